@@ -1,0 +1,3 @@
+module github.com/hocketvoice/hocket
+
+go 1.26
