@@ -21,11 +21,12 @@ func (p Pos) Duration(rate int) time.Duration {
 	return time.Duration(seconds)*time.Second + time.Duration(rest*int64(time.Second)/int64(rate))
 }
 
-// PosOf is the inverse of [Pos.Duration], rounded down to a whole sample.
+// PosOf is the inverse of [Pos.Duration]: the sample nearest to d, which is not
+// negative.
 func PosOf(d time.Duration, rate int) Pos {
 	seconds := int64(d / time.Second)
 	rest := int64(d % time.Second)
-	return Pos(seconds*int64(rate) + rest*int64(rate)/int64(time.Second))
+	return Pos(seconds*int64(rate) + (rest*int64(rate)+int64(time.Second)/2)/int64(time.Second))
 }
 
 // FrameSamples is the number of samples of a 20 ms frame at the given rate.
