@@ -1,0 +1,262 @@
+package turn
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// EasyTurnOptions are the numbers of seed 002. The zero value is the seed's
+// controller.
+type EasyTurnOptions struct {
+	Thresholds Thresholds
+
+	MinSilence      time.Duration // MIN_SILENCE_TO_SPEAK_MS; default 400 ms
+	ShortUtterance  int           // texts of fewer characters wait MinSilenceShort instead; default 20
+	MinSilenceShort time.Duration // MIN_SILENCE_SHORT_UTTERANCE_MS; default 500 ms
+	MinTextLength   int           // MIN_TEXT_LENGTH, in characters; default 5
+	MinConfidence   float64       // MIN_CONFIDENCE_TO_SPEAK; default 0.6
+	MinStability    float64       // STABILITY_THRESHOLD; default 0.8
+	TextUnchanged   time.Duration // how long the text must have stayed the same; default 150 ms
+	Hysteresis      time.Duration // HYSTERESIS_WINDOW_MS; default 200 ms
+
+	// Two rules that the seed does not have. In both the text must be there
+	// and unchanged for TextUnchanged, and the hysteresis applies. The zero
+	// value leaves them off, which is the seed's controller; ForCalls and New
+	// turn them on.
+
+	// ShortAnswerAfter ends the turn after this silence although the text is
+	// shorter than MinTextLength, so that "hi" does not stall a call. An
+	// [Adjustment] scales it like the other silences.
+	ShortAnswerAfter time.Duration
+	// MaxSilence ends the turn after this silence although the recognizer is
+	// neither confident nor settled: a doubtful turn is asked again, a turn
+	// that never ends is dead. An absent (NaN) score does not block here.
+	MaxSilence time.Duration
+}
+
+// Defaults of the rules that New and ForCalls turn on.
+const (
+	DefaultShortAnswerAfter = 1200 * time.Millisecond
+	DefaultMaxSilence       = 3 * time.Second
+)
+
+// Aggressive is the seed's preset for a perceived latency below 300 ms.
+func Aggressive() EasyTurnOptions {
+	return EasyTurnOptions{MinSilence: 300 * time.Millisecond, Hysteresis: 150 * time.Millisecond}
+}
+
+// ForCalls turns on the rules that keep a call from stalling, unless the
+// options already set or switch off (Off) the one or the other. Where the
+// minimal silences are longer than the defaults, these give way.
+func (o EasyTurnOptions) ForCalls() EasyTurnOptions {
+	r := o.resolved()
+	longest := max(r.MinSilence, r.MinSilenceShort)
+	if o.ShortAnswerAfter == 0 {
+		o.ShortAnswerAfter = max(DefaultShortAnswerAfter, longest)
+	}
+	if o.MaxSilence == 0 {
+		o.MaxSilence = max(DefaultMaxSilence, longest)
+	}
+	return o
+}
+
+// Validate reports the first field that is out of range.
+func (o EasyTurnOptions) Validate() error {
+	if err := o.Thresholds.Validate(); err != nil {
+		return fmt.Errorf("easyturn: %w", err)
+	}
+	for _, err := range []error{
+		checkDuration("MinSilence", o.MinSilence),
+		checkCount("ShortUtterance", o.ShortUtterance),
+		checkDuration("MinSilenceShort", o.MinSilenceShort),
+		checkCount("MinTextLength", o.MinTextLength),
+		checkLevel("MinConfidence", o.MinConfidence),
+		checkLevel("MinStability", o.MinStability),
+		checkDuration("TextUnchanged", o.TextUnchanged),
+		checkDuration("Hysteresis", o.Hysteresis),
+		checkDuration("ShortAnswerAfter", o.ShortAnswerAfter),
+		checkDuration("MaxSilence", o.MaxSilence),
+	} {
+		if err != nil {
+			return fmt.Errorf("easyturn: %w", err)
+		}
+	}
+	r := o.resolved()
+	longest := max(r.MinSilence, r.MinSilenceShort)
+	if r.ShortAnswerAfter > 0 && r.ShortAnswerAfter < longest {
+		return fmt.Errorf("easyturn: ShortAnswerAfter is %v: want at least the longest minimal silence, %v", r.ShortAnswerAfter, longest)
+	}
+	if r.MaxSilence > 0 && r.MaxSilence < longest {
+		return fmt.Errorf("easyturn: MaxSilence is %v: want at least the longest minimal silence, %v", r.MaxSilence, longest)
+	}
+	return nil
+}
+
+func (o EasyTurnOptions) resolved() EasyTurnOptions {
+	return EasyTurnOptions{
+		Thresholds:       o.Thresholds.resolved(),
+		MinSilence:       minimum(o.MinSilence, 400*time.Millisecond),
+		ShortUtterance:   minimum(o.ShortUtterance, 20),
+		MinSilenceShort:  minimum(o.MinSilenceShort, 500*time.Millisecond),
+		MinTextLength:    minimum(o.MinTextLength, 5),
+		MinConfidence:    minimum(o.MinConfidence, 0.6),
+		MinStability:     minimum(o.MinStability, 0.8),
+		TextUnchanged:    minimum(o.TextUnchanged, 150*time.Millisecond),
+		Hysteresis:       minimum(o.Hysteresis, 200*time.Millisecond),
+		ShortAnswerAfter: max(o.ShortAnswerAfter, 0),
+		MaxSilence:       max(o.MaxSilence, 0),
+	}
+}
+
+// EasyTurn is the turn controller of seed 002: it weighs voice activity,
+// silence and the recognizer's words on every frame and moves between HOLD and
+// SPEAK with hysteresis. It is used by one goroutine and allocates nothing
+// after NewEasyTurn.
+//
+// The seed's history buffers and its last_speech_end are not kept: no decision
+// reads them.
+type EasyTurn struct {
+	o          EasyTurnOptions // resolved and adjusted
+	configured EasyTurnOptions // resolved, before Expect
+
+	state State
+	// pending means that the other state is wanted since pendingAt.
+	pending   bool
+	pendingAt time.Duration
+
+	text      string // of the frame before
+	length    int    // characters of text
+	changed   bool   // the text has changed at least once, at changedAt
+	changedAt time.Duration
+}
+
+// NewEasyTurn returns a controller in HOLD, or the error of o.Validate.
+func NewEasyTurn(o EasyTurnOptions) (*EasyTurn, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	r := o.resolved()
+	return &EasyTurn{o: r, configured: r}, nil
+}
+
+// Expect adapts the controller to the answer that the agent awaits, from the
+// next frame on, until the next Expect. The zero Adjustment is free speech, the
+// seed's controller. A nonsensical adjustment (see [Adjustment.Validate])
+// counts as the zero one.
+func (c *EasyTurn) Expect(a Adjustment) {
+	c.o = c.configured
+	if a.Validate() != nil {
+		return
+	}
+	if a.MinTextLength > 0 {
+		c.o.MinTextLength = a.MinTextLength
+	}
+	c.o.MinSilence = scaled(c.o.MinSilence, a)
+	c.o.MinSilenceShort = scaled(c.o.MinSilenceShort, a)
+	c.o.ShortAnswerAfter = scaled(c.o.ShortAnswerAfter, a)
+	if c.o.MaxSilence > 0 {
+		// It is a bound, not a pause: it only makes room for the longer ones.
+		c.o.MaxSilence = max(c.o.MaxSilence, c.o.MinSilence, c.o.MinSilenceShort)
+	}
+}
+
+func scaled(d time.Duration, a Adjustment) time.Duration {
+	if a.Silence == 0 {
+		return d
+	}
+	return time.Duration(float64(d) * a.Silence)
+}
+
+// Reset goes back to HOLD and forgets the text, for a new turn of the user. What
+// is expected stays.
+func (c *EasyTurn) Reset() {
+	*c = EasyTurn{o: c.o, configured: c.configured}
+}
+
+// Update takes the features of the next frame and decides. Frames come in the
+// order of their time, every 20 to 40 ms.
+//
+// It is the seed's "EasyTurn Controller Decision Loop": the tests, their order,
+// their strictness and the reasons are the seed's. An absent (NaN) confidence
+// or stability never lets HOLD pass to SPEAK, and neither does a frame of which
+// both energy and voice activity are unknown.
+func (c *EasyTurn) Update(a Acoustic, l Linguistic) Decision {
+	if l.Text != c.text {
+		c.text = l.Text
+		c.length = textLength(l.Text)
+		c.changed, c.changedAt = true, a.At
+	}
+	desired, by := c.desired(a, l)
+	reason := c.applyHysteresis(desired, by, a.At)
+	return Decision{State: c.state, Reason: reason, Confidence: confidence(c.state, a.VAD, l), At: a.At}
+}
+
+// desired evaluates the seed's evaluate_hold_state or evaluate_speak_state.
+func (c *EasyTurn) desired(a Acoustic, l Linguistic) (State, rule) {
+	if c.state == Speak {
+		if c.o.Thresholds.interrupting(a.Energy, a.VAD) {
+			return Hold, ruleInterrupt
+		}
+		return Speak, ruleEndOfTurn
+	}
+	if c.o.Thresholds.speaking(a.Energy, a.VAD) || math.IsNaN(a.Energy) && math.IsNaN(a.VAD) {
+		return Hold, ruleInterrupt
+	}
+	minSilence := c.o.MinSilence
+	if c.length < c.o.ShortUtterance {
+		minSilence = c.o.MinSilenceShort
+	}
+	if a.Silence < minSilence {
+		return Hold, ruleInterrupt
+	}
+	by := ruleEndOfTurn
+	if c.length < c.o.MinTextLength {
+		if !c.waived(c.o.ShortAnswerAfter, a.Silence) {
+			return Hold, ruleInterrupt
+		}
+		by = ruleShortAnswer
+	}
+	// Written so that NaN fails.
+	if !(l.Confidence >= c.o.MinConfidence && l.Stability >= c.o.MinStability) {
+		if !c.waived(c.o.MaxSilence, a.Silence) {
+			return Hold, ruleInterrupt
+		}
+		by = ruleMaxSilence
+	}
+	if c.changed && a.At-c.changedAt < c.o.TextUnchanged {
+		return Hold, ruleInterrupt
+	}
+	return Speak, by
+}
+
+// waived tells whether the rule of a long silence (0 is off) lets a turn end
+// that the seed's tests hold. Without any text it never does.
+func (c *EasyTurn) waived(after, silence time.Duration) bool {
+	return after > 0 && silence >= after && c.length > 0
+}
+
+func (c *EasyTurn) applyHysteresis(desired State, by rule, now time.Duration) Reason {
+	if desired == c.state {
+		c.pending = false
+		return Reason{kind: stable, state: c.state}
+	}
+	if !c.pending {
+		c.pending, c.pendingAt = true, now
+		return Reason{kind: pendingFirst, state: desired}
+	}
+	elapsed := now - c.pendingAt
+	if elapsed < c.o.Hysteresis {
+		return Reason{kind: pendingSince, state: desired, elapsed: elapsed}
+	}
+	c.pending = false
+	c.state = desired
+	return Reason{kind: transition, state: desired, rule: by}
+}
+
+// textLength counts the characters of a text without the space around it.
+func textLength(text string) int {
+	return utf8.RuneCountInString(strings.TrimSpace(text))
+}

@@ -1,0 +1,303 @@
+package turn
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Endpointer decides when the user's turn has ended. It is stepped with every
+// frame by one goroutine and allocates nothing.
+//
+// SPEAK means that the turn has ended; the reason of the frame that changed the
+// state has Transition() true. The caller resets it when it gives the floor
+// back to the user.
+type Endpointer interface {
+	// Update takes the features of the next frame, in the order of time.
+	Update(Acoustic, Linguistic) Decision
+	// Expect adapts the policy to the answer that is awaited, until the next
+	// Expect; Reset does not undo it. The zero Adjustment is free speech.
+	Expect(Adjustment)
+	// Reset goes back to HOLD, for a new turn of the user.
+	Reset()
+}
+
+// The end-of-turn policies that [New] knows (DESIGN.md section 5).
+const (
+	PolicyEasyTurn   = "easyturn"   // seed 002; the default
+	PolicySilence    = "silence"    // seed 001: a fixed silence
+	PolicyManual     = "manual"     // seed 001: push to talk
+	PolicyRecognizer = "recognizer" // seeds 000 and 004: the recognizer's own endpoint
+	PolicySemantic   = "semantic"   // an end-of-turn model's score
+)
+
+// Policies lists the names of the end-of-turn policies.
+func Policies() []string {
+	return []string{PolicyEasyTurn, PolicySilence, PolicyManual, PolicyRecognizer, PolicySemantic}
+}
+
+// Options choose and configure an end-of-turn policy. The zero value is
+// EasyTurn with the seed's numbers and the rules of
+// [EasyTurnOptions.ForCalls].
+type Options struct {
+	Policy   string // one of Policies; empty is PolicyEasyTurn
+	EasyTurn EasyTurnOptions
+	Silence  SilenceOptions
+	Semantic SemanticOptions
+}
+
+// Validate reports an unknown policy or the first bad field, also of the
+// policies that are not chosen.
+func (o Options) Validate() error {
+	if o.Policy != "" && !slices.Contains(Policies(), o.Policy) {
+		return fmt.Errorf("unknown end-of-turn policy %q: want one of %s", o.Policy, strings.Join(Policies(), ", "))
+	}
+	if err := o.EasyTurn.ForCalls().Validate(); err != nil {
+		return err
+	}
+	if err := o.Silence.Validate(); err != nil {
+		return err
+	}
+	return o.Semantic.Validate()
+}
+
+// New returns the endpointer that the options name, for a call: EasyTurn comes
+// with the rules of [EasyTurnOptions.ForCalls]. Use [NewEasyTurn] for the seed's
+// controller alone. The error names the valid policies.
+func New(o Options) (Endpointer, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	switch o.Policy {
+	case PolicySilence:
+		return NewSilence(o.Silence)
+	case PolicyManual:
+		return NewManual(), nil
+	case PolicyRecognizer:
+		return NewRecognizer(), nil
+	case PolicySemantic:
+		return NewSemantic(o.Semantic)
+	default:
+		return NewEasyTurn(o.EasyTurn.ForCalls())
+	}
+}
+
+// latch holds HOLD or SPEAK for the policies without hysteresis: a turn ends at
+// most once for each time the user has spoken, and speech takes it back.
+type latch struct {
+	state State
+	spoke bool // the user has spoken since the turn began
+}
+
+// step moves to SPEAK when ended tells that a turn with speech in it is over.
+func (p *latch) step(speaking, ended bool, by rule) Reason {
+	switch {
+	case speaking:
+		p.spoke = true
+		if p.state == Speak {
+			p.state = Hold
+			return Reason{kind: transition, state: Hold, rule: ruleInterrupt}
+		}
+	case p.state == Hold && p.spoke && ended:
+		p.state = Speak
+		return Reason{kind: transition, state: Speak, rule: by}
+	}
+	return Reason{kind: stable, state: p.state}
+}
+
+// SilenceOptions configure [Silence]. The zero value is seed 001's 500 ms.
+type SilenceOptions struct {
+	Thresholds Thresholds
+	After      time.Duration // the silence that ends a turn; default 500 ms
+}
+
+// Validate reports the first field that is out of range.
+func (o SilenceOptions) Validate() error {
+	if err := o.Thresholds.Validate(); err != nil {
+		return fmt.Errorf("silence: %w", err)
+	}
+	if o.After < 0 {
+		return fmt.Errorf("silence: After is %v: want a duration above 0, or 0 for the default", o.After)
+	}
+	return nil
+}
+
+// Silence ends a turn when the user has spoken and then been silent for a fixed
+// time (seed 001, section 4.2: 500 ms). It needs no words. It is used by one
+// goroutine.
+type Silence struct {
+	latch
+	limits Thresholds
+	after  time.Duration // configured
+	limit  time.Duration // adjusted
+}
+
+// NewSilence returns an endpointer in HOLD, or the error of o.Validate.
+func NewSilence(o SilenceOptions) (*Silence, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	after := cmp.Or(o.After, 500*time.Millisecond)
+	return &Silence{limits: o.Thresholds.resolved(), after: after, limit: after}, nil
+}
+
+// Update implements [Endpointer].
+func (p *Silence) Update(a Acoustic, l Linguistic) Decision {
+	reason := p.step(p.limits.speaking(a.Energy, a.VAD), a.Silence >= p.limit, ruleSilence)
+	return Decision{State: p.state, Reason: reason, Confidence: confidence(p.state, a.VAD, l), At: a.At}
+}
+
+// Expect implements [Endpointer].
+func (p *Silence) Expect(a Adjustment) {
+	p.limit = p.after
+	if a.Validate() == nil {
+		p.limit = scaled(p.after, a)
+	}
+}
+
+// Reset implements [Endpointer].
+func (p *Silence) Reset() { p.latch = latch{} }
+
+// Manual never ends a turn by itself: the user does, by releasing a button
+// (seed 001, push_to_talk_release and manual_send). It is used by one
+// goroutine.
+type Manual struct {
+	state    State
+	released bool
+}
+
+// NewManual returns an endpointer in HOLD.
+func NewManual() *Manual { return &Manual{} }
+
+// Release ends the turn at the next Update. Releasing twice is harmless.
+func (p *Manual) Release() { p.released = true }
+
+// Update implements [Endpointer].
+func (p *Manual) Update(a Acoustic, l Linguistic) Decision {
+	reason := Reason{kind: stable, state: p.state}
+	if p.released && p.state == Hold {
+		p.state = Speak
+		reason = Reason{kind: transition, state: Speak, rule: ruleManual}
+	}
+	return Decision{State: p.state, Reason: reason, Confidence: confidence(p.state, a.VAD, l), At: a.At}
+}
+
+// Expect implements [Endpointer]; it changes nothing.
+func (p *Manual) Expect(Adjustment) {}
+
+// Reset implements [Endpointer]: the button is pressed again.
+func (p *Manual) Reset() { *p = Manual{} }
+
+// Recognizer never ends a turn: the recognizer's own endpoint does, which
+// reaches the conversation with the final transcript (seeds 000 and 004). It
+// has no state.
+type Recognizer struct{}
+
+// NewRecognizer returns an endpointer that always holds.
+func NewRecognizer() *Recognizer { return &Recognizer{} }
+
+// Update implements [Endpointer].
+func (p *Recognizer) Update(a Acoustic, l Linguistic) Decision {
+	return Decision{Confidence: confidence(Hold, a.VAD, l), At: a.At}
+}
+
+// Expect implements [Endpointer]; it changes nothing.
+func (p *Recognizer) Expect(Adjustment) {}
+
+// Reset implements [Endpointer]; there is nothing to reset.
+func (p *Recognizer) Reset() {}
+
+// SemanticOptions configure [Semantic]. The defaults are those of the peers
+// that ship an end-of-turn model.
+type SemanticOptions struct {
+	Thresholds Thresholds
+	Score      float64       // a score of at least this ends the turn; default 0.5
+	MinSilence time.Duration // no turn ends before this silence; default 300 ms
+	MaxSilence time.Duration // every turn ends after this silence; default 2.5 s
+}
+
+// Validate reports the first field that is out of range.
+func (o SemanticOptions) Validate() error {
+	if err := o.Thresholds.Validate(); err != nil {
+		return fmt.Errorf("semantic: %w", err)
+	}
+	if !(o.Score >= 0 && o.Score <= 1) {
+		return fmt.Errorf("semantic: Score is %v: want a number from 0 to 1 (0 for the default)", o.Score)
+	}
+	if err := checkDuration("MinSilence", o.MinSilence); err != nil {
+		return fmt.Errorf("semantic: %w", err)
+	}
+	if o.MaxSilence < 0 {
+		return fmt.Errorf("semantic: MaxSilence is %v: want a duration above 0, or 0 for the default", o.MaxSilence)
+	}
+	if r := o.resolved(); r.MaxSilence < r.MinSilence {
+		return fmt.Errorf("semantic: MaxSilence is %v: want at least MinSilence, %v", r.MaxSilence, r.MinSilence)
+	}
+	return nil
+}
+
+func (o SemanticOptions) resolved() SemanticOptions {
+	return SemanticOptions{
+		Thresholds: o.Thresholds.resolved(),
+		Score:      cmp.Or(o.Score, 0.5),
+		MinSilence: minimum(o.MinSilence, 300*time.Millisecond),
+		MaxSilence: cmp.Or(o.MaxSilence, 2500*time.Millisecond),
+	}
+}
+
+// Semantic ends a turn when a model says that the user has finished, after a
+// short silence, and in any case after a long one. The model is outside: its
+// score comes in with SetScore. It is used by one goroutine.
+type Semantic struct {
+	latch
+	o     SemanticOptions // resolved
+	scale Adjustment
+	score float64 // NaN while unknown
+}
+
+// NewSemantic returns an endpointer in HOLD, or the error of o.Validate.
+func NewSemantic(o SemanticOptions) (*Semantic, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return &Semantic{o: o.resolved(), score: math.NaN()}, nil
+}
+
+// SetScore tells the model's belief, 0 to 1, that the user has finished. It
+// holds until the user speaks again, the next SetScore or Reset. NaN withdraws
+// it. The score of a pause must not be set after speech has gone on: the
+// caller drops such late results.
+func (p *Semantic) SetScore(score float64) { p.score = score }
+
+// Update implements [Endpointer].
+func (p *Semantic) Update(a Acoustic, l Linguistic) Decision {
+	speaking := p.o.Thresholds.speaking(a.Energy, a.VAD)
+	if speaking {
+		p.score = math.NaN() // it judged a pause that is over
+	}
+	minSilence := scaled(p.o.MinSilence, p.scale)
+	by := ruleSemantic
+	ended := p.score >= p.o.Score && a.Silence >= minSilence
+	if !ended && a.Silence >= max(p.o.MaxSilence, minSilence) {
+		ended, by = true, ruleMaxSilence
+	}
+	reason := p.step(speaking, ended, by)
+	return Decision{State: p.state, Reason: reason, Confidence: confidence(p.state, a.VAD, l), At: a.At}
+}
+
+// Expect implements [Endpointer]: MinSilence is scaled.
+func (p *Semantic) Expect(a Adjustment) {
+	p.scale = Adjustment{}
+	if a.Validate() == nil {
+		p.scale = a
+	}
+}
+
+// Reset implements [Endpointer].
+func (p *Semantic) Reset() {
+	p.latch = latch{}
+	p.score = math.NaN()
+}
