@@ -1,0 +1,384 @@
+package conv
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+)
+
+// fields is the wire form of every event: its type and its fields under the
+// names of DESIGN's command line. Every event may carry every one of them (a
+// turn on a tool's result, say): what it has no use for is passed over. A name
+// that no event knows is an error, so that a typo is noticed.
+type fields struct {
+	Type       string   `json:"type"`
+	Turn       *int     `json:"turn,omitempty"`
+	Utterance  *int     `json:"utterance,omitempty"`
+	Request    *int     `json:"request,omitempty"`
+	Part       *int     `json:"part,omitempty"`
+	ID         *string  `json:"id,omitempty"`
+	Source     *string  `json:"source,omitempty"`
+	Cause      *string  `json:"cause,omitempty"`
+	Reason     *string  `json:"reason,omitempty"`
+	Text       *string  `json:"text,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Stability  *float64 `json:"stability,omitempty"`
+	Endpoint   *bool    `json:"endpoint,omitempty"`
+	Silent     *bool    `json:"silent,omitempty"`
+	Name       *string  `json:"name,omitempty"`
+	Arguments  *loose   `json:"arguments,omitempty"`
+	Long       *bool    `json:"long,omitempty"`
+	Output     *loose   `json:"output,omitempty"`
+	Code       *string  `json:"code,omitempty"`
+	Message    *string  `json:"message,omitempty"`
+	Retryable  *bool    `json:"retryable,omitempty"`
+	Fatal      *bool    `json:"fatal,omitempty"`
+	HeardMS    *float64 `json:"heard_ms,omitempty"`
+}
+
+// loose is a text that may also be given as a JSON value, whose compact form it
+// then is.
+type loose string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *loose) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*l = loose(s)
+		return nil
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, b); err != nil {
+		return err
+	}
+	*l = loose(compact.String())
+	return nil
+}
+
+// EventTypes are the types of all events in their fixed order.
+func EventTypes() []string {
+	var types []string
+	for _, ev := range allEvents {
+		types = append(types, ev.EventType())
+	}
+	return types
+}
+
+// allEvents has one zero value of each event.
+var allEvents = []Event{
+	UserStart{}, UserStop{}, SessionEnded{}, SessionReady{}, AudioReady{}, SpeechStarted{},
+	SpeechStopped{}, STTPartial{}, STTFinal{}, TurnEnded{}, UserText{}, UserInterrupt{},
+	UserCancel{}, ReplyRequested{}, ReplyDelta{}, ReplyDone{}, ReplyFailed{}, ToolCalled{},
+	ToolDone{}, ToolFailed{}, TaskProgress{}, TaskDone{}, TaskFailed{}, PlayoutStarted{},
+	PlayoutProgress{}, PlayoutFinished{}, PlayoutFailed{}, PlayoutFlushed{}, SessionRenewal{},
+	SessionRenewed{}, SessionExpiring{}, SessionExpired{}, ConnectionLost{},
+	ConnectionRestored{}, ReconnectFailed{}, Fault{}, DeadlinePassed{},
+}
+
+// UnmarshalEvent reads an event from a JSON object with its type and fields. An
+// unknown type, an unknown field and a value of the wrong kind are errors that
+// name it.
+func UnmarshalEvent(b []byte) (Event, error) {
+	var f fields
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return nil, describeJSON(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value")
+	}
+	if f.Type == "" {
+		return nil, errors.New("no type: expected an event such as {\"type\": \"user.start\"}")
+	}
+	return f.toEvent()
+}
+
+// describeJSON rewords the decoder's errors for people.
+func describeJSON(err error) error {
+	var typeErr *json.UnmarshalTypeError
+	if errors.As(err, &typeErr) && typeErr.Field != "" {
+		return fmt.Errorf("field %s is a JSON %s: expected %s", typeErr.Field, typeErr.Value, typeErr.Type)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON ends early")
+	}
+	return err
+}
+
+// taker takes fields one by one and keeps the first error.
+type taker struct {
+	f   *fields
+	err error
+}
+
+func take[T any](field *T) (value T) {
+	if field != nil {
+		value = *field
+	}
+	return value
+}
+
+func (t *taker) number(field *int, name string) int {
+	n := take(field)
+	if n < 0 && t.err == nil {
+		t.err = fmt.Errorf("field %s is %d: expected 0 or more", name, n)
+	}
+	return n
+}
+
+func (t *taker) share(field *float64, name string) float64 {
+	v := take(field)
+	if (v < 0 || v > 1) && t.err == nil {
+		t.err = fmt.Errorf("field %s is %v: expected 0 to 1", name, v)
+	}
+	return v
+}
+
+func (t *taker) turn() int      { return t.number(t.f.Turn, "turn") }
+func (t *taker) utterance() int { return t.number(t.f.Utterance, "utterance") }
+func (t *taker) request() int   { return t.number(t.f.Request, "request") }
+func (t *taker) part() int      { return t.number(t.f.Part, "part") }
+
+func (t *taker) heard() time.Duration {
+	ms := take(t.f.HeardMS)
+	if (ms < 0 || ms > float64(math.MaxInt64)/float64(time.Millisecond)/2) && t.err == nil {
+		t.err = fmt.Errorf("field heard_ms is %v: expected 0 or more", ms)
+		return 0
+	}
+	return time.Duration(math.Round(ms * float64(time.Millisecond)))
+}
+
+// toEvent builds the event.
+func (f *fields) toEvent() (Event, error) {
+	t := &taker{f: f}
+	ev, err := t.build()
+	if err == nil {
+		err = t.err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("event %q: %w", f.Type, err)
+	}
+	return ev, nil
+}
+
+// build makes the event of the fields' type.
+func (t *taker) build() (Event, error) {
+	f := t.f
+	switch f.Type {
+	case "user.start":
+		return UserStart{}, nil
+	case "user.stop":
+		return UserStop{Reason: take(f.Reason)}, nil
+	case "session.ended":
+		return SessionEnded{}, nil
+	case "session.ready":
+		return SessionReady{ID: take(f.ID)}, nil
+	case "audio.ready":
+		return AudioReady{}, nil
+	case "speech.started":
+		return SpeechStarted{Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source)}, nil
+	case "speech.stopped":
+		return SpeechStopped{Turn: t.turn(), Utterance: t.utterance()}, nil
+	case "stt.partial":
+		return STTPartial{
+			Turn: t.turn(), Utterance: t.utterance(), Text: take(f.Text),
+			Confidence: t.share(f.Confidence, "confidence"), Stability: t.share(f.Stability, "stability"),
+		}, nil
+	case "stt.final":
+		return STTFinal{
+			Turn: t.turn(), Utterance: t.utterance(), Text: take(f.Text),
+			Confidence: t.share(f.Confidence, "confidence"), Stability: t.share(f.Stability, "stability"),
+			Endpoint: take(f.Endpoint),
+		}, nil
+	case "turn.ended":
+		return t.turnEnded()
+	case "user.text":
+		return UserText{Text: take(f.Text)}, nil
+	case "user.interrupt":
+		return UserInterrupt{Source: take(f.Source), Heard: t.heard()}, nil
+	case "user.cancel":
+		return UserCancel{}, nil
+	case "reply.requested":
+		return ReplyRequested{Turn: t.turn(), Request: t.request(), Source: take(f.Source)}, nil
+	case "reply.delta":
+		return ReplyDelta{Turn: t.turn(), Request: t.request(), Text: take(f.Text)}, nil
+	case "reply.done":
+		return ReplyDone{Turn: t.turn(), Request: t.request(), Text: take(f.Text), Silent: take(f.Silent)}, nil
+	case "reply.failed":
+		return ReplyFailed{
+			Turn: t.turn(), Request: t.request(), Code: take(f.Code), Message: take(f.Message),
+			Retryable: take(f.Retryable),
+		}, nil
+	case "tool.called":
+		return ToolCalled{
+			Turn: t.turn(), Request: t.request(), ID: take(f.ID), Name: take(f.Name),
+			Arguments: string(take(f.Arguments)), Long: take(f.Long),
+		}, nil
+	case "tool.done":
+		return ToolDone{ID: take(f.ID), Output: string(take(f.Output))}, nil
+	case "tool.failed":
+		return ToolFailed{
+			ID: take(f.ID), Code: take(f.Code), Message: take(f.Message),
+			Output: string(take(f.Output)), Fatal: take(f.Fatal),
+		}, nil
+	case "task.progress":
+		return TaskProgress{ID: take(f.ID), Text: take(f.Text)}, nil
+	case "task.done":
+		return TaskDone{ID: take(f.ID), Output: string(take(f.Output))}, nil
+	case "task.failed":
+		return TaskFailed{
+			ID: take(f.ID), Code: take(f.Code), Message: take(f.Message), Output: string(take(f.Output)),
+		}, nil
+	default:
+		return t.buildMore()
+	}
+}
+
+// buildMore goes on with the playout, the session and the connection.
+func (t *taker) buildMore() (Event, error) {
+	f := t.f
+	switch f.Type {
+	case "playout.started":
+		return PlayoutStarted{Turn: t.turn(), Part: t.part()}, nil
+	case "playout.progress":
+		return PlayoutProgress{Turn: t.turn(), Heard: t.heard(), Text: take(f.Text)}, nil
+	case "playout.finished":
+		return PlayoutFinished{Turn: t.turn(), Part: t.part(), Heard: t.heard(), Text: take(f.Text)}, nil
+	case "playout.failed":
+		return PlayoutFailed{Turn: t.turn(), Code: take(f.Code), Message: take(f.Message)}, nil
+	case "playout.flushed":
+		return PlayoutFlushed{Turn: t.turn(), Heard: t.heard(), Text: take(f.Text)}, nil
+	case "session.renewal":
+		return SessionRenewal{Source: take(f.Source)}, nil
+	case "session.renewed":
+		return SessionRenewed{ID: take(f.ID)}, nil
+	case "session.expiring":
+		return SessionExpiring{}, nil
+	case "session.expired":
+		return SessionExpired{}, nil
+	case "connection.lost":
+		return ConnectionLost{Retryable: take(f.Retryable)}, nil
+	case "connection.restored":
+		return ConnectionRestored{}, nil
+	case "reconnect.failed":
+		return ReconnectFailed{Retryable: take(f.Retryable)}, nil
+	case "fault":
+		return Fault{Code: take(f.Code), Message: take(f.Message), Fatal: take(f.Fatal)}, nil
+	case "deadline":
+		return DeadlinePassed{}, nil
+	default:
+		return nil, fmt.Errorf("unknown type; expected one of %v", EventTypes())
+	}
+}
+
+// turnCauses are the ends of a user's turn that an event may tell.
+var turnCauses = []string{"", "silence", "easyturn", "semantic", "manual", "max_duration"}
+
+func (t *taker) turnEnded() (Event, error) {
+	cause := take(t.f.Cause)
+	if !slices.Contains(turnCauses, cause) {
+		return nil, fmt.Errorf("field cause is %q: expected one of %v", cause, turnCauses[1:])
+	}
+	return TurnEnded{Turn: t.turn(), Utterance: t.utterance(), Cause: cause}, nil
+}
+
+// MarshalEvent writes an event as [UnmarshalEvent] reads it. Fields with their
+// zero value are left out.
+func MarshalEvent(ev Event) ([]byte, error) {
+	b, err := json.Marshal(toFields(ev))
+	if err != nil {
+		return nil, fmt.Errorf("event %s: %w", ev.EventType(), err)
+	}
+	return b, nil
+}
+
+func some[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func millis(d time.Duration) *float64 { return some(milliseconds(d)) }
+
+// toFields is the inverse of toEvent.
+func toFields(ev Event) fields {
+	f := fields{Type: ev.EventType()}
+	switch e := ev.(type) {
+	case UserStart, SessionEnded, AudioReady, UserCancel, SessionExpiring, SessionExpired,
+		ConnectionRestored, DeadlinePassed:
+	case UserStop:
+		f.Reason = some(e.Reason)
+	case SessionReady:
+		f.ID = some(e.ID)
+	case SpeechStarted:
+		f.Turn, f.Utterance, f.Source = some(e.Turn), some(e.Utterance), some(e.Source)
+	case SpeechStopped:
+		f.Turn, f.Utterance = some(e.Turn), some(e.Utterance)
+	case STTPartial:
+		f.Turn, f.Utterance, f.Text = some(e.Turn), some(e.Utterance), some(e.Text)
+		f.Confidence, f.Stability = some(e.Confidence), some(e.Stability)
+	case STTFinal:
+		f.Turn, f.Utterance, f.Text = some(e.Turn), some(e.Utterance), some(e.Text)
+		f.Confidence, f.Stability, f.Endpoint = some(e.Confidence), some(e.Stability), some(e.Endpoint)
+	case TurnEnded:
+		f.Turn, f.Utterance, f.Cause = some(e.Turn), some(e.Utterance), some(e.Cause)
+	case UserText:
+		f.Text = some(e.Text)
+	case UserInterrupt:
+		f.Source, f.HeardMS = some(e.Source), millis(e.Heard)
+	case ReplyRequested:
+		f.Turn, f.Request, f.Source = some(e.Turn), some(e.Request), some(e.Source)
+	case ReplyDelta:
+		f.Turn, f.Request, f.Text = some(e.Turn), some(e.Request), some(e.Text)
+	case ReplyDone:
+		f.Turn, f.Request, f.Text, f.Silent = some(e.Turn), some(e.Request), some(e.Text), some(e.Silent)
+	case ReplyFailed:
+		f.Turn, f.Request, f.Code = some(e.Turn), some(e.Request), some(e.Code)
+		f.Message, f.Retryable = some(e.Message), some(e.Retryable)
+	case ToolCalled:
+		f.Turn, f.Request, f.ID, f.Name = some(e.Turn), some(e.Request), some(e.ID), some(e.Name)
+		f.Arguments, f.Long = some(loose(e.Arguments)), some(e.Long)
+	case ToolDone:
+		f.ID, f.Output = some(e.ID), some(loose(e.Output))
+	case ToolFailed:
+		f.ID, f.Code, f.Message = some(e.ID), some(e.Code), some(e.Message)
+		f.Output, f.Fatal = some(loose(e.Output)), some(e.Fatal)
+	case TaskProgress:
+		f.ID, f.Text = some(e.ID), some(e.Text)
+	case TaskDone:
+		f.ID, f.Output = some(e.ID), some(loose(e.Output))
+	case TaskFailed:
+		f.ID, f.Code, f.Message, f.Output = some(e.ID), some(e.Code), some(e.Message), some(loose(e.Output))
+	case PlayoutStarted:
+		f.Turn, f.Part = some(e.Turn), some(e.Part)
+	case PlayoutProgress:
+		f.Turn, f.HeardMS, f.Text = some(e.Turn), millis(e.Heard), some(e.Text)
+	case PlayoutFinished:
+		f.Turn, f.Part, f.HeardMS, f.Text = some(e.Turn), some(e.Part), millis(e.Heard), some(e.Text)
+	case PlayoutFailed:
+		f.Turn, f.Code, f.Message = some(e.Turn), some(e.Code), some(e.Message)
+	case PlayoutFlushed:
+		f.Turn, f.HeardMS, f.Text = some(e.Turn), millis(e.Heard), some(e.Text)
+	case SessionRenewal:
+		f.Source = some(e.Source)
+	case SessionRenewed:
+		f.ID = some(e.ID)
+	case ConnectionLost:
+		f.Retryable = some(e.Retryable)
+	case ReconnectFailed:
+		f.Retryable = some(e.Retryable)
+	case Fault:
+		f.Code, f.Message, f.Fatal = some(e.Code), some(e.Message), some(e.Fatal)
+	default:
+		panic(fmt.Sprintf("conv: unexpected event %T", ev))
+	}
+	return f
+}

@@ -1,0 +1,113 @@
+package conv
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
+
+// This file: the third region, the dialogue of package dialog, and how its
+// answers become turns.
+
+func (c *Conversation) expectation() dialog.Expectation { return c.st.Reply.Expect }
+
+// phrase is the engine's own words for a code, in the conversation's language.
+func (c *Conversation) phrase(code string) string { return c.phrases.Text(code) }
+
+// greet says the first words and reports whether there are any.
+func (c *Conversation) greet() bool {
+	text := c.opts.Greeting
+	if c.opts.Agent != nil {
+		out := c.opts.Agent.Start(&c.st.Dialogue, c.now)
+		c.st.Reply.Expect = out.Expect
+		if text == "" {
+			text = lines(out.Say)
+		}
+	}
+	if text == "" {
+		return false
+	}
+	c.say(ReplyGreeting, text, "", "greeting")
+	return true
+}
+
+// answerFromDialogue lets the flows answer the user's turn.
+func (c *Conversation) answerFromDialogue(text string, confidence float64, cause string) {
+	out := c.opts.Agent.Handle(&c.st.Dialogue, c.now, dialog.Message{Text: text, Confidence: confidence})
+	c.followDialogue(out, cause)
+}
+
+// repeatFromDialogue says the last response again: the turn it answered is
+// taken in, what was lost is the voice.
+func (c *Conversation) repeatFromDialogue() {
+	c.followDialogue(c.opts.Agent.Repeat(&c.st.Dialogue, c.now), "resumed")
+}
+
+// followDialogue carries out what the dialogue wants within the agent's turn.
+func (c *Conversation) followDialogue(out dialog.Output, cause string) {
+	r := &c.st.Reply
+	if out.Understand != nil {
+		// No model is at hand: the dialogue falls back to its own understanding.
+		out = c.opts.Agent.Handle(&c.st.Dialogue, c.now, dialog.Understood{Failed: true})
+	}
+	r.Expect = out.Expect
+	if out.End {
+		c.st.Pending.Ending = true
+	}
+	if out.Handoff {
+		c.notify(LevelInfo, "handoff")
+	}
+	text := lines(out.Say)
+	switch {
+	case out.Act != nil:
+		c.speakAll(text)
+		r.Done = true
+		c.closePart()
+		c.startAction(out.Act)
+	case out.Ask:
+		c.speakAll(text)
+		c.request(RequestUtterance, c.utteranceText(r.UserTurn))
+	default:
+		c.sayWords(text, "", cause)
+	}
+}
+
+// startAction runs an action of the flow as a tool: one call, one result.
+func (c *Conversation) startAction(act *dialog.ActionCall) {
+	r := &c.st.Reply
+	if c.callKnown(act.ID) {
+		return // No op. It runs once.
+	}
+	args, err := json.Marshal(act.Inputs)
+	if err != nil {
+		panic(fmt.Sprintf("conv: inputs of action %s do not marshal: %v", act.Name, err))
+	}
+	c.sealPart()
+	c.st.Calls = append(c.st.Calls, Call{
+		ID: act.ID, Name: act.Name, Arguments: string(args), Turn: r.Turn, State: CallHeld,
+		Started: c.now, Action: true,
+	})
+	c.startHeldCalls()
+}
+
+// actionEnded gives an action's result to the dialogue and returns what it
+// says to it.
+func (c *Conversation) actionEnded(call Call, r result) dialog.Output {
+	in := dialog.ActionEnded{ID: call.ID}
+	if r.Failed {
+		in.Failed = true
+		in.Message = r.Text
+	} else if err := json.Unmarshal([]byte(r.Text), &in.Outputs); err != nil {
+		in.Outputs = map[string]any{"result": r.Text}
+	}
+	return c.opts.Agent.Handle(&c.st.Dialogue, c.now, in)
+}
+
+func lines(say []dialog.Line) string {
+	text := ""
+	for _, line := range say {
+		text = joinWords(text, squeeze(line.Text))
+	}
+	return text
+}

@@ -1,0 +1,279 @@
+package conv
+
+import "time"
+
+// Event is a fact that has happened. The set is closed; its JSON names are
+// those of [EventType].
+//
+// Fields that several events share: Turn is the turn the fact belongs to, zero
+// for "the current one"; Utterance is the uplink's number of the stretch of
+// speech, zero when the source does not count; Request is the number of the
+// model request that a reply belongs to, zero for "the one that is out".
+//
+//sumtype:decl
+type Event interface {
+	isEvent()
+	// EventType is the event's name in traces and on the command line.
+	EventType() string
+}
+
+// UserStart: a person wants a conversation (seed 000, startConversation). In
+// [Faulted] it is the person's demand to try again.
+type UserStart struct{}
+
+// UserStop: a person ends the conversation (endConversation, user_end_session).
+type UserStop struct{ Reason string }
+
+// SessionEnded: everything that Terminating asked for is released (reset).
+type SessionEnded struct{}
+
+// SessionReady: a session with the services lives (session.created).
+type SessionReady struct{ ID string }
+
+// AudioReady: microphone and playout are primed.
+type AudioReady struct{}
+
+// SpeechStarted: a voice is heard. Source says who noticed: "vad" (or empty),
+// "energy" for the interruption thresholds, "push_to_talk" for a button.
+type SpeechStarted struct {
+	Turn, Utterance int
+	Source          string
+}
+
+// SpeechStopped: the voice has fallen silent. It ends no turn by itself.
+type SpeechStopped struct{ Turn, Utterance int }
+
+// STTPartial: the words so far since the last final; they may still change.
+type STTPartial struct {
+	Turn, Utterance       int
+	Text                  string
+	Confidence, Stability float64
+}
+
+// STTFinal: words that will not change. Endpoint is the recognizer's own
+// judgement that the speaker has finished.
+type STTFinal struct {
+	Turn, Utterance       int
+	Text                  string
+	Confidence, Stability float64
+	Endpoint              bool
+}
+
+// TurnEnded: the end of the user's turn has been decided. Cause is one of
+// "silence", "easyturn", "semantic", "manual", "max_duration".
+type TurnEnded struct {
+	Turn, Utterance int
+	Cause           string
+}
+
+// UserText: the person typed.
+type UserText struct{ Text string }
+
+// UserInterrupt: somebody interrupts the agent (handleUserInterrupt, SPEAK ->
+// HOLD). Source tells a voice ("vad", "energy", "words", "speech", "easyturn",
+// "stt") from a command (anything else). Heard, if known, is what had reached
+// the ear.
+type UserInterrupt struct {
+	Source string
+	Heard  time.Duration
+}
+
+// UserCancel: the person calls the work off ("never mind"), gives up
+// reconnecting, or dismisses an error.
+type UserCancel struct{}
+
+// ReplyRequested: the request for the reply is out (copilot.request).
+type ReplyRequested struct {
+	Turn, Request int
+	Source        string
+}
+
+// ReplyDelta: a piece of the reply's text.
+type ReplyDelta struct {
+	Turn, Request int
+	Text          string
+}
+
+// ReplyDone: the reply's text is complete. Text may carry the whole reply when
+// no delta came before. Silent says that this reply has no voice (a text-only
+// response).
+type ReplyDone struct {
+	Turn, Request int
+	Text          string
+	Silent        bool
+}
+
+// ReplyFailed: the request failed. Code is an [ErrorClass] name, if it has one.
+type ReplyFailed struct {
+	Turn, Request int
+	Code, Message string
+	Retryable     bool
+}
+
+// ToolCalled: the reply calls a tool. Long marks a delegated agent.
+type ToolCalled struct {
+	Turn, Request       int
+	ID, Name, Arguments string
+	Long                bool
+}
+
+// ToolDone: a quick tool has its result.
+type ToolDone struct{ ID, Output string }
+
+// ToolFailed: a quick tool failed. Output is what there is of a result, Message
+// what went wrong; Fatal says that the executor itself is broken.
+type ToolFailed struct {
+	ID, Code, Message, Output string
+	Fatal                     bool
+}
+
+// TaskProgress: a delegated agent is alive, and may say what it does.
+type TaskProgress struct{ ID, Text string }
+
+// TaskDone: a delegated agent has its result.
+type TaskDone struct{ ID, Output string }
+
+// TaskFailed: a delegated agent failed; Output is its partial result.
+type TaskFailed struct{ ID, Code, Message, Output string }
+
+// PlayoutStarted: the first sample of a part of the agent's turn has played.
+type PlayoutStarted struct{ Turn, Part int }
+
+// PlayoutProgress: so much of the turn has reached the ear. Text, if known, is
+// the part of the turn's text that was heard.
+type PlayoutProgress struct {
+	Turn  int
+	Heard time.Duration
+	Text  string
+}
+
+// PlayoutFinished: all audio of the part has played.
+type PlayoutFinished struct {
+	Turn, Part int
+	Heard      time.Duration
+	Text       string
+}
+
+// PlayoutFailed: the audio could not be made or played.
+type PlayoutFailed struct {
+	Turn          int
+	Code, Message string
+}
+
+// PlayoutFlushed answers [FlushPlayout]: the exact measure of what was heard of
+// a turn that was cut off.
+type PlayoutFlushed struct {
+	Turn  int
+	Heard time.Duration
+	Text  string
+}
+
+// SessionRenewal: a planned pause begins (renewal, diagnostics). Source is
+// "renewal" if empty.
+type SessionRenewal struct{ Source string }
+
+// SessionRenewed: the planned pause is over.
+type SessionRenewed struct{ ID string }
+
+// SessionExpiring: the session's service warns that it will end.
+type SessionExpiring struct{}
+
+// SessionExpired: the session has ended by itself (session.closed).
+type SessionExpired struct{}
+
+// ConnectionLost: the leg is gone. Retryable means that it may come back by
+// itself (ICE "disconnected"): the machine waits before it reconnects.
+type ConnectionLost struct{ Retryable bool }
+
+// ConnectionRestored: the leg is back and its audio path verified.
+type ConnectionRestored struct{}
+
+// ReconnectFailed: an attempt failed (Retryable), or all have.
+type ReconnectFailed struct{ Retryable bool }
+
+// Fault: a service or the machine's surroundings failed (session.error).
+type Fault struct {
+	Code, Message string
+	Fatal         bool
+}
+
+// DeadlinePassed: the time of [Conversation.NextDeadline] has come. An early or
+// repeated one does nothing.
+type DeadlinePassed struct{}
+
+func (UserStart) isEvent()          {}
+func (UserStop) isEvent()           {}
+func (SessionEnded) isEvent()       {}
+func (SessionReady) isEvent()       {}
+func (AudioReady) isEvent()         {}
+func (SpeechStarted) isEvent()      {}
+func (SpeechStopped) isEvent()      {}
+func (STTPartial) isEvent()         {}
+func (STTFinal) isEvent()           {}
+func (TurnEnded) isEvent()          {}
+func (UserText) isEvent()           {}
+func (UserInterrupt) isEvent()      {}
+func (UserCancel) isEvent()         {}
+func (ReplyRequested) isEvent()     {}
+func (ReplyDelta) isEvent()         {}
+func (ReplyDone) isEvent()          {}
+func (ReplyFailed) isEvent()        {}
+func (ToolCalled) isEvent()         {}
+func (ToolDone) isEvent()           {}
+func (ToolFailed) isEvent()         {}
+func (TaskProgress) isEvent()       {}
+func (TaskDone) isEvent()           {}
+func (TaskFailed) isEvent()         {}
+func (PlayoutStarted) isEvent()     {}
+func (PlayoutProgress) isEvent()    {}
+func (PlayoutFinished) isEvent()    {}
+func (PlayoutFailed) isEvent()      {}
+func (PlayoutFlushed) isEvent()     {}
+func (SessionRenewal) isEvent()     {}
+func (SessionRenewed) isEvent()     {}
+func (SessionExpiring) isEvent()    {}
+func (SessionExpired) isEvent()     {}
+func (ConnectionLost) isEvent()     {}
+func (ConnectionRestored) isEvent() {}
+func (ReconnectFailed) isEvent()    {}
+func (Fault) isEvent()              {}
+func (DeadlinePassed) isEvent()     {}
+
+// EventType implements [Event].
+func (UserStart) EventType() string          { return "user.start" }
+func (UserStop) EventType() string           { return "user.stop" }
+func (SessionEnded) EventType() string       { return "session.ended" }
+func (SessionReady) EventType() string       { return "session.ready" }
+func (AudioReady) EventType() string         { return "audio.ready" }
+func (SpeechStarted) EventType() string      { return "speech.started" }
+func (SpeechStopped) EventType() string      { return "speech.stopped" }
+func (STTPartial) EventType() string         { return "stt.partial" }
+func (STTFinal) EventType() string           { return "stt.final" }
+func (TurnEnded) EventType() string          { return "turn.ended" }
+func (UserText) EventType() string           { return "user.text" }
+func (UserInterrupt) EventType() string      { return "user.interrupt" }
+func (UserCancel) EventType() string         { return "user.cancel" }
+func (ReplyRequested) EventType() string     { return "reply.requested" }
+func (ReplyDelta) EventType() string         { return "reply.delta" }
+func (ReplyDone) EventType() string          { return "reply.done" }
+func (ReplyFailed) EventType() string        { return "reply.failed" }
+func (ToolCalled) EventType() string         { return "tool.called" }
+func (ToolDone) EventType() string           { return "tool.done" }
+func (ToolFailed) EventType() string         { return "tool.failed" }
+func (TaskProgress) EventType() string       { return "task.progress" }
+func (TaskDone) EventType() string           { return "task.done" }
+func (TaskFailed) EventType() string         { return "task.failed" }
+func (PlayoutStarted) EventType() string     { return "playout.started" }
+func (PlayoutProgress) EventType() string    { return "playout.progress" }
+func (PlayoutFinished) EventType() string    { return "playout.finished" }
+func (PlayoutFailed) EventType() string      { return "playout.failed" }
+func (PlayoutFlushed) EventType() string     { return "playout.flushed" }
+func (SessionRenewal) EventType() string     { return "session.renewal" }
+func (SessionRenewed) EventType() string     { return "session.renewed" }
+func (SessionExpiring) EventType() string    { return "session.expiring" }
+func (SessionExpired) EventType() string     { return "session.expired" }
+func (ConnectionLost) EventType() string     { return "connection.lost" }
+func (ConnectionRestored) EventType() string { return "connection.restored" }
+func (ReconnectFailed) EventType() string    { return "reconnect.failed" }
+func (Fault) EventType() string              { return "fault" }
+func (DeadlinePassed) EventType() string     { return "deadline" }

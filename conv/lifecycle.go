@@ -1,0 +1,199 @@
+package conv
+
+// This file: the beginning and the end of a conversation, and the life of the
+// session under it. Seed 000: REQ-002, REQ-003, INT-001, CON-002; seed 001:
+// section 6, session timeout.
+
+func (c *Conversation) handleUserStart() {
+	switch c.st.Phase {
+	case Idle:
+		if c.st.Pending.Start {
+			return // No op. The start is waiting already.
+		}
+		c.st.Pending.Start = true
+		if c.st.Session.Alive && !c.st.Session.Expiring {
+			c.becomePreparing("user.start")
+			return
+		}
+		c.emit(OpenSession{})
+		c.arm(TimerStart, c.opts.Limits.Start)
+	case Faulted:
+		// A person acts: the circuit breaker closes.
+		c.st.Faults.BreakerOpen = false
+		c.recoverFromFault("user.start")
+	default:
+		c.emit(Reject{Code: "conversation_active"})
+	}
+}
+
+// becomePreparing leaves Idle or Faulted towards listening.
+func (c *Conversation) becomePreparing(cause string) {
+	st := &c.st
+	st.Pending.Start = false
+	c.become(Preparing, cause)
+	c.arm(TimerStart, c.opts.Limits.Start)
+	if !st.Session.Alive {
+		c.emit(OpenSession{})
+	}
+	if st.Session.Audio {
+		c.maybeListen("audio.ready")
+		return
+	}
+	c.emit(PrimeAudio{})
+}
+
+// maybeListen opens the microphone once session and audio are there (REQ-003).
+func (c *Conversation) maybeListen(cause string) {
+	if c.st.Phase == Preparing && c.st.Session.Alive && c.st.Session.Audio {
+		c.become(ListeningReady, cause)
+	}
+}
+
+func (c *Conversation) handleAudioReady() {
+	c.st.Session.Audio = true
+	c.maybeListen("audio.ready")
+}
+
+func (c *Conversation) handleSessionReady(e SessionReady) {
+	st := &c.st
+	if st.Phase == Terminating {
+		return // No op. It will be released.
+	}
+	if st.Phase == Suspended {
+		c.handleSessionRenewed(SessionRenewed(e))
+		return
+	}
+	fresh := !st.Session.Alive || st.Session.Expiring
+	if fresh {
+		c.sessionLives(e.ID)
+	}
+	switch st.Phase {
+	case Idle:
+		if st.Pending.Start {
+			c.becomePreparing("session.ready")
+		}
+	case Preparing:
+		c.maybeListen("session.ready")
+	case Reconnecting:
+		// The session was lost, the connection was not: nothing else is missing.
+		if !st.Conn.Lost {
+			c.restored("session.ready")
+		}
+	case Faulted:
+		if fresh && !st.Faults.BreakerOpen {
+			c.recoverFromFault("session.ready")
+		}
+	default:
+		// No op. A repeated or early announcement changes nothing (GUD-004).
+	}
+}
+
+// sessionLives starts the session's clock.
+func (c *Conversation) sessionLives(id string) {
+	s := &c.st.Session
+	if id != "" {
+		s.ID = id
+	}
+	s.Alive, s.Ever, s.Expiring, s.Started = true, true, false, c.now
+	c.arm(TimerSession, c.opts.Limits.Session)
+	c.arm(TimerWarning, c.opts.Limits.Session-c.opts.Limits.SessionWarning)
+}
+
+func (c *Conversation) sessionDies() {
+	c.st.Session.Alive, c.st.Session.Expiring = false, false
+	c.disarm(TimerSession, TimerWarning)
+}
+
+// handleSessionExpiring prepares for the end of the session: from the service's
+// own warning, or 30 s before the limit (seed 001, section 6).
+func (c *Conversation) handleSessionExpiring() {
+	if !c.st.Session.Alive || c.st.Session.Expiring {
+		return // No op. Warned already.
+	}
+	c.st.Session.Expiring = true
+	c.disarm(TimerWarning)
+	if c.st.Phase == Idle || c.st.Phase == Terminating {
+		return
+	}
+	c.emit(SaveContext{Reason: "session.expiring"})
+	c.notify(LevelInfo, "session.expiring")
+}
+
+func (c *Conversation) handleSessionExpired(cause string) {
+	c.sessionDies()
+	switch c.st.Phase {
+	case Idle, Terminating:
+	case Reconnecting:
+		// No op. The attempts bring a new session.
+	default:
+		c.becomeReconnecting(cause)
+	}
+}
+
+func (c *Conversation) startTimedOut() {
+	if c.st.Phase == Idle {
+		c.st.Pending.Start = false
+		c.notify(LevelError, "start.timeout")
+		return
+	}
+	c.fault("START_TIMEOUT", false, "start.timeout")
+}
+
+func (c *Conversation) handleUserStop() {
+	switch c.st.Phase {
+	case Idle:
+		c.st.Pending.Start = false
+		c.disarm(TimerStart)
+	case Terminating:
+		// No op. Ending already.
+	default:
+		c.becomeTerminating("user.stop")
+	}
+}
+
+// handleSessionEnded: what was asked to be released is released. In any other
+// phase the far end has hung up.
+func (c *Conversation) handleSessionEnded() {
+	c.sessionDies()
+	switch c.st.Phase {
+	case Idle:
+	case Terminating:
+		c.becomeIdle("session.ended")
+	default:
+		c.becomeTerminating("session.ended")
+	}
+}
+
+// becomeTerminating ends everything that is open: each turn gets its last
+// event, each call its result.
+func (c *Conversation) becomeTerminating(cause string) {
+	c.dropSuspension()
+	c.cutAudio(TurnInterrupted)
+	c.closeUserTurn(TurnAbandoned)
+	for len(c.st.Calls) > 0 {
+		call := c.st.Calls[0]
+		if call.State == CallRunning {
+			c.emit(CancelTool{ID: call.ID})
+		}
+		c.endCall(0, failedResult("CANCELLED", "the conversation ended", ""))
+	}
+	c.st.Pending = Pending{}
+	c.st.Conn = Connection{}
+	c.st.Floor.Barged = 0
+	c.disarm(TimerGrace)
+	c.become(Terminating, cause)
+	c.arm(TimerRelease, c.opts.Limits.Release)
+	c.emit(Release{Reason: cause})
+}
+
+// becomeIdle forgets the conversation. Turn and request numbers go on, so that
+// no late result can be mistaken for a new one.
+func (c *Conversation) becomeIdle(cause string) {
+	c.become(Idle, cause)
+	fresh := State{
+		Phase: c.st.Phase, Previous: c.st.Previous, Entered: c.st.Entered, Now: c.st.Now,
+		LastTurn: c.st.LastTurn, LastRequest: c.st.LastRequest,
+		Floor: Floor{Utterance: c.st.Floor.Utterance, Closed: c.st.Floor.Utterance},
+	}
+	c.st = fresh
+}

@@ -1,0 +1,178 @@
+package conv
+
+import "time"
+
+// This file: what the playout reports. History holds what was heard (seed 001,
+// 4.4; DESIGN rule 8).
+
+// stalePlayout reports a fact about audio that is no longer wanted.
+func (c *Conversation) stalePlayout(number int) bool {
+	switch c.st.Phase {
+	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
+		return true
+	case ListeningCapturing:
+		if !c.st.Reply.Held {
+			return true
+		}
+	default:
+	}
+	if number != 0 && number != c.st.Reply.Turn {
+		return true
+	}
+	return c.st.Reply.Turn == 0 && !c.awaitingFinal()
+}
+
+// staleFlush reports an answer to a flush that nobody can use: its turn has no
+// cut-off item in the history.
+func (c *Conversation) staleFlush(number int) bool {
+	if number == 0 || number == c.st.Reply.Turn {
+		return true
+	}
+	for i := range c.st.History {
+		it := &c.st.History[i]
+		if it.Turn == number && it.Role == RoleAgent && it.Interrupted {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
+	c.adoptReply()
+	st := &c.st
+	p := &st.Playout
+	if p.Turn != st.Reply.Turn {
+		*p = Playout{Turn: st.Reply.Turn}
+	}
+	part := e.Part
+	if part == 0 {
+		part = st.Reply.Part
+	}
+	p.Part, p.Playing, p.At = part, true, c.now
+	st.Reply.Voiced = true
+	if st.Reply.Held {
+		return // It played for a moment before the pause took effect.
+	}
+	switch st.Phase {
+	case Understanding, Waiting, Generating:
+		if part < st.Reply.Part {
+			return // the announcement before a tool, late; the answer comes behind it
+		}
+		c.disarm(TimerTry, TimerProcessing)
+		st.Floor.Barged = 0
+		st.DeadAir.AgentSpoke()
+		c.become(Speaking, c.event)
+	default:
+		// Speaking: known. While a tool runs the phase is the tool's.
+	}
+}
+
+// notePlayout keeps the heard ledger's last report.
+func (c *Conversation) notePlayout(heard time.Duration, text string) {
+	p := &c.st.Playout
+	if p.Turn != c.st.Reply.Turn {
+		return // No op. Nothing of this turn has started to play.
+	}
+	if heard > p.Heard {
+		p.Heard = heard
+	}
+	if len(text) > len(p.Text) {
+		p.Text = text
+	}
+	p.At = c.now
+	if c.st.Phase == Speaking {
+		c.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
+	}
+}
+
+func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
+	c.notePlayout(e.Heard, e.Text)
+	st := &c.st
+	p := &st.Playout
+	if !p.Playing || e.Part != 0 && e.Part < p.Part {
+		return // No op. It had not started, or was told before.
+	}
+	p.Playing, p.Ducked, p.Paused = false, false, false
+	switch {
+	case st.Phase == Speaking && p.Part == st.Reply.Part:
+		if !st.Reply.Done {
+			// The playout knows better than the mind that this was all.
+			c.emit(CancelTurn{Turn: st.Reply.Turn})
+		}
+		c.endReply(TurnCompleted)
+		c.become(ListeningReady, "playout.finished")
+	case p.Part == st.Reply.Part && st.Reply.Held && st.Reply.Done:
+		// The last of it played before the pause took effect: nothing is left to
+		// hold back.
+		c.endReply(TurnCompleted)
+	default:
+		st.Reply.Earlier = false
+		st.Reply.Voiced = st.Reply.Voiced && p.Part != st.Reply.Part
+		if st.Phase == Waiting || st.Phase == Generating {
+			c.maybeEndReply(c.event)
+		}
+	}
+}
+
+// pausePlayout holds the current turn's audio where it is.
+func (c *Conversation) pausePlayout() {
+	p := &c.st.Playout
+	if p.Paused {
+		return
+	}
+	if p.Turn != c.st.Reply.Turn {
+		*p = Playout{Turn: c.st.Reply.Turn}
+	}
+	p.Heard, p.At = c.heardSoFar(), c.now
+	p.Paused = true
+	c.emit(PausePlayout{Turn: p.Turn})
+}
+
+// resumePlayout takes back what was done to the audio for a voice.
+func (c *Conversation) resumePlayout() {
+	p := &c.st.Playout
+	if !p.Ducked && !p.Paused {
+		return
+	}
+	if p.Paused {
+		p.At = c.now
+	}
+	p.Ducked, p.Paused = false, false
+	c.emit(ResumePlayout{Turn: p.Turn})
+}
+
+// cutAnnouncement drops what plays while a tool runs: the user spoke over it.
+func (c *Conversation) cutAnnouncement() {
+	r, p := &c.st.Reply, &c.st.Playout
+	heard := c.heardSoFar()
+	c.emit(FlushPlayout{Turn: r.Turn, Heard: heard})
+	c.markHeard(r.Turn, r.Text, heard, p.Text)
+	p.Playing, p.Ducked, p.Paused = false, false, false
+	r.Voiced, r.Earlier = false, false
+	c.st.Barge.Reset()
+}
+
+func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
+	code := e.Code
+	if code == "" {
+		code = "PLAYBACK_ERROR"
+	}
+	if c.st.Reply.Held {
+		c.notify(LevelWarning, "reply.failed")
+		c.cancelReply(TurnFailed)
+		return
+	}
+	c.fault(code, false, "playout.failed")
+}
+
+// handlePlayoutFlushed corrects the history of a turn that was cut off.
+func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
+	var full string
+	for i := range c.st.History {
+		it := &c.st.History[i]
+		if it.Turn == e.Turn && it.Role == RoleAgent {
+			full += it.Full
+		}
+	}
+	c.markHeard(e.Turn, full, e.Heard, e.Text)
+}

@@ -1,0 +1,411 @@
+package conv
+
+import "time"
+
+// This file: planned pauses, lost connections and faults. Seed 000, REQ-008,
+// REQ-009, PER-003, PAT-004, AC-005, AC-006; seed 001, 4.7, 4.8 and section 6.
+
+// handleSessionRenewal begins a planned pause: time stops, the phase is kept.
+func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
+	st := &c.st
+	if !st.Phase.Active() {
+		return // No op. There is nothing to pause, or it is paused.
+	}
+	// A voice that was not yet an interruption will not become one.
+	st.Barge.Reset()
+	c.armDerived()
+	source := e.Source
+	if source == "" {
+		source = "renewal"
+	}
+	st.Before = st.Phase
+	st.Suspended = Suspension{Source: source, At: c.now, Timers: st.Timers}
+	for t := range st.Timers {
+		if !Timer(t).runsWhileSuspended() {
+			st.Timers[t] = time.Time{}
+		}
+	}
+	c.record(Suspended, c.event)
+	c.arm(TimerSuspended, c.opts.Limits.Suspended)
+	c.emit(PauseAudio{})
+}
+
+// handleSessionRenewed returns to the phase before, its time shifted by the
+// pause, and takes what came in meanwhile in its order. Outside a suspension
+// the session was renewed without a gap.
+func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
+	st := &c.st
+	if st.Phase != Suspended {
+		if st.Session.Alive {
+			c.sessionLives(e.ID)
+		}
+		return
+	}
+	if st.Suspended.Source == "renewal" || !st.Session.Alive {
+		c.sessionLives(e.ID)
+	}
+	kept := st.Suspended
+	st.Suspended = Suspension{}
+	shift := c.now.Sub(kept.At)
+	for t := range st.Timers {
+		if at := kept.Timers[t]; !at.IsZero() && !Timer(t).runsWhileSuspended() {
+			st.Timers[t] = at.Add(shift)
+		}
+	}
+	st.Timers[TimerSuspended] = time.Time{}
+	for i := range st.Calls {
+		if !st.Calls[i].Deadline.IsZero() {
+			st.Calls[i].Deadline = st.Calls[i].Deadline.Add(shift)
+		}
+	}
+	st.Playout.At = st.Playout.At.Add(shift)
+	if st.Before == ListeningReady {
+		st.DeadAir.Stop()
+		st.DeadAir.Start(c.now)
+	}
+	c.record(st.Before, c.event)
+	c.emit(ResumeAudio{})
+	if !st.Reply.Held {
+		c.resumePlayout()
+	}
+	for _, fact := range kept.Facts {
+		c.event = fact.EventType()
+		if !c.stale(fact) {
+			c.handle(fact)
+			c.settle()
+		}
+	}
+}
+
+// deferrable reports whether a fact waits for the end of a suspension. Facts
+// about the suspension, the session and the connection do not.
+func deferrable(ev Event) bool {
+	switch ev.(type) {
+	case SpeechStarted, SpeechStopped, STTPartial, STTFinal, TurnEnded, UserText, UserInterrupt,
+		UserCancel, ReplyRequested, ReplyDelta, ReplyDone, ReplyFailed, ToolCalled, ToolDone,
+		ToolFailed, TaskProgress, TaskDone, TaskFailed, PlayoutStarted, PlayoutProgress,
+		PlayoutFinished, PlayoutFailed, PlayoutFlushed, AudioReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// deferFact keeps a fact. What replaces or continues the one before it is
+// merged with it; when the queue is full the oldest that is only news of
+// progress makes room, and if there is none the fact is refused and the person
+// told.
+func (c *Conversation) deferFact(ev Event) {
+	q := &c.st.Suspended.Facts
+	c.out.Deferred = true
+	if n := len(*q); n > 0 {
+		if merged, ok := mergeFacts((*q)[n-1], ev); ok {
+			(*q)[n-1] = merged
+			return
+		}
+	}
+	if len(*q) >= c.opts.Limits.Queue {
+		i := 0
+		for i < len(*q) && !transient((*q)[i]) {
+			i++
+		}
+		if i == len(*q) {
+			c.out.Deferred = false
+			c.notify(LevelError, "queue.full")
+			return
+		}
+		*q = append((*q)[:i], (*q)[i+1:]...)
+	}
+	*q = append(*q, ev)
+}
+
+func mergeFacts(last, ev Event) (Event, bool) {
+	switch e := ev.(type) {
+	case STTPartial:
+		_, ok := last.(STTPartial)
+		return e, ok
+	case PlayoutProgress:
+		l, ok := last.(PlayoutProgress)
+		return e, ok && l.Turn == e.Turn
+	case TaskProgress:
+		l, ok := last.(TaskProgress)
+		return e, ok && l.ID == e.ID
+	case ReplyDelta:
+		l, ok := last.(ReplyDelta)
+		if !ok || l.Turn != e.Turn || l.Request != e.Request {
+			return nil, false
+		}
+		e.Text = l.Text + e.Text
+		return e, true
+	default:
+		return nil, false
+	}
+}
+
+func transient(ev Event) bool {
+	switch ev.(type) {
+	case STTPartial, PlayoutProgress, TaskProgress:
+		return true
+	default:
+		return false
+	}
+}
+
+// dropSuspension ends a suspension that will not return to its phase. Results
+// of calls that came in meanwhile are kept.
+func (c *Conversation) dropSuspension() {
+	st := &c.st
+	if st.Phase != Suspended {
+		return
+	}
+	facts := st.Suspended.Facts
+	st.Suspended = Suspension{}
+	for _, fact := range facts {
+		if c.stale(fact) {
+			continue
+		}
+		switch e := fact.(type) {
+		case ToolDone:
+			c.endInBackground(e.ID, result{Text: e.Output})
+		case TaskDone:
+			c.endInBackground(e.ID, result{Text: e.Output})
+		case ToolFailed:
+			c.endInBackground(e.ID, failedResult(e.Code, e.Message, e.Output))
+		case TaskFailed:
+			c.endInBackground(e.ID, failedResult(e.Code, e.Message, e.Output))
+		case UserText:
+			st.Pending.Texts = append(st.Pending.Texts, squeeze(e.Text))
+		default:
+			// It belonged to a moment that is over.
+		}
+	}
+}
+
+// handleConnectionLost reconnects, after a grace if the connection may come
+// back by itself (seed 001, section 6: ICE disconnected).
+func (c *Conversation) handleConnectionLost(e ConnectionLost) {
+	st := &c.st
+	switch st.Phase {
+	case Idle, Terminating:
+		return
+	case Reconnecting:
+		st.Conn.Lost = true
+		return
+	default:
+	}
+	if e.Retryable {
+		if !st.Conn.Shaky {
+			st.Conn.Shaky = true
+			c.arm(TimerGrace, c.opts.Limits.Grace)
+			c.notify(LevelInfo, "connection.shaky")
+		}
+		return
+	}
+	st.Conn.Lost = true
+	c.becomeReconnecting("connection.lost")
+}
+
+// becomeReconnecting keeps the context and begins to restore connection and
+// session (seed 001, 4.8).
+func (c *Conversation) becomeReconnecting(cause string) {
+	st := &c.st
+	if cause == "connection.lost" {
+		st.Conn.Lost = true
+	}
+	c.dropSuspension()
+	running := c.announceLater()
+	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && c.heardSoFar() == 0 {
+		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = r.UserTurn, c.utteranceText(r.UserTurn), true
+	}
+	c.cutAudio(TurnInterrupted)
+	if words := st.User.Words(); words != "" && st.User.Turn != 0 {
+		// What was said is not lost with the line: it is answered when it is back.
+		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
+		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = st.User.Turn, words, false
+		c.closeUserTurn(TurnCompleted)
+	} else {
+		c.closeUserTurn(TurnAbandoned)
+	}
+	st.Floor.Speaking, st.Floor.Barged = false, 0
+	st.Conn.Shaky, st.Conn.Attempts = false, 0
+	st.Pending.Resume = ""
+	c.disarm(TimerGrace)
+	c.become(Reconnecting, cause)
+	c.emit(SaveContext{Reason: cause})
+	c.emit(CloseConnection{})
+	c.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
+	c.scheduleReconnect()
+}
+
+// scheduleReconnect arms the next attempt and reports whether there is one.
+func (c *Conversation) scheduleReconnect() bool {
+	n := c.st.Conn.Attempts
+	if n >= len(c.opts.Retry.Reconnect) {
+		return false
+	}
+	c.arm(TimerReconnect, c.opts.Retry.Reconnect[n])
+	return true
+}
+
+func (c *Conversation) attemptReconnect() {
+	c.st.Conn.Attempts++
+	c.emit(Reconnect{Attempt: c.st.Conn.Attempts})
+	c.scheduleReconnect()
+}
+
+func (c *Conversation) handleConnectionRestored() {
+	st := &c.st
+	switch {
+	case st.Conn.Shaky:
+		st.Conn.Shaky = false
+		c.disarm(TimerGrace)
+		c.notify(LevelInfo, "connection.restored")
+	case st.Phase == Reconnecting:
+		st.Conn.Lost = false
+		c.restored("connection.restored")
+	default:
+		// No op. It was not lost.
+	}
+}
+
+// restored goes on with the conversation. Who reports a restored connection
+// has a session and a working audio path (seed 001, 4.8, steps 1 to 4).
+func (c *Conversation) restored(cause string) {
+	st := &c.st
+	if !st.Session.Alive {
+		c.sessionLives("")
+	}
+	st.Session.Audio = true
+	st.Conn.Lost, st.Conn.Attempts = false, 0
+	c.emit(RestoreContext{})
+	c.emit(Cue{Code: "reconnected", Text: c.phrase("reconnected")})
+	c.become(ListeningReady, cause)
+}
+
+// resumeUnanswered asks again for the answer that the loss cut off: the old
+// request died with its turn.
+func (c *Conversation) resumeUnanswered() {
+	conn := &c.st.Conn
+	number, text, taken := conn.Unanswered, conn.UnansweredText, conn.Taken
+	conn.Unanswered, conn.UnansweredText, conn.Taken = 0, "", false
+	c.openReply(ReplyAnswer, number)
+	c.become(Understanding, "resumed")
+	if c.opts.Agent != nil && taken {
+		c.repeatFromDialogue()
+		return
+	}
+	if c.opts.Agent != nil {
+		c.answerFromDialogue(text, 1, "resumed")
+		return
+	}
+	c.request(RequestResumed, text)
+}
+
+func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {
+	if c.st.Phase != Reconnecting {
+		return
+	}
+	if e.Retryable && c.st.Conn.Attempts < len(c.opts.Retry.Reconnect) {
+		return // The next attempt is due already.
+	}
+	c.fault("RECONNECT_FAILED", false, "reconnect.failed")
+}
+
+// handleFault takes a failure of a service or of the surroundings.
+func (c *Conversation) handleFault(e Fault) {
+	class := ClassOf(e.Code)
+	fatal := e.Fatal || class.Action == ActionEnd
+	switch c.st.Phase {
+	case Idle:
+		if c.st.Pending.Start {
+			c.st.Pending.Start = false
+			c.disarm(TimerStart)
+			c.notify(LevelError, remedy(e.Code))
+		}
+	case Terminating:
+	case Faulted:
+		if fatal {
+			c.notify(LevelError, remedy(e.Code))
+			c.becomeTerminating("fault")
+		}
+	default:
+		if class.Action == ActionReconnect && !fatal {
+			c.sessionDies()
+			if c.st.Phase != Reconnecting {
+				c.becomeReconnecting("fault")
+			}
+			return
+		}
+		c.fault(e.Code, fatal, "fault")
+	}
+}
+
+// remedy is the code of what a person can do about a failure. It is made of the
+// class alone, so that no credential can reach a message (SEC-003).
+func remedy(code string) string {
+	switch ClassOf(code).Name {
+	case ClassAuthFailure:
+		return "fault.auth"
+	case ClassRateLimit:
+		return "fault.rate_limit"
+	case ClassNetworkTimeout:
+		return "fault.network"
+	case ClassServerError:
+		return "fault.server"
+	default:
+		return "fault.unknown"
+	}
+}
+
+// fault enters Faulted; a fatal one goes on to Terminating, any other recovers
+// by itself, unless the circuit breaker is open (PAT-004).
+func (c *Conversation) fault(code string, fatal bool, cause string) {
+	st := &c.st
+	l := &c.opts.Limits
+	c.dropSuspension()
+	c.announceLater()
+	lost := st.Reply.Kind == ReplyAnswer || st.User.Words() != ""
+	c.cutAudio(TurnFailed)
+	if words := st.User.Words(); words != "" && st.User.Turn != 0 {
+		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
+	}
+	c.closeUserTurn(TurnAbandoned)
+	st.Floor.Speaking, st.Floor.Barged = false, 0
+	st.Pending.Resume = ""
+	st.Conn.Shaky = false
+	c.disarm(TimerGrace)
+	st.Faults.Code = code
+	if lost && c.opts.SpeakNotices {
+		c.tell("apology.fault")
+	}
+	c.become(Faulted, cause)
+	c.notify(LevelError, remedy(code))
+	if fatal || st.Faults.Recoveries >= c.opts.Retry.Recover {
+		c.becomeTerminating(cause)
+		return
+	}
+	st.Faults.Expiries = append(st.Faults.Expiries, c.now.Add(l.BreakerWindow))
+	if over := len(st.Faults.Expiries) - l.BreakerFaults; over > 0 {
+		st.Faults.Expiries = append(st.Faults.Expiries[:0], st.Faults.Expiries[over:]...)
+	}
+	if len(st.Faults.Expiries) >= l.BreakerFaults {
+		st.Faults.BreakerOpen = true
+		c.arm(TimerFault, l.BreakerCooldown)
+		c.notify(LevelError, "breaker.open")
+		return
+	}
+	c.arm(TimerFault, l.Error)
+}
+
+// recoverFromFault tries again from the beginning, the context kept.
+func (c *Conversation) recoverFromFault(cause string) {
+	f := &c.st.Faults
+	f.BreakerOpen = false
+	f.Recoveries++
+	f.Code = ""
+	if c.st.Conn.Lost {
+		c.becomeReconnecting(cause)
+		return
+	}
+	c.becomePreparing(cause)
+}

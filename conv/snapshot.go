@@ -1,0 +1,95 @@
+package conv
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
+
+// SnapshotVersion is the schema of [Conversation.Snapshot]. It rises when an
+// older reader would misunderstand a newer snapshot.
+const SnapshotVersion = 1
+
+type snapshot struct {
+	Version int               `json:"version"`
+	State   State             `json:"state"`
+	Facts   []json.RawMessage `json:"deferred,omitempty"`
+}
+
+// Snapshot writes the whole state as JSON. The last transitions are not in it
+// (seed 000, CON-003).
+func (c *Conversation) Snapshot() ([]byte, error) {
+	s := snapshot{Version: SnapshotVersion, State: c.st}
+	if c.opts.Privacy == PrivacyNone {
+		s.State = s.State.withoutWords()
+	}
+	for _, fact := range c.st.Suspended.Facts {
+		if c.opts.Privacy == PrivacyNone {
+			break // They hold words.
+		}
+		b, err := MarshalEvent(fact)
+		if err != nil {
+			return nil, fmt.Errorf("snapshot: %w", err)
+		}
+		s.Facts = append(s.Facts, b)
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: %w", err)
+	}
+	return b, nil
+}
+
+// withoutWords drops everything that somebody said, typed or was told.
+func (s State) withoutWords() State {
+	s.History = nil
+	s.User.Text, s.User.Partial = "", ""
+	s.Reply.Text, s.Reply.Unsaid, s.Playout.Text = "", "", ""
+	s.Conn.UnansweredText = ""
+	s.Pending.Texts, s.Pending.Tell, s.Pending.Resume = nil, nil, ""
+	s.Calls = nil
+	s.Dialogue = dialog.State{}
+	return s
+}
+
+// Restore makes a conversation that goes on where the snapshot was taken. The
+// options are the caller's: they are configuration, not state.
+func Restore(o Options, b []byte) (*Conversation, error) {
+	c, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	var s snapshot
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, fmt.Errorf("restore: the snapshot is no valid JSON of one: %w", err)
+	}
+	if s.Version != SnapshotVersion {
+		return nil, fmt.Errorf("restore: the snapshot has version %d, expected %d", s.Version, SnapshotVersion)
+	}
+	for i, raw := range s.Facts {
+		fact, err := UnmarshalEvent(raw)
+		if err != nil {
+			return nil, fmt.Errorf("restore: deferred fact %d: %w", i+1, err)
+		}
+		s.State.Suspended.Facts = append(s.State.Suspended.Facts, fact)
+	}
+	c.st = s.State
+	c.now = s.State.Now
+	return c, nil
+}
+
+// Fork returns a conversation with the same options and a copy of the state,
+// which goes its own way. Tools that look into the future use it.
+func (c *Conversation) Fork() *Conversation {
+	return &Conversation{
+		opts: c.opts, words: c.words, phrases: c.phrases, st: c.st.clone(), now: c.now,
+	}
+}
+
+// Become replaces the state by a copy of st. It is for tools that explore the
+// machine; a conversation that runs is only ever stepped.
+func (c *Conversation) Become(st *State) {
+	c.st = st.clone()
+	c.now = st.Now
+}

@@ -1,0 +1,269 @@
+package conv
+
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// State is everything that a conversation knows: plain data, written as JSON by
+// [Conversation.Snapshot]. Its fields are for reading; only Step changes them.
+type State struct {
+	Phase    Phase     `json:"phase"`
+	Previous Phase     `json:"previous"` // the phase before the last transition
+	Entered  time.Time `json:"entered"`  // when the last transition was
+	Before   Phase     `json:"before"`   // Suspended: the phase to return to
+	Now      time.Time `json:"now"`      // time of the last step; it never goes back
+
+	LastTurn    int `json:"last_turn"`    // the last turn number given
+	LastRequest int `json:"last_request"` // the last request number given
+
+	Floor     Floor        `json:"floor"`
+	User      UserTurn     `json:"user"`
+	Reply     Reply        `json:"reply"`
+	Playout   Playout      `json:"playout"`
+	Barge     turn.BargeIn `json:"barge"`
+	DeadAir   turn.DeadAir `json:"dead_air"`
+	Calls     []Call       `json:"calls,omitempty"`
+	Session   Session      `json:"session"`
+	Conn      Connection   `json:"connection"`
+	Faults    Faults       `json:"faults"`
+	Pending   Pending      `json:"pending"`
+	Suspended Suspension   `json:"suspension"`
+	Dialogue  dialog.State `json:"dialogue"`
+	History   []Item       `json:"history,omitempty"`
+	Timers    Timers       `json:"timers"`
+}
+
+// Floor says who is heard: the second region of the machine.
+type Floor struct {
+	Speaking  bool      `json:"speaking"`  // the user's voice is heard now
+	Since     time.Time `json:"since"`     // when Speaking last changed
+	Utterance int       `json:"utterance"` // the uplink's number of the last stretch of speech
+	Closed    int       `json:"closed"`    // stretches up to this one are answered or given up
+	BrokeIn   bool      `json:"broke_in"`  // Interrupted: a voice broke in, not a command
+	Barged    int       `json:"barged"`    // the agent's turn that was broken into, until audio plays again or there is nothing to answer
+	Pushed    bool      `json:"pushed"`    // push-to-talk is held
+}
+
+// UserTurn is the user's open turn, or what is kept of words before one opens.
+type UserTurn struct {
+	Turn       int       `json:"turn"` // zero: none is open
+	Text       string    `json:"text"` // final words
+	Partial    string    `json:"partial"`
+	Confidence float64   `json:"confidence"`
+	Ended      bool      `json:"ended"` // its end has been decided
+	Started    time.Time `json:"started"`
+}
+
+// Words are all words of the turn so far.
+func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
+
+// ReplyKind says why the agent speaks.
+type ReplyKind string
+
+// The kinds of the agent's turns.
+const (
+	ReplyAnswer   ReplyKind = "answer"   // to the user's turn
+	ReplyGreeting ReplyKind = "greeting" // the first words
+	ReplyCheckIn  ReplyKind = "check_in" // after dead air
+	ReplyGoodbye  ReplyKind = "goodbye"  // the last words; the conversation ends after them
+	ReplyNews     ReplyKind = "news"     // a delegated agent's result that nobody waited for
+	ReplyExplicit ReplyKind = "explicit" // response.create
+	ReplyResumed  ReplyKind = "resumed"  // the rest of a reply that a noise cut off
+)
+
+// Reply is the agent's open turn.
+type Reply struct {
+	Turn     int       `json:"turn"` // zero: none is open
+	UserTurn int       `json:"user_turn"`
+	Kind     ReplyKind `json:"kind,omitempty"`
+	Started  time.Time `json:"started"`
+
+	Request   int           `json:"request"` // the request that is out; zero: the words are the engine's or the dialogue's own
+	Attempt   int           `json:"attempt"`
+	Why       RequestReason `json:"why,omitempty"`
+	Requested bool          `json:"requested"` // the driver confirmed it
+	Retrying  bool          `json:"retrying"`  // between two attempts
+	Answered  bool          `json:"answered"`  // something came back for this request
+
+	Part    int                `json:"part"`    // stretches of the turn divided by tools, from 1
+	Seq     int                `json:"seq"`     // texts handed to the voice
+	Text    string             `json:"text"`    // all text of the turn so far
+	Unsaid  string             `json:"unsaid"`  // its tail that is not yet handed to the voice
+	Voiced  bool               `json:"voiced"`  // the current part has been handed to the voice in part or whole
+	Earlier bool               `json:"earlier"` // audio of an earlier part has not been played to its end
+	Done    bool               `json:"done"`    // the current part has no more text
+	Closed  bool               `json:"closed"`  // the voice knows that the current part has no more text
+	Silent  bool               `json:"silent"`  // it has no voice
+	Held    bool               `json:"held"`    // a voice is heard: nothing of it may play yet
+	Expect  dialog.Expectation `json:"expect"`  // what the agent will await after it
+}
+
+// Playout is what is known of the agent's audio on its way to the ear.
+type Playout struct {
+	Turn    int           `json:"turn"` // the turn that played last or plays
+	Part    int           `json:"part"`
+	Playing bool          `json:"playing"`
+	Ducked  bool          `json:"ducked"` // lowered for a voice
+	Paused  bool          `json:"paused"` // held where it is for a voice
+	Heard   time.Duration `json:"heard"`
+	At      time.Time     `json:"at"`   // when Heard was reported
+	Text    string        `json:"text"` // what was heard, if the playout tells
+}
+
+// CallState is where a call of a tool or task stands.
+type CallState string
+
+// The states of a call.
+const (
+	CallHeld    CallState = "held"    // its turn may yet be taken back: not started
+	CallRunning CallState = "running" // started
+)
+
+// Call is a tool or task without a result. It leaves [State.Calls] with exactly
+// one result, which goes to the history.
+type Call struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Arguments string    `json:"arguments"`
+	Turn      int       `json:"turn"`
+	Long      bool      `json:"long"`
+	State     CallState `json:"state"`
+	Deadline  time.Time `json:"deadline"`
+	// Background: the reply goes on, or ended, without it; its result is kept
+	// and, for a task that was not called off, announced.
+	Background bool `json:"background"`
+	// Announce: its reply was lost with the connection or to a fault, so that
+	// its result has to be told later.
+	Announce bool `json:"announce"`
+	// Action: it is the dialogue's; its result goes there.
+	Action  bool      `json:"action"`
+	Started time.Time `json:"started"`
+}
+
+// Session is the life of the session with the services.
+type Session struct {
+	ID       string    `json:"id"`
+	Alive    bool      `json:"alive"`
+	Ever     bool      `json:"ever"` // one has lived in this conversation
+	Expiring bool      `json:"expiring"`
+	Audio    bool      `json:"audio"` // microphone and playout are primed
+	Started  time.Time `json:"started"`
+}
+
+// Connection is the leg's state as far as it is disturbed.
+type Connection struct {
+	Shaky    bool `json:"shaky"`    // lost, may come back by itself
+	Lost     bool `json:"lost"`     // Reconnecting: the connection is gone
+	Attempts int  `json:"attempts"` // Reconnecting: attempts made
+	// Unanswered is the user's turn whose answer the loss cut off.
+	Unanswered     int    `json:"unanswered"`
+	UnansweredText string `json:"unanswered_text"`
+	// Taken: the dialogue took the turn in; only its answer was lost.
+	Taken bool `json:"taken"`
+}
+
+// Faults is the memory of failures.
+type Faults struct {
+	Code        string      `json:"code,omitempty"`
+	Recoveries  int         `json:"recoveries"`         // since the last completed reply
+	Expiries    []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
+	BreakerOpen bool        `json:"breaker_open"`
+}
+
+// Pending is what waits for its moment.
+type Pending struct {
+	Start    bool     `json:"start"`           // a start waits for the session
+	Greeted  bool     `json:"greeted"`         // the greeting was said, or its moment has passed
+	Texts    []string `json:"texts,omitempty"` // typed lines not yet read
+	News     []string `json:"news,omitempty"`  // ids of calls whose results wait to be announced
+	Ending   bool     `json:"ending"`          // the goodbye is being said
+	Resume   string   `json:"resume"`          // unheard rest of the reply that a voice cut off
+	Tell     []string `json:"tell,omitempty"`  // phrases of the engine, and results of flows, to be said
+	Feedback int      `json:"feedback"`        // steps of feedback given for the delegated agent
+}
+
+// Suspension is what a planned pause keeps.
+type Suspension struct {
+	Source string    `json:"source,omitempty"`
+	At     time.Time `json:"at"`
+	Timers Timers    `json:"timers"` // as they stood when time stopped
+	Facts  []Event   `json:"-"`      // what came in meanwhile, in order
+}
+
+// Role is the origin of an item of the history.
+type Role string
+
+// The roles.
+const (
+	RoleUser  Role = "user"
+	RoleAgent Role = "agent"
+	RoleTool  Role = "tool"
+)
+
+// Item is one entry of the history: what was said and heard, called and
+// returned.
+type Item struct {
+	Turn int  `json:"turn"`
+	Role Role `json:"role"`
+	// Text is what the user said, what of the agent's words was heard, or a
+	// tool's result.
+	Text string `json:"text"`
+	// Full is what the agent meant to say, if it was cut off.
+	Full        string `json:"full,omitempty"`
+	Interrupted bool   `json:"interrupted,omitempty"`
+	// CallID, Name and Arguments describe the call that a tool's item answers.
+	CallID    string    `json:"call_id,omitempty"`
+	Name      string    `json:"name,omitempty"`
+	Arguments string    `json:"arguments,omitempty"`
+	Failed    bool      `json:"failed,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+// Transition is one change of phase.
+type Transition struct {
+	From  Phase     `json:"from"`
+	To    Phase     `json:"to"`
+	Cause string    `json:"cause"` // the event's type, or the name of the limit that passed
+	Event string    `json:"event"` // the type of the event that made it
+	Turn  int       `json:"turn"`  // the turn that it belongs to, the agent's before the user's
+	At    time.Time `json:"at"`
+	Views Views     `json:"views"` // what the seeds see after it
+}
+
+// TurnEventType is the kind of a [TurnEvent].
+type TurnEventType string
+
+// The kinds. Every turn has exactly one started and one of the others.
+const (
+	TurnStarted     TurnEventType = "turn-started"
+	TurnCompleted   TurnEventType = "turn-completed"
+	TurnInterrupted TurnEventType = "turn-interrupted"
+	TurnAbandoned   TurnEventType = "turn-abandoned" // the user said nothing to answer
+	TurnFailed      TurnEventType = "turn-failed"    // the reply could not be made
+)
+
+// TurnEvent tells the beginning and the end of a turn.
+type TurnEvent struct {
+	Type       TurnEventType `json:"type"`
+	Turn       int           `json:"turn"`
+	Role       Role          `json:"role"`
+	Kind       ReplyKind     `json:"kind,omitempty"` // the agent's turns
+	Confidence float64       `json:"confidence,omitempty"`
+	Duration   time.Duration `json:"duration,omitempty"`
+	At         time.Time     `json:"at"`
+}
+
+// clone returns a deep copy: the explorer and Restore hand states around.
+func (s State) clone() State {
+	s.Calls = append([]Call(nil), s.Calls...)
+	s.Faults.Expiries = append([]time.Time(nil), s.Faults.Expiries...)
+	s.Pending.Texts = append([]string(nil), s.Pending.Texts...)
+	s.Pending.News = append([]string(nil), s.Pending.News...)
+	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
+	s.History = append([]Item(nil), s.History...)
+	s.Dialogue = s.Dialogue.Clone()
+	return s
+}

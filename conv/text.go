@@ -1,0 +1,145 @@
+package conv
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// heardPerSecond is how much text, in bytes, a second of speech is taken to
+// hold when the playout cannot tell. Speech runs at about 15 letters a second;
+// the lower figure claims rather too little than too much.
+const heardPerSecond = 12
+
+// squeeze trims text and folds its white space to single spaces.
+func squeeze(s string) string {
+	s = strings.TrimSpace(s)
+	if !strings.ContainsFunc(s, unicode.IsSpace) {
+		return s
+	}
+	clean := true
+	for i := 0; i < len(s); i++ {
+		if s[i] == ' ' && s[i+1] == ' ' || s[i] != ' ' && s[i] <= '\r' || s[i] >= utf8.RuneSelf {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func joinWords(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	default:
+		return a + " " + b
+	}
+}
+
+// abbreviations do not end a sentence with their full stop.
+var abbreviations = []string{
+	"mr.", "mrs.", "ms.", "dr.", "st.", "no.", "vs.", "e.g.", "i.e.", "a.m.", "p.m.",
+	"z.b.", "d.h.", "bzw.", "ca.", "nr.", "str.",
+}
+
+// sentenceEnd returns the length of the first whole sentence of text, with the
+// white space behind it, or 0 if none is complete yet. A sentence is complete
+// when white space follows its mark: what streams in may go on.
+func sentenceEnd(text string) int {
+	for i, r := range text {
+		switch r {
+		case '\n':
+			return i + 1
+		case '.', '!', '?', '…', '。', '！', '？':
+			next := i + utf8.RuneLen(r)
+			if r == '。' || r == '！' || r == '？' {
+				return next
+			}
+			after, size := utf8.DecodeRuneInString(text[next:])
+			if size == 0 || !unicode.IsSpace(after) {
+				continue
+			}
+			if r == '.' && abbreviated(text[:next]) {
+				continue
+			}
+			return next + size
+		}
+	}
+	return 0
+}
+
+// abbreviated reports whether text ends in an abbreviation or a single letter
+// ("J. Smith").
+func abbreviated(text string) bool {
+	word := text[strings.LastIndexAny(text, " \n\t(")+1:]
+	if utf8.RuneCountInString(word) == 2 && word != "I." {
+		first, _ := utf8.DecodeRuneInString(word)
+		return unicode.IsUpper(first)
+	}
+	lower := strings.ToLower(word)
+	for _, a := range abbreviations {
+		if lower == a {
+			return true
+		}
+	}
+	return false
+}
+
+// heardPrefix is the part of full that was heard: known, when the playout can
+// tell, else as much as fits the time at a low rate of speech, cut at a word.
+func heardPrefix(full string, heard time.Duration, known string) string {
+	if known != "" {
+		if strings.HasPrefix(full, known) {
+			return full[:len(known)]
+		}
+		if n := matchFolded(full, known); n > 0 {
+			return full[:n]
+		}
+	}
+	n := int(heard * heardPerSecond / time.Second)
+	if n >= len(full) {
+		return full
+	}
+	cut := strings.LastIndexFunc(full[:n], unicode.IsSpace)
+	if cut < 0 {
+		return ""
+	}
+	return full[:cut]
+}
+
+// matchFolded is the length of the prefix of full that equals known up to white
+// space, or 0.
+func matchFolded(full, known string) int {
+	i := 0
+	for _, r := range known {
+		if unicode.IsSpace(r) {
+			continue
+		}
+		f, size := rune(0), 0
+		for i < len(full) {
+			f, size = utf8.DecodeRuneInString(full[i:])
+			i += size
+			if !unicode.IsSpace(f) {
+				break
+			}
+		}
+		if f != r {
+			return 0
+		}
+	}
+	return i
+}
+
+// cutRunes cuts s to at most n bytes, at a rune's edge.
+func cutRunes(s string, n int) string {
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:min(n, len(s))]
+}

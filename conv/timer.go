@@ -1,0 +1,117 @@
+package conv
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Timer names one deadline of the machine. Each is a field of the state; the
+// driver needs one real timer for their minimum.
+type Timer uint8
+
+// The deadlines, in the order in which simultaneous ones fire.
+const (
+	TimerStart          Timer = iota // a start that finds no session or audio
+	TimerListening                   // the longest user turn
+	TimerEndpoint                    // silence and nobody ends the turn
+	TimerFinal                       // the final transcript does not come
+	TimerTry                         // one try of a request, or the pause before the next
+	TimerProcessing                  // all tries, or a reply that stalls
+	TimerTool                        // the earliest deadline of a quick tool
+	TimerTask                        // the earliest deadline of a delegated agent
+	TimerFeedback                    // the next word to who waits for a delegated agent
+	TimerHeartbeat                   // no progress of a delegated agent
+	TimerSpeaking                    // an unusually long reply
+	TimerPlayout                     // no sign of the playout
+	TimerInterrupted                 // the pause after a barge-in
+	TimerBarge                       // a voice is or is not an interruption
+	TimerHeld                        // a voice brought no words: the held reply goes on
+	TimerDeadAir                     // nobody speaks
+	TimerInactivity                  // nobody did anything
+	TimerSuspended                   // a planned pause that does not end
+	TimerGrace                       // a connection that does not come back by itself
+	TimerReconnect                   // the next attempt
+	TimerReconnectLimit              // all attempts
+	TimerFault                       // recovery
+	TimerForget                      // the oldest fault is forgotten
+	TimerWarning                     // the session ends soon
+	TimerSession                     // the session ends
+	TimerRelease                     // the longest Terminating
+
+	numTimers = iota
+)
+
+var timerNames = [numTimers]string{
+	TimerStart: "start", TimerListening: "listening", TimerEndpoint: "endpoint", TimerFinal: "final",
+	TimerTry: "try", TimerProcessing: "processing", TimerTool: "tool", TimerTask: "task",
+	TimerFeedback: "feedback", TimerHeartbeat: "heartbeat", TimerSpeaking: "speaking",
+	TimerPlayout: "playout", TimerInterrupted: "interrupted", TimerBarge: "barge", TimerHeld: "held",
+	TimerDeadAir: "dead_air", TimerInactivity: "inactivity", TimerSuspended: "suspended",
+	TimerGrace: "grace", TimerReconnect: "reconnect", TimerReconnectLimit: "reconnect_limit",
+	TimerFault: "fault", TimerForget: "forget", TimerWarning: "warning", TimerSession: "session",
+	TimerRelease: "release",
+}
+
+// String is the timer's name in snapshots.
+func (t Timer) String() string {
+	if int(t) < len(timerNames) {
+		return timerNames[t]
+	}
+	return fmt.Sprintf("timer(%d)", uint8(t))
+}
+
+// runsWhileSuspended: the session's own life, and the memory of faults, go on
+// while everything else stands still.
+func (t Timer) runsWhileSuspended() bool {
+	switch t {
+	case TimerSuspended, TimerForget, TimerWarning, TimerSession:
+		return true
+	default:
+		return false
+	}
+}
+
+// Timers holds the armed deadlines; a zero time is not armed.
+type Timers [numTimers]time.Time
+
+// Next is the earliest deadline and its timer; ok is false when none is armed.
+func (t *Timers) Next() (which Timer, at time.Time, ok bool) {
+	for i := range t {
+		if t[i].IsZero() || (ok && !t[i].Before(at)) {
+			continue
+		}
+		which, at, ok = Timer(i), t[i], true
+	}
+	return which, at, ok
+}
+
+// MarshalJSON writes the armed timers by name.
+func (t Timers) MarshalJSON() ([]byte, error) {
+	armed := make(map[string]time.Time)
+	for i, at := range t {
+		if !at.IsZero() {
+			armed[timerNames[i]] = at
+		}
+	}
+	return json.Marshal(armed)
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (t *Timers) UnmarshalJSON(b []byte) error {
+	var armed map[string]time.Time
+	if err := json.Unmarshal(b, &armed); err != nil {
+		return err
+	}
+	*t = Timers{}
+	for i, name := range timerNames {
+		if at, ok := armed[name]; ok {
+			t[i] = at
+			delete(armed, name)
+		}
+	}
+	if len(armed) > 0 {
+		return fmt.Errorf("unknown timers in snapshot: %v", armed)
+	}
+	return nil
+}

@@ -1,0 +1,385 @@
+package conv
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// This file: tools and delegated agents. A call that was started gets exactly
+// one result; a result is never lost to a barge-in; nothing runs for a turn
+// that may yet be taken back. Seed 001, 4.5, 4.6 and section 6; DESIGN rule 7.
+
+// result is what a call came to.
+type result struct {
+	Text   string
+	Failed bool
+}
+
+// failedResult words a failure for the mind as seed 001, section 6, does, with
+// what there is of a result.
+func failedResult(code, message, partial string) result {
+	answer := struct {
+		Error   string `json:"error"`
+		Code    string `json:"code,omitempty"`
+		Partial string `json:"partial_result,omitempty"`
+	}{"Tool failed: " + message, code, partial}
+	b, err := json.Marshal(answer)
+	if err != nil {
+		panic(fmt.Sprintf("conv: three strings do not marshal: %v", err))
+	}
+	return result{Text: string(b), Failed: true}
+}
+
+// findCall is the index of the running call with this id, or -1. An empty id
+// means the oldest that runs.
+func (c *Conversation) findCall(id string) int {
+	for i := range c.st.Calls {
+		if call := &c.st.Calls[i]; call.State == CallRunning && (call.ID == id || id == "") {
+			return i
+		}
+	}
+	return -1
+}
+
+// callKnown reports whether the id is running, held or answered already.
+func (c *Conversation) callKnown(id string) bool {
+	if id == "" {
+		return false
+	}
+	for i := range c.st.Calls {
+		if c.st.Calls[i].ID == id {
+			return true
+		}
+	}
+	for i := range c.st.History {
+		if c.st.History[i].CallID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Conversation) handleToolCalled(e ToolCalled) {
+	if c.callKnown(e.ID) {
+		return // No op. Repeated: a call runs once.
+	}
+	c.replyCame()
+	r := &c.st.Reply
+	if e.ID == "" {
+		e.ID = fmt.Sprintf("call-%d-%d", r.Turn, len(c.st.Calls)+len(c.st.History))
+	}
+	call := Call{
+		ID: e.ID, Name: e.Name, Arguments: e.Arguments, Turn: r.Turn, Long: e.Long,
+		State: CallHeld, Started: c.now,
+	}
+	c.sealPart()
+	c.st.Calls = append(c.st.Calls, call)
+	if len(c.st.Calls) > c.opts.Limits.Calls {
+		c.endCall(len(c.st.Calls)-1, failedResult("TOO_MANY_CALLS", "too many tools run at once", ""))
+		if c.st.Phase == ToolRunning || c.st.Phase == Delegated || r.Held {
+			return
+		}
+		c.become(ToolRunning, c.event)
+		c.afterCall(c.event)
+		return
+	}
+	if !r.Held {
+		c.startHeldCalls()
+	}
+}
+
+// startHeldCalls starts the calls of the current reply and reports whether
+// there were any.
+func (c *Conversation) startHeldCalls() bool {
+	started := false
+	for i := range c.st.Calls {
+		call := &c.st.Calls[i]
+		if call.State != CallHeld || call.Turn != c.st.Reply.Turn {
+			continue
+		}
+		started = true
+		call.State, call.Started = CallRunning, c.now
+		if call.Long {
+			call.Deadline = c.now.Add(c.opts.Limits.Task)
+			c.emit(StartTask{Turn: call.Turn, ID: call.ID, Name: call.Name, Arguments: call.Arguments})
+		} else {
+			call.Deadline = c.now.Add(c.opts.Limits.Tool)
+			c.emit(RunTool{Turn: call.Turn, ID: call.ID, Name: call.Name, Arguments: call.Arguments})
+		}
+	}
+	if !started {
+		return false
+	}
+	c.disarm(TimerTry, TimerProcessing)
+	if c.st.Phase != ToolRunning && c.st.Phase != Delegated {
+		c.become(ToolRunning, c.event)
+	}
+	if quick, long := c.openCalls(); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
+		c.become(Delegated, c.event)
+	}
+	return true
+}
+
+// openCalls counts the running calls that the reply waits for.
+func (c *Conversation) openCalls() (quick, long int) {
+	for i := range c.st.Calls {
+		call := &c.st.Calls[i]
+		switch {
+		case call.State != CallRunning || call.Background || call.Turn != c.st.Reply.Turn:
+		case call.Long:
+			long++
+		default:
+			quick++
+		}
+	}
+	return quick, long
+}
+
+// endCall writes a call's one result to the history and forgets the call.
+func (c *Conversation) endCall(i int, r result) Call {
+	call := c.st.Calls[i]
+	c.st.Calls = append(c.st.Calls[:i], c.st.Calls[i+1:]...)
+	text := r.Text
+	if limit := c.opts.Limits.ResultChars; len(text) > limit {
+		text = cutRunes(text, limit) + " " + c.phrase("result.cut")
+	}
+	c.addItem(Item{
+		Turn: call.Turn, Role: RoleTool, Text: text, CallID: call.ID, Name: call.Name,
+		Arguments: call.Arguments, Failed: r.Failed,
+	})
+	return call
+}
+
+// handleCallEnded takes a result. One that nobody waits for is kept in the
+// history; a delegated agent's is announced at the next suitable moment.
+func (c *Conversation) handleCallEnded(id string, r result) {
+	i := c.findCall(id)
+	if c.st.Calls[i].Background {
+		c.endInBackground(id, r)
+		return
+	}
+	call := c.endCall(i, r)
+	if call.Action {
+		c.followAction(call, r)
+		return
+	}
+	c.afterCall(c.event)
+}
+
+// endInBackground keeps a result that no reply waits for. A flow's action
+// still moves its flow, and what the flow says to it is told later; a delegated
+// agent's result, and one whose reply was lost, is news.
+func (c *Conversation) endInBackground(id string, r result) {
+	call := c.endCall(c.findCall(id), r)
+	switch {
+	case call.Action:
+		out := c.actionEnded(call, r)
+		c.st.Reply.Expect = out.Expect
+		if text := lines(out.Say); text != "" {
+			c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, text)
+		}
+	case call.Long || call.Announce:
+		c.st.Pending.News = c.enqueue(c.st.Pending.News, call.ID)
+	}
+}
+
+// enqueue adds to a list of what is to be said; when it is full the oldest goes,
+// which the history has anyway.
+func (c *Conversation) enqueue(list []string, s string) []string {
+	if len(list) >= c.opts.Limits.Queue {
+		list = append(list[:0:0], list[1:]...)
+	}
+	return append(list, s)
+}
+
+// followAction gives the action's result to the dialogue, within the turn that
+// waits for it.
+func (c *Conversation) followAction(call Call, r result) {
+	c.nextPart()
+	c.become(Understanding, c.event)
+	c.followDialogue(c.actionEnded(call, r), c.event)
+}
+
+// nextPart begins the stretch of the turn behind a tool.
+func (c *Conversation) nextPart() {
+	r := &c.st.Reply
+	if !r.Done {
+		c.finishText()
+	}
+	r.Part++
+	r.Earlier = r.Earlier || r.Voiced
+	r.Voiced, r.Done, r.Closed = false, false, false
+}
+
+// afterCall goes on when the last call that the reply waits for has ended.
+func (c *Conversation) afterCall(cause string) {
+	quick, long := c.openCalls()
+	switch {
+	case c.st.Phase == ToolRunning && quick == 0 && long > 0:
+		c.become(Delegated, cause)
+	case (c.st.Phase == ToolRunning || c.st.Phase == Delegated) && quick+long == 0:
+		c.continueReply(cause)
+	default:
+	}
+}
+
+// continueReply gives the results to the mind, with what the user said
+// meanwhile. If the user is speaking, the user has the floor and the results
+// wait in the history.
+func (c *Conversation) continueReply(cause string) {
+	st := &c.st
+	r := &st.Reply
+	words := st.User.Words()
+	if st.Floor.Speaking || words != "" && !st.User.Ended && st.User.Partial != "" {
+		c.become(Understanding, cause)
+		c.cancelReply(TurnInterrupted)
+		c.takeFloor(cause)
+		return
+	}
+	c.nextPart()
+	c.become(Understanding, cause)
+	if words != "" {
+		c.openUserTurn()
+		r.UserTurn = st.User.Turn
+		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
+		c.closeUserTurn(TurnCompleted)
+	}
+	c.request(RequestToolResult, words)
+}
+
+func (c *Conversation) handleToolFailed(e ToolFailed) {
+	if !e.Fatal {
+		c.handleCallEnded(e.ID, failedResult(e.Code, e.Message, e.Output))
+		return
+	}
+	c.failCall(c.findCall(e.ID), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
+}
+
+func (c *Conversation) handleTaskFailed(e TaskFailed) {
+	code := e.Code
+	if code == "" {
+		code = "TASK_FAILED"
+	}
+	c.failCall(c.findCall(e.ID), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
+}
+
+// failCall ends a call with a failure that goes to Faulted, the partial result
+// kept (seed 001, 4.5 and 4.6).
+func (c *Conversation) failCall(i int, r result, code, cause string) {
+	call := &c.st.Calls[i]
+	switch {
+	case call.Background:
+		c.endInBackground(call.ID, r)
+	case call.Action:
+		// The flow knows what to do when its action fails.
+		c.handleCallEnded(call.ID, r)
+	default:
+		c.endCall(i, r)
+		c.fault(code, false, cause)
+	}
+}
+
+// callTimedOut ends the calls whose time is up.
+func (c *Conversation) callTimedOut(long bool) {
+	code, cause := "TOOL_TIMEOUT", "tool.timeout"
+	if long {
+		code, cause = "TASK_TIMEOUT", "task.timeout"
+	}
+	for i := 0; i < len(c.st.Calls); {
+		call := &c.st.Calls[i]
+		if call.State != CallRunning || call.Long != long || c.now.Before(call.Deadline) {
+			i++
+			continue
+		}
+		c.emit(CancelTool{ID: call.ID})
+		c.failCall(i, failedResult(code, "it took too long", ""), code, cause)
+	}
+}
+
+func (c *Conversation) handleTaskProgress(e TaskProgress) {
+	if c.st.Phase != Delegated {
+		return
+	}
+	c.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
+	if e.Text != "" {
+		c.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
+	}
+}
+
+// startFeedback begins to tell the person that an agent works (seed 001, 4.6).
+func (c *Conversation) startFeedback() {
+	c.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
+	c.st.Pending.Feedback = 0
+	if f := c.opts.Limits.Feedback; len(f) > 0 {
+		c.arm(TimerFeedback, f[0].After)
+		if f[0].After == 0 {
+			c.giveFeedback()
+		}
+	}
+}
+
+func (c *Conversation) giveFeedback() {
+	f := c.opts.Limits.Feedback
+	n := c.st.Pending.Feedback
+	c.disarm(TimerFeedback)
+	c.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
+	c.st.Pending.Feedback++
+	if n+1 < len(f) {
+		c.arm(TimerFeedback, f[n+1].After-f[n].After)
+	}
+}
+
+// cancelTasks calls the delegated work off, by the person's word.
+func (c *Conversation) cancelTasks() {
+	for i := 0; i < len(c.st.Calls); {
+		call := &c.st.Calls[i]
+		if call.Turn != c.st.Reply.Turn || !call.Long || call.State != CallRunning {
+			i++
+			continue
+		}
+		c.emit(CancelTool{ID: call.ID})
+		c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
+	}
+}
+
+// announceLater marks the calls of a reply that is lost with the connection or
+// to a fault, and reports whether there are any: their results will be told.
+func (c *Conversation) announceLater() bool {
+	any := false
+	for i := range c.st.Calls {
+		call := &c.st.Calls[i]
+		if call.State == CallRunning && call.Turn == c.st.Reply.Turn {
+			call.Announce = true
+			any = true
+		}
+	}
+	return any
+}
+
+// announceNews tells the results of delegated agents that nobody waited for.
+func (c *Conversation) announceNews() {
+	ids := c.st.Pending.News
+	c.st.Pending.News = nil
+	if c.opts.Agent != nil {
+		text := ""
+		for i := range c.st.History {
+			if it := &c.st.History[i]; it.Role == RoleTool && it.CallID != "" && contains(ids, it.CallID) {
+				text = joinWords(text, it.Text)
+			}
+		}
+		c.say(ReplyNews, text, "", "task.done")
+		return
+	}
+	c.openReply(ReplyNews, 0)
+	c.become(Understanding, "task.done")
+	c.request(RequestTaskResult, "")
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package dialog
+
+import "time"
+
+// Input is what the engine takes: something was said, an action ended, a model
+// understood.
+//
+//sumtype:decl
+type Input interface{ isInput() }
+
+// Message is what the user said or typed.
+type Message struct {
+	Text       string
+	Confidence float64 // of the recognizer, 0 to 1; typed text has 1
+}
+
+// ActionEnded is the result of the action that the last [Output] asked for.
+type ActionEnded struct {
+	ID      string         // of the [ActionCall]
+	Outputs map[string]any // by the names that the action declares
+	// Missing names slots that the action needs and did not get.
+	Missing []string
+	Failed  bool
+	Code    string // of the failure
+	Message string
+}
+
+// Understood is a model's answer to an [UnderstandRequest].
+type Understood struct {
+	Commands []Command
+	// Failed: the model did not answer or broke its schema; the engine falls back
+	// to its own understanding.
+	Failed bool
+}
+
+func (Message) isInput()     {}
+func (ActionEnded) isInput() {}
+func (Understood) isInput()  {}
+
+// Output is what follows from an input. At most one of Act, Understand and Ask
+// is set; while one is, the turn is not over: its answer comes as the next
+// Input.
+type Output struct {
+	// Say is what the agent says now, in order.
+	Say []Line
+	// Expect is what the agent awaits after it has spoken.
+	Expect Expectation
+	// Act asks to run an action.
+	Act *ActionCall
+	// Understand asks a model what the user meant.
+	Understand *UnderstandRequest
+	// Ask gives the turn to the model: the flows do not cover it.
+	Ask bool
+	// Handoff: the user is to be given to a person.
+	Handoff bool
+	// End: the agent ends the conversation after it has spoken.
+	End bool
+}
+
+// Line is one thing to say.
+type Line struct {
+	Text string
+	// Fixed forbids rewording by a model.
+	Fixed bool
+}
+
+// Expectation is what the agent awaits next. It sets the turn-taking, the
+// barge-in profile and the recognizer's grammar. The zero value expects
+// anything.
+type Expectation struct {
+	Slot string `json:"slot,omitempty"` // the slot that is asked for
+	Kind string `json:"kind,omitempty"` // its type: "city", "date", "digits", "yes_no", ...
+	// Phrases are likely answers as right-hand sides of JSGF rules.
+	Phrases []string `json:"phrases,omitempty"`
+	// ReadBack: what is being said repeats a value that was given; a backchannel
+	// does not break it off.
+	ReadBack bool `json:"read_back,omitempty"`
+}
+
+// ActionCall is an action to run, once: ID is its idempotency key.
+type ActionCall struct {
+	ID     string
+	Name   string
+	Inputs map[string]any
+}
+
+// UnderstandRequest asks a model for commands.
+type UnderstandRequest struct {
+	Text string
+}
+
+// Clock is the instant of a step; package dialog reads no clock of its own.
+type Clock = time.Time

@@ -1,0 +1,2 @@
+// Package dialog runs dialogue flows.
+package dialog

@@ -1,0 +1,242 @@
+package explore
+
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// oldTurn is a turn number that is over in every state: canonical numbers are
+// higher.
+const oldTurn = 1
+
+// oldCall is the id of a call that no state knows.
+const oldCall = "z"
+
+// alphabet is every event, with one payload for each way in which the machine
+// can be led by it.
+func alphabet() []conv.Event {
+	return []conv.Event{
+		conv.UserStart{},
+		conv.UserStop{},
+		conv.UserCancel{},
+		conv.UserInterrupt{Source: "vad"},
+		conv.UserInterrupt{Source: "button"},
+		conv.UserText{Text: "hello"},
+		conv.SessionEnded{},
+		conv.SessionReady{},
+		conv.AudioReady{},
+		conv.SpeechStarted{Source: "vad"},
+		conv.SpeechStopped{},
+		conv.STTPartial{Text: "mhm"},
+		conv.STTPartial{Text: "boston"},
+		conv.STTPartial{Text: "book a flight"},
+		conv.STTPartial{Text: "stop", Turn: oldTurn},
+		conv.STTFinal{},
+		conv.STTFinal{Text: "mhm"},
+		conv.STTFinal{Text: "book a flight"},
+		conv.STTFinal{Text: "book a flight", Turn: oldTurn},
+		conv.TurnEnded{Cause: "easyturn"},
+		conv.TurnEnded{Cause: "manual"},
+		conv.TurnEnded{Cause: "max_duration"},
+		conv.TurnEnded{Cause: "easyturn", Turn: oldTurn},
+		conv.ReplyRequested{},
+		conv.ReplyRequested{Turn: oldTurn},
+		conv.ReplyDelta{Text: "Well. And"}, // a sentence, and the beginning of another
+		conv.ReplyDelta{Text: "Well. "},
+		conv.ReplyDelta{Text: "late", Turn: oldTurn},
+		conv.ReplyDone{},
+		conv.ReplyDone{Silent: true},
+		conv.ReplyDone{Turn: oldTurn},
+		conv.ReplyFailed{Code: conv.ClassRateLimit, Retryable: true},
+		conv.ReplyFailed{Code: conv.ClassSessionExpired},
+		conv.ReplyFailed{Code: conv.ClassAuthFailure},
+		conv.ReplyFailed{Code: conv.ClassUnknown},
+		conv.ReplyFailed{Code: conv.ClassUnknown, Turn: oldTurn},
+		conv.ToolCalled{ID: "a", Name: "quick"},
+		conv.ToolCalled{ID: "c", Name: "agent", Long: true},
+		conv.ToolCalled{ID: "z", Name: "quick", Turn: oldTurn},
+		conv.ToolDone{ID: "a", Output: "1"},
+		conv.ToolDone{ID: oldCall, Output: "1"},
+		conv.ToolFailed{ID: "a", Code: conv.ClassToolError},
+		conv.ToolFailed{ID: "a", Fatal: true},
+		conv.TaskProgress{ID: "c", Text: "half"},
+		conv.TaskDone{ID: "c", Output: "1"},
+		conv.TaskDone{ID: oldCall, Output: "1"},
+		conv.TaskFailed{ID: "c"},
+		conv.PlayoutStarted{},
+		conv.PlayoutStarted{Turn: oldTurn},
+		conv.PlayoutProgress{Heard: time.Second},
+		conv.PlayoutFinished{},
+		conv.PlayoutFinished{Turn: oldTurn},
+		conv.PlayoutFailed{},
+		conv.PlayoutFailed{Turn: oldTurn},
+		conv.PlayoutFlushed{Turn: oldTurn},
+		conv.SessionRenewal{},
+		conv.SessionRenewed{},
+		conv.SessionExpiring{},
+		conv.SessionExpired{},
+		conv.ConnectionLost{},
+		conv.ConnectionLost{Retryable: true},
+		conv.ConnectionRestored{},
+		conv.ReconnectFailed{},
+		conv.ReconnectFailed{Retryable: true},
+		conv.Fault{Code: conv.ClassUnknown},
+		conv.Fault{Code: conv.ClassAuthFailure},
+		conv.Fault{Code: conv.ClassSessionExpired},
+		conv.SpeechStarted{Source: "push_to_talk"},
+	}
+}
+
+// aspect is a part of the alphabet.
+type aspect func(conv.Event) bool
+
+func any_(aspects ...aspect) aspect {
+	return func(ev conv.Event) bool {
+		for _, a := range aspects {
+			if a(ev) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// beginning brings a conversation up and down.
+func beginning(ev conv.Event) bool {
+	switch ev.(type) {
+	case conv.UserStart, conv.UserStop, conv.SessionReady, conv.AudioReady, conv.SessionEnded:
+		return true
+	}
+	return false
+}
+
+// talk is one exchange in its simplest form.
+func talk(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SpeechStarted:
+		return e.Source == "vad"
+	case conv.SpeechStopped:
+		return true
+	case conv.STTFinal:
+		return e.Turn == 0 && e.Text != "mhm"
+	case conv.ReplyRequested:
+		return e.Turn == 0
+	case conv.ReplyDelta:
+		return e.Text == "Well. "
+	case conv.ReplyDone:
+		return e.Turn == 0 && !e.Silent
+	case conv.PlayoutStarted:
+		return e.Turn == 0
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	case conv.UserCancel:
+		return true
+	}
+	return false
+}
+
+// typed is an exchange in which the user types.
+func typed(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.UserText, conv.UserCancel:
+		return true
+	case conv.ReplyDelta:
+		return e.Text == "Well. "
+	case conv.ReplyDone:
+		return e.Turn == 0 && !e.Silent
+	case conv.PlayoutStarted:
+		return e.Turn == 0
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	}
+	return false
+}
+
+// floor is everything about who speaks.
+func floor(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.ReplyDelta:
+		return e.Text != "Well. "
+	case conv.UserCancel, conv.UserInterrupt, conv.UserText, conv.SpeechStarted, conv.SpeechStopped,
+		conv.STTPartial, conv.STTFinal, conv.TurnEnded, conv.ReplyRequested, conv.ReplyDone, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFinished,
+		conv.PlayoutFailed, conv.PlayoutFlushed:
+		return true
+	case conv.ReplyFailed:
+		return true
+	}
+	return false
+}
+
+// tools are quick tools and delegated agents.
+func tools(ev conv.Event) bool {
+	switch ev.(type) {
+	case conv.ToolCalled, conv.ToolDone, conv.ToolFailed, conv.TaskProgress, conv.TaskDone, conv.TaskFailed:
+		return true
+	}
+	return false
+}
+
+// disturbances are what happens to session, connection and services.
+func disturbances(ev conv.Event) bool {
+	switch ev.(type) {
+	case conv.SessionRenewal, conv.SessionRenewed, conv.SessionExpiring, conv.SessionExpired,
+		conv.ConnectionLost, conv.ConnectionRestored, conv.ReconnectFailed, conv.Fault,
+		conv.PlayoutFailed:
+		return true
+	}
+	return false
+}
+
+// blows are the disturbances in their bare form: what they do to work in
+// progress.
+func blows(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SessionRenewal, conv.SessionRenewed, conv.SessionExpired, conv.ConnectionRestored:
+		return true
+	case conv.ConnectionLost:
+		return !e.Retryable
+	case conv.Fault:
+		return e.Code == conv.ClassUnknown
+	}
+	return false
+}
+
+// keptWhileSuspended are the facts that are tried during a suspension: one of
+// each kind of what their handling can change. The others would be stepped
+// right after it, as in any other state.
+func keptWhileSuspended(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	case conv.ToolDone:
+		return e.ID == "a"
+	case conv.TaskDone:
+		return e.ID == "c"
+	case conv.UserText, conv.SpeechStarted, conv.STTFinal, conv.ReplyDone, conv.STTPartial, conv.TurnEnded, conv.UserInterrupt, conv.UserCancel, conv.ReplyRequested,
+		conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
+		conv.TaskFailed, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFailed,
+		conv.PlayoutFlushed, conv.SpeechStopped:
+		return false
+	}
+	return true
+}
+
+// faults are repeated failures, and the little of a conversation that resets
+// their count.
+func faults(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.Fault, conv.ConnectionLost, conv.ConnectionRestored, conv.ReconnectFailed,
+		conv.SessionExpired, conv.UserCancel:
+		return true
+	case conv.UserText:
+		return true
+	case conv.ReplyDone:
+		return e.Silent
+	case conv.PlayoutStarted:
+		return e.Turn == 0
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	}
+	return false
+}

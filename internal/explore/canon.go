@@ -1,0 +1,284 @@
+package explore
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// The canonical instants. Every state is moved to epoch; what is armed lies in
+// its future, what is over in its past. Step tells times apart only by whether
+// they have come.
+var (
+	epoch  = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	past   = epoch.Add(-time.Hour)
+	future = epoch.Add(time.Hour)
+)
+
+// The canonical turn numbers, above oldTurn.
+const (
+	turnAnswered = 10 // the user's turn that the reply answers
+	turnUser     = 11
+	turnAgent    = 12
+	turnBarged   = 9
+	turnLost     = 8
+	turnLast     = 20
+	requestNow   = 5
+)
+
+// canonical moves a state to the canonical instants, numbers and texts, so that
+// states that behave alike become equal.
+func canonical(st *conv.State, o *conv.Options) {
+	canonicalTime(st)
+	canonicalNumbers(st)
+	switch st.Phase {
+	case conv.Speaking, conv.ToolRunning, conv.Delegated, conv.Suspended:
+		st.User.Text = kindOfText(st.User.Text)
+		st.User.Partial = kindOfText(st.User.Partial)
+	default:
+		// Filters apply while the agent is heard and at no other time.
+		st.User.Text = presence(st.User.Text, "book a flight")
+		st.User.Partial = presence(st.User.Partial, "book a flight")
+	}
+	st.User.Confidence = 0
+	canonicalReply(st)
+	if st.Phase != conv.Interrupted && (st.Phase != conv.Suspended || st.Before != conv.Interrupted) {
+		st.Floor.BrokeIn = false
+	}
+	st.Playout.Text = ""
+	st.Playout.Heard = min(st.Playout.Heard, time.Second)
+	st.Pending.Resume = presence(st.Pending.Resume, "And")
+	st.Conn.UnansweredText = presence(st.Conn.UnansweredText, "book a flight")
+	if o.DeadAir.Off {
+		st.DeadAir = turn.DeadAir{}
+	}
+	st.Session.ID = ""
+	st.Faults.Code = ""
+	st.Previous = 0
+	for i := range st.Suspended.Facts {
+		st.Suspended.Facts[i] = canonicalFact(st.Suspended.Facts[i])
+	}
+}
+
+// canonicalReply drops what the machine does not read any more: which attempt it
+// was once the request is answered and spoken, why the engine speaks by itself.
+func canonicalReply(st *conv.State) {
+	r := &st.Reply
+	r.Text = presence(r.Text, "Well. And")
+	if r.Turn == 0 {
+		*r = conv.Reply{}
+		return
+	}
+	r.Text = "Well. And"
+	r.Unsaid = presence(r.Unsaid, "And")
+	r.Seq = 0
+	switch r.Kind {
+	case conv.ReplyAnswer, conv.ReplyGreeting:
+	default:
+		r.Kind = conv.ReplyNews
+	}
+	phase := st.Phase
+	if phase == conv.Suspended {
+		phase = st.Before
+	}
+	switch phase {
+	case conv.Speaking, conv.ToolRunning, conv.Delegated:
+		r.Attempt, r.Why, r.Requested, r.Retrying, r.Answered = 0, "", true, false, true
+	default:
+		r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))
+	}
+	if r.Kind != conv.ReplyAnswer {
+		st.Playout.Heard = 0
+	}
+}
+
+// canonicalFact lets a merged text be its kind.
+func canonicalFact(ev conv.Event) conv.Event {
+	if d, ok := ev.(conv.ReplyDelta); ok {
+		d.Text = "Well. And"
+		return d
+	}
+	return ev
+}
+
+func presence(s, canonical string) string {
+	if s == "" {
+		return ""
+	}
+	return canonical
+}
+
+// kindOfText is a text of the same worth to the filters and the machine.
+func kindOfText(s string) string {
+	switch n := len(strings.Fields(strings.ReplaceAll(s, "mhm", ""))); {
+	case s == "":
+		return ""
+	case n == 0:
+		return "mhm"
+	case n == 1:
+		return "boston"
+	default:
+		return "book a flight"
+	}
+}
+
+func canonicalTime(st *conv.State) {
+	st.Now, st.Entered = epoch, past
+	for t := range st.Timers {
+		st.Timers[t] = armed(st.Timers[t])
+		st.Suspended.Timers[t] = armed(st.Suspended.Timers[t])
+	}
+	st.Floor.Since = past
+	st.User.Started, st.Reply.Started, st.Session.Started = past, past, past
+	if st.Playout.At.IsZero() {
+		st.Playout.At = past
+	}
+	st.Playout.At = past
+	st.Suspended.At = armedPast(st.Suspended.At)
+	b := &st.Barge
+	b.StopAt, b.ResumeAt = armed(b.StopAt), armed(b.ResumeAt)
+	b.Onset, b.SpeechAt = armedPast(b.Onset), armedPast(b.SpeechAt)
+	if !st.DeadAir.Since.IsZero() {
+		st.DeadAir.Since = epoch
+	}
+	for i := range st.Calls {
+		st.Calls[i].Deadline = armed(st.Calls[i].Deadline)
+		st.Calls[i].Started = past
+	}
+	for i := range st.Faults.Expiries {
+		st.Faults.Expiries[i] = future
+	}
+	for i := range st.History {
+		st.History[i].At = past
+	}
+}
+
+func armed(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return future
+}
+
+func armedPast(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return past
+}
+
+// canonicalNumbers renames turns and requests by who holds them.
+func canonicalNumbers(st *conv.State) {
+	rename := func(n int) int {
+		switch n {
+		case 0:
+			return 0
+		case st.Reply.Turn:
+			return turnAgent
+		case st.User.Turn:
+			return turnUser
+		case st.Reply.UserTurn:
+			return turnAnswered
+		case st.Floor.Barged:
+			return turnBarged
+		case st.Conn.Unanswered:
+			return turnLost
+		default:
+			return oldTurn + 1
+		}
+	}
+	// The machine reads the history only to word requests and to know which
+	// calls are answered. Forgotten, an id may come again, as a new call's.
+	st.History = st.History[:0]
+	for i := range st.Calls {
+		st.Calls[i].Turn = rename(st.Calls[i].Turn)
+	}
+	st.Playout.Turn = rename(st.Playout.Turn)
+	if st.Playout.Turn != turnAgent {
+		st.Playout.Turn, st.Playout.Part, st.Playout.Heard = 0, 0, 0
+	}
+	// From here on the numbers that rename looks at change: keep the order.
+	st.Floor.Barged = where(st.Floor.Barged, turnBarged)
+	st.Conn.Unanswered = where(st.Conn.Unanswered, turnLost)
+	st.Reply.UserTurn = where(st.Reply.UserTurn, turnAnswered)
+	st.User.Turn = where(st.User.Turn, turnUser)
+	st.Reply.Turn = where(st.Reply.Turn, turnAgent)
+	st.Reply.Request = where(st.Reply.Request, requestNow)
+	st.LastTurn, st.LastRequest = turnLast, requestNow
+	if st.Reply.Part > 2 {
+		st.Playout.Part = max(0, st.Playout.Part-(st.Reply.Part-2))
+		st.Reply.Part = 2
+	}
+	st.Floor.Utterance, st.Floor.Closed = 0, 0
+}
+
+func where(n, canonical int) int {
+	if n == 0 {
+		return 0
+	}
+	return canonical
+}
+
+// clocks are the deadlines that may pass next. Each entry makes one of them
+// due and leaves the others in the future.
+func clocks(st *conv.State, o *conv.Options) []clock {
+	var due []clock
+	add := func(t conv.Timer, set func(*conv.State)) { due = append(due, clock{timer: t, set: set}) }
+	for t := range st.Timers {
+		timer := conv.Timer(t)
+		switch timer {
+		case conv.TimerBarge, conv.TimerDeadAir, conv.TimerTool, conv.TimerTask, conv.TimerForget:
+			continue // derived: below
+		}
+		if !st.Timers[t].IsZero() {
+			add(timer, func(s *conv.State) { s.Timers[timer] = epoch })
+		}
+	}
+	if !st.Timers[conv.TimerBarge].IsZero() {
+		if !st.Barge.StopAt.IsZero() {
+			add(conv.TimerBarge, func(s *conv.State) {
+				s.Barge.StopAt, s.Timers[conv.TimerBarge] = epoch, epoch
+			})
+		}
+		if !st.Barge.ResumeAt.IsZero() {
+			add(conv.TimerBarge, func(s *conv.State) {
+				s.Barge.ResumeAt, s.Timers[conv.TimerBarge] = epoch, epoch
+			})
+		}
+	}
+	if !st.Timers[conv.TimerDeadAir].IsZero() {
+		steps := o.DeadAir.Steps
+		if len(steps) == 0 {
+			steps = turn.DefaultDeadAir()
+		}
+		after := steps[st.DeadAir.Next].After
+		add(conv.TimerDeadAir, func(s *conv.State) {
+			s.DeadAir.Since, s.Timers[conv.TimerDeadAir] = epoch.Add(-after), epoch
+		})
+	}
+	if st.Phase != conv.Suspended {
+		for i := range st.Calls {
+			if st.Calls[i].State != conv.CallRunning {
+				continue
+			}
+			timer := conv.TimerTool
+			if st.Calls[i].Long {
+				timer = conv.TimerTask
+			}
+			add(timer, func(s *conv.State) { s.Calls[i].Deadline, s.Timers[timer] = epoch, epoch })
+		}
+	}
+	if !st.Timers[conv.TimerForget].IsZero() {
+		add(conv.TimerForget, func(s *conv.State) {
+			s.Faults.Expiries[0], s.Timers[conv.TimerForget] = epoch, epoch
+		})
+	}
+	return due
+}
+
+type clock struct {
+	timer conv.Timer
+	set   func(*conv.State)
+}

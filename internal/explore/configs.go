@@ -1,0 +1,75 @@
+package explore
+
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// Shipped are the machines that are explored: the shipped code with each
+// end-of-turn policy that the machine tells apart and each barge-in policy, and
+// with counters bounded low enough to be walked to the end.
+func Shipped() []Config {
+	small := func(endpoint string, barge turn.BargeInPolicy) conv.Options {
+		return conv.Options{
+			Endpoint: endpoint,
+			BargeIn:  turn.Profiles{Reply: turn.BargeInOptions{Policy: barge}},
+			Limits: conv.Limits{
+				BreakerFaults: 2, Calls: 2, Queue: 1,
+				Feedback: []conv.Feedback{{After: 0, Code: "working.0"}, {After: 5 * time.Second, Code: "working.1"}},
+			},
+			Retry: conv.Retry{
+				Max: 1, Backoff: []time.Duration{time.Second}, Recover: 2,
+				Reconnect: []time.Duration{time.Second, 3 * time.Second},
+			},
+			DeadAir: turn.DeadAirOptions{Steps: []turn.DeadAirStep{
+				{After: 10 * time.Second, Code: "checkin.1"},
+				{After: 10 * time.Second, Code: "goodbye", End: true},
+			}},
+		}
+	}
+	// without takes away what another configuration is for.
+	without := func(o conv.Options) conv.Options {
+		o.Retry.Recover, o.Retry.Max = -1, -1
+		o.DeadAir = turn.DeadAirOptions{Off: true}
+		o.Limits.Feedback = o.Limits.Feedback[:1]
+		return o
+	}
+	retrying := func(o conv.Options) conv.Options {
+		o = without(o)
+		o.Retry.Max = 1
+		return o
+	}
+	session := []conv.Timer{conv.TimerWarning, conv.TimerSession}
+	return []Config{
+		{
+			Name: "floor: recognizer, hybrid", Options: retrying(small("recognizer", turn.BargeInHybrid)),
+			Events: any_(beginning, floor), Still: session,
+		},
+		{
+			Name: "floor: easyturn, energy", Options: without(small("easyturn", turn.BargeInEnergy)),
+			Events: any_(beginning, floor), Still: session,
+		},
+		{
+			Name: "floor: manual, words", Options: without(small("manual", turn.BargeInWords)),
+			Events: any_(beginning, floor), Still: session,
+		},
+		{
+			Name: "tools", Options: without(small("recognizer", turn.BargeInEnergy)),
+			Events: any_(beginning, talk, tools), Still: session,
+		},
+		{
+			Name: "disturbances", Options: without(small("recognizer", turn.BargeInEnergy)),
+			Events: any_(beginning, talk, disturbances),
+		},
+		{
+			Name: "tools and disturbances", Options: without(small("recognizer", turn.BargeInEnergy)),
+			Events: any_(beginning, typed, tools, blows), Still: session,
+		},
+		{
+			Name: "faults and silence", Options: small("recognizer", turn.BargeInEnergy),
+			Events: any_(beginning, faults),
+		},
+	}
+}

@@ -1,0 +1,317 @@
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// Config is one machine to explore: the options it runs with.
+type Config struct {
+	Name    string
+	Options conv.Options
+	// Events is the part of the alphabet that happens; nil is all of it.
+	Events func(conv.Event) bool
+	// Still are deadlines that never pass in this configuration.
+	Still []conv.Timer
+}
+
+// Violation is a promise that does not hold, and the shortest way to see it.
+type Violation struct {
+	Config string   `json:"config"`
+	Check  string   `json:"check"`
+	What   string   `json:"what"`
+	Path   []string `json:"path"` // event lines of `hocket step`, deadlines by name
+}
+
+// Coverage is how a view's table was met.
+type Coverage struct {
+	View    conv.View `json:"view"`
+	Reached []Edge    `json:"reached"`
+	Missing []Edge    `json:"missing,omitempty"` // rows never reached
+	Outside []Edge    `json:"outside,omitempty"` // transitions beyond the table
+	Rows    int       `json:"rows"`
+}
+
+// Report is the result of an exploration.
+type Report struct {
+	States     int           `json:"states"`
+	Steps      int           `json:"steps"`
+	Late       int           `json:"late"` // steps whose fact was dropped
+	Liveness   time.Duration `json:"liveness_ns"`
+	LivePhase  conv.Phase    `json:"liveness_from"`
+	Views      []Coverage    `json:"views"`
+	Phases     []PhaseEdge   `json:"transitions"`
+	Pairs      int           `json:"phase_event_pairs"`
+	Violations []Violation   `json:"violations"`
+	Configs    []ConfigSize  `json:"configs"`
+}
+
+// ConfigSize is the share of one configuration.
+type ConfigSize struct {
+	Name   string `json:"name"`
+	States int    `json:"states"`
+	Steps  int    `json:"steps"`
+}
+
+// PhaseEdge is a transition of the machine with a cause it was seen to have.
+type PhaseEdge struct {
+	From  conv.Phase `json:"from"`
+	To    conv.Phase `json:"to"`
+	Cause string     `json:"cause"`
+}
+
+// node is a reached state. The state itself is kept only while it waits for its
+// expansion.
+type node struct {
+	parent int32
+	label  int32 // of the event, or of the timer: see explorer.label
+}
+
+// edge is a step that a deadline made, for liveness.
+type edge struct {
+	from, to int32
+	timer    conv.Timer
+}
+
+// found is a successor that was not known when its level began.
+type found struct {
+	parent int32
+	label  int32
+	key    string
+	state  *conv.State
+	mon    monitor
+}
+
+// open is a state that waits for its expansion.
+type open struct {
+	index int32
+	state *conv.State
+	mon   monitor
+}
+
+// explorer walks one configuration.
+type explorer struct {
+	cfg    Config
+	opts   conv.Options
+	events []conv.Event
+
+	nodes  []node
+	phases []conv.Phase // of each node
+	waits  []time.Duration
+	seen   map[string]int32
+	edges  []edge
+
+	steps, late int
+	views       [4]map[[2]uint8]int32 // view transitions and the node that first took them
+	causes      map[PhaseEdge]bool
+	pairs       map[[2]int32]bool
+	violations  map[string]Violation
+}
+
+// Run explores the configurations and reports on them together.
+func Run(configs []Config) (*Report, error) {
+	report := &Report{}
+	reached := make(map[conv.View]map[Edge]bool)
+	causes := make(map[PhaseEdge]bool)
+	pairs := make(map[[2]int32]bool)
+	for _, cfg := range configs {
+		x, err := newExplorer(cfg)
+		if err != nil {
+			return nil, fmt.Errorf("explore %s: %w", cfg.Name, err)
+		}
+		if err := x.run(); err != nil {
+			return nil, fmt.Errorf("explore %s: %w", cfg.Name, err)
+		}
+		x.addTo(report, reached, causes, pairs)
+	}
+	report.finish(reached, causes, pairs)
+	return report, nil
+}
+
+func newExplorer(cfg Config) (*explorer, error) {
+	c, err := conv.New(cfg.Options)
+	if err != nil {
+		return nil, err
+	}
+	x := &explorer{
+		cfg: cfg, opts: c.Options(), events: alphabet(),
+		seen: make(map[string]int32), causes: make(map[PhaseEdge]bool),
+		pairs: make(map[[2]int32]bool), violations: make(map[string]Violation),
+	}
+	for i := range x.views {
+		x.views[i] = make(map[[2]uint8]int32)
+	}
+	return x, nil
+}
+
+// samplesPerPhase is how many states of each phase meet the whole alphabet, the
+// events of the configuration's other aspects included.
+const samplesPerPhase = 100
+
+// run walks level by level, so that the first way to a state is a shortest one.
+// Behind the walk a sample of the states of each phase meets every event of the
+// whole alphabet, without going on from there.
+func (x *explorer) run() error {
+	initial := &conv.State{}
+	canonical(initial, &x.opts)
+	first := found{parent: -1, state: initial, key: string(appendKey(nil, initial, &monitor{}))}
+	frontier := []open{{index: x.add(first), state: initial}}
+	samples := make(map[conv.Phase][]open)
+	for len(frontier) > 0 {
+		for i := 0; i < len(frontier); i += 1 + len(frontier)/samplesPerPhase {
+			o := frontier[i]
+			if p := o.state.Phase; len(samples[p]) < samplesPerPhase {
+				samples[p] = append(samples[p], o)
+			}
+		}
+		results, err := x.expand(frontier)
+		if err != nil {
+			return err
+		}
+		frontier = x.merge(results)
+	}
+	return x.sample(samples)
+}
+
+// sample steps the whole alphabet from the samples.
+func (x *explorer) sample(samples map[conv.Phase][]open) error {
+	w, err := x.newWorker()
+	if err != nil {
+		return err
+	}
+	for _, p := range conv.Phases() {
+		for _, o := range samples[p] {
+			for i, ev := range x.events {
+				w.step(o, ev, int32(i), nil)
+			}
+		}
+	}
+	w.found, w.edges = nil, nil
+	x.merge([]*worker{w})
+	return nil
+}
+
+// add gives a new state its number.
+func (x *explorer) add(f found) int32 {
+	i := int32(len(x.nodes))
+	x.nodes = append(x.nodes, node{parent: f.parent, label: f.label})
+	x.phases = append(x.phases, f.state.Phase)
+	x.waits = append(x.waits, shortestWait(f.state, &x.opts))
+	x.seen[f.key] = i
+	return i
+}
+
+// expand steps every event and deadline from every state of the level, on all
+// processors. The states known so far are read alone.
+func (x *explorer) expand(level []open) ([]*worker, error) {
+	n := max(1, min(runtime.GOMAXPROCS(0), len(level)/64+1))
+	workers := make([]*worker, n)
+	var wg sync.WaitGroup
+	for i := range workers {
+		w, err := x.newWorker()
+		if err != nil {
+			return nil, err
+		}
+		workers[i] = w
+		part := level[len(level)*i/n : len(level)*(i+1)/n]
+		wg.Go(func() {
+			for _, o := range part {
+				w.expand(o)
+			}
+		})
+	}
+	wg.Wait()
+	return workers, nil
+}
+
+// merge takes what the workers found, in the order of their shares, so that the
+// result does not depend on timing.
+func (x *explorer) merge(workers []*worker) []open {
+	var next []open
+	for _, w := range workers {
+		x.steps += w.steps
+		x.late += w.late
+		for _, f := range w.found {
+			i, ok := x.seen[f.key]
+			if !ok {
+				i = x.add(f)
+				next = append(next, open{index: i, state: f.state, mon: f.mon})
+			}
+			if f.label < 0 {
+				x.edges = append(x.edges, edge{from: f.parent, to: i, timer: conv.Timer(-f.label - 1)})
+			}
+		}
+		x.edges = append(x.edges, w.edges...)
+		for v := range x.views {
+			for t, from := range w.views[v] {
+				if old, ok := x.views[v][t]; !ok || from < old {
+					x.views[v][t] = from
+				}
+			}
+		}
+		for e := range w.causes {
+			x.causes[e] = true
+		}
+		for p := range w.pairs {
+			x.pairs[p] = true
+		}
+		for _, v := range w.violations {
+			x.violate(v)
+		}
+	}
+	return next
+}
+
+// noLabel stands where a state itself, not a step from it, breaks a promise.
+const noLabel = -1 << 31
+
+// broken is a violation as a worker finds it.
+type broken struct {
+	parent, label int32
+	check, what   string
+}
+
+// violate keeps the first, and so a shortest, violation of each check.
+func (x *explorer) violate(b broken) {
+	if _, ok := x.violations[b.check]; ok {
+		return
+	}
+	path := x.path(b.parent)
+	if b.label != noLabel {
+		path = append(path, x.labelText(b.label))
+	}
+	x.violations[b.check] = Violation{Config: x.cfg.Name, Check: b.check, What: b.what, Path: path}
+}
+
+// path is the way from the beginning to a state.
+func (x *explorer) path(i int32) []string {
+	var lines []string
+	for ; i > 0; i = x.nodes[i].parent {
+		lines = append(lines, x.labelText(x.nodes[i].label))
+	}
+	for l, r := 0, len(lines)-1; l < r; l, r = l+1, r-1 {
+		lines[l], lines[r] = lines[r], lines[l]
+	}
+	return lines
+}
+
+// labelText is an event as `hocket step` takes it. A label below zero is a
+// deadline; its name is in the line's comment field, `timer`.
+func (x *explorer) labelText(label int32) string {
+	if label < 0 {
+		return fmt.Sprintf(`{"type":"deadline"} (%v)`, conv.Timer(-label-1))
+	}
+	b, err := conv.MarshalEvent(x.events[label])
+	if err != nil {
+		panic(err) // the alphabet's events marshal
+	}
+	return string(b)
+}
+
+// JSON writes the report for machines.
+func (r *Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", "  ") }

@@ -1,0 +1,40 @@
+package explore
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// TestShippedMachine is the proof itself: the shipped machine keeps every
+// promise in every state that it can reach.
+func TestShippedMachine(t *testing.T) {
+	r, err := Run(Shipped())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d states, %d steps, %d late, liveness %v from %v", r.States, r.Steps, r.Late, r.Liveness, r.LivePhase)
+	for _, v := range r.Violations {
+		t.Errorf("%s: %s: %s\n%s", v.Config, v.Check, v.What, strings.Join(v.Path, "\n"))
+	}
+	if want := len(conv.Phases()) * len(alphabet()); r.Pairs < want {
+		t.Errorf("%d pairs of phase and event were stepped, expected all %d", r.Pairs, want)
+	}
+	if r.States < 100_000 {
+		t.Errorf("only %d states were reached: the exploration has become too coarse", r.States)
+	}
+}
+
+// TestAlphabetHasEveryEvent keeps the alphabet complete when an event is added.
+func TestAlphabetHasEveryEvent(t *testing.T) {
+	have := map[string]bool{conv.DeadlinePassed{}.EventType(): true}
+	for _, ev := range alphabet() {
+		have[ev.EventType()] = true
+	}
+	for _, kind := range conv.EventTypes() {
+		if !have[kind] {
+			t.Errorf("no %s in the alphabet", kind)
+		}
+	}
+}

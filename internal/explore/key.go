@@ -1,0 +1,108 @@
+package explore
+
+import (
+	"encoding/binary"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// appendKey writes a canonical state, and what the checks remember, as bytes:
+// equal keys are equal states.
+func appendKey(b []byte, st *conv.State, m *monitor) []byte {
+	k := key{b}
+	k.num(int(st.Phase))
+	if st.Phase == conv.Suspended {
+		k.num(int(st.Before))
+	}
+	k.flags(st.Floor.Speaking, st.Floor.BrokeIn, st.Floor.Barged != 0, st.Floor.Pushed,
+		st.User.Turn != 0, st.User.Ended, m.sounding, m.soundingOld)
+	k.text(st.User.Text)
+	k.text(st.User.Partial)
+
+	r := &st.Reply
+	k.flags(r.Turn != 0, r.UserTurn != 0, r.Request != 0, r.Requested, r.Retrying, r.Answered,
+		r.Voiced, r.Done)
+	k.flags(r.Closed, r.Silent, r.Held, r.Unsaid != "", r.Earlier)
+	k.text(string(r.Kind))
+	k.text(string(r.Why))
+	k.num(r.Attempt)
+	k.num(r.Part)
+
+	p := &st.Playout
+	k.num(p.Part)
+	k.flags(p.Turn != 0, p.Playing, p.Ducked, p.Paused, p.Heard != 0)
+
+	k.num(int(st.Barge.Phase))
+	k.num(int(st.Barge.Applied))
+	k.num(int(st.Barge.Heard.Kind))
+	k.flags(!st.Barge.StopAt.IsZero(), !st.Barge.ResumeAt.IsZero(), !st.Barge.Onset.IsZero(),
+		!st.Barge.SpeechAt.IsZero())
+
+	k.num(st.DeadAir.Next)
+	k.flags(st.DeadAir.Armed, !st.DeadAir.Since.IsZero())
+
+	k.num(len(st.Calls))
+	for i := range st.Calls {
+		c := &st.Calls[i]
+		k.text(c.ID)
+		k.flags(c.Long, c.State == conv.CallRunning, c.Background, c.Announce, c.Turn == r.Turn)
+	}
+
+	s := &st.Session
+	k.flags(s.Alive, s.Ever, s.Expiring, s.Audio)
+	k.flags(st.Conn.Shaky, st.Conn.Lost, st.Conn.Unanswered != 0)
+	k.num(st.Conn.Attempts)
+	k.num(st.Faults.Recoveries)
+	k.num(len(st.Faults.Expiries))
+	k.flags(st.Faults.BreakerOpen)
+
+	q := &st.Pending
+	k.flags(q.Start, q.Greeted, q.Ending, q.Resume != "")
+	k.num(len(q.Texts))
+	k.num(len(q.Tell))
+	k.num(len(q.News))
+	k.num(q.Feedback)
+
+	k.num(len(st.Suspended.Facts))
+	for _, fact := range st.Suspended.Facts {
+		k.fact(fact)
+	}
+	k.text(st.Suspended.Source)
+	for t := range st.Timers {
+		switch conv.Timer(t) {
+		case conv.TimerInactivity, conv.TimerSpeaking, conv.TimerHeartbeat:
+			continue // they only tell: the machine goes on the same with and without
+		default:
+		}
+		k.flags(!st.Timers[t].IsZero(), !st.Suspended.Timers[t].IsZero())
+	}
+	return k.b
+}
+
+type key struct{ b []byte }
+
+func (k *key) num(n int) { k.b = binary.AppendUvarint(k.b, uint64(n)) }
+
+func (k *key) text(s string) {
+	k.num(len(s))
+	k.b = append(k.b, s...)
+}
+
+func (k *key) flags(flags ...bool) {
+	var v uint64
+	for i, f := range flags {
+		if f {
+			v |= 1 << i
+		}
+	}
+	k.b = binary.AppendUvarint(k.b, v)
+}
+
+// fact writes an event; its JSON is unambiguous.
+func (k *key) fact(ev conv.Event) {
+	b, err := conv.MarshalEvent(ev)
+	if err != nil {
+		panic(err) // the alphabet's events marshal
+	}
+	k.text(string(b))
+}

@@ -1,0 +1,380 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// monitor remembers, beside the state, what the invariants need of the past.
+type monitor struct {
+	sounding        bool // audio of the current reply's current part is out and neither played to its end nor dropped
+	soundingEarlier bool // audio of an earlier part of it is
+	soundingOld     bool // audio of another turn is: no new one may sound
+}
+
+// stepped is one step of the machine as the checks see it.
+type stepped struct {
+	before, after *conv.State
+	event         conv.Event
+	out           *conv.Output
+	mon           monitor // before; check returns the one after
+}
+
+// check verifies the invariants of one step and returns what to remember.
+func (s *stepped) check() (monitor, error) {
+	checks := []func(*stepped) error{
+		(*stepped).checkLate, (*stepped).checkTurns, (*stepped).checkRequests,
+		(*stepped).checkCalls, (*stepped).checkSuspension, (*stepped).checkWaiting,
+	}
+	for _, f := range checks {
+		if err := f(s); err != nil {
+			return monitor{}, err
+		}
+	}
+	return s.checkPlayout()
+}
+
+// checkLate: late results change nothing. What is late is decided here, by what
+// the alphabet made old, not by the machine.
+func (s *stepped) checkLate() error {
+	if old(s.event) && !s.out.Late {
+		return fmt.Errorf("%s of a turn, request or call that is over was not dropped", s.event.EventType())
+	}
+	if !s.out.Late {
+		return nil
+	}
+	if len(s.out.Effects)+len(s.out.Transitions)+len(s.out.Turns) > 0 {
+		return fmt.Errorf("%s was late and had effects: %v", s.event.EventType(), s.out.Effects)
+	}
+	if s.after.User != s.before.User || s.after.Reply.Text != s.before.Reply.Text ||
+		s.after.Floor != s.before.Floor || s.after.Playout != s.before.Playout || armedTimers(s.after) != armedTimers(s.before) {
+		return fmt.Errorf("%s was late and changed the state", s.event.EventType())
+	}
+	return nil
+}
+
+// armedTimers is the set of deadlines that are armed.
+func armedTimers(st *conv.State) (set uint64) {
+	for t := range st.Timers {
+		if !st.Timers[t].IsZero() {
+			set |= 1 << t
+		}
+	}
+	return set
+}
+
+// old reports whether an event of the alphabet belongs to something that is
+// over in every state.
+func old(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.STTPartial:
+		return e.Turn == oldTurn
+	case conv.STTFinal:
+		return e.Turn == oldTurn
+	case conv.TurnEnded:
+		return e.Turn == oldTurn
+	case conv.ReplyRequested:
+		return e.Turn == oldTurn
+	case conv.ReplyDelta:
+		return e.Turn == oldTurn
+	case conv.ReplyDone:
+		return e.Turn == oldTurn
+	case conv.ReplyFailed:
+		return e.Turn == oldTurn
+	case conv.ToolCalled:
+		return e.Turn == oldTurn
+	case conv.PlayoutStarted:
+		return e.Turn == oldTurn
+	case conv.PlayoutFinished:
+		return e.Turn == oldTurn
+	case conv.PlayoutFailed:
+		return e.Turn == oldTurn
+	case conv.PlayoutFlushed:
+		return e.Turn == oldTurn
+	case conv.ToolDone:
+		return e.ID == oldCall
+	case conv.TaskDone:
+		return e.ID == oldCall
+	default:
+		return false
+	}
+}
+
+// checkTurns: turn numbers are unique and rising; each turn starts once and
+// ends once; the open turns are the state's.
+func (s *stepped) checkTurns() error {
+	open := map[int]conv.Role{}
+	if n := s.before.User.Turn; n != 0 {
+		open[n] = conv.RoleUser
+	}
+	if n := s.before.Reply.Turn; n != 0 {
+		open[n] = conv.RoleAgent
+	}
+	last := s.before.LastTurn
+	for _, e := range s.out.Turns {
+		if e.Type == conv.TurnStarted {
+			if e.Turn <= last {
+				return fmt.Errorf("turn %d started, but %d was given before", e.Turn, last)
+			}
+			last = e.Turn
+			open[e.Turn] = e.Role
+			continue
+		}
+		if open[e.Turn] != e.Role {
+			return fmt.Errorf("%s for the %s's turn %d, which is not open", e.Type, e.Role, e.Turn)
+		}
+		delete(open, e.Turn)
+	}
+	want := map[int]conv.Role{}
+	if n := s.after.User.Turn; n != 0 {
+		want[n] = conv.RoleUser
+	}
+	if n := s.after.Reply.Turn; n != 0 {
+		want[n] = conv.RoleAgent
+	}
+	for n, role := range open {
+		if want[n] != role {
+			return fmt.Errorf("the %s's turn %d disappeared without its last event", role, n)
+		}
+		delete(want, n)
+	}
+	for n, role := range want {
+		return fmt.Errorf("the %s's turn %d is open without having started", role, n)
+	}
+	return nil
+}
+
+// checkRequests: one request per user utterance; what is asked, spoken or run
+// belongs to the agent's open turn.
+func (s *stepped) checkRequests() error {
+	completed := map[int]bool{}
+	opened := map[int]bool{s.before.Reply.Turn: true, s.after.Reply.Turn: true}
+	for _, e := range s.out.Turns {
+		if e.Role == conv.RoleUser && e.Type == conv.TurnCompleted {
+			completed[e.Turn] = true
+		}
+		if e.Role == conv.RoleAgent {
+			opened[e.Turn] = true
+		}
+	}
+	asked := map[int]bool{}
+	for _, e := range s.out.Effects {
+		switch e := e.(type) {
+		case conv.RequestReply:
+			if !opened[e.Turn] || e.Turn == 0 {
+				return fmt.Errorf("a reply is requested for turn %d, which is not open", e.Turn)
+			}
+			if e.Request <= s.before.LastRequest {
+				return fmt.Errorf("request number %d is used twice", e.Request)
+			}
+			first := e.Attempt == 1 && (e.Why == conv.RequestUtterance || e.Why == conv.RequestToolResult && e.Text != "")
+			if !first {
+				continue
+			}
+			if !completed[e.UserTurn] || asked[e.UserTurn] {
+				return fmt.Errorf("the user's turn %d is answered twice", e.UserTurn)
+			}
+			asked[e.UserTurn] = true
+		case conv.Speak:
+			if !opened[e.Turn] {
+				return fmt.Errorf("turn %d speaks, which is not open", e.Turn)
+			}
+		case conv.RunTool:
+			if e.Turn != s.after.Reply.Turn && !opened[e.Turn] {
+				return fmt.Errorf("tool %s runs for turn %d, which is not open", e.ID, e.Turn)
+			}
+			if s.after.Reply.Held && e.Turn == s.after.Reply.Turn {
+				return fmt.Errorf("tool %s runs for a turn that may yet be taken back", e.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// checkCalls: each call that was taken in runs at most once and leaves with
+// exactly one result.
+func (s *stepped) checkCalls() error {
+	results := map[string]int{}
+	for _, it := range s.after.History {
+		if it.Role == conv.RoleTool && !it.At.Before(epoch) {
+			results[it.CallID]++
+		}
+	}
+	known := map[string]bool{}
+	for _, call := range s.before.Calls {
+		known[call.ID] = true
+	}
+	left := map[string]bool{}
+	for _, call := range s.after.Calls {
+		left[call.ID] = true
+		if results[call.ID] > 0 {
+			return fmt.Errorf("call %s has a result and is still open", call.ID)
+		}
+	}
+	if s.after.Phase != conv.Idle {
+		for id := range known {
+			if !left[id] && results[id] != 1 {
+				return fmt.Errorf("call %s ended with %d results, expected one", id, results[id])
+			}
+		}
+	}
+	for id, n := range results {
+		if n > 1 {
+			return fmt.Errorf("call %s has %d results", id, n)
+		}
+	}
+	runs := map[string]int{}
+	for _, e := range s.out.Effects {
+		id := ""
+		switch e := e.(type) {
+		case conv.RunTool:
+			id = e.ID
+		case conv.StartTask:
+			id = e.ID
+		default:
+			continue
+		}
+		runs[id]++
+		for _, call := range s.before.Calls {
+			if call.ID == id && call.State == conv.CallRunning {
+				runs[id]++
+			}
+		}
+		if runs[id] > 1 {
+			return fmt.Errorf("call %s runs twice", id)
+		}
+	}
+	return nil
+}
+
+// checkSuspension: a suspended conversation returns to its phase with its turn
+// context, and nothing of it moves meanwhile.
+func (s *stepped) checkSuspension() error {
+	if s.before.Phase != conv.Suspended {
+		return nil
+	}
+	if s.after.Phase == conv.Suspended {
+		if s.after.User != s.before.User || s.after.Reply.Turn != s.before.Reply.Turn ||
+			s.after.Reply.Text != s.before.Reply.Text || s.after.Before != s.before.Before {
+			return fmt.Errorf("the turn's context changed during a suspension")
+		}
+		return nil
+	}
+	switch first := s.out.Transitions[0].To; first {
+	case s.before.Before, conv.Reconnecting, conv.Faulted, conv.Terminating:
+		return nil
+	default:
+		return fmt.Errorf("a suspension from %v returned to %v", s.before.Before, first)
+	}
+}
+
+// checkWaiting: in every phase that waits a deadline is armed or the microphone
+// is open.
+func (s *stepped) checkWaiting() error {
+	st := s.after
+	anyArmed := func(timers ...conv.Timer) error {
+		for _, t := range timers {
+			if !st.Timers[t].IsZero() {
+				return nil
+			}
+		}
+		return fmt.Errorf("%v waits without a deadline", st.Phase)
+	}
+	switch st.Phase {
+	case conv.Idle:
+		if st.Pending.Start {
+			return anyArmed(conv.TimerStart)
+		}
+		return nil
+	case conv.ListeningReady:
+		if !st.Session.Audio {
+			return fmt.Errorf("listening, but the microphone is closed")
+		}
+		return nil
+	case conv.Preparing:
+		return anyArmed(conv.TimerStart)
+	case conv.ListeningCapturing:
+		return anyArmed(conv.TimerListening)
+	case conv.Understanding:
+		return anyArmed(conv.TimerFinal, conv.TimerProcessing)
+	case conv.Waiting, conv.Generating:
+		return anyArmed(conv.TimerProcessing)
+	case conv.ToolRunning, conv.Delegated:
+		return anyArmed(conv.TimerTool, conv.TimerTask)
+	case conv.Speaking:
+		return anyArmed(conv.TimerPlayout)
+	case conv.Interrupted:
+		return anyArmed(conv.TimerInterrupted)
+	case conv.Suspended:
+		return anyArmed(conv.TimerSuspended)
+	case conv.Reconnecting:
+		return anyArmed(conv.TimerReconnectLimit)
+	case conv.Faulted:
+		return anyArmed(conv.TimerFault)
+	case conv.Terminating:
+		return anyArmed(conv.TimerRelease)
+	default:
+		return fmt.Errorf("unknown phase %v", st.Phase)
+	}
+}
+
+// playedToEnd reports whether the step took in that what was playing has ended.
+func (s *stepped) playedToEnd() bool {
+	if !s.before.Playout.Playing || s.out.Late || s.out.Deferred {
+		return false
+	}
+	if s.before.Phase == conv.Suspended && s.after.Phase != conv.Suspended {
+		for _, fact := range s.before.Suspended.Facts {
+			if e, ok := fact.(conv.PlayoutFinished); ok && e.Turn == 0 {
+				return true
+			}
+		}
+	}
+	_, ok := s.event.(conv.PlayoutFinished)
+	return ok
+}
+
+// checkPlayout: two turns never sound at once, and a reply is complete only
+// when its audio is.
+func (s *stepped) checkPlayout() (monitor, error) {
+	m := s.mon
+	current, part := s.before.Reply.Turn, s.before.Reply.Part
+	if s.playedToEnd() {
+		m.soundingEarlier = false
+		if s.before.Playout.Part >= part {
+			m.sounding = false
+		}
+	}
+	flushed := map[int]bool{}
+	for _, e := range s.out.Effects {
+		switch e := e.(type) {
+		case conv.FlushPlayout:
+			flushed[e.Turn] = true
+			if e.Turn == current {
+				m.sounding, m.soundingEarlier = false, false
+			}
+		case conv.Speak:
+			if e.Turn != current {
+				if m.sounding || m.soundingEarlier || m.soundingOld {
+					return m, fmt.Errorf("turn %d sounds over turn %d", e.Turn, current)
+				}
+				current, part = e.Turn, e.Part
+			}
+			if e.Part > part {
+				m.soundingEarlier = m.soundingEarlier || m.sounding
+				part = e.Part
+			}
+			m.sounding = true
+		}
+	}
+	after := s.after.Reply
+	if after.Turn != current {
+		if m.sounding || m.soundingEarlier {
+			return m, fmt.Errorf("turn %d ended while its audio plays on", current)
+		}
+	} else if after.Part > part && m.sounding {
+		m.sounding, m.soundingEarlier = false, true
+	}
+	return m, nil
+}

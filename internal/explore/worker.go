@@ -1,0 +1,177 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// worker expands states on one processor. It reads the explorer and writes only
+// itself.
+type worker struct {
+	x     *explorer
+	c     *conv.Conversation
+	buf   []byte
+	state conv.State
+
+	found       []found
+	local       map[string]bool // keys in found
+	edges       []edge
+	steps, late int
+	views       [4]map[[2]uint8]int32
+	causes      map[PhaseEdge]bool
+	pairs       map[[2]int32]bool
+	violations  []broken
+}
+
+func (x *explorer) newWorker() (*worker, error) {
+	c, err := conv.New(x.cfg.Options)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{
+		x: x, c: c, local: make(map[string]bool), causes: make(map[PhaseEdge]bool),
+		pairs: make(map[[2]int32]bool),
+	}
+	for i := range w.views {
+		w.views[i] = make(map[[2]uint8]int32)
+	}
+	return w, nil
+}
+
+// expand steps everything that may happen in the state.
+func (w *worker) expand(o open) {
+	for i, ev := range w.x.events {
+		if w.x.cfg.Events != nil && !w.x.cfg.Events(ev) {
+			continue
+		}
+		if o.state.Phase == conv.Suspended && !keptWhileSuspended(ev) {
+			continue
+		}
+		w.step(o, ev, int32(i), nil)
+	}
+	for _, k := range clocks(o.state, &w.x.opts) {
+		if slices.Contains(w.x.cfg.Still, k.timer) {
+			continue
+		}
+		w.step(o, conv.DeadlinePassed{}, -int32(k.timer)-1, k.set)
+	}
+}
+
+// step makes one step from the state and looks at what came of it.
+func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.State)) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.report(o.index, label, "panic", fmt.Sprint(r))
+		}
+	}()
+	w.c.Become(o.state)
+	if prepare != nil {
+		prepare(w.c.State())
+	}
+	w.c.Step(epoch, ev)
+	w.steps++
+	out := w.c.Last()
+	if out.Late {
+		w.late++
+	}
+	w.pairs[[2]int32{int32(o.state.Phase), max(label, -1)}] = true
+	w.noteViews(o, label)
+	s := stepped{before: o.state, after: w.c.State(), event: ev, out: out, mon: o.mon}
+	mon, err := s.check()
+	if err != nil {
+		w.report(o.index, label, "invariant: "+category(err), err.Error())
+		return
+	}
+	w.keep(o, label, mon)
+}
+
+// noteViews records the transitions of the phase and of each view.
+func (w *worker) noteViews(o open, label int32) {
+	out := w.c.Last()
+	last := o.state.Views()
+	for i := range out.Transitions {
+		t := &out.Transitions[i]
+		w.causes[PhaseEdge{t.From, t.To, t.Cause}] = true
+		w.noteChange(o, label, last, t.Views)
+		last = t.Views
+	}
+	w.noteChange(o, label, last, w.c.State().Views())
+}
+
+func (w *worker) noteChange(o open, label int32, from, to conv.Views) {
+	pairs := [4][2]uint8{
+		{uint8(from.AgentVoice), uint8(to.AgentVoice)},
+		{uint8(from.Amplifier), uint8(to.Amplifier)},
+		{uint8(from.EasyTurn), uint8(to.EasyTurn)},
+		{uint8(from.Interaction), uint8(to.Interaction)},
+	}
+	for v, p := range pairs {
+		if p[0] == p[1] {
+			continue
+		}
+		if _, ok := w.views[v][p]; ok {
+			continue
+		}
+		w.views[v][p] = o.index
+		e := Edge{viewName(v, p[0]), viewName(v, p[1])}
+		if !allowed[v][e] {
+			w.report(o.index, label, "soundness "+string(conv.AllViews()[v])+" "+e.From+" -> "+e.To,
+				fmt.Sprintf("the table of %s has no transition from %s to %s", conv.AllViews()[v], e.From, e.To))
+		}
+	}
+}
+
+// keep canonicalizes the state that was reached and notes it if it is new.
+func (w *worker) keep(o open, label int32, mon monitor) {
+	st := w.c.State()
+	canonical(st, &w.x.opts)
+	w.buf = appendKey(w.buf[:0], st, &mon)
+	if i, ok := w.x.seen[string(w.buf)]; ok {
+		if label < 0 && i != o.index {
+			w.edges = append(w.edges, edge{from: o.index, to: i, timer: conv.Timer(-label - 1)})
+		}
+		return
+	}
+	if w.local[string(w.buf)] && label >= 0 {
+		return
+	}
+	k := string(w.buf)
+	w.local[k] = true
+	copied := w.c.Fork().State()
+	w.found = append(w.found, found{parent: o.index, label: label, key: k, state: copied, mon: mon})
+}
+
+func (w *worker) report(parent, label int32, check, what string) {
+	w.violations = append(w.violations, broken{parent: parent, label: label, check: check, what: what})
+}
+
+// category is the beginning of a message, without its numbers: one violation of
+// each is enough.
+func category(err error) string {
+	s := err.Error()
+	for i, r := range s {
+		if r >= '0' && r <= '9' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// allowed are the resolved tables in the order of conv.AllViews.
+var allowed = func() [4]map[Edge]bool {
+	var a [4]map[Edge]bool
+	for i, t := range Tables() {
+		a[i] = t.resolve()
+	}
+	return a
+}()
+
+func viewName(v int, state uint8) string {
+	states, err := conv.AllViews()[v].States()
+	if err != nil {
+		panic(err) // it is one of the views
+	}
+	return states[state]
+}

@@ -1,0 +1,79 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// Line is one step as a trace and `hocket step` write it.
+type Line struct {
+	At    float64 `json:"at"`    // milliseconds since the start
+	Event string  `json:"event"` // the event's type
+	// In is the whole event. `hocket step`, whose caller has it, leaves it out.
+	In          json.RawMessage   `json:"in,omitempty"`
+	State       string            `json:"state"`
+	Views       *conv.Views       `json:"views,omitempty"`
+	Transitions []Transition      `json:"transitions"`
+	Effects     []json.RawMessage `json:"effects"`
+	Turns       []Turn            `json:"turns,omitempty"`
+	Late        bool              `json:"late,omitempty"`
+	Deferred    bool              `json:"deferred,omitempty"`
+}
+
+// Transition is a change of phase on a line.
+type Transition struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Cause string `json:"cause"`
+}
+
+// Turn is the beginning or the end of a turn on a line.
+type Turn struct {
+	Type       conv.TurnEventType `json:"type"`
+	Turn       int                `json:"turn"`
+	Role       conv.Role          `json:"role"`
+	Kind       conv.ReplyKind     `json:"kind,omitempty"`
+	Confidence float64            `json:"confidence,omitempty"`
+	DurationMS float64            `json:"duration_ms,omitempty"`
+}
+
+// Millis is a duration as lines have it.
+func Millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// Offset is the inverse of [Millis], exact to the nanosecond.
+func Offset(ms float64) (time.Duration, error) {
+	if math.IsNaN(ms) || ms < 0 || ms > Millis(10*365*24*time.Hour) {
+		return 0, fmt.Errorf("field at is %v: expected milliseconds since the start, 0 or more", ms)
+	}
+	return time.Duration(math.Round(ms * float64(time.Millisecond))), nil
+}
+
+// Describe writes down what the last step of c did. at is the time since the
+// start.
+func Describe(c *conv.Conversation, at time.Duration, ev conv.Event) (Line, error) {
+	out := c.Last()
+	l := Line{
+		At: Millis(at), Event: ev.EventType(), State: c.Phase().String(),
+		Transitions: make([]Transition, 0, len(out.Transitions)),
+		Effects:     make([]json.RawMessage, 0, len(out.Effects)),
+		Late:        out.Late, Deferred: out.Deferred,
+	}
+	for _, t := range out.Transitions {
+		l.Transitions = append(l.Transitions, Transition{t.From.String(), t.To.String(), t.Cause})
+	}
+	for _, e := range out.Effects {
+		b, err := conv.MarshalEffect(e)
+		if err != nil {
+			return Line{}, err
+		}
+		l.Effects = append(l.Effects, b)
+	}
+	for _, t := range out.Turns {
+		l.Turns = append(l.Turns, Turn{t.Type, t.Turn, t.Role, t.Kind, t.Confidence, Millis(t.Duration)})
+	}
+	return l, nil
+}
