@@ -426,7 +426,7 @@ func (c *Conversation) enter(p Phase) {
 		c.st.Barge.Reset()
 		c.arm(TimerInactivity, c.opts.Limits.Inactivity)
 		c.st.DeadAir.Start(c.now)
-		c.emit(Listen{Expect: c.expectation()})
+		c.emit(Listen{})
 	case ListeningCapturing:
 		c.arm(TimerListening, c.opts.Limits.Listening)
 	case Delegated:

@@ -10,7 +10,14 @@ import (
 // This file: the third region, the dialogue of package dialog, and how its
 // answers become turns.
 
-func (c *Conversation) expectation() dialog.Expectation { return c.st.Reply.Expect }
+// expect notes what the agent awaits and tells who listens, if it is something
+// else than before.
+func (c *Conversation) expect(e dialog.Expectation) {
+	if !c.st.Expect.Equal(e) {
+		c.st.Expect = e
+		c.emit(Expect{Expect: e})
+	}
+}
 
 // phrase is the engine's own words for a code, in the conversation's language.
 func (c *Conversation) phrase(code string) string { return c.phrases.Text(code) }
@@ -20,7 +27,7 @@ func (c *Conversation) greet() bool {
 	text := c.opts.Greeting
 	if c.opts.Agent != nil {
 		out := c.opts.Agent.Start(&c.st.Dialogue, c.now)
-		c.st.Reply.Expect = out.Expect
+		c.expect(out.Expect)
 		if text == "" {
 			text = lines(out.Say)
 		}
@@ -51,7 +58,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 		// No model is at hand: the dialogue falls back to its own understanding.
 		out = c.opts.Agent.Handle(&c.st.Dialogue, c.now, dialog.Understood{Failed: true})
 	}
-	r.Expect = out.Expect
+	c.expect(out.Expect)
 	if out.End {
 		c.st.Pending.Ending = true
 	}

@@ -25,10 +25,14 @@ type OpenSession struct{}
 // PrimeAudio asks to open microphone and playout; [AudioReady] answers.
 type PrimeAudio struct{}
 
-// Listen opens the microphone for the next user turn: buffers are cleared and
-// the recognizer learns what is expected.
-type Listen struct {
-	Expect dialog.Expectation `json:"expect,omitzero"`
+// Listen opens the microphone for the next user turn: what is left in the
+// buffers belongs to no turn.
+type Listen struct{}
+
+// Expect says what the agent awaits from now on; it sets the end of turn and
+// what the recognizer prefers.
+type Expect struct {
+	Expect dialog.Expectation `json:"expect"`
 }
 
 // FinalizeTranscript asks the recognizer for the final words of the user's turn
@@ -191,6 +195,7 @@ type Reject struct {
 func (OpenSession) isEffect()        {}
 func (PrimeAudio) isEffect()         {}
 func (Listen) isEffect()             {}
+func (Expect) isEffect()             {}
 func (FinalizeTranscript) isEffect() {}
 func (RequestReply) isEffect()       {}
 func (Speak) isEffect()              {}
@@ -218,6 +223,7 @@ func (Reject) isEffect()             {}
 func (OpenSession) EffectType() string        { return "open_session" }
 func (PrimeAudio) EffectType() string         { return "prime_audio" }
 func (Listen) EffectType() string             { return "listen" }
+func (Expect) EffectType() string             { return "expect" }
 func (FinalizeTranscript) EffectType() string { return "finalize_transcript" }
 func (RequestReply) EffectType() string       { return "request_reply" }
 func (Speak) EffectType() string              { return "speak" }

@@ -36,7 +36,7 @@ func (c *Conversation) profile() turn.BargeInOptions {
 		return p.Thinking
 	case c.st.Reply.Kind == ReplyGreeting:
 		return p.Greeting
-	case c.st.Reply.Expect.ReadBack:
+	case c.st.Expect.ReadBack:
 		return p.ReadBack
 	default:
 		return p.Reply

@@ -38,7 +38,6 @@ func (c *Conversation) openReply(kind ReplyKind, userTurn int) {
 	c.st.LastTurn++
 	c.st.Reply = Reply{
 		Turn: c.st.LastTurn, UserTurn: userTurn, Kind: kind, Started: c.now, Part: 1,
-		Expect: c.st.Reply.Expect,
 	}
 	c.out.Turns = append(c.out.Turns, TurnEvent{
 		Type: TurnStarted, Turn: c.st.Reply.Turn, Role: RoleAgent, Kind: kind, At: c.now,
@@ -399,8 +398,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 		}
 	}
 	c.disarm(TimerTry, TimerProcessing, TimerHeld)
-	expect := r.Expect
-	*r = Reply{Expect: expect}
+	*r = Reply{}
 	p := &c.st.Playout
 	p.Playing, p.Ducked, p.Paused = false, false, false
 	c.st.Barge.Reset()

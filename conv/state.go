@@ -19,21 +19,22 @@ type State struct {
 	LastTurn    int `json:"last_turn"`    // the last turn number given
 	LastRequest int `json:"last_request"` // the last request number given
 
-	Floor     Floor        `json:"floor"`
-	User      UserTurn     `json:"user"`
-	Reply     Reply        `json:"reply"`
-	Playout   Playout      `json:"playout"`
-	Barge     turn.BargeIn `json:"barge"`
-	DeadAir   turn.DeadAir `json:"dead_air"`
-	Calls     []Call       `json:"calls,omitempty"`
-	Session   Session      `json:"session"`
-	Conn      Connection   `json:"connection"`
-	Faults    Faults       `json:"faults"`
-	Pending   Pending      `json:"pending"`
-	Suspended Suspension   `json:"suspension"`
-	Dialogue  dialog.State `json:"dialogue"`
-	History   []Item       `json:"history,omitempty"`
-	Timers    Timers       `json:"timers"`
+	Floor     Floor              `json:"floor"`
+	User      UserTurn           `json:"user"`
+	Reply     Reply              `json:"reply"`
+	Playout   Playout            `json:"playout"`
+	Barge     turn.BargeIn       `json:"barge"`
+	DeadAir   turn.DeadAir       `json:"dead_air"`
+	Calls     []Call             `json:"calls,omitempty"`
+	Session   Session            `json:"session"`
+	Conn      Connection         `json:"connection"`
+	Faults    Faults             `json:"faults"`
+	Pending   Pending            `json:"pending"`
+	Suspended Suspension         `json:"suspension"`
+	Dialogue  dialog.State       `json:"dialogue"`
+	Expect    dialog.Expectation `json:"expect,omitzero"` // what the agent awaits
+	History   []Item             `json:"history,omitempty"`
+	Timers    Timers             `json:"timers"`
 }
 
 // Floor says who is heard: the second region of the machine.
@@ -88,17 +89,16 @@ type Reply struct {
 	Retrying  bool          `json:"retrying"`  // between two attempts
 	Answered  bool          `json:"answered"`  // something came back for this request
 
-	Part    int                `json:"part"`    // stretches of the turn divided by tools, from 1
-	Seq     int                `json:"seq"`     // texts handed to the voice
-	Text    string             `json:"text"`    // all text of the turn so far
-	Unsaid  string             `json:"unsaid"`  // its tail that is not yet handed to the voice
-	Voiced  bool               `json:"voiced"`  // the current part has been handed to the voice in part or whole
-	Earlier bool               `json:"earlier"` // audio of an earlier part has not been played to its end
-	Done    bool               `json:"done"`    // the current part has no more text
-	Closed  bool               `json:"closed"`  // the voice knows that the current part has no more text
-	Silent  bool               `json:"silent"`  // it has no voice
-	Held    bool               `json:"held"`    // a voice is heard: nothing of it may play yet
-	Expect  dialog.Expectation `json:"expect"`  // what the agent will await after it
+	Part    int    `json:"part"`    // stretches of the turn divided by tools, from 1
+	Seq     int    `json:"seq"`     // texts handed to the voice
+	Text    string `json:"text"`    // all text of the turn so far
+	Unsaid  string `json:"unsaid"`  // its tail that is not yet handed to the voice
+	Voiced  bool   `json:"voiced"`  // the current part has been handed to the voice in part or whole
+	Earlier bool   `json:"earlier"` // audio of an earlier part has not been played to its end
+	Done    bool   `json:"done"`    // the current part has no more text
+	Closed  bool   `json:"closed"`  // the voice knows that the current part has no more text
+	Silent  bool   `json:"silent"`  // it has no voice
+	Held    bool   `json:"held"`    // a voice is heard: nothing of it may play yet
 }
 
 // Playout is what is known of the agent's audio on its way to the ear.
@@ -265,5 +265,6 @@ func (s State) clone() State {
 	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
 	s.History = append([]Item(nil), s.History...)
 	s.Dialogue = s.Dialogue.Clone()
+	s.Expect.Phrases = append([]string(nil), s.Expect.Phrases...)
 	return s
 }

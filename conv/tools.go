@@ -174,7 +174,7 @@ func (c *Conversation) endInBackground(id string, r result) {
 	switch {
 	case call.Action:
 		out := c.actionEnded(call, r)
-		c.st.Reply.Expect = out.Expect
+		c.expect(out.Expect)
 		if text := lines(out.Say); text != "" {
 			c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, text)
 		}

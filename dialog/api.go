@@ -1,6 +1,9 @@
 package dialog
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Input is what the engine takes: something was said, an action ended, a model
 // understood.
@@ -75,6 +78,12 @@ type Expectation struct {
 	// ReadBack: what is being said repeats a value that was given; a backchannel
 	// does not break it off.
 	ReadBack bool `json:"read_back,omitempty"`
+}
+
+// Equal reports whether two expectations are the same.
+func (e Expectation) Equal(other Expectation) bool {
+	return e.Slot == other.Slot && e.Kind == other.Kind && e.ReadBack == other.ReadBack &&
+		slices.Equal(e.Phrases, other.Phrases)
 }
 
 // ActionCall is an action to run, once: ID is its idempotency key.
