@@ -219,7 +219,9 @@ func (c *Conversation) hear(text string, confidence float64, final, endpoint boo
 		if text != "" && c.st.Reply.Held {
 			c.cancelReply(TurnInterrupted)
 		}
-		c.afterWords(ends)
+		// A silent user of whom the recognizer has understood nothing has said
+		// nothing.
+		c.afterWords(ends || final && !c.st.Floor.Speaking && c.st.User.Words() == "" && !c.st.Floor.Pushed)
 	case Understanding, Waiting, Generating:
 		c.hearWhileThinking(text, confidence, final, ends)
 	case Speaking:
@@ -499,7 +501,7 @@ func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
 	c.st.Floor.Speaking = stillSpeaking && c.st.Floor.Speaking
 	c.st.Floor.Pushed = false
 	final := u.Partial == "" && u.Text != ""
-	none := cause == "no_transcript" || cause == "no_words" || c.event == "stt.final" && c.st.User.Words() == ""
+	none := cause == "no_words" || c.event == "stt.final" && c.st.User.Words() == ""
 	c.become(Understanding, cause)
 	switch {
 	case final || none:

@@ -1,0 +1,219 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/port"
+)
+
+var _ port.Leg = (*Leg)(nil)
+
+// readyState is the phase in which the agent waits for the caller.
+const readyState = "listening.ready"
+
+// Leg is the caller. Its methods may be called from the goroutines that port.Leg
+// names; Close when none of them is called any more.
+type Leg struct {
+	o     Options
+	frame int // samples
+
+	out, mix *audio.WAVWriter
+
+	mu       sync.Mutex // guards all below
+	next     int        // index of the utterance that comes next
+	left     []int16    // what is left of the one being spoken
+	pos      audio.Pos  // read so far
+	due      time.Time  // real time: when the next frame is
+	quiet    audio.Pos  // since when nobody has anything to say, if ready
+	ready    bool       // the agent waits for the caller
+	speaking bool       // the agent is heard
+	since    audio.Pos  // when the agent began to speak
+	silence  audio.Pos  // samples of silence the agent has sent in a row
+	pcm      []int16
+	queue    [][]int16 // the caller's frames that wait for their half of the mix
+	stereo   []int16
+	err      error
+}
+
+// New makes a caller.
+func New(o Options) (*Leg, error) {
+	o.setDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	l := &Leg{o: o, frame: audio.FrameSamples(o.Rate)}
+	l.pcm = make([]int16, l.frame)
+	l.stereo = make([]int16, 0, 2*l.frame)
+	var err error
+	if o.Out != nil {
+		if l.out, err = audio.NewWAVWriter(o.Out, audio.WAVWriterOptions{Rate: o.Rate, Channels: 1}); err != nil {
+			return nil, fmt.Errorf("file leg: %w", err)
+		}
+	}
+	if o.Mix != nil {
+		if l.mix, err = audio.NewWAVWriter(o.Mix, audio.WAVWriterOptions{Rate: o.Rate, Channels: 2}); err != nil {
+			return nil, fmt.Errorf("file leg: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// Rate is the sampling rate both ways.
+func (l *Leg) Rate() int { return l.o.Rate }
+
+// Read returns the caller's next 20 ms: a piece of an utterance, or silence.
+// io.EOF is the caller hanging up.
+func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
+	if err := l.wait(ctx); err != nil {
+		return audio.Frame{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.left) == 0 {
+		l.decide()
+	}
+	if l.done() {
+		return audio.Frame{}, io.EOF
+	}
+	n := copy(l.pcm, l.left)
+	l.left = l.left[n:]
+	clear(l.pcm[n:])
+	if n > 0 {
+		l.quiet = l.pos + audio.Pos(l.frame)
+	}
+	f := audio.Frame{Pos: l.pos, Rate: l.o.Rate, PCM: l.pcm}
+	l.pos += audio.Pos(l.frame)
+	if l.mix != nil {
+		l.queue = append(l.queue, slices.Clone(l.pcm))
+	}
+	return f, nil
+}
+
+// wait lets the clock come to the next frame, in real time.
+func (l *Leg) wait(ctx context.Context) error {
+	if !l.o.Realtime {
+		return ctx.Err()
+	}
+	now := time.Now()
+	l.mu.Lock()
+	if l.due.IsZero() {
+		l.due = now
+	}
+	l.due = l.due.Add(audio.FrameDuration)
+	pause := l.due.Sub(now)
+	l.mu.Unlock()
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// decide begins the next utterance if its moment has come.
+func (l *Leg) decide() {
+	if l.next >= len(l.o.Utterances) {
+		return
+	}
+	u := &l.o.Utterances[l.next]
+	breaksIn := u.BargeIn > 0 && l.speaking && (l.pos-l.since).Duration(l.o.Rate) >= u.BargeIn
+	answers := l.ready && !l.speaking && (l.pos-l.quiet).Duration(l.o.Rate) >= l.o.Pause
+	if breaksIn || answers {
+		l.left = u.PCM
+		l.next++
+	}
+}
+
+// done reports whether the caller hangs up: all is said, and the agent has
+// finished, or patience is at its end.
+func (l *Leg) done() bool {
+	if l.pos.Duration(l.o.Rate) >= l.o.Longest {
+		return true
+	}
+	return len(l.left) == 0 && l.next >= len(l.o.Utterances) && l.ready && !l.speaking &&
+		(l.pos-l.quiet).Duration(l.o.Rate) >= l.o.HangUp
+}
+
+// Write hears the agent's next 20 ms.
+func (l *Leg) Write(_ context.Context, f audio.Frame) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hear(f.PCM)
+	if l.out != nil {
+		l.keep(l.out.Write(f.PCM))
+	}
+	if l.mix != nil {
+		caller := make([]int16, len(f.PCM))
+		if len(l.queue) > 0 {
+			copy(caller, l.queue[0])
+			l.queue = l.queue[1:]
+		}
+		l.keep(l.mix.WriteStereo(caller, f.PCM))
+	}
+	return l.err
+}
+
+// pauseInSpeech is how long the agent may be silent within one reply.
+const pauseInSpeech = 300 * time.Millisecond
+
+// hear follows when the agent speaks.
+func (l *Leg) hear(pcm []int16) {
+	if audio.Peak(pcm) > 0 {
+		if !l.speaking {
+			l.speaking, l.since = true, l.pos
+		}
+		l.silence = 0
+		l.quiet = l.pos
+		return
+	}
+	l.silence += audio.Pos(len(pcm))
+	if l.speaking && l.silence.Duration(l.o.Rate) >= pauseInSpeech {
+		l.speaking = false
+	}
+}
+
+func (l *Leg) keep(err error) {
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+}
+
+// Clear is never needed: what is written has been heard.
+func (l *Leg) Clear(context.Context) error { return nil }
+
+// Notify tells the caller whose turn it is.
+func (l *Leg) Notify(n port.Notice) {
+	if n.Type != "state" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ready := n.State == readyState
+	if ready && !l.ready {
+		l.quiet = l.pos
+	}
+	l.ready = ready
+}
+
+// Close finishes the files.
+func (l *Leg) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	if l.out != nil {
+		errs = append(errs, l.out.Close())
+	}
+	if l.mix != nil {
+		errs = append(errs, l.mix.Close())
+	}
+	return errors.Join(errs...)
+}

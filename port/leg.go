@@ -1,0 +1,52 @@
+package port
+
+import (
+	"context"
+
+	"github.com/hocketvoice/hocket/audio"
+)
+
+// Leg is a conversation's connection to the person: a browser, a phone, a file.
+// Read, Write and the others are called from different goroutines, each of them
+// by one at a time.
+type Leg interface {
+	// Rate is the sampling rate of the frames both ways, in hertz.
+	Rate() int
+	// Read returns the next 20 ms of the person's sound. It blocks until they are
+	// there, and returns io.EOF when the person has gone. The samples are lent
+	// until the next Read. A leg whose sender is silent may pause: who reads
+	// counts silence itself.
+	Read(ctx context.Context) (audio.Frame, error)
+	// Write sends the next 20 ms of the agent's sound, at the pace of the clock;
+	// silence is written too. It does not keep the samples.
+	Write(ctx context.Context, f audio.Frame) error
+	// Clear drops what the carrier has taken and not yet played.
+	Clear(ctx context.Context) error
+	// Notify tells the person's side what happens. It never blocks: a leg that
+	// cannot keep up drops the oldest.
+	Notify(n Notice)
+}
+
+// Acknowledger is a Leg whose carrier reports what has been played.
+type Acknowledger interface {
+	// Played is the position behind the last sample that the carrier has
+	// reported as played, counted over everything that was written.
+	Played() audio.Pos
+}
+
+// Notice is news for the person's side.
+type Notice struct {
+	Type string // "state", "transcript", "caption", "notification", "turn"
+	// State is the phase, for "state".
+	State string
+	// Code and Text are the message's code and its words, for "notification" and
+	// for cues.
+	Code, Text string
+	Level      string
+	// Role ("user", "agent"), Turn and Final belong to "transcript", "caption"
+	// and "turn". Unheard is the tail of Text that was cut off.
+	Role    string
+	Turn    int
+	Final   bool
+	Unheard string
+}

@@ -1,0 +1,78 @@
+package port
+
+import (
+	"context"
+	"time"
+)
+
+// Model is a language model that answers. It is safe for concurrent use.
+type Model interface {
+	// Reply answers the request and calls emit with the pieces in their order,
+	// from one goroutine. It returns after the last piece, when ctx ends, or when
+	// emit fails. A failure is a [*Failure] if its class is known.
+	Reply(ctx context.Context, r Request, emit func(Delta) error) error
+}
+
+// Request is what a model is asked.
+type Request struct {
+	Instructions string
+	Messages     []Message
+	Tools        []ToolSpec
+}
+
+// Message is one entry of the context, the oldest first.
+type Message struct {
+	Role    string // "user", "agent", "tool", "system"
+	Content string
+	// Call describes the call that a tool's message answers.
+	CallID, Name, Arguments string
+}
+
+// Delta is a piece of a reply: text, or a whole call of a tool.
+type Delta struct {
+	Text string
+	Call *ToolCall
+}
+
+// Tool runs what a model or a flow calls.
+type Tool interface {
+	// Specs are the tools there are.
+	Specs() []ToolSpec
+	// Call runs one call to its end, once. progress, which may be nil, hears what
+	// a long one does. A failure is a [*Failure].
+	Call(ctx context.Context, call ToolCall, progress func(string)) (output string, err error)
+}
+
+// ToolSpec describes a tool.
+type ToolSpec struct {
+	Name, Description string
+	Schema            []byte // JSON Schema of the arguments
+	// Long marks a delegated agent; Irreversible a tool that must not run for a
+	// turn that may be taken back.
+	Long, Irreversible bool
+}
+
+// ToolCall is one call: ID is its idempotency key.
+type ToolCall struct{ ID, Name, Arguments string }
+
+// Failure is an error of a service whose class is known (seed 001, 4.7).
+type Failure struct {
+	Code      string // of package conv's classes
+	Message   string // for people and models; never a credential
+	Retryable bool
+	After     time.Duration // the service's own wish, 0 if none
+	Partial   string        // what there is of a result
+}
+
+// Error is the class and the message.
+func (f *Failure) Error() string { return f.Code + ": " + f.Message }
+
+// Store keeps snapshots of conversations. It is safe for concurrent use.
+type Store interface {
+	// Save replaces the snapshot of a conversation.
+	Save(ctx context.Context, id string, snapshot []byte) error
+	// Load returns it; ok is false where there is none.
+	Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error)
+	// Delete removes it. Deleting what is not there is no error.
+	Delete(ctx context.Context, id string) error
+}

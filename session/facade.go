@@ -1,0 +1,195 @@
+package session
+
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// This file is the facade of the seeds' two interfaces (000 section 4, 001
+// section 7) in Go's manner. docs/facade.md has the table from their names to
+// these.
+
+// Snapshot is the state at one moment, for reading from any goroutine: seed
+// 000's ConversationStateSnapshot and seed 001's StateContext. It holds no
+// words.
+type Snapshot struct {
+	Phase    conv.Phase `json:"phase"`
+	Previous conv.Phase `json:"previous"`
+	Views    conv.Views `json:"views"`
+	Label    string     `json:"label"`
+	Since    time.Time  `json:"since"`
+
+	Turn     int       `json:"turn,omitempty"`
+	TurnRole conv.Role `json:"turn_role,omitempty"`
+
+	SessionID    string    `json:"session_id,omitempty"`
+	SessionStart time.Time `json:"session_start,omitzero"`
+	Request      int       `json:"request,omitempty"` // the model request that is out
+	Retries      int       `json:"retries,omitempty"` // of it
+	Recoveries   int       `json:"recoveries,omitempty"`
+	LastError    string    `json:"last_error,omitempty"`
+
+	PlayoutTurn  int           `json:"playout_turn,omitempty"` // current audio item
+	PlayoutHeard time.Duration `json:"playout_heard,omitempty"`
+	Tools        []string      `json:"tools,omitempty"`   // names of running tools and tasks
+	Pending      []string      `json:"pending,omitempty"` // actions that wait: start, texts, news
+	Queued       bool          `json:"queued,omitempty"`  // the user said something that waits for a tool
+}
+
+// publish makes the current state readable. It runs on the loop's goroutine.
+func (m *Machine) publish() {
+	st := m.conv.State()
+	s := &Snapshot{
+		Phase: st.Phase, Previous: st.Previous, Views: st.Views(), Since: st.Entered,
+		SessionID: st.Session.ID, SessionStart: st.Session.Started,
+		Request: st.Reply.Request, Retries: max(0, st.Reply.Attempt-1),
+		Recoveries: st.Faults.Recoveries, LastError: st.Faults.Code,
+		PlayoutTurn: st.Playout.Turn, PlayoutHeard: st.Playout.Heard,
+		Queued: (st.Phase == conv.ToolRunning || st.Phase == conv.Delegated) && st.User.Words() != "",
+	}
+	s.Label = m.words("state." + s.Views.AgentVoice.String())
+	switch {
+	case st.Reply.Turn != 0:
+		s.Turn, s.TurnRole = st.Reply.Turn, conv.RoleAgent
+	case st.User.Turn != 0:
+		s.Turn, s.TurnRole = st.User.Turn, conv.RoleUser
+	}
+	for i := range st.Calls {
+		s.Tools = append(s.Tools, st.Calls[i].Name)
+	}
+	if st.Pending.Start {
+		s.Pending = append(s.Pending, "start")
+	}
+	if len(st.Pending.Texts) > 0 {
+		s.Pending = append(s.Pending, "text")
+	}
+	if len(st.Pending.News) > 0 {
+		s.Pending = append(s.Pending, "news")
+	}
+	m.current.Store(s)
+}
+
+// State is the state at this moment (getState, state, context).
+func (m *Machine) State() Snapshot { return *m.current.Load() }
+
+// Recent are the last transitions, at most 20 (CON-003).
+func (m *Machine) Recent() ([]conv.Transition, error) {
+	var recent []conv.Transition
+	err := m.inspect(func(c *conv.Conversation) { recent = append(recent, c.Recent()...) })
+	return recent, err
+}
+
+// Initialize tells that a session with the services lives (initialize).
+func (m *Machine) Initialize(sessionID string) error {
+	return m.Post(conv.SessionReady{ID: sessionID})
+}
+
+// StartConversation wants a conversation. A second one, of this machine or of
+// the same owner, is refused with an [*ActiveError].
+func (m *Machine) StartConversation() error {
+	release, err := m.o.Owners.Acquire(m.o.Owner)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.release = release
+	m.mu.Unlock()
+	if err := m.Post(conv.UserStart{}); err != nil {
+		m.letGo()
+		return err
+	}
+	return nil
+}
+
+// EndConversation ends it (endConversation, user_end_session).
+func (m *Machine) EndConversation(reason string) error {
+	return m.Post(conv.UserStop{Reason: reason})
+}
+
+// Notify hands over facts about transcripts, playout, replies and tools
+// (notifyTranscript, notifyTts, notifyCopilot, transition). It is [Machine.Post]
+// under the seeds' name.
+func (m *Machine) Notify(events ...conv.Event) error { return m.Post(events...) }
+
+// HandleUserInterrupt interrupts the agent. See [conv.UserInterrupt] for the
+// sources.
+func (m *Machine) HandleUserInterrupt(source string) error {
+	return m.Post(conv.UserInterrupt{Source: source})
+}
+
+// SendText is what the person typed.
+func (m *Machine) SendText(text string) error { return m.Post(conv.UserText{Text: text}) }
+
+// Cancel calls off the delegated work, the reply, or the reconnection.
+func (m *Machine) Cancel() error { return m.Post(conv.UserCancel{}) }
+
+// Suspend begins a planned pause: "renewal", "diagnostics".
+func (m *Machine) Suspend(reason string) error { return m.Post(conv.SessionRenewal{Source: reason}) }
+
+// Resume ends it.
+func (m *Machine) Resume() error { return m.Post(conv.SessionRenewed{}) }
+
+// Recover leaves Faulted now, the circuit breaker included: a person acts
+// (recover, user_dismiss). In another phase it does nothing.
+func (m *Machine) Recover() error {
+	if m.State().Phase != conv.Faulted {
+		return nil
+	}
+	return m.Post(conv.UserCancel{})
+}
+
+// CanTransition reports whether the fact would change the phase if it happened
+// now. The machine is not changed.
+func (m *Machine) CanTransition(ev conv.Event) (bool, error) {
+	can := false
+	err := m.inspect(func(c *conv.Conversation) {
+		fork := c.Fork()
+		fork.Step(m.o.Now(), ev)
+		can = len(fork.Last().Transitions) > 0
+	})
+	return can, err
+}
+
+// OnStateChanged, OnTransition: every change of phase, in order. Observers run
+// on the loop's goroutine: they must not block, and must not call Post. The
+// function returned ends the subscription.
+func (m *Machine) OnStateChanged(f func(StateChanged)) (cancel func()) {
+	return m.subscribe(&observer{changed: f})
+}
+
+// OnTransition is [Machine.OnStateChanged] under seed 001's name.
+func (m *Machine) OnTransition(f func(StateChanged)) (cancel func()) { return m.OnStateChanged(f) }
+
+// OnStateEnter: a phase is entered.
+func (m *Machine) OnStateEnter(p conv.Phase, f func(StateChanged)) (cancel func()) {
+	return m.OnStateChanged(func(s StateChanged) {
+		if s.Transition.To == p {
+			f(s)
+		}
+	})
+}
+
+// OnStateExit: a phase is left; In tells how long it was.
+func (m *Machine) OnStateExit(p conv.Phase, f func(StateChanged)) (cancel func()) {
+	return m.OnStateChanged(func(s StateChanged) {
+		if s.Transition.From == p {
+			f(s)
+		}
+	})
+}
+
+// OnTurnEvent: a turn begins or ends.
+func (m *Machine) OnTurnEvent(f func(TurnEvent)) (cancel func()) {
+	return m.subscribe(&observer{turn: f})
+}
+
+// OnError: something failed.
+func (m *Machine) OnError(f func(Problem)) (cancel func()) {
+	return m.subscribe(&observer{problem: f})
+}
+
+// OnStep: every step with all that it did, for recorders and displays.
+func (m *Machine) OnStep(f func(Step)) (cancel func()) {
+	return m.subscribe(&observer{step: f})
+}

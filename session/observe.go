@@ -1,0 +1,138 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// StateChanged is one change of phase as observers see it: seed 000's
+// state-changed event. It holds no words; ids are hashed (SEC-001).
+type StateChanged struct {
+	Transition conv.Transition
+	From, To   conv.Views // what the seeds saw before and see after it
+	Label      string     // the state's name for people (INT-003)
+	// In is how long the phase before was.
+	In time.Duration
+	// Conversation and TurnID are hashes of the conversation's id and of its turn.
+	Conversation, TurnID string
+}
+
+// TurnEvent is the beginning or the end of a turn: seed 000's turn events.
+type TurnEvent struct {
+	conv.TurnEvent
+	Conversation, TurnID string
+}
+
+// Problem is a fault as observers see it (OnError). It names the class and what
+// a person can do, never a credential (SEC-003).
+type Problem struct {
+	Phase   conv.Phase
+	Code    string // of the message catalogue
+	Message string
+	Level   conv.NotifyLevel
+}
+
+// Step is everything one step did, for observers that record or display. It is
+// valid during the call.
+type Step struct {
+	Now    time.Time
+	Event  conv.Event
+	Output *conv.Output
+	State  *conv.State
+}
+
+// observer is one subscription. All fields but the functions' own effects are
+// fixed.
+type observer struct {
+	changed func(StateChanged)
+	turn    func(TurnEvent)
+	problem func(Problem)
+	step    func(Step)
+}
+
+// subscribe adds an observer and returns its end.
+func (m *Machine) subscribe(o *observer) (cancel func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.observers = append(m.observers, o)
+	return sync.OnceFunc(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for i, other := range m.observers {
+			if other == o {
+				m.observers = append(m.observers[:i:i], m.observers[i+1:]...)
+				return
+			}
+		}
+	})
+}
+
+// tell calls the observers, on the loop's goroutine and without a lock held.
+func (m *Machine) tell(now time.Time, ev conv.Event, before conv.Views, since time.Time) {
+	m.mu.Lock()
+	observers := m.observers
+	m.mu.Unlock()
+	if len(observers) == 0 {
+		return
+	}
+	out := m.conv.Last()
+	changes := m.changes(out, before, since)
+	for _, o := range observers {
+		if o.step != nil {
+			o.step(Step{Now: now, Event: ev, Output: out, State: m.conv.State()})
+		}
+		for i := range changes {
+			if o.changed != nil {
+				o.changed(changes[i])
+			}
+		}
+		for _, t := range out.Turns {
+			if o.turn != nil {
+				o.turn(TurnEvent{t, hashID(m.o.ID), m.turnID(t.Turn)})
+			}
+		}
+		for _, e := range out.Effects {
+			if n, ok := e.(conv.Notify); ok && n.Level == conv.LevelError && o.problem != nil {
+				o.problem(Problem{Phase: m.conv.Phase(), Code: n.Code, Message: m.words(n.Code), Level: n.Level})
+			}
+		}
+	}
+}
+
+func (m *Machine) changes(out *conv.Output, before conv.Views, since time.Time) []StateChanged {
+	var changes []StateChanged
+	for _, t := range out.Transitions {
+		changes = append(changes, StateChanged{
+			Transition: t, From: before, To: t.Views, In: t.At.Sub(since),
+			Label:        m.words("state." + t.Views.AgentVoice.String()),
+			Conversation: hashID(m.o.ID), TurnID: m.turnID(t.Turn),
+		})
+		before, since = t.Views, t.At
+	}
+	return changes
+}
+
+// words are the catalogue's for a code, in the conversation's language.
+func (m *Machine) words(code string) string { return m.catalog.Text(code) }
+
+// turnID is the hashed id of a turn of this conversation; empty for none.
+func (m *Machine) turnID(number int) string {
+	if number == 0 {
+		return ""
+	}
+	return hashID(m.o.ID + "/" + strconv.Itoa(number))
+}
+
+// hashID makes an id that can be correlated and not read.
+func hashID(id string) string {
+	if id == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:8])
+}

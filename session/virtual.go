@@ -1,0 +1,159 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// RunVirtual holds the call in virtual time: each frame of the leg moves the
+// clock by 20 ms, from start on, and a call of a minute takes as long as its
+// speech takes to make and to recognize. The same leg gives the same steps, bit
+// for bit. It returns when the conversation has ended.
+func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
+	s.work = newWork()
+	s.virtualNow = start
+	clock := func() time.Time { return s.virtualNow }
+	if err := s.open(ctx, start, clock, s.postFacts); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	s.started.Store(true)
+	defer s.end()
+
+	ctx, cancel := context.WithCancel(ctx)
+	var workers sync.WaitGroup
+	workers.Go(func() { s.voice.run(ctx) })
+	defer workers.Wait()
+	defer cancel()
+
+	s.postFact(conv.UserStart{})
+	if err := s.drain(); err != nil {
+		return err
+	}
+	out := make([]int16, audio.FrameSamples(s.rate))
+	var pos audio.Pos
+	for hungUp := false; !s.over(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.advance(s.virtualNow.Add(audio.FrameDuration)); err != nil {
+			return err
+		}
+		if !hungUp {
+			if hungUp, err = s.frame(ctx); err != nil {
+				return err
+			}
+		}
+		s.downlink.Frame(out)
+		if err := s.clearLeg(ctx); err != nil {
+			return err
+		}
+		if err := s.o.Leg.Write(ctx, audio.Frame{Pos: pos, Rate: s.rate, PCM: out}); err != nil {
+			return fmt.Errorf("write to the leg: %w", err)
+		}
+		pos += audio.Pos(len(out))
+		s.echo()
+		if err := s.drain(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// frame takes the person's next 20 ms. When the person has gone, the
+// conversation is told.
+func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
+	f, err := s.o.Leg.Read(ctx)
+	switch {
+	case errors.Is(err, io.EOF):
+		s.postFact(conv.UserStop{Reason: "hung_up"})
+		return true, s.drain()
+	case err != nil:
+		return true, fmt.Errorf("read from the leg: %w", err)
+	}
+	if err := s.uplink.Frame(f); err != nil {
+		s.postFact(conv.Fault{Code: "RECOGNIZER_FAILED", Message: err.Error()})
+	}
+	return false, s.drain()
+}
+
+// advance moves the clock to now; deadlines on the way fire at their own time.
+func (s *Session) advance(now time.Time) error {
+	for {
+		next := s.conv.NextDeadline()
+		if next.IsZero() || next.After(now) {
+			s.virtualNow = now
+			return nil
+		}
+		s.virtualNow = next
+		s.postFact(conv.DeadlinePassed{})
+		if err := s.drain(); err != nil {
+			return err
+		}
+	}
+}
+
+// drain steps what was posted, until nobody posts any more.
+func (s *Session) drain() error {
+	for {
+		s.work.settle()
+		s.mu.Lock()
+		events := s.posted
+		s.posted = nil
+		s.mu.Unlock()
+		if len(events) == 0 {
+			return nil
+		}
+		for _, ev := range events {
+			if err := s.step(s.virtualNow, ev); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// postFacts is how facts reach the loop in virtual time.
+func (s *Session) postFacts(events ...conv.Event) {
+	s.mu.Lock()
+	s.posted = append(s.posted, events...)
+	s.mu.Unlock()
+}
+
+// postFact hands one fact to the loop from any goroutine but the loop's. When
+// the loop has ended nobody needs it.
+func (s *Session) postFact(ev conv.Event) {
+	if s.work != nil {
+		s.postFacts(ev)
+		return
+	}
+	_ = s.Post(ev) // ErrEnded: the conversation is over
+}
+
+// clearLeg has the carrier drop what it has, if that was asked for.
+func (s *Session) clearLeg(ctx context.Context) error {
+	s.mu.Lock()
+	wanted := s.clear
+	s.clear = false
+	s.mu.Unlock()
+	if !wanted {
+		return nil
+	}
+	if err := s.o.Leg.Clear(ctx); err != nil {
+		return fmt.Errorf("clear the leg: %w", err)
+	}
+	return nil
+}
+
+// echo tells the uplink what of the agent's sound may come back.
+func (s *Session) echo() {
+	if s.o.EchoCoupling > 0 {
+		s.uplink.Echo(s.downlink.Level() * s.o.EchoCoupling)
+	}
+}

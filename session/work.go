@@ -1,0 +1,50 @@
+package session
+
+import "sync"
+
+// work counts who is busy, so that virtual time goes on only while nobody is.
+type work struct {
+	mu   sync.Mutex
+	cond *sync.Cond
+	n    int
+}
+
+func newWork() *work {
+	w := &work{}
+	w.cond = sync.NewCond(&w.mu)
+	return w
+}
+
+func (w *work) add(n int) {
+	w.mu.Lock()
+	w.n += n
+	if w.n == 0 {
+		w.cond.Broadcast()
+	}
+	w.mu.Unlock()
+}
+
+// settle returns when nobody is busy.
+func (w *work) settle() {
+	w.mu.Lock()
+	for w.n > 0 {
+		w.cond.Wait()
+	}
+	w.mu.Unlock()
+}
+
+// busy counts jobs that are handed to a worker (n > 0) and done (n < 0).
+func (s *Session) busy(n int) {
+	if s.work != nil {
+		s.work.add(n)
+	}
+}
+
+// parked is told when the maker of speech waits for room in the playout.
+func (s *Session) parked(waiting bool) {
+	if waiting {
+		s.busy(-1)
+	} else {
+		s.busy(1)
+	}
+}
