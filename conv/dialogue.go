@@ -14,7 +14,7 @@ import (
 // else than before.
 func (c *Conversation) expect(e dialog.Expectation) {
 	if !c.st.Expect.Equal(e) {
-		c.st.Expect = e
+		c.st.Expect, c.st.Expecting = e, true
 		c.emit(Expect{Expect: e})
 	}
 }
@@ -90,9 +90,13 @@ func (c *Conversation) startAction(act *dialog.ActionCall) {
 	if err != nil {
 		panic(fmt.Sprintf("conv: inputs of action %s do not marshal: %v", act.Name, err))
 	}
+	key := act.Key
+	if key == act.ID {
+		key = ""
+	}
 	c.sealPart()
 	c.st.Calls = append(c.st.Calls, Call{
-		ID: act.ID, Name: act.Name, Arguments: string(args), Turn: r.Turn, State: CallHeld,
+		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Turn: r.Turn, State: CallHeld,
 		Started: c.now, Action: true,
 	})
 	c.startHeldCalls()

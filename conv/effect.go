@@ -113,9 +113,11 @@ type ResumePlayout struct {
 }
 
 // RunTool starts a quick tool; exactly one [ToolDone] or [ToolFailed] answers.
+// Key is the idempotency key, where it is not the id: the same for a retry.
 type RunTool struct {
 	Turn      int    `json:"turn"`
 	ID        string `json:"id"`
+	Key       string `json:"key,omitempty"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments,omitempty"`
 }

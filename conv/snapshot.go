@@ -75,6 +75,9 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 		s.State.Suspended.Facts = append(s.State.Suspended.Facts, fact)
 	}
 	c.st = s.State
+	if o.Agent != nil && c.st.Expecting {
+		c.st.Expect = o.Agent.Expect(&c.st.Dialogue)
+	}
 	c.now = s.State.Now
 	return c, nil
 }

@@ -32,7 +32,8 @@ type State struct {
 	Pending   Pending            `json:"pending"`
 	Suspended Suspension         `json:"suspension"`
 	Dialogue  dialog.State       `json:"dialogue"`
-	Expect    dialog.Expectation `json:"expect,omitzero"` // what the agent awaits
+	Expect    dialog.Expectation `json:"expect,omitzero"`     // what the agent awaits
+	Expecting bool               `json:"expecting,omitempty"` // Expect was set
 	History   []Item             `json:"history,omitempty"`
 	Timers    Timers             `json:"timers"`
 }
@@ -126,6 +127,7 @@ const (
 // one result, which goes to the history.
 type Call struct {
 	ID        string    `json:"id"`
+	Key       string    `json:"key,omitempty"` // idempotency key, if it is not the id
 	Name      string    `json:"name"`
 	Arguments string    `json:"arguments"`
 	Turn      int       `json:"turn"`
@@ -265,6 +267,5 @@ func (s State) clone() State {
 	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
 	s.History = append([]Item(nil), s.History...)
 	s.Dialogue = s.Dialogue.Clone()
-	s.Expect.Phrases = append([]string(nil), s.Expect.Phrases...)
 	return s
 }

@@ -104,7 +104,7 @@ func (c *Conversation) startHeldCalls() bool {
 			c.emit(StartTask{Turn: call.Turn, ID: call.ID, Name: call.Name, Arguments: call.Arguments})
 		} else {
 			call.Deadline = c.now.Add(c.opts.Limits.Tool)
-			c.emit(RunTool{Turn: call.Turn, ID: call.ID, Name: call.Name, Arguments: call.Arguments})
+			c.emit(RunTool{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
 		}
 	}
 	if !started {

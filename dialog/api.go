@@ -73,8 +73,10 @@ type Line struct {
 type Expectation struct {
 	Slot string `json:"slot,omitempty"` // the slot that is asked for
 	Kind string `json:"kind,omitempty"` // its type: "city", "date", "digits", "yes_no", ...
-	// Phrases are likely answers as right-hand sides of JSGF rules.
-	Phrases []string `json:"phrases,omitempty"`
+	// Phrases are likely answers as right-hand sides of JSGF rules. They follow
+	// from the dialogue's state and are not written with it: see [Agent.Expect].
+	// They are shared: nobody changes them.
+	Phrases []string `json:"-"`
 	// ReadBack: what is being said repeats a value that was given; a backchannel
 	// does not break it off.
 	ReadBack bool `json:"read_back,omitempty"`
@@ -86,16 +88,28 @@ func (e Expectation) Equal(other Expectation) bool {
 		slices.Equal(e.Phrases, other.Phrases)
 }
 
-// ActionCall is an action to run, once: ID is its idempotency key.
+// ActionCall is an action to run, once.
 type ActionCall struct {
-	ID     string
-	Name   string
-	Inputs map[string]any
+	// ID names this call: its result comes back as [ActionEnded] with the same
+	// ID. A retry that the user asks for after a failure is a new call.
+	ID string
+	// Key is the idempotency key: the same for all calls of one run of the
+	// action, retries included, and different for every other run in the
+	// conversation. It is unique within the conversation only.
+	Key     string
+	Name    string
+	Inputs  map[string]any // the caller's own; never nil
+	Attempt int            // from 1
 }
 
-// UnderstandRequest asks a model for commands.
+// UnderstandRequest asks a model for commands. What the agent can do is told by
+// [Agent.Flows], [Agent.Slots] and [CommandTypes].
 type UnderstandRequest struct {
-	Text string
+	Text       string
+	Flow       string         // the active flow, "" without one
+	Slot       string         // the slot that is awaited
+	Confirming bool           // a yes or no is awaited
+	Slots      map[string]any // collected so far; the caller's own
 }
 
 // Clock is the instant of a step; package dialog reads no clock of its own.

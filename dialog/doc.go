@@ -1,2 +1,19 @@
-// Package dialog runs dialogue flows.
+// Package dialog runs dialogue flows: it decides what the user meant, which
+// slots that fills, what the agent says next, and which actions are asked for
+// (seed 003, "State Machine Design"; the file format is a superset of the Soni
+// DSL 1.0).
+//
+// It is pure. [Parse] takes bytes and gives an [Agent], which never changes; an
+// agent's [Agent.Start], [Agent.Handle] and [Agent.Repeat] change the [State]
+// that they are given and return an [Output]: what to say, what to await, an
+// action to run, a model to ask. The package reads no file, clock or network,
+// starts no goroutine, and the same inputs always give the same outputs. It
+// never runs an action itself and never talks to a model.
+//
+// Economy: while a slot is awaited and the message is a simple value, the value
+// goes straight into the slot. Everything else is understood first, by the words
+// alone, or by a model if the agent's settings say so. State.NLUCalls counts.
+//
+// The owner of a State is whoever calls the agent with it; one goroutine at a
+// time may. An Agent may be shared by all.
 package dialog

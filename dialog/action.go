@@ -1,0 +1,278 @@
+package dialog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file: actions and confirmations.
+
+// runAction asks for the action to be run, when its inputs are there and, if it
+// requires that, the user has said yes to this very run.
+func (t *turn) runAction(s *step) bool {
+	st := t.st
+	st.CurrentStep = s.id
+	st.WaitingForSlot = ""
+	for _, in := range s.action.Inputs {
+		if sl := t.a.slotIndex[in.From]; sl != nil && !in.Optional && sl.typ != TypeAny && st.Slots[in.From] == nil {
+			st.Asking = &Asking{Slot: in.From}
+			return true
+		}
+	}
+	if s.action.RequiresConfirmation && !st.Granted {
+		t.enter(ExecutingAction)
+		st.Confirmation = &Confirmation{Step: s.id, Action: true}
+		t.askConfirmation(s)
+		return false
+	}
+	st.Granted = false
+	st.Calls++
+	key := t.flow.name + "." + s.id + "." + strconv.Itoa(st.Calls)
+	st.Action = &PendingAction{ID: key, Key: key, Name: s.action.Name, Step: s.id, Inputs: t.inputs(s.action), Attempt: 1}
+	t.startAction()
+	return false
+}
+
+// inputs collects an action's arguments. An action that nobody declared gets
+// the slots of the flow.
+func (t *turn) inputs(a *Action) map[string]any {
+	var m map[string]any
+	if !a.Declared {
+		for _, s := range t.flow.slots {
+			if v := t.st.Slots[s.name]; v != nil {
+				put(&m, s.name, v)
+			}
+		}
+		return m
+	}
+	for _, in := range a.Inputs {
+		if v := t.st.Slots[in.From]; v != nil {
+			put(&m, in.Name, v)
+		}
+	}
+	return m
+}
+
+func (t *turn) startAction() {
+	t.enter(ExecutingAction)
+	if t.failed {
+		return
+	}
+	t.trace("action_started", TraceData{Step: t.st.Action.Step, Action: t.st.Action.Name, Detail: t.st.Action.ID})
+	t.out.Act = t.call()
+}
+
+// call is the pending action as the caller gets it.
+func (t *turn) call() *ActionCall {
+	p := t.st.Action
+	inputs := cloneValues(p.Inputs)
+	if inputs == nil {
+		inputs = map[string]any{}
+	}
+	return &ActionCall{ID: p.ID, Key: p.Key, Name: p.Name, Inputs: inputs, Attempt: p.Attempt}
+}
+
+// actionEnded takes the result of the pending action. A result of another one
+// is late and changes nothing.
+func (t *turn) actionEnded(in ActionEnded) {
+	st := t.st
+	s := t.step()
+	if st.Action == nil || st.Action.ID != in.ID || st.Action.Failed || st.ConversationState != ExecutingAction || s == nil || s.typ != stepAction {
+		t.trace("action_late", TraceData{Detail: cutText(strings.ToValidUTF8(in.ID, "?"), 100)})
+		return
+	}
+	switch {
+	case in.Failed:
+		t.actionFailed(s, in)
+	case len(in.Missing) > 0:
+		t.actionMissing(s, in.Missing)
+	default:
+		st.Action = nil
+		t.mapOutputs(s, in.Outputs)
+		t.trace("action_completed", TraceData{Step: s.id, Action: s.action.Name})
+		if t.next(s, s.next) {
+			t.advance()
+		}
+	}
+}
+
+func (t *turn) actionFailed(s *step, in ActionEnded) {
+	code := in.Code
+	if code == "" {
+		code = "ActionError"
+	}
+	t.trace("action_failed", TraceData{Step: s.id, Action: s.action.Name, Detail: code})
+	if s.failsTo {
+		t.st.Action = nil
+		if t.next(s, s.onError) {
+			t.advance()
+		}
+		return
+	}
+	t.st.Action.Failed = true
+	t.fail(code, in.Message)
+}
+
+// actionMissing asks for what the action did not get (seed 003: EXECUTING_ACTION
+// to WAITING_FOR_SLOT, "action returns missing slots"). The action runs again
+// when it is there, as a new run.
+func (t *turn) actionMissing(s *step, missing []string) {
+	var names []string
+	for _, name := range missing {
+		if sl := t.a.slotIndex[name]; sl != nil && sl.typ != TypeAny && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		t.st.Action.Failed = true
+		t.fail("MissingSlotError", "action "+s.action.Name+" needs "+strings.Join(missing, ", ")+", which no slot holds")
+		return
+	}
+	t.trace("action_missing", TraceData{Step: s.id, Action: s.action.Name, Slot: names[0]})
+	t.st.Action = nil
+	t.st.Asking = &Asking{Slot: names[0], More: names[1:]}
+	if len(names) == 1 {
+		t.st.Asking.More = nil
+	}
+	t.advance()
+}
+
+// mapOutputs keeps the outputs of an action.
+func (t *turn) mapOutputs(s *step, outputs map[string]any) {
+	for _, m := range s.outputs {
+		v, ok := outputs[m.output]
+		if !ok && m.swapped {
+			if v, ok = outputs[m.variable]; ok {
+				t.st.Slots[m.output] = canon(v)
+				continue
+			}
+		}
+		t.st.Slots[m.variable] = canon(v)
+	}
+	if len(s.outputs) > 0 {
+		return
+	}
+	names := s.action.Outputs
+	if len(names) == 0 {
+		names = sortedKeys(outputs)
+	}
+	for _, name := range names {
+		if v, ok := outputs[name]; ok && identifier(name) {
+			t.st.Slots[name] = canon(v)
+		}
+	}
+}
+
+// runConfirm asks for a yes or no.
+func (t *turn) runConfirm(s *step) bool {
+	t.st.CurrentStep = s.id
+	t.st.WaitingForSlot = ""
+	t.st.Confirmation = &Confirmation{Step: s.id}
+	t.askConfirmation(s)
+	return false
+}
+
+// askConfirmation says what is going to happen and waits for a yes or no.
+func (t *turn) askConfirmation(s *step) {
+	m := s.message
+	key := "confirm"
+	if s.typ == stepAction {
+		m, key = s.action.confirmation, "confirm_action"
+	}
+	if !t.sayMessage(m, s.fixed) && !t.failed {
+		if summary := t.summary(s); summary != "" {
+			t.phrase(key, "summary", summary)
+			t.readBack = true
+		} else {
+			t.phrase("confirm_plain")
+		}
+	}
+	if !t.failed {
+		t.enter(Confirming)
+	}
+}
+
+// summary lists the slots that a confirmation is about.
+func (t *turn) summary(s *step) string {
+	v := t.voice()
+	var parts []string
+	add := func(name string) {
+		sl := t.a.slotIndex[name]
+		if sl == nil || t.st.Slots[name] == nil {
+			return
+		}
+		parts = append(parts, sl.label+" "+v.speak(t.st.Slots[name], sl, ""))
+	}
+	if s.typ == stepAction && s.action.Declared {
+		for _, in := range s.action.Inputs {
+			add(in.From)
+		}
+	} else {
+		for _, sl := range t.flow.slots {
+			add(sl.name)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return firstUpper(strings.Join(parts, ", "))
+}
+
+// confirmed carries on after a yes.
+func (t *turn) confirmed() {
+	st := t.st
+	s := t.confirmStep()
+	if s == nil {
+		return
+	}
+	action := st.Confirmation.Action
+	st.Confirmation = nil
+	st.Granted = true
+	t.trace("confirmed", TraceData{Step: s.id})
+	if action {
+		t.advance() // the step itself, with the yes in hand
+		return
+	}
+	if s.answer != "" {
+		st.Slots[s.answer] = true
+	}
+	if t.next(s, s.onConfirm) {
+		t.advance()
+	}
+}
+
+// denied carries on after a no.
+func (t *turn) denied() {
+	st := t.st
+	s := t.confirmStep()
+	if s == nil {
+		return
+	}
+	action := st.Confirmation.Action
+	st.Confirmation, st.Granted = nil, false
+	t.trace("denied", TraceData{Step: s.id})
+	if !action && s.answer != "" {
+		st.Slots[s.answer] = false
+	}
+	if action || s.denyEnds {
+		t.phrase("denied")
+		t.visited(s)
+		t.endFlow()
+		t.advance()
+		return
+	}
+	if t.next(s, s.onDeny) {
+		t.advance()
+	}
+}
+
+// confirmStep is the step that the open confirmation belongs to.
+func (t *turn) confirmStep() *step {
+	s := t.step()
+	if t.st.Confirmation == nil || s == nil || s.id != t.st.Confirmation.Step {
+		t.fail("ConfirmationError", "nothing is to be confirmed")
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,423 @@
+package dialog
+
+import "slices"
+
+// This file: commands become changes of the state, each checked against the
+// agent first.
+
+// apply carries out what was understood.
+func (t *turn) apply(cmds []Command) {
+	cmds = t.checked(cmds)
+	if len(cmds) == 0 {
+		t.notUnderstood()
+		return
+	}
+	for _, c := range cmds {
+		t.trace("command", TraceData{Command: string(c.Type), Flow: c.Flow, Slot: c.Slot, Value: c.Value})
+	}
+	if t.applyAlone(cmds) {
+		return
+	}
+	start := t.wanted(cmds)
+	if start != nil && t.flow != nil && t.before != Error && len(t.st.Stack) >= maxDepth {
+		t.notUnderstood()
+		return
+	}
+	misses := t.st.Misses
+	t.st.Misses = 0
+	if start != nil {
+		t.begin(start)
+	}
+	r := t.applySlots(cmds, start != nil)
+	if t.failed || r.ended {
+		return
+	}
+	if r.refused && !r.changed && len(r.corrected) == 0 && start == nil {
+		t.st.Misses = misses + 1
+		if t.giveUp() && !r.reopened {
+			t.back()
+			return
+		}
+	}
+	if t.flow == nil {
+		t.chat(cmds)
+		return
+	}
+	t.follow(cmds, start != nil, r)
+}
+
+// follow goes on with the flow after slots have changed, or carries out what
+// else was said.
+func (t *turn) follow(cmds []Command, started bool, r slotResult) {
+	has := func(typ CommandType) bool {
+		return slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == typ })
+	}
+	if t.before == Error && (r.changed || len(r.corrected) > 0 || r.ask != nil) {
+		t.st.Action = nil
+	}
+	switch {
+	case r.ask != nil:
+		t.st.Confirmation = nil
+		if len(r.corrected) > 0 {
+			t.rewind(r.corrected, r.reopened)
+		}
+		t.st.Asking = r.ask
+		if !r.refused {
+			t.phrase("change_what", "label", t.a.slotIndex[r.ask.Slot].label)
+		}
+		t.advance()
+	case len(r.corrected) > 0:
+		t.st.Confirmation = nil
+		t.rewind(r.corrected, r.reopened)
+		t.advance()
+	case r.changed || started:
+		t.st.Confirmation = nil
+		t.advance()
+	case has(Confirm) && t.st.Confirmation != nil && t.before == Confirming && !r.refused:
+		t.confirmed()
+	case has(Deny) && t.st.Confirmation != nil && t.before == Confirming && !r.refused:
+		t.denied()
+	case r.refused:
+		t.again()
+		t.back()
+	default:
+		t.chat(cmds)
+	}
+}
+
+// checked drops commands that the agent does not know.
+func (t *turn) checked(cmds []Command) []Command {
+	return slices.DeleteFunc(cmds, func(c Command) bool {
+		why := ""
+		switch c.Type {
+		case StartFlow:
+			if t.a.flowIndex[c.Flow] == nil {
+				why = "unknown flow"
+			}
+		case SetSlot, CorrectSlot:
+			s := t.a.slotIndex[c.Slot]
+			switch {
+			case c.Type == CorrectSlot && c.Slot == "":
+			case s == nil:
+				why = "unknown slot"
+			case c.Type == SetSlot && c.Value == nil:
+				why = "no value"
+			}
+		case Cancel, Confirm, Deny, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:
+		default:
+			why = "unknown command"
+		}
+		if why != "" {
+			t.trace("command_rejected", TraceData{Command: cutText(string(c.Type), 40), Flow: cutText(c.Flow, 80), Slot: cutText(c.Slot, 80), Detail: why})
+		}
+		return why != ""
+	})
+}
+
+// applyAlone carries out a command that leaves no room for others.
+func (t *turn) applyAlone(cmds []Command) bool {
+	for _, c := range cmds {
+		switch c.Type {
+		case Handoff:
+			t.phrase("handoff")
+			t.handoff()
+			t.back()
+		case Cancel:
+			t.cancel()
+		case Restart:
+			t.restart()
+		case RepeatLast:
+			t.repeat()
+		case Clarify:
+			t.clarify()
+		case ListOptions:
+			t.listOptions()
+		case Help:
+			t.help()
+		case Goodbye:
+			return t.goodbye()
+		case Skip:
+			t.skip()
+		case Retry:
+			if t.before != Error {
+				t.repeat()
+				return true
+			}
+			t.retry()
+		case CorrectSlot:
+			if c.Slot != "" {
+				continue
+			}
+			if t.flow == nil && t.st.Finished == nil {
+				t.notUnderstood()
+				return true
+			}
+			t.st.Misses = 0
+			t.changing = true
+			t.phrase("change_which")
+			t.back()
+		case StartFlow, SetSlot, Confirm, Deny, Chitchat:
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// wanted is the flow to start, nil if none or the active one is asked for.
+func (t *turn) wanted(cmds []Command) *flow {
+	for _, c := range cmds {
+		if c.Type == StartFlow {
+			if f := t.a.flowIndex[c.Flow]; f != t.flow {
+				return f
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// begin starts a flow: a digression if another one is active.
+func (t *turn) begin(f *flow) {
+	if t.flow != nil {
+		if t.before == Error { // what failed is given up for what is wanted now
+			t.dropFlow()
+		} else {
+			t.suspend(f, false)
+		}
+	}
+	t.startFlow(f, true)
+}
+
+// slotResult says what commands have done to the slots.
+type slotResult struct {
+	changed   bool     // a slot was filled
+	corrected []string // slots whose values changed
+	ask       *Asking  // a slot to be asked for anew
+	reopened  bool     // the flow had ended
+	refused   bool     // a value did not do
+	ended     bool     // the flow came to its end by it
+}
+
+// applySlots puts values into slots; the awaited one comes last, because the
+// flow moves on with it.
+func (t *turn) applySlots(cmds []Command, started bool) slotResult {
+	var r slotResult
+	awaited := ""
+	if !started {
+		awaited = t.st.WaitingForSlot
+	}
+	for pass := range 2 {
+		for _, c := range cmds {
+			if c.Type != SetSlot && c.Type != CorrectSlot || (c.Slot == awaited && c.Value != nil) != (pass == 1) {
+				continue
+			}
+			t.applySlot(c, started, pass == 1, &r)
+			if t.failed || r.ended {
+				return r
+			}
+		}
+	}
+	return r
+}
+
+func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
+	st := t.st
+	s := t.a.slotIndex[c.Slot]
+	if t.flow == nil {
+		if !t.reopen(s) {
+			return
+		}
+		r.reopened = true
+	}
+	if c.Value == nil {
+		r.ask = &Asking{Slot: s.name, Correction: st.Slots[s.name] != nil, Reopen: r.reopened}
+		return
+	}
+	old := st.Slots[s.name]
+	kept, ok := t.takeUnderstood(s, c.Value)
+	if t.failed {
+		return
+	}
+	if !ok {
+		r.refused = true
+		if r.reopened || old != nil {
+			r.ask = &Asking{Slot: s.name, Correction: true, Reopen: r.reopened}
+		}
+		return
+	}
+	t.set(s.name, kept)
+	t.trace("slot_set", TraceData{Slot: s.name, Value: st.Slots[s.name]})
+	switch {
+	case awaited:
+		r.changed = true
+		t.filled(s)
+		r.ended = t.flow == nil
+	case old == nil && !r.reopened || started:
+		r.changed = true
+		t.clearAsked(s.name)
+	default:
+		r.corrected = append(r.corrected, s.name)
+		t.clearAsked(s.name)
+		if !equal(old, st.Slots[s.name]) {
+			t.phrase("updated", "label", s.label, "value", t.voice().speak(st.Slots[s.name], s, ""))
+			t.readBack = true
+		}
+	}
+}
+
+// clearAsked ends an out-of-turn question for a slot that has its value.
+func (t *turn) clearAsked(name string) {
+	if a := t.st.Asking; a != nil && a.Slot == name {
+		t.answered()
+	}
+}
+
+// takeUnderstood normalises and validates an understood value. What does not do
+// is said; the old value stays.
+func (t *turn) takeUnderstood(s *slot, value any) (any, bool) {
+	v, sure := t.normalise(s, value)
+	why := "not a " + string(s.typ)
+	if sure == certain {
+		kept, err := t.accept(s, t.collectStep(s), v)
+		if t.failed {
+			return nil, false
+		}
+		if err == nil {
+			return kept, true
+		}
+		why = err.Error()
+	}
+	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: cutText(why, 200)})
+	t.invalid(s)
+	return nil, false
+}
+
+// reopen makes the flow that ended last the current one again, its slots kept.
+func (t *turn) reopen(s *slot) bool {
+	f := t.st.Finished
+	if f == nil {
+		return false
+	}
+	target := t.a.flowIndex[f.Flow]
+	if target == nil || !target.usesSlot(s) {
+		return false
+	}
+	st := t.st
+	t.flow = target
+	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.Flow, "", ""
+	st.Path, st.Granted = slices.Clone(f.Path), false
+	st.Finished = nil
+	st.Runs++
+	t.trace("flow_reopened", TraceData{Flow: f.Flow})
+	return true
+}
+
+// rewind goes back to the first step that the changed slots decided: an action
+// that took them, a branch, a confirmation of what is no longer true. In a flow
+// that was re-opened, what was said with the old values is said again. Without
+// such a step the flow goes on where it stands.
+func (t *turn) rewind(names []string, reopened bool) {
+	st := t.st
+	st.Granted = false
+	for k, id := range st.Path {
+		i, ok := t.flow.ids[id]
+		if !ok {
+			continue
+		}
+		s := t.flow.steps[i]
+		if s.typ == stepCollect || s.inLoop || s.typ == stepSay && !reopened {
+			continue
+		}
+		touched := s.typ == stepConfirm || s.typ == stepCall
+		if s.typ == stepAction && !s.action.Declared && len(s.action.Inputs) == 0 {
+			touched = true // it gets all slots
+		}
+		for _, n := range names {
+			touched = touched || s.readsName(n)
+		}
+		if !touched {
+			continue
+		}
+		for _, later := range st.Path[k:] {
+			if j, ok := t.flow.ids[later]; ok && t.flow.steps[j].typ == stepConfirm && t.flow.steps[j].answer != "" {
+				st.Slots[t.flow.steps[j].answer] = nil
+			}
+		}
+		st.Path = slices.Clone(st.Path[:k])
+		st.CurrentStep = id
+		t.trace("rewound", TraceData{Step: id})
+		return
+	}
+	if reopened || st.CurrentStep == "" {
+		st.CurrentStep = t.lastStep()
+	}
+}
+
+// lastStep is where a re-opened flow ends again: its last words.
+func (t *turn) lastStep() string {
+	for k := len(t.st.Path) - 1; k >= 0; k-- {
+		if i, ok := t.flow.ids[t.st.Path[k]]; ok && t.flow.steps[i].typ == stepSay {
+			return t.st.Path[k]
+		}
+	}
+	if n := len(t.st.Path); n > 0 {
+		return t.st.Path[n-1]
+	}
+	return ""
+}
+
+// cancel gives the current flow up, and those that called it.
+func (t *turn) cancel() {
+	t.st.Misses = 0
+	if t.flow == nil {
+		t.phrase("nothing_to_cancel")
+		t.phrase("what_to_do")
+		t.back()
+		return
+	}
+	t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
+	t.phrase("cancelled")
+	for {
+		f, ok := t.resume()
+		if !ok {
+			break
+		}
+		if !f.Called {
+			t.phrase("resume")
+			t.advance()
+			return
+		}
+		t.trace("flow_cancelled", TraceData{Flow: f.Flow})
+	}
+	t.dropFlow()
+	t.st.Finished = nil
+	t.enter(Completed)
+}
+
+// restart begins the flow again.
+func (t *turn) restart() {
+	st := t.st
+	st.Misses = 0
+	f := t.flow
+	if f == nil && st.Finished != nil {
+		f = t.a.flowIndex[st.Finished.Flow]
+		st.Finished = nil
+	}
+	if f == nil {
+		t.phrase("restarted")
+		t.phrase("what_to_do")
+		t.back()
+		return
+	}
+	for len(st.Stack) > 0 && st.Stack[len(st.Stack)-1].Called {
+		frame, ok := t.resume()
+		if !ok {
+			break
+		}
+		f = t.a.flowIndex[frame.Flow]
+	}
+	t.phrase("restarted")
+	t.startFlow(f, true)
+	t.advance()
+}

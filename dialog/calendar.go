@@ -1,0 +1,152 @@
+package dialog
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// calendarData is the "calendar" part of a language file.
+type calendarData struct {
+	Months    map[string]int    `json:"months"`
+	Weekdays  map[string]int    `json:"weekdays"` // 0 is Sunday
+	Days      map[string]int    `json:"days"`     // days from today
+	Holidays  map[string]string `json:"holidays"` // month-day
+	Next      []string          `json:"next"`
+	This      []string          `json:"this"`
+	Last      []string          `json:"last"`
+	The       []string          `json:"the"`
+	Of        []string          `json:"of"`
+	In        []string          `json:"in"`
+	Units     map[string]int    `json:"units"` // 1 day, 7 week, 14, 30 month, 365 year
+	FromNow   []string          `json:"from_now"`
+	After     []string          `json:"after"`
+	Ago       []string          `json:"ago"`
+	AgoBefore []string          `json:"ago_before"`
+	AfterNext []string          `json:"after_next"`
+	AWeekOn   []string          `json:"a_week_on"`
+	Weekend   []string          `json:"weekend"`
+	Week      []string          `json:"week"`
+	Month     []string          `json:"month"`
+	Year      []string          `json:"year"`
+	EndOf     []string          `json:"end_of"`
+	StartOf   []string          `json:"start_of"`
+}
+
+// calendarWords reads dates from tokens. It is immutable.
+type calendarWords struct {
+	months, weekdays, units                  map[string]int
+	words                                    []string // for spelling
+	days                                     *phraseTable
+	dayOffsets                               []int
+	holidays                                 *phraseTable
+	holidayDates                             [][2]int
+	next, this, last, the, of, in            *phraseTable
+	fromNow, after, ago, agoBefore           *phraseTable
+	afterNext, aWeekOn, weekend, month, year *phraseTable
+	week, endOf, startOf                     *phraseTable
+}
+
+func (d calendarData) compile() calendarWords {
+	c := calendarWords{
+		months: foldMap(d.Months), weekdays: foldMap(d.Weekdays), units: foldMap(d.Units),
+		days: newPhraseTable(), holidays: newPhraseTable(),
+		next: newPhraseTable(d.Next), this: newPhraseTable(d.This), last: newPhraseTable(d.Last),
+		the: newPhraseTable(d.The), of: newPhraseTable(d.Of), in: newPhraseTable(d.In),
+		fromNow: newPhraseTable(d.FromNow), after: newPhraseTable(d.After),
+		ago: newPhraseTable(d.Ago), agoBefore: newPhraseTable(d.AgoBefore),
+		afterNext: newPhraseTable(d.AfterNext), aWeekOn: newPhraseTable(d.AWeekOn),
+		weekend: newPhraseTable(d.Weekend), month: newPhraseTable(d.Month), year: newPhraseTable(d.Year),
+		week: newPhraseTable(d.Week), endOf: newPhraseTable(d.EndOf), startOf: newPhraseTable(d.StartOf),
+	}
+	for _, m := range [...]map[string]int{d.Months, d.Weekdays, d.Days} {
+		for _, k := range sortedKeys(m) {
+			if w := foldText(k); len(w) >= 5 && !strings.Contains(w, " ") {
+				c.words = append(c.words, w)
+			}
+		}
+	}
+	for _, k := range sortedKeys(d.Days) {
+		c.days.add(k, len(c.dayOffsets))
+		c.dayOffsets = append(c.dayOffsets, d.Days[k])
+	}
+	for _, k := range sortedKeys(d.Holidays) {
+		m, day, _ := strings.Cut(d.Holidays[k], "-")
+		mi, _ := strconv.Atoi(m)
+		di, _ := strconv.Atoi(day)
+		c.holidays.add(k, len(c.holidayDates))
+		c.holidayDates = append(c.holidayDates, [2]int{mi, di})
+	}
+	return c
+}
+
+// spelling is the word of the calendar that is one typing error away from w,
+// w itself if it is one, "" if several are.
+func (c *calendarWords) spelling(w string) string {
+	best := ""
+	for _, known := range c.words {
+		switch {
+		case known == w:
+			return w
+		case editDistance(w, known, 1) == 1:
+			if best != "" {
+				return ""
+			}
+			best = known
+		}
+	}
+	return best
+}
+
+// civil is a day without a clock.
+type civil struct {
+	year  int
+	month time.Month
+	day   int
+}
+
+func civilOf(t time.Time) civil {
+	y, m, d := t.Date()
+	return civil{y, m, d}
+}
+
+func (c civil) time() time.Time { return time.Date(c.year, c.month, c.day, 0, 0, 0, 0, time.UTC) }
+
+func (c civil) add(days int) civil { return civilOf(c.time().AddDate(0, 0, days)) }
+
+func (c civil) before(o civil) bool { return c.time().Before(o.time()) }
+
+// valid reports whether the day exists and the year is one that people talk of.
+func (c civil) valid() bool {
+	return c.year >= 1850 && c.year <= 2200 && civilOf(c.time()) == c
+}
+
+// String writes the day in ISO 8601.
+func (c civil) String() string {
+	var b [10]byte
+	out := appendPadded(b[:0], c.year, 4)
+	out = append(out, '-')
+	out = appendPadded(out, int(c.month), 2)
+	out = append(out, '-')
+	return string(appendPadded(out, c.day, 2))
+}
+
+func appendPadded(b []byte, v, width int) []byte {
+	s := strconv.Itoa(v)
+	for range width - len(s) {
+		b = append(b, '0')
+	}
+	return append(b, s...)
+}
+
+// parseCivil reads an ISO 8601 day.
+func parseCivil(s string) (civil, bool) {
+	if len(s) != 10 || s[4] != '-' || s[7] != '-' || !allDigits(s[:4]) || !allDigits(s[5:7]) || !allDigits(s[8:]) {
+		return civil{}, false
+	}
+	y, _ := strconv.Atoi(s[:4])
+	m, _ := strconv.Atoi(s[5:7])
+	d, _ := strconv.Atoi(s[8:])
+	c := civil{y, time.Month(m), d}
+	return c, c.valid()
+}

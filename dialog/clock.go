@@ -1,0 +1,385 @@
+package dialog
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clockData is the "clock" part of a language file.
+type clockData struct {
+	At            []string       `json:"at"`
+	Past          []string       `json:"past"`
+	To            []string       `json:"to"`
+	HalfPast      []string       `json:"half_past"`
+	HalfTo        []string       `json:"half_to"` // "halb vier" is half past three
+	Quarter       []string       `json:"quarter"`
+	ThreeQuarters []string       `json:"three_quarters"`
+	OClock        []string       `json:"oclock"`
+	Separator     []string       `json:"separator"` // between hour and minute: "drei Uhr dreißig"
+	AM            []string       `json:"am"`
+	PM            []string       `json:"pm"`
+	Night         []string       `json:"night"`
+	Noon          []string       `json:"noon"`
+	Midnight      []string       `json:"midnight"`
+	Now           []string       `json:"now"`
+	Units         map[string]int `json:"units"` // minutes
+	HalfHour      []string       `json:"half_hour"`
+	QuarterHour   []string       `json:"quarter_hour"`
+	Oh            []string       `json:"oh"`
+}
+
+// clockWords reads times of day from tokens. It is immutable.
+type clockWords struct {
+	at, past, to, halfPast, halfTo, quarter, threeQuarters *phraseTable
+	oclock, separator, noon, midnight, now                 *phraseTable
+	halfHour, quarterHour                                  *phraseTable
+	part                                                   *phraseTable // 0 am, 1 pm, 2 night
+	units                                                  map[string]int
+	oh                                                     map[string]bool
+}
+
+func (d clockData) compile() clockWords {
+	return clockWords{
+		at: newPhraseTable(d.At), past: newPhraseTable(d.Past), to: newPhraseTable(d.To),
+		halfPast: newPhraseTable(d.HalfPast), halfTo: newPhraseTable(d.HalfTo),
+		quarter: newPhraseTable(d.Quarter), threeQuarters: newPhraseTable(d.ThreeQuarters),
+		oclock: newPhraseTable(d.OClock), separator: newPhraseTable(d.Separator),
+		noon: newPhraseTable(d.Noon), midnight: newPhraseTable(d.Midnight), now: newPhraseTable(d.Now),
+		halfHour: newPhraseTable(d.HalfHour), quarterHour: newPhraseTable(d.QuarterHour),
+		part: newPhraseTable(d.AM, d.PM, d.Night), units: foldMap(d.Units), oh: wordSet(d.Oh),
+	}
+}
+
+// clockTime is a time of day in minutes; of the twelve-hour clock unless exact.
+type clockTime struct {
+	minutes int
+	exact   bool // the half of the day is known
+}
+
+// String writes the time as "15:30".
+func (c clockTime) String() string {
+	var b [5]byte
+	out := appendPadded(b[:0], c.minutes/60, 2)
+	out = append(out, ':')
+	return string(appendPadded(out, c.minutes%60, 2))
+}
+
+// parseClock reads "15:30".
+func parseClock(s string) (int, bool) {
+	if len(s) != 5 || s[2] != ':' || !allDigits(s[:2]) || !allDigits(s[3:]) {
+		return 0, false
+	}
+	h, _ := strconv.Atoi(s[:2])
+	m, _ := strconv.Atoi(s[3:])
+	return h*60 + m, h < 24 && m < 60
+}
+
+// resolve picks the half of the day that was not said: the one that lies
+// between the limits, else the one that people mean when they arrange
+// something: seven to noon is before, one to half past six after midday.
+func (c clockTime) resolve(low, high int) clockTime {
+	if c.exact {
+		return c
+	}
+	first := c.minutes % 720
+	second := first + 720
+	if low >= 0 || high >= 0 {
+		in := func(m int) bool { return (low < 0 || m >= low) && (high < 0 || m <= high) }
+		if in(first) != in(second) {
+			if in(first) {
+				return clockTime{first, true}
+			}
+			return clockTime{second, true}
+		}
+	}
+	if first >= 7*60 {
+		return clockTime{first, true}
+	}
+	return clockTime{second, true}
+}
+
+// timeReader finds times of day. Loose reading takes a bare number as an hour.
+type timeReader struct {
+	l     *language
+	now   time.Time
+	loose bool
+}
+
+// time finds the time of day that starts at token i.
+func (r timeReader) time(toks []token, i int) (c clockTime, n int) {
+	if i >= len(toks) {
+		return clockTime{}, 0
+	}
+	w := &r.l.clock
+	if id, n := w.part.at(toks, i); n > 0 { // "afternoon at three"
+		k := i + n
+		if _, an := w.at.at(toks, k); an > 0 {
+			k += an
+		}
+		if c, cn := r.dial(toks, k, true); cn > 0 {
+			return partOfDay(c, id), k + cn - i
+		}
+	}
+	c, n = r.dial(toks, i, r.loose || i > 0 && r.atBefore(toks, i))
+	if n == 0 {
+		// A bare hour counts when the part of the day follows.
+		if b, bn := r.dial(toks, i, true); bn > 0 {
+			if id, pn := w.part.at(toks, i+bn); pn > 0 {
+				return partOfDay(b, id), bn + pn
+			}
+		}
+		return r.fromNow(toks, i)
+	}
+	if id, pn := w.part.at(toks, i+n); pn > 0 {
+		return partOfDay(c, id), n + pn
+	}
+	return c, n
+}
+
+func (r timeReader) atBefore(toks []token, i int) bool {
+	n := r.l.clock.at.endsAt(toks, i)
+	return n > 0
+}
+
+// partOfDay applies "in the afternoon".
+func partOfDay(c clockTime, part int) clockTime {
+	if c.exact {
+		return c
+	}
+	m := c.minutes % 720
+	switch part {
+	case 0:
+		return clockTime{m, true}
+	case 1:
+		return clockTime{m + 720, true}
+	default: // at night
+		if m < 5*60 {
+			return clockTime{m, true}
+		}
+		return clockTime{m + 720, true}
+	}
+}
+
+// dial reads what a clock shows.
+func (r timeReader) dial(toks []token, i int, loose bool) (clockTime, int) {
+	w := &r.l.clock
+	if i >= len(toks) {
+		return clockTime{}, 0
+	}
+	if _, n := w.noon.at(toks, i); n > 0 {
+		return clockTime{720, true}, n
+	}
+	if _, n := w.midnight.at(toks, i); n > 0 {
+		return clockTime{0, true}, n
+	}
+	if c, n := r.shown(toks, i); n > 0 {
+		return c, n
+	}
+	if c, n := r.relativeToHour(toks, i); n > 0 {
+		return c, n
+	}
+	h, n := r.hour(toks, i)
+	if n == 0 {
+		return clockTime{}, 0
+	}
+	k := i + n
+	if _, sn := w.separator.at(toks, k); sn > 0 { // "drei Uhr dreißig"
+		k += sn
+		if m, mn := r.minute(toks, k); mn > 0 {
+			return hourTime(h, m), k + mn - i
+		}
+		return hourTime(h, 0), k - i
+	}
+	if _, on := w.oclock.at(toks, k); on > 0 {
+		return hourTime(h, 0), k + on - i
+	}
+	if m, mn := r.minute(toks, k); mn > 0 && (loose || m >= 10 || mn == 2) { // "three thirty", "three oh five"
+		return hourTime(h, m), k + mn - i
+	}
+	if loose {
+		return hourTime(h, 0), k - i
+	}
+	return clockTime{}, 0
+}
+
+func hourTime(h, m int) clockTime {
+	return clockTime{minutes: (h*60 + m) % 1440, exact: h > 12 || h == 0}
+}
+
+// shown reads "3:30", "15:30", "3pm", "3:30pm".
+func (r timeReader) shown(toks []token, i int) (clockTime, int) {
+	t := toks[i].text
+	if t == "" || !isDigit(t[0]) {
+		return clockTime{}, 0
+	}
+	part := -1
+	for p, suffix := range [...]string{"am", "pm"} {
+		if head, ok := strings.CutSuffix(t, suffix); ok {
+			t, part = strings.TrimRight(head, "."), p
+		}
+	}
+	h, m, found := strings.Cut(t, ":")
+	if !found && (part >= 0 || r.l.data.DayFirst) {
+		h, m, found = strings.Cut(t, ".")
+	}
+	if !found && part < 0 {
+		return clockTime{}, 0
+	}
+	if !allDigits(h) || len(h) > 2 || found && (!allDigits(m) || len(m) != 2) {
+		return clockTime{}, 0
+	}
+	hour, _ := strconv.Atoi(h)
+	minute := 0
+	if found {
+		minute, _ = strconv.Atoi(m)
+	}
+	if hour > 24 || minute > 59 {
+		return clockTime{}, 0
+	}
+	c := hourTime(hour%24, minute)
+	if found && len(h) == 2 && h[0] == '0' {
+		c.exact = true
+	}
+	if part >= 0 {
+		c = partOfDay(c, part)
+	}
+	return c, 1
+}
+
+// relativeToHour reads "half past three", "quarter to four", "halb vier",
+// "fünf vor halb vier", "twenty five to six".
+func (r timeReader) relativeToHour(toks []token, i int) (clockTime, int) {
+	w := &r.l.clock
+	shift := func(k, minutes int) (clockTime, int) {
+		h, hn := r.hour(toks, k)
+		if hn == 0 {
+			return clockTime{}, 0
+		}
+		k += hn
+		if _, on := w.oclock.at(toks, k); on > 0 {
+			k += on
+		}
+		c := hourTime(h, 0)
+		c.minutes = (c.minutes + minutes + 1440) % 1440
+		return c, k - i
+	}
+	if _, n := w.halfPast.at(toks, i); n > 0 {
+		return shift(i+n, 30)
+	}
+	if _, n := w.halfTo.at(toks, i); n > 0 {
+		return shift(i+n, -30)
+	}
+	var minutes, k int
+	if _, n := w.threeQuarters.at(toks, i); n > 0 {
+		if c, cn := shift(i+n, -15); cn > 0 {
+			return c, cn
+		}
+	}
+	if _, n := w.quarter.at(toks, i); n > 0 {
+		minutes, k = 15, i+n
+	} else if m, n := r.minute(toks, i); n > 0 && m > 0 && m < 60 {
+		minutes, k = m, i+n
+		if k < len(toks) && w.units[toks[k].text] == 1 {
+			k++
+		}
+	} else {
+		return clockTime{}, 0
+	}
+	sign := 0
+	if _, n := w.past.at(toks, k); n > 0 {
+		sign, k = 1, k+n
+	} else if _, n := w.to.at(toks, k); n > 0 {
+		sign, k = -1, k+n
+	} else if minutes == 15 && len(w.halfTo.ids) > 0 { // "viertel vier"
+		return shift(k, -45)
+	}
+	if sign == 0 {
+		return clockTime{}, 0
+	}
+	if _, n := w.halfTo.at(toks, k); n > 0 {
+		return shift(k+n, -30+sign*minutes)
+	}
+	return shift(k, sign*minutes)
+}
+
+// hour reads an hour of the day.
+func (r timeReader) hour(toks []token, k int) (int, int) {
+	v, n := r.small(toks, k)
+	if n > 0 && v <= 24 {
+		return v % 24, n
+	}
+	if n == 2 { // "twenty three" fits, "twenty five" does not: no time at all
+		return 0, 0
+	}
+	return 0, 0
+}
+
+// minute reads minutes: a number below sixty or "oh five".
+func (r timeReader) minute(toks []token, k int) (int, int) {
+	if k >= len(toks) {
+		return 0, 0
+	}
+	if r.l.clock.oh[toks[k].text] && k+1 < len(toks) {
+		if v, n := r.small(toks, k+1); n > 0 && v < 10 {
+			return v, n + 1
+		}
+	}
+	v, n := r.small(toks, k)
+	if n > 0 && v < 60 {
+		return v, n
+	}
+	return 0, 0
+}
+
+func (r timeReader) small(toks []token, k int) (int, int) {
+	if k >= len(toks) {
+		return 0, 0
+	}
+	t := toks[k].text
+	if isDigit(t[0]) {
+		if len(t) <= 2 && allDigits(t) {
+			v, _ := strconv.Atoi(t)
+			return v, 1
+		}
+		return 0, 0
+	}
+	v, n := r.l.numbers.pair(toks, k)
+	if n == 0 || v > 99 {
+		return 0, 0
+	}
+	return int(v), n
+}
+
+// fromNow reads "now", "in two hours" and "in half an hour".
+func (r timeReader) fromNow(toks []token, i int) (clockTime, int) {
+	w, c := &r.l.clock, &r.l.calendar
+	at := func(minutes int) clockTime {
+		t := r.now.Add(time.Duration(minutes) * time.Minute)
+		return clockTime{t.Hour()*60 + t.Minute(), true}
+	}
+	if _, n := w.now.at(toks, i); n > 0 {
+		return at(0), n
+	}
+	_, n := c.in.at(toks, i)
+	if n == 0 {
+		return clockTime{}, 0
+	}
+	k := i + n
+	if _, hn := w.halfHour.at(toks, k); hn > 0 {
+		return at(30), k + hn - i
+	}
+	if _, hn := w.quarterHour.at(toks, k); hn > 0 {
+		return at(15), k + hn - i
+	}
+	count, cn := dateReader{l: r.l}.count(toks, k)
+	if cn == 0 || k+cn >= len(toks) || count > 1440 {
+		return clockTime{}, 0
+	}
+	k += cn
+	unit, ok := w.units[toks[k].text]
+	if !ok {
+		return clockTime{}, 0
+	}
+	return at(count * unit), k + 1 - i
+}

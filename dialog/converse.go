@@ -1,0 +1,302 @@
+package dialog
+
+import (
+	"strings"
+)
+
+// This file: what a message means by the state it meets, before any
+// understanding is asked: the economy that seed 003 is about.
+
+// message takes what the user said.
+func (t *turn) message(m Message) {
+	st := t.st
+	text := cutText(strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD"), maxUtterance)
+	st.TurnCount++
+	st.Pending = ""
+	t.remember("user", text)
+	t.trace("user_message", TraceData{})
+	t.read(text)
+	switch st.ConversationState {
+	case Completed:
+		t.enter(Idle)
+		t.enter(Understanding)
+		t.understand()
+	case Idle:
+		t.enter(Understanding)
+		t.understand()
+	case WaitingForSlot:
+		t.answerSlot(m)
+	case ValidatingSlot: // a state at rest only if it was restored so
+		t.enter(WaitingForSlot)
+		t.answerSlot(m)
+	case Confirming:
+		t.answerConfirmation()
+	case Error:
+		t.answerError()
+	case ExecutingAction:
+		if st.Action != nil && !st.Action.Failed && t.step() != nil {
+			t.phrase("busy")
+			return
+		}
+		t.fail("ActionError", "no action runs")
+	case Understanding:
+		t.before = t.resting()
+		t.understand()
+	default:
+		t.fail("StateError", "unknown state "+string(st.ConversationState))
+	}
+}
+
+// resting is the state to return to when an understanding comes to nothing.
+func (t *turn) resting() ConversationState {
+	_, open := t.st.Metadata["error"]
+	switch {
+	case open:
+		return Error
+	case t.flow == nil:
+		return Idle
+	case t.st.Confirmation != nil:
+		return Confirming
+	default:
+		return WaitingForSlot
+	}
+}
+
+// answerSlot takes a message while a slot is awaited: a simple value goes
+// straight into the slot, without any understanding; everything else is
+// understood first.
+func (t *turn) answerSlot(m Message) {
+	st := t.st
+	s := t.a.slotIndex[st.WaitingForSlot]
+	if s == nil || t.flow == nil {
+		t.fail("UnknownSlotError", "the slot that is awaited is not there")
+		return
+	}
+	if t.answerSuggestion(s) {
+		return
+	}
+	value, sure, direct := t.simple(s)
+	if !direct {
+		t.enter(Understanding)
+		t.understand()
+		return
+	}
+	if sure == certain && m.Confidence > 0 && m.Confidence < t.a.settings.MinConfidence && !s.free() {
+		sure = doubtful
+	}
+	old := st.Slots[s.name]
+	st.Slots[s.name] = t.rd.raw // rule 3: "Temporary, will be normalized"
+	t.enter(ValidatingSlot)
+	st.Slots[s.name] = old
+	t.take(s, value, sure)
+}
+
+// take puts a directly mapped value into the awaited slot.
+func (t *turn) take(s *slot, value any, sure certainty) {
+	st := t.st
+	switch sure {
+	case doubtful:
+		t.refused = true
+		st.Suggested = &Suggestion{s.name, value}
+		t.trace("slot_doubtful", TraceData{Slot: s.name, Value: canon(value)})
+		t.phrase("did_you_mean", "value", t.voice().speak(value, s, ""))
+		t.readBack = true
+		t.enter(WaitingForSlot)
+		return
+	case unread:
+		t.reject(s, "not a "+string(s.typ))
+		return
+	case certain:
+	}
+	kept, err := t.accept(s, t.collectStep(s), value)
+	if t.failed {
+		return
+	}
+	if err != nil {
+		t.reject(s, err.Error())
+		return
+	}
+	t.set(s.name, kept)
+	st.Misses = 0
+	t.trace("slot_set", TraceData{Slot: s.name, Value: st.Slots[s.name]})
+	t.filled(s)
+	t.advance()
+}
+
+// filled moves on from the awaited slot, which has its value now.
+func (t *turn) filled(s *slot) {
+	st := t.st
+	st.WaitingForSlot, st.Suggested = "", nil
+	if a := st.Asking; a != nil && a.Slot == s.name {
+		if t.answered(); st.Asking != nil {
+			return
+		}
+		if a.Correction {
+			t.phrase("updated", "label", s.label, "value", t.voice().speak(st.Slots[s.name], s, ""))
+			t.readBack = true
+			t.rewind([]string{s.name}, a.Reopen)
+		}
+		return
+	}
+	if cur := t.step(); cur != nil && cur.typ == stepCollect && cur.slot == s {
+		t.next(cur, cur.next)
+	}
+}
+
+// reject is rule 4: the value is cleared and asked for again.
+func (t *turn) reject(s *slot, why string) {
+	st := t.st
+	t.refused = true
+	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: cutText(why, 200)})
+	if st.Slots[s.name] == nil {
+		st.Slots[s.name] = nil // rule 4: null, not absent
+	}
+	st.Misses++
+	if t.giveUp() {
+		t.enter(WaitingForSlot)
+		return
+	}
+	t.invalid(s)
+	if st.Misses > 1 {
+		t.example(s)
+	}
+	if !t.failed {
+		t.enter(WaitingForSlot)
+	}
+}
+
+// invalid says that a value does not do.
+func (t *turn) invalid(s *slot) {
+	if st := t.collectStep(s); st != nil && t.sayMessage(st.invalid, st.fixed) {
+		return
+	}
+	if t.sayMessage(s.invalid, true) {
+		return
+	}
+	t.phrase("invalid", "label", s.label)
+}
+
+// giveUp hands over to a person when nothing helped too often.
+func (t *turn) giveUp() bool {
+	if t.st.Misses < t.a.settings.Retries || !t.a.settings.Handoff {
+		return false
+	}
+	t.phrase("handoff_misses")
+	t.handoff()
+	return true
+}
+
+func (t *turn) handoff() {
+	t.st.Misses = 0
+	t.st.HandedOff = true
+	t.out.Handoff = true
+	t.trace("handoff", TraceData{})
+}
+
+// example says what could be said for a slot.
+func (t *turn) example(s *slot) {
+	if s.closed() {
+		var texts []string
+		for i, v := range s.values {
+			if i == 5 {
+				break
+			}
+			texts = append(texts, v.value)
+		}
+		t.phrase("options", "values", enumerate(texts, t.a.lang.data.Render.Or))
+		return
+	}
+	key := ""
+	switch s.typ {
+	case TypeDate:
+		key = "example_date"
+	case TypeTime:
+		key = "example_time"
+	case TypeDigits:
+		key = "example_digits"
+	case TypePhone:
+		key = "example_phone"
+	case TypeEmail:
+		key = "example_email"
+	case TypeInteger, TypeNumber, TypeFloat:
+		key = "example_number"
+	case TypeMoney:
+		key = "example_money"
+	case TypeBoolean:
+		key = "example_yes_no"
+	case TypeCode:
+		key = "example_spelling"
+	case TypeString, TypeName, TypeEnum, TypeCity, TypeAddress, TypeAny:
+		t.phrase("options_free", "label", s.label)
+		return
+	}
+	t.phrase(key)
+}
+
+// answerSuggestion takes the answer to "did you mean Boston?". It reports
+// whether the message was that.
+func (t *turn) answerSuggestion(s *slot) bool {
+	st := t.st
+	sg := st.Suggested
+	if sg == nil || sg.Slot != s.name {
+		return false
+	}
+	answer, rest := t.a.lang.leadingAnswer(t.rd.toks)
+	st.Suggested = nil
+	switch {
+	case answer == answerYes && rest == len(t.rd.toks):
+		old := st.Slots[s.name]
+		st.Slots[s.name] = t.rd.raw
+		t.enter(ValidatingSlot)
+		st.Slots[s.name] = old
+		t.take(s, sg.Value, certain)
+		return true
+	case answer == answerNo && rest == len(t.rd.toks):
+		old := st.Slots[s.name]
+		st.Slots[s.name] = t.rd.raw
+		t.enter(ValidatingSlot)
+		st.Slots[s.name] = old
+		t.refused = true
+		t.trace("slot_rejected", TraceData{Slot: s.name, Detail: "not what was meant"})
+		st.Misses++
+		if !t.giveUp() {
+			t.prompt(s, t.collectStep(s))
+			if st.Misses > 1 && !t.failed {
+				t.example(s)
+			}
+		}
+		if !t.failed {
+			t.enter(WaitingForSlot)
+		}
+		return true
+	case answer == answerNo: // "no, Austin"
+		t.rd.toks = t.rd.toks[rest:]
+		t.rd.raw = t.rd.raw[t.rd.toks[0].start:]
+		t.read(t.rd.raw)
+	}
+	return false
+}
+
+// answerConfirmation takes a message while a yes or no is awaited.
+func (t *turn) answerConfirmation() {
+	if t.flow == nil || t.st.Confirmation == nil {
+		t.fail("ConfirmationError", "nothing is to be confirmed")
+		return
+	}
+	switch t.a.lang.yesOrNo(t.rd.toks) {
+	case answerYes:
+		t.st.Misses = 0
+		t.confirmed()
+	case answerNo:
+		if t.a.lang.changeVerbs.within(t.rd.toks) { // "that's wrong": something in it is
+			t.enter(Understanding)
+			t.understand()
+			return
+		}
+		t.st.Misses = 0
+		t.denied()
+	default:
+		t.enter(Understanding)
+		t.understand()
+	}
+}

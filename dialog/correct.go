@@ -1,0 +1,367 @@
+package dialog
+
+import "slices"
+
+// This file: corrections ("actually, change the origin to Boston").
+
+// mention is the name of a slot in an utterance.
+type mention struct {
+	slot       *slot
+	start, end int
+}
+
+// corrections finds what the user takes back. Without a flow, the one that
+// ended last is meant.
+func (t *turn) corrections() []Command {
+	f := t.flow
+	if f == nil {
+		if t.st.Finished == nil {
+			return nil
+		}
+		if f = t.a.flowIndex[t.st.Finished.Flow]; f == nil {
+			return nil
+		}
+	}
+	l, toks := t.a.lang, t.rd.toks
+	if len(toks) > 40 {
+		return nil
+	}
+	strong := l.strong.within(toks)
+	weak := false
+	if _, n := l.weak.at(l.trim(toks), 0); n > 0 {
+		weak = true
+	}
+	if id, n := l.yesNo.at(toks, 0); n > 0 && id == 1 {
+		weak = true // "no, to Chicago"
+	}
+	if t.st.Confirmation != nil {
+		weak = true // every value that is said here changes one
+	}
+	negated := l.not.within(toks)
+	if t.st.Changing {
+		weak = true // "what would you like to change?"
+	}
+	m, mentioned := t.mentioned(f)
+	var cmds []Command
+	switch {
+	case mentioned:
+		cmds = t.correctMentioned(f, m, strong, weak)
+	case strong || weak || negated:
+		cmds = t.correctValue(f, strong, negated)
+	}
+	if len(cmds) == 0 && len(toks) <= 10 && l.changeVerbs.within(toks) {
+		if target, _ := t.a.classify(t.a.core(toks)); target == nil || target == f {
+			return []Command{{Type: CorrectSlot}} // change, but what
+		}
+	}
+	return cmds
+}
+
+// mentioned finds the first slot that is named; of two at the same place the
+// longer name. A name inside a value ("the day after tomorrow") is none.
+func (t *turn) mentioned(f *flow) (mention, bool) {
+	var values []found
+	for i := range t.rd.toks {
+		id, n := f.mentions.at(t.rd.toks, i)
+		if n == 0 {
+			continue
+		}
+		if values == nil {
+			values = t.spans(f)
+		}
+		if !slices.ContainsFunc(values, func(v found) bool { return v.start <= i && i+n <= v.end && v.end-v.start > n }) {
+			return mention{f.slots[id], i, i + n}, true
+		}
+	}
+	return mention{}, false
+}
+
+// correctMentioned is "change the origin to Boston", "the date is wrong", "make
+// Boston the origin".
+func (t *turn) correctMentioned(f *flow, m mention, strong, weak bool) []Command {
+	l, toks := t.a.lang, t.rd.toks
+	s := m.slot
+	k := m.end
+	for k < len(toks) {
+		_, n := l.assign.at(toks, k)
+		if n == 0 {
+			if _, n = l.fillers.at(toks, k); n == 0 {
+				break
+			}
+		}
+		k += n
+	}
+	if k < len(toks) && (k > m.end || strong || weak) {
+		if v, ok := t.valueIn(s, toks[k:], true); ok {
+			return t.correctionWith(f, s, v, toks[k:])
+		}
+	}
+	if t.onlyMention(m) && s.name != t.st.WaitingForSlot {
+		return []Command{{Type: CorrectSlot, Slot: s.name}} // "the date"
+	}
+	if !strong && !weak {
+		return nil
+	}
+	if v, ok := t.valueIn(s, toks[:m.start], false); ok && !s.free() {
+		return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+	}
+	if !s.free() {
+		if v, ok := t.valueIn(s, toks[m.end:], false); ok {
+			return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+		}
+	}
+	if l.changeVerbs.within(toks) {
+		return []Command{{Type: CorrectSlot, Slot: s.name}}
+	}
+	return nil
+}
+
+// onlyMention reports whether the message names the slot and says nothing else.
+func (t *turn) onlyMention(m mention) bool {
+	l := t.a.lang
+	before := l.articles.trimLeft(l.carriers.trimLeft(l.weak.trimLeft(l.trim(t.rd.toks[:m.start]))))
+	return len(before) == 0 && len(l.trim(t.rd.toks[m.end:])) == 0
+}
+
+// correctionWith adds the further values of the sentence: "change the origin
+// to Boston and the date to Friday".
+func (t *turn) correctionWith(f *flow, s *slot, v any, after []token) []Command {
+	cmds := []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+	sub := t.rd
+	sub.toks = after
+	for _, x := range t.a.extract(sub, f.slots, nil) {
+		if x.slot != s && x.cue && !equal(x.value, v) && !equal(x.value, t.st.Slots[x.slot.name]) {
+			cmds = append(cmds, Command{Type: CorrectSlot, Slot: x.slot.name, Value: x.value})
+		}
+	}
+	return cmds
+}
+
+// valueIn reads a value of the slot from tokens; whole asks that it is all that
+// they say, if the slot has no form of its own.
+func (t *turn) valueIn(s *slot, toks []token, whole bool) (any, bool) {
+	if len(toks) == 0 {
+		return nil, false
+	}
+	sub := t.rd
+	sub.toks = toks
+	sub.raw = t.rd.raw[:toks[len(toks)-1].end]
+	if s.free() || s.typ == TypeBoolean || s.typ == TypeCity && !s.closed() {
+		if !whole {
+			return nil, false
+		}
+		sub.raw = spanText(t.rd.raw, toks, 0, len(toks))
+		var buf [24]token
+		sub.toks = tokenize(sub.raw, buf[:0])
+		v, sure := sub.answer(s)
+		return v, sure == certain
+	}
+	if v, sure := sub.answer(s); sure == certain {
+		return v, true
+	}
+	var value any
+	best := 0
+	for i := range toks {
+		if v, n := sub.find(s, toks, i, whole); n > best {
+			if not := t.a.lang.not.endsAt(toks, i); not > 0 {
+				continue
+			}
+			value, best = v, n
+		}
+	}
+	if best == 0 && whole && s.closed() {
+		if v, sure := sub.misheard(s); sure == certain {
+			return v, true
+		}
+	}
+	return value, best > 0
+}
+
+// correctValue is "make it Chicago", "not Boston, Denver", "actually from
+// Chicago": the slot follows from the value.
+func (t *turn) correctValue(f *flow, strong, negated bool) []Command {
+	values := t.spans(f)
+	if len(values) == 0 {
+		return t.correctText(f)
+	}
+	if negated {
+		if c := t.insteadOf(values); len(c) > 0 {
+			return c
+		}
+	}
+	if several(values) { // "Denver to Boston": what one is decides what the other is
+		var cmds []Command
+		for _, v := range t.a.extract(t.rd, f.slots, nil) {
+			if !equal(v.value, t.st.Slots[v.slot.name]) {
+				cmds = append(cmds, t.correction(v))
+			}
+		}
+		if len(cmds) > 0 {
+			return cmds
+		}
+	}
+	var cmds []Command
+	for _, v := range values { // the words before the value decide
+		if v.cue && !slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == v.slot.name }) {
+			cmds = append(cmds, t.correction(v))
+		}
+	}
+	if len(cmds) > 0 {
+		return cmds
+	}
+	awaited := t.a.slotIndex[t.st.WaitingForSlot]
+	fits := func(s *slot) *found {
+		for i := range values {
+			if values[i].slot == s && t.acceptable(values[i]) {
+				return &values[i]
+			}
+		}
+		return nil
+	}
+	if awaited != nil && t.flow != nil && !strong {
+		if v := fits(awaited); v != nil {
+			return []Command{{Type: SetSlot, Slot: awaited.name, Value: v.value}}
+		}
+	}
+	for i := len(t.st.Recent) - 1; i >= 0; i-- {
+		if v := fits(t.a.slotIndex[t.st.Recent[i]]); v != nil {
+			return []Command{t.correction(*v)}
+		}
+	}
+	for _, v := range values {
+		if t.st.Slots[v.slot.name] != nil {
+			return []Command{t.correction(v)}
+		}
+	}
+	if awaited != nil && t.flow != nil {
+		if v := fits(awaited); v != nil {
+			return []Command{{Type: SetSlot, Slot: awaited.name, Value: v.value}}
+		}
+	}
+	return nil
+}
+
+// several reports whether the values stand at more than one place.
+func several(values []found) bool {
+	for _, v := range values[1:] {
+		if v.start != values[0].start {
+			return true
+		}
+	}
+	return false
+}
+
+// acceptable reports whether the slot would take the value: five hundred is an
+// amount and no account number.
+func (t *turn) acceptable(v found) bool {
+	if v.slot.within(v.value) != nil {
+		return false
+	}
+	for _, val := range v.slot.validators {
+		if val.fn == nil {
+			continue
+		}
+		if _, err := t.validate(val, v.slot, v.value); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *turn) correction(v found) Command {
+	c := Command{Type: CorrectSlot, Slot: v.slot.name, Value: v.value}
+	if t.st.Slots[v.slot.name] == nil && t.flow != nil {
+		c.Type = SetSlot
+	}
+	return c
+}
+
+// spans are all values of the flow's slots in the message, for every slot that
+// takes them.
+func (t *turn) spans(f *flow) []found {
+	var out []found
+	for _, s := range f.slots {
+		if s.free() || s.typ == TypeBoolean || s.typ == TypeCity && !s.closed() {
+			continue
+		}
+		end := 0
+		for i := range t.rd.toks {
+			if i < end {
+				continue
+			}
+			v, n := t.rd.find(s, t.rd.toks, i, len(t.rd.toks) <= 6 && s.typ != TypeCode && s.typ != TypeDigits)
+			if n == 0 || n == 1 && t.a.lang.numbers.one[t.rd.toks[i].text] {
+				continue
+			}
+			x := found{slot: s, value: v, start: i, end: i + n}
+			x.cue, _ = t.a.pointed(t.rd, s, f.slots, i)
+			out = append(out, x)
+			end = i + n
+		}
+	}
+	return t.longest(out)
+}
+
+// longest drops values that lie inside longer ones: the "three" of "the third
+// of may" is no number of guests.
+func (t *turn) longest(values []found) []found {
+	return slices.DeleteFunc(values, func(v found) bool {
+		return slices.ContainsFunc(values, func(o found) bool {
+			return o.start <= v.start && v.end <= o.end && o.end-o.start > v.end-v.start
+		})
+	})
+}
+
+// insteadOf is "not Boston but Denver", "Denver, not Boston".
+func (t *turn) insteadOf(values []found) []Command {
+	toks := t.rd.toks
+	for _, old := range values {
+		n := t.a.lang.not.endsAt(toks, old.start)
+		k := old.start
+		if n == 0 {
+			if an := t.a.lang.articles.endsAt(toks, k); an > 0 {
+				k -= an
+				n = t.a.lang.not.endsAt(toks, k)
+			}
+			if n == 0 { // "not to Boston"
+				if cn := old.slot.cues.endsAt(toks, k); cn > 0 {
+					n = t.a.lang.not.endsAt(toks, k-cn)
+				}
+			}
+		}
+		if n == 0 || !equal(t.st.Slots[old.slot.name], old.value) {
+			continue
+		}
+		for _, v := range values {
+			if v.slot == old.slot && v.start != old.start {
+				return []Command{{Type: CorrectSlot, Slot: v.slot.name, Value: v.value}}
+			}
+		}
+		return []Command{{Type: CorrectSlot, Slot: old.slot.name}} // "not Boston"
+	}
+	return nil
+}
+
+// correctText is "I meant rent" for a slot that takes any words.
+func (t *turn) correctText(f *flow) []Command {
+	l := t.a.lang
+	toks := l.trim(t.rd.toks)
+	toks = l.weak.trimLeft(toks)
+	_, n := l.strong.at(toks, 0)
+	if n == 0 || n >= len(toks) || len(toks)-n > 8 {
+		return nil
+	}
+	if _, change := l.changeVerbs.at(toks, 0); change > 0 {
+		return nil
+	}
+	for i := len(t.st.Recent) - 1; i >= 0; i-- {
+		s := t.a.slotIndex[t.st.Recent[i]]
+		if s == nil || !f.usesSlot(s) || !(s.free() || s.typ == TypeCity && !s.closed()) {
+			continue
+		}
+		if v, ok := t.valueIn(s, toks[n:], true); ok {
+			return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package dialog
+
+import (
+	"strconv"
+	"strings"
+)
+
+// digitRun reads a sequence of digits as people dictate it: "four one five",
+// "double oh seven", "twenty three", "eight hundred". It returns the digits and
+// how many tokens they took.
+func (l *language) digitRun(toks []token, i int, plus bool) (string, int) {
+	w := &l.numbers
+	var buf [40]byte
+	out := buf[:0]
+	k := i
+	if plus && k < len(toks) && w.plus[toks[k].text] {
+		out = append(out, '+')
+		k++
+	}
+	end := k
+	for k < len(toks) && len(out) < 36 {
+		t := toks[k].text
+		if id, n := w.repeat.at(toks, k); n > 0 && k+n < len(toks) {
+			if d, ok := w.digit(toks[k+n].text); ok {
+				for range w.repeatTimes[id] {
+					out = append(out, d)
+				}
+				k += n + 1
+				end = k
+				continue
+			}
+		}
+		if s, ok := writtenDigits(t, plus && len(out) == 0); ok {
+			out = append(out, s...)
+			k++
+			end = k
+			continue
+		}
+		if v, n := w.pair(toks, k); n > 0 {
+			out = strconv.AppendInt(out, v, 10)
+			k += n
+			end = k
+			continue
+		}
+		if d, ok := w.digitWords[t]; ok && (len(out) > 0 || d == "0") && w.digitNeighbour(toks, k, i) {
+			out = append(out, d...)
+			k++
+			end = k
+			continue
+		}
+		if len(out) > 0 {
+			if _, n := w.skip.at(toks, k); n > 0 {
+				k += n
+				continue
+			}
+		}
+		break
+	}
+	if len(out) == 0 || len(out) == 1 && out[0] == '+' {
+		return "", 0
+	}
+	return string(out), end - i
+}
+
+// digitNeighbour keeps "to" and "for" out of digits unless digits follow.
+func (w *numberWords) digitNeighbour(toks []token, k, first int) bool {
+	d := w.digitWords[toks[k].text]
+	if d == "0" {
+		if k+1 < len(toks) {
+			_, ok := w.digit(toks[k+1].text)
+			_, pair := w.pair(toks, k+1)
+			return ok || pair > 0 || allDigits(toks[k+1].text) || k > first
+		}
+		return k > first
+	}
+	if k+1 >= len(toks) {
+		return false
+	}
+	_, before := w.units[toks[k-1].text]
+	_, after := w.units[toks[k+1].text]
+	return before && after
+}
+
+// digit is the single digit that a word stands for.
+func (w *numberWords) digit(t string) (byte, bool) {
+	if v, ok := w.units[t]; ok && v <= 9 {
+		return byte('0' + v), true
+	}
+	if d, ok := w.digitWords[t]; ok {
+		return d[0], true
+	}
+	if len(t) == 1 && isDigit(t[0]) {
+		return t[0], true
+	}
+	return 0, false
+}
+
+// pair reads one number word group inside a sequence of digits: a digit, a
+// teen, "twenty three", "eight hundred", "five thousand".
+func (w *numberWords) pair(toks []token, k int) (int64, int) {
+	if k >= len(toks) {
+		return 0, 0
+	}
+	t := toks[k].text
+	if w.compound {
+		if v, ok := w.compoundNumber(t); ok {
+			return v, 1
+		}
+		return 0, 0
+	}
+	var v int64
+	var n int
+	if u, ok := w.units[t]; ok {
+		v, n = u, 1
+	} else if ten, ok := w.tens[t]; ok {
+		v, n = ten, 1
+		if k+1 < len(toks) {
+			if u, ok := w.units[toks[k+1].text]; ok && u >= 1 && u <= 9 {
+				v, n = ten+u, 2
+			}
+		}
+	} else {
+		return 0, 0
+	}
+	if k+n < len(toks) && v > 0 && v < 100 {
+		if s, ok := w.scales[toks[k+n].text]; ok && s <= 1000 && s != 12 {
+			return v * s, n + 1
+		}
+	}
+	return v, n
+}
+
+// writtenDigits strips the marks of "555-0123", "(415)" and "555.0123".
+func writtenDigits(t string, plus bool) (string, bool) {
+	if t == "" {
+		return "", false
+	}
+	if allDigits(t) {
+		return t, true
+	}
+	var b strings.Builder
+	for i := 0; i < len(t); i++ {
+		switch c := t[i]; {
+		case isDigit(c):
+			b.WriteByte(c)
+		case c == '+' && i == 0 && plus:
+			b.WriteByte(c)
+		case (c == '-' || c == '.' || c == '/' || c == ',') && i > 0:
+		default:
+			return "", false
+		}
+	}
+	s := b.String()
+	return s, s != "" && s != "+"
+}

@@ -1,0 +1,421 @@
+package dialog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxDepth bounds how many flows wait for others.
+const maxDepth = 8
+
+// Start begins the dialogue: the greeting, and the first step of the flow that
+// settings.start names. A dialogue that was begun before is forgotten; slots and
+// metadata that a caller put into a new State stay, and no flow clears them.
+func (a *Agent) Start(st *State, now time.Time) Output {
+	if len(st.Messages) > 0 || st.TurnCount > 0 {
+		*st = State{}
+	}
+	slots, metadata := st.Slots, st.Metadata
+	*st = State{
+		Messages: []ChatMessage{}, Slots: slots, CurrentFlow: noFlow, ConversationState: Idle,
+		Trace: []TraceEvent{}, Metadata: metadata,
+	}
+	st.init()
+	if len(slots) > 0 {
+		st.Given = sortedKeys(slots)
+	}
+	for _, s := range a.slots {
+		if s.def != nil && st.Slots[s.name] == nil {
+			st.Slots[s.name] = canon(s.def)
+		}
+	}
+	t := a.turn(st, now)
+	t.sayMessage(a.messages["greeting"], true)
+	if a.start != nil {
+		t.enter(Understanding)
+		t.startFlow(a.start, true)
+		t.advance()
+	}
+	return t.finish()
+}
+
+// init makes the zero State usable.
+func (s *State) init() {
+	if s.Slots == nil {
+		s.Slots = make(map[string]any)
+	}
+	for k, v := range s.Slots {
+		s.Slots[k] = canon(v)
+	}
+	if s.Metadata == nil {
+		s.Metadata = make(map[string]any)
+	}
+	if s.Messages == nil {
+		s.Messages = []ChatMessage{}
+	}
+	if s.Trace == nil {
+		s.Trace = []TraceEvent{}
+	}
+	if s.ConversationState == "" {
+		s.ConversationState = Idle
+	}
+	if s.CurrentFlow == "" {
+		s.CurrentFlow = noFlow
+	}
+}
+
+// Handle takes an input and returns what follows from it. It never blocks and
+// never fails: what goes wrong puts the dialogue into its error state (seed
+// 003, rule 7), from where the user may retry or cancel. An answer to something
+// that was not asked changes nothing.
+func (a *Agent) Handle(st *State, now time.Time, in Input) Output {
+	if st.Slots == nil || st.Metadata == nil || st.ConversationState == "" {
+		st.init()
+	}
+	t := a.turn(st, now)
+	switch in := in.(type) {
+	case Message:
+		t.message(in)
+	case ActionEnded:
+		t.actionEnded(in)
+	case Understood:
+		t.understood(in)
+	default:
+		panic(fmt.Sprintf("dialog: unexpected input %T", in))
+	}
+	return t.finish()
+}
+
+// Repeat says the last response again. The dialogue stays where it is.
+func (a *Agent) Repeat(st *State, now time.Time) Output {
+	t := a.turn(st, now)
+	if st.LastResponse != "" {
+		t.out.Say = []Line{{Text: st.LastResponse, Fixed: true}}
+	}
+	t.out.Expect = t.expect()
+	return t.out
+}
+
+// Answered notes what a model answered to an Output with Ask, so that it is in
+// the history and can be repeated.
+func (a *Agent) Answered(st *State, now time.Time, text string) {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
+	if text == "" {
+		return
+	}
+	t := a.turn(st, now)
+	st.LastResponse, st.ReadBack = text, false
+	t.remember("assistant", text)
+}
+
+// Resume goes on with a dialogue that was read back from a checkpoint: an
+// action whose result is outstanding is asked for again under the same
+// idempotency key, an understanding that was in flight is done locally, and
+// otherwise the last response is said again.
+func (a *Agent) Resume(st *State, now time.Time) Output {
+	st.init()
+	switch {
+	case st.ConversationState == ExecutingAction && st.Action != nil && !st.Action.Failed:
+		t := a.turn(st, now)
+		t.out.Act = t.call()
+		return t.finish()
+	case st.ConversationState == Understanding && st.Pending != "":
+		return a.Handle(st, now, Understood{Failed: true})
+	}
+	return a.Repeat(st, now)
+}
+
+// RecoverFromError restores the state before an error (seed 003, State
+// Recovery): to where metadata.error says, or to idle. It does nothing in other
+// states.
+func (a *Agent) RecoverFromError(st *State, now time.Time) Output {
+	st.init()
+	if st.ConversationState != Error {
+		return a.Repeat(st, now)
+	}
+	t := a.turn(st, now)
+	recovery := ConversationState("")
+	if e, ok := st.Metadata["error"].(map[string]any); ok {
+		if s, ok := e["recovery_state"].(string); ok {
+			recovery = ConversationState(s)
+		}
+	}
+	t.flow = t.a.flowIndex[st.CurrentFlow]
+	if recovery == "" || recovery == Idle || recovery == Completed || t.flow == nil {
+		t.enter(Idle)
+		t.dropFlow()
+		return t.finish()
+	}
+	t.enter(Understanding)
+	t.sayMessage(a.messages["recovered"], true)
+	said := t.out.Say
+	t.retry()
+	if recovery != ExecutingAction { // the seed says this alone
+		t.out.Say = said
+	}
+	return t.finish()
+}
+
+// turn is one step of the engine: the state, the instant, and what has come of
+// it so far.
+type turn struct {
+	a    *Agent
+	st   *State
+	now  time.Time
+	ts   float64
+	flow *flow // of CurrentFlow, nil without one
+
+	out      Output
+	readBack bool
+	steps    int
+	before   ConversationState // when the message came
+	failed   bool
+	refused  bool // the awaited slot's value did not do
+	changing bool // what to change was asked
+
+	rd  reader
+	buf [24]token
+}
+
+func (a *Agent) turn(st *State, now time.Time) *turn {
+	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.flowIndex[st.CurrentFlow], before: st.ConversationState}
+}
+
+// read cuts a text into tokens for the rest of the turn.
+func (t *turn) read(text string) {
+	t.rd = reader{l: t.a.lang, raw: text, toks: tokenize(text, t.buf[:0]), now: t.now}
+}
+
+// enter changes the conversation state along an edge of the matrix.
+func (t *turn) enter(to ConversationState) {
+	from := t.st.ConversationState
+	if !allowed(from, to) {
+		if to == Understanding || !allowed(from, Understanding) || !allowed(Understanding, to) {
+			t.fail("TransitionError", fmt.Sprintf("no way from %s to %s", from, to))
+			return
+		}
+		t.enter(Understanding) // CONFIRMING goes on by way of UNDERSTANDING
+		from = Understanding
+	}
+	t.st.ConversationState = to
+	if to != Understanding && to != Error {
+		delete(t.st.Metadata, "error") // overcome
+	}
+	on := edgeName(from, to)
+	if from == ValidatingSlot && to == WaitingForSlot && !t.refused {
+		on = "slot needed" // the next one: the edge serves both
+	}
+	d := TraceData{From: from, To: to, On: on, Step: t.st.CurrentStep, Slot: t.st.WaitingForSlot}
+	if t.st.CurrentFlow != noFlow {
+		d.Flow = t.st.CurrentFlow
+	}
+	if to == ValidatingSlot {
+		d.Value = t.st.Slots[t.st.WaitingForSlot]
+	}
+	t.trace("state_changed", d)
+}
+
+// trace appends an event to the audit trail, which keeps the latest.
+func (t *turn) trace(event string, d TraceData) {
+	limit := t.a.settings.TraceLimit
+	if limit <= 0 {
+		return
+	}
+	st := t.st
+	if n := len(st.Trace); n >= limit {
+		st.Trace = slices.Delete(st.Trace, 0, n-limit+max(1, limit/4))
+	}
+	if n := cap(st.Trace); len(st.Trace) == n { // never more room than the limit asks for
+		st.Trace = append(make([]TraceEvent, 0, min(limit, max(8, 2*n))), st.Trace...)
+	}
+	st.Trace = append(st.Trace, TraceEvent{Event: event, Timestamp: t.ts, Data: d})
+}
+
+// remember appends to the message history, which keeps the latest.
+func (t *turn) remember(role, text string) {
+	limit := t.a.settings.HistoryLimit
+	st := t.st
+	if n := len(st.Messages); n >= limit {
+		st.Messages = slices.Delete(st.Messages, 0, n-limit+1)
+	}
+	st.Messages = append(st.Messages, ChatMessage{Role: role, Content: text, Timestamp: t.ts})
+}
+
+// fail is rule 7: any state to ERROR.
+func (t *turn) fail(kind, message string) {
+	from := t.st.ConversationState
+	if from == Error || t.failed {
+		t.st.ConversationState = Error
+		return
+	}
+	t.failed = true
+	t.st.Metadata["error"] = map[string]any{
+		"type": kind, "message": canon(message), "timestamp": canonNumber(t.ts), "recovery_state": string(from),
+	}
+	t.trace("error", TraceData{From: from, Detail: kind + ": " + message, Step: t.st.CurrentStep})
+	t.enter(Error)
+	t.out.Act, t.out.Understand, t.out.Ask = nil, nil, false
+	t.sayMessage(t.a.messages["error"], true)
+	t.sayMessage(t.a.messages["error_offer"], true)
+}
+
+// finish completes the output of the turn.
+func (t *turn) finish() Output {
+	st := t.st
+	if len(t.out.Say) > 0 {
+		st.LastResponse = joinLines(t.out.Say)
+		st.ReadBack = t.readBack
+		t.remember("assistant", st.LastResponse)
+	}
+	if t.out.Act == nil && t.out.Understand == nil {
+		t.out.Expect = t.expect()
+	}
+	if t.out.Understand == nil {
+		st.Changing = t.changing
+	}
+	st.tidy()
+	return t.out
+}
+
+func joinLines(lines []Line) string {
+	if len(lines) == 1 {
+		return lines[0].Text
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(l.Text)
+	}
+	return b.String()
+}
+
+// tidy keeps empty lists nil, as they read back from JSON.
+func (s *State) tidy() {
+	if len(s.Stack) == 0 {
+		s.Stack = nil
+	}
+	if len(s.Path) == 0 {
+		s.Path = nil
+	}
+	if len(s.Recent) == 0 {
+		s.Recent = nil
+	}
+}
+
+// scope is where templates find values.
+func (t *turn) scope() scope {
+	return scope{
+		get:   func(name string) any { return t.st.Slots[name] },
+		slot:  t.a.slotOf,
+		voice: t.voice(),
+	}
+}
+
+func (t *turn) voice() voice { return voice{l: t.a.lang, today: civilOf(t.now)} }
+
+// sayMessage says one of the variants of a message. It reports whether there
+// was anything to say.
+func (t *turn) sayMessage(m variants, fixed bool) bool {
+	tpl := m.pick(t.st.TurnCount)
+	if tpl == nil {
+		return false
+	}
+	return t.sayTemplate(tpl, fixed)
+}
+
+func (t *turn) sayTemplate(tpl *template, fixed bool) bool {
+	text, err := tpl.render(t.scope())
+	if err != nil {
+		t.fail("TemplateError", err.Error())
+		return false
+	}
+	for _, n := range tpl.names {
+		if t.a.slotIndex[n] != nil && t.st.Slots[n] != nil {
+			t.readBack = true
+		}
+	}
+	return t.sayText(text, fixed || !t.a.settings.Rephrase)
+}
+
+func (t *turn) sayText(text string, fixed bool) bool {
+	if text = strings.TrimSpace(text); text == "" {
+		return false
+	}
+	t.out.Say = append(t.out.Say, Line{Text: text, Fixed: fixed})
+	return true
+}
+
+// phrase says a phrase of the engine with values of its own.
+func (t *turn) phrase(key string, values ...string) {
+	tpl := t.a.messages[key].pick(t.st.TurnCount)
+	if tpl == nil {
+		return
+	}
+	t.phraseOf(tpl, values...)
+}
+
+func (t *turn) phraseOf(tpl *template, values ...string) {
+	s := t.scope()
+	get := s.get
+	s.get = func(name string) any {
+		for i := 0; i+1 < len(values); i += 2 {
+			if values[i] == name {
+				return values[i+1]
+			}
+		}
+		return get(name)
+	}
+	s.slot = func(name string) *slot {
+		for i := 0; i+1 < len(values); i += 2 {
+			if values[i] == name {
+				return nil
+			}
+		}
+		return t.a.slotOf(name)
+	}
+	text, err := tpl.render(s)
+	if err != nil {
+		t.fail("TemplateError", err.Error())
+		return
+	}
+	t.sayText(text, true)
+}
+
+// maxRecent bounds how far back the order of the slots is remembered.
+const maxRecent = 64
+
+// set stores the value of a slot and remembers that it was the latest.
+func (t *turn) set(name string, value any) {
+	t.st.Slots[name] = canon(value)
+	st := t.st
+	if i := slices.Index(st.Recent, name); i >= 0 {
+		st.Recent = slices.Delete(st.Recent, i, i+1)
+	}
+	if len(st.Recent) >= maxRecent {
+		st.Recent = slices.Delete(st.Recent, 0, 1)
+	}
+	st.Recent = append(st.Recent, name)
+}
+
+// step finds the current step, nil if the flow has not begun.
+func (t *turn) step() *step {
+	if t.flow == nil || t.st.CurrentStep == "" {
+		return nil
+	}
+	i, ok := t.flow.ids[t.st.CurrentStep]
+	if !ok {
+		return nil
+	}
+	return t.flow.steps[i]
+}
+
+// visited notes that the run has been at a step.
+func (t *turn) visited(s *step) {
+	if !slices.Contains(t.st.Path, s.id) {
+		t.st.Path = append(t.st.Path, s.id)
+	}
+}

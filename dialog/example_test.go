@@ -1,0 +1,72 @@
+package dialog
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// flightsExample reads the flights of examples/, which other packages' tests
+// and the documentation use.
+func flightsExample(t testing.TB) *Agent {
+	t.Helper()
+	data, err := os.ReadFile("../examples/flights/flights.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, problems := Parse([]File{{Name: "flights.yaml", Data: data}})
+	for _, p := range problems {
+		t.Error(p)
+	}
+	if a == nil {
+		t.FailNow()
+	}
+	return a
+}
+
+// TestFlightsExample holds the conversation that the example promises.
+func TestFlightsExample(t *testing.T) {
+	a := flightsExample(t)
+	var st State
+	if out := a.Start(&st, tuesday); !strings.HasPrefix(out.Say[0].Text, "Welcome") {
+		t.Fatalf("greeting: %+v", out.Say)
+	}
+	now := tuesday
+	say := func(text string) string {
+		now = now.Add(3e9)
+		out := a.Handle(&st, now, Message{Text: text, Confidence: 0.9})
+		if out.Handoff || out.End || out.Act != nil {
+			t.Fatalf("%q: %+v", text, out)
+		}
+		return joinLines(out.Say)
+	}
+	for _, c := range []struct{ user, slot string }{
+		{"I want to book a flight", "origin"},
+		{"from Boston", "destination"},
+		{"to Denver", "departure_date"},
+	} {
+		say(c.user)
+		if st.WaitingForSlot != c.slot {
+			t.Fatalf("after %q: waits for %q, want %q", c.user, st.WaitingForSlot, c.slot)
+		}
+	}
+	summary := say("next friday")
+	for _, want := range []string{"from Boston to Denver", "Friday, December 12"} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("summary %q lacks %q", summary, want)
+		}
+	}
+	if n := strings.Count(summary, ". ") + 1; n < 3 || len(summary) < 180 {
+		t.Errorf("the summary is too short to be interrupted: %q", summary)
+	}
+	if st.ConversationState != Completed || st.NLUCalls != 1 {
+		t.Errorf("state %s after %d NLU calls, want completed after 1", st.ConversationState, st.NLUCalls)
+	}
+	if again := say("actually make it Chicago"); !strings.Contains(again, "from Boston to Chicago") {
+		t.Errorf("after the correction: %q", again)
+	}
+	say("change the date")
+	if again := say("tomorrow"); !strings.Contains(again, "Wednesday, December 3") {
+		t.Errorf("after the second correction: %q", again)
+	}
+}

@@ -1,0 +1,359 @@
+package dialog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Expressions are a small language without effects: comparison, and, or, not,
+// in, arithmetic, len(), literals and the names of slots and variables, dots
+// reaching into maps and lists. An expression is bounded in length and depth
+// and has no loops, so that evaluating one always ends.
+
+const (
+	maxExprText  = 2000
+	maxExprDepth = 40
+	maxExprValue = 10000 // bytes of a string that an expression makes
+)
+
+// expr is a compiled expression. It is immutable.
+type expr struct {
+	text  string
+	root  *exprNode
+	names []string // slots and variables that it reads, in order, without repeats
+}
+
+type exprNode struct {
+	op    string // "lit", "name", "len", "list" or an operator
+	value any
+	path  []string
+	args  []*exprNode
+}
+
+// compileExpr parses an expression. The error says what was expected where.
+func compileExpr(text string) (*expr, error) {
+	if len(text) > maxExprText {
+		return nil, fmt.Errorf("expression has %d characters: want at most %d", len(text), maxExprText)
+	}
+	p := exprParser{text: text}
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	root, err := p.or()
+	if err != nil {
+		return nil, err
+	}
+	if p.kind != tokEnd {
+		return nil, p.unexpected("an operator or the end")
+	}
+	return &expr{text: text, root: root, names: p.names}, nil
+}
+
+const (
+	tokEnd = iota
+	tokNumber
+	tokString
+	tokName
+	tokOp
+)
+
+type exprParser struct {
+	text  string
+	pos   int // behind the current token
+	kind  int
+	tok   string
+	start int
+	depth int
+	names []string
+}
+
+func (p *exprParser) unexpected(want string) error {
+	got := "the end"
+	if p.kind != tokEnd {
+		got = strconv.Quote(p.tok)
+	}
+	return fmt.Errorf("at character %d: got %s, want %s", p.start+1, got, want)
+}
+
+func (p *exprParser) next() error {
+	for p.pos < len(p.text) {
+		r, n := utf8.DecodeRuneInString(p.text[p.pos:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		p.pos += n
+	}
+	p.start = p.pos
+	if p.pos >= len(p.text) {
+		p.kind, p.tok = tokEnd, ""
+		return nil
+	}
+	rest := p.text[p.pos:]
+	c, size := utf8.DecodeRuneInString(rest)
+	switch {
+	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && isDigit(rest[1]):
+		n := 0
+		for n < len(rest) && (isDigit(rest[n]) || rest[n] == '.') {
+			n++
+		}
+		p.kind, p.tok = tokNumber, rest[:n]
+	case c == '\'' || c == '"':
+		n := strings.IndexRune(rest[1:], c)
+		if n < 0 {
+			return fmt.Errorf("at character %d: the quote is not closed", p.start+1)
+		}
+		p.kind, p.tok = tokString, rest[1:n+1]
+		p.pos += n + 2
+		return nil
+	case unicode.IsLetter(c) || c == '_':
+		n := size
+		for n < len(rest) {
+			r, m := utf8.DecodeRuneInString(rest[n:])
+			if !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' && n+1 < len(rest) && rest[n+1] != '.') {
+				break
+			}
+			n += m
+		}
+		p.kind, p.tok = tokName, strings.TrimRight(rest[:n], ".")
+		n = len(p.tok)
+		p.pos += n
+		switch strings.ToLower(p.tok) {
+		case "and", "or", "not", "in":
+			p.kind, p.tok = tokOp, strings.ToLower(p.tok)
+		}
+		return nil
+	default:
+		for _, op := range [...]string{"==", "!=", "<=", ">=", "<>", "&&", "||"} {
+			if strings.HasPrefix(rest, op) {
+				p.kind, p.tok = tokOp, op
+				p.pos += 2
+				return nil
+			}
+		}
+		if !strings.ContainsRune("=<>+-*/%()[],!", c) {
+			return fmt.Errorf("at character %d: %q has no meaning in an expression", p.start+1, c)
+		}
+		p.kind, p.tok = tokOp, string(c)
+	}
+	p.pos += len(p.tok)
+	return nil
+}
+
+func (p *exprParser) is(ops ...string) bool {
+	if p.kind != tokOp {
+		return false
+	}
+	return slices.Contains(ops, p.tok)
+}
+
+func (p *exprParser) binary(sub func() (*exprNode, error), ops ...string) (*exprNode, error) {
+	left, err := sub()
+	if err != nil {
+		return nil, err
+	}
+	for count := 0; p.is(ops...); count++ {
+		if count > 100 {
+			return nil, errors.New("the expression has too many parts")
+		}
+		op := p.tok
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		right, err := sub()
+		if err != nil {
+			return nil, err
+		}
+		left = &exprNode{op: op, args: []*exprNode{left, right}}
+	}
+	return left, nil
+}
+
+func (p *exprParser) or() (*exprNode, error) { return p.binary(p.and, "or", "||") }
+
+func (p *exprParser) and() (*exprNode, error) { return p.binary(p.not, "and", "&&") }
+
+func (p *exprParser) not() (*exprNode, error) {
+	if !p.is("not", "!") {
+		return p.compare()
+	}
+	p.depth++
+	defer func() { p.depth-- }()
+	if p.depth > maxExprDepth {
+		return nil, errors.New("the expression is nested too deep")
+	}
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	sub, err := p.not()
+	if err != nil {
+		return nil, err
+	}
+	return &exprNode{op: "not", args: []*exprNode{sub}}, nil
+}
+
+func (p *exprParser) compare() (*exprNode, error) {
+	left, err := p.sum()
+	if err != nil {
+		return nil, err
+	}
+	negate := false
+	if p.is("not") { // "not in"
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		if !p.is("in") {
+			return nil, p.unexpected(`"in"`)
+		}
+		negate = true
+	}
+	if !p.is("==", "=", "!=", "<>", "<", "<=", ">", ">=", "in") {
+		return left, nil
+	}
+	op := p.tok
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	right, err := p.sum()
+	if err != nil {
+		return nil, err
+	}
+	switch op {
+	case "=":
+		op = "=="
+	case "<>":
+		op = "!="
+	}
+	n := &exprNode{op: op, args: []*exprNode{left, right}}
+	if negate {
+		n = &exprNode{op: "not", args: []*exprNode{n}}
+	}
+	if p.is("==", "=", "!=", "<>", "<", "<=", ">", ">=") {
+		return nil, p.unexpected(`"and" or "or": comparisons do not chain`)
+	}
+	return n, nil
+}
+
+func (p *exprParser) sum() (*exprNode, error) { return p.binary(p.product, "+", "-") }
+
+func (p *exprParser) product() (*exprNode, error) { return p.binary(p.unary, "*", "/", "%") }
+
+func (p *exprParser) unary() (*exprNode, error) {
+	p.depth++
+	defer func() { p.depth-- }()
+	if p.depth > maxExprDepth {
+		return nil, errors.New("the expression is nested too deep")
+	}
+	if p.is("-", "+") {
+		op := p.tok
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		sub, err := p.unary()
+		if err != nil || op == "+" {
+			return sub, err
+		}
+		return &exprNode{op: "neg", args: []*exprNode{sub}}, nil
+	}
+	return p.primary()
+}
+
+func (p *exprParser) primary() (*exprNode, error) {
+	switch p.kind {
+	case tokNumber:
+		f, err := strconv.ParseFloat(p.tok, 64)
+		if err != nil {
+			return nil, p.unexpected("a number")
+		}
+		n := &exprNode{op: "lit", value: canonNumber(f)}
+		return n, p.next()
+	case tokString:
+		n := &exprNode{op: "lit", value: p.tok}
+		return n, p.next()
+	case tokName:
+		return p.name()
+	case tokOp:
+		switch p.tok {
+		case "(":
+			if err := p.next(); err != nil {
+				return nil, err
+			}
+			n, err := p.or()
+			if err != nil {
+				return nil, err
+			}
+			if !p.is(")") {
+				return nil, p.unexpected(`")"`)
+			}
+			return n, p.next()
+		case "[":
+			return p.list()
+		}
+	}
+	return nil, p.unexpected("a value")
+}
+
+func (p *exprParser) list() (*exprNode, error) {
+	n := &exprNode{op: "list"}
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	for !p.is("]") {
+		item, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		if n.args = append(n.args, item); len(n.args) > 100 {
+			return nil, errors.New("the list has too many entries")
+		}
+		if p.is(",") {
+			if err := p.next(); err != nil {
+				return nil, err
+			}
+		} else if !p.is("]") {
+			return nil, p.unexpected(`"," or "]"`)
+		}
+	}
+	return n, p.next()
+}
+
+func (p *exprParser) name() (*exprNode, error) {
+	name := p.tok
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(name) {
+	case "true":
+		return &exprNode{op: "lit", value: true}, nil
+	case "false":
+		return &exprNode{op: "lit", value: false}, nil
+	case "none", "null", "nil":
+		return &exprNode{op: "lit"}, nil
+	}
+	if p.is("(") {
+		if name != "len" {
+			return nil, fmt.Errorf("%q is no function: want len", name)
+		}
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		arg, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		if !p.is(")") {
+			return nil, p.unexpected(`")"`)
+		}
+		n := &exprNode{op: "len", args: []*exprNode{arg}}
+		return n, p.next()
+	}
+	path := strings.Split(name, ".")
+	if !slices.Contains(p.names, path[0]) {
+		p.names = append(p.names, path[0])
+	}
+	return &exprNode{op: "name", path: path}, nil
+}

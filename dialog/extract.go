@@ -1,0 +1,274 @@
+package dialog
+
+import (
+	"cmp"
+	"slices"
+)
+
+// found is a value that an utterance gives to a slot.
+type found struct {
+	slot       *slot
+	value      any
+	start, end int
+	score      int
+	cue        bool // words before it name the slot
+}
+
+// extract finds values for several slots in one utterance ("from Boston to
+// Denver next friday"). A value that could belong to two slots goes to the one
+// that the words before it point to, then to the one that is being asked for;
+// if neither decides, it goes nowhere: a wrong guess costs more than a question.
+func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
+	var buf [32]found
+	all := buf[:0]
+	for _, s := range slots {
+		if s.free() || s.typ == TypeBoolean && !s.closed() {
+			if f, ok := a.named(r, s); ok {
+				all = append(all, f)
+			}
+			continue
+		}
+		for i := 0; i < len(r.toks); i++ {
+			v, n := r.find(s, r.toks, i, s == awaited && len(r.toks) <= 4)
+			if n == 0 {
+				if s.typ == TypeTime { // "at three" needs no more
+					if cn := r.l.clock.at.endsAt(r.toks, i); cn == 0 {
+						continue
+					}
+				}
+				continue
+			}
+			f := found{slot: s, value: v, start: i, end: i + n}
+			f.cue, f.score = a.pointed(r, s, slots, i)
+			f.score += 10 * n
+			if s == awaited {
+				f.score += 3
+			}
+			if s.numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.typ != TypeMoney {
+				continue // a bare number belongs to nobody
+			}
+			if s.typ == TypeMoney && !f.cue && s != awaited {
+				if _, cur, _ := r.l.amount(r.toks, i); cur == "" {
+					continue
+				}
+			}
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.start, b.start))
+	})
+	return a.assign(all, awaited)
+}
+
+// pointed scores the words before a value: those that point to the slot raise
+// it, those that point to another slot of the kind lower it.
+func (a *Agent) pointed(r reader, s *slot, slots []*slot, i int) (bool, int) {
+	k := i
+	if n := r.l.articles.endsAt(r.toks, k); n > 0 && n < k {
+		k -= n
+	}
+	own := max(a.cueBefore(r, s, i), a.cueBefore(r, s, k))
+	other := 0
+	for _, o := range slots {
+		if o != s && o.typ == s.typ {
+			other = max(other, a.cueBefore(r, o, i), a.cueBefore(r, o, k))
+		}
+	}
+	switch {
+	case own > other, own > 0 && own == other:
+		return own > other, 5 + own
+	case other > 0:
+		return false, -25
+	default:
+		return false, 0
+	}
+}
+
+// cueBefore is how many tokens before i point to the slot.
+func (a *Agent) cueBefore(r reader, s *slot, i int) int {
+	n := s.cues.endsAt(r.toks, i)
+	if m := s.mentions.endsAt(r.toks, i); m > 0 {
+		n = max(n, m+10)
+	}
+	if an := r.l.assign.endsAt(r.toks, i); an > 0 {
+		if m := s.mentions.endsAt(r.toks, i-an); m > 0 {
+			n = max(n, m+an+10)
+		}
+	}
+	return n
+}
+
+// unit reports whether the words behind a number say what it counts: those of
+// the slot's name ("two guests").
+func (a *Agent) unit(r reader, s *slot, i int) bool {
+	if i >= len(r.toks) {
+		return false
+	}
+	w := stem(r.toks[i].text)
+	var buf [8]token
+	for _, t := range tokenize(s.label, buf[:0]) {
+		if stem(t.text) == w {
+			return true
+		}
+	}
+	return false
+}
+
+// named finds the value of a slot without a form of its own when its name
+// stands before it: "the name is John Smith".
+func (a *Agent) named(r reader, s *slot) (found, bool) {
+	for i := range r.toks {
+		_, n := s.mentions.at(r.toks, i)
+		if n == 0 {
+			continue
+		}
+		k := i + n
+		if _, an := r.l.assign.at(r.toks, k); an > 0 {
+			k += an
+		} else {
+			continue
+		}
+		if k >= len(r.toks) {
+			continue
+		}
+		rest := r.l.polite.trimRight(r.toks[k:])
+		sub := reader{l: r.l, raw: spanText(r.raw, r.toks, k, k+len(rest)), toks: rest, now: r.now}
+		v, sure := sub.answer(s)
+		if sure == certain {
+			return found{slot: s, value: v, start: i, end: k + len(rest), score: 5*len(rest) + 15, cue: true}, true
+		}
+	}
+	return found{}, false
+}
+
+// assign gives spans to slots, the best first; spans do not overlap, a slot
+// gets one.
+func (a *Agent) assign(all []found, awaited *slot) []found {
+	var out []found
+	taken := func(f found) bool {
+		return slices.ContainsFunc(out, func(o found) bool {
+			return o.slot == f.slot || o.start < f.end && f.start < o.end
+		})
+	}
+	for i, f := range all {
+		if taken(f) || f.score < 0 {
+			continue
+		}
+		if !f.cue && f.slot != awaited {
+			rival := slices.ContainsFunc(all[i+1:], func(o found) bool {
+				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o)
+			})
+			if rival {
+				continue // whose it is, nobody can tell
+			}
+			rivalBefore := slices.ContainsFunc(all[:i], func(o found) bool {
+				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o)
+			})
+			if rivalBefore {
+				continue
+			}
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.start, b.start) })
+	return out
+}
+
+// pattern matches an utterance against a trigger with slots in braces and
+// returns the values. Free text takes what lies between the words.
+func (a *Agent) pattern(r reader, t trigger) ([]found, bool) {
+	toks := a.lang.polite.trimRight(r.toks)
+	for start := 0; start < len(toks) && start < 8; start++ {
+		for _, parts := range [...][]triggerPart{t.parts, t.core} {
+			if len(parts) == 0 {
+				continue
+			}
+			if out, ok := a.matchPattern(r, toks, start, parts, nil, 0); ok {
+				return out, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// coreParts is a trigger without the words before its matter, if a word with
+// content is left beside the slots.
+func (a *Agent) coreParts(t trigger) []triggerPart {
+	n := 0
+	for n < len(t.parts) && t.parts[n].slot == nil {
+		n++
+	}
+	toks := make([]token, n)
+	for i := range n {
+		toks[i].text = t.parts[i].word
+	}
+	parts := t.parts[n-len(a.lang.prefixes.trimLeft(toks)):]
+	if len(parts) == len(t.parts) {
+		return nil
+	}
+	for _, p := range parts {
+		if p.slot == nil {
+			if _, light := a.lang.light.at([]token{{text: p.word}}, 0); light == 0 {
+				return parts
+			}
+		}
+	}
+	if len(parts) >= 3 && parts[0].slot == nil && parts[1].slot == nil {
+		return parts // "fly to {destination}"
+	}
+	return nil
+}
+
+func (a *Agent) matchPattern(r reader, toks []token, i int, parts []triggerPart, out []found, depth int) ([]found, bool) {
+	if len(parts) == 0 {
+		return out, true
+	}
+	if i >= len(toks) || depth > 40 {
+		return nil, false
+	}
+	p := parts[0]
+	if p.slot == nil {
+		if toks[i].text != p.word && stem(toks[i].text) != stem(p.word) {
+			return nil, false
+		}
+		return a.matchPattern(r, toks, i+1, parts[1:], out, depth+1)
+	}
+	if !p.slot.free() {
+		k := i
+		if _, n := r.l.articles.at(toks, k); n > 0 {
+			if v, m := r.find(p.slot, toks, k+n, false); k+n < len(toks) && m > 0 {
+				return a.matchPattern(r, toks, k+n+m, parts[1:], append(out, found{slot: p.slot, value: v, start: k, end: k + n + m, cue: true}), depth+1)
+			}
+		}
+		v, n := r.find(p.slot, toks, k, true)
+		if n == 0 {
+			return nil, false
+		}
+		return a.matchPattern(r, toks, k+n, parts[1:], append(out, found{slot: p.slot, value: v, start: k, end: k + n, cue: true}), depth+1)
+	}
+	if len(parts) == 1 { // the rest, unless it grows too long for a value
+		if len(toks)-i > 12 {
+			return nil, false
+		}
+		return a.textSpan(r, toks, i, len(toks), p.slot, out)
+	}
+	for end := i + 1; end < len(toks) && end <= i+8; end++ {
+		next, ok := a.textSpan(r, toks, i, end, p.slot, out)
+		if !ok {
+			continue
+		}
+		if full, ok := a.matchPattern(r, toks, end, parts[1:], next, depth+1); ok {
+			return full, true
+		}
+	}
+	return nil, false
+}
+
+func (a *Agent) textSpan(r reader, toks []token, i, end int, s *slot, out []found) ([]found, bool) {
+	text := spanText(r.raw, toks, i, end)
+	if s.typ == TypeName {
+		text = titleWords(text)
+	}
+	return append(out, found{slot: s, value: text, start: i, end: end, cue: true}), true
+}

@@ -1,0 +1,409 @@
+package dialog
+
+import "math"
+
+// The intent classifier is a softmax regression over hashed features: words,
+// pairs of words and groups of three letters. It is trained when the agent is
+// parsed, always in the same order and from zero, so that the same files give
+// the same weights.
+
+const (
+	intentBits     = 12
+	intentBuckets  = 1 << intentBits
+	intentRate     = 0.9
+	intentDecay    = 1e-5
+	intentRounds   = 60
+	intentWork     = 60_000_000 // multiplications that training may take
+	intentAccept   = 0.50       // least probability of the best flow
+	intentLead     = 0.15       // by which it has to lead the next one
+	intentSure     = 0.80       // probability that interrupts another flow
+	intentCoverage = 0.32       // least share of the content words that its triggers know
+)
+
+// classifier maps utterances to flows. It is immutable once trained.
+type classifier struct {
+	classes int                    // the flows, and last what no flow covers
+	weights []float32              // classes times buckets, by bucket
+	bias    []float32              // by class
+	words   []map[string]bool      // by flow: stems of its triggers
+	exact   map[string]exactIntent // whole triggers by text
+}
+
+type exactIntent struct {
+	flow int
+	text string
+}
+
+// feature is a hashed feature with its weight in the utterance.
+type feature struct {
+	bucket uint32
+	value  float32
+}
+
+// features appends the features of an utterance. Words of no content count
+// less; values of slots stand for their type.
+func (a *Agent) features(toks []token, buf []feature) []feature {
+	start := len(buf)
+	add := func(h uint32, v float32) {
+		b := (h * 2654435761) >> (32 - intentBits)
+		for i := start; i < len(buf); i++ {
+			if buf[i].bucket == b {
+				buf[i].value += v
+				return
+			}
+		}
+		buf = append(buf, feature{b, v})
+	}
+	var previous uint32
+	for i := 0; i < len(toks); i++ {
+		w := stem(toks[i].text)
+		weight := float32(1)
+		if _, n := a.values.at(toks, i); n > 0 { // any value is as good as another
+			w, weight = "#", 0.35
+			i += n - 1
+		} else if _, n := a.lang.light.at(toks, i); n == 1 {
+			weight = 0.35
+		}
+		h := hashString(w, 2166136261)
+		add(h, weight)
+		if previous != 0 {
+			add(hashString(w, previous^0x9e3779b9), 0.7)
+		}
+		previous = h
+		if weight == 1 && len(w) > 3 {
+			for k := 0; k+3 <= len(w) && k < 12; k++ {
+				add(hashString(w[k:k+3], 0x7ed55d16), 0.3)
+			}
+		}
+	}
+	norm := float32(0)
+	for _, f := range buf[start:] {
+		norm += f.value * f.value
+	}
+	if norm > 0 {
+		norm = float32(1 / math.Sqrt(float64(norm)))
+		for i := start; i < len(buf); i++ {
+			buf[i].value *= norm
+		}
+	}
+	return buf
+}
+
+// hashString is FNV-1a from a seed.
+func hashString(s string, seed uint32) uint32 {
+	h := seed
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}
+
+// core drops what is before the matter of a request: fillers, politeness, "I
+// want to".
+func (a *Agent) core(toks []token) []token {
+	for {
+		n := len(toks)
+		toks = a.lang.trim(toks)
+		toks = a.lang.prefixes.trimLeft(toks)
+		if len(toks) == n {
+			return toks
+		}
+	}
+}
+
+// example is one training utterance.
+type example struct {
+	features []feature
+	class    int
+}
+
+// trainIntents trains the classifier on the trigger phrases.
+func (a *Agent) trainIntents() {
+	c := &classifier{classes: len(a.flows) + 1, exact: make(map[string]exactIntent)}
+	a.intents = c
+	a.values = newPhraseTable()
+	for _, s := range a.slots {
+		for k := range s.lookup.ids {
+			a.values.ids[k] = 0
+		}
+		a.values.longest = max(a.values.longest, s.lookup.longest)
+	}
+	if len(a.flows) == 0 {
+		return
+	}
+	c.weights = make([]float32, c.classes*intentBuckets)
+	c.bias = make([]float32, c.classes)
+	var examples []example
+	add := func(text string, class int) {
+		toks := tokenize(text, nil)
+		if len(toks) > 0 {
+			examples = append(examples, example{a.features(toks, nil), class})
+		}
+	}
+	for i, f := range a.flows {
+		words := make(map[string]bool)
+		learn := func(text string) {
+			for _, tok := range tokenize(text, nil) {
+				w := stem(tok.text)
+				words[w] = true
+				if len(w) >= 5 { // "stole" and "stolen" begin alike
+					words[w[:4]+"-"] = true
+				}
+			}
+		}
+		for _, t := range f.triggers {
+			text := a.withoutSlots(t)
+			add(text, i)
+			add(joinTokens(a.core(tokenize(text, nil))), i)
+			learn(text)
+			if !t.slots {
+				for _, toks := range [][]token{tokenize(t.text, nil), a.core(tokenize(t.text, nil))} {
+					key := joinTokens(toks)
+					if _, there := c.exact[key]; !there && len(toks) > 0 {
+						c.exact[key] = exactIntent{i, t.text}
+					}
+				}
+			}
+		}
+		if len(f.triggers) > 0 {
+			add(f.label, i)
+			learn(f.label)
+			if f.description != "" && len(f.description) < 120 {
+				add(f.description, i)
+				learn(f.description)
+			}
+		}
+		c.words = append(c.words, words)
+	}
+	for _, text := range a.lang.data.Background {
+		add(text, len(a.flows))
+	}
+	for _, s := range a.slots { // values alone are no intent, unless triggers use their words
+		for k, v := range s.values {
+			if k < 12 && !c.knows(v.value) {
+				add(v.value, len(a.flows))
+			}
+		}
+	}
+	c.train(examples)
+}
+
+// knows reports whether a word of the text is in a trigger of any flow.
+func (c *classifier) knows(text string) bool {
+	for _, tok := range tokenize(text, nil) {
+		for _, words := range c.words {
+			if words[stem(tok.text)] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withoutSlots is a trigger's text with typical values in place of its slots.
+func (a *Agent) withoutSlots(t trigger) string {
+	text := ""
+	for _, p := range t.parts {
+		w := p.word
+		if p.slot != nil {
+			if !p.slot.closed() {
+				continue
+			}
+			w = foldText(p.slot.values[0].value)
+		}
+		if text != "" {
+			text += " "
+		}
+		text += w
+	}
+	return text
+}
+
+func (c *classifier) train(examples []example) {
+	counts := make([]int, c.classes)
+	for _, e := range examples {
+		counts[e.class]++
+	}
+	work := 0
+	for _, e := range examples {
+		work += len(e.features) * c.classes * 2
+	}
+	rounds := intentRounds
+	if work*rounds > intentWork {
+		rounds = max(4, intentWork/max(1, work))
+	}
+	p := make([]float64, c.classes)
+	order := make([]int, len(examples))
+	for i := range order {
+		order[i] = i
+	}
+	seed := uint32(1)
+	for round := range rounds {
+		for i := len(order) - 1; i > 0; i-- { // a fixed shuffle
+			seed = seed*1664525 + 1013904223
+			j := int(seed>>8) % (i + 1)
+			order[i], order[j] = order[j], order[i]
+		}
+		rate := intentRate / (1 + 3*float64(round)/float64(rounds))
+		for _, i := range order {
+			e := &examples[i]
+			c.probabilities(e.features, p)
+			// Flows with few triggers count as much as those with many.
+			weight := math.Min(3, math.Sqrt(float64(len(examples))/float64(c.classes*counts[e.class])))
+			for k := range p {
+				g := p[k]
+				if k == e.class {
+					g--
+				}
+				g *= rate * weight
+				if math.Abs(g) < 1e-4 {
+					continue
+				}
+				for _, f := range e.features {
+					w := &c.weights[int(f.bucket)*c.classes+k]
+					*w -= float32(g)*f.value + float32(rate*intentDecay)**w
+				}
+				c.bias[k] -= float32(g * 0.05)
+			}
+		}
+	}
+}
+
+// probabilities fills p with the probability of each class.
+func (c *classifier) probabilities(features []feature, p []float64) {
+	for k := range p {
+		p[k] = float64(c.bias[k])
+	}
+	for _, f := range features {
+		row := c.weights[int(f.bucket)*c.classes : int(f.bucket+1)*c.classes]
+		for k, w := range row {
+			p[k] += float64(w * f.value)
+		}
+	}
+	top := p[0]
+	for _, v := range p[1:] {
+		top = math.Max(top, v)
+	}
+	sum := 0.0
+	for k, v := range p {
+		p[k] = math.Exp(v - top)
+		sum += p[k]
+	}
+	for k := range p {
+		p[k] /= sum
+	}
+}
+
+// classify finds the flow that an utterance asks for and how probable it is;
+// nil if none is.
+func (a *Agent) classify(toks []token) (*flow, float64) {
+	c := a.intents
+	if len(a.flows) == 0 || len(toks) == 0 {
+		return nil, 0
+	}
+	if f := a.exactTrigger(toks); f != nil {
+		return f, 1
+	}
+	var fbuf [160]feature
+	var pbuf [32]float64
+	p := pbuf[:0]
+	if c.classes > len(pbuf) {
+		p = make([]float64, 0, c.classes)
+	}
+	p = p[:c.classes]
+	c.probabilities(a.features(toks, fbuf[:0]), p)
+	best, second := -1, -1
+	for k := range p[:len(a.flows)] {
+		switch {
+		case best < 0 || p[k] > p[best]:
+			best, second = k, best
+		case second < 0 || p[k] > p[second]:
+			second = k
+		}
+	}
+	if p[best] < intentAccept || p[best] < p[c.classes-1] || second >= 0 && p[best]-p[second] < intentLead {
+		return nil, p[best]
+	}
+	if a.coverage(toks, best) < intentCoverage {
+		return nil, p[best]
+	}
+	return a.flows[best], p[best]
+}
+
+// exactTrigger finds the flow that has the utterance as a trigger, politeness
+// apart.
+func (a *Agent) exactTrigger(toks []token) *flow {
+	if len(toks) > 24 {
+		return nil
+	}
+	var buf [160]byte
+	for _, t := range [...][]token{toks, a.core(toks)} {
+		if len(t) == 0 {
+			continue
+		}
+		key := buf[:0]
+		for i, tok := range t {
+			if i > 0 {
+				key = append(key, ' ')
+			}
+			key = append(key, tok.text...)
+		}
+		if in, ok := a.intents.exact[string(key)]; ok {
+			return a.flows[in.flow]
+		}
+	}
+	return nil
+}
+
+// coverage is the share of the words with content that the flow's triggers know
+// or that are values of its slots. It keeps the classifier from being sure of
+// what it has never seen.
+func (a *Agent) coverage(toks []token, class int) float64 {
+	known, content := 0, 0
+	for i := 0; i < len(toks); {
+		if n := a.valueAt(toks, i, a.flows[class]); n > 0 {
+			i += n
+			continue
+		}
+		w := stem(toks[i].text)
+		switch {
+		case a.intents.words[class][w] || len(w) >= 4 && a.intents.words[class][w[:4]+"-"]:
+			if _, n := a.lang.light.at(toks, i); n == 0 {
+				known++
+				content++
+			}
+		default:
+			if _, n := a.lang.light.at(toks, i); n > 0 {
+				i += n
+				continue
+			}
+			if _, n := a.lang.prefixes.at(toks, i); n > 0 {
+				i += n
+				continue
+			}
+			if _, n := a.lang.fillers.at(toks, i); n > 0 {
+				i += n
+				continue
+			}
+			content++
+		}
+		i++
+	}
+	if content == 0 {
+		return 0
+	}
+	return float64(known) / float64(content)
+}
+
+// valueAt is the length of a listed value of the flow's slots at token i.
+func (a *Agent) valueAt(toks []token, i int, f *flow) int {
+	n := 0
+	for _, s := range f.slots {
+		if s.closed() {
+			if _, m := s.lookup.at(toks, i); m > n {
+				n = m
+			}
+		}
+	}
+	return n
+}

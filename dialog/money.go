@@ -1,0 +1,69 @@
+package dialog
+
+// currencyData is one entry of the "currencies" part of a language file.
+type currencyData struct {
+	Words     []string `json:"words"`
+	Minor     []string `json:"minor"`
+	One       string   `json:"one"`
+	Many      string   `json:"many"`
+	MinorOne  string   `json:"minor_one"`
+	MinorMany string   `json:"minor_many"`
+}
+
+// moneyWords finds currencies. It is immutable.
+type moneyWords struct {
+	codes        []string
+	major, minor *phraseTable // index into codes
+}
+
+func compileMoney(data map[string]currencyData) moneyWords {
+	w := moneyWords{codes: sortedKeys(data), major: newPhraseTable(), minor: newPhraseTable()}
+	for i, code := range w.codes {
+		for _, p := range data[code].Words {
+			w.major.add(p, i)
+		}
+		for _, p := range data[code].Minor {
+			w.minor.add(p, i)
+		}
+	}
+	return w
+}
+
+// amount reads an amount of money that starts at token i. The currency is ""
+// if none was said.
+func (l *language) amount(toks []token, i int) (v float64, currency string, n int) {
+	k := i
+	w := &l.money
+	if id, cn := w.major.at(toks, k); cn > 0 { // "$500"
+		currency = w.codes[id]
+		k += cn
+	}
+	v, vn := l.cardinal(toks, k)
+	if vn == 0 || v < 0 {
+		return 0, "", 0
+	}
+	k += vn
+	if id, cn := w.minor.at(toks, k); cn > 0 && currency == "" { // "fifty cents"
+		return v / 100, w.codes[id], k + cn - i
+	}
+	if id, cn := w.major.at(toks, k); cn > 0 && (currency == "" || currency == w.codes[id]) {
+		currency = w.codes[id]
+		k += cn
+		// "twelve dollars [and] fifty [cents]"
+		m := k
+		and := m < len(toks) && l.numbers.and[toks[m].text]
+		if and {
+			m++
+		}
+		if id, hn := l.numbers.halves.at(toks, m); hn > 0 && and {
+			return v + l.numbers.halfValues[id], currency, m + hn - i
+		}
+		if c, cn := l.cardinal(toks, m); cn > 0 && c > 0 && c < 100 && c == float64(int(c)) && v == float64(int64(v)) {
+			_, minor := w.minor.at(toks, m+cn)
+			if minor > 0 || !and && c >= 10 {
+				return v + c/100, currency, m + cn + minor - i
+			}
+		}
+	}
+	return v, currency, k - i
+}

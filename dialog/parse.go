@@ -1,0 +1,430 @@
+package dialog
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// File is a named file of an agent.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Options are what a program adds to the files of an agent. The zero value
+// adds nothing.
+type Options struct {
+	// Validators by name, beside the built-in ones; one of the same name
+	// replaces it.
+	Validators map[string]Validator
+	// Actions that the program carries out without their being declared in the
+	// files.
+	Actions []string
+	// Settings that the program reads from [Settings.Other].
+	Settings []string
+}
+
+// Validate reports options that make no sense.
+func (o Options) Validate() error {
+	for _, name := range sortedKeys(o.Validators) {
+		if name == "" || o.Validators[name] == nil {
+			return fmt.Errorf("options: Validators[%q]: want a name and a function", name)
+		}
+	}
+	if slices.Contains(o.Actions, "") || slices.Contains(o.Settings, "") {
+		return errors.New("options: Actions and Settings: want names that are not empty")
+	}
+	return nil
+}
+
+// Parse compiles the files of one agent with the zero [Options].
+func Parse(files []File) (*Agent, []Problem) { return Options{}.Parse(files) }
+
+// Parse compiles the files of one agent: one YAML file, or all of a directory.
+// It returns every problem at once, in the order of the files; the agent is nil
+// if one of them is an error. It trains the understanding too, which takes some
+// milliseconds; the same files always give the same agent.
+func (o Options) Parse(files []File) (*Agent, []Problem) {
+	c := &compiler{
+		opts:       o,
+		a:          newAgent(),
+		validators: builtinValidators(),
+		slotNodes:  make(map[string]node),
+		flowNodes:  make(map[string]node),
+	}
+	if err := o.Validate(); err != nil {
+		return nil, []Problem{{Severity: SeverityError, Message: err.Error()}}
+	}
+	maps.Copy(c.validators, o.Validators)
+	c.compile(files)
+	sortProblems(c.problems, files)
+	if HasErrors(c.problems) {
+		return nil, c.problems
+	}
+	return c.a, c.problems
+}
+
+func newAgent() *Agent {
+	return &Agent{
+		messages:    make(map[string]variants),
+		slotIndex:   make(map[string]*slot),
+		vars:        make(map[string]bool),
+		actionIndex: make(map[string]*Action),
+		flowIndex:   make(map[string]*flow),
+	}
+}
+
+// compiler turns nodes into an agent and collects the problems.
+type compiler struct {
+	opts       Options
+	a          *Agent
+	validators map[string]Validator
+	problems   []Problem
+
+	// lenient: the files are of Soni, whose actions and validators are
+	// registered in code; what is not declared is a warning then.
+	lenient bool
+
+	slotNodes map[string]node
+	flowNodes map[string]node
+	refs      []nameRef // names that templates and expressions read
+	open      bool      // an action may set names that nobody declared
+	collected map[string]bool
+}
+
+// nameRef is a use of a slot or variable, checked when all are known.
+type nameRef struct {
+	at   node
+	name string
+	what string
+}
+
+// maxProblems bounds what is reported; a file with more is not what it seems.
+const maxProblems = 500
+
+func (c *compiler) report(s Severity, at node, suggestion, format string, args ...any) {
+	if len(c.problems) >= maxProblems {
+		return
+	}
+	c.problems = append(c.problems, Problem{
+		Severity: s, File: at.file, Line: at.line, Column: at.column,
+		Message: fmt.Sprintf(format, args...), Suggestion: suggestion,
+	})
+}
+
+func (c *compiler) fail(at node, format string, args ...any) {
+	c.report(SeverityError, at, "", format, args...)
+}
+
+func (c *compiler) warn(at node, format string, args ...any) {
+	c.report(SeverityWarning, at, "", format, args...)
+}
+
+// unknown reports a name that nothing has, with the nearest that is there.
+func (c *compiler) unknown(at node, what, name string, candidates []string) {
+	c.report(SeverityError, at, nearest(name, candidates), "unknown %s %q", what, name)
+}
+
+// undeclared reports a name that the program may yet provide: an error, unless
+// the files are of Soni, where code does.
+func (c *compiler) undeclared(at node, what, name string, candidates []string, note string) {
+	if c.lenient {
+		c.report(SeverityWarning, at, "", "%s %q is not declared: %s", what, name, note)
+		return
+	}
+	c.unknown(at, what, name, candidates)
+}
+
+// fields calls the handler of each field of a mapping. A field without one is a
+// warning, a field that stands twice an error.
+func (c *compiler) fields(n node, what string, handlers map[string]func(key, value node)) {
+	if n.kind != nodeMapping {
+		if n.given() {
+			c.fail(n, "%s: want a mapping of fields, got %s", what, n.kind)
+		}
+		return
+	}
+	seen := make(map[string]bool, len(n.pairs))
+	for _, p := range n.pairs {
+		name := p.key.text
+		if seen[name] {
+			c.fail(p.key, "%s: field %q stands twice", what, name)
+			continue
+		}
+		seen[name] = true
+		h, ok := handlers[name]
+		if !ok && len(c.problems) < maxProblems {
+			c.report(SeverityWarning, p.key, nearest(name, sortedKeys(handlers)), "%s: unknown field %q is ignored", what, name)
+			continue
+		}
+		if h != nil {
+			h(p.key, p.value)
+		}
+	}
+}
+
+// text reads a single value as text.
+func (c *compiler) text(n node, what string) string {
+	switch n.kind {
+	case nodeScalar:
+		return n.text
+	case nodeNull, nodeMissing:
+		return ""
+	case nodeMapping, nodeSequence:
+	}
+	c.fail(n, "%s: want text, got %s", what, n.kind)
+	return ""
+}
+
+// texts reads a list of texts, or one.
+func (c *compiler) texts(n node, what string) []string {
+	switch n.kind {
+	case nodeScalar:
+		return []string{n.text}
+	case nodeSequence:
+		var out []string
+		for _, item := range n.items {
+			if item.kind != nodeScalar {
+				c.fail(item, "%s: want text, got %s", what, item.kind)
+				continue
+			}
+			out = append(out, item.text)
+		}
+		return out
+	case nodeNull, nodeMissing:
+		return nil
+	case nodeMapping:
+	}
+	c.fail(n, "%s: want a list, got %s", what, n.kind)
+	return nil
+}
+
+func (c *compiler) boolean(n node, what string, def bool) bool {
+	if !n.given() {
+		return def
+	}
+	if n.kind == nodeScalar {
+		switch strings.ToLower(n.text) {
+		case "true", "yes", "on":
+			return true
+		case "false", "no", "off":
+			return false
+		}
+	}
+	c.fail(n, "%s: want true or false", what)
+	return def
+}
+
+func (c *compiler) number(n node, what string, low, high float64) (float64, bool) {
+	if n.kind == nodeScalar {
+		if f, ok := toNumber(strings.TrimSpace(n.text)); ok {
+			if f >= low && f <= high {
+				return f, true
+			}
+			c.fail(n, "%s is %v: want %v to %v", what, f, low, high)
+			return 0, false
+		}
+	}
+	c.fail(n, "%s: want a number", what)
+	return 0, false
+}
+
+func (c *compiler) count(n node, what string, low, high int) (int, bool) {
+	f, ok := c.number(n, what, float64(low), float64(high))
+	if ok && f != float64(int(f)) {
+		c.fail(n, "%s is %v: want a whole number", what, f)
+		return 0, false
+	}
+	return int(f), ok
+}
+
+// message compiles a message: one text, or a list of which one is said at a
+// time.
+func (c *compiler) message(n node, what string) variants {
+	if n.kind == nodeMapping { // responses: {default: .., variations: [..]}
+		var out variants
+		c.fields(n, what, map[string]func(key, value node){
+			"default":    func(_, v node) { out = append(out, c.message(v, what)...) },
+			"variations": func(_, v node) { out = append(out, c.message(v, what)...) },
+		})
+		return out
+	}
+	items := n.items
+	if n.kind == nodeScalar {
+		items = []node{n}
+	} else if n.kind != nodeSequence {
+		if n.given() {
+			c.fail(n, "%s: want text, got %s", what, n.kind)
+		}
+		return nil
+	}
+	var out variants
+	for _, item := range items {
+		if item.kind != nodeScalar {
+			c.fail(item, "%s: want text, got %s", what, item.kind)
+			continue
+		}
+		t, err := compileTemplate(strings.TrimSpace(item.text))
+		if err != nil {
+			c.fail(item, "%s: %v", what, err)
+			continue
+		}
+		for _, name := range t.names {
+			c.refs = append(c.refs, nameRef{item, name, what})
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// expression compiles an expression.
+func (c *compiler) expression(n node, what string) *expr {
+	text := c.text(n, what)
+	if strings.TrimSpace(text) == "" {
+		c.fail(n, "%s: want an expression", what)
+		return nil
+	}
+	e, err := compileExpr(text)
+	if err != nil {
+		c.fail(n, "%s: %v", what, err)
+		return nil
+	}
+	for _, name := range e.names {
+		c.refs = append(c.refs, nameRef{n, name, what})
+	}
+	return e
+}
+
+// section is a part of a file that belongs to the agent.
+type section struct {
+	key, value node
+}
+
+// compile runs the passes. Each needs what the one before has found.
+func (c *compiler) compile(files []File) {
+	sections := make(map[string][]section)
+	c.collected = make(map[string]bool)
+	for _, f := range files {
+		root, problems := readYAML(f)
+		c.problems = append(c.problems, problems...)
+		if root.kind == nodeMissing || root.kind == nodeNull {
+			continue
+		}
+		take := func(key, value node) {
+			sections[key.text] = append(sections[key.text], section{key, value})
+		}
+		handlers := make(map[string]func(key, value node))
+		for _, name := range []string{"version", "settings", "instructions", "slots", "actions", "flows", "messages", "responses", "name", "description"} {
+			handlers[name] = take
+		}
+		c.fields(root, "agent", handlers)
+	}
+	for _, s := range sections["version"] {
+		c.version(s.value)
+	}
+	c.settings(sections["settings"])
+	for _, s := range sections["instructions"] {
+		c.instructions(s.value)
+	}
+	if !c.language(sections["settings"]) {
+		return
+	}
+	c.defineSlots(sections["slots"], sections["flows"])
+	c.actions(sections["actions"])
+	c.defineFlows(sections["flows"])
+	for _, name := range []string{"messages", "responses"} {
+		for _, s := range sections[name] {
+			c.catalogue(s.value)
+		}
+	}
+	c.checkRefs()
+	c.checkStart(sections["settings"])
+	if len(files) > 0 && len(c.a.flows) == 0 && c.a.instructions == "" && !HasErrors(c.problems) {
+		c.fail(node{file: files[0].Name}, "the agent has neither flows nor instructions")
+	}
+	if len(files) == 0 {
+		c.fail(node{}, "no files")
+	}
+	if !HasErrors(c.problems) {
+		c.a.finish()
+	}
+}
+
+func (c *compiler) version(n node) {
+	switch v := c.text(n, "version"); v {
+	case "", "1", "1.0":
+	default:
+		c.report(SeverityWarning, n, "1.0", "version %q is not known; the file is read as 1.0", v)
+	}
+}
+
+func (c *compiler) instructions(n node) {
+	if t := strings.TrimSpace(c.text(n, "instructions")); t != "" {
+		if c.a.instructions != "" {
+			c.fail(n, "instructions stand twice")
+			return
+		}
+		c.a.instructions = t
+		c.a.settings.Model.Answers = c.a.settings.Model.Answers || !c.a.settings.modelAnswersSet
+	}
+}
+
+// catalogue replaces phrases of the engine.
+func (c *compiler) catalogue(n node) {
+	handlers := make(map[string]func(key, value node))
+	for _, name := range sortedKeys(c.a.messages) {
+		handlers[name] = func(_, v node) {
+			before := len(c.refs)
+			if m := c.message(v, "message "+name); len(m) > 0 {
+				c.a.messages[name] = m
+			}
+			for i := len(c.refs) - 1; i >= before; i-- { // {label} and the like are the engine's
+				if slices.Contains(engineNames, c.refs[i].name) {
+					c.refs = slices.Delete(c.refs, i, i+1)
+				}
+			}
+		}
+	}
+	c.fields(n, "messages", handlers)
+}
+
+// engineNames are the values that the engine gives to its own phrases.
+var engineNames = []string{"label", "value", "values", "description", "summary", "flows"}
+
+// checkRefs reports names that are neither slots nor set anywhere.
+func (c *compiler) checkRefs() {
+	known := c.a.slotNames()
+	known = append(known, sortedKeys(c.a.vars)...)
+	for _, r := range c.refs {
+		if c.a.slotIndex[r.name] != nil || c.a.vars[r.name] {
+			continue
+		}
+		near := nearest(r.name, known)
+		s := SeverityError
+		if c.lenient || c.open && near == "" {
+			s = SeverityWarning
+		}
+		c.report(s, r.at, near, "%s: unknown slot %q", r.what, r.name)
+	}
+}
+
+func (c *compiler) checkStart(sections []section) {
+	if c.a.settings.Start == "" {
+		return
+	}
+	f, ok := c.a.flowIndex[c.a.settings.Start]
+	if !ok {
+		at := node{}
+		for _, s := range sections {
+			if v, ok := s.value.find("start"); ok {
+				at = v
+			}
+		}
+		c.unknown(at, "flow", c.a.settings.Start, c.a.flowNames())
+		return
+	}
+	c.a.start = f
+}

@@ -1,0 +1,218 @@
+package dialog
+
+import (
+	"strings"
+	"time"
+)
+
+// actions reads the declared actions.
+func (c *compiler) actions(sections []section) {
+	at := make(map[string]node)
+	for _, s := range sections {
+		if s.value.kind != nodeMapping {
+			if s.value.given() {
+				c.fail(s.value, "actions: want a mapping of names, got %s", s.value.kind)
+			}
+			continue
+		}
+		for _, p := range s.value.pairs {
+			name := p.key.text
+			if !identifier(name) {
+				c.fail(p.key, "action %q: want a name of letters, digits and underscores", name)
+				continue
+			}
+			if first, there := at[name]; there {
+				c.fail(p.key, "action %q is declared twice; first in %s, line %d", name, first.file, first.line)
+				continue
+			}
+			at[name] = p.key
+			c.addAction(c.action(name, p.value))
+		}
+	}
+	for _, name := range c.opts.Actions {
+		if c.a.actionIndex[name] == nil {
+			c.addAction(&Action{Name: name})
+		}
+	}
+}
+
+func (c *compiler) addAction(a *Action) {
+	c.a.actions = append(c.a.actions, a)
+	c.a.actionIndex[a.Name] = a
+}
+
+func (c *compiler) actionNames() []string {
+	names := make([]string, 0, len(c.a.actions))
+	for _, a := range c.a.actions {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func (c *compiler) action(name string, n node) *Action {
+	a := &Action{Name: name, Declared: true}
+	what := "action " + name
+	c.fields(n, what, map[string]func(key, value node){
+		"description": func(_, v node) { a.Description = strings.TrimSpace(c.text(v, what+".description")) },
+		"inputs":      func(_, v node) { a.Inputs = append(a.Inputs, c.actionInputs(a, v, false)...) },
+		"optional_inputs": func(_, v node) {
+			a.Inputs = append(a.Inputs, c.actionInputs(a, v, true)...)
+		},
+		"outputs": func(_, v node) { a.Outputs = c.actionOutputs(v, what+".outputs") },
+		"requires_confirmation": func(_, v node) {
+			a.RequiresConfirmation = c.boolean(v, what+".requires_confirmation", false)
+		},
+		"confirmation": func(_, v node) { a.confirmation = c.message(v, what+".confirmation") },
+		"idempotent":   func(_, v node) { a.Idempotent = c.boolean(v, what+".idempotent", false) },
+		"http":         func(_, v node) { a.HTTP = c.httpCall(v, what+".http") },
+		"mcp":          func(_, v node) { a.MCP = c.mcpCall(v, what+".mcp") },
+	})
+	if a.HTTP != nil && a.MCP != nil {
+		c.fail(n, "%s: want http or mcp, not both", what)
+	}
+	if len(a.confirmation) > 0 {
+		a.RequiresConfirmation = true
+	}
+	return a
+}
+
+// actionInputs reads a list of slots, or a mapping of arguments to slots.
+func (c *compiler) actionInputs(a *Action, n node, optional bool) []ActionInput {
+	what := "action " + a.Name + ".inputs"
+	var out []ActionInput
+	add := func(at node, name, from string) {
+		c.refs = append(c.refs, nameRef{at, from, what})
+		in := ActionInput{Name: name, From: from, Optional: optional}
+		if s := c.a.slotIndex[from]; s != nil && !s.required {
+			in.Optional = true
+		}
+		out = append(out, in)
+	}
+	if n.kind == nodeMapping {
+		for _, p := range n.pairs {
+			if from := c.text(p.value, what); from != "" {
+				add(p.value, p.key.text, from)
+			}
+		}
+		return out
+	}
+	for _, item := range n.items {
+		if item.kind == nodeMapping { // {name: .., from: .., required: false}
+			var in ActionInput
+			required := true
+			c.fields(item, what, map[string]func(key, value node){
+				"name":     func(_, v node) { in.Name = c.text(v, what) },
+				"from":     func(_, v node) { in.From = c.text(v, what) },
+				"required": func(_, v node) { required = c.boolean(v, what, true) },
+				"type":     nil, "description": nil,
+			})
+			if in.Name == "" {
+				c.fail(item, "%s: want a field name in each entry", what)
+				continue
+			}
+			if in.From == "" {
+				in.From = in.Name
+			}
+			add(item, in.Name, in.From)
+			out[len(out)-1].Optional = out[len(out)-1].Optional || !required
+			continue
+		}
+		if name := c.text(item, what); name != "" {
+			add(item, name, name)
+		}
+	}
+	if n.kind == nodeScalar {
+		c.fail(n, "%s: want a list, got %s", what, n.kind)
+	}
+	return out
+}
+
+func (c *compiler) actionOutputs(n node, what string) []string {
+	if n.kind == nodeMapping { // name: type
+		var out []string
+		for _, p := range n.pairs {
+			out = append(out, p.key.text)
+		}
+		return out
+	}
+	var out []string
+	for _, item := range n.items {
+		if name, ok := item.find("name"); ok {
+			item = name
+		}
+		if t := c.text(item, what); t != "" {
+			out = append(out, t)
+		}
+	}
+	if n.kind == nodeScalar {
+		c.fail(n, "%s: want a list, got %s", what, n.kind)
+	}
+	return out
+}
+
+func (c *compiler) httpCall(n node, what string) *HTTPCall {
+	h := &HTTPCall{Method: "POST"}
+	c.fields(n, what, map[string]func(key, value node){
+		"method": func(_, v node) {
+			h.Method = strings.ToUpper(c.text(v, what+".method"))
+			switch h.Method {
+			case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD":
+			default:
+				c.report(SeverityError, v, nearest(h.Method, []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"}), "%s.method: unknown method %q", what, h.Method)
+			}
+		},
+		"url":     func(_, v node) { h.URL = c.text(v, what+".url") },
+		"headers": func(_, v node) { h.Headers = c.textMap(v, what+".headers") },
+		"query":   func(_, v node) { h.Query = c.textMap(v, what+".query") },
+		"body":    func(_, v node) { h.Body = v.plain() },
+		"timeout": func(_, v node) { h.Timeout = c.duration(v, what+".timeout") },
+		"retries": func(_, v node) {
+			if r, ok := c.count(v, what+".retries", 0, 10); ok {
+				h.Retries = r
+			}
+		},
+	})
+	if h.URL == "" && n.kind == nodeMapping {
+		c.fail(n, "%s: want a url", what)
+	}
+	return h
+}
+
+func (c *compiler) mcpCall(n node, what string) *MCPCall {
+	m := &MCPCall{}
+	c.fields(n, what, map[string]func(key, value node){
+		"server": func(_, v node) { m.Server = c.text(v, what+".server") },
+		"tool":   func(_, v node) { m.Tool = c.text(v, what+".tool") },
+	})
+	if m.Server == "" && n.kind == nodeMapping {
+		c.fail(n, "%s: want a server", what)
+	}
+	return m
+}
+
+func (c *compiler) textMap(n node, what string) map[string]string {
+	if n.kind != nodeMapping {
+		if n.given() {
+			c.fail(n, "%s: want a mapping, got %s", what, n.kind)
+		}
+		return nil
+	}
+	m := make(map[string]string, len(n.pairs))
+	for _, p := range n.pairs {
+		m[p.key.text] = c.text(p.value, what+"."+p.key.text)
+	}
+	return m
+}
+
+func (c *compiler) duration(n node, what string) time.Duration {
+	text := strings.TrimSpace(c.text(n, what))
+	if f, ok := toNumber(text); ok && f >= 0 && f <= 3600 {
+		return time.Duration(f * float64(time.Second))
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > time.Hour {
+		c.fail(n, "%s: want a duration as 5s, at most an hour", what)
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,187 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// soniSettings mark a file of Soni, whose code is registered elsewhere.
+var soniSettings = []string{"models", "llm", "persistence", "logging", "rephrase_responses", "rephrase_tone"}
+
+// settings reads the settings of all files; a later file adds to an earlier.
+func (c *compiler) settings(sections []section) {
+	s := &c.a.settings
+	*s = Settings{
+		Language: "en", Handoff: true, Retries: defaultRetries,
+		HistoryLimit: defaultHistoryLimit, TraceLimit: defaultTraceLimit, StepLimit: defaultStepLimit,
+		Other: make(map[string]any),
+	}
+	handlers := map[string]func(key, value node){
+		"language": func(_, v node) { s.Language = c.text(v, "settings.language") },
+		"greeting": func(_, v node) {
+			if m := c.message(v, "settings.greeting"); len(m) > 0 {
+				c.a.messages["greeting"] = m
+				s.Greeting = m[0].text
+			}
+		},
+		"start":        func(_, v node) { s.Start = c.text(v, "settings.start") },
+		"turn":         func(_, v node) { s.Turn = c.policy(v, "settings.turn") },
+		"barge_in":     func(_, v node) { s.BargeIn = c.policy(v, "settings.barge_in") },
+		"instructions": func(_, v node) { c.instructions(v) },
+		"model":        func(_, v node) { c.model(v) },
+		"rephrase_responses": func(_, v node) {
+			s.Rephrase = c.boolean(v, "settings.rephrase_responses", false)
+		},
+		"rephrase_tone": func(_, v node) { s.Tone = c.text(v, "settings.rephrase_tone") },
+		"handoff":       func(_, v node) { s.Handoff = c.boolean(v, "settings.handoff", true) },
+		"retries": func(_, v node) {
+			if n, ok := c.count(v, "settings.retries", 1, 100); ok {
+				s.Retries = n
+			}
+		},
+		"min_confidence": func(_, v node) {
+			if f, ok := c.number(v, "settings.min_confidence", 0, 1); ok {
+				s.MinConfidence = f
+			}
+		},
+		"history_limit": func(_, v node) {
+			if n, ok := c.count(v, "settings.history_limit", 2, 10000); ok {
+				s.HistoryLimit = n
+			}
+		},
+		"trace_limit": func(_, v node) {
+			if n, ok := c.count(v, "settings.trace_limit", 0, 10000); ok {
+				s.TraceLimit = n
+			}
+		},
+		"step_limit": func(_, v node) {
+			if n, ok := c.count(v, "settings.step_limit", 10, 10000); ok {
+				s.StepLimit = n
+			}
+		},
+	}
+	for _, name := range []string{"models", "llm", "persistence", "logging"} {
+		handlers[name] = func(key, v node) {
+			s.Other[name] = v.plain()
+			c.warn(key, "settings.%s has no meaning here and is kept as it stands", name)
+		}
+	}
+	for _, name := range c.opts.Settings {
+		if handlers[name] == nil {
+			handlers[name] = func(_, v node) { s.Other[name] = v.plain() }
+		}
+	}
+	for _, sec := range sections {
+		for _, p := range sec.value.pairs {
+			c.lenient = c.lenient || slices.Contains(soniSettings, p.key.text)
+		}
+		c.fields(sec.value, "settings", handlers)
+	}
+}
+
+// model reads what a language model is used for.
+func (c *compiler) model(n node) {
+	m := &c.a.settings.Model
+	if n.kind == nodeScalar {
+		m.Name = n.text
+		return
+	}
+	if n.kind != nodeMapping {
+		c.fail(n, "settings.model: want the name of a model or a mapping, got %s", n.kind)
+		return
+	}
+	m.Other = make(map[string]any)
+	for _, p := range n.pairs {
+		switch p.key.text {
+		case "understanding":
+			m.Understanding = c.boolean(p.value, "settings.model.understanding", false)
+		case "answers":
+			m.Answers = c.boolean(p.value, "settings.model.answers", false)
+			c.a.settings.modelAnswersSet = true
+		case "name":
+			m.Name = c.text(p.value, "settings.model.name")
+		default:
+			m.Other[p.key.text] = p.value.plain()
+		}
+	}
+}
+
+// policy reads a policy with its numbers.
+func (c *compiler) policy(n node, what string) Policy {
+	var p Policy
+	if n.kind == nodeScalar {
+		p.Policy = n.text
+		return p
+	}
+	if n.kind != nodeMapping {
+		c.fail(n, "%s: want {policy: name, ...}, got %s", what, n.kind)
+		return p
+	}
+	for _, f := range n.pairs {
+		name, value := f.key.text, f.value
+		if name == "policy" {
+			p.Policy = c.text(value, what+".policy")
+			continue
+		}
+		if value.kind != nodeScalar {
+			c.fail(value, "%s.%s: want a number, a duration or a word, got %s", what, name, value.kind)
+			continue
+		}
+		text := strings.TrimSpace(value.text)
+		if v, ok := toNumber(text); ok {
+			put(&p.Numbers, name, v)
+		} else if d, err := time.ParseDuration(text); err == nil {
+			put(&p.Durations, name, d)
+		} else if b, ok := value.scalar().(bool); ok {
+			put(&p.Flags, name, b)
+		} else {
+			put(&p.Words, name, text)
+		}
+	}
+	return p
+}
+
+func put[V any](m *map[string]V, key string, v V) {
+	if *m == nil {
+		*m = make(map[string]V)
+	}
+	(*m)[key] = v
+}
+
+// language loads the agent's language and its phrases.
+func (c *compiler) language(sections []section) bool {
+	tag, ok := languageTag(c.a.settings.Language)
+	if !ok {
+		at := node{}
+		for _, s := range sections {
+			if v, ok := s.value.find("language"); ok {
+				at = v
+			}
+		}
+		c.report(SeverityError, at, nearest(tag, Languages()), "settings.language: there are no words for %q: want one of %s",
+			c.a.settings.Language, strings.Join(Languages(), ", "))
+		tag = "en" // so that the rest is checked too
+	}
+	lang, err := loadLanguage(tag)
+	if err != nil {
+		c.fail(node{}, "%v", err)
+		return false
+	}
+	c.a.settings.Language = tag
+	c.a.lang = lang
+	for _, key := range sortedKeys(lang.messages) {
+		if len(c.a.messages[key]) > 0 {
+			continue // the greeting of the settings
+		}
+		for _, text := range lang.messages[key] {
+			t, err := compileTemplate(text)
+			if err != nil {
+				c.fail(node{}, "message %s of language %s: %v", key, tag, err)
+				return false
+			}
+			c.a.messages[key] = append(c.a.messages[key], t)
+		}
+	}
+	return true
+}

@@ -1,0 +1,83 @@
+package dialog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says how much a problem matters.
+type Severity string
+
+// The severities.
+const (
+	SeverityError   Severity = "error"   // the agent cannot run
+	SeverityWarning Severity = "warning" // it runs, but something is ignored or doubtful
+)
+
+// Problem is one thing that is wrong with an agent's files.
+type Problem struct {
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"`
+	Line     int      `json:"line,omitempty"`   // from 1; 0: the file as a whole
+	Column   int      `json:"column,omitempty"` // from 1
+	Message  string   `json:"message"`
+	// Suggestion is what to write instead, if something is near.
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+// String writes the problem on one line: file:line:column: severity: message.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	}
+	fmt.Fprintf(&b, ": %s: %s", p.Severity, p.Message)
+	if p.Suggestion != "" {
+		fmt.Fprintf(&b, " (did you mean %q?)", p.Suggestion)
+	}
+	return b.String()
+}
+
+// HasErrors reports whether one of the problems keeps the agent from running.
+func HasErrors(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == SeverityError })
+}
+
+// nearest is the candidate that is spelled most like name, or "".
+func nearest(name string, candidates []string) string {
+	limit := max(1, min(3, len(name)/3))
+	best, distance := "", limit+1
+	lower := strings.ToLower(name)
+	for _, c := range candidates {
+		if c == name || c == "" {
+			continue
+		}
+		d := editDistance(lower, strings.ToLower(c), limit)
+		if d < distance || d == distance && d <= limit && c < best {
+			best, distance = c, d
+		}
+	}
+	if best != "" || len(name) < 4 {
+		return best
+	}
+	for _, c := range candidates { // "destination" for "destination_city"
+		if c != name && len(c) >= 4 && (strings.HasPrefix(lower, strings.ToLower(c)+"_") || strings.HasPrefix(strings.ToLower(c), lower+"_")) {
+			return c
+		}
+	}
+	return ""
+}
+
+// sortProblems puts problems in the order of the files and lines.
+func sortProblems(problems []Problem, files []File) {
+	order := make(map[string]int, len(files))
+	for i, f := range files {
+		order[f.Name] = i
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}

@@ -1,0 +1,329 @@
+package dialog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// vocabulary is what a random user may say: sentences that mean something to
+// one of the agents, and noise.
+func vocabulary(a *Agent) []string {
+	out := []string{
+		"", "yes", "no", "yes please", "no thanks", "cancel", "help", "start over", "repeat that", "what do you mean?",
+		"I want to talk to a person", "skip", "try again", "goodbye", "hello", "thanks", "never mind", "what are my options",
+		"actually", "no wait", "sorry", "change", "change it", "make it", "not", "tomorrow", "next friday", "yesterday",
+		"half past three", "twenty three", "fifty euros", "$12.50", "double oh seven", "one two three four five six",
+		"John Smith", "j dot doe at example dot com", "DE89370400440532013000", "lorem ipsum dolor", "the the the", "42", "-1",
+		"from to from to", "yes but no", "no but yes", "maybe", "ja", "nein", "abbrechen", "morgen", "\x00\xff", "🙂", "{origin}", "((((",
+		strings.Repeat("very ", 300) + "long",
+	}
+	for _, f := range a.flows {
+		for _, t := range f.triggers {
+			out = append(out, t.text)
+		}
+	}
+	for _, s := range a.slots {
+		out = append(out, "change the "+s.label, "the "+s.label+" is wrong", "what is the "+s.label)
+		for i, v := range s.values {
+			if i == 4 {
+				break
+			}
+			out = append(out, v.value, "from "+v.value, "to "+v.value, "actually make it "+v.value, "change the "+s.label+" to "+v.value, "no, "+v.value, "not "+v.value)
+		}
+	}
+	return out
+}
+
+// walker is a dialogue under random turns, with what has to hold after each.
+type walker struct {
+	a    *Agent
+	st   State
+	now  time.Time
+	out  Output
+	yes  bool            // the last message was a yes to the open confirmation
+	keys map[string]bool // of the calls made
+	ids  map[string]bool
+}
+
+// agents that the properties are checked on.
+func propertyAgents(t *testing.T) map[string]*Agent {
+	agents := map[string]*Agent{
+		"seed": testAgent(t, "seed.yaml"), "bank": testAgent(t, "bank.yaml"), "steps": testAgent(t, "steps.yaml"),
+		"model": testAgent(t, "model.yaml"), "de": testAgent(t, "de.yaml"),
+		"soni": testAgent(t, "soni/00-settings.yaml", "soni/10-slots.yaml", "soni/20-flows.yaml"),
+	}
+	if _, err := os.Stat("../examples/flights/flights.yaml"); err == nil {
+		agents["flights"] = flightsExample(t)
+	}
+	return agents
+}
+
+// TestRandomTurns lets random users talk to every agent: nothing panics, every
+// transition is in the matrix, no action runs without its confirmation or twice
+// for one, what the user confirmed is not lost, and the state survives JSON.
+func TestRandomTurns(t *testing.T) {
+	agents := propertyAgents(t)
+	for _, name := range sortedKeys(agents) {
+		a := agents[name]
+		words := vocabulary(a)
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				w := &walker{a: a, now: tuesday, keys: make(map[string]bool), ids: make(map[string]bool)}
+				w.check(t, "start", func() Output { return a.Start(&w.st, w.now) })
+				for range rapid.IntRange(1, 40).Draw(t, "turns") {
+					w.turn(t, words)
+				}
+			})
+		})
+	}
+}
+
+func (w *walker) turn(t *rapid.T, words []string) {
+	w.now = w.now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond)
+	w.yes = false
+	switch {
+	case w.out.Act != nil && rapid.IntRange(0, 9).Draw(t, "answer") > 0:
+		in := ActionEnded{ID: w.out.Act.ID, Outputs: map[string]any{
+			"booking_ref": "BK-1", "index": 3, "item": "x", "needs_code": rapid.SampledFrom([]string{"yes", "no"}).Draw(t, "code"), "balance": 1.5,
+			"number": 7, "has_more": "no",
+		}}
+		switch rapid.IntRange(0, 5).Draw(t, "result") {
+		case 0:
+			in.Failed, in.Code, in.Message = true, "boom", "it broke"
+		case 1:
+			in.Missing = []string{rapid.SampledFrom(append(w.a.slotNames(), "nonsense")).Draw(t, "missing")}
+		}
+		w.check(t, fmt.Sprintf("%+v", in), func() Output { return w.a.Handle(&w.st, w.now, in) })
+	case w.out.Understand != nil && rapid.IntRange(0, 9).Draw(t, "answer") > 0:
+		in := Understood{Failed: rapid.Bool().Draw(t, "failed")}
+		for range rapid.IntRange(0, 3).Draw(t, "commands") {
+			in.Commands = append(in.Commands, w.command(t))
+		}
+		w.yes = w.st.Confirmation != nil && (in.Failed || slices.ContainsFunc(in.Commands, func(c Command) bool { return c.Type == Confirm }))
+		w.check(t, fmt.Sprintf("%+v", in), func() Output { return w.a.Handle(&w.st, w.now, in) })
+	default:
+		switch rapid.IntRange(0, 30).Draw(t, "kind") {
+		case 0:
+			w.check(t, "repeat", func() Output { return w.a.Repeat(&w.st, w.now) })
+			return
+		case 1:
+			w.yes = strings.Contains(strings.ToLower(w.st.Pending), "yes") || w.agreed(w.st.Pending)
+			w.check(t, "resume", func() Output { return w.a.Resume(&w.st, w.now) })
+			return
+		case 2:
+			w.check(t, "recover", func() Output { return w.a.RecoverFromError(&w.st, w.now) })
+			return
+		case 3:
+			w.check(t, "late", func() Output {
+				return w.a.Handle(&w.st, w.now, ActionEnded{ID: "nobody", Outputs: map[string]any{"x": 1}})
+			})
+			return
+		}
+		text := rapid.SampledFrom(words).Draw(t, "text")
+		if likely := w.likely(); likely != nil && rapid.IntRange(0, 9).Draw(t, "sensible") < 6 {
+			text = rapid.SampledFrom(likely).Draw(t, "answer")
+		} else if rapid.IntRange(0, 6).Draw(t, "two") == 0 {
+			text += " " + rapid.SampledFrom(words).Draw(t, "more")
+		}
+		w.yes = w.agreed(text) || strings.Contains(strings.ToLower(text), "yes")
+		w.check(t, text, func() Output {
+			return w.a.Handle(&w.st, w.now, Message{Text: text, Confidence: rapid.Float64Range(0, 1).Draw(t, "confidence")})
+		})
+	}
+}
+
+// agreed reports whether a text begins with a yes.
+func (w *walker) agreed(text string) bool {
+	a, _ := w.a.lang.leadingAnswer(tokenize(text, nil))
+	return a == answerYes
+}
+
+// likely is what somebody would say who follows the conversation.
+func (w *walker) likely() []string {
+	switch w.st.ConversationState {
+	case Confirming:
+		return []string{"yes", "yes please", "go ahead", "no", "ja", "nein", "ja genau"}
+	case Error:
+		return []string{"try again", "cancel", "noch einmal versuchen", "abbrechen"}
+	case WaitingForSlot:
+	default:
+		return nil
+	}
+	s := w.a.slotIndex[w.st.WaitingForSlot]
+	if s.closed() {
+		var out []string
+		for _, v := range s.values {
+			out = append(out, v.value)
+		}
+		return out
+	}
+	switch s.typ {
+	case TypeDate:
+		return []string{"tomorrow", "next friday", "morgen", "2026-03-04"}
+	case TypeTime:
+		return []string{"15:30", "9:00"}
+	case TypeInteger, TypeNumber, TypeFloat, TypeMoney:
+		return []string{"3", "7", "50"}
+	case TypeCode:
+		return []string{"DE89370400440532013000"}
+	case TypeDigits:
+		return []string{"123456", "1234"}
+	case TypeBoolean:
+		return []string{"yes", "no"}
+	default:
+		return []string{"Jane Doe", "checking"}
+	}
+}
+
+// command makes a command as a model might, sensible or not.
+func (w *walker) command(t *rapid.T) Command {
+	c := Command{Type: rapid.SampledFrom(append(CommandTypes(), "nonsense")).Draw(t, "type")}
+	c.Flow = rapid.SampledFrom(append(w.a.flowNames(), "nonsense")).Draw(t, "flow")
+	c.Slot = rapid.SampledFrom(append(w.a.slotNames(), "nonsense", "")).Draw(t, "slot")
+	c.Value = rapid.SampledFrom([]any{nil, "Boston", "Denver", 3, 2.5, true, "next friday", "", []any{1}, map[string]any{"a": 1}, "no such thing"}).Draw(t, "value")
+	return c
+}
+
+// check takes one step and looks at what has to hold.
+func (w *walker) check(t *rapid.T, what string, step func() Output) {
+	t.Helper()
+	before := w.st.Clone()
+	snapshot, err := json.Marshal(before)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	w.st.Trace = []TraceEvent{} // what this step adds
+	w.out = step()
+	for _, e := range w.st.Trace {
+		if e.Event == "state_changed" && !allowed(e.Data.From, e.Data.To) {
+			t.Fatalf("%s: %s to %s is not in the matrix", what, e.Data.From, e.Data.To)
+		}
+		if e.Event == "error" && strings.Contains(e.Data.Detail, "TransitionError") {
+			t.Fatalf("%s: %s", what, e.Data.Detail)
+		}
+	}
+	w.checkAction(t, what, before)
+	w.checkSlots(t, what, before)
+	w.checkShape(t, what)
+	checkRoundTrip(t, w.st)
+	if again, _ := json.Marshal(before); !bytes.Equal(again, snapshot) {
+		t.Fatalf("%s: the step changed a clone of the state", what)
+	}
+}
+
+// checkAction: an action that requires it runs after a yes alone, and each run
+// has a key of its own.
+func (w *walker) checkAction(t *rapid.T, what string, before State) {
+	act := w.out.Act
+	if act == nil {
+		return
+	}
+	if what == "resume" && before.ConversationState == ExecutingAction { // the same call once more
+		if !w.ids[act.ID] {
+			t.Fatalf("resume makes a new call %s", act.ID)
+		}
+		return
+	}
+	if w.ids[act.ID] {
+		t.Fatalf("%s: the call %s is made twice", what, act.ID)
+	}
+	w.ids[act.ID] = true
+	retry := act.Attempt > 1
+	if !retry && w.keys[act.Key] {
+		t.Fatalf("%s: the key %s is used for two runs", what, act.Key)
+	}
+	w.keys[act.Key] = true
+	if a, ok := w.a.actionIndex[act.Name]; ok && a.RequiresConfirmation && !retry {
+		if before.Confirmation == nil || !w.yes {
+			t.Fatalf("%s: %s runs without its confirmation", what, act.Name)
+		}
+	}
+	if w.st.ConversationState != ExecutingAction {
+		t.Fatalf("%s: an action runs in state %s", what, w.st.ConversationState)
+	}
+}
+
+// checkSlots: a slot that was set and validated keeps its value unless the
+// trace says why not.
+func (w *walker) checkSlots(t *rapid.T, what string, before State) {
+	reason := slices.ContainsFunc(w.st.Trace, func(e TraceEvent) bool {
+		switch e.Event {
+		case "flow_started", "flow_resumed", "flow_reopened", "action_completed", "slot_skipped", "flow_cancelled":
+			return true
+		}
+		return false
+	})
+	if reason || w.st.ConversationState == Error || what == "start" {
+		return
+	}
+	for name, old := range before.Slots {
+		s := w.a.slotIndex[name]
+		if old == nil || s == nil || equal(old, w.st.Slots[name]) {
+			continue
+		}
+		set := slices.ContainsFunc(w.st.Trace, func(e TraceEvent) bool { return e.Event == "slot_set" && e.Data.Slot == name })
+		asked := w.st.WaitingForSlot == name // a loop asks anew
+		if !set && !asked && w.st.CurrentFlow == before.CurrentFlow {
+			t.Fatalf("%s: slot %s lost its value %v, now %v", what, name, old, w.st.Slots[name])
+		}
+	}
+}
+
+// checkShape: the state makes sense at rest.
+func (w *walker) checkShape(t *rapid.T, what string) {
+	st := &w.st
+	bad := func(why string) { t.Fatalf("%s: %s: %+v", what, why, *st) }
+	switch st.ConversationState {
+	case Idle, Completed:
+		if st.CurrentFlow != noFlow || st.CurrentStep != "" || st.WaitingForSlot != "" {
+			bad("a flow is left over")
+		}
+	case WaitingForSlot:
+		if st.WaitingForSlot == "" || st.CurrentFlow == noFlow || w.a.slotIndex[st.WaitingForSlot] == nil {
+			bad("waits for nothing")
+		}
+	case Confirming:
+		if st.Confirmation == nil || st.CurrentFlow == noFlow {
+			bad("confirms nothing")
+		}
+	case ExecutingAction:
+		if st.Action == nil || st.Action.Failed {
+			bad("runs nothing")
+		}
+	case Understanding:
+		if !w.a.settings.Model.Understanding || st.Pending == "" {
+			bad("rests in understanding")
+		}
+	case Error:
+		if _, ok := st.Metadata["error"].(map[string]any); !ok {
+			bad("an error without its note")
+		}
+	case ValidatingSlot:
+		bad("rests in validating")
+	}
+	one := 0
+	for _, is := range []bool{w.out.Act != nil, w.out.Understand != nil, w.out.Ask} {
+		if is {
+			one++
+		}
+	}
+	if one > 1 {
+		bad("asks for two things at once")
+	}
+	if len(st.Messages) > w.a.settings.HistoryLimit || len(st.Trace) > w.a.settings.TraceLimit || len(st.Stack) > maxDepth {
+		bad("outgrows its limits")
+	}
+	for _, l := range w.out.Say {
+		if strings.TrimSpace(l.Text) == "" {
+			bad("says nothing")
+		}
+	}
+}

@@ -1,0 +1,365 @@
+package dialog
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// spellingData is the "spelling" part of a language file.
+type spellingData struct {
+	Alphabet map[string]string `json:"alphabet"` // "bravo": "b"
+	AsIn     []string          `json:"as_in"`
+	Symbols  map[string]string `json:"symbols"`
+	Upper    []string          `json:"upper"`
+	Lower    []string          `json:"lower"`
+	At       []string          `json:"at"`
+	Dot      []string          `json:"dot"`
+}
+
+// spellingWords reads what is spelled out. It is immutable.
+type spellingWords struct {
+	alphabet     *phraseTable
+	letters      []string
+	asIn         *phraseTable
+	symbols      *phraseTable
+	marks        []string
+	upper, lower *phraseTable
+	at, dot      *phraseTable
+}
+
+func (d spellingData) compile() spellingWords {
+	w := spellingWords{
+		alphabet: newPhraseTable(), asIn: newPhraseTable(d.AsIn), symbols: newPhraseTable(),
+		upper: newPhraseTable(d.Upper), lower: newPhraseTable(d.Lower),
+		at: newPhraseTable(d.At), dot: newPhraseTable(d.Dot),
+	}
+	for _, k := range sortedKeys(d.Alphabet) {
+		w.alphabet.add(k, len(w.letters))
+		w.letters = append(w.letters, d.Alphabet[k])
+	}
+	for _, k := range sortedKeys(d.Symbols) {
+		w.symbols.add(k, len(w.marks))
+		w.marks = append(w.marks, d.Symbols[k])
+	}
+	return w
+}
+
+// isLetter reports whether t is one letter.
+func isLetter(t string) bool {
+	r, n := utf8.DecodeRuneInString(t)
+	return n > 0 && n == len(t) && unicode.IsLetter(r)
+}
+
+// letter reads one spelled letter: "b", "b as in boston", "bravo", "capital b".
+func (l *language) letter(toks []token, i int) (string, int) {
+	w := &l.spelling
+	k, upper, lower := i, false, false
+	if _, n := w.upper.at(toks, k); n > 0 && k+n < len(toks) {
+		k, upper = k+n, true
+	} else if _, n := w.lower.at(toks, k); n > 0 && k+n < len(toks) {
+		k, lower = k+n, true
+	}
+	if k >= len(toks) {
+		return "", 0
+	}
+	var s string
+	if id, n := w.alphabet.at(toks, k); n > 0 && (!isLetter(toks[k].text) || n > 1) {
+		s, k = w.letters[id], k+n
+	} else if isLetter(toks[k].text) {
+		s = toks[k].text
+		k++
+	} else {
+		return "", 0
+	}
+	if _, n := w.asIn.at(toks, k); n > 0 && k+n < len(toks) {
+		if word := toks[k+n].text; strings.HasPrefix(word, s) && !isLetter(word) {
+			k += n + 1
+		}
+	}
+	switch {
+	case upper:
+		s = strings.ToUpper(s)
+	case lower:
+		s = strings.ToLower(s)
+	}
+	return s, k - i
+}
+
+// code reads an identifier of letters and digits that starts at token i:
+// "BK-98765", "b k dash nine eight", "bravo kilo double seven". parts counts
+// what it was put together from.
+func (l *language) code(toks []token, i int) (s string, n, parts int) {
+	var b strings.Builder
+	k := i
+	for k < len(toks) && b.Len() < 40 {
+		if _, an := l.spelling.asIn.at(toks, k); an > 0 && parts > 0 {
+			break
+		}
+		if id, rn := l.numbers.repeat.at(toks, k); rn > 0 && k+rn < len(toks) {
+			if c, cn := l.letter(toks, k+rn); cn > 0 && toks[k+rn].text != "u" {
+				for range l.numbers.repeatTimes[id] {
+					b.WriteString(c)
+				}
+				k += rn + cn
+				parts++
+				continue
+			}
+		}
+		if t := toks[k].text; len(t) > 1 && mixed(t) {
+			b.WriteString(t)
+			k++
+			parts++
+			continue
+		}
+		if c, cn := l.letter(toks, k); cn > 0 {
+			if c == "o" && cn == 1 && parts > 0 && isDigit(lastByte(&b)) {
+				c = "0"
+			}
+			b.WriteString(c)
+			k += cn
+			parts++
+			continue
+		}
+		if d, dn := l.oneNumber(toks, k); dn > 0 {
+			b.WriteString(d)
+			k += dn
+			parts++
+			continue
+		}
+		if id, sn := l.spelling.symbols.at(toks, k); sn > 0 && parts > 0 && l.spelling.marks[id] != "@" {
+			b.WriteString(l.spelling.marks[id])
+			k += sn
+			continue
+		}
+		break
+	}
+	if parts == 0 {
+		return "", 0, 0
+	}
+	return b.String(), k - i, parts
+}
+
+func lastByte(b *strings.Builder) byte {
+	s := b.String()
+	if s == "" {
+		return 0
+	}
+	return s[len(s)-1]
+}
+
+// oneNumber reads one group of digits.
+func (l *language) oneNumber(toks []token, k int) (string, int) {
+	if s, ok := writtenDigits(toks[k].text, false); ok {
+		return s, 1
+	}
+	if id, n := l.numbers.repeat.at(toks, k); n > 0 && k+n < len(toks) {
+		if d, ok := l.numbers.digit(toks[k+n].text); ok {
+			return strings.Repeat(string(rune(d)), l.numbers.repeatTimes[id]), n + 1
+		}
+	}
+	if v, n := l.numbers.pair(toks, k); n > 0 {
+		return itoa(v), n
+	}
+	if d := l.numbers.digitWords[toks[k].text]; d == "0" {
+		return d, 1
+	}
+	return "", 0
+}
+
+// mixed reports whether t is written with letters and digits.
+func mixed(t string) bool {
+	letter, digit := false, false
+	for _, r := range t {
+		switch {
+		case unicode.IsLetter(r):
+			letter = true
+		case r >= '0' && r <= '9':
+			digit = true
+		case r == '-' || r == '/' || r == '.':
+		default:
+			return false
+		}
+	}
+	return letter && digit
+}
+
+// email reads an address. Whole says that toks are the answer and nothing else,
+// so that "john smith at example dot com" has all its words.
+func (l *language) email(toks []token, i int, whole bool) (string, int) {
+	if strings.Contains(toks[i].text, "@") {
+		if a := strings.TrimRight(toks[i].text, "."); validEmail(a) {
+			return a, 1
+		}
+		return "", 0
+	}
+	w := &l.spelling
+	at := -1
+	for k := i + 1; k < len(toks) && k <= i+24; k++ {
+		if _, n := w.at.at(toks, k); n > 0 && l.domainAt(toks, k+n) > 0 {
+			at = k
+			break
+		}
+	}
+	if at < 0 {
+		return "", 0
+	}
+	if !whole && l.localStart(toks, i, at) != i {
+		return "", 0
+	}
+	var b strings.Builder
+	for k := i; k < at; {
+		s, n := l.emailPart(toks, k)
+		b.WriteString(s)
+		k += n
+		if k > at {
+			return "", 0
+		}
+	}
+	_, an := w.at.at(toks, at)
+	end := l.domainAt(toks, at+an)
+	b.WriteByte('@')
+	for k := at + an; k < end; {
+		s, n := l.emailPart(toks, k)
+		b.WriteString(s)
+		k += n
+	}
+	a := b.String()
+	if !validEmail(a) {
+		return "", 0
+	}
+	return a, end - i
+}
+
+// emailPart is the text of one piece of a spoken address.
+func (l *language) emailPart(toks []token, k int) (string, int) {
+	w := &l.spelling
+	if id, n := w.symbols.at(toks, k); n > 0 {
+		return w.marks[id], n
+	}
+	if s, n := l.letter(toks, k); n > 1 {
+		return strings.ToLower(s), n
+	}
+	if s, n := l.digitRun(toks, k, false); n > 0 {
+		return s, n
+	}
+	return toks[k].text, 1
+}
+
+// domainAt is the token behind the domain that starts at k, or 0.
+func (l *language) domainAt(toks []token, k int) int {
+	w := &l.spelling
+	dots, need := 0, true
+	for m := k; m < len(toks) && m < k+12; m++ {
+		if _, n := w.dot.at(toks, m); n > 0 {
+			if need {
+				return 0
+			}
+			dots, need = dots+1, true
+			continue
+		}
+		t := toks[m].text
+		if m == k && strings.Contains(t, ".") {
+			return m + 1
+		}
+		if !need { // a second word: only spelled letters and more of the name before the first dot
+			if dots > 0 {
+				return m
+			}
+			if m > k+4 {
+				return 0
+			}
+			continue
+		}
+		need = false
+		if dots > 0 && len(t) < 2 {
+			// "dot c o m": spelled
+			for m+1 < len(toks) && isLetter(toks[m+1].text) {
+				m++
+			}
+		}
+	}
+	if dots == 0 || need {
+		return 0
+	}
+	end := min(len(toks), k+12)
+	return end
+}
+
+// localStart is where the part before the at sign begins when words precede it.
+func (l *language) localStart(toks []token, i, at int) int {
+	w := &l.spelling
+	start := at - 1
+	single := func(k int) bool {
+		return isLetter(toks[k].text) || allDigits(toks[k].text)
+	}
+	for start > i {
+		if n := w.symbols.endsAt(toks, start); n > 0 && start-n > i-1 && start-n-1 >= i {
+			start -= n + 1
+			continue
+		}
+		if start >= i+2 {
+			if n := w.asIn.endsAt(toks, start); n > 0 && start-n-1 >= i && isLetter(toks[start-n-1].text) {
+				start -= n + 1
+				continue
+			}
+		}
+		if single(start) && single(start-1) {
+			start--
+			continue
+		}
+		if _, n := l.numbers.pair(toks, start); n > 0 {
+			start--
+			continue
+		}
+		break
+	}
+	return start
+}
+
+// validEmail checks the shape of an address.
+func validEmail(a string) bool {
+	if len(a) > 254 {
+		return false
+	}
+	local, domain, ok := strings.Cut(a, "@")
+	if !ok || local == "" || len(local) > 64 || strings.Contains(domain, "@") {
+		return false
+	}
+	for _, r := range local {
+		if !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-+%'", r)) {
+			return false
+		}
+	}
+	if strings.HasPrefix(local, ".") || strings.HasSuffix(local, ".") || strings.Contains(a, "..") {
+		return false
+	}
+	labels := strings.Split(domain, ".")
+	if len(labels) < 2 {
+		return false
+	}
+	for i, label := range labels {
+		if label == "" || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {
+			return false
+		}
+		for _, r := range label {
+			if !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-') {
+				return false
+			}
+		}
+		if i == len(labels)-1 && (len(label) < 2 || allDigits(label)) {
+			return false
+		}
+	}
+	return true
+}
+
+// phone reads a telephone number: 5 to 15 digits, a plus sign before them kept.
+func (l *language) phone(toks []token, i int) (string, int) {
+	s, n := l.digitRun(toks, i, true)
+	digits := len(strings.TrimPrefix(s, "+"))
+	if n == 0 || digits < 5 || digits > 15 {
+		return "", 0
+	}
+	return s, n
+}

@@ -1,0 +1,255 @@
+package dialog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// stateJSON is the JSON form of [State]: the seed's fields under its names,
+// then the engine's.
+type stateJSON struct {
+	Version           string            `json:"version"`
+	Messages          []ChatMessage     `json:"messages"`
+	Slots             map[string]any    `json:"slots"`
+	CurrentFlow       string            `json:"current_flow"`
+	ConversationState ConversationState `json:"conversation_state"`
+	CurrentStep       *string           `json:"current_step"`
+	WaitingForSlot    *string           `json:"waiting_for_slot"`
+	TurnCount         int               `json:"turn_count"`
+	LastResponse      string            `json:"last_response"`
+	LastNLUCall       *float64          `json:"last_nlu_call"`
+	Trace             []TraceEvent      `json:"trace"`
+	Metadata          map[string]any    `json:"metadata"`
+
+	NLUCalls     int            `json:"nlu_calls"`
+	Cache        *NLUCache      `json:"nlu_cache,omitempty"`
+	Stack        []Frame        `json:"flow_stack,omitempty"`
+	Path         []string       `json:"path,omitempty"`
+	Finished     *FinishedFlow  `json:"finished_flow,omitempty"`
+	Asking       *Asking        `json:"asking,omitempty"`
+	Suggested    *Suggestion    `json:"suggested,omitempty"`
+	Confirmation *Confirmation  `json:"pending_confirmation,omitempty"`
+	Granted      bool           `json:"confirmation_granted,omitempty"`
+	Action       *PendingAction `json:"pending_action,omitempty"`
+	Pending      string         `json:"pending_text,omitempty"`
+	Recent       []string       `json:"recent_slots,omitempty"`
+	Given        []string       `json:"given_slots,omitempty"`
+	Changing     bool           `json:"changing,omitempty"`
+	Misses       int            `json:"misses,omitempty"`
+	Runs         int            `json:"flow_runs,omitempty"`
+	Calls        int            `json:"action_calls,omitempty"`
+	ReadBack     bool           `json:"read_back,omitempty"`
+	HandedOff    bool           `json:"handed_off,omitempty"`
+}
+
+// MarshalJSON writes the state in the seed's form.
+func (s State) MarshalJSON() ([]byte, error) {
+	j := stateJSON{
+		Version: SchemaVersion, Messages: s.Messages, Slots: s.Slots, CurrentFlow: s.CurrentFlow,
+		ConversationState: s.ConversationState, TurnCount: s.TurnCount, LastResponse: s.LastResponse,
+		Trace: s.Trace, Metadata: s.Metadata,
+		NLUCalls: s.NLUCalls, Cache: s.Cache, Stack: s.Stack, Path: s.Path, Finished: s.Finished,
+		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted,
+		Action: s.Action, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
+		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff,
+	}
+	if j.Messages == nil {
+		j.Messages = []ChatMessage{}
+	}
+	if j.Slots == nil {
+		j.Slots = map[string]any{}
+	}
+	if j.Trace == nil {
+		j.Trace = []TraceEvent{}
+	}
+	if j.Metadata == nil {
+		j.Metadata = map[string]any{}
+	}
+	if j.CurrentFlow == "" {
+		j.CurrentFlow = noFlow
+	}
+	if j.ConversationState == "" {
+		j.ConversationState = Idle
+	}
+	if s.CurrentStep != "" {
+		j.CurrentStep = &s.CurrentStep
+	}
+	if s.WaitingForSlot != "" {
+		j.WaitingForSlot = &s.WaitingForSlot
+	}
+	if s.LastNLUCall != 0 {
+		j.LastNLUCall = &s.LastNLUCall
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a state that MarshalJSON wrote. A schema version that is
+// not known is an error.
+func (s *State) UnmarshalJSON(data []byte) error {
+	var j stateJSON
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&j); err != nil {
+		return fmt.Errorf("dialogue state: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("dialogue state: more follows the object")
+	}
+	if j.Version != "" && j.Version != SchemaVersion {
+		return fmt.Errorf("dialogue state: version %q: want %q", j.Version, SchemaVersion)
+	}
+	if !slices.Contains(ConversationStates(), j.ConversationState) {
+		if j.ConversationState != "" {
+			return fmt.Errorf("dialogue state: conversation_state %q: want one of %v", j.ConversationState, ConversationStates())
+		}
+		j.ConversationState = Idle
+	}
+	*s = State{
+		Messages: j.Messages, Slots: j.Slots, CurrentFlow: j.CurrentFlow, ConversationState: j.ConversationState,
+		TurnCount: j.TurnCount, LastResponse: j.LastResponse, Trace: j.Trace, Metadata: j.Metadata,
+		NLUCalls: j.NLUCalls, Cache: j.Cache, Stack: j.Stack, Path: j.Path, Finished: j.Finished,
+		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted,
+		Action: j.Action, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
+		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff,
+	}
+	// Exactly as long as they are: the decoder leaves room at the end.
+	s.Messages = append(make([]ChatMessage, 0, len(j.Messages)), j.Messages...)
+	s.Trace = append(make([]TraceEvent, 0, len(j.Trace)), j.Trace...)
+	if s.CurrentFlow == "" {
+		s.CurrentFlow = noFlow
+	}
+	if j.CurrentStep != nil {
+		s.CurrentStep = *j.CurrentStep
+	}
+	if j.WaitingForSlot != nil {
+		s.WaitingForSlot = *j.WaitingForSlot
+	}
+	if j.LastNLUCall != nil {
+		s.LastNLUCall = *j.LastNLUCall
+	}
+	s.canonical()
+	if s.unused() {
+		*s = State{} // a dialogue that has not begun
+	}
+	return nil
+}
+
+// unused reports whether nothing has happened yet.
+func (s *State) unused() bool {
+	return len(s.Messages) == 0 && len(s.Slots) == 0 && len(s.Trace) == 0 && len(s.Metadata) == 0 &&
+		s.CurrentFlow == noFlow && s.ConversationState == Idle && s.TurnCount == 0 && s.LastResponse == ""
+}
+
+// canonical turns the numbers of JSON into those of the engine.
+func (s *State) canonical() {
+	for k, v := range s.Slots {
+		s.Slots[k] = canon(v)
+	}
+	for k, v := range s.Metadata {
+		s.Metadata[k] = canon(v)
+	}
+	for i := range s.Stack {
+		for k, v := range s.Stack[i].Saved {
+			s.Stack[i].Saved[k] = canon(v)
+		}
+	}
+	if s.Suggested != nil {
+		s.Suggested.Value = canon(s.Suggested.Value)
+	}
+	if s.Action != nil {
+		for k, v := range s.Action.Inputs {
+			s.Action.Inputs[k] = canon(v)
+		}
+	}
+	if s.Cache != nil {
+		for i := range s.Cache.Commands {
+			s.Cache.Commands[i].Value = canon(s.Cache.Commands[i].Value)
+		}
+	}
+	for i := range s.Trace {
+		s.Trace[i].Data.Value = canon(s.Trace[i].Data.Value)
+	}
+}
+
+// maxCanonDepth bounds how deep values nest.
+const maxCanonDepth = 20
+
+// canon is the form in which values are kept: string, bool, int64, float64 that
+// is no whole number, []any, map[string]any, nil. A state that holds only these
+// reads back from JSON as it was.
+func canon(v any) any { return canonAt(v, 0) }
+
+func canonAt(v any, depth int) any {
+	if depth > maxCanonDepth {
+		return nil
+	}
+	switch v := v.(type) {
+	case nil, bool, int64:
+		return v
+	case string:
+		return strings.ToValidUTF8(v, "\uFFFD")
+	case int:
+		return int64(v)
+	case int32:
+		return int64(v)
+	case float32:
+		return canonNumber(float64(v))
+	case float64:
+		if v != v || v > 1e300 || v < -1e300 {
+			return nil
+		}
+		return canonNumber(v)
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return v.String()
+		}
+		return canonNumber(f)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = canonAt(v[i], depth+1)
+		}
+		return out
+	case []string:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = v[i]
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = canonAt(v[k], depth+1)
+		}
+		return out
+	case map[string]string:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = v[k]
+		}
+		return out
+	case time.Time:
+		return v.Format(time.RFC3339)
+	}
+	data, err := json.Marshal(v) // another type of the program: by its JSON
+	if err != nil {
+		return fmt.Sprintf("%T", v)
+	}
+	var out any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&out); err != nil {
+		return fmt.Sprintf("%T", v)
+	}
+	return canonAt(out, depth+1)
+}

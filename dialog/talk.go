@@ -1,0 +1,180 @@
+package dialog
+
+// This file: what may be said at any time, and the answers to it.
+
+// repeat says the last response again.
+func (t *turn) repeat() {
+	if t.st.LastResponse != "" {
+		t.out.Say = append(t.out.Say, Line{Text: t.st.LastResponse, Fixed: true})
+		t.readBack = t.st.ReadBack
+	}
+	t.back()
+}
+
+// clarify explains the open question.
+func (t *turn) clarify() {
+	s := t.a.slotIndex[t.st.WaitingForSlot]
+	switch {
+	case t.before == Error:
+		t.phrase("error_help")
+	case t.flow == nil:
+		t.help()
+		return
+	case t.st.Confirmation != nil:
+		t.phrase("clarify_confirm")
+		t.again()
+	case s != nil:
+		t.explain(s)
+		t.again()
+	}
+	t.back()
+}
+
+// explain says what a slot is about.
+func (t *turn) explain(s *slot) {
+	if t.sayMessage(s.help, true) {
+		return
+	}
+	d := s.description
+	if r := []rune(d); len(r) > 0 && (r[len(r)-1] == '.' || r[len(r)-1] == '?' || r[len(r)-1] == '!') {
+		t.sayText(d, true) // a sentence of its own
+		return
+	}
+	if d == "" {
+		d = s.label
+	}
+	t.phrase("clarify", "description", d)
+}
+
+// listOptions says what can be chosen.
+func (t *turn) listOptions() {
+	s := t.a.slotIndex[t.st.WaitingForSlot]
+	switch {
+	case t.flow == nil:
+		t.help()
+		return
+	case t.st.Confirmation != nil:
+		t.phrase("example_yes_no")
+		t.again()
+	case s != nil && s.closed():
+		var texts []string
+		for i, v := range s.values {
+			if i == 10 {
+				break
+			}
+			texts = append(texts, v.value)
+		}
+		t.phrase("options", "values", enumerate(texts, t.a.lang.data.Render.Or))
+		t.again()
+	case s != nil:
+		t.explain(s)
+		t.example(s)
+		t.again()
+	}
+	t.back()
+}
+
+// help says what the agent can do, and then asks again.
+func (t *turn) help() {
+	switch flows := t.a.offers(); {
+	case t.before == Error:
+		t.phrase("error_help")
+	case t.a.settings.Model.Answers && flows == "" && t.flow == nil:
+		t.out.Ask = true
+	case t.flow != nil:
+		if s := t.a.slotIndex[t.st.WaitingForSlot]; s != nil && t.st.Confirmation == nil {
+			t.explain(s)
+			t.example(s)
+		} else {
+			t.phrase("clarify_confirm")
+		}
+		t.again()
+	case flows != "":
+		t.phrase("options_flows", "flows", flows)
+		t.phrase("what_to_do")
+	default:
+		t.phrase("what_to_do")
+	}
+	t.back()
+}
+
+// goodbye ends the conversation; in the middle of a flow only a plain farewell
+// does.
+func (t *turn) goodbye() bool {
+	if t.flow != nil {
+		core := t.a.lang.trim(t.rd.toks)
+		if _, ok := t.a.lang.commandSets["hangup"].whole(core); !ok {
+			t.notUnderstood()
+			return true
+		}
+		t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
+		t.dropFlow()
+		t.st.Finished = nil
+		t.enter(Completed)
+	} else {
+		t.back()
+	}
+	t.phrase("goodbye")
+	t.out.End = true
+	return true
+}
+
+// skip leaves an optional slot empty.
+func (t *turn) skip() {
+	st := t.st
+	s := t.a.slotIndex[st.WaitingForSlot]
+	if s == nil || t.flow == nil {
+		t.notUnderstood()
+		return
+	}
+	if s.required {
+		st.Misses++
+		if !t.giveUp() {
+			t.phrase("skip_not", "label", s.label)
+			t.again()
+		}
+		t.back()
+		return
+	}
+	st.Misses = 0
+	st.Slots[s.name] = nil
+	t.trace("slot_skipped", TraceData{Slot: s.name})
+	t.filled(s)
+	t.advance()
+}
+
+// chat answers small talk.
+func (t *turn) chat(cmds []Command) {
+	for _, c := range cmds {
+		if c.Type == StartFlow { // the flow that is active already
+			t.phrase("already_flow")
+			t.again()
+			t.back()
+			return
+		}
+		if c.Type != Chitchat {
+			continue
+		}
+		switch c.Text {
+		case "thanks", "hello":
+			t.phrase(c.Text)
+			if t.flow != nil || t.before == Error {
+				t.again()
+			}
+		case "wait":
+			t.phrase("wait")
+		case "no":
+			t.phrase("all_right")
+		default:
+			if t.a.settings.Model.Answers {
+				t.out.Ask = true
+			} else {
+				t.phrase("chitchat")
+				t.again()
+			}
+		}
+		t.back()
+		return
+	}
+	t.notUnderstood()
+}

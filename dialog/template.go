@@ -1,0 +1,201 @@
+package dialog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A template is a message with values in braces:
+//
+//	{origin}                    the value as it is spoken
+//	{departure_date:iso}        in a format: raw, number, spell, date, time, money, list,
+//	                            or a currency (EUR)
+//	{count} {count|seat|seats}  the first word for one, the second for more
+//	{total * 2}                 an expression
+//	{{origin}}                  as {origin}
+//	\{                          a brace
+
+// template is a compiled message. It is immutable.
+type template struct {
+	text  string
+	parts []templatePart
+	names []string
+}
+
+type templatePart struct {
+	text   string // literal, when value is nil
+	value  *expr
+	format string
+	one    string
+	many   string
+	plural bool
+}
+
+var templateFormats = []string{"raw", "iso", "number", "spell", "date", "time", "money", "list"}
+
+// compileTemplate parses a message.
+func compileTemplate(text string) (*template, error) {
+	t := &template{text: text}
+	var lit strings.Builder
+	flush := func() {
+		if lit.Len() > 0 {
+			t.parts = append(t.parts, templatePart{text: lit.String()})
+			lit.Reset()
+		}
+	}
+	for i := 0; i < len(text); {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && (text[i+1] == '{' || text[i+1] == '}'):
+			lit.WriteByte(text[i+1])
+			i += 2
+		case text[i] == '{':
+			open, end := 1, "}"
+			if strings.HasPrefix(text[i:], "{{") {
+				open, end = 2, "}}"
+			}
+			n := strings.Index(text[i+open:], end)
+			if n < 0 {
+				return nil, fmt.Errorf("%q: the brace is not closed; write \\{ for a brace", cutText(text[i:], 40))
+			}
+			part, err := compilePlaceholder(strings.TrimSpace(text[i+open : i+open+n]))
+			if err != nil {
+				return nil, err
+			}
+			flush()
+			t.parts = append(t.parts, part)
+			for _, name := range part.value.names {
+				if !slices.Contains(t.names, name) {
+					t.names = append(t.names, name)
+				}
+			}
+			i += open + n + len(end)
+		default:
+			lit.WriteByte(text[i])
+			i++
+		}
+	}
+	flush()
+	return t, nil
+}
+
+func compilePlaceholder(content string) (templatePart, error) {
+	if content == "" {
+		return templatePart{}, errors.New("the braces are empty: want the name of a slot")
+	}
+	var part templatePart
+	if head, rest, ok := strings.Cut(content, "|"); ok {
+		one, many, ok := strings.Cut(rest, "|")
+		if !ok {
+			return part, fmt.Errorf("{%s}: want {name|one|many}", content)
+		}
+		part.plural, part.one, part.many = true, one, many
+		content = strings.TrimSpace(head)
+	}
+	if head, format, ok := strings.Cut(content, ":"); ok && !strings.ContainsAny(format, `'"`) {
+		part.format = strings.TrimSpace(format)
+		if !slices.Contains(templateFormats, part.format) && !(len(part.format) == 3 && upperLetters(part.format)) {
+			return part, fmt.Errorf("{%s}: unknown format %q: want one of %s, or a currency as EUR", content, part.format, strings.Join(templateFormats, ", "))
+		}
+		content = strings.TrimSpace(head)
+	}
+	e, err := compileExpr(content)
+	if err != nil {
+		return part, fmt.Errorf("{%s}: %w", content, err)
+	}
+	part.value = e
+	return part, nil
+}
+
+// constant is the text of a template without values.
+func (t *template) constant() (string, bool) {
+	switch {
+	case len(t.parts) == 0:
+		return "", true
+	case len(t.parts) == 1 && t.parts[0].value == nil:
+		return t.parts[0].text, true
+	}
+	return "", false
+}
+
+// variants are templates of which one is said at a time.
+type variants []*template
+
+// pick chooses by a counter, so that the same turn of the same dialogue always
+// says the same.
+func (v variants) pick(turn int) *template {
+	if len(v) == 0 {
+		return nil
+	}
+	if turn < 0 {
+		turn = 0
+	}
+	return v[turn%len(v)]
+}
+
+// names are all slots and variables that the variants read.
+func (v variants) names() []string {
+	var out []string
+	for _, t := range v {
+		for _, n := range t.names {
+			if !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// scope is where templates and expressions find values.
+type scope struct {
+	get  func(name string) any
+	slot func(name string) *slot // nil for variables
+	voice
+}
+
+// render fills a template. Values that are not set leave nothing behind.
+func (t *template) render(s scope) (string, error) {
+	if text, ok := t.constant(); ok {
+		return text, nil
+	}
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.value == nil {
+			b.WriteString(p.text)
+			continue
+		}
+		v, err := p.value.eval(s.get)
+		if err != nil {
+			return "", err
+		}
+		if p.plural {
+			if isOne(v) {
+				b.WriteString(p.one)
+			} else {
+				b.WriteString(p.many)
+			}
+			continue
+		}
+		var of *slot
+		if n := p.value.root; n.op == "name" && len(n.path) == 1 {
+			of = s.slot(n.path[0])
+		}
+		b.WriteString(s.speak(v, of, p.format))
+		if b.Len() > maxExprValue {
+			return "", errors.New("the message grows too long")
+		}
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+func isOne(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return len(v) == 1
+	case map[string]any:
+		return len(v) == 1
+	}
+	f, ok := toNumber(v)
+	return ok && f == 1
+}

@@ -1,0 +1,178 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func templateAgent(t testing.TB, language string) *Agent {
+	t.Helper()
+	a, problems := Parse([]File{{"a.yaml", []byte("settings: {language: " + language + "}" + normaliseSlots)}})
+	if a == nil {
+		t.Fatal(problems)
+	}
+	return a
+}
+
+// TestTemplates fills messages with values as they are spoken.
+func TestTemplates(t *testing.T) {
+	for language, cases := range map[string][]struct{ text, want string }{
+		"en": {
+			{"From {city}.", "From Boston."},
+			{"On {date}.", "On Friday, December 12."},
+			{"On {birth}.", "On Thursday, May 3, 1984."},
+			{"Then {later}.", "Then Tuesday, December 1, 2026."},
+			{"At {time} or {clock:time} or {half:time}.", "At 3:30 pm or noon or 12 am."},
+			{"{money} and {euro} and {one:EUR} and {cents:USD}", "12 dollars and 50 cents and 1000 euros and 1 euro and 0 dollars and 1 cent"},
+			{"{digits}", "0 0 7"},
+			{"{phone}", "4 1 5, 5 5 5, 0 1 2 3"},
+			{"{code}", "B K - 9 8"},
+			{"{email}", "j dot doe at example dot com"},
+			{"{yes}", "yes"},
+			{"{int} {int|ticket|tickets}, {one} {one|ticket|tickets}, {list|thing|things}", "3 tickets, 1 ticket, things"},
+			{"{list}", "a, b and 3"},
+			{"{map}", "from Boston, seats 2"},
+			{"{int * 2 + 1}", "7"},
+			{"{date:iso} {money:raw} {city:spell}", "2025-12-12 12.5 B o s, t o n"},
+			{"{num}", "2.5"},
+			{"{{city}} and { city }", "Boston and Boston"},
+			{`\{city\} {missing}.`, "{city} ."},
+			{"{soon}", "Friday, December 12"}, // a date by its looks
+			{"no braces", "no braces"},
+			{"{map.seats} {list.0}", "2 a"},
+		},
+		"de": {
+			{"Am {date}.", "Am Freitag, 12. Dezember."},
+			{"Um {time}.", "Um 15 Uhr 30."},
+			{"{clock:time}", "12 Uhr"},
+			{"{euro}", "1000 Euro"},
+			{"{num}", "2,5"},
+			{"{yes}", "ja"},
+			{"{list}", "a, b und 3"},
+			{"{email}", "j Punkt doe at example Punkt com"},
+		},
+	} {
+		a := templateAgent(t, language)
+		st := State{Slots: map[string]any{
+			"city": "Boston", "date": "2025-12-12", "birth": "1984-05-03", "later": "2026-12-01", "time": "15:30", "clock": "12:00", "half": "00:00",
+			"money": 12.5, "euro": int64(1000), "digits": "007", "phone": "4155550123", "code": "BK-98", "email": "j.doe@example.com", "yes": true,
+			"int": int64(3), "one": int64(1), "cents": 0.01, "list": []any{"a", "b", int64(3)}, "map": map[string]any{"seats": int64(2), "from": "Boston"},
+			"num": 2.5, "soon": "2025-12-12",
+		}}
+		tn := a.turn(&st, tuesday)
+		for _, c := range cases {
+			tpl, err := compileTemplate(c.text)
+			if err != nil {
+				t.Errorf("%s: %v", c.text, err)
+				continue
+			}
+			got, err := tpl.render(tn.scope())
+			if want := strings.ReplaceAll(c.want, "12 am", a.lang.midnight()); err != nil || got != want {
+				t.Errorf("%s %q: got %q, %v; want %q", language, c.text, got, err, want)
+			}
+		}
+	}
+}
+
+func (l *language) midnight() string {
+	if l.data.Render.Midnight != "" {
+		return l.data.Render.Midnight
+	}
+	return "0 Uhr"
+}
+
+func TestTemplateErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"{":           "not closed",
+		"{}":          "braces are empty",
+		"{a|b}":       "want {name|one|many}",
+		"{a:loud}":    "unknown format",
+		"{a +}":       "want a value",
+		"{{a}":        "not closed",
+		"{a} {b c}":   "want an operator",
+		"text {'x}":   "not closed",
+		"{a|b|c|d} {": "not closed",
+	} {
+		if _, err := compileTemplate(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestVariants: the same turn says the same, the next one something else.
+func TestVariants(t *testing.T) {
+	var v variants
+	for _, text := range []string{"one", "two", "three"} {
+		tpl, _ := compileTemplate(text)
+		v = append(v, tpl)
+	}
+	got := ""
+	for turn := range 4 {
+		got += v.pick(turn).text + " "
+	}
+	if got != "one two three one " {
+		t.Errorf("got %q", got)
+	}
+	if variants(nil).pick(3) != nil {
+		t.Error("something of nothing")
+	}
+}
+
+// TestCataloguesAgree: every language has the same phrases, with the same
+// values in them.
+func TestCataloguesAgree(t *testing.T) {
+	english, err := loadLanguage("en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range Languages() {
+		l, err := loadLanguage(tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := sortedKeys(english.messages), sortedKeys(l.messages); strings.Join(a, " ") != strings.Join(b, " ") {
+			t.Errorf("%s: phrases %v, want %v", tag, b, a)
+		}
+		for _, key := range sortedKeys(l.messages) {
+			for _, text := range l.messages[key] {
+				tpl, err := compileTemplate(text)
+				if err != nil {
+					t.Errorf("%s %s: %v", tag, key, err)
+					continue
+				}
+				for _, n := range tpl.names {
+					if !slices.Contains(engineNames, n) {
+						t.Errorf("%s %s: {%s} is nothing that the engine fills in", tag, key, n)
+					}
+				}
+			}
+		}
+		for _, name := range append([]string{"skip", "retry", "thanks", "hello", "wait", "hangup"}, commandWords[:]...) {
+			if len(l.data.Commands[name]) == 0 {
+				t.Errorf("%s has no words for %s", tag, name)
+			}
+		}
+	}
+}
+
+// TestOwnPhrases replaces phrases of the engine.
+func TestOwnPhrases(t *testing.T) {
+	a, problems := Parse([]File{{"a.yaml", []byte(`
+messages:
+  invalid: "That is no {label}!"
+  not_understood: ["Pardon?", "What?"]
+  greting: hm
+slots: {n: {type: integer, prompt: "N?"}}
+flows: {f: {trigger: {intents: [start it]}, steps: [{step: a, type: collect, slot: n}, {step: b, type: say, message: ok}]}}
+`)}})
+	if a == nil || len(problems) != 1 || problems[0].Suggestion != "greeting" {
+		t.Fatal(problems)
+	}
+	var st State
+	a.Start(&st, tuesday)
+	a.Handle(&st, tuesday, Message{Text: "start it"})
+	if out := a.Handle(&st, tuesday, Message{Text: "blue"}); joinLines(out.Say) != "That is no n!" {
+		t.Errorf("said %q", joinLines(out.Say))
+	}
+}

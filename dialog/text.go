@@ -1,0 +1,391 @@
+package dialog
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The understanding reads words, not bytes: an utterance is cut into tokens
+// that are folded to lower case, without marks, apostrophes and punctuation, so
+// that what was typed and what a recognizer wrote look the same.
+
+const (
+	maxUtterance = 2000 // bytes of a message that are read; the rest is speech gone astray
+	maxTokens    = 160
+)
+
+// token is one word of an utterance.
+type token struct {
+	text       string // folded
+	start, end int    // its bytes in the original
+}
+
+// tokenize appends the tokens of s to buf.
+func tokenize(s string, buf []token) []token {
+	if len(s) > maxUtterance {
+		s = cutText(s, maxUtterance)
+	}
+	i := 0
+	for i < len(s) && len(buf) < maxTokens {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if unicode.IsSpace(r) {
+			i += n
+			continue
+		}
+		j := i
+		for j < len(s) {
+			r, n = utf8.DecodeRuneInString(s[j:])
+			if unicode.IsSpace(r) {
+				break
+			}
+			j += n
+		}
+		buf = splitChunk(s, i, j, buf)
+		i = j
+	}
+	if len(buf) > maxTokens {
+		buf = buf[:maxTokens]
+	}
+	return buf
+}
+
+// cutText shortens s to at most n bytes at the border of a character.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func isCurrencySign(r rune) bool { return r == '$' || r == '€' || r == '£' }
+
+// splitChunk cuts a run without white space into tokens.
+func splitChunk(s string, i, j int, buf []token) []token {
+	simple := true
+	for k := i; k < j; k++ {
+		if c := s[k]; c < 'a' || c > 'z' {
+			simple = false
+			break
+		}
+	}
+	if simple {
+		return append(buf, token{text: s[i:j], start: i, end: j})
+	}
+	for i < j { // what opens
+		r, n := utf8.DecodeRuneInString(s[i:j])
+		if isCurrencySign(r) {
+			buf = append(buf, token{text: string(r), start: i, end: i + n})
+		} else if unicode.IsLetter(r) || unicode.IsDigit(r) || (r == '+' || r == '-') && i+n < j && isDigit(s[i+n]) {
+			break
+		}
+		i += n
+	}
+	end := j
+	for end > i { // what closes
+		r, n := utf8.DecodeLastRuneInString(s[i:end])
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			break
+		}
+		end -= n
+	}
+	if i < end {
+		buf = splitWord(s, i, end, buf)
+	}
+	for end < j {
+		r, n := utf8.DecodeRuneInString(s[end:j])
+		if isCurrencySign(r) {
+			buf = append(buf, token{text: string(r), start: end, end: end + n})
+		}
+		end += n
+	}
+	return buf
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// splitWord cuts what is left between opening and closing marks.
+func splitWord(s string, i, j int, buf []token) []token {
+	word := s[i:j]
+	if strings.ContainsRune(word, '@') {
+		return append(buf, token{text: foldWord(word), start: i, end: j})
+	}
+	digits := strings.ContainsFunc(word, unicode.IsDigit)
+	start := i
+	for k, r := range word {
+		var cut bool
+		switch {
+		case digits:
+			cut = r == '€' || r == '$' || r == '£' || r == '–' || r == ';' || r == '(' || r == ')'
+		default:
+			cut = r == '-' || r == '/' || r == '–' || r == '—' || r == ',' || r == ';' || r == ':' || r == '(' || r == ')' || r == '&' || r == '"' || r == '!' || r == '?'
+		}
+		if !cut {
+			continue
+		}
+		if start < i+k {
+			buf = append(buf, token{text: foldWord(s[start : i+k]), start: start, end: i + k})
+		}
+		if isCurrencySign(r) {
+			buf = append(buf, token{text: string(r), start: i + k, end: i + k + utf8.RuneLen(r)})
+		}
+		start = i + k + utf8.RuneLen(r)
+	}
+	if start < j {
+		buf = append(buf, token{text: foldWord(s[start:j]), start: start, end: j})
+	}
+	return buf
+}
+
+// foldWord is the form in which words are compared: lower case, marks and
+// apostrophes dropped, "L.A." as "la".
+func foldWord(w string) string {
+	ascii := true
+	for i := 0; i < len(w); i++ {
+		if c := w[i]; !('a' <= c && c <= 'z' || '0' <= c && c <= '9') {
+			ascii = false
+			break
+		}
+	}
+	if ascii {
+		return w
+	}
+	var b strings.Builder
+	b.Grow(len(w))
+	dotted := dottedLetters(w)
+	for _, r := range w {
+		switch r {
+		case '\'', '’', '‘', '`', '´':
+			continue
+		case '.':
+			if dotted {
+				continue
+			}
+		}
+		foldRune(&b, r)
+	}
+	return b.String()
+}
+
+// dottedLetters reports whether w is made of single letters with full stops
+// between them.
+func dottedLetters(w string) bool {
+	letter := false
+	dots := 0
+	for _, r := range w {
+		if r == '.' {
+			if !letter {
+				return false
+			}
+			letter = false
+			dots++
+			continue
+		}
+		if letter || !unicode.IsLetter(r) {
+			return false
+		}
+		letter = true
+	}
+	return dots > 0
+}
+
+func foldRune(b *strings.Builder, r rune) {
+	if r < utf8.RuneSelf {
+		b.WriteRune(unicode.ToLower(r))
+		return
+	}
+	r = unicode.ToLower(r)
+	switch r {
+	case 'à', 'á', 'â', 'ã', 'ä', 'å', 'ā':
+		b.WriteByte('a')
+	case 'è', 'é', 'ê', 'ë', 'ē', 'ę', 'ě':
+		b.WriteByte('e')
+	case 'ì', 'í', 'î', 'ï', 'ī', 'ı':
+		b.WriteByte('i')
+	case 'ò', 'ó', 'ô', 'õ', 'ö', 'ø', 'ō', 'ő':
+		b.WriteByte('o')
+	case 'ù', 'ú', 'û', 'ü', 'ū', 'ů', 'ű':
+		b.WriteByte('u')
+	case 'ý', 'ÿ':
+		b.WriteByte('y')
+	case 'ç', 'ć', 'č':
+		b.WriteByte('c')
+	case 'ñ', 'ń', 'ň':
+		b.WriteByte('n')
+	case 'š', 'ś', 'ş':
+		b.WriteByte('s')
+	case 'ž', 'ź', 'ż':
+		b.WriteByte('z')
+	case 'ł':
+		b.WriteByte('l')
+	case 'ř':
+		b.WriteByte('r')
+	case 'ð', 'ď', 'đ':
+		b.WriteByte('d')
+	case 'ť', 'þ':
+		b.WriteByte('t')
+	case 'ğ':
+		b.WriteByte('g')
+	case 'ß':
+		b.WriteString("ss")
+	case 'æ':
+		b.WriteString("ae")
+	case 'œ':
+		b.WriteString("oe")
+	default:
+		if unicode.Is(unicode.Mn, r) {
+			return
+		}
+		b.WriteRune(r)
+	}
+}
+
+// foldText is the text of the tokens of s, with single spaces.
+func foldText(s string) string {
+	var buf [24]token
+	toks := tokenize(s, buf[:0])
+	return joinTokens(toks)
+}
+
+func joinTokens(toks []token) string {
+	if len(toks) == 1 {
+		return toks[0].text
+	}
+	var b strings.Builder
+	for i, t := range toks {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// spanText is the original text of toks[i:j].
+func spanText(raw string, toks []token, i, j int) string {
+	if i >= j {
+		return ""
+	}
+	return raw[toks[i].start:toks[j-1].end]
+}
+
+// phraseTable finds phrases in tokens. It is filled once and then only read.
+type phraseTable struct {
+	ids     map[string]int
+	longest int // words of the longest phrase
+}
+
+func newPhraseTable(phrases ...[]string) *phraseTable {
+	t := &phraseTable{ids: make(map[string]int)}
+	for id, list := range phrases {
+		for _, p := range list {
+			t.add(p, id)
+		}
+	}
+	return t
+}
+
+// add enters a phrase unless it is there already.
+func (t *phraseTable) add(phrase string, id int) {
+	key := foldText(phrase)
+	if key == "" {
+		return
+	}
+	if _, there := t.ids[key]; there {
+		return
+	}
+	t.ids[key] = id
+	t.longest = max(t.longest, strings.Count(key, " ")+1)
+}
+
+// at finds the longest phrase that starts at token i; n is 0 without one.
+func (t *phraseTable) at(toks []token, i int) (id, n int) {
+	var buf [96]byte
+	key := buf[:0]
+	for k := i; k < len(toks) && k-i < t.longest; k++ {
+		if k > i {
+			key = append(key, ' ')
+		}
+		key = append(key, toks[k].text...)
+		if v, ok := t.ids[string(key)]; ok {
+			id, n = v, k-i+1
+		}
+	}
+	return id, n
+}
+
+// whole finds the phrase that is exactly toks.
+func (t *phraseTable) whole(toks []token) (id int, ok bool) {
+	if len(toks) == 0 || len(toks) > t.longest {
+		return 0, false
+	}
+	var buf [96]byte
+	key := buf[:0]
+	for i, tok := range toks {
+		if i > 0 {
+			key = append(key, ' ')
+		}
+		key = append(key, tok.text...)
+	}
+	id, ok = t.ids[string(key)]
+	return id, ok
+}
+
+// endsAt is the length of the longest phrase that ends just before token i.
+func (t *phraseTable) endsAt(toks []token, i int) int {
+	for k := max(0, i-t.longest); k < i; k++ {
+		if _, ok := t.whole(toks[k:i]); ok {
+			return i - k
+		}
+	}
+	return 0
+}
+
+// within reports whether a phrase stands anywhere in toks.
+func (t *phraseTable) within(toks []token) bool {
+	for i := range toks {
+		if _, n := t.at(toks, i); n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// cover reports whether phrases of the table cover all of toks.
+func (t *phraseTable) cover(toks []token) bool {
+	for i := 0; i < len(toks); {
+		_, n := t.at(toks, i)
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// trimLeft drops phrases of the table from the front.
+func (t *phraseTable) trimLeft(toks []token) []token {
+	for len(toks) > 0 {
+		_, n := t.at(toks, 0)
+		if n == 0 {
+			break
+		}
+		toks = toks[n:]
+	}
+	return toks
+}
+
+// trimRight drops phrases of the table from the end.
+func (t *phraseTable) trimRight(toks []token) []token {
+	for len(toks) > 0 {
+		n := t.endsAt(toks, len(toks))
+		if n == 0 {
+			break
+		}
+		toks = toks[:len(toks)-n]
+	}
+	return toks
+}

@@ -1,0 +1,318 @@
+package dialog
+
+import (
+	"slices"
+)
+
+// This file: understanding without a model: what a message asks for, by the
+// words alone.
+
+// understand works out what the message means, and does it. It is the call that
+// the economy saves: each is counted.
+func (t *turn) understand() {
+	st := t.st
+	if t.failed {
+		return
+	}
+	if len(t.rd.toks) == 0 { // nothing to understand
+		t.notUnderstood()
+		return
+	}
+	context := st.CurrentFlow + "/" + st.CurrentStep + "/" + st.WaitingForSlot
+	if c := st.Cache; c != nil && st.LastNLUCall != 0 && t.ts-st.LastNLUCall >= 0 && t.ts-st.LastNLUCall < 1 &&
+		c.Text == t.rd.raw && c.Context == context {
+		t.trace("nlu_cached", TraceData{})
+		t.apply(slices.Clone(c.Commands))
+		return
+	}
+	st.NLUCalls++
+	st.LastNLUCall = t.ts
+	t.trace("nlu", TraceData{})
+	if t.a.settings.Model.Understanding {
+		st.Pending = t.rd.raw
+		st.Cache = nil
+		t.out.Understand = &UnderstandRequest{
+			Text: t.rd.raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: cloneValues(st.Slots),
+		}
+		if t.flow != nil {
+			t.out.Understand.Flow = t.flow.name
+		}
+		return
+	}
+	t.understandLocally(context)
+}
+
+func (t *turn) understandLocally(context string) {
+	cmds := t.local()
+	for i := range cmds {
+		cmds[i].Value = canon(cmds[i].Value)
+	}
+	t.st.Cache = &NLUCache{Text: t.rd.raw, Context: context}
+	if len(cmds) > 0 {
+		t.st.Cache.Commands = slices.Clone(cmds)
+	}
+	t.apply(cmds)
+}
+
+// understood takes a model's answer. Without one the local understanding does.
+func (t *turn) understood(in Understood) {
+	st := t.st
+	if st.ConversationState != Understanding || st.Pending == "" {
+		t.trace("understanding_late", TraceData{})
+		return
+	}
+	t.before = t.resting()
+	text := st.Pending
+	st.Pending = ""
+	t.read(text)
+	if in.Failed {
+		t.trace("nlu_failed", TraceData{})
+		t.understandLocally(st.CurrentFlow + "/" + st.CurrentStep + "/" + st.WaitingForSlot)
+		return
+	}
+	cmds := make([]Command, 0, len(in.Commands))
+	for _, c := range in.Commands {
+		if len(cmds) == 32 {
+			break
+		}
+		c.Value = canon(c.Value)
+		cmds = append(cmds, c)
+	}
+	t.apply(cmds)
+}
+
+// command finds the universal command that is all of an utterance, "" if none
+// is.
+func (a *Agent) command(toks []token) CommandType {
+	l := a.lang
+	for _, t := range [...][]token{toks, l.trim(toks), a.core(toks)} {
+		if len(t) == 0 {
+			continue
+		}
+		if id, ok := l.commands.whole(t); ok {
+			switch commandWords[id] {
+			case "cancel":
+				return Cancel
+			case "restart":
+				return Restart
+			case "repeat":
+				return RepeatLast
+			case "clarify":
+				return Clarify
+			case "options":
+				return ListOptions
+			case "help":
+				return Help
+			case "handoff":
+				return Handoff
+			case "goodbye":
+				return Goodbye
+			}
+		}
+	}
+	if len(toks) <= 16 && l.handoffWithin.within(toks) {
+		return Handoff
+	}
+	return ""
+}
+
+// local understands the message by its words.
+func (t *turn) local() []Command {
+	l, toks, st := t.a.lang, t.rd.toks, t.st
+	if len(toks) == 0 {
+		return nil
+	}
+	if f := t.a.exactTrigger(toks); f != nil && f != t.flow {
+		return []Command{{Type: StartFlow, Flow: f.name}}
+	}
+	if c := t.a.command(toks); c != "" {
+		return []Command{{Type: c}}
+	}
+	if id, ok := t.moment(); ok {
+		return []Command{id}
+	}
+	answer, rest := answerNone, 0
+	if st.Confirmation != nil || t.awaitsYesNo() {
+		answer, rest = l.leadingAnswer(toks)
+	}
+	if c := t.corrections(); len(c) > 0 {
+		return c
+	}
+	if c := t.request(); len(c) > 0 {
+		return c
+	}
+	return t.rest(answer, rest)
+}
+
+// moment finds what is a command only at the moment: skip, thanks, hello, wait.
+func (t *turn) moment() (Command, bool) {
+	l := t.a.lang
+	core := l.trim(t.rd.toks)
+	for _, toks := range [...][]token{t.rd.toks, core} {
+		if len(toks) == 0 {
+			continue
+		}
+		if s := t.a.slotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
+			if _, ok := l.commandSets["skip"].whole(toks); ok {
+				return Command{Type: Skip}, true
+			}
+		}
+		for _, name := range [...]string{"thanks", "hello", "wait"} {
+			if _, ok := l.commandSets[name].whole(toks); ok {
+				return Command{Type: Chitchat, Text: name}, true
+			}
+		}
+	}
+	return Command{}, false
+}
+
+func (t *turn) awaitsYesNo() bool {
+	s := t.a.slotIndex[t.st.WaitingForSlot]
+	return s != nil && s.typ == TypeBoolean
+}
+
+// skips reports whether a no leaves the awaited slot empty.
+func (t *turn) skips(answer yesNoAnswer) bool {
+	s := t.a.slotIndex[t.st.WaitingForSlot]
+	return t.flow != nil && s != nil && !s.required && s.typ != TypeBoolean && answer == answerNo
+}
+
+// request finds a flow that is asked for, and values for its slots or those of
+// the current flow.
+func (t *turn) request() []Command {
+	st := t.st
+	for _, f := range t.a.flows {
+		for _, tr := range f.triggers {
+			if !tr.slots {
+				continue
+			}
+			if values, ok := t.a.pattern(t.rd, tr); ok {
+				more := t.a.extract(t.rd, f.slots, nil)
+				for _, m := range more {
+					if !slices.ContainsFunc(values, func(v found) bool {
+						return v.slot == m.slot || v.start < m.end && m.start < v.end
+					}) {
+						values = append(values, m)
+					}
+				}
+				return t.starting(f, values)
+			}
+		}
+	}
+	target, p := t.a.classify(t.a.core(t.rd.toks))
+	if target == nil {
+		if q, pq := t.a.classify(t.rd.toks); q != nil {
+			target, p = q, pq
+		}
+	}
+	if t.flow == nil {
+		if target == nil {
+			return t.byValues()
+		}
+		return t.starting(target, t.a.extract(t.rd, target.slots, nil))
+	}
+	values := t.a.extract(t.rd, t.flow.slots, t.a.slotIndex[st.WaitingForSlot])
+	if target != nil && target != t.flow && p >= intentSure && !t.answers(values) {
+		return t.starting(target, t.a.extract(t.rd, target.slots, nil))
+	}
+	return t.setting(values)
+}
+
+// byValues starts the one flow that the message has at least two values for:
+// "from Boston to Denver".
+func (t *turn) byValues() []Command {
+	var best []found
+	var target *flow
+	for _, f := range t.a.flows {
+		if len(f.triggers) == 0 {
+			continue
+		}
+		values := t.a.extract(t.rd, f.slots, nil)
+		switch {
+		case len(values) > len(best):
+			best, target = values, f
+		case len(values) == len(best):
+			target = nil
+		}
+	}
+	if target == nil || len(best) < 2 {
+		return nil
+	}
+	return t.starting(target, best)
+}
+
+// answers reports whether the values have one for the awaited slot.
+func (t *turn) answers(values []found) bool {
+	return slices.ContainsFunc(values, func(f found) bool { return f.slot.name == t.st.WaitingForSlot })
+}
+
+// starting is a flow to start with values for it.
+func (t *turn) starting(f *flow, values []found) []Command {
+	if f == t.flow {
+		if cmds := t.setting(values); len(cmds) > 0 {
+			return cmds
+		}
+	}
+	cmds := []Command{{Type: StartFlow, Flow: f.name}}
+	for _, v := range values {
+		cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.name, Value: v.value})
+	}
+	return cmds
+}
+
+// setting is values for the current flow: new ones are set, others corrected.
+func (t *turn) setting(values []found) []Command {
+	var cmds []Command
+	for _, v := range values {
+		c := Command{Type: SetSlot, Slot: v.slot.name, Value: v.value}
+		if old := t.st.Slots[v.slot.name]; old != nil && v.slot.name != t.st.WaitingForSlot {
+			if equal(old, v.value) {
+				continue
+			}
+			c.Type = CorrectSlot
+		}
+		cmds = append(cmds, c)
+	}
+	return cmds
+}
+
+// rest makes what it can of a message that is neither a correction nor a
+// request.
+func (t *turn) rest(answer yesNoAnswer, rest int) []Command {
+	st, l := t.st, t.a.lang
+	left := t.rd.toks[rest:]
+	switch {
+	case st.Confirmation != nil && answer == answerYes:
+		_, weak := l.weak.at(left, 0)
+		if len(left) <= 8 && weak == 0 && !l.not.within(left) && !l.strong.within(left) {
+			return []Command{{Type: Confirm}}
+		}
+	case st.Confirmation != nil && answer == answerNo:
+		if l.light.cover(l.trim(left)) {
+			return []Command{{Type: Deny}}
+		}
+		return []Command{{Type: CorrectSlot}} // something else, but what
+	case t.flow == nil && l.yesOrNo(t.rd.toks) == answerNo: // "anything else?"
+		return []Command{{Type: Chitchat, Text: "no"}}
+	case t.skips(l.yesOrNo(t.rd.toks)): // "shall I write a reference?" "no"
+		return []Command{{Type: Skip}}
+	case t.awaitsYesNo() && answer != answerNone && len(left) <= 8:
+		return []Command{{Type: SetSlot, Slot: st.WaitingForSlot, Value: answer == answerYes}}
+	}
+	if s := t.a.slotIndex[st.WaitingForSlot]; s != nil && t.flow != nil && !t.asks(t.rd.toks) && l.yesOrNo(t.rd.toks) == answerNone {
+		toks := l.weak.trimLeft(l.trim(t.rd.toks)) // "sorry, Boston"
+		if len(toks) > 0 && len(toks) < len(t.rd.toks) {
+			sub := t.rd
+			sub.raw = spanText(t.rd.raw, toks, 0, len(toks))
+			var buf [24]token
+			sub.toks = tokenize(sub.raw, buf[:0])
+			if v, sure := sub.answer(s); sure == certain {
+				return []Command{{Type: SetSlot, Slot: s.name, Value: v}}
+			}
+		}
+		if v, sure := t.rd.answer(s); sure == certain && !s.free() && !t.foreign(s) {
+			return []Command{{Type: SetSlot, Slot: s.name, Value: v}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,372 @@
+package dialog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Check is what a [Validator] may look at beside the value.
+type Check struct {
+	Slot     string
+	Language string
+	Now      time.Time
+	// Slots are the values collected so far. A validator does not change them.
+	Slots map[string]any
+
+	lang *language
+}
+
+// Validator checks a normalised value. It returns the value to keep, which may
+// be a tidier form of what it was given, or an error that says what is wrong;
+// the error goes to the trace, what the user hears is the slot's
+// validation_error_message. A validator must be pure: same arguments, same
+// result, no I/O, safe for concurrent use. One that panics puts the dialogue
+// into its error state (seed 003, rule 7).
+type Validator func(value any, c Check) (any, error)
+
+type namedValidator struct {
+	name string
+	fn   Validator // nil: it lives in other code, every value passes
+}
+
+// builtinValidators are known by name in every agent.
+func builtinValidators() map[string]Validator {
+	return map[string]Validator{
+		"city_name":          validateCityName,
+		"future_date_only":   validateFutureDate,
+		"today_or_later":     validateTodayOrLater,
+		"past_date_only":     validatePastDate,
+		"booking_ref_format": validateBookingRef,
+		"booking_reference":  validateBookingRef,
+		"iata_code":          validateIATA,
+		"email":              validateEmail,
+		"phone":              validatePhone,
+		"phone_number":       validatePhone,
+		"positive":           validatePositive,
+		"positive_number":    validatePositive,
+		"positive_amount":    validatePositive,
+		"non_negative":       validateNonNegative,
+		"iban":               validateIBAN,
+		"credit_card":        validateCreditCard,
+		"not_empty":          validateNotEmpty,
+		"person_name":        validatePersonName,
+		"address":            validateAddress,
+		"yes_no":             validateYesNo,
+		"security_code":      validateDigitCount(6),
+		"card_digits":        validateDigitCount(4),
+		"zip_code":           validateDigitCount(5),
+		"weekday_only":       validateWeekday,
+	}
+}
+
+func asText(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case int64:
+		return itoa(v), nil
+	}
+	return "", fmt.Errorf("want text, got %T", v)
+}
+
+func asDate(v any) (civil, error) {
+	s, err := asText(v)
+	if err != nil {
+		return civil{}, err
+	}
+	c, ok := parseCivil(s)
+	if !ok {
+		return civil{}, fmt.Errorf("%q is not a date", s)
+	}
+	return c, nil
+}
+
+// validateCityName takes a name of letters; the list of a slot is checked
+// before any validator.
+func validateCityName(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	letters := 0
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case r == ' ', r == '-', r == '\'', r == '’', r == '.', r == '(', r == ')', r == ',':
+		default:
+			return nil, fmt.Errorf("%q is not the name of a city", s)
+		}
+	}
+	if letters < 2 || len(s) > 80 {
+		return nil, fmt.Errorf("%q is not the name of a city", s)
+	}
+	return v, nil
+}
+
+func validateFutureDate(v any, c Check) (any, error) {
+	d, err := asDate(v)
+	if err != nil {
+		return nil, err
+	}
+	if !civilOf(c.Now).before(d) {
+		return nil, fmt.Errorf("%s is not in the future", d)
+	}
+	return v, nil
+}
+
+func validateTodayOrLater(v any, c Check) (any, error) {
+	d, err := asDate(v)
+	if err != nil {
+		return nil, err
+	}
+	if d.before(civilOf(c.Now)) {
+		return nil, fmt.Errorf("%s is in the past", d)
+	}
+	return v, nil
+}
+
+func validatePastDate(v any, c Check) (any, error) {
+	d, err := asDate(v)
+	if err != nil {
+		return nil, err
+	}
+	if !d.before(civilOf(c.Now)) {
+		return nil, fmt.Errorf("%s is not in the past", d)
+	}
+	return v, nil
+}
+
+func validateWeekday(v any, _ Check) (any, error) {
+	d, err := asDate(v)
+	if err != nil {
+		return nil, err
+	}
+	if wd := d.weekday(); wd == 0 || wd == 6 {
+		return nil, fmt.Errorf("%s is not a working day", d)
+	}
+	return v, nil
+}
+
+// validateBookingRef takes the seed's references ("BK-98765"): two letters, a
+// dash that may be missing, four to six digits; or six letters and digits.
+func validateBookingRef(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	s = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
+	if len(s) > 2 && upperLetters(s[:2]) {
+		digits := strings.TrimPrefix(s[2:], "-")
+		if len(digits) >= 4 && len(digits) <= 6 && allDigits(digits) {
+			return s[:2] + "-" + digits, nil
+		}
+	}
+	if len(s) == 6 {
+		for i := range len(s) {
+			if !(isDigit(s[i]) || 'A' <= s[i] && s[i] <= 'Z') {
+				return nil, fmt.Errorf("%q is not a booking reference", s)
+			}
+		}
+		return s, nil
+	}
+	return nil, fmt.Errorf("%q is not a booking reference", s)
+}
+
+func upperLetters(s string) bool {
+	for i := range len(s) {
+		if s[i] < 'A' || s[i] > 'Z' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func validateIATA(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	s = strings.ToUpper(strings.TrimSpace(s))
+	if len(s) != 3 || !upperLetters(s) {
+		return nil, fmt.Errorf("%q is not an airport code", s)
+	}
+	return s, nil
+}
+
+func validateEmail(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	if !validEmail(s) {
+		return nil, fmt.Errorf("%q is not an e-mail address", s)
+	}
+	return s, nil
+}
+
+func validatePhone(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := writtenDigits(strings.ReplaceAll(s, " ", ""), true)
+	if n := len(strings.TrimPrefix(s, "+")); !ok || n < 6 || n > 15 {
+		return nil, errors.New("a telephone number has 6 to 15 digits")
+	}
+	return s, nil
+}
+
+func validatePositive(v any, _ Check) (any, error) {
+	f, ok := toNumber(v)
+	if !ok || f <= 0 {
+		return nil, fmt.Errorf("%v is not a positive number", v)
+	}
+	return v, nil
+}
+
+func validateNonNegative(v any, _ Check) (any, error) {
+	f, ok := toNumber(v)
+	if !ok || f < 0 {
+		return nil, fmt.Errorf("%v is below zero", v)
+	}
+	return v, nil
+}
+
+// validateIBAN checks the length and the check digits (ISO 13616, modulo 97).
+func validateIBAN(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	s = strings.ToUpper(strings.NewReplacer(" ", "", "-", "", ".", "").Replace(s))
+	if len(s) < 15 || len(s) > 34 || !upperLetters(s[:2]) || !allDigits(s[2:4]) {
+		return nil, errors.New("an IBAN begins with two letters and two digits")
+	}
+	rest := 0
+	for _, c := range []byte(s[4:] + s[:4]) {
+		switch {
+		case isDigit(c):
+			rest = (rest*10 + int(c-'0')) % 97
+		case 'A' <= c && c <= 'Z':
+			rest = (rest*100 + int(c-'A') + 10) % 97
+		default:
+			return nil, errors.New("an IBAN has letters and digits alone")
+		}
+	}
+	if rest != 1 {
+		return nil, errors.New("the check digits of the IBAN do not fit")
+	}
+	return s, nil
+}
+
+// validateCreditCard checks a card number (ISO/IEC 7812, Luhn).
+func validateCreditCard(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := writtenDigits(strings.ReplaceAll(s, " ", ""), false)
+	if !ok || len(s) < 12 || len(s) > 19 {
+		return nil, errors.New("a card number has 12 to 19 digits")
+	}
+	sum := 0
+	for i := range len(s) {
+		d := int(s[len(s)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	if sum%10 != 0 {
+		return nil, errors.New("the check digit of the card number does not fit")
+	}
+	return s, nil
+}
+
+func validateNotEmpty(v any, _ Check) (any, error) {
+	if s, ok := v.(string); v == nil || ok && strings.TrimSpace(s) == "" {
+		return nil, errors.New("a value is needed")
+	}
+	return v, nil
+}
+
+func validatePersonName(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	letters := 0
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case r == ' ', r == '-', r == '\'', r == '’', r == '.', r == ',':
+		default:
+			return nil, fmt.Errorf("%q is not a name", s)
+		}
+	}
+	if letters < 2 {
+		return nil, fmt.Errorf("%q is not a name", s)
+	}
+	return v, nil
+}
+
+func validateAddress(v any, _ Check) (any, error) {
+	s, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(strings.Fields(s)) < 2 || len(s) < 8 {
+		return nil, fmt.Errorf("%q is no complete address", s)
+	}
+	return v, nil
+}
+
+func validateYesNo(v any, c Check) (any, error) {
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case string:
+		if c.lang == nil {
+			break
+		}
+		var buf [8]token
+		switch c.lang.yesOrNo(tokenize(v, buf[:0])) {
+		case answerYes:
+			return "yes", nil
+		case answerNo:
+			return "no", nil
+		case answerNone:
+		}
+	}
+	return nil, fmt.Errorf("%v is neither yes nor no", v)
+}
+
+// validateDigitCount wants exactly n digits, said in any way.
+func validateDigitCount(n int) Validator {
+	return func(v any, c Check) (any, error) {
+		s, err := asText(v)
+		if err != nil {
+			return nil, err
+		}
+		if d, ok := writtenDigits(strings.ReplaceAll(s, " ", ""), false); ok {
+			s = d
+		} else if c.lang != nil {
+			var buf [16]token
+			toks := tokenize(s, buf[:0])
+			if d, m := c.lang.digitRun(toks, 0, false); m > 0 && m == len(toks) {
+				s = d
+			}
+		}
+		if len(s) != n || !allDigits(s) {
+			return nil, fmt.Errorf("want %d digits", n)
+		}
+		return s, nil
+	}
+}
