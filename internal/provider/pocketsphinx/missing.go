@@ -1,0 +1,38 @@
+//go:build !pocketsphinx || !cgo
+
+package pocketsphinx
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// ErrMissing is what [New] returns in a binary built without the engine.
+var ErrMissing = errors.New("pocketsphinx: this binary was built without the pocketsphinx recognizer; " +
+	"install libpocketsphinx-dev and pocketsphinx-en-us and build with: go build -tags pocketsphinx (CGO_ENABLED=1)")
+
+// ErrBusy would say that Options.MaxStreams streams are open.
+var ErrBusy = errors.New("pocketsphinx: all streams are in use")
+
+// Recognizer stands in for the engine, which is not part of this build.
+type Recognizer struct{}
+
+// New validates the options and returns [ErrMissing].
+func New(o Options) (*Recognizer, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return nil, ErrMissing
+}
+
+// Open returns [ErrMissing].
+func (r *Recognizer) Open(context.Context, port.RecognizerConfig, func(port.Transcript)) (port.RecognizerStream, error) {
+	return nil, ErrMissing
+}
+
+// Close does nothing.
+func (r *Recognizer) Close() error { return nil }
+
+var _ port.Recognizer = (*Recognizer)(nil)

@@ -1,0 +1,105 @@
+package pocketsphinx
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Rate is the sampling rate of the frames that a stream takes, in hertz. The
+// English model was trained at it; the caller resamples.
+const Rate = 16000
+
+// modelDir is where Debian's pocketsphinx-en-us puts the English model; it is
+// what pkg-config --variable=modeldir pocketsphinx prints there.
+const modelDir = "/usr/share/pocketsphinx/model"
+
+// Options configures a [Recognizer]. The zero value is ready for use where
+// Debian's package pocketsphinx-en-us is installed.
+type Options struct {
+	AcousticModel string // directory; Debian's en-us if empty
+	LanguageModel string // file; Debian's en-us.lm.bin if empty
+	Dictionary    string // file; Debian's cmudict-en-us.dict if empty
+
+	// MaxStreams bounds the streams open at once, each with a decoder of about
+	// 95 MB. Open fails with ErrBusy beyond it. 16 if 0.
+	MaxStreams int
+	// Warm is the number of decoders made by New, so that the first callers do
+	// not wait 0.3 s. One is always made, to see that the model is whole.
+	Warm int
+	// Partial is the sound between two partial results. 100 ms if 0.
+	Partial time.Duration
+	// MaxUtterance is the longest utterance that is decoded; what is written
+	// past it is left out. 30 s if 0.
+	MaxUtterance time.Duration
+	// MaxSecondPass is the longest utterance that is decoded more than once:
+	// because the caller's channel turned out to differ from what was assumed, or
+	// because the caller went on behind a pause. A pass costs about a tenth of
+	// the utterance's length in time. 6 s if 0, never if negative; then no pause
+	// concludes an utterance either.
+	MaxSecondPass time.Duration
+}
+
+// Validate reports the first setting that cannot work. It does not look at
+// files; [New] does.
+func (o Options) Validate() error {
+	switch {
+	case o.MaxStreams < 0:
+		return fmt.Errorf("pocketsphinx: max streams is %d, expected 0 or more", o.MaxStreams)
+	case o.Warm < 0 || o.Warm > o.withDefaults().MaxStreams:
+		return fmt.Errorf("pocketsphinx: warm is %d, expected 0 to %d, the maximum of streams", o.Warm, o.withDefaults().MaxStreams)
+	case o.Partial != 0 && o.Partial < 20*time.Millisecond:
+		return fmt.Errorf("pocketsphinx: partial interval is %v, expected at least 20ms", o.Partial)
+	case o.MaxUtterance < 0 || o.MaxUtterance > 10*time.Minute:
+		return fmt.Errorf("pocketsphinx: max utterance is %v, expected 0 to 10m", o.MaxUtterance)
+	}
+	return nil
+}
+
+// withDefaults returns o with every zero field set.
+func (o Options) withDefaults() Options {
+	or := func(s *string, rest ...string) {
+		if *s == "" {
+			*s = filepath.Join(append([]string{modelDir, "en-us"}, rest...)...)
+		}
+	}
+	or(&o.AcousticModel, "en-us")
+	or(&o.LanguageModel, "en-us.lm.bin")
+	or(&o.Dictionary, "cmudict-en-us.dict")
+	if o.MaxStreams == 0 {
+		o.MaxStreams = 16
+	}
+	if o.Partial == 0 {
+		o.Partial = 100 * time.Millisecond
+	}
+	if o.MaxUtterance == 0 {
+		o.MaxUtterance = 30 * time.Second
+	}
+	if o.MaxSecondPass == 0 {
+		o.MaxSecondPass = 6 * time.Second
+	}
+	return o
+}
+
+// checkFiles reports a missing part of the model before the engine, which would
+// end the process for some of them, looks for it.
+func (o Options) checkFiles() error {
+	for _, f := range []struct{ what, path string }{
+		{"acoustic model", filepath.Join(o.AcousticModel, "mdef")},
+		{"acoustic model", filepath.Join(o.AcousticModel, "means")},
+		{"acoustic model", filepath.Join(o.AcousticModel, "variances")},
+		{"acoustic model", filepath.Join(o.AcousticModel, "transition_matrices")},
+		{"language model", o.LanguageModel},
+		{"dictionary", o.Dictionary},
+	} {
+		s, err := os.Stat(f.path)
+		if err != nil {
+			return fmt.Errorf("pocketsphinx: %s: %w; install pocketsphinx-en-us or name another model", f.what, err)
+		}
+		if !s.Mode().IsRegular() {
+			return fmt.Errorf("pocketsphinx: %s: %s is not a file", f.what, f.path)
+		}
+	}
+	return nil
+}
