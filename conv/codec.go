@@ -71,13 +71,43 @@ func EventTypes() []string {
 
 // allEvents has one zero value of each event.
 var allEvents = []Event{
-	UserStart{}, UserStop{}, SessionEnded{}, SessionReady{}, AudioReady{}, SpeechStarted{},
-	SpeechStopped{}, STTPartial{}, STTFinal{}, TurnEnded{}, UserText{}, UserInterrupt{},
-	UserCancel{}, ReplyRequested{}, ReplyDelta{}, ReplyDone{}, ReplyFailed{}, ToolCalled{},
-	ToolDone{}, ToolFailed{}, TaskProgress{}, TaskDone{}, TaskFailed{}, PlayoutStarted{},
-	PlayoutProgress{}, PlayoutFinished{}, PlayoutFailed{}, PlayoutFlushed{}, SessionRenewal{},
-	SessionRenewed{}, SessionExpiring{}, SessionExpired{}, ConnectionLost{},
-	ConnectionRestored{}, ReconnectFailed{}, Fault{}, DeadlinePassed{},
+	UserStart{},
+	UserStop{},
+	SessionEnded{},
+	SessionReady{},
+	AudioReady{},
+	SpeechStarted{},
+	SpeechStopped{},
+	STTPartial{},
+	STTFinal{},
+	TurnEnded{},
+	UserText{},
+	UserInterrupt{},
+	UserCancel{},
+	ReplyRequested{},
+	ReplyDelta{},
+	ReplyDone{},
+	ReplyFailed{},
+	ToolCalled{},
+	ToolDone{},
+	ToolFailed{},
+	TaskProgress{},
+	TaskDone{},
+	TaskFailed{},
+	PlayoutStarted{},
+	PlayoutProgress{},
+	PlayoutFinished{},
+	PlayoutFailed{},
+	PlayoutFlushed{},
+	SessionRenewal{},
+	SessionRenewed{},
+	SessionExpiring{},
+	SessionExpired{},
+	ConnectionLost{},
+	ConnectionRestored{},
+	ReconnectFailed{},
+	Fault{},
+	DeadlinePassed{},
 }
 
 // UnmarshalEvent reads an event from a JSON object with its type and fields. An
@@ -253,7 +283,7 @@ func (t *taker) buildMore() (Event, error) {
 	case "playout.failed":
 		return PlayoutFailed{Turn: t.turn(), Code: take(f.Code), Message: take(f.Message)}, nil
 	case "playout.flushed":
-		return PlayoutFlushed{Turn: t.turn(), Heard: t.heard(), Text: take(f.Text)}, nil
+		return PlayoutFlushed{Turn: t.turn(), Part: t.part(), Heard: t.heard(), Text: take(f.Text)}, nil
 	case "session.renewal":
 		return SessionRenewal{Source: take(f.Source)}, nil
 	case "session.renewed":
@@ -366,7 +396,7 @@ func toFields(ev Event) fields {
 	case PlayoutFailed:
 		f.Turn, f.Code, f.Message = some(e.Turn), some(e.Code), some(e.Message)
 	case PlayoutFlushed:
-		f.Turn, f.HeardMS, f.Text = some(e.Turn), millis(e.Heard), some(e.Text)
+		f.Turn, f.Part, f.HeardMS, f.Text = some(e.Turn), some(e.Part), millis(e.Heard), some(e.Text)
 	case SessionRenewal:
 		f.Source = some(e.Source)
 	case SessionRenewed:

@@ -121,9 +121,9 @@ func (c *Conversation) stale(ev Event) bool {
 	case SpeechStopped:
 		return c.staleSpeech(e.Turn, e.Utterance)
 	case STTPartial:
-		return c.staleSpeech(e.Turn, e.Utterance)
+		return c.staleWords(e.Turn, e.Utterance, squeeze(e.Text), false)
 	case STTFinal:
-		return c.staleSpeech(e.Turn, e.Utterance)
+		return c.staleWords(e.Turn, e.Utterance, squeeze(e.Text), true)
 	case TurnEnded:
 		return c.staleSpeech(e.Turn, e.Utterance)
 	case ReplyRequested:
@@ -135,17 +135,17 @@ func (c *Conversation) stale(ev Event) bool {
 	case ReplyFailed:
 		return c.staleReply(e.Turn, e.Request) || !c.replyExpected()
 	case ToolCalled:
-		return c.staleReply(e.Turn, e.Request) || !c.replyExpected()
+		return !c.belated(e) && (c.staleReply(e.Turn, e.Request) || !c.replyExpected())
 	case ToolDone:
-		return c.findCall(e.ID) < 0
+		return c.findCall(e.ID, false) < 0
 	case ToolFailed:
-		return c.findCall(e.ID) < 0
+		return c.findCall(e.ID, false) < 0
 	case TaskProgress:
-		return c.findCall(e.ID) < 0
+		return c.findCall(e.ID, true) < 0
 	case TaskDone:
-		return c.findCall(e.ID) < 0
+		return c.findCall(e.ID, true) < 0
 	case TaskFailed:
-		return c.findCall(e.ID) < 0
+		return c.findCall(e.ID, true) < 0
 	case PlayoutStarted:
 		return c.stalePlayout(e.Turn)
 	case PlayoutProgress:
@@ -155,7 +155,7 @@ func (c *Conversation) stale(ev Event) bool {
 	case PlayoutFailed:
 		return c.stalePlayout(e.Turn)
 	case PlayoutFlushed:
-		return c.staleFlush(e.Turn)
+		return c.staleFlush(e)
 	case UserStart, UserStop, SessionEnded, SessionReady, AudioReady, UserText,
 		UserInterrupt, UserCancel, SessionRenewal, SessionRenewed, SessionExpiring,
 		SessionExpired, ConnectionLost, ConnectionRestored, ReconnectFailed, Fault,
@@ -206,13 +206,13 @@ func (c *Conversation) handle(ev Event) {
 	case ToolCalled:
 		c.handleToolCalled(e)
 	case ToolDone:
-		c.handleCallEnded(e.ID, result{Text: e.Output})
+		c.handleCallEnded(c.findCall(e.ID, false), result{Text: e.Output})
 	case ToolFailed:
 		c.handleToolFailed(e)
 	case TaskProgress:
 		c.handleTaskProgress(e)
 	case TaskDone:
-		c.handleCallEnded(e.ID, result{Text: e.Output})
+		c.handleCallEnded(c.findCall(e.ID, true), result{Text: e.Output})
 	case TaskFailed:
 		c.handleTaskFailed(e)
 	case PlayoutStarted:
@@ -293,8 +293,6 @@ func (c *Conversation) fire(which Timer) {
 		c.leaveInterrupted()
 	case TimerBarge:
 		c.actOnBarge(c.st.Barge.Passed(c.profile(), c.now), "speech.sustained")
-	case TimerHeld:
-		c.endTurn("no_words", false)
 	case TimerDeadAir:
 		c.deadAirPassed()
 	case TimerInactivity:
@@ -309,6 +307,8 @@ func (c *Conversation) fire(which Timer) {
 		c.fault("RECONNECT_FAILED", false, "reconnect.timeout")
 	case TimerFault:
 		c.recoverFromFault("fault.timeout")
+	case TimerBreaker:
+		c.breakerCooled()
 	case TimerForget:
 		c.st.Faults.Expiries = c.st.Faults.Expiries[1:]
 	case TimerWarning:
@@ -373,7 +373,7 @@ var phaseTimers = [numPhases][]Timer{
 	Idle:               {TimerStart},
 	Preparing:          {TimerStart},
 	ListeningReady:     {TimerInactivity},
-	ListeningCapturing: {TimerListening, TimerEndpoint, TimerHeld},
+	ListeningCapturing: {TimerListening, TimerEndpoint},
 	Understanding:      {TimerFinal},
 	Delegated:          {TimerFeedback, TimerHeartbeat},
 	Speaking:           {TimerSpeaking, TimerPlayout},
@@ -441,13 +441,5 @@ func (c *Conversation) enter(p Phase) {
 		// Their entry depends on how they are entered: the callers do it.
 	default:
 		panic(fmt.Sprintf("conv: unexpected phase %v", p))
-	}
-}
-
-// settle does in ListeningReady what has waited for it, until nothing is left
-// to do: a voice that is already heard, words that were queued, typed lines,
-// answers that were cut off, news, the greeting.
-func (c *Conversation) settle() {
-	for c.st.Phase == ListeningReady && c.settleOnce() {
 	}
 }

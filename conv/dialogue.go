@@ -26,7 +26,12 @@ func (c *Conversation) phrase(code string) string { return c.phrases.Text(code) 
 func (c *Conversation) greet() bool {
 	text := c.opts.Greeting
 	if c.opts.Agent != nil {
-		out := c.opts.Agent.Start(&c.st.Dialogue, c.now)
+		var out dialog.Output
+		if c.st.Expecting {
+			out = c.opts.Agent.Repeat(&c.st.Dialogue, c.now) // it was lost before it was heard
+		} else {
+			out = c.opts.Agent.Start(&c.st.Dialogue, c.now)
+		}
 		c.expect(out.Expect)
 		if text == "" {
 			text = lines(out.Say)
@@ -71,7 +76,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 		c.speakAll(text)
 		r.Done = true
 		c.closePart()
-		c.startAction(out.Act)
+		c.startAction(out.Act, cause)
 	case out.Ask:
 		c.speakAll(text)
 		c.request(RequestUtterance, c.utteranceText(r.UserTurn))
@@ -81,7 +86,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 }
 
 // startAction runs an action of the flow as a tool: one call, one result.
-func (c *Conversation) startAction(act *dialog.ActionCall) {
+func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	r := &c.st.Reply
 	if c.callKnown(act.ID) {
 		return // No op. It runs once.
@@ -99,7 +104,7 @@ func (c *Conversation) startAction(act *dialog.ActionCall) {
 		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Turn: r.Turn, State: CallHeld,
 		Started: c.now, Action: true,
 	})
-	c.startHeldCalls()
+	c.startHeldCalls(cause)
 }
 
 // actionEnded gives an action's result to the dialogue and returns what it

@@ -89,10 +89,12 @@ type CancelTurn struct {
 	Turn int `json:"turn"`
 }
 
-// FlushPlayout drops all audio that has not played, at the carrier too.
-// [PlayoutFlushed] answers with the exact measure; Heard is what is known now.
+// FlushPlayout drops all audio of a turn that has not played, at the carrier
+// too; with a Part, that of the parts up to it. [PlayoutFlushed] answers with the
+// exact measure; Heard is what is known now.
 type FlushPlayout struct {
 	Turn  int           `json:"turn"`
+	Part  int           `json:"part,omitempty"`
 	Heard time.Duration `json:"-"` // heard_ms on the wire
 }
 

@@ -161,11 +161,11 @@ type PlayoutFailed struct {
 }
 
 // PlayoutFlushed answers [FlushPlayout]: the exact measure of what was heard of
-// a turn that was cut off.
+// a turn, or of its parts up to one, that was cut off.
 type PlayoutFlushed struct {
-	Turn  int
-	Heard time.Duration
-	Text  string
+	Turn, Part int
+	Heard      time.Duration
+	Text       string
 }
 
 // SessionRenewal: a planned pause begins (renewal, diagnostics). Source is

@@ -13,42 +13,51 @@ func (c *Conversation) addItem(it Item) {
 	*h = append(*h, it)
 }
 
-// sealPart writes the part of the agent's turn that is complete, or is given
-// up, to the history. What was heard of it is corrected when the turn ends.
+// sealPart writes what the current part of the agent's turn has said to the
+// history. What was heard of it is corrected when the turn ends.
 func (c *Conversation) sealPart() {
 	r := &c.st.Reply
-	text := r.Text[c.sealed(r.Turn):]
-	if text == "" {
+	text := r.Text[r.Sealed:]
+	r.Sealed = len(r.Text)
+	if squeeze(text) == "" {
 		return
 	}
-	c.addItem(Item{Turn: r.Turn, Role: RoleAgent, Text: squeeze(text), Full: text})
+	c.addItem(Item{Turn: r.Turn, Role: RoleAgent, Text: squeeze(text), Full: text, Part: r.Part})
 }
 
-// sealed is how many bytes of the turn's text are in the history already.
-func (c *Conversation) sealed(number int) int {
-	n := 0
-	for i := range c.st.History {
-		it := &c.st.History[i]
-		if it.Turn == number && it.Role == RoleAgent {
-			n += len(it.Full)
-		}
-	}
-	return n
-}
-
-// markHeard cuts the items of an agent's turn to what was heard of full, the
-// turn's whole text.
-func (c *Conversation) markHeard(number int, full string, heard time.Duration, text string) {
+// markHeard cuts the items of an agent's turn, up to a part, to what was heard.
+// text is what the playout says was heard, if it can tell.
+func (c *Conversation) markHeard(number, part int, heard time.Duration, text string) {
+	full := ""
+	c.eachPart(number, part, func(it *Item) { full += it.spoken() })
 	rest := len(heardPrefix(full, heard, text))
-	for i := range c.st.History {
-		it := &c.st.History[i]
-		if it.Turn != number || it.Role != RoleAgent {
-			continue
-		}
-		n := min(rest, len(it.Full))
+	c.eachPart(number, part, func(it *Item) {
+		n := min(rest, len(it.spoken()))
 		rest -= n
+		if it.Cut {
+			return // it was measured when it was cut off
+		}
 		it.Text = squeeze(it.Full[:n])
 		it.Interrupted = n < len(it.Full)
+	})
+}
+
+// spoken is what counts of an item when the time is shared out among the parts
+// of a turn.
+func (it *Item) spoken() string {
+	if it.Cut {
+		return it.Text + " "
+	}
+	return it.Full
+}
+
+// eachPart calls f with the items of an agent's turn up to a part.
+func (c *Conversation) eachPart(number, part int, f func(*Item)) {
+	for i := range c.st.History {
+		it := &c.st.History[i]
+		if it.Turn == number && it.Role == RoleAgent && it.Part <= part {
+			f(it)
+		}
 	}
 }
 
@@ -60,4 +69,30 @@ func (c *Conversation) utteranceText(number int) string {
 		}
 	}
 	return ""
+}
+
+// correctUtterance puts the final transcript of a turn that was answered without
+// it at its place in the history.
+func (c *Conversation) correctUtterance(number int, text string) {
+	if text == "" {
+		return
+	}
+	h := c.st.History
+	at := len(h)
+	for i := range h {
+		if h[i].Turn == number && h[i].Role == RoleUser {
+			h[i].Text = text
+			return
+		}
+		if h[i].Turn > number && i < at {
+			at = i
+		}
+	}
+	c.addItem(Item{Turn: number, Role: RoleUser, Text: text})
+	h = c.st.History
+	last := len(h) - 1
+	at = min(at, last)
+	it := h[last]
+	copy(h[at+1:], h[at:last])
+	h[at] = it
 }

@@ -18,8 +18,7 @@ func (c *Conversation) handleUserStart() {
 		c.emit(OpenSession{})
 		c.arm(TimerStart, c.opts.Limits.Start)
 	case Faulted:
-		// A person acts: the circuit breaker closes.
-		c.st.Faults.BreakerOpen = false
+		c.closeBreaker() // a person acts
 		c.recoverFromFault("user.start")
 	default:
 		c.emit(Reject{Code: "conversation_active"})
@@ -192,8 +191,8 @@ func (c *Conversation) becomeIdle(cause string) {
 	c.become(Idle, cause)
 	fresh := State{
 		Phase: c.st.Phase, Previous: c.st.Previous, Entered: c.st.Entered, Now: c.st.Now,
-		LastTurn: c.st.LastTurn, LastRequest: c.st.LastRequest,
-		Floor: Floor{Utterance: c.st.Floor.Utterance, Closed: c.st.Floor.Utterance},
+		LastTurn: c.st.LastTurn, LastRequest: c.st.LastRequest, LastCall: c.st.LastCall,
+		Floor: Floor{Utterance: c.st.Floor.Utterance, Worded: c.st.Floor.Utterance, Closed: c.st.Floor.Utterance},
 	}
 	c.st = fresh
 }

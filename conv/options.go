@@ -67,7 +67,6 @@ type Limits struct {
 	NoEndpoint      time.Duration `json:"no_endpoint,omitzero"`      // words, silence, and nobody ends the turn: 5 s
 	FinalWords      time.Duration `json:"final_words,omitzero"`      // wait for the final transcript when partial words are known: 1 s
 	FinalNoWords    time.Duration `json:"final_no_words,omitzero"`   // wait for the final transcript when no words are known: 2 s
-	Held            time.Duration `json:"held,omitzero"`             // a held reply goes on if a voice brings no words: 5 s
 	Waiting         time.Duration `json:"waiting,omitzero"`          // one try of a request: 8 s
 	Processing      time.Duration `json:"processing,omitzero"`       // all tries together, and the longest stall of a reply: 30 s
 	Speaking        time.Duration `json:"speaking,omitzero"`         // a warning: 120 s
@@ -147,7 +146,6 @@ func (l *Limits) setDefaults() {
 		{&l.NoEndpoint, 5 * time.Second},
 		{&l.FinalWords, time.Second},
 		{&l.FinalNoWords, 2 * time.Second},
-		{&l.Held, 5 * time.Second},
 		{&l.Waiting, 8 * time.Second},
 		{&l.Processing, 30 * time.Second},
 		{&l.Speaking, 120 * time.Second},
@@ -186,10 +184,10 @@ func (l *Limits) setDefaults() {
 func (r *Retry) setDefaults() {
 	orDefault(&r.Max, 3)
 	orDefault(&r.Recover, 3)
-	if r.Backoff == nil {
+	if len(r.Backoff) == 0 {
 		r.Backoff = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 	}
-	if r.Reconnect == nil {
+	if len(r.Reconnect) == 0 {
 		r.Reconnect = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
 	}
 }
@@ -209,14 +207,30 @@ func (o Options) Validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"start", l.Start}, {"listening", l.Listening}, {"no_transcript", l.NoTranscript},
-		{"no_endpoint", l.NoEndpoint}, {"final_words", l.FinalWords}, {"final_no_words", l.FinalNoWords},
-		{"held", l.Held}, {"waiting", l.Waiting}, {"processing", l.Processing}, {"speaking", l.Speaking},
-		{"playout_stall", l.PlayoutStall}, {"tool", l.Tool}, {"task", l.Task}, {"heartbeat", l.Heartbeat},
-		{"interrupted", l.Interrupted}, {"suspended", l.Suspended}, {"grace", l.Grace},
-		{"reconnect", l.Reconnect}, {"error", l.Error}, {"release", l.Release}, {"session", l.Session},
-		{"session_warning", l.SessionWarning}, {"inactivity", l.Inactivity},
-		{"breaker_window", l.BreakerWindow}, {"breaker_cooldown", l.BreakerCooldown},
+		{"start", l.Start},
+		{"listening", l.Listening},
+		{"no_transcript", l.NoTranscript},
+		{"no_endpoint", l.NoEndpoint},
+		{"final_words", l.FinalWords},
+		{"final_no_words", l.FinalNoWords},
+		{"waiting", l.Waiting},
+		{"processing", l.Processing},
+		{"speaking", l.Speaking},
+		{"playout_stall", l.PlayoutStall},
+		{"tool", l.Tool},
+		{"task", l.Task},
+		{"heartbeat", l.Heartbeat},
+		{"interrupted", l.Interrupted},
+		{"suspended", l.Suspended},
+		{"grace", l.Grace},
+		{"reconnect", l.Reconnect},
+		{"error", l.Error},
+		{"release", l.Release},
+		{"session", l.Session},
+		{"session_warning", l.SessionWarning},
+		{"inactivity", l.Inactivity},
+		{"breaker_window", l.BreakerWindow},
+		{"breaker_cooldown", l.BreakerCooldown},
 	} {
 		if d.value <= 0 {
 			errs = append(errs, fmt.Errorf("limit %s is %v: expected more than 0", d.name, d.value))
@@ -227,6 +241,11 @@ func (o Options) Validate() error {
 	}
 	if l.BreakerFaults < 1 || l.Calls < 1 || l.Queue < 1 || l.ResultChars < 1 || o.HistoryLimit < 1 {
 		errs = append(errs, errors.New("limits breaker_faults, calls, queue, result_chars and history_limit: expected at least 1"))
+	}
+	for _, list := range [][]time.Duration{o.Retry.Backoff, o.Retry.Reconnect} {
+		if len(list) == 0 || slices.Min(list) <= 0 {
+			errs = append(errs, errors.New("retry backoff and reconnect: expected at least one time, each more than 0"))
+		}
 	}
 	if o.Retry.Max < -1 || o.Retry.Recover < -1 {
 		errs = append(errs, errors.New("retry max and recover: expected -1 (none), 0 (default) or more"))

@@ -22,15 +22,12 @@ func (c *Conversation) stalePlayout(number int) bool {
 	return c.st.Reply.Turn == 0 && !c.awaitingFinal()
 }
 
-// staleFlush reports an answer to a flush that nobody can use: its turn has no
-// cut-off item in the history.
-func (c *Conversation) staleFlush(number int) bool {
-	if number == 0 || number == c.st.Reply.Turn {
-		return true
-	}
+// staleFlush reports an answer to a flush that nobody can use: nothing of its
+// turn in the history was cut off.
+func (c *Conversation) staleFlush(e PlayoutFlushed) bool {
 	for i := range c.st.History {
 		it := &c.st.History[i]
-		if it.Turn == number && it.Role == RoleAgent && it.Interrupted {
+		if it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
 			return false
 		}
 	}
@@ -49,7 +46,9 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		part = st.Reply.Part
 	}
 	p.Part, p.Playing, p.At = part, true, c.now
-	st.Reply.Voiced = true
+	st.Reply.Voiced = st.Reply.Voiced || part == st.Reply.Part
+	st.Floor.Barged = 0
+	st.DeadAir.AgentSpoke()
 	if st.Reply.Held {
 		return // It played for a moment before the pause took effect.
 	}
@@ -59,9 +58,12 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 			return // the announcement before a tool, late; the answer comes behind it
 		}
 		c.disarm(TimerTry, TimerProcessing)
-		st.Floor.Barged = 0
-		st.DeadAir.AgentSpoke()
 		c.become(Speaking, c.event)
+		if st.Floor.Speaking {
+			// A voice that is heard still is one that is heard now.
+			st.Floor.Overlap = true
+			c.speechOverAgent(c.event)
+		}
 	default:
 		// Speaking: known. While a tool runs the phase is the tool's.
 	}
@@ -99,19 +101,43 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 			// The playout knows better than the mind that this was all.
 			c.emit(CancelTurn{Turn: st.Reply.Turn})
 		}
+		c.overIsOver()
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, "playout.finished")
-	case p.Part == st.Reply.Part && st.Reply.Held && st.Reply.Done:
+	case p.Part == st.Reply.Part && st.Reply.Held && st.Reply.Done && !c.callsHeld():
 		// The last of it played before the pause took effect: nothing is left to
 		// hold back.
 		c.endReply(TurnCompleted)
 	default:
-		st.Reply.Earlier = false
-		st.Reply.Voiced = st.Reply.Voiced && p.Part != st.Reply.Part
-		if st.Phase == Waiting || st.Phase == Generating {
-			c.maybeEndReply(c.event)
+		c.announcementEnded(p.Part)
+	}
+}
+
+// announcementEnded: what was said before a tool has played to its end, or what
+// of a held reply was on its way.
+func (c *Conversation) announcementEnded(part int) {
+	r := &c.st.Reply
+	r.Earlier = false
+	r.Voiced = r.Voiced && part != r.Part
+	c.overIsOver()
+	if !c.thinking() {
+		return
+	}
+	if c.st.Floor.Speaking || c.st.User.Words() != "" {
+		c.speechWhileThinking(c.event)
+		return
+	}
+	c.maybeEndReply(c.event)
+}
+
+// callsHeld reports whether the reply has calls that wait for the floor.
+func (c *Conversation) callsHeld() bool {
+	for i := range c.st.Calls {
+		if call := &c.st.Calls[i]; call.State == CallHeld && call.Turn == c.st.Reply.Turn {
+			return true
 		}
 	}
+	return false
 }
 
 // pausePlayout holds the current turn's audio where it is.
@@ -144,11 +170,17 @@ func (c *Conversation) resumePlayout() {
 // cutAnnouncement drops what plays while a tool runs: the user spoke over it.
 func (c *Conversation) cutAnnouncement() {
 	r, p := &c.st.Reply, &c.st.Playout
-	heard := c.heardSoFar()
-	c.emit(FlushPlayout{Turn: r.Turn, Heard: heard})
-	c.markHeard(r.Turn, r.Text, heard, p.Text)
+	heard, part := c.heardSoFar(), max(p.Part, 1)
+	c.st.Said = r.Text
+	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
+	c.markHeard(r.Turn, part, heard, p.Text)
+	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	p.Heard, p.At = heard, c.now
 	p.Playing, p.Ducked, p.Paused = false, false, false
-	r.Voiced, r.Earlier = false, false
+	if part == r.Part {
+		r.Voiced = false
+	}
+	r.Earlier = false
 	c.st.Barge.Reset()
 }
 
@@ -167,12 +199,26 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 
 // handlePlayoutFlushed corrects the history of a turn that was cut off.
 func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
-	var full string
-	for i := range c.st.History {
-		it := &c.st.History[i]
-		if it.Turn == e.Turn && it.Role == RoleAgent {
-			full += it.Full
+	part := e.Part
+	if part == 0 {
+		for i := range c.st.History {
+			if it := &c.st.History[i]; it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
+				part = it.Part
+			}
 		}
 	}
-	c.markHeard(e.Turn, full, e.Heard, e.Text)
+	var cut []*Item
+	c.eachPart(e.Turn, part, func(it *Item) {
+		if it.Cut && it.Part == part {
+			it.Cut = false // measured anew
+			cut = append(cut, it)
+		}
+	})
+	c.markHeard(e.Turn, part, e.Heard, e.Text)
+	for _, it := range cut {
+		it.Cut = true
+	}
+	if p := &c.st.Playout; p.Turn == e.Turn && len(cut) > 0 {
+		p.Heard, p.Text = e.Heard, e.Text
+	}
 }

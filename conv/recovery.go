@@ -13,7 +13,9 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	}
 	// A voice that was not yet an interruption will not become one.
 	st.Barge.Reset()
+	st.Over = UserTurn{}
 	c.armDerived()
+	st.Playout.Heard, st.Playout.At = c.heardSoFar(), c.now
 	source := e.Source
 	if source == "" {
 		source = "renewal"
@@ -21,7 +23,9 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st.Before = st.Phase
 	st.Suspended = Suspension{Source: source, At: c.now, Timers: st.Timers}
 	for t := range st.Timers {
-		if !Timer(t).runsWhileSuspended() {
+		if Timer(t).runsWhileSuspended() {
+			st.Suspended.Timers[t] = time.Time{}
+		} else {
 			st.Timers[t] = time.Time{}
 		}
 	}
@@ -48,7 +52,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	st.Suspended = Suspension{}
 	shift := c.now.Sub(kept.At)
 	for t := range st.Timers {
-		if at := kept.Timers[t]; !at.IsZero() && !Timer(t).runsWhileSuspended() {
+		if at := kept.Timers[t]; !at.IsZero() {
 			st.Timers[t] = at.Add(shift)
 		}
 	}
@@ -58,7 +62,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 			st.Calls[i].Deadline = st.Calls[i].Deadline.Add(shift)
 		}
 	}
-	st.Playout.At = st.Playout.At.Add(shift)
+	st.Playout.At = c.now
 	if st.Before == ListeningReady {
 		st.DeadAir.Stop()
 		st.DeadAir.Start(c.now)
@@ -68,6 +72,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	if !st.Reply.Held {
 		c.resumePlayout()
 	}
+	event := c.event
 	for _, fact := range kept.Facts {
 		c.event = fact.EventType()
 		if !c.stale(fact) {
@@ -75,6 +80,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 			c.settle()
 		}
 	}
+	c.event = event
 }
 
 // deferrable reports whether a fact waits for the end of a suspension. Facts
@@ -166,15 +172,21 @@ func (c *Conversation) dropSuspension() {
 		}
 		switch e := fact.(type) {
 		case ToolDone:
-			c.endInBackground(e.ID, result{Text: e.Output})
+			c.endInBackground(c.findCall(e.ID, false), result{Text: e.Output})
 		case TaskDone:
-			c.endInBackground(e.ID, result{Text: e.Output})
+			c.endInBackground(c.findCall(e.ID, true), result{Text: e.Output})
 		case ToolFailed:
-			c.endInBackground(e.ID, failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		case TaskFailed:
-			c.endInBackground(e.ID, failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output))
+		case STTPartial:
+			c.noteWords(squeeze(e.Text), e.Confidence, false)
+		case STTFinal:
+			c.noteWords(squeeze(e.Text), e.Confidence, true)
 		case UserText:
-			st.Pending.Texts = append(st.Pending.Texts, squeeze(e.Text))
+			if text := squeeze(e.Text); text != "" {
+				c.queueText(text)
+			}
 		default:
 			// It belonged to a moment that is over.
 		}
@@ -209,30 +221,26 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 // session (seed 001, 4.8).
 func (c *Conversation) becomeReconnecting(cause string) {
 	st := &c.st
-	if cause == "connection.lost" {
+	if cause == "connection.lost" || cause == "suspended.timeout" {
 		st.Conn.Lost = true
 	}
 	c.dropSuspension()
 	running := c.announceLater()
-	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && c.heardSoFar() == 0 {
+	c.untold()
+	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.partHeard() {
 		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = r.UserTurn, c.utteranceText(r.UserTurn), true
 	}
 	c.cutAudio(TurnInterrupted)
-	if words := st.User.Words(); words != "" && st.User.Turn != 0 {
-		// What was said is not lost with the line: it is answered when it is back.
-		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
-		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = st.User.Turn, words, false
-		c.closeUserTurn(TurnCompleted)
-	} else {
-		c.closeUserTurn(TurnAbandoned)
-	}
+	c.keepWords()
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Conn.Shaky, st.Conn.Attempts = false, 0
 	st.Pending.Resume = ""
 	c.disarm(TimerGrace)
 	c.become(Reconnecting, cause)
 	c.emit(SaveContext{Reason: cause})
-	c.emit(CloseConnection{})
+	if st.Conn.Lost {
+		c.emit(CloseConnection{})
+	}
 	c.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
 	c.scheduleReconnect()
 }
@@ -278,6 +286,11 @@ func (c *Conversation) restored(cause string) {
 	st.Session.Audio = true
 	st.Conn.Lost, st.Conn.Attempts = false, 0
 	c.emit(RestoreContext{})
+	if st.Faults.BreakerOpen {
+		// The line is back, what kept failing has not been given its rest.
+		c.become(Faulted, "breaker.open")
+		return
+	}
 	c.emit(Cue{Code: "reconnected", Text: c.phrase("reconnected")})
 	c.become(ListeningReady, cause)
 }
@@ -364,19 +377,17 @@ func (c *Conversation) fault(code string, fatal bool, cause string) {
 	l := &c.opts.Limits
 	c.dropSuspension()
 	c.announceLater()
-	lost := st.Reply.Kind == ReplyAnswer || st.User.Words() != ""
+	c.untold()
+	lost := st.Reply.Kind == ReplyAnswer
 	c.cutAudio(TurnFailed)
-	if words := st.User.Words(); words != "" && st.User.Turn != 0 {
-		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
-	}
-	c.closeUserTurn(TurnAbandoned)
+	c.keepWords()
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Pending.Resume = ""
 	st.Conn.Shaky = false
 	c.disarm(TimerGrace)
 	st.Faults.Code = code
 	if lost && c.opts.SpeakNotices {
-		c.tell("apology.fault")
+		st.Pending.Apology = "apology.fault"
 	}
 	c.become(Faulted, cause)
 	c.notify(LevelError, remedy(code))
@@ -390,17 +401,30 @@ func (c *Conversation) fault(code string, fatal bool, cause string) {
 	}
 	if len(st.Faults.Expiries) >= l.BreakerFaults {
 		st.Faults.BreakerOpen = true
-		c.arm(TimerFault, l.BreakerCooldown)
+		c.arm(TimerBreaker, l.BreakerCooldown)
 		c.notify(LevelError, "breaker.open")
 		return
 	}
 	c.arm(TimerFault, l.Error)
 }
 
+// closeBreaker lets the next recovery through.
+func (c *Conversation) closeBreaker() {
+	c.st.Faults.BreakerOpen = false
+	c.disarm(TimerBreaker)
+}
+
+// breakerCooled: the failures have been given their rest.
+func (c *Conversation) breakerCooled() {
+	c.closeBreaker()
+	if c.st.Phase == Faulted {
+		c.recoverFromFault("fault.timeout")
+	}
+}
+
 // recoverFromFault tries again from the beginning, the context kept.
 func (c *Conversation) recoverFromFault(cause string) {
 	f := &c.st.Faults
-	f.BreakerOpen = false
 	f.Recoveries++
 	f.Code = ""
 	if c.st.Conn.Lost {

@@ -58,8 +58,9 @@ func (c *Conversation) answer(u UserTurn, text, cause string) {
 func (c *Conversation) request(why RequestReason, text string) {
 	r := &c.st.Reply
 	c.st.LastRequest++
-	r.Request, r.Attempt, r.Why = c.st.LastRequest, 1, why
+	r.Before, r.Request, r.Attempt, r.Why = r.Request, c.st.LastRequest, 1, why
 	r.Requested, r.Retrying, r.Answered, r.Done = false, false, false, false
+	r.Asked = text
 	c.arm(TimerTry, c.opts.Limits.Waiting)
 	c.arm(TimerProcessing, c.opts.Limits.Processing)
 	c.emit(RequestReply{
@@ -78,6 +79,7 @@ func (c *Conversation) adoptReply() {
 		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	}
 	c.disarm(TimerFinal)
+	c.noteTail(u, u.Partial != "" || u.Text == "")
 	c.closeUserTurn(TurnCompleted)
 	c.openReply(ReplyAnswer, u.Turn)
 	r := &c.st.Reply
@@ -146,10 +148,10 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 		return // No op. Repeated.
 	}
 	c.replyCame()
-	if e.Text != "" && r.Text == "" {
+	r.Silent = r.Silent || e.Silent
+	if e.Text != "" && len(r.Text) == r.Sealed {
 		c.handleReplyDelta(e.Text)
 	}
-	r.Silent = r.Silent || e.Silent
 	c.finishText()
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
 		return // The results are still to come.
@@ -247,22 +249,6 @@ func (c *Conversation) speakAll(text string) {
 	c.speakSentences(true)
 }
 
-// tell notes a phrase of the engine that is to be said at the next moment when
-// nobody speaks.
-func (c *Conversation) tell(code string) {
-	c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, c.phrase(code))
-}
-
-// tellNext says what was noted, in one turn.
-func (c *Conversation) tellNext() {
-	text := ""
-	for _, t := range c.st.Pending.Tell {
-		text = joinWords(text, t)
-	}
-	c.st.Pending.Tell = nil
-	c.say(ReplyNews, text, "", "told")
-}
-
 // tryTimedOut: one try brought nothing, or the pause before the next is over.
 func (c *Conversation) tryTimedOut() {
 	r := &c.st.Reply
@@ -280,7 +266,7 @@ func (c *Conversation) tryTimedOut() {
 	c.arm(TimerTry, c.opts.Limits.Waiting)
 	c.emit(RequestReply{
 		Turn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: r.Attempt,
-		Text: c.utteranceText(r.UserTurn), Why: r.Why,
+		Text: r.Asked, Why: r.Why,
 	})
 }
 
@@ -314,7 +300,7 @@ func (c *Conversation) processingTimedOut() {
 	case !r.Answered || r.Retrying:
 		c.notify(LevelWarning, "reply.timeout")
 		if c.opts.SpeakNotices && !held {
-			c.tell("apology.timeout")
+			c.st.Pending.Apology = "apology.timeout"
 		}
 	default:
 		if !held {
@@ -366,7 +352,7 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	}
 	limited := class.Retries > 0 && r.Attempt > class.Retries
 	if retryable && !limited && !r.Voiced && c.retryLater() {
-		r.Text, r.Unsaid, r.Answered = "", "", false
+		r.Text, r.Unsaid, r.Answered = r.Text[:r.Sealed], "", false
 		return
 	}
 	if r.Held {
@@ -383,12 +369,23 @@ func (c *Conversation) endReply(how TurnEventType) {
 	if r.Turn == 0 {
 		return
 	}
+	if how != TurnCompleted || c.st.Playout.Turn == r.Turn {
+		c.dropUnsaid()
+	}
 	c.sealPart()
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
+		c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	} else {
-		c.markHeard(r.Turn, r.Text, c.heardSoFar(), c.st.Playout.Text)
+		c.markHeard(r.Turn, r.Part, c.heardSoFar(), c.st.Playout.Text)
 	}
+	if how == TurnInterrupted && c.partHeard() {
+		c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
+	}
+	if r.Voiced || r.Earlier || c.st.Playout.Turn == r.Turn {
+		c.st.Said = r.Text
+	}
+	c.st.Over = UserTurn{}
 	c.out.Turns = append(c.out.Turns, TurnEvent{
 		Type: how, Turn: r.Turn, Role: RoleAgent, Kind: r.Kind, Duration: c.now.Sub(r.Started), At: c.now,
 	})
@@ -397,11 +394,18 @@ func (c *Conversation) endReply(how TurnEventType) {
 			c.st.Calls[i].Background = true
 		}
 	}
-	c.disarm(TimerTry, TimerProcessing, TimerHeld)
+	c.disarm(TimerTry, TimerProcessing)
 	*r = Reply{}
 	p := &c.st.Playout
 	p.Playing, p.Ducked, p.Paused = false, false, false
 	c.st.Barge.Reset()
+}
+
+// dropUnsaid takes back what the voice was never given: it was not said.
+func (c *Conversation) dropUnsaid() {
+	r := &c.st.Reply
+	r.Text = r.Text[:len(r.Text)-min(len(r.Unsaid), len(r.Text)-r.Sealed)]
+	r.Unsaid = ""
 }
 
 // cancelReply takes the reply back: its context is cancelled, its audio
@@ -416,6 +420,8 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	if r.Voiced || r.Earlier || c.st.Playout.Playing {
 		c.emit(FlushPlayout{Turn: r.Turn, Heard: c.heardSoFar()})
 	}
+	c.dropUnsaid()
+	c.sealPart()
 	for i := 0; i < len(c.st.Calls); {
 		if c.st.Calls[i].Turn == r.Turn && c.st.Calls[i].State == CallHeld {
 			c.endCall(i, failedResult("CANCELLED", "the user went on before it ran", ""))
@@ -452,7 +458,7 @@ func (c *Conversation) releaseReply(cause string) {
 	}
 	c.speakSentences(r.Done)
 	c.closePart()
-	if c.startHeldCalls() {
+	if c.startHeldCalls(cause) {
 		return
 	}
 	c.maybeEndReply(cause)
@@ -465,6 +471,12 @@ func (c *Conversation) unheard() string {
 	return squeeze(r.Text[len(heard):])
 }
 
+// partHeard reports whether the current part of the reply has begun to play.
+func (c *Conversation) partHeard() bool {
+	p, r := &c.st.Playout, &c.st.Reply
+	return p.Turn == r.Turn && p.Part == r.Part && p.Part != 0
+}
+
 // heardSoFar is the best estimate of what has been heard of the current turn:
 // the last report, and the pacer's clock since.
 func (c *Conversation) heardSoFar() time.Duration {
@@ -472,7 +484,7 @@ func (c *Conversation) heardSoFar() time.Duration {
 	if p.Turn != c.st.Reply.Turn {
 		return 0
 	}
-	if !p.Playing || p.Paused {
+	if !p.Playing || p.Paused || c.st.Phase == Suspended {
 		return p.Heard
 	}
 	return p.Heard + c.now.Sub(p.At)

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/hocketvoice/hocket/dialog"
@@ -45,9 +46,10 @@ func (c *Conversation) Snapshot() ([]byte, error) {
 func (s State) withoutWords() State {
 	s.History = nil
 	s.User.Text, s.User.Partial = "", ""
-	s.Reply.Text, s.Reply.Unsaid, s.Playout.Text = "", "", ""
+	s.Over.Text, s.Over.Partial, s.Said = "", "", ""
+	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Playout.Text = "", "", 0, "", ""
 	s.Conn.UnansweredText = ""
-	s.Pending.Texts, s.Pending.Tell, s.Pending.Resume = nil, nil, ""
+	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Resume = nil, nil, nil, ""
 	s.Calls = nil
 	s.Dialogue = dialog.State{}
 	return s
@@ -74,12 +76,38 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 		}
 		s.State.Suspended.Facts = append(s.State.Suspended.Facts, fact)
 	}
+	if err := s.State.check(); err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
 	c.st = s.State
 	if o.Agent != nil && c.st.Expecting {
 		c.st.Expect = o.Agent.Expect(&c.st.Dialogue)
 	}
 	c.now = s.State.Now
 	return c, nil
+}
+
+// check finds what no conversation comes to and what Step would trip over: the
+// snapshot was cut, or changed by hand.
+func (s *State) check() error {
+	r := &s.Reply
+	for _, c := range []struct {
+		bad  bool
+		what string
+	}{
+		{s.Phase == Suspended && !s.Before.Active(), fmt.Sprintf("before: %v cannot have been suspended", s.Before)},
+		{r.Sealed < 0 || r.Sealed > len(r.Text), fmt.Sprintf("reply.sealed: %d, expected 0 to %d, the length of reply.text", r.Sealed, len(r.Text))},
+		{len(r.Unsaid) > len(r.Text), "reply.unsaid: longer than reply.text"},
+		{r.Attempt < 0, fmt.Sprintf("reply.attempt: %d, expected 0 or more", r.Attempt)},
+		{s.Conn.Attempts < 0, fmt.Sprintf("connection.attempts: %d, expected 0 or more", s.Conn.Attempts)},
+		{s.Pending.Feedback < 0, fmt.Sprintf("pending.feedback: %d, expected 0 or more", s.Pending.Feedback)},
+		{s.DeadAir.Next < 0, fmt.Sprintf("dead_air.next: %d, expected 0 or more", s.DeadAir.Next)},
+	} {
+		if c.bad {
+			return errors.New(c.what)
+		}
+	}
+	return nil
 }
 
 // Fork returns a conversation with the same options and a copy of the state,

@@ -16,11 +16,13 @@ type State struct {
 	Before   Phase     `json:"before"`   // Suspended: the phase to return to
 	Now      time.Time `json:"now"`      // time of the last step; it never goes back
 
-	LastTurn    int `json:"last_turn"`    // the last turn number given
-	LastRequest int `json:"last_request"` // the last request number given
+	LastTurn    int `json:"last_turn"`           // the last turn number given
+	LastRequest int `json:"last_request"`        // the last request number given
+	LastCall    int `json:"last_call,omitempty"` // the last number given to a call without an id
 
 	Floor     Floor              `json:"floor"`
 	User      UserTurn           `json:"user"`
+	Over      UserTurn           `json:"over,omitzero"` // words heard over the agent's audio, not decided yet
 	Reply     Reply              `json:"reply"`
 	Playout   Playout            `json:"playout"`
 	Barge     turn.BargeIn       `json:"barge"`
@@ -35,18 +37,25 @@ type State struct {
 	Expect    dialog.Expectation `json:"expect,omitzero"`     // what the agent awaits
 	Expecting bool               `json:"expecting,omitempty"` // Expect was set
 	History   []Item             `json:"history,omitempty"`
+	Said      string             `json:"said,omitempty"` // the agent's last words that had a voice
 	Timers    Timers             `json:"timers"`
 }
 
 // Floor says who is heard: the second region of the machine.
 type Floor struct {
-	Speaking  bool      `json:"speaking"`  // the user's voice is heard now
-	Since     time.Time `json:"since"`     // when Speaking last changed
-	Utterance int       `json:"utterance"` // the uplink's number of the last stretch of speech
-	Closed    int       `json:"closed"`    // stretches up to this one are answered or given up
-	BrokeIn   bool      `json:"broke_in"`  // Interrupted: a voice broke in, not a command
-	Barged    int       `json:"barged"`    // the agent's turn that was broken into, until audio plays again or there is nothing to answer
-	Pushed    bool      `json:"pushed"`    // push-to-talk is held
+	Speaking  bool      `json:"speaking"`          // the user's voice is heard now
+	Since     time.Time `json:"since"`             // when Speaking last changed
+	Utterance int       `json:"utterance"`         // the uplink's number of the last stretch of speech
+	Worded    int       `json:"worded,omitempty"`  // the last stretch of which words came
+	Closed    int       `json:"closed"`            // stretches up to this one are answered or given up
+	BrokeIn   bool      `json:"broke_in"`          // Interrupted: a voice broke in, not a command
+	Barged    int       `json:"barged"`            // the agent's turn that was broken into, until audio plays again or there is nothing to answer
+	Pushed    bool      `json:"pushed"`            // push-to-talk is held
+	Overlap   bool      `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
+	// Tail is the user's turn that was answered without its final transcript, and
+	// TailUtterance its stretch of speech: the transcript may still come.
+	Tail          int `json:"tail,omitempty"`
+	TailUtterance int `json:"tail_utterance,omitempty"`
 }
 
 // UserTurn is the user's open turn, or what is kept of words before one opens.
@@ -71,7 +80,8 @@ const (
 	ReplyGreeting ReplyKind = "greeting" // the first words
 	ReplyCheckIn  ReplyKind = "check_in" // after dead air
 	ReplyGoodbye  ReplyKind = "goodbye"  // the last words; the conversation ends after them
-	ReplyNews     ReplyKind = "news"     // a delegated agent's result that nobody waited for
+	ReplyNews     ReplyKind = "news"     // a result that nobody waited for
+	ReplyNotice   ReplyKind = "notice"   // an apology
 	ReplyExplicit ReplyKind = "explicit" // response.create
 	ReplyResumed  ReplyKind = "resumed"  // the rest of a reply that a noise cut off
 )
@@ -83,9 +93,11 @@ type Reply struct {
 	Kind     ReplyKind `json:"kind,omitempty"`
 	Started  time.Time `json:"started"`
 
-	Request   int           `json:"request"` // the request that is out; zero: the words are the engine's or the dialogue's own
+	Request   int           `json:"request"`          // the request that is out; zero: the words are the engine's or the dialogue's own
+	Before    int           `json:"before,omitempty"` // the request whose calls led to this one
 	Attempt   int           `json:"attempt"`
 	Why       RequestReason `json:"why,omitempty"`
+	Asked     string        `json:"asked"`     // the user's words that go with it
 	Requested bool          `json:"requested"` // the driver confirmed it
 	Retrying  bool          `json:"retrying"`  // between two attempts
 	Answered  bool          `json:"answered"`  // something came back for this request
@@ -94,6 +106,7 @@ type Reply struct {
 	Seq     int    `json:"seq"`     // texts handed to the voice
 	Text    string `json:"text"`    // all text of the turn so far
 	Unsaid  string `json:"unsaid"`  // its tail that is not yet handed to the voice
+	Sealed  int    `json:"sealed"`  // bytes of Text that are in the history
 	Voiced  bool   `json:"voiced"`  // the current part has been handed to the voice in part or whole
 	Earlier bool   `json:"earlier"` // audio of an earlier part has not been played to its end
 	Done    bool   `json:"done"`    // the current part has no more text
@@ -177,14 +190,17 @@ type Faults struct {
 
 // Pending is what waits for its moment.
 type Pending struct {
-	Start    bool     `json:"start"`           // a start waits for the session
-	Greeted  bool     `json:"greeted"`         // the greeting was said, or its moment has passed
-	Texts    []string `json:"texts,omitempty"` // typed lines not yet read
-	News     []string `json:"news,omitempty"`  // ids of calls whose results wait to be announced
-	Ending   bool     `json:"ending"`          // the goodbye is being said
-	Resume   string   `json:"resume"`          // unheard rest of the reply that a voice cut off
-	Tell     []string `json:"tell,omitempty"`  // phrases of the engine, and results of flows, to be said
-	Feedback int      `json:"feedback"`        // steps of feedback given for the delegated agent
+	Start      bool     `json:"start"`                // a start waits for the session
+	Greeted    bool     `json:"greeted"`              // the greeting was said, or its moment has passed
+	Texts      []string `json:"texts,omitempty"`      // typed lines not yet read
+	News       []string `json:"news,omitempty"`       // ids of calls whose results wait to be announced
+	Ending     bool     `json:"ending"`               // the goodbye is being said
+	Resume     string   `json:"resume"`               // unheard rest of the reply that a voice cut off
+	Tell       []string `json:"tell,omitempty"`       // what flows have to say to results that nobody waited for
+	Telling    []string `json:"telling,omitempty"`    // of Tell, what is being said now
+	Announcing []string `json:"announcing,omitempty"` // of News, what is being told now
+	Apology    string   `json:"apology,omitempty"`    // code of a phrase to say
+	Feedback   int      `json:"feedback"`             // steps of feedback given for the delegated agent
 }
 
 // Suspension is what a planned pause keeps.
@@ -215,6 +231,8 @@ type Item struct {
 	Text string `json:"text"`
 	// Full is what the agent meant to say, if it was cut off.
 	Full        string `json:"full,omitempty"`
+	Part        int    `json:"part,omitempty"` // of the agent's turn
+	Cut         bool   `json:"cut,omitempty"`  // Text is final: this part was cut off while its turn went on
 	Interrupted bool   `json:"interrupted,omitempty"`
 	// CallID, Name and Arguments describe the call that a tool's item answers.
 	CallID    string    `json:"call_id,omitempty"`
@@ -264,6 +282,9 @@ func (s State) clone() State {
 	s.Faults.Expiries = append([]time.Time(nil), s.Faults.Expiries...)
 	s.Pending.Texts = append([]string(nil), s.Pending.Texts...)
 	s.Pending.News = append([]string(nil), s.Pending.News...)
+	s.Pending.Tell = append([]string(nil), s.Pending.Tell...)
+	s.Pending.Telling = append([]string(nil), s.Pending.Telling...)
+	s.Pending.Announcing = append([]string(nil), s.Pending.Announcing...)
 	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
 	s.History = append([]Item(nil), s.History...)
 	s.Dialogue = s.Dialogue.Clone()

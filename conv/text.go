@@ -102,7 +102,10 @@ func heardPrefix(full string, heard time.Duration, known string) string {
 			return full[:n]
 		}
 	}
-	n := int(heard * heardPerSecond / time.Second)
+	if heard >= time.Duration(len(full))*(time.Second/heardPerSecond) {
+		return full
+	}
+	n := int(max(0, heard) * heardPerSecond / time.Second)
 	if n >= len(full) {
 		return full
 	}

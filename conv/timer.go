@@ -26,7 +26,6 @@ const (
 	TimerPlayout                     // no sign of the playout
 	TimerInterrupted                 // the pause after a barge-in
 	TimerBarge                       // a voice is or is not an interruption
-	TimerHeld                        // a voice brought no words: the held reply goes on
 	TimerDeadAir                     // nobody speaks
 	TimerInactivity                  // nobody did anything
 	TimerSuspended                   // a planned pause that does not end
@@ -34,6 +33,7 @@ const (
 	TimerReconnect                   // the next attempt
 	TimerReconnectLimit              // all attempts
 	TimerFault                       // recovery
+	TimerBreaker                     // the circuit breaker closes
 	TimerForget                      // the oldest fault is forgotten
 	TimerWarning                     // the session ends soon
 	TimerSession                     // the session ends
@@ -46,10 +46,9 @@ var timerNames = [numTimers]string{
 	TimerStart: "start", TimerListening: "listening", TimerEndpoint: "endpoint", TimerFinal: "final",
 	TimerTry: "try", TimerProcessing: "processing", TimerTool: "tool", TimerTask: "task",
 	TimerFeedback: "feedback", TimerHeartbeat: "heartbeat", TimerSpeaking: "speaking",
-	TimerPlayout: "playout", TimerInterrupted: "interrupted", TimerBarge: "barge", TimerHeld: "held",
-	TimerDeadAir: "dead_air", TimerInactivity: "inactivity", TimerSuspended: "suspended",
+	TimerPlayout: "playout", TimerInterrupted: "interrupted", TimerBarge: "barge", TimerDeadAir: "dead_air", TimerInactivity: "inactivity", TimerSuspended: "suspended",
 	TimerGrace: "grace", TimerReconnect: "reconnect", TimerReconnectLimit: "reconnect_limit",
-	TimerFault: "fault", TimerForget: "forget", TimerWarning: "warning", TimerSession: "session",
+	TimerFault: "fault", TimerBreaker: "breaker", TimerForget: "forget", TimerWarning: "warning", TimerSession: "session",
 	TimerRelease: "release",
 }
 
@@ -61,11 +60,11 @@ func (t Timer) String() string {
 	return fmt.Sprintf("timer(%d)", uint8(t))
 }
 
-// runsWhileSuspended: the session's own life, and the memory of faults, go on
-// while everything else stands still.
+// runsWhileSuspended: the session's own life, the connection's and the memory of
+// faults go on while everything else stands still.
 func (t Timer) runsWhileSuspended() bool {
 	switch t {
-	case TimerSuspended, TimerForget, TimerWarning, TimerSession:
+	case TimerSuspended, TimerGrace, TimerBreaker, TimerForget, TimerWarning, TimerSession:
 		return true
 	default:
 		return false

@@ -3,6 +3,9 @@ package conv
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog"
 )
 
 // This file: tools and delegated agents. A call that was started gets exactly
@@ -31,14 +34,23 @@ func failedResult(code, message, partial string) result {
 }
 
 // findCall is the index of the running call with this id, or -1. An empty id
-// means the oldest that runs.
-func (c *Conversation) findCall(id string) int {
+// means the oldest one that runs of its kind.
+func (c *Conversation) findCall(id string, long bool) int {
 	for i := range c.st.Calls {
-		if call := &c.st.Calls[i]; call.State == CallRunning && (call.ID == id || id == "") {
+		call := &c.st.Calls[i]
+		if call.State == CallRunning && (call.ID == id || id == "" && call.Long == long) {
 			return i
 		}
 	}
 	return -1
+}
+
+// belated reports a call of the response whose other calls have their results
+// already: it streamed in behind them, and belongs to the turn as they do.
+func (c *Conversation) belated(e ToolCalled) bool {
+	r := &c.st.Reply
+	return r.Turn != 0 && (e.Turn == 0 || e.Turn == r.Turn) && e.Request != 0 && e.Request == r.Before &&
+		r.Why == RequestToolResult && !r.Answered && c.thinking()
 }
 
 // callKnown reports whether the id is running, held or answered already.
@@ -63,16 +75,23 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 	if c.callKnown(e.ID) {
 		return // No op. Repeated: a call runs once.
 	}
-	c.replyCame()
 	r := &c.st.Reply
+	if c.belated(e) {
+		r.Request = r.Before // what was asked without this result is asked anew
+	}
+	c.replyCame()
 	if e.ID == "" {
-		e.ID = fmt.Sprintf("call-%d-%d", r.Turn, len(c.st.Calls)+len(c.st.History))
+		c.st.LastCall++
+		e.ID = fmt.Sprintf("call-%d-%d", r.Turn, c.st.LastCall)
 	}
 	call := Call{
 		ID: e.ID, Name: e.Name, Arguments: e.Arguments, Turn: r.Turn, Long: e.Long,
 		State: CallHeld, Started: c.now,
 	}
-	c.sealPart()
+	if !r.Held {
+		c.speakSentences(true)
+		c.sealPart()
+	}
 	c.st.Calls = append(c.st.Calls, call)
 	if len(c.st.Calls) > c.opts.Limits.Calls {
 		c.endCall(len(c.st.Calls)-1, failedResult("TOO_MANY_CALLS", "too many tools run at once", ""))
@@ -84,18 +103,22 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		return
 	}
 	if !r.Held {
-		c.startHeldCalls()
+		c.startHeldCalls(c.event)
 	}
 }
 
 // startHeldCalls starts the calls of the current reply and reports whether
 // there were any.
-func (c *Conversation) startHeldCalls() bool {
+func (c *Conversation) startHeldCalls(cause string) bool {
 	started := false
 	for i := range c.st.Calls {
 		call := &c.st.Calls[i]
 		if call.State != CallHeld || call.Turn != c.st.Reply.Turn {
 			continue
+		}
+		if !started {
+			c.speakSentences(true)
+			c.sealPart()
 		}
 		started = true
 		call.State, call.Started = CallRunning, c.now
@@ -112,10 +135,10 @@ func (c *Conversation) startHeldCalls() bool {
 	}
 	c.disarm(TimerTry, TimerProcessing)
 	if c.st.Phase != ToolRunning && c.st.Phase != Delegated {
-		c.become(ToolRunning, c.event)
+		c.become(ToolRunning, cause)
 	}
 	if quick, long := c.openCalls(); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
-		c.become(Delegated, c.event)
+		c.become(Delegated, cause)
 	}
 	return true
 }
@@ -152,10 +175,9 @@ func (c *Conversation) endCall(i int, r result) Call {
 
 // handleCallEnded takes a result. One that nobody waits for is kept in the
 // history; a delegated agent's is announced at the next suitable moment.
-func (c *Conversation) handleCallEnded(id string, r result) {
-	i := c.findCall(id)
+func (c *Conversation) handleCallEnded(i int, r result) {
 	if c.st.Calls[i].Background {
-		c.endInBackground(id, r)
+		c.endInBackground(i, r)
 		return
 	}
 	call := c.endCall(i, r)
@@ -169,18 +191,28 @@ func (c *Conversation) handleCallEnded(id string, r result) {
 // endInBackground keeps a result that no reply waits for. A flow's action
 // still moves its flow, and what the flow says to it is told later; a delegated
 // agent's result, and one whose reply was lost, is news.
-func (c *Conversation) endInBackground(id string, r result) {
-	call := c.endCall(c.findCall(id), r)
+func (c *Conversation) endInBackground(i int, r result) {
+	call := c.endCall(i, r)
 	switch {
 	case call.Action:
-		out := c.actionEnded(call, r)
-		c.expect(out.Expect)
-		if text := lines(out.Say); text != "" {
-			c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, text)
-		}
+		c.tellLater(c.actionEnded(call, r))
 	case call.Long || call.Announce:
 		c.st.Pending.News = c.enqueue(c.st.Pending.News, call.ID)
 	}
+}
+
+// tellLater keeps what a flow has to say for the next moment when nobody speaks.
+func (c *Conversation) tellLater(out dialog.Output) {
+	c.expect(out.Expect)
+	if text := lines(out.Say); text != "" {
+		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, text)
+	}
+}
+
+// userHasFloor reports whether the user is speaking, or has not finished.
+func (c *Conversation) userHasFloor() bool {
+	u := &c.st.User
+	return c.st.Floor.Speaking && !c.audible() || u.Partial != "" && !u.Ended
 }
 
 // enqueue adds to a list of what is to be said; when it is full the oldest goes,
@@ -195,6 +227,14 @@ func (c *Conversation) enqueue(list []string, s string) []string {
 // followAction gives the action's result to the dialogue, within the turn that
 // waits for it.
 func (c *Conversation) followAction(call Call, r result) {
+	if c.userHasFloor() {
+		// The flow goes on, and says what it has to say behind the user's turn.
+		c.tellLater(c.actionEnded(call, r))
+		c.become(Understanding, c.event)
+		c.cancelReply(TurnInterrupted)
+		c.takeFloor(c.event)
+		return
+	}
 	c.nextPart()
 	c.become(Understanding, c.event)
 	c.followDialogue(c.actionEnded(call, r), c.event)
@@ -230,7 +270,7 @@ func (c *Conversation) continueReply(cause string) {
 	st := &c.st
 	r := &st.Reply
 	words := st.User.Words()
-	if st.Floor.Speaking || words != "" && !st.User.Ended && st.User.Partial != "" {
+	if c.userHasFloor() {
 		c.become(Understanding, cause)
 		c.cancelReply(TurnInterrupted)
 		c.takeFloor(cause)
@@ -249,10 +289,10 @@ func (c *Conversation) continueReply(cause string) {
 
 func (c *Conversation) handleToolFailed(e ToolFailed) {
 	if !e.Fatal {
-		c.handleCallEnded(e.ID, failedResult(e.Code, e.Message, e.Output))
+		c.handleCallEnded(c.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		return
 	}
-	c.failCall(c.findCall(e.ID), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
+	c.failCall(c.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
 }
 
 func (c *Conversation) handleTaskFailed(e TaskFailed) {
@@ -260,7 +300,7 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 	if code == "" {
 		code = "TASK_FAILED"
 	}
-	c.failCall(c.findCall(e.ID), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
+	c.failCall(c.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
 }
 
 // failCall ends a call with a failure that goes to Faulted, the partial result
@@ -269,10 +309,10 @@ func (c *Conversation) failCall(i int, r result, code, cause string) {
 	call := &c.st.Calls[i]
 	switch {
 	case call.Background:
-		c.endInBackground(call.ID, r)
+		c.endInBackground(i, r)
 	case call.Action:
 		// The flow knows what to do when its action fails.
-		c.handleCallEnded(call.ID, r)
+		c.handleCallEnded(i, r)
 	default:
 		c.endCall(i, r)
 		c.fault(code, false, cause)
@@ -322,6 +362,9 @@ func (c *Conversation) giveFeedback() {
 	f := c.opts.Limits.Feedback
 	n := c.st.Pending.Feedback
 	c.disarm(TimerFeedback)
+	if n >= len(f) {
+		return // No op. A snapshot of a configuration that had more to say.
+	}
 	c.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
 	c.st.Pending.Feedback++
 	if n+1 < len(f) {
@@ -345,25 +388,25 @@ func (c *Conversation) cancelTasks() {
 // announceLater marks the calls of a reply that is lost with the connection or
 // to a fault, and reports whether there are any: their results will be told.
 func (c *Conversation) announceLater() bool {
-	any := false
+	running := false
 	for i := range c.st.Calls {
 		call := &c.st.Calls[i]
 		if call.State == CallRunning && call.Turn == c.st.Reply.Turn {
 			call.Announce = true
-			any = true
+			running = true
 		}
 	}
-	return any
+	return running
 }
 
 // announceNews tells the results of delegated agents that nobody waited for.
 func (c *Conversation) announceNews() {
 	ids := c.st.Pending.News
-	c.st.Pending.News = nil
+	c.st.Pending.Announcing, c.st.Pending.News = ids, nil
 	if c.opts.Agent != nil {
 		text := ""
 		for i := range c.st.History {
-			if it := &c.st.History[i]; it.Role == RoleTool && it.CallID != "" && contains(ids, it.CallID) {
+			if it := &c.st.History[i]; it.Role == RoleTool && it.CallID != "" && slices.Contains(ids, it.CallID) {
 				text = joinWords(text, it.Text)
 			}
 		}
@@ -373,13 +416,4 @@ func (c *Conversation) announceNews() {
 	c.openReply(ReplyNews, 0)
 	c.become(Understanding, "task.done")
 	c.request(RequestTaskResult, "")
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -276,3 +276,11 @@ func (t *turn) confirmStep() *step {
 	}
 	return s
 }
+
+// put writes to a map that may not have been made.
+func put[V any](m *map[string]V, key string, v V) {
+	if *m == nil {
+		*m = make(map[string]V)
+	}
+	(*m)[key] = v
+}

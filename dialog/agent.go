@@ -68,8 +68,6 @@ type Settings struct {
 	Language string // BCP 47 tag of the words in use: "en", "de"
 	Greeting string // "": the engine's own
 	Start    string // flow that begins by itself
-	Turn     Policy
-	BargeIn  Policy
 	Model    ModelSettings
 	// Rephrase lets a model reword what the flows say, except where a step
 	// forbids it.
@@ -85,21 +83,11 @@ type Settings struct {
 	HistoryLimit  int // messages that a State keeps
 	TraceLimit    int // events that a State keeps
 	StepLimit     int // steps that one turn may take
-	// Other are settings that mean something elsewhere ("persistence"), as they
-	// stand in the file.
+	// Other are settings that mean something elsewhere ("turn", "limits",
+	// "persistence"), as they stand in the file.
 	Other map[string]any
 
 	modelAnswersSet bool
-}
-
-// Policy is the choice of a policy with numbers of its own, as they stand in
-// the file; whoever runs the policy gives them meaning.
-type Policy struct {
-	Policy    string
-	Numbers   map[string]float64
-	Durations map[string]time.Duration
-	Words     map[string]string
-	Flags     map[string]bool
 }
 
 // ModelSettings say what a language model is used for.

@@ -3,7 +3,6 @@ package dialog
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // soniSettings mark a file of Soni, whose code is registered elsewhere.
@@ -26,8 +25,6 @@ func (c *compiler) settings(sections []section) {
 			}
 		},
 		"start":        func(_, v node) { s.Start = c.text(v, "settings.start") },
-		"turn":         func(_, v node) { s.Turn = c.policy(v, "settings.turn") },
-		"barge_in":     func(_, v node) { s.BargeIn = c.policy(v, "settings.barge_in") },
 		"instructions": func(_, v node) { c.instructions(v) },
 		"model":        func(_, v node) { c.model(v) },
 		"rephrase_responses": func(_, v node) {
@@ -67,7 +64,7 @@ func (c *compiler) settings(sections []section) {
 			c.warn(key, "settings.%s has no meaning here and is kept as it stands", name)
 		}
 	}
-	for _, name := range c.opts.Settings {
+	for _, name := range append(EngineSettings(), c.opts.Settings...) {
 		if handlers[name] == nil {
 			handlers[name] = func(_, v node) { s.Other[name] = v.plain() }
 		}
@@ -107,46 +104,14 @@ func (c *compiler) model(n node) {
 	}
 }
 
-// policy reads a policy with its numbers.
-func (c *compiler) policy(n node, what string) Policy {
-	var p Policy
-	if n.kind == nodeScalar {
-		p.Policy = n.text
-		return p
+// EngineSettings are the keys of an agent's settings that configure the engine
+// around the dialogue: who runs it reads them from the files, or from
+// [Settings.Other].
+func EngineSettings() []string {
+	return []string{
+		"turn", "barge_in", "filter", "dead_air", "limits", "retry", "speech", "privacy",
+		"speak_notices", "resume_after_false_interruption",
 	}
-	if n.kind != nodeMapping {
-		c.fail(n, "%s: want {policy: name, ...}, got %s", what, n.kind)
-		return p
-	}
-	for _, f := range n.pairs {
-		name, value := f.key.text, f.value
-		if name == "policy" {
-			p.Policy = c.text(value, what+".policy")
-			continue
-		}
-		if value.kind != nodeScalar {
-			c.fail(value, "%s.%s: want a number, a duration or a word, got %s", what, name, value.kind)
-			continue
-		}
-		text := strings.TrimSpace(value.text)
-		if v, ok := toNumber(text); ok {
-			put(&p.Numbers, name, v)
-		} else if d, err := time.ParseDuration(text); err == nil {
-			put(&p.Durations, name, d)
-		} else if b, ok := value.scalar().(bool); ok {
-			put(&p.Flags, name, b)
-		} else {
-			put(&p.Words, name, text)
-		}
-	}
-	return p
-}
-
-func put[V any](m *map[string]V, key string, v V) {
-	if *m == nil {
-		*m = make(map[string]V)
-	}
-	(*m)[key] = v
 }
 
 // language loads the agent's language and its phrases.

@@ -104,6 +104,9 @@ func (t *Reader) Number() int { return t.number }
 // Next reads the next step; io.EOF ends the trace. An error names the line.
 func (t *Reader) Next() (Line, conv.Event, error) {
 	b, err := t.next()
+	for err == nil && isFrame(b) {
+		b, err = t.next()
+	}
 	if err != nil {
 		return Line{}, nil, err
 	}
@@ -119,6 +122,12 @@ func (t *Reader) Next() (Line, conv.Event, error) {
 		return Line{}, nil, fmt.Errorf("trace line %d: %w", t.number, err)
 	}
 	return line, ev, nil
+}
+
+// isFrame reports whether a line is what the turn controller saw on a frame,
+// between the steps (--trace-features).
+func isFrame(b []byte) bool {
+	return bytes.HasPrefix(b, []byte(`{"timestamp_ms":`))
 }
 
 // next is the next line that is not empty.

@@ -33,22 +33,24 @@ const (
 func canonical(st *conv.State, o *conv.Options) {
 	canonicalTime(st)
 	canonicalNumbers(st)
-	switch st.Phase {
-	case conv.Speaking, conv.ToolRunning, conv.Delegated, conv.Suspended:
-		st.User.Text = kindOfText(st.User.Text)
-		st.User.Partial = kindOfText(st.User.Partial)
-	default:
-		// Filters apply while the agent is heard and at no other time.
-		st.User.Text = presence(st.User.Text, "book a flight")
-		st.User.Partial = presence(st.User.Partial, "book a flight")
-	}
+	// Filters look at the words over the agent's audio, and at no others.
+	st.User.Text = presence(st.User.Text, "book a flight")
+	st.User.Partial = presence(st.User.Partial, "book a flight")
 	st.User.Confidence = 0
+	st.Over.Text, st.Over.Partial = kindOfText(st.Over.Text), kindOfText(st.Over.Partial)
+	st.Over.Confidence = 0
+	// No text of the alphabet is an echo of the agent's.
+	st.Said, st.Floor.Overlap = "", false
+	st.Floor.Tail, st.Floor.TailUtterance = where(st.Floor.Tail, turnAnswered), 0
 	canonicalReply(st)
 	if st.Phase != conv.Interrupted && (st.Phase != conv.Suspended || st.Before != conv.Interrupted) {
 		st.Floor.BrokeIn = false
 	}
 	st.Playout.Text = ""
 	st.Playout.Heard = min(st.Playout.Heard, time.Second)
+	if !o.ResumeAfterFalseInterruption {
+		st.Playout.Heard = 0 // it only measures the history
+	}
 	st.Pending.Resume = presence(st.Pending.Resume, "And")
 	st.Conn.UnansweredText = presence(st.Conn.UnansweredText, "book a flight")
 	if o.DeadAir.Off {
@@ -73,7 +75,8 @@ func canonicalReply(st *conv.State) {
 	}
 	r.Text = "Well. And"
 	r.Unsaid = presence(r.Unsaid, "And")
-	r.Seq = 0
+	r.Seq, r.Sealed = 0, 0
+	r.Before = where(r.Before, requestNow-1)
 	switch r.Kind {
 	case conv.ReplyAnswer, conv.ReplyGreeting:
 	default:
@@ -131,7 +134,8 @@ func canonicalTime(st *conv.State) {
 		st.Suspended.Timers[t] = armed(st.Suspended.Timers[t])
 	}
 	st.Floor.Since = past
-	st.User.Started, st.Reply.Started, st.Session.Started = past, past, past
+	st.User.Started, st.Over.Started = past, time.Time{}
+	st.Reply.Started, st.Session.Started = past, past
 	if st.Playout.At.IsZero() {
 		st.Playout.At = past
 	}
@@ -211,7 +215,7 @@ func canonicalNumbers(st *conv.State) {
 		st.Playout.Part = max(0, st.Playout.Part-(st.Reply.Part-2))
 		st.Reply.Part = 2
 	}
-	st.Floor.Utterance, st.Floor.Closed = 0, 0
+	st.Floor.Utterance, st.Floor.Worded, st.Floor.Closed = 0, 0, 0
 }
 
 func where(n, canonical int) int {

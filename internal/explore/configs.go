@@ -41,6 +41,11 @@ func Shipped() []Config {
 		o.Retry.Max = 1
 		return o
 	}
+	resuming := func(o conv.Options) conv.Options {
+		o = without(o)
+		o.ResumeAfterFalseInterruption = true
+		return o
+	}
 	session := []conv.Timer{conv.TimerWarning, conv.TimerSession}
 	return []Config{
 		{
@@ -48,7 +53,7 @@ func Shipped() []Config {
 			Events: any_(beginning, floor), Still: session,
 		},
 		{
-			Name: "floor: easyturn, energy", Options: without(small("easyturn", turn.BargeInEnergy)),
+			Name: "floor: easyturn, energy", Options: resuming(small("easyturn", turn.BargeInEnergy)),
 			Events: any_(beginning, floor), Still: session,
 		},
 		{

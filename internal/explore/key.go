@@ -10,6 +10,7 @@ import (
 // equal keys are equal states.
 func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k := key{b}
+	r := &st.Reply
 	k.num(int(st.Phase))
 	if st.Phase == conv.Suspended {
 		k.num(int(st.Before))
@@ -18,8 +19,10 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 		st.User.Turn != 0, st.User.Ended, m.sounding, m.soundingOld)
 	k.text(st.User.Text)
 	k.text(st.User.Partial)
+	k.text(st.Over.Text)
+	k.text(st.Over.Partial)
+	k.flags(st.Over.Ended, st.Floor.Tail != 0, r.Before != 0)
 
-	r := &st.Reply
 	k.flags(r.Turn != 0, r.UserTurn != 0, r.Request != 0, r.Requested, r.Retrying, r.Answered,
 		r.Voiced, r.Done)
 	k.flags(r.Closed, r.Silent, r.Held, r.Unsaid != "", r.Earlier)
@@ -57,9 +60,11 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.flags(st.Faults.BreakerOpen)
 
 	q := &st.Pending
-	k.flags(q.Start, q.Greeted, q.Ending, q.Resume != "")
+	k.flags(q.Start, q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
 	k.num(len(q.Texts))
 	k.num(len(q.Tell))
+	k.num(len(q.Announcing))
+	k.num(len(q.Telling))
 	k.num(len(q.News))
 	k.num(q.Feedback)
 

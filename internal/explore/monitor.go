@@ -311,7 +311,7 @@ func (s *stepped) checkWaiting() error {
 	case conv.Reconnecting:
 		return anyArmed(conv.TimerReconnectLimit)
 	case conv.Faulted:
-		return anyArmed(conv.TimerFault)
+		return anyArmed(conv.TimerFault, conv.TimerBreaker)
 	case conv.Terminating:
 		return anyArmed(conv.TimerRelease)
 	default:

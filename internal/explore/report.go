@@ -207,8 +207,6 @@ func fullLength(t conv.Timer, o *conv.Options) time.Duration {
 		return l.Interrupted
 	case conv.TimerBarge:
 		return max(o.BargeIn.Reply.ResumeAfter, o.BargeIn.Reply.MaxFiltered, o.BargeIn.Greeting.ResumeAfter)
-	case conv.TimerHeld:
-		return l.Held
 	case conv.TimerSuspended:
 		return l.Suspended
 	case conv.TimerGrace:
@@ -218,7 +216,9 @@ func fullLength(t conv.Timer, o *conv.Options) time.Duration {
 	case conv.TimerReconnectLimit:
 		return l.Reconnect
 	case conv.TimerFault:
-		return max(l.Error, l.BreakerCooldown)
+		return l.Error
+	case conv.TimerBreaker:
+		return l.BreakerCooldown
 	case conv.TimerForget:
 		return l.BreakerWindow
 	case conv.TimerWarning, conv.TimerSession:

@@ -1,0 +1,136 @@
+package conv
+
+import "github.com/hocketvoice/hocket/turn"
+
+// This file: what a person does with a button or a keyboard. Seed 000, PAT-003;
+// seed 001, section 5, client events.
+
+func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
+	st := &c.st
+	voice := spoken(e.Source)
+	switch st.Phase {
+	case Speaking:
+		if voice && c.profile().Policy == turn.BargeInNone {
+			return // No op. This reply is not to be interrupted by a voice.
+		}
+		if e.Heard > 0 {
+			c.notePlayout(e.Heard, "")
+		}
+		if voice {
+			c.bargeIn("user.interrupt")
+			return
+		}
+		c.interrupt("user.interrupt", st.Floor.Speaking)
+	case Understanding, Waiting, Generating:
+		if !voice {
+			c.callOff("user.interrupt")
+			return
+		}
+		if !st.Floor.Speaking {
+			st.Floor.Speaking, st.Floor.Since = true, c.now
+		}
+		if c.audible() {
+			c.bargeIn("user.interrupt")
+			return
+		}
+		c.speechWhileThinking("user.interrupt")
+	case ToolRunning:
+		if !voice {
+			c.callOff("user.interrupt")
+		}
+	default:
+		// No op. There is nothing to interrupt (GUD-004).
+	}
+}
+
+// callOff gives up the reply that is being made, by command.
+func (c *Conversation) callOff(cause string) {
+	st := &c.st
+	st.DeadAir.UserActive(c.now)
+	if cause == "user.cancel" {
+		c.cancelTasks()
+	}
+	if st.Reply.Turn != 0 {
+		c.cancelReply(TurnInterrupted)
+	}
+	if st.User.Turn != 0 {
+		c.closeUserTurn(TurnAbandoned)
+	}
+	st.Floor.Barged = 0
+	if st.Phase == ToolRunning {
+		c.become(Understanding, cause)
+	}
+	c.become(ListeningReady, cause)
+}
+
+func (c *Conversation) handleUserCancel() {
+	switch c.st.Phase {
+	case ListeningCapturing:
+		c.st.Floor.Speaking = false
+		c.become(Understanding, "user.cancel")
+		c.callOff("user.cancel")
+	case Understanding, Waiting, Generating, ToolRunning:
+		c.callOff("user.cancel")
+	case Delegated:
+		c.st.DeadAir.UserActive(c.now)
+		c.cancelTasks()
+		c.cancelReply(TurnInterrupted)
+		c.st.Floor.Barged = 0
+		c.become(ListeningReady, "user.cancel")
+	case Speaking:
+		c.interrupt("user.cancel", false)
+	case Reconnecting:
+		c.becomeTerminating("user.cancel")
+	case Faulted:
+		c.closeBreaker()
+		c.recoverFromFault("user.cancel")
+	default:
+		// No op. There is nothing to call off.
+	}
+}
+
+// handleUserText takes a typed line. It never overtakes what is being said: an
+// active reply is interrupted first, a running tool is waited for.
+func (c *Conversation) handleUserText(e UserText) {
+	text := squeeze(e.Text)
+	if text == "" {
+		return
+	}
+	st := &c.st
+	if st.Phase == Idle || st.Phase == Terminating {
+		c.emit(Reject{Code: "no_conversation"})
+		return
+	}
+	if st.Phase == ListeningCapturing {
+		// The line ends the spoken turn and is part of it.
+		if st.Reply.Held {
+			c.cancelReply(TurnInterrupted)
+		}
+		c.noteWords(joinWords(st.User.Partial, text), 1, true)
+		c.endTurn("user.text", false)
+		return
+	}
+	if !c.queueText(text) {
+		return
+	}
+	switch {
+	case st.Phase == Speaking:
+		c.interrupt("user.text", false)
+	case c.thinking():
+		c.callOff("user.text")
+	default:
+		// ListeningReady settles at once; the other phases when they get there.
+	}
+}
+
+// queueText keeps a typed line for its moment and reports whether there is room
+// for it; one that is refused is told.
+func (c *Conversation) queueText(text string) bool {
+	p := &c.st.Pending
+	if len(p.Texts) >= c.opts.Limits.Queue {
+		c.emit(Reject{Code: "too_many_texts"})
+		return false
+	}
+	p.Texts = append(p.Texts, text)
+	return true
+}

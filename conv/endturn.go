@@ -1,0 +1,123 @@
+package conv
+
+// This file: the end of the user's turn and what follows from it. Seed 000,
+// REQ-004, AC-002, INT-005.
+
+func (c *Conversation) handleTurnEnded(e TurnEnded) {
+	c.noteUtterance(e.Utterance)
+	speaking := e.Cause == "max_duration" && c.st.Floor.Speaking
+	switch c.st.Phase {
+	case ListeningReady:
+		if e.Cause == "manual" {
+			// A commit without a detected voice: the recognizer may have words.
+			c.takeFloor("turn.ended")
+			c.endTurn("turn.ended", false)
+		}
+	case ListeningCapturing:
+		c.endTurn("turn.ended", speaking)
+	case Interrupted:
+		c.st.User.Ended = true
+		c.st.Floor.Speaking = speaking
+	case ToolRunning, Delegated, Generating, Waiting:
+		if c.audible() {
+			return // what is said over the agent has no end of turn
+		}
+		if c.st.User.Words() != "" {
+			c.st.User.Ended = true
+		}
+		c.st.Floor.Speaking = speaking
+	default:
+		// No op. No turn of the user's is open.
+	}
+}
+
+// endTurn ends the user's turn. stillSpeaking is true only when the turn was
+// cut at its longest duration.
+func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
+	u := &c.st.User
+	u.Ended = true
+	c.st.Floor.Speaking = stillSpeaking && c.st.Floor.Speaking
+	c.st.Floor.Pushed = false
+	final := u.Partial == "" && u.Text != ""
+	none := c.event == "stt.final" && u.Words() == ""
+	c.become(Understanding, cause)
+	if final || none {
+		c.commit(cause)
+		return
+	}
+	c.emit(FinalizeTranscript{Turn: u.Turn})
+	wait := c.opts.Limits.FinalNoWords
+	if u.Partial != "" {
+		wait = c.opts.Limits.FinalWords
+	}
+	c.arm(TimerFinal, wait)
+}
+
+// endpointMissing ends a turn that nobody else ended.
+func (c *Conversation) endpointMissing() {
+	if c.st.User.Words() == "" {
+		c.endTurn("no_transcript", false)
+		return
+	}
+	c.endTurn("no_endpoint", false)
+}
+
+// commit turns the user's words into a request, exactly once (AC-002, INT-005).
+func (c *Conversation) commit(cause string) {
+	c.disarm(TimerFinal)
+	u := c.st.User
+	text := u.Words()
+	if text == "" {
+		c.nothingSaid(cause)
+		return
+	}
+	if c.st.Reply.Turn != 0 {
+		c.cancelReply(TurnInterrupted) // it was held, and words have come
+	}
+	p := &c.st.Pending
+	p.Resume, p.Ending, p.Apology = "", false, ""
+	// The history has it; it is answered with this turn.
+	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = 0, "", false
+	c.st.DeadAir.UserActive(c.now)
+	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
+	c.noteTail(u, u.Partial != "")
+	c.closeUserTurn(TurnCompleted)
+	c.answer(u, text, cause)
+}
+
+// noteTail remembers that a turn is answered whose transcript may still come.
+func (c *Conversation) noteTail(u UserTurn, open bool) {
+	c.st.Floor.Tail, c.st.Floor.TailUtterance = 0, 0
+	if open {
+		c.st.Floor.Tail, c.st.Floor.TailUtterance = u.Turn, c.st.Floor.Worded
+	}
+}
+
+// nothingSaid: the user's turn held no words. A held reply goes on; else the
+// machine listens again. A voice that said nothing in all that time is a noise.
+func (c *Conversation) nothingSaid(cause string) {
+	c.st.Floor.Speaking = false
+	c.closeUserTurn(TurnAbandoned)
+	if c.st.Reply.Turn != 0 {
+		c.releaseReply(cause)
+		return
+	}
+	c.st.Floor.Barged = 0
+	c.become(ListeningReady, cause)
+}
+
+// keepWords saves what the user said, and nobody has answered, from a fault or
+// a lost connection: it is answered behind it.
+func (c *Conversation) keepWords() {
+	words := c.st.User.Words()
+	if words == "" {
+		c.closeUserTurn(TurnAbandoned)
+		return
+	}
+	c.openUserTurn()
+	u := c.st.User
+	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: words})
+	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = u.Turn, words, false
+	c.noteTail(u, u.Partial != "")
+	c.closeUserTurn(TurnCompleted)
+}

@@ -1,0 +1,117 @@
+package conv
+
+// This file: what waits for its moment in ListeningReady.
+
+// settle does in ListeningReady what has waited for it, until nothing is left
+// to do: a voice that is already heard, words that were queued, typed lines,
+// answers that were cut off, news, the greeting.
+func (c *Conversation) settle() {
+	for c.st.Phase == ListeningReady && c.settleOnce() {
+	}
+}
+
+// settleOnce does the next thing and reports whether there was one.
+func (c *Conversation) settleOnce() bool {
+	st := &c.st
+	p := &st.Pending
+	switch {
+	case c.userWaits():
+		p.Greeted = true // the user was first
+		ended := st.User.Ended || !st.Floor.Speaking && st.User.Partial == "" && st.User.Text != ""
+		c.takeFloor("queued")
+		if ended {
+			c.endTurn("queued", false)
+		}
+	case len(p.Texts) > 0:
+		p.Greeted = true
+		text := p.Texts[0]
+		p.Texts = append(p.Texts[:0:0], p.Texts[1:]...)
+		c.openUserTurn()
+		c.noteWords(text, 1, true)
+		st.User.Ended = true
+		c.become(Understanding, "user.text")
+		c.commit("user.text")
+	case st.Conn.Unanswered != 0:
+		c.resumeUnanswered()
+	case p.Resume != "" && st.Floor.Barged == 0:
+		rest := p.Resume
+		p.Resume = ""
+		c.say(ReplyResumed, rest, "", "resume")
+	case p.Apology != "":
+		code := p.Apology
+		p.Apology = ""
+		c.say(ReplyNotice, c.phrase(code), code, "told")
+	case len(p.Tell) > 0:
+		c.tellNext()
+	case len(p.News) > 0:
+		c.announceNews()
+	case p.Ending:
+		c.becomeTerminating("dead_air")
+	case !p.Greeted:
+		p.Greeted = true
+		return c.greet()
+	default:
+		return false
+	}
+	return true
+}
+
+// userWaits reports whether the user spoke, or speaks, since before the
+// microphone was free.
+func (c *Conversation) userWaits() bool {
+	f := &c.st.Floor
+	if c.opts.Endpoint == "manual" && !f.Pushed {
+		return c.st.User.Ended && c.st.User.Words() != ""
+	}
+	return f.Speaking || c.st.User.Words() != ""
+}
+
+// deadAirPassed takes the next step of the escalation (seed 004, feature 7).
+func (c *Conversation) deadAirPassed() {
+	step, ok := c.st.DeadAir.Passed(c.opts.DeadAir, c.now)
+	if !ok {
+		return // No op. Early.
+	}
+	kind := ReplyCheckIn
+	if step.End {
+		kind = ReplyGoodbye
+		c.st.Pending.Ending = true
+	}
+	c.say(kind, c.phrase(step.Code), step.Code, "dead_air")
+}
+
+// tellNext says what was noted, in one turn.
+func (c *Conversation) tellNext() {
+	p := &c.st.Pending
+	text := ""
+	for _, t := range p.Tell {
+		text = joinWords(text, t)
+	}
+	p.Telling, p.Tell = p.Tell, nil
+	c.say(ReplyNews, text, "", "told")
+}
+
+// untold puts back what was being told when it was lost before it was heard.
+func (c *Conversation) untold() {
+	st := &c.st
+	if st.Reply.Turn == 0 || c.partHeard() {
+		return
+	}
+	p := &st.Pending
+	switch st.Reply.Kind {
+	case ReplyGreeting:
+		p.Greeted = false
+	case ReplyNews:
+		p.Tell = c.putBack(p.Telling, p.Tell)
+		p.News = c.putBack(p.Announcing, p.News)
+		p.Telling, p.Announcing = nil, nil
+	default:
+	}
+}
+
+// putBack puts what was taken from a queue before what has come since, within
+// the queue's bound.
+func (c *Conversation) putBack(taken, list []string) []string {
+	all := append(append([]string(nil), taken...), list...)
+	return all[max(0, len(all)-c.opts.Limits.Queue):]
+}

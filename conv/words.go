@@ -1,0 +1,225 @@
+package conv
+
+import (
+	"strings"
+
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// This file: what the recognizer hears. Seed 000, INT-002; seed 004, features
+// 2, 4 and 6.
+
+// staleWords reports words that belong to what is answered already.
+func (c *Conversation) staleWords(number, utterance int, text string, final bool) bool {
+	f := &c.st.Floor
+	if c.isTail(number, utterance, final) {
+		return false // the transcript of the turn that is being answered
+	}
+	if c.staleSpeech(number, utterance) {
+		return true
+	}
+	if !c.thinking() || c.audible() || f.Speaking || utterance > f.Closed {
+		return false
+	}
+	// No new voice was heard since the turn ended. Words that repeat it, and
+	// those of a turn whose transcript was not waited for, are its tail.
+	return f.Tail != 0 || text == "" || c.repeats(text)
+}
+
+// isTail reports whether a final is the transcript of a turn that was answered
+// without it: the service answered by itself, or the transcript came too late.
+func (c *Conversation) isTail(number, utterance int, final bool) bool {
+	f := &c.st.Floor
+	if f.Tail == 0 || !final {
+		return false
+	}
+	if number != 0 {
+		return number == f.Tail
+	}
+	return utterance == 0 && !f.Speaking || utterance != 0 && utterance == f.TailUtterance
+}
+
+// repeats reports whether words are those of the turn that is being answered.
+func (c *Conversation) repeats(text string) bool {
+	asked := c.utteranceText(c.st.Reply.UserTurn)
+	return asked == "" || strings.EqualFold(asked, text) || strings.HasSuffix(strings.ToLower(asked), strings.ToLower(text))
+}
+
+func (c *Conversation) handlePartial(e STTPartial) {
+	c.noteWorded(e.Utterance)
+	c.hear(squeeze(e.Text), e.Confidence, false, false)
+}
+
+func (c *Conversation) handleFinal(e STTFinal) {
+	text := squeeze(e.Text)
+	if c.isTail(e.Turn, e.Utterance, true) {
+		c.correctUtterance(c.st.Floor.Tail, text)
+		if conn := &c.st.Conn; conn.Unanswered == c.st.Floor.Tail && text != "" {
+			conn.UnansweredText = text
+		}
+		c.st.Floor.Tail = 0
+		return
+	}
+	c.noteWorded(e.Utterance)
+	ends := c.opts.Endpoint == "recognizer" || e.Endpoint && c.opts.Endpoint != "manual"
+	c.hear(text, e.Confidence, true, ends)
+}
+
+// noteWorded notes which stretch of speech the last words are from.
+func (c *Conversation) noteWorded(utterance int) {
+	c.noteUtterance(utterance)
+	c.st.Floor.Worded = max(c.st.Floor.Worded, utterance)
+}
+
+// hear takes the recognizer's words. Filters apply while the agent's audio
+// plays and at no other time (seed 004, feature 6); ends says that the
+// recognizer's endpoint ends the turn.
+func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
+	if c.audible() {
+		c.hearOverAgent(text, confidence, final, ends)
+		return
+	}
+	switch c.st.Phase {
+	case ListeningReady:
+		if text == "" || c.echoed(text) {
+			return
+		}
+		c.takeFloor(c.event)
+		c.noteWords(text, confidence, final)
+		c.afterWords(ends)
+	case ListeningCapturing:
+		if c.echoed(text) {
+			text = ""
+		}
+		c.noteWords(text, confidence, final)
+		if text != "" && c.st.Reply.Held {
+			c.cancelReply(TurnInterrupted)
+		}
+		// A silent user of whom the recognizer has understood nothing has said
+		// nothing.
+		nothing := final && !c.st.Floor.Speaking && c.st.User.Words() == "" && !c.st.Floor.Pushed
+		c.afterWords(ends || nothing)
+	case Understanding, Waiting, Generating:
+		c.hearWhileThinking(text, confidence, final, ends)
+	case ToolRunning, Delegated:
+		c.noteWords(text, confidence, final)
+		if ends && c.st.User.Words() != "" {
+			c.st.User.Ended = true
+			c.st.Floor.Speaking = false
+		}
+	case Interrupted:
+		c.st.Floor.BrokeIn = true
+		c.openUserTurn()
+		c.noteWords(text, confidence, final)
+		c.st.User.Ended = c.st.User.Ended || ends
+	case Preparing, Reconnecting, Faulted:
+		// A service failed, the line is up: it is answered afterwards.
+		c.noteWords(text, confidence, final)
+	case Idle, Suspended, Terminating, Speaking:
+		// No microphone; Speaking is audible.
+	}
+}
+
+// noteWords adds words to the user's turn.
+func (c *Conversation) noteWords(text string, confidence float64, final bool) {
+	noteWords(&c.st.User, text, confidence, final)
+}
+
+func noteWords(u *UserTurn, text string, confidence float64, final bool) {
+	if !final {
+		if text != "" {
+			u.Partial = text
+		}
+		return
+	}
+	u.Partial = ""
+	if text == "" {
+		return
+	}
+	if u.Text == "" || confidence < u.Confidence {
+		u.Confidence = confidence
+	}
+	u.Text = joinWords(u.Text, text)
+}
+
+// afterWords decides what follows from words in ListeningCapturing.
+func (c *Conversation) afterWords(ends bool) {
+	if ends {
+		c.endTurn(c.event, false)
+		return
+	}
+	if !c.st.Floor.Speaking {
+		c.armEndpoint()
+	}
+}
+
+// hearWhileThinking takes words behind the end of the turn: the final transcript
+// that was waited for, or something new. What is neither was dropped as late.
+func (c *Conversation) hearWhileThinking(text string, confidence float64, final, ends bool) {
+	st := &c.st
+	if c.awaitingFinal() {
+		c.noteWords(text, confidence, final)
+		if final {
+			c.commit(c.event)
+		}
+		return
+	}
+	c.noteWords(text, confidence, final)
+	if c.profile().Policy == turn.BargeInNone {
+		st.User.Ended = st.User.Ended || ends && st.User.Words() != ""
+		return
+	}
+	if st.User.Words() == "" {
+		return
+	}
+	c.speechWhileThinking(c.event)
+	c.afterWords(ends)
+}
+
+// hearOverAgent takes words while the agent is heard.
+func (c *Conversation) hearOverAgent(text string, confidence float64, final, ends bool) {
+	over := &c.st.Over
+	verdict := c.classify(text)
+	switch {
+	case ignored(verdict.Kind) && final:
+		noteWords(over, "", confidence, true) // it is no part of what the user says
+	default:
+		noteWords(over, text, confidence, final)
+		if !ignored(verdict.Kind) {
+			verdict = c.classify(over.Words())
+		}
+	}
+	over.Ended = ends && over.Words() != ""
+	action := c.st.Barge.Words(c.profile(), c.now, verdict, final)
+	c.actOnBarge(action, c.event)
+	if final && action != turn.Stop && !c.st.Floor.Speaking {
+		// Filtered: it was no interruption, and it is no input either.
+		c.st.Over = UserTurn{}
+	}
+}
+
+// ignored reports whether words of a kind are nothing that the user wants to
+// say: each result of the recognizer is judged for itself, so that an echo does
+// not hide behind words that were real.
+func ignored(k turn.VerdictKind) bool {
+	switch k {
+	case turn.Nothing, turn.Echo, turn.Filler, turn.Backchannel:
+		return true
+	default:
+		return false
+	}
+}
+
+// classify judges words against what the agent is saying.
+func (c *Conversation) classify(text string) turn.Verdict {
+	return turn.Classify(text, c.st.Reply.Text, c.words, c.opts.Filter)
+}
+
+// echoed reports whether words are the agent's own, come back behind the end of
+// its audio: the stretch of speech began while it played.
+func (c *Conversation) echoed(text string) bool {
+	if !c.st.Floor.Overlap || text == "" {
+		return false
+	}
+	return turn.Classify(text, c.st.Said, c.words, c.opts.Filter).Kind == turn.Echo
+}

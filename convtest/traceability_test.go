@@ -1,0 +1,178 @@
+package convtest
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func traces(t *testing.T) []Trace {
+	t.Helper()
+	b, err := os.ReadFile("testdata/traceability.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := parseTraces(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTraceability: every id names something that is there, and the document says
+// what the data says. With -rewrite it is written.
+func TestTraceability(t *testing.T) {
+	all := traces(t)
+	doc, errs := document(&module{root: ".."}, all)
+	for _, err := range errs {
+		t.Error(err)
+	}
+	if t.Failed() {
+		return
+	}
+	path := filepath.Join("..", "docs", "traceability.md")
+	if f := flag.Lookup("rewrite"); f != nil && f.Value.String() == "true" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(doc), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, []byte(doc)) {
+		t.Error("docs/traceability.md is not what the data says: run `go generate ./convtest`")
+	}
+	for _, tr := range all {
+		for _, e := range tr.Evidence {
+			if why, ok := strings.CutPrefix(e, "later: "); ok {
+				t.Logf("%s %s: later: %s", tr.Group[:3], tr.ID, why)
+			}
+		}
+	}
+}
+
+// TestTraceabilityNotices: what is missing is an error.
+func TestTraceabilityNotices(t *testing.T) {
+	for text, want := range map[string]string{
+		"## 000 x\nA | b | nothing.txt":      "there is no such scenario",
+		"## 000 x\nA | b | conv.TestNothing": "no such test",
+		"## 000 x\nA | b | nowhere.TestX":    "no such test",
+		"## 000 x\nA | b | word":             "expected a scenario",
+	} {
+		all, err := parseTraces(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, errs := document(&module{root: ".."}, all)
+		if len(errs) != 1 || !strings.Contains(errs[0].Error(), want) {
+			t.Errorf("%q: %v, expected %q", text, errs, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"A | b | c.txt":                          "in a group",
+		"## 000 x\nA | b":                        "expected `ID",
+		"## 000 x\nA | b | c.txt\nA | b | c.txt": "stands twice",
+		"## 000 x\nA | b | ,":                    "nothing that shows it",
+	} {
+		if _, err := parseTraces(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", text, err, want)
+		}
+	}
+}
+
+// source is a seed and how its ids are found in it.
+type source struct {
+	file    string
+	pattern string
+	id      func(m []string) string
+}
+
+// TestTraceabilityIsComplete finds the ids in the seeds themselves: each is in the
+// data, and each number of the data is in the seeds.
+func TestTraceabilityIsComplete(t *testing.T) {
+	have := map[string]bool{}
+	for _, tr := range traces(t) {
+		have[tr.Group[:3]+" "+tr.ID] = true
+	}
+	same := func(m []string) string { return m[1] }
+	found := 0
+	for _, s := range []source{
+		{"000", `\*\*((?:REQ|INT|PER|SEC|CON|GUD|PAT|AC)-\d{3})\*\*: `, same},
+		{"001", `(?m)^## (\d)\. `, func(m []string) string { return "section " + m[1] }},
+		{"001", `(?m)^### (4\.\d) `, func(m []string) string { return "section " + m[1] }},
+		{"001", `(?m)^  ([a-z_]+): (?:null|[\d_]+),`, func(m []string) string { return "timeout " + m[1] }},
+		{"001", `(?m)^│   │ ([A-Z]+_?[A-Z]+) +│ (?:Yes|No|Maybe)`, func(m []string) string { return "error " + m[1] }},
+		{"003", `(?m)^#### Rule (\d):`, func(m []string) string { return "rule " + m[1] }},
+		{"003", `(?m)^\| ([A-Z_]+) \| ([A-Z_]+) \|`, func(m []string) string { return m[1] + " -> " + m[2] }},
+		{"004", `(?m)^### Feature (\d):`, func(m []string) string { return "feature " + m[1] }},
+		{"004", `(?m)^(\d)\. \[ \] `, func(m []string) string { return "checklist " + m[1] }},
+		{"002", `(?s)HOLD → SPEAK:(.*?)SPEAK → HOLD:`, nil},
+		{"002", `(?s)SPEAK → HOLD:(.*?)` + "```", nil},
+		{"002", `\b((?:MIN|ENERGY|VAD|STABILITY|HYSTERESIS|INTERRUPT)_[A-Z_]+[A-Z])\b`, same},
+	} {
+		text := seed(t, s.file)
+		matches := regexp.MustCompile(s.pattern).FindAllStringSubmatch(text, -1)
+		if len(matches) == 0 {
+			t.Errorf("seed %s has nothing like %s", s.file, s.pattern)
+		}
+		for _, m := range matches {
+			for _, id := range s.ids(m) {
+				found++
+				if !have[s.file+" "+id] {
+					t.Errorf("seed %s has %s, the data has not", s.file, id)
+				}
+			}
+			if s.id == nil {
+				break // the rules are written out again further on
+			}
+		}
+	}
+	if found < 140 {
+		t.Errorf("only %d ids were found in the seeds", found)
+	}
+	for id := range have {
+		if strings.HasPrefix(id, "000 ") && strings.Contains(id, "-0") && !strings.Contains(seed(t, "000"), "**"+id[4:]+"**") {
+			t.Errorf("the data has %s, the seed has not", id)
+		}
+	}
+}
+
+// ids are the ids of one match: itself, or for the rules of seed 002 its numbers.
+func (s source) ids(m []string) []string {
+	if s.id != nil {
+		return []string{s.id(m)}
+	}
+	direction := "HOLD->SPEAK "
+	if strings.HasPrefix(m[0], "SPEAK") {
+		direction = "SPEAK->HOLD "
+	}
+	var ids []string
+	for _, n := range regexp.MustCompile(`(?m)^  (\d)\. `).FindAllStringSubmatch(m[1], -1) {
+		ids = append(ids, direction+n[1])
+	}
+	return ids
+}
+
+func seed(t *testing.T, number string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "shared", "seeds", number+"_*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("the seeds are not beside the repository: nothing to compare with")
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,239 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// mutant is the machine with one thing broken on purpose.
+type mutant struct {
+	name string
+	// file of package conv in which old, which stands there once, becomes new.
+	file, old, new string
+	// config is a configuration in which it shows; found is part of what the
+	// exploration then says.
+	config, found string
+	quick         bool // run in every test run
+}
+
+// mutants are the ways of breaking the machine that the exploration must find. A
+// mutation that no longer applies fails: it follows the code.
+var mutants = []mutant{
+	{
+		name: "the guard against stale turns is dropped", file: "reply.go",
+		old:    "if number != 0 && number != c.st.Reply.Turn {\n\t\treturn true",
+		new:    "if number != 0 && number != c.st.Reply.Turn {\n\t\treturn false",
+		config: "floor: easyturn, energy", found: "was not dropped", quick: true,
+	},
+	{
+		name: "the pause after a barge-in has no deadline", file: "conv.go",
+		old: "c.arm(TimerInterrupted, c.opts.Limits.Interrupted)", new: "",
+		config: "disturbances", found: "interrupted waits without a deadline", quick: true,
+	},
+	{
+		name: "an utterance is answered twice", file: "reply.go",
+		old:    "c.emit(RequestReply{\n\t\tTurn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: 1, Text: text, Why: why,\n\t})",
+		new:    "for range 2 {\n\t\tc.emit(RequestReply{Turn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: 1, Text: text, Why: why})\n\t}",
+		config: "disturbances", found: "is answered twice", quick: true,
+	},
+	{
+		name: "the making of a reply has no deadline", file: "reply.go",
+		old:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(RequestReply{",
+		new:    "c.emit(RequestReply{",
+		config: "tools and disturbances", found: "waits without a deadline",
+	},
+	{
+		name: "the final transcript is waited for without end", file: "endturn.go",
+		old: "c.arm(TimerFinal, wait)", new: "_ = wait",
+		config: "floor: easyturn, energy", found: "processing.understanding waits without a deadline",
+	},
+	{
+		name: "recovery has no deadline", file: "recovery.go",
+		old: "c.arm(TimerFault, l.Error)", new: "",
+		config: "faults and silence", found: "faulted waits without a deadline",
+	},
+	{
+		name: "a call's result is forgotten", file: "tools.go",
+		old:    "c.addItem(Item{\n\t\tTurn: call.Turn, Role: RoleTool,",
+		new:    "func(Item) {}(Item{\n\t\tTurn: call.Turn, Role: RoleTool,",
+		config: "tools and disturbances", found: "ended with 0 results",
+	},
+	{
+		name: "the old turn's audio is not dropped", file: "reply.go",
+		old: "c.emit(FlushPlayout{Turn: r.Turn, Heard: c.heardSoFar()})", new: "",
+		config: "tools and disturbances", found: "while its audio plays on",
+	},
+	{
+		name: "a turn's last event is lost", file: "floor.go",
+		old:    "if u.Turn != 0 {\n\t\tc.out.Turns = append(",
+		new:    "if u.Turn != 0 && how != TurnAbandoned {\n\t\tc.out.Turns = append(",
+		config: "disturbances", found: "disappeared without its last event",
+	},
+	{
+		name: "a suspension returns to another phase", file: "recovery.go",
+		old: "c.record(st.Before, c.event)", new: "c.record(ListeningReady, c.event)",
+		config: "tools and disturbances", found: "returned to",
+	},
+	{
+		name: "facts are taken in during a suspension", file: "conv.go",
+		old: "c.st.Phase == Suspended && deferrable(ev)", new: "c.st.Phase == Suspended && deferrable(ev) && false",
+		config: "tools and disturbances", found: "",
+	},
+	{
+		name: "a tool runs for a turn that is held", file: "tools.go",
+		old: "if !r.Held {\n\t\tc.startHeldCalls(c.event)", new: "if true {\n\t\tc.startHeldCalls(c.event)",
+		config: "tools", found: "",
+	},
+	{
+		name: "a repeated call runs again", file: "tools.go",
+		old:    "if c.st.Calls[i].ID == id {\n\t\t\treturn true",
+		new:    "if c.st.Calls[i].ID == id {\n\t\t\treturn false",
+		config: "tools and disturbances", found: "",
+	},
+	{
+		name: "a reply is not held for a voice", file: "floor.go",
+		old: "st.Reply.Held = true\n", new: "\n",
+		config: "disturbances", found: "",
+	},
+	{
+		name: "deadlines are forgotten in a suspension", file: "recovery.go",
+		old: "Suspension{Source: source, At: c.now, Timers: st.Timers}", new: "Suspension{Source: source, At: c.now}",
+		config: "tools and disturbances", found: "waits without a deadline",
+	},
+	{
+		name: "the circuit breaker's fault is never left", file: "recovery.go",
+		old: "c.arm(TimerBreaker, l.BreakerCooldown)", new: "",
+		config: "faults and silence", found: "faulted waits without a deadline",
+	},
+}
+
+// TestProver proves the prover: each mutant of the machine compiles, and the
+// exploration of it finds what is broken and prints the way there. Three run always,
+// all of them with HOCKET_MUTANTS=all.
+func TestProver(t *testing.T) {
+	if os.Getenv(childEnv) != "" {
+		t.Skip("this is a mutant")
+	}
+	all := os.Getenv("HOCKET_MUTANTS") == "all"
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			source := filepath.Join("..", "..", "conv", m.file)
+			overlay := m.overlay(t, source)
+			if !all && !m.quick {
+				t.Skip("HOCKET_MUTANTS=all runs it")
+			}
+			m.run(t, overlay)
+		})
+	}
+}
+
+// overlay writes the broken file beside the module and tells `go test` of it.
+func (m mutant) overlay(t *testing.T, source string) string {
+	t.Helper()
+	b, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), m.old); n != 1 {
+		t.Fatalf("the code to break stands in %s %d times, expected once:\n%s", m.file, n, m.old)
+	}
+	dir := t.TempDir()
+	broken := filepath.Join(dir, m.file)
+	if err := os.WriteFile(broken, []byte(strings.Replace(string(b), m.old, m.new, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path, err := filepath.Abs(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err = json.Marshal(map[string]map[string]string{"Replace": {path: broken}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return overlay
+}
+
+// childEnv names the configuration that a mutant explores.
+const childEnv = "HOCKET_MUTANT_CONFIG"
+
+// run builds and explores the mutant in a process of its own.
+func (m mutant) run(t *testing.T, overlay string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	binary := filepath.Join(t.TempDir(), "mutant.test")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "-overlay", overlay, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
+	}
+	explore := exec.CommandContext(ctx, binary, "-test.run", "^TestMutant$", "-test.v")
+	explore.Env = append(os.Environ(), childEnv+"="+m.config)
+	out, err := explore.CombinedOutput()
+	var exit *exec.ExitError
+	if err == nil {
+		t.Fatalf("the exploration does not notice it:\n%s", out)
+	}
+	if !errors.As(err, &exit) || ctx.Err() != nil {
+		t.Fatalf("the exploration did not run: %v\n%s", err, out)
+	}
+	text := string(out)
+	if !strings.Contains(text, "found: ") || !strings.Contains(text, m.found) {
+		t.Errorf("the exploration finds something else, expected %q:\n%s", m.found, text)
+	}
+	if !strings.Contains(text, `{"type":`) {
+		t.Errorf("the exploration prints no way there:\n%s", text)
+	}
+	t.Logf("%s", text)
+}
+
+// TestMutant is what a mutant runs: it explores one configuration until the first
+// promise is broken.
+func TestMutant(t *testing.T) {
+	name := os.Getenv(childEnv)
+	if name == "" {
+		t.Skip("TestProver runs it in a machine that is broken on purpose")
+	}
+	configs := Shipped()
+	i := slices.IndexFunc(configs, func(c Config) bool { return c.Name == name })
+	if i < 0 {
+		t.Skipf("no configuration %q", name)
+	}
+	x, err := newExplorer(configs[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	initial := &conv.State{}
+	canonical(initial, &x.opts)
+	first := found{parent: -1, state: initial, key: string(appendKey(nil, initial, &monitor{}))}
+	frontier := []open{{index: x.add(first), state: initial}}
+	for level := 0; len(frontier) > 0 && len(x.violations) == 0; level++ {
+		results, err := x.expand(frontier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frontier = x.merge(results)
+	}
+	if len(x.violations) == 0 {
+		r := &Report{}
+		x.liveness(r)
+	}
+	for _, check := range sortedKeys(x.violations) {
+		v := x.violations[check]
+		t.Errorf("found: %s: %s\n%s", v.Check, v.What, strings.Join(v.Path, "\n"))
+	}
+	t.Logf("%d states, %d steps", len(x.nodes), x.steps)
+}
