@@ -1,0 +1,158 @@
+# GNU make. `make help` lists the targets; `make` alone builds.
+#
+#   PURE=1 make build   a pure Go binary: no C library, no speech engine
+
+SHELL = /bin/sh
+.DEFAULT_GOAL = build
+.DELETE_ON_ERROR:
+
+ifeq ($(PURE),1)
+export PURE
+export CGO_ENABLED = 0
+endif
+
+# These are asked when a recipe begins, after its prerequisites have installed
+# what was missing. The race detector needs cgo; outside a readable repository
+# there is no version to stamp.
+TAGS = $(shell scripts/tags)
+RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+STAMP = $(if $(shell git status --porcelain 2>&1 | grep '^fatal'),-buildvcs=false)
+
+# Tests never come from the cache: it knows neither the C libraries nor the
+# recordings beside the repository.
+GOTEST = go test -count=1 -timeout 10m
+
+# Packages that start no goroutine, where the race detector has nothing to find
+# and makes long calculations four to five times slower; and the exploration, a
+# fork and join of half a minute that would take two and a half. All others, new
+# ones too, are tested with it. `make soak` takes these as well.
+PLAIN = audio|conv|dialog|turn|archtest|internal/catalog|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
+MODULE = $(shell go list -m)
+PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')
+RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN))$$')
+
+# The checkers, in a folder that git ignores; the version is part of the file's
+# name, therefore a new pin is installed by itself.
+GOFUMPT = .tools/gofumpt@v0.12.0
+GOLANGCI = .tools/golangci-lint@v2.15.0
+
+## build: the program, as bin/hocket
+.PHONY: build
+build: have-deps
+	go build $(STAMP) -trimpath -tags '$(TAGS)' -o bin/hocket ./cmd/hocket
+
+## run: hold a call with the flight agent, into call.wav (caller left, agent right) and call.jsonl
+.PHONY: run
+run: build
+	bin/hocket call --agent examples/flights \
+		--say "I want to book a flight" --say "from Boston" --say "to Denver" --say "next friday" \
+		--mix call.wav --trace call.jsonl
+
+## deps: install what the speech engines need, as far as this machine can
+.PHONY: deps
+deps:
+	scripts/deps --again
+
+.PHONY: have-deps
+have-deps:
+	@scripts/deps
+
+## test: everything: vet, tests, the pure Go build, brief fuzzing
+.PHONY: test
+test: build vet test-race test-plain test-pure
+	TAGS='$(TAGS)' scripts/fuzz 3s --fresh
+	@scripts/tags --report
+
+.PHONY: vet
+vet: have-deps
+	go vet -tags '$(TAGS)' ./...
+	CGO_ENABLED=0 go vet ./...
+
+.PHONY: test-race
+test-race: have-deps
+	$(GOTEST) $(RACE) -tags '$(TAGS)' $(RACEPKGS)
+
+.PHONY: test-plain
+test-plain: have-deps
+	$(GOTEST) -tags '$(TAGS)' $(PLAINPKGS)
+
+# vet has compiled every test without cgo; what behaves differently there is run.
+.PHONY: test-pure
+test-pure:
+	CGO_ENABLED=0 $(GOTEST) $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector/silero ./internal/app ./internal/cli))
+
+## check: format, vet, lint, module file, other systems, race tests, architecture (make -k check: all findings)
+.PHONY: check
+check: check-fmt vet lint check-tidy cross test-race archtest
+
+## fmt: format the code
+.PHONY: fmt
+fmt: $(GOFUMPT)
+	$(GOFUMPT) -l -w .
+
+.PHONY: check-fmt
+check-fmt: $(GOFUMPT)
+	@out=$$($(GOFUMPT) -l .) || exit 1; [ -z "$$out" ] || { echo "not formatted, 'make fmt' does it:"; echo "$$out"; exit 1; }
+
+# The second run sees the files that stand in for missing libraries.
+## lint: golangci-lint
+.PHONY: lint
+lint: have-deps $(GOLANGCI)
+	$(GOLANGCI) run --build-tags '$(TAGS)' ./...
+	CGO_ENABLED=0 $(GOLANGCI) run $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector))
+
+.PHONY: check-tidy
+check-tidy:
+	go mod tidy -diff
+
+## cross: compile the pure Go build for other systems
+.PHONY: cross
+cross:
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./...
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 go build ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build ./...
+
+## archtest: layers, purity, documentation, links
+.PHONY: archtest
+archtest:
+	$(GOTEST) ./archtest
+
+## bench: all benchmarks, also into reports/bench.txt
+.PHONY: bench
+bench: have-deps
+	TAGS='$(TAGS)' scripts/bench
+
+## fuzz: every fuzz target for FUZZTIME (1m)
+FUZZTIME = 1m
+.PHONY: fuzz
+fuzz: have-deps
+	TAGS='$(TAGS)' scripts/fuzz $(FUZZTIME)
+
+## mutants: break the machine on purpose in every known way; the exploration must notice
+.PHONY: mutants
+mutants:
+	HOCKET_MUTANTS=all go test -count=1 -timeout 2h -v ./internal/explore
+
+## soak: every test with the race detector, SOAK (5) times, shuffled, on one and on several processors
+SOAK = 5
+.PHONY: soak
+soak: have-deps
+	go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
+	go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
+
+## clean: remove what was built; third_party and .tools stay
+.PHONY: clean
+clean:
+	rm -rf bin reports call.wav call.jsonl
+
+## help: this list
+.PHONY: help
+help:
+	@sed -n 's/^## \([a-z]*\): /\1\t/p' $(firstword $(MAKEFILE_LIST)) | sort | awk -F '\t' '{ printf "make %-10s %s\n", $$1, $$2 }'
+
+# The tools are built without the settings of this build.
+$(GOFUMPT): PACKAGE = mvdan.cc/gofumpt
+$(GOLANGCI): PACKAGE = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+.tools/%:
+	CGO_ENABLED=0 GOBIN="$(CURDIR)/.tools" go install $(PACKAGE)@$(lastword $(subst @, ,$@))
+	mv $(firstword $(subst @, ,$@)) $@

@@ -1,0 +1,34 @@
+package archtest
+
+import (
+	"io/fs"
+	"path"
+	"testing"
+)
+
+// adapterFiles are what every adapter has under the same name, so that who
+// knows one finds the way in all.
+var adapterFiles = []string{"doc.go", "options.go", "README.md"}
+
+// adaptersAlike: the folders of providers and legs have the same files.
+func adaptersAlike(m *module) (found []string) {
+	for _, p := range m.packages {
+		if !matches([]string{"internal/provider/*", "internal/leg/*"}, p.dir) {
+			continue
+		}
+		for _, name := range adapterFiles {
+			if _, err := fs.Stat(m.fs, path.Join(p.dir, name)); err != nil {
+				found = append(found, p.dir+": has no "+name+", which every adapter has")
+			}
+		}
+	}
+	return found
+}
+
+func TestAdapters(t *testing.T) {
+	examples(t, adaptersAlike, []example{
+		{"all", map[string]string{"internal/leg/sip/doc.go": "package sip", "internal/leg/sip/options.go": "package sip", "internal/leg/sip/README.md": ""}, nil},
+		{"one", map[string]string{"internal/provider/x/options.go": "package x"}, []string{"internal/provider/x: has no doc.go", "internal/provider/x: has no README.md"}},
+		{"elsewhere", map[string]string{"turn/x.go": "package turn"}, nil},
+	})
+}

@@ -1,0 +1,6 @@
+package archtest
+
+import "github.com/hocketvoice/hocket/internal/cli"
+
+// hocket is the program itself, run in this process.
+var hocket program = cli.Run

@@ -1,0 +1,134 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layerOf looks a package up; ok is false for one that has no place.
+func layerOf(dir string) (layer int, ok bool) {
+	for _, l := range layers {
+		if matches(l.dirs, dir) {
+			return l.layer, true
+		}
+	}
+	return 0, false
+}
+
+// forTests says whether a package exists for tests alone.
+func forTests(dir string) bool {
+	layer, ok := layerOf(dir)
+	return ok && layer == testOnly
+}
+
+// matches says whether one of the patterns names a folder.
+func matches(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, dir)
+		return ok && err == nil
+	})
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	p, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		panic(err) // it was parsed
+	}
+	return p
+}
+
+// importsGoDown: every package has a layer, and imports only lower ones. Tests
+// keep to it too, but for the packages that exist for them; an external test
+// (package x_test) is a user of its package and may use others as well.
+func importsGoDown(m *module) (found []string) {
+	for _, p := range m.packages {
+		layer, ok := layerOf(p.dir)
+		if !ok {
+			found = append(found, fmt.Sprintf("%s: package %s has no layer: give it one in archtest/tables_test.go", m.at(p.files[0].ast), p.dir))
+			continue
+		}
+		for _, f := range p.files {
+			for _, spec := range f.ast.Imports {
+				dir, ok := inModule(importPath(spec))
+				if external := f.test && strings.HasSuffix(f.ast.Name.Name, "_test"); !ok || dir == p.dir || external {
+					continue
+				}
+				if why := mayImport(p.dir, layer, dir, f.test); why != "" {
+					found = append(found, fmt.Sprintf("%s: %s imports %s: %s", m.at(spec), p.dir, dir, why))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// mayImport returns why a package must not import another, or nothing.
+func mayImport(from string, layer int, to string, test bool) string {
+	target, ok := layerOf(to)
+	only := onlyImportedBy[to]
+	switch {
+	case !ok:
+		return "it has no layer"
+	case target == testOnly && layer != testOnly && !test:
+		return "it is there for tests alone"
+	case layer == testOnly || target == testOnly:
+		return ""
+	case target >= layer:
+		return fmt.Sprintf("it is in layer %d, expected one below %d", target, layer)
+	case only != nil && !slices.Contains(only, from):
+		return fmt.Sprintf("only %v may", only)
+	}
+	return ""
+}
+
+func TestLayers(t *testing.T) {
+	examples(t, importsGoDown, []example{
+		{"down", map[string]string{
+			"conv/x.go": `package conv; import _ "github.com/hocketvoice/hocket/turn"`,
+			"turn/x.go": `package turn`,
+		}, nil},
+		{"up", map[string]string{
+			"turn/x.go": "package turn\nimport _ \"github.com/hocketvoice/hocket/conv\"",
+			"conv/x.go": `package conv`,
+		}, []string{"turn/x.go:2: turn imports conv: it is in layer 1, expected one below 0"}},
+		{"beside", map[string]string{
+			"conv/x.go": "package conv\nimport _ \"github.com/hocketvoice/hocket/port\"",
+			"port/x.go": `package port`,
+		}, []string{"conv/x.go:2: conv imports port"}},
+		{"beside, in a test", map[string]string{
+			"internal/leg/sip/x_test.go": "package sip\nimport _ \"github.com/hocketvoice/hocket/internal/leg/file\"",
+			"internal/leg/file/x.go":     `package file`,
+		}, []string{"internal/leg/sip/x_test.go:2: internal/leg/sip imports internal/leg/file"}},
+		{"an external test", map[string]string{
+			"session/x_test.go":      `package session_test; import _ "github.com/hocketvoice/hocket/internal/leg/file"`,
+			"internal/leg/file/x.go": `package file`,
+		}, nil},
+		{"behind a build tag", map[string]string{
+			"turn/x.go": "//go:build never\n\npackage turn\nimport _ \"github.com/hocketvoice/hocket/conv\"",
+			"conv/x.go": `package conv`,
+		}, []string{"turn/x.go:4: turn imports conv"}},
+		{"no place", map[string]string{"util/x.go": `package util`}, []string{"util/x.go:1: package util has no layer"}},
+		{"no place, deeper", map[string]string{"internal/wire/sip/parse/x.go": `package parse`}, []string{"internal/wire/sip/parse/x.go:1: package"}},
+		{"a fake in a program", map[string]string{
+			"session/x.go":  "package session\nimport _ \"github.com/hocketvoice/hocket/porttest\"",
+			"porttest/x.go": `package porttest`,
+		}, []string{"session/x.go:2: session imports porttest: it is there for tests alone"}},
+		{"a fake in a test", map[string]string{
+			"session/x_test.go": `package session; import _ "github.com/hocketvoice/hocket/porttest"`,
+			"porttest/x.go":     `package porttest`,
+		}, nil},
+		{"the config below the wiring", map[string]string{
+			"session/x.go":         "package session\nimport _ \"github.com/hocketvoice/hocket/internal/config\"",
+			"internal/config/x.go": `package config`,
+		}, []string{"session/x.go:2: session imports internal/config: only [internal/app internal/cli] may"}},
+		{"the config in the wiring", map[string]string{
+			"internal/app/x.go":    `package app; import _ "github.com/hocketvoice/hocket/internal/config"`,
+			"internal/config/x.go": `package config`,
+		}, nil},
+	})
+}

@@ -1,0 +1,87 @@
+package archtest
+
+// The tables of the rules. What is not in a table is not allowed, and an entry
+// that nothing needs any more is reported too.
+
+// testOnly in place of a layer: tests import the package, and nothing else does.
+const testOnly = -1
+
+// layers gives each package its layer; a star stands for one name. A package
+// imports only packages of lower layers.
+var layers = []struct {
+	layer int
+	dirs  []string
+}{
+	{8, []string{"cmd/hocket"}}, // main, which does nothing but call cli
+	{7, []string{"internal/cli"}},
+	{6, []string{"internal/app"}},
+	{5, []string{"internal/api"}},
+	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*"}},
+	{3, []string{"session", "internal/explore/gen"}},
+	{2, []string{"journal", "internal/media", "internal/explore"}},
+	{1, []string{"port", "conv"}},
+	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/panel"}},
+	// The last two hold tests of the adapters below them together.
+	{testOnly, []string{"archtest", "convtest", "porttest", "internal/detector", "internal/provider"}},
+}
+
+// onlyImportedBy narrows who may import a package.
+var onlyImportedBy = map[string][]string{
+	"internal/config": {"internal/app", "internal/cli"},
+	"internal/cli":    {"cmd/hocket"},
+}
+
+// public packages are the library: every exported name has a doc comment.
+var public = []string{"audio", "turn", "dialog", "conv", "port", "journal", "session"}
+
+// pure packages are deterministic: the same calls give the same results, bit for
+// bit, on every machine.
+var pure = []string{"conv", "turn", "dialog", "audio", "internal/wire/*", "internal/catalog"}
+
+// pureImports are the packages of the standard library that a pure package may
+// use. Missing on purpose: context and sync (one owner, nothing to wait for),
+// os, net, log, syscall, runtime, reflect and unsafe (what they tell depends on
+// the machine), math/rand, testing.
+var pureImports = []string{
+	"bufio", "bytes", "cmp", "container/heap", "container/list", "container/ring",
+	"crypto/hmac", "crypto/sha1", "crypto/sha256", "crypto/sha512", "embed",
+	"encoding", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json", "encoding/xml",
+	"errors", "fmt", "hash", "hash/crc32", "hash/fnv", "html", "io", "iter", "maps", "math", "math/big", "math/bits", "mime",
+	"net/netip", "net/textproto", "net/url", "path", "regexp", "slices", "sort", "strconv", "strings",
+	"text/scanner", "time", "unicode", "unicode/utf16", "unicode/utf8",
+}
+
+// pureModules are the modules of others that a pure package may use, and why.
+var pureModules = map[string]string{
+	"github.com/goccy/go-yaml": "agent files: a decoder of bytes, without clock or state",
+}
+
+// sharedTables are variables of pure packages to which pointers are taken, to
+// read through them, and why. By folder and name.
+var sharedTables = map[string]string{
+	"audio: aLawPCM":  "a table of 256 samples that a copy would cost with every frame",
+	"audio: muLawPCM": "a table of 256 samples that a copy would cost with every frame",
+}
+
+// workers are the functions that start goroutines outside tests, each with the one that waits
+// for what it started.
+var workers = map[string]string{
+	"internal/explore: (*explorer).expand": "a fork and join: it waits for its workers before it returns",
+	"session: (*Session).Run":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"session: (*Session).RunVirtual":       "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+}
+
+// Longer files and functions have an entry with the reason why they are one.
+const (
+	longFile     = 450
+	longFunction = 80
+	mainLines    = 40
+)
+
+var longFiles = map[string]string{
+	"conv/conv.go":  "Step and what each of its parts may do to the state, read together",
+	"conv/floor.go": "one topic, who has the floor, with a branch for each event that can move it",
+	"conv/reply.go": "one topic, the life of a reply from its request to its last part",
+}
+
+var longFunctions = map[string]string{}

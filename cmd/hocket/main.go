@@ -1,0 +1,18 @@
+// Command hocket holds spoken conversations between people and agents. What it
+// can do is in package cli.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hocketvoice/hocket/internal/cli"
+)
+
+func main() {
+	// A reader that goes away is an error of the write, which ends the command
+	// quietly, not a signal that kills it in the middle.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

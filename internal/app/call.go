@@ -1,0 +1,334 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/detector/silero"
+	"github.com/hocketvoice/hocket/internal/leg/file"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// callRate is the sampling rate of a call from files.
+const callRate = 16000
+
+// callerVoice speaks the caller's texts: another one than the agent's.
+const callerVoice = "rms"
+
+// ErrInput is among the causes of an error about a file that the user named.
+var ErrInput = errors.New("bad input")
+
+// inputError is an error of what the user gave.
+type inputError struct{ error }
+
+// Is lets errors.Is find ErrInput.
+func (e inputError) Is(target error) bool { return target == ErrInput }
+
+// Unwrap gives the error itself.
+func (e inputError) Unwrap() error { return e.error }
+
+// CallerLine is something the caller says: the sound of a file, or a text that
+// is spoken.
+type CallerLine struct {
+	File, Text string
+	BargeIn    time.Duration // see [file.Utterance]
+}
+
+// CallOptions describe a call with a caller made of given utterances.
+type CallOptions struct {
+	Agent  string // path of a file or folder
+	Config string // path of a config file; may be empty
+	Lines  []CallerLine
+
+	Out, Mix, Trace string // files to write; empty: none
+	TraceFeatures   bool
+	Realtime        bool
+	// Start is the beginning of virtual time; today at noon, UTC, if zero.
+	Start time.Time
+	// Watch sees every step, for who prints the conversation.
+	Watch func(session.Step)
+	// Note takes remarks about the set-up, a line each.
+	Note func(string)
+}
+
+// CallResult is what remains of a call.
+type CallResult struct {
+	Duration time.Duration // of the call, in its own time
+	Took     time.Duration // of the wall clock
+	Virtual  bool
+}
+
+// Call holds a call. Files that it cannot finish are removed, the trace
+// excepted, which tells what happened.
+func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
+	agent, err := LoadAgent(o.Agent)
+	if err != nil {
+		return result, inputError{err}
+	}
+	opts, err := agentOptions(agent, o.Config)
+	if err != nil {
+		return result, inputError{err}
+	}
+	speech, err := NewSpeech(opts.Speech)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, speech.Close()) }()
+	utterances, err := caller(ctx, o.Lines, speech.Synthesizer)
+	if err != nil {
+		return result, inputError{err}
+	}
+	if o.Note != nil {
+		for _, p := range agent.Problems {
+			o.Note(p.String())
+		}
+		for _, n := range speech.Notes {
+			o.Note(n)
+		}
+	}
+
+	outputs := &outputs{}
+	defer func() { err = errors.Join(err, outputs.finish(err == nil)) }()
+	out, err1 := outputs.sound(o.Out)
+	mix, err2 := outputs.sound(o.Mix)
+	trace, err3 := outputs.trace(o.Trace)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return result, inputError{err}
+	}
+	leg, err := file.New(file.Options{
+		Rate: callRate, Utterances: utterances, Realtime: o.Realtime, Out: out, Mix: mix,
+	})
+	if err != nil {
+		return result, err
+	}
+	outputs.close = append(outputs.close, leg.Close)
+	return hold(ctx, o, agent, opts, speech, leg, trace)
+}
+
+// hold runs the session to the end of the call.
+func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech *Speech, leg *file.Leg, trace io.Writer) (CallResult, error) {
+	conversation := opts.Conversation
+	conversation.Agent = agent.Agent
+	s, err := session.New(session.Options{
+		ID: "call", Conv: conversation, AgentFiles: agent.Files, Leg: leg,
+		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
+		Voice: opts.Speech.Voice, Turn: opts.Turn, Onset: opts.Onset,
+		Trace: trace, TraceFeatures: o.TraceFeatures,
+	})
+	if err != nil {
+		return CallResult{}, err
+	}
+	if o.Watch != nil {
+		s.OnStep(o.Watch)
+	}
+	began := time.Now()
+	start := o.Start
+	if start.IsZero() {
+		start = began.UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+	}
+	if o.Realtime {
+		start = began
+		err = s.Run(ctx)
+	} else {
+		err = s.RunVirtual(ctx, start)
+	}
+	return CallResult{
+		Duration: s.State().Since.Sub(start), Took: time.Since(began), Virtual: !o.Realtime,
+	}, err
+}
+
+// agentOptions are the options of a call with the agent: the config file's,
+// with the agent's settings over them and the defaults of calls below.
+func agentOptions(agent *Agent, path string) (Options, error) {
+	c, err := AgentConfig(agent.Files)
+	if err != nil {
+		return Options{}, err
+	}
+	if path != "" {
+		installation, err := config.Load(path)
+		if err != nil {
+			return Options{}, err
+		}
+		c = c.Or(installation)
+	}
+	opts, err := NewOptions(c)
+	if err != nil {
+		return Options{}, err
+	}
+	opts.Conversation.Language = agent.Language()
+	// A caller has no screen.
+	if !c.Sets("speak_notices") {
+		opts.Conversation.SpeakNotices = true
+	}
+	if !c.Sets("resume_after_false_interruption") {
+		opts.Conversation.ResumeAfterFalseInterruption = true
+	}
+	return forTrainedDetector(opts), nil
+}
+
+// forTrainedDetector leaves the question whether there is speech to a trained
+// detector where there is one: the seed's levels are below the noise of a car.
+func forTrainedDetector(o Options) Options {
+	if o.Speech.Detector == "energy" {
+		return o
+	}
+	if _, ok := silero.Embedded(); !ok && o.Speech.Silero.Weights == "" {
+		return o
+	}
+	for _, t := range []*turn.Thresholds{
+		&o.Turn.EasyTurn.Thresholds, &o.Turn.Silence.Thresholds, &o.Turn.Semantic.Thresholds, &o.Onset.Thresholds,
+	} {
+		if t.EnergyHigh == 0 && t.EnergyLow == 0 {
+			t.EnergyHigh, t.EnergyLow = turn.Off, turn.Off
+		}
+	}
+	return o
+}
+
+// caller makes the caller's utterances.
+func caller(ctx context.Context, lines []CallerLine, voice port.Synthesizer) ([]file.Utterance, error) {
+	utterances := make([]file.Utterance, 0, len(lines))
+	for _, l := range lines {
+		var pcm []int16
+		var err error
+		if l.File != "" {
+			pcm, err = readSound(l.File)
+		} else {
+			pcm, err = speak(ctx, l.Text, voice)
+		}
+		if err != nil {
+			return nil, err
+		}
+		utterances = append(utterances, file.Utterance{PCM: pcm, BargeIn: l.BargeIn})
+	}
+	return utterances, nil
+}
+
+// longestUtterance bounds what a caller says in one go.
+const longestUtterance = 5 * time.Minute
+
+// readSound reads a WAV file as mono sound of the call's rate.
+func readSound(path string) (pcm []int16, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer f.Close()
+	r, err := audio.NewWAVReader(f, audio.WAVReaderOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	rate := r.Format().Rate
+	limit := int(audio.PosOf(longestUtterance, rate))
+	buf := make([]int16, 4096)
+	for {
+		n, err := r.ReadMono(buf)
+		pcm = append(pcm, buf[:n]...)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if len(pcm) > limit {
+			return nil, fmt.Errorf("%s: longer than %v, the most that a caller says at once", path, longestUtterance)
+		}
+	}
+	if len(pcm) == 0 {
+		return nil, fmt.Errorf("%s: there is no sound in it", path)
+	}
+	if rate == callRate {
+		return pcm, nil
+	}
+	pcm, err = audio.Resample(pcm, rate, callRate)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return pcm, nil
+}
+
+// speak has a text spoken by the caller's voice.
+func speak(ctx context.Context, text string, voice port.Synthesizer) ([]int16, error) {
+	var pcm []int16
+	err := voice.Speak(ctx, port.Utterance{Text: text, Voice: callerVoice}, func(p port.Speech) error {
+		pcm = append(pcm, p.PCM...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("say %q: %w", text, err)
+	}
+	if len(pcm) == 0 {
+		return nil, fmt.Errorf("say %q: there is nothing to speak in it", text)
+	}
+	if voice.Rate() == callRate {
+		return pcm, nil
+	}
+	pcm, err = audio.Resample(pcm, voice.Rate(), callRate)
+	if err != nil {
+		return nil, fmt.Errorf("say %q: %w", text, err)
+	}
+	return pcm, nil
+}
+
+// outputs are the files of a call. They appear under their names when they are
+// whole.
+type outputs struct {
+	files []*os.File
+	names []string // what each is renamed to; empty: it has its name
+	close []func() error
+}
+
+// sound makes a file that is renamed at the end.
+func (o *outputs) sound(path string) (io.Writer, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, plain(err))
+	}
+	o.files, o.names = append(o.files, f), append(o.names, path)
+	return f, nil
+}
+
+// trace makes a file that keeps what it has.
+func (o *outputs) trace(path string) (io.Writer, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, plain(err))
+	}
+	o.files, o.names = append(o.files, f), append(o.names, "")
+	return f, nil
+}
+
+// finish closes the files and, if the call was held, gives them their names.
+func (o *outputs) finish(held bool) error {
+	var errs []error
+	for _, c := range o.close {
+		errs = append(errs, c())
+	}
+	for i, f := range o.files {
+		temp := f.Name()
+		errs = append(errs, f.Close())
+		switch {
+		case o.names[i] == "":
+		case held:
+			errs = append(errs, os.Chmod(temp, 0o644), os.Rename(temp, o.names[i]))
+		default:
+			errs = append(errs, os.Remove(temp))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,246 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+const configDocument = "../../docs/config.md"
+
+func readDocument(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(configDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestDocumentAgrees holds docs/config.md against the config's structs, both
+// ways, and its defaults against those that the packages really have.
+func TestDocumentAgrees(t *testing.T) {
+	defaults := engineDefaults(t)
+	rows := make(map[string][]string)
+	for line := range strings.Lines(readDocument(t)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if !strings.HasPrefix(line, "| `") || len(cells) != 4 {
+			continue
+		}
+		key := strings.Trim(cells[0], " `")
+		if rows[key] != nil {
+			t.Errorf("%s is documented twice", key)
+		}
+		rows[key] = cells
+	}
+	for _, k := range config.Keys() {
+		cells := rows[k.Path]
+		if cells == nil {
+			t.Errorf("%s is not documented", k.Path)
+			continue
+		}
+		delete(rows, k.Path)
+		if got := strings.TrimSpace(cells[1]); got != k.Type {
+			t.Errorf("%s: documented type %s, expected %s", k.Path, got, k.Type)
+		}
+		want, ok := defaults[k.Path]
+		if !ok {
+			t.Errorf("%s: this test does not know the default", k.Path)
+		}
+		if want != "-" {
+			want = "`" + want + "`"
+		}
+		if got := strings.TrimSpace(cells[2]); got != want {
+			t.Errorf("%s: documented default %s, it is %s", k.Path, got, want)
+		}
+		delete(defaults, k.Path)
+	}
+	for key := range rows {
+		t.Errorf("%s is documented and does not exist", key)
+	}
+	for key := range defaults {
+		t.Errorf("%s has a default here and does not exist", key)
+	}
+}
+
+// TestDocumentExamples: each example loads; those that show a default are it.
+func TestDocumentExamples(t *testing.T) {
+	text := readDocument(t)
+	examples := regexp.MustCompile("(?s)([^\n]*)\n\n```yaml\n(.*?)```").FindAllStringSubmatch(text, -1)
+	if len(examples) != 3 {
+		t.Fatalf("%d examples, expected 3", len(examples))
+	}
+	for i, example := range examples {
+		o := mustLoad(t, example[2])
+		switch i {
+		case 0:
+			if o.Turn.EasyTurn.MinSilence != 350*time.Millisecond {
+				t.Errorf("the first example gives %+v", o)
+			}
+		case 1:
+			if want := turn.DefaultDeadAir(); !reflect.DeepEqual(o.Conversation.DeadAir.Steps, want) {
+				t.Errorf("dead air: documented %+v, it is %+v", o.Conversation.DeadAir.Steps, want)
+			}
+		case 2:
+			if want := conv.DefaultOptions().Limits.Feedback; !reflect.DeepEqual(o.Conversation.Limits.Feedback, want) {
+				t.Errorf("feedback: documented %+v, it is %+v", o.Conversation.Limits.Feedback, want)
+			}
+		}
+	}
+}
+
+// engineDefaults are the defaults that the packages really have, by key.
+func engineDefaults(t *testing.T) map[string]string {
+	d := make(map[string]string)
+	o := conv.DefaultOptions()
+	for path, v := range map[string]any{
+		"language": o.Language, "privacy": string(o.Privacy), "history_limit": o.HistoryLimit,
+		"speak_notices": o.SpeakNotices, "resume_after_false_interruption": o.ResumeAfterFalseInterruption,
+		"turn.policy": o.Endpoint, "dead_air.off": o.DeadAir.Off, "dead_air.steps[].end": false,
+		"turn.easyturn.aggressive": false,
+		"speech.recognizer":        DefaultRecognizer, "speech.synthesizer": DefaultSynthesizer,
+		"speech.detector": DefaultDetector, "filter.echo": echoDefault(t),
+	} {
+		d[path] = written(reflect.ValueOf(v))
+	}
+	for _, path := range []string{
+		"greeting", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
+		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
+		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
+	} {
+		d[path] = "-"
+	}
+	// Package conv names its fields as the config does.
+	tagged := func(prefix string, v any) {
+		s := reflect.ValueOf(v)
+		for i := range s.NumField() {
+			name, _, _ := strings.Cut(s.Type().Field(i).Tag.Get("json"), ",")
+			d[prefix+name] = written(s.Field(i))
+		}
+	}
+	tagged("limits.", o.Limits)
+	delete(d, "limits.feedback") // an example has it
+	tagged("retry.", o.Retry)
+	tagged("barge_in.", turn.DefaultBargeIn())
+	tagged("barge_in.greeting.", o.BargeIn.Greeting)
+	tagged("barge_in.reply.", o.BargeIn.Reply)
+	tagged("barge_in.read_back.", o.BargeIn.ReadBack)
+	tagged("barge_in.thinking.", o.BargeIn.Thinking)
+
+	// Package turn shows its defaults in nothing but what it makes.
+	hidden := func(prefix string, keys, made any, path ...string) {
+		v := reflect.Indirect(reflect.ValueOf(made))
+		for _, name := range path {
+			v = v.FieldByName(name)
+		}
+		for i, s := 0, reflect.TypeOf(keys); i < s.NumField(); i++ {
+			if f := v.FieldByName(s.Field(i).Name); f.IsValid() {
+				d[prefix+s.Field(i).Tag.Get("yaml")] = written(f)
+			}
+		}
+	}
+	made, err := turn.New(turn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden("turn.easyturn.", config.EasyTurn{}, made, "configured")
+	hidden("turn.thresholds.", config.Thresholds{}, made, "configured", "Thresholds")
+	semantic, err := turn.NewSemantic(turn.SemanticOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden("turn.semantic.", config.Semantic{}, semantic, "o")
+	silence, err := turn.NewSilence(turn.SilenceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d["turn.silence.after"] = written(reflect.ValueOf(silence).Elem().FieldByName("after"))
+	onset, err := turn.NewOnset(turn.OnsetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden("turn.onset.", config.Onset{}, onset, "o")
+	stability, err := turn.NewStability(turn.StabilityOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"window", "minSamples", "spacing"} {
+		key := map[string]string{"minSamples": "min_samples"}[name]
+		if key == "" {
+			key = name
+		}
+		d["turn.stability."+key] = written(reflect.ValueOf(stability).Elem().FieldByName(name))
+	}
+	return d
+}
+
+// echoDefault finds the default of the echo filter by what it does: the largest
+// share, in tenths, at which the verdict is the default's.
+func echoDefault(t *testing.T) float64 {
+	const playing = "one two three four five six seven eight nine ten"
+	found := -1.0
+	for n := 1; n <= 10; n++ {
+		// n of ten words come back, the others are lost in noise.
+		words := strings.Fields(playing)
+		for i := n; i < len(words); i++ {
+			words[i] = "zug" + strings.Repeat("z", i)
+		}
+		// The foreign ones spread out, so that they are nobody's speech.
+		var heard []string
+		for i, j := 0, n; i < n || j < len(words); {
+			if i < n {
+				heard = append(heard, words[i])
+				i++
+			}
+			if j < len(words) {
+				heard = append(heard, words[j])
+				j++
+			}
+		}
+		if turn.Classify(strings.Join(heard, " "), playing, nil, turn.FilterOptions{}).Kind == turn.Echo {
+			found = float64(n) / 10
+			break
+		}
+	}
+	if found < 0 {
+		t.Fatal("nothing is an echo")
+	}
+	return found
+}
+
+// written is a value as the document has it.
+func written(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Slice:
+		var all []string
+		for i := range v.Len() {
+			all = append(all, written(v.Index(i)))
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	case reflect.Int64:
+		if v.Int() == turn.Off {
+			return "off"
+		}
+		s := time.Duration(v.Int()).String()
+		if strings.HasSuffix(s, "m0s") {
+			s = strings.TrimSuffix(s, "0s")
+		}
+		return s
+	case reflect.Float64:
+		return fmt.Sprint(v.Float())
+	case reflect.Int:
+		return fmt.Sprint(v.Int())
+	case reflect.Bool:
+		return fmt.Sprint(v.Bool())
+	default:
+		return v.String()
+	}
+}

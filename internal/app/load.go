@@ -1,0 +1,106 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
+
+// Agent is an agent as it lies on disk, compiled.
+type Agent struct {
+	*dialog.Agent
+	Files    []dialog.File
+	Problems []dialog.Problem // warnings alone
+}
+
+// AgentError is an agent that does not load, with all that is wrong with it.
+type AgentError struct{ Problems []dialog.Problem }
+
+// Error lists the problems, one a line.
+func (e *AgentError) Error() string {
+	all := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		all[i] = p.String()
+	}
+	return strings.Join(all, "\n")
+}
+
+// maxAgentFile bounds one file of an agent.
+const maxAgentFile = 4 << 20
+
+// ReadAgent reads the files of an agent: one YAML file, or all *.yaml and *.yml
+// of a directory, in the order of their names.
+func ReadAgent(path string) ([]dialog.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", plain(err))
+	}
+	names := []string{path}
+	if info.IsDir() {
+		if names, err = yamlFiles(path); err != nil {
+			return nil, err
+		}
+	}
+	files := make([]dialog.File, 0, len(names))
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("agent: %w", plain(err))
+		}
+		if info.Size() > maxAgentFile {
+			return nil, fmt.Errorf("agent: %s has %d bytes, expected at most %d", name, info.Size(), maxAgentFile)
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("agent: %w", plain(err))
+		}
+		files = append(files, dialog.File{Name: filepath.ToSlash(name), Data: data})
+	}
+	return files, nil
+}
+
+func yamlFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", plain(err))
+	}
+	var names []string
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("agent: %s has no *.yaml file", dir)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// LoadAgent reads and compiles an agent. An [*AgentError] lists what is wrong.
+func LoadAgent(path string) (*Agent, error) {
+	files, err := ReadAgent(path)
+	if err != nil {
+		return nil, err
+	}
+	agent, problems := dialog.Parse(files)
+	if agent == nil || dialog.HasErrors(problems) {
+		return nil, &AgentError{Problems: problems}
+	}
+	return &Agent{Agent: agent, Files: files, Problems: problems}, nil
+}
+
+// plain words a file error without the operation's name.
+func plain(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	return err
+}

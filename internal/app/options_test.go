@@ -1,0 +1,239 @@
+package app
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+func load(t *testing.T, text string) (Options, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := LoadOptions(path)
+	if err != nil {
+		err = errors.New(strings.ReplaceAll(err.Error(), filepath.Dir(path)+"/", ""))
+	}
+	return o, err
+}
+
+func mustLoad(t *testing.T, text string) Options {
+	t.Helper()
+	o, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// TestEmptyConfig: a config that sets nothing leaves everything to the packages.
+func TestEmptyConfig(t *testing.T) {
+	o := mustLoad(t, "")
+	o.Speech = config.Speech{}
+	if !reflect.DeepEqual(o, Options{}) {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// TestEveryKeyArrives sets each key of the config alone: each must change an
+// option.
+func TestEveryKeyArrives(t *testing.T) {
+	base := mustLoad(t, "")
+	for _, k := range config.Keys() {
+		for _, v := range values(t, k) {
+			text := document(k.Path, v)
+			o := mustLoad(t, text)
+			if reflect.DeepEqual(o, base) {
+				t.Errorf("%s changes nothing", text)
+			}
+		}
+	}
+}
+
+// values are some that the key takes and that are not its default.
+func values(t *testing.T, k config.Key) []string {
+	switch {
+	case strings.HasSuffix(k.Path, ".code"):
+		return []string{"checkin.2"}
+	case k.Path == "language":
+		return []string{"de"}
+	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
+		return nil // there is one
+	case k.Path == "limits.session_warning":
+		return []string{"31s"}
+	case strings.Contains(k.Type, "`true`"):
+		return []string{"true"}
+	case strings.Contains(k.Type, "`, `"):
+		words := strings.Split(strings.Trim(k.Type, "`"), "`, `")
+		return words[1:]
+	}
+	byType := map[string][]string{
+		"text": {"x"}, "path": {"x"}, "duration": {"21m"}, "duration or `off`": {"1.3s", "off"},
+		"duration, 0 or more": {"3s"}, "number, 1 or more": {"7"}, "number or `off`": {"7", "off"},
+		"number, 0 or more": {"7", "0"}, "above 0, up to 1, or `off`": {"0.4", "off"},
+		"0 to 1, or `off`": {"0.4", "off"}, "above 0, up to 1": {"0.4"}, "list of duration": {"[7s, 8s]"},
+	}
+	v, ok := byType[k.Type]
+	if !ok {
+		t.Fatalf("%s has the unknown type %q", k.Path, k.Type)
+	}
+	return v
+}
+
+// document is a file that sets one key, and what its list requires beside it.
+func document(path, value string) string {
+	section, rest, ok := strings.Cut(path, ".")
+	if !ok {
+		return path + ": " + value
+	}
+	if list, isList := strings.CutSuffix(section, "[]"); isList {
+		entry := map[string]string{"after": "10s", "code": "checkin.1", rest: value}
+		var fields []string
+		for _, key := range []string{"after", "code", "end"} {
+			if v, ok := entry[key]; ok {
+				fields = append(fields, key+": "+v)
+			}
+		}
+		return list + ": [{" + strings.Join(fields, ", ") + "}]"
+	}
+	// A threshold for silence may not pass the one for speech.
+	switch rest {
+	case "thresholds.energy_low":
+		return "turn: {thresholds: {energy_high: 0.5, energy_low: " + value + "}}"
+	case "thresholds.energy_high", "thresholds.vad_speaking":
+		rest = "thresholds"
+		value = "{" + path[strings.LastIndexByte(path, '.')+1:] + ": " + value + "}"
+	}
+	return section + ": {" + document(rest, value) + "}"
+}
+
+// TestProfiles: what is common reaches each profile, but no default of a phase.
+func TestProfiles(t *testing.T) {
+	resolved := func(text string) turn.Profiles {
+		return mustLoad(t, text).Conversation.BargeIn.Resolved()
+	}
+	def := turn.Profiles{}.Resolved()
+	if got := resolved("barge_in: {policy: hybrid}"); got != def {
+		t.Errorf("to write the default down changes it: %+v", got)
+	}
+	got := resolved("barge_in: {min_words: 3, min_speech: 300ms}")
+	want := def
+	want.Greeting.MinWords, want.Reply.MinWords, want.ReadBack.MinWords = 3, 3, 3
+	want.Reply.MinSpeech, want.ReadBack.MinSpeech = 300*time.Millisecond, 300*time.Millisecond
+	if got != want {
+		t.Errorf("common numbers give\n%+v\nexpected\n%+v", got, want)
+	}
+	got = resolved("barge_in: {policy: none, greeting: {policy: energy}}")
+	want = def
+	want.Greeting.Policy, want.Reply.Policy = turn.BargeInEnergy, turn.BargeInNone
+	want.ReadBack.Policy, want.Thinking.Policy = turn.BargeInNone, turn.BargeInNone
+	if got != want {
+		t.Errorf("a common policy gives\n%+v\nexpected\n%+v", got, want)
+	}
+	got = resolved("barge_in: {read_back: {min_speech: off}}")
+	want = def
+	want.ReadBack.MinSpeech = turn.Off
+	if got != want {
+		t.Errorf("a profile alone gives\n%+v\nexpected\n%+v", got, want)
+	}
+}
+
+// TestNamesAgree: the words that the config takes are those of the packages.
+func TestNamesAgree(t *testing.T) {
+	if config.Off != turn.Off {
+		t.Errorf("off is %d in the config and %d in package turn", config.Off, turn.Off)
+	}
+	for _, policy := range turn.Policies() {
+		mustLoad(t, "turn: "+policy)
+	}
+	for _, policy := range []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone} {
+		mustLoad(t, "barge_in: "+string(policy))
+	}
+	for _, privacy := range []conv.Privacy{conv.PrivacyKeep, conv.PrivacySession, conv.PrivacyNone} {
+		mustLoad(t, "privacy: "+string(privacy))
+	}
+}
+
+func TestAggressive(t *testing.T) {
+	got := mustLoad(t, "turn: {easyturn: {aggressive: true, hysteresis: 100ms}}").Turn.EasyTurn
+	want := turn.EasyTurnOptions{MinSilence: 300 * time.Millisecond, Hysteresis: 100 * time.Millisecond}
+	if got != want {
+		t.Errorf("got %+v, expected %+v", got, want)
+	}
+}
+
+// TestRefused: what the packages refuse is told in the config's names, at its
+// places.
+func TestRefused(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"thresholds", "turn:\n  thresholds:\n    energy_low: 0.5\n", "c.yaml:3:5: turn.thresholds.energy_low: is 0.5: expected at most energy_high, 0.02"},
+		{"the other threshold", "turn:\n  thresholds:\n    vad_speaking: 0.1\n", "c.yaml:3:5: turn.thresholds.vad_silence: is 0.3: expected at most vad_speaking, 0.1"},
+		{"no speech", "turn: {thresholds: {energy_high: off, vad_speaking: off, energy_low: off, vad_silence: off}}", "c.yaml:1:21: turn.thresholds.energy_high: energy_high and vad_speaking are both off: expected one of them, or nothing is speech"},
+		{"easyturn", "turn:\n  easyturn: {min_silence: 2s, max_silence: 1s}\n", "c.yaml:2:31: turn.easyturn.max_silence: is 1s: expected at least the longest minimal silence, 2s"},
+		{"semantic", "turn: {semantic: {min_silence: 4s}}", "c.yaml:1:19: turn.semantic.max_silence: is 2.5s: expected at least min_silence, 4s"},
+		{"stability", "turn: {stability: {min_samples: 33}}", "c.yaml:1:20: turn.stability.min_samples: is 33: expected 1 to 32, or 0 for the default"},
+		{"session", "limits: {session: 10s}", "c.yaml:1:10: limits.session_warning: is 30s: expected less than the session's 10s"},
+		{"feedback", "limits:\n  feedback:\n    - {after: 5s, code: working.0}\n    - {after: 5s, code: working.1}\n", "c.yaml:4:8: limits.feedback[1].after: is 5s: expected rising times"},
+		{"dead air", "dead_air:\n  steps:\n    - {after: 5s, code: goodbye, end: true}\n    - {after: 5s, code: checkin.1}\n", "c.yaml:3:7: dead_air.steps[0]: ends the call: expected it to be the last of the 2 steps"},
+		{"code", "dead_air: {steps: [{after: 5s, code: chekin.1}]}", `c.yaml:1:32: dead_air.steps[0].code: is "chekin.1": expected the code of a message; did you mean checkin.1?`},
+		{"feedback's code", "limits: {feedback: [{after: 5s, code: zzz}]}", `c.yaml:1:33: limits.feedback[0].code: is "zzz": expected the code of a message`},
+		{"language", "language: xx", `c.yaml:1:1: language: is "xx": expected one of de, en`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := load(t, tc.text)
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("got\n%v\nexpected\n%s", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestEverythingAtOnce: mistakes of the file and what the packages refuse come
+// in one list, in the order of the file.
+func TestEverythingAtOnce(t *testing.T) {
+	_, err := load(t, "language: xx\nfoo: 1\nlimits: {session: 10s, session_warning: 20s}\nturn: {silence: {after: x}}\n")
+	want := []string{"c.yaml:1:", "c.yaml:2:", "c.yaml:3:", "c.yaml:4:"}
+	lines := strings.Split(err.Error(), "\n")
+	for i := range want {
+		if len(lines) != len(want) || !strings.HasPrefix(lines[i], want[i]) {
+			t.Fatalf("got\n%v", err)
+		}
+	}
+}
+
+func TestAgentConfig(t *testing.T) {
+	files := []dialog.File{
+		{Name: "a.yaml", Data: []byte("settings: {language: de, turn: {policy: silence}}\nflows: {}\n")},
+		{Name: "b.yaml", Data: []byte("settings: {barge_in: words, handoff: true}\n")},
+	}
+	c, err := AgentConfig(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := config.Parse("c.yaml", []byte("turn: {policy: manual, silence: {after: 1s}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := NewOptions(c.Or(base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Turn.Policy != "silence" || o.Turn.Silence.After != time.Second || o.Conversation.BargeIn.Reply.Policy != turn.BargeInWords || o.Conversation.Language != "" {
+		t.Errorf("got %+v", o)
+	}
+	files[1].Data = []byte("settings: {barge_in: {polcy: words}}\n")
+	if _, err = AgentConfig(files); err == nil || err.Error() != "b.yaml:1:23: barge_in.polcy: unknown key; did you mean policy?" {
+		t.Errorf("got %v", err)
+	}
+}

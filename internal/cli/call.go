@@ -1,0 +1,321 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// callCmd holds a call with a caller made of given utterances.
+type callCmd struct {
+	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
+	Config string `placeholder:"FILE" help:"A config file."`
+
+	In      []string        `sep:"none" placeholder:"FILE.wav" help:"The caller plays this recording. --in and --say may be repeated and mixed; their order is the caller's."`
+	Say     []string        `sep:"none" placeholder:"TEXT" help:"The caller says this."`
+	BargeIn []time.Duration `sep:"none" placeholder:"DURATION" help:"The next utterance comes when the agent has been speaking for so long (\"800ms\"), not when it has finished."`
+
+	Out           string `placeholder:"FILE.wav" help:"Write the agent's side."`
+	Mix           string `placeholder:"FILE.wav" help:"Write both sides in stereo, the caller left."`
+	Trace         string `placeholder:"FILE" help:"Write the trace: every event and every effect."`
+	TraceFeatures bool   `help:"Add what the turn controller sees on every frame to the trace."`
+	JSON          bool   `name:"json" help:"Print the conversation as JSON lines."`
+	Realtime      bool   `help:"Hold the call at the pace of the clock."`
+	Today         string `placeholder:"DATE" help:"The date in virtual time (2026-12-31); today's if absent."`
+}
+
+// Help is the long help.
+func (callCmd) Help() string {
+	return `Each utterance is spoken 600 ms after the agent has finished. The call is held in virtual time: the same arguments give the same call, bit for bit.`
+}
+
+// Run is the command.
+func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
+	lines, err := c.lines(kctx.Args)
+	if err != nil {
+		return err
+	}
+	start, err := c.start()
+	if err != nil {
+		return err
+	}
+	if c.TraceFeatures && c.Trace == "" {
+		return badInputf("--trace-features adds to a trace: expected --trace FILE too")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	talk := &talk{s: s, json: c.JSON}
+	result, err := app.Call(ctx, app.CallOptions{
+		Agent: c.Agent, Config: c.Config, Lines: lines, Out: c.Out, Mix: c.Mix, Trace: c.Trace,
+		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Start: start,
+		Watch: talk.watch,
+		Note:  func(note string) { fmt.Fprintln(s.err, "note: "+note) },
+	})
+	if err != nil {
+		return callError(err)
+	}
+	if err := talk.end(result); err != nil {
+		return err
+	}
+	return c.tellFiles(s)
+}
+
+// callError tells bad input from what went wrong in the call.
+func callError(err error) error {
+	var agent *app.AgentError
+	var problems config.Problems
+	switch {
+	case errors.As(err, &agent), errors.As(err, &problems), errors.Is(err, app.ErrInput):
+		return badInput{err}
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted")
+	default:
+		return err
+	}
+}
+
+// lines are the caller's utterances in the order of the command line, which
+// kong does not keep between flags.
+func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
+	var lines []app.CallerLine
+	var bargeIn time.Duration
+	in, say, barge := c.In, c.Say, c.BargeIn
+	for i := 0; i < len(args); i++ {
+		flag, _, joined := strings.Cut(args[i], "=")
+		switch flag {
+		case "--in":
+			lines = append(lines, app.CallerLine{File: in[0], BargeIn: bargeIn})
+			in, bargeIn = in[1:], 0
+		case "--say":
+			if strings.TrimSpace(say[0]) == "" {
+				return nil, badInputf("--say has no text")
+			}
+			lines = append(lines, app.CallerLine{Text: say[0], BargeIn: bargeIn})
+			say, bargeIn = say[1:], 0
+		case "--barge-in":
+			if bargeIn = barge[0]; bargeIn <= 0 {
+				return nil, badInputf("--barge-in is %v: expected more than 0", bargeIn)
+			}
+			barge = barge[1:]
+		case "--agent", "--config", "--out", "--mix", "--trace", "--today":
+		default:
+			continue
+		}
+		if !joined {
+			i++ // the value
+		}
+	}
+	if bargeIn > 0 {
+		return nil, badInputf("--barge-in %v: expected an --in or --say behind it", bargeIn)
+	}
+	if len(lines) == 0 {
+		return nil, badInputf("the caller says nothing: expected --in FILE.wav or --say TEXT")
+	}
+	return lines, nil
+}
+
+// start is the beginning of virtual time.
+func (c *callCmd) start() (time.Time, error) {
+	if c.Today == "" {
+		return time.Time{}, nil
+	}
+	day, err := time.Parse(time.DateOnly, c.Today)
+	if err != nil {
+		return time.Time{}, badInputf("--today is %q: expected a date such as 2026-12-31", c.Today)
+	}
+	return day.Add(12 * time.Hour), nil
+}
+
+// tellFiles says where the files are.
+func (c *callCmd) tellFiles(s *streams) error {
+	if c.JSON {
+		return nil
+	}
+	for _, f := range []struct{ path, what string }{
+		{c.Out, "the agent"}, {c.Mix, "both sides, the caller left, the agent right"}, {c.Trace, "the trace: hocket replay " + c.Trace + " --timeline"},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if err := s.printf("%-12s %s\n", f.path, f.what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// talk prints the conversation while it is held. Its methods run on the loop's
+// goroutine, end behind it.
+type talk struct {
+	s    *streams
+	json bool
+	err  error
+
+	began    time.Time
+	speech   map[int]time.Time // when the user's turns began
+	voice    map[int]time.Time // when the agent's first sounded
+	open     *spoken           // an agent's turn that was cut off: its measure is still to come
+	dialogue dialog.State
+}
+
+// spoken is a turn as it is printed.
+type spoken struct {
+	Type        string             `json:"type"` // "turn"
+	Turn        int                `json:"turn"`
+	Role        conv.Role          `json:"role"`
+	Kind        conv.ReplyKind     `json:"kind,omitempty"`
+	Outcome     conv.TurnEventType `json:"outcome"`
+	StartMS     float64            `json:"start_ms"`
+	EndMS       float64            `json:"end_ms"`
+	Text        string             `json:"text"` // what was said, or what of it was heard
+	Unheard     string             `json:"unheard,omitempty"`
+	HeardMS     float64            `json:"heard_ms,omitempty"`
+	Confidence  float64            `json:"confidence,omitempty"`
+	Interrupted bool               `json:"interrupted,omitempty"`
+}
+
+// callEnd is the last line of `--json`.
+type callEnd struct {
+	Type       string       `json:"type"` // "end"
+	DurationMS float64      `json:"duration_ms"`
+	Virtual    bool         `json:"virtual"`
+	Dialogue   dialog.State `json:"dialogue"`
+}
+
+// watch sees every step.
+func (t *talk) watch(step session.Step) {
+	if t.began.IsZero() {
+		t.began = step.Now
+		t.speech, t.voice = make(map[int]time.Time), make(map[int]time.Time)
+	}
+	if t.open != nil {
+		flushed, ok := step.Event.(conv.PlayoutFlushed)
+		if ok && flushed.Turn == t.open.Turn {
+			t.open.HeardMS = journal.Millis(flushed.Heard)
+		}
+		t.heard(t.open, step.State)
+		t.print(t.open)
+		t.open = nil
+	}
+	if _, ok := step.Event.(conv.PlayoutStarted); ok && !step.Output.Late {
+		if turn := step.State.Playout.Turn; t.voice[turn].IsZero() {
+			t.voice[turn] = step.Now
+		}
+	}
+	for _, e := range step.Output.Turns {
+		t.turn(e, step)
+	}
+	if step.State.Phase == conv.Terminating {
+		t.dialogue = step.State.Dialogue.Clone()
+	}
+}
+
+// turn notes the beginning and prints the end of a turn.
+func (t *talk) turn(e conv.TurnEvent, step session.Step) {
+	at := journal.Millis(step.Now.Sub(t.began))
+	switch {
+	case e.Type == conv.TurnStarted:
+		if e.Role == conv.RoleUser {
+			t.speech[e.Turn] = step.Now
+		}
+	case e.Role == conv.RoleUser:
+		if e.Type != conv.TurnCompleted {
+			return // a sound without words
+		}
+		t.print(&spoken{
+			Type: "turn", Turn: e.Turn, Role: e.Role, Outcome: e.Type, Confidence: e.Confidence,
+			StartMS: journal.Millis(t.speech[e.Turn].Sub(t.began)), EndMS: at, Text: words(step.State, e.Turn, conv.RoleUser),
+		})
+	default:
+		sp := &spoken{Type: "turn", Turn: e.Turn, Role: e.Role, Kind: e.Kind, Outcome: e.Type, StartMS: at, EndMS: at}
+		if voice, ok := t.voice[e.Turn]; ok {
+			sp.StartMS = journal.Millis(voice.Sub(t.began))
+		}
+		if e.Type != conv.TurnCompleted {
+			sp.Interrupted = e.Type == conv.TurnInterrupted
+			t.open = sp
+			return
+		}
+		t.heard(sp, step.State)
+		t.print(sp)
+	}
+}
+
+// heard fills in what of an agent's turn reached the ear.
+func (t *talk) heard(sp *spoken, st *conv.State) {
+	sp.Text = words(st, sp.Turn, conv.RoleAgent)
+	full := ""
+	for i := range st.History {
+		if it := &st.History[i]; it.Turn == sp.Turn && it.Role == conv.RoleAgent {
+			full += it.Full
+		}
+	}
+	full = strings.Join(strings.Fields(full), " ")
+	if sp.Outcome != conv.TurnCompleted {
+		sp.Unheard = strings.TrimSpace(strings.TrimPrefix(full, sp.Text))
+	}
+}
+
+// words are what a turn said as the history has it.
+func words(st *conv.State, number int, role conv.Role) string {
+	var texts []string
+	for i := range st.History {
+		if it := &st.History[i]; it.Turn == number && it.Role == role && it.Text != "" {
+			texts = append(texts, it.Text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// print writes a turn.
+func (t *talk) print(sp *spoken) {
+	if t.err != nil || sp.Text == "" && sp.Unheard == "" {
+		return
+	}
+	if t.json {
+		t.err = t.s.writeLine(sp)
+		return
+	}
+	who := "caller"
+	if sp.Role == conv.RoleAgent {
+		who = "agent"
+	}
+	note := ""
+	switch {
+	case sp.Interrupted:
+		note = fmt.Sprintf("   [broken off after %.1f s, not heard: %q]", sp.HeardMS/1000, sp.Unheard)
+	case sp.Outcome == conv.TurnFailed:
+		note = "   [failed]"
+	}
+	t.err = t.s.printf("%6.1f s  %-6s  %s%s\n", sp.StartMS/1000, who, sp.Text, note)
+}
+
+// end prints how the call went.
+func (t *talk) end(r app.CallResult) error {
+	if t.err != nil {
+		return t.err
+	}
+	if t.json {
+		return t.s.writeLine(callEnd{
+			Type: "end", DurationMS: journal.Millis(r.Duration), Virtual: r.Virtual, Dialogue: t.dialogue,
+		})
+	}
+	if !r.Virtual {
+		return t.s.printf("\ncall of %.1f s\n", r.Duration.Seconds())
+	}
+	return t.s.printf("\ncall of %.1f s, held in %.1f s: %.0f times as fast as real time\n",
+		r.Duration.Seconds(), r.Took.Seconds(), r.Duration.Seconds()/max(r.Took.Seconds(), 1e-3))
+}

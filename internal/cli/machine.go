@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/explore"
+)
+
+// machineCmd prints the machine.
+type machineCmd struct {
+	View   string `placeholder:"NAME" help:"A view: agent-voice, amplifier, easyturn or interaction; without it the machine itself."`
+	Format string `placeholder:"FORMAT" default:"table" help:"table (the default), json, mermaid or dot."`
+}
+
+// Help is the long help.
+func (machineCmd) Help() string {
+	return `What is printed is what the exploration of the shipped machine has reached: no transition that cannot happen, and none missing. The causes are the types of events and the names of limits that passed.`
+}
+
+var machineFormats = []string{"table", "json", "mermaid", "dot"}
+
+// diagram is the machine, or a view of it, ready to be printed.
+type diagram struct {
+	view        conv.View // empty: the machine itself
+	initial     string
+	states      []string
+	active      []string // the states of a conversation that goes on undisturbed
+	transitions []transition
+}
+
+type transition struct {
+	explore.Transition
+	added bool // by a row that is not the seed's own
+}
+
+// Run is the command.
+func (c *machineCmd) Run(s *streams) error {
+	if !slices.Contains(machineFormats, c.Format) {
+		return badInputf("flag --format is %q%s", c.Format, meant(c.Format, machineFormats))
+	}
+	d, err := newDiagram(c.View)
+	if err != nil {
+		return err
+	}
+	switch c.Format {
+	case "json":
+		return s.writeIndented(d.json())
+	case "mermaid":
+		return s.printf("%s", d.mermaid())
+	case "dot":
+		return s.printf("%s", d.dot())
+	default:
+		if d.view == "" {
+			return s.printf("%s", d.list())
+		}
+		return s.printf("%s", d.matrix())
+	}
+}
+
+// newDiagram takes the machine, or a view by its name.
+func newDiagram(view string) (*diagram, error) {
+	if view == "" {
+		return phases(), nil
+	}
+	var names []string
+	for _, v := range conv.AllViews() {
+		names = append(names, string(v))
+	}
+	states, err := conv.View(view).States()
+	if err != nil {
+		return nil, badInputf("flag --view is %q%s", view, meant(view, names))
+	}
+	d := &diagram{view: conv.View(view), states: states}
+	added := make(map[explore.Edge]bool)
+	for _, t := range explore.Tables() {
+		if t.View != d.view {
+			continue
+		}
+		d.initial = t.Initial
+		for _, e := range t.Edges() {
+			added[e.Edge] = e.Added
+		}
+	}
+	for _, t := range explore.Known().View(d.view) {
+		d.transitions = append(d.transitions, transition{t, added[explore.Edge{From: t.From, To: t.To}]})
+	}
+	// What is shown while there is no conversation, or a disturbed one, is not
+	// active, whatever else it stands for.
+	d.active = slices.DeleteFunc(slices.Clone(states), func(s string) bool {
+		for _, p := range []conv.Phase{conv.Idle, conv.Reconnecting, conv.Faulted, conv.Terminating} {
+			st := conv.State{Phase: p}
+			if d.view.Of(st.Views()) == s {
+				return true
+			}
+		}
+		return false
+	})
+	return d, nil
+}
+
+// phases is the machine itself.
+func phases() *diagram {
+	d := &diagram{initial: conv.Idle.String()}
+	for _, p := range conv.Phases() {
+		d.states = append(d.states, p.String())
+		if p.Active() {
+			d.active = append(d.active, p.String())
+		}
+	}
+	for _, t := range explore.Known().Phases {
+		d.transitions = append(d.transitions, transition{Transition: t})
+	}
+	return d
+}
+
+// find is the transition between two states.
+func (d *diagram) find(from, to string) (transition, bool) {
+	for _, t := range d.transitions {
+		if t.From == from && t.To == to {
+			return t, true
+		}
+	}
+	return transition{}, false
+}
+
+// diagramJSON is the machine for programs.
+type diagramJSON struct {
+	View        string           `json:"view"` // empty: the machine itself
+	Initial     string           `json:"initial"`
+	States      []string         `json:"states"`
+	Transitions []transitionJSON `json:"transitions"`
+}
+
+type transitionJSON struct {
+	From   string   `json:"from"`
+	To     string   `json:"to"`
+	Causes []string `json:"causes"`
+	Added  bool     `json:"added,omitempty"`
+}
+
+func (d *diagram) json() diagramJSON {
+	j := diagramJSON{View: string(d.view), Initial: d.initial, States: d.states}
+	for _, t := range d.transitions {
+		j.Transitions = append(j.Transitions, transitionJSON{t.From, t.To, t.Causes, t.added})
+	}
+	return j
+}
+
+// listWidth is where lists of causes are wrapped.
+const listWidth = 110
+
+// list is every transition with its causes, one below the other.
+func (d *diagram) list() string {
+	from, to := len("from"), len("to")
+	for _, s := range d.states {
+		from, to = max(from, len(s)), max(to, len(s))
+	}
+	var b strings.Builder
+	row := func(a, c, causes string) {
+		b.WriteString(strings.TrimRight(pad(a, from+2)+pad(c, to+2)+causes, " ") + "\n")
+	}
+	row("from", "to", "causes")
+	row(strings.Repeat("-", from), strings.Repeat("-", to), strings.Repeat("-", listWidth-from-to-4))
+	for _, t := range d.transitions {
+		lines := wrapped(t.Causes, listWidth-from-to-4)
+		row(t.From, t.To, lines[0])
+		for _, more := range lines[1:] {
+			row("", "", more)
+		}
+	}
+	return b.String()
+}
+
+// wrapped joins words with commas into lines of at most the width.
+func wrapped(words []string, width int) []string {
+	lines := []string{""}
+	for i, w := range words {
+		if i < len(words)-1 {
+			w += ","
+		}
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = w
+		case len(*last)+1+len(w) <= width:
+			*last += " " + w
+		default:
+			lines = append(lines, w)
+		}
+	}
+	return lines
+}
+
+// columns are the short names that seed 001's matrix has for its states, and
+// names like them for the other views. A state without one has its own.
+var columns = map[conv.View]map[string]string{
+	conv.ViewAmplifier: {
+		"idle": "IDLE", "listening": "LIST", "processing": "PROC", "speaking": "SPEK", "tool_executing": "TOOL",
+		"waiting_amplifier": "WAIT", "error": "ERR", "reconnecting": "RECON",
+	},
+	conv.ViewAgentVoice: {
+		"idle": "idle", "preparing": "prep", "listening": "list", "processing": "proc", "waitingForCopilot": "wait",
+		"speaking": "spek", "interrupted": "intr", "suspended": "susp", "faulted": "fault", "terminating": "term",
+	},
+	conv.ViewEasyTurn: {
+		"LISTENING": "LIST", "PROCESSING": "PROC", "SPEAKING": "SPEK", "INTERRUPTED": "INTR",
+	},
+}
+
+// matrix is the view as seed 001 draws it: from the row to the column. Its
+// amplifier has the seed's eight states; what stands before and after a
+// session is in a note.
+func (d *diagram) matrix() string {
+	states, label := d.states, func(s string) string { return s }
+	if d.view == conv.ViewAmplifier {
+		states, label = states[1:], strings.ToUpper
+	}
+	first, widths := runes(`FROM \ TO`), make([]int, len(states))
+	heads := make([]string, len(states))
+	for i, s := range states {
+		heads[i] = columns[d.view][s]
+		if heads[i] == "" {
+			heads[i] = s
+		}
+		first, widths[i] = max(first, runes(s)), max(4, runes(heads[i]))
+	}
+	var b strings.Builder
+	row := func(name string, cells []string) {
+		padded := []string{" " + pad(name, first)}
+		for i, cell := range cells {
+			padded = append(padded, pad(cell, widths[i]))
+		}
+		b.WriteString(strings.TrimRight(strings.Join(padded, " │ "), " ") + "\n")
+	}
+	row(`FROM \ TO`, heads)
+	b.WriteString(strings.Repeat("─", first+2))
+	for _, w := range widths {
+		b.WriteString("┼" + strings.Repeat("─", w+2))
+	}
+	b.WriteString("\n")
+	marks := make(map[string]bool)
+	for _, from := range states {
+		cells := make([]string, len(states))
+		for i, to := range states {
+			mark := "-"
+			if t, ok := d.find(from, to); ok {
+				mark = "✓"
+				if t.added {
+					mark = "+"
+				}
+			}
+			marks[mark] = true
+			cells[i] = " " + mark
+		}
+		row(label(from), cells)
+	}
+	b.WriteString("\n ✓ a transition of the seed's own table")
+	if marks["+"] {
+		b.WriteString("   + one that is added to it")
+	}
+	b.WriteString("   - none\n")
+	if d.view == conv.ViewAmplifier {
+		b.WriteString(d.outside(d.states[0]))
+	}
+	return b.String()
+}
+
+// outside says where a state that the matrix leaves out leads to and comes from.
+func (d *diagram) outside(state string) string {
+	var to, from []string
+	for _, t := range d.transitions {
+		switch state {
+		case t.From:
+			to = append(to, strings.ToUpper(t.To))
+		case t.To:
+			from = append(from, strings.ToUpper(t.From))
+		}
+	}
+	text := strings.Join(from, ", ")
+	if len(from) == len(d.states)-1 {
+		text = "any state"
+	}
+	return " " + state + " is before the first session and after the end: " + state + " -> " +
+		strings.Join(to, ", ") + "; " + text + " -> " + state + "\n"
+}
+
+// pad fills a text with spaces up to a width in characters.
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-runes(s)))
+}
+
+func runes(s string) int { return len([]rune(s)) }

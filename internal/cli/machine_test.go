@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// TestMachineGolden keeps every picture and table of the machine. After a change
+// of the machine: go generate ./internal/explore, then -rewrite, and read the
+// difference.
+func TestMachineGolden(t *testing.T) {
+	views := []string{""}
+	for _, v := range conv.AllViews() {
+		views = append(views, string(v))
+	}
+	for _, view := range views {
+		for _, format := range machineFormats {
+			name := "machine/machine." + format
+			if view != "" {
+				name = "machine/" + view + "." + format
+			}
+			got := output(t, "", "machine", "--view", view, "--format", format)
+			if format == "table" && got != output(t, "", "machine", "--view="+view) {
+				t.Error("the table is not the default")
+			}
+			golden(t, name, got)
+		}
+	}
+}
+
+// matrixOf reads a printed matrix: the states and the mark of each pair.
+func matrixOf(t *testing.T, view string) (columns []string, marks map[string][]string) {
+	t.Helper()
+	marks = make(map[string][]string)
+	var rows []string
+	for line := range strings.Lines(output(t, "", "machine", "--view", view)) {
+		cells := strings.Split(line, "│")
+		if len(cells) < 2 {
+			continue
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if columns == nil {
+			columns = cells[1:]
+			continue
+		}
+		rows = append(rows, cells[0])
+		marks[cells[0]] = cells[1:]
+	}
+	if len(rows) != len(columns) {
+		t.Fatalf("%d rows and %d columns", len(rows), len(columns))
+	}
+	return rows, marks
+}
+
+// TestMatrixIsTheSeeds holds the printed matrix against seed 001's, cell by
+// cell.
+func TestMatrixIsTheSeeds(t *testing.T) {
+	b, err := os.ReadFile("../../../shared/conformance/amplifier.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the conformance tables are not beside the module")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		States []string
+		Matrix map[string][]string
+		Added  []struct{ From, To string }
+	}
+	if err := json.Unmarshal(b, &table); err != nil {
+		t.Fatal(err)
+	}
+	states, marks := matrixOf(t, "amplifier")
+	if want := strings.ToUpper(strings.Join(table.States, " ")); strings.Join(states, " ") != want {
+		t.Fatalf("the rows are %v, expected %s", states, want)
+	}
+	for i, from := range table.States {
+		for j, to := range table.States {
+			want := "-"
+			if slices.Contains(table.Matrix[from], to) {
+				want = "✓"
+			}
+			for _, a := range table.Added {
+				if a.From == from && a.To == to {
+					want = "+"
+				}
+			}
+			if got := marks[states[i]][j]; got != want {
+				t.Errorf("%s to %s is %q, expected %q", from, to, got, want)
+			}
+		}
+	}
+}
+
+// TestMachineJSON holds each view's states and transitions against the
+// conformance tables.
+func TestMachineJSON(t *testing.T) {
+	for _, view := range conv.AllViews() {
+		b, err := os.ReadFile(filepath.Join("../../../shared/conformance", string(view)+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Skip("the conformance tables are not beside the module")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var table struct {
+			Initial     string
+			States      []string
+			Transitions []struct{ From, To string }
+		}
+		if err := json.Unmarshal(b, &table); err != nil {
+			t.Fatal(err)
+		}
+		var d diagramJSON
+		if err := json.Unmarshal([]byte(output(t, "", "machine", "--format", "json", "--view", string(view))), &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Initial != table.Initial || d.View != string(view) {
+			t.Errorf("%s: view %s begins in %s, expected %s", view, d.View, d.Initial, table.Initial)
+		}
+		for _, s := range table.States {
+			if !slices.Contains(d.States, s) {
+				t.Errorf("%s: no state %s", view, s)
+			}
+		}
+		for _, row := range table.Transitions {
+			if strings.ContainsAny(row.From+row.To, "*<") {
+				continue // patterns: the exploration's own tables resolve them
+			}
+			i := slices.IndexFunc(d.Transitions, func(t transitionJSON) bool { return t.From == row.From && t.To == row.To })
+			if i < 0 || len(d.Transitions[i].Causes) == 0 || d.Transitions[i].Added {
+				t.Errorf("%s: %s to %s is missing, has no cause or counts as added", view, row.From, row.To)
+			}
+		}
+	}
+}
+
+// TestFoldedArrows: the frame stands for all active states and for nothing
+// else.
+func TestFoldedArrows(t *testing.T) {
+	for _, view := range []string{"", "agent-voice", "amplifier", "easyturn", "interaction"} {
+		d, err := newDiagram(view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrows, framed := d.arrows()
+		if framed != (view != "interaction") {
+			t.Errorf("view %q: framed is %v", view, framed)
+		}
+		drawn := make(map[[2]string]int)
+		for _, a := range arrows {
+			from, to := []string{a.from}, []string{a.to}
+			if a.from == "" {
+				from = d.active
+			}
+			if a.to == "" {
+				to = d.active
+			}
+			for _, f := range from {
+				for _, g := range to {
+					drawn[[2]string{f, g}]++
+				}
+			}
+		}
+		for _, tr := range d.transitions {
+			if n := drawn[[2]string{tr.From, tr.To}]; n != 1 {
+				t.Errorf("view %q: %s to %s is drawn %d times", view, tr.From, tr.To, n)
+			}
+		}
+		if len(drawn) != len(d.transitions) {
+			t.Errorf("view %q: %d transitions are drawn, there are %d", view, len(drawn), len(d.transitions))
+		}
+	}
+}

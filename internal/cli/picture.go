@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// This file: the machine as a picture, in the languages of Mermaid and Graphviz.
+// Transitions that all active states share are drawn once, from the frame around
+// them.
+
+// arrow is a line of a picture. An end that is empty is the frame around the
+// active states.
+type arrow struct {
+	from, to string
+	causes   []string
+	added    bool
+}
+
+// foldable is the fewest active states around which a frame is drawn.
+const foldable = 3
+
+// arrows draws what every active state has with a state outside as one arrow.
+func (d *diagram) arrows() (list []arrow, framed bool) {
+	folded := make(map[string]arrow) // by the state outside, and the direction
+	if len(d.active) >= foldable {
+		for _, s := range d.states {
+			if slices.Contains(d.active, s) {
+				continue
+			}
+			if a, ok := d.fold(s, false); ok {
+				folded[">"+s] = a
+			}
+			if a, ok := d.fold(s, true); ok {
+				folded["<"+s] = a
+			}
+		}
+	}
+	drawn := make(map[string]bool)
+	for _, t := range d.transitions {
+		key := ">" + t.To
+		if slices.Contains(d.active, t.To) {
+			key = "<" + t.From
+		}
+		a, ok := folded[key]
+		if !ok || slices.Contains(d.active, t.From) == slices.Contains(d.active, t.To) {
+			list = append(list, arrow{t.From, t.To, t.Causes, t.added})
+			continue
+		}
+		if !drawn[key] {
+			drawn[key] = true
+			list = append(list, a)
+		}
+	}
+	return list, len(folded) > 0
+}
+
+// fold is the arrow between the frame and a state outside, if every active
+// state has such a transition. With back it leads into the frame.
+func (d *diagram) fold(outside string, back bool) (arrow, bool) {
+	a := arrow{to: outside, added: true}
+	if back {
+		a = arrow{from: outside, added: true}
+	}
+	for _, s := range d.active {
+		from, to := s, outside
+		if back {
+			from, to = outside, s
+		}
+		t, ok := d.find(from, to)
+		if !ok {
+			return arrow{}, false
+		}
+		a.added = a.added && t.added
+		for _, cause := range t.Causes {
+			if !slices.Contains(a.causes, cause) {
+				a.causes = append(a.causes, cause)
+			}
+		}
+	}
+	return a, true
+}
+
+// labelled is how many causes a picture shows of a transition.
+const labelled = 3
+
+// label is the causes of a transition as a picture has them, the rest counted:
+// the table and the JSON have all.
+func label(causes []string, newline string) string {
+	shown := causes[:min(labelled, len(causes))]
+	text := strings.Join(shown, newline)
+	if n := len(causes) - len(shown); n > 0 {
+		text += fmt.Sprintf("%s+%d more", newline, n)
+	}
+	return text
+}
+
+// parent and leaf are the parts of a sub-state's name: "processing.waiting".
+func parent(state string) string { before, _, _ := strings.Cut(state, "."); return before }
+
+func leaf(state string) string { return state[strings.LastIndexByte(state, '.')+1:] }
+
+// identifier is a state's name as both languages take it.
+func identifier(state string) string {
+	return strings.NewReplacer(".", "_", "-", "_").Replace(state)
+}
+
+// The frame around the active states.
+const (
+	frameName  = "conversation"
+	frameTitle = "a conversation goes on"
+)
+
+// groups are the states of a list by their parent, in order.
+func groups(states []string) [][]string {
+	var list [][]string
+	for _, s := range states {
+		if n := len(list); n > 0 && parent(list[n-1][0]) == parent(s) {
+			list[n-1] = append(list[n-1], s)
+			continue
+		}
+		list = append(list, []string{s})
+	}
+	return list
+}
+
+// mermaid is the picture for Mermaid (stateDiagram-v2).
+func (d *diagram) mermaid() string {
+	arrows, framed := d.arrows()
+	var b strings.Builder
+	b.WriteString("stateDiagram-v2\n")
+	declare := func(indent string, states []string) {
+		for _, group := range groups(states) {
+			if len(group) == 1 {
+				fmt.Fprintf(&b, "%sstate %q as %s\n", indent, group[0], identifier(group[0]))
+				continue
+			}
+			fmt.Fprintf(&b, "%sstate %s {\n", indent, parent(group[0]))
+			for _, s := range group {
+				fmt.Fprintf(&b, "%s    state %q as %s\n", indent, leaf(s), identifier(s))
+			}
+			fmt.Fprintf(&b, "%s}\n", indent)
+		}
+	}
+	rest := d.states
+	if framed {
+		rest = d.outsiders()
+		fmt.Fprintf(&b, "    state %q as %s\n    state %s {\n", frameTitle, frameName, frameName)
+		declare("        ", d.active)
+		b.WriteString("    }\n")
+	}
+	declare("    ", rest)
+	fmt.Fprintf(&b, "    [*] --> %s\n", identifier(d.initial))
+	for _, a := range arrows {
+		from, to := frameName, frameName
+		if a.from != "" {
+			from = identifier(a.from)
+		}
+		if a.to != "" {
+			to = identifier(a.to)
+		}
+		fmt.Fprintf(&b, "    %s --> %s : %s\n", from, to, label(a.causes, "<br>"))
+	}
+	return b.String()
+}
+
+// outsiders are the states that are not active.
+func (d *diagram) outsiders() []string {
+	return slices.DeleteFunc(slices.Clone(d.states), func(s string) bool { return slices.Contains(d.active, s) })
+}
+
+// dot is the picture for Graphviz.
+func (d *diagram) dot() string {
+	arrows, framed := d.arrows()
+	var b strings.Builder
+	title := "hocket"
+	if d.view != "" {
+		title = "hocket, as " + string(d.view) + " sees it"
+	}
+	fmt.Fprintf(&b, "digraph machine {\n  label=%q; labelloc=t; compound=true; rankdir=TB; nodesep=0.4; ranksep=0.6;\n", title)
+	b.WriteString("  graph [fontname=\"sans-serif\", style=\"rounded\", color=\"#888888\"];\n")
+	b.WriteString("  node [fontname=\"sans-serif\", shape=box, style=\"rounded,filled\", fillcolor=\"#f4f4f4\", color=\"#444444\"];\n")
+	b.WriteString("  edge [fontname=\"sans-serif\", fontsize=9, color=\"#666666\", fontcolor=\"#444444\"];\n")
+	declare := func(indent string, states []string) {
+		for _, group := range groups(states) {
+			if len(group) == 1 {
+				fmt.Fprintf(&b, "%s%s [label=%q, id=%q];\n", indent, identifier(group[0]), group[0], group[0])
+				continue
+			}
+			fmt.Fprintf(&b, "%ssubgraph cluster_%s {\n%s  label=%q;\n", indent, parent(group[0]), indent, parent(group[0]))
+			for _, s := range group {
+				fmt.Fprintf(&b, "%s  %s [label=%q, id=%q];\n", indent, identifier(s), leaf(s), s)
+			}
+			fmt.Fprintf(&b, "%s}\n", indent)
+		}
+	}
+	rest := d.states
+	if framed {
+		rest = d.outsiders()
+		fmt.Fprintf(&b, "  subgraph cluster_%s {\n    label=%q;\n", frameName, frameTitle)
+		declare("    ", d.active)
+		b.WriteString("  }\n")
+	}
+	declare("  ", rest)
+	fmt.Fprintf(&b, "  start [shape=point, width=0.15, label=\"\"];\n  start -> %s;\n", identifier(d.initial))
+	for _, a := range arrows {
+		b.WriteString(d.edge(a))
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// edge is an arrow in Graphviz. One that ends at the frame ends at a state in
+// it and is cut at the border.
+func (d *diagram) edge(a arrow) string {
+	from, to, more := a.from, a.to, ""
+	if from == "" {
+		from, more = d.active[len(d.active)/2], ", ltail=cluster_"+frameName
+	}
+	if to == "" {
+		to, more = d.active[len(d.active)/2], ", lhead=cluster_"+frameName
+	}
+	if a.added {
+		more += ", style=dashed"
+	}
+	return "  " + identifier(from) + " -> " + identifier(to) + ` [label="` + label(a.causes, `\n`) + `"` + more + "];\n"
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/journal"
+)
+
+// replayCmd steps a recorded conversation again.
+type replayCmd struct {
+	Trace    string `arg:"" placeholder:"TRACE" help:"The trace, as written with --trace."`
+	Timeline bool   `help:"Print the conversation for people."`
+}
+
+// Help is the long help.
+func (replayCmd) Help() string {
+	return `Exit status 1 at the first step at which the machine does something else than was recorded.`
+}
+
+// Run is the command.
+func (c *replayCmd) Run(s *streams) (err error) {
+	f, err := open(c.Trace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	line := &timeline{}
+	each := func(journal.Line, conv.Event, *conv.Conversation) {}
+	if c.Timeline {
+		each = line.note
+	}
+	steps, err := journal.Replay(f, each)
+	different, ok := errors.AsType[*journal.Difference](err)
+	if err != nil && !ok {
+		return badInputf("%s: %w", c.Trace, err)
+	}
+	if c.Timeline {
+		// Up to the difference, if there is one.
+		if err := s.printf("%s", line); err != nil {
+			return err
+		}
+	}
+	if ok {
+		return c.tell(s, different)
+	}
+	if c.Timeline {
+		return nil
+	}
+	return s.printf("%s: %d steps, each the same\n", c.Trace, steps)
+}
+
+// tell writes where recording and replay part, field by field.
+func (c *replayCmd) tell(s *streams, d *journal.Difference) error {
+	var recorded, replayed journal.Line
+	if err := errors.Join(json.Unmarshal(d.Recorded, &recorded), json.Unmarshal(d.Replayed, &replayed)); err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: at %s, on %s, the machine does something else than was recorded\n", c.Trace, d.Line, seconds(recorded.At), shortened(replayed.In))
+	compare(&b, "state", recorded.State, replayed.State)
+	compare(&b, "late", recorded.Late, replayed.Late)
+	compare(&b, "deferred", recorded.Deferred, replayed.Deferred)
+	compareLists(&b, "transitions", recorded.Transitions, replayed.Transitions)
+	compareLists(&b, "effects", recorded.Effects, replayed.Effects)
+	compareLists(&b, "turns", recorded.Turns, replayed.Turns)
+	if _, err := io.WriteString(s.out, b.String()); err != nil {
+		return err
+	}
+	return errFinding
+}
+
+func compare[T comparable](b *strings.Builder, name string, recorded, replayed T) {
+	if recorded != replayed {
+		fmt.Fprintf(b, "  %s\n    recorded  %v\n    replayed  %v\n", name, recorded, replayed)
+	}
+}
+
+// compareLists shows two lists that differ, entry by entry.
+func compareLists[T any](b *strings.Builder, name string, recorded, replayed []T) {
+	was, is := entries(recorded), entries(replayed)
+	differ := len(was) != len(is)
+	for i := 0; !differ && i < len(was); i++ {
+		differ = was[i] != is[i]
+	}
+	if !differ {
+		return
+	}
+	fmt.Fprintf(b, "  %s\n", name)
+	for i := range max(len(was), len(is)) {
+		switch {
+		case i < len(was) && i < len(is) && was[i] == is[i]:
+			fmt.Fprintf(b, "    both      %s\n", was[i])
+			continue
+		case i < len(was):
+			fmt.Fprintf(b, "    recorded  %s\n", was[i])
+		default:
+			fmt.Fprintf(b, "    recorded  nothing more\n")
+		}
+		if i < len(is) {
+			fmt.Fprintf(b, "    replayed  %s\n", is[i])
+		} else {
+			fmt.Fprintf(b, "    replayed  nothing more\n")
+		}
+	}
+}
+
+// entries are the elements of a list as compact JSON.
+func entries[T any](list []T) []string {
+	var all []string
+	for _, v := range list {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			panic(fmt.Sprintf("cli: a line of a trace does not marshal: %v", err))
+		}
+		all = append(all, strings.TrimSpace(b.String()))
+	}
+	return all
+}
+
+// seconds is a time on a line.
+func seconds(ms float64) string { return fmt.Sprintf("%.3f s", ms/1000) }

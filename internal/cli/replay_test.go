@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReplay(t *testing.T) {
+	path := write(t, "call.jsonl", string(recorded(t, "testdata/call.events")))
+	if got, want := output(t, "", "replay", path), path+": 33 steps, each the same\n"; got != want {
+		t.Errorf("got %q, expected %q", got, want)
+	}
+	golden(t, "replay.timeline", output(t, "", "replay", path, "--timeline"))
+}
+
+// TestReplayDifference: the first step that is not the same is told field by
+// field.
+func TestReplayDifference(t *testing.T) {
+	trace := string(recorded(t, "testdata/call.events"))
+	for _, tc := range []struct{ name, old, changed string }{
+		{"state", `"state":"processing.tool"`, `"state":"processing.waiting"`},
+		{"effect", `"name":"weather","arguments":"{\"city\":\"Boston\"}"}]`, `"name":"weather","arguments":"{\"city\":\"Austin\"}"},{"type":"listen"}]`},
+		{"late", `"effects":[],"late":true`, `"effects":[]`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			changed := strings.Replace(trace, tc.old, tc.changed, 1)
+			if changed == trace {
+				t.Fatal("the trace has no such line")
+			}
+			path := write(t, "call.jsonl", changed)
+			stdout, stderr, status := run(t, "", "replay", path)
+			if status != statusFinding || stderr != "" {
+				t.Errorf("status %d, %q", status, stderr)
+			}
+			golden(t, "replay."+tc.name, strings.ReplaceAll(stdout, path, "call.jsonl"))
+			// The timeline goes as far as the two agree.
+			stdout, _, status = run(t, "", "replay", path, "--timeline")
+			if status != statusFinding || !strings.Contains(stdout, "what's the weather in boston") || !strings.Contains(stdout, "something else") {
+				t.Errorf("status %d:\n%s", status, stdout)
+			}
+		})
+	}
+}
+
+func TestReplayBadTraces(t *testing.T) {
+	lines := strings.SplitAfter(string(recorded(t, "testdata/call.events")), "\n")
+	for _, tc := range []struct{ name, text, want string }{
+		{"empty", "", "the trace is empty"},
+		{"no trace", "hello\n", "trace line 1: invalid character 'h' looking for beginning of value"},
+		{"no header", lines[1], `trace line 1: the first line is no header: field format is "", expected "hocket trace"`},
+		{"changed options", strings.Replace(lines[0], "I know the weather", "I know nothing", 1), "options and agent do not match their hash"},
+		{"cut off", lines[0] + lines[1] + lines[2][:20], "trace line 3 is no step: unexpected end of JSON input"},
+		{"bad event", lines[0] + strings.Replace(lines[1], `"in":{"type":"user.start"}`, `"in":{"type":"user.strat"}`, 1), "trace line 2: "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := write(t, "t.jsonl", tc.text)
+			stdout, stderr, status := run(t, "", "replay", path)
+			if status != statusInput || stdout != "" || !strings.HasPrefix(stderr, "hocket replay: "+path+": ") || !strings.Contains(stderr, tc.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("status %d: %s%s", status, stdout, stderr)
+			}
+		})
+	}
+}

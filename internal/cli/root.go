@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/internal/config"
+)
+
+// The exit statuses.
+const (
+	statusOK      = 0
+	statusFinding = 1 // what was asked has the answer no, or something failed
+	statusInput   = 2 // bad input, bad arguments
+)
+
+// root is the command line.
+type root struct {
+	Call    callCmd    `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
+	Step    stepCmd    `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`
+	Turn    turnCmd    `cmd:"" help:"Run the turn controller alone: feature frames as JSON lines in, decisions out."`
+	Machine machineCmd `cmd:"" help:"Print the machine, or a view of it."`
+	Explore exploreCmd `cmd:"" help:"Visit every reachable state and check what is promised of the machine."`
+	Replay  replayCmd  `cmd:"" help:"Step a recorded conversation again and compare."`
+	Check   checkCmd   `cmd:"" help:"Check config files and agents."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+
+	Help helpFlag `short:"h" help:"Print this help."`
+}
+
+// streams are what a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// badInput is an error of what the user gave.
+type badInput struct{ error }
+
+// Unwrap gives the error itself.
+func (e badInput) Unwrap() error { return e.error }
+
+func badInputf(format string, args ...any) error { return badInput{fmt.Errorf(format, args...)} }
+
+// told ends a command whose output has said all there is to say.
+type told struct{ status int }
+
+// Error is for nobody: the output has said it.
+func (t told) Error() string { return fmt.Sprintf("exit status %d", t.status) }
+
+var (
+	errFinding  = told{statusFinding}
+	errProblems = told{statusInput}
+)
+
+// errHelp ends a command line whose help was printed.
+var errHelp = errors.New("help was printed")
+
+// helpFlag prints the help of the command that it stands behind.
+type helpFlag bool
+
+// BeforeReset implements kong's hook: help goes before everything.
+func (helpFlag) BeforeReset(ctx *kong.Context) error {
+	if err := ctx.PrintUsage(false); err != nil {
+		return err
+	}
+	return errHelp
+}
+
+// Run runs the program with its arguments (without its name) and returns the
+// exit status. It may be called from several goroutines with streams of their
+// own.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := &streams{in: stdin, out: stdout, err: stderr}
+	parser, err := kong.New(&root{},
+		kong.Name("hocket"),
+		kong.Description("Spoken conversations between people and agents."),
+		kong.Writers(stdout, stderr),
+		kong.NoDefaultHelp(),
+		kong.ConfigureHelp(kong.HelpOptions{NoExpandSubcommands: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		return s.report("", err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+		parser.Stdout = stderr
+	}
+	ctx, err := parser.Parse(args)
+	switch {
+	case errors.Is(err, errHelp) && parser.Stdout == stderr:
+		return statusInput // nothing was asked
+	case errors.Is(err, errHelp):
+		return statusOK
+	case err != nil:
+		return s.badArguments(parser, args, err)
+	}
+	return s.report(ctx.Selected().Name, ctx.Run(s))
+}
+
+// badArguments says what is wrong with the command line, on one line.
+func (s *streams) badArguments(parser *kong.Kong, args []string, err error) int {
+	var commands []string
+	for _, c := range parser.Model.Children {
+		commands = append(commands, c.Name)
+	}
+	if first := args[0]; !strings.HasPrefix(first, "-") && !slices.Contains(commands, first) {
+		return s.report("", badInputf("unknown command %q%s", first, meant(first, commands)))
+	}
+	command := ""
+	if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context.Selected() != nil {
+		command = p.Context.Selected().Name
+	}
+	text := strings.ReplaceAll(err.Error(), ` but got "EOL" (<EOL>)`, "")
+	return s.report(command, badInputf("%s; see hocket %s--help", text, strings.TrimLeft(command+" ", " ")))
+}
+
+// report writes what went wrong, if something did, and returns the status.
+func (s *streams) report(command string, err error) int {
+	if err == nil || closedPipe(err) {
+		return statusOK
+	}
+	if t, ok := errors.AsType[told](err); ok {
+		return t.status
+	}
+	status := statusFinding
+	if errors.As(err, new(badInput)) {
+		status = statusInput
+	}
+	name := strings.TrimSpace("hocket " + command)
+	if errors.As(err, new(config.Problems)) {
+		// Each line begins with the name of the file.
+		fmt.Fprintln(s.err, err)
+		return status
+	}
+	fmt.Fprintf(s.err, "%s: %v\n", name, err)
+	return status
+}
+
+// closedPipe reports whether the reader of the output has gone: nobody is left
+// who wants to know more.
+func closedPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+}
+
+// printf writes to the output.
+func (s *streams) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(s.out, format, args...)
+	return err
+}
+
+// loadOptions reads a config file, or gives the defaults where none is named.
+func loadOptions(path string) (app.Options, error) {
+	if path == "" {
+		c, err := config.Parse("", nil)
+		if err != nil {
+			return app.Options{}, err
+		}
+		return app.NewOptions(c)
+	}
+	o, err := app.LoadOptions(path)
+	if err != nil {
+		return app.Options{}, badInput{err}
+	}
+	return o, nil
+}
+
+// badFile is an error of the system about a file that the user named: the file,
+// and what is wrong with it.
+func badFile(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return badInputf("%s: %w", p.Path, p.Err)
+	}
+	return badInput{err}
+}
+
+// open opens a file that the user named.
+func open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, badFile(err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(badInputf("%s is a folder: expected a file", path), f.Close())
+	}
+	return f, nil
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// turnCmd runs the turn controller by hand.
+type turnCmd struct {
+	Config     string `placeholder:"FILE" help:"Config file."`
+	Aggressive bool   `help:"The preset for quick answers."`
+}
+
+// Help is the long help.
+func (turnCmd) Help() string {
+	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95}. A feature that is absent or null is unknown. The controller is seed 002's EasyTurn unless the config's turn policy is another. A trace that was recorded with --trace-features may be given: its other lines are passed over.`
+}
+
+const frameExample = `{"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`
+
+// frameFields are the features of a frame.
+var frameFields = []string{
+	"timestamp_ms", "frame_energy", "vad_prob", "silence_duration_ms", "partial_text", "asr_confidence", "token_stability",
+}
+
+// decisionLine is a line of the output.
+type decisionLine struct {
+	State      turn.State  `json:"state"`
+	Reason     turn.Reason `json:"reason"`
+	Confidence float64     `json:"confidence"`
+	Timestamp  float64     `json:"timestamp_ms"`
+}
+
+// Run is the command.
+func (c *turnCmd) Run(s *streams) error {
+	controller, err := c.controller()
+	if err != nil {
+		return err
+	}
+	var last time.Duration
+	return eachLine(s.in, func(line []byte) error {
+		fields, err := object(line, frameExample)
+		if err != nil {
+			return err
+		}
+		if traceLine(fields) {
+			return nil
+		}
+		a, l, err := frame(fields)
+		if err != nil {
+			return err
+		}
+		if a.At < last {
+			return badInputf("field timestamp_ms is %v: expected %v or more, the time of the frame before", journal.Millis(a.At), journal.Millis(last))
+		}
+		last = a.At
+		d := controller.Update(a, l)
+		const places = 1e6
+		return s.writeLine(decisionLine{d.State, d.Reason, math.Round(d.Confidence*places) / places, journal.Millis(d.At)})
+	})
+}
+
+// controller is the seed's, or that of the policy that the config names.
+func (c *turnCmd) controller() (turn.Endpointer, error) {
+	o, err := loadOptions(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	if c.Aggressive {
+		o.Turn.EasyTurn = app.Aggressive(o.Turn.EasyTurn)
+	}
+	if o.Turn.Policy == "" || o.Turn.Policy == turn.PolicyEasyTurn {
+		return turn.NewEasyTurn(o.Turn.EasyTurn)
+	}
+	return turn.New(o.Turn)
+}
+
+// traceLine reports a line of a trace that is no frame.
+func traceLine(fields map[string]json.RawMessage) bool {
+	has := func(name string) bool { _, ok := fields[name]; return ok }
+	return (has("in") || has("format")) && !has("frame_energy") && !has("vad_prob")
+}
+
+// frame reads the features of a line.
+func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, error) {
+	var a turn.Acoustic
+	var l turn.Linguistic
+	if err := misspelled(fields); err != nil {
+		return a, l, err
+	}
+	at, ok, err := number(fields, "timestamp_ms", "milliseconds")
+	if err == nil && !ok {
+		err = badInputf("no field timestamp_ms: expected milliseconds since the start of the stream")
+	}
+	if err != nil {
+		return a, l, err
+	}
+	silence, _, err := number(fields, "silence_duration_ms", "milliseconds")
+	if err != nil {
+		return a, l, err
+	}
+	for _, f := range []struct {
+		name string
+		ms   float64
+		to   *time.Duration
+	}{{"timestamp_ms", at, &a.At}, {"silence_duration_ms", silence, &a.Silence}} {
+		if *f.to, err = journal.Offset(f.ms); err != nil {
+			return a, l, badInputf("field %s is %v: expected milliseconds, 0 or more", f.name, f.ms)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		most float64
+		to   *float64
+	}{
+		{"frame_energy", math.MaxFloat64, &a.Energy},
+		{"vad_prob", 1, &a.VAD},
+		{"asr_confidence", 1, &l.Confidence},
+		{"token_stability", 1, &l.Stability},
+	} {
+		expected := "a number from 0 to 1"
+		if f.most > 1 {
+			expected = "a number of 0 or more"
+		}
+		v, ok, err := number(fields, f.name, expected)
+		switch {
+		case err != nil:
+			return a, l, err
+		case !ok:
+			v = math.NaN()
+		case v < 0 || v > f.most:
+			return a, l, badInputf("field %s is %v: expected %s", f.name, v, expected)
+		}
+		*f.to = v
+	}
+	if raw, ok := fields["partial_text"]; ok {
+		if json.Unmarshal(raw, &l.Text) != nil {
+			return a, l, badInputf("field partial_text is %s: expected a text", shortened(raw))
+		}
+	}
+	return a, l, nil
+}
+
+// decisionFields stand beside the features in a trace.
+var decisionFields = []string{"state", "reason", "confidence"}
+
+// misspelled reports a field that was meant to be a feature. Fields of other
+// names are no concern of the controller.
+func misspelled(fields map[string]json.RawMessage) error {
+	for _, name := range sortedNames(fields) {
+		if slices.Contains(frameFields, name) || slices.Contains(decisionFields, name) {
+			continue
+		}
+		if near := config.Nearest(name, frameFields); near != "" {
+			return badInputf("unknown field %q; did you mean %s?", name, near)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// versionCmd prints the version.
+type versionCmd struct{}
+
+// Run is the command.
+func (versionCmd) Run(s *streams) error {
+	version, revision := "devel", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v := info.Main.Version; v != "" && v != "(devel)" {
+			version = v
+		}
+		for _, setting := range info.Settings {
+			switch setting.Key {
+			case "vcs.revision":
+				revision = setting.Value[:min(12, len(setting.Value))] + revision
+			case "vcs.modified":
+				if setting.Value == "true" {
+					revision += "+changes"
+				}
+			}
+		}
+	}
+	if revision != "" {
+		version += " " + revision
+	}
+	return s.printf("hocket %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

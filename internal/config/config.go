@@ -1,0 +1,195 @@
+package config
+
+// Config is the whole file. The same keys may stand under `settings:`, which is
+// where an agent's file has them.
+type Config struct {
+	Language     string `yaml:"language"`
+	Greeting     string `yaml:"greeting"`
+	Privacy      string `yaml:"privacy" oneof:"keep session none"`
+	HistoryLimit Count  `yaml:"history_limit"`
+
+	SpeakNotices                 bool `yaml:"speak_notices"`
+	ResumeAfterFalseInterruption bool `yaml:"resume_after_false_interruption"`
+
+	Turn    Turn    `yaml:"turn"`
+	BargeIn BargeIn `yaml:"barge_in"`
+	Filter  Filter  `yaml:"filter"`
+	DeadAir DeadAir `yaml:"dead_air"`
+	Limits  Limits  `yaml:"limits"`
+	Retry   Retry   `yaml:"retry"`
+	Speech  Speech  `yaml:"speech"`
+
+	at map[string]Position
+}
+
+// Turn says when the user's turn ends.
+type Turn struct {
+	Policy     string     `yaml:"policy" oneof:"easyturn recognizer silence semantic manual"`
+	Thresholds Thresholds `yaml:"thresholds"`
+	EasyTurn   EasyTurn   `yaml:"easyturn"`
+	Silence    Silence    `yaml:"silence"`
+	Semantic   Semantic   `yaml:"semantic"`
+	Onset      Onset      `yaml:"onset"`
+	Stability  Stability  `yaml:"stability"`
+}
+
+// Thresholds are the acoustic limits that all end-of-turn policies share.
+type Thresholds struct {
+	EnergyHigh      Threshold `yaml:"energy_high"`
+	EnergyLow       Threshold `yaml:"energy_low"`
+	VADSpeaking     Threshold `yaml:"vad_speaking"`
+	VADSilence      Threshold `yaml:"vad_silence"`
+	InterruptEnergy Threshold `yaml:"interrupt_energy"`
+	InterruptVAD    Threshold `yaml:"interrupt_vad"`
+}
+
+// EasyTurn are the numbers of the policy easyturn.
+type EasyTurn struct {
+	Aggressive       bool          `yaml:"aggressive"`
+	MinSilence       Wait          `yaml:"min_silence"`
+	ShortUtterance   Minimum       `yaml:"short_utterance"`
+	MinSilenceShort  Wait          `yaml:"min_silence_short"`
+	MinTextLength    Minimum       `yaml:"min_text_length"`
+	MinConfidence    Score         `yaml:"min_confidence"`
+	MinStability     Score         `yaml:"min_stability"`
+	TextUnchanged    Wait          `yaml:"text_unchanged"`
+	Hysteresis       Wait          `yaml:"hysteresis"`
+	ShortAnswerAfter DurationOrOff `yaml:"short_answer_after"`
+	MaxSilence       DurationOrOff `yaml:"max_silence"`
+}
+
+// Silence are the numbers of the policy silence.
+type Silence struct {
+	After Duration `yaml:"after"`
+}
+
+// Semantic are the numbers of the policy semantic.
+type Semantic struct {
+	Score      Share    `yaml:"score"`
+	MinSilence Wait     `yaml:"min_silence"`
+	MaxSilence Duration `yaml:"max_silence"`
+}
+
+// Onset says where speech starts and stops.
+type Onset struct {
+	MinSpeech  Wait     `yaml:"min_speech"`
+	MinSilence Wait     `yaml:"min_silence"`
+	MaxBetween Duration `yaml:"max_between"`
+	EchoHold   Duration `yaml:"echo_hold"`
+}
+
+// Stability says how the settledness of the recognizer's words is measured.
+type Stability struct {
+	Window     Duration `yaml:"window"`
+	MinSamples Count    `yaml:"min_samples"`
+	Spacing    Wait     `yaml:"spacing"`
+}
+
+// BargeIn says how the user takes the floor while the agent speaks. What stands
+// beside the profiles holds in each of them, except where a profile has a
+// default of its own.
+type BargeIn struct {
+	Profile  `yaml:",inline"`
+	Greeting Profile `yaml:"greeting"`
+	Reply    Profile `yaml:"reply"`
+	ReadBack Profile `yaml:"read_back"`
+	Thinking Profile `yaml:"thinking"`
+}
+
+// Profile is the barge-in behaviour while the agent does one thing.
+type Profile struct {
+	Policy      string        `yaml:"policy" oneof:"hybrid energy words none"`
+	MinWords    Count         `yaml:"min_words"`
+	OnSpeech    string        `yaml:"on_speech" oneof:"duck pause none"`
+	MinSpeech   DurationOrOff `yaml:"min_speech"`
+	MaxFiltered Duration      `yaml:"max_filtered"`
+	ResumeAfter Duration      `yaml:"resume_after"`
+	WordsWithin Duration      `yaml:"words_within"`
+}
+
+// Filter says what counts as an interruption while the agent speaks.
+type Filter struct {
+	Echo Threshold `yaml:"echo"`
+}
+
+// DeadAir is the escalation after a silence.
+type DeadAir struct {
+	Off   bool          `yaml:"off"`
+	Steps []DeadAirStep `yaml:"steps"`
+}
+
+// DeadAirStep is one step of it.
+type DeadAirStep struct {
+	After Duration `yaml:"after" required:"true"`
+	Code  string   `yaml:"code" required:"true"`
+	End   bool     `yaml:"end"`
+}
+
+// Limits are the bounds in time and number of one conversation.
+type Limits struct {
+	Start           Duration   `yaml:"start"`
+	Listening       Duration   `yaml:"listening"`
+	NoTranscript    Duration   `yaml:"no_transcript"`
+	NoEndpoint      Duration   `yaml:"no_endpoint"`
+	FinalWords      Duration   `yaml:"final_words"`
+	FinalNoWords    Duration   `yaml:"final_no_words"`
+	Waiting         Duration   `yaml:"waiting"`
+	Processing      Duration   `yaml:"processing"`
+	Speaking        Duration   `yaml:"speaking"`
+	PlayoutStall    Duration   `yaml:"playout_stall"`
+	Tool            Duration   `yaml:"tool"`
+	Task            Duration   `yaml:"task"`
+	Heartbeat       Duration   `yaml:"heartbeat"`
+	Feedback        []Feedback `yaml:"feedback" empty:"true"`
+	Interrupted     Duration   `yaml:"interrupted"`
+	Suspended       Duration   `yaml:"suspended"`
+	Grace           Duration   `yaml:"grace"`
+	Reconnect       Duration   `yaml:"reconnect"`
+	Error           Duration   `yaml:"error"`
+	Release         Duration   `yaml:"release"`
+	Session         Duration   `yaml:"session"`
+	SessionWarning  Duration   `yaml:"session_warning"`
+	Inactivity      Duration   `yaml:"inactivity"`
+	BreakerFaults   Count      `yaml:"breaker_faults"`
+	BreakerWindow   Duration   `yaml:"breaker_window"`
+	BreakerCooldown Duration   `yaml:"breaker_cooldown"`
+	ResultChars     Count      `yaml:"result_chars"`
+	Calls           Count      `yaml:"calls"`
+	Queue           Count      `yaml:"queue"`
+}
+
+// Feedback is one step of what a person is told while an agent works.
+type Feedback struct {
+	After Delay  `yaml:"after" required:"true"`
+	Code  string `yaml:"code" required:"true"`
+}
+
+// Retry is the budget for failed requests and lost connections.
+type Retry struct {
+	Max       Retries    `yaml:"max"`
+	Backoff   []Duration `yaml:"backoff"`
+	Reconnect []Duration `yaml:"reconnect"`
+	Recover   Retries    `yaml:"recover"`
+}
+
+// Speech names the engines that hear and speak, and their models.
+type Speech struct {
+	Recognizer   string       `yaml:"recognizer" oneof:"pocketsphinx"`
+	Synthesizer  string       `yaml:"synthesizer" oneof:"flite"`
+	Voice        string       `yaml:"voice"`
+	Detector     string       `yaml:"detector" oneof:"auto silero energy"`
+	Silero       Silero       `yaml:"silero"`
+	Pocketsphinx Pocketsphinx `yaml:"pocketsphinx"`
+}
+
+// Silero names the weights of the detector silero.
+type Silero struct {
+	Weights string `yaml:"weights" path:"true"`
+}
+
+// Pocketsphinx names the models of the recognizer pocketsphinx.
+type Pocketsphinx struct {
+	AcousticModel string `yaml:"acoustic_model" path:"true"`
+	LanguageModel string `yaml:"language_model" path:"true"`
+	Dictionary    string `yaml:"dictionary" path:"true"`
+}

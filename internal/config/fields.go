@@ -1,0 +1,142 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+)
+
+// field is one key of a section.
+type field struct {
+	name     string
+	index    []int
+	typ      reflect.Type
+	oneof    []string
+	required bool // in an element of a list
+	empty    bool // an empty list means something
+	path     bool // a file's name, relative to the config file
+}
+
+// fieldsOf lists the keys of a section in the order of its struct, those of an
+// inlined one with it.
+func fieldsOf(t reflect.Type) []field {
+	var list []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case option == "inline":
+			for _, in := range fieldsOf(f.Type) {
+				in.index = append([]int{i}, in.index...)
+				list = append(list, in)
+			}
+		case name != "":
+			list = append(list, field{
+				name: name, index: []int{i}, typ: f.Type,
+				oneof:    strings.Fields(f.Tag.Get("oneof")),
+				required: f.Tag.Get("required") == "true",
+				empty:    f.Tag.Get("empty") == "true",
+				path:     f.Tag.Get("path") == "true",
+			})
+		}
+	}
+	return list
+}
+
+// section reports whether the field has keys of its own.
+func (f field) section() bool { return f.typ.Kind() == reflect.Struct }
+
+func names(list []field) []string {
+	all := make([]string, len(list))
+	for i := range list {
+		all[i] = list[i].name
+	}
+	return all
+}
+
+// Key is a key that a file may set.
+type Key struct {
+	Path string // "limits.feedback[].after"
+	Type string // in words, as the documentation has it
+}
+
+// Keys lists every key that has a value of its own, in the order of the
+// documentation.
+func Keys() []Key { return keysOf(reflect.TypeFor[Config](), "") }
+
+func keysOf(t reflect.Type, prefix string) []Key {
+	var list []Key
+	for _, f := range fieldsOf(t) {
+		path := prefix + f.name
+		switch {
+		case f.section():
+			list = append(list, keysOf(f.typ, path+".")...)
+		case f.typ.Kind() == reflect.Slice && f.typ.Elem().Kind() == reflect.Struct:
+			list = append(list, keysOf(f.typ.Elem(), path+"[].")...)
+		default:
+			list = append(list, Key{path, f.kind()})
+		}
+	}
+	return list
+}
+
+// kind is the field's type in words.
+func (f field) kind() string {
+	if f.typ.Kind() == reflect.Slice {
+		elem := f
+		elem.typ = f.typ.Elem()
+		return "list of " + elem.kind()
+	}
+	if s, ok := reflect.New(f.typ).Interface().(scalar); ok {
+		return s.kind()
+	}
+	switch {
+	case len(f.oneof) > 0:
+		return "`" + strings.Join(f.oneof, "`, `") + "`"
+	case f.path:
+		return "path"
+	case f.typ.Kind() == reflect.Bool:
+		return "`true`, `false`"
+	default:
+		return "text"
+	}
+}
+
+// expected says what the field takes.
+func (f field) expected() string {
+	switch s, ok := reflect.New(f.typ).Interface().(scalar); {
+	case ok:
+		return s.set("").Error()
+	case f.typ.Kind() == reflect.Slice:
+		return "expected a list"
+	case len(f.oneof) > 0:
+		return "expected one of " + strings.Join(f.oneof, ", ")
+	case f.typ.Kind() == reflect.Bool:
+		return "expected true or false"
+	default:
+		return "expected a text"
+	}
+}
+
+// Or fills what c leaves unset from d: the settings of an agent from the config
+// of the installation, say. Lists are taken whole. Neither is changed.
+func (c *Config) Or(d *Config) *Config {
+	merged := *c
+	merged.at = make(map[string]Position, len(c.at)+len(d.at))
+	maps.Copy(merged.at, d.at)
+	maps.Copy(merged.at, c.at)
+	fill(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(d).Elem(), "", c.at)
+	return &merged
+}
+
+func fill(dst, src reflect.Value, prefix string, set map[string]Position) {
+	for _, f := range fieldsOf(dst.Type()) {
+		path := prefix + f.name
+		to, from := dst.FieldByIndex(f.index), src.FieldByIndex(f.index)
+		if f.section() {
+			fill(to, from, path+".", set)
+		} else if _, ok := set[path]; !ok {
+			to.Set(from)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Off is what a field holds whose rule the file switches off.
+const Off = -1
+
+// scalar is a value that is read from one word of the file. set takes the word
+// as it stands there; its error says what was expected. kind names the type in
+// the documentation.
+type scalar interface {
+	set(word string) error
+	kind() string
+}
+
+// The kinds of values. Zero is always "not set"; a 0 that the file sets is
+// either the same as off, or an error.
+type (
+	// Duration is more than 0.
+	Duration time.Duration
+	// DurationOrOff is the duration of a rule: more than 0, or [Off].
+	DurationOrOff time.Duration
+	// Wait is a time to wait: not waiting at all, 0 or off, is [Off].
+	Wait time.Duration
+	// Delay counts from a beginning: 0 is the beginning itself.
+	Delay time.Duration
+	// Count is 1 or more.
+	Count int
+	// Minimum is a number that something must reach: 0 and off are [Off].
+	Minimum int
+	// Retries is a number of repetitions: none is [Off].
+	Retries int
+	// Threshold is a level above 0 and up to 1, or [Off].
+	Threshold float64
+	// Score is a level from 0 to 1 that something must reach: 0 and off are
+	// [Off].
+	Score float64
+	// Share is above 0 and up to 1.
+	Share float64
+)
+
+// longest is the longest duration that a file may ask for.
+const longest = 365 * 24 * time.Hour
+
+const durationExample = "such as 400ms, 8s or 1m30s (a number alone is milliseconds)"
+
+// parseDuration reads `400ms`, `8s`, `1m30s`, or a number of milliseconds.
+func parseDuration(word string) (time.Duration, bool) {
+	d, err := time.ParseDuration(word)
+	if err != nil {
+		ms, err := strconv.ParseFloat(word, 64)
+		if err != nil || math.Abs(ms) > float64(longest/time.Millisecond)*2 || math.IsNaN(ms) {
+			return 0, false
+		}
+		d = time.Duration(math.Round(ms * float64(time.Millisecond)))
+	}
+	return d, true
+}
+
+// readDuration reads a duration of at least least. A word that is no duration is
+// the error that expected describes.
+func readDuration(word string, least time.Duration, expected string) (time.Duration, error) {
+	d, ok := parseDuration(word)
+	switch {
+	case !ok:
+		return 0, errors.New("expected " + expected)
+	case d < least && least == 0:
+		return 0, errors.New("expected 0 or more, " + durationExample)
+	case d < least:
+		return 0, errors.New("expected " + expected + "; without the key the default holds")
+	case d > longest:
+		return 0, fmt.Errorf("expected at most %dh", longest/time.Hour)
+	default:
+		return d, nil
+	}
+}
+
+func (d *Duration) set(word string) error {
+	v, err := readDuration(word, 1, "a duration above 0, "+durationExample)
+	*d = Duration(v)
+	return err
+}
+
+func (d *DurationOrOff) set(word string) error {
+	if word == "off" {
+		*d = Off
+		return nil
+	}
+	v, err := readDuration(word, 1, "a duration above 0, "+durationExample+", or off")
+	*d = DurationOrOff(v)
+	return err
+}
+
+func (d *Wait) set(word string) error {
+	if word == "off" {
+		*d = Off
+		return nil
+	}
+	v, err := readDuration(word, 0, "a duration, "+durationExample+", or off")
+	*d = Wait(v)
+	if err == nil && v == 0 {
+		*d = Off
+	}
+	return err
+}
+
+func (d *Delay) set(word string) error {
+	v, err := readDuration(word, 0, "a duration, "+durationExample)
+	*d = Delay(v)
+	return err
+}
+
+// mostCounted is the largest number that a file may ask for.
+const mostCounted = 1_000_000_000
+
+// readCount reads a whole number of at least least.
+func readCount(word string, least int, or string) (int, error) {
+	n, err := strconv.Atoi(strings.ReplaceAll(word, "_", ""))
+	if err != nil || n < least {
+		return 0, fmt.Errorf("expected a whole number of %d or more%s", least, or)
+	}
+	if n > mostCounted {
+		return 0, fmt.Errorf("expected at most %d", mostCounted)
+	}
+	return n, nil
+}
+
+func (c *Count) set(word string) error {
+	n, err := readCount(word, 1, "; without the key the default holds")
+	*c = Count(n)
+	return err
+}
+
+func (c *Minimum) set(word string) error {
+	if word == "off" {
+		*c = Off
+		return nil
+	}
+	n, err := readCount(word, 0, ", or off")
+	*c = Minimum(n)
+	if err == nil && n == 0 {
+		*c = Off
+	}
+	return err
+}
+
+func (c *Retries) set(word string) error {
+	n, err := readCount(word, 0, " (0: none)")
+	*c = Retries(n)
+	if err == nil && n == 0 {
+		*c = Off
+	}
+	return err
+}
+
+// readLevel reads a number up to 1, above 0 or, with zero, from 0.
+func readLevel(word string, zero bool, expected string) (float64, error) {
+	v, err := strconv.ParseFloat(word, 64)
+	if err != nil || !(v > 0 && v <= 1 || zero && v == 0) {
+		return 0, errors.New("expected " + expected)
+	}
+	return v, nil
+}
+
+func (t *Threshold) set(word string) error {
+	if word == "off" {
+		*t = Off
+		return nil
+	}
+	v, err := readLevel(word, false, "a number above 0 and up to 1, or off")
+	*t = Threshold(v)
+	return err
+}
+
+func (s *Score) set(word string) error {
+	if word == "off" {
+		*s = Off
+		return nil
+	}
+	v, err := readLevel(word, true, "a number from 0 to 1, or off")
+	*s = Score(v)
+	if err == nil && v == 0 {
+		*s = Off
+	}
+	return err
+}
+
+func (s *Share) set(word string) error {
+	v, err := readLevel(word, false, "a number above 0 and up to 1")
+	*s = Share(v)
+	return err
+}
+
+func (d *Duration) kind() string      { return "duration" }
+func (d *DurationOrOff) kind() string { return "duration or `off`" }
+func (d *Wait) kind() string          { return "duration or `off`" }
+func (d *Delay) kind() string         { return "duration, 0 or more" }
+func (c *Count) kind() string         { return "number, 1 or more" }
+func (c *Minimum) kind() string       { return "number or `off`" }
+func (c *Retries) kind() string       { return "number, 0 or more" }
+func (t *Threshold) kind() string     { return "above 0, up to 1, or `off`" }
+func (s *Score) kind() string         { return "0 to 1, or `off`" }
+func (s *Share) kind() string         { return "above 0, up to 1" }
