@@ -245,14 +245,11 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	c.scheduleReconnect()
 }
 
-// scheduleReconnect arms the next attempt and reports whether there is one.
-func (c *Conversation) scheduleReconnect() bool {
-	n := c.st.Conn.Attempts
-	if n >= len(c.opts.Retry.Reconnect) {
-		return false
+// scheduleReconnect arms the next attempt, if there is one.
+func (c *Conversation) scheduleReconnect() {
+	if n := c.st.Conn.Attempts; n < len(c.opts.Retry.Reconnect) {
+		c.arm(TimerReconnect, c.opts.Retry.Reconnect[n])
 	}
-	c.arm(TimerReconnect, c.opts.Retry.Reconnect[n])
-	return true
 }
 
 func (c *Conversation) attemptReconnect() {

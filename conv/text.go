@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -83,12 +84,7 @@ func abbreviated(text string) bool {
 		return unicode.IsUpper(first)
 	}
 	lower := strings.ToLower(word)
-	for _, a := range abbreviations {
-		if lower == a {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(abbreviations, lower)
 }
 
 // heardPrefix is the part of full that was heard: known, when the playout can
@@ -124,8 +120,9 @@ func matchFolded(full, known string) int {
 		if unicode.IsSpace(r) {
 			continue
 		}
-		f, size := rune(0), 0
+		var f rune
 		for i < len(full) {
+			var size int
 			f, size = utf8.DecodeRuneInString(full[i:])
 			i += size
 			if !unicode.IsSpace(f) {

@@ -33,7 +33,7 @@ type Checker struct {
 	known   map[int]int           // longest text that the playout reported as heard
 	flushed map[int]int           // bytes that the exact measure after a flush allows
 	closed  bool                  // the connection was closed and not restored
-	sound   map[int]bool          // turns whose audio is out, neither finished nor flushed
+	sound   map[int]int           // the last part of each turn whose audio is out, neither finished nor flushed
 }
 
 // NewChecker checks c from now on; it must be in its initial state.
@@ -41,7 +41,7 @@ func NewChecker(c *conv.Conversation) *Checker {
 	return &Checker{
 		c: c, open: map[int]conv.Role{}, asked: map[int]bool{}, started: map[string]int{},
 		results: map[string]int{}, spoken: map[int]string{}, silent: map[int]bool{},
-		heard: map[int]time.Duration{}, known: map[int]int{}, flushed: map[int]int{}, sound: map[int]bool{},
+		heard: map[int]time.Duration{}, known: map[int]int{}, flushed: map[int]int{}, sound: map[int]int{},
 	}
 }
 
@@ -172,7 +172,7 @@ func (k *Checker) checkRequests(s step) error {
 	}
 	delete(live, 0)
 	for _, e := range s.out.Effects {
-		turn := 0
+		var turn int
 		switch e := e.(type) {
 		case conv.RequestReply:
 			turn = e.Turn
@@ -236,6 +236,8 @@ func (k *Checker) checkCalls(s step) error {
 			k.started[e.ID]++
 		case conv.StartTask:
 			k.started[e.ID]++
+		default:
+			// It starts nothing.
 		}
 	}
 	full := len(s.before.History) >= k.c.Options().HistoryLimit
@@ -297,7 +299,9 @@ func (k *Checker) checkSounding(s step) error {
 	for _, e := range s.out.Effects {
 		switch e := e.(type) {
 		case conv.FlushPlayout:
-			delete(k.sound, e.Turn)
+			if e.Part == 0 || e.Part >= k.sound[e.Turn] {
+				delete(k.sound, e.Turn)
+			}
 		case conv.Speak:
 			for turn := range k.sound {
 				if turn != e.Turn && k.completed(s, turn) {
@@ -306,7 +310,9 @@ func (k *Checker) checkSounding(s step) error {
 					return fmt.Errorf("turn %d speaks over turn %d", e.Turn, turn)
 				}
 			}
-			k.sound[e.Turn] = true
+			k.sound[e.Turn] = e.Part
+		default:
+			// It makes no sound and stops none.
 		}
 	}
 	for _, e := range s.out.Turns {
@@ -315,7 +321,7 @@ func (k *Checker) checkSounding(s step) error {
 		case conv.TurnCompleted:
 			delete(k.sound, e.Turn)
 		default:
-			if k.sound[e.Turn] {
+			if k.sound[e.Turn] > 0 {
 				return fmt.Errorf("turn %d is over and its audio is not dropped", e.Turn)
 			}
 		}
@@ -393,7 +399,8 @@ func (k *Checker) noteReports(s step) {
 		events = append(events, s.before.Suspended.Facts...)
 	}
 	for _, ev := range events {
-		heard, text := time.Duration(0), ""
+		var heard time.Duration
+		var text string
 		switch e := ev.(type) {
 		case conv.PlayoutProgress:
 			heard, text = e.Heard, e.Text
@@ -461,43 +468,43 @@ func (k *Checker) checkDeadlines(s step) error {
 // checkWaiting: every phase that waits has a deadline of its own armed, or the
 // microphone open.
 func (k *Checker) checkWaiting(s step) error {
-	var any []conv.Timer
+	var armed []conv.Timer
 	st := s.after
 	switch st.Phase {
 	case conv.Idle:
 		if !st.Pending.Start {
 			return nil
 		}
-		any = []conv.Timer{conv.TimerStart}
+		armed = []conv.Timer{conv.TimerStart}
 	case conv.Preparing:
-		any = []conv.Timer{conv.TimerStart}
+		armed = []conv.Timer{conv.TimerStart}
 	case conv.ListeningReady:
 		if !st.Session.Audio {
 			return fmt.Errorf("it listens and the microphone is closed")
 		}
-		any = []conv.Timer{conv.TimerSession, conv.TimerDeadAir, conv.TimerInactivity}
+		armed = []conv.Timer{conv.TimerSession, conv.TimerDeadAir, conv.TimerInactivity}
 	case conv.ListeningCapturing:
-		any = []conv.Timer{conv.TimerListening}
+		armed = []conv.Timer{conv.TimerListening}
 	case conv.Understanding:
-		any = []conv.Timer{conv.TimerFinal, conv.TimerProcessing}
+		armed = []conv.Timer{conv.TimerFinal, conv.TimerProcessing}
 	case conv.Waiting, conv.Generating:
-		any = []conv.Timer{conv.TimerProcessing}
+		armed = []conv.Timer{conv.TimerProcessing}
 	case conv.ToolRunning, conv.Delegated:
-		any = []conv.Timer{conv.TimerTool, conv.TimerTask}
+		armed = []conv.Timer{conv.TimerTool, conv.TimerTask}
 	case conv.Speaking:
-		any = []conv.Timer{conv.TimerPlayout}
+		armed = []conv.Timer{conv.TimerPlayout}
 	case conv.Interrupted:
-		any = []conv.Timer{conv.TimerInterrupted}
+		armed = []conv.Timer{conv.TimerInterrupted}
 	case conv.Suspended:
-		any = []conv.Timer{conv.TimerSuspended}
+		armed = []conv.Timer{conv.TimerSuspended}
 	case conv.Reconnecting:
-		any = []conv.Timer{conv.TimerReconnectLimit}
+		armed = []conv.Timer{conv.TimerReconnectLimit}
 	case conv.Faulted:
-		any = []conv.Timer{conv.TimerFault, conv.TimerBreaker}
+		armed = []conv.Timer{conv.TimerFault, conv.TimerBreaker}
 	case conv.Terminating:
-		any = []conv.Timer{conv.TimerRelease}
+		armed = []conv.Timer{conv.TimerRelease}
 	}
-	for _, t := range any {
+	for _, t := range armed {
 		if !st.Timers[t].IsZero() {
 			return nil
 		}
@@ -513,6 +520,8 @@ func (k *Checker) checkArmed(s step) error {
 	switch s.event.(type) {
 	case conv.ConnectionRestored, conv.SessionReady, conv.SessionRenewed:
 		k.closed = false
+	default:
+		// It opens no connection.
 	}
 	for _, e := range s.out.Effects {
 		if _, ok := e.(conv.CloseConnection); ok {
@@ -572,6 +581,8 @@ func (k *Checker) checkRest(s step) error {
 		if st.Floor.Speaking && k.c.Options().Endpoint != "manual" {
 			return fmt.Errorf("a voice is heard and has not the floor")
 		}
+	default:
+		// Their rest is in checkWaiting.
 	}
 	if v := st.Views().Interaction; v.IsSpeaking() && v.Interrupted() {
 		return fmt.Errorf("the flags of seed 004 contradict each other")

@@ -2,6 +2,7 @@ package convtest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
 )
@@ -14,12 +15,13 @@ func Beginning() []string {
 // Way is a script that leads a new conversation, of whatever end-of-turn policy,
 // to the phase. The greeting must be empty.
 func Way(p conv.Phase) []string {
-	capturing := append(Beginning(), "+1s speech.started source=push_to_talk")
-	understanding := append(capturing[:len(capturing):len(capturing)], `+900ms stt.partial text="book a flight"`, "turn.ended cause=manual")
-	asked := append(understanding[:len(understanding):len(understanding)], `+100ms stt.final text="book a flight" confidence=0.9`)
-	waiting := append(asked[:len(asked):len(asked)], "reply.requested")
-	generating := append(waiting[:len(waiting):len(waiting)], `+200ms reply.delta text="Where to? I can book any train. "`)
-	speaking := append(generating[:len(generating):len(generating)], "+100ms playout.started")
+	then := func(way []string, lines ...string) []string { return slices.Concat(way, lines) }
+	capturing := then(Beginning(), "+1s speech.started source=push_to_talk")
+	understanding := then(capturing, `+900ms stt.partial text="book a flight"`, "turn.ended cause=manual")
+	asked := then(understanding, `+100ms stt.final text="book a flight" confidence=0.9`)
+	waiting := then(asked, "reply.requested")
+	generating := then(waiting, `+200ms reply.delta text="Where to? I can book any train. "`)
+	speaking := then(generating, "+100ms playout.started")
 	switch p {
 	case conv.Idle:
 		return nil
@@ -36,21 +38,21 @@ func Way(p conv.Phase) []string {
 	case conv.Generating:
 		return generating
 	case conv.ToolRunning:
-		return append(waiting, "+200ms tool.called id=a name=search")
+		return then(waiting, "+200ms tool.called id=a name=search")
 	case conv.Delegated:
-		return append(waiting, "+200ms tool.called id=c name=research long")
+		return then(waiting, "+200ms tool.called id=c name=research long")
 	case conv.Speaking:
 		return speaking
 	case conv.Interrupted:
-		return append(speaking, "+300ms user.interrupt source=vad")
+		return then(speaking, "+300ms user.interrupt source=vad")
 	case conv.Suspended:
-		return append(Beginning(), "+1s session.renewal")
+		return then(Beginning(), "+1s session.renewal")
 	case conv.Reconnecting:
-		return append(Beginning(), "+1s connection.lost")
+		return then(Beginning(), "+1s connection.lost")
 	case conv.Faulted:
-		return append(Beginning(), "+1s fault code=UNKNOWN")
+		return then(Beginning(), "+1s fault code=UNKNOWN")
 	case conv.Terminating:
-		return append(Beginning(), "+1s user.stop")
+		return then(Beginning(), "+1s user.stop")
 	default:
 		panic(fmt.Sprintf("convtest: unexpected phase %v", p))
 	}

@@ -39,9 +39,7 @@ func parseTraces(text string) ([]Trace, error) {
 			return nil, fmt.Errorf("line %d: expected `ID | what | evidence` in a group: %s", i+1, line)
 		}
 		t := Trace{Group: group, ID: strings.TrimSpace(parts[0]), What: strings.TrimSpace(parts[1])}
-		for _, e := range splitEvidence(parts[2]) {
-			t.Evidence = append(t.Evidence, e)
-		}
+		t.Evidence = append(t.Evidence, splitEvidence(parts[2])...)
 		if key := group + "/" + t.ID; seen[key] {
 			return nil, fmt.Errorf("line %d: %s stands twice", i+1, t.ID)
 		} else {
@@ -136,12 +134,6 @@ func (m *module) link(evidence string) (markdown string, later bool, err error) 
 	if why, ok := strings.CutPrefix(evidence, "later: "); ok {
 		return "*later: " + why + "*", true, nil
 	}
-	if name, ok := strings.CutPrefix(evidence, "?"); ok {
-		if _, err := m.test(name); err != nil {
-			return "*later: dialogue engine*", true, nil
-		}
-		evidence = name
-	}
 	if strings.HasSuffix(evidence, ".txt") {
 		path := "conv/testdata/" + evidence
 		if _, err := os.Stat(filepath.Join(m.root, path)); err != nil {
@@ -174,17 +166,17 @@ func document(m *module, traces []Trace) (string, []error) {
 			fmt.Fprintf(&body, "\n## %s\n\n| id | asks for | shown by |\n|---|---|---|\n", group)
 		}
 		var links []string
-		any := false
+		shows := false
 		for _, e := range t.Evidence {
 			text, later, err := m.link(e)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s %s: %w", group, t.ID, err))
 				continue
 			}
-			any = any || !later
+			shows = shows || !later
 			links = append(links, text)
 		}
-		if any {
+		if shows {
 			shown++
 		} else {
 			waiting++

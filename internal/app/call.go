@@ -325,7 +325,7 @@ func (o *outputs) finish(held bool) error {
 		switch {
 		case o.names[i] == "":
 		case held:
-			errs = append(errs, os.Chmod(temp, 0o644), os.Rename(temp, o.names[i]))
+			errs = append(errs, os.Rename(temp, o.names[i])) // 0600: it holds a voice
 		default:
 			errs = append(errs, os.Remove(temp))
 		}

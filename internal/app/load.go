@@ -98,8 +98,7 @@ func LoadAgent(path string) (*Agent, error) {
 
 // plain words a file error without the operation's name.
 func plain(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", path.Path, path.Err)
 	}
 	return err

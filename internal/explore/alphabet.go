@@ -107,8 +107,9 @@ func beginning(ev conv.Event) bool {
 	switch ev.(type) {
 	case conv.UserStart, conv.UserStop, conv.SessionReady, conv.AudioReady, conv.SessionEnded:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // talk is one exchange in its simplest form.
@@ -132,8 +133,9 @@ func talk(ev conv.Event) bool {
 		return e.Turn == 0
 	case conv.UserCancel:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // typed is an exchange in which the user types.
@@ -149,8 +151,9 @@ func typed(ev conv.Event) bool {
 		return e.Turn == 0
 	case conv.PlayoutFinished:
 		return e.Turn == 0
+	default:
+		return false
 	}
-	return false
 }
 
 // floor is everything about who speaks.
@@ -164,8 +167,9 @@ func floor(ev conv.Event) bool {
 		return true
 	case conv.ReplyFailed:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // tools are quick tools and delegated agents.
@@ -173,8 +177,9 @@ func tools(ev conv.Event) bool {
 	switch ev.(type) {
 	case conv.ToolCalled, conv.ToolDone, conv.ToolFailed, conv.TaskProgress, conv.TaskDone, conv.TaskFailed:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // disturbances are what happens to session, connection and services.
@@ -184,8 +189,9 @@ func disturbances(ev conv.Event) bool {
 		conv.ConnectionLost, conv.ConnectionRestored, conv.ReconnectFailed, conv.Fault,
 		conv.PlayoutFailed:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // blows are the disturbances in their bare form: what they do to work in
@@ -198,8 +204,9 @@ func blows(ev conv.Event) bool {
 		return !e.Retryable
 	case conv.Fault:
 		return e.Code == conv.ClassUnknown
+	default:
+		return false
 	}
-	return false
 }
 
 // keptWhileSuspended are the facts that are tried during a suspension: one of
@@ -213,13 +220,14 @@ func keptWhileSuspended(ev conv.Event) bool {
 		return e.ID == "a"
 	case conv.TaskDone:
 		return e.ID == "c"
-	case conv.UserText, conv.SpeechStarted, conv.STTFinal, conv.ReplyDone, conv.STTPartial, conv.TurnEnded, conv.UserInterrupt, conv.UserCancel, conv.ReplyRequested,
-		conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
+	case conv.UserText, conv.SpeechStarted, conv.STTFinal, conv.ReplyDone, conv.STTPartial,
+		conv.TurnEnded, conv.UserInterrupt, conv.UserCancel, conv.ReplyRequested, conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
 		conv.TaskFailed, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFailed,
 		conv.PlayoutFlushed, conv.SpeechStopped:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 // faults are repeated failures, and the little of a conversation that resets
@@ -237,6 +245,7 @@ func faults(ev conv.Event) bool {
 		return e.Turn == 0
 	case conv.PlayoutFinished:
 		return e.Turn == 0
+	default:
+		return false
 	}
-	return false
 }

@@ -235,6 +235,7 @@ func clocks(st *conv.State, o *conv.Options) []clock {
 		switch timer {
 		case conv.TimerBarge, conv.TimerDeadAir, conv.TimerTool, conv.TimerTask, conv.TimerForget:
 			continue // derived: below
+		default:
 		}
 		if !st.Timers[t].IsZero() {
 			add(timer, func(s *conv.State) { s.Timers[timer] = epoch })

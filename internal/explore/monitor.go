@@ -187,6 +187,8 @@ func (s *stepped) checkRequests() error {
 			if s.after.Reply.Held && e.Turn == s.after.Reply.Turn {
 				return fmt.Errorf("tool %s runs for a turn that may yet be taken back", e.ID)
 			}
+		default:
+			// It is no work for a turn.
 		}
 	}
 	return nil
@@ -226,7 +228,7 @@ func (s *stepped) checkCalls() error {
 	}
 	runs := map[string]int{}
 	for _, e := range s.out.Effects {
-		id := ""
+		var id string
 		switch e := e.(type) {
 		case conv.RunTool:
 			id = e.ID
@@ -346,13 +348,12 @@ func (s *stepped) checkPlayout() (monitor, error) {
 			m.sounding = false
 		}
 	}
-	flushed := map[int]bool{}
 	for _, e := range s.out.Effects {
 		switch e := e.(type) {
 		case conv.FlushPlayout:
-			flushed[e.Turn] = true
 			if e.Turn == current {
-				m.sounding, m.soundingEarlier = false, false
+				m.soundingEarlier = false
+				m.sounding = m.sounding && e.Part != 0 && e.Part < part
 			}
 		case conv.Speak:
 			if e.Turn != current {
@@ -366,6 +367,8 @@ func (s *stepped) checkPlayout() (monitor, error) {
 				part = e.Part
 			}
 			m.sounding = true
+		default:
+			// It makes no sound and stops none.
 		}
 	}
 	after := s.after.Reply

@@ -1,6 +1,10 @@
 package explore
 
-import "github.com/hocketvoice/hocket/conv"
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/conv"
+)
 
 // Edge is a transition between two states of a view.
 type Edge struct {
@@ -116,12 +120,7 @@ func (t Table) resolve() map[Edge]bool {
 	}
 	edges := make(map[Edge]bool)
 	excepted := func(r Row, s string) bool {
-		for _, e := range r.Except {
-			if e == s {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(r.Except, s)
 	}
 	for _, r := range t.Rows {
 		switch {

@@ -10,10 +10,9 @@ import (
 // worker expands states on one processor. It reads the explorer and writes only
 // itself.
 type worker struct {
-	x     *explorer
-	c     *conv.Conversation
-	buf   []byte
-	state conv.State
+	x   *explorer
+	c   *conv.Conversation
+	buf []byte
 
 	found       []found
 	local       map[string]bool // keys in found
