@@ -61,6 +61,13 @@ func (c *Conversation) eachPart(number, part int, f func(*Item)) {
 	}
 }
 
+// agentText is what was heard of an agent's turn.
+func (c *Conversation) agentText(number int) string {
+	text := ""
+	c.eachPart(number, c.st.Reply.Part, func(it *Item) { text = joinWords(text, it.Text) })
+	return text
+}
+
 // utteranceText finds what the user said in a turn.
 func (c *Conversation) utteranceText(number int) string {
 	for i := len(c.st.History) - 1; i >= 0; i-- {

@@ -379,6 +379,9 @@ func (c *Conversation) endReply(how TurnEventType) {
 	} else {
 		c.markHeard(r.Turn, r.Part, c.heardSoFar(), c.st.Playout.Text)
 	}
+	if c.opts.Agent != nil && r.Request != 0 {
+		c.opts.Agent.Answered(&c.st.Dialogue, c.now, c.agentText(r.Turn))
+	}
 	if how == TurnInterrupted && c.partHeard() {
 		c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	}
