@@ -50,6 +50,10 @@ func (c *Conversation) callOff(cause string) {
 	if cause == "user.cancel" {
 		c.cancelTasks()
 	}
+	if cause != "user.text" {
+		// What the person calls off is not told again.
+		st.Pending.Telling, st.Pending.Announcing = nil, nil
+	}
 	if st.Reply.Turn != 0 {
 		c.cancelReply(TurnInterrupted)
 	}

@@ -169,6 +169,7 @@ func (c *Conversation) speechWhileThinking(cause string) {
 		return // The words are queued and answered after the reply.
 	}
 	st.Reply.Held = true
+	c.stopHeldClock()
 	if st.Reply.Voiced || st.Reply.Earlier || st.Playout.Playing {
 		c.pausePlayout()
 	}

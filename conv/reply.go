@@ -153,6 +153,7 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 		c.handleReplyDelta(e.Text)
 	}
 	c.finishText()
+	c.stopHeldClock()
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
 		return // The results are still to come.
 	}
@@ -375,16 +376,16 @@ func (c *Conversation) endReply(how TurnEventType) {
 	c.sealPart()
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
-		c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	} else {
 		c.markHeard(r.Turn, r.Part, c.heardSoFar(), c.st.Playout.Text)
 	}
 	if c.opts.Agent != nil && r.Request != 0 {
 		c.opts.Agent.Answered(&c.st.Dialogue, c.now, c.agentText(r.Turn))
 	}
-	if how == TurnInterrupted && c.partHeard() {
-		c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
+	if how == TurnInterrupted && !c.partHeard() {
+		c.untoldNews() // the user goes first
 	}
+	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	if r.Voiced || r.Earlier || c.st.Playout.Turn == r.Turn {
 		c.st.Said = r.Text
 	}
@@ -443,6 +444,14 @@ func (c *Conversation) cutAudio(how TurnEventType) {
 	c.st.Barge.Reset()
 }
 
+// stopHeldClock: a held reply that is complete, or waits for its tools, waits for
+// the user alone, whose turn has bounds of its own.
+func (c *Conversation) stopHeldClock() {
+	if r := &c.st.Reply; r.Held && (r.Done || c.callsHeld()) {
+		c.disarm(TimerTry, TimerProcessing)
+	}
+}
+
 // releaseReply lets a held reply go on: the voice brought no words.
 func (c *Conversation) releaseReply(cause string) {
 	r := &c.st.Reply
@@ -454,6 +463,7 @@ func (c *Conversation) releaseReply(cause string) {
 		c.become(Speaking, cause)
 	case r.Answered && !r.Retrying:
 		c.become(Generating, cause)
+		c.arm(TimerProcessing, c.opts.Limits.Processing)
 	case r.Requested:
 		c.become(Waiting, cause)
 	default:

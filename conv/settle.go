@@ -102,11 +102,17 @@ func (c *Conversation) untold() {
 	case ReplyGreeting:
 		p.Greeted = false
 	case ReplyNews:
-		p.Tell = c.putBack(p.Telling, p.Tell)
-		p.News = c.putBack(p.Announcing, p.News)
-		p.Telling, p.Announcing = nil, nil
+		c.untoldNews()
 	default:
 	}
+}
+
+// untoldNews puts back the news that was being told.
+func (c *Conversation) untoldNews() {
+	p := &c.st.Pending
+	p.Tell = c.putBack(p.Telling, p.Tell)
+	p.News = c.putBack(p.Announcing, p.News)
+	p.Telling, p.Announcing = nil, nil
 }
 
 // putBack puts what was taken from a queue before what has come since, within

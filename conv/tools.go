@@ -3,7 +3,6 @@ package conv
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/hocketvoice/hocket/dialog"
 )
@@ -102,9 +101,11 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		c.afterCall(c.event)
 		return
 	}
-	if !r.Held {
-		c.startHeldCalls(c.event)
+	if r.Held {
+		c.stopHeldClock()
+		return
 	}
+	c.startHeldCalls(c.event)
 }
 
 // startHeldCalls starts the calls of the current reply and reports whether
@@ -401,18 +402,7 @@ func (c *Conversation) announceLater() bool {
 
 // announceNews tells the results of delegated agents that nobody waited for.
 func (c *Conversation) announceNews() {
-	ids := c.st.Pending.News
-	c.st.Pending.Announcing, c.st.Pending.News = ids, nil
-	if c.opts.Agent != nil {
-		text := ""
-		for i := range c.st.History {
-			if it := &c.st.History[i]; it.Role == RoleTool && it.CallID != "" && slices.Contains(ids, it.CallID) {
-				text = joinWords(text, it.Text)
-			}
-		}
-		c.say(ReplyNews, text, "", "task.done")
-		return
-	}
+	c.st.Pending.Announcing, c.st.Pending.News = c.st.Pending.News, nil
 	c.openReply(ReplyNews, 0)
 	c.become(Understanding, "task.done")
 	c.request(RequestTaskResult, "")

@@ -91,7 +91,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a tool runs for a turn that is held", file: "tools.go",
-		old: "if !r.Held {\n\t\tc.startHeldCalls(c.event)", new: "if true {\n\t\tc.startHeldCalls(c.event)",
+		old: "if r.Held {\n\t\tc.stopHeldClock()\n\t\treturn", new: "if false {\n\t\tc.stopHeldClock()\n\t\treturn",
 		config: "tools", found: "",
 	},
 	{
