@@ -122,7 +122,7 @@ func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(por
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t := &take{ctx: ctx, emit: emit, clause: c, at: at}
+		t := &take{ended: ctx.Err, emit: emit, clause: c, at: at}
 		if err := t.speak(voice, 1/pace); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(por
 
 // take is the making of one clause. It lives on the thread of its Speak.
 type take struct {
-	ctx    context.Context
+	ended  func() error // of the Speak's context
 	emit   func(port.Speech) error
 	clause clause
 
@@ -174,7 +174,10 @@ func (t *take) speak(voice *C.cst_voice, stretch float64) error {
 //
 //export goFliteChunk
 func goFliteChunk(receiver C.uintptr_t, pcm *C.short, n C.int) C.int {
-	t := cgo.Handle(receiver).Value().(*take)
+	t, ok := cgo.Handle(receiver).Value().(*take)
+	if !ok {
+		return 1
+	}
 	t.err = t.receive(unsafe.Slice((*int16)(unsafe.Pointer(pcm)), int(n)))
 	if t.err != nil {
 		return 1
@@ -183,7 +186,7 @@ func goFliteChunk(receiver C.uintptr_t, pcm *C.short, n C.int) C.int {
 }
 
 func (t *take) receive(pcm []int16) error {
-	if err := t.ctx.Err(); err != nil {
+	if err := t.ended(); err != nil {
 		return err
 	}
 	if !t.begun {

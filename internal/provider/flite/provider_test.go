@@ -238,7 +238,7 @@ func TestEmitErrorIsReturned(t *testing.T) {
 			}
 			return nil
 		})
-		if err != unwanted || calls != stop {
+		if !errors.Is(err, unwanted) || calls != stop {
 			t.Errorf("Speak = %v after %d pieces, want the error of emit after %d", err, calls, stop)
 		}
 	}
@@ -349,7 +349,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil && err != unwanted {
+			if err != nil && !errors.Is(err, unwanted) {
 				t.Fatal(err)
 			}
 		}

@@ -44,8 +44,8 @@ func (c clause) text() string {
 	return b.String()
 }
 
-// split cuts a text into clauses of at most words words where a clause boundary
-// allows it, and maxClauseWords in any case. The fields of all clauses, in
+// split cuts a text into clauses: from a length of words on at each boundary of
+// a clause, at maxClauseWords in any case, and at the end of each sentence. The fields of all clauses, in
 // order, are the speakable words of the text; what cannot be spoken (emoji,
 // stray symbols, other scripts) is left out.
 func split(text string, words int) []clause {

@@ -179,9 +179,13 @@ func (d *decoder) addGrammar(name string, g *graph, beam float64) error {
 	mem := C.calloc(C.size_t(len(g.words)+1), C.size_t(unsafe.Sizeof((*C.char)(nil))))
 	defer C.free(mem)
 	words := unsafe.Slice((**C.char)(mem), len(g.words)+1)
+	defer func() {
+		for _, w := range words {
+			C.free(unsafe.Pointer(w))
+		}
+	}()
 	for i, w := range g.words {
 		words[i] = C.CString(w)
-		defer C.free(unsafe.Pointer(words[i]))
 	}
 	if C.hk_add_grammar(d.ps, cname, C.double(beam), C.int32_t(g.states), C.int32_t(g.start), C.int32_t(g.final),
 		&arcs[0], C.int32_t(len(arcs)), &words[0], C.int32_t(len(g.words))) != 0 {

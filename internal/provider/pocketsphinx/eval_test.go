@@ -270,6 +270,9 @@ func TestEvalExpectation(t *testing.T) {
 		if len(rights) > 0 {
 			t.Logf("    confidence of the right ones: %s", distribution(rights))
 		}
+		if len(wrongs) > 0 {
+			t.Logf("    confidence of the wrong ones: %s", distribution(wrongs))
+		}
 		if share := float64(right) / float64(n); run.in && share < run.accepted {
 			t.Errorf("%s: %.0f%% are accepted rightly, expected %.0f%% at least", run.what, 100*share, 100*run.accepted)
 		}
