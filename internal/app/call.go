@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/detector/silero"
 	"github.com/hocketvoice/hocket/internal/leg/file"
@@ -77,6 +79,9 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 	opts, err := agentOptions(agent, o.Config)
 	if err != nil {
 		return result, inputError{err}
+	}
+	if o.Trace != "" && opts.Conversation.Privacy == conv.PrivacyNone {
+		return result, inputError{errors.New("a trace holds what was said, and privacy is none: expected another privacy, or no trace")}
 	}
 	speech, err := NewSpeech(opts.Speech)
 	if err != nil {
@@ -294,7 +299,10 @@ func (o *outputs) sound(path string) (io.Writer, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, plain(err))
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err // the other name is nobody's concern
+		}
+		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
 	o.files, o.names = append(o.files, f), append(o.names, path)
 	return f, nil

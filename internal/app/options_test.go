@@ -68,6 +68,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"checkin.2"}
 	case k.Path == "language":
 		return []string{"de"}
+	case k.Path == "speech.voice":
+		return []string{"kal16"}
 	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
 		return nil // there is one
 	case k.Path == "limits.session_warning":
@@ -79,7 +81,7 @@ func values(t *testing.T, k config.Key) []string {
 		return words[1:]
 	}
 	byType := map[string][]string{
-		"text": {"x"}, "path": {"x"}, "duration": {"21m"}, "duration or `off`": {"1.3s", "off"},
+		"text": {"x"}, "path": {"c.yaml"}, "duration": {"21m"}, "duration or `off`": {"1.3s", "off"},
 		"duration, 0 or more": {"3s"}, "number, 1 or more": {"7"}, "number or `off`": {"7", "off"},
 		"number, 0 or more": {"7", "0"}, "above 0, up to 1, or `off`": {"0.4", "off"},
 		"0 to 1, or `off`": {"0.4", "off"}, "above 0, up to 1": {"0.4"}, "list of duration": {"[7s, 8s]"},
@@ -235,5 +237,19 @@ func TestAgentConfig(t *testing.T) {
 	files[1].Data = []byte("settings: {barge_in: {polcy: words}}\n")
 	if _, err = AgentConfig(files); err == nil || err.Error() != "b.yaml:1:23: barge_in.polcy: unknown key; did you mean policy?" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestEngines: a voice that there is not and a file that is missing are told with
+// their places.
+func TestEngines(t *testing.T) {
+	for text, want := range map[string]string{
+		"speech: {voice: kall16}":                     `c.yaml:1:10: speech.voice: is "kall16": expected one of slt, rms, kal16; did you mean kal16?`,
+		"speech: {silero: {weights: w.onnx}}":         "c.yaml:1:19: speech.silero.weights: w.onnx: no such file",
+		"speech: {pocketsphinx: {dictionary: d.dic}}": "speech.pocketsphinx.dictionary: d.dic: no such file",
+	} {
+		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
 	}
 }

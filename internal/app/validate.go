@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/catalog"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/provider/flite"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -41,7 +44,32 @@ func validate(c *config.Config, o Options) error {
 		}
 	}
 	all = append(all, codes(c)...)
+	all = append(all, engines(c)...)
 	return all.Err()
+}
+
+// engines reports a voice that there is not, and files that are not there.
+func engines(c *config.Config) config.Problems {
+	var all config.Problems
+	if v := c.Speech.Voice; v != "" && !slices.Contains(flite.Voices(), v) {
+		p := c.Problem("speech.voice", fmt.Sprintf("is %q: expected one of %s", v, strings.Join(flite.Voices(), ", ")))
+		p.Suggestion = config.Nearest(v, flite.Voices())
+		all = append(all, p)
+	}
+	for _, f := range []struct{ key, path string }{
+		{"speech.silero.weights", c.Speech.Silero.Weights},
+		{"speech.pocketsphinx.acoustic_model", c.Speech.Pocketsphinx.AcousticModel},
+		{"speech.pocketsphinx.language_model", c.Speech.Pocketsphinx.LanguageModel},
+		{"speech.pocketsphinx.dictionary", c.Speech.Pocketsphinx.Dictionary},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if _, err := os.Stat(f.path); err != nil {
+			all = append(all, c.Problem(f.key, fmt.Sprintf("%v", plain(err))))
+		}
+	}
+	return all
 }
 
 // codes reports messages that the catalogue does not have.

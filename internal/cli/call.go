@@ -132,9 +132,14 @@ func (c *callCmd) start() (time.Time, error) {
 	if c.Today == "" {
 		return time.Time{}, nil
 	}
-	day, err := time.Parse(time.DateOnly, c.Today)
+	return noon(c.Today)
+}
+
+// noon is the middle of a day that the user named.
+func noon(today string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, today)
 	if err != nil {
-		return time.Time{}, badInputf("--today is %q: expected a date such as 2026-12-31", c.Today)
+		return time.Time{}, badInputf("--today is %q: expected a date such as 2026-12-31", today)
 	}
 	return day.Add(12 * time.Hour), nil
 }
