@@ -87,6 +87,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 		now = c.st.Now
 	}
 	c.now, c.st.Now = now, now
+	ev = carried(ev)
 	c.event = ev.EventType()
 	c.out.Effects = c.out.Effects[:0]
 	c.out.Transitions = c.out.Transitions[:0]

@@ -22,7 +22,9 @@ func TestDialogueHearsTheModel(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	requests := 0
 	for _, ev := range []conv.Event{
-		conv.UserStart{}, conv.SessionReady{}, conv.AudioReady{},
+		conv.UserStart{},
+		conv.SessionReady{},
+		conv.AudioReady{},
 		conv.UserText{Text: "tell me of trains"},
 		conv.ReplyRequested{},
 		conv.ReplyDelta{Text: "Trains run on rails. They were invented in England."},
