@@ -78,7 +78,7 @@ func TestRingAgainstSlice(t *testing.T) {
 					t.Fatalf("CopyAt(%d) gave %v, want %v", at, dst[:got], want)
 				}
 				for i, s := range dst[:got] {
-					if s != int16(at+Pos(i)) {
+					if Pos(s) != at+Pos(i) {
 						t.Fatalf("the sample at %d is that of %d", at+Pos(i), s)
 					}
 				}

@@ -290,7 +290,7 @@ func TestWAVReaderTruncatedSound(t *testing.T) {
 	if want := "wav: byte 51: found the end of the file, expected 5 more bytes of sound"; err.Error() != want {
 		t.Errorf("the error says %q, want %q", err, want)
 	}
-	if _, again := w.Read(make([]int16, 2)); again != err {
+	if _, again := w.Read(make([]int16, 2)); !errors.Is(again, err) {
 		t.Errorf("a further read says %v, want the same again", again)
 	}
 }

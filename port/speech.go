@@ -43,6 +43,8 @@ type RecognizerStream interface {
 	Finalize() error
 	// Discard closes the utterance without a result.
 	Discard() error
+	// Close ends the stream and frees what it holds; an open utterance gets no
+	// result. Only Close may follow it, and does nothing then.
 	Close() error
 }
 

@@ -239,6 +239,7 @@ func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) 
 			b.await(o, now)
 			return action
 		}
+	case BargeInStopped: // nothing more happens until Reset, see above
 	}
 	return None
 }
@@ -289,6 +290,7 @@ func (b *BargeIn) open(o BargeInOptions, now time.Time) Action {
 		b.Applied = Duck
 	case OnSpeechPause:
 		b.Applied = Pause
+	case OnSpeechNone:
 	}
 	return b.Applied
 }

@@ -32,15 +32,19 @@ type EasyTurnOptions struct {
 	// [Adjustment] scales it like the other silences.
 	ShortAnswerAfter time.Duration
 	// MaxSilence ends the turn after this silence although the recognizer is
-	// neither confident nor settled: a doubtful turn is asked again, a turn
-	// that never ends is dead. An absent (NaN) score does not block here.
+	// neither confident nor settled: a doubtful turn is asked again, and the
+	// sooner the better; a turn that never ends is dead. An absent (NaN) score
+	// does not block here.
 	MaxSilence time.Duration
 }
+
+// defaultMinSilence is the seed's MIN_SILENCE_TO_SPEAK_MS.
+const defaultMinSilence = 400 * time.Millisecond
 
 // Defaults of the rules that New and ForCalls turn on.
 const (
 	DefaultShortAnswerAfter = 1200 * time.Millisecond
-	DefaultMaxSilence       = 3 * time.Second
+	DefaultMaxSilence       = 1500 * time.Millisecond
 )
 
 // Aggressive is the seed's preset for a perceived latency below 300 ms.
@@ -49,16 +53,19 @@ func Aggressive() EasyTurnOptions {
 }
 
 // ForCalls turns on the rules that keep a call from stalling, unless the
-// options already set or switch off (Off) the one or the other. Where the
-// minimal silences are longer than the defaults, these give way.
+// options already set or switch off (Off) the one or the other. A controller
+// that is quicker than the seed's, as [Aggressive] is, has shorter defaults in
+// proportion, down to half; where the minimal silences are longer than the
+// defaults, these give way.
 func (o EasyTurnOptions) ForCalls() EasyTurnOptions {
 	r := o.resolved()
 	longest := max(r.MinSilence, r.MinSilenceShort)
+	pace := min(max(float64(r.MinSilence)/float64(defaultMinSilence), 0.5), 1)
 	if o.ShortAnswerAfter == 0 {
-		o.ShortAnswerAfter = max(DefaultShortAnswerAfter, longest)
+		o.ShortAnswerAfter = max(time.Duration(pace*float64(DefaultShortAnswerAfter)), longest)
 	}
 	if o.MaxSilence == 0 {
-		o.MaxSilence = max(DefaultMaxSilence, longest)
+		o.MaxSilence = max(time.Duration(pace*float64(DefaultMaxSilence)), longest)
 	}
 	return o
 }
@@ -98,7 +105,7 @@ func (o EasyTurnOptions) Validate() error {
 func (o EasyTurnOptions) resolved() EasyTurnOptions {
 	return EasyTurnOptions{
 		Thresholds:       o.Thresholds.resolved(),
-		MinSilence:       minimum(o.MinSilence, 400*time.Millisecond),
+		MinSilence:       minimum(o.MinSilence, defaultMinSilence),
 		ShortUtterance:   minimum(o.ShortUtterance, 20),
 		MinSilenceShort:  minimum(o.MinSilenceShort, 500*time.Millisecond),
 		MinTextLength:    minimum(o.MinTextLength, 5),

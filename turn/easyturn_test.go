@@ -660,10 +660,14 @@ func TestEasyTurnRulesForCalls(t *testing.T) {
 		{"many digits wait", calls, "digits", sure("4 2 7 7 9 1 3 2 8 8 1 0"), 800*ms + window, "eot"},
 		{"spelling waits", calls, "spelling", sure("b o"), 1250*ms + window, "eot"},
 		{"unknown kinds keep the silence", calls, "city", sure("Rome"), 500*ms + window, "eot"},
-		{"doubt waits", calls, "", Linguistic{Text: "hello there", Confidence: 0.3, Stability: 0.9}, 3*time.Second + window, "max_silence"},
-		{"unknown scores wait", calls, "", Linguistic{Text: "hello there", Confidence: math.NaN(), Stability: math.NaN()}, 3*time.Second + window, "max_silence"},
-		{"a doubtful hi waits", calls, "", Linguistic{Text: "hi", Confidence: 0.3, Stability: 0}, 3*time.Second + window, "max_silence"},
+		{"doubt waits", calls, "", Linguistic{Text: "hello there", Confidence: 0.3, Stability: 0.9}, 1500*ms + window, "max_silence"},
+		{"unknown scores wait", calls, "", Linguistic{Text: "hello there", Confidence: math.NaN(), Stability: math.NaN()}, 1500*ms + window, "max_silence"},
+		{"a doubtful hi waits", calls, "", Linguistic{Text: "hi", Confidence: 0.3, Stability: 0}, 1500*ms + window, "max_silence"},
 		{"doubt stalls the seed", plain, "", Linguistic{Text: "hello there", Confidence: 0.3, Stability: 0.9}, 0, ""},
+		{"aggressive waits less for certainty", Aggressive().ForCalls(), "", Linguistic{Text: "hello there", Confidence: 0.3, Stability: 0.9}, 1130*ms + 150*ms, "max_silence"},
+		{"aggressive waits less for a hi", Aggressive().ForCalls(), "", sure("hi"), 900*ms + 150*ms, "short_answer"},
+		{"half is the least", EasyTurnOptions{MinSilence: 20 * ms}.ForCalls(), "", Linguistic{Text: "hello there", Confidence: 0.3}, 750*ms + window, "max_silence"},
+		{"patience waits longer", EasyTurnOptions{MinSilence: 2 * time.Second}.ForCalls(), "", Linguistic{Text: "hello there", Confidence: 0.3}, 2*time.Second + window, "max_silence"},
 		{"off in a call", EasyTurnOptions{ShortAnswerAfter: Off, MaxSilence: Off}.ForCalls(), "", sure("hi"), 0, ""},
 	} {
 		c := easyTurn(t, tc.o)

@@ -111,6 +111,7 @@ func Classify(text, playing string, w *Words, o FilterOptions) Verdict {
 			// It counts as words too, for whoever asks for a number.
 			v.Substantial += n
 			interrupt = interrupt || !e.covers(i, n)
+		case classFiller: // it counts for nothing
 		}
 		i += n
 	}

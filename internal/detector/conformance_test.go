@@ -46,5 +46,5 @@ func TestSileroKeepsThePortsRules(t *testing.T) {
 			porttest.DetectorCapabilities{Speech: aPhrase(t, d.Rate())})
 		return
 	}
-	t.Skip("the weights are not installed: put silero_vad_v5.onnx into third_party, or name it in HOCKET_SILERO")
+	t.Skip("the weights are not installed: put silero_vad_v6.onnx into third_party, or name it in HOCKET_SILERO")
 }

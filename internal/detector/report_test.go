@@ -33,7 +33,7 @@ func detectors(t testing.TB) []port.Detector {
 	out := []port.Detector{e}
 	path := os.Getenv("HOCKET_SILERO")
 	if path == "" {
-		path = filepath.Join("..", "..", "third_party", "silero_vad_v5.onnx")
+		path = filepath.Join("..", "..", "third_party", "silero_vad_v6.onnx")
 	}
 	s, err := silero.New(silero.Options{Path: path})
 	switch {
@@ -245,7 +245,7 @@ func TestReport(t *testing.T) {
 	}
 	t.Run("silero", func(t *testing.T) {
 		if len(all) == 1 {
-			t.Skip("half of the report is missing, the weights are not installed: put silero_vad_v5.onnx into third_party, or name it in HOCKET_SILERO")
+			t.Skip("half of the report is missing, the weights are not installed: put silero_vad_v6.onnx into third_party, or name it in HOCKET_SILERO")
 		}
 	})
 }

@@ -1,5 +1,6 @@
-// Package silero is the voice activity detector Silero VAD, version 5, computed
-// in Go over the published weights.
+// Package silero is the voice activity detector Silero VAD, version 6, computed
+// in Go over the published weights. Version 5 is the same network, and its file
+// is read as well.
 //
 // It decides one thing: how likely a window of 32 ms holds speech. It never
 // decides whether somebody has the floor (package turn does), never resamples
@@ -18,5 +19,5 @@
 // it with onnxruntime, window by window.
 //
 // The weights are never part of the repository. The file that the tests know is
-// silero_vad_v5.onnx of the npm package @ricky0123/vad-web, version 0.0.31.
+// silero_vad_v6.onnx of the npm package @ricky0123/vad-web, version 0.0.31.
 package silero

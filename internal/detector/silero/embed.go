@@ -7,7 +7,7 @@ import _ "embed"
 // The weights are put here before the program is built with this tag; the
 // folder keeps them out of the repository.
 //
-//go:embed weights/silero_vad_v5.onnx
+//go:embed weights/silero_vad_v6.onnx
 var embedded []byte
 
 // Embedded returns the ONNX file that is built into the program, and whether

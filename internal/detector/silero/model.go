@@ -13,14 +13,14 @@ import (
 
 // PinnedSHA256 is the digest of the weights file that the golden tests of this
 // package were made with.
-const PinnedSHA256 = "2623a2953f6ff3d2c1e61740c6cdb7168133479b267dfef114a4a3cc5bdd788f"
+const PinnedSHA256 = "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3"
 
 // maxModelSize bounds what Read takes into memory. The known file has 2.3 MB.
 const maxModelSize = 32 << 20
 
 // ErrNoWeights says that neither a model nor a file was given and none is built
 // into the program.
-var ErrNoWeights = errors.New("silero: no weights: name a silero_vad_v5.onnx, or build with the tag silero_embed")
+var ErrNoWeights = errors.New("silero: no weights: name a silero_vad_v6.onnx, or build with the tag silero_embed")
 
 // Model holds the weights of the network, laid out for computing. It does not
 // change after it was read: any number of goroutines and streams share it.
@@ -59,8 +59,8 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
-// Read reads the weights from an ONNX file: Silero VAD version 5 or another of
-// the same network (version 6 is). It takes the branch for 16 kHz.
+// Read reads the weights from an ONNX file: Silero VAD version 6, or another of
+// the same network (version 5 is). It takes the branch for 16 kHz.
 //
 // What the network needs is checked strictly: every array must be there, in
 // shape, and finite, and the Fourier basis must be the one this package
@@ -108,7 +108,7 @@ func decodeModel(data []byte) (*Model, error) {
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("no graph holds %q of shape [%d 1 %d], expected a Silero VAD v5 model with a 16 kHz branch", basisName, 2*bins, fftSize)
+		return nil, fmt.Errorf("no graph holds %q of shape [%d 1 %d], expected a Silero VAD model, v5 or v6, with a 16 kHz branch", basisName, 2*bins, fftSize)
 	}
 	return layOut(found)
 }
@@ -198,5 +198,5 @@ func (l *loader) array(name string, dims ...int64) []float32 {
 // fromBytes reads weights that are already in memory.
 func fromBytes(b []byte) (*Model, error) { return Read(bytes.NewReader(b)) }
 
-// hann is the periodic Hann window of n points.
-func hann(i, n int) float64 { return 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/float64(n)) }
+// hann is the periodic Hann window over fftSize points.
+func hann(i int) float64 { return 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/fftSize) }

@@ -39,8 +39,8 @@ func randomArrays() arrays {
 	for k := range bins {
 		for n := range fftSize {
 			sin, cos := math.Sincos(2 * math.Pi * float64(k*n) / fftSize)
-			basis[k*fftSize+n] = float32(hann(n, fftSize) * cos)
-			basis[(bins+k)*fftSize+n] = float32(-hann(n, fftSize) * sin)
+			basis[k*fftSize+n] = float32(hann(n) * cos)
+			basis[(bins+k)*fftSize+n] = float32(-hann(n) * sin)
 		}
 	}
 	for i, d := range convDims {

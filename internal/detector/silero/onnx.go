@@ -256,7 +256,7 @@ func eachField(msg []byte, visit func(field) error) error {
 		}
 		msg = msg[n:]
 		f := field{number: key >> 3, wire: key & 7}
-		size := uint64(0)
+		var size uint64
 		switch f.wire {
 		case wireVarint:
 			if f.value, n = binary.Uvarint(msg); n <= 0 {

@@ -28,7 +28,7 @@ type spectrum struct {
 func newSpectrum() *spectrum {
 	s := &spectrum{}
 	for i := range s.window {
-		s.window[i] = float32(hann(i, fftSize))
+		s.window[i] = float32(hann(i))
 	}
 	for i := range half {
 		s.reverse[i] = bits.Reverse8(uint8(i)) >> 1
@@ -45,7 +45,7 @@ func (s *spectrum) check(basis []float32) error {
 	for k := range bins {
 		for n := range fftSize {
 			sin, cos := math.Sincos(2 * math.Pi * float64(k*n%fftSize) / fftSize)
-			w := hann(n, fftSize)
+			w := hann(n)
 			re := float64(basis[k*fftSize+n])
 			im := float64(basis[(bins+k)*fftSize+n])
 			if math.Abs(re-w*cos) > tolerance || math.Abs(im+w*sin) > tolerance {

@@ -1,8 +1,8 @@
-# Makes golden.json: the probabilities that onnxruntime computes with the
-# original model, window by window.
+# Makes golden_v5.json and golden_v6.json: the probabilities that onnxruntime
+# computes with the original models, window by window.
 #
 #   python3 -m venv venv && venv/bin/pip install onnxruntime numpy
-#   venv/bin/python golden.py silero_vad_v5.onnx DATA > golden.json
+#   venv/bin/python golden.py silero_vad_v6.onnx DATA > golden_v6.json
 #
 # DATA is the folder of the shared recordings. The synthetic signal is computed
 # in whole numbers, so that synthetic_test.go makes exactly the same one.
