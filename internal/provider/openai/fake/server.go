@@ -1,0 +1,208 @@
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Server is the endpoint. Its fields are set before it serves; it is safe for
+// concurrent use.
+type Server struct {
+	// Key is what the client must send; empty: it must send none.
+	Key string
+	// APIVersion makes it one of Azure's, with Model as the deployment.
+	APIVersion, Model string
+	// Answer says what is answered; nil repeats the last message in pieces.
+	Answer func(Request) Answer
+
+	mu       sync.Mutex // guards all below
+	requests []Request
+	refused  []string
+	left     int
+}
+
+// Answer is one answer, and how it is sent.
+type Answer struct {
+	// Status, if not 0, answers with Header and Body in place of a stream; Body
+	// alone is an answer with status 200.
+	Status int
+	Header http.Header
+	Body   string
+
+	// Events are the data of the events.
+	Events []string
+	// Raw, if set, is sent in place of Events and of the mark of the end.
+	Raw string
+	// NoDone leaves the mark of the end out.
+	NoDone bool
+
+	// Piece is how many bytes are sent at a time; 0 sends each event at once.
+	Piece int
+	// First and Gap are the pauses before the first piece and between pieces.
+	First, Gap time.Duration
+	// Cut drops the connection after so many bytes; 0 never does.
+	Cut int
+	// Hang keeps the stream open behind its end, until the client goes.
+	Hang bool
+}
+
+// Requests are those that kept to the rules, in the order in which they came.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// Refused says why requests were refused.
+func (s *Server) Refused() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.refused...)
+}
+
+// Left counts the clients that went before their answer had ended.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var q Request
+	no := s.checkHTTP(r)
+	if no == nil {
+		dec := json.NewDecoder(r.Body)
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&q); err != nil {
+			no = bad("the body: %v", err)
+		} else {
+			no = check(&q)
+		}
+	}
+	if no != nil {
+		s.mu.Lock()
+		s.refused = append(s.refused, no.message)
+		s.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(no.status)
+		fmt.Fprint(w, text(map[string]any{"error": map[string]any{
+			"message": no.message, "type": "invalid_request_error", "param": nil, "code": no.code,
+		}}))
+		return
+	}
+	q.Header = r.Header.Clone()
+	s.mu.Lock()
+	s.requests = append(s.requests, q)
+	s.mu.Unlock()
+	answer := s.Answer
+	if answer == nil {
+		answer = echo
+	}
+	a := answer(q)
+	if !s.send(r.Context(), w, a) {
+		s.mu.Lock()
+		s.left++
+		s.mu.Unlock()
+	}
+}
+
+// send sends an answer; false means that the client has gone.
+func (s *Server) send(ctx context.Context, w http.ResponseWriter, a Answer) bool {
+	maps.Copy(w.Header(), a.Header)
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	}
+	w.Header().Set("X-Request-Id", "req_fake")
+	if a.Status != 0 || a.Body != "" {
+		if !wait(ctx, a.First) {
+			return false
+		}
+		if a.Status != 0 {
+			w.WriteHeader(a.Status)
+		}
+		fmt.Fprint(w, a.Body)
+		return true
+	}
+	out := http.NewResponseController(w)
+	if out.Flush() != nil || !wait(ctx, a.First) {
+		return false
+	}
+	sent := 0
+	for i, p := range a.pieces() {
+		if i > 0 && !wait(ctx, a.Gap) {
+			return false
+		}
+		if a.Cut > 0 && sent+len(p) >= a.Cut {
+			p = p[:a.Cut-sent]
+		}
+		if _, err := w.Write(p); err != nil || out.Flush() != nil {
+			return false
+		}
+		sent += len(p)
+		if a.Cut > 0 && sent == a.Cut {
+			panic(http.ErrAbortHandler) // net/http's way to drop a connection
+		}
+	}
+	if a.Hang {
+		<-ctx.Done()
+		return false
+	}
+	return true
+}
+
+// wait waits, and says whether the client is still there.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d == 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// pieces are what is sent at a time.
+func (a Answer) pieces() (list [][]byte) {
+	var all []byte
+	if a.Raw != "" {
+		all = []byte(a.Raw)
+		list = [][]byte{all}
+	} else {
+		events := a.Events
+		if !a.NoDone {
+			events = append(append([]string(nil), events...), "[DONE]")
+		}
+		for _, e := range events {
+			p := []byte("data: " + e + "\n\n")
+			list = append(list, p)
+			all = append(all, p...)
+		}
+	}
+	if a.Piece == 0 {
+		return list
+	}
+	list = nil
+	for len(all) > 0 {
+		n := min(a.Piece, len(all))
+		list = append(list, all[:n])
+		all = all[n:]
+	}
+	return list
+}
+
+// echo says the last message again.
+func echo(q Request) Answer {
+	said := q.Messages[len(q.Messages)-1].Text()
+	half := len(said) / 2
+	return Text(said[:half], said[half:])
+}
