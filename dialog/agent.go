@@ -78,7 +78,9 @@ type Settings struct {
 	// Retries is how often the user may be misunderstood in a row before the
 	// handoff.
 	Retries int
-	// MinConfidence asks back when the recognizer was less sure of a value.
+	// MinConfidence is how sure the recognizer has to be: below it, nothing that
+	// the user said is acted upon, and the question is asked again. What counts
+	// as sure is the recognizer's own; 0 acts on everything.
 	MinConfidence float64
 	HistoryLimit  int // messages that a State keeps
 	TraceLimit    int // events that a State keeps
@@ -122,8 +124,13 @@ type Action struct {
 	// Declared: the files declare it; else only steps name it and the program
 	// provides it.
 	Declared bool
+	// Mocked: the files say what the action returns, and nothing carries it out:
+	// it ends at once, inside the engine, and no [ActionCall] is made for it. An
+	// action that [Options.Actions] names is never mocked.
+	Mocked bool
 
 	confirmation variants
+	mock         []setting // outputs, when Mocked
 }
 
 // ActionInput is one argument of an action.

@@ -320,6 +320,13 @@ func (r reader) byOrder(s *slot, toks []token) (any, bool) {
 
 // openCity takes a short name as a city when no list says which there are.
 func (r reader) openCity(s *slot, toks []token) (any, certainty) {
+	for i := range r.toks { // "I'd like to look in San Jose"
+		if s.typeCues.endsAt(r.toks, i) > 0 || s.cues.endsAt(r.toks, i) > 0 {
+			if v, n := r.place(i); n > 0 && r.closes(s, r.toks[i+n:]) {
+				return v, certain
+			}
+		}
+	}
 	k := 0
 	for k < len(toks) {
 		n := r.carrier(s, toks, k)

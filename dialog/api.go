@@ -13,8 +13,10 @@ type Input interface{ isInput() }
 
 // Message is what the user said or typed.
 type Message struct {
-	Text       string
-	Confidence float64 // of the recognizer, 0 to 1; typed text has 1
+	Text string
+	// Confidence is the recognizer's, 0 to 1. Typed text has 1; 0 is unknown and
+	// doubts nothing. See [Settings.MinConfidence].
+	Confidence float64
 }
 
 // ActionEnded is the result of the action that the last [Output] asked for.

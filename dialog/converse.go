@@ -16,6 +16,10 @@ func (t *turn) message(m Message) {
 	t.remember("user", text)
 	t.trace("user_message", TraceData{})
 	t.read(text)
+	if t.unsure(m) && st.ConversationState != ExecutingAction {
+		t.notCaught(m)
+		return
+	}
 	switch st.ConversationState {
 	case Completed:
 		t.enter(Idle)
@@ -25,10 +29,10 @@ func (t *turn) message(m Message) {
 		t.enter(Understanding)
 		t.understand()
 	case WaitingForSlot:
-		t.answerSlot(m)
+		t.answerSlot()
 	case ValidatingSlot: // a state at rest only if it was restored so
 		t.enter(WaitingForSlot)
-		t.answerSlot(m)
+		t.answerSlot()
 	case Confirming:
 		t.answerConfirmation()
 	case Error:
@@ -65,7 +69,7 @@ func (t *turn) resting() ConversationState {
 // answerSlot takes a message while a slot is awaited: a simple value goes
 // straight into the slot, without any understanding; everything else is
 // understood first.
-func (t *turn) answerSlot(m Message) {
+func (t *turn) answerSlot() {
 	st := t.st
 	s := t.a.slotIndex[st.WaitingForSlot]
 	if s == nil || t.flow == nil {
@@ -81,14 +85,17 @@ func (t *turn) answerSlot(m Message) {
 		t.understand()
 		return
 	}
-	if sure == certain && m.Confidence > 0 && m.Confidence < t.a.settings.MinConfidence && !s.free() {
-		sure = doubtful
-	}
+	t.validating(s)
+	t.take(s, value, sure)
+}
+
+// validating enters VALIDATING_SLOT with what was said for the slot.
+func (t *turn) validating(s *slot) {
+	st := t.st
 	old := st.Slots[s.name]
 	st.Slots[s.name] = t.rd.raw // rule 3: "Temporary, will be normalized"
 	t.enter(ValidatingSlot)
 	st.Slots[s.name] = old
-	t.take(s, value, sure)
 }
 
 // take puts a directly mapped value into the awaited slot.
@@ -99,8 +106,7 @@ func (t *turn) take(s *slot, value any, sure certainty) {
 		t.refused = true
 		st.Suggested = &Suggestion{s.name, value}
 		t.trace("slot_doubtful", TraceData{Slot: s.name, Value: canon(value)})
-		t.phrase("did_you_mean", "value", t.voice().speak(value, s, ""))
-		t.readBack = true
+		t.suggest(s, value)
 		t.enter(WaitingForSlot)
 		return
 	case unread:
@@ -121,6 +127,12 @@ func (t *turn) take(s *slot, value any, sure certainty) {
 	t.trace("slot_set", TraceData{Slot: s.name, Value: st.Slots[s.name]})
 	t.filled(s)
 	t.advance()
+}
+
+// suggest asks whether a value is what was meant.
+func (t *turn) suggest(s *slot, value any) {
+	t.phrase("did_you_mean", "value", t.voice().speak(value, s, ""))
+	t.readBack = true
 }
 
 // filled moves on from the awaited slot, which has its value now.
@@ -167,10 +179,8 @@ func (t *turn) reject(s *slot, why string) {
 
 // invalid says that a value does not do.
 func (t *turn) invalid(s *slot) {
-	if st := t.collectStep(s); st != nil && t.sayMessage(st.invalid, st.fixed) {
-		return
-	}
-	if t.sayMessage(s.invalid, true) {
+	if st := t.collectStep(s); st != nil && t.sayMessage(st.invalid, st.fixed) || t.sayMessage(s.invalid, true) {
+		t.asked = s // the file's own words ask anew
 		return
 	}
 	t.phrase("invalid", "label", s.label)
@@ -209,6 +219,9 @@ func (t *turn) example(s *slot) {
 	key := ""
 	switch s.typ {
 	case TypeDate:
+		if s.past {
+			return // the examples are of days to come
+		}
 		key = "example_date"
 	case TypeTime:
 		key = "example_time"
@@ -245,17 +258,11 @@ func (t *turn) answerSuggestion(s *slot) bool {
 	st.Suggested = nil
 	switch {
 	case answer == answerYes && rest == len(t.rd.toks):
-		old := st.Slots[s.name]
-		st.Slots[s.name] = t.rd.raw
-		t.enter(ValidatingSlot)
-		st.Slots[s.name] = old
+		t.validating(s)
 		t.take(s, sg.Value, certain)
 		return true
 	case answer == answerNo && rest == len(t.rd.toks):
-		old := st.Slots[s.name]
-		st.Slots[s.name] = t.rd.raw
-		t.enter(ValidatingSlot)
-		st.Slots[s.name] = old
+		t.validating(s)
 		t.refused = true
 		t.trace("slot_rejected", TraceData{Slot: s.name, Detail: "not what was meant"})
 		st.Misses++

@@ -26,7 +26,11 @@ func (t *turn) corrections() []Command {
 	if len(toks) > 40 {
 		return nil
 	}
-	strong := l.strong.within(toks)
+	head := toks // without the yes of "that's correct, the time is right"
+	if answer, n := l.leadingAnswer(toks); answer == answerYes {
+		head = toks[n:]
+	}
+	strong, changing := l.strong.within(head), l.changeVerbs.within(head)
 	weak := false
 	if _, n := l.weak.at(l.trim(toks), 0); n > 0 {
 		weak = true
@@ -45,11 +49,11 @@ func (t *turn) corrections() []Command {
 	var cmds []Command
 	switch {
 	case mentioned:
-		cmds = t.correctMentioned(f, m, strong, weak)
+		cmds = t.correctMentioned(f, m, strong, weak, changing)
 	case strong || weak || negated:
 		cmds = t.correctValue(f, strong, negated)
 	}
-	if len(cmds) == 0 && len(toks) <= 10 && l.changeVerbs.within(toks) {
+	if len(cmds) == 0 && len(toks) <= 10 && changing {
 		if target, _ := t.a.classify(t.a.core(toks)); target == nil || target == f {
 			return []Command{{Type: CorrectSlot}} // change, but what
 		}
@@ -78,7 +82,7 @@ func (t *turn) mentioned(f *flow) (mention, bool) {
 
 // correctMentioned is "change the origin to Boston", "the date is wrong", "make
 // Boston the origin".
-func (t *turn) correctMentioned(f *flow, m mention, strong, weak bool) []Command {
+func (t *turn) correctMentioned(f *flow, m mention, strong, weak, changing bool) []Command {
 	l, toks := t.a.lang, t.rd.toks
 	s := m.slot
 	k := m.end
@@ -110,7 +114,7 @@ func (t *turn) correctMentioned(f *flow, m mention, strong, weak bool) []Command
 			return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
 		}
 	}
-	if l.changeVerbs.within(toks) {
+	if changing {
 		return []Command{{Type: CorrectSlot, Slot: s.name}}
 	}
 	return nil

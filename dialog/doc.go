@@ -10,6 +10,10 @@
 // starts no goroutine, and the same inputs always give the same outputs. It
 // never runs an action itself and never talks to a model.
 //
+// Doubt: words of which the recognizer is less sure than the agent's settings ask
+// for are asked again, and nothing in them is acted upon
+// ([Settings.MinConfidence]).
+//
 // Economy: while a slot is awaited and the message is a simple value, the value
 // goes straight into the slot. Everything else is understood first, by the words
 // alone, or by a model if the agent's settings say so. State.NLUCalls counts.

@@ -172,8 +172,9 @@ type turn struct {
 	steps    int
 	before   ConversationState // when the message came
 	failed   bool
-	refused  bool // the awaited slot's value did not do
-	changing bool // what to change was asked
+	refused  bool  // the awaited slot's value did not do
+	changing bool  // what to change was asked
+	asked    *slot // what was said of its value asks for another
 
 	rd  reader
 	buf [24]token

@@ -3,6 +3,9 @@ package dialog
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // found is a value that an utterance gives to a slot.
@@ -12,6 +15,7 @@ type found struct {
 	start, end int
 	score      int
 	cue        bool // words before it name the slot
+	fits       bool // the slot would take it; known of dates without a cue alone
 }
 
 // extract finds values for several slots in one utterance ("from Boston to
@@ -30,6 +34,9 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 		}
 		for i := 0; i < len(r.toks); i++ {
 			v, n := r.find(s, r.toks, i, s == awaited && len(r.toks) <= 4)
+			if n == 0 && s.typ == TypeCity && !s.closed() && (s.typeCues.endsAt(r.toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
+				v, n = r.place(i)
+			}
 			if n == 0 {
 				if s.typ == TypeTime { // "at three" needs no more
 					if cn := r.l.clock.at.endsAt(r.toks, i); cn == 0 {
@@ -44,7 +51,7 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 			if s == awaited {
 				f.score += 3
 			}
-			if s.numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.typ != TypeMoney {
+			if s.numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.typ != TypeMoney && !a.counted(r, s, slots, i, i+n) {
 				continue // a bare number belongs to nobody
 			}
 			if s.typ == TypeMoney && !f.cue && s != awaited {
@@ -52,6 +59,7 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 					continue
 				}
 			}
+			f.fits = s.typ == TypeDate && !s.past && !f.cue && a.takes(r, s, v)
 			all = append(all, f)
 		}
 	}
@@ -59,6 +67,79 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.start, b.start))
 	})
 	return a.assign(all, awaited)
+}
+
+// place reads a name that is written with capitals in the middle of a sentence:
+// of a place that no list has, "in Half Moon Bay". Days and months are none.
+func (r reader) place(i int) (any, int) {
+	n := 0
+	for i > 0 && i+n < len(r.toks) && n < 5 {
+		tok := r.toks[i+n]
+		first, _ := utf8.DecodeRuneInString(r.raw[tok.start:tok.end])
+		_, light := r.l.light.at(r.toks, i+n)
+		if !unicode.IsUpper(first) || light > 0 || n > 0 && r.sentenceEnds(i+n) {
+			break
+		}
+		if _, month := r.l.calendar.months[tok.text]; month {
+			break
+		}
+		if _, dn := (dateReader{l: r.l, today: civilOf(r.now)}).date(r.toks, i+n); dn > 0 {
+			break
+		}
+		n++
+	}
+	if n == 0 {
+		return nil, 0
+	}
+	return spanText(r.raw, r.toks, i, i+n), n
+}
+
+// sentenceEnds reports whether a sentence ends before token i: "St. Helena" is
+// none.
+func (r reader) sentenceEnds(i int) bool {
+	last := r.toks[i-1]
+	between := r.raw[last.end:r.toks[i].start]
+	return strings.ContainsAny(between, "!?;:") || len(last.text) > 2 && strings.Contains(between, ".")
+}
+
+// counted reports whether a bare number at tokens i to j can only be meant for
+// the slot: it counts people or things ("for four people", "a party of six"), and
+// no other slot holds a number.
+func (a *Agent) counted(r reader, s *slot, slots []*slot, i, j int) bool {
+	for _, o := range slots {
+		if o != s && o.numeric() && o.typ != TypeMoney {
+			return false
+		}
+	}
+	if s.trailing != nil {
+		if _, n := s.trailing.at(r.toks, j); n > 0 {
+			return true
+		}
+	}
+	return s.typeCues != nil && s.typeCues.endsAt(r.toks, i) > 1
+}
+
+// takes reports whether a slot would take a value, by its limits and validators
+// alone: "next friday" is the day of a visit and no date of birth. A slot of days
+// past is not guessed at: yesterday is rarely what it asks for.
+func (a *Agent) takes(r reader, s *slot, v any) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false // the validator fails again, where it is reported
+		}
+	}()
+	if s.within(v) != nil {
+		return false
+	}
+	for _, val := range s.validators {
+		if val.fn == nil {
+			continue
+		}
+		if _, err := val.fn(v, Check{Slot: s.name, Language: a.settings.Language, Now: r.now, lang: a.lang}); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // pointed scores the words before a value: those that point to the slot raise
@@ -157,13 +238,13 @@ func (a *Agent) assign(all []found, awaited *slot) []found {
 		}
 		if !f.cue && f.slot != awaited {
 			rival := slices.ContainsFunc(all[i+1:], func(o found) bool {
-				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o)
+				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o) && (o.fits || !f.fits)
 			})
 			if rival {
 				continue // whose it is, nobody can tell
 			}
 			rivalBefore := slices.ContainsFunc(all[:i], func(o found) bool {
-				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o)
+				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o) && (o.fits || !f.fits)
 			})
 			if rivalBefore {
 				continue

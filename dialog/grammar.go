@@ -23,6 +23,8 @@ type grammarData struct {
 	SmallNumbers string   `json:"small_numbers"`
 	Number       string   `json:"number"`
 	Date         []string `json:"date"`
+	PastDate     []string `json:"past_date"` // of slots whose days are past
+	Years        string   `json:"years"`
 	Time         []string `json:"time"`
 	Digits       []string `json:"digits"`
 	Integer      []string `json:"integer"`
@@ -61,7 +63,7 @@ func (d *grammarData) fill(p string) string {
 	return strings.NewReplacer(
 		"{weekday}", d.WeekdayNames, "{month}", d.MonthNames, "{day}", d.DayNumbers,
 		"{small}", d.SmallNumbers, "{hour}", d.SmallNumbers, "{digit}", d.DigitNames,
-		"{number}", d.Number,
+		"{number}", d.Number, "{year}", d.Years,
 	).Replace(p)
 }
 
@@ -86,6 +88,9 @@ func (g *grammar) values(s *slot) []string {
 	switch s.typ {
 	case TypeDate:
 		list = d.Date
+		if s.past && len(d.PastDate) > 0 { // a date of birth has its year
+			list = d.PastDate
+		}
 	case TypeTime:
 		list = d.Time
 	case TypeDigits, TypePhone:

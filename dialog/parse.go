@@ -20,8 +20,8 @@ type Options struct {
 	// Validators by name, beside the built-in ones; one of the same name
 	// replaces it.
 	Validators map[string]Validator
-	// Actions that the program carries out without their being declared in the
-	// files.
+	// Actions that the program carries out, whether the files declare them or
+	// not. What the files would have them return as a mock is not used then.
 	Actions []string
 	// Settings that the program reads from [Settings.Other].
 	Settings []string

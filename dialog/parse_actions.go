@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,6 +53,7 @@ func (c *compiler) actionNames() []string {
 func (c *compiler) action(name string, n node) *Action {
 	a := &Action{Name: name, Declared: true}
 	what := "action " + name
+	var mock node
 	c.fields(n, what, map[string]func(key, value node){
 		"description": func(_, v node) { a.Description = strings.TrimSpace(c.text(v, what+".description")) },
 		"inputs":      func(_, v node) { a.Inputs = append(a.Inputs, c.actionInputs(a, v, false)...) },
@@ -66,14 +68,42 @@ func (c *compiler) action(name string, n node) *Action {
 		"idempotent":   func(_, v node) { a.Idempotent = c.boolean(v, what+".idempotent", false) },
 		"http":         func(_, v node) { a.HTTP = c.httpCall(v, what+".http") },
 		"mcp":          func(_, v node) { a.MCP = c.mcpCall(v, what+".mcp") },
+		"mock":         func(_, v node) { mock = v },
 	})
 	if a.HTTP != nil && a.MCP != nil {
 		c.fail(n, "%s: want http or mcp, not both", what)
 	}
+	c.mock(a, mock)
 	if len(a.confirmation) > 0 {
 		a.RequiresConfirmation = true
 	}
 	return a
+}
+
+// mock reads the outputs that stand for a service's where there is none: values
+// as a set step has them.
+func (c *compiler) mock(a *Action, n node) {
+	what := "action " + a.Name + ".mock"
+	if !n.given() {
+		return
+	}
+	if n.kind != nodeMapping {
+		c.fail(n, "%s: want {output: value}, got %s", what, n.kind)
+		return
+	}
+	if a.HTTP != nil || a.MCP != nil {
+		c.fail(n, "%s: want http, mcp or mock, one of them", what)
+		return
+	}
+	a.Mocked = !slices.Contains(c.opts.Actions, a.Name)
+	for _, p := range n.pairs {
+		name := p.key.text
+		if len(a.Outputs) > 0 && !slices.Contains(a.Outputs, name) {
+			c.report(SeverityError, p.key, nearest(name, a.Outputs), "%s: the action declares no output %q", what, name)
+			continue
+		}
+		a.mock = append(a.mock, c.settingOf(name, p.value, what))
+	}
 }
 
 // actionInputs reads a list of slots, or a mapping of arguments to slots.

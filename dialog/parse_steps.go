@@ -287,8 +287,7 @@ func (c *compiler) confirmStep(r *rawStep, slotNode node) {
 	st.writes = []string{st.answer}
 }
 
-// setStep reads the values to set: literals, texts with {slots}, and
-// expressions behind an equals sign.
+// setStep reads the values to set.
 func (c *compiler) setStep(r *rawStep, n, slotsNode node) {
 	st := r.st
 	what := "step " + st.id + ".slots"
@@ -302,24 +301,7 @@ func (c *compiler) setStep(r *rawStep, n, slotsNode node) {
 			c.fail(p.key, "%s: %q: want a name of letters, digits and underscores", what, name)
 			continue
 		}
-		set := setting{name: name}
-		v := p.value
-		switch {
-		case v.kind == nodeScalar && strings.HasPrefix(strings.TrimSpace(v.text), "="):
-			v.text = strings.TrimPrefix(strings.TrimSpace(v.text), "=")
-			set.expr = c.expression(v, what+"."+name)
-		case v.kind == nodeScalar && strings.Contains(v.text, "{"):
-			m := c.message(v, what+"."+name)
-			if len(m) == 1 {
-				if t := m[0]; len(t.parts) == 1 && t.parts[0].value != nil && !t.parts[0].plural && t.parts[0].format == "" {
-					set.expr = t.parts[0].value // one value alone keeps its type
-				} else {
-					set.text = t
-				}
-			}
-		default:
-			set.value = v.plain()
-		}
+		set := c.settingOf(name, p.value, what)
 		if set.expr != nil {
 			st.reads = append(st.reads, set.expr.names...)
 		}
@@ -330,4 +312,27 @@ func (c *compiler) setStep(r *rawStep, n, slotsNode node) {
 		st.writes = append(st.writes, name)
 		c.a.vars[name] = true
 	}
+}
+
+// settingOf reads one value to set: a literal, a text with {slots}, or an
+// expression behind an equals sign.
+func (c *compiler) settingOf(name string, v node, what string) setting {
+	set := setting{name: name}
+	switch {
+	case v.kind == nodeScalar && strings.HasPrefix(strings.TrimSpace(v.text), "="):
+		v.text = strings.TrimPrefix(strings.TrimSpace(v.text), "=")
+		set.expr = c.expression(v, what+"."+name)
+	case v.kind == nodeScalar && strings.Contains(v.text, "{"):
+		m := c.message(v, what+"."+name)
+		if len(m) == 1 {
+			if t := m[0]; len(t.parts) == 1 && t.parts[0].value != nil && !t.parts[0].plural && t.parts[0].format == "" {
+				set.expr = t.parts[0].value // one value alone keeps its type
+			} else {
+				set.text = t
+			}
+		}
+	default:
+		set.value = v.plain()
+	}
+	return set
 }

@@ -151,14 +151,14 @@ flows:
       - {step: e, type: say, message: "{count:loud}"}
 `, []string{`step a.evaluate: at character 8: got the end, want a value`, `step b.evaluate: unknown slot "cont" (did you mean "count"?)`, `step c.message: {count +}: at character 8: got the end, want a value`, `the brace is not closed`, `unknown format "loud"`}},
 		{"wrong kinds", `
-settings: {turn: [1], language: 7, retries: many}
+settings: {language: 7, retries: many}
 slots: [1, {type: date}]
 actions: none
 flows:
   f: {steps: 3, trigger: {intents: {a: 1}}}
   g: 4
 `, []string{
-			`settings.turn: want {policy: name, ...}, got a list`, `settings.retries: want a number`, `there are no words for "7"`,
+			`settings.retries: want a number`, `there are no words for "7"`,
 			`slot "1": want a name`, `slots: want a field name in each entry`, `actions: want a mapping of names, got a single value`,
 			`flow f.trigger.intents: want a list of phrases, got a mapping`, `flow f: want a list of steps, got a single value`,
 			`flow g: want a mapping with steps`, `flow g has no trigger phrases`,

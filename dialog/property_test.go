@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ type walker struct {
 func propertyAgents(t *testing.T) map[string]*Agent {
 	agents := map[string]*Agent{
 		"seed": testAgent(t, "seed.yaml"), "bank": testAgent(t, "bank.yaml"), "steps": testAgent(t, "steps.yaml"),
-		"model": testAgent(t, "model.yaml"), "de": testAgent(t, "de.yaml"),
+		"model": testAgent(t, "model.yaml"), "de": testAgent(t, "de.yaml"), "doubt": testAgent(t, "doubt.yaml"),
 		"soni": testAgent(t, "soni/00-settings.yaml", "soni/10-slots.yaml", "soni/20-flows.yaml"),
 	}
 	if _, err := os.Stat("../examples/flights/flights.yaml"); err == nil {
@@ -68,7 +69,8 @@ func propertyAgents(t *testing.T) map[string]*Agent {
 
 // TestRandomTurns lets random users talk to every agent: nothing panics, every
 // transition is in the matrix, no action runs without its confirmation or twice
-// for one, what the user confirmed is not lost, and the state survives JSON.
+// for one, what the user confirmed is not lost, words that the recognizer doubts
+// change nothing, and the state survives JSON.
 func TestRandomTurns(t *testing.T) {
 	agents := propertyAgents(t)
 	for _, name := range sortedKeys(agents) {
@@ -134,9 +136,39 @@ func (w *walker) turn(t *rapid.T, words []string) {
 			text += " " + rapid.SampledFrom(words).Draw(t, "more")
 		}
 		w.yes = w.agreed(text) || strings.Contains(strings.ToLower(text), "yes")
-		w.check(t, text, func() Output {
-			return w.a.Handle(&w.st, w.now, Message{Text: text, Confidence: rapid.Float64Range(0, 1).Draw(t, "confidence")})
-		})
+		before, m := w.st.Clone(), Message{Text: text, Confidence: rapid.Float64Range(0, 1).Draw(t, "confidence")}
+		w.check(t, text, func() Output { return w.a.Handle(&w.st, w.now, m) })
+		if m.Confidence > 0 && m.Confidence < w.a.settings.MinConfidence {
+			w.checkUntouched(t, text, before)
+		}
+	}
+}
+
+// checkUntouched: nothing was done with words that the recognizer doubts.
+func (w *walker) checkUntouched(t *rapid.T, text string, before State) {
+	t.Helper()
+	after := w.st
+	given := func(slots map[string]any) map[string]any { // a slot that was asked for is null
+		out := make(map[string]any)
+		for name, v := range slots {
+			if v != nil {
+				out[name] = v
+			}
+		}
+		return out
+	}
+	if !reflect.DeepEqual(given(before.Slots), given(after.Slots)) {
+		t.Fatalf("%q, doubtful: slots %v became %v", text, before.Slots, after.Slots)
+	}
+	if before.CurrentFlow != after.CurrentFlow || before.CurrentStep != after.CurrentStep || before.WaitingForSlot != after.WaitingForSlot ||
+		len(before.Stack) != len(after.Stack) || (before.Confirmation == nil) != (after.Confirmation == nil) || before.NLUCalls != after.NLUCalls {
+		t.Fatalf("%q, doubtful: the dialogue went from %s/%s to %s/%s", text, before.CurrentFlow, before.CurrentStep, after.CurrentFlow, after.CurrentStep)
+	}
+	if before.ConversationState != after.ConversationState && (before.ConversationState != Completed || after.ConversationState != Idle) {
+		t.Fatalf("%q, doubtful: %s became %s", text, before.ConversationState, after.ConversationState)
+	}
+	if o := w.out; o.Act != nil || o.Understand != nil || o.Ask || o.End || len(o.Say) == 0 {
+		t.Fatalf("%q, doubtful: %+v", text, o)
 	}
 }
 

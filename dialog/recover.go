@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -133,6 +134,81 @@ func (t *turn) notUnderstood() {
 		t.prompt(s, t.collectStep(s))
 	}
 	t.back()
+}
+
+// unsure reports whether the recognizer doubts a message: it says how sure it
+// is, and that is less than the agent's settings ask for.
+func (t *turn) unsure(m Message) bool {
+	return m.Confidence > 0 && m.Confidence < t.a.settings.MinConfidence
+}
+
+// notCaught is what happens with words that the recognizer doubts: nothing in
+// them is acted upon, be it a value, a command, a yes or no, or a wish. The
+// value of the awaited slot is asked about ("Did you mean Boston?"); else the
+// question is asked again, and it counts as not understood. No model is asked
+// either: it would make sense of anything.
+func (t *turn) notCaught(m Message) {
+	st := t.st
+	t.trace("low_confidence", TraceData{Detail: strconv.FormatFloat(m.Confidence, 'f', 2, 64)})
+	if t.doubt() {
+		return
+	}
+	t.before = t.resting()
+	if st.ConversationState == Completed {
+		t.enter(Idle)
+	}
+	if st.ConversationState != Understanding { // it is, at rest, if it was restored so
+		t.enter(Understanding)
+	}
+	st.Misses++
+	if t.giveUp() {
+		t.back()
+		return
+	}
+	t.phrase("not_caught")
+	s := t.a.slotIndex[st.WaitingForSlot]
+	switch {
+	case t.before == Error:
+		t.phrase("error_offer")
+	case t.flow == nil && st.Misses == 1:
+		t.phrase("what_to_do")
+	case t.flow == nil:
+		t.offer()
+	case st.Confirmation != nil && st.Misses == 1:
+		t.phrase("example_yes_no")
+	case st.Confirmation != nil: // the caller may have lost what it is about
+		t.again()
+	case s == nil:
+	case st.Suggested != nil && st.Suggested.Slot == s.name:
+		t.suggest(s, st.Suggested.Value)
+	default:
+		if st.Misses > 1 {
+			t.example(s)
+		}
+		t.prompt(s, t.collectStep(s))
+	}
+	t.back()
+}
+
+// doubt asks whether the awaited slot's value is what was meant. It reports
+// whether the message was nothing but such a value. Free text is no value to ask
+// about, and neither is a yes or no; nor is another, before the last is answered.
+func (t *turn) doubt() bool {
+	st := t.st
+	if st.ConversationState != WaitingForSlot || t.flow == nil || st.Suggested != nil {
+		return false
+	}
+	s := t.a.slotIndex[st.WaitingForSlot]
+	if s == nil || s.free() || s.typ == TypeBoolean {
+		return false
+	}
+	value, sure, direct := t.simple(s)
+	if !direct || sure == unread {
+		return false
+	}
+	t.validating(s)
+	t.take(s, value, doubtful)
+	return true
 }
 
 // offer says what the agent can do.

@@ -218,6 +218,7 @@ func (t *turn) runCollect(s *step) bool {
 // prompt asks for a slot.
 func (t *turn) prompt(s *slot, st *step) {
 	switch {
+	case t.asked == s:
 	case st != nil && st.typ == stepCollect && st.slot == s && t.sayMessage(st.message, st.fixed):
 	case t.sayMessage(s.prompt, false):
 	case s.typ == TypeBoolean:
@@ -308,16 +309,7 @@ func (t *turn) runSet(s *step) bool {
 		}
 	}
 	for _, set := range s.sets {
-		var v any
-		var err error
-		switch {
-		case set.expr != nil:
-			v, err = set.expr.eval(t.value)
-		case set.text != nil:
-			v, err = set.text.render(t.rawScope())
-		default:
-			v = set.value
-		}
+		v, err := t.valueOf(set)
 		if err != nil {
 			t.fail("ExpressionError", err.Error())
 			return false
@@ -325,6 +317,18 @@ func (t *turn) runSet(s *step) bool {
 		t.st.Slots[set.name] = canon(v)
 	}
 	return t.next(s, s.next)
+}
+
+// valueOf works out a value to set.
+func (t *turn) valueOf(set setting) (any, error) {
+	switch {
+	case set.expr != nil:
+		return set.expr.eval(t.value)
+	case set.text != nil:
+		return set.text.render(t.rawScope())
+	default:
+		return set.value, nil
+	}
 }
 
 // rawScope fills templates with values as they are kept.

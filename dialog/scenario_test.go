@@ -147,7 +147,9 @@ func (s *scenario) run(line string) {
 	case "user":
 		m := Message{Text: arg, Confidence: 1}
 		if param != "" {
-			fmt.Sscan(param, &m.Confidence)
+			if _, err := fmt.Sscan(param, &m.Confidence); err != nil {
+				s.t.Fatalf("confidence %q: %v", param, err)
+			}
 		}
 		o = s.agent.Handle(&s.st, s.now, m)
 	case "ok":
@@ -168,6 +170,9 @@ func (s *scenario) run(line string) {
 		o = s.agent.Handle(&s.st, s.now, ActionEnded{ID: arg, Outputs: map[string]any{}})
 	case "failed":
 		code, message, _ := strings.Cut(arg, " ")
+		if s.act == nil {
+			s.t.Fatalf("%s: no action was asked for", line)
+		}
 		o = s.agent.Handle(&s.st, s.now, ActionEnded{ID: s.act.ID, Failed: true, Code: code, Message: message})
 	case "missing":
 		o = s.agent.Handle(&s.st, s.now, ActionEnded{ID: s.act.ID, Missing: strings.Fields(arg)})

@@ -127,6 +127,12 @@ func (l *language) code(toks []token, i int) (s string, n, parts int) {
 			parts++
 			continue
 		}
+		if l.letterGroup(toks, k, b.String()) {
+			b.WriteString(toks[k].text)
+			k++
+			parts++
+			continue
+		}
 		if id, sn := l.spelling.symbols.at(toks, k); sn > 0 && parts > 0 && l.spelling.marks[id] != "@" {
 			b.WriteString(l.spelling.marks[id])
 			k += sn
@@ -138,6 +144,27 @@ func (l *language) code(toks []token, i int) (s string, n, parts int) {
 		return "", 0, 0
 	}
 	return b.String(), k - i, parts
+}
+
+// letterGroup reports whether token k is a group of letters between groups of
+// digits, as IBANs are written: "GB29 NWBK 6016". A word of every day is none.
+func (l *language) letterGroup(toks []token, k int, before string) bool {
+	t := toks[k].text
+	if len(t) < 2 || len(t) > 5 || k+1 >= len(toks) || !mixed(before) || !isDigit(before[len(before)-1]) {
+		return false
+	}
+	for i := range len(t) {
+		if t[i] < 'a' || t[i] > 'z' {
+			return false
+		}
+	}
+	if _, n := l.light.at(toks, k); n > 0 {
+		return false
+	}
+	if _, n := l.spelling.symbols.at(toks, k); n > 0 {
+		return false
+	}
+	return isDigit(toks[k+1].text[0])
 }
 
 func lastByte(b *strings.Builder) byte {

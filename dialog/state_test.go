@@ -331,6 +331,41 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: cit
 	if out = a.Handle(&st, tuesday, Message{Text: "no, Austin", Confidence: 0.9}); joinLines(out.Say) != "Austin." {
 		t.Errorf("said %q", joinLines(out.Say))
 	}
+	// A doubtful answer to "did you mean" leaves it open.
+	a.Handle(&st, tuesday, Message{Text: "go"})
+	a.Handle(&st, tuesday, Message{Text: "change the city"})
+	st.Slots["city"] = nil
+	a.Handle(&st, tuesday, Message{Text: "Boston", Confidence: 0.3})
+	out = a.Handle(&st, tuesday, Message{Text: "yes", Confidence: 0.49})
+	if joinLines(out.Say) != "Sorry, I did not catch that. Did you mean Boston?" || out.Expect.Kind != "yes_no" || st.Slots["city"] != nil {
+		t.Errorf("said %q, expects %q, slots %v", joinLines(out.Say), out.Expect.Kind, st.Slots)
+	}
+	// The threshold itself is sure enough, and so is a confidence nobody gave.
+	if a.Handle(&st, tuesday, Message{Text: "yes", Confidence: 0.5}); st.Slots["city"] != "Boston" {
+		t.Errorf("slots %v", st.Slots)
+	}
+	if out = a.Handle(&st, tuesday, Message{Text: "go"}); joinLines(out.Say) != "Where?" {
+		t.Errorf("said %q", joinLines(out.Say))
+	}
+}
+
+// TestMinConfidenceAsksNoModel: a model would make sense of anything.
+func TestMinConfidenceAsksNoModel(t *testing.T) {
+	a, problems := Parse(append(testFiles(t, "model.yaml"), File{"b.yaml", []byte("settings: {min_confidence: 0.5}\n")}))
+	if a == nil {
+		t.Fatal(problems)
+	}
+	var st State
+	a.Start(&st, tuesday)
+	for i, text := range []string{"what is the weather", "I want to book a flight"} {
+		out := a.Handle(&st, tuesday, Message{Text: text, Confidence: 0.4})
+		if out.Ask || out.Understand != nil || len(out.Say) == 0 || st.NLUCalls != 0 || out.Handoff != (i == 1) {
+			t.Errorf("%s: %+v after %d calls", text, out, st.NLUCalls)
+		}
+	}
+	if out := a.Handle(&st, tuesday, Message{Text: "what is the weather", Confidence: 0.6}); out.Understand == nil {
+		t.Errorf("a sure message: %+v", out)
+	}
 }
 
 // FuzzState reads any bytes as a checkpoint and goes on from there: a state
