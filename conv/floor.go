@@ -170,9 +170,7 @@ func (c *Conversation) speechWhileThinking(cause string) {
 	}
 	st.Reply.Held = true
 	c.stopHeldClock()
-	if st.Reply.Voiced || st.Reply.Earlier || st.Playout.Playing {
-		c.pausePlayout()
-	}
+	c.holdPlayout()
 	c.takeFloor(cause)
 	if st.User.Words() != "" {
 		c.cancelReply(TurnInterrupted)
@@ -276,7 +274,7 @@ func (c *Conversation) overIsOver() {
 	over := c.st.Over
 	c.st.Over = UserTurn{}
 	c.st.Barge.Reset()
-	if over.Words() == "" || c.classify(over.Words()).Kind == turn.Echo {
+	if over.Words() == "" || c.echoesEnd(over.Words(), c.st.Reply.Text) {
 		return
 	}
 	if over.Text != "" {

@@ -140,6 +140,13 @@ func (c *Conversation) callsHeld() bool {
 	return false
 }
 
+// holdPlayout keeps what there is of a held reply's audio from the ear.
+func (c *Conversation) holdPlayout() {
+	if r := &c.st.Reply; r.Voiced || r.Earlier || c.st.Playout.Playing {
+		c.pausePlayout()
+	}
+}
+
 // pausePlayout holds the current turn's audio where it is.
 func (c *Conversation) pausePlayout() {
 	p := &c.st.Playout

@@ -164,6 +164,9 @@ func (c *Conversation) dropSuspension() {
 	if st.Phase != Suspended {
 		return
 	}
+	if st.Before == ListeningReady {
+		st.DeadAir.Stop()
+	}
 	facts := st.Suspended.Facts
 	st.Suspended = Suspension{}
 	for _, fact := range facts {

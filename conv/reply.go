@@ -457,6 +457,11 @@ func (c *Conversation) releaseReply(cause string) {
 	r := &c.st.Reply
 	r.Held = false
 	c.resumePlayout()
+	if r.Owed {
+		r.Owed = false
+		c.request(RequestToolResult, "")
+		return
+	}
 	switch {
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
 		c.disarm(TimerTry, TimerProcessing)

@@ -113,6 +113,7 @@ type Reply struct {
 	Closed  bool   `json:"closed"`  // the voice knows that the current part has no more text
 	Silent  bool   `json:"silent"`  // it has no voice
 	Held    bool   `json:"held"`    // a voice is heard: nothing of it may play yet
+	Owed    bool   `json:"owed"`    // Held: the results of its tools are not yet given to the mind
 }
 
 // Playout is what is known of the agent's audio on its way to the ear.

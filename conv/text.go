@@ -43,6 +43,12 @@ func joinWords(a, b string) string {
 	}
 }
 
+// lastWords are the last n words of a text.
+func lastWords(text string, n int) string {
+	words := strings.Fields(text)
+	return strings.Join(words[max(0, len(words)-n):], " ")
+}
+
 // abbreviations do not end a sentence with their full stop.
 var abbreviations = []string{
 	"mr.", "mrs.", "ms.", "dr.", "st.", "no.", "vs.", "e.g.", "i.e.", "a.m.", "p.m.",

@@ -265,13 +265,13 @@ func (c *Conversation) afterCall(cause string) {
 }
 
 // continueReply gives the results to the mind, with what the user said
-// meanwhile. If the user is speaking, the user has the floor and the results
-// wait in the history.
+// meanwhile. If the user is speaking, the user has the floor: the results are in
+// the history for the answer to what comes.
 func (c *Conversation) continueReply(cause string) {
 	st := &c.st
 	r := &st.Reply
 	words := st.User.Words()
-	if c.userHasFloor() {
+	if c.userHasFloor() && words != "" {
 		c.become(Understanding, cause)
 		c.cancelReply(TurnInterrupted)
 		c.takeFloor(cause)
@@ -279,6 +279,13 @@ func (c *Conversation) continueReply(cause string) {
 	}
 	c.nextPart()
 	c.become(Understanding, cause)
+	if c.userHasFloor() {
+		// If it is no more than a noise, releaseReply asks.
+		r.Held, r.Owed = true, true
+		c.holdPlayout()
+		c.takeFloor(cause)
+		return
+	}
 	if words != "" {
 		c.openUserTurn()
 		r.UserTurn = st.User.Turn

@@ -158,6 +158,9 @@ func (c *Conversation) afterWords(ends bool) {
 func (c *Conversation) hearWhileThinking(text string, confidence float64, final, ends bool) {
 	st := &c.st
 	if c.awaitingFinal() {
+		if c.echoed(text) {
+			text = ""
+		}
 		c.noteWords(text, confidence, final)
 		if final {
 			c.commit(c.event)
@@ -218,8 +221,16 @@ func (c *Conversation) classify(text string) turn.Verdict {
 // echoed reports whether words are the agent's own, come back behind the end of
 // its audio: the stretch of speech began while it played.
 func (c *Conversation) echoed(text string) bool {
-	if !c.st.Floor.Overlap || text == "" {
+	return c.st.Floor.Overlap && c.echoesEnd(text, c.st.Said)
+}
+
+// echoesEnd reports whether words repeat the last of what was said: an echo that
+// is heard behind the end of the audio is one of its end. Somebody who answers
+// with other words of a question is no echo.
+func (c *Conversation) echoesEnd(text, said string) bool {
+	if text == "" {
 		return false
 	}
-	return turn.Classify(text, c.st.Said, c.words, c.opts.Filter).Kind == turn.Echo
+	tail := lastWords(said, len(strings.Fields(text))+1)
+	return turn.Classify(text, tail, c.words, c.opts.Filter).Kind == turn.Echo
 }

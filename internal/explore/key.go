@@ -25,7 +25,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 
 	k.flags(r.Turn != 0, r.UserTurn != 0, r.Request != 0, r.Requested, r.Retrying, r.Answered,
 		r.Voiced, r.Done)
-	k.flags(r.Closed, r.Silent, r.Held, r.Unsaid != "", r.Earlier)
+	k.flags(r.Closed, r.Silent, r.Held, r.Unsaid != "", r.Earlier, r.Owed)
 	k.text(string(r.Kind))
 	k.text(string(r.Why))
 	k.num(r.Attempt)
