@@ -21,8 +21,9 @@ var layers = []struct {
 	{2, []string{"journal", "internal/media", "internal/explore"}},
 	{1, []string{"port", "conv"}},
 	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/panel"}},
-	// The last two hold tests of the adapters below them together.
-	{testOnly, []string{"archtest", "convtest", "porttest", "internal/detector", "internal/provider"}},
+	// internal/detector and internal/provider hold tests of the adapters below them
+	// together.
+	{testOnly, []string{"archtest", "convtest", "porttest", "internal/detector", "internal/provider", "internal/provider/*/fake"}},
 }
 
 // onlyImportedBy narrows who may import a package.
@@ -66,9 +67,10 @@ var sharedTables = map[string]string{
 // workers are the functions that start goroutines outside tests, each with the one that waits
 // for what it started.
 var workers = map[string]string{
-	"internal/explore: (*explorer).expand": "a fork and join: it waits for its workers before it returns",
-	"session: (*Session).Run":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-	"session: (*Session).RunVirtual":       "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
+	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
+	"session: (*Session).Run":                  "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"session: (*Session).RunVirtual":           "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 }
 
 // Longer files and functions have an entry with the reason why they are one.
@@ -79,8 +81,6 @@ const (
 )
 
 var longFiles = map[string]string{
-	"conv/conv.go":  "Step and what each of its parts may do to the state, read together",
-	"conv/floor.go": "one topic, who has the floor, with a branch for each event that can move it",
 	"conv/reply.go": "one topic, the life of a reply from its request to its last part",
 }
 

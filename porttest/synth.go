@@ -10,13 +10,19 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
+var _ port.Synthesizer = (*Synthesizer)(nil)
+
 // Synthesizer is a fake voice: a tone for each word, as long as the word has
 // letters, and a mark at each word's beginning. The same text gives the same
-// samples. It is safe for concurrent use.
+// samples, none of which is zero. It is safe for concurrent use.
 type Synthesizer struct {
 	SampleRate int                     // 16000 if zero
 	PerLetter  audio.Pos               // samples; 60 ms if zero
+	NoMarks    bool                    // of an engine without word timing
 	Fail       func(text string) error // if set and not nil for a text, Speak fails with it
+	// Before, if set, runs before a text is spoken, for voices that misbehave; an
+	// error ends Speak with it. emit is the caller's.
+	Before func(ctx context.Context, text string, emit func(port.Speech) error) error
 }
 
 // Rate is the sampling rate.
@@ -29,17 +35,21 @@ func (s *Synthesizer) Rate() int {
 
 // Speak hums the text, word by word, in pieces of 20 ms.
 func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
+	if s.Before != nil {
+		if err := s.Before(ctx, u.Text, emit); err != nil {
+			return err
+		}
+	}
 	if s.Fail != nil {
 		if err := s.Fail(u.Text); err != nil {
 			return err
 		}
 	}
-	letter := s.PerLetter
-	if letter == 0 {
-		letter = audio.Pos(s.Rate() * 60 / 1000)
+	h := hum{emit: emit, rate: s.Rate(), letter: s.PerLetter}
+	if h.letter == 0 {
+		h.letter = audio.Pos(s.Rate() * 60 / 1000)
 	}
-	piece := make([]int16, audio.FrameSamples(s.Rate()))
-	var at audio.Pos
+	h.piece = make([]int16, audio.FrameSamples(s.Rate()))
 	for i := 0; i < len(u.Text); {
 		end := strings.IndexFunc(u.Text[i:], unicode.IsSpace)
 		if end < 0 {
@@ -49,27 +59,47 @@ func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(por
 			i++
 			continue
 		}
-		marks := []port.Mark{{At: at, Text: i}}
-		for n := letter * audio.Pos(end); n > 0; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			part := piece[:min(n, audio.Pos(len(piece)))]
-			for k := range part {
-				phase := float64(at+audio.Pos(k)) / float64(s.Rate())
-				part[k] = int16(6000 * math.Sin(2*math.Pi*(180+20*float64(end))*phase))
-				if part[k] == 0 {
-					part[k] = 1 // a frame of speech is never silent
-				}
-			}
-			if err := emit(port.Speech{PCM: part, Marks: marks}); err != nil {
-				return err
-			}
-			marks = nil
-			at += audio.Pos(len(part))
-			n -= audio.Pos(len(part))
+		var marks []port.Mark
+		if !s.NoMarks {
+			marks = []port.Mark{{At: h.at, Text: i}}
+		}
+		if err := h.word(ctx, end, marks); err != nil {
+			return err
 		}
 		i += end
+	}
+	return ctx.Err()
+}
+
+// hum is one Speak.
+type hum struct {
+	emit   func(port.Speech) error
+	rate   int
+	letter audio.Pos
+	piece  []int16
+	at     audio.Pos
+}
+
+// word emits the tone of a word of so many letters.
+func (h *hum) word(ctx context.Context, letters int, marks []port.Mark) error {
+	for n := h.letter * audio.Pos(letters); n > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := h.piece[:min(n, audio.Pos(len(h.piece)))]
+		for k := range part {
+			phase := float64(h.at+audio.Pos(k)) / float64(h.rate)
+			part[k] = int16(6000 * math.Sin(2*math.Pi*(180+20*float64(letters))*phase))
+			if part[k] == 0 {
+				part[k] = 1 // a frame of speech is never silent
+			}
+		}
+		if err := h.emit(port.Speech{PCM: part, Marks: marks}); err != nil {
+			return err
+		}
+		marks = nil
+		h.at += audio.Pos(len(part))
+		n -= audio.Pos(len(part))
 	}
 	return nil
 }

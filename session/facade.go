@@ -95,11 +95,16 @@ func (m *Machine) StartConversation() error {
 	m.mu.Lock()
 	m.release = release
 	m.mu.Unlock()
-	if err := m.Post(conv.UserStart{}); err != nil {
+	err = m.Post(conv.UserStart{})
+	select {
+	case <-m.donec:
+		// The loop ended meanwhile. It gives the place back after donec is closed,
+		// which may have been before it was taken here.
 		m.letGo()
+		return ErrEnded
+	default:
 		return err
 	}
-	return nil
 }
 
 // EndConversation ends it (endConversation, user_end_session).
@@ -140,7 +145,8 @@ func (m *Machine) Recover() error {
 }
 
 // CanTransition reports whether the fact would change the phase if it happened
-// now. The machine is not changed.
+// now. The machine is not changed. After the loop's end it fails with
+// [ErrEnded], as does Recent.
 func (m *Machine) CanTransition(ev conv.Event) (bool, error) {
 	can := false
 	err := m.inspect(func(c *conv.Conversation) {
@@ -152,8 +158,10 @@ func (m *Machine) CanTransition(ev conv.Event) (bool, error) {
 }
 
 // OnStateChanged, OnTransition: every change of phase, in order. Observers run
-// on the loop's goroutine: they must not block, and must not call Post. The
-// function returned ends the subscription.
+// on the loop's goroutine and must not block; all methods of the machine may be
+// called from them, and facts that they post are stepped after this step. The
+// function returned ends the subscription: called from an observer, at once;
+// from another goroutine, with the call that may be under way.
 func (m *Machine) OnStateChanged(f func(StateChanged)) (cancel func()) {
 	return m.subscribe(&observer{changed: f})
 }

@@ -1,9 +1,13 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +30,7 @@ type MachineOptions struct {
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 	// Perform carries out an effect. It runs on the loop's goroutine and must not
-	// block; it may call Post of the machine's [Local].
+	// block; what it finds at once it hands to [Machine.Local].
 	Perform func(conv.Effect)
 	// After runs when a step's effects have been handed out, on the loop's
 	// goroutine.
@@ -41,18 +45,25 @@ type MachineOptions struct {
 }
 
 // Machine owns a conversation and steps it. Its exported methods may be called
-// from any goroutine unless they say otherwise.
+// from any goroutine, observers and Perform included, unless they say otherwise.
 type Machine struct {
 	o       MachineOptions
-	conv    *conv.Conversation // touched by the loop's goroutine alone
+	conv    *conv.Conversation // touched by the loop's goroutine alone, or under begin before there is one
 	catalog *catalog.Catalog
 
-	inbox chan message
-	donec chan struct{} // closed when the loop has ended
-	local []conv.Event  // posted by the loop's own goroutine
+	inbox  chan message
+	donec  chan struct{} // closed when the loop has ended
+	ending sync.Once     // closes donec
+	loop   atomic.Uint64 // the goroutine of the loop; zero before it runs
+
+	// Of the loop's goroutine.
+	local   []conv.Event // facts of its own, to be stepped next
+	backlog []message    // taken from the inbox to make room: see keep
 
 	current atomic.Pointer[Snapshot]
-	started atomic.Bool
+
+	begin   sync.Mutex // guards started, and conv until it is true
+	started bool
 
 	mu        sync.Mutex // guards all below
 	observers []*observer
@@ -91,8 +102,9 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 }
 
 // Post hands facts to the loop, in their order and without others between. It
-// waits while the inbox is full and fails with [ErrEnded] after the loop's end.
-// It must not be called from Perform or from an observer: see [Machine.Local].
+// waits while the inbox is full, except on the loop's own goroutine (in an
+// observer), which would wait for itself. It fails with [ErrEnded] after the
+// loop's end.
 func (m *Machine) Post(events ...conv.Event) error {
 	return m.send(message{events: append([]conv.Event(nil), events...)})
 }
@@ -106,22 +118,85 @@ func (m *Machine) send(msg message) error {
 	select {
 	case m.inbox <- msg:
 		return nil
+	default: // full
+	}
+	if m.onLoop() {
+		m.keep(msg)
+		return nil
+	}
+	select {
+	case m.inbox <- msg:
+		return nil
 	case <-m.donec:
 		return ErrEnded
 	}
+}
+
+// keep is the loop posting to its own full inbox: it takes the oldest messages
+// into its own hands until there is room, so that the order stays.
+func (m *Machine) keep(msg message) {
+	for {
+		select {
+		case m.inbox <- msg:
+			return
+		case old := <-m.inbox:
+			m.backlog = append(m.backlog, old)
+		}
+	}
+}
+
+// onLoop reports whether the caller runs on the loop's goroutine. It is too slow
+// for every post.
+func (m *Machine) onLoop() bool {
+	loop := m.loop.Load()
+	return loop != 0 && loop == goroutineID()
+}
+
+// goroutineID is the number in the first line of a stack trace, "goroutine 7
+// [running]:". The runtime has no other way to tell.
+func goroutineID() uint64 {
+	var buf [64]byte
+	n := runtime.Stack(buf[:], false)
+	fields := bytes.Fields(buf[:n])
+	if len(fields) < 2 {
+		return 0
+	}
+	id, _ := strconv.ParseUint(string(fields[1]), 10, 64) // 0 if it ever looks otherwise
+	return id
 }
 
 // Local posts facts from within Perform or an observer, on the loop's own
 // goroutine: they are stepped right after the current one.
 func (m *Machine) Local(events ...conv.Event) { m.local = append(m.local, events...) }
 
+// claim makes the caller's goroutine the loop, once. set runs before anybody
+// else can see that there is a loop; it may be nil.
+func (m *Machine) claim(set func()) error {
+	m.begin.Lock()
+	defer m.begin.Unlock()
+	if m.started {
+		return errors.New("the machine's loop has been run before")
+	}
+	m.started = true
+	m.loop.Store(goroutineID())
+	if set != nil {
+		set()
+	}
+	return nil
+}
+
 // Run is the loop. It returns nil when the conversation that was started has
 // ended, ctx's error when ctx ends first, or the recorder's error.
 func (m *Machine) Run(ctx context.Context) error {
-	if !m.started.CompareAndSwap(false, true) {
-		return errors.New("the machine's loop has been run before")
+	if err := m.claim(nil); err != nil {
+		return err
 	}
 	defer m.end()
+	return m.run(ctx)
+}
+
+// run steps what comes in until the conversation is over.
+func (m *Machine) run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -130,24 +205,21 @@ func (m *Machine) Run(ctx context.Context) error {
 		} else {
 			timer.Reset(next.Sub(m.o.Now()))
 		}
-		var msg message
-		select {
-		case <-ctx.Done():
+		msg, ok := m.kept()
+		if ok && ctx.Err() != nil {
 			return ctx.Err()
-		case msg = <-m.inbox:
-		case <-timer.C:
-			msg.events = []conv.Event{conv.DeadlinePassed{}}
 		}
-		if msg.ask != nil {
-			msg.ask(m.conv)
-			close(msg.reply)
-			continue
-		}
-		now := m.o.Now()
-		for _, ev := range msg.events {
-			if err := m.step(now, ev); err != nil {
-				return err
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case msg = <-m.inbox:
+			case <-timer.C:
+				msg.events = []conv.Event{conv.DeadlinePassed{}}
 			}
+		}
+		if err := m.take(msg); err != nil {
+			return err
 		}
 		if m.over() {
 			return nil
@@ -155,15 +227,55 @@ func (m *Machine) Run(ctx context.Context) error {
 	}
 }
 
+// kept is the oldest message of the backlog.
+func (m *Machine) kept() (msg message, ok bool) {
+	if len(m.backlog) == 0 {
+		return message{}, false
+	}
+	msg = m.backlog[0]
+	m.backlog = slices.Delete(m.backlog, 0, 1)
+	return msg, true
+}
+
+// poll is the next message, if there is one.
+func (m *Machine) poll() (msg message, ok bool) {
+	if msg, ok = m.kept(); ok {
+		return msg, true
+	}
+	select {
+	case msg = <-m.inbox:
+		return msg, true
+	default:
+		return message{}, false
+	}
+}
+
+// take answers a question or steps facts.
+func (m *Machine) take(msg message) error {
+	if msg.ask != nil {
+		msg.ask(m.conv)
+		close(msg.reply)
+		return nil
+	}
+	now := m.o.Now()
+	for _, ev := range msg.events {
+		if err := m.step(now, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // over reports whether a conversation was held and is done.
 func (m *Machine) over() bool {
 	return m.conv.Phase() == conv.Idle && m.conv.State().Previous == conv.Terminating
 }
 
-// end gives back what the machine holds.
+// end gives back what the machine holds. The order matters to a start that
+// comes at the same moment: see StartConversation. Called again it does nothing.
 func (m *Machine) end() {
+	m.ending.Do(func() { close(m.donec) })
 	m.letGo()
-	close(m.donec)
 }
 
 // Done is closed when the loop has ended.
@@ -223,8 +335,15 @@ func (m *Machine) letGo() {
 
 // inspect runs f on the loop's goroutine and waits for it.
 func (m *Machine) inspect(f func(*conv.Conversation)) error {
-	if !m.started.Load() {
+	m.begin.Lock()
+	if !m.started {
+		defer m.begin.Unlock()
 		f(m.conv) // no loop owns it yet
+		return nil
+	}
+	m.begin.Unlock()
+	if m.onLoop() {
+		f(m.conv)
 		return nil
 	}
 	msg := message{ask: f, reply: make(chan struct{})}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -46,9 +47,10 @@ type Step struct {
 	State  *conv.State
 }
 
-// observer is one subscription. All fields but the functions' own effects are
-// fixed.
+// observer is one subscription: one of the functions is set.
 type observer struct {
+	gone atomic.Bool // it has unsubscribed
+
 	changed func(StateChanged)
 	turn    func(TurnEvent)
 	problem func(Problem)
@@ -61,6 +63,7 @@ func (m *Machine) subscribe(o *observer) (cancel func()) {
 	defer m.mu.Unlock()
 	m.observers = append(m.observers, o)
 	return sync.OnceFunc(func() {
+		o.gone.Store(true)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		for i, other := range m.observers {
@@ -83,24 +86,50 @@ func (m *Machine) tell(now time.Time, ev conv.Event, before conv.Views, since ti
 	out := m.conv.Last()
 	changes := m.changes(out, before, since)
 	for _, o := range observers {
-		if o.step != nil {
-			o.step(Step{Now: now, Event: ev, Output: out, State: m.conv.State()})
+		switch {
+		case o.step != nil:
+			o.tellStep(Step{Now: now, Event: ev, Output: out, State: m.conv.State()})
+		case o.changed != nil:
+			o.tellChanges(changes)
+		case o.turn != nil:
+			m.tellTurns(o, out.Turns)
+		case o.problem != nil:
+			m.tellProblems(o, out.Effects)
 		}
-		for i := range changes {
-			if o.changed != nil {
-				o.changed(changes[i])
-			}
+	}
+}
+
+func (o *observer) tellStep(s Step) {
+	if !o.gone.Load() {
+		o.step(s)
+	}
+}
+
+func (o *observer) tellChanges(changes []StateChanged) {
+	for i := range changes {
+		if o.gone.Load() {
+			return
 		}
-		for _, t := range out.Turns {
-			if o.turn != nil {
-				o.turn(TurnEvent{t, hashID(m.o.ID), m.turnID(t.Turn)})
-			}
+		o.changed(changes[i])
+	}
+}
+
+func (m *Machine) tellTurns(o *observer, turns []conv.TurnEvent) {
+	for _, t := range turns {
+		if o.gone.Load() {
+			return
 		}
-		for _, e := range out.Effects {
-			if n, ok := e.(conv.Notify); ok && n.Level == conv.LevelError && o.problem != nil {
-				o.problem(Problem{Phase: m.conv.Phase(), Code: n.Code, Message: m.words(n.Code), Level: n.Level})
-			}
+		o.turn(TurnEvent{t, hashID(m.o.ID), m.turnID(t.Turn)})
+	}
+}
+
+func (m *Machine) tellProblems(o *observer, effects []conv.Effect) {
+	for _, e := range effects {
+		n, ok := e.(conv.Notify)
+		if !ok || n.Level != conv.LevelError || o.gone.Load() {
+			continue
 		}
+		o.problem(Problem{Phase: m.conv.Phase(), Code: n.Code, Message: m.words(n.Code), Level: n.Level})
 	}
 }
 

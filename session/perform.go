@@ -17,16 +17,13 @@ func (s *Session) perform(e conv.Effect) {
 	case conv.PrimeAudio:
 		s.Local(conv.AudioReady{})
 	case conv.Listen:
-		s.uplink.Listen()
+		s.listen()
 	case conv.Expect:
 		s.uplink.Expect(e.Expect)
 	case conv.FinalizeTranscript:
 		s.uplink.Finalize()
 	case conv.RequestReply:
-		s.Local(conv.ReplyFailed{
-			Turn: e.Turn, Request: e.Request, Code: conv.ClassUnknown,
-			Message: "no language model is configured",
-		})
+		s.mind.request(e)
 	case conv.Speak:
 		s.voice.speak(job{turn: e.Turn, part: e.Part, text: e.Text})
 		s.o.Leg.Notify(port.Notice{Type: "caption", Turn: e.Turn, Role: string(conv.RoleAgent), Text: e.Text})
@@ -34,8 +31,9 @@ func (s *Session) perform(e conv.Effect) {
 		s.voice.speak(job{turn: e.Turn, part: e.Part, end: true})
 	case conv.CancelTurn:
 		s.voice.cancel(e.Turn)
+		s.mind.cancel(e.Turn)
 	case conv.FlushPlayout:
-		s.flush(e.Turn)
+		s.flush(e.Turn, e.Part)
 	case conv.DuckPlayout:
 		s.downlink.Duck(e.Turn)
 	case conv.PausePlayout:
@@ -43,28 +41,31 @@ func (s *Session) perform(e conv.Effect) {
 	case conv.ResumePlayout:
 		s.downlink.Resume(e.Turn)
 	case conv.RunTool:
-		s.Local(conv.ToolFailed{ID: e.ID, Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", e.Name)})
+		s.tools.start(e.ID, toolCall(e), false)
 	case conv.StartTask:
-		s.Local(conv.TaskFailed{ID: e.ID, Code: conv.ClassToolError, Message: fmt.Sprintf("there is no agent %q", e.Name)})
+		s.tools.start(e.ID, port.ToolCall{ID: e.ID, Name: e.Name, Arguments: e.Arguments}, true)
 	case conv.CancelTool:
-		// Nothing runs: see RunTool.
+		s.tools.cancel(e.ID)
 	case conv.Cue:
 		s.o.Leg.Notify(port.Notice{Type: "cue", Code: e.Code, Text: e.Text})
 	case conv.PauseAudio:
-		s.uplink.Pause(true)
-		s.downlink.Freeze(true)
+		s.still(true)
 	case conv.ResumeAudio:
-		s.uplink.Pause(false)
-		s.downlink.Freeze(false)
+		s.still(false)
 	case conv.Notify:
 		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(e.Level), Code: e.Code, Text: s.words(e.Code)})
 	case conv.Reject:
 		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(conv.LevelWarning), Code: e.Code, Text: s.words(e.Code)})
-	case conv.SaveContext, conv.RestoreContext, conv.CloseConnection:
+	case conv.SaveContext:
+		// The context is in this process, and so are the services: their session
+		// lives on.
+		if e.Reason == "session.expiring" {
+			s.Local(conv.SessionRenewed{ID: s.o.ID})
+		}
+	case conv.RestoreContext, conv.CloseConnection:
 		// The context is in this process, and so is the leg.
 	case conv.Reconnect:
-		// A leg that reads from this process cannot come back.
-		s.Local(conv.ReconnectFailed{})
+		s.reconnect()
 	case conv.Release:
 		s.voice.cancelAll()
 		s.Local(conv.SessionEnded{})
@@ -73,12 +74,47 @@ func (s *Session) perform(e conv.Effect) {
 	}
 }
 
-// flush drops the turn's audio here and at the carrier, and reports what was
-// heard of it.
-func (s *Session) flush(turn int) {
-	heard, text := s.downlink.Flush(turn)
-	s.mu.Lock()
-	s.clear = true
-	s.mu.Unlock()
-	s.Local(conv.PlayoutFlushed{Turn: turn, Heard: heard, Text: text})
+// reconnect answers an attempt to get the line back. A leg that was lost comes
+// back by itself or not at all, and who owns it tells: until then each attempt
+// fails.
+func (s *Session) reconnect() {
+	switch {
+	case s.legLost:
+		s.Local(conv.ReconnectFailed{Retryable: true})
+	case s.conv.State().Conn.Lost:
+		s.Local(conv.ConnectionRestored{})
+	default:
+		s.Local(conv.SessionReady{ID: s.o.ID})
+	}
+}
+
+// listen opens the microphone for the user's turn. A pause that nobody has ended
+// (a suspension that was given up) ends here, and a recognizer that has failed
+// is replaced.
+func (s *Session) listen() {
+	s.still(false)
+	s.listenAgain()
+	if s.conv.State().User.Turn != 0 {
+		s.uplink.Continue() // the user was first: the words are of this turn
+		return
+	}
+	s.uplink.Listen()
+}
+
+// still stops and starts capture and playout.
+func (s *Session) still(on bool) {
+	if s.stopped == on {
+		return
+	}
+	s.stopped = on
+	s.uplink.Pause(on)
+	s.downlink.Freeze(on)
+}
+
+// flush drops the turn's audio here and at the carrier, or that of its parts up
+// to one, and reports what was heard of it.
+func (s *Session) flush(turn, part int) {
+	heard, text := s.downlink.Flush(turn, part)
+	s.voice.cut(turn, part)
+	s.Local(conv.PlayoutFlushed{Turn: turn, Part: part, Heard: heard, Text: text})
 }

@@ -13,34 +13,44 @@ import (
 )
 
 // Run holds the call in real time. It returns nil when the conversation has
-// ended, and the cause when it could not go on.
+// ended, and the cause when it could not go on. Nothing of it runs any more
+// when it returns: it waits for the leg's Read and Write and the synthesizer's
+// Speak, which end with their context.
 func (s *Session) Run(ctx context.Context) (err error) {
-	post := func(events ...conv.Event) { _ = s.Post(events...) } // ErrEnded: nobody listens any more
-	if err := s.open(ctx, time.Now(), time.Now, post); err != nil {
-		return err
+	if err := s.claim(nil); err != nil {
+		return fmt.Errorf("session: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	defer s.end()
+	post := func(events ...conv.Event) { _ = s.Post(events...) } // ErrEnded: nobody listens any more
+	if err := s.open(ctx, time.Now(), post); err != nil {
+		return err
+	}
+	if err := s.StartConversation(); err != nil {
+		return err
+	}
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	var workers sync.WaitGroup
+	s.spawn = s.spawner(ctx, &workers)
 	fail := func(err error) {
 		if err != nil && ctx.Err() == nil {
 			cancel(err)
 		}
 	}
-	frames := newFrameQueue()
+	s.frames = newFrameQueue()
 	workers.Go(func() { s.voice.run(ctx) })
-	workers.Go(func() { fail(s.read(ctx, frames)) })
-	workers.Go(func() { s.listen(ctx, frames) })
+	workers.Go(func() { s.restore(ctx) })
+	workers.Go(func() { fail(s.read(ctx)) })
+	workers.Go(func() { s.listenTo(ctx) })
 	workers.Go(func() { fail(s.pace(ctx)) })
-	defer workers.Wait()
-	defer cancel(nil)
 
-	if err := s.StartConversation(); err != nil {
-		return err
-	}
-	err = s.Machine.Run(ctx)
-	if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && cause != nil {
+	err = s.run(ctx)
+	s.end() // who posts must not wait for a loop that is gone
+	cause := context.Cause(ctx)
+	cancel(nil)
+	workers.Wait()
+	if errors.Is(err, context.Canceled) && cause != nil {
 		return cause
 	}
 	return err
@@ -48,19 +58,19 @@ func (s *Session) Run(ctx context.Context) (err error) {
 
 // read takes the person's frames from the leg. It ends when the person has
 // gone, which the conversation is told, or when ctx ends.
-func (s *Session) read(ctx context.Context, frames *frameQueue) error {
+func (s *Session) read(ctx context.Context) error {
 	for {
 		f, err := s.o.Leg.Read(ctx)
 		switch {
+		case err == nil:
+			s.frames.push(f)
+			continue
 		case errors.Is(err, io.EOF):
 			_ = s.Post(conv.UserStop{Reason: "hung_up"}) // ErrEnded: it is over anyway
-			return nil
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		case ctx.Err() == nil:
 			return fmt.Errorf("read from the leg: %w", err)
 		}
-		frames.push(f)
+		return nil
 	}
 }
 
@@ -68,9 +78,9 @@ func (s *Session) read(ctx context.Context, frames *frameQueue) error {
 // controller counts silence in frames.
 const silenceAfter = 3 * audio.FrameDuration
 
-// listen steps the uplink for each frame, and with silence for those that a
+// listenTo steps the uplink for each frame, and with silence for those that a
 // paused sender leaves out.
-func (s *Session) listen(ctx context.Context, frames *frameQueue) {
+func (s *Session) listenTo(ctx context.Context) {
 	timer := time.NewTimer(silenceAfter)
 	defer timer.Stop()
 	pcm := make([]int16, audio.FrameSamples(audio.MaxRate))
@@ -80,9 +90,9 @@ func (s *Session) listen(ctx context.Context, frames *frameQueue) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-frames.ready:
+		case <-s.frames.ready:
 			for {
-				n, ok := frames.pop(pcm)
+				n, ok := s.frames.pop(pcm)
 				if !ok {
 					break
 				}
@@ -100,7 +110,7 @@ func (s *Session) listen(ctx context.Context, frames *frameQueue) {
 func (s *Session) hear(pcm []int16) {
 	s.echo()
 	if err := s.uplink.Frame(audio.Frame{Rate: s.rate, PCM: pcm}); err != nil {
-		_ = s.Post(conv.Fault{Code: "RECOGNIZER_FAILED", Message: err.Error()}) // ErrEnded: it is over
+		_ = s.Post(recognizerFailed(err)) // ErrEnded: it is over
 	}
 }
 

@@ -23,6 +23,8 @@ type recorder struct {
 	err   error
 }
 
+// newRecorder begins a trace. Its header is written at once: a place that takes
+// nothing is known before the call, not after it.
 func newRecorder(w io.Writer, h journal.Header) (*recorder, error) {
 	r := &recorder{buf: bufio.NewWriterSize(w, 64<<10)}
 	trace, err := journal.NewWriter(r.buf, h)
@@ -30,6 +32,9 @@ func newRecorder(w io.Writer, h journal.Header) (*recorder, error) {
 		return nil, err
 	}
 	r.trace = trace
+	if err := r.flush(); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 

@@ -29,8 +29,16 @@ type Options struct {
 	Detector    port.Detector    // nil: speech is found by energy alone
 	Voice       string           // of the synthesizer; its default if empty
 
-	Turn  turn.Options
-	Onset turn.OnsetOptions
+	// Model answers what the flows do not, Tools run what it and the flows call;
+	// nil: there is none, and a request or a call fails.
+	Model port.Model
+	Tools port.Tool
+	// Instructions are what the model is told before the history.
+	Instructions string
+
+	Turn      turn.Options
+	Onset     turn.OnsetOptions
+	Stability turn.StabilityOptions
 	// EchoCoupling is how much of the agent's own level comes back on the leg's
 	// path, 0 to 1; 0 where the far end cancels echo.
 	EchoCoupling float64
@@ -45,7 +53,9 @@ type Options struct {
 	Owners *Owners
 }
 
-// Session is one call: a leg, speech services and a mind around a [Machine].
+// Session is one call: a leg, speech services and a mind around a [Machine],
+// whose methods are there from the start: who wants to observe the call
+// subscribes before it runs.
 type Session struct {
 	*Machine
 
@@ -53,19 +63,29 @@ type Session struct {
 	uplink   *media.Uplink
 	downlink *media.Downlink
 	voice    *voice
+	mind     *mind
+	tools    *tools
 	recorder *recorder
+	frames   *frameQueue // nil in virtual time
 	rate     int
+	reopen   chan struct{} // holds a token when the recognizer is to be replaced
+
+	// spawn runs a job of the loop's in a goroutine of its own, which Run waits for
+	// at its end, with a context that ends then at the latest; what it returns ends
+	// the job before.
+	spawn func(job func(context.Context)) (stop func())
 
 	// Of the loop's goroutine.
-	audible bool
-	failed  error
+	audible bool // what the uplink was told last
+	stopped bool // capture and playout stand still
+	legLost bool // it was told, and not that it is back
 
-	mu     sync.Mutex
+	mu     sync.Mutex   // guards all below
 	posted []conv.Event // virtual time: facts of other goroutines
-	clear  bool         // the carrier is to drop what it has
-	work   *work        // virtual time: who is busy; nil in real time
 
-	virtualNow time.Time
+	// Virtual time; set before the loop runs.
+	work       *work     // who is busy; nil in real time
+	virtualNow time.Time // of the loop's goroutine
 }
 
 // New wires a session. Run or RunVirtual holds the call, once.
@@ -79,26 +99,32 @@ func New(o Options) (*Session, error) {
 	if o.Conv.Endpoint == "" {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
-	return &Session{o: o, rate: o.Leg.Rate()}, nil
-}
-
-// open makes the parts that live as long as the call. The clock tells the
-// machine its time.
-func (s *Session) open(ctx context.Context, start time.Time, clock func() time.Time, post func(...conv.Event)) error {
-	if s.Machine != nil {
-		return errors.New("session: it has been run before")
-	}
-	o := &s.o
+	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1)}
 	m, err := NewMachine(MachineOptions{
-		ID: o.ID, Conv: o.Conv, Now: clock, Perform: s.perform, Record: s.record, After: s.heed,
+		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
 		Owner: o.Owner, Owners: o.Owners,
 	})
 	if err != nil {
-		return fmt.Errorf("session: %w", err)
+		return nil, fmt.Errorf("session: %w", err)
 	}
 	s.Machine = m
+	return s, nil
+}
+
+// now is the clock of the call.
+func (s *Session) now() time.Time {
+	if s.work != nil {
+		return s.virtualNow
+	}
+	return time.Now()
+}
+
+// open makes the parts that live as long as the call. What it made before it
+// failed, close ends.
+func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.Event)) error {
+	o, c := &s.o, s.conv.Options()
 	if o.Trace != nil {
-		h, err := journal.NewHeader(start, m.conv.Options(), o.AgentFiles)
+		h, err := journal.NewHeader(start, c, o.AgentFiles)
 		if err != nil {
 			return fmt.Errorf("session: %w", err)
 		}
@@ -107,15 +133,16 @@ func (s *Session) open(ctx context.Context, start time.Time, clock func() time.T
 		}
 	}
 	acks, _ := o.Leg.(port.Acknowledger)
+	var err error
 	if s.downlink, err = media.NewDownlink(media.DownlinkOptions{
 		Rate: s.rate, Post: post, Acks: acks, Parked: s.parked,
 	}); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	up := media.UplinkOptions{
-		Rate: s.rate, Language: m.conv.Options().Language, Detector: o.Detector, Recognizer: o.Recognizer,
-		Turn: o.Turn, Onset: o.Onset, Post: post,
-		Energy: m.conv.Options().BargeIn.Reply.Policy == turn.BargeInEnergy,
+		Rate: s.rate, Language: c.Language, Detector: o.Detector, Recognizer: o.Recognizer,
+		Turn: o.Turn, Onset: o.Onset, Stability: o.Stability, Post: post,
+		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
 	}
 	if o.TraceFeatures && s.recorder != nil {
 		up.Features = s.recorder.features
@@ -126,7 +153,22 @@ func (s *Session) open(ctx context.Context, start time.Time, clock func() time.T
 	if s.voice, err = newVoice(s, o.Synthesizer); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
+	s.mind, s.tools = &mind{s: s}, newTools(s)
 	return nil
+}
+
+// spawner starts jobs among the workers of a call.
+func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(func(context.Context)) func() {
+	return func(job func(context.Context)) func() {
+		ctx, stop := context.WithCancel(ctx)
+		s.busy(1)
+		workers.Go(func() {
+			defer s.busy(-1)
+			defer stop()
+			job(ctx)
+		})
+		return stop
+	}
 }
 
 // close ends what open made. It is called when nothing runs any more.
@@ -141,8 +183,50 @@ func (s *Session) close() error {
 	return errors.Join(errs...)
 }
 
-// record is the machine's recorder.
+// restore replaces a recognizer that has failed, when it is asked to. It ends
+// with ctx.
+func (s *Session) restore(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.reopen:
+		}
+		if err := s.uplink.Reopen(ctx); err != nil && ctx.Err() == nil {
+			s.postFact(recognizerFailed(err))
+		}
+		s.busy(-1)
+	}
+}
+
+// listenAgain asks for a new recognizer where the old one has failed.
+func (s *Session) listenAgain() {
+	if !s.uplink.Failed() {
+		return
+	}
+	s.busy(1)
+	select {
+	case s.reopen <- struct{}{}:
+	default:
+		s.busy(-1) // No op. It is being replaced.
+	}
+}
+
+func recognizerFailed(err error) conv.Event {
+	return conv.Fault{Code: "RECOGNIZER_FAILED", Message: err.Error()}
+}
+
+// record is the machine's recorder. It follows the line on the way: the machine
+// takes a pause that nobody ended for a lost connection too, and then the leg is
+// there all the same.
 func (s *Session) record(now time.Time, c *conv.Conversation, ev conv.Event) error {
+	switch ev.(type) {
+	case conv.ConnectionLost:
+		s.legLost = true
+	case conv.ConnectionRestored:
+		s.legLost = false
+	default:
+	}
 	if s.recorder == nil {
 		return nil
 	}
@@ -150,18 +234,27 @@ func (s *Session) record(now time.Time, c *conv.Conversation, ev conv.Event) err
 }
 
 // heed follows what a step changed beside its effects: whether the agent is
-// heard, and what the person is shown.
+// heard, and what the person is shown. In virtual time it then waits for the
+// work that the step has started.
 func (s *Session) heed() {
+	if s.work != nil {
+		defer s.work.settle()
+	}
 	st := s.conv.State()
-	if audible := st.Phase == conv.Speaking || st.Playout.Playing; audible != s.audible {
+	// While the user has the floor the agent's audio is held, whatever is still on
+	// its way to the ear.
+	audible := st.Phase == conv.Speaking || st.Playout.Playing && st.Phase != conv.ListeningCapturing
+	if audible != s.audible {
 		s.audible = audible
 		s.uplink.Audible(audible)
 	}
 	out := s.conv.Last()
-	for i := range out.Transitions {
+	// A phase that was left in the same step lasted for no time: nobody is told that
+	// the agent waits when it has begun to speak.
+	if n := len(out.Transitions); n > 0 {
+		t := &out.Transitions[n-1]
 		s.o.Leg.Notify(port.Notice{
-			Type: "state", State: out.Transitions[i].To.String(),
-			Text: s.words("state." + out.Transitions[i].Views.AgentVoice.String()),
+			Type: "state", State: t.To.String(), Text: s.words("state." + t.Views.AgentVoice.String()),
 		})
 	}
 	for i := range out.Turns {

@@ -15,25 +15,37 @@ import (
 // RunVirtual holds the call in virtual time: each frame of the leg moves the
 // clock by 20 ms, from start on, and a call of a minute takes as long as its
 // speech takes to make and to recognize. The same leg gives the same steps, bit
-// for bit. It returns when the conversation has ended.
+// for bit, as long as nobody else posts. It returns when the conversation has
+// ended.
+//
+// The clock stands while the synthesizer works: one that blocks for ever holds
+// the call up until ctx ends.
 func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
-	s.work = newWork()
-	s.virtualNow = start
-	clock := func() time.Time { return s.virtualNow }
-	if err := s.open(ctx, start, clock, s.postFacts); err != nil {
-		return err
+	if err := s.claim(func() { s.work, s.virtualNow = newWork(), start }); err != nil {
+		return fmt.Errorf("session: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	s.started.Store(true)
 	defer s.end()
+	if err := s.open(ctx, start, s.postFacts); err != nil {
+		return err
+	}
+	if err := s.StartConversation(); err != nil {
+		return err
+	}
 
 	ctx, cancel := context.WithCancel(ctx)
+	defer context.AfterFunc(ctx, s.work.end)()
 	var workers sync.WaitGroup
+	s.spawn = s.spawner(ctx, &workers)
 	workers.Go(func() { s.voice.run(ctx) })
+	workers.Go(func() { s.restore(ctx) })
 	defer workers.Wait()
 	defer cancel()
+	return s.runVirtual(ctx)
+}
 
-	s.postFact(conv.UserStart{})
+// runVirtual lets the frames drive the clock until the conversation is over.
+func (s *Session) runVirtual(ctx context.Context) (err error) {
 	if err := s.drain(); err != nil {
 		return err
 	}
@@ -79,7 +91,7 @@ func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
 		return true, fmt.Errorf("read from the leg: %w", err)
 	}
 	if err := s.uplink.Frame(f); err != nil {
-		s.postFact(conv.Fault{Code: "RECOGNIZER_FAILED", Message: err.Error()})
+		s.postFact(recognizerFailed(err))
 	}
 	return false, s.drain()
 }
@@ -92,7 +104,9 @@ func (s *Session) advance(now time.Time) error {
 			s.virtualNow = now
 			return nil
 		}
-		s.virtualNow = next
+		if next.After(s.virtualNow) { // one that was due already fires now
+			s.virtualNow = next
+		}
 		s.postFact(conv.DeadlinePassed{})
 		if err := s.drain(); err != nil {
 			return err
@@ -100,7 +114,9 @@ func (s *Session) advance(now time.Time) error {
 	}
 }
 
-// drain steps what was posted, until nobody posts any more.
+// drain steps what was posted, until nobody posts any more. Work that a step
+// has started comes to rest before the next one: the order of what it finds
+// does not depend on how fast it is.
 func (s *Session) drain() error {
 	for {
 		s.work.settle()
@@ -108,13 +124,20 @@ func (s *Session) drain() error {
 		events := s.posted
 		s.posted = nil
 		s.mu.Unlock()
-		if len(events) == 0 {
-			return nil
-		}
 		for _, ev := range events {
 			if err := s.step(s.virtualNow, ev); err != nil {
 				return err
 			}
+		}
+		if len(events) > 0 {
+			continue
+		}
+		msg, ok := s.poll() // from outside the call
+		if !ok {
+			return nil
+		}
+		if err := s.take(msg); err != nil {
+			return err
 		}
 	}
 }
@@ -138,11 +161,7 @@ func (s *Session) postFact(ev conv.Event) {
 
 // clearLeg has the carrier drop what it has, if that was asked for.
 func (s *Session) clearLeg(ctx context.Context) error {
-	s.mu.Lock()
-	wanted := s.clear
-	s.clear = false
-	s.mu.Unlock()
-	if !wanted {
+	if !s.downlink.TakeClear() {
 		return nil
 	}
 	if err := s.o.Leg.Clear(ctx); err != nil {

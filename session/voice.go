@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -16,6 +17,7 @@ type job struct {
 	turn, part int
 	text       string
 	end        bool
+	cuts       int // flushes of the playout before it was handed over
 }
 
 // voice is the worker that has texts spoken, one after the other. Its methods
@@ -30,7 +32,7 @@ type voice struct {
 	jobs    []job      // bounded by what the machine lets a reply hold
 	idle    bool       // run waits for jobs
 	wake    chan struct{}
-	current int                // the turn being spoken
+	current job                // being spoken; zero: none
 	stop    context.CancelFunc // of the current text
 	dead    int                // turns up to this one are cancelled
 }
@@ -55,6 +57,7 @@ func (v *voice) speak(j job) {
 	if j.turn <= v.dead {
 		return
 	}
+	j.cuts = v.s.downlink.Cuts()
 	v.jobs = append(v.jobs, j)
 	if v.idle {
 		v.idle = false
@@ -67,59 +70,77 @@ func (v *voice) speak(j job) {
 func (v *voice) cancel(turn int) {
 	v.mu.Lock()
 	v.dead = max(v.dead, turn)
-	if v.current != 0 && v.current <= v.dead {
+	if v.current.turn != 0 && v.current.turn <= v.dead {
 		v.stop()
 	}
 	v.mu.Unlock()
 	v.s.downlink.Wake()
 }
 
+// cut ends what was handed over of a turn whose playout has been flushed, or of
+// its parts up to one. The turn may go on with what is handed over from now on.
+func (v *voice) cut(turn, part int) {
+	unwanted := func(j job) bool {
+		return j.turn == turn && (part == 0 || j.part <= part)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.jobs = slices.DeleteFunc(v.jobs, unwanted)
+	if v.current.turn != 0 && unwanted(v.current) {
+		v.stop()
+	}
+}
+
 func (v *voice) cancelAll() { v.cancel(int(^uint(0) >> 1)) }
 
-// next takes the next job that is still wanted.
+// next takes the next job that is still wanted, and the context that ends with
+// it.
 func (v *voice) next(ctx context.Context) (job, context.Context, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for len(v.jobs) > 0 {
-		j := v.jobs[0]
-		v.jobs = append(v.jobs[:0], v.jobs[1:]...)
-		if j.turn <= v.dead {
-			continue
-		}
-		ctx, v.stop = context.WithCancel(ctx)
-		v.current = j.turn
-		return j, ctx, true
+	v.jobs = slices.DeleteFunc(v.jobs, func(j job) bool { return j.turn <= v.dead })
+	if len(v.jobs) == 0 {
+		v.idle = true
+		v.s.busy(-1)
+		return job{}, nil, false
 	}
-	v.idle = true
-	v.s.busy(-1)
-	return job{}, nil, false
+	v.current = v.jobs[0]
+	v.jobs = slices.Delete(v.jobs, 0, 1)
+	ctx, v.stop = context.WithCancel(ctx)
+	return v.current, ctx, true
 }
 
 func (v *voice) done() {
 	v.mu.Lock()
 	v.stop()
-	v.current = 0
+	v.current = job{}
 	v.mu.Unlock()
 }
 
 // run speaks until ctx ends.
 func (v *voice) run(ctx context.Context) {
 	for {
-		j, jobCtx, ok := v.next(ctx)
-		if !ok {
-			select {
-			case <-v.wake:
-				continue
-			case <-ctx.Done():
-				return
-			}
+		if j, jobCtx, ok := v.next(ctx); ok {
+			v.speakNow(jobCtx, j)
+			continue
 		}
-		err := v.do(jobCtx, j)
-		if err != nil && !errors.Is(err, media.ErrFlushed) && jobCtx.Err() == nil {
-			v.s.postFact(conv.PlayoutFailed{Turn: j.turn, Code: "PLAYBACK_ERROR", Message: err.Error()})
+		select {
+		case <-v.wake:
+		case <-ctx.Done():
+			return
 		}
-		v.done()
 	}
+}
+
+// speakNow does one job and tells what went wrong, unless nobody wants it any
+// more.
+func (v *voice) speakNow(ctx context.Context, j job) {
+	defer v.done()
+	err := v.do(ctx, j)
+	if err == nil || errors.Is(err, media.ErrFlushed) || ctx.Err() != nil {
+		return
+	}
+	v.s.postFact(conv.PlayoutFailed{Turn: j.turn, Code: "PLAYBACK_ERROR", Message: err.Error()})
 }
 
 // do speaks one text into the downlink.
@@ -132,7 +153,7 @@ func (v *voice) do(ctx context.Context, j job) error {
 	if v.synth == nil {
 		return errNoVoice
 	}
-	down.Begin(j.turn, j.part, j.text)
+	down.Begin(media.Text{Turn: j.turn, Part: j.part, Words: j.text, Cuts: j.cuts})
 	if v.to != nil {
 		v.to.Reset()
 	}

@@ -4,9 +4,10 @@ import "sync"
 
 // work counts who is busy, so that virtual time goes on only while nobody is.
 type work struct {
-	mu   sync.Mutex
-	cond *sync.Cond
-	n    int
+	mu    sync.Mutex
+	cond  *sync.Cond
+	n     int
+	ended bool // the workers end: nobody waits for them here any more
 }
 
 func newWork() *work {
@@ -24,10 +25,18 @@ func (w *work) add(n int) {
 	w.mu.Unlock()
 }
 
-// settle returns when nobody is busy.
+// end lets settle go: work that is handed over now may find nobody to do it.
+func (w *work) end() {
+	w.mu.Lock()
+	w.ended = true
+	w.cond.Broadcast()
+	w.mu.Unlock()
+}
+
+// settle returns when nobody is busy, or when the workers end.
 func (w *work) settle() {
 	w.mu.Lock()
-	for w.n > 0 {
+	for w.n > 0 && !w.ended {
 		w.cond.Wait()
 	}
 	w.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -16,10 +17,15 @@ import (
 var ErrFlushed = errors.New("the speech was dropped")
 
 const (
+	allParts    = math.MaxInt
 	duckedGain  = 0.25                   // -12 dB: clearly lower, still understood
 	fadeTime    = 20 * time.Millisecond  // for ducking and back
-	tailTime    = 5 * time.Millisecond   // of a cut, so that it does not click
+	edgeTime    = 5 * time.Millisecond   // of a cut, and of going on after a pause, so that neither clicks
 	reportEvery = 200 * time.Millisecond // of played speech
+	// ackPatience is how long a carrier that has been sent everything may report
+	// nothing new. Then what was sent counts as heard: a lost report must not
+	// keep a call in the middle of a reply.
+	ackPatience = 2 * time.Second
 )
 
 // DownlinkOptions are the parts of a [Downlink].
@@ -28,48 +34,76 @@ type DownlinkOptions struct {
 	// Buffer is how much speech is made ahead of the playout: 2 s if zero. Its
 	// maker waits when it is full.
 	Buffer time.Duration
-	// Post takes the facts. It is called by the goroutine that calls Frame.
+	// Post takes the facts, which are lent for the call. It is called by the
+	// goroutine that calls Frame.
 	Post func(...conv.Event)
 	// Parked is told when the maker of speech begins to wait for room (true), and
 	// when its wait is over (false), the latter by who ended it. It may be nil.
-	// Virtual time goes on only while nobody works.
+	// Virtual time goes on only while nobody works. It is called under the
+	// downlink's lock and must not call back.
 	Parked func(bool)
 	// Acks tells what the carrier has played; nil: it is taken to play what it
-	// is sent.
+	// is sent. Its Played is called under the downlink's lock and must not wait.
 	Acks port.Acknowledger
 }
 
-// Downlink queues the agent's speech for the pacer. Frame is called by one
-// goroutine, Write by one other, the rest by any.
+// Downlink queues the agent's speech for the pacer. Frame and TakeClear are
+// called by one goroutine, Begin, Write and the ends by one other, the rest by
+// any.
+//
+// Two rules keep dropped speech from being heard. A turn is over when a later
+// one has begun, and takes no more speech. And what was handed over of a turn,
+// or of its parts up to one, before that was flushed, is refused whenever it
+// comes: see [Text].
 type Downlink struct {
 	o    DownlinkOptions
 	room chan struct{} // holds a token when the wait for room is over
 
-	mu      sync.Mutex // guards all below
-	waiting bool       // the maker of speech waits for room
-	queue   *audio.Ring
-	writing target // what Write adds to
-	turn    int    // the turn whose audio is queued or playing; zero: none
-	closed  int    // turns up to this one are over: what still comes is refused
-	ended   []end  // parts that have no more text, in order
-	ledger  ledger
-	fader   audio.Fader
-	paused  bool // by the conversation
-	frozen  bool // by a suspension
-	playing int  // the part that plays, 0: none
-	tail    []int16
-	tailLen int
-	level   float64 // root mean square of the last frame
-	events  []conv.Event
-	since   audio.Pos // played since the last report
-}
+	mu       sync.Mutex // guards all below
+	waiting  bool       // the maker of speech waits for room
+	queue    *audio.Ring
+	turn     int   // whose audio is queued or was played last; zero: none
+	writing  int   // the turn that Write adds to; zero: what comes is refused
+	part     int   // of it
+	ended    []end // parts that have no more text, in order
+	endedTo  int   // the last part of the turn that has ended
+	ledger   ledger
+	fader    audio.Fader
+	paused   int  // the turn that the conversation holds back, 0: none
+	frozen   bool // by a suspension
+	held     bool // the last frame was held back: what comes next fades in
+	playing  int  // the part that plays, 0: none
+	finished int  // the last part of the turn that has been heard to its end
+	tail     []int16
+	tailLen  int     // samples of tail that are still to be sent
+	level    float64 // root mean square of the last frame
+	events   []conv.Event
+	since    audio.Pos // played since the last report
 
-type target struct{ turn, part int }
+	flushed int   // the last turn that was flushed: nothing of earlier ones is taken
+	flushes []cut // of that turn
+	cuts    int   // flushes so far, of all turns
+	clear   bool  // the carrier is to drop what it has
+
+	acked   audio.Pos // the last that the carrier reported of the turn
+	awaited audio.Pos // samples since then, all speech being sent
+	deaf    bool      // the carrier's reports have stopped
+}
 
 // end marks that a part's audio ends at a position of the queue.
 type end struct {
 	part int
 	at   audio.Pos
+}
+
+// Text is words that are about to be spoken.
+type Text struct {
+	Turn, Part int
+	Words      string
+	// Cuts is what [Downlink.Cuts] said when the text was handed over. A turn may
+	// go on after a flush (the answer behind an announcement that was cut off),
+	// but only with what was handed over behind it.
+	Cuts int
 }
 
 // NewDownlink makes an empty queue.
@@ -83,28 +117,32 @@ func NewDownlink(o DownlinkOptions) (*Downlink, error) {
 	}
 	d := &Downlink{
 		o: o, room: make(chan struct{}, 1), queue: ring,
-		tail: make([]int16, audio.PosOf(tailTime, o.Rate)), events: make([]conv.Event, 0, 8),
+		tail: make([]int16, audio.PosOf(edgeTime, o.Rate)), events: make([]conv.Event, 0, 8),
 	}
 	d.ledger.rate = o.Rate
 	return d, nil
 }
 
-// Begin says what the next samples are: a text of a part of a turn. A new turn
-// replaces whatever was queued of an old one; one that was flushed is refused,
-// and so is its speech. Turn numbers rise.
-func (d *Downlink) Begin(turn, part int, text string) {
+// Begin says what the next samples are. A new turn replaces whatever was queued
+// of an old one. A text that is not wanted any more is refused, and so is its
+// speech.
+func (d *Downlink) Begin(t Text) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if turn <= d.closed {
+	d.writing = 0
+	if t.Turn < d.turn || d.refuses(t) {
 		return // a maker of speech that has not heard of the end yet
 	}
-	if turn != d.turn {
+	if t.Turn != d.turn {
 		d.drop()
-		d.turn = turn
-		d.ledger.open(turn, d.queue.End())
+		d.turn = t.Turn
+		if t.Turn != d.ledger.turn {
+			d.acked, d.deaf, d.endedTo, d.finished = 0, false, 0, 0
+		}
+		d.ledger.open(t.Turn, d.queue.End())
 	}
-	d.writing = target{turn, part}
-	d.ledger.begin(part, text, d.queue.End())
+	d.writing, d.part = t.Turn, t.Part
+	d.ledger.begin(t.Part, t.Words, d.queue.End())
 }
 
 // Write adds speech at the leg's rate. It waits for room; it returns
@@ -112,12 +150,15 @@ func (d *Downlink) Begin(turn, part int, text string) {
 func (d *Downlink) Write(ctx context.Context, turn int, pcm []int16, marks []port.Mark) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.turn == turn {
-		d.ledger.mark(marks)
-	}
-	for {
-		if d.turn != turn || turn == 0 {
+	for first := true; ; first = false {
+		if turn == 0 || d.writing != turn {
 			return ErrFlushed
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if first {
+			d.ledger.mark(marks)
 		}
 		n := d.queue.Write(pcm)
 		d.ledger.made(n)
@@ -169,46 +210,20 @@ func (d *Downlink) Wake() {
 func (d *Downlink) EndText(turn int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.turn == turn {
-		d.ledger.finish(d.queue.End())
+	if turn != 0 && d.writing == turn {
+		d.ledger.finish()
 	}
 }
 
-// EndPart says that a part of a turn has no more speech.
+// EndPart says that a part of a turn has no more speech. Parts end in their
+// order; told again it does nothing.
 func (d *Downlink) EndPart(turn, part int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.turn == turn {
+	if turn != 0 && d.writing == turn && part > d.endedTo {
+		d.endedTo = part
 		d.ended = append(d.ended, end{part, d.queue.End()})
 	}
-}
-
-// Flush drops what is queued of a turn and tells what of it has been heard.
-func (d *Downlink) Flush(turn int) (heard time.Duration, text string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed = max(d.closed, turn)
-	if d.turn != turn || turn == 0 {
-		return 0, ""
-	}
-	if d.playing != 0 && !d.paused && !d.frozen {
-		d.tailLen = d.queue.Read(d.tail)
-		d.fader.Apply(d.tail[:d.tailLen])
-		audio.Ramp(d.tail[:d.tailLen], 1, 0)
-	}
-	heard, text = d.ledger.heard(d.played())
-	d.drop()
-	return heard, text
-}
-
-// drop forgets the queue. The maker of speech learns it at its next Write.
-func (d *Downlink) drop() {
-	d.queue.Reset(d.queue.End())
-	d.turn, d.playing, d.paused = 0, 0, false
-	d.ended = d.ended[:0]
-	d.fader.Set(1)
-	d.since = 0
-	d.signal()
 }
 
 // signal ends the wait for room, if somebody waits.
@@ -217,124 +232,5 @@ func (d *Downlink) signal() {
 		d.waiting = false
 		d.park(false)
 		d.room <- struct{}{} // has room: there is one waiter, and one token for it
-	}
-}
-
-// Duck lowers the volume of a turn; for another it does nothing.
-func (d *Downlink) Duck(turn int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.turn == turn {
-		d.fader.FadeTo(duckedGain, audio.PosOf(fadeTime, d.o.Rate))
-	}
-}
-
-// Pause holds the speech where it is.
-func (d *Downlink) Pause(turn int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.turn == turn || d.turn == 0 {
-		d.paused = true
-	}
-}
-
-// Resume takes back Duck and Pause.
-func (d *Downlink) Resume(turn int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.paused = false
-	if d.turn == turn {
-		d.fader.FadeTo(1, audio.PosOf(fadeTime, d.o.Rate))
-	}
-}
-
-// Freeze stops and starts the playout for a suspension.
-func (d *Downlink) Freeze(on bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.frozen = on
-}
-
-// Frame fills dst with the next 20 ms and reports whether there is speech in
-// it. What begins, goes on and ends with the frame is posted.
-func (d *Downlink) Frame(dst []int16) (speech bool) {
-	d.mu.Lock()
-	n := copy(dst, d.tail[:d.tailLen])
-	d.tailLen = 0
-	if n == 0 && !d.paused && !d.frozen && d.turn != 0 {
-		n = d.queue.Read(dst)
-		d.fader.Apply(dst[:n])
-		d.advance(n)
-	}
-	clear(dst[n:])
-	d.level = audio.RMS(dst)
-	d.ledger.frame(len(dst))
-	events := d.events // filled by this goroutine alone
-	d.events = d.events[:0]
-	if n > 0 {
-		d.signal()
-	}
-	d.mu.Unlock()
-	if len(events) > 0 {
-		d.o.Post(events...)
-	}
-	return n > 0
-}
-
-// advance notes that n samples of the turn go out with this frame.
-func (d *Downlink) advance(n int) {
-	if n > 0 {
-		d.ledger.sent(n)
-		if part := d.ledger.partAt(d.queue.Pos() - audio.Pos(n)); part != d.playing {
-			d.playing = part
-			d.events = append(d.events, conv.PlayoutStarted{Turn: d.turn, Part: part})
-		}
-		if d.since += audio.Pos(n); d.since >= audio.PosOf(reportEvery, d.o.Rate) {
-			d.since = 0
-			heard, text := d.ledger.heard(d.played())
-			d.events = append(d.events, conv.PlayoutProgress{Turn: d.turn, Heard: heard, Text: text})
-		}
-	}
-	for len(d.ended) > 0 && d.queue.Pos() >= d.ended[0].at {
-		d.finish(d.ended[0].part)
-		d.ended = d.ended[:copy(d.ended, d.ended[1:])]
-	}
-}
-
-// finish tells that a part has played to its end.
-func (d *Downlink) finish(part int) {
-	if d.playing == 0 || d.playing < part {
-		// A part whose speech came to nothing: it is over before it began.
-		d.events = append(d.events, conv.PlayoutStarted{Turn: d.turn, Part: part})
-	}
-	heard, text := d.ledger.heard(d.played())
-	d.events = append(d.events, conv.PlayoutFinished{Turn: d.turn, Part: part, Heard: heard, Text: text})
-	d.playing = 0
-	d.since = 0
-}
-
-// played is how much of the turn has been heard, in samples of it.
-func (d *Downlink) played() audio.Pos {
-	if d.o.Acks == nil {
-		return d.ledger.out
-	}
-	return d.ledger.acked(d.o.Acks.Played())
-}
-
-// Level is the root mean square of the last frame: what may come back as echo.
-func (d *Downlink) Level() float64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.level
-}
-
-// Ledger tells how far the turn that plays has got.
-func (d *Downlink) Ledger() Ledger {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	heard, text := d.ledger.heard(d.played())
-	return Ledger{
-		Turn: d.turn, Generated: d.ledger.generated.Duration(d.o.Rate), Sent: d.ledger.out.Duration(d.o.Rate),
-		Heard: heard, Text: text, Estimated: d.o.Acks == nil,
 	}
 }

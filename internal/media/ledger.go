@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/port"
@@ -30,7 +31,7 @@ type ledger struct {
 	turn      int
 	start     audio.Pos // of the turn in the queue's stream
 	generated audio.Pos
-	out       audio.Pos // sent
+	out       audio.Pos // sent, and not taken back by a cut
 	texts     []spoken
 
 	// For carriers that acknowledge: what of the turn was out when so much had
@@ -57,10 +58,51 @@ type spoken struct {
 	marks    []port.Mark
 }
 
-// open begins the count of a turn.
+// open begins the count of a turn, or goes on with that of one that was cut.
 func (l *ledger) open(turn int, at audio.Pos) {
+	if turn == l.turn {
+		l.start = at - l.out
+		return
+	}
 	l.turn, l.start, l.generated, l.out = turn, at, 0, 0
 	l.texts = l.texts[:0]
+}
+
+// end is where the parts up to one end in the turn: where the first later one
+// begins, or where all that was made ends.
+func (l *ledger) end(part int) audio.Pos {
+	for i := range l.texts {
+		if l.texts[i].part > part {
+			return l.texts[i].from
+		}
+	}
+	return l.generated
+}
+
+// cut takes out what lies between the turn's first n samples, those that were
+// heard, and the end of the parts up to one. Later parts move there.
+func (l *ledger) cut(part int, n audio.Pos) {
+	gone := l.end(part) - n
+	kept := l.texts[:0]
+	for _, t := range l.texts {
+		switch {
+		case t.part > part:
+			t.from, t.to = t.from-gone, t.to-gone
+		case t.from >= n:
+			continue
+		case t.to > n || !t.done:
+			t.text, t.to, t.done, t.marks = t.heard(n, l.rate), n, true, nil
+		}
+		kept = append(kept, t)
+	}
+	clear(l.texts[len(kept):])
+	l.texts = kept
+	for i := range l.frames {
+		if m := &l.frames[i]; m.turn == l.turn {
+			m.out = min(m.out, n)
+		}
+	}
+	l.generated, l.out, l.start = l.generated-gone, n, l.start+gone
 }
 
 // begin starts a text at a position of the queue.
@@ -88,7 +130,7 @@ func (l *ledger) made(n int) {
 }
 
 // finish says that the text begun last is complete.
-func (l *ledger) finish(audio.Pos) {
+func (l *ledger) finish() {
 	if n := len(l.texts); n > 0 {
 		l.texts[n-1].done = true
 	}
@@ -106,13 +148,13 @@ func (l *ledger) frame(n int) {
 
 // acked is how much of the turn was out when the carrier had played so much.
 func (l *ledger) acked(played audio.Pos) audio.Pos {
-	best := frameMark{}
-	for _, m := range l.frames {
-		if m.turn == l.turn && m.at <= played && m.at >= best.at {
-			best = m
+	var at, out audio.Pos
+	for i := range l.frames {
+		if m := &l.frames[i]; m.turn == l.turn && m.at <= played && m.at >= at {
+			at, out = m.at, m.out
 		}
 	}
-	return best.out
+	return out
 }
 
 // partAt is the part whose sound lies at a position of the queue.
@@ -132,15 +174,13 @@ func (l *ledger) heard(n audio.Pos) (time.Duration, string) {
 	var b strings.Builder
 	for i := range l.texts {
 		t := &l.texts[i]
-		words := t.heard(n, l.rate)
-		if words == "" {
-			break
+		if words := t.heard(n, l.rate); words != "" {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(words)
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(words)
-		if len(words) < len(t.text) {
+		if !t.done || n < t.to {
 			break
 		}
 	}
@@ -163,7 +203,7 @@ func (t *spoken) heard(n audio.Pos, rate int) string {
 			}
 			end = m.Text
 		}
-		return strings.TrimRightFunc(t.text[:min(end, len(t.text))], unicode.IsSpace)
+		return strings.TrimRightFunc(t.text[:runeStart(t.text, end)], unicode.IsSpace)
 	}
 	known := int(audio.Pos(spokenPerSecond) * (n - t.from) / audio.Pos(rate))
 	if t.done && t.to > t.from {
@@ -173,8 +213,15 @@ func (t *spoken) heard(n audio.Pos, rate int) string {
 		return t.text
 	}
 	cut := strings.LastIndexFunc(t.text[:known], unicode.IsSpace)
-	if cut < 0 {
-		return ""
+	return strings.TrimRightFunc(t.text[:max(cut, 0)], unicode.IsSpace)
+}
+
+// runeStart is the byte offset, brought into the text and back to the beginning
+// of a character: marks come from outside.
+func runeStart(text string, at int) int {
+	at = max(0, min(at, len(text)))
+	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
+		at--
 	}
-	return t.text[:cut]
+	return at
 }

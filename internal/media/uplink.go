@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -25,11 +25,13 @@ type UplinkOptions struct {
 	Recognizer port.Recognizer // nil: nothing is understood
 	Turn       turn.Options
 	Onset      turn.OnsetOptions
-	// BargeIn says whether the first frame past the interruption thresholds is
-	// speech while the agent is heard (policy energy).
+	Stability  turn.StabilityOptions
+	// Energy says that the first frame past the interruption thresholds is speech
+	// while the agent is heard (the policy of that name).
 	Energy bool
-	// PreRoll is how much of what was heard before speech was detected goes to
-	// the recognizer: 400 ms if zero.
+	// PreRoll is how much of what was heard before the frame in which speech was
+	// detected goes to the recognizer: 400 ms if zero. What it has had already
+	// for an utterance before is not repeated.
 	PreRoll time.Duration
 	// EmptyAfter is the silence after which the recognizer is asked for words
 	// when it has shown none: 700 ms if zero.
@@ -63,44 +65,36 @@ type Uplink struct {
 	rec, det   []int16 // the frame at the recognizer's and the detector's rate
 	roll       []int16
 
-	pos        audio.Pos // of the next sample at the recognizer's rate
-	utterance  int       // number of the last stretch of speech
-	open       bool      // the recognizer is in an utterance
-	ended      bool      // the end of the turn was told, and nothing was heard since
-	paused     bool
-	audible    bool // the agent is heard
-	text       string
+	pos       audio.Pos // of the next sample at the recognizer's rate
+	given     audio.Pos // the end of what the recognizer has been given
+	utterance int       // number of the last stretch of speech
+	open      bool      // the recognizer is in an utterance
+	asked     []request // finals that were asked for and are awaited, in order
+	overdue   int       // the last stretch of speech whose final was awaited in vain, 0: none
+	ended     bool      // the end of the turn was told, and nothing was heard since
+	paused    bool
+	audible   bool // the agent is heard
+	echo      float64
+	expected  port.Expectation // what the recognizer was told last
+	err       error
+
+	// The words of the user's turn.
+	ours       int    // results for stretches of speech before this one belong to no turn
+	said       string // what is final
+	text       string // said, and what may still change
 	confidence float64
 	settled    bool // text is final
-	echo       float64
-	err        error
 
-	mu       sync.Mutex // guards the mailbox
+	taken []port.Transcript // scratch
+	todo  []command         // scratch
+
+	mu       sync.Mutex // guards all below
 	commands []command
 	results  []port.Transcript
-	taken    []port.Transcript
-	todo     []command
+	broken   port.RecognizerStream // it has failed and is not closed yet
+	failed   bool                  // the recognizer has failed and was not replaced
+	shut     bool                  // Close was called
 }
-
-// command is something another goroutine asks for.
-type command struct {
-	kind   commandKind
-	expect dialog.Expectation
-	on     bool
-	level  float64
-}
-
-type commandKind uint8
-
-const (
-	commandListen commandKind = iota
-	commandFinalize
-	commandExpect
-	commandAudible
-	commandPause
-	commandEcho
-	commandRelease
-)
 
 // NewUplink opens the streams. Close ends them.
 func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
@@ -110,12 +104,12 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	if o.EmptyAfter == 0 {
 		o.EmptyAfter = 700 * time.Millisecond
 	}
-	u := &Uplink{o: o, confidence: math.NaN()}
+	u := &Uplink{o: o, confidence: math.NaN(), asked: make([]request, 0, maxAsked)}
 	var err error
 	if u.endpointer, err = turn.New(o.Turn); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
-	if u.stability, err = turn.NewStability(turn.StabilityOptions{}); err != nil {
+	if u.stability, err = turn.NewStability(o.Stability); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
 	if u.onset, err = turn.NewOnset(o.Onset); err != nil {
@@ -124,12 +118,12 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	if u.toRec, err = resamplerFor(o.Rate, recognizerRate); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
-	roll := int(audio.PosOf(o.PreRoll, recognizerRate))
+	frame := audio.FrameSamples(recognizerRate)
+	roll := int(audio.PosOf(o.PreRoll, recognizerRate)) + frame // and the frame itself
 	if u.preRoll, err = audio.NewRing(audio.RingOptions{Capacity: roll}); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
 	u.roll = make([]int16, roll)
-	frame := audio.FrameSamples(recognizerRate)
 	u.rec, u.det = make([]int16, 0, 2*frame), make([]int16, 0, 2*audio.FrameSamples(audio.MaxRate))
 	if o.Detector != nil {
 		if err := u.openDetector(); err != nil {
@@ -137,9 +131,8 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 		}
 	}
 	if o.Recognizer != nil {
-		cfg := port.RecognizerConfig{Rate: recognizerRate, Language: o.Language}
-		if u.recognizer, err = o.Recognizer.Open(ctx, cfg, u.take); err != nil {
-			return nil, fmt.Errorf("uplink: open the recognizer: %w", err)
+		if u.recognizer, err = u.openRecognizer(ctx); err != nil {
+			return nil, fmt.Errorf("uplink: %w", err)
 		}
 	}
 	return u, nil
@@ -162,48 +155,30 @@ func (u *Uplink) openDetector() (err error) {
 	return nil
 }
 
-// Close ends the streams.
+// Close ends the streams. It is called when nobody calls Frame any more.
 func (u *Uplink) Close() error {
-	if u.recognizer == nil {
-		return nil
+	u.mu.Lock()
+	u.shut = true
+	streams := []port.RecognizerStream{u.broken}
+	u.broken = nil
+	for _, c := range u.commands {
+		streams = append(streams, c.stream) // a replacement that came too late
 	}
-	return u.recognizer.Close()
-}
-
-// take is the recognizer's sink. It may be called from any goroutine.
-func (u *Uplink) take(t port.Transcript) {
-	u.mu.Lock()
-	u.results = append(u.results, t)
+	u.commands = nil
 	u.mu.Unlock()
+	streams = append(streams, u.recognizer)
+	u.recognizer = nil
+	var errs []error
+	for _, r := range streams {
+		if r == nil {
+			continue
+		}
+		if err := r.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("uplink: close the recognizer: %w", err))
+		}
+	}
+	return errors.Join(errs...)
 }
-
-func (u *Uplink) ask(c command) {
-	u.mu.Lock()
-	u.commands = append(u.commands, c)
-	u.mu.Unlock()
-}
-
-// Listen begins a user turn: what is left of earlier words belongs to none.
-func (u *Uplink) Listen() { u.ask(command{kind: commandListen}) }
-
-// Finalize asks for the final transcript of what was heard.
-func (u *Uplink) Finalize() { u.ask(command{kind: commandFinalize}) }
-
-// Release is the end of push-to-talk.
-func (u *Uplink) Release() { u.ask(command{kind: commandRelease}) }
-
-// Expect says what the agent awaits.
-func (u *Uplink) Expect(e dialog.Expectation) { u.ask(command{kind: commandExpect, expect: e}) }
-
-// Audible says whether the agent is heard now.
-func (u *Uplink) Audible(on bool) { u.ask(command{kind: commandAudible, on: on}) }
-
-// Pause stops and starts the capture.
-func (u *Uplink) Pause(on bool) { u.ask(command{kind: commandPause, on: on}) }
-
-// Echo says at what level, root mean square, the agent's own sound may come
-// back in the next frame.
-func (u *Uplink) Echo(level float64) { u.ask(command{kind: commandEcho, level: level}) }
 
 // Frame takes the next 20 ms. An error is the recognizer's; it is returned once
 // and the uplink goes on without recognition.
@@ -226,10 +201,10 @@ func (u *Uplink) Frame(f audio.Frame) error {
 	acoustic, edge := u.onset.Update(in, u.echo, u.o.Energy && u.audible)
 	begun := u.follow(edge)
 	if u.open && !begun {
-		u.check(u.recognizer.Write(audio.Frame{Pos: start, Rate: recognizerRate, PCM: u.rec}))
+		u.give(start, u.rec)
 	}
 	u.maybeFinalize(acoustic)
-	u.collect(acoustic.At)
+	u.collect()
 	u.decide(acoustic)
 	err := u.err
 	u.err = nil
@@ -248,16 +223,6 @@ func (u *Uplink) voice() float64 {
 	return u.detector.Write(u.det)
 }
 
-// check notes the recognizer's failure and goes on without it.
-func (u *Uplink) check(err error) {
-	if err == nil {
-		return
-	}
-	u.err = fmt.Errorf("recognize: %w", err)
-	u.open = false
-	u.recognizer = nil
-}
-
 // follow acts on the beginning and the end of speech and reports whether the
 // recognizer has just been given this frame with its pre-roll.
 func (u *Uplink) follow(edge turn.Edge) (begun bool) {
@@ -269,7 +234,7 @@ func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 			source = "energy"
 		}
 		if !u.open || u.ended {
-			u.forget()
+			u.forget(u.utterance)
 		}
 		if u.ended {
 			u.ended = false
@@ -285,156 +250,4 @@ func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 		return true
 	}
 	return false
-}
-
-// begin opens an utterance with what was heard just before.
-func (u *Uplink) begin() {
-	u.check(u.recognizer.Begin())
-	if u.recognizer == nil {
-		return
-	}
-	u.open = true
-	n := u.preRoll.CopyAt(u.roll, u.preRoll.Pos())
-	frame := audio.FrameSamples(recognizerRate)
-	// The pre-roll goes in frames like all else; a remainder comes first.
-	for from, to := 0, n%frame; from < n && u.open; from, to = to, to+frame {
-		if to > from {
-			u.check(u.recognizer.Write(audio.Frame{
-				Pos: u.preRoll.Pos() + audio.Pos(from), Rate: recognizerRate, PCM: u.roll[from:to],
-			}))
-		}
-	}
-}
-
-// forget drops the words of a turn that is over.
-func (u *Uplink) forget() {
-	u.text, u.settled, u.confidence = "", false, math.NaN()
-	u.stability.Reset()
-}
-
-// maybeFinalize asks for the words of an utterance that nobody else will end: a
-// sound over the agent's voice, or one that has shown no words.
-func (u *Uplink) maybeFinalize(a turn.Acoustic) {
-	if !u.open || u.onset.Speaking() {
-		return
-	}
-	if a.Silence >= u.o.EmptyAfter && (u.text == "" || u.audible) {
-		u.finalize()
-	}
-}
-
-func (u *Uplink) finalize() {
-	if u.recognizer == nil || !u.open {
-		return
-	}
-	u.open = false
-	u.check(u.recognizer.Finalize())
-}
-
-// obey carries out what other goroutines asked for.
-func (u *Uplink) obey() {
-	u.mu.Lock()
-	u.todo, u.commands = u.commands, u.todo[:0]
-	u.mu.Unlock()
-	for i := range u.todo {
-		switch c := &u.todo[i]; c.kind {
-		case commandListen:
-			u.listen()
-		case commandFinalize:
-			if u.recognizer == nil || !u.open {
-				u.o.Post(conv.STTFinal{Utterance: u.utterance}) // there is nothing more
-				continue
-			}
-			u.finalize()
-		case commandExpect:
-			u.endpointer.Expect(turn.AdjustmentFor(c.expect.Kind))
-			if u.recognizer != nil {
-				u.recognizer.Expect(port.Expectation{Kind: c.expect.Kind, Phrases: c.expect.Phrases})
-			}
-		case commandAudible:
-			u.audible = c.on
-		case commandPause:
-			u.paused = c.on
-		case commandEcho:
-			u.echo = c.level
-		case commandRelease:
-			if m, ok := u.endpointer.(*turn.Manual); ok {
-				m.Release()
-			}
-		}
-	}
-}
-
-// listen begins a turn, unless the user is speaking already: then it has begun.
-func (u *Uplink) listen() {
-	u.ended = false
-	u.endpointer.Reset()
-	if u.onset.Speaking() {
-		return
-	}
-	if u.open {
-		u.open = false
-		u.check(u.recognizer.Discard())
-	}
-	u.forget()
-}
-
-// collect takes the recognizer's results.
-func (u *Uplink) collect(at time.Duration) {
-	u.mu.Lock()
-	u.taken, u.results = u.results, u.taken[:0]
-	u.mu.Unlock()
-	for i := range u.taken {
-		u.hear(&u.taken[i])
-	}
-}
-
-func (u *Uplink) hear(t *port.Transcript) {
-	if t.Final {
-		u.text, u.confidence, u.settled = t.Text, t.Confidence, true
-		u.stability.Final(t.Text)
-		u.o.Post(conv.STTFinal{
-			Utterance: u.utterance, Text: t.Text, Confidence: t.Confidence, Stability: 1, Endpoint: t.Endpoint,
-		})
-		return
-	}
-	changed := t.Text != u.text
-	u.text, u.confidence, u.settled = t.Text, t.Confidence, false
-	if changed && t.Text != "" {
-		u.o.Post(conv.STTPartial{Utterance: u.utterance, Text: t.Text, Confidence: t.Confidence})
-	}
-}
-
-// decide steps the turn controller. While the agent is heard the end of turn
-// has no meaning: what is said then is an interruption or nothing.
-func (u *Uplink) decide(a turn.Acoustic) {
-	l := turn.Linguistic{Text: u.text, Confidence: u.confidence, Stability: 1}
-	if !u.settled {
-		l.Stability = u.stability.Update(u.text, u.confidence, a.At)
-	}
-	if u.audible {
-		return
-	}
-	d := u.endpointer.Update(a, l)
-	if u.o.Features != nil {
-		u.o.Features(Features{Acoustic: a, Linguistic: l, Decision: d})
-	}
-	if d.State == turn.Speak && d.Reason.Transition() && !u.ended {
-		u.ended = true
-		u.o.Post(conv.TurnEnded{Utterance: u.utterance, Cause: u.cause()})
-	}
-}
-
-// cause is the policy's name as an end of turn.
-func (u *Uplink) cause() string {
-	switch u.o.Turn.Policy {
-	case turn.PolicySilence:
-		return "silence"
-	case turn.PolicySemantic:
-		return "semantic"
-	case turn.PolicyManual:
-		return "manual"
-	default:
-		return "easyturn"
-	}
 }

@@ -36,10 +36,12 @@ type Leg struct {
 	speaking bool       // the agent is heard
 	since    audio.Pos  // when the agent began to speak
 	silence  audio.Pos  // samples of silence the agent has sent in a row
-	pcm      []int16
-	queue    [][]int16 // the caller's frames that wait for their half of the mix
-	stereo   []int16
-	err      error
+	gone     bool       // the caller has hung up
+	pcm      []int16    // what Read lends
+	// Both sides of the mix, as far as the other one is not there yet: sample n
+	// of what was read lies beside sample n of what was written.
+	caller, agent []int16
+	err           error
 }
 
 // New makes a caller.
@@ -50,7 +52,6 @@ func New(o Options) (*Leg, error) {
 	}
 	l := &Leg{o: o, frame: audio.FrameSamples(o.Rate)}
 	l.pcm = make([]int16, l.frame)
-	l.stereo = make([]int16, 0, 2*l.frame)
 	var err error
 	if o.Out != nil {
 		if l.out, err = audio.NewWAVWriter(o.Out, audio.WAVWriterOptions{Rate: o.Rate, Channels: 1}); err != nil {
@@ -79,7 +80,7 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	if len(l.left) == 0 {
 		l.decide()
 	}
-	if l.done() {
+	if l.gone = l.gone || l.done(); l.gone {
 		return audio.Frame{}, io.EOF
 	}
 	n := copy(l.pcm, l.left)
@@ -91,7 +92,8 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	f := audio.Frame{Pos: l.pos, Rate: l.o.Rate, PCM: l.pcm}
 	l.pos += audio.Pos(l.frame)
 	if l.mix != nil {
-		l.queue = append(l.queue, slices.Clone(l.pcm))
+		l.caller = append(l.caller, l.pcm...)
+		l.keep(l.blend())
 	}
 	return f, nil
 }
@@ -152,14 +154,38 @@ func (l *Leg) Write(_ context.Context, f audio.Frame) error {
 		l.keep(l.out.Write(f.PCM))
 	}
 	if l.mix != nil {
-		caller := make([]int16, len(f.PCM))
-		if len(l.queue) > 0 {
-			copy(caller, l.queue[0])
-			l.queue = l.queue[1:]
-		}
-		l.keep(l.mix.WriteStereo(caller, f.PCM))
+		l.agent = append(l.agent, f.PCM...)
+		l.keep(l.blend())
 	}
 	return l.err
+}
+
+// longestWait bounds how far one side of the mix may be ahead of the other.
+const longestWait = 10 * time.Second
+
+// blend writes what is there of both sides. Behind a caller who has hung up, and
+// for a side that is too far behind, there is silence.
+func (l *Leg) blend() error {
+	bound := int(audio.PosOf(longestWait, l.o.Rate))
+	if l.gone || len(l.agent)-len(l.caller) > bound {
+		l.caller = padded(l.caller, len(l.agent))
+	}
+	if len(l.caller)-len(l.agent) > bound {
+		l.agent = padded(l.agent, len(l.caller))
+	}
+	n := min(len(l.caller), len(l.agent))
+	err := l.mix.WriteStereo(l.caller[:n], l.agent[:n])
+	l.caller = slices.Delete(l.caller, 0, n)
+	l.agent = slices.Delete(l.agent, 0, n)
+	return err
+}
+
+// padded is pcm with silence up to n samples.
+func padded(pcm []int16, n int) []int16 {
+	for len(pcm) < n {
+		pcm = append(pcm, 0)
+	}
+	return pcm
 }
 
 // pauseInSpeech is how long the agent may be silent within one reply.
@@ -169,7 +195,7 @@ const pauseInSpeech = 300 * time.Millisecond
 func (l *Leg) hear(pcm []int16) {
 	if audio.Peak(pcm) > 0 {
 		if !l.speaking {
-			l.speaking, l.since = true, l.pos
+			l.speaking, l.since = true, l.pos-audio.Pos(len(pcm))
 		}
 		l.silence = 0
 		l.quiet = l.pos
@@ -213,7 +239,9 @@ func (l *Leg) Close() error {
 		errs = append(errs, l.out.Close())
 	}
 	if l.mix != nil {
-		errs = append(errs, l.mix.Close())
+		n := max(len(l.caller), len(l.agent))
+		l.caller, l.agent = padded(l.caller, n), padded(l.agent, n)
+		errs = append(errs, l.blend(), l.mix.Close())
 	}
 	return errors.Join(errs...)
 }

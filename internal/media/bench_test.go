@@ -1,0 +1,80 @@
+package media
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// BenchmarkUplinkFrame is all that happens to 20 ms of the person's sound but for
+// the engines, which are fakes: resampling, detector, turn controller, pre-roll,
+// the recognizer's frames, commands and results. Goal: no allocation, and less
+// than 20 us, a thousandth of the frame's time.
+func BenchmarkUplinkFrame(b *testing.B) {
+	for _, rate := range legRates {
+		for _, loud := range []bool{false, true} {
+			name := "silence"
+			if loud {
+				name = "speech"
+			}
+			b.Run(fmt.Sprintf("%d/%s", rate, name), func(b *testing.B) {
+				rec := &porttest.Recognizer{}
+				c := newCaller(b, UplinkOptions{Rate: rate, Detector: &porttest.Detector{}}, rec)
+				rec.Heard = nil
+				c.u.Listen()
+				c.frames(50, loud)
+				pcm := make([]int16, audio.FrameSamples(rate))
+				for i := range pcm {
+					pcm[i] = sample(i, loud)
+				}
+				f := audio.Frame{Rate: rate, PCM: pcm}
+				b.ReportAllocs()
+				for b.Loop() {
+					c.u.Echo(0.01)
+					if err := c.u.Frame(f); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkDownlinkFrame is 20 ms of the agent's speech from the voice to the
+// pacer: written, read, measured and told. Goal: no allocation but for the report
+// that is made of every tenth frame, and less than 20 us.
+func BenchmarkDownlinkFrame(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		speech bool
+		acks   port.Acknowledger
+	}{
+		{"silence", false, nil},
+		{"speech", true, nil},
+		{"speech, acknowledged", true, &porttest.AckLeg{Leg: porttest.NewLeg(porttest.LegOptions{})}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			d, err := NewDownlink(DownlinkOptions{Rate: 16000, Post: func(...conv.Event) {}, Acks: c.acks})
+			if err != nil {
+				b.Fatal(err)
+			}
+			pcm, out := sine(320), make([]int16, 320)
+			d.Begin(Text{Turn: 1, Part: 1, Words: "one two three"})
+			b.ReportAllocs()
+			for b.Loop() {
+				if c.speech {
+					if err := d.Write(b.Context(), 1, pcm, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if d.Frame(out) != c.speech {
+					b.Fatal("no speech in the frame")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package media
+
+import (
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// This file: what others ask of the uplink.
+
+// command is something another goroutine asks for.
+type command struct {
+	kind   commandKind
+	expect dialog.Expectation
+	on     bool
+	level  float64
+	stream port.RecognizerStream
+}
+
+type commandKind uint8
+
+const (
+	commandListen commandKind = iota
+	commandContinue
+	commandFinalize
+	commandExpect
+	commandAudible
+	commandPause
+	commandEcho
+	commandRelease
+	commandReplace
+)
+
+func (u *Uplink) ask(c command) {
+	u.mu.Lock()
+	u.commands = append(u.commands, c)
+	u.mu.Unlock()
+}
+
+// Listen begins a user turn: what is left of earlier words belongs to none.
+func (u *Uplink) Listen() { u.ask(command{kind: commandListen}) }
+
+// Continue begins a user turn that the words heard so far belong to: the user
+// answered before the agent had finished.
+func (u *Uplink) Continue() { u.ask(command{kind: commandContinue}) }
+
+// Finalize asks for the final transcript of what was heard.
+func (u *Uplink) Finalize() { u.ask(command{kind: commandFinalize}) }
+
+// Release is the end of push-to-talk.
+func (u *Uplink) Release() { u.ask(command{kind: commandRelease}) }
+
+// Expect says what the agent awaits.
+func (u *Uplink) Expect(e dialog.Expectation) { u.ask(command{kind: commandExpect, expect: e}) }
+
+// Audible says whether the agent is heard now.
+func (u *Uplink) Audible(on bool) { u.ask(command{kind: commandAudible, on: on}) }
+
+// Pause stops and starts the capture.
+func (u *Uplink) Pause(on bool) { u.ask(command{kind: commandPause, on: on}) }
+
+// Echo says at what level, root mean square, the agent's own sound may come
+// back in the next frame.
+func (u *Uplink) Echo(level float64) { u.ask(command{kind: commandEcho, level: level}) }
+
+// obey carries out what other goroutines asked for.
+func (u *Uplink) obey() {
+	u.mu.Lock()
+	u.todo, u.commands = u.commands, u.todo[:0]
+	u.mu.Unlock()
+	for i := range u.todo {
+		switch c := &u.todo[i]; c.kind {
+		case commandListen:
+			u.listen()
+		case commandContinue:
+			u.ended = false
+			u.endpointer.Reset()
+		case commandFinalize:
+			u.conclude()
+		case commandExpect:
+			u.endpointer.Expect(turn.AdjustmentFor(c.expect.Kind))
+			u.expected = port.Expectation{Kind: c.expect.Kind, Phrases: c.expect.Phrases}
+			if u.recognizer != nil {
+				u.recognizer.Expect(u.expected)
+			}
+		case commandAudible:
+			u.audible = c.on
+		case commandPause:
+			u.paused = c.on
+		case commandEcho:
+			u.echo = c.level
+		case commandRelease:
+			if m, ok := u.endpointer.(*turn.Manual); ok {
+				m.Release()
+			}
+		case commandReplace:
+			u.recognizer = c.stream
+			c.stream = nil
+			u.recognizer.Expect(u.expected)
+		}
+	}
+}
+
+// conclude answers the wish for the final transcript.
+func (u *Uplink) conclude() {
+	switch {
+	case u.open:
+		u.finalize()
+	case len(u.asked) > 0:
+		// No op. It was asked for already and is on its way.
+	default:
+		u.o.Post(conv.STTFinal{Utterance: u.utterance}) // there is nothing more
+	}
+}
+
+// listen begins a turn, unless the user is speaking already: then it has begun.
+func (u *Uplink) listen() {
+	u.ended = false
+	u.endpointer.Reset()
+	if u.onset.Speaking() {
+		return
+	}
+	if u.open {
+		u.open = false
+		u.check(u.recognizer.Discard())
+	}
+	u.forget(u.utterance + 1)
+}

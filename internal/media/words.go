@@ -1,0 +1,130 @@
+package media
+
+import (
+	"math"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// This file: what the recognizer understood, and what the turn controller makes of
+// it.
+
+// forget drops the words of the turn that is over: what comes belongs to
+// stretches of speech from the given one on.
+func (u *Uplink) forget(from int) {
+	u.ours = from
+	u.said, u.text, u.settled, u.confidence = "", "", false, math.NaN()
+	u.stability.Reset()
+}
+
+// collect takes the recognizer's results.
+func (u *Uplink) collect() {
+	for len(u.asked) > 0 && (u.pos-u.asked[0].at).Duration(recognizerRate) > finalPatience {
+		u.overdue = u.asked[0].utterance
+		u.asked = u.asked[:copy(u.asked, u.asked[1:])]
+	}
+	u.mu.Lock()
+	u.taken, u.results = u.results, u.taken[:0]
+	u.mu.Unlock()
+	for i := range u.taken {
+		u.hear(&u.taken[i])
+	}
+}
+
+// utteranceOf is the stretch of speech that a result is about, and whether it
+// was asked for. Results come in the order of the utterances: as long as a final
+// is awaited, what comes is about that one. A final that nobody has asked for,
+// while the speech goes on, is one that was overdue.
+func (u *Uplink) utteranceOf(t *port.Transcript) (number int, asked bool) {
+	switch {
+	case len(u.asked) > 0:
+		number = u.asked[0].utterance
+		if t.Final {
+			u.asked = u.asked[:copy(u.asked, u.asked[1:])]
+			u.overdue = 0
+		}
+		return number, true
+	case t.Final && !t.Endpoint && u.overdue != 0 && u.open:
+		number = u.overdue
+		u.overdue = 0
+		return number, true
+	default:
+		return u.utterance, false
+	}
+}
+
+// hear takes one result.
+func (u *Uplink) hear(t *port.Transcript) {
+	number, asked := u.utteranceOf(t)
+	if number < u.ours && !asked {
+		return // words that were discarded
+	}
+	text := joinWords(u.said, t.Text)
+	changed := text != u.text
+	if number >= u.ours {
+		u.text, u.confidence, u.settled = text, t.Confidence, t.Final
+		if t.Final {
+			u.said = text
+			u.stability.Final(text)
+		}
+	}
+	switch {
+	case t.Final:
+		u.o.Post(conv.STTFinal{
+			Utterance: number, Text: t.Text, Confidence: share(t.Confidence), Stability: 1, Endpoint: t.Endpoint,
+		})
+	case t.Text != "" && changed:
+		u.o.Post(conv.STTPartial{Utterance: number, Text: t.Text, Confidence: share(t.Confidence)})
+	}
+}
+
+func joinWords(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + " " + b
+}
+
+// share brings a confidence from outside into 0 to 1: an unknown one is none.
+func share(v float64) float64 {
+	if !(v > 0) {
+		return 0
+	}
+	return min(v, 1)
+}
+
+// decide steps the turn controller. While the agent is heard the end of turn
+// has no meaning: what is said then is an interruption or nothing.
+func (u *Uplink) decide(a turn.Acoustic) {
+	l := turn.Linguistic{Text: u.text, Confidence: u.confidence, Stability: 1}
+	if !u.settled {
+		l.Stability = u.stability.Update(u.text, u.confidence, a.At)
+	}
+	if u.audible {
+		return
+	}
+	d := u.endpointer.Update(a, l)
+	if u.o.Features != nil {
+		u.o.Features(Features{Acoustic: a, Linguistic: l, Decision: d})
+	}
+	if d.State == turn.Speak && d.Reason.Transition() && !u.ended {
+		u.ended = true
+		u.o.Post(conv.TurnEnded{Utterance: u.utterance, Cause: u.cause()})
+	}
+}
+
+// cause is the policy's name as an end of turn.
+func (u *Uplink) cause() string {
+	switch u.o.Turn.Policy {
+	case turn.PolicySilence:
+		return "silence"
+	case turn.PolicySemantic:
+		return "semantic"
+	case turn.PolicyManual:
+		return "manual"
+	default:
+		return "easyturn"
+	}
+}

@@ -1,0 +1,155 @@
+package porttest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+var (
+	_ port.Model = (*Model)(nil)
+	_ port.Tool  = (*Tool)(nil)
+	_ port.Store = (*Store)(nil)
+)
+
+// Model is a fake language model. It is safe for concurrent use.
+type Model struct {
+	// Answer is what it replies, piece by piece; nil: the last message, word by
+	// word.
+	Answer func(port.Request) []port.Delta
+	// Fail, if set, may end a reply with an error before its n-th piece, from 0.
+	Fail func(r port.Request, n int) error
+	// Block has it wait for the end of ctx before the n-th piece, from 1; 0: never.
+	Block int
+}
+
+// Reply answers.
+func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
+	answer := m.Answer
+	if answer == nil {
+		answer = echo
+	}
+	deltas := answer(r)
+	for n := 0; ; n++ {
+		if m.Block == n+1 {
+			<-ctx.Done()
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if m.Fail != nil {
+			if err := m.Fail(r, n); err != nil {
+				return err
+			}
+		}
+		if n == len(deltas) {
+			return nil
+		}
+		if err := emit(deltas[n]); err != nil {
+			return err
+		}
+	}
+}
+
+// echo says the last message again, in pieces.
+func echo(r port.Request) []port.Delta {
+	if len(r.Messages) == 0 {
+		return nil
+	}
+	text := r.Messages[len(r.Messages)-1].Content
+	var deltas []port.Delta
+	for len(text) > 0 {
+		n := min(len(text), 5)
+		deltas = append(deltas, port.Delta{Text: text[:n]})
+		text = text[n:]
+	}
+	return deltas
+}
+
+// Tool is a fake that runs functions. It is safe for concurrent use.
+type Tool struct {
+	Known []port.ToolSpec
+	// Run does a call; nil: it returns the arguments.
+	Run func(ctx context.Context, call port.ToolCall, progress func(string)) (string, error)
+
+	mu    sync.Mutex // guards calls
+	calls []port.ToolCall
+}
+
+// Specs are the tools there are.
+func (t *Tool) Specs() []port.ToolSpec { return append([]port.ToolSpec(nil), t.Known...) }
+
+// Calls are the calls that were made, in order.
+func (t *Tool) Calls() []port.ToolCall {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]port.ToolCall(nil), t.calls...)
+}
+
+// Call runs one.
+func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
+	t.mu.Lock()
+	t.calls = append(t.calls, call)
+	t.mu.Unlock()
+	known := false
+	for _, s := range t.Known {
+		known = known || s.Name == call.Name
+	}
+	if !known {
+		return "", &port.Failure{Code: "TOOL_ERROR", Message: "there is no tool " + call.Name}
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if t.Run == nil {
+		return call.Arguments, nil
+	}
+	if progress == nil {
+		progress = func(string) {}
+	}
+	return t.Run(ctx, call, progress)
+}
+
+// Store keeps snapshots in memory. The zero value is ready; it is safe for
+// concurrent use.
+type Store struct {
+	mu   sync.Mutex // guards kept
+	kept map[string][]byte
+}
+
+// Save replaces a snapshot.
+func (s *Store) Save(ctx context.Context, id string, snapshot []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil {
+		s.kept = make(map[string][]byte)
+	}
+	s.kept[id] = append([]byte{}, snapshot...)
+	return nil
+}
+
+// Load returns a copy of a snapshot.
+func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, ok := s.kept[id]
+	return append([]byte(nil), kept...), ok, nil
+}
+
+// Delete removes a snapshot.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.kept, id)
+	return nil
+}

@@ -1,0 +1,183 @@
+package porttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// TestModel is the conformance suite of port.Model. open makes a fresh one for
+// each rule; it must answer the question with a text of two pieces or more.
+func TestModel(t *testing.T, open func(*testing.T) port.Model) {
+	question := port.Request{
+		Instructions: "Answer in one short sentence.",
+		Messages:     []port.Message{{Role: "user", Content: "Please say that the flight to Boston is booked."}},
+	}
+	t.Run("a reply comes in pieces", func(t *testing.T) {
+		var text strings.Builder
+		pieces, inside := 0, false
+		err := open(t).Reply(t.Context(), question, func(d port.Delta) error {
+			if inside {
+				t.Error("emit is called while it is being called")
+			}
+			inside = true
+			defer func() { inside = false }()
+			text.WriteString(d.Text)
+			pieces++
+			return nil
+		})
+		if err != nil || pieces < 2 || strings.TrimSpace(text.String()) == "" {
+			t.Errorf("%q in %d pieces, error %v", text.String(), pieces, err)
+		}
+	})
+	t.Run("the error of emit ends the reply and is returned", func(t *testing.T) {
+		unwanted := errors.New("no longer wanted")
+		calls := 0
+		err := open(t).Reply(t.Context(), question, func(port.Delta) error { calls++; return unwanted })
+		if !errors.Is(err, unwanted) || calls != 1 {
+			t.Errorf("%d calls of emit, error %v", calls, err)
+		}
+	})
+	t.Run("the end of the context ends the reply", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		calls := 0
+		err := open(t).Reply(ctx, question, func(port.Delta) error { calls++; cancel(); return nil })
+		if !errors.Is(err, context.Canceled) || calls > 2 {
+			t.Errorf("%d calls of emit, error %v", calls, err)
+		}
+	})
+	t.Run("replies do not know each other", func(t *testing.T) {
+		m := open(t)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := m.Reply(t.Context(), question, func(port.Delta) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// TestTool is the conformance suite of port.Tool. call is one that succeeds.
+func TestTool(t *testing.T, open func(*testing.T) port.Tool, call port.ToolCall) {
+	t.Run("each tool is described, once", func(t *testing.T) {
+		seen := map[string]bool{}
+		for _, s := range open(t).Specs() {
+			if s.Name == "" || seen[s.Name] {
+				t.Errorf("name %q: want one, and a different one for each", s.Name)
+			}
+			seen[s.Name] = true
+			if len(s.Schema) > 0 && !json.Valid(s.Schema) {
+				t.Errorf("schema of %s is no JSON: %s", s.Name, s.Schema)
+			}
+		}
+		if !seen[call.Name] {
+			t.Errorf("%s is not among the tools", call.Name)
+		}
+	})
+	t.Run("a call has a result, with and without an ear for its progress", func(t *testing.T) {
+		for _, progress := range []func(string){nil, func(string) {}} {
+			if _, err := open(t).Call(t.Context(), call, progress); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("a tool that does not exist is a failure with a class", func(t *testing.T) {
+		_, err := open(t).Call(t.Context(), port.ToolCall{ID: "1", Name: "no such tool"}, nil)
+		if f := (*port.Failure)(nil); !errors.As(err, &f) || f.Code == "" {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("an ended context ends a call", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := open(t).Call(ctx, call, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestStore is the conformance suite of port.Store. open makes an empty one for
+// each rule.
+func TestStore(t *testing.T, open func(*testing.T) port.Store) {
+	load := func(t *testing.T, s port.Store, id string) []byte {
+		t.Helper()
+		b, ok, err := s.Load(t.Context(), id)
+		if err != nil || !ok {
+			t.Fatalf("Load(%q): there %v, error %v", id, ok, err)
+		}
+		return b
+	}
+	t.Run("what is not there is not there", func(t *testing.T) {
+		s := open(t)
+		if b, ok, err := s.Load(t.Context(), "nobody"); ok || err != nil || len(b) > 0 {
+			t.Errorf("Load: %q, there %v, error %v", b, ok, err)
+		}
+		if err := s.Delete(t.Context(), "nobody"); err != nil {
+			t.Errorf("Delete: %v", err)
+		}
+	})
+	t.Run("save, replace, delete", func(t *testing.T) {
+		s := open(t)
+		for _, id := range []string{"a", "A", "a/b", "../a", "a b", "ä\x00", strings.Repeat("long", 50)} {
+			for _, snapshot := range [][]byte{[]byte("one"), []byte("another, longer one"), {}} {
+				if err := s.Save(t.Context(), id, snapshot); err != nil {
+					t.Fatalf("Save(%q): %v", id, err)
+				}
+				if got := load(t, s, id); !bytes.Equal(got, snapshot) {
+					t.Fatalf("Load(%q): %q, want %q", id, got, snapshot)
+				}
+			}
+		}
+		if err := s.Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := s.Load(t.Context(), "a"); ok || err != nil {
+			t.Errorf("after Delete: there %v, error %v", ok, err)
+		}
+		load(t, s, "A")
+		load(t, s, "a/b")
+	})
+	t.Run("snapshots are copies", func(t *testing.T) {
+		s := open(t)
+		snapshot := []byte("one")
+		if err := s.Save(t.Context(), "a", snapshot); err != nil {
+			t.Fatal(err)
+		}
+		snapshot[0] = 'X'
+		got := load(t, s, "a")
+		got[1] = 'X'
+		if again := load(t, s, "a"); string(again) != "one" {
+			t.Errorf("%q", again)
+		}
+	})
+	t.Run("many at once", func(t *testing.T) {
+		s := open(t)
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				id := fmt.Sprint(i % 4)
+				for n := range 20 {
+					if err := s.Save(t.Context(), id, []byte(id+fmt.Sprint(n))); err != nil {
+						t.Error(err)
+					}
+					b, ok, err := s.Load(t.Context(), id)
+					if err != nil || !ok || !strings.HasPrefix(string(b), id) {
+						t.Errorf("%q, there %v, error %v", b, ok, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+}

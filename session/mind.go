@@ -1,0 +1,115 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// mind asks the model beside the loop. Its methods are called by the loop.
+type mind struct {
+	s    *Session
+	turn int    // of the request that is out
+	stop func() // ends it; nil: none is out
+}
+
+// request asks the model. A request that is still out is given up: the machine
+// has replaced it.
+func (m *mind) request(e conv.RequestReply) {
+	if m.stop != nil {
+		m.stop()
+	}
+	o := &m.s.o
+	if o.Model == nil {
+		m.s.Local(noModel(e))
+		return
+	}
+	r := modelRequest(o.Instructions, m.s.conv, o.Tools)
+	m.turn = e.Turn
+	m.stop = m.s.spawn(func(ctx context.Context) { ask(ctx, o.Model, r, e, m.s.postFact) })
+}
+
+// modelRequest is what a model is asked now.
+func modelRequest(instructions string, c *conv.Conversation, tools port.Tool) port.Request {
+	r := port.Request{Instructions: instructions, Messages: messages(c.History())}
+	if tools != nil {
+		r.Tools = tools.Specs()
+	}
+	return r
+}
+
+// noModel is the answer to a request where there is no model.
+func noModel(e conv.RequestReply) conv.Event {
+	return conv.ReplyFailed{
+		Turn: e.Turn, Request: e.Request, Code: conv.ClassUnknown, Message: "no language model is configured",
+	}
+}
+
+// cancel gives up the request of a turn.
+func (m *mind) cancel(turn int) {
+	if m.stop != nil && m.turn == turn {
+		m.stop()
+		m.stop = nil
+	}
+}
+
+// ask makes a request and posts what comes back. Nothing is posted once ctx has
+// ended.
+func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestReply, post func(conv.Event)) {
+	told := func(ev conv.Event) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		post(ev)
+		return nil
+	}
+	if told(conv.ReplyRequested{Turn: e.Turn, Request: e.Request}) != nil {
+		return
+	}
+	long := make(map[string]bool)
+	for _, spec := range r.Tools {
+		long[spec.Name] = spec.Long
+	}
+	err := model.Reply(ctx, r, func(d port.Delta) error {
+		if d.Text != "" {
+			if err := told(conv.ReplyDelta{Turn: e.Turn, Request: e.Request, Text: d.Text}); err != nil {
+				return err
+			}
+		}
+		if d.Call == nil {
+			return nil
+		}
+		return told(conv.ToolCalled{
+			Turn: e.Turn, Request: e.Request, ID: d.Call.ID, Name: d.Call.Name, Arguments: d.Call.Arguments,
+			Long: long[d.Call.Name],
+		})
+	})
+	if err == nil {
+		_ = told(conv.ReplyDone{Turn: e.Turn, Request: e.Request}) // nobody waits for one that was given up
+		return
+	}
+	f, ok := errors.AsType[*port.Failure](err)
+	if !ok {
+		f = &port.Failure{Code: conv.ClassUnknown, Message: err.Error()}
+	}
+	_ = told(conv.ReplyFailed{
+		Turn: e.Turn, Request: e.Request, Code: f.Code, Message: f.Message, Retryable: f.Retryable,
+	})
+}
+
+// messages is the history as a model reads it: what was said and heard.
+func messages(history []conv.Item) []port.Message {
+	list := make([]port.Message, 0, len(history))
+	for i := range history {
+		it := &history[i]
+		if it.Role != conv.RoleTool && it.Text == "" {
+			continue // nothing of it was heard
+		}
+		list = append(list, port.Message{
+			Role: string(it.Role), Content: it.Text, CallID: it.CallID, Name: it.Name, Arguments: it.Arguments,
+		})
+	}
+	return list
+}

@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// TextOptions set up a conversation by text.
+type TextOptions struct {
+	// Conv is the machine's configuration. Dead air is switched off: somebody who
+	// types may take their time.
+	Conv conv.Options
+	// Tools, Model and Instructions: see [Options].
+	Tools        port.Tool
+	Model        port.Model
+	Instructions string
+	// Wait waits for a pause between two tries; the time passes at once if nil.
+	Wait func(ctx context.Context, d time.Duration) error
+}
+
+// Text holds a conversation by text: the same machine as a call's, with lines
+// for speech. What the agent says is heard at once and whole. It is not safe for
+// concurrent use.
+type Text struct {
+	o     TextOptions
+	c     *conv.Conversation
+	now   time.Time
+	queue []conv.Event
+	said  []string
+	notes []string
+}
+
+// NewText makes a conversation that has not begun.
+func NewText(o TextOptions) (*Text, error) {
+	o.Conv.Endpoint = "manual"
+	o.Conv.DeadAir = turn.DeadAirOptions{Off: true}
+	c, err := conv.New(o.Conv)
+	if err != nil {
+		return nil, err
+	}
+	return &Text{o: o, c: c}, nil
+}
+
+// State is the machine's, for reading until the next line.
+func (t *Text) State() *conv.State { return t.c.State() }
+
+// Over reports whether the conversation has ended.
+func (t *Text) Over() bool { return t.c.Phase() == conv.Idle }
+
+// TextReply is what came of a line.
+type TextReply struct {
+	Said []string // by the agent, in order
+	// Notes are codes of what the person has to be told beside it: of a failure,
+	// a line that was refused.
+	Notes []string
+	// Handoff: the agent gives the conversation to a person.
+	Handoff bool
+}
+
+// Start begins the conversation and returns the greeting.
+func (t *Text) Start(ctx context.Context, now time.Time) (TextReply, error) {
+	return t.take(ctx, now, conv.UserStart{})
+}
+
+// Say gives the agent a line and returns when it waits for the next. now must
+// not go back.
+func (t *Text) Say(ctx context.Context, now time.Time, text string) (TextReply, error) {
+	return t.take(ctx, now, conv.UserText{Text: text})
+}
+
+// take steps an event, does what follows, and goes on until the machine waits
+// for the user.
+func (t *Text) take(ctx context.Context, now time.Time, ev conv.Event) (TextReply, error) {
+	t.said, t.notes = nil, nil
+	t.now = now
+	if next := t.c.NextDeadline(); !next.IsZero() && !now.Before(next) {
+		// What passed between two lines: the session's clock alone.
+		t.queue = append(t.queue, conv.DeadlinePassed{})
+	}
+	t.queue = append(t.queue, ev)
+	for {
+		for len(t.queue) > 0 {
+			next := t.queue[0]
+			t.queue = t.queue[1:]
+			// The effects are the machine's until its next step.
+			for _, e := range slices.Clone(t.c.Step(t.now, next)) {
+				if err := t.perform(ctx, e); err != nil {
+					return TextReply{}, err
+				}
+			}
+		}
+		if p := t.c.Phase(); p == conv.ListeningReady || p == conv.Idle {
+			return TextReply{Said: t.said, Notes: t.notes, Handoff: slices.Contains(t.notes, "handoff")}, nil
+		}
+		next := t.c.NextDeadline()
+		if next.IsZero() {
+			return TextReply{}, fmt.Errorf("%v waits for nothing", t.c.Phase())
+		}
+		if err := t.pause(ctx, next.Sub(t.now)); err != nil {
+			return TextReply{}, err
+		}
+		t.now = next
+		t.queue = append(t.queue, conv.DeadlinePassed{})
+	}
+}
+
+func (t *Text) pause(ctx context.Context, d time.Duration) error {
+	if t.o.Wait == nil {
+		return ctx.Err()
+	}
+	return t.o.Wait(ctx, d)
+}
+
+// perform carries out an effect, to its end.
+func (t *Text) perform(ctx context.Context, e conv.Effect) error {
+	switch e := e.(type) {
+	case conv.OpenSession:
+		t.post(conv.SessionReady{ID: "text"})
+	case conv.PrimeAudio:
+		t.post(conv.AudioReady{})
+	case conv.Speak:
+		t.said = append(t.said, e.Text)
+		t.post(conv.PlayoutStarted{Turn: e.Turn, Part: e.Part})
+	case conv.EndSpeech:
+		t.post(conv.PlayoutFinished{Turn: e.Turn, Part: e.Part})
+	case conv.RunTool:
+		output, err := runTool(ctx, t.o.Tools, toolCall(e), t.c.Options().Limits.Tool, nil)
+		t.post(callEnded(e.ID, false, output, err))
+	case conv.StartTask:
+		call := port.ToolCall{ID: e.ID, Name: e.Name, Arguments: e.Arguments}
+		output, err := runTool(ctx, t.o.Tools, call, t.c.Options().Limits.Task, nil)
+		t.post(callEnded(e.ID, true, output, err))
+	case conv.RequestReply:
+		if t.o.Model == nil {
+			t.post(noModel(e))
+			break
+		}
+		ask(ctx, t.o.Model, modelRequest(t.o.Instructions, t.c, t.o.Tools), e, t.post)
+	case conv.Reconnect:
+		t.post(conv.ConnectionRestored{})
+	case conv.Release:
+		t.post(conv.SessionEnded{})
+	case conv.Notify:
+		t.notes = append(t.notes, e.Code)
+	case conv.Reject:
+		t.notes = append(t.notes, e.Code)
+	case conv.FlushPlayout:
+		t.post(conv.PlayoutFlushed{Turn: e.Turn, Part: e.Part, Heard: e.Heard})
+	case conv.Listen, conv.Expect, conv.FinalizeTranscript, conv.CancelTurn, conv.DuckPlayout, conv.PausePlayout,
+		conv.ResumePlayout, conv.CancelTool, conv.Cue, conv.PauseAudio, conv.ResumeAudio, conv.SaveContext,
+		conv.RestoreContext, conv.CloseConnection:
+		// They concern audio, a connection, or work that runs beside.
+	default:
+		panic(fmt.Sprintf("session: unexpected effect %T", e))
+	}
+	return ctx.Err()
+}
+
+func (t *Text) post(ev conv.Event) { t.queue = append(t.queue, ev) }
+
+// Dialogue is a copy of the dialogue's state.
+func (t *Text) Dialogue() dialog.State { return t.c.State().Dialogue.Clone() }

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/port"
+)
+
+const booking = `
+version: "1.0"
+settings: {greeting: "Good day."}
+slots:
+  guests: {type: integer, prompt: "How many are you?"}
+actions:
+  reserve: {inputs: [guests], outputs: [table], requires_confirmation: true}
+flows:
+  table:
+    description: reserve a table
+    trigger: {intents: ["reserve a table"]}
+    steps:
+      - {step: ask, type: collect, slot: guests}
+      - {step: run, type: action, call: reserve, map_outputs: {table: table}}
+      - {step: told, type: say, message: "It is table {table}."}
+`
+
+// reservations is a tool that counts its calls.
+type reservations struct {
+	calls []port.ToolCall
+	fails int
+}
+
+func (r *reservations) Specs() []port.ToolSpec { return []port.ToolSpec{{Name: "reserve"}} }
+
+func (r *reservations) Call(_ context.Context, call port.ToolCall, _ func(string)) (string, error) {
+	r.calls = append(r.calls, call)
+	if len(r.calls) <= r.fails {
+		return "", errors.New("the book is closed")
+	}
+	return `{"table": 7}`, nil
+}
+
+func text(t *testing.T, tools port.Tool) *Text {
+	t.Helper()
+	agent, problems := dialog.Parse([]dialog.File{{Name: "table.yaml", Data: []byte(booking)}})
+	if dialog.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: agent}, Tools: tools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// TestText holds a conversation by text: greeting, question, confirmation, action.
+func TestText(t *testing.T) {
+	tools := &reservations{}
+	tx := text(t, tools)
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for i, line := range []struct{ say, want string }{
+		{"", "Good day."},
+		{"reserve a table", "How many are you?"},
+		{"four", "4"},
+		{"yes", "It is table 7."},
+	} {
+		now = now.Add(20 * time.Minute) // longer than a session lasts
+		var r TextReply
+		var err error
+		if i == 0 {
+			r, err = tx.Start(t.Context(), now)
+		} else {
+			r, err = tx.Say(t.Context(), now, line.say)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(r.Said, " "); !strings.Contains(said, line.want) {
+			t.Errorf("%q: %q, expected %q", line.say, said, line.want)
+		}
+		if i < 3 && len(tools.calls) > 0 {
+			t.Fatalf("%q ran the action", line.say)
+		}
+	}
+	if len(tools.calls) != 1 || tools.calls[0].Arguments != `{"guests":4}` || tools.calls[0].ID == "" {
+		t.Errorf("calls %+v, expected one with its inputs and a key", tools.calls)
+	}
+	if d := tx.Dialogue(); d.ConversationState != dialog.Completed {
+		t.Errorf("the dialogue is %s", d.ConversationState)
+	}
+}
+
+// TestTextFailure: an action that fails is told and may be tried again; one that
+// nobody can run is a failure, too, and not the end.
+func TestTextFailure(t *testing.T) {
+	for name, tools := range map[string]port.Tool{"fails": &reservations{fails: 1}, "missing": nil} {
+		t.Run(name, func(t *testing.T) {
+			tx := text(t, tools)
+			now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+			if _, err := tx.Start(t.Context(), now); err != nil {
+				t.Fatal(err)
+			}
+			var last TextReply
+			for _, line := range []string{"reserve a table", "four", "yes"} {
+				var err error
+				if last, err = tx.Say(t.Context(), now, line); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(last.Said) == 0 || tx.Over() || tx.Dialogue().ConversationState != dialog.Error {
+				t.Errorf("%q, over %v, %s", last.Said, tx.Over(), tx.Dialogue().ConversationState)
+			}
+		})
+	}
+}
+
+// TestTextEnds: a context that ends, ends the line.
+func TestTextEnds(t *testing.T) {
+	tx := text(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tx.Start(ctx, time.Now()); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTextRefuses: what is not taken is told.
+func TestTextRefuses(t *testing.T) {
+	tx := text(t, nil)
+	r, err := tx.Say(t.Context(), time.Now(), "hello")
+	if err != nil || !slices.Contains(r.Notes, "no_conversation") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

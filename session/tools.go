@@ -1,0 +1,121 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// tools runs the calls of tools and delegated agents beside the loop. start and
+// cancel are called by the loop.
+type tools struct {
+	s *Session
+	// turnstile lets one call at a time run in virtual time, in the order in which
+	// they were started: the order of their results must not depend on how fast
+	// they are.
+	turnstile chan struct{}
+
+	mu      sync.Mutex // guards running
+	running map[string]func()
+}
+
+func newTools(s *Session) *tools {
+	t := &tools{s: s, running: make(map[string]func())}
+	if s.work != nil {
+		t.turnstile = make(chan struct{})
+		close(t.turnstile)
+	}
+	return t
+}
+
+// start runs a call and posts what came of it. id is the call's in the
+// conversation, the call's own ID its idempotency key.
+func (t *tools) start(id string, call port.ToolCall, long bool) {
+	limits := t.s.conv.Options().Limits
+	limit := limits.Tool
+	if long {
+		limit = limits.Task
+	}
+	before, after := t.turnstile, make(chan struct{})
+	if before != nil {
+		t.turnstile = after
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.running[id] = t.s.spawn(func(ctx context.Context) {
+		defer close(after)
+		if before != nil {
+			<-before
+		}
+		var progress func(string)
+		if long {
+			progress = func(text string) { t.s.postFact(conv.TaskProgress{ID: id, Text: text}) }
+		}
+		output, err := runTool(ctx, t.s.o.Tools, call, limit, progress)
+		t.mu.Lock()
+		delete(t.running, id)
+		t.mu.Unlock()
+		t.s.postFact(callEnded(id, long, output, err))
+	})
+}
+
+// cancel ends a call whose result nobody waits for.
+func (t *tools) cancel(id string) {
+	t.mu.Lock()
+	cancel := t.running[id]
+	t.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+// callEnded is the fact of a call that has ended.
+func callEnded(id string, long bool, output string, err error) conv.Event {
+	if err == nil {
+		if long {
+			return conv.TaskDone{ID: id, Output: output}
+		}
+		return conv.ToolDone{ID: id, Output: output}
+	}
+	f, ok := errors.AsType[*port.Failure](err)
+	if !ok {
+		f = &port.Failure{Code: conv.ClassToolError, Message: err.Error()}
+	}
+	if long {
+		return conv.TaskFailed{ID: id, Code: f.Code, Message: f.Message, Output: f.Partial}
+	}
+	return conv.ToolFailed{ID: id, Code: f.Code, Message: f.Message, Output: f.Partial}
+}
+
+// toolCall is the call that an effect asks for.
+func toolCall(e conv.RunTool) port.ToolCall {
+	key := e.Key
+	if key == "" {
+		key = e.ID
+	}
+	return port.ToolCall{ID: key, Name: e.Name, Arguments: e.Arguments}
+}
+
+// runTool runs a call to its end, within its limit, if there is a tool of its
+// name.
+func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time.Duration, progress func(string)) (string, error) {
+	if tool == nil || !slices.ContainsFunc(tool.Specs(), func(s port.ToolSpec) bool { return s.Name == call.Name }) {
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
+	}
+	if call.Arguments == "" {
+		call.Arguments = "{}"
+	}
+	if !json.Valid([]byte(call.Arguments)) {
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", call.Name)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return tool.Call(ctx, call, progress)
+}
