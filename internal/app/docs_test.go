@@ -115,6 +115,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"greeting", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
+		"model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
 	} {
 		d[path] = "-"
 	}

@@ -19,6 +19,7 @@ type Options struct {
 	Onset        turn.OnsetOptions
 	Stability    turn.StabilityOptions
 	Speech       config.Speech // the engines' names filled in
+	Model        config.Model  // the zero value: there is none
 }
 
 // The engines that serve where the config names none.
@@ -48,6 +49,7 @@ func NewOptions(c *config.Config) (Options, error) {
 			Spacing:    time.Duration(c.Turn.Stability.Spacing),
 		},
 		Speech: speech(c.Speech),
+		Model:  c.Model,
 	}
 	return o, validate(c, o)
 }

@@ -26,6 +26,7 @@ const (
 // root is the command line.
 type root struct {
 	Call    callCmd    `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
+	Chat    chatCmd    `cmd:"" help:"The same agent by text, one line a turn."`
 	Step    stepCmd    `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`
 	Turn    turnCmd    `cmd:"" help:"Run the turn controller alone: feature frames as JSON lines in, decisions out."`
 	Machine machineCmd `cmd:"" help:"Print the machine, or a view of it."`

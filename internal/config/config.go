@@ -18,6 +18,7 @@ type Config struct {
 	Limits  Limits  `yaml:"limits"`
 	Retry   Retry   `yaml:"retry"`
 	Speech  Speech  `yaml:"speech"`
+	Model   Model   `yaml:"model"`
 
 	at map[string]Position
 }
@@ -192,4 +193,14 @@ type Pocketsphinx struct {
 	AcousticModel string `yaml:"acoustic_model" path:"true"`
 	LanguageModel string `yaml:"language_model" path:"true"`
 	Dictionary    string `yaml:"dictionary" path:"true"`
+}
+
+// Model names the language model and the server that has it.
+type Model struct {
+	Name         string `yaml:"name"`
+	BaseURL      string `yaml:"base_url"`
+	KeyEnv       string `yaml:"key_env"`
+	APIVersion   string `yaml:"api_version"`
+	Organization string `yaml:"organization"`
+	MaxTokens    Count  `yaml:"max_tokens"`
 }

@@ -40,7 +40,7 @@ func canonical(st *conv.State, o *conv.Options) {
 	st.Over.Text, st.Over.Partial = kindOfText(st.Over.Text), kindOfText(st.Over.Partial)
 	st.Over.Confidence = 0
 	// No text of the alphabet is an echo of the agent's.
-	st.Said, st.Floor.Overlap = "", false
+	st.Said, st.SaidCut, st.Floor.Overlap = "", false, false
 	st.Floor.Tail, st.Floor.TailUtterance = where(st.Floor.Tail, turnAnswered), 0
 	canonicalReply(st)
 	if st.Phase != conv.Interrupted && (st.Phase != conv.Suspended || st.Before != conv.Interrupted) {

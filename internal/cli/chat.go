@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// chatCmd holds a conversation by text.
+type chatCmd struct {
+	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
+	Config string `placeholder:"FILE" help:"A config file."`
+	JSON   bool   `name:"json" help:"Print the dialogue's state as a JSON line after the greeting and after each line."`
+	Today  string `placeholder:"DATE" help:"The date of the conversation (2026-12-31); today's if absent."`
+}
+
+// Help is the long help.
+func (chatCmd) Help() string {
+	return `Each line of the input is one turn of the user's. The end of the input ends the conversation.`
+}
+
+// longestLine bounds a line of the user's, in bytes.
+const longestLine = 64 << 10
+
+// Run is the command.
+func (c *chatCmd) Run(s *streams) error {
+	clock, err := chatClock(c.Today)
+	if err != nil {
+		return err
+	}
+	text, err := app.NewChat(app.ChatOptions{
+		Agent: c.Agent, Config: c.Config,
+		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
+	})
+	if err != nil {
+		return callError(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	reply, err := text.Start(ctx, clock())
+	if err != nil {
+		return callError(err)
+	}
+	if err := c.tell(s, text, reply); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(s.in)
+	lines.Buffer(nil, longestLine)
+	for !text.Over() && !reply.Handoff && lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" {
+			continue
+		}
+		if reply, err = text.Say(ctx, clock(), line); err != nil {
+			return callError(err)
+		}
+		if err := c.tell(s, text, reply); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return badInputf("the input: %w; expected lines of at most %d bytes", err, longestLine)
+	}
+	return nil
+}
+
+// tell prints what came of a line.
+func (c *chatCmd) tell(s *streams, text *session.Text, r session.TextReply) error {
+	for _, code := range r.Notes {
+		fmt.Fprintln(s.err, "note: "+code)
+	}
+	if c.JSON {
+		return s.writeLine(text.Dialogue())
+	}
+	if len(r.Said) == 0 {
+		return nil
+	}
+	return s.printf("%s\n", strings.Join(r.Said, " "))
+}
+
+// chatClock tells the time of each line: the clock's, or with a date that day's
+// from noon, a second apart, so that the same lines give the same output.
+func chatClock(today string) (func() time.Time, error) {
+	if today == "" {
+		return time.Now, nil
+	}
+	now, err := noon(today)
+	if err != nil {
+		return nil, err
+	}
+	return func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}, nil
+}

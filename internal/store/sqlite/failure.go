@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+)
+
+// code is SQLite's primary result code, or 0.
+func code(err error) int {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// errBusy is a checkpoint that others were in the way of, which SQLite tells in a
+// row and not as an error.
+var errBusy = errors.New("others use the file")
+
+func isBusy(err error) bool {
+	c := code(err)
+	return c == codes.SQLITE_BUSY || c == codes.SQLITE_LOCKED || errors.Is(err, errBusy)
+}
+
+// do carries out a call of the store, with its retries, unless the store is closed.
+func (s *Store) do(ctx context.Context, f func() error) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return errors.New("the store is closed")
+	}
+	s.calls.Add(1)
+	s.mu.Unlock()
+	defer s.calls.Done()
+	return s.retry(ctx, f)
+}
+
+// retry runs f until the file is no longer locked by another connection, the end
+// of ctx, or the busy timeout.
+func (s *Store) retry(ctx context.Context, f func() error) error {
+	const first, longest = 200 * time.Microsecond, 10 * time.Millisecond
+	var begin time.Time
+	for wait := first; ; wait = min(2*wait, longest) {
+		err := f()
+		if err == nil || !isBusy(err) {
+			return err
+		}
+		now := time.Now()
+		if begin.IsZero() {
+			begin = now
+		}
+		left := s.opts.BusyTimeout - now.Sub(begin)
+		if left <= 0 {
+			return err
+		}
+		pause := wait/2 + rand.N(wait/2) // two that wait for each other do not keep step
+		timer := time.NewTimer(min(pause, left))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// fail says where an operation failed and what was expected. The driver's message
+// is kept; it names tables and codes, no values.
+func (s *Store) fail(ctx context.Context, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if end := ctx.Err(); end != nil {
+		err = end // "interrupted" is how it looks from inside
+	}
+	if what := s.explain(err); what != "" {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	return fmt.Errorf("store %s: %s: %w", s.opts.Path, op, err)
+}
+
+func (s *Store) explain(err error) string {
+	switch code(err) {
+	case codes.SQLITE_NOTADB:
+		return "the file is no SQLite database: expected a store, or no file"
+	case codes.SQLITE_CORRUPT:
+		return "the file is damaged"
+	case codes.SQLITE_FULL:
+		return "the disk is full: expected room for a snapshot"
+	case codes.SQLITE_READONLY, codes.SQLITE_PERM, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
+		return "the file cannot be opened for writing: expected the right to write it and its folder"
+	case codes.SQLITE_IOERR:
+		return "the disk does not read or write"
+	}
+	if isBusy(err) {
+		return fmt.Sprintf("others have kept the file locked for %v", s.opts.BusyTimeout)
+	}
+	return ""
+}
