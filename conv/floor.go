@@ -274,7 +274,11 @@ func (c *Conversation) overIsOver() {
 	over := c.st.Over
 	c.st.Over = UserTurn{}
 	c.st.Barge.Reset()
-	if over.Words() == "" || c.echoesEnd(over.Words(), c.st.Reply.Text) {
+	echo := c.echoesEnd(over.Words(), c.st.Reply.Text)
+	if !c.st.Floor.Speaking {
+		echo = c.classify(over.Words()).Kind == turn.Echo // all of it was said over the agent
+	}
+	if over.Words() == "" || echo {
 		return
 	}
 	if over.Text != "" {

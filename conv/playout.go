@@ -178,7 +178,7 @@ func (c *Conversation) resumePlayout() {
 func (c *Conversation) cutAnnouncement() {
 	r, p := &c.st.Reply, &c.st.Playout
 	heard, part := c.heardSoFar(), max(p.Part, 1)
-	c.st.Said = r.Text
+	c.st.Said, c.st.SaidCut = r.Text, true
 	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
 	c.markHeard(r.Turn, part, heard, p.Text)
 	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })

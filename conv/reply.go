@@ -387,7 +387,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	}
 	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	if r.Voiced || r.Earlier || c.st.Playout.Turn == r.Turn {
-		c.st.Said = r.Text
+		c.st.Said, c.st.SaidCut = r.Text, how != TurnCompleted
 	}
 	c.st.Over = UserTurn{}
 	c.out.Turns = append(c.out.Turns, TurnEvent{

@@ -221,16 +221,29 @@ func (c *Conversation) classify(text string) turn.Verdict {
 // echoed reports whether words are the agent's own, come back behind the end of
 // its audio: the stretch of speech began while it played.
 func (c *Conversation) echoed(text string) bool {
-	return c.st.Floor.Overlap && c.echoesEnd(text, c.st.Said)
+	if !c.st.Floor.Overlap {
+		return false
+	}
+	if c.st.SaidCut {
+		return c.echoes(text, c.st.Said) // nobody knows where it was cut
+	}
+	return c.echoesEnd(text, c.st.Said)
 }
 
 // echoesEnd reports whether words repeat the last of what was said: an echo that
 // is heard behind the end of the audio is one of its end. Somebody who answers
 // with other words of a question is no echo.
 func (c *Conversation) echoesEnd(text, said string) bool {
-	if text == "" {
-		return false
+	return c.echoes(text, lastWords(said, len(strings.Fields(text))+1))
+}
+
+// echoes reports whether each of the words was said. While the agent speaks a
+// share is enough, for what is taken for an echo there is only no interruption;
+// here it would be lost.
+func (c *Conversation) echoes(text, said string) bool {
+	filter := c.opts.Filter
+	if filter.Echo != turn.Off {
+		filter.Echo = 1
 	}
-	tail := lastWords(said, len(strings.Fields(text))+1)
-	return turn.Classify(text, tail, c.words, c.opts.Filter).Kind == turn.Echo
+	return text != "" && turn.Classify(text, said, c.words, filter).Kind == turn.Echo
 }
