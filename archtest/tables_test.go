@@ -69,6 +69,7 @@ var sharedTables = map[string]string{
 var workers = map[string]string{
 	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
 	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
+	"session: (*Session).spawner":              "Run and RunVirtual wait for the jobs among their workers",
 	"session: (*Session).Run":                  "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"session: (*Session).RunVirtual":           "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 }

@@ -214,7 +214,7 @@ func (t *taker) build() (Event, error) {
 	case "speech.started":
 		return SpeechStarted{Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source)}, nil
 	case "speech.stopped":
-		return SpeechStopped{Turn: t.turn(), Utterance: t.utterance()}, nil
+		return SpeechStopped{Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source)}, nil
 	case "stt.partial":
 		return STTPartial{
 			Turn: t.turn(), Utterance: t.utterance(), Text: take(f.Text),
@@ -351,7 +351,7 @@ func toFields(ev Event) fields {
 	case SpeechStarted:
 		f.Turn, f.Utterance, f.Source = some(e.Turn), some(e.Utterance), some(e.Source)
 	case SpeechStopped:
-		f.Turn, f.Utterance = some(e.Turn), some(e.Utterance)
+		f.Turn, f.Utterance, f.Source = some(e.Turn), some(e.Utterance), some(e.Source)
 	case STTPartial:
 		f.Turn, f.Utterance, f.Text = some(e.Turn), some(e.Utterance), some(e.Text)
 		f.Confidence, f.Stability = some(e.Confidence), some(e.Stability)

@@ -35,8 +35,15 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 		}
 		c.speechWhileThinking("user.interrupt")
 	case ToolRunning:
-		if !voice {
+		switch {
+		case !voice:
 			c.callOff("user.interrupt")
+		case c.audible():
+			c.bargeIn("user.interrupt")
+		}
+	case Delegated:
+		if c.audible() {
+			c.bargeIn("user.interrupt") // the agent works on; user.cancel calls it off
 		}
 	default:
 		// No op. There is nothing to interrupt (GUD-004).
@@ -47,6 +54,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 func (c *Conversation) callOff(cause string) {
 	st := &c.st
 	st.DeadAir.UserActive(c.now)
+	st.Pending.Ending, st.Pending.Resume = false, ""
 	if cause == "user.cancel" {
 		c.cancelTasks()
 	}

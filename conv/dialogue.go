@@ -32,10 +32,17 @@ func (c *Conversation) greet() bool {
 		} else {
 			out = c.opts.Agent.Start(&c.st.Dialogue, c.now)
 		}
-		c.expect(out.Expect)
-		if text == "" {
-			text = lines(out.Say)
+		if text != "" {
+			out.Say = []dialog.Line{{Text: text}}
 		}
+		if goesOn(out) {
+			c.openReply(ReplyGreeting, 0)
+			c.become(Understanding, "greeting")
+			c.followDialogue(out, "greeting")
+			return true
+		}
+		c.expect(out.Expect)
+		text = lines(out.Say)
 	}
 	if text == "" {
 		return false
@@ -85,11 +92,29 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	}
 }
 
+// goesOn reports whether an output asks for more than words.
+func goesOn(out dialog.Output) bool {
+	return out.Act != nil || out.Understand != nil || out.Ask || out.Handoff || out.End
+}
+
+// followNext goes on with a flow that moved when nobody waited for it.
+func (c *Conversation) followNext() {
+	p := &c.st.Pending
+	out := p.Follow[0]
+	p.Follow = append(p.Follow[:0:0], p.Follow[1:]...)
+	c.openReply(ReplyNews, 0)
+	c.become(Understanding, "told")
+	c.followDialogue(out, "told")
+}
+
 // startAction runs an action of the flow as a tool: one call, one result.
 func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	r := &c.st.Reply
 	if c.callKnown(act.ID) {
-		return // No op. It runs once.
+		// It runs once, and its result moves the flow.
+		c.endReply(TurnCompleted)
+		c.become(ListeningReady, cause)
+		return
 	}
 	args, err := json.Marshal(act.Inputs)
 	if err != nil {

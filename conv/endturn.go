@@ -18,9 +18,9 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 	case Interrupted:
 		c.st.User.Ended = true
 		c.st.Floor.Speaking = speaking
-	case ToolRunning, Delegated, Generating, Waiting:
-		if c.audible() {
-			return // what is said over the agent has no end of turn
+	case ToolRunning, Delegated, Understanding, Generating, Waiting:
+		if c.audible() || c.awaitingFinal() {
+			return // what is said over the agent has no end of turn; or it has ended
 		}
 		if c.st.User.Words() != "" {
 			c.st.User.Ended = true
@@ -76,13 +76,17 @@ func (c *Conversation) commit(cause string) {
 	}
 	p := &c.st.Pending
 	p.Resume, p.Ending, p.Apology = "", false, ""
+	before := ""
+	if conn := &c.st.Conn; c.opts.Agent != nil && conn.Unanswered != 0 && !conn.Taken {
+		before = conn.UnansweredText // a model reads it in the history, a dialogue does not
+	}
 	// The history has it; it is answered with this turn.
 	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = 0, "", false
 	c.st.DeadAir.UserActive(c.now)
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)
-	c.answer(u, text, cause)
+	c.answer(u, joinWords(before, text), cause)
 }
 
 // noteTail remembers that a turn is answered whose transcript may still come.
@@ -117,6 +121,9 @@ func (c *Conversation) keepWords() {
 	c.openUserTurn()
 	u := c.st.User
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: words})
+	if conn := &c.st.Conn; conn.Unanswered != 0 && !conn.Taken {
+		words = joinWords(conn.UnansweredText, words)
+	}
 	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = u.Turn, words, false
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)

@@ -40,8 +40,13 @@ type SpeechStarted struct {
 	Source          string
 }
 
-// SpeechStopped: the voice has fallen silent. It ends no turn by itself.
-type SpeechStopped struct{ Turn, Utterance int }
+// SpeechStopped: the voice has fallen silent. It ends no turn by itself. Source
+// is a detector's ("vad"), or empty or "push_to_talk" for a button that was
+// released: a detector's word releases no button.
+type SpeechStopped struct {
+	Turn, Utterance int
+	Source          string
+}
 
 // STTPartial: the words so far since the last final; they may still change.
 type STTPartial struct {

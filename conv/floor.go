@@ -112,7 +112,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		return // No op. Under this policy a button opens the turn, not a voice.
 	}
 	c.noteUtterance(e.Utterance)
-	if f.Speaking {
+	if f.Speaking && (f.Pushed || !pushed) {
 		return // No op. Repeated.
 	}
 	f.Speaking, f.Since, f.Pushed = true, c.now, pushed
@@ -124,6 +124,8 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		c.disarm(TimerEndpoint)
 	case Understanding, Waiting, Generating, Speaking, ToolRunning, Delegated:
 		switch {
+		case c.audible() && pushed:
+			c.bargeIn("speech.started") // a button is a decision
 		case c.audible():
 			c.speechOverAgent("speech.started")
 		case c.st.Phase == Understanding || c.thinking():
@@ -182,6 +184,9 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	c.noteUtterance(e.Utterance)
 	if !f.Speaking {
 		return // No op. Repeated.
+	}
+	if c.opts.Endpoint == "manual" && f.Pushed && spoken(e.Source) {
+		return // No op. A pause to think: the button is held.
 	}
 	f.Speaking, f.Pushed, f.Since = false, false, c.now
 	switch {

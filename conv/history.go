@@ -1,6 +1,9 @@
 package conv
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // addItem appends to the history within its bound; the oldest go first.
 func (c *Conversation) addItem(it Item) {
@@ -95,11 +98,8 @@ func (c *Conversation) correctUtterance(number int, text string) {
 			at = i
 		}
 	}
-	c.addItem(Item{Turn: number, Role: RoleUser, Text: text})
-	h = c.st.History
-	last := len(h) - 1
-	at = min(at, last)
-	it := h[last]
-	copy(h[at+1:], h[at:last])
-	h[at] = it
+	c.st.History = slices.Insert(h, at, Item{Turn: number, Role: RoleUser, Text: text, At: c.now})
+	if over := len(c.st.History) - c.opts.HistoryLimit; over > 0 {
+		c.st.History = append(c.st.History[:0], c.st.History[over:]...)
+	}
 }

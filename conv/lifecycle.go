@@ -49,6 +49,9 @@ func (c *Conversation) maybeListen(cause string) {
 }
 
 func (c *Conversation) handleAudioReady() {
+	if c.st.Phase == Idle || c.st.Phase == Terminating {
+		return // No op. It answers nothing that was asked in this conversation.
+	}
 	c.st.Session.Audio = true
 	c.maybeListen("audio.ready")
 }

@@ -19,7 +19,7 @@ func (c *Conversation) stalePlayout(number int) bool {
 	if number != 0 && number != c.st.Reply.Turn {
 		return true
 	}
-	return c.st.Reply.Turn == 0 && !c.awaitingFinal()
+	return c.st.Reply.Turn == 0 && !c.replyExpected()
 }
 
 // staleFlush reports an answer to a flush that nobody can use: nothing of its
@@ -59,6 +59,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		}
 		c.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, c.event)
+		c.armStall()
 		if st.Floor.Speaking {
 			// A voice that is heard still is one that is heard now.
 			st.Floor.Overlap = true

@@ -227,8 +227,8 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	if cause == "connection.lost" || cause == "suspended.timeout" {
 		st.Conn.Lost = true
 	}
+	running := c.announceLater() // before their results, if those came in meanwhile
 	c.dropSuspension()
-	running := c.announceLater()
 	c.untold()
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.partHeard() {
 		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = r.UserTurn, c.utteranceText(r.UserTurn), true
@@ -271,6 +271,8 @@ func (c *Conversation) handleConnectionRestored() {
 	case st.Phase == Reconnecting:
 		st.Conn.Lost = false
 		c.restored("connection.restored")
+	case st.Phase == Faulted:
+		st.Conn.Lost = false // the recovery finds it there
 	default:
 		// No op. It was not lost.
 	}
@@ -375,8 +377,8 @@ func remedy(code string) string {
 func (c *Conversation) fault(code string, fatal bool, cause string) {
 	st := &c.st
 	l := &c.opts.Limits
-	c.dropSuspension()
 	c.announceLater()
+	c.dropSuspension()
 	c.untold()
 	lost := st.Reply.Kind == ReplyAnswer
 	c.cutAudio(TurnFailed)

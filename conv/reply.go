@@ -122,7 +122,7 @@ func (c *Conversation) replyCame() {
 	r.Answered, r.Retrying, r.Requested = true, false, true
 	c.disarm(TimerTry, TimerProcessing)
 	switch c.st.Phase {
-	case Understanding, Waiting, Generating, ListeningCapturing:
+	case Understanding, Waiting, Generating, ListeningCapturing, Speaking:
 		c.arm(TimerProcessing, c.opts.Limits.Processing)
 	default:
 	}
@@ -164,6 +164,9 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 func (c *Conversation) finishText() {
 	r := &c.st.Reply
 	r.Done = true
+	if c.st.Phase == Speaking {
+		c.disarm(TimerProcessing) // the playout has a clock of its own
+	}
 	c.speakSentences(true)
 	c.closePart()
 }
@@ -292,6 +295,13 @@ func (c *Conversation) processingTimedOut() {
 	if r.Turn == 0 {
 		return
 	}
+	if c.st.Phase == Speaking {
+		// The mind has stalled in the middle: what it has said is all.
+		c.notify(LevelWarning, "reply.incomplete")
+		c.finishText()
+		c.maybeEndReply("reply.stalled")
+		return
+	}
 	held := r.Held
 	switch {
 	case r.Kind != ReplyAnswer && r.Request == 0:
@@ -300,8 +310,8 @@ func (c *Conversation) processingTimedOut() {
 		c.notify(LevelError, "voice.timeout")
 	case !r.Answered || r.Retrying:
 		c.notify(LevelWarning, "reply.timeout")
-		if c.opts.SpeakNotices && !held {
-			c.st.Pending.Apology = "apology.timeout"
+		if c.opts.SpeakNotices {
+			c.st.Pending.Apology = "apology.timeout" // unless words come, where it was held
 		}
 	default:
 		if !held {
@@ -336,6 +346,9 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		return
 	default:
 	}
+	if r.Done {
+		return // No op. It was all there before it failed.
+	}
 	if c.st.Phase == Speaking {
 		// What has been said cannot be taken back and is not said twice.
 		c.notify(LevelWarning, "reply.incomplete")
@@ -344,7 +357,7 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		return
 	}
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
-		r.Done = true // the results will ask again
+		c.finishText() // the results will ask again
 		return
 	}
 	retryable := class.Retries != 0 || class.Action == ActionReturn
@@ -358,6 +371,9 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	}
 	if r.Held {
 		c.notify(LevelWarning, "reply.failed")
+		if c.opts.SpeakNotices {
+			c.st.Pending.Apology = "apology.fault"
+		}
 		c.cancelReply(TurnFailed)
 		return
 	}
@@ -370,7 +386,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	if r.Turn == 0 {
 		return
 	}
-	if how != TurnCompleted || c.st.Playout.Turn == r.Turn {
+	if how != TurnCompleted || c.st.Playout.Turn == r.Turn && !r.Silent {
 		c.dropUnsaid()
 	}
 	c.sealPart()
@@ -378,6 +394,10 @@ func (c *Conversation) endReply(how TurnEventType) {
 		c.st.Faults.Recoveries = 0
 	} else {
 		c.markHeard(r.Turn, r.Part, c.heardSoFar(), c.st.Playout.Text)
+		if c.st.Playout.Playing {
+			// Cut off, whatever the estimate allows: the exact measure is to come.
+			c.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
+		}
 	}
 	if c.opts.Agent != nil && r.Request != 0 {
 		c.opts.Agent.Answered(&c.st.Dialogue, c.now, c.agentText(r.Turn))
@@ -444,6 +464,13 @@ func (c *Conversation) cutAudio(how TurnEventType) {
 	c.st.Barge.Reset()
 }
 
+// armStall bounds how long a reply that is being spoken waits for its next text.
+func (c *Conversation) armStall() {
+	if !c.st.Reply.Done {
+		c.arm(TimerProcessing, c.opts.Limits.Processing)
+	}
+}
+
 // stopHeldClock: a held reply that is complete, or waits for its tools, waits for
 // the user alone, whose turn has bounds of its own.
 func (c *Conversation) stopHeldClock() {
@@ -459,13 +486,16 @@ func (c *Conversation) releaseReply(cause string) {
 	c.resumePlayout()
 	if r.Owed {
 		r.Owed = false
-		c.request(RequestToolResult, "")
+		if !c.startHeldCalls(cause) { // whose results lead to the request as well
+			c.request(RequestToolResult, "")
+		}
 		return
 	}
 	switch {
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
 		c.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, cause)
+		c.armStall()
 	case r.Answered && !r.Retrying:
 		c.become(Generating, cause)
 		c.arm(TimerProcessing, c.opts.Limits.Processing)

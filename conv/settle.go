@@ -43,6 +43,8 @@ func (c *Conversation) settleOnce() bool {
 		c.say(ReplyNotice, c.phrase(code), code, "told")
 	case len(p.Tell) > 0:
 		c.tellNext()
+	case len(p.Follow) > 0:
+		c.followNext()
 	case len(p.News) > 0:
 		c.announceNews()
 	case p.Ending:

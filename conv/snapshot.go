@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hocketvoice/hocket/dialog"
 )
@@ -49,8 +50,11 @@ func (s State) withoutWords() State {
 	s.Over.Text, s.Over.Partial, s.Said = "", "", ""
 	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Playout.Text = "", "", 0, "", ""
 	s.Conn.UnansweredText = ""
-	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Resume = nil, nil, nil, ""
-	s.Calls = nil
+	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow, s.Pending.Resume = nil, nil, nil, nil, ""
+	s.Calls = slices.Clone(s.Calls)
+	for i := range s.Calls {
+		s.Calls[i].Arguments = ""
+	}
 	s.Dialogue = dialog.State{}
 	return s
 }

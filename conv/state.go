@@ -192,17 +192,21 @@ type Faults struct {
 
 // Pending is what waits for its moment.
 type Pending struct {
-	Start      bool     `json:"start"`                // a start waits for the session
-	Greeted    bool     `json:"greeted"`              // the greeting was said, or its moment has passed
-	Texts      []string `json:"texts,omitempty"`      // typed lines not yet read
-	News       []string `json:"news,omitempty"`       // ids of calls whose results wait to be announced
-	Ending     bool     `json:"ending"`               // the goodbye is being said
-	Resume     string   `json:"resume"`               // unheard rest of the reply that a voice cut off
-	Tell       []string `json:"tell,omitempty"`       // what flows have to say to results that nobody waited for
-	Telling    []string `json:"telling,omitempty"`    // of Tell, what is being said now
-	Announcing []string `json:"announcing,omitempty"` // of News, what is being told now
-	Apology    string   `json:"apology,omitempty"`    // code of a phrase to say
-	Feedback   int      `json:"feedback"`             // steps of feedback given for the delegated agent
+	Start   bool     `json:"start"`             // a start waits for the session
+	Greeted bool     `json:"greeted"`           // the greeting was said, or its moment has passed
+	Texts   []string `json:"texts,omitempty"`   // typed lines not yet read
+	News    []string `json:"news,omitempty"`    // ids of calls whose results wait to be announced
+	Ending  bool     `json:"ending"`            // the goodbye is being said
+	Resume  string   `json:"resume"`            // unheard rest of the reply that a voice cut off
+	Tell    []string `json:"tell,omitempty"`    // what flows have to say to results that nobody waited for
+	Telling []string `json:"telling,omitempty"` // of Tell, what is being said now
+	// Follow are the outputs of flows that moved when nobody waited for them, and
+	// go on: the flow waits until they are carried out. There is one at most for
+	// each action that ran.
+	Follow     []dialog.Output `json:"follow,omitempty"`
+	Announcing []string        `json:"announcing,omitempty"` // of News, what is being told now
+	Apology    string          `json:"apology,omitempty"`    // code of a phrase to say
+	Feedback   int             `json:"feedback"`             // steps of feedback given for the delegated agent
 }
 
 // Suspension is what a planned pause keeps.
@@ -286,6 +290,7 @@ func (s State) clone() State {
 	s.Pending.News = append([]string(nil), s.Pending.News...)
 	s.Pending.Tell = append([]string(nil), s.Pending.Tell...)
 	s.Pending.Telling = append([]string(nil), s.Pending.Telling...)
+	s.Pending.Follow = append([]dialog.Output(nil), s.Pending.Follow...)
 	s.Pending.Announcing = append([]string(nil), s.Pending.Announcing...)
 	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
 	s.History = append([]Item(nil), s.History...)

@@ -202,9 +202,14 @@ func (c *Conversation) endInBackground(i int, r result) {
 	}
 }
 
-// tellLater keeps what a flow has to say for the next moment when nobody speaks.
+// tellLater keeps what a flow does next for the next moment when nobody speaks:
+// what it says, and the action, the question or the end behind it.
 func (c *Conversation) tellLater(out dialog.Output) {
 	c.expect(out.Expect)
+	if goesOn(out) {
+		c.st.Pending.Follow = append(c.st.Pending.Follow, out)
+		return
+	}
 	if text := lines(out.Say); text != "" {
 		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, text)
 	}

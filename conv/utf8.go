@@ -40,6 +40,8 @@ func wellFormed(ev Event) bool {
 		return valid(e.ID)
 	case SpeechStarted:
 		return valid(e.Source)
+	case SpeechStopped:
+		return valid(e.Source)
 	case STTPartial:
 		return valid(e.Text)
 	case STTFinal:

@@ -242,7 +242,7 @@ func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 		}
 		u.o.Post(conv.SpeechStarted{Utterance: u.utterance, Source: source})
 	case turn.Stopped:
-		u.o.Post(conv.SpeechStopped{Utterance: u.utterance})
+		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: "vad"})
 	case turn.NoEdge:
 	}
 	if u.recognizer != nil && !u.open && u.onset.Speaking() {
