@@ -384,7 +384,7 @@ func TestFullDisk(t *testing.T) {
 	path := newPath(t)
 	s := begun(t, Options{Path: path})
 	saved(t, s, "call", "before")
-	execute(t, s.writer, "PRAGMA max_page_count = 20")
+	execute(t, s.writer, "PRAGMA max_page_count = 12")
 	secret := strings.Repeat("secret", 20_000)
 	err := s.Save(t.Context(), "call", []byte(secret))
 	wantError(t, err, path, `save "call"`, "the disk is full")
