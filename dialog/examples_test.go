@@ -301,15 +301,16 @@ func (u *randomUser) pick(texts ...string) string { return texts[u.rnd.IntN(len(
 
 func (u *randomUser) turn() {
 	u.now = u.now.Add(time.Duration(u.rnd.IntN(9000)) * time.Millisecond)
+	chance := u.rnd.IntN(60)
 	switch {
 	case u.out.Act != nil && u.rnd.IntN(12) > 0:
 		in := u.result(*u.out.Act)
 		u.check(fmt.Sprintf("%+v", in), func() Output { return u.a.Handle(&u.st, u.now, in) })
-	case u.rnd.IntN(60) == 0:
+	case chance == 0:
 		u.check("repeat", func() Output { return u.a.Repeat(&u.st, u.now) })
-	case u.rnd.IntN(60) == 0:
+	case chance == 1:
 		u.check("recover", func() Output { return u.a.RecoverFromError(&u.st, u.now) })
-	case u.rnd.IntN(60) == 0:
+	case chance == 2:
 		u.check("late", func() Output {
 			return u.a.Handle(&u.st, u.now, ActionEnded{ID: "nobody", Outputs: map[string]any{"amount": 1}})
 		})

@@ -120,13 +120,23 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 }
 
 // hold runs the session to the end of the call.
-func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech *Speech, leg *file.Leg, trace io.Writer) (CallResult, error) {
+func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech *Speech, leg *file.Leg, trace io.Writer) (_ CallResult, err error) {
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
+	tools, err := NewTools(agent)
+	if err != nil {
+		return CallResult{}, inputError{err}
+	}
+	model, end, err := NewModel(opts.Model)
+	if err != nil {
+		return CallResult{}, inputError{err}
+	}
+	defer func() { err = errors.Join(err, end()) }()
 	s, err := session.New(session.Options{
 		ID: "call", Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
-		Voice: opts.Speech.Voice, Turn: opts.Turn, Onset: opts.Onset,
+		Model: model, Tools: tools, Instructions: agent.Instructions(),
+		Voice: opts.Speech.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
 	})
 	if err != nil {

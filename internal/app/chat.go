@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/provider/httpaction"
@@ -17,19 +18,23 @@ type ChatOptions struct {
 	Note func(string)
 }
 
-// NewChat prepares a conversation by text with an agent.
-func NewChat(o ChatOptions) (*session.Text, error) {
+// NewChat prepares a conversation by text with an agent, and gives what ends it.
+func NewChat(o ChatOptions) (_ *session.Text, end func() error, err error) {
 	agent, err := LoadAgent(o.Agent)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, nil, inputError{err}
 	}
 	opts, err := agentOptions(agent, o.Config)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, nil, inputError{err}
 	}
 	tools, err := NewTools(agent)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, nil, inputError{err}
+	}
+	model, end, err := NewModel(opts.Model)
+	if err != nil {
+		return nil, nil, inputError{err}
 	}
 	if o.Note != nil {
 		for _, p := range agent.Problems {
@@ -38,7 +43,13 @@ func NewChat(o ChatOptions) (*session.Text, error) {
 	}
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
-	return session.NewText(session.TextOptions{Conv: conversation, Tools: tools, Wait: wait})
+	text, err := session.NewText(session.TextOptions{
+		Conv: conversation, Tools: tools, Model: model, Instructions: agent.Instructions(), Wait: wait,
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return text, end, nil
 }
 
 // NewTools makes the tools that an agent's actions need.

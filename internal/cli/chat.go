@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -30,18 +31,19 @@ func (chatCmd) Help() string {
 const longestLine = 64 << 10
 
 // Run is the command.
-func (c *chatCmd) Run(s *streams) error {
+func (c *chatCmd) Run(s *streams) (err error) {
 	clock, err := chatClock(c.Today)
 	if err != nil {
 		return err
 	}
-	text, err := app.NewChat(app.ChatOptions{
+	text, end, err := app.NewChat(app.ChatOptions{
 		Agent: c.Agent, Config: c.Config,
 		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})
 	if err != nil {
 		return callError(err)
 	}
+	defer func() { err = errors.Join(err, end()) }()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	reply, err := text.Start(ctx, clock())

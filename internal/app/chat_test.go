@@ -1,0 +1,106 @@
+package app
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestChatWithModelAndAction: the config's model answers what the flows do not
+// cover, and an action of a flow goes over HTTP.
+func TestChatWithModelAndAction(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, data := range []string{
+			`{"choices":[{"index":0,"delta":{"content":"Paris, "}}]}`,
+			`{"choices":[{"index":0,"delta":{"content":"of course."},"finish_reason":"stop"}]}`,
+			"[DONE]",
+		} {
+			if _, err := io.WriteString(w, "data: "+data+"\n\n"); err != nil {
+				return
+			}
+		}
+	})
+	mux.HandleFunc("POST /book", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != `{"guests":4}` {
+			t.Errorf("booked with %s (%v)", body, err)
+		}
+		if _, err := io.WriteString(w, `{"table":"seven"}`); err != nil {
+			return
+		}
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	t.Setenv("HOCKET_TEST_URL", server.URL)
+
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	text, end, err := NewChat(ChatOptions{
+		Config: write("config.yaml", "model: {name: m, base_url: "+server.URL+"/v1}\n"),
+		Agent: write("agent.yaml", `version: "1.0"
+instructions: You are brief.
+slots:
+  guests: {type: integer, prompt: "How many are you?"}
+actions:
+  book: {inputs: [guests], outputs: [table], http: {url: "${HOCKET_TEST_URL}/book"}}
+flows:
+  table:
+    description: reserve a table
+    trigger: {intents: ["reserve a table"]}
+    steps:
+      - {step: ask, type: collect, slot: guests}
+      - {step: run, type: action, call: book}
+      - {step: told, type: say, message: "You have table {table}."}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}()
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	if _, err := text.Start(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []struct{ say, want string }{
+		{"what is the capital of France", "Paris, of course."},
+		{"reserve a table", "How many are you?"},
+		{"four", "You have table seven."},
+	} {
+		r, err := text.Say(t.Context(), now, line.say)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(r.Said, " "); said != line.want {
+			t.Errorf("%q: %q (%v), expected %q", line.say, said, r.Notes, line.want)
+		}
+	}
+}
+
+// TestChatRefusesAModelWithoutAName: what is missing is told at the start.
+func TestChatRefusesAModelWithoutAName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(path, []byte("model: {base_url: \"http://127.0.0.1:1/v1\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := NewChat(ChatOptions{Agent: "../../examples/flights", Config: path})
+	if err == nil || !strings.Contains(err.Error(), "no model is named") {
+		t.Errorf("%v", err)
+	}
+}
