@@ -242,14 +242,7 @@ func (c *Conversation) actOnBarge(a turn.Action, cause string) {
 // it is the beginning of what the user says.
 func (c *Conversation) bargeIn(cause string) {
 	st := &c.st
-	over := st.Over
-	st.Over = UserTurn{}
-	if over.Text != "" {
-		c.noteWords(over.Text, over.Confidence, true)
-	}
-	if over.Partial != "" {
-		c.noteWords(over.Partial, over.Confidence, false)
-	}
+	over := c.takeOver()
 	switch st.Phase {
 	case Speaking:
 		st.User.Ended = over.Ended
@@ -286,13 +279,22 @@ func (c *Conversation) overIsOver() {
 	if over.Words() == "" || echo {
 		return
 	}
+	c.st.Over = over
+	c.takeOver()
+	c.st.User.Ended = c.st.User.Ended || over.Ended
+}
+
+// takeOver makes the words over the agent's audio the user's, and returns them.
+func (c *Conversation) takeOver() UserTurn {
+	over := c.st.Over
+	c.st.Over = UserTurn{}
 	if over.Text != "" {
 		c.noteWords(over.Text, over.Confidence, true)
 	}
 	if over.Partial != "" {
 		c.noteWords(over.Partial, over.Confidence, false)
 	}
-	c.st.User.Ended = c.st.User.Ended || over.Ended
+	return over
 }
 
 // interrupt ends the agent's turn because the floor was taken: one decision,

@@ -233,12 +233,8 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.partHeard() {
 		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = r.UserTurn, c.utteranceText(r.UserTurn), true
 	}
-	c.cutAudio(TurnInterrupted)
-	c.keepWords()
-	st.Floor.Speaking, st.Floor.Barged = false, 0
-	st.Conn.Shaky, st.Conn.Attempts = false, 0
-	st.Pending.Resume = ""
-	c.disarm(TimerGrace)
+	c.breakOff(TurnInterrupted)
+	st.Conn.Attempts = 0
 	c.become(Reconnecting, cause)
 	c.emit(SaveContext{Reason: cause})
 	if st.Conn.Lost {
@@ -246,6 +242,18 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	}
 	c.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
 	c.scheduleReconnect()
+}
+
+// breakOff ends what goes on, for a fault or a lost connection; what the user said
+// is kept.
+func (c *Conversation) breakOff(how TurnEventType) {
+	st := &c.st
+	c.cutAudio(how)
+	c.keepWords()
+	st.Floor.Speaking, st.Floor.Barged = false, 0
+	st.Pending.Resume = ""
+	st.Conn.Shaky = false
+	c.disarm(TimerGrace)
 }
 
 // scheduleReconnect arms the next attempt, if there is one.
@@ -381,12 +389,7 @@ func (c *Conversation) fault(code string, fatal bool, cause string) {
 	c.dropSuspension()
 	c.untold()
 	lost := st.Reply.Kind == ReplyAnswer
-	c.cutAudio(TurnFailed)
-	c.keepWords()
-	st.Floor.Speaking, st.Floor.Barged = false, 0
-	st.Pending.Resume = ""
-	st.Conn.Shaky = false
-	c.disarm(TimerGrace)
+	c.breakOff(TurnFailed)
 	st.Faults.Code = code
 	if lost && c.opts.SpeakNotices {
 		st.Pending.Apology = "apology.fault"

@@ -38,10 +38,11 @@ func newTools(s *Session) *tools {
 // start runs a call and posts what came of it. id is the call's in the
 // conversation, the call's own ID its idempotency key.
 func (t *tools) start(id string, call port.ToolCall, long bool) {
-	limits := t.s.conv.Options().Limits
-	limit := limits.Tool
-	if long {
+	limit := time.Duration(0) // the machine's: it cancels the call
+	if limits := t.s.conv.Options().Limits; t.s.work != nil && long {
 		limit = limits.Task
+	} else if t.s.work != nil {
+		limit = limits.Tool // its clock stands while the call runs
 	}
 	before, after := t.turnstile, make(chan struct{})
 	if before != nil {
@@ -103,8 +104,8 @@ func toolCall(e conv.RunTool) port.ToolCall {
 	return port.ToolCall{ID: key, Name: e.Name, Arguments: e.Arguments}
 }
 
-// runTool runs a call to its end, within its limit, if there is a tool of its
-// name.
+// runTool runs a call to its end, within its limit unless that is 0, if there is
+// a tool of its name.
 func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time.Duration, progress func(string)) (string, error) {
 	if tool == nil || !slices.ContainsFunc(tool.Specs(), func(s port.ToolSpec) bool { return s.Name == call.Name }) {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
@@ -115,7 +116,10 @@ func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time
 	if !json.Valid([]byte(call.Arguments)) {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", call.Name)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	return tool.Call(ctx, call, progress)
 }
