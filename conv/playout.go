@@ -89,6 +89,9 @@ func (c *Conversation) notePlayout(heard time.Duration, text string) {
 }
 
 func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
+	if e.Heard == 0 {
+		e.Heard = c.heardSoFar() // it cannot tell
+	}
 	c.notePlayout(e.Heard, e.Text)
 	st := &c.st
 	p := &st.Playout
@@ -118,6 +121,8 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 // of a held reply was on its way.
 func (c *Conversation) announcementEnded(part int) {
 	r := &c.st.Reply
+	// It was heard to its end, however long the estimate would have it last.
+	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
 	r.Earlier = false
 	r.Voiced = r.Voiced && part != r.Part
 	c.overIsOver()

@@ -238,7 +238,7 @@ type Item struct {
 	// Full is what the agent meant to say, if it was cut off.
 	Full        string `json:"full,omitempty"`
 	Part        int    `json:"part,omitempty"` // of the agent's turn
-	Cut         bool   `json:"cut,omitempty"`  // Text is final: this part was cut off while its turn went on
+	Cut         bool   `json:"cut,omitempty"`  // Text is final: this part was cut off, or played to its end, while its turn went on
 	Interrupted bool   `json:"interrupted,omitempty"`
 	// CallID, Name and Arguments describe the call that a tool's item answers.
 	CallID    string    `json:"call_id,omitempty"`

@@ -414,6 +414,10 @@ func (k *Checker) noteReports(s step) {
 		turn := s.before.Reply.Turn
 		k.heard[turn] = max(k.heard[turn], heard)
 		k.known[turn] = max(k.known[turn], len(text))
+		if _, ok := ev.(conv.PlayoutFinished); ok {
+			// What has played to its end was heard.
+			k.known[turn] = max(k.known[turn], len(agentWords(s.after.History, turn)))
+		}
 	}
 }
 
