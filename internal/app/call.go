@@ -323,7 +323,7 @@ func (o *outputs) trace(path string) (io.Writer, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Create(path)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // it holds what was said
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, plain(err))
 	}
