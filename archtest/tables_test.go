@@ -82,7 +82,6 @@ const (
 )
 
 var longFiles = map[string]string{
-	"conv/reply.go": "one topic, the life of a reply from its request to its last part",
 }
 
 var longFunctions = map[string]string{}

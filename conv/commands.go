@@ -27,7 +27,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 			return
 		}
 		if !st.Floor.Speaking {
-			st.Floor.Speaking, st.Floor.Since = true, c.now
+			st.Floor.Speaking = true
 		}
 		if c.audible() {
 			c.bargeIn("user.interrupt")
@@ -53,7 +53,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 // callOff gives up the reply that is being made, by command.
 func (c *Conversation) callOff(cause string) {
 	st := &c.st
-	st.DeadAir.UserActive(c.now)
+	st.DeadAir.UserActive(c.st.Now)
 	st.Pending.Ending, st.Pending.Resume = false, ""
 	if cause == "user.cancel" {
 		c.cancelTasks()
@@ -84,7 +84,7 @@ func (c *Conversation) handleUserCancel() {
 	case Understanding, Waiting, Generating, ToolRunning:
 		c.callOff("user.cancel")
 	case Delegated:
-		c.st.DeadAir.UserActive(c.now)
+		c.st.DeadAir.UserActive(c.st.Now)
 		c.cancelTasks()
 		c.cancelReply(TurnInterrupted)
 		c.st.Floor.Barged = 0

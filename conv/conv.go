@@ -19,7 +19,6 @@ type Conversation struct {
 	phrases *catalog.Catalog
 	st      State
 
-	now   time.Time
 	event string // type of the event being stepped
 	out   Output
 
@@ -86,7 +85,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	if now.Before(c.st.Now) {
 		now = c.st.Now
 	}
-	c.now, c.st.Now = now, now
+	c.st.Now = now
 	ev = carried(ev)
 	c.event = ev.EventType()
 	c.out.Effects = c.out.Effects[:0]
@@ -255,7 +254,7 @@ func (c *Conversation) handle(ev Event) {
 func (c *Conversation) handleDeadline() {
 	for range 4 * numTimers {
 		which, at, ok := c.st.Timers.Next()
-		if !ok || c.now.Before(at) {
+		if !ok || c.st.Now.Before(at) {
 			return
 		}
 		c.st.Timers[which] = time.Time{}
@@ -293,7 +292,7 @@ func (c *Conversation) fire(which Timer) {
 	case TimerInterrupted:
 		c.leaveInterrupted()
 	case TimerBarge:
-		c.actOnBarge(c.st.Barge.Passed(c.profile(), c.now), "speech.sustained")
+		c.actOnBarge(c.st.Barge.Passed(c.profile(), c.st.Now), "speech.sustained")
 	case TimerDeadAir:
 		c.deadAirPassed()
 	case TimerInactivity:
@@ -329,7 +328,7 @@ func (c *Conversation) notify(level NotifyLevel, code string) {
 	c.emit(Notify{Level: level, Code: code})
 }
 
-func (c *Conversation) arm(t Timer, after time.Duration) { c.st.Timers[t] = c.now.Add(after) }
+func (c *Conversation) arm(t Timer, after time.Duration) { c.st.Timers[t] = c.st.Now.Add(after) }
 
 func (c *Conversation) disarm(timers ...Timer) {
 	for _, t := range timers {
@@ -403,14 +402,14 @@ func (c *Conversation) record(next Phase, cause string) {
 		panic(fmt.Sprintf("conv: %v -> %v on %s is no edge of the phase graph", st.Phase, next, cause))
 	}
 	from := st.Phase
-	st.Previous, st.Phase, st.Entered = from, next, c.now
+	st.Previous, st.Phase, st.Entered = from, next, c.st.Now
 	number := st.Reply.Turn
 	if number == 0 {
 		number = st.User.Turn
 	}
 	t := Transition{
 		From: from, To: next, Cause: cause, Event: c.event,
-		Turn: number, At: c.now, Views: st.Views(),
+		Turn: number, At: c.st.Now, Views: st.Views(),
 	}
 	c.out.Transitions = append(c.out.Transitions, t)
 	if len(c.recent) == transitionsKept {
@@ -426,7 +425,7 @@ func (c *Conversation) enter(p Phase) {
 	case ListeningReady:
 		c.st.Barge.Reset()
 		c.arm(TimerInactivity, c.opts.Limits.Inactivity)
-		c.st.DeadAir.Start(c.now)
+		c.st.DeadAir.Start(c.st.Now)
 		c.emit(Listen{})
 	case ListeningCapturing:
 		c.arm(TimerListening, c.opts.Limits.Listening)

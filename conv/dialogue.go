@@ -28,9 +28,9 @@ func (c *Conversation) greet() bool {
 	if c.opts.Agent != nil {
 		var out dialog.Output
 		if c.st.Expecting {
-			out = c.opts.Agent.Repeat(&c.st.Dialogue, c.now) // it was lost before it was heard
+			out = c.opts.Agent.Repeat(&c.st.Dialogue, c.st.Now) // it was lost before it was heard
 		} else {
-			out = c.opts.Agent.Start(&c.st.Dialogue, c.now)
+			out = c.opts.Agent.Start(&c.st.Dialogue, c.st.Now)
 		}
 		if text != "" {
 			out.Say = []dialog.Line{{Text: text}}
@@ -53,14 +53,14 @@ func (c *Conversation) greet() bool {
 
 // answerFromDialogue lets the flows answer the user's turn.
 func (c *Conversation) answerFromDialogue(text string, confidence float64, cause string) {
-	out := c.opts.Agent.Handle(&c.st.Dialogue, c.now, dialog.Message{Text: text, Confidence: confidence})
+	out := c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.Message{Text: text, Confidence: confidence})
 	c.followDialogue(out, cause)
 }
 
 // repeatFromDialogue says the last response again: the turn it answered is
 // taken in, what was lost is the voice.
 func (c *Conversation) repeatFromDialogue() {
-	c.followDialogue(c.opts.Agent.Repeat(&c.st.Dialogue, c.now), "resumed")
+	c.followDialogue(c.opts.Agent.Repeat(&c.st.Dialogue, c.st.Now), "resumed")
 }
 
 // followDialogue carries out what the dialogue wants within the agent's turn.
@@ -68,7 +68,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	r := &c.st.Reply
 	if out.Understand != nil {
 		// No model is at hand: the dialogue falls back to its own understanding.
-		out = c.opts.Agent.Handle(&c.st.Dialogue, c.now, dialog.Understood{Failed: true})
+		out = c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.Understood{Failed: true})
 	}
 	c.expect(out.Expect)
 	if out.End {
@@ -127,7 +127,7 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	c.sealPart()
 	c.st.Calls = append(c.st.Calls, Call{
 		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Turn: r.Turn, State: CallHeld,
-		Started: c.now, Action: true,
+		Started: c.st.Now, Action: true,
 	})
 	c.startHeldCalls(cause)
 }
@@ -142,7 +142,7 @@ func (c *Conversation) actionEnded(call Call, r result) dialog.Output {
 	} else if err := json.Unmarshal([]byte(r.Text), &in.Outputs); err != nil {
 		in.Outputs = map[string]any{"result": r.Text}
 	}
-	return c.opts.Agent.Handle(&c.st.Dialogue, c.now, in)
+	return c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, in)
 }
 
 func lines(say []dialog.Line) string {

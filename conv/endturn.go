@@ -82,7 +82,7 @@ func (c *Conversation) commit(cause string) {
 	}
 	// The history has it; it is answered with this turn.
 	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = 0, "", false
-	c.st.DeadAir.UserActive(c.now)
+	c.st.DeadAir.UserActive(c.st.Now)
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)

@@ -43,13 +43,7 @@ func (c *Conversation) profile() turn.BargeInOptions {
 	}
 }
 
-// audible reports whether the agent's audio is playing: the reply, or what was
-// said before a tool whose result is being worked on. In ListeningCapturing the
-// user has the floor: a held reply's audio is paused, whatever is still on its
-// way to the ear.
-func (c *Conversation) audible() bool {
-	return c.st.Phase == Speaking || c.st.Playout.Playing && c.st.Phase != ListeningCapturing
-}
+func (c *Conversation) audible() bool { return c.st.Audible() }
 
 // thinking reports whether a reply is being made.
 func (c *Conversation) thinking() bool {
@@ -76,8 +70,8 @@ func (c *Conversation) openUserTurn() {
 		return
 	}
 	c.st.LastTurn++
-	u.Turn, u.Started = c.st.LastTurn, c.now
-	c.out.Turns = append(c.out.Turns, TurnEvent{Type: TurnStarted, Turn: u.Turn, Role: RoleUser, At: c.now})
+	u.Turn, u.Started = c.st.LastTurn, c.st.Now
+	c.out.Turns = append(c.out.Turns, TurnEvent{Type: TurnStarted, Turn: u.Turn, Role: RoleUser, At: c.st.Now})
 }
 
 // closeUserTurn gives the user's turn its last event and forgets its words.
@@ -86,7 +80,7 @@ func (c *Conversation) closeUserTurn(how TurnEventType) {
 	if u.Turn != 0 {
 		c.out.Turns = append(c.out.Turns, TurnEvent{
 			Type: how, Turn: u.Turn, Role: RoleUser, Confidence: u.Confidence,
-			Duration: c.now.Sub(u.Started), At: c.now,
+			Duration: c.st.Now.Sub(u.Started), At: c.st.Now,
 		})
 	}
 	if f := &c.st.Floor; !f.Speaking {
@@ -115,7 +109,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	if f.Speaking && (f.Pushed || !pushed) {
 		return // No op. Repeated.
 	}
-	f.Speaking, f.Since, f.Pushed = true, c.now, pushed
+	f.Speaking, f.Pushed = true, pushed
 	f.Tail, f.Overlap = 0, c.audible()
 	switch c.st.Phase {
 	case ListeningReady:
@@ -144,7 +138,7 @@ func (c *Conversation) speechOverAgent(cause string) {
 	if c.st.Barge.Phase == turn.BargeInQuiet {
 		c.st.Over = UserTurn{} // what was let pass before is no part of this
 	}
-	c.actOnBarge(c.st.Barge.SpeechStarted(c.profile(), c.now), cause)
+	c.actOnBarge(c.st.Barge.SpeechStarted(c.profile(), c.st.Now), cause)
 }
 
 // takeFloor gives the user the floor.
@@ -188,12 +182,12 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	if c.opts.Endpoint == "manual" && f.Pushed && spoken(e.Source) {
 		return // No op. A pause to think: the button is held.
 	}
-	f.Speaking, f.Pushed, f.Since = false, false, c.now
+	f.Speaking, f.Pushed = false, false
 	switch {
 	case c.st.Phase == ListeningCapturing:
 		c.armEndpoint()
 	case c.audible():
-		c.actOnBarge(c.st.Barge.SpeechStopped(c.profile(), c.now), "speech.stopped")
+		c.actOnBarge(c.st.Barge.SpeechStopped(c.profile(), c.st.Now), "speech.stopped")
 		if c.audible() && c.st.Over.Partial == "" {
 			// Its last words are in: it was no interruption, and it is no input.
 			c.st.Over = UserTurn{}
@@ -309,7 +303,7 @@ func (c *Conversation) interrupt(cause string, voice bool) {
 	if !voice {
 		// Somebody is there, and has had enough of this.
 		st.Pending.Ending = false
-		st.DeadAir.UserActive(c.now)
+		st.DeadAir.UserActive(c.st.Now)
 	}
 	c.cancelReply(TurnInterrupted)
 	c.become(Interrupted, cause)

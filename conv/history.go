@@ -7,7 +7,7 @@ import (
 
 // addItem appends to the history within its bound; the oldest go first.
 func (c *Conversation) addItem(it Item) {
-	it.At = c.now
+	it.At = c.st.Now
 	h := &c.st.History
 	if len(*h) >= c.opts.HistoryLimit {
 		n := copy(*h, (*h)[1:])
@@ -98,7 +98,7 @@ func (c *Conversation) correctUtterance(number int, text string) {
 			at = i
 		}
 	}
-	c.st.History = slices.Insert(h, at, Item{Turn: number, Role: RoleUser, Text: text, At: c.now})
+	c.st.History = slices.Insert(h, at, Item{Turn: number, Role: RoleUser, Text: text, At: c.st.Now})
 	if over := len(c.st.History) - c.opts.HistoryLimit; over > 0 {
 		c.st.History = append(c.st.History[:0], c.st.History[over:]...)
 	}

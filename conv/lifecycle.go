@@ -96,7 +96,7 @@ func (c *Conversation) sessionLives(id string) {
 	if id != "" {
 		s.ID = id
 	}
-	s.Alive, s.Ever, s.Expiring, s.Started = true, true, false, c.now
+	s.Alive, s.Ever, s.Expiring, s.Started = true, true, false, c.st.Now
 	c.arm(TimerSession, c.opts.Limits.Session)
 	c.arm(TimerWarning, c.opts.Limits.Session-c.opts.Limits.SessionWarning)
 }

@@ -45,7 +45,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 	if part == 0 {
 		part = st.Reply.Part
 	}
-	p.Part, p.Playing, p.At = part, true, c.now
+	p.Part, p.Playing, p.At = part, true, c.st.Now
 	st.Reply.Voiced = st.Reply.Voiced || part == st.Reply.Part
 	st.Floor.Barged = 0
 	st.DeadAir.AgentSpoke()
@@ -82,7 +82,7 @@ func (c *Conversation) notePlayout(heard time.Duration, text string) {
 	if len(text) > len(p.Text) {
 		p.Text = text
 	}
-	p.At = c.now
+	p.At = c.st.Now
 	if c.st.Phase == Speaking {
 		c.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
 	}
@@ -162,7 +162,7 @@ func (c *Conversation) pausePlayout() {
 	if p.Turn != c.st.Reply.Turn {
 		*p = Playout{Turn: c.st.Reply.Turn}
 	}
-	p.Heard, p.At = c.heardSoFar(), c.now
+	p.Heard, p.At = c.heardSoFar(), c.st.Now
 	p.Paused = true
 	c.emit(PausePlayout{Turn: p.Turn})
 }
@@ -174,7 +174,7 @@ func (c *Conversation) resumePlayout() {
 		return
 	}
 	if p.Paused {
-		p.At = c.now
+		p.At = c.st.Now
 	}
 	p.Ducked, p.Paused = false, false
 	c.emit(ResumePlayout{Turn: p.Turn})
@@ -188,7 +188,7 @@ func (c *Conversation) cutAnnouncement() {
 	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
 	c.markHeard(r.Turn, part, heard, p.Text)
 	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
-	p.Heard, p.At = heard, c.now
+	p.Heard, p.At = heard, c.st.Now
 	p.Playing, p.Ducked, p.Paused = false, false, false
 	if part == r.Part {
 		r.Voiced = false

@@ -15,13 +15,13 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st.Barge.Reset()
 	st.Over = UserTurn{}
 	c.armDerived()
-	st.Playout.Heard, st.Playout.At = c.heardSoFar(), c.now
+	st.Playout.Heard, st.Playout.At = c.heardSoFar(), c.st.Now
 	source := e.Source
 	if source == "" {
 		source = "renewal"
 	}
 	st.Before = st.Phase
-	st.Suspended = Suspension{Source: source, At: c.now, Timers: st.Timers}
+	st.Suspended = Suspension{Source: source, At: c.st.Now, Timers: st.Timers}
 	for t := range st.Timers {
 		if Timer(t).runsWhileSuspended() {
 			st.Suspended.Timers[t] = time.Time{}
@@ -50,7 +50,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	}
 	kept := st.Suspended
 	st.Suspended = Suspension{}
-	shift := c.now.Sub(kept.At)
+	shift := c.st.Now.Sub(kept.At)
 	for t := range st.Timers {
 		if at := kept.Timers[t]; !at.IsZero() {
 			st.Timers[t] = at.Add(shift)
@@ -62,10 +62,10 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 			st.Calls[i].Deadline = st.Calls[i].Deadline.Add(shift)
 		}
 	}
-	st.Playout.At = c.now
+	st.Playout.At = c.st.Now
 	if st.Before == ListeningReady {
 		st.DeadAir.Stop()
-		st.DeadAir.Start(c.now)
+		st.DeadAir.Start(c.st.Now)
 	}
 	c.record(st.Before, c.event)
 	c.emit(ResumeAudio{})
@@ -400,7 +400,7 @@ func (c *Conversation) fault(code string, fatal bool, cause string) {
 		c.becomeTerminating(cause)
 		return
 	}
-	st.Faults.Expiries = append(st.Faults.Expiries, c.now.Add(l.BreakerWindow))
+	st.Faults.Expiries = append(st.Faults.Expiries, c.st.Now.Add(l.BreakerWindow))
 	if over := len(st.Faults.Expiries) - l.BreakerFaults; over > 0 {
 		st.Faults.Expiries = append(st.Faults.Expiries[:0], st.Faults.Expiries[over:]...)
 	}

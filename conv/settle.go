@@ -70,7 +70,7 @@ func (c *Conversation) userWaits() bool {
 
 // deadAirPassed takes the next step of the escalation (seed 004, feature 7).
 func (c *Conversation) deadAirPassed() {
-	step, ok := c.st.DeadAir.Passed(c.opts.DeadAir, c.now)
+	step, ok := c.st.DeadAir.Passed(c.opts.DeadAir, c.st.Now)
 	if !ok {
 		return // No op. Early.
 	}

@@ -87,7 +87,6 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	if o.Agent != nil && c.st.Expecting {
 		c.st.Expect = o.Agent.Expect(&c.st.Dialogue)
 	}
-	c.now = s.State.Now
 	return c, nil
 }
 
@@ -118,7 +117,7 @@ func (s *State) check() error {
 // which goes its own way. Tools that look into the future use it.
 func (c *Conversation) Fork() *Conversation {
 	return &Conversation{
-		opts: c.opts, words: c.words, phrases: c.phrases, st: c.st.clone(), now: c.now,
+		opts: c.opts, words: c.words, phrases: c.phrases, st: c.st.clone(),
 	}
 }
 
@@ -126,5 +125,4 @@ func (c *Conversation) Fork() *Conversation {
 // machine; a conversation that runs is only ever stepped.
 func (c *Conversation) Become(st *State) {
 	c.st = st.clone()
-	c.now = st.Now
 }

@@ -42,17 +42,24 @@ type State struct {
 	Timers    Timers             `json:"timers"`
 }
 
+// Audible reports whether the agent's audio is playing: the reply, or what was
+// said before a tool whose result is being worked on. In ListeningCapturing the
+// user has the floor: a held reply's audio is paused, whatever is still on its
+// way to the ear.
+func (s *State) Audible() bool {
+	return s.Phase == Speaking || s.Playout.Playing && s.Phase != ListeningCapturing
+}
+
 // Floor says who is heard: the second region of the machine.
 type Floor struct {
-	Speaking  bool      `json:"speaking"`          // the user's voice is heard now
-	Since     time.Time `json:"since"`             // when Speaking last changed
-	Utterance int       `json:"utterance"`         // the uplink's number of the last stretch of speech
-	Worded    int       `json:"worded,omitempty"`  // the last stretch of which words came
-	Closed    int       `json:"closed"`            // stretches up to this one are answered or given up
-	BrokeIn   bool      `json:"broke_in"`          // Interrupted: a voice broke in, not a command
-	Barged    int       `json:"barged"`            // the agent's turn that was broken into, until audio plays again or there is nothing to answer
-	Pushed    bool      `json:"pushed"`            // push-to-talk is held
-	Overlap   bool      `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
+	Speaking  bool `json:"speaking"`          // the user's voice is heard now
+	Utterance int  `json:"utterance"`         // the uplink's number of the last stretch of speech
+	Worded    int  `json:"worded,omitempty"`  // the last stretch of which words came
+	Closed    int  `json:"closed"`            // stretches up to this one are answered or given up
+	BrokeIn   bool `json:"broke_in"`          // Interrupted: a voice broke in, not a command
+	Barged    int  `json:"barged"`            // the agent's turn that was broken into, until audio plays again or there is nothing to answer
+	Pushed    bool `json:"pushed"`            // push-to-talk is held
+	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
 	// Tail is the user's turn that was answered without its final transcript, and
 	// TailUtterance its stretch of speech: the transcript may still come.
 	Tail          int `json:"tail,omitempty"`

@@ -85,7 +85,7 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 	}
 	call := Call{
 		ID: e.ID, Name: e.Name, Arguments: e.Arguments, Turn: r.Turn, Long: e.Long,
-		State: CallHeld, Started: c.now,
+		State: CallHeld, Started: c.st.Now,
 	}
 	if !r.Held {
 		c.speakSentences(true)
@@ -122,12 +122,12 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 			c.sealPart()
 		}
 		started = true
-		call.State, call.Started = CallRunning, c.now
+		call.State, call.Started = CallRunning, c.st.Now
 		if call.Long {
-			call.Deadline = c.now.Add(c.opts.Limits.Task)
+			call.Deadline = c.st.Now.Add(c.opts.Limits.Task)
 			c.emit(StartTask{Turn: call.Turn, ID: call.ID, Name: call.Name, Arguments: call.Arguments})
 		} else {
-			call.Deadline = c.now.Add(c.opts.Limits.Tool)
+			call.Deadline = c.st.Now.Add(c.opts.Limits.Tool)
 			c.emit(RunTool{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
 		}
 	}
@@ -340,7 +340,7 @@ func (c *Conversation) callTimedOut(long bool) {
 	}
 	for i := 0; i < len(c.st.Calls); {
 		call := &c.st.Calls[i]
-		if call.State != CallRunning || call.Long != long || c.now.Before(call.Deadline) {
+		if call.State != CallRunning || call.Long != long || c.st.Now.Before(call.Deadline) {
 			i++
 			continue
 		}

@@ -193,7 +193,7 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 		}
 	}
 	over.Ended = ends && over.Words() != ""
-	action := c.st.Barge.Words(c.profile(), c.now, verdict, final)
+	action := c.st.Barge.Words(c.profile(), c.st.Now, verdict, final)
 	c.actOnBarge(action, c.event)
 	if final && action != turn.Stop && !c.st.Floor.Speaking {
 		// Filtered: it was no interruption, and it is no input either.

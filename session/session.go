@@ -243,8 +243,7 @@ func (s *Session) heed() {
 	st := s.conv.State()
 	// While the user has the floor the agent's audio is held, whatever is still on
 	// its way to the ear.
-	audible := st.Phase == conv.Speaking || st.Playout.Playing && st.Phase != conv.ListeningCapturing
-	if audible != s.audible {
+	if audible := st.Audible(); audible != s.audible {
 		s.audible = audible
 		s.uplink.Audible(audible)
 	}

@@ -127,7 +127,8 @@ type Profiles struct {
 	ReadBack BargeInOptions `json:"read_back,omitzero"`
 	// Thinking, before the reply has sounded: speech holds the reply back, any
 	// word takes the floor, and a noise of any length does not lose the answer.
-	// Step it with the verdict of [Unfiltered]: the agent is silent.
+	// Who steps it does so with the verdict of [Unfiltered], for the agent is
+	// silent; package conv asks for its policy alone.
 	Thinking BargeInOptions `json:"thinking,omitzero"`
 }
 

@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"github.com/hocketvoice/hocket/internal/provider/httpaction"
 	"github.com/hocketvoice/hocket/port"
@@ -44,7 +42,7 @@ func NewChat(o ChatOptions) (_ *session.Text, end func() error, err error) {
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
 	text, err := session.NewText(session.TextOptions{
-		Conv: conversation, Tools: tools, Model: model, Instructions: agent.Instructions(), Wait: wait,
+		Conv: conversation, Tools: tools, Model: model, Instructions: agent.Instructions(), Wait: httpaction.Wait,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
@@ -55,16 +53,4 @@ func NewChat(o ChatOptions) (_ *session.Text, end func() error, err error) {
 // NewTools makes the tools that an agent's actions need.
 func NewTools(agent *Agent) (port.Tool, error) {
 	return httpaction.New(httpaction.Options{Actions: agent.Actions()})
-}
-
-// wait waits by the clock.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

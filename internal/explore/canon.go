@@ -133,7 +133,6 @@ func canonicalTime(st *conv.State) {
 		st.Timers[t] = armed(st.Timers[t])
 		st.Suspended.Timers[t] = armed(st.Suspended.Timers[t])
 	}
-	st.Floor.Since = past
 	st.User.Started, st.Over.Started = past, time.Time{}
 	st.Reply.Started, st.Session.Started = past, past
 	if st.Playout.At.IsZero() {

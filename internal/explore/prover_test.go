@@ -42,14 +42,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "an utterance is answered twice", file: "reply.go",
-		old:    "c.emit(RequestReply{\n\t\tTurn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: 1, Text: text, Why: why,\n\t})",
-		new:    "for range 2 {\n\t\tc.emit(RequestReply{Turn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: 1, Text: text, Why: why})\n\t}",
+		old:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
+		new:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()\n\tc.emitRequest()",
 		config: "disturbances", found: "is answered twice", quick: true,
 	},
 	{
 		name: "the making of a reply has no deadline", file: "reply.go",
-		old:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(RequestReply{",
-		new:    "c.emit(RequestReply{",
+		old:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
+		new:    "c.emitRequest()",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
@@ -69,7 +69,7 @@ var mutants = []mutant{
 		config: "tools and disturbances", found: "ended with 0 results",
 	},
 	{
-		name: "the old turn's audio is not dropped", file: "reply.go",
+		name: "the old turn's audio is not dropped", file: "endreply.go",
 		old: "c.emit(FlushPlayout{Turn: r.Turn, Heard: c.heardSoFar()})", new: "",
 		config: "tools and disturbances", found: "while its audio plays on",
 	},
@@ -107,7 +107,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "deadlines are forgotten in a suspension", file: "recovery.go",
-		old: "Suspension{Source: source, At: c.now, Timers: st.Timers}", new: "Suspension{Source: source, At: c.now}",
+		old: "Suspension{Source: source, At: c.st.Now, Timers: st.Timers}", new: "Suspension{Source: source, At: c.st.Now}",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{

@@ -104,7 +104,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 		if err == nil || f == nil || !f.Retryable || attempt == retries {
 			return out, err
 		}
-		if !wait(ctx, max(pause, f.After)) {
+		if Wait(ctx, max(pause, f.After)) != nil {
 			return "", err
 		}
 		pause *= 2
@@ -122,15 +122,15 @@ func idempotent(a *dialog.Action) bool {
 	}
 }
 
-// wait waits and reports false if the context ended first.
-func wait(ctx context.Context, d time.Duration) bool {
+// Wait waits by the clock, or returns the context's error if that ends first.
+func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }
 

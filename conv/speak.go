@@ -1,0 +1,85 @@
+package conv
+
+// This file: the way of the agent's words to the voice. Seed 000, REQ-006.
+
+// finishText hands the rest of the part to the voice and says that it is all.
+func (c *Conversation) finishText() {
+	r := &c.st.Reply
+	r.Done = true
+	if c.st.Phase == Speaking {
+		c.disarm(TimerProcessing) // the playout has a clock of its own
+	}
+	c.speakSentences(true)
+	c.closePart()
+}
+
+// closePart tells the voice, once, that the part has no more text.
+func (c *Conversation) closePart() {
+	r := &c.st.Reply
+	if r.Done && r.Voiced && !r.Held && !r.Closed {
+		r.Closed = true
+		c.emit(EndSpeech{Turn: r.Turn, Part: r.Part})
+	}
+}
+
+// speakSentences hands whole sentences to the voice, or with all set the rest
+// too.
+func (c *Conversation) speakSentences(all bool) {
+	r := &c.st.Reply
+	if r.Held || r.Silent {
+		return
+	}
+	for {
+		n := sentenceEnd(r.Unsaid)
+		if n == 0 && all {
+			n = len(r.Unsaid)
+		}
+		if n == 0 {
+			return
+		}
+		text := squeeze(r.Unsaid[:n])
+		r.Unsaid = r.Unsaid[n:]
+		if text != "" {
+			c.speak(text, "")
+		}
+	}
+}
+
+func (c *Conversation) speak(text, code string) {
+	r := &c.st.Reply
+	r.Seq++
+	r.Voiced = true
+	c.emit(Speak{Turn: r.Turn, Part: r.Part, Seq: r.Seq, Text: text, Code: code})
+}
+
+// say speaks words that need no request: the engine's own, or the dialogue's.
+func (c *Conversation) say(kind ReplyKind, text, code, cause string) {
+	c.openReply(kind, 0)
+	c.sayWords(text, code, cause)
+}
+
+func (c *Conversation) sayWords(text, code, cause string) {
+	r := &c.st.Reply
+	r.Answered, r.Requested, r.Done = true, true, true
+	c.become(Generating, cause)
+	c.arm(TimerProcessing, c.opts.Limits.Processing)
+	if code != "" {
+		r.Text += text
+		c.speak(text, code)
+	} else {
+		c.speakAll(text)
+	}
+	c.closePart()
+	c.maybeEndReply(cause)
+}
+
+// speakAll adds a whole text to the reply and hands it to the voice.
+func (c *Conversation) speakAll(text string) {
+	r := &c.st.Reply
+	if r.Text != "" && text != "" {
+		text = " " + text
+	}
+	r.Text += text
+	r.Unsaid += text
+	c.speakSentences(true)
+}
