@@ -81,7 +81,6 @@ const (
 	mainLines    = 40
 )
 
-var longFiles = map[string]string{
-}
+var longFiles = map[string]string{}
 
 var longFunctions = map[string]string{}
