@@ -65,6 +65,9 @@ func (c *Conversation) callOff(cause string) {
 	if st.Reply.Turn != 0 {
 		c.cancelReply(TurnInterrupted)
 	}
+	if cause != "user.text" {
+		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = 0, "", false
+	}
 	if st.User.Turn != 0 {
 		c.closeUserTurn(TurnAbandoned)
 	}

@@ -67,8 +67,9 @@ func (c *Conversation) repeatFromDialogue() {
 func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	r := &c.st.Reply
 	if out.Understand != nil {
-		// No model is at hand: the dialogue falls back to its own understanding.
-		out = c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.Understood{Failed: true})
+		c.expect(out.Expect)
+		c.consult(RequestUnderstanding, out.Understand.Text)
+		return
 	}
 	c.expect(out.Expect)
 	if out.End {

@@ -64,6 +64,9 @@ const (
 	RequestTaskResult RequestReason = "task_result" // a delegated agent finished when nobody waited
 	RequestExplicit   RequestReason = "explicit"    // response.create
 	RequestResumed    RequestReason = "resumed"     // the answer that a lost connection cut off
+	// RequestUnderstanding asks what the user's turn means to the flows: the text of
+	// the [ReplyDone] that answers is read by [dialog.ParseCommands].
+	RequestUnderstanding RequestReason = "understanding"
 )
 
 // Speak hands text to the voice. Part numbers the stretches of one turn that

@@ -35,7 +35,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 			c.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
 		}
 	}
-	if c.opts.Agent != nil && r.Request != 0 {
+	if c.opts.Agent != nil && r.Request != 0 && !c.consulting() {
 		c.opts.Agent.Answered(&c.st.Dialogue, c.st.Now, c.agentText(r.Turn))
 	}
 	if how == TurnInterrupted && !c.partHeard() {
@@ -76,6 +76,7 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	if r.Turn == 0 {
 		return
 	}
+	c.unadvised()
 	c.emit(CancelTurn{Turn: r.Turn})
 	if r.Voiced || r.Earlier || c.st.Playout.Playing {
 		c.emit(FlushPlayout{Turn: r.Turn, Heard: c.heardSoFar()})
@@ -121,6 +122,11 @@ func (c *Conversation) releaseReply(cause string) {
 		return
 	}
 	switch {
+	case c.consulting() && r.Advised:
+		c.followAdvice(cause)
+		return
+	case c.consulting():
+		return // Understanding: the advice is on its way.
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
 		c.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, cause)

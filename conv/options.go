@@ -68,6 +68,7 @@ type Limits struct {
 	FinalWords      time.Duration `json:"final_words,omitzero"`      // wait for the final transcript when partial words are known: 1 s
 	FinalNoWords    time.Duration `json:"final_no_words,omitzero"`   // wait for the final transcript when no words are known: 2 s
 	Waiting         time.Duration `json:"waiting,omitzero"`          // one try of a request: 8 s
+	Advice          time.Duration `json:"advice,omitzero"`           // a model's understanding for the flows, which then do without: 3 s
 	Processing      time.Duration `json:"processing,omitzero"`       // all tries together, and the longest stall of a reply: 30 s
 	Speaking        time.Duration `json:"speaking,omitzero"`         // a warning: 120 s
 	PlayoutStall    time.Duration `json:"playout_stall,omitzero"`    // no sign of the playout while speaking: 5 min
@@ -147,6 +148,7 @@ func (l *Limits) setDefaults() {
 		{&l.FinalWords, time.Second},
 		{&l.FinalNoWords, 2 * time.Second},
 		{&l.Waiting, 8 * time.Second},
+		{&l.Advice, 3 * time.Second},
 		{&l.Processing, 30 * time.Second},
 		{&l.Speaking, 120 * time.Second},
 		{&l.PlayoutStall, 5 * time.Minute},
@@ -214,6 +216,7 @@ func (o Options) Validate() error {
 		{"final_words", l.FinalWords},
 		{"final_no_words", l.FinalNoWords},
 		{"waiting", l.Waiting},
+		{"advice", l.Advice},
 		{"processing", l.Processing},
 		{"speaking", l.Speaking},
 		{"playout_stall", l.PlayoutStall},

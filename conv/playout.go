@@ -19,6 +19,9 @@ func (c *Conversation) stalePlayout(number int) bool {
 	if number != 0 && number != c.st.Reply.Turn {
 		return true
 	}
+	if c.consulting() {
+		return true // nothing of the reply is there
+	}
 	return c.st.Reply.Turn == 0 && !c.replyExpected()
 }
 

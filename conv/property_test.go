@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,16 @@ var texts = []string{"", "mhm", "um", "stop", "boston", "book a flight", "I can 
 
 // pieces are what a model streams.
 var pieces = []string{"", " ", "Well", "I can help. ", "Where to? ", "Dr. Smith", " is in.\n", "日本語。", "and"}
+
+// commands are what a model understands of it.
+var commands = []string{
+	"", "no JSON", `{"commands":[]}`,
+	`{"commands":[{"type":"start_flow","flow":"book_flight"}]}`,
+	`{"commands":[{"type":"start_flow","flow":"book_flight"},{"type":"set_slot","slot":"destination","value":"Berlin"}]}`,
+	`{"commands":[{"type":"set_slot","slot":"destination","value":"Rome"},{"type":"confirm"}]}`,
+	`{"commands":[{"type":"cancel"},{"type":"start_flow","flow":"no such flow"}]}`,
+	`{"commands":[{"type":"chitchat"},{"type":"repeat"},{"type":"handoff"}]}`,
+}
 
 // world is a driver of whom anything may be expected: it knows the numbers of the
 // conversation and reports facts about the present, the past and nothing.
@@ -164,7 +175,11 @@ func (w *world) draw() conv.Event {
 	case "reply.delta":
 		return conv.ReplyDelta{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), Text: rapid.SampledFrom(pieces).Draw(w.t, "piece")}
 	case "reply.done":
-		return conv.ReplyDone{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), Text: rapid.SampledFrom(pieces).Draw(w.t, "piece"), Silent: rapid.IntRange(0, 9).Draw(w.t, "silent") == 0}
+		texts := pieces
+		if st.Reply.Why == conv.RequestUnderstanding {
+			texts = commands
+		}
+		return conv.ReplyDone{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), Text: rapid.SampledFrom(texts).Draw(w.t, "piece"), Silent: rapid.IntRange(0, 9).Draw(w.t, "silent") == 0}
 	case "reply.failed":
 		return conv.ReplyFailed{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), Code: w.code(), Retryable: w.flag()}
 	case "tool.called":
@@ -236,7 +251,15 @@ func TestAnySequenceWithFlows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	anySequence(t, []dialog.File{{Name: "agent.yaml", Data: b}})
+	for _, how := range []struct{ name, model string }{
+		{"words", ""},
+		{"model", "  model: {understanding: true, answers: true}\n"},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			text := strings.Replace(string(b), "settings:\n", "settings:\n"+how.model, 1)
+			anySequence(t, []dialog.File{{Name: "agent.yaml", Data: []byte(text)}})
+		})
+	}
 }
 
 func anySequence(t *testing.T, agent []dialog.File) {

@@ -104,7 +104,7 @@ func (c *Conversation) handleReplyRequested() {
 		c.st.Reply.Requested = true
 		c.become(Waiting, "reply.requested")
 	case Understanding, ListeningCapturing:
-		if c.st.Reply.Held {
+		if c.st.Reply.Held || c.consulting() {
 			c.st.Reply.Requested = true
 			return
 		}
@@ -133,7 +133,7 @@ func (c *Conversation) replyCame() {
 }
 
 func (c *Conversation) handleReplyDelta(text string) {
-	if text == "" || c.st.Reply.Done {
+	if text == "" || c.st.Reply.Done || c.consulting() {
 		return
 	}
 	c.replyCame()
@@ -148,8 +148,12 @@ func (c *Conversation) handleReplyDelta(text string) {
 
 func (c *Conversation) handleReplyDone(e ReplyDone) {
 	r := &c.st.Reply
-	if r.Done {
+	if r.Done || r.Advised {
 		return // No op. Repeated.
+	}
+	if c.consulting() {
+		c.advised(e.Text, c.event)
+		return
 	}
 	c.replyCame()
 	r.Silent = r.Silent || e.Silent
@@ -168,6 +172,10 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 func (c *Conversation) tryTimedOut() {
 	r := &c.st.Reply
 	if r.Turn == 0 {
+		return
+	}
+	if c.consulting() {
+		c.advised("", "advice.timeout")
 		return
 	}
 	if !r.Retrying {
@@ -244,6 +252,12 @@ func (c *Conversation) processingTimedOut() {
 func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	c.adoptReply()
 	r := &c.st.Reply
+	if c.consulting() {
+		if !r.Advised {
+			c.advised("", c.event)
+		}
+		return
+	}
 	class := ClassOf(e.Code)
 	switch class.Action {
 	case ActionReconnect:

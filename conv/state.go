@@ -122,6 +122,11 @@ type Reply struct {
 	Silent  bool   `json:"silent"`  // it has no voice
 	Held    bool   `json:"held"`    // a voice is heard: nothing of it may play yet
 	Owed    bool   `json:"owed"`    // Held: the results of its tools are not yet given to the mind
+
+	// Advice is what the model says to a request for understanding, kept while the
+	// reply is held; Advised: it is there, or will not come.
+	Advised bool   `json:"advised,omitempty"`
+	Advice  string `json:"advice,omitempty"`
 }
 
 // Playout is what is known of the agent's audio on its way to the ear.

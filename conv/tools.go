@@ -71,8 +71,8 @@ func (c *Conversation) callKnown(id string) bool {
 }
 
 func (c *Conversation) handleToolCalled(e ToolCalled) {
-	if c.callKnown(e.ID) {
-		return // No op. Repeated: a call runs once.
+	if c.callKnown(e.ID) || c.consulting() {
+		return // No op. Repeated: a call runs once. Advice runs nothing.
 	}
 	r := &c.st.Reply
 	if c.belated(e) {

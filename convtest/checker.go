@@ -490,7 +490,7 @@ func (k *Checker) checkWaiting(s step) error {
 	case conv.ListeningCapturing:
 		armed = []conv.Timer{conv.TimerListening}
 	case conv.Understanding:
-		armed = []conv.Timer{conv.TimerFinal, conv.TimerProcessing}
+		armed = []conv.Timer{conv.TimerFinal, conv.TimerProcessing, conv.TimerTry}
 	case conv.Waiting, conv.Generating:
 		armed = []conv.Timer{conv.TimerProcessing}
 	case conv.ToolRunning, conv.Delegated:

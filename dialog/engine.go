@@ -127,6 +127,26 @@ func (a *Agent) Resume(st *State, now time.Time) Output {
 	return a.Repeat(st, now)
 }
 
+// TakeBack forgets a message that a model was asked about and has not answered,
+// as if it had not been said, and returns its text: the turn was taken back, or
+// the conversation was cut off. It does nothing, and returns "", where no
+// understanding is in flight.
+func (a *Agent) TakeBack(st *State, now time.Time) string {
+	text := st.Pending
+	if text == "" || st.ConversationState != Understanding {
+		return ""
+	}
+	t := a.turn(st, now)
+	st.Pending = ""
+	if n := len(st.Messages); n > 0 && st.Messages[n-1].Role == "user" {
+		st.Messages = st.Messages[:n-1]
+		st.TurnCount--
+	}
+	t.trace("taken_back", TraceData{})
+	t.enter(t.resting())
+	return text
+}
+
 // RecoverFromError restores the state before an error (seed 003, State
 // Recovery): to where metadata.error says, or to idle. It does nothing in other
 // states.

@@ -56,6 +56,7 @@ func canonical(st *conv.State, o *conv.Options) {
 	if o.DeadAir.Off {
 		st.DeadAir = turn.DeadAir{}
 	}
+	canonicalDialogue(st)
 	st.Session.ID = ""
 	st.Faults.Code = ""
 	st.Previous = 0
@@ -90,7 +91,9 @@ func canonicalReply(st *conv.State) {
 	case conv.Speaking, conv.ToolRunning, conv.Delegated:
 		r.Attempt, r.Why, r.Requested, r.Retrying, r.Answered = 0, "", true, false, true
 	default:
-		r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))
+		if r.Why != conv.RequestUnderstanding {
+			r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))
+		}
 	}
 	if r.Kind != conv.ReplyAnswer {
 		st.Playout.Heard = 0

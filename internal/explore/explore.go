@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ type Config struct {
 	Options conv.Options
 	// Events is the part of the alphabet that happens; nil is all of it.
 	Events func(conv.Event) bool
+	// More are facts beyond the alphabet.
+	More []conv.Event
 	// Still are deadlines that never pass in this configuration.
 	Still []conv.Timer
 }
@@ -139,7 +142,7 @@ func newExplorer(cfg Config) (*explorer, error) {
 		return nil, err
 	}
 	x := &explorer{
-		cfg: cfg, opts: c.Options(), events: alphabet(),
+		cfg: cfg, opts: c.Options(), events: slices.Concat(alphabet(), cfg.More),
 		seen: make(map[string]int32), causes: make(map[PhaseEdge]bool),
 		pairs: make(map[[2]int32]bool), violations: make(map[string]Violation),
 	}

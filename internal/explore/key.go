@@ -68,6 +68,8 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.num(len(q.News))
 	k.num(q.Feedback)
 
+	k.dialogue(st)
+
 	k.num(len(st.Suspended.Facts))
 	for _, fact := range st.Suspended.Facts {
 		k.fact(fact)

@@ -25,7 +25,7 @@ type stepped struct {
 func (s *stepped) check() (monitor, error) {
 	checks := []func(*stepped) error{
 		(*stepped).checkLate, (*stepped).checkTurns, (*stepped).checkRequests,
-		(*stepped).checkCalls, (*stepped).checkSuspension, (*stepped).checkWaiting,
+		(*stepped).checkCalls, (*stepped).checkSuspension, (*stepped).checkWaiting, (*stepped).checkDialogue,
 	}
 	for _, f := range checks {
 		if err := f(s); err != nil {
@@ -299,7 +299,7 @@ func (s *stepped) checkWaiting() error {
 	case conv.ListeningCapturing:
 		return anyArmed(conv.TimerListening)
 	case conv.Understanding:
-		return anyArmed(conv.TimerFinal, conv.TimerProcessing)
+		return anyArmed(conv.TimerFinal, conv.TimerProcessing, conv.TimerTry)
 	case conv.Waiting, conv.Generating:
 		return anyArmed(conv.TimerProcessing)
 	case conv.ToolRunning, conv.Delegated:

@@ -115,10 +115,26 @@ var mutants = []mutant{
 		old: "c.arm(TimerBreaker, l.BreakerCooldown)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},
+	{
+		name: "a flow's result that nobody waits for is kept from the flow", file: "tools.go",
+		old:    "case call.Action:\n\t\tc.tellLater(c.actionEnded(call, r))",
+		new:    "case false:\n\t\tc.tellLater(c.actionEnded(call, r))",
+		config: "flows", found: "of which 0 calls are on their way", quick: true,
+	},
+	{
+		name: "what was not understood is not taken back", file: "endreply.go",
+		old: "c.unadvised()\n", new: "\n",
+		config: "flows and a model that understands", found: "the dialogue waits for advice",
+	},
+	{
+		name: "advice is followed while the reply is held", file: "consult.go",
+		old: "if !r.Held {", new: "if true {",
+		config: "flows and a model that understands", found: "is no edge of the phase graph",
+	},
 }
 
 // TestProver proves the prover: each mutant of the machine compiles, and the
-// exploration of it finds what is broken and prints the way there. Three run always,
+// exploration of it finds what is broken and prints the way there. Four run always,
 // all of them with HOCKET_MUTANTS=all.
 func TestProver(t *testing.T) {
 	if os.Getenv(childEnv) != "" {

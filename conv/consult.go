@@ -1,0 +1,63 @@
+package conv
+
+import "github.com/hocketvoice/hocket/dialog"
+
+// This file: what the flows ask a language model about: what the user meant. They
+// go on without it when it fails, takes too long or answers nonsense; therefore
+// there is one try, and no failure of it is one of the conversation. Seed 003,
+// NLU; ADR 0020.
+
+// consulting reports whether the request that is out is one for advice.
+func (c *Conversation) consulting() bool {
+	r := &c.st.Reply
+	return r.Request != 0 && r.Why == RequestUnderstanding
+}
+
+// consult asks for advice. The phase stays Understanding: nothing of the reply is
+// there before the advice is.
+func (c *Conversation) consult(why RequestReason, text string) {
+	r := &c.st.Reply
+	c.st.LastRequest++
+	r.Request, r.Attempt, r.Why, r.Asked = c.st.LastRequest, 1, why, text
+	r.Requested, r.Answered, r.Done = false, false, false
+	r.Advised, r.Advice = false, ""
+	c.arm(TimerTry, c.opts.Limits.Advice)
+	c.emitRequest()
+}
+
+// advised takes the advice, empty for none. While the reply is held it is kept:
+// the user may go on talking, and then it is about half of what they say.
+func (c *Conversation) advised(text, cause string) {
+	r := &c.st.Reply
+	c.disarm(TimerTry)
+	r.Advised, r.Advice = true, text
+	if !r.Held {
+		c.followAdvice(cause)
+	}
+}
+
+// followAdvice goes on with what the flows do with the advice.
+func (c *Conversation) followAdvice(cause string) {
+	r := &c.st.Reply
+	advice := r.Advice
+	r.Request, r.Attempt, r.Why, r.Asked, r.Requested = 0, 0, "", "", false
+	r.Advised, r.Advice = false, ""
+	in, err := dialog.ParseCommands([]byte(advice))
+	if err != nil {
+		in = dialog.Understood{Failed: true}
+	}
+	c.followDialogue(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, in), cause)
+}
+
+// unadvised gives up a request for advice whose reply is taken back. The flows
+// have not taken in what the user said: it is understood together with what comes
+// next, or once more.
+func (c *Conversation) unadvised() {
+	r := &c.st.Reply
+	if !c.consulting() {
+		return
+	}
+	text := c.opts.Agent.TakeBack(&c.st.Dialogue, c.st.Now)
+	c.expect(c.opts.Agent.Expect(&c.st.Dialogue))
+	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = r.UserTurn, text, false
+}

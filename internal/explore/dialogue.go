@@ -1,0 +1,213 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+)
+
+// This file: the exploration with a dialogue that answers: how its part of the
+// state is made canonical, what is tried on it, and what has to hold.
+
+// agentFile is a small agent with what concerns the machine: a question, actions,
+// words behind them.
+const agentFile = `version: "1.0"
+settings:
+  greeting: "Hello."
+%sslots:
+  destination: {type: city, prompt: "Which city?"}
+actions:
+  book: {inputs: [destination], outputs: [ref]}
+  mail: {inputs: [destination], outputs: [ok]}
+flows:
+  book_flight:
+    trigger: {intents: ["book a flight"]}
+    steps:
+      - {step: ask, type: collect, slot: destination}
+      - {step: run, type: action, call: book}
+%s      - {step: tell, type: say, message: "Booked."}
+`
+
+// The variants of the agent.
+const (
+	byModel    = "  model: {understanding: true}\n"
+	thenMailed = "      - {step: run2, type: action, call: mail}\n"
+)
+
+// agent compiles the agent with settings and a step of its own.
+func agent(settings, step string) *dialog.Agent {
+	a, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, agentFile, settings, step)}})
+	if a == nil {
+		panic(fmt.Sprintf("explore: the agent does not load: %v", problems))
+	}
+	return a
+}
+
+// flows are what a driver reports when flows answer: their calls are quick.
+func flows(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SpeechStarted:
+		return e.Source == "vad"
+	case conv.SpeechStopped, conv.UserCancel:
+		return true
+	case conv.STTFinal:
+		return e.Turn == 0 && e.Text != "mhm"
+	case conv.ToolDone:
+		return e.ID == ""
+	case conv.ToolFailed:
+		return e.ID == ""
+	case conv.PlayoutStarted:
+		return e.Turn == 0
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	default:
+		return false
+	}
+}
+
+// advice is what a model reports that understands for the flows.
+func advice(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.ReplyRequested:
+		return e.Turn == 0
+	case conv.ReplyDone:
+		return e.Turn == 0 && !e.Silent
+	case conv.ReplyFailed:
+		return e.Code == conv.ClassUnknown && e.Turn == 0
+	default:
+		return false
+	}
+}
+
+// flowFacts are facts that mean something to flows alone.
+func flowFacts() []conv.Event {
+	return []conv.Event{
+		conv.STTFinal{Text: "boston"},
+		conv.ToolDone{Output: "{}"},
+		conv.ToolFailed{Code: conv.ClassToolError},
+	}
+}
+
+// adviceFacts are answers of a model that understands.
+func adviceFacts() []conv.Event {
+	return append(flowFacts(),
+		conv.ReplyDone{Text: `{"commands":[{"type":"start_flow","flow":"book_flight"},{"type":"set_slot","slot":"destination","value":"Boston"}]}`},
+		conv.ReplyDone{Text: `{"commands":[{"type":"cancel"}]}`},
+	)
+}
+
+// canonicalDialogue drops what the dialogue does not read any more, and renames
+// its calls by their order.
+func canonicalDialogue(st *conv.State) {
+	d := &st.Dialogue
+	if d.ConversationState == "" {
+		return
+	}
+	d.Messages, d.Trace, d.Cache = nil, nil, nil
+	d.TurnCount, d.NLUCalls, d.LastNLUCall, d.Runs = 0, 0, 0, 0
+	d.LastResponse = presence(d.LastResponse, "Hello.")
+	d.Pending = presence(d.Pending, "book a flight")
+	d.Misses = min(d.Misses, 1) // what a third one leads to is the dialogue's own
+	st.Reply.Asked = presence(st.Reply.Asked, "book a flight")
+
+	names := make(map[string]string)
+	rename := func(id string) string {
+		if id == "" {
+			return ""
+		}
+		if names[id] == "" {
+			names[id] = "action." + strconv.Itoa(len(names))
+		}
+		return names[id]
+	}
+	if d.Action != nil {
+		a := *d.Action
+		a.ID, a.Key, a.Attempt = rename(a.ID), rename(a.Key), min(a.Attempt, 1)
+		d.Action = &a
+	}
+	for i := range st.Calls {
+		if c := &st.Calls[i]; c.Action {
+			c.ID, c.Key = rename(c.ID), rename(c.Key)
+		}
+	}
+	st.Pending.Follow = slices.Clone(st.Pending.Follow)
+	for i := range st.Pending.Follow {
+		if out := &st.Pending.Follow[i]; out.Act != nil {
+			act := *out.Act
+			act.ID, act.Key = rename(act.ID), rename(act.Key)
+			out.Act = &act
+		}
+	}
+	d.Calls = 0 // the next one is "book_flight.run.1", which no state has
+}
+
+// dialogue writes the dialogue's part of a canonical state.
+func (k *key) dialogue(st *conv.State) {
+	d := &st.Dialogue
+	k.text(string(d.ConversationState))
+	if d.ConversationState == "" {
+		return
+	}
+	k.text(d.CurrentFlow)
+	k.text(d.CurrentStep)
+	k.text(d.WaitingForSlot)
+	k.num(len(d.Slots))
+	k.num(len(d.Stack))
+	k.num(d.Misses)
+	_, failed := d.Metadata["error"]
+	k.flags(d.Confirmation != nil, d.Granted, d.Asking != nil, d.Suggested != nil, d.Finished != nil,
+		d.Changing, d.HandedOff, d.Pending != "", failed, st.Expecting)
+	if d.Action != nil {
+		k.text(d.Action.ID)
+		k.text(d.Action.Key)
+		k.flags(d.Action.Failed)
+	}
+	k.flags(st.Conn.Taken, st.Reply.Advised)
+	k.text(st.Reply.Advice)
+	k.num(len(st.Pending.Follow))
+	for i := range st.Pending.Follow {
+		out := &st.Pending.Follow[i]
+		k.flags(out.Act != nil, out.Understand != nil, out.Ask, out.Handoff, out.End)
+		if out.Act != nil {
+			k.text(out.Act.ID)
+		}
+	}
+	for i := range st.Calls {
+		k.flags(st.Calls[i].Action)
+		k.text(st.Calls[i].Key)
+	}
+}
+
+// checkDialogue: the dialogue waits only for what is on its way: for the one call
+// of its action, and for the advice that was asked for.
+func (s *stepped) checkDialogue() error {
+	st := s.after
+	d := &st.Dialogue
+	if st.Phase == conv.Idle || st.Phase == conv.Terminating {
+		return nil
+	}
+	if d.ConversationState == dialog.ExecutingAction && d.Action != nil && !d.Action.Failed && d.Confirmation == nil {
+		n := 0
+		for i := range st.Calls {
+			if st.Calls[i].ID == d.Action.ID {
+				n++
+			}
+		}
+		for i := range st.Pending.Follow {
+			if act := st.Pending.Follow[i].Act; act != nil && act.ID == d.Action.ID {
+				n++
+			}
+		}
+		if n != 1 {
+			return fmt.Errorf("the dialogue waits for action %s, of which %d calls are on their way", d.Action.ID, n)
+		}
+	}
+	asked := st.Reply.Request != 0 && st.Reply.Why == conv.RequestUnderstanding
+	if waits := d.ConversationState == dialog.Understanding && d.Pending != ""; waits != asked {
+		return fmt.Errorf("the dialogue waits for advice: %t; it is asked for: %t", waits, asked)
+	}
+	return nil
+}
