@@ -61,6 +61,9 @@ func propertyAgents(t *testing.T) map[string]*Agent {
 		"model": testAgent(t, "model.yaml"), "de": testAgent(t, "de.yaml"), "doubt": testAgent(t, "doubt.yaml"),
 		"soni": testAgent(t, "soni/00-settings.yaml", "soni/10-slots.yaml", "soni/20-flows.yaml"),
 	}
+	for _, name := range soniFiles {
+		agents[name] = testAgent(t, name)
+	}
 	if _, err := os.Stat("../examples/flights/flights.yaml"); err == nil {
 		agents["flights"] = flightsExample(t)
 	}
