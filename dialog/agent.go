@@ -28,6 +28,8 @@ type Agent struct {
 	intents *classifier
 	values  *phraseTable // of all slots that list theirs
 
+	prompt Prompt // what is the same in every prompt
+
 	idlePhrases  []string // grammars
 	errorPhrases []string
 }

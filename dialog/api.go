@@ -30,9 +30,12 @@ type ActionEnded struct {
 	Message string
 }
 
-// Understood is a model's answer to an [UnderstandRequest].
+// Understood is what a message means, by the words alone ([Agent.Understand]) or
+// by a model's answer to an [UnderstandRequest] ([Agent.Interpret]).
 type Understood struct {
 	Commands []Command
+	// Dropped is what was understood and the agent does not take.
+	Dropped []Dropped
 	// Failed: the model did not answer or broke its schema; the engine falls back
 	// to its own understanding.
 	Failed bool
@@ -104,8 +107,8 @@ type ActionCall struct {
 	Attempt int            // from 1
 }
 
-// UnderstandRequest asks a model for commands. What the agent can do is told by
-// [Agent.Flows], [Agent.Slots] and [CommandTypes].
+// UnderstandRequest asks a model for commands: [UnderstandingRequest] makes the
+// prompt of it, and [Agent.Interpret] reads the answer.
 type UnderstandRequest struct {
 	Text       string
 	Flow       string         // the active flow, "" without one

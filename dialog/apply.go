@@ -39,16 +39,21 @@ func (t *turn) apply(cmds []Command) {
 			return
 		}
 	}
-	if t.flow == nil {
+	told := t.answerQuestions(cmds, r.changed || start != nil || len(r.corrected) > 0)
+	switch {
+	case t.failed:
+	case t.flow != nil:
+		t.follow(cmds, start != nil, told, r)
+	case told:
+		t.back()
+	default:
 		t.chat(cmds)
-		return
 	}
-	t.follow(cmds, start != nil, r)
 }
 
 // follow goes on with the flow after slots have changed, or carries out what
 // else was said.
-func (t *turn) follow(cmds []Command, started bool, r slotResult) {
+func (t *turn) follow(cmds []Command, started, told bool, r slotResult) {
 	has := func(typ CommandType) bool {
 		return slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == typ })
 	}
@@ -80,33 +85,22 @@ func (t *turn) follow(cmds []Command, started bool, r slotResult) {
 	case r.refused:
 		t.again()
 		t.back()
+	case told:
+		if !t.out.Ask {
+			t.again()
+		}
+		t.back()
 	default:
 		t.chat(cmds)
 	}
 }
 
-// checked drops commands that the agent does not know.
+// checked drops commands that the agent does not take, and puts what a yes or a
+// no means where nothing is to be confirmed in its place.
 func (t *turn) checked(cmds []Command) []Command {
+	t.reach(cmds)
 	return slices.DeleteFunc(cmds, func(c Command) bool {
-		why := ""
-		switch c.Type {
-		case StartFlow:
-			if t.a.flowIndex[c.Flow] == nil {
-				why = "unknown flow"
-			}
-		case SetSlot, CorrectSlot:
-			s := t.a.slotIndex[c.Slot]
-			switch {
-			case c.Type == CorrectSlot && c.Slot == "":
-			case s == nil:
-				why = "unknown slot"
-			case c.Type == SetSlot && c.Value == nil:
-				why = "no value"
-			}
-		case Cancel, Confirm, Deny, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:
-		default:
-			why = "unknown command"
-		}
+		why := t.objection(c)
 		if why != "" {
 			t.trace("command_rejected", TraceData{Command: cutText(string(c.Type), 40), Flow: cutText(c.Flow, 80), Slot: cutText(c.Slot, 80), Detail: why})
 		}
@@ -156,7 +150,7 @@ func (t *turn) applyAlone(cmds []Command) bool {
 			t.changing = true
 			t.phrase("change_which")
 			t.back()
-		case StartFlow, SetSlot, Confirm, Deny, Chitchat:
+		case StartFlow, SetSlot, Confirm, Deny, Chitchat, AskSlot:
 			continue
 		}
 		return true

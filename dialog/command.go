@@ -21,6 +21,7 @@ const (
 	Skip        CommandType = "skip"     // no value for the slot
 	Chitchat    CommandType = "chitchat" // Text: "hello", "thanks", "wait" or anything
 	Goodbye     CommandType = "goodbye"
+	AskSlot     CommandType = "ask_slot" // Slot: what the user wants to know, a slot or what an action found
 )
 
 // Command is one thing that was understood. The engine checks it against the
@@ -38,6 +39,6 @@ type Command struct {
 func CommandTypes() []CommandType {
 	return []CommandType{
 		StartFlow, SetSlot, CorrectSlot, Cancel, Confirm, Deny, Clarify, ListOptions, RepeatLast, Restart,
-		Handoff, Help, Retry, Skip, Chitchat, Goodbye,
+		Handoff, Help, Retry, Skip, Chitchat, Goodbye, AskSlot,
 	}
 }

@@ -255,7 +255,7 @@ func (t *turn) answerSuggestion(s *slot) bool {
 		return false
 	}
 	answer, rest := t.a.lang.leadingAnswer(t.rd.toks)
-	st.Suggested = nil
+	st.Suggested, t.suggested = nil, sg
 	switch {
 	case answer == answerYes && rest == len(t.rd.toks):
 		t.validating(s)

@@ -187,14 +187,16 @@ type turn struct {
 	ts   float64
 	flow *flow // of CurrentFlow, nil without one
 
-	out      Output
-	readBack bool
-	steps    int
-	before   ConversationState // when the message came
-	failed   bool
-	refused  bool  // the awaited slot's value did not do
-	changing bool  // what to change was asked
-	asked    *slot // what was said of its value asks for another
+	out       Output
+	readBack  bool
+	steps     int
+	before    ConversationState // when the message came
+	failed    bool
+	refused   bool        // the awaited slot's value did not do
+	changing  bool        // what to change was asked
+	asked     *slot       // what was said of its value asks for another
+	reached   []*flow     // whose slots the commands may fill
+	suggested *Suggestion // that the message may answer in words of its own
 
 	rd  reader
 	buf [24]token

@@ -271,6 +271,7 @@ func (a *Agent) finish() {
 		}
 	}
 	a.trainIntents()
+	a.prompt = Prompt{System: a.promptSystem(), Schema: a.promptSchema()}
 	for _, f := range a.flows {
 		for _, s := range f.steps {
 			if s.typ == stepCollect && !s.slot.anyWords() {

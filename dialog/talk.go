@@ -1,5 +1,7 @@
 package dialog
 
+import "strings"
+
 // This file: what may be said at any time, and the answers to it.
 
 // repeat says the last response again.
@@ -177,4 +179,36 @@ func (t *turn) chat(cmds []Command) {
 		return
 	}
 	t.notUnderstood()
+}
+
+// answerQuestions tells what the user asked about: the value of a slot, or what
+// an action found. It reports whether it said or asked anything. What nobody
+// knows goes to the model, if it answers at all and nothing else was said.
+func (t *turn) answerQuestions(cmds []Command, more bool) bool {
+	told := false
+	for _, c := range cmds {
+		if c.Type != AskSlot || t.failed {
+			continue
+		}
+		s, label := t.a.slotIndex[c.Slot], strings.ReplaceAll(c.Slot, "_", " ")
+		if s != nil {
+			label = s.label
+		}
+		value := t.st.Slots[c.Slot]
+		text := t.voice().speak(value, s, "")
+		switch {
+		case text != "":
+			t.phrase("slot_value", "label", label, "value", text)
+			t.readBack = true
+		case t.a.settings.Model.Answers && !more && len(cmds) == 1 && t.before != Error && t.st.Confirmation == nil:
+			t.out.Ask = true
+			t.trace("asked_model", TraceData{})
+		case s != nil && s.closed():
+			t.example(s)
+		default:
+			t.phrase("slot_unknown", "label", label)
+		}
+		told = true
+	}
+	return told
 }

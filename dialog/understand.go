@@ -28,9 +28,9 @@ func (t *turn) understand() {
 	st.NLUCalls++
 	st.LastNLUCall = t.ts
 	t.trace("nlu", TraceData{})
-	if t.a.settings.Model.Understanding {
+	if t.a.settings.Model.Understanding && !t.plain() {
 		st.Pending = t.rd.raw
-		st.Cache = nil
+		st.Cache, st.Suggested = nil, t.suggested
 		t.out.Understand = &UnderstandRequest{
 			Text: t.rd.raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: cloneValues(st.Slots),
 		}
@@ -40,6 +40,13 @@ func (t *turn) understand() {
 		return
 	}
 	t.understandLocally(context)
+}
+
+// plain reports whether the words alone leave no doubt: a trigger phrase as it
+// stands, or a command that may be given at any time. No model is asked then.
+func (t *turn) plain() bool {
+	f := t.a.exactTrigger(t.rd.toks)
+	return f != nil && f != t.flow || t.a.command(t.rd.toks) != ""
 }
 
 func (t *turn) understandLocally(context string) {
@@ -65,27 +72,49 @@ func (t *turn) understood(in Understood) {
 	text := st.Pending
 	st.Pending = ""
 	t.read(text)
+	t.suggested, st.Suggested = st.Suggested, nil
 	if in.Failed {
 		t.trace("nlu_failed", TraceData{})
 		t.understandLocally(st.CurrentFlow + "/" + st.CurrentStep + "/" + st.WaitingForSlot)
 		return
 	}
-	cmds := make([]Command, 0, len(in.Commands))
+	cmds := make([]Command, 0, len(in.Commands)+len(in.Dropped))
 	for _, c := range in.Commands {
-		if len(cmds) == 32 {
-			break
-		}
 		c.Value = canon(c.Value)
 		cmds = append(cmds, c)
 	}
-	t.apply(cmds)
+	for _, d := range in.Dropped { // dropped again, with a trace; a value that does not do is told
+		cmds = append(cmds, d.Command)
+	}
+	t.apply(t.meant(cmds[:min(len(cmds), maxCommands)]))
+}
+
+// meant puts a yes or no in its place: it may answer a question for a slot, or
+// whether a value was heard right.
+func (t *turn) meant(cmds []Command) []Command {
+	s := t.a.slotIndex[t.st.WaitingForSlot]
+	if s == nil || t.flow == nil || t.st.Confirmation != nil {
+		return cmds
+	}
+	for i, c := range cmds {
+		if c.Type != Confirm && c.Type != Deny {
+			continue
+		}
+		switch sg := t.suggested; {
+		case sg != nil && sg.Slot == s.name && c.Type == Confirm:
+			cmds[i] = Command{Type: SetSlot, Slot: s.name, Value: sg.Value}
+		case s.typ == TypeBoolean:
+			cmds[i] = Command{Type: SetSlot, Slot: s.name, Value: c.Type == Confirm}
+		}
+	}
+	return cmds
 }
 
 // command finds the universal command that is all of an utterance, "" if none
 // is.
 func (a *Agent) command(toks []token) CommandType {
 	l := a.lang
-	for _, t := range [...][]token{toks, l.trim(toks), a.core(toks)} {
+	for _, t := range [...][]token{toks, l.trim(toks), a.core(toks), a.core(l.weak.trimLeft(l.trim(toks)))} {
 		if len(t) == 0 {
 			continue
 		}

@@ -1,0 +1,263 @@
+package dialog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// This file: commands from outside, and whether the agent takes them. What the
+// words alone give and what a model gives are the same [Understood].
+
+// Bounds of a model's answer.
+const (
+	maxAnswer   = 64 << 10 // bytes
+	maxCommands = 32
+	maxName     = 100 // bytes of a name or of the words of a command
+)
+
+// Dropped is a command that the agent does not take.
+type Dropped struct {
+	Command Command
+	Reason  string
+}
+
+// Understand is what a message means in a state, by the words alone: what
+// [Agent.Handle] works out when no model is asked. It changes nothing. Of a
+// simple value for the awaited slot it makes the command that fills it.
+func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
+	t := a.looking(st, now)
+	t.read(cutText(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), maxUtterance))
+	if s := a.slotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
+		if v, sure, direct := t.simple(s); direct && sure == certain {
+			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.name, Value: canon(v)}}}
+		}
+	}
+	if t.st.Confirmation != nil && !a.lang.changeVerbs.within(t.rd.toks) {
+		switch a.lang.yesOrNo(t.rd.toks) {
+		case answerYes:
+			return Understood{Commands: []Command{{Type: Confirm}}}
+		case answerNo:
+			return Understood{Commands: []Command{{Type: Deny}}}
+		case answerNone:
+		}
+	}
+	cmds := t.local()
+	for i := range cmds {
+		cmds[i].Value = canon(cmds[i].Value)
+	}
+	return Understood{Commands: cmds}
+}
+
+// Interpret is what a message means in a state, by a model's answer to
+// [UnderstandingRequest]: [ParseCommands], then [Agent.Check]. An answer that is
+// none has failed, and [Agent.Handle] falls back to the words. It changes
+// nothing.
+func (a *Agent) Interpret(st *State, now time.Time, answer []byte) Understood {
+	cmds, err := ParseCommands(answer)
+	if err != nil {
+		return Understood{Failed: true}
+	}
+	return a.Check(st, now, cmds)
+}
+
+// ParseCommands reads a model's answer: an object with a list "commands", or the
+// list alone. It checks the form and nothing else; see [Agent.Check]. Values have
+// the forms in which a [State] keeps them.
+func ParseCommands(answer []byte) ([]Command, error) {
+	if len(answer) > maxAnswer {
+		return nil, fmt.Errorf("commands: %d bytes, expected at most %d", len(answer), maxAnswer)
+	}
+	answer = unfenced(answer)
+	var list []Command
+	var err error
+	if len(answer) > 0 && answer[0] == '[' {
+		err = decodeStrictly(answer, &list)
+	} else {
+		var object struct {
+			Commands *[]Command `json:"commands"`
+		}
+		if err = decodeStrictly(answer, &object); err == nil && object.Commands == nil {
+			err = errors.New("expected a list in the field commands")
+		}
+		if err == nil {
+			list = *object.Commands
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("commands: %w", err)
+	}
+	if len(list) > maxCommands {
+		return nil, fmt.Errorf("commands: %d of them, expected at most %d", len(list), maxCommands)
+	}
+	for i := range list {
+		c := &list[i]
+		if alias, ok := commandAliases[c.Type]; ok {
+			c.Type = alias
+		}
+		c.Type, c.Flow, c.Slot = CommandType(cutText(string(c.Type), maxName)), cutText(c.Flow, maxName), cutText(c.Slot, maxName)
+		c.Text = cutText(c.Text, maxName)
+		c.Value = canon(c.Value)
+		if text, ok := c.Value.(string); ok {
+			c.Value = cutText(text, maxUtterance)
+		}
+	}
+	return list, nil
+}
+
+// commandAliases are names that models use for commands now and then.
+var commandAliases = map[CommandType]CommandType{
+	"correct": CorrectSlot, "list_options": ListOptions, "repeat_last": RepeatLast, "affirm": Confirm, "negate": Deny,
+	"human_handoff": Handoff, "chit_chat": Chitchat, "request_slot": AskSlot,
+}
+
+// unfenced is an answer without the fence that models put around JSON.
+func unfenced(answer []byte) []byte {
+	answer = bytes.TrimSpace(answer)
+	inner, ok := bytes.CutPrefix(answer, []byte("```"))
+	if !ok {
+		return answer
+	}
+	inner = bytes.TrimPrefix(inner, []byte("json"))
+	return bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(inner), []byte("```")))
+}
+
+// decodeStrictly decodes one JSON value with nothing behind it.
+func decodeStrictly(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more follows the JSON value")
+	}
+	return nil
+}
+
+// Check holds commands against the agent and the state: a flow, slot or command
+// that is not there, what is not the user's to start or to fill, and a value that
+// the slot does not take, are dropped, each with its reason. The values that are
+// left are in the form in which they are kept. It changes nothing.
+//
+// [Agent.Handle] checks again what it is given and trusts nobody; of what was
+// dropped here it traces the reasons, and tells the user of a value that does not
+// do.
+func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
+	t := a.looking(st, now)
+	var u Understood
+	t.reach(cmds)
+	for _, c := range cmds {
+		why := t.objection(c)
+		if why == "" && (c.Type == SetSlot || c.Type == CorrectSlot) && c.Slot != "" && c.Value != nil {
+			c.Value, why = t.taken(a.slotIndex[c.Slot], c.Value)
+		}
+		if why != "" {
+			u.Dropped = append(u.Dropped, Dropped{c, why})
+			continue
+		}
+		u.Commands = append(u.Commands, c)
+	}
+	return u
+}
+
+// looking is a turn that only looks at a state.
+func (a *Agent) looking(st *State, now time.Time) *turn {
+	c := *st
+	if c.CurrentFlow == "" {
+		c.CurrentFlow = noFlow
+	}
+	return a.turn(&c, now)
+}
+
+// taken is a value as the slot keeps it, or why it does not take it.
+func (t *turn) taken(s *slot, value any) (any, string) {
+	v, sure := t.normalise(s, value)
+	if sure != certain {
+		return value, "no " + string(s.typ) + " of the slot"
+	}
+	kept, err := t.accept(s, t.collectStep(s), v)
+	if err != nil {
+		return value, err.Error()
+	}
+	return kept, ""
+}
+
+// reach notes whose slots the commands may fill: those of the flow they start,
+// of the current one, of those that wait or have ended, and of all that these
+// call.
+func (t *turn) reach(cmds []Command) {
+	var add func(f *flow)
+	add = func(f *flow) {
+		if f == nil || slices.Contains(t.reached, f) {
+			return
+		}
+		t.reached = append(t.reached, f)
+		for _, s := range f.steps {
+			add(s.target)
+		}
+	}
+	t.reached = nil
+	add(t.flow)
+	if t.st.Finished != nil {
+		add(t.a.flowIndex[t.st.Finished.Flow])
+	}
+	for _, f := range t.st.Stack {
+		add(t.a.flowIndex[f.Flow])
+	}
+	for _, c := range cmds {
+		if c.Type == StartFlow {
+			if f := t.a.flowIndex[c.Flow]; f != nil && t.a.startable(f) {
+				add(f)
+			}
+		}
+	}
+}
+
+// startable reports whether a user may start a flow: one without triggers is
+// called by others alone.
+func (a *Agent) startable(f *flow) bool { return len(f.triggers) > 0 || f == a.start }
+
+// objection is why the agent does not take a command, "" if it does.
+func (t *turn) objection(c Command) string {
+	switch c.Type {
+	case StartFlow:
+		switch f := t.a.flowIndex[c.Flow]; {
+		case f == nil:
+			return "unknown flow"
+		case f != t.flow && !t.a.startable(f):
+			return "no flow that a user starts"
+		}
+	case SetSlot, CorrectSlot:
+		if c.Type == CorrectSlot && c.Slot == "" {
+			return "" // something in it, but what
+		}
+		s := t.a.slotIndex[c.Slot]
+		switch {
+		case s == nil:
+			return "unknown slot"
+		case c.Type == SetSlot && c.Value == nil:
+			return "no value"
+		case s.typ == TypeAny:
+			return "no slot that a user fills"
+		case !slices.ContainsFunc(t.reached, func(f *flow) bool { return f.usesSlot(s) }):
+			return "no slot of the flow"
+		}
+	case AskSlot:
+		if !t.a.known(c.Slot) {
+			return "unknown slot"
+		}
+	case Cancel, Confirm, Deny, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:
+	default:
+		return "unknown command"
+	}
+	return ""
+}
+
+// known reports whether a name is a slot or what an action or a step sets.
+func (a *Agent) known(name string) bool { return a.slotIndex[name] != nil || a.vars[name] }
