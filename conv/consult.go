@@ -1,7 +1,5 @@
 package conv
 
-import "github.com/hocketvoice/hocket/dialog"
-
 // This file: what the flows ask a language model about: what the user meant. They
 // go on without it when it fails, takes too long or answers nonsense; therefore
 // there is one try, and no failure of it is one of the conversation. Seed 003,
@@ -42,11 +40,8 @@ func (c *Conversation) followAdvice(cause string) {
 	advice := r.Advice
 	r.Request, r.Attempt, r.Why, r.Asked, r.Requested = 0, 0, "", "", false
 	r.Advised, r.Advice = false, ""
-	in, err := dialog.ParseCommands([]byte(advice))
-	if err != nil {
-		in = dialog.Understood{Failed: true}
-	}
-	c.followDialogue(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, in), cause)
+	a, d := c.opts.Agent, &c.st.Dialogue
+	c.followDialogue(a.Handle(d, c.st.Now, a.Interpret(d, c.st.Now, []byte(advice))), cause)
 }
 
 // unadvised gives up a request for advice whose reply is taken back. The flows

@@ -65,7 +65,7 @@ const (
 	RequestExplicit   RequestReason = "explicit"    // response.create
 	RequestResumed    RequestReason = "resumed"     // the answer that a lost connection cut off
 	// RequestUnderstanding asks what the user's turn means to the flows: the text of
-	// the [ReplyDone] that answers is read by [dialog.ParseCommands].
+	// the [ReplyDone] that answers goes to [dialog.Agent.Interpret].
 	RequestUnderstanding RequestReason = "understanding"
 )
 

@@ -18,6 +18,20 @@ type Request struct {
 	Instructions string
 	Messages     []Message
 	Tools        []ToolSpec
+	// Form, if set, is the form of the answer: one JSON value, handed over as text.
+	// The request has no tools then. Who asks checks the answer: a model may not
+	// hold itself to it.
+	Form *Form
+}
+
+// Form is the form that an answer has.
+type Form struct {
+	Name        string // letters, digits, _ and -; "answer" if empty
+	Description string
+	Schema      []byte // JSON Schema of the answer, an object
+	// Strict has the service hold the model to the schema. OpenAI then accepts a
+	// part of JSON Schema only.
+	Strict bool
 }
 
 // Message is one entry of the context, the oldest first.

@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -26,18 +28,32 @@ func (m *mind) request(e conv.RequestReply) {
 		m.s.Local(noModel(e))
 		return
 	}
-	r := modelRequest(o.Instructions, m.s.conv, o.Tools)
+	r := modelRequest(o.Instructions, m.s.conv, o.Tools, e)
 	m.turn = e.Turn
 	m.stop = m.s.spawn(func(ctx context.Context) { ask(ctx, o.Model, r, e, m.s.postFact) })
 }
 
 // modelRequest is what a model is asked now.
-func modelRequest(instructions string, c *conv.Conversation, tools port.Tool) port.Request {
+func modelRequest(instructions string, c *conv.Conversation, tools port.Tool, e conv.RequestReply) port.Request {
+	if e.Why == conv.RequestUnderstanding {
+		return understanding(c, e.Text)
+	}
 	r := port.Request{Instructions: instructions, Messages: messages(c.History())}
 	if tools != nil {
 		r.Tools = tools.Specs()
 	}
 	return r
+}
+
+// understanding asks what the user's words mean to the flows.
+func understanding(c *conv.Conversation, text string) port.Request {
+	st := c.State()
+	p := dialog.UnderstandingRequest(c.Options().Agent, &st.Dialogue, text, st.Now)
+	return port.Request{
+		Instructions: p.System,
+		Messages:     []port.Message{{Role: string(conv.RoleUser), Content: p.User}},
+		Form:         &port.Form{Name: "commands", Schema: p.Schema, Strict: true},
+	}
 }
 
 // noModel is the answer to a request where there is no model.
@@ -72,7 +88,12 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 	for _, spec := range r.Tools {
 		long[spec.Name] = spec.Long
 	}
+	var form strings.Builder // an answer with a form is of use as a whole alone
 	err := model.Reply(ctx, r, func(d port.Delta) error {
+		if r.Form != nil {
+			form.WriteString(d.Text)
+			return ctx.Err()
+		}
 		if d.Text != "" {
 			if err := told(conv.ReplyDelta{Turn: e.Turn, Request: e.Request, Text: d.Text}); err != nil {
 				return err
@@ -87,7 +108,7 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 		})
 	})
 	if err == nil {
-		_ = told(conv.ReplyDone{Turn: e.Turn, Request: e.Request}) // nobody waits for one that was given up
+		_ = told(conv.ReplyDone{Turn: e.Turn, Request: e.Request, Text: form.String()}) // nobody waits for one that was given up
 		return
 	}
 	f, ok := errors.AsType[*port.Failure](err)

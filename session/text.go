@@ -142,7 +142,7 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 			t.post(noModel(e))
 			break
 		}
-		ask(ctx, t.o.Model, modelRequest(t.o.Instructions, t.c, t.o.Tools), e, t.post)
+		ask(ctx, t.o.Model, modelRequest(t.o.Instructions, t.c, t.o.Tools, e), e, t.post)
 	case conv.Reconnect:
 		t.post(conv.ConnectionRestored{})
 	case conv.Release:

@@ -138,3 +138,52 @@ func TestTextRefuses(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// TestTextUnderstoodByAModel: a model is asked what the flows do not know by
+// themselves, in a form; when it fails they do without.
+func TestTextUnderstoodByAModel(t *testing.T) {
+	file := strings.Replace(booking, "settings: {", "settings: {model: {understanding: true}, ", 1)
+	agent, problems := dialog.Parse([]dialog.File{{Name: "table.yaml", Data: []byte(file)}})
+	if dialog.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	var asked []port.Request
+	model := modelFunc(func(_ context.Context, r port.Request, emit func(port.Delta) error) error {
+		asked = append(asked, r)
+		if len(asked) == 1 {
+			return emit(port.Delta{Text: `{"commands":[{"type":"start_flow","flow":"table"},{"type":"set_slot","slot":"guests","value":4}]}`})
+		}
+		return &port.Failure{Code: conv.ClassServerError, Message: "down", Retryable: true}
+	})
+	tools := &reservations{}
+	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: agent}, Tools: tools, Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	if _, err := tx.Start(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	say := func(text, want string) {
+		t.Helper()
+		r, err := tx.Say(t.Context(), now, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(r.Said, " "); !strings.Contains(said, want) {
+			t.Errorf("%q: %q, expected %q", text, said, want)
+		}
+	}
+	say("it is my anniversary and the four of us are hungry", "4")
+	if len(asked) != 1 || asked[0].Form == nil || len(asked[0].Messages) != 1 || len(asked[0].Tools) > 0 {
+		t.Fatalf("asked %+v", asked)
+	}
+	say("make it five rather", "5")
+	say("yes", "It is table 7.")
+	if len(asked) != 2 {
+		t.Errorf("%d requests, expected the second to fail and none for a yes", len(asked))
+	}
+	if len(tools.calls) != 1 || tools.calls[0].Arguments != `{"guests":5}` {
+		t.Errorf("calls %+v", tools.calls)
+	}
+}

@@ -125,6 +125,7 @@ func limits(l config.Limits) conv.Limits {
 		FinalWords:      time.Duration(l.FinalWords),
 		FinalNoWords:    time.Duration(l.FinalNoWords),
 		Waiting:         time.Duration(l.Waiting),
+		Advice:          time.Duration(l.Advice),
 		Processing:      time.Duration(l.Processing),
 		Speaking:        time.Duration(l.Speaking),
 		PlayoutStall:    time.Duration(l.PlayoutStall),

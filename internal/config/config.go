@@ -135,6 +135,7 @@ type Limits struct {
 	FinalWords      Duration   `yaml:"final_words"`
 	FinalNoWords    Duration   `yaml:"final_no_words"`
 	Waiting         Duration   `yaml:"waiting"`
+	Advice          Duration   `yaml:"advice"`
 	Processing      Duration   `yaml:"processing"`
 	Speaking        Duration   `yaml:"speaking"`
 	PlayoutStall    Duration   `yaml:"playout_stall"`

@@ -46,13 +46,8 @@ func Shipped() []Config {
 		o.ResumeAfterFalseInterruption = true
 		return o
 	}
-	withFlows := func(o conv.Options, settings, step string) conv.Options {
-		o = without(o)
-		o.Agent = agent(settings, step)
-		return o
-	}
 	session := []conv.Timer{conv.TimerWarning, conv.TimerSession}
-	return []Config{
+	configs := []Config{
 		{
 			Name: "floor: recognizer, hybrid", Options: retrying(small("recognizer", turn.BargeInHybrid)),
 			Events: any_(beginning, floor), Still: session,
@@ -81,14 +76,6 @@ func Shipped() []Config {
 			Name: "faults and silence", Options: small("recognizer", turn.BargeInEnergy),
 			Events: any_(beginning, faults),
 		},
-		{
-			Name: "flows", Options: withFlows(small("recognizer", turn.BargeInEnergy), "", thenMailed),
-			Events: any_(beginning, flows, blows), More: flowFacts(), Still: session,
-		},
-		{
-			Name:    "flows and a model that understands",
-			Options: withFlows(small("recognizer", turn.BargeInEnergy), byModel, ""),
-			Events:  any_(beginning, flows, advice, blows), More: adviceFacts(), Still: session,
-		},
 	}
+	return append(configs, flowConfigs(without(small("recognizer", turn.BargeInEnergy)), session)...)
 }

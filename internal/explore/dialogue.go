@@ -24,7 +24,7 @@ actions:
   mail: {inputs: [destination], outputs: [ok]}
 flows:
   book_flight:
-    trigger: {intents: ["book a flight"]}
+    trigger: {intents: [%q]}
     steps:
       - {step: ask, type: collect, slot: destination}
       - {step: run, type: action, call: book}
@@ -37,13 +37,30 @@ const (
 	thenMailed = "      - {step: run2, type: action, call: mail}\n"
 )
 
-// agent compiles the agent with settings and a step of its own.
-func agent(settings, step string) *dialog.Agent {
-	a, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, agentFile, settings, step)}})
+// agent compiles the agent with settings, a trigger and a step of its own.
+func agent(settings, trigger, step string) *dialog.Agent {
+	a, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, agentFile, settings, trigger, step)}})
 	if a == nil {
 		panic(fmt.Sprintf("explore: the agent does not load: %v", problems))
 	}
 	return a
+}
+
+// flowConfigs are the machines in which flows answer.
+func flowConfigs(o conv.Options, still []conv.Timer) []Config {
+	byWords, advised := o, o
+	byWords.Agent = agent("", "book a flight", thenMailed)
+	advised.Agent = agent(byModel, "travel", "")
+	return []Config{
+		{
+			Name: "flows", Options: byWords,
+			Events: any_(beginning, flows, blows), More: flowFacts(), Still: still,
+		},
+		{
+			Name: "flows and a model that understands", Options: advised,
+			Events: any_(beginning, flows, advice, blows), More: adviceFacts(), Still: still,
+		},
+	}
 }
 
 // flows are what a driver reports when flows answer: their calls are quick.

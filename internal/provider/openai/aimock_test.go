@@ -133,14 +133,14 @@ func TestAimock(t *testing.T) {
 		}
 	})
 	t.Run("a form", func(t *testing.T) {
-		got, err := open(t, nil).ReplyJSON(t.Context(), ask("As JSON, where to?"), Format{Schema: []byte(`{"type":"object"}`)})
+		got, err := open(t, nil).ReplyJSON(t.Context(), ask("As JSON, where to?"), port.Form{Schema: []byte(`{"type":"object"}`)})
 		if err != nil || string(got) != `{"to":"Boston"}` {
 			t.Errorf("%s, error %v", got, err)
 		}
 	})
 	t.Run("Azure's path", func(t *testing.T) {
 		m := open(t, func(o *Options) { o.BaseURL, o.APIVersion = base, "2024-10-21" })
-		if _, err := m.ReplyJSON(t.Context(), ask("As JSON, where to?"), Format{Schema: []byte(`{"type":"object"}`)}); err != nil {
+		if _, err := m.ReplyJSON(t.Context(), ask("As JSON, where to?"), port.Form{Schema: []byte(`{"type":"object"}`)}); err != nil {
 			t.Error(err)
 		}
 	})

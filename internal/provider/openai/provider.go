@@ -158,25 +158,22 @@ func (m *Model) Close() error {
 // same way. Everything else that goes wrong is a [*port.Failure] whose Partial is
 // the text so far. Reply asks once; who wants a retry asks again.
 func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
+	if r.Form != nil {
+		answer, err := m.ReplyJSON(ctx, r, *r.Form)
+		if err != nil {
+			return err
+		}
+		return emit(port.Delta{Text: string(answer)})
+	}
 	_, err := m.ask(ctx, r, nil, emit)
 	return err
-}
-
-// Format is the form that an answer must have.
-type Format struct {
-	Name        string // letters, digits, _ and -; "answer" if empty
-	Description string
-	Schema      []byte // JSON Schema of the answer, an object
-	// Strict has the server hold the model to the schema. OpenAI then accepts a
-	// part of JSON Schema only.
-	Strict bool
 }
 
 // ReplyJSON asks for an answer in a form (response_format json_schema) and
 // returns it: JSON, which the server has held against the schema if it can, and
 // this package has not. Tools of the request are left out. It fails as Reply
 // does; a refusal and an answer that is no JSON are failures too.
-func (m *Model) ReplyJSON(ctx context.Context, r port.Request, f Format) ([]byte, error) {
+func (m *Model) ReplyJSON(ctx context.Context, r port.Request, f port.Form) ([]byte, error) {
 	if f.Name == "" {
 		f.Name = "answer"
 	}

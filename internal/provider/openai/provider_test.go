@@ -445,8 +445,8 @@ func TestReasonsOfTheEnd(t *testing.T) {
 
 func TestReplyJSON(t *testing.T) {
 	schema := []byte(`{"type":"object","properties":{"to":{"type":"string"}},"required":["to"],"additionalProperties":false}`)
-	form := Format{Name: "flight", Description: "where to", Schema: schema, Strict: true}
-	ask := func(w *world, f Format) ([]byte, error) { return w.model.ReplyJSON(w.t.Context(), question(), f) }
+	form := port.Form{Name: "flight", Description: "where to", Schema: schema, Strict: true}
+	ask := func(w *world, f port.Form) ([]byte, error) { return w.model.ReplyJSON(w.t.Context(), question(), f) }
 	try(t, answers(fake.Text(`{"to":`, ` "Boston"}`, "\n")), nil, func(w *world) {
 		got, err := ask(w, form)
 		if err != nil || string(got) != `{"to": "Boston"}` {
@@ -466,9 +466,9 @@ func TestReplyJSON(t *testing.T) {
 		if f := wantFailure(t, err, conv.ClassUnknown, "no JSON", `"stop"`); f.Partial != "I'd say Boston" {
 			t.Errorf("partial %q", f.Partial)
 		}
-		_, err = ask(w, Format{Name: "a b", Schema: schema})
+		_, err = ask(w, port.Form{Name: "a b", Schema: schema})
 		wantFailure(t, err, conv.ClassUnknown, "bad name")
-		_, err = ask(w, Format{Schema: []byte(`[]`)})
+		_, err = ask(w, port.Form{Schema: []byte(`[]`)})
 		wantFailure(t, err, conv.ClassUnknown, `"answer" is no JSON object`)
 	})
 	refusal := fake.Stream(fake.Event(map[string]any{"refusal": "I cannot."}, ""), fake.Finish("stop"))
