@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // fields is the wire form of every event: its type and its fields under the
@@ -39,6 +41,8 @@ type fields struct {
 	Retryable  *bool    `json:"retryable,omitempty"`
 	Fatal      *bool    `json:"fatal,omitempty"`
 	HeardMS    *float64 `json:"heard_ms,omitempty"`
+	BargeIn    *string  `json:"barge_in,omitempty"`
+	ListenOnly *bool    `json:"listen_only,omitempty"`
 }
 
 // loose is a text that may also be given as a JSON value, whose compact form it
@@ -101,6 +105,7 @@ var allEvents = []Event{
 	PlayoutFlushed{},
 	SessionRenewal{},
 	SessionRenewed{},
+	SessionConfigured{},
 	SessionExpiring{},
 	SessionExpired{},
 	ConnectionLost{},
@@ -288,6 +293,8 @@ func (t *taker) buildMore() (Event, error) {
 		return SessionRenewal{Source: take(f.Source)}, nil
 	case "session.renewed":
 		return SessionRenewed{ID: take(f.ID)}, nil
+	case "session.configured":
+		return t.sessionConfigured()
 	case "session.expiring":
 		return SessionExpiring{}, nil
 	case "session.expired":
@@ -316,6 +323,16 @@ func (t *taker) turnEnded() (Event, error) {
 		return nil, fmt.Errorf("field cause is %q: expected one of %v", cause, turnCauses[1:])
 	}
 	return TurnEnded{Turn: t.turn(), Utterance: t.utterance(), Cause: cause}, nil
+}
+
+// sessionConfigured takes no policy that there is not.
+func (t *taker) sessionConfigured() (Event, error) {
+	policies := []turn.BargeInPolicy{"", turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone}
+	policy := turn.BargeInPolicy(take(t.f.BargeIn))
+	if !slices.Contains(policies, policy) {
+		return nil, fmt.Errorf("field barge_in is %q: expected one of %v", policy, policies[1:])
+	}
+	return SessionConfigured{BargeIn: policy, ListenOnly: take(t.f.ListenOnly)}, nil
 }
 
 // MarshalEvent writes an event as [UnmarshalEvent] reads it. Fields with their
@@ -401,6 +418,8 @@ func toFields(ev Event) fields {
 		f.Source = some(e.Source)
 	case SessionRenewed:
 		f.ID = some(e.ID)
+	case SessionConfigured:
+		f.BargeIn, f.ListenOnly = some(string(e.BargeIn)), some(e.ListenOnly)
 	case ConnectionLost:
 		f.Retryable = some(e.Retryable)
 	case ReconnectFailed:

@@ -43,6 +43,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.PlayoutFlushed{Turn: 1, Part: 2, Heard: time.Second, Text: "a"},
 		conv.SessionRenewal{Source: "diagnostics"},
 		conv.SessionRenewed{ID: "s2"},
+		conv.SessionConfigured{BargeIn: "energy", ListenOnly: true},
 		conv.SessionExpiring{},
 		conv.SessionExpired{},
 		conv.ConnectionLost{Retryable: true},

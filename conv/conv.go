@@ -157,7 +157,7 @@ func (c *Conversation) stale(ev Event) bool {
 	case PlayoutFlushed:
 		return c.staleFlush(e)
 	case UserStart, UserStop, SessionEnded, SessionReady, AudioReady, UserText,
-		UserInterrupt, UserCancel, SessionRenewal, SessionRenewed, SessionExpiring,
+		UserInterrupt, UserCancel, SessionRenewal, SessionRenewed, SessionConfigured, SessionExpiring,
 		SessionExpired, ConnectionLost, ConnectionRestored, ReconnectFailed, Fault,
 		DeadlinePassed:
 		return false
@@ -229,6 +229,8 @@ func (c *Conversation) handle(ev Event) {
 		c.handleSessionRenewal(e)
 	case SessionRenewed:
 		c.handleSessionRenewed(e)
+	case SessionConfigured:
+		c.handleSessionConfigured(e)
 	case SessionExpiring:
 		c.handleSessionExpiring()
 	case SessionExpired:

@@ -86,6 +86,11 @@ func (c *Conversation) commit(cause string) {
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)
+	if c.st.Rules.ListenOnly && cause != "user.text" {
+		c.st.Floor.Barged = 0
+		c.become(ListeningReady, cause)
+		return
+	}
 	c.answer(u, joinWords(before, text), cause)
 }
 
@@ -121,10 +126,13 @@ func (c *Conversation) keepWords() {
 	c.openUserTurn()
 	u := c.st.User
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: words})
-	if conn := &c.st.Conn; conn.Unanswered != 0 && !conn.Taken {
-		words = joinWords(conn.UnansweredText, words)
+	if !c.st.Rules.ListenOnly {
+		conn := &c.st.Conn
+		if conn.Unanswered != 0 && !conn.Taken {
+			words = joinWords(conn.UnansweredText, words)
+		}
+		conn.Unanswered, conn.UnansweredText, conn.Taken = u.Turn, words, false
 	}
-	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = u.Turn, words, false
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)
 }

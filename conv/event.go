@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/turn"
+)
 
 // Event is a fact that has happened. The set is closed; its JSON names are
 // those of [EventType].
@@ -180,6 +184,18 @@ type SessionRenewal struct{ Source string }
 // SessionRenewed: the planned pause is over.
 type SessionRenewed struct{ ID string }
 
+// SessionConfigured: the rules of taking turns have been changed while the
+// conversation runs (session.update of a Realtime client). It replaces all that
+// an earlier one has set; the zero value goes back to the options.
+type SessionConfigured struct {
+	// BargeIn is the policy for everything that the agent says; empty: that of
+	// the options, phase by phase.
+	BargeIn turn.BargeInPolicy
+	// ListenOnly: what the user says is taken down and not answered; the agent
+	// speaks when it is asked to ([ReplyRequested], [UserText]).
+	ListenOnly bool
+}
+
 // SessionExpiring: the session's service warns that it will end.
 type SessionExpiring struct{}
 
@@ -236,6 +252,7 @@ func (PlayoutFailed) isEvent()      {}
 func (PlayoutFlushed) isEvent()     {}
 func (SessionRenewal) isEvent()     {}
 func (SessionRenewed) isEvent()     {}
+func (SessionConfigured) isEvent()  {}
 func (SessionExpiring) isEvent()    {}
 func (SessionExpired) isEvent()     {}
 func (ConnectionLost) isEvent()     {}
@@ -275,6 +292,7 @@ func (PlayoutFailed) EventType() string      { return "playout.failed" }
 func (PlayoutFlushed) EventType() string     { return "playout.flushed" }
 func (SessionRenewal) EventType() string     { return "session.renewal" }
 func (SessionRenewed) EventType() string     { return "session.renewed" }
+func (SessionConfigured) EventType() string  { return "session.configured" }
 func (SessionExpiring) EventType() string    { return "session.expiring" }
 func (SessionExpired) EventType() string     { return "session.expired" }
 func (ConnectionLost) EventType() string     { return "connection.lost" }

@@ -30,6 +30,15 @@ func spoken(source string) bool {
 
 // profile is the barge-in policy for what the agent is doing now.
 func (c *Conversation) profile() turn.BargeInOptions {
+	o := c.phaseProfile()
+	if policy := c.st.Rules.BargeIn; policy != "" {
+		o.Policy = policy
+	}
+	return o
+}
+
+// phaseProfile is the options' one.
+func (c *Conversation) phaseProfile() turn.BargeInOptions {
 	p := &c.opts.BargeIn
 	switch {
 	case !c.audible():

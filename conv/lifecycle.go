@@ -90,6 +90,15 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 	}
 }
 
+// handleSessionConfigured changes the rules from now on; a voice that is heard
+// over the agent already has been judged by the old ones.
+func (c *Conversation) handleSessionConfigured(e SessionConfigured) {
+	if c.st.Phase == Idle || c.st.Phase == Terminating {
+		return // No op. There is no conversation whose rules they could be.
+	}
+	c.st.Rules = Rules(e)
+}
+
 // sessionLives starts the session's clock.
 func (c *Conversation) sessionLives(id string) {
 	s := &c.st.Session

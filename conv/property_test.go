@@ -211,6 +211,11 @@ func (w *world) draw() conv.Event {
 		return conv.PlayoutFlushed{Turn: max(0, st.LastTurn-rapid.IntRange(0, 3).Draw(w.t, "flushed")), Heard: w.heard()}
 	case "session.renewal":
 		return conv.SessionRenewal{Source: rapid.SampledFrom([]string{"", "diagnostics"}).Draw(w.t, "source")}
+	case "session.configured":
+		return conv.SessionConfigured{
+			BargeIn:    rapid.SampledFrom([]turn.BargeInPolicy{"", turn.BargeInEnergy, turn.BargeInNone}).Draw(w.t, "barge-in"),
+			ListenOnly: w.flag(),
+		}
 	case "connection.lost":
 		return conv.ConnectionLost{Retryable: w.flag()}
 	case "reconnect.failed":

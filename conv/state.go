@@ -29,6 +29,7 @@ type State struct {
 	DeadAir   turn.DeadAir       `json:"dead_air"`
 	Calls     []Call             `json:"calls,omitempty"`
 	Session   Session            `json:"session"`
+	Rules     Rules              `json:"rules,omitzero"`
 	Conn      Connection         `json:"connection"`
 	Faults    Faults             `json:"faults"`
 	Pending   Pending            `json:"pending"`
@@ -180,6 +181,12 @@ type Session struct {
 	Expiring bool      `json:"expiring"`
 	Audio    bool      `json:"audio"` // microphone and playout are primed
 	Started  time.Time `json:"started"`
+}
+
+// Rules are what [SessionConfigured] has set in place of the options.
+type Rules struct {
+	BargeIn    turn.BargeInPolicy `json:"barge_in,omitempty"`
+	ListenOnly bool               `json:"listen_only,omitempty"`
 }
 
 // Connection is the leg's state as far as it is disturbed.

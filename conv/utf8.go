@@ -84,6 +84,8 @@ func wellFormed(ev Event) bool {
 		return valid(e.Source)
 	case SessionRenewed:
 		return valid(e.ID)
+	case SessionConfigured:
+		return valid(string(e.BargeIn))
 	case Fault:
 		return valid(e.Code, e.Message)
 	default:

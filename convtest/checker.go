@@ -203,9 +203,10 @@ func (k *Checker) checkRequests(s step) error {
 }
 
 // checkAnswered: a turn of the user's that is complete is answered in the same step,
-// or remembered for when the line is back, or the last of the conversation.
+// or remembered for when the line is back, or the last of the conversation, or
+// the rules are to listen only.
 func (k *Checker) checkAnswered(s step) error {
-	if p := s.after.Phase; p == conv.Terminating || p == conv.Idle {
+	if p := s.after.Phase; p == conv.Terminating || p == conv.Idle || s.after.Rules.ListenOnly {
 		return nil
 	}
 	for _, e := range s.out.Turns {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // oldTurn is a turn number that is over in every state: canonical numbers are
@@ -74,6 +75,8 @@ func alphabet() []conv.Event {
 		conv.PlayoutFlushed{Turn: oldTurn},
 		conv.SessionRenewal{},
 		conv.SessionRenewed{},
+		conv.SessionConfigured{},
+		conv.SessionConfigured{BargeIn: turn.BargeInNone, ListenOnly: true},
 		conv.SessionExpiring{},
 		conv.SessionExpired{},
 		conv.ConnectionLost{},
@@ -136,6 +139,12 @@ func talk(ev conv.Event) bool {
 	default:
 		return false
 	}
+}
+
+// rules are changed while the conversation runs.
+func rules(ev conv.Event) bool {
+	_, ok := ev.(conv.SessionConfigured)
+	return ok
 }
 
 // typed is an exchange in which the user types.

@@ -65,6 +65,10 @@ func Shipped() []Config {
 			Events: any_(beginning, talk, tools), Still: session,
 		},
 		{
+			Name: "rules", Options: without(small("recognizer", turn.BargeInEnergy)),
+			Events: any_(beginning, talk, rules), Still: session,
+		},
+		{
 			Name: "disturbances", Options: without(small("recognizer", turn.BargeInEnergy)),
 			Events: any_(beginning, talk, disturbances),
 		},

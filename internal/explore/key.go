@@ -51,7 +51,9 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 		k.flags(c.Long, c.State == conv.CallRunning, c.Background, c.Announce, c.Turn == r.Turn)
 	}
 
+	k.text(string(st.Rules.BargeIn))
 	s := &st.Session
+	k.flags(st.Rules.ListenOnly)
 	k.flags(s.Alive, s.Ever, s.Expiring, s.Audio)
 	k.flags(st.Conn.Shaky, st.Conn.Lost, st.Conn.Unanswered != 0)
 	k.num(st.Conn.Attempts)
