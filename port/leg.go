@@ -34,6 +34,26 @@ type Acknowledger interface {
 	Played() audio.Pos
 }
 
+// SpeechWriter is a Leg that wants to know what of its sound is speech, and of
+// which turn: it sends nothing between.
+type SpeechWriter interface {
+	// WriteSpeech takes the next samples of a turn's speech, at most 20 ms, when
+	// they are due and before the conversation learns what follows from them (that
+	// the playout has begun, or is over). The frame that they are in goes to Write
+	// behind it. It is called from Write's goroutine, must not block, and does not
+	// keep the samples.
+	WriteSpeech(turn int, pcm []int16)
+}
+
+// Clocked is a Leg whose frames alone are the time of the person's sound: they
+// come as fast as they are taken or not at all, and time stands still between
+// them. None is dropped and no silence is put in for those that do not come.
+// Read is called again when the frame before has been heard.
+type Clocked interface {
+	// Clocked marks the Leg; it does nothing.
+	Clocked()
+}
+
 // Notice is news for the person's side.
 type Notice struct {
 	Type string // "state", "transcript", "caption", "notification", "turn"

@@ -22,6 +22,11 @@ type Request struct {
 	// The request has no tools then. Who asks checks the answer: a model may not
 	// hold itself to it.
 	Form *Form
+	// Turn is the agent's turn that is answered, 0 where there is none.
+	Turn int
+	// ToolChoice is "none", "required" or the name of the one tool to call; empty:
+	// the model decides.
+	ToolChoice string
 }
 
 // Form is the form that an answer has.

@@ -29,6 +29,7 @@ func (m *mind) request(e conv.RequestReply) {
 		return
 	}
 	r := modelRequest(o.Instructions, m.s.conv, o.Tools, e)
+	r.Turn = e.Turn
 	m.turn = e.Turn
 	m.stop = m.s.spawn(func(ctx context.Context) { ask(ctx, o.Model, r, e, m.s.postFact) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
 )
 
 // Run holds the call in real time. It returns nil when the conversation has
@@ -41,8 +42,14 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	s.frames = newFrameQueue()
 	workers.Go(func() { s.voice.run(ctx) })
 	workers.Go(func() { s.restore(ctx) })
-	workers.Go(func() { fail(s.read(ctx)) })
-	workers.Go(func() { s.listenTo(ctx) })
+	if _, ok := s.o.Leg.(port.Clocked); ok {
+		lent := newLending()
+		workers.Go(func() { fail(s.readTo(ctx, lent.lend)) })
+		workers.Go(func() { s.listenToClocked(ctx, lent) })
+	} else {
+		workers.Go(func() { fail(s.readTo(ctx, s.enqueue)) })
+		workers.Go(func() { s.listenTo(ctx) })
+	}
 	workers.Go(func() { fail(s.pace(ctx)) })
 
 	err = s.run(ctx)
@@ -56,14 +63,14 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// read takes the person's frames from the leg. It ends when the person has
-// gone, which the conversation is told, or when ctx ends.
-func (s *Session) read(ctx context.Context) error {
+// readTo takes the person's frames from the leg and gives them on. It ends when
+// the person has gone, which the conversation is told, or when ctx ends.
+func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.Frame)) error {
 	for {
 		f, err := s.o.Leg.Read(ctx)
 		switch {
 		case err == nil:
-			s.frames.push(f)
+			give(ctx, f)
 			continue
 		case errors.Is(err, io.EOF):
 			_ = s.Post(conv.UserStop{Reason: "hung_up"}) // ErrEnded: it is over anyway
@@ -73,6 +80,9 @@ func (s *Session) read(ctx context.Context) error {
 		return nil
 	}
 }
+
+// enqueue never waits: what the uplink cannot keep up with is dropped.
+func (s *Session) enqueue(_ context.Context, f audio.Frame) { s.frames.push(f) }
 
 // silenceAfter is when a leg that sends nothing is taken to be silent: the turn
 // controller counts silence in frames.
@@ -101,6 +111,55 @@ func (s *Session) listenTo(ctx context.Context) {
 		case <-timer.C:
 			for range silenceAfter / audio.FrameDuration {
 				s.hear(silence)
+			}
+		}
+	}
+}
+
+// lending hands one frame at a time from the leg's reader to the uplink: it is
+// lent until the uplink has heard it.
+type lending struct {
+	frames chan audio.Frame
+	heard  chan struct{}
+}
+
+func newLending() *lending {
+	return &lending{frames: make(chan audio.Frame), heard: make(chan struct{})}
+}
+
+// lend returns when the frame has been heard, or with ctx.
+func (l *lending) lend(ctx context.Context, f audio.Frame) {
+	select {
+	case l.frames <- f:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-l.heard:
+	case <-ctx.Done():
+	}
+}
+
+// listenToClocked steps the uplink for each frame of a leg whose frames are its
+// clock. Between them it only takes what others ask for, and what is found.
+func (s *Session) listenToClocked(ctx context.Context, lent *lending) {
+	timer := time.NewTimer(audio.FrameDuration)
+	defer timer.Stop()
+	for {
+		timer.Reset(audio.FrameDuration)
+		select {
+		case <-ctx.Done():
+			return
+		case f := <-lent.frames:
+			s.hear(f.PCM)
+			select {
+			case lent.heard <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		case <-timer.C:
+			if err := s.uplink.Idle(); err != nil {
+				_ = s.Post(recognizerFailed(err)) // ErrEnded: it is over
 			}
 		}
 	}

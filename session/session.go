@@ -43,6 +43,10 @@ type Options struct {
 	// path, 0 to 1; 0 where the far end cancels echo.
 	EchoCoupling float64
 
+	// Heard, if set, sees each fact of the uplink's in the moment of the frame that
+	// shows it, before it is posted. It must not block.
+	Heard func(conv.Event)
+
 	// Trace, if set, takes the trace; TraceFeatures adds what the turn controller
 	// sees on every frame.
 	Trace         io.Writer
@@ -133,16 +137,26 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 		}
 	}
 	acks, _ := o.Leg.(port.Acknowledger)
+	down := media.DownlinkOptions{Rate: s.rate, Post: post, Acks: acks, Parked: s.parked}
+	if w, ok := o.Leg.(port.SpeechWriter); ok {
+		down.Sent = w.WriteSpeech
+	}
 	var err error
-	if s.downlink, err = media.NewDownlink(media.DownlinkOptions{
-		Rate: s.rate, Post: post, Acks: acks, Parked: s.parked,
-	}); err != nil {
+	if s.downlink, err = media.NewDownlink(down); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	up := media.UplinkOptions{
 		Rate: s.rate, Language: c.Language, Detector: o.Detector, Recognizer: o.Recognizer,
 		Turn: o.Turn, Onset: o.Onset, Stability: o.Stability, Post: post,
 		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
+	}
+	if o.Heard != nil {
+		up.Post = func(events ...conv.Event) {
+			for _, ev := range events {
+				o.Heard(ev)
+			}
+			post(events...)
+		}
 	}
 	if o.TraceFeatures && s.recorder != nil {
 		up.Features = s.recorder.features
@@ -156,6 +170,22 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	s.mind, s.tools = &mind{s: s}, newTools(s)
 	return nil
 }
+
+// Configure changes how turns are taken while the call runs: what ends the
+// user's turn and what speech is, where the frames are judged, and the machine's
+// rules. It is for a call that has begun (an observer has seen a step), from any
+// goroutine.
+func (s *Session) Configure(t turn.Options, o turn.OnsetOptions, rules conv.SessionConfigured) error {
+	if err := s.uplink.Configure(t, o); err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	return s.Post(rules)
+}
+
+// DiscardInput drops what was heard of the user's turn so far; a turn that has
+// begun is given up by [conv.UserCancel], which is not posted here. It is for a
+// call that has begun, from any goroutine.
+func (s *Session) DiscardInput() { s.uplink.Discard() }
 
 // spawner starts jobs among the workers of a call.
 func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(func(context.Context)) func() {

@@ -123,6 +123,16 @@ func NewOnset(o OnsetOptions) (Onset, error) {
 	return Onset{o: o.resolved()}, nil
 }
 
+// Configure changes the options and keeps the state: a voice that is heard goes
+// on. It returns the error of o.Validate, and then changes nothing.
+func (d *Onset) Configure(o OnsetOptions) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	d.o = o.resolved()
+	return nil
+}
+
 // Reset starts anew, as for a new stream.
 func (d *Onset) Reset() { *d = Onset{o: d.o} }
 

@@ -1,6 +1,8 @@
 package media
 
 import (
+	"fmt"
+
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/port"
@@ -16,6 +18,9 @@ type command struct {
 	on     bool
 	level  float64
 	stream port.RecognizerStream
+	end    turn.Endpointer
+	policy string
+	onset  turn.OnsetOptions
 }
 
 type commandKind uint8
@@ -30,6 +35,8 @@ const (
 	commandEcho
 	commandRelease
 	commandReplace
+	commandConfigure
+	commandDiscard
 )
 
 func (u *Uplink) ask(c command) {
@@ -63,6 +70,37 @@ func (u *Uplink) Pause(on bool) { u.ask(command{kind: commandPause, on: on}) }
 // Echo says at what level, root mean square, the agent's own sound may come
 // back in the next frame.
 func (u *Uplink) Echo(level float64) { u.ask(command{kind: commandEcho, level: level}) }
+
+// Configure changes the end-of-turn policy and what speech is. A turn that has
+// begun is ended by the new policy.
+func (u *Uplink) Configure(t turn.Options, o turn.OnsetOptions) error {
+	end, err := turn.New(t)
+	if err == nil {
+		err = o.Validate()
+	}
+	if err != nil {
+		return fmt.Errorf("uplink: %w", err)
+	}
+	u.ask(command{kind: commandConfigure, end: end, policy: t.Policy, onset: o})
+	return nil
+}
+
+// Discard drops all that was heard of the user's turn, a voice that is heard now
+// included: nothing is told of it any more, and what follows begins anew.
+func (u *Uplink) Discard() { u.ask(command{kind: commandDiscard}) }
+
+// Idle is called in place of Frame where a leg's frames are its clock and none
+// has come: what others ask for, and what the recognizer finds, does not wait for
+// the next. An error is that of Frame.
+func (u *Uplink) Idle() error {
+	u.obey()
+	if !u.paused {
+		u.collect()
+	}
+	err := u.err
+	u.err = nil
+	return err
+}
 
 // obey carries out what other goroutines asked for.
 func (u *Uplink) obey() {
@@ -98,6 +136,12 @@ func (u *Uplink) obey() {
 			u.recognizer = c.stream
 			c.stream = nil
 			u.recognizer.Expect(u.expected)
+		case commandConfigure:
+			u.endpointer, u.o.Turn.Policy = c.end, c.policy
+			_ = u.onset.Configure(c.onset) // was validated
+		case commandDiscard:
+			u.onset.Reset()
+			u.listen()
 		}
 	}
 }

@@ -37,6 +37,10 @@ type DownlinkOptions struct {
 	// Post takes the facts, which are lent for the call. It is called by the
 	// goroutine that calls Frame.
 	Post func(...conv.Event)
+	// Sent, if set, sees the speech of each frame and its turn, before the facts
+	// of the frame are posted. It is called by the goroutine that calls Frame, must
+	// not wait, and keeps nothing of it.
+	Sent func(turn int, pcm []int16)
 	// Parked is told when the maker of speech begins to wait for room (true), and
 	// when its wait is over (false), the latter by who ended it. It may be nil.
 	// Virtual time goes on only while nobody works. It is called under the

@@ -52,9 +52,12 @@ func (d *Downlink) Frame(dst []int16) (speech bool) {
 	clear(dst[n:])
 	d.level = audio.RMS(dst)
 	d.ledger.frame(len(dst))
-	events := d.events // filled by this goroutine alone
+	turn, events := d.turn, d.events // events are filled by this goroutine alone
 	d.events = d.events[:0]
 	d.mu.Unlock()
+	if d.o.Sent != nil && n > 0 && turn != 0 {
+		d.o.Sent(turn, dst[:n])
+	}
 	if len(events) > 0 {
 		d.o.Post(events...)
 	}

@@ -21,6 +21,7 @@ type request struct {
 	Model               string          `json:"model"`
 	Messages            []message       `json:"messages"`
 	Tools               []tool          `json:"tools,omitempty"`
+	ToolChoice          any             `json:"tool_choice,omitempty"`
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	Stream              bool            `json:"stream"`
 	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
@@ -86,6 +87,9 @@ func (m *Model) body(r port.Request, format *responseFormat) ([]byte, error) {
 	}
 	if q.Tools, err = tools(r.Tools); err != nil {
 		return nil, err
+	}
+	if len(q.Tools) > 0 {
+		q.ToolChoice = toolChoice(r.ToolChoice)
 	}
 	if !m.o.NoUsage {
 		q.StreamOptions = &streamOptions{IncludeUsage: true}
@@ -215,6 +219,18 @@ func wireArguments(arguments string) string {
 func isObject(b []byte) bool {
 	b = bytes.TrimLeft(b, " \t\r\n")
 	return len(b) > 0 && b[0] == '{' && json.Valid(b)
+}
+
+// toolChoice is which tool is to be called: a word, or one tool's name.
+func toolChoice(choice string) any {
+	switch choice {
+	case "":
+		return nil
+	case "none", "required":
+		return choice
+	default:
+		return map[string]any{"type": "function", "function": map[string]string{"name": choice}}
+	}
 }
 
 // tools describes the tools.
