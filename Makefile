@@ -41,9 +41,14 @@ GOLANGCI = .tools/golangci-lint@v2.15.0
 build: have-deps
 	go build $(STAMP) -trimpath -tags '$(TAGS)' -o bin/hocket ./cmd/hocket
 
-## run: hold a call with the flight agent, into call.wav (caller left, agent right) and call.jsonl
+## run: serve the panel and the API on http://127.0.0.1:8080, with the flight agent
 .PHONY: run
 run: build
+	bin/hocket serve
+
+## call: hold a call with the flight agent, into call.wav (caller left, agent right) and call.jsonl
+.PHONY: call
+call: build
 	bin/hocket call --agent examples/flights \
 		--say "I want to book a flight" --say "from Boston" --say "to Denver" --say "next friday" \
 		--mix call.wav --trace call.jsonl

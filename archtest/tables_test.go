@@ -20,7 +20,7 @@ var layers = []struct {
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/media", "internal/explore"}},
 	{1, []string{"port", "conv"}},
-	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/panel"}},
+	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/panel", "examples"}},
 	// internal/detector and internal/provider hold tests of the adapters below them
 	// together.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/detector", "internal/provider", "internal/provider/*/fake"}},
@@ -68,6 +68,8 @@ var sharedTables = map[string]string{
 // for what it started.
 var workers = map[string]string{
 	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
+	"internal/app: (*Server).Run":              "itself: it takes what Serve returns before it does",
+	"internal/hub: (*Hub).Start":               "Drain, which waits for all conversations",
 	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
 	"session: (*Session).spawner":              "Run and RunVirtual wait for the jobs among their workers",
 	"session: (*Session).Run":                  "its WaitGroup, which it waits for, with the context cancelled, before it returns",

@@ -73,6 +73,9 @@ func (m *Machine) publish() {
 // State is the state at this moment (getState, state, context).
 func (m *Machine) State() Snapshot { return *m.current.Load() }
 
+// Words are the catalogue's for a code, in the conversation's language.
+func (m *Machine) Words(code string) string { return m.words(code) }
+
 // Recent are the last transitions, at most 20 (CON-003).
 func (m *Machine) Recent() ([]conv.Transition, error) {
 	var recent []conv.Transition

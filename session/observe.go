@@ -136,6 +136,9 @@ func (m *Machine) tellProblems(o *observer, effects []conv.Effect) {
 func (m *Machine) changes(out *conv.Output, before conv.Views, since time.Time) []StateChanged {
 	var changes []StateChanged
 	for _, t := range out.Transitions {
+		if since.IsZero() {
+			since = t.At // nobody was in the first phase
+		}
 		changes = append(changes, StateChanged{
 			Transition: t, From: before, To: t.Views, In: t.At.Sub(since),
 			Label:        m.words("state." + t.Views.AgentVoice.String()),

@@ -18,6 +18,7 @@ import (
 // from the uplink's.
 type recorder struct {
 	mu    sync.Mutex
+	live  bool // what is written is handed on at once
 	buf   *bufio.Writer
 	trace *journal.Writer
 	err   error
@@ -25,8 +26,8 @@ type recorder struct {
 
 // newRecorder begins a trace. Its header is written at once: a place that takes
 // nothing is known before the call, not after it.
-func newRecorder(w io.Writer, h journal.Header) (*recorder, error) {
-	r := &recorder{buf: bufio.NewWriterSize(w, 64<<10)}
+func newRecorder(w io.Writer, h journal.Header, live bool) (*recorder, error) {
+	r := &recorder{live: live, buf: bufio.NewWriterSize(w, 64<<10)}
 	trace, err := journal.NewWriter(r.buf, h)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,16 @@ func (r *recorder) step(now time.Time, c *conv.Conversation, ev conv.Event) erro
 	if r.err != nil {
 		return r.err
 	}
-	return r.trace.Step(now, c, ev)
+	if err := r.trace.Step(now, c, ev); err != nil {
+		return err
+	}
+	if !r.live {
+		return nil
+	}
+	if err := r.buf.Flush(); err != nil {
+		return fmt.Errorf("write trace: %w", err)
+	}
+	return nil
 }
 
 // featureLine is a frame as `hocket turn` reads it, and the decision made then.

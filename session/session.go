@@ -48,9 +48,11 @@ type Options struct {
 	Heard func(conv.Event)
 
 	// Trace, if set, takes the trace; TraceFeatures adds what the turn controller
-	// sees on every frame.
+	// sees on every frame. With TraceLive each step is written at once, on the
+	// loop's goroutine, and Trace must not block.
 	Trace         io.Writer
 	TraceFeatures bool
+	TraceLive     bool
 
 	// Owner and Owners: see [MachineOptions].
 	Owner  string
@@ -132,7 +134,7 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 		if err != nil {
 			return fmt.Errorf("session: %w", err)
 		}
-		if s.recorder, err = newRecorder(o.Trace, h); err != nil {
+		if s.recorder, err = newRecorder(o.Trace, h, o.TraceLive); err != nil {
 			return fmt.Errorf("session: %w", err)
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/examples"
 )
 
 // Agent is an agent as it lies on disk, compiled.
@@ -34,16 +36,35 @@ func (e *AgentError) Error() string {
 // maxAgentFile bounds one file of an agent.
 const maxAgentFile = 4 << 20
 
+// EmbeddedAgent compiles one of the agents that are part of the program, by the
+// name of its folder in examples.
+func EmbeddedAgent(name string) (*Agent, error) {
+	entries, err := examples.Files.ReadDir(name)
+	if err != nil {
+		return nil, fmt.Errorf("agent: the program has none with the name %q", name)
+	}
+	var files []dialog.File
+	for _, e := range entries {
+		file := path.Join(name, e.Name())
+		data, err := examples.Files.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("agent: %w", err)
+		}
+		files = append(files, dialog.File{Name: "examples/" + file, Data: data})
+	}
+	return compile(files)
+}
+
 // ReadAgent reads the files of an agent: one YAML file, or all *.yaml and *.yml
 // of a directory, in the order of their names.
-func ReadAgent(path string) ([]dialog.File, error) {
-	info, err := os.Stat(path)
+func ReadAgent(name string) ([]dialog.File, error) {
+	info, err := os.Stat(name)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", plain(err))
 	}
-	names := []string{path}
+	names := []string{name}
 	if info.IsDir() {
-		if names, err = yamlFiles(path); err != nil {
+		if names, err = yamlFiles(name); err != nil {
 			return nil, err
 		}
 	}
@@ -89,6 +110,10 @@ func LoadAgent(path string) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	return compile(files)
+}
+
+func compile(files []dialog.File) (*Agent, error) {
 	agent, problems := dialog.Parse(files)
 	if agent == nil || dialog.HasErrors(problems) {
 		return nil, &AgentError{Problems: problems}

@@ -23,16 +23,9 @@ var machineFormats = []string{"table", "json", "mermaid", "dot"}
 
 // diagram is the machine, or a view of it, ready to be printed.
 type diagram struct {
-	view        conv.View // empty: the machine itself
-	initial     string
-	states      []string
-	active      []string // the states of a conversation that goes on undisturbed
-	transitions []transition
-}
-
-type transition struct {
-	explore.Transition
-	added bool // by a row that is not the seed's own
+	*explore.Chart
+	view   conv.View // empty: the machine itself
+	active []string  // the states of a conversation that goes on undisturbed
 }
 
 // Run is the command.
@@ -46,7 +39,7 @@ func (c *machineCmd) Run(s *streams) error {
 	}
 	switch c.Format {
 	case "json":
-		return s.writeIndented(d.json())
+		return s.writeIndented(d.Chart)
 	case "mermaid":
 		return s.printf("%s", d.mermaid())
 	case "dot":
@@ -61,34 +54,26 @@ func (c *machineCmd) Run(s *streams) error {
 
 // newDiagram takes the machine, or a view by its name.
 func newDiagram(view string) (*diagram, error) {
-	if view == "" {
-		return phases(), nil
-	}
-	var names []string
-	for _, v := range conv.AllViews() {
-		names = append(names, string(v))
-	}
-	states, err := conv.View(view).States()
+	c, err := explore.NewChart(view)
 	if err != nil {
+		var names []string
+		for _, v := range conv.AllViews() {
+			names = append(names, string(v))
+		}
 		return nil, badInputf("flag --view is %q%s", view, meant(view, names))
 	}
-	d := &diagram{view: conv.View(view), states: states}
-	added := make(map[explore.Edge]bool)
-	for _, t := range explore.Tables() {
-		if t.View != d.view {
-			continue
+	d := &diagram{Chart: c, view: conv.View(view)}
+	if view == "" {
+		for _, p := range conv.Phases() {
+			if p.Active() {
+				d.active = append(d.active, p.String())
+			}
 		}
-		d.initial = t.Initial
-		for _, e := range t.Edges() {
-			added[e.Edge] = e.Added
-		}
-	}
-	for _, t := range explore.Known().View(d.view) {
-		d.transitions = append(d.transitions, transition{t, added[explore.Edge{From: t.From, To: t.To}]})
+		return d, nil
 	}
 	// What is shown while there is no conversation, or a disturbed one, is not
 	// active, whatever else it stands for.
-	d.active = slices.DeleteFunc(slices.Clone(states), func(s string) bool {
+	d.active = slices.DeleteFunc(slices.Clone(d.States), func(s string) bool {
 		for _, p := range []conv.Phase{conv.Idle, conv.Reconnecting, conv.Faulted, conv.Terminating} {
 			st := conv.State{Phase: p}
 			if d.view.Of(st.Views()) == s {
@@ -100,52 +85,14 @@ func newDiagram(view string) (*diagram, error) {
 	return d, nil
 }
 
-// phases is the machine itself.
-func phases() *diagram {
-	d := &diagram{initial: conv.Idle.String()}
-	for _, p := range conv.Phases() {
-		d.states = append(d.states, p.String())
-		if p.Active() {
-			d.active = append(d.active, p.String())
-		}
-	}
-	for _, t := range explore.Known().Phases {
-		d.transitions = append(d.transitions, transition{Transition: t})
-	}
-	return d
-}
-
 // find is the transition between two states.
-func (d *diagram) find(from, to string) (transition, bool) {
-	for _, t := range d.transitions {
+func (d *diagram) find(from, to string) (explore.Arrow, bool) {
+	for _, t := range d.Transitions {
 		if t.From == from && t.To == to {
 			return t, true
 		}
 	}
-	return transition{}, false
-}
-
-// diagramJSON is the machine for programs.
-type diagramJSON struct {
-	View        string           `json:"view"` // empty: the machine itself
-	Initial     string           `json:"initial"`
-	States      []string         `json:"states"`
-	Transitions []transitionJSON `json:"transitions"`
-}
-
-type transitionJSON struct {
-	From   string   `json:"from"`
-	To     string   `json:"to"`
-	Causes []string `json:"causes"`
-	Added  bool     `json:"added,omitempty"`
-}
-
-func (d *diagram) json() diagramJSON {
-	j := diagramJSON{View: string(d.view), Initial: d.initial, States: d.states}
-	for _, t := range d.transitions {
-		j.Transitions = append(j.Transitions, transitionJSON{t.From, t.To, t.Causes, t.added})
-	}
-	return j
+	return explore.Arrow{}, false
 }
 
 // listWidth is where lists of causes are wrapped.
@@ -154,7 +101,7 @@ const listWidth = 110
 // list is every transition with its causes, one below the other.
 func (d *diagram) list() string {
 	from, to := len("from"), len("to")
-	for _, s := range d.states {
+	for _, s := range d.States {
 		from, to = max(from, len(s)), max(to, len(s))
 	}
 	var b strings.Builder
@@ -163,7 +110,7 @@ func (d *diagram) list() string {
 	}
 	row("from", "to", "causes")
 	row(strings.Repeat("-", from), strings.Repeat("-", to), strings.Repeat("-", listWidth-from-to-4))
-	for _, t := range d.transitions {
+	for _, t := range d.Transitions {
 		lines := wrapped(t.Causes, listWidth-from-to-4)
 		row(t.From, t.To, lines[0])
 		for _, more := range lines[1:] {
@@ -213,7 +160,7 @@ var columns = map[conv.View]map[string]string{
 // amplifier has the seed's eight states; what stands before and after a
 // session is in a note.
 func (d *diagram) matrix() string {
-	states, label := d.states, func(s string) string { return s }
+	states, label := d.States, func(s string) string { return s }
 	if d.view == conv.ViewAmplifier {
 		states, label = states[1:], strings.ToUpper
 	}
@@ -247,7 +194,7 @@ func (d *diagram) matrix() string {
 			mark := "-"
 			if t, ok := d.find(from, to); ok {
 				mark = "✓"
-				if t.added {
+				if t.Added {
 					mark = "+"
 				}
 			}
@@ -262,7 +209,7 @@ func (d *diagram) matrix() string {
 	}
 	b.WriteString("   - none\n")
 	if d.view == conv.ViewAmplifier {
-		b.WriteString(d.outside(d.states[0]))
+		b.WriteString(d.outside(d.States[0]))
 	}
 	return b.String()
 }
@@ -270,7 +217,7 @@ func (d *diagram) matrix() string {
 // outside says where a state that the matrix leaves out leads to and comes from.
 func (d *diagram) outside(state string) string {
 	var to, from []string
-	for _, t := range d.transitions {
+	for _, t := range d.Transitions {
 		switch state {
 		case t.From:
 			to = append(to, strings.ToUpper(t.To))
@@ -279,7 +226,7 @@ func (d *diagram) outside(state string) string {
 		}
 	}
 	text := strings.Join(from, ", ")
-	if len(from) == len(d.states)-1 {
+	if len(from) == len(d.States)-1 {
 		text = "any state"
 	}
 	return " " + state + " is before the first session and after the end: " + state + " -> " +

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/explore"
 )
 
 // TestMachineGolden keeps every picture and table of the machine. After a change
@@ -121,7 +122,7 @@ func TestMachineJSON(t *testing.T) {
 		if err := json.Unmarshal(b, &table); err != nil {
 			t.Fatal(err)
 		}
-		var d diagramJSON
+		var d explore.Chart
 		if err := json.Unmarshal([]byte(output(t, "", "machine", "--format", "json", "--view", string(view))), &d); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +138,7 @@ func TestMachineJSON(t *testing.T) {
 			if strings.ContainsAny(row.From+row.To, "*<") {
 				continue // patterns: the exploration's own tables resolve them
 			}
-			i := slices.IndexFunc(d.Transitions, func(t transitionJSON) bool { return t.From == row.From && t.To == row.To })
+			i := slices.IndexFunc(d.Transitions, func(t explore.Arrow) bool { return t.From == row.From && t.To == row.To })
 			if i < 0 || len(d.Transitions[i].Causes) == 0 || d.Transitions[i].Added {
 				t.Errorf("%s: %s to %s is missing, has no cause or counts as added", view, row.From, row.To)
 			}
@@ -172,13 +173,13 @@ func TestFoldedArrows(t *testing.T) {
 				}
 			}
 		}
-		for _, tr := range d.transitions {
+		for _, tr := range d.Transitions {
 			if n := drawn[[2]string{tr.From, tr.To}]; n != 1 {
 				t.Errorf("view %q: %s to %s is drawn %d times", view, tr.From, tr.To, n)
 			}
 		}
-		if len(drawn) != len(d.transitions) {
-			t.Errorf("view %q: %d transitions are drawn, there are %d", view, len(drawn), len(d.transitions))
+		if len(drawn) != len(d.Transitions) {
+			t.Errorf("view %q: %d transitions are drawn, there are %d", view, len(drawn), len(d.Transitions))
 		}
 	}
 }

@@ -25,7 +25,7 @@ const foldable = 3
 func (d *diagram) arrows() (list []arrow, framed bool) {
 	folded := make(map[string]arrow) // by the state outside, and the direction
 	if len(d.active) >= foldable {
-		for _, s := range d.states {
+		for _, s := range d.States {
 			if slices.Contains(d.active, s) {
 				continue
 			}
@@ -38,14 +38,14 @@ func (d *diagram) arrows() (list []arrow, framed bool) {
 		}
 	}
 	drawn := make(map[string]bool)
-	for _, t := range d.transitions {
+	for _, t := range d.Transitions {
 		key := ">" + t.To
 		if slices.Contains(d.active, t.To) {
 			key = "<" + t.From
 		}
 		a, ok := folded[key]
 		if !ok || slices.Contains(d.active, t.From) == slices.Contains(d.active, t.To) {
-			list = append(list, arrow{t.From, t.To, t.Causes, t.added})
+			list = append(list, arrow{t.From, t.To, t.Causes, t.Added})
 			continue
 		}
 		if !drawn[key] {
@@ -72,7 +72,7 @@ func (d *diagram) fold(outside string, back bool) (arrow, bool) {
 		if !ok {
 			return arrow{}, false
 		}
-		a.added = a.added && t.added
+		a.added = a.added && t.Added
 		for _, cause := range t.Causes {
 			if !slices.Contains(a.causes, cause) {
 				a.causes = append(a.causes, cause)
@@ -143,7 +143,7 @@ func (d *diagram) mermaid() string {
 			fmt.Fprintf(&b, "%s}\n", indent)
 		}
 	}
-	rest := d.states
+	rest := d.States
 	if framed {
 		rest = d.outsiders()
 		fmt.Fprintf(&b, "    state %q as %s\n    state %s {\n", frameTitle, frameName, frameName)
@@ -151,7 +151,7 @@ func (d *diagram) mermaid() string {
 		b.WriteString("    }\n")
 	}
 	declare("    ", rest)
-	fmt.Fprintf(&b, "    [*] --> %s\n", identifier(d.initial))
+	fmt.Fprintf(&b, "    [*] --> %s\n", identifier(d.Initial))
 	for _, a := range arrows {
 		from, to := frameName, frameName
 		if a.from != "" {
@@ -167,7 +167,7 @@ func (d *diagram) mermaid() string {
 
 // outsiders are the states that are not active.
 func (d *diagram) outsiders() []string {
-	return slices.DeleteFunc(slices.Clone(d.states), func(s string) bool { return slices.Contains(d.active, s) })
+	return slices.DeleteFunc(slices.Clone(d.States), func(s string) bool { return slices.Contains(d.active, s) })
 }
 
 // dot is the picture for Graphviz.
@@ -195,7 +195,7 @@ func (d *diagram) dot() string {
 			fmt.Fprintf(&b, "%s}\n", indent)
 		}
 	}
-	rest := d.states
+	rest := d.States
 	if framed {
 		rest = d.outsiders()
 		fmt.Fprintf(&b, "  subgraph cluster_%s {\n    label=%q;\n", frameName, frameTitle)
@@ -203,7 +203,7 @@ func (d *diagram) dot() string {
 		b.WriteString("  }\n")
 	}
 	declare("  ", rest)
-	fmt.Fprintf(&b, "  start [shape=point, width=0.15, label=\"\"];\n  start -> %s;\n", identifier(d.initial))
+	fmt.Fprintf(&b, "  start [shape=point, width=0.15, label=\"\"];\n  start -> %s;\n", identifier(d.Initial))
 	for _, a := range arrows {
 		b.WriteString(d.edge(a))
 	}

@@ -25,6 +25,7 @@ const (
 
 // root is the command line.
 type root struct {
+	Serve   serveCmd   `cmd:"" help:"Serve the panel and the API."`
 	Call    callCmd    `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
 	Chat    chatCmd    `cmd:"" help:"The same agent by text, one line a turn."`
 	Step    stepCmd    `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`

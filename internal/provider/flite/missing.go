@@ -4,14 +4,9 @@ package flite
 
 import (
 	"context"
-	"errors"
 
 	"github.com/hocketvoice/hocket/port"
 )
-
-// ErrMissing is what [New] returns in a binary built without the engine.
-var ErrMissing = errors.New("flite: this binary was built without the flite voices; " +
-	"install flite1-dev and build with: go build -tags flite (CGO_ENABLED=1)")
 
 // Synthesizer stands in for the engine, which is not part of this build.
 type Synthesizer struct{}

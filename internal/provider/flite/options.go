@@ -1,6 +1,7 @@
 package flite
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,10 @@ const (
 	minPace = 0.25
 	maxPace = 4
 )
+
+// ErrMissing is what [New] returns in a binary built without the engine.
+var ErrMissing = errors.New("flite: this binary was built without the flite voices; " +
+	"install flite1-dev and build with: go build -tags flite (CGO_ENABLED=1)")
 
 // Options configures a [Synthesizer]. The zero value is ready for use.
 type Options struct {

@@ -9,10 +9,6 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// ErrMissing is what [New] returns in a binary built without the engine.
-var ErrMissing = errors.New("pocketsphinx: this binary was built without the pocketsphinx recognizer; " +
-	"install libpocketsphinx-dev and pocketsphinx-en-us and build with: go build -tags pocketsphinx (CGO_ENABLED=1)")
-
 // ErrBusy would say that Options.MaxStreams streams are open.
 var ErrBusy = errors.New("pocketsphinx: all streams are in use")
 

@@ -1,6 +1,7 @@
 package pocketsphinx
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,10 @@ const Rate = 16000
 // modelDir is where Debian's pocketsphinx-en-us puts the English model; it is
 // what pkg-config --variable=modeldir pocketsphinx prints there.
 const modelDir = "/usr/share/pocketsphinx/model"
+
+// ErrMissing is what [New] returns in a binary built without the engine.
+var ErrMissing = errors.New("pocketsphinx: this binary was built without the pocketsphinx recognizer; " +
+	"install libpocketsphinx-dev and pocketsphinx-en-us and build with: go build -tags pocketsphinx (CGO_ENABLED=1)")
 
 // Options configures a [Recognizer]. The zero value is ready for use where
 // Debian's package pocketsphinx-en-us is installed.

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Keys are the API keys that give access. They may be replaced at any time. It
+// is safe for concurrent use; a nil one has no keys.
+type Keys struct {
+	mu   sync.RWMutex
+	keys []apiKey
+}
+
+// apiKey is kept as its digest: no key lies in memory longer than needed.
+type apiKey struct {
+	digest [sha256.Size]byte
+	owner  string
+}
+
+// shortestKey is what a key must have at least, in bytes.
+const shortestKey = 16
+
+// ParseKeys reads keys, one a line or separated by commas, each alone or behind
+// a name and a space ("phone 9f8e..."). Lines that begin with # are comments. A
+// key without a name is named after its digest. Two keys of one name have the
+// same conversations: that is how a key is replaced.
+func ParseKeys(text string) (*Keys, error) {
+	k := &Keys{}
+	for i, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' }) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		fields := strings.Fields(line)
+		if len(fields) > 2 {
+			return nil, fmt.Errorf("key %d has %d words: expected KEY, or NAME KEY", i+1, len(fields))
+		}
+		secret := fields[len(fields)-1]
+		if len(secret) < shortestKey {
+			return nil, fmt.Errorf("key %d has %d characters: expected at least %d", i+1, len(secret), shortestKey)
+		}
+		key := apiKey{digest: sha256.Sum256([]byte(secret))}
+		key.owner = "key:" + hex.EncodeToString(key.digest[:4])
+		if len(fields) == 2 {
+			key.owner = fields[0]
+		}
+		k.keys = append(k.keys, key)
+	}
+	if len(k.keys) == 0 {
+		return nil, errors.New("there are no keys: expected one a line")
+	}
+	return k, nil
+}
+
+// Replace takes the keys of others: from now on they alone give access.
+func (k *Keys) Replace(others *Keys) {
+	others.mu.RLock()
+	keys := others.keys
+	others.mu.RUnlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys = keys
+}
+
+// None reports whether there are no keys.
+func (k *Keys) None() bool {
+	if k == nil {
+		return true
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return len(k.keys) == 0
+}
+
+// Owner says whom a key belongs to. How long it takes does not depend on how
+// much of a key is right.
+func (k *Keys) Owner(secret string) (owner string, ok bool) {
+	digest := sha256.Sum256([]byte(secret))
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for i := range k.keys {
+		if subtle.ConstantTimeCompare(digest[:], k.keys[i].digest[:]) == 1 {
+			owner, ok = k.keys[i].owner, true
+		}
+	}
+	return owner, ok
+}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"net/http"
+	"sync"
+)
+
+// Server answers requests. It is safe for concurrent use. Event streams end with
+// what they follow: when the hub has drained there is none left.
+type Server struct {
+	o      Options
+	mux    *http.ServeMux
+	tokens *tokens
+
+	mu      sync.Mutex
+	streams map[string]int // event streams by owner
+}
+
+// New makes a server.
+func New(o Options) (*Server, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{o: o.withDefaults(), mux: http.NewServeMux(), tokens: newTokens(), streams: make(map[string]int)}
+	for _, e := range s.routes() {
+		s.mux.Handle(e.pattern, s.guarded(e))
+	}
+	s.mux.HandleFunc("GET /healthz", s.health)
+	s.mux.HandleFunc("GET /readyz", s.ready)
+	s.mux.HandleFunc("/v1/", s.unknown)
+	if s.o.Panel != nil {
+		s.mux.Handle("/", s.panel())
+	}
+	return s, nil
+}
+
+// route is one path of the API.
+type route struct {
+	pattern string // of http.ServeMux
+	serve   func(w http.ResponseWriter, r *http.Request, p who) error
+	// single: a token for one conversation, or for the start of one, may do.
+	single bool
+}
+
+// routes are the paths that want access.
+func (s *Server) routes() []route {
+	list := []route{
+		{"GET /v1/agents", s.listAgents, false},
+		{"POST /v1/conversations", s.create, true},
+		{"GET /v1/conversations", s.listConversations, false},
+		{"GET /v1/conversations/{id}", s.show, true},
+		{"POST /v1/conversations/{id}/sdp", s.restart, true},
+		{"POST /v1/conversations/{id}/commands", s.command, true},
+		{"GET /v1/conversations/{id}/events", s.follow, true},
+		{"GET /v1/conversations/{id}/trace", s.trace, true},
+		{"GET /v1/events", s.followList, false},
+		{"GET /v1/statechart", s.statechart, false},
+		{"POST /v1/client_tokens", s.clientToken, false},
+	}
+	if s.o.Metrics != nil {
+		list = append(list, route{"GET /metrics", s.metrics, false})
+	}
+	return list
+}
+
+// guarded lets those through who may.
+func (s *Server) guarded(e route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := s.identify(r)
+		if err == nil && (p.only != "" || p.start) && !e.single {
+			err = fail(http.StatusForbidden, "forbidden", "this token is good for one conversation alone")
+		}
+		if err == nil {
+			err = e.serve(w, r, p)
+		}
+		if err != nil {
+			s.tell(w, r, err)
+		}
+	})
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.cors(w, r)
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// unknown answers for paths that there are not.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	s.tell(w, r, fail(http.StatusNotFound, "no_such_path", "there is no %s %s", r.Method, r.URL.Path))
+}
+
+// health says that the process is alive.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, Health{Status: "ok"})
+}
+
+// ready says whether conversations may begin.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if s.o.Hub.Draining() {
+		w.Header().Set("Retry-After", "5")
+		writeJSON(w, http.StatusServiceUnavailable, Health{Status: "shutting_down", Conversations: s.o.Hub.Live()})
+		return
+	}
+	writeJSON(w, http.StatusOK, Health{Status: "ok", Conversations: s.o.Hub.Live()})
+}
+
+// Health is the answer of /healthz and /readyz.
+type Health struct {
+	Status        string `json:"status"`
+	Conversations int    `json:"conversations,omitempty"`
+}
+
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ who) error {
+	s.o.Metrics.ServeHTTP(w, r)
+	return nil
+}
+
+// panel serves the panel's files. Browsers ask each time whether they are new.
+func (s *Server) panel() http.Handler {
+	files := http.FileServerFS(s.o.Panel)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.unknown(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' blob:; "+
+			"worker-src 'self' blob:; connect-src 'self' ws: wss:; frame-ancestors 'none'; base-uri 'none'")
+		h.Set("Referrer-Policy", "no-referrer")
+		files.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,86 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// maxText bounds a typed line, in bytes.
+const maxText = 8 << 10
+
+// Command is what a person wants of a conversation (seed 000, PAT-003).
+type Command struct {
+	Type    string `json:"type"`
+	Text    string `json:"text,omitempty"`    // send_text: the line
+	Pressed *bool  `json:"pressed,omitempty"` // push_to_talk: the button
+	Reason  string `json:"reason,omitempty"`  // endConversation, suspend
+}
+
+// CommandTypes are the commands there are.
+func CommandTypes() []string {
+	return []string{
+		"startConversation", "endConversation", "interrupt", "suspend", "resume", "cancel", "recover", "send_text", "push_to_talk",
+	}
+}
+
+// ErrCommand is among the causes of an error about a command that makes no
+// sense.
+var ErrCommand = errors.New("bad command")
+
+func badCommand(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrCommand, fmt.Sprintf(format, args...))
+}
+
+// Command carries a command out. It fails with [ErrCommand] for one that makes
+// no sense, with a [*session.ActiveError] for a second start, and with
+// [session.ErrEnded] behind the end.
+func (c *Conversation) Command(m Command) error {
+	s := c.session
+	switch m.Type {
+	case "startConversation":
+		if s.State().Phase == conv.Faulted {
+			return s.Post(conv.UserStart{})
+		}
+		return s.StartConversation()
+	case "endConversation":
+		return s.EndConversation(m.Reason)
+	case "interrupt":
+		return s.HandleUserInterrupt("command")
+	case "suspend":
+		return s.Suspend(m.Reason)
+	case "resume":
+		return s.Resume()
+	case "cancel":
+		return s.Cancel()
+	case "recover":
+		return s.Recover()
+	case "send_text":
+		return c.sendText(m.Text)
+	case "push_to_talk":
+		if m.Pressed == nil {
+			return badCommand("push_to_talk has no field pressed: expected true or false")
+		}
+		if *m.Pressed {
+			return s.Post(conv.SpeechStarted{Source: "push_to_talk"})
+		}
+		return s.Post(conv.SpeechStopped{Source: "push_to_talk"})
+	default:
+		return badCommand("type is %q: expected one of %s", m.Type, strings.Join(CommandTypes(), ", "))
+	}
+}
+
+func (c *Conversation) sendText(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return badCommand("send_text has no text")
+	case len(text) > maxText:
+		return badCommand("text has %d bytes: expected at most %d", len(text), maxText)
+	case !utf8.ValidString(text):
+		return badCommand("text is no UTF-8")
+	}
+	return c.session.SendText(text)
+}

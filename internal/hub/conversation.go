@@ -1,0 +1,328 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// Info is what the list shows of a conversation.
+type Info struct {
+	ID        string     `json:"id"`
+	Agent     string     `json:"agent"`
+	Transport string     `json:"transport"`
+	Phase     conv.Phase `json:"phase"`
+	State     string     `json:"state"` // of the view agent-voice
+	Label     string     `json:"label"` // its name for people
+	Started   time.Time  `json:"started"`
+	Ended     time.Time  `json:"ended,omitzero"`
+	Reason    string     `json:"reason,omitempty"` // why it ended
+	Turns     int        `json:"turns"`            // that have ended, of both sides
+
+	Owner string `json:"-"`
+}
+
+// Past is a transition that was.
+type Past struct {
+	conv.Transition
+	DurationMS float64 `json:"duration_ms"` // in the phase before
+}
+
+// Details is all that there is to know of a conversation, but its words.
+type Details struct {
+	Info
+	Snapshot    session.Snapshot `json:"snapshot"`
+	Transitions []Past           `json:"transitions"` // the last 20
+	Timings     []Timing         `json:"timings"`     // of the last answers
+	Metrics     Metrics          `json:"metrics"`
+}
+
+// transitionsKept is CON-003 of seed 000.
+const transitionsKept = 20
+
+// Conversation is a session that the hub runs. Its methods may be called from
+// any goroutine.
+type Conversation struct {
+	id, agent, transport, owner string
+	started                     time.Time
+
+	hub     *Hub
+	feed    *feed
+	trace   *traceLog // nil: privacy forbids it
+	session *session.Session
+	leg     port.Leg
+	cancel  context.CancelFunc
+	done    chan struct{}
+
+	// Of the loop's goroutine.
+	captions    captions
+	transcripts transcripts
+	reason      string
+
+	mu          sync.Mutex // guards all below
+	figures     figures
+	transitions []Past
+	info        Info
+}
+
+func newConversation(h *Hub, call Call) *Conversation {
+	c := &Conversation{
+		id: newID(), agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
+		hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, done: make(chan struct{}),
+	}
+	c.feed.discreet = call.Privacy == conv.PrivacyNone
+	if call.Privacy != conv.PrivacyNone {
+		c.trace = &traceLog{bound: h.o.TraceBytes, each: c.stepLine}
+	}
+	c.info = Info{
+		ID: c.id, Agent: c.agent, Transport: c.transport, Owner: c.owner, Started: c.started,
+		State: conv.AgentVoiceIdle.String(),
+	}
+	return c
+}
+
+// open makes the session.
+func (c *Conversation) open(call Call) error {
+	var trace io.Writer // stays nil without a log
+	if c.trace != nil {
+		trace = c.trace
+	}
+	s, err := call.Session(c.id, c.leg, trace)
+	if err != nil {
+		return err
+	}
+	c.session = s
+	c.mu.Lock()
+	c.info.Label = s.State().Label
+	c.mu.Unlock()
+	s.OnStateChanged(c.changed)
+	s.OnTurnEvent(c.turn)
+	s.OnStep(c.step)
+	return nil
+}
+
+// run holds the conversation to its end.
+func (c *Conversation) run(ctx context.Context) {
+	err := c.session.Run(ctx)
+	err = errors.Join(err, closeLeg(c.leg))
+	c.mu.Lock()
+	c.info.Ended = time.Now()
+	c.info.Phase, c.info.State, c.info.Label = conv.Idle, conv.AgentVoiceIdle.String(), c.session.State().Label
+	c.info.Reason = c.reason
+	if errors.Is(err, context.Canceled) {
+		c.info.Reason = "shutdown"
+	} else if err != nil {
+		c.info.Reason = "error"
+	}
+	info := c.info
+	c.mu.Unlock()
+	log := c.hub.o.Log.With("conversation", c.id, "agent", c.agent, "transport", c.transport)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Error("conversation failed", "error", err)
+	}
+	log.Info("conversation ended", "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
+	c.feed.end()
+	close(c.done)
+	c.hub.retire(c)
+	c.hub.tell(TypeEnded, info)
+	if c.hub.o.Watch != nil {
+		c.hub.o.Watch.Ended(info)
+	}
+}
+
+// ID is the conversation's id.
+func (c *Conversation) ID() string { return c.id }
+
+// Owner is who it belongs to.
+func (c *Conversation) Owner() string { return c.owner }
+
+// Agent is the name of its agent.
+func (c *Conversation) Agent() string { return c.agent }
+
+// Transport is how the person is connected.
+func (c *Conversation) Transport() string { return c.transport }
+
+// Started is when it began.
+func (c *Conversation) Started() time.Time { return c.started }
+
+// Leg is its connection to the person.
+func (c *Conversation) Leg() port.Leg { return c.leg }
+
+// Done is closed when it has ended.
+func (c *Conversation) Done() <-chan struct{} { return c.done }
+
+func (c *Conversation) endedAt() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.info.Ended
+}
+
+// Info is what the list shows.
+func (c *Conversation) Info() Info {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.info
+}
+
+// Details is the state at this moment, and what led to it.
+func (c *Conversation) Details() Details {
+	snapshot := c.session.State()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Details{
+		Info: c.info, Snapshot: snapshot, Metrics: c.figures.m,
+		Transitions: append([]Past{}, c.transitions...), // never null
+		Timings:     append([]Timing{}, c.figures.timings...),
+	}
+}
+
+// Stream follows the messages.
+func (c *Conversation) Stream(o StreamOptions) (*Stream, error) {
+	return c.feed.stream(o, c.hub.o.Streams)
+}
+
+// Trace is the trace so far; ok is false where privacy forbids one.
+func (c *Conversation) Trace() (t Trace, ok bool) {
+	if c.trace == nil {
+		return Trace{}, false
+	}
+	return c.trace.trace(), true
+}
+
+// at is a time on the conversation's clock, as messages have it.
+func (c *Conversation) at(t time.Time) float64 {
+	return max(0, float64(t.Sub(c.started).Microseconds())/1000)
+}
+
+func (c *Conversation) say(at time.Time, what string, payload any) {
+	c.feed.publish(Message{
+		Type: what, At: c.at(at), Payload: encode(payload), words: what == TypeTranscript || what == TypeCaption,
+	})
+}
+
+// stepLine publishes a line of the trace. It runs on the loop's goroutine, or on
+// the uplink's for a frame's features.
+func (c *Conversation) stepLine(line []byte) {
+	c.feed.publish(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
+}
+
+// changed publishes a change of phase.
+func (c *Conversation) changed(s session.StateChanged) {
+	t := s.Transition
+	if t.To == conv.Terminating {
+		c.reason = t.Cause
+	}
+	c.mu.Lock()
+	if len(c.transitions) == transitionsKept {
+		c.transitions = append(c.transitions[:0], c.transitions[1:]...)
+	}
+	c.transitions = append(c.transitions, Past{Transition: t, DurationMS: journal.Millis(s.In)})
+	c.info.Phase, c.info.State, c.info.Label = t.To, t.Views.AgentVoice.String(), s.Label
+	info := c.info
+	interruptions := c.figures.m.Interruptions
+	c.mu.Unlock()
+	c.tellChange(s, interruptions)
+	c.hub.tell(TypeUpdated, info)
+}
+
+// tellChange publishes what the seeds say of a change of phase.
+func (c *Conversation) tellChange(s session.StateChanged, interruptions int) {
+	t, now := s.Transition, c.session.State()
+	from, to := s.From.Amplifier.String(), s.To.Amplifier.String()
+	if from != to {
+		c.say(t.At, TypeExit, Exit{State: from, Duration: journal.Millis(s.In)})
+	}
+	m := Transition{
+		From: from, To: to, Event: t.Event, Cause: t.Cause, Label: s.Label, Turn: t.Turn,
+		DurationMS: journal.Millis(s.In), Views: t.Views,
+	}
+	m.Phase.From, m.Phase.To = t.From, t.To
+	c.say(t.At, TypeTransition, m)
+	if timedOut(t) {
+		c.say(t.At, TypeTimeout, Timeout{State: from, Duration: journal.Millis(s.In), Limit: t.Cause})
+	}
+	if from != to {
+		c.say(t.At, TypeEnter, Enter{State: to, Context: EnterContext{
+			Phase: t.To, PreviousState: from, Turn: t.Turn, PendingTools: now.Tools, LastError: now.LastError, RetryCount: now.Retries,
+		}})
+	}
+	if t.From == conv.Faulted || t.From == conv.Reconnecting {
+		c.say(t.At, TypeRecovery, Recovery{From: from, Success: t.To.Active()})
+	}
+	if s.From.AgentVoice != s.To.AgentVoice {
+		c.say(t.At, TypeState, StatePayload{
+			State: s.To.AgentVoice.String(), LocalizedLabel: s.Label, TurnID: named("turn-", t.Turn), Since: t.At,
+			Metadata: StateMetadata{
+				CopilotRequestID: named("request-", now.Request), InterruptionCount: interruptions, Reason: t.Cause,
+				PendingActions: now.Pending, RetryCount: now.Retries,
+			},
+		})
+	}
+}
+
+// turn publishes the beginning or the end of a turn.
+func (c *Conversation) turn(t session.TurnEvent) {
+	if t.Type != conv.TurnStarted {
+		c.mu.Lock()
+		c.info.Turns++
+		c.mu.Unlock()
+	}
+	c.say(t.At, TypeTurn, TurnPayload{
+		Event: t.Type, TurnID: *named("turn-", t.Turn), Role: role(t.Role), DurationMS: journal.Millis(t.Duration), Confidence: t.Confidence,
+	})
+}
+
+// step publishes what a step says beside changes of phase and turns.
+func (c *Conversation) step(s session.Step) {
+	c.mu.Lock()
+	answer := c.figures.step(s)
+	c.mu.Unlock()
+	for _, t := range c.transcripts.step(s) {
+		c.say(s.Now, TypeTranscript, t)
+	}
+	for _, cap := range c.captions.step(s) {
+		c.say(s.Now, TypeCaption, cap)
+	}
+	for _, e := range s.Output.Effects {
+		switch e := e.(type) {
+		case conv.Notify:
+			c.notify(s, e.Code, e.Level)
+		case conv.Reject:
+			c.notify(s, e.Code, conv.LevelWarning)
+		case conv.Cue:
+			c.say(s.Now, TypeNotification, Notification{Message: e.Text, Code: e.Code, Level: conv.LevelInfo})
+		default:
+			// It concerns the driver alone.
+		}
+	}
+	if c.hub.o.Watch != nil {
+		c.hub.o.Watch.Stepped(c, s, answer)
+	}
+}
+
+func (c *Conversation) notify(s session.Step, code string, level conv.NotifyLevel) {
+	message := c.session.Words(code)
+	c.say(s.Now, TypeNotification, Notification{Message: message, Code: code, Level: level})
+	if level == conv.LevelError {
+		views := s.State.Views()
+		c.say(s.Now, TypeError, Problem{State: views.Amplifier.String(), Error: ProblemError{Code: code, Message: message}})
+	}
+}
+
+// timedOut reports whether a limit that passed made a transition.
+func timedOut(t conv.Transition) bool {
+	switch t.Cause {
+	case "max_duration", "no_transcript", "no_endpoint":
+		return true
+	default:
+		return strings.HasSuffix(t.Cause, ".timeout")
+	}
+}

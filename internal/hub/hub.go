@@ -1,0 +1,284 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// The reasons why there is no new conversation.
+var (
+	ErrFull     = errors.New("too many conversations at once")
+	ErrUserFull = errors.New("too many conversations of one owner at once")
+	ErrDraining = errors.New("the server is shutting down")
+)
+
+// Call describes a conversation that is to begin.
+type Call struct {
+	Agent     string
+	Transport string // "text", "webrtc", ...
+	Owner     string // who may see it and counts for Options.PerUser; may be empty
+	Privacy   conv.Privacy
+	// Leg is the hub's from the moment of [Hub.Start] on, whatever comes of it: if
+	// it is an io.Closer it is closed when nobody uses it any more.
+	Leg port.Leg
+	// Session makes the session for the leg. trace takes its steps, at once; it is
+	// nil where privacy forbids to record.
+	Session func(id string, leg port.Leg, trace io.Writer) (*session.Session, error)
+}
+
+// Watcher sees what happens in all conversations. Its methods are called by the
+// goroutines of many conversations and must not block.
+type Watcher interface {
+	Started(c Info)
+	// Stepped sees each step; answer is the timing that it completes, or nil.
+	Stepped(c *Conversation, s session.Step, answer *Timing)
+	Ended(c Info)
+}
+
+// Hub holds conversations. It is safe for concurrent use.
+type Hub struct {
+	o       Options
+	list    *feed
+	began   time.Time
+	workers sync.WaitGroup // the conversations that run
+
+	mu       sync.Mutex // guards all below
+	live     map[string]*Conversation
+	ended    []*Conversation // the oldest first
+	draining bool
+	empty    chan struct{} // closed when draining and nobody is left; nil: nobody waits
+}
+
+// New makes a hub without conversations.
+func New(o Options) (*Hub, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	return &Hub{o: o, list: newFeed(o.Events, 1), began: time.Now(), live: make(map[string]*Conversation)}, nil
+}
+
+// Start begins a conversation, which runs until it ends by itself or the hub
+// drains.
+func (h *Hub) Start(call Call) (*Conversation, error) {
+	c := newConversation(h, call)
+	if err := h.admit(c); err != nil {
+		return nil, errors.Join(err, closeLeg(call.Leg))
+	}
+	if err := c.open(call); err != nil {
+		h.drop(c)
+		return nil, errors.Join(fmt.Errorf("start a conversation with %s: %w", call.Agent, err), closeLeg(call.Leg))
+	}
+	info := c.Info()
+	h.o.Log.Info("conversation started", "conversation", c.id, "agent", c.agent, "transport", c.transport, "owner", c.owner)
+	if h.o.Watch != nil {
+		h.o.Watch.Started(info)
+	}
+	h.tell(TypeStarted, info)
+	ctx, cancel := context.WithCancel(context.Background()) // it outlives the request that started it
+	c.cancel = cancel
+	h.workers.Go(func() {
+		defer cancel()
+		c.run(ctx)
+	})
+	return c, nil
+}
+
+// admit gives a conversation its place, if there is one.
+func (h *Hub) admit(c *Conversation) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.draining:
+		return ErrDraining
+	case len(h.live) >= h.o.Most:
+		return ErrFull
+	case h.o.PerUser > 0 && h.owned(c.owner) >= h.o.PerUser:
+		return ErrUserFull
+	}
+	h.live[c.id] = c
+	h.workers.Add(1) // until it has left the list: see drop
+	return nil
+}
+
+// owned is how many conversations an owner has. It is called with mu held.
+func (h *Hub) owned(owner string) int {
+	n := 0
+	for _, c := range h.live {
+		if c.owner == owner {
+			n++
+		}
+	}
+	return n
+}
+
+// drop takes a conversation off the list of those that run.
+func (h *Hub) drop(c *Conversation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.live, c.id)
+	if h.empty != nil && len(h.live) == 0 {
+		close(h.empty)
+		h.empty = nil
+	}
+	h.workers.Done()
+}
+
+// retire keeps an ended conversation for a while.
+func (h *Hub) retire(c *Conversation) {
+	h.mu.Lock()
+	h.ended = append(h.ended, c)
+	h.forget(time.Now())
+	h.mu.Unlock()
+	h.drop(c)
+}
+
+// forget drops the ended conversations that are too many or too old. It is
+// called with mu held.
+func (h *Hub) forget(now time.Time) {
+	over := max(0, len(h.ended)-h.o.Ended)
+	for over < len(h.ended) && now.Sub(h.ended[over].endedAt()) > h.o.EndedFor {
+		over++
+	}
+	h.ended = slices.Delete(h.ended, 0, over)
+}
+
+// Find returns a conversation, an ended one too as long as it is remembered.
+func (h *Hub) Find(id string) (*Conversation, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forget(time.Now())
+	if c, ok := h.live[id]; ok {
+		return c, true
+	}
+	for _, c := range h.ended {
+		if c.id == id {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// List is all conversations, the newest first. visible says by the owner which;
+// nil: all.
+func (h *Hub) List(visible func(owner string) bool) []Info {
+	h.mu.Lock()
+	h.forget(time.Now())
+	all := slices.Clone(h.ended)
+	for _, c := range h.live {
+		all = append(all, c)
+	}
+	h.mu.Unlock()
+	list := make([]Info, 0, len(all))
+	for _, c := range all {
+		if visible == nil || visible(c.owner) {
+			list = append(list, c.Info())
+		}
+	}
+	slices.SortFunc(list, func(a, b Info) int {
+		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// Live is how many conversations there are.
+func (h *Hub) Live() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.live)
+}
+
+// Watch opens a stream of the changes of the list.
+func (h *Hub) Watch(o StreamOptions) (*Stream, error) { return h.list.stream(o, 4*h.o.Streams) }
+
+// tell publishes a change of the list.
+func (h *Hub) tell(what string, c Info) {
+	h.list.publish(Message{Type: what, At: float64(time.Since(h.began).Microseconds()) / 1000, Payload: encode(c), owner: c.Owner})
+}
+
+// Draining reports whether there will be no new conversation.
+func (h *Hub) Draining() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.draining
+}
+
+// Drain lets no new conversation begin and waits until those that run have
+// ended. When ctx ends, they are ended politely, and after grace at once. It
+// returns when nothing of the hub runs any more; the streams have ended then.
+func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
+	empty := h.close()
+	select {
+	case <-empty:
+	case <-ctx.Done():
+		for _, c := range h.running() {
+			_ = c.session.EndConversation("shutdown") // ErrEnded: it was faster
+		}
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-empty:
+		case <-timer.C:
+			for _, c := range h.running() {
+				c.cancel()
+			}
+		}
+	}
+	h.workers.Wait()
+	h.list.end()
+}
+
+// close refuses what is new. What it returns is closed when nobody is left.
+func (h *Hub) close() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.draining = true
+	if h.empty == nil {
+		h.empty = make(chan struct{})
+	}
+	empty := h.empty
+	if len(h.live) == 0 {
+		close(h.empty)
+		h.empty = nil
+	}
+	return empty
+}
+
+// running is the conversations that run.
+func (h *Hub) running() []*Conversation {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]*Conversation, 0, len(h.live))
+	for _, c := range h.live {
+		all = append(all, c)
+	}
+	return all
+}
+
+// newID makes an id that nobody can guess.
+func newID() string {
+	var b [15]byte
+	rand.Read(b[:]) // never fails
+	return "conv_" + strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+}
+
+// closeLeg gives a leg up.
+func closeLeg(leg port.Leg) error {
+	if c, ok := leg.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
