@@ -67,6 +67,34 @@ func (d *grammarData) fill(p string) string {
 	).Replace(p)
 }
 
+// The countries that have IBANs (the registry of ISO 13616, of August 2025): those
+// whose accounts are written in digits, those that begin with four letters of the
+// bank, and the others. Letters sound alike; two that are a country of the right
+// kind rarely do.
+const (
+	ibanDigits = "ad ae al at ba be ch cy cz de dj dk ee es fi fo gl gr hr hu il is li lt lu ly me mk mn mr no om pl pt " +
+		"rs sa sd se si sk st tl tn tr ua va xk"
+	ibanBank   = "az bg bh gb gi ie iq jo kw lc lv mt mu ni nl pk ps qa ro sv vg ye"
+	ibanOthers = "bi br by cr do eg fk fr ge gt hn it kz lb mc md ru sc sm so"
+)
+
+// iban is an IBAN as it is read aloud: country, check digits, the letters of a
+// bank where a country has them, digits.
+func (d *grammarData) iban() string {
+	spelled := func(countries string) string {
+		list := strings.Fields(countries)
+		for i, c := range list {
+			list[i] = c[:1] + " " + c[1:]
+		}
+		return "(" + strings.Join(list, " | ") + ")"
+	}
+	letter, digit := d.Letters, d.DigitNames
+	check := " " + digit + " " + digit + " "
+	return "(" + spelled(ibanDigits) + check + digit + "+ | " +
+		spelled(ibanBank) + check + letter + " " + letter + " " + letter + " " + letter + " " + digit + "+ | " +
+		spelled(ibanOthers) + check + "[" + letter + "] " + digit + "+)"
+}
+
 // values are the phrases that a value of the slot may be, without any words
 // around it.
 func (g *grammar) values(s *slot) []string {
@@ -102,6 +130,9 @@ func (g *grammar) values(s *slot) []string {
 	case TypeBoolean:
 		return append(slices.Clone(d.Yes), d.No...)
 	case TypeCode:
+		if s.kind == "iban" {
+			return []string{d.iban()}
+		}
 		return []string{"(" + d.Letters + " | " + d.DigitNames + " | " + d.Dash + ")+"}
 	case TypeEmail, TypeString, TypeName, TypeEnum, TypeCity, TypeAddress, TypeAny:
 		return nil // any words

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -271,15 +273,38 @@ func readSound(path string) (pcm []int16, err error) {
 	return pcm, nil
 }
 
-// speak has a text spoken by the caller's voice.
+// pause is a pause in what a caller says: "one two [800ms] three".
+var pause = regexp.MustCompile(`\[(\d+(?:\.\d+)?m?s)\]`)
+
+// longestPause bounds it.
+const longestPause = 30 * time.Second
+
+// speak has a text spoken by the caller's voice, with its pauses.
 func speak(ctx context.Context, text string, voice port.Synthesizer) ([]int16, error) {
 	var pcm []int16
-	err := voice.Speak(ctx, port.Utterance{Text: text, Voice: callerVoice}, func(p port.Speech) error {
-		pcm = append(pcm, p.PCM...)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("say %q: %w", text, err)
+	rest := text
+	for rest != "" {
+		words, silence := rest, time.Duration(0)
+		at := pause.FindStringSubmatchIndex(rest)
+		if at == nil {
+			rest = ""
+		} else {
+			var err error
+			if silence, err = time.ParseDuration(rest[at[2]:at[3]]); err != nil || silence > longestPause {
+				return nil, fmt.Errorf("say %q: the pause [%s]: expected at most %v", text, rest[at[2]:at[3]], longestPause)
+			}
+			words, rest = rest[:at[0]], rest[at[1]:]
+		}
+		if strings.TrimSpace(words) != "" {
+			err := voice.Speak(ctx, port.Utterance{Text: words, Voice: callerVoice}, func(p port.Speech) error {
+				pcm = append(pcm, p.PCM...)
+				return nil
+			})
+			if err != nil {
+				return nil, fmt.Errorf("say %q: %w", text, err)
+			}
+		}
+		pcm = append(pcm, make([]int16, audio.PosOf(silence, voice.Rate()))...)
 	}
 	if len(pcm) == 0 {
 		return nil, fmt.Errorf("say %q: there is nothing to speak in it", text)
@@ -287,7 +312,7 @@ func speak(ctx context.Context, text string, voice port.Synthesizer) ([]int16, e
 	if voice.Rate() == callRate {
 		return pcm, nil
 	}
-	pcm, err = audio.Resample(pcm, voice.Rate(), callRate)
+	pcm, err := audio.Resample(pcm, voice.Rate(), callRate)
 	if err != nil {
 		return nil, fmt.Errorf("say %q: %w", text, err)
 	}

@@ -25,7 +25,7 @@ type callCmd struct {
 	Config string `placeholder:"FILE" help:"A config file."`
 
 	In      []string        `sep:"none" placeholder:"FILE.wav" help:"The caller plays this recording. --in and --say may be repeated and mixed; their order is the caller's."`
-	Say     []string        `sep:"none" placeholder:"TEXT" help:"The caller says this."`
+	Say     []string        `sep:"none" placeholder:"TEXT" help:"The caller says this; [700ms] inside it is a pause."`
 	BargeIn []time.Duration `sep:"none" placeholder:"DURATION" help:"The next utterance comes when the agent has been speaking for so long (\"800ms\"), not when it has finished."`
 
 	Out           string `placeholder:"FILE.wav" help:"Write the agent's side."`

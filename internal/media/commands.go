@@ -138,6 +138,7 @@ func (u *Uplink) obey() {
 			u.recognizer.Expect(u.expected)
 		case commandConfigure:
 			u.endpointer, u.o.Turn.Policy = c.end, c.policy
+			u.endpointer.Expect(turn.AdjustmentFor(u.expected.Kind))
 			_ = u.onset.Configure(c.onset) // was validated
 		case commandDiscard:
 			u.onset.Reset()

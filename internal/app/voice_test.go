@@ -1,0 +1,162 @@
+//go:build flite && pocketsphinx && cgo
+
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// iban is an account number as somebody reads it aloud, with pauses to look.
+const iban = "D E eight nine [700ms] three seven zero four [700ms] zero zero four four [700ms] " +
+	"zero five three two [700ms] zero one three zero [700ms] zero zero"
+
+// TestExamplesBySpeech holds calls with the examples, from sound to sound: pauses
+// inside numbers, a correction, a backchannel, an interruption, a cancel, a
+// confirmation.
+func TestExamplesBySpeech(t *testing.T) {
+	for _, tt := range []struct {
+		name, agent string
+		lines       []CallerLine
+		said        []string // by the agent, in this order, among what it meant to say
+		cut         []string // parts of what nobody heard
+		never       []string
+	}{
+		{
+			name: "a transfer, corrected while it is read back", agent: "bank",
+			lines: []CallerLine{
+				{Text: "I want to send money"},
+				{Text: "John Smith"},
+				{Text: iban},
+				{Text: "two hundred [700ms] and fifty euros"},
+				{Text: "actually make it three hundred euros", BargeIn: 2500 * time.Millisecond},
+				{Text: "yes please"},
+			},
+			said: []string{
+				"I am sending 250 euros to John Smith, account number D E 8, 9 3 7, 0 4 0, 0 4 4, 0 5 3, 2 0 1, 3 0 0 0.",
+				"I am sending 300 euros", "Done. I have sent 300 euros to John Smith.",
+			},
+			cut:   []string{"Shall I go ahead?"},
+			never: []string{"I have sent 250 euros"},
+		},
+		{
+			name: "a read-back that a backchannel does not break off", agent: "bank",
+			lines: []CallerLine{
+				{Text: "I want to send money"},
+				{Text: "John Smith"},
+				{Text: iban},
+				{Text: "two hundred euros"},
+				{Text: "okay", BargeIn: 2500 * time.Millisecond},
+				{Text: "yes please"},
+			},
+			said: []string{"Shall I go ahead?", "Done. I have sent 200 euros"},
+		},
+		{
+			name: "a transfer that is called off", agent: "bank",
+			lines: []CallerLine{{Text: "I want to send money"}, {Text: "John Smith"}, {Text: "cancel"}},
+			said:  []string{"No money has been sent."},
+			never: []string{"I have sent"},
+		},
+		{
+			name: "an appointment, with an interruption and a correction", agent: "clinic",
+			lines: []CallerLine{
+				{Text: "I need an appointment"},
+				{Text: "the skin doctor"},
+				{Text: "next monday", BargeIn: 700 * time.Millisecond},
+				{Text: "half past [600ms] three"},
+				{Text: "Robert Miller"},
+				{Text: "the third of may [700ms] nineteen eighty"},
+				{Text: "actually make it four o'clock"},
+				{Text: "yes"},
+			},
+			said: []string{
+				"Monday, March 9 at 3:30 pm with Doctor Chen, for Robert Miller, born Saturday, May 3, 1980",
+				"updated your time to 4 pm", "Your appointment is booked. We'll see you on Monday, March 9 at 4 pm.",
+			},
+			cut: []string{"you?"},
+		},
+		{
+			name: "an appointment that is cancelled", agent: "clinic",
+			lines: []CallerLine{
+				{Text: "cancel my appointment"}, {Text: "Robert Miller"}, {Text: "the third of may nineteen eighty"}, {Text: "yes"},
+			},
+			said: []string{"Shall I cancel it?", "Your appointment is cancelled."},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			meant, unheard := holdCall(t, tt.agent, tt.lines)
+			rest := meant
+			for _, want := range tt.said {
+				_, after, ok := strings.Cut(rest, want)
+				if !ok {
+					t.Errorf("the agent did not say %q, or not in its place:\n%s", want, meant)
+					continue
+				}
+				rest = after
+			}
+			for _, want := range tt.cut {
+				if !strings.Contains(unheard, want) {
+					t.Errorf("%q was heard; unheard is %q", want, unheard)
+				}
+			}
+			if len(tt.cut) == 0 && unheard != "" {
+				t.Errorf("%q was not heard", unheard)
+			}
+			for _, bad := range tt.never {
+				if strings.Contains(meant, bad) {
+					t.Errorf("the agent said %q:\n%s", bad, meant)
+				}
+			}
+		})
+	}
+}
+
+// holdCall holds a call with an example and returns what was said by both, the
+// agent's words whole, and what of them was cut off.
+func holdCall(t *testing.T, agent string, lines []CallerLine) (meant, unheard string) {
+	t.Helper()
+	items := make(map[string]conv.Item) // the last form of each
+	var order []string
+	_, err := Call(t.Context(), CallOptions{
+		Agent: "../../examples/" + agent, Lines: lines,
+		Start: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC),
+		Watch: func(s session.Step) {
+			for _, it := range s.State.History {
+				id := fmt.Sprint(it.Turn, it.Role, it.Part, it.CallID)
+				if _, ok := items[id]; !ok {
+					order = append(order, id)
+				}
+				items[id] = it
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said, cut strings.Builder
+	for _, id := range order {
+		it := items[id]
+		switch it.Role {
+		case conv.RoleTool:
+			continue
+		case conv.RoleAgent:
+			full := it.Text
+			if it.Full != "" {
+				full = it.Full
+			}
+			fmt.Fprintf(&said, "agent: %s\n", full)
+			if it.Interrupted {
+				fmt.Fprintln(&cut, strings.TrimPrefix(full, it.Text))
+			}
+		case conv.RoleUser:
+			fmt.Fprintf(&said, "caller: %s\n", it.Text)
+		}
+	}
+	return said.String(), strings.TrimSpace(cut.String())
+}
