@@ -15,7 +15,7 @@ var layers = []struct {
 	{8, []string{"cmd/hocket"}}, // main, which does nothing but call cli
 	{7, []string{"internal/cli"}},
 	{6, []string{"internal/app"}},
-	{5, []string{"internal/api"}},
+	{5, []string{"internal/api", "internal/telemetry"}},
 	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*"}},
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/media", "internal/explore"}},

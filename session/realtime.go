@@ -191,6 +191,9 @@ func (s *Session) pace(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		}
+		if s.o.Late != nil {
+			s.o.Late(max(0, time.Since(due)))
+		}
 		s.downlink.Frame(out)
 		if err := s.clearLeg(ctx); err != nil && ctx.Err() == nil {
 			return err

@@ -54,6 +54,10 @@ type Options struct {
 	TraceFeatures bool
 	TraceLive     bool
 
+	// Late, if set, is told how late each frame of the agent's sound is written, in
+	// real time. It runs on the pacer's goroutine and must not block.
+	Late func(by time.Duration)
+
 	// Owner and Owners: see [MachineOptions].
 	Owner  string
 	Owners *Owners

@@ -108,6 +108,9 @@ func engineDefaults(t *testing.T) map[string]string {
 		"turn.easyturn.aggressive": false,
 		"speech.recognizer":        DefaultRecognizer, "speech.synthesizer": DefaultSynthesizer,
 		"speech.detector": DefaultDetector, "filter.echo": echoDefault(t),
+		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
+		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams,
+		"server.drain": DefaultDrain, "server.resume": DefaultResume,
 	} {
 		d[path] = written(reflect.ValueOf(v))
 	}
@@ -116,6 +119,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
 		"model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
+		"server.keys.file", "server.origins", "server.tls.cert", "server.tls.key", "server.max_per_key",
 	} {
 		d[path] = "-"
 	}

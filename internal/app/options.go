@@ -20,6 +20,7 @@ type Options struct {
 	Stability    turn.StabilityOptions
 	Speech       config.Speech // the engines' names filled in
 	Model        config.Model  // the zero value: there is none
+	Server       config.Server // its defaults filled in
 }
 
 // The engines that serve where the config names none.
@@ -50,6 +51,7 @@ func NewOptions(c *config.Config) (Options, error) {
 		},
 		Speech: speech(c.Speech),
 		Model:  c.Model,
+		Server: server(c.Server),
 	}
 	return o, validate(c, o)
 }
@@ -284,6 +286,26 @@ func bargeIn(p config.Profile) turn.BargeInOptions {
 		ResumeAfter: time.Duration(p.ResumeAfter),
 		WordsWithin: time.Duration(p.WordsWithin),
 	}
+}
+
+// The defaults of a server.
+const (
+	DefaultAddr             = "127.0.0.1:8080"
+	DefaultKeysEnv          = "HOCKET_API_KEYS"
+	DefaultMaxConversations = 100
+	DefaultMaxStreams       = 100 // event streams of one owner
+	DefaultDrain            = 20 * time.Second
+	DefaultResume           = 5 * time.Minute
+)
+
+func server(s config.Server) config.Server {
+	s.Addr = cmp.Or(s.Addr, DefaultAddr)
+	s.Keys.Env = cmp.Or(s.Keys.Env, DefaultKeysEnv)
+	s.MaxConversations = cmp.Or(s.MaxConversations, DefaultMaxConversations)
+	s.MaxStreams = cmp.Or(s.MaxStreams, DefaultMaxStreams)
+	s.Drain = cmp.Or(s.Drain, config.Wait(DefaultDrain))
+	s.Resume = cmp.Or(s.Resume, config.Duration(DefaultResume))
+	return s
 }
 
 func speech(s config.Speech) config.Speech {

@@ -40,7 +40,7 @@ func mustLoad(t *testing.T, text string) Options {
 // TestEmptyConfig: a config that sets nothing leaves everything to the packages.
 func TestEmptyConfig(t *testing.T) {
 	o := mustLoad(t, "")
-	o.Speech = config.Speech{}
+	o.Speech, o.Server = config.Speech{}, config.Server{}
 	if !reflect.DeepEqual(o, Options{}) {
 		t.Errorf("got %+v", o)
 	}
@@ -72,6 +72,10 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"kal16"}
 	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
 		return nil // there is one
+	case k.Path == "server.addr":
+		return []string{"127.0.0.1:1"}
+	case k.Path == "server.origins":
+		return []string{"[https://example.com]"}
 	case k.Path == "limits.session_warning":
 		return []string{"31s"}
 	case strings.Contains(k.Type, "`true`"):
@@ -113,6 +117,8 @@ func document(path, value string) string {
 	switch rest {
 	case "thresholds.energy_low":
 		return "turn: {thresholds: {energy_high: 0.5, energy_low: " + value + "}}"
+	case "tls.cert", "tls.key": // one is nothing without the other
+		return "server: {tls: {cert: " + value + ", key: " + value + "}}"
 	case "thresholds.energy_high", "thresholds.vad_speaking":
 		rest = "thresholds"
 		value = "{" + path[strings.LastIndexByte(path, '.')+1:] + ": " + value + "}"

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"reflect"
 	"regexp"
@@ -45,6 +47,7 @@ func validate(c *config.Config, o Options) error {
 	}
 	all = append(all, codes(c)...)
 	all = append(all, engines(c)...)
+	all = append(all, serverProblems(c)...)
 	return all.Err()
 }
 
@@ -61,6 +64,37 @@ func engines(c *config.Config) config.Problems {
 		{"speech.pocketsphinx.acoustic_model", c.Speech.Pocketsphinx.AcousticModel},
 		{"speech.pocketsphinx.language_model", c.Speech.Pocketsphinx.LanguageModel},
 		{"speech.pocketsphinx.dictionary", c.Speech.Pocketsphinx.Dictionary},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if _, err := os.Stat(f.path); err != nil {
+			all = append(all, c.Problem(f.key, fmt.Sprintf("%v", plain(err))))
+		}
+	}
+	return all
+}
+
+// serverProblems reports what is wrong with the server's section.
+func serverProblems(c *config.Config) config.Problems {
+	var all config.Problems
+	s := c.Server
+	if s.Addr != "" {
+		if _, port, err := net.SplitHostPort(s.Addr); err != nil || port == "" {
+			all = append(all, c.Problem("server.addr", fmt.Sprintf("is %q: expected HOST:PORT, such as 127.0.0.1:8080", s.Addr)))
+		}
+	}
+	for i, origin := range s.Origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+			all = append(all, c.Problem(fmt.Sprintf("server.origins[%d]", i), fmt.Sprintf("is %q: expected an origin such as https://app.example.com", origin)))
+		}
+	}
+	if (s.TLS.Cert == "") != (s.TLS.Key == "") {
+		all = append(all, c.Problem("server.tls", "has one of cert and key: expected both"))
+	}
+	for _, f := range []struct{ key, path string }{
+		{"server.keys.file", s.Keys.File}, {"server.tls.cert", s.TLS.Cert}, {"server.tls.key", s.TLS.Key},
 	} {
 		if f.path == "" {
 			continue

@@ -19,6 +19,7 @@ type Config struct {
 	Retry   Retry   `yaml:"retry"`
 	Speech  Speech  `yaml:"speech"`
 	Model   Model   `yaml:"model"`
+	Server  Server  `yaml:"server"`
 
 	at map[string]Position
 }
@@ -204,4 +205,32 @@ type Model struct {
 	APIVersion   string `yaml:"api_version"`
 	Organization string `yaml:"organization"`
 	MaxTokens    Count  `yaml:"max_tokens"`
+}
+
+// Server is what concerns `hocket serve` alone.
+type Server struct {
+	Addr    string   `yaml:"addr"`
+	Open    bool     `yaml:"open"`
+	Keys    KeyFiles `yaml:"keys"`
+	Origins []string `yaml:"origins"`
+	TLS     TLS      `yaml:"tls"`
+
+	MaxConversations Count `yaml:"max_conversations"`
+	MaxPerKey        Count `yaml:"max_per_key"`
+	MaxStreams       Count `yaml:"max_streams"`
+
+	Drain  Wait     `yaml:"drain"`
+	Resume Duration `yaml:"resume"`
+}
+
+// KeyFiles says where the API keys are.
+type KeyFiles struct {
+	Env  string `yaml:"env"`
+	File string `yaml:"file" path:"true"`
+}
+
+// TLS names the files of a certificate.
+type TLS struct {
+	Cert string `yaml:"cert" path:"true"`
+	Key  string `yaml:"key" path:"true"`
 }

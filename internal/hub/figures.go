@@ -32,6 +32,17 @@ type Timing struct {
 	Began time.Time `json:"-"`
 }
 
+// Stage is a part of the time of an answer.
+type Stage struct {
+	Name string
+	MS   float64
+}
+
+// Stages are the stages in their order.
+func (t Timing) Stages() []Stage {
+	return []Stage{{"endpoint", t.EndpointMS}, {"transcript", t.TranscriptMS}, {"reply", t.ReplyMS}, {"voice", t.VoiceMS}}
+}
+
 // Metrics are the figures of one conversation (seed 001, "Debug Visualization").
 type Metrics struct {
 	UserTurns          int     `json:"user_turns"`
