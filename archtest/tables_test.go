@@ -19,7 +19,7 @@ var layers = []struct {
 	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*"}},
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/media", "internal/explore"}},
-	{1, []string{"port", "conv"}},
+	{1, []string{"port", "conv", "internal/codec/*"}},
 	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/panel", "examples"}},
 	// internal/detector and internal/provider hold tests of the adapters below them
 	// together.
@@ -70,6 +70,8 @@ var workers = map[string]string{
 	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
 	"internal/app: (*Server).Run":              "itself: it takes what Serve returns before it does",
 	"internal/hub: (*Hub).Start":               "Drain, which waits for all conversations",
+	"internal/leg/webrtc: (*Leg).start":        "the leg's two workers; Close waits for them",
+	"internal/leg/webrtc: (*peer).work":        "what reads one connection; its close waits for it",
 	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
 	"session: (*Session).spawner":              "Run and RunVirtual wait for the jobs among their workers",
 	"session: (*Session).Run":                  "its WaitGroup, which it waits for, with the context cancelled, before it returns",

@@ -54,6 +54,26 @@ type Clocked interface {
 	Clocked()
 }
 
+// Watcher is a Leg whose connection may be lost and come back.
+type Watcher interface {
+	// Watch waits until the connection's state is another one than last, and
+	// returns it: who is slow learns what is so now, not all that was. A leg begins
+	// with [LineUp]. io.EOF says that the leg has ended, as Read does. It is called
+	// by one goroutine.
+	Watch(ctx context.Context, last Line) (Line, error)
+}
+
+// Line is the state of a leg's connection. While it is not up, what is written
+// is lost, and nothing, or silence, is read.
+type Line int
+
+// The states of a line.
+const (
+	LineUp    Line = iota
+	LineShaky      // nothing comes, which may mend by itself
+	LineLost       // somebody has to connect again
+)
+
 // Notice is news for the person's side.
 type Notice struct {
 	Type string // "state", "transcript", "caption", "notification", "turn"

@@ -51,6 +51,9 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		workers.Go(func() { s.listenTo(ctx) })
 	}
 	workers.Go(func() { fail(s.pace(ctx)) })
+	if w, ok := s.o.Leg.(port.Watcher); ok {
+		workers.Go(func() { s.watch(ctx, w) })
+	}
 
 	err = s.run(ctx)
 	s.end() // who posts must not wait for a loop that is gone
@@ -83,6 +86,27 @@ func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.F
 
 // enqueue never waits: what the uplink cannot keep up with is dropped.
 func (s *Session) enqueue(_ context.Context, f audio.Frame) { s.frames.push(f) }
+
+// watch tells the conversation what becomes of the line. It ends with the leg or
+// with ctx.
+func (s *Session) watch(ctx context.Context, w port.Watcher) {
+	line := port.LineUp
+	for {
+		next, err := w.Watch(ctx, line)
+		if err != nil {
+			return // Read tells that the leg has ended
+		}
+		line = next
+		switch line {
+		case port.LineUp:
+			s.postFact(conv.ConnectionRestored{})
+		case port.LineShaky:
+			s.postFact(conv.ConnectionLost{Retryable: true})
+		case port.LineLost:
+			s.postFact(conv.ConnectionLost{})
+		}
+	}
+}
 
 // silenceAfter is when a leg that sends nothing is taken to be silent: the turn
 // controller counts silence in frames.

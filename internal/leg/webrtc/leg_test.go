@@ -1,0 +1,97 @@
+package webrtc
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+func TestConformance(t *testing.T) {
+	porttest.TestLeg(t, func(t *testing.T) porttest.Line {
+		s := server(t, Options{Linger: -1})
+		c, l := connect(t, s, clientOptions{})
+		return porttest.Line{
+			Leg: l, Say: c.say, HangUp: c.close,
+			Heard: func() []int16 {
+				// What was written is on its way; packets that a burst of frames makes
+				// arrive in one, too.
+				deadline := time.Now().Add(patience)
+				for time.Now().Before(deadline) {
+					if h := c.all(); len(h) >= 20*rate/50 {
+						return h
+					}
+				}
+				return c.all()
+			},
+		}
+	})
+}
+
+// Both hear each other.
+func TestBothWays(t *testing.T) {
+	s := server(t, Options{})
+	c, l := connect(t, s, clientOptions{})
+	tone := porttest.Tone(rate, time.Second)
+	c.say(tone)
+	until(t, l, "the person is heard", loud)
+	n := 0
+	for range 60 {
+		f, err := l.Read(t.Context())
+		check(t, err)
+		if loud(f) {
+			n++
+		}
+	}
+	if n < 45 || n > 51 {
+		t.Errorf("%d more frames hold the 49 that were said", n)
+	}
+	speak(t, l, tone)
+	for range 20 {
+		_, err := l.Read(t.Context())
+		check(t, err)
+	}
+	h := c.all()
+	if a, b := audio.RMS(h), audio.RMS(tone); len(h) < len(tone) || a < b*0.8 || a > b*1.2 {
+		t.Errorf("heard %d samples at level %v, want %d at %v", len(h), a, len(tone), b)
+	}
+	if st := l.Stats(); st.Lost > 0 || st.Malformed > 0 || st.Received < 60 {
+		t.Errorf("statistics of a perfect line: %+v", st)
+	}
+}
+
+// A page that is closed is a lost line; a page that comes back goes on with the
+// same leg.
+func TestReattach(t *testing.T) {
+	s := server(t, Options{})
+	c, l := connect(t, s, clientOptions{})
+	c.close()
+	line, err := l.Watch(t.Context(), port.LineUp)
+	check(t, err)
+	if line == port.LineShaky {
+		line, err = l.Watch(t.Context(), line)
+		check(t, err)
+	}
+	if line != port.LineLost {
+		t.Fatalf("the line is %v", line)
+	}
+	for range 5 { // the call goes on meanwhile
+		_, err := l.Read(t.Context())
+		check(t, err)
+		check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: porttest.Tone(rate, audio.FrameDuration)}))
+	}
+	again := newClient(t, clientOptions{})
+	answer, err := l.Reattach(t.Context(), again.offer(nil))
+	check(t, err)
+	again.answer(answer)
+	if line, err = l.Watch(t.Context(), line); err != nil || line != port.LineUp {
+		t.Fatalf("the line is %v, %v", line, err)
+	}
+	tone := porttest.Tone(rate, 500*time.Millisecond)
+	again.say(tone)
+	until(t, l, "the person is heard again", loud)
+	speak(t, l, tone)
+	until(t, l, "the agent is heard again", func(audio.Frame) bool { return audio.RMS(again.all()) > 0.05 })
+}

@@ -1,0 +1,228 @@
+package webrtc
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/nack"
+	"github.com/pion/interceptor/pkg/report"
+	pion "github.com/pion/webrtc/v4"
+
+	"github.com/hocketvoice/hocket/internal/codec/opus"
+)
+
+const (
+	// A connection is shaky when nothing has come for so long, though it was asked
+	// for every keepalive, and lost after failed more.
+	disconnected = 2 * time.Second
+	failed       = 5 * time.Second
+	keepalive    = 500 * time.Millisecond
+
+	maxMessage = 64 << 10 // bytes of a text message, both ways
+)
+
+// ErrFull says that there are as many calls as there may be.
+var ErrFull = errors.New("webrtc: too many calls")
+
+// ErrClosed says that the server, or the leg, has ended.
+var ErrClosed = errors.New("webrtc: closed")
+
+// Server answers the offers of browsers. Its methods may be called from any
+// goroutine.
+type Server struct {
+	o      Options
+	mux    *ice.UDPMuxDefault
+	addr   net.Addr
+	api    *pion.API
+	config pion.Configuration
+
+	mu     sync.Mutex // guards all below
+	legs   map[*Leg]struct{}
+	closed bool
+}
+
+// NewServer opens the UDP port and makes the certificate of all calls.
+func NewServer(o Options) (*Server, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o.setDefaults()
+	s := &Server{o: o, legs: make(map[*Leg]struct{})}
+	// It never expires while the server runs, and each browser learns it anew.
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("webrtc: make a key: %w", err)
+	}
+	certificate, err := pion.GenerateCertificate(key)
+	if err != nil {
+		return nil, fmt.Errorf("webrtc: make a certificate: %w", err)
+	}
+	s.config.Certificates = []pion.Certificate{*certificate}
+	engine, err := mediaEngine()
+	if err != nil {
+		return nil, err
+	}
+	registry, err := interceptors()
+	if err != nil {
+		return nil, err
+	}
+	conn := o.Conn
+	if conn == nil {
+		if conn, err = (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", o.Addr); err != nil {
+			return nil, fmt.Errorf("webrtc: %w", err)
+		}
+	}
+	s.addr = conn.LocalAddr()
+	s.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: conn, Logger: loggers{o.Logger}.NewLogger("udp")})
+	settings, err := s.settings()
+	if err != nil {
+		return nil, errors.Join(err, s.mux.Close())
+	}
+	s.api = pion.NewAPI(pion.WithMediaEngine(engine), pion.WithInterceptorRegistry(registry), pion.WithSettingEngine(settings))
+	return s, nil
+}
+
+// codec is the only one, as browsers offer it (RFC 7587). Retransmission is
+// agreed on with clients that offer it.
+func codec() pion.RTPCodecParameters {
+	return pion.RTPCodecParameters{
+		PayloadType: 111,
+		RTPCodecCapability: pion.RTPCodecCapability{
+			MimeType: pion.MimeTypeOpus, ClockRate: opus.ClockRate, Channels: 2,
+			SDPFmtpLine: "minptime=10;useinbandfec=1", RTCPFeedback: []pion.RTCPFeedback{{Type: "nack"}},
+		},
+	}
+}
+
+func mediaEngine() (*pion.MediaEngine, error) {
+	engine := &pion.MediaEngine{}
+	if err := engine.RegisterCodec(codec(), pion.RTPCodecTypeAudio); err != nil {
+		return nil, fmt.Errorf("webrtc: %w", err)
+	}
+	return engine, nil
+}
+
+// interceptors ask for lost packets again, send again what the browser asks for,
+// and tell each other how the packets arrive.
+func interceptors() (*interceptor.Registry, error) {
+	registry := &interceptor.Registry{}
+	asker, err := nack.NewGeneratorInterceptor(nack.GeneratorInterval(20*time.Millisecond), nack.GeneratorSize(64))
+	if err != nil {
+		return nil, fmt.Errorf("webrtc: %w", err)
+	}
+	giver, err := nack.NewResponderInterceptor(nack.ResponderSize(64)) // packets, of 20 ms
+	if err != nil {
+		return nil, fmt.Errorf("webrtc: %w", err)
+	}
+	receiver, err := report.NewReceiverInterceptor(report.ReceiverInterval(time.Second))
+	if err != nil {
+		return nil, fmt.Errorf("webrtc: %w", err)
+	}
+	sender, err := report.NewSenderInterceptor(report.SenderInterval(time.Second))
+	if err != nil {
+		return nil, fmt.Errorf("webrtc: %w", err)
+	}
+	for _, f := range []interceptor.Factory{giver, asker, receiver, sender} {
+		registry.Add(f)
+	}
+	return registry, nil
+}
+
+func (s *Server) settings() (pion.SettingEngine, error) {
+	settings := pion.SettingEngine{LoggerFactory: loggers{s.o.Logger}}
+	settings.SetICEUDPMux(s.mux)
+	settings.SetICETimeouts(disconnected, failed, keepalive)
+	// Names under .local, behind which browsers hide their addresses, are not
+	// looked up: the browser's own checks tell the address.
+	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	settings.SetNetworkTypes([]pion.NetworkType{pion.NetworkTypeUDP4, pion.NetworkTypeUDP6})
+	settings.SetSCTPMaxMessageSize(maxMessage)
+	if a, ok := s.addr.(*net.UDPAddr); ok && a.IP.IsLoopback() {
+		settings.SetIncludeLoopbackCandidate(true)
+	}
+	if len(s.o.PublicIPs) > 0 {
+		if err := settings.SetICEAddressRewriteRules(pion.ICEAddressRewriteRule{
+			External: s.o.PublicIPs, AsCandidateType: pion.ICECandidateTypeHost, Mode: pion.ICEAddressRewriteReplace,
+		}); err != nil {
+			return settings, fmt.Errorf("webrtc: public addresses: %w", err)
+		}
+	}
+	return settings, nil
+}
+
+// Addr is the UDP address of all calls.
+func (s *Server) Addr() net.Addr { return s.addr }
+
+// Accept answers a browser's offer. The answer holds all candidates; the leg
+// connects once the browser has it. Errors about the offer are [ErrOffer]. The
+// leg belongs to the caller, who closes it.
+func (s *Server) Accept(ctx context.Context, offer string) (*Leg, string, error) {
+	if err := checkOffer(offer); err != nil {
+		return nil, "", err
+	}
+	l, err := newLeg(s)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := s.add(l); err != nil {
+		return nil, "", err
+	}
+	answer, err := l.Reattach(ctx, offer)
+	if err != nil {
+		s.remove(l)
+		return nil, "", err
+	}
+	l.start()
+	return l, answer, nil
+}
+
+func (s *Server) add(l *Leg) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return ErrClosed
+	case len(s.legs) >= s.o.MaxLegs:
+		return ErrFull
+	}
+	s.legs[l] = struct{}{}
+	return nil
+}
+
+func (s *Server) remove(l *Leg) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.legs, l)
+}
+
+// Legs is how many there are.
+func (s *Server) Legs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.legs)
+}
+
+// Close ends all legs, waits for them, and closes the port.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	legs := make([]*Leg, 0, len(s.legs))
+	for l := range s.legs {
+		legs = append(legs, l)
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, l := range legs {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(append(errs, s.mux.Close())...)
+}
