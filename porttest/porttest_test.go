@@ -47,6 +47,13 @@ func TestFakeLeg(t *testing.T) {
 		l := &AckLeg{Leg: NewLeg(LegOptions{Keep: true}), Behind: 800}
 		return Line{Leg: l, Say: l.Say, HangUp: l.HangUp, Heard: l.Heard}
 	})
+	TestLeg(t, func(*testing.T) Line {
+		l := NewLineLeg(NewLeg(LegOptions{Keep: true}))
+		return Line{
+			Leg: l, Say: l.Say, HangUp: l.HangUp, Heard: l.Heard,
+			Cut: func() { l.SetLine(port.LineShaky) }, Mend: func() { l.SetLine(port.LineUp) },
+		}
+	})
 }
 
 func TestFakeModel(t *testing.T) {

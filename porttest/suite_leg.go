@@ -20,6 +20,8 @@ type Line struct {
 	Say    func(pcm []int16) // the person says something
 	HangUp func()
 	Heard  func() []int16 // all that the agent has sent
+	// Cut loses the connection, and Mend brings it back, for a port.Watcher.
+	Cut, Mend func()
 }
 
 // legPatience bounds the wait for a leg, on the real clock.
@@ -40,6 +42,9 @@ func TestLeg(t *testing.T, open func(*testing.T) Line) {
 		{"Notify never blocks", noticesFlood},
 		{"reading, writing, clearing and notices go on at once", allAtOnce},
 		{"what is reported as played was written", acknowledged},
+		{"the end of the context ends Watch", watchEnds},
+		{"Watch ends with the leg", watchSeesTheEnd},
+		{"a lost line is told, and comes back", lineLost},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.test(t, open(t)) })
 	}
@@ -145,7 +150,7 @@ func hangUp(t *testing.T, l Line) {
 		t.Fatal(err)
 	}
 	l.HangUp()
-	for range 500 {
+	for deadline := time.Now().Add(legPatience); time.Now().Before(deadline); {
 		if _, err := read(t.Context(), t, l.Leg); err != nil {
 			if !errors.Is(err, io.EOF) {
 				t.Fatalf("Read returned %v, want io.EOF", err)

@@ -134,6 +134,21 @@ func (l *Leg) Receive(ctx context.Context) (string, error) {
 	}
 }
 
+// OnMessage has f called with each message of the client, in order, on a
+// goroutine of the leg, in place of [Leg.Receive]. f may take its time: the client
+// is held back meanwhile. ctx ends it, and is f's.
+func (l *Leg) OnMessage(ctx context.Context, f func(context.Context, string)) {
+	l.workers.Go(func() {
+		for {
+			text, err := l.Receive(ctx)
+			if err != nil {
+				return
+			}
+			f(ctx, text)
+		}
+	})
+}
+
 // open takes the first channel that the client opens. Others it closes.
 func (p *peer) open(c *pion.DataChannel) {
 	p.mu.Lock()

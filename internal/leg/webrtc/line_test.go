@@ -1,0 +1,190 @@
+package webrtc
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	pion "github.com/pion/webrtc/v4"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// watch waits for a state of the line, past others.
+func watch(t *testing.T, l *Leg, last, want port.Line) {
+	t.Helper()
+	for last != want {
+		line, err := l.Watch(t.Context(), last)
+		if err != nil {
+			t.Fatalf("the line is %v, want %v: %v", line, want, err)
+		}
+		last = line
+	}
+}
+
+// hearing checks that both sides hear each other now.
+func hearing(t *testing.T, c *client, l *Leg) {
+	t.Helper()
+	tone := porttest.Tone(rate, 400*time.Millisecond)
+	c.say(tone)
+	until(t, l, "the person is heard", loud)
+	n := len(c.all())
+	speak(t, l, tone)
+	until(t, l, "the agent is heard", func(audio.Frame) bool {
+		h := c.all()
+		return len(h) > n && audio.RMS(h[n:]) > 0.02
+	})
+}
+
+// Two seconds without a packet make the line shaky; when they come again it is as
+// before.
+func TestLineIsShaky(t *testing.T) {
+	t.Parallel()
+	net := newRough(t, weather{})
+	c, l := connect(t, server(t, Options{Conn: net}), clientOptions{})
+	hearing(t, c, l)
+	net.cut(true)
+	cut := time.Now()
+	if line, err := l.Watch(t.Context(), port.LineUp); err != nil || line != port.LineShaky {
+		t.Fatalf("the line is %v, %v", line, err)
+	}
+	if d := time.Since(cut); d < disconnected-500*time.Millisecond || d > disconnected+time.Second {
+		t.Errorf("shaky after %v", d)
+	}
+	net.cut(false)
+	if line, err := l.Watch(t.Context(), port.LineShaky); err != nil || line != port.LineUp {
+		t.Fatalf("the line is %v, %v", line, err)
+	}
+	hearing(t, c, l)
+}
+
+// A line that is lost comes back with an ICE restart, on the same connection.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	net := newRough(t, weather{})
+	c, l := connect(t, server(t, Options{Conn: net}), clientOptions{})
+	hearing(t, c, l)
+	// While all is well: another network is there, the old one still works.
+	restart(t, c, l)
+	hearing(t, c, l)
+	if line, err := l.Watch(t.Context(), port.LineLost); err != nil || line != port.LineUp {
+		t.Fatalf("the line is %v, %v", line, err)
+	}
+	net.cut(true)
+	watch(t, l, port.LineUp, port.LineLost)
+	net.cut(false)
+	restart(t, c, l)
+	watch(t, l, port.LineLost, port.LineUp)
+	hearing(t, c, l)
+}
+
+func restart(t *testing.T, c *client, l *Leg) {
+	t.Helper()
+	answer, err := l.Renegotiate(t.Context(), c.offer(&pion.OfferOptions{ICERestart: true}))
+	check(t, err)
+	c.answer(answer)
+}
+
+// Who does not come back has hung up.
+func TestLinger(t *testing.T) {
+	t.Parallel()
+	c, l := connect(t, server(t, Options{Linger: 300 * time.Millisecond}), clientOptions{})
+	hearing(t, c, l)
+	c.close()
+	watch(t, l, port.LineUp, port.LineLost)
+	lost := time.Now()
+	var err error
+	for err == nil {
+		_, err = l.Read(t.Context())
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Fatalf("Read returned %v, want io.EOF", err)
+	}
+	if d := time.Since(lost); d < 200*time.Millisecond || d > 3*time.Second {
+		t.Errorf("it ended %v after the loss", d)
+	}
+	if _, err := l.Watch(t.Context(), port.LineLost); !errors.Is(err, io.EOF) {
+		t.Errorf("Watch returned %v, want io.EOF", err)
+	}
+	if _, err := l.Reattach(t.Context(), newClient(t, clientOptions{}).offer(nil)); !errors.Is(err, ErrClosed) {
+		t.Errorf("Reattach behind the end: %v", err)
+	}
+	if err := l.Send("hello"); !errors.Is(err, ErrClosed) {
+		t.Errorf("Send behind the end: %v", err)
+	}
+	if _, err := l.Receive(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("Receive behind the end: %v", err)
+	}
+	check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: make([]int16, rate/50)}))
+}
+
+// An answer that never reaches the browser costs nothing for long.
+func TestNobodyConnects(t *testing.T) {
+	t.Parallel()
+	s := server(t, Options{Connect: 300 * time.Millisecond, Linger: 100 * time.Millisecond})
+	l, _, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil))
+	check(t, err)
+	if _, err := l.Read(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("Read returned %v, want io.EOF", err)
+	}
+	check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: make([]int16, rate/50)}))
+	if n := s.Legs(); n != 1 {
+		t.Errorf("%d legs before Close", n)
+	}
+	check(t, l.Close())
+	check(t, l.Close())
+	if n := s.Legs(); n != 0 {
+		t.Errorf("%d legs behind Close", n)
+	}
+}
+
+// A second page takes over from one that is still there, and only when it
+// stands.
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	first, l := connect(t, server(t, Options{}), clientOptions{})
+	hearing(t, first, l)
+	never := newClient(t, clientOptions{})
+	_, err := l.Reattach(t.Context(), never.offer(nil))
+	check(t, err)
+	hearing(t, first, l) // it has not connected
+	second := newClient(t, clientOptions{})
+	answer, err := l.Reattach(t.Context(), second.offer(nil))
+	check(t, err)
+	second.answer(answer)
+	second.await(pion.PeerConnectionStateConnected)
+	hearing(t, second, l)
+	first.await(pion.PeerConnectionStateClosed)
+}
+
+// The server's end is the end of all legs, also of those whose session still
+// reads.
+func TestServerCloses(t *testing.T) {
+	t.Parallel()
+	s, err := NewServer(Options{MaxLegs: 1})
+	check(t, err)
+	c, l := connect(t, s, clientOptions{})
+	hearing(t, c, l)
+	if _, _, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil)); !errors.Is(err, ErrFull) {
+		t.Errorf("one leg too many: %v", err)
+	}
+	done := make(chan error)
+	go func() {
+		for {
+			if _, err := l.Read(t.Context()); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	check(t, s.Close())
+	if err := <-done; !errors.Is(err, io.EOF) {
+		t.Errorf("Read returned %v, want io.EOF", err)
+	}
+	if _, _, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil)); !errors.Is(err, ErrClosed) {
+		t.Errorf("Accept behind the end: %v", err)
+	}
+}

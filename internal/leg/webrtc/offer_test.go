@@ -1,0 +1,183 @@
+package webrtc
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	pion "github.com/pion/webrtc/v4"
+)
+
+// chromeOffer is what Chromium offers, shortened.
+const chromeOffer = `v=0
+o=- 4611731400430051336 2 IN IP4 127.0.0.1
+s=-
+t=0 0
+a=group:BUNDLE 0 1
+a=extmap-allow-mixed
+a=msid-semantic: WMS
+m=audio 9 UDP/TLS/RTP/SAVPF 111 63 9 0 8 13 110 126
+c=IN IP4 0.0.0.0
+a=rtcp:9 IN IP4 0.0.0.0
+a=ice-ufrag:EsAw
+a=ice-pwd:P2uYro0UCOQ4zxjKXaWCBui1
+a=ice-options:trickle
+a=fingerprint:sha-256 D2:FA:0E:C3:22:59:5E:14:95:69:92:3D:13:B4:84:24:2C:C2:A2:C0:3E:FD:34:8E:5E:EA:6F:AF:52:CE:E6:0F
+a=setup:actpass
+a=mid:0
+a=extmap:1 urn:ietf:params:rtp-hdrext:ssrc-audio-level
+a=sendrecv
+a=rtcp-mux
+a=rtpmap:111 opus/48000/2
+a=rtcp-fb:111 transport-cc
+a=fmtp:111 minptime=10;useinbandfec=1
+a=rtpmap:63 red/48000/2
+a=fmtp:63 111/111
+a=rtpmap:9 G722/8000
+a=rtpmap:0 PCMU/8000
+a=rtpmap:8 PCMA/8000
+a=rtpmap:13 CN/8000
+a=rtpmap:110 telephone-event/48000
+a=rtpmap:126 telephone-event/8000
+m=application 9 UDP/DTLS/SCTP webrtc-datachannel
+c=IN IP4 0.0.0.0
+a=ice-ufrag:EsAw
+a=ice-pwd:P2uYro0UCOQ4zxjKXaWCBui1
+a=fingerprint:sha-256 D2:FA:0E:C3:22:59:5E:14:95:69:92:3D:13:B4:84:24:2C:C2:A2:C0:3E:FD:34:8E:5E:EA:6F:AF:52:CE:E6:0F
+a=setup:actpass
+a=mid:1
+a=sctp-port:5000
+a=max-message-size:262144
+`
+
+// edit replaces a text of the offer that is in it.
+func edit(t testing.TB, from, to string) string {
+	t.Helper()
+	if !strings.Contains(chromeOffer, from) {
+		t.Fatalf("the offer has no %q", from)
+	}
+	return strings.ReplaceAll(chromeOffer, from, to)
+}
+
+func TestOffers(t *testing.T) {
+	s := server(t, Options{})
+	audio := chromeOffer[strings.Index(chromeOffer, "m=audio"):strings.Index(chromeOffer, "m=application")]
+	application := chromeOffer[strings.Index(chromeOffer, "m=application"):]
+	for name, c := range map[string]struct{ offer, want string }{
+		"empty":         {"", "empty"},
+		"text":          {"hello", "malformed"},
+		"too long":      {strings.Repeat("a=x\n", maxOffer), "bytes"},
+		"too many":      {strings.Repeat("a\n", maxLines+1), "lines"},
+		"no audio":      {strings.Replace(chromeOffer, audio, "", 1), "no audio"},
+		"video":         {edit(t, "m=application", "m=video 9 UDP/TLS/RTP/SAVPF 96\na=rtpmap:96 VP8/90000\nm=application"), `"video"`},
+		"two audios":    {strings.Replace(chromeOffer, audio, audio+audio, 1), "2 audio lines"},
+		"two channels":  {chromeOffer + application, "2 lines for data channels"},
+		"inactive":      {edit(t, "a=sendrecv", "a=inactive"), "inactive"},
+		"switched off":  {edit(t, "m=audio 9", "m=audio 0"), "port 0"},
+		"other codec":   {edit(t, "opus/48000/2", "speex/16000"), "opus/48000/2"},
+		"candidates":    {edit(t, "a=mid:0", "a=mid:0\n"+strings.Repeat("a=candidate:1 1 udp 1 10.0.0.1 9 typ host\n", maxCandidates+1)), "candidates"},
+		"no ufrag":      {edit(t, "a=ice-ufrag:EsAw\n", ""), ""},
+		"no finger":     {edit(t, "a=fingerprint:sha-256", "a=finger:sha-256"), ""},
+		"bad candidate": {edit(t, "a=mid:0", "a=mid:0\na=candidate:x"), ""},
+	} {
+		l, _, err := s.Accept(t.Context(), c.offer)
+		if l != nil {
+			check(t, l.Close())
+		}
+		if !errors.Is(err, ErrOffer) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if n := s.Legs(); n != 0 {
+		t.Errorf("%d legs are left of offers that were refused", n)
+	}
+	l, answer, err := s.Accept(t.Context(), chromeOffer)
+	check(t, err)
+	for _, line := range []string{"a=candidate:", "opus/48000/2", "useinbandfec=1", "a=sendrecv", "a=setup:active"} {
+		if !strings.Contains(answer, line) {
+			t.Errorf("the answer has no %q:\n%s", line, answer)
+		}
+	}
+	if strings.Contains(answer, "PCMU") || strings.Count(answer, "m=") != 2 {
+		t.Errorf("the answer has more than was offered, or is agreed on:\n%s", answer)
+	}
+	if _, err := l.Renegotiate(t.Context(), "hello"); !errors.Is(err, ErrOffer) {
+		t.Errorf("Renegotiate: %v", err)
+	}
+	if _, err := l.Reattach(t.Context(), "hello"); !errors.Is(err, ErrOffer) {
+		t.Errorf("Reattach: %v", err)
+	}
+	check(t, l.Close())
+}
+
+// A browser behind a network address translation is told the public address.
+func TestPublicIP(t *testing.T) {
+	s := server(t, Options{PublicIPs: []string{"203.0.113.7"}})
+	l, answer, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil))
+	check(t, err)
+	defer l.Close()
+	if !strings.Contains(answer, " 203.0.113.7 ") || strings.Contains(answer, "candidate:1 1 udp 2130706431 127.0.0.1") {
+		t.Errorf("the answer:\n%s", answer)
+	}
+}
+
+// Retransmission is agreed on with who offers it, and only then.
+func TestNack(t *testing.T) {
+	s := server(t, Options{})
+	for _, c := range []struct {
+		offer string
+		want  bool
+	}{{chromeOffer, false}, {edit(t, "a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 nack"), true}} {
+		l, answer, err := s.Accept(t.Context(), c.offer)
+		check(t, err)
+		if got := strings.Contains(answer, "a=rtcp-fb:111 nack"); got != c.want {
+			t.Errorf("nack %v, want %v, in\n%s", got, c.want, answer)
+		}
+		check(t, l.Close())
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for name, o := range map[string]Options{
+		"rate":      {Rate: 44100},
+		"bitrate":   {Bitrate: 1},
+		"address":   {Addr: "nowhere"},
+		"public":    {PublicIPs: []string{"example.org"}},
+		"connect":   {Connect: -1},
+		"too few":   {MaxLegs: -1},
+		"not local": {Addr: "192.0.2.1:0"},
+	} {
+		if s, err := NewServer(o); err == nil {
+			check(t, s.Close())
+			t.Errorf("%s: %+v is taken", name, o)
+		}
+	}
+}
+
+// FuzzOffer: an offer is refused or answered, and nothing panics.
+func FuzzOffer(f *testing.F) {
+	f.Add(chromeOffer)
+	f.Add("v=0\r\no=- 0 0 IN IP4 0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=rtpmap:111 opus/48000/2\r\n")
+	s := server(f, Options{})
+	f.Fuzz(func(t *testing.T, offer string) {
+		if checkOffer(offer) != nil {
+			return
+		}
+		l, answer, err := s.Accept(t.Context(), offer)
+		if err != nil {
+			if !errors.Is(err, ErrOffer) {
+				t.Fatalf("not the client's fault: %v", err)
+			}
+			return
+		}
+		defer l.Close()
+		if !strings.Contains(answer, "m=audio") {
+			t.Fatalf("the answer has no audio: %s", answer)
+		}
+		var d pion.SessionDescription
+		d.Type, d.SDP = pion.SDPTypeAnswer, answer
+		if _, err := d.Unmarshal(); err != nil {
+			t.Fatalf("the answer is malformed: %v", err)
+		}
+	})
+}
