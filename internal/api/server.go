@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 	"sync"
+
+	"github.com/hocketvoice/hocket/internal/panel"
 )
 
 // Server answers requests. It is safe for concurrent use. Event streams end with
@@ -131,8 +133,7 @@ func (s *Server) panel() http.Handler {
 		}
 		h := w.Header()
 		h.Set("Cache-Control", "no-cache")
-		h.Set("Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' blob:; "+
-			"worker-src 'self' blob:; connect-src 'self' ws: wss:; frame-ancestors 'none'; base-uri 'none'")
+		h.Set("Content-Security-Policy", panel.ContentSecurityPolicy)
 		h.Set("Referrer-Policy", "no-referrer")
 		files.ServeHTTP(w, r)
 	})

@@ -1,0 +1,129 @@
+// Pictures of each state, light and dark, on a desktop and on a phone, into
+// reports/panel (git ignores it). SHOTS names another folder.
+
+import { mkdirSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { engineWords } from "../src/words/catalog.ts";
+import { dist, launch, web } from "./browser.ts";
+import { Fake } from "./fake.ts";
+
+const out = process.env.SHOTS ?? `${web}../reports/panel`;
+const only = process.argv[2];
+mkdirSync(out, { recursive: true });
+
+const sizes = { desktop: { width: 1360, height: 860 }, phone: { width: 360, height: 740 } };
+
+interface Shot {
+  name: string;
+  trace?: string;
+  run: (page: Page, fake: Fake) => Promise<void>;
+  full?: boolean;
+}
+
+const openTrace = async (page: Page, file: string) => {
+  await page.goto("#inspect");
+  await page.setInputFiles("input[type=file]", `${web}test/fixtures/${file}`);
+  await page.waitForSelector(".timeline");
+};
+
+const until = (state: string) => async (page: Page) => {
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.waitForSelector(`.state[data-state="${state}"]`, { timeout: 60_000 });
+};
+
+const shots: Shot[] = [
+  { name: "talk-ready", run: async (page) => void (await page.waitForSelector(".talk-button:not(:disabled)")) },
+  { name: "talk-speaking", run: until("speaking") },
+  { name: "talk-listening", run: until("listening") },
+  {
+    name: "talk-thinking",
+    run: async (page, fake) => {
+      fake.holdAt = (s) => s.event === "stt.final";
+      await until("processing")(page);
+    },
+  },
+  { name: "talk-waiting", trace: "desk.jsonl", run: until("waitingForCopilot") },
+  {
+    name: "talk-interrupted",
+    run: async (page, fake) => {
+      fake.options.speed = 30;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.waitForSelector(".unheard", { timeout: 60_000 });
+    },
+  },
+  {
+    name: "talk-no-microphone",
+    run: async (page) => {
+      await page.evaluate(() => {
+        navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("denied", "NotAllowedError"));
+      });
+      await page.getByRole("button", { name: "Start talking" }).click();
+      await page.waitForSelector(".banner");
+    },
+  },
+  {
+    name: "talk-key",
+    run: async (page, fake) => {
+      fake.options.key = "secret";
+      await page.reload();
+      await page.waitForSelector("dialog[open]");
+    },
+  },
+  { name: "inspect-empty", run: async (page) => void (await page.goto("#inspect")) },
+  {
+    name: "inspect-trace",
+    full: true,
+    run: async (page) => {
+      await openTrace(page, "flights.jsonl");
+      await page.getByLabel("Position in the conversation").fill("124");
+    },
+  },
+  {
+    name: "inspect-tools",
+    full: true,
+    run: async (page) => {
+      await openTrace(page, "desk.jsonl");
+      await page.getByLabel("Position in the conversation").fill("38");
+    },
+  },
+  {
+    name: "inspect-live",
+    run: async (page, fake) => {
+      fake.options.speed = 4;
+      fake.add("clinic", "webrtc");
+      fake.add("flights", "text");
+      await page.goto("#inspect");
+      await page.locator(".conversation").first().click();
+      await page.waitForTimeout(2500);
+    },
+  },
+  {
+    name: "inspect-bad-file",
+    run: async (page) => {
+      await page.goto("#inspect");
+      await page.setInputFiles("input[type=file]", { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("hello\n") });
+      await page.waitForSelector(".banner");
+    },
+  },
+];
+
+const browser = await launch();
+for (const shot of shots.filter((s) => !only || s.name.includes(only))) {
+  for (const [size, viewport] of Object.entries(sizes)) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const fake = new Fake({ dist, trace: `${web}test/fixtures/${shot.trace ?? "flights.jsonl"}`, words: engineWords("en"), speed: 3 });
+      const context = await browser.newContext({ baseURL: await fake.listen(), viewport, colorScheme, locale: "en" });
+      const page = await context.newPage();
+      page.on("pageerror", (err) => console.error(`${shot.name}: ${err.message}`));
+      page.on("console", (m) => m.type() === "error" && console.error(`${shot.name}: ${m.text()}`));
+      await page.goto("/");
+      await shot.run(page, fake);
+      await page.waitForTimeout(250);
+      await page.screenshot({ path: `${out}/${shot.name}-${size}-${colorScheme}.png`, fullPage: shot.full ?? false });
+      await context.close();
+      await fake.close();
+    }
+  }
+}
+await browser.close();
+console.log(`pictures in ${out}`);

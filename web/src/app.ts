@@ -1,0 +1,185 @@
+// The state of the whole panel: where it is, what it knows of the server, which
+// conversation is watched.
+
+import { effect, signal, type Signal } from "@preact/signals";
+import { ConversationStore } from "./conversation.ts";
+import { keep, kept, set, setting } from "./kept.ts";
+import type { Agent, Listed, Message } from "./model/wire.ts";
+import { Session, type Audio } from "./session.ts";
+import { FileSource, maxFile } from "./source/file.ts";
+import { HostSource, type Port } from "./source/host.ts";
+import { LiveSource } from "./source/live.ts";
+import { ApiError, Server } from "./source/server.ts";
+import { problemOf, type Problem, type Source } from "./source/source.ts";
+import { TraceError } from "./model/trace.ts";
+
+export type Route = "talk" | "inspect";
+export type Theme = "auto" | "light" | "dark";
+export type Language = "en" | "de";
+
+/** Waits between looks at the server when it does not answer, in milliseconds. */
+const retryAfter = 3000;
+
+/** App is made once per page. A host port makes it the panel inside of that host. */
+export class App {
+  readonly route = signal<Route>("talk");
+  readonly theme = signal<Theme>((setting("theme") as Theme | undefined) ?? "auto");
+  readonly language: Signal<Language>;
+  readonly agents = signal<readonly Agent[] | undefined>(undefined);
+  readonly agent = signal("");
+  readonly conversations = signal<readonly Listed[]>([]);
+  /** The conversation that Inspect shows. */
+  readonly watched = signal<ConversationStore | undefined>(undefined);
+  readonly watchedId = signal("");
+  readonly problem = signal<Problem | undefined>(undefined);
+  /** A trace that could not be opened. */
+  readonly fileProblem = signal<(Problem & { file: string; line?: number }) | undefined>(undefined);
+  readonly keyAsked = signal(false);
+  readonly key = signal(kept<string>("key") ?? "");
+  readonly server: Server;
+  readonly session: Session;
+  readonly host: ConversationStore | undefined;
+
+  private readonly stop = new AbortController();
+
+  constructor(audio: Audio | undefined, port?: Port) {
+    const browser = navigator.language.toLowerCase().startsWith("de") ? "de" : "en";
+    this.language = signal<Language>((setting("language") as Language | undefined) ?? browser);
+    this.server = new Server("", () => this.key.peek());
+    this.session = new Session(this.server, audio);
+    if (port) {
+      this.host = new ConversationStore(new HostSource(port, ""), this.language.peek());
+      this.watched.value = this.host;
+    }
+    this.followTheme();
+    this.followRoute();
+    // The audio ends with the conversation, whoever ended it.
+    effect(() => {
+      if (!this.session.active.value && this.session.call.peek()) this.session.hangUp();
+    });
+  }
+
+  /** run speaks to the server until close. In a host there is none. */
+  async run(): Promise<void> {
+    if (this.host) return;
+    await this.load();
+    await this.follow();
+  }
+
+  close(): void {
+    this.stop.abort();
+    this.watched.peek()?.close();
+  }
+
+  /** useKey tries a key: it is kept in this tab alone. */
+  async useKey(key: string): Promise<void> {
+    this.key.value = key;
+    keep("key", key === "" ? undefined : key);
+    this.keyAsked.value = false;
+    await this.load();
+  }
+
+  /** load asks for the agents, until the server answers. */
+  private async load(): Promise<void> {
+    for (let first = true; !this.stop.signal.aborted; first = false) {
+      try {
+        const agents = await this.server.agents();
+        this.agents.value = agents;
+        if (!agents.some((a) => a.name === this.agent.peek())) this.agent.value = agents[0]?.name ?? "";
+        this.problem.value = undefined;
+        if (await this.session.resume(agents)) this.watch(this.session.id.peek());
+        return;
+      } catch (err) {
+        this.problem.value = problemOf(err);
+        if (err instanceof ApiError && err.status === 401) {
+          this.keyAsked.value = true;
+          return;
+        }
+        if (first && err instanceof ApiError && err.status !== 0) return;
+        await new Promise((r) => setTimeout(r, retryAfter));
+      }
+    }
+  }
+
+  /** follow keeps the list of conversations. */
+  private async follow(): Promise<void> {
+    while (!this.stop.signal.aborted) {
+      try {
+        for await (const m of this.server.changes(this.stop.signal)) {
+          // The list is read when its changes are already followed, so that none is missed.
+          if (m.type === "open" || m.type === "gap") this.conversations.value = await this.server.conversations();
+          else this.conversations.value = listed(this.conversations.peek(), m);
+        }
+      } catch {
+        // The stream is taken up again below.
+      }
+      await new Promise((r) => setTimeout(r, retryAfter));
+    }
+  }
+
+  /** watch shows a conversation of the server's. The page's own is not opened twice. */
+  watch(id: string): void {
+    if (this.watchedId.peek() === id && this.watched.peek()) return;
+    const own = this.session.id.peek() === id ? this.session.store.peek() : undefined;
+    const known = this.conversations.peek().find((c) => c.id === id);
+    const agent = known?.agent ?? this.agent.peek();
+    const language = this.agents.peek()?.find((a) => a.name === agent)?.language;
+    this.show(own ?? new ConversationStore(new LiveSource(this.server, id, agent), language), id);
+  }
+
+  /** openFile shows a trace from disk. */
+  async openFile(file: File): Promise<void> {
+    this.fileProblem.value = undefined;
+    try {
+      if (file.size > maxFile) throw new TraceError(0, "json", "too large");
+      this.open(new FileSource(file.name, await file.text()));
+    } catch (err) {
+      const line = err instanceof TraceError ? err.line : undefined;
+      this.fileProblem.value = { ...problemOf(err, "trace"), file: file.name, line };
+    }
+  }
+
+  /** open shows any source. It throws what the source throws. */
+  open(source: Source): void {
+    const store = new ConversationStore(source);
+    if (source.kind === "file") store.lookAt(0);
+    this.show(store, "");
+  }
+
+  private show(store: ConversationStore, id: string): void {
+    const before = this.watched.peek();
+    if (before && before !== this.session.store.peek() && before !== this.host) before.close();
+    this.watchedId.value = id;
+    this.watched.value = store;
+    this.fileProblem.value = undefined;
+  }
+
+  private followTheme(): void {
+    effect(() => {
+      const theme = this.theme.value;
+      if (theme === "auto") delete document.documentElement.dataset.theme;
+      else document.documentElement.dataset.theme = theme;
+      set("theme", theme === "auto" ? undefined : theme);
+    });
+    effect(() => {
+      document.documentElement.lang = this.language.value;
+    });
+  }
+
+  private followRoute(): void {
+    const read = () => (this.route.value = location.hash.startsWith("#inspect") ? "inspect" : "talk");
+    read();
+    window.addEventListener("hashchange", read, { signal: this.stop.signal });
+  }
+}
+
+/** listed is the list of conversations after a message of the stream of all. */
+export function listed(list: readonly Listed[], m: Message): readonly Listed[] {
+  const c = m.payload as unknown as Listed;
+  if (typeof c.id !== "string") return list;
+  const at = list.findIndex((l) => l.id === c.id);
+  if (at < 0) return [c, ...list];
+  const next = list.slice();
+  next[at] = { ...list[at]!, ...c };
+  return next;
+}

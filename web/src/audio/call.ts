@@ -1,0 +1,191 @@
+// The audio of a conversation held from this page: microphone, WebRTC, playback.
+// The only module that knows the microphone; a page that must not have one
+// (an editor's webview) does without it.
+
+import { Meter } from "./meter.ts";
+
+/** MicrophoneError says why there is no microphone. */
+export class MicrophoneError extends Error {
+  readonly code: "mic_denied" | "mic_missing" | "mic_busy" | "mic_insecure" | "mic_failed";
+  constructor(code: MicrophoneError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Link is the state of the audio's way to the server. */
+export type Link = "connecting" | "open" | "shaky" | "lost";
+
+/** Exchange hands an offer to the server, and its answer back. */
+export type Exchange = (sdp: string) => Promise<string>;
+
+/** Candidates are gathered for at most so long before the offer goes out, in milliseconds. */
+const gathering = 1500;
+
+/** A link that is shaky for so long is renegotiated, in milliseconds. */
+const patience = 2000;
+
+/** AudioCall is one call. open, then renegotiate as often as needed, then close. */
+export class AudioCall {
+  readonly microphone: Meter;
+  readonly agent: Meter;
+  private readonly pc = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
+  private readonly player = new Audio();
+  private readonly context = new AudioContext();
+  private readonly stream: MediaStream;
+  private readonly onLink: (l: Link) => void;
+  private exchange: Exchange | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private restarting = false;
+  private closed = false;
+  private readonly online = () => void this.renegotiate();
+
+  private constructor(stream: MediaStream, onLink: (l: Link) => void) {
+    this.stream = stream;
+    this.onLink = onLink;
+    this.microphone = new Meter(this.context);
+    this.agent = new Meter(this.context);
+    this.microphone.connect(stream);
+    this.player.autoplay = true;
+    for (const track of stream.getAudioTracks()) this.pc.addTrack(track, stream);
+    this.pc.ontrack = (e) => {
+      const remote = e.streams[0] ?? new MediaStream([e.track]);
+      this.player.srcObject = remote;
+      // Refused only without a gesture; unblock tries again with one.
+      this.player.play().catch(() => undefined);
+      this.agent.connect(remote);
+    };
+    this.pc.onconnectionstatechange = () => this.watch();
+    globalThis.addEventListener("online", this.online);
+  }
+
+  /** open asks for the microphone and connects. It throws a MicrophoneError, or what the exchange throws. */
+  static async open(exchange: Exchange, onLink: (l: Link) => void): Promise<AudioCall> {
+    const call = new AudioCall(await capture(), onLink);
+    try {
+      await call.negotiate(exchange, false);
+    } catch (err) {
+      call.close();
+      throw err;
+    }
+    return call;
+  }
+
+  /** later is the exchange for every negotiation but the first. */
+  later(exchange: Exchange): void {
+    this.exchange = exchange;
+  }
+
+  /** listen opens or closes the microphone; the track goes on, silent. */
+  listen(open: boolean): void {
+    for (const track of this.stream.getAudioTracks()) track.enabled = open;
+  }
+
+  /** unblock starts what the browser held back for want of a gesture. */
+  unblock(): void {
+    void this.context.resume();
+    if (this.player.paused && this.player.srcObject) this.player.play().catch(() => undefined);
+  }
+
+  /** network is the time that the audio spends between here and the server, one way, in milliseconds. */
+  async network(): Promise<number | undefined> {
+    let trip: number | undefined;
+    for (const s of (await this.pc.getStats()).values() as Iterable<Record<string, unknown>>) {
+      if (s.type === "candidate-pair" && s.nominated === true && typeof s.currentRoundTripTime === "number") {
+        trip = s.currentRoundTripTime;
+      }
+    }
+    return trip === undefined ? undefined : (trip * 1000) / 2;
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    clearTimeout(this.timer);
+    globalThis.removeEventListener("online", this.online);
+    this.pc.onconnectionstatechange = null;
+    this.pc.close();
+    for (const track of this.stream.getTracks()) track.stop();
+    this.player.srcObject = null;
+    void this.context.close();
+  }
+
+  private async negotiate(exchange: Exchange, iceRestart: boolean): Promise<void> {
+    await this.pc.setLocalDescription(await this.pc.createOffer({ iceRestart }));
+    await gathered(this.pc);
+    const answer = await exchange(this.pc.localDescription?.sdp ?? "");
+    if (this.closed) return;
+    await this.pc.setRemoteDescription({ type: "answer", sdp: answer });
+  }
+
+  /** renegotiate restarts ICE: the way to the server has changed. */
+  async renegotiate(): Promise<void> {
+    if (this.closed || this.restarting || !this.exchange) return;
+    this.restarting = true;
+    try {
+      await this.negotiate(this.exchange, true);
+    } catch {
+      this.onLink("lost");
+      this.again();
+    } finally {
+      this.restarting = false;
+    }
+  }
+
+  private again(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.renegotiate(), patience);
+  }
+
+  private watch(): void {
+    switch (this.pc.connectionState) {
+      case "connected":
+        clearTimeout(this.timer);
+        this.onLink("open");
+        break;
+      case "disconnected":
+        this.onLink("shaky");
+        this.again();
+        break;
+      case "failed":
+        this.onLink("lost");
+        void this.renegotiate();
+        break;
+    }
+  }
+}
+
+async function capture(): Promise<MediaStream> {
+  if (!navigator.mediaDevices?.getUserMedia) {
+    throw new MicrophoneError("mic_insecure", "this page has no access to microphones");
+  }
+  try {
+    return await navigator.mediaDevices.getUserMedia({
+      audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 },
+    });
+  } catch (err) {
+    const name = err instanceof DOMException ? err.name : "";
+    const message = err instanceof Error ? err.message : String(err);
+    if (name === "NotAllowedError" || name === "SecurityError") throw new MicrophoneError("mic_denied", message);
+    if (name === "NotFoundError" || name === "OverconstrainedError") throw new MicrophoneError("mic_missing", message);
+    if (name === "NotReadableError" || name === "AbortError") throw new MicrophoneError("mic_busy", message);
+    throw new MicrophoneError("mic_failed", message);
+  }
+}
+
+/** gathered waits until all candidates are known, or for the bound. */
+function gathered(pc: RTCPeerConnection): Promise<void> {
+  if (pc.iceGatheringState === "complete") return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, gathering);
+    pc.addEventListener("icegatheringstatechange", check);
+    function check() {
+      if (pc.iceGatheringState === "complete") done();
+    }
+    function done() {
+      clearTimeout(timer);
+      pc.removeEventListener("icegatheringstatechange", check);
+      resolve();
+    }
+  });
+}

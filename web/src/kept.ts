@@ -1,0 +1,43 @@
+// What survives a reload: of this tab (session storage: key and conversation),
+// or of this browser (local storage: theme, language). Storage may be refused;
+// then nothing is kept.
+
+const prefix = "hocket.";
+
+/** kept is what was kept in this tab under a name. */
+export function kept<T>(name: string): T | undefined {
+  return read<T>(() => sessionStorage.getItem(prefix + name));
+}
+
+/** keep keeps a value in this tab; undefined forgets it. */
+export function keep(name: string, value: unknown): void {
+  write(() => sessionStorage, name, value);
+}
+
+/** setting is what was chosen in this browser. */
+export function setting(name: string): string | undefined {
+  return read<string>(() => localStorage.getItem(prefix + name));
+}
+
+/** set keeps what was chosen in this browser; undefined forgets it. */
+export function set(name: string, value: string | undefined): void {
+  write(() => localStorage, name, value);
+}
+
+function read<T>(get: () => string | null): T | undefined {
+  try {
+    const text = get();
+    return text === null ? undefined : (JSON.parse(text) as T);
+  } catch {
+    return undefined;
+  }
+}
+
+function write(storage: () => Storage, name: string, value: unknown): void {
+  try {
+    if (value === undefined) storage().removeItem(prefix + name);
+    else storage().setItem(prefix + name, JSON.stringify(value));
+  } catch {
+    // Refused; the page works without.
+  }
+}

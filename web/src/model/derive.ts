@@ -1,0 +1,175 @@
+// Turns the steps of a trace into the messages that the server would have sent
+// for them, so that a trace and a live conversation are shown by the same code.
+
+import { agentVoice } from "./phases.ts";
+import type { Effect, Message, Step, Turn } from "./wire.ts";
+
+/** Words looks up words for people by code. */
+export type Words = (code: string) => string;
+
+interface Caption {
+  text: string;
+  heard: string;
+}
+
+/**
+ * Deriver follows the steps of one conversation. It keeps what the messages
+ * need from earlier steps: the words of the open turns, and which turn is whose.
+ */
+export class Deriver {
+  private readonly words: Words;
+  private state = "";
+  private userTurn = 0;
+  private agentTurn = 0;
+  private finals: string[] = [];
+  private partial = "";
+  private captions = new Map<number, Caption>();
+  private interruptions = 0;
+
+  constructor(words: Words) {
+    this.words = words;
+  }
+
+  /** messages are those of one step, in their order. */
+  messages(step: Step): Message[] {
+    const out: Message[] = [];
+    const put = (type: string, payload: Record<string, unknown>) => out.push({ type, at: step.at, payload });
+    const ended: Turn[] = [];
+    for (const t of step.turns ?? []) {
+      if (t.type === "turn-started") {
+        if (t.role === "user") this.userTurn = t.turn;
+        else this.agentTurn = t.turn;
+      }
+      if (t.type !== "turn-started") ended.push(t);
+    }
+    if (!step.late) this.heardWords(step, put);
+    for (const t of step.transitions) {
+      put("transition", { from: t.from, to: t.to, cause: t.cause, event: step.event });
+    }
+    this.spoken(step, put);
+    for (const t of step.turns ?? []) {
+      if (t.type === "turn-interrupted" && t.role === "agent") this.interruptions++;
+      put("agentvoice.turn", {
+        event: t.type,
+        turnId: `turn-${t.turn}`,
+        role: t.role === "agent" ? "assistant" : t.role,
+        kind: t.kind,
+        durationMs: t.duration_ms,
+        confidence: t.confidence,
+      });
+    }
+    for (const t of ended) this.endTurn(t, put);
+    this.tell(step, put);
+    const state = agentVoice(step.state);
+    if (state !== this.state) {
+      this.state = state;
+      put("agentvoice.state", {
+        state,
+        localizedLabel: this.words(`state.${state}`),
+        metadata: { reason: step.transitions.at(-1)?.cause, interruptionCount: this.interruptions },
+      });
+    }
+    return out;
+  }
+
+  /** heardWords are the user's, and what of the agent's was heard. */
+  private heardWords(step: Step, put: Put): void {
+    const ev = step.in;
+    switch (step.event) {
+      case "stt.partial":
+        this.partial = ev.text ?? "";
+        this.transcript(put, false);
+        break;
+      case "stt.final":
+        if (ev.text) this.finals.push(ev.text);
+        this.partial = "";
+        this.transcript(put, false);
+        break;
+      case "user.text": {
+        const turn = step.turns?.find((t) => t.role === "user")?.turn;
+        put("transcript", { role: "user", turn: turn ?? this.userTurn, text: ev.text ?? "", final: true });
+        break;
+      }
+      case "playout.progress":
+      case "playout.finished":
+      case "playout.flushed": {
+        // Without a number, an event means the turn that is open.
+        const turn = ev.turn ?? this.agentTurn;
+        const c = this.captions.get(turn);
+        if (!c) break;
+        if (ev.text !== undefined) c.heard = ev.text;
+        this.caption(put, turn, step.event === "playout.flushed");
+        break;
+      }
+    }
+  }
+
+  /** transcript tells the user's words so far, once it is known whose turn they are. */
+  private transcript(put: Put, final: boolean): void {
+    const text = [...this.finals, this.partial].filter((s) => s !== "").join(" ");
+    if (this.userTurn === 0 || text === "") return;
+    put("transcript", { role: "user", turn: this.userTurn, text, final });
+  }
+
+  /** spoken are the agent's words that went to the voice. */
+  private spoken(step: Step, put: Put): void {
+    const turns = new Set<number>();
+    for (const e of step.effects) {
+      if (e.type !== "speak" || !e.turn) continue;
+      const c = this.captions.get(e.turn) ?? { text: "", heard: "" };
+      c.text = join(c.text, e.text ?? "");
+      this.captions.set(e.turn, c);
+      turns.add(e.turn);
+    }
+    for (const turn of turns) this.caption(put, turn, false);
+  }
+
+  private caption(put: Put, turn: number, final: boolean): void {
+    const c = this.captions.get(turn);
+    if (!c) return;
+    put("caption", { turn, text: c.text, heard: c.heard, unheard: final ? tail(c.text, c.heard) : "", final });
+  }
+
+  private endTurn(t: Turn, put: Put): void {
+    if (t.role === "user") {
+      this.transcript(put, true);
+      this.userTurn = 0;
+      this.finals = [];
+      this.partial = "";
+      return;
+    }
+    const c = this.captions.get(t.turn);
+    if (c && t.type === "turn-completed") c.heard = c.text;
+    this.caption(put, t.turn, true);
+  }
+
+  /** tell are the notifications of a step. */
+  private tell(step: Step, put: Put): void {
+    for (const e of step.effects) {
+      if (e.type === "notify" || e.type === "reject") {
+        put("agentvoice.notification", { level: level(e), code: e.code, message: this.words(e.code ?? "") });
+      }
+      if (e.type === "cue") put("agentvoice.notification", { level: "info", code: e.code, message: e.text });
+    }
+  }
+}
+
+type Put = (type: string, payload: Record<string, unknown>) => void;
+
+function level(e: Effect): string {
+  return e.level ?? "warning";
+}
+
+function join(a: string, b: string): string {
+  if (a === "" || b === "" || /\s$/.test(a) || /^\s/.test(b)) return a + b;
+  return `${a} ${b}`;
+}
+
+/** tail is what of the text lies behind the part that was heard. */
+export function tail(text: string, heard: string): string {
+  const squeeze = (s: string) => s.replace(/\s+/g, " ").trim();
+  const all = squeeze(text);
+  const part = squeeze(heard);
+  if (part === "") return all;
+  return all.startsWith(part) ? all.slice(part.length).trim() : "";
+}

@@ -1,0 +1,140 @@
+// What crosses the wire: the messages of a conversation's event stream, the
+// lines of a trace, the server's answers. Fields are those of the control API
+// and of package journal; what the panel does not read is left out.
+
+/** Message is one message of a conversation's event stream. */
+export interface Message {
+  type: string;
+  seq?: number;
+  /** Milliseconds since the conversation's start. */
+  at: number;
+  payload: Record<string, unknown>;
+}
+
+/** StatePayload is the payload of `agentvoice.state`. */
+export interface StatePayload {
+  state: string;
+  localizedLabel: string;
+  turnId?: string;
+  since?: string;
+  metadata?: Record<string, unknown>;
+}
+
+/** EventFields are the fields that an event of the machine may carry. */
+export interface EventFields {
+  type: string;
+  turn?: number;
+  utterance?: number;
+  request?: number;
+  part?: number;
+  id?: string;
+  source?: string;
+  cause?: string;
+  reason?: string;
+  text?: string;
+  confidence?: number;
+  name?: string;
+  arguments?: string;
+  long?: boolean;
+  output?: string;
+  code?: string;
+  message?: string;
+  retryable?: boolean;
+  fatal?: boolean;
+  heard_ms?: number;
+}
+
+/** Effect is one effect of a step. */
+export interface Effect {
+  type: string;
+  turn?: number;
+  user_turn?: number;
+  part?: number;
+  request?: number;
+  attempt?: number;
+  id?: string;
+  name?: string;
+  text?: string;
+  code?: string;
+  level?: string;
+  arguments?: string;
+  heard_ms?: number;
+  [field: string]: unknown;
+}
+
+/** Transition is a change of phase in a step. */
+export interface Transition {
+  from: string;
+  to: string;
+  cause: string;
+}
+
+/** Turn is the beginning or the end of a turn in a step. */
+export interface Turn {
+  type: string;
+  turn: number;
+  role: string;
+  kind?: string;
+  confidence?: number;
+  duration_ms?: number;
+}
+
+/** Step is one line of a trace. */
+export interface Step {
+  at: number;
+  event: string;
+  in: EventFields;
+  state: string;
+  transitions: Transition[];
+  effects: Effect[];
+  turns?: Turn[];
+  late?: boolean;
+  deferred?: boolean;
+}
+
+/** Header is the first line of a trace. */
+export interface Header {
+  format: string;
+  version: number;
+  started: string;
+  language: string;
+}
+
+/** Agent is an entry of GET /v1/agents. */
+export interface Agent {
+  name: string;
+  title?: string;
+  language?: string;
+  speech?: boolean;
+}
+
+/** Listed is an entry of GET /v1/conversations. */
+export interface Listed {
+  id: string;
+  agent: string;
+  transport?: string;
+  phase?: string;
+  state?: string;
+  label?: string;
+  started?: string;
+  turns?: number;
+  /** When it ended; absent while it goes on. */
+  ended?: string;
+}
+
+/** Command is the body of POST /v1/conversations/{id}/commands. */
+export interface Command {
+  type:
+    | "startConversation"
+    | "endConversation"
+    | "interrupt"
+    | "suspend"
+    | "resume"
+    | "cancel"
+    | "recover"
+    | "send_text"
+    | "push_to_talk";
+  text?: string;
+  pressed?: boolean;
+  reason?: string;
+}

@@ -1,0 +1,201 @@
+// The Inspect view: conversations on one side, the one that was chosen on the other.
+
+import { useEffect, useState } from "preact/hooks";
+import type { App } from "../app.ts";
+import type { ConversationStore } from "../conversation.ts";
+import { toneOfPhase } from "../model/phases.ts";
+import { problemOf, type Problem } from "../source/source.ts";
+import { useWords } from "../words/words.ts";
+import { Conversations } from "./conversations.tsx";
+import { Detail } from "./detail.tsx";
+import { EventList } from "./events.tsx";
+import { Download } from "./icons.tsx";
+import { LatencyChart } from "./latency.tsx";
+import { MetricCards } from "./metrics.tsx";
+import { Banner, problemText } from "./notices.tsx";
+import { Statechart } from "./statechart.tsx";
+import { Stepper } from "./stepper.tsx";
+import { Timeline } from "./timeline.tsx";
+import { Transcript } from "./transcript.tsx";
+import { Transitions } from "./transitions.tsx";
+
+/** Inspect shows how a conversation went, or goes. */
+export function Inspect({ app }: { app: App }) {
+  const t = useWords();
+  const store = app.watched.value;
+  return (
+    <main id="content" class="inspect" tabIndex={-1} data-host={app.host !== undefined}>
+      <h1 class="visually-hidden">{t("inspect.title")}</h1>
+      {!app.host && <Conversations app={app} />}
+      {store ? (
+        <Watched app={app} store={store} key={app.watchedId.value + store.source.name} />
+      ) : (
+        <div class="empty">
+          <p>{t("inspect.choose")}</p>
+          <p class="muted">{t("inspect.chooseHelp")}</p>
+        </div>
+      )}
+    </main>
+  );
+}
+
+function Watched({ app, store }: { app: App; store: ConversationStore }) {
+  const t = useWords();
+  const version = store.version.value;
+  const frame = store.frame.value;
+  const { recording } = store;
+  const follow = store.cursor.value === undefined && store.connection.value !== "ended";
+  const pick = (index: number) => store.lookAt(index);
+  const agent = app.agents.value?.find((a) => a.name === store.source.name);
+  const lang = store.header.value?.language ?? agent?.language;
+  const network = app.session.store.value === store ? app.session.network.value : undefined;
+  const at = follow ? recording.end : frame.at;
+  return (
+    <div class="watched">
+      <Head store={store} title={agent?.title || store.source.name} />
+      <Trouble store={store} />
+      <Stepper store={store} />
+      <Now store={store} />
+      <MetricCards metrics={recording.metrics} errors={recording.errors} />
+      <Timeline recording={recording} version={version} at={at} follow={follow} onPick={pick} />
+      <LatencyChart latencies={recording.latencies} network={network} />
+      <div class="columns">
+        <div class="column">
+          <Statechart phase={frame.phase} edge={frame.edge} />
+          <EventList recording={recording} version={version} index={frame.index} onPick={pick} />
+        </div>
+        <div class="column">
+          <section class="card transcript-card" aria-labelledby="transcript-title">
+            <header class="card-head">
+              <h2 id="transcript-title">{t("talk.transcript")}</h2>
+            </header>
+            {frame.shown.lines.length === 0 ? (
+              <p class="muted card-empty">{t("talk.emptyHost")}</p>
+            ) : (
+              <Transcript lines={frame.shown.lines} agent={t("talk.agent")} lang={lang} />
+            )}
+          </section>
+          <Transitions recording={recording} index={frame.index} onPick={pick} />
+          <Detail step={recording.steps[frame.index]} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Head({ store, title }: { store: ConversationStore; title: string }) {
+  const t = useWords();
+  const [problem, setProblem] = useState<Problem | undefined>(undefined);
+  const ended = store.connection.value === "ended";
+  const kind = store.source.kind === "file" ? t("inspect.file") : ended ? t("inspect.ended") : t("inspect.live");
+  const download = async () => {
+    setProblem(undefined);
+    try {
+      save(await store.source.trace!(), store.source.kind === "file" ? store.source.name : `${store.source.name}.jsonl`);
+    } catch (err) {
+      setProblem(problemOf(err));
+    }
+  };
+  return (
+    <header class="watched-head">
+      <h2>{title}</h2>
+      <span class="tag" data-live={store.source.kind !== "file" && !ended}>
+        {kind}
+      </span>
+      {store.source.trace && (
+        <button type="button" class="quiet-button push" onClick={() => void download()}>
+          <Download />
+          <span>{t("inspect.download")}</span>
+        </button>
+      )}
+      {problem && (
+        <Banner level="error" onClose={() => setProblem(undefined)}>
+          {t("inspect.downloadFailed")} {problemText(t, problem)}
+        </Banner>
+      )}
+    </header>
+  );
+}
+
+/** save hands a text to the browser as a file. */
+function save(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
+  const a = document.createElement("a");
+  a.href = url;
+  a.download = name.endsWith(".jsonl") ? name : `${name}.jsonl`;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+function Trouble({ store }: { store: ConversationStore }) {
+  const t = useWords();
+  const problem = store.problem.value;
+  if (problem?.code === "trace_cut_off") return <Banner level="warning">{t("inspect.cutOff")}</Banner>;
+  if (store.connection.value === "failed" && problem) {
+    return (
+      <Banner level="error">
+        {t("inspect.gone")} {problemText(t, problem)}
+      </Banner>
+    );
+  }
+  if (store.connection.value === "lost") return <Banner level="warning">{t("feed.lost")}</Banner>;
+  store.version.value;
+  if (store.recording.steps.length === 0 && store.connection.value === "open" && store.now.value.lines.length > 0) {
+    return <Banner level="info">{t("inspect.noSteps")}</Banner>;
+  }
+  return null;
+}
+
+/** Now is the head of seed 001's debug view: state, the state before, session, turns. */
+function Now({ store }: { store: ConversationStore }) {
+  const t = useWords();
+  const frame = store.frame.value;
+  const live = store.cursor.value === undefined && store.connection.value === "open" && store.started.value !== undefined;
+  const now = useClock(live);
+  const at = live ? Math.max(frame.at, now - store.started.value!) : frame.at;
+  return (
+    <dl class="now" data-tone={toneOfPhase(frame.phase)} data-phase={frame.phase}>
+      <div class="now-current">
+        <dt>{t("now.current")}</dt>
+        <dd>
+          {frame.phase} <span class="muted">{t.span(Math.max(0, at - frame.since))}</span>
+        </dd>
+      </div>
+      <div>
+        <dt>{t("now.previous")}</dt>
+        <dd>
+          {frame.previous ? (
+            <>
+              {frame.previous.phase} <span class="muted">{t.span(frame.previous.spent)}</span>
+            </>
+          ) : (
+            "–"
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>{t("now.cause")}</dt>
+        <dd>{frame.previous ? <code>{frame.previous.cause}</code> : "–"}</dd>
+      </div>
+      <div>
+        <dt>{t("now.session")}</dt>
+        <dd>{t.clock(at).replace(/\.\d+$/, "")}</dd>
+      </div>
+      <div>
+        <dt>{t("now.turns")}</dt>
+        <dd>{store.recording.metrics.turns}</dd>
+      </div>
+    </dl>
+  );
+}
+
+/** useClock is the wall clock, a few times a second while it runs. */
+function useClock(runs: boolean): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!runs) return;
+    const timer = setInterval(() => setNow(Date.now()), 250);
+    return () => clearInterval(timer);
+  }, [runs]);
+  return now;
+}

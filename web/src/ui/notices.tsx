@@ -1,0 +1,65 @@
+// Messages that are no part of the conversation.
+
+import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import type { Notice } from "../model/talk.ts";
+import type { Problem } from "../source/source.ts";
+import { useWords, type T } from "../words/words.ts";
+import { Close, Warning } from "./icons.tsx";
+
+/** problemText words a problem: the panel's words for its code, else the server's message. */
+export function problemText(t: T, p: Problem): string {
+  if (t.has(p.code)) return t(p.code);
+  return p.message || t("unknown");
+}
+
+interface BannerProps {
+  level: "info" | "warning" | "error";
+  title?: string;
+  children: ComponentChildren;
+  actions?: ComponentChildren;
+  onClose?: () => void;
+  lang?: string;
+}
+
+/** Banner is one message. Errors are read out at once, others when there is time. */
+export function Banner({ level, title, children, actions, onClose, lang }: BannerProps) {
+  const t = useWords();
+  return (
+    <div class="banner" data-level={level} role={level === "error" ? "alert" : "status"}>
+      <Warning />
+      <div class="banner-body">
+        {title && <strong>{title}</strong>}
+        <p lang={lang}>{children}</p>
+        {actions && <div class="banner-actions">{actions}</div>}
+      </div>
+      {onClose && (
+        <button type="button" class="icon-button" aria-label={t("talk.dismiss")} onClick={onClose}>
+          <Close />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** isCue reports whether a message tells how a long work goes on. */
+const isCue = (code: string) => /^(working\.|progress)/.test(code);
+
+interface NoticesProps {
+  notices: readonly Notice[];
+  /** Whether somebody works at something long; only then is it told how that goes on. */
+  working: boolean;
+  lang?: string;
+}
+
+/** Notices shows the latest message of the conversation until it is dismissed. */
+export function Notices({ notices, working, lang }: NoticesProps) {
+  const [seen, setSeen] = useState(0);
+  const last = notices.findLast((n) => working || !isCue(n.code));
+  if (!last || last.key <= seen) return null;
+  return (
+    <Banner level={last.level} lang={lang} onClose={() => setSeen(last.key)}>
+      {last.message}
+    </Banner>
+  );
+}

@@ -1,0 +1,237 @@
+// The Talk view: one conversation, held from this page or by the host around it.
+
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { App } from "../app.ts";
+import { nothing } from "../model/talk.ts";
+import type { Transport } from "../session.ts";
+import { useWords } from "../words/words.ts";
+import { Duet, type Levels } from "./duet.tsx";
+import { Hand, Keyboard, Score, Send } from "./icons.tsx";
+import { Level } from "./level.tsx";
+import { Banner, Notices, problemText } from "./notices.tsx";
+import { StateLabel } from "./state.tsx";
+import { HoldButton, TalkButton } from "./talkbutton.tsx";
+import { Transcript } from "./transcript.tsx";
+import { engineWords } from "../words/catalog.ts";
+
+/** Talk is the view of the page's own conversation. */
+export function Talk({ app }: { app: App }) {
+  const t = useWords();
+  const session = app.session;
+  const store = app.host ?? session.store.value;
+  const shown = store?.now.value ?? nothing;
+  const active = app.host ? true : session.active.value;
+  const agents = app.agents.value;
+  const agent = agents?.find((a) => a.name === app.agent.value);
+  const lang = agent?.language;
+  const call = session.call.value;
+  const levels = useMemo<Levels | undefined>(
+    () => call && { user: () => call.microphone.read(), agent: () => call.agent.read() },
+    [call],
+  );
+  const voice = session.hasAudio && agent?.speech !== false;
+  const text = active && (app.host !== undefined || session.transport.value === "text");
+  const begin = (transport: Transport) => {
+    if (agent) void session.begin(agent, transport).then(() => app.watch(session.id.peek()));
+  };
+  return (
+    <main id="content" class="talk" tabIndex={-1}>
+      <h1 class="visually-hidden">{t("talk.title")}</h1>
+      <div class="stage">
+        <StateLabel shown={active || store ? shown : nothing} idle={engineWords(lang ?? t.language)("state.idle")} lang={lang} />
+        {!app.host && <AgentChoice app={app} disabled={active} />}
+        {call ? <Duet levels={levels} muted={session.pushToTalk.value && !session.pressed.value} /> : null}
+      </div>
+      <Problems app={app} onText={() => begin("text")} onAgain={() => begin("webrtc")} />
+      <Notices notices={shown.notices} working={shown.state === "waitingForCopilot"} lang={lang} />
+      {store && shown.lines.length > 0 ? (
+        <Transcript lines={shown.lines} agent={agent?.title ?? store.source.name ?? ""} lang={lang} aloud={text} />
+      ) : (
+        <Empty app={app} active={active} voice={voice} />
+      )}
+      <div class="dock">
+        {active && (
+          <Compose onSend={(words) => (store === app.host ? host(app, words) : session.send({ type: "send_text", text: words }))}>
+            {shown.state === "speaking" && (
+              <button
+                type="button"
+                class="quiet-button"
+                onClick={() => void (store?.command({ type: "interrupt" }) ?? Promise.resolve()).catch(() => undefined)}
+              >
+                <Hand />
+                <span class="wide-only">{t("talk.interrupt")}</span>
+              </button>
+            )}
+          </Compose>
+        )}
+        {!app.host && (
+          <div class="dock-row">
+            <TalkButton
+              active={active}
+              opening={session.opening.value}
+              disabled={!agent}
+              label={voice ? t("talk.start") : t("talk.text")}
+              onStart={() => begin(voice ? "webrtc" : "text")}
+              onEnd={() => void session.end()}
+            />
+            {!active && voice && (
+              <button type="button" class="quiet-button" disabled={!agent} onClick={() => begin("text")}>
+                <Keyboard />
+                <span>{t("talk.text")}</span>
+              </button>
+            )}
+            {call && <MicrophoneControls app={app} read={() => call.microphone.read()} />}
+            {!active && store && (
+              <a class="quiet-button" href="#inspect">
+                {t("talk.inspect")}
+              </a>
+            )}
+          </div>
+        )}
+      </div>
+    </main>
+  );
+}
+
+async function host(app: App, text: string): Promise<boolean> {
+  await app.host?.command({ type: "send_text", text });
+  return true;
+}
+
+function AgentChoice({ app, disabled }: { app: App; disabled: boolean }) {
+  const t = useWords();
+  const agents = app.agents.value;
+  if (!agents || agents.length === 0) return null;
+  return (
+    <label class="agent-choice">
+      <span class="visually-hidden">{t("talk.agent")}</span>
+      <select value={app.agent.value} disabled={disabled} onChange={(e) => (app.agent.value = e.currentTarget.value)}>
+        {agents.map((a) => (
+          <option key={a.name} value={a.name}>
+            {a.title || a.name}
+            {a.language ? ` · ${a.language}` : ""}
+            {a.speech === false ? ` · ${t("talk.speechOff")}` : ""}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function MicrophoneControls({ app, read }: { app: App; read: () => number }) {
+  const t = useWords();
+  const session = app.session;
+  const on = session.pushToTalk.value;
+  return (
+    <div class="microphone">
+      <Level read={read} />
+      <div class="segmented" role="radiogroup" aria-label={t("talk.mode")}>
+        {([false, true] as const).map((push) => (
+          <label key={String(push)} data-checked={on === push}>
+            <input type="radio" name="microphone" checked={on === push} onChange={() => session.setPushToTalk(push)} />
+            <span>{push ? t("talk.pushToTalk") : t("talk.handsFree")}</span>
+          </label>
+        ))}
+      </div>
+      {on && <HoldButton pressed={session.pressed.value} onHold={(pressed) => session.hold(pressed)} />}
+    </div>
+  );
+}
+
+/** Problems are those of the page, not of the conversation. */
+function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAgain: () => void }) {
+  const t = useWords();
+  const session = app.session;
+  const problem = session.problem.value;
+  const store = session.store.value;
+  const microphone = problem?.code.startsWith("mic_");
+  return (
+    <>
+      {app.problem.value && !app.keyAsked.value && (
+        <Banner level="error">{app.problem.value.code === "offline" ? t("feed.offline") : problemText(t, app.problem.value)}</Banner>
+      )}
+      {problem && (
+        <Banner
+          level={problem.code === "resume_gone" ? "info" : "error"}
+          title={microphone ? t("mic.title") : undefined}
+          onClose={() => (session.problem.value = undefined)}
+          actions={
+            microphone && (
+              <>
+                <button type="button" class="quiet-button" onClick={onText}>
+                  {t("mic.textInstead")}
+                </button>
+                <button type="button" class="quiet-button" onClick={onAgain}>
+                  {t("mic.again")}
+                </button>
+              </>
+            )
+          }
+        >
+          {problemText(t, problem)}
+        </Banner>
+      )}
+      {session.active.value && store?.connection.value === "lost" && <Banner level="warning">{t("feed.lost")}</Banner>}
+      {session.call.value && session.link.value === "shaky" && <Banner level="warning">{t("link.shaky")}</Banner>}
+      {session.call.value && session.link.value === "lost" && <Banner level="warning">{t("link.lost")}</Banner>}
+    </>
+  );
+}
+
+function Empty({ app, active, voice }: { app: App; active: boolean; voice: boolean }) {
+  const t = useWords();
+  const agents = app.agents.value;
+  let title = "";
+  let help = "";
+  if (app.host) title = t("talk.emptyHost");
+  else if (agents?.length === 0) {
+    title = t("talk.noAgents");
+    help = t("talk.noAgentsHelp");
+  } else if (active) title = app.session.transport.value === "text" ? t("talk.emptyText") : t("talk.emptyStarted");
+  else if (app.session.store.value) title = t("talk.over");
+  else if (agents) title = voice ? t("talk.emptyVoice") : t("talk.noSpeech");
+  return (
+    <div class="empty">
+      <Score />
+      <p>{title}</p>
+      {help && <p class="muted">{help}</p>}
+    </div>
+  );
+}
+
+function Compose({ onSend, children }: { onSend: (text: string) => Promise<boolean>; children?: preact.ComponentChildren }) {
+  const t = useWords();
+  const [text, setText] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const send = async () => {
+    const words = text.trim();
+    if (words === "") return;
+    setText("");
+    if (!(await onSend(words))) setText(words);
+    input.current?.focus();
+  };
+  return (
+    <form
+      class="compose"
+      onSubmit={(e) => {
+        e.preventDefault();
+        void send();
+      }}
+    >
+      {children}
+      <input
+        ref={input}
+        type="text"
+        value={text}
+        maxLength={2000}
+        autocomplete="off"
+        placeholder={t("talk.write")}
+        aria-label={t("talk.write")}
+        onInput={(e) => setText(e.currentTarget.value)}
+      />
+      <button type="submit" class="icon-button send" aria-label={t("talk.send")} disabled={text.trim() === ""}>
+        <Send />
+      </button>
+    </form>
+  );
+}

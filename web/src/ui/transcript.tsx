@@ -1,0 +1,102 @@
+// The transcript: who said what, and of the agent's words what was heard.
+
+import { memo } from "preact/compat";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { tail } from "../model/derive.ts";
+import type { Line } from "../model/talk.ts";
+import { useWords } from "../words/words.ts";
+
+interface Props {
+  lines: readonly Line[];
+  agent: string;
+  lang?: string;
+  /** New lines are read out: there is no voice that says them. */
+  aloud?: boolean;
+}
+
+/** Transcript follows the latest words unless its reader has scrolled away. */
+export function Transcript({ lines, agent, lang, aloud = false }: Props) {
+  const t = useWords();
+  const box = useRef<HTMLDivElement>(null);
+  const [follows, setFollows] = useState(true);
+  useEffect(() => {
+    const el = box.current;
+    if (el && follows) el.scrollTop = el.scrollHeight;
+  }, [lines, follows]);
+  const onScroll = () => {
+    const el = box.current;
+    if (el) setFollows(el.scrollHeight - el.scrollTop - el.clientHeight < 48);
+  };
+  return (
+    <div class="transcript-frame">
+      <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={t("talk.transcript")}>
+        <ol class="lines">
+          {lines.map((l) => (
+            <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} />
+          ))}
+        </ol>
+      </div>
+      {!follows && (
+        <button type="button" class="to-end" onClick={() => setFollows(true)}>
+          {t("talk.toTheEnd")}
+        </button>
+      )}
+      {aloud && <Aloud lines={lines} lang={lang} />}
+    </div>
+  );
+}
+
+/** Aloud reads out whole lines of the agent's, never partial ones. */
+function Aloud({ lines, lang }: { lines: readonly Line[]; lang?: string }) {
+  const last = lines.findLast((l) => l.role === "agent" && l.final);
+  return (
+    <p class="visually-hidden" role="log" aria-live="polite" lang={lang}>
+      {last?.text ?? ""}
+    </p>
+  );
+}
+
+const Said = memo(function Said({ line, who, lang }: { line: Line; who: string; lang?: string }) {
+  const t = useWords();
+  return (
+    <li class={`line line-${line.role}`} data-outcome={line.outcome} data-turn={line.turn}>
+      <div class="line-head">
+        <span class="line-who">{who}</span>
+        <time class="line-at">{t.clock(line.at).replace(/\.\d+$/, "")}</time>
+        {line.outcome === "interrupted" && <span class="tag">{t("talk.interrupted")}</span>}
+        {line.outcome === "failed" && <span class="tag tag-fault">{t("talk.failed")}</span>}
+      </div>
+      <p class="line-text" lang={lang}>
+        {line.role === "user" ? <User line={line} /> : <Agent line={line} />}
+      </p>
+    </li>
+  );
+});
+
+function User({ line }: { line: Line }) {
+  return <span class={line.final ? undefined : "partial"}>{line.text}</span>;
+}
+
+/** Agent shows what was heard, what is still to come, and what was cut off. */
+function Agent({ line }: { line: Line }) {
+  const t = useWords();
+  if (line.unheard !== "") {
+    const heard = line.heard || line.text.slice(0, Math.max(0, line.text.length - line.unheard.length)).trim();
+    return (
+      <>
+        {heard}{" "}
+        <span class="visually-hidden">{t("talk.notHeard")} </span>
+        <s class="unheard">{line.unheard}</s>
+        <span class="visually-hidden"> {t("talk.notHeardEnd")}</span>
+      </>
+    );
+  }
+  if (line.final || line.outcome !== "open") return <>{line.text}</>;
+  const rest = tail(line.text, line.heard);
+  if (rest === "" && line.heard === "") return <span class="coming">{line.text}</span>;
+  return (
+    <>
+      {line.heard} <span class="coming">{rest}</span>
+    </>
+  );
+}

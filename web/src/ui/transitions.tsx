@@ -1,0 +1,75 @@
+// Every transition with its cause and the time spent in the state before it.
+
+import { useState } from "preact/hooks";
+import { toneOfPhase } from "../model/phases.ts";
+import type { Recording } from "../model/recording.ts";
+import { useWords } from "../words/words.ts";
+
+interface Props {
+  recording: Recording;
+  index: number;
+  onPick: (step: number) => void;
+}
+
+const page = 100;
+
+/** Transitions lists them, the latest first. */
+export function Transitions({ recording, index, onPick }: Props) {
+  const t = useWords();
+  const [limit, setLimit] = useState(page);
+  const changes = recording.changes;
+  const visible = changes.slice(-limit).reverse();
+  const current = changes.findLast((c) => c.step <= index);
+  return (
+    <section class="card" aria-labelledby="transitions-title">
+      <header class="card-head">
+        <h2 id="transitions-title">{t("transitions.title")}</h2>
+        <span class="muted small">{t.number(changes.length)}</span>
+      </header>
+      {visible.length === 0 ? (
+        <p class="muted card-empty">{t("transitions.none")}</p>
+      ) : (
+        <div class="table-scroll tall" tabIndex={0} role="region" aria-labelledby="transitions-title">
+          <table class="transitions">
+            <thead>
+              <tr>
+                <th scope="col">{t("transitions.at")}</th>
+                <th scope="col">{t("transitions.from")}</th>
+                <th scope="col" class="number">
+                  {t("transitions.spent")}
+                </th>
+                <th scope="col">{t("transitions.to")}</th>
+                <th scope="col">{t("transitions.cause")}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {visible.map((c, i) => (
+                <tr key={changes.length - i} aria-current={c === current ? "step" : undefined}>
+                  <td>
+                    <button type="button" class="link-button" onClick={() => onPick(c.step)}>
+                      {t.clock(c.at)}
+                    </button>
+                  </td>
+                  <td>{c.from}</td>
+                  <td class="number">{t.span(c.spent)}</td>
+                  <td>
+                    <i class="dot" data-tone={toneOfPhase(c.to)} />
+                    {c.to}
+                  </td>
+                  <td>
+                    <code>{c.cause}</code>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {changes.length > limit && (
+            <button type="button" class="quiet-button small" onClick={() => setLimit(limit + page)}>
+              {t("events.more")}
+            </button>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}

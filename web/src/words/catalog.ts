@@ -1,0 +1,14 @@
+// The engine's own words, from the one catalogue (internal/catalog). They label
+// what a trace shows; a live conversation brings its labels with it.
+
+import de from "../../../internal/catalog/words/de.json";
+import en from "../../../internal/catalog/words/en.json";
+
+const english: Record<string, string> = en;
+const catalogs: Record<string, Record<string, string>> = { de, en: english };
+
+/** engineWords looks up codes in a conversation's language, English where there is no other. */
+export function engineWords(language: string): (code: string) => string {
+  const words = catalogs[language.toLowerCase().split(/[-_]/)[0] ?? ""] ?? english;
+  return (code) => words[code] ?? code;
+}
