@@ -70,6 +70,7 @@ var workers = map[string]string{
 	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
 	"internal/app: (*Server).Run":              "itself: it takes what Serve returns before it does",
 	"internal/hub: (*Hub).Start":               "Drain, which waits for all conversations",
+	"internal/leg/webrtc: (*Leg).OnMessage":    "one of the leg's workers; Close waits for it",
 	"internal/leg/webrtc: (*Leg).start":        "the leg's two workers; Close waits for them",
 	"internal/leg/webrtc: (*peer).work":        "what reads one connection; its close waits for it",
 	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
