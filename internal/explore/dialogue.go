@@ -58,7 +58,7 @@ func flowConfigs(o conv.Options, still []conv.Timer) []Config {
 		},
 		{
 			Name: "flows and a model that understands", Options: advised,
-			Events: any_(beginning, flows, advice, blows), More: adviceFacts(), Still: still,
+			Events: any_(beginning, flows, advice, setbacks), More: adviceFacts(), Still: still,
 		},
 	}
 }
@@ -92,8 +92,18 @@ func advice(ev conv.Event) bool {
 		return e.Turn == 0
 	case conv.ReplyDone:
 		return e.Turn == 0 && !e.Silent
-	case conv.ReplyFailed:
-		return e.Code == conv.ClassUnknown && e.Turn == 0
+	default:
+		return false
+	}
+}
+
+// setbacks are what takes a reply back that a model is asked about.
+func setbacks(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.ConnectionRestored:
+		return true
+	case conv.ConnectionLost:
+		return !e.Retryable
 	default:
 		return false
 	}
