@@ -15,15 +15,15 @@ var layers = []struct {
 	{8, []string{"cmd/hocket"}}, // main, which does nothing but call cli
 	{7, []string{"internal/cli"}},
 	{6, []string{"internal/app"}},
-	{5, []string{"internal/api", "internal/telemetry"}},
+	{5, []string{"internal/api", "internal/bench", "internal/telemetry"}},
 	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*"}},
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/media", "internal/explore"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
 	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/panel", "examples"}},
-	// internal/detector and internal/provider hold tests of the adapters below them
+	// internal/detector, internal/provider and internal/leg hold tests of the adapters below them
 	// together.
-	{testOnly, []string{"archtest", "convtest", "porttest", "internal/detector", "internal/provider", "internal/provider/*/fake"}},
+	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/detector", "internal/provider", "internal/leg", "internal/provider/*/fake"}},
 }
 
 // onlyImportedBy narrows who may import a package.
@@ -70,6 +70,7 @@ var workers = map[string]string{
 	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
 	"internal/app: (*Server).Run":              "itself: it takes what Serve returns before it does",
 	"internal/hub: (*Hub).Start":               "Drain, which waits for all conversations",
+	"internal/bench: (*Browser).run":           "its Close",
 	"internal/leg/webrtc: (*Leg).OnMessage":    "one of the leg's workers; Close waits for it",
 	"internal/leg/webrtc: (*Leg).start":        "the leg's two workers; Close waits for them",
 	"internal/leg/webrtc: (*peer).work":        "what reads one connection; its close waits for it",

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/codec/opus"
+	"github.com/hocketvoice/hocket/internal/nettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -125,6 +126,14 @@ func newClient(t testing.TB, o clientOptions) *client {
 	}
 	c.workers.Go(func() { c.talk(loss) })
 	return c
+}
+
+// rough is a network that can be cut.
+func rough(t testing.TB) *nettest.Rough {
+	t.Helper()
+	r, err := nettest.New(nettest.Weather{})
+	check(t, err)
+	return r
 }
 
 func check(t testing.TB, err error) {

@@ -11,12 +11,12 @@ import (
 
 func TestConformance(t *testing.T) {
 	porttest.TestLeg(t, func(t *testing.T) porttest.Line {
-		net := newRough(t, weather{})
-		s := server(t, Options{Conn: net, Linger: 300 * time.Millisecond})
+		network := rough(t)
+		s := server(t, Options{Conn: network, Linger: 300 * time.Millisecond})
 		c, l := connect(t, s, clientOptions{})
 		return porttest.Line{
 			Leg: l, Say: c.say, HangUp: c.close,
-			Cut: func() { net.cut(true) }, Mend: func() { net.cut(false) },
+			Cut: func() { network.Cut(true) }, Mend: func() { network.Cut(false) },
 			Heard: func() []int16 {
 				for range 200 { // what was written is on its way
 					if len(c.all()) >= 20*rate/50 {

@@ -49,6 +49,29 @@ func (l *Leg) Reattach(ctx context.Context, offer string) (answer string, err er
 	return answer, nil
 }
 
+// Restart answers whatever offer the person comes back with: that of the same
+// connection over another network ([Leg.Renegotiate]), or of a new one
+// ([Leg.Reattach]). The certificate tells them apart.
+func (l *Leg) Restart(ctx context.Context, offer string) (answer string, err error) {
+	if err := checkOffer(offer); err != nil {
+		return "", err
+	}
+	if p := l.latest(); p != nil && p.status() != pion.PeerConnectionStateClosed && p.isFrom(offer) {
+		return l.Renegotiate(ctx, offer)
+	}
+	return l.Reattach(ctx, offer)
+}
+
+// latest is the connection in use, or the first one that is to be.
+func (l *Leg) latest() *peer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.current == nil {
+		return l.pending
+	}
+	return l.current
+}
+
 // Renegotiate answers an offer on the connection that is in use: an ICE restart,
 // after the person's network has changed.
 func (l *Leg) Renegotiate(ctx context.Context, offer string) (answer string, err error) {
@@ -59,12 +82,7 @@ func (l *Leg) Renegotiate(ctx context.Context, offer string) (answer string, err
 		return "", err
 	}
 	defer l.unlock()
-	l.mu.Lock()
-	p := l.current
-	if p == nil {
-		p = l.pending
-	}
-	l.mu.Unlock()
+	p := l.latest()
 	if p == nil || p.status() == pion.PeerConnectionStateClosed {
 		return "", fmt.Errorf("%w: there is no connection to renegotiate, expected the offer of a new one", ErrClosed)
 	}

@@ -43,10 +43,10 @@ func hearing(t *testing.T, c *client, l *Leg) {
 // before.
 func TestLineIsShaky(t *testing.T) {
 	t.Parallel()
-	net := newRough(t, weather{})
-	c, l := connect(t, server(t, Options{Conn: net}), clientOptions{})
+	network := rough(t)
+	c, l := connect(t, server(t, Options{Conn: network}), clientOptions{})
 	hearing(t, c, l)
-	net.cut(true)
+	network.Cut(true)
 	cut := time.Now()
 	if line, err := l.Watch(t.Context(), port.LineUp); err != nil || line != port.LineShaky {
 		t.Fatalf("the line is %v, %v", line, err)
@@ -54,7 +54,7 @@ func TestLineIsShaky(t *testing.T) {
 	if d := time.Since(cut); d < disconnected-500*time.Millisecond || d > disconnected+time.Second {
 		t.Errorf("shaky after %v", d)
 	}
-	net.cut(false)
+	network.Cut(false)
 	if line, err := l.Watch(t.Context(), port.LineShaky); err != nil || line != port.LineUp {
 		t.Fatalf("the line is %v, %v", line, err)
 	}
@@ -64,8 +64,8 @@ func TestLineIsShaky(t *testing.T) {
 // A line that is lost comes back with an ICE restart, on the same connection.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	net := newRough(t, weather{})
-	c, l := connect(t, server(t, Options{Conn: net}), clientOptions{})
+	network := rough(t)
+	c, l := connect(t, server(t, Options{Conn: network}), clientOptions{})
 	hearing(t, c, l)
 	// While all is well: another network is there, the old one still works.
 	restart(t, c, l)
@@ -73,9 +73,9 @@ func TestRestart(t *testing.T) {
 	if line, err := l.Watch(t.Context(), port.LineLost); err != nil || line != port.LineUp {
 		t.Fatalf("the line is %v, %v", line, err)
 	}
-	net.cut(true)
+	network.Cut(true)
 	watch(t, l, port.LineUp, port.LineLost)
-	net.cut(false)
+	network.Cut(false)
 	restart(t, c, l)
 	watch(t, l, port.LineLost, port.LineUp)
 	hearing(t, c, l)
@@ -83,7 +83,7 @@ func TestRestart(t *testing.T) {
 
 func restart(t *testing.T, c *client, l *Leg) {
 	t.Helper()
-	answer, err := l.Renegotiate(t.Context(), c.offer(&pion.OfferOptions{ICERestart: true}))
+	answer, err := l.Restart(t.Context(), c.offer(&pion.OfferOptions{ICERestart: true}))
 	check(t, err)
 	c.answer(answer)
 }
@@ -152,7 +152,7 @@ func TestTakeover(t *testing.T) {
 	check(t, err)
 	hearing(t, first, l) // it has not connected
 	second := newClient(t, clientOptions{})
-	answer, err := l.Reattach(t.Context(), second.offer(nil))
+	answer, err := l.Restart(t.Context(), second.offer(nil))
 	check(t, err)
 	second.answer(answer)
 	second.await(pion.PeerConnectionStateConnected)

@@ -69,6 +69,13 @@ func checkOffer(offer string) error {
 	return nil
 }
 
+// fingerprint is that of an offer's certificate, as it is written there.
+func fingerprint(offer string) string {
+	_, rest, _ := strings.Cut(offer, "a=fingerprint:")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.ToLower(strings.TrimSpace(line))
+}
+
 // checkAudio says why there can be no conversation over an audio line.
 func checkAudio(d *sdp.SessionDescription, m *sdp.MediaDescription) error {
 	if m.MediaName.Port.Value == 0 {

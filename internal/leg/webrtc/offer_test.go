@@ -61,8 +61,9 @@ func edit(t testing.TB, from, to string) string {
 
 func TestOffers(t *testing.T) {
 	s := server(t, Options{})
-	audio := chromeOffer[strings.Index(chromeOffer, "m=audio"):strings.Index(chromeOffer, "m=application")]
-	application := chromeOffer[strings.Index(chromeOffer, "m=application"):]
+	_, media, _ := strings.Cut(chromeOffer, "m=audio")
+	audio, application, _ := strings.Cut(media, "m=application")
+	audio, application = "m=audio"+audio, "m=application"+application
 	for name, c := range map[string]struct{ offer, want string }{
 		"empty":         {"", "empty"},
 		"text":          {"hello", "malformed"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,6 +76,9 @@ func (p *peer) answer(ctx context.Context, offer string) (string, error) {
 	if err != nil {
 		return "", badOffer("%v", err)
 	}
+	if !strings.Contains(answer.SDP, "m=audio ") || strings.Contains(answer.SDP, "m=audio 0 ") {
+		return "", badOffer("nothing of its audio can be agreed on, expected opus/48000/2 over UDP/TLS/RTP/SAVPF")
+	}
 	gathered := pion.GatheringCompletePromise(p.pc)
 	if err := p.pc.SetLocalDescription(answer); err != nil {
 		return "", fmt.Errorf("webrtc: %w", err)
@@ -87,6 +91,12 @@ func (p *peer) answer(ctx context.Context, offer string) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+// isFrom reports whether an offer is of the connection's own far end.
+func (p *peer) isFrom(offer string) bool {
+	d := p.pc.RemoteDescription()
+	return d != nil && fingerprint(d.SDP) != "" && fingerprint(d.SDP) == fingerprint(offer)
 }
 
 // close ends the connection and waits for all that it runs.

@@ -1,32 +1,37 @@
-package webrtc
+package nettest
 
 import (
-	"container/heap"
+	"context"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
-	"testing"
 	"time"
 )
 
-// rough is a packet connection over a bad network: both ways it loses packets,
-// delays them by different times so that they overtake each other, or stops.
-type rough struct {
+// Rough is a packet connection over a bad network: both ways it loses packets,
+// delays them by different times so that they overtake each other, or stops. Its
+// methods may be called from any goroutine; Close waits for all that it runs.
+type Rough struct {
 	net.PacketConn
 	in, out *way
 }
 
-// weather is what a network does to packets.
-type weather struct {
-	loss   float64       // share of packets that are lost
-	jitter time.Duration // packets are delayed by 0 up to this
+// Weather is what a network does to packets. The same seed does the same to the
+// same packets.
+type Weather struct {
+	Loss   float64       // share of packets that are lost
+	Jitter time.Duration // packets are delayed by 0 up to this
+	Seed   uint64
 }
 
-func newRough(t testing.TB, w weather) *rough {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	check(t, err)
-	r := &rough{PacketConn: conn}
+// New opens a socket of the loopback interface with the weather around it.
+func New(w Weather) (*Rough, error) {
+	conn, err := (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &Rough{PacketConn: conn}
 	r.out = newWay(w, 1, func(d datagram) { _, _ = conn.WriteTo(d.data, d.addr) })
 	arrived := make(chan datagram, 1024)
 	r.in = newWay(w, 2, func(d datagram) {
@@ -47,11 +52,11 @@ func newRough(t testing.TB, w weather) *rough {
 			r.in.put(datagram{data: append([]byte(nil), buf[:n]...), addr: addr})
 		}
 	})
-	return r
+	return r, nil
 }
 
-// cut stops everything, or lets it through again.
-func (r *rough) cut(on bool) {
+// Cut stops everything, or lets it through again.
+func (r *Rough) Cut(on bool) {
 	for _, w := range []*way{r.in, r.out} {
 		w.mu.Lock()
 		w.off = on
@@ -59,7 +64,17 @@ func (r *rough) cut(on bool) {
 	}
 }
 
-func (r *rough) ReadFrom(p []byte) (int, net.Addr, error) {
+// Turn changes the weather.
+func (r *Rough) Turn(to Weather) {
+	for _, w := range []*way{r.in, r.out} {
+		w.mu.Lock()
+		w.w = to
+		w.mu.Unlock()
+	}
+}
+
+// ReadFrom returns the next packet that got through.
+func (r *Rough) ReadFrom(p []byte) (int, net.Addr, error) {
 	select {
 	case d := <-r.in.arrived:
 		return copy(p, d.data), d.addr, nil
@@ -68,12 +83,14 @@ func (r *rough) ReadFrom(p []byte) (int, net.Addr, error) {
 	}
 }
 
-func (r *rough) WriteTo(p []byte, addr net.Addr) (int, error) {
+// WriteTo sends a packet, whatever becomes of it.
+func (r *Rough) WriteTo(p []byte, addr net.Addr) (int, error) {
 	r.out.put(datagram{data: append([]byte(nil), p...), addr: addr})
 	return len(p), nil
 }
 
-func (r *rough) Close() error {
+// Close ends both ways.
+func (r *Rough) Close() error {
 	err := r.PacketConn.Close()
 	r.in.close()
 	r.out.close()
@@ -88,7 +105,7 @@ type datagram struct {
 
 // way is one direction: a queue by time.
 type way struct {
-	w       weather
+	w       Weather
 	deliver func(datagram)
 	arrived chan datagram
 	endc    chan struct{} // closed when the socket has been closed
@@ -100,13 +117,13 @@ type way struct {
 	mu     sync.Mutex // guards all below
 	random *rand.Rand
 	off    bool
-	queue  dueQueue
+	queue  []datagram // by the time when they are due
 }
 
-func newWay(w weather, seed uint64, deliver func(datagram)) *way {
+func newWay(w Weather, direction uint64, deliver func(datagram)) *way {
 	y := &way{
 		w: w, deliver: deliver, endc: make(chan struct{}), stopc: make(chan struct{}),
-		wake: make(chan struct{}, 1), random: rand.New(rand.NewPCG(seed, 7)),
+		wake: make(chan struct{}, 1), random: rand.New(rand.NewPCG(w.Seed, direction)),
 	}
 	y.workers.Go(y.run)
 	return y
@@ -115,15 +132,16 @@ func newWay(w weather, seed uint64, deliver func(datagram)) *way {
 func (y *way) put(d datagram) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	if y.off || y.random.Float64() < y.w.loss {
+	if y.off || y.random.Float64() < y.w.Loss {
 		return
 	}
-	if y.w.jitter == 0 {
+	if y.w.Jitter == 0 {
 		y.deliver(d)
 		return
 	}
-	d.due = time.Now().Add(time.Duration(y.random.Int64N(int64(y.w.jitter))))
-	heap.Push(&y.queue, d)
+	d.due = time.Now().Add(time.Duration(y.random.Int64N(int64(y.w.Jitter))))
+	i, _ := slices.BinarySearchFunc(y.queue, d.due, func(q datagram, due time.Time) int { return q.due.Compare(due) })
+	y.queue = slices.Insert(y.queue, i, d)
 	select {
 	case y.wake <- struct{}{}:
 	default:
@@ -142,7 +160,8 @@ func (y *way) run() {
 		}
 		y.mu.Lock()
 		for len(y.queue) > 0 && !y.queue[0].due.After(time.Now()) {
-			y.deliver(heap.Pop(&y.queue).(datagram))
+			y.deliver(y.queue[0])
+			y.queue = slices.Delete(y.queue, 0, 1)
 		}
 		if len(y.queue) > 0 {
 			timer.Reset(time.Until(y.queue[0].due))
@@ -154,16 +173,4 @@ func (y *way) run() {
 func (y *way) close() {
 	y.stop.Do(func() { close(y.stopc) })
 	y.workers.Wait()
-}
-
-type dueQueue []datagram
-
-func (q dueQueue) Len() int           { return len(q) }
-func (q dueQueue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
-func (q dueQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *dueQueue) Push(x any)        { *q = append(*q, x.(datagram)) }
-func (q *dueQueue) Pop() any {
-	d := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return d
 }
