@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/leg/webrtc"
+)
+
+// stall is the lateness from which on a beat counts as missed: the pacer lets
+// beats go then, and begins to count anew.
+const stall = 100 * time.Millisecond
+
+// punctual is a leg that notes how late its frames are out: encoded, encrypted
+// and handed to the socket.
+type punctual struct {
+	*webrtc.Leg
+	begin time.Time // of Write's goroutine
+	n     int       // frames since begin, of Write's goroutine
+
+	mu     sync.Mutex // guards all below
+	late   []time.Duration
+	stalls int
+}
+
+// Write sends a frame and notes when it was out.
+func (p *punctual) Write(ctx context.Context, f audio.Frame) error {
+	err := p.Leg.Write(ctx, f)
+	now := time.Now()
+	if p.n == 0 {
+		p.begin = now
+	}
+	late := now.Sub(p.begin) - time.Duration(p.n)*audio.FrameDuration
+	p.n++
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if late > stall {
+		p.stalls++
+		p.n = 0
+	}
+	if late < 0 {
+		// It was the first one that was late.
+		p.begin, late = p.begin.Add(late), 0
+	}
+	p.late = append(p.late, late)
+	return err
+}
+
+// restart forgets what was noted so far.
+func (p *punctual) restart() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late, p.stalls = p.late[:0], 0
+}
+
+// quantile of sorted durations.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+// lateness is what all legs have noted, in order.
+func lateness(calls []*call) (all []time.Duration, stalls int) {
+	for _, c := range calls {
+		c.leg.mu.Lock()
+		all = append(all, c.leg.late...)
+		stalls += c.leg.stalls
+		c.leg.mu.Unlock()
+	}
+	slices.Sort(all)
+	return all, stalls
+}

@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A few calls are held, answered and ended, and the figures are of this world.
+func TestWebRTC(t *testing.T) {
+	r, err := WebRTC(t.Context(), WebRTCOptions{
+		Calls: 3, Duration: 5 * time.Second, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", r)
+	if r.Frames < 3*200 || r.Frames > 3*270 {
+		t.Errorf("%d frames of 3 calls in 5 s", r.Frames)
+	}
+	if r.P50 > r.P99 || r.P99 > r.Max || r.Memory <= 0 {
+		t.Errorf("%+v", r)
+	}
+	if r.Turns < 3 || r.Heard < 3*50 {
+		t.Errorf("%d turns, %d packets heard: nobody spoke", r.Turns, r.Heard)
+	}
+	if r.After > r.Before {
+		t.Errorf("%d goroutines before, %d after", r.Before, r.After)
+	}
+}
+
+func TestWebRTCEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	_, err := WebRTC(ctx, WebRTCOptions{Calls: 2, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{}})
+	if err == nil {
+		t.Error("it did not notice that its context has ended")
+	}
+}
+
+func TestWebRTCOptions(t *testing.T) {
+	for _, o := range []WebRTCOptions{{}, {Calls: -1}, {Calls: 2000}, {Duration: -1}, {Synthesizer: &porttest.Synthesizer{}}} {
+		if _, err := WebRTC(t.Context(), o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+}
