@@ -71,6 +71,7 @@ var workers = map[string]string{
 	"internal/app: (*Server).Run":              "itself: it takes what Serve returns before it does",
 	"internal/hub: (*Hub).Start":               "Drain, which waits for all conversations",
 	"internal/bench: (*Browser).run":           "its Close",
+	"internal/bench: WebRTC":                   "itself, before it returns",
 	"internal/leg/webrtc: (*Leg).OnMessage":    "one of the leg's workers; Close waits for it",
 	"internal/leg/webrtc: (*Leg).start":        "the leg's two workers; Close waits for them",
 	"internal/leg/webrtc: (*peer).work":        "what reads one connection; its close waits for it",
