@@ -40,7 +40,7 @@ try {
     logLevel: "warning",
   });
   const built = files.map((f) => join(out, f.replace(/\.tsx?$/, ".mjs")));
-  const flags = program ? [] : ["--test"];
+  const flags = program ? [] : ["--test", "--test-reporter=spec"];
   status = spawnSync(process.execPath, ["--enable-source-maps", ...flags, ...built, ...rest], { stdio: "inherit" }).status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });

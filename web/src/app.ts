@@ -124,7 +124,19 @@ export class App {
     const known = this.conversations.peek().find((c) => c.id === id);
     const agent = known?.agent ?? this.agent.peek();
     const language = this.agents.peek()?.find((a) => a.name === agent)?.language;
-    this.show(own ?? new ConversationStore(new LiveSource(this.server, id, agent), language), id);
+    const store = own ?? new ConversationStore(new LiveSource(this.server, id, agent), language);
+    this.show(store, id);
+    void this.date(store, id);
+  }
+
+  /** date finds out when a conversation began; without it the clock stands still. */
+  private async date(store: ConversationStore, id: string): Promise<void> {
+    try {
+      const started = Date.parse(String((await this.server.conversation(id)).started));
+      if (Number.isFinite(started)) store.started.value ??= started;
+    } catch {
+      // It is told by the conversation's own problem.
+    }
   }
 
   /** openFile shows a trace from disk. */

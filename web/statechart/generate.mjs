@@ -29,7 +29,7 @@ const lines = dot.split("\n").map((line) => {
   const edge = /^\s*(\w+) -> (\w+)(?: \[(.*)\])?;$/.exec(line);
   if (edge) return arrow(edge[1], edge[2], edge[3] ?? "");
   if (/^\s*label="hocket";/.test(line)) {
-    return `  compound=true; rankdir=TB; nodesep=0.22; ranksep=0.34; pad=0.06;`;
+    return `  compound=true; rankdir=TB; nodesep=0.08; ranksep=0.34; pad=0.06;`;
   }
   if (/^\s*node \[/.test(line)) return `  node [fontname="Helvetica", fontsize=13, shape=box, style=rounded, height=0.34, margin="0.13,0.04"];`;
   if (/^\s*graph \[/.test(line)) return `  graph [fontname="Helvetica", fontsize=12, style=rounded];`;

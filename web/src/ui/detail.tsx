@@ -7,13 +7,13 @@ import { useWords } from "../words/words.ts";
 export function Detail({ step }: { step: Step | undefined }) {
   const t = useWords();
   return (
-    <section class="card" aria-labelledby="detail-title">
+    <section class="card detail-card" aria-labelledby="detail-title">
       <header class="card-head">
         <h2 id="detail-title">{t("detail.title")}</h2>
         {step && <span class="muted small">{t.clock(step.at)}</span>}
       </header>
       {step && (
-        <div class="detail" tabIndex={0} role="region" aria-labelledby="detail-title">
+        <div class="detail" tabIndex={0} role="group" aria-labelledby="detail-title">
           <h3>{t("detail.event")}</h3>
           <Fields type={step.event} fields={step.in as unknown as Record<string, unknown>} />
           <h3>{t("detail.effects")}</h3>

@@ -1,6 +1,6 @@
 // The list of events with its filters.
 
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { filtered, gist, kinds, type Kind } from "../model/events.ts";
 import type { Recording } from "../model/recording.ts";
 import { useWords } from "../words/words.ts";
@@ -24,13 +24,25 @@ export function EventList({ recording, version, index, onPick }: Props) {
   const [limit, setLimit] = useState(page);
   const rows = useMemo(() => filtered(recording.steps, shown, words), [recording, version, shown, words]);
   const visible = rows.slice(-limit);
+  // Where the filters hide the step itself, the one before it stands for it.
+  const current = visible.findLast((r) => r.index <= index)?.index;
+  const list = useRef<HTMLDivElement>(null);
+  // The step that is looked at stays in sight; the page around the list stands still.
+  useLayoutEffect(() => {
+    const box = list.current;
+    const row = box?.querySelector<HTMLElement>("[aria-current]");
+    if (!box || !row) return;
+    const top = row.offsetTop - box.offsetTop;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + row.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + row.offsetHeight - box.clientHeight;
+  }, [index, rows]);
   const toggle = (k: Kind) => {
     const next = new Set(shown);
     if (!next.delete(k)) next.add(k);
     setShown(next);
   };
   return (
-    <section class="card" aria-labelledby="events-title">
+    <section class="card events-card" aria-labelledby="events-title">
       <header class="card-head">
         <h2 id="events-title">{t("events.title")}</h2>
         <span class="muted small">{t("events.count", { n: t.number(rows.length), all: t.number(recording.steps.length) })}</span>
@@ -54,7 +66,7 @@ export function EventList({ recording, version, index, onPick }: Props) {
       {visible.length === 0 ? (
         <p class="muted card-empty">{t("events.none")}</p>
       ) : (
-        <div class="event-list" tabIndex={0} role="region" aria-labelledby="events-title">
+        <div class="event-list" ref={list} tabIndex={0} role="group" aria-labelledby="events-title">
           {rows.length > visible.length && (
             <button type="button" class="quiet-button small" onClick={() => setLimit(limit + page)}>
               {t("events.more")}
@@ -63,7 +75,7 @@ export function EventList({ recording, version, index, onPick }: Props) {
           <ol>
             {visible.map(({ index: i, step }) => (
               <li key={i}>
-                <button type="button" class="event" aria-current={i === index ? "step" : undefined} onClick={() => onPick(i)}>
+                <button type="button" class="event" aria-current={i === current ? "step" : undefined} onClick={() => onPick(i)}>
                   <time>{t.clock(step.at)}</time>
                   <code>{step.event}</code>
                   <span class="event-gist">{gist(step)}</span>

@@ -19,7 +19,7 @@ export function LatencyChart({ latencies, network }: { latencies: readonly Laten
         <p class="muted card-empty">{t("latency.none")}</p>
       ) : (
         <>
-          <div class="table-scroll" tabIndex={0} role="region" aria-labelledby="latency-title">
+          <div class="table-scroll" tabIndex={0} role="group" aria-labelledby="latency-title">
             <table class="latency">
               <caption class="visually-hidden">{t("latency.help")}</caption>
               <thead>

@@ -29,7 +29,7 @@ export function Transcript({ lines, agent, lang, aloud = false }: Props) {
   };
   return (
     <div class="transcript-frame">
-      <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={t("talk.transcript")}>
+      <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="group" aria-label={t("talk.transcript")}>
         <ol class="lines">
           {lines.map((l) => (
             <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} />

@@ -21,7 +21,7 @@ export function Transitions({ recording, index, onPick }: Props) {
   const visible = changes.slice(-limit).reverse();
   const current = changes.findLast((c) => c.step <= index);
   return (
-    <section class="card" aria-labelledby="transitions-title">
+    <section class="card transitions-card" aria-labelledby="transitions-title">
       <header class="card-head">
         <h2 id="transitions-title">{t("transitions.title")}</h2>
         <span class="muted small">{t.number(changes.length)}</span>
@@ -29,7 +29,7 @@ export function Transitions({ recording, index, onPick }: Props) {
       {visible.length === 0 ? (
         <p class="muted card-empty">{t("transitions.none")}</p>
       ) : (
-        <div class="table-scroll tall" tabIndex={0} role="region" aria-labelledby="transitions-title">
+        <div class="table-scroll tall" tabIndex={0} role="group" aria-labelledby="transitions-title">
           <table class="transitions">
             <thead>
               <tr>

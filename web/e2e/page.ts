@@ -1,0 +1,68 @@
+// A page of the panel under test: it fails on any error, on any request to
+// elsewhere, and on anything that the Content-Security-Policy refuses.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+/** Tab is a page and what it must not have done. */
+export interface Tab {
+  page: Page;
+  /** Requests so far, by method and path. */
+  requests: string[];
+  /** Errors that the test expects. */
+  allow: RegExp[];
+  close(): Promise<void>;
+}
+
+/** open opens the panel at a server. */
+export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Tab> {
+  const context = await browser.newContext({ baseURL: url, locale: "en", viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const tab: Tab = {
+    page,
+    requests: [],
+    allow: [],
+    close: async () => {
+      await context.close();
+      assert.equal(problems.filter((p) => !tab.allow.some((a) => a.test(p))).join("\n"), "");
+    },
+  };
+  page.on("pageerror", (err) => problems.push(err.message));
+  page.on("console", (m) => m.type() === "error" && problems.push(m.text()));
+  page.on("request", (r) => {
+    const to = new URL(r.url());
+    if (to.protocol === "blob:" || to.protocol === "data:") return;
+    tab.requests.push(`${r.method()} ${to.pathname}`);
+    if (to.origin !== new URL(url).origin) problems.push(`a request to elsewhere: ${r.url()}`);
+  });
+  await page.goto("/");
+  return tab;
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+/** accessible holds the page to all rules of axe. */
+export async function accessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(axe);
+  const violations = await page.evaluate<Violation[]>(
+    `axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations)`,
+  );
+  const told = violations.flatMap((v) => v.nodes.map((n) => `${v.id} at ${n.target.join(" ")}: ${n.failureSummary}`));
+  assert.equal(told.join("\n"), "", what);
+}
+
+/** fits holds the page to its width. */
+export async function fits(page: Page, what: string): Promise<void> {
+  const [content, window] = await page.evaluate<[number, number]>(
+    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+  );
+  assert.ok(content <= window, `${what}: ${content} px wide in a window of ${window}`);
+}

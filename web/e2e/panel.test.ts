@@ -1,0 +1,326 @@
+// What the panel does, against a stand-in for the server.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test, type TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { engineWords } from "../src/words/catalog.ts";
+import { dist, executable, launch, web } from "./browser.ts";
+import { Fake, type FakeOptions } from "./fake.ts";
+import { open, type Tab } from "./page.ts";
+
+const skip = executable() ? false : "there is no Chromium on this machine";
+let browser: Browser;
+
+before(async () => {
+  if (!skip) browser = await launch();
+});
+after(() => browser?.close());
+
+/** panel opens the panel at a server of its own, for one test. */
+async function panel(t: TestContext, options: Partial<FakeOptions> = {}): Promise<{ tab: Tab; page: Page; fake: Fake }> {
+  const fake = new Fake({ dist, trace: `${web}test/fixtures/flights.jsonl`, words: engineWords("en"), speed: 20, ...options });
+  const tab = await open(browser, await fake.listen());
+  t.after(async () => {
+    await tab.close();
+    await fake.close();
+  });
+  return { tab, page: tab.page, fake };
+}
+
+const lines = (page: Page) => page.locator(".talk .line-text").allInnerTexts();
+
+test("a conversation by text: states, words, commands, the end", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 5000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.waitForSelector(".state[data-state=listening]");
+  assert.equal(await page.locator(".state-label").innerText(), "● Listening");
+  assert.deepEqual(await lines(page), ["Welcome to Hocket Airlines. I can book a flight for you. What would you like to do?"]);
+  await page.getByRole("textbox", { name: "Write to the agent" }).fill("I want to book a flight");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>(".compose input")?.value === "");
+  await page.getByRole("button", { name: "End", exact: true }).click();
+  await page.getByRole("button", { name: "Start by text" }).waitFor();
+  assert.deepEqual(fake.begun, [{ agent: "flights", transport: "text" }]);
+  assert.deepEqual(fake.commands, [
+    { type: "send_text", text: "I want to book a flight" },
+    { type: "endConversation", reason: "user" },
+  ]);
+  // What was said stays, and can be looked into.
+  assert.equal((await lines(page)).length, 1);
+  await page.getByRole("link", { name: "Look into it" }).click();
+  await page.waitForSelector(".timeline");
+});
+
+test("words that were not heard are struck through, and said so to a screen reader", { skip }, async (t) => {
+  const { page, fake } = await panel(t, { speed: 100 });
+  fake.holdAt = (s) => s.at > 26_000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  const line = page.locator(".line[data-outcome=interrupted]");
+  await line.waitFor();
+  assert.match(await line.locator("s").innerText(), /^Denver on Friday/);
+  assert.match((await line.locator(".line-text").textContent()) ?? "", /Boston to not heard: Denver .* end of what was not heard\.$/);
+});
+
+test("with the keyboard alone", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 5000;
+  await page.waitForSelector(".talk-button:not(:disabled)");
+  const tabTo = async (name: RegExp) => {
+    for (let i = 0; i < 40; i++) {
+      await page.keyboard.press("Tab");
+      const label = await page.evaluate(() => {
+        const e = document.activeElement as HTMLElement;
+        return `${e.getAttribute("aria-label") ?? ""} ${e.innerText ?? ""} ${e.id}`;
+      });
+      if (name.test(label)) return;
+    }
+    assert.fail(`the Tab key does not reach ${name}`);
+  };
+  await tabTo(/Skip to the content/);
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "content");
+  await tabTo(/Start by text/);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".state[data-state=listening]");
+  await tabTo(/Write to the agent/);
+  await page.keyboard.type("hello");
+  await page.keyboard.press("Enter");
+  await tabTo(/End/);
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Start by text" }).waitFor();
+  assert.deepEqual(fake.commands.map((c) => c.type), ["send_text", "endConversation"]);
+  await tabTo(/Look into it/);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".timeline");
+  await tabTo(/Position in the conversation/);
+  await page.keyboard.press("Home");
+  assert.match(await page.locator(".stepper-at").innerText(), /Step 1 of/);
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.locator(".stepper-at").innerText(), /Step 2 of/);
+  await page.keyboard.press("End");
+});
+
+test("a trace from disk is stepped through, both ways, with no call to the server", { skip }, async (t) => {
+  const { page, tab } = await panel(t);
+  await page.goto("#inspect");
+  await page.waitForSelector(".conversations");
+  await page.waitForTimeout(100);
+  const before = tab.requests.length;
+  await page.setInputFiles("input[type=file]", `${web}test/fixtures/desk.jsonl`);
+  await page.waitForSelector(".timeline");
+  const phase = () => page.locator(".now").getAttribute("data-phase");
+  const lit = () => page.locator(".chart .node.live").getAttribute("data-state");
+  const slider = page.getByLabel("Position in the conversation");
+  await slider.fill("19");
+  assert.deepEqual([await phase(), await lit()], ["interrupted", "interrupted"]);
+  assert.equal(await page.locator(".chart .edge.taken").getAttribute("data-from"), "speaking");
+  await page.getByRole("button", { name: "Step back" }).click();
+  assert.deepEqual([await phase(), await lit()], ["speaking", "speaking"]);
+  assert.equal(await page.locator("s.unheard").count(), 0);
+  await page.getByRole("button", { name: "Next transition" }).click();
+  await page.getByRole("button", { name: "Next transition" }).click();
+  assert.equal(await lit(), "listening.capturing");
+  assert.equal(await page.locator("s.unheard").innerText(), "and seven degrees.");
+  await page.getByRole("button", { name: "Last step" }).click();
+  assert.equal(await lit(), "idle");
+  await page.getByRole("button", { name: "First step" }).click();
+  assert.match(await page.locator(".stepper-at").innerText(), /Step 1 of 60/);
+  // A lane for each kind of work, and the figures of seed 001's debug view.
+  for (const lane of ["speech", "transcript", "model", "tools", "delegated", "sent", "heard"]) {
+    assert.ok((await page.locator(`.bar[data-lane=${lane}]`).count()) > 0, lane);
+  }
+  assert.deepEqual(await page.locator(".metric-value").allInnerTexts(), ["1.6 s", "1", "3", "2"]);
+  assert.deepEqual(tab.requests.slice(before), []);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download the trace" }).click();
+  assert.equal(readFileSync(await (await download).path(), "utf8"), readFileSync(`${web}test/fixtures/desk.jsonl`, "utf8"));
+});
+
+test("a file that is no trace is refused with the reason", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.goto("#inspect");
+  await page.setInputFiles("input[type=file]", { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("hello\n") });
+  assert.match(await page.getByRole("alert").innerText(), /notes\.txt cannot be opened\s+A line is not JSON.*line 1/);
+});
+
+test("events are filtered by kind and by word", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.goto("#inspect");
+  await page.setInputFiles("input[type=file]", `${web}test/fixtures/desk.jsonl`);
+  const names = () => page.locator(".event code").allInnerTexts();
+  assert.ok(!(await names()).includes("playout.progress"));
+  await page.getByRole("button", { name: "Progress", exact: true }).click();
+  assert.ok((await names()).includes("playout.progress"));
+  await page.getByRole("searchbox", { name: "Filter" }).fill("austin");
+  assert.deepEqual(await names(), ["stt.partial", "stt.final", "tool.called"]);
+  await page.locator(".event").last().click();
+  assert.match(await page.locator(".detail").innerText(), /run_tool/);
+});
+
+test("several conversations are watched live, and one is chosen", { skip }, async (t) => {
+  const { page, fake } = await panel(t, { speed: 2 });
+  await page.goto("#inspect");
+  fake.add("flights", "webrtc");
+  await page.locator(".conversation").nth(0).waitFor();
+  fake.add("clinic", "sip");
+  await page.locator(".conversation").nth(1).waitFor();
+  assert.deepEqual(await page.locator(".conversation-name").allInnerTexts(), ["clinic", "flights"]);
+  await page.locator(".conversation", { hasText: "clinic" }).click();
+  await page.waitForSelector(".now[data-phase=speaking]");
+  const step = async () => Number(/Step (\d+)/.exec(await page.locator(".stepper-at").innerText())?.[1]);
+  const first = await step();
+  await page.waitForFunction((n) => Number(/Step (\d+)/.exec(document.querySelector<HTMLElement>(".stepper-at")!.innerText)?.[1]) > n + 3, first);
+  // Looking back stands still while the conversation goes on.
+  await page.getByRole("button", { name: "Following live" }).click();
+  await page.getByRole("button", { name: "Step back" }).click();
+  const stood = await page.locator(".stepper-at").innerText();
+  await page.waitForTimeout(500);
+  assert.equal((await page.locator(".stepper-at").innerText()).split(" of ")[0], stood.split(" of ")[0]);
+  await page.locator(".conversation", { hasText: "flights" }).click();
+  assert.equal(await page.locator(".watched-head h2").innerText(), "Hocket Airlines");
+});
+
+test("a stream that breaks off is taken up, and nothing is lost or doubled", { skip }, async (t) => {
+  const { page, fake, tab } = await panel(t, { speed: 8 });
+  tab.allow.push(/ERR_|Failed to load/);
+  fake.holdAt = (s) => s.at > 20_000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.locator(".line").nth(1).waitFor();
+  fake.down = true;
+  fake.drop();
+  await page.getByText("The connection to the server is gone").waitFor();
+  fake.down = false;
+  await page.locator(".line").nth(7).waitFor();
+  assert.deepEqual((await lines(page)).slice(0, 8).map((l) => l.split(" ")[0]), ["Welcome", "i", "And", "from", "Where", "to", "And", "next"]);
+  assert.equal(await page.getByText("The connection to the server is gone").count(), 0);
+});
+
+test("a reload takes the conversation up again", { skip }, async (t) => {
+  const { page, fake, tab } = await panel(t, { speed: 10 });
+  tab.allow.push(/ERR_|Failed to load/);
+  fake.holdAt = (s) => s.at > 10_000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.locator(".line").nth(1).waitFor();
+  await page.reload();
+  await page.locator(".line").nth(2).waitFor();
+  assert.equal(fake.conversations.size, 1);
+  await page.getByRole("button", { name: "End", exact: true }).click();
+  await page.getByRole("button", { name: "Start by text" }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Start by text" }).waitFor();
+  assert.equal(await page.locator(".line").count(), 0, "what was ended is not taken up");
+});
+
+test("without a microphone there is help, and text works", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 0;
+  const refuse = (name: string) =>
+    page.evaluate((n) => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", n));
+    }, name);
+  for (const [name, help] of [
+    ["NotAllowedError", /may not use the microphone/],
+    ["NotFoundError", /No microphone was found/],
+    ["NotReadableError", /used by another program/],
+  ] as const) {
+    await refuse(name);
+    await page.getByRole("button", { name: "Start talking" }).click();
+    await page.waitForFunction((h) => new RegExp(h).test(document.querySelector("[role=alert]")?.textContent ?? ""), help.source);
+  }
+  assert.deepEqual(fake.begun, [], "no conversation begins without a microphone");
+  await page.getByRole("button", { name: "Go on by text" }).click();
+  await page.getByRole("textbox").waitFor();
+  assert.deepEqual(fake.begun, [{ agent: "flights", transport: "text" }]);
+});
+
+test("the key is asked for, sent, kept in the tab alone", { skip }, async (t) => {
+  const { page, fake, tab } = await panel(t, { key: "secret" });
+  tab.allow.push(/401/);
+  await page.getByLabel("API key").fill("wrong");
+  await page.keyboard.press("Enter");
+  await page.getByText("The server did not accept this key.").waitFor();
+  await page.getByLabel("API key").fill("secret");
+  await page.keyboard.press("Enter");
+  fake.holdAt = (s) => s.at > 5000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.waitForSelector(".line");
+  assert.equal(await page.evaluate("sessionStorage.getItem('hocket.key')"), '"secret"');
+  assert.equal(await page.evaluate("JSON.stringify(localStorage)"), "{}");
+  await page.getByRole("link", { name: "Inspect" }).click();
+  await page.waitForSelector(".timeline");
+});
+
+test("states are read out when they have settled, partial words never", { skip }, async (t) => {
+  const { page, fake } = await panel(t, { speed: 6 });
+  fake.holdAt = (s) => s.at > 12_200;
+  await page.evaluate(() => {
+    const said: string[] = ((window as unknown as { said: string[] }).said = []);
+    const live = (n: Node) => (n instanceof Element ? n : n.parentElement)?.closest("[role=status],[role=alert],[role=log],[aria-live]");
+    new MutationObserver((list) => {
+      for (const m of list) {
+        const region = live(m.target);
+        if (region) said.push(region.textContent ?? "");
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.locator(".line").nth(3).waitFor();
+  await page.waitForTimeout(600);
+  const said = await page.evaluate(() => (window as unknown as { said: string[] }).said);
+  assert.ok(said.includes("Listening"), said.join(" | "));
+  assert.ok(said.includes("Welcome to Hocket Airlines. I can book a flight for you. What would you like to do?"), said.join(" | "));
+  assert.ok(!said.some((s) => s === "i want to"), said.join(" | "));
+});
+
+test("German, and dark, are kept", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.getByRole("combobox", { name: "Language" }).selectOption("de");
+  await page.getByRole("button", { name: "Gespräch beginnen" }).waitFor();
+  await page.getByRole("button", { name: /Aussehen: Wie das System/ }).click();
+  await page.getByRole("button", { name: /Aussehen: Hell/ }).click();
+  await page.reload();
+  await page.getByRole("button", { name: /Aussehen: Dunkel/ }).waitFor();
+  assert.equal(await page.evaluate("document.documentElement.lang"), "de");
+  assert.equal(await page.evaluate("getComputedStyle(document.documentElement).colorScheme"), "dark");
+});
+
+test("inside of an editor the panel shows what is posted, and asks for nothing", { skip }, async (t) => {
+  const fake = new Fake({ dist, trace: `${web}test/fixtures/desk.jsonl`, words: engineWords("en") });
+  const url = await fake.listen();
+  const context = await browser.newContext({ baseURL: url, locale: "en" });
+  t.after(async () => {
+    await context.close();
+    await fake.close();
+  });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    const posted: unknown[] = [];
+    Object.assign(window, {
+      posted,
+      acquireVsCodeApi: () => ({ postMessage: (m: unknown) => posted.push(m) }),
+    });
+    navigator.mediaDevices.getUserMedia = () => {
+      posted.push("microphone");
+      return Promise.reject(new Error("no"));
+    };
+  });
+  const calls: string[] = [];
+  page.on("request", (r) => r.url().includes("/v1/") && calls.push(r.url()));
+  await page.goto("/");
+  await page.waitForSelector(".talk");
+  const post = (m: unknown) => page.evaluate((data) => window.postMessage(data, "*"), m);
+  await post({ type: "agentvoice.state", payload: { state: "waitingForCopilot", localizedLabel: "⋯ Waiting for Copilot", turnId: "turn-1" } });
+  await post({ type: "transcript", payload: { role: "user", turn: 1, text: "explain this file", final: true } });
+  await page.waitForSelector(".state[data-state=waitingForCopilot]");
+  assert.deepEqual(await page.locator(".line-text").allInnerTexts(), ["explain this file"]);
+  await page.getByRole("textbox").fill("the other one");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction("posted.length === 2");
+  assert.deepEqual(await page.evaluate("posted"), [
+    { type: "hocket.ready" },
+    { type: "hocket.command", payload: { type: "send_text", text: "the other one" } },
+  ]);
+  assert.deepEqual(calls, []);
+});

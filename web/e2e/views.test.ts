@@ -1,0 +1,96 @@
+// Each view, in light and dark, on a desktop and on the smallest phone: no
+// violation of axe's rules, nothing wider than the window, nothing refused by
+// the Content-Security-Policy.
+
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { engineWords } from "../src/words/catalog.ts";
+import { dist, executable, launch, web } from "./browser.ts";
+import { Fake } from "./fake.ts";
+import { accessible, fits, open } from "./page.ts";
+
+const skip = executable() ? false : "there is no Chromium on this machine";
+let browser: Browser;
+
+before(async () => {
+  if (!skip) browser = await launch();
+});
+after(() => browser?.close());
+
+interface View {
+  name: string;
+  show: (page: Page, fake: Fake) => Promise<unknown>;
+  allow?: RegExp;
+}
+
+const openTrace = async (page: Page, file: string, step: number) => {
+  await page.goto("#inspect");
+  await page.setInputFiles("input[type=file]", `${web}test/fixtures/${file}`);
+  await page.getByLabel("Position in the conversation").fill(String(step));
+};
+
+const views: View[] = [
+  { name: "ready", show: (page) => page.waitForSelector(".talk-button:not(:disabled)") },
+  {
+    name: "a conversation with words that were not heard",
+    show: async (page, fake) => {
+      fake.options.speed = 60;
+      fake.holdAt = (s) => s.event === "session.ended" || s.at > 40_000;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.waitForSelector(".unheard");
+      await page.waitForSelector(".state[data-state=speaking]");
+    },
+  },
+  {
+    name: "no microphone",
+    show: async (page) => {
+      await page.evaluate(() => {
+        navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("denied", "NotAllowedError"));
+      });
+      await page.getByRole("button", { name: "Start talking" }).click();
+      await page.waitForSelector(".banner");
+    },
+  },
+  {
+    name: "the key is asked for",
+    allow: /401/,
+    show: async (page, fake) => {
+      fake.options.key = "secret";
+      await page.reload();
+      await page.waitForSelector("dialog[open]");
+    },
+  },
+  {
+    name: "nothing to inspect",
+    show: async (page) => {
+      await page.goto("#inspect");
+      await page.waitForSelector(".conversations");
+    },
+  },
+  { name: "a trace with an interruption", show: (page) => openTrace(page, "flights.jsonl", 130) },
+  { name: "a trace with tools and failures", show: (page) => openTrace(page, "desk.jsonl", 40) },
+];
+
+const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
+
+for (const view of views) {
+  test(view.name, { skip }, async () => {
+    const fake = new Fake({ dist, trace: `${web}test/fixtures/flights.jsonl`, words: engineWords("en") });
+    const tab = await open(browser, await fake.listen(), { reducedMotion: "reduce" });
+    if (view.allow) tab.allow.push(view.allow);
+    try {
+      await view.show(tab.page, fake);
+      for (const [size, viewport] of Object.entries(sizes)) {
+        await tab.page.setViewportSize(viewport);
+        await fits(tab.page, `${view.name}, ${size}`);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await tab.page.emulateMedia({ colorScheme });
+          await accessible(tab.page, `${view.name}, ${size}, ${colorScheme}`);
+        }
+      }
+    } finally {
+      await tab.close();
+      await fake.close();
+    }
+  });
+}
