@@ -56,11 +56,16 @@ call: build
 ## deps: install what the speech engines need, as far as this machine can
 .PHONY: deps
 deps:
-	scripts/deps --again
+	scripts/deps --again --browser
 
 .PHONY: have-deps
 have-deps:
 	@scripts/deps
+
+# The panel's tests want a browser.
+.PHONY: have-browser
+have-browser:
+	@scripts/deps --browser
 
 ## test: everything: vet, tests, the pure Go build, brief fuzzing
 .PHONY: test
@@ -74,7 +79,7 @@ vet: have-deps
 	CGO_ENABLED=0 go vet ./...
 
 .PHONY: test-race
-test-race: have-deps
+test-race: have-deps have-browser
 	$(GOTEST) $(RACE) -tags '$(TAGS)' $(RACEPKGS)
 
 .PHONY: test-plain
@@ -145,6 +150,25 @@ SOAK = 5
 soak: have-deps
 	go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
 	go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
+
+## panel: the panel's bundle from web/, into internal/panel/dist (needs Node)
+.PHONY: panel
+panel: web/node_modules
+	npm --prefix web run build
+
+## statechart: lay the panel's statechart out again (needs Node and Graphviz)
+.PHONY: statechart
+statechart: build
+	npm --prefix web run statechart
+
+## screenshots: pictures of the panel's states, into reports/panel
+.PHONY: screenshots
+screenshots: have-browser web/node_modules
+	npm --prefix web run screenshots
+
+web/node_modules: web/package-lock.json
+	npm --prefix web ci --ignore-scripts --no-audit --no-fund
+	touch $@
 
 ## clean: remove what was built; third_party and .tools stay
 .PHONY: clean

@@ -5,13 +5,19 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { extname, join } from "node:path";
+import { web } from "./browser.ts";
 import { Deriver } from "../src/model/derive.ts";
 import { parseTrace } from "../src/model/trace.ts";
 import type { Message, Step } from "../src/model/wire.ts";
 
-/** What the server must send: internal/panel exports the same, a test compares them. */
-export const csp =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** policy is what internal/panel says that a server must send. */
+function policy(): string {
+  const source = readFileSync(`${web}../internal/panel/doc.go`, "utf8");
+  const value = /ContentSecurityPolicy = ([^\n]*\n[^\n]*)\n\n/.exec(source)?.[1] ?? "";
+  return [...value.matchAll(/"([^"]*)"/g)].map((m) => m[1]).join("");
+}
+
+const csp = policy();
 
 export interface FakeOptions {
   dist: string;

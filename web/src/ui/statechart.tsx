@@ -1,7 +1,7 @@
 // The machine's statechart, with the live state lit. Graphviz has laid it out
 // when the panel was built; here only classes change.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import chart from "../../statechart/statechart.svg";
 import { toneOfPhase } from "../model/phases.ts";
 import { useWords } from "../words/words.ts";
@@ -19,11 +19,11 @@ const outside = new Set(["idle", "suspended", "reconnecting", "faulted", "termin
 export function Statechart({ phase, edge }: Props) {
   const t = useWords();
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Part of the bundle, and therefore trusted.
     if (box.current) box.current.innerHTML = chart;
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const el = box.current;
     if (el) light(el, phase, edge);
   }, [phase, edge?.from, edge?.to]);

@@ -38,7 +38,7 @@ export function Talk({ app }: { app: App }) {
     <main id="content" class="talk" tabIndex={-1}>
       <h1 class="visually-hidden">{t("talk.title")}</h1>
       <div class="stage">
-        <StateLabel shown={active || store ? shown : nothing} idle={engineWords(lang ?? t.language)("state.idle")} lang={lang} />
+        <StateLabel shown={active ? shown : nothing} idle={engineWords(lang ?? t.language)("state.idle")} lang={lang} />
         {!app.host && <AgentChoice app={app} disabled={active} />}
         {call ? <Duet levels={levels} muted={session.pushToTalk.value && !session.pressed.value} /> : null}
       </div>
@@ -56,6 +56,7 @@ export function Talk({ app }: { app: App }) {
               <button
                 type="button"
                 class="quiet-button"
+                aria-label={t("talk.interrupt")}
                 onClick={() => void (store?.command({ type: "interrupt" }) ?? Promise.resolve()).catch(() => undefined)}
               >
                 <Hand />
@@ -207,8 +208,9 @@ function Compose({ onSend, children }: { onSend: (text: string) => Promise<boole
     const words = text.trim();
     if (words === "") return;
     setText("");
-    if (!(await onSend(words))) setText(words);
+    // At once: later the keyboard may have moved on.
     input.current?.focus();
+    if (!(await onSend(words))) setText(words);
   };
   return (
     <form
