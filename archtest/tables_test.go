@@ -67,18 +67,20 @@ var sharedTables = map[string]string{
 // workers are the functions that start goroutines outside tests, each with the one that waits
 // for what it started.
 var workers = map[string]string{
-	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
-	"internal/app: (*Server).Run":              "itself: it takes what Serve returns before it does",
-	"internal/hub: (*Hub).Start":               "Drain, which waits for all conversations",
-	"internal/bench: (*Browser).run":           "its Close",
-	"internal/bench: WebRTC":                   "itself, before it returns",
-	"internal/leg/webrtc: (*Leg).OnMessage":    "one of the leg's workers; Close waits for it",
-	"internal/leg/webrtc: (*Leg).start":        "the leg's two workers; Close waits for them",
-	"internal/leg/webrtc: (*peer).work":        "what reads one connection; its close waits for it",
-	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
-	"session: (*Session).spawner":              "Run and RunVirtual wait for the jobs among their workers",
-	"session: (*Session).Run":                  "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-	"session: (*Session).RunVirtual":           "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"internal/explore: (*explorer).expand":        "a fork and join: it waits for its workers before it returns",
+	"internal/app: (*Server).Run":                 "itself: it takes what Serve returns before it does",
+	"internal/hub: (*Hub).Start":                  "Drain, which waits for all conversations",
+	"internal/bench: (*Browser).run":              "its Close",
+	"internal/bench: WebRTC":                      "itself, before it returns",
+	"internal/leg/webrtc: (*Leg).OnMessage":       "one of the leg's workers; Close waits for it",
+	"internal/leg/webrtc: (*Leg).start":           "the leg's two workers; Close waits for them",
+	"internal/leg/webrtc: (*peer).work":           "what reads one connection; its close waits for it",
+	"internal/provider/openai: (*watch).await":    "a timer, whose callback only cancels the request's context; its stop, before the request returns",
+	"session: (*Session).spawner":                 "Run and RunVirtual wait for the jobs among their workers",
+	"session: (*Session).Run":                     "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"session: (*Session).RunVirtual":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"internal/leg/realtime: (*conn).answerBeside": "its WaitGroup, which run waits for before it returns",
+	"internal/leg/realtime: (*conn).run":          "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 }
 
 // Longer files and functions have an entry with the reason why they are one.

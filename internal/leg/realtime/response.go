@@ -1,0 +1,442 @@
+package realtime
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
+	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// create is a response that the client has asked for and that has not begun.
+type create struct {
+	id        string
+	params    wire.CreateParams
+	posted    bool // the machine has been asked
+	cancelled bool // the client does not want it any more
+}
+
+// response is one response: a turn of the agent's.
+type response struct {
+	id    string
+	turn  int // of the machine; 0: it is beside the conversation
+	audio bool
+	ask   bool // the client asked for it
+	// What is in effect for it.
+	params  wire.CreateParams
+	session wire.Session
+
+	output  []*item
+	message *item // the one message of it; nil: there are no words yet
+	index   int   // of the message in the output
+	text    strings.Builder
+	sent    int // bytes of the machine's text that are told
+	enc     *encoder
+	samples audio.Pos // of sound that are told
+
+	calls      []port.ToolCall // of tools of the client's
+	generated  bool            // the mind has said all
+	limited    bool            // it was cut off at its tokens
+	tokens     int             // of text, so far
+	cancelling bool            // the client has cancelled it
+	failure    *port.Failure
+	input      int // tokens of text it was asked with
+	inputSound time.Duration
+}
+
+// beginResponse announces the response of an agent's turn.
+func (c *conn) beginResponse(turn int) {
+	r := &response{turn: turn, id: newID("resp"), session: c.session, audio: c.session.Audio()}
+	if q := c.create; q != nil {
+		c.create = nil
+		r.id, r.params, r.ask = q.id, q.params, true
+		r.override()
+		if q.cancelled {
+			r.cancelling = true
+			c.post(conv.UserInterrupt{Source: "client"})
+		}
+	}
+	c.resp, c.last = r, nil
+	c.idleAt = time.Time{}
+	for _, it := range c.items.list {
+		it.answered = true
+	}
+	c.send(wire.ResponseEvent{Name: "created", Response: c.show(r, wire.InProgress, nil)})
+}
+
+// override puts what the client has set for this response over the session's.
+func (r *response) override() {
+	p, s := &r.params, &r.session
+	if p.OutputModalities != nil {
+		s.OutputModalities = p.OutputModalities
+	}
+	if p.Instructions != nil {
+		s.Instructions = *p.Instructions
+	}
+	if p.Tools != nil {
+		s.Tools = p.Tools
+	}
+	if p.ToolChoice != nil {
+		s.ToolChoice = *p.ToolChoice
+	}
+	if p.MaxOutputTokens != nil {
+		s.MaxOutputTokens = *p.MaxOutputTokens
+	}
+	if p.Voice != "" {
+		s.Output.Voice = p.Voice
+	}
+	if p.Format != nil {
+		s.Output.Format = *p.Format
+	}
+	r.audio = s.Audio()
+}
+
+// show is the response as the protocol has it.
+func (c *conn) show(r *response, status string, details *wire.StatusDetails) wire.Response {
+	w := wire.Response{
+		ID: r.id, Status: status, Details: details, Metadata: r.params.Metadata, ConversationID: c.id,
+		OutputModalities: r.session.OutputModalities, MaxOutputTokens: r.session.MaxOutputTokens,
+		Voice: r.session.Output.Voice, Format: r.session.Output.Format,
+	}
+	if r.params.OutOfBand {
+		w.ConversationID = ""
+	}
+	if status == wire.InProgress {
+		return w
+	}
+	for _, it := range r.output {
+		w.Output = append(w.Output, it.Item.Clone())
+	}
+	u := c.usage(r)
+	w.Usage = &u
+	return w
+}
+
+// usage is an estimate: see limits.go.
+func (c *conn) usage(r *response) wire.Usage {
+	u := wire.Usage{InputText: r.input, InputAudio: heardTokens(r.inputSound), OutputText: r.tokens}
+	for _, call := range r.calls {
+		u.OutputText += textTokens(call.Name) + textTokens(call.Arguments)
+	}
+	u.OutputAudio = saidTokens(r.samples.Duration(legRate))
+	return u
+}
+
+// openMessage announces the message of a response, once.
+func (c *conn) openMessage(r *response) {
+	if r.message != nil {
+		return
+	}
+	it := &item{Item: wire.Item{ID: newID("item"), Type: wire.Message, Status: wire.InProgress, Role: "assistant"}, answered: true}
+	r.message, r.index = it, len(r.output)
+	c.addOutput(r, it)
+	kind, words := wire.OutputText, (*string)(nil)
+	if r.audio {
+		kind, words = wire.OutputAudio, new(string)
+	}
+	it.Content = []wire.Content{{Type: kind, Transcript: words}}
+	c.send(wire.Part{Name: "added", Place: r.place(), Content: wire.PartContent{Audio: r.audio}})
+}
+
+// addOutput announces an item of a response.
+func (c *conn) addOutput(r *response, it *item) {
+	r.output = append(r.output, it)
+	c.send(wire.OutputItem{Name: "added", ResponseID: r.id, OutputIndex: len(r.output) - 1, Item: it.Item.Clone()})
+	if r.params.OutOfBand {
+		return
+	}
+	if len(c.items.list) >= maxItems {
+		c.items.remove(0)
+	}
+	before := c.items.add(it)
+	c.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Item.Clone()})
+}
+
+// place is where the message's words and sound belong.
+func (r *response) place() wire.Place {
+	return wire.Place{ResponseID: r.id, ItemID: r.message.ID, OutputIndex: r.index}
+}
+
+// say adds words to a response.
+func (c *conn) say(r *response, text string) {
+	if text == "" || r.cancelling && r.params.OutOfBand {
+		return
+	}
+	c.openMessage(r)
+	r.text.WriteString(text)
+	r.message.setWords(r.text.String())
+	c.send(wire.WordsDelta{Audio: r.audio, Place: r.place(), Delta: text})
+}
+
+// setWords sets the text or the transcript of a message.
+func (it *item) setWords(text string) {
+	if len(it.Content) == 0 {
+		return
+	}
+	if part := &it.Content[0]; part.Type == wire.OutputText {
+		part.Text = text
+	} else {
+		part.Transcript = &text
+	}
+}
+
+// speak adds sound to a response.
+func (c *conn) speak(r *response, pcm []int16) {
+	c.openMessage(r)
+	if r.enc == nil {
+		enc, err := newEncoder(r.session.Output.Format)
+		if err != nil {
+			return // cannot happen: the formats are three
+		}
+		r.enc = enc
+	}
+	r.samples += audio.Pos(len(pcm))
+	c.spoken = true
+	c.sendAudio(r, r.enc.encode(pcm))
+}
+
+func (c *conn) sendAudio(r *response, b []byte) {
+	if len(b) > 0 {
+		c.send(wire.AudioDelta{Place: r.place(), Delta: b})
+	}
+}
+
+// callTools announces the calls of the client's tools.
+func (c *conn) callTools(r *response) {
+	for _, call := range r.calls {
+		if call.Arguments == "" {
+			call.Arguments = "{}"
+		}
+		it := &item{Item: wire.Item{
+			ID: newID("item"), Type: wire.FunctionCall, Status: wire.InProgress, CallID: call.ID, Name: call.Name,
+		}, answered: true}
+		i := len(r.output)
+		c.addOutput(r, it)
+		c.send(wire.ArgumentsDelta{ResponseID: r.id, ItemID: it.ID, OutputIndex: i, CallID: call.ID, Delta: call.Arguments})
+		c.send(wire.ArgumentsDone{
+			ResponseID: r.id, ItemID: it.ID, OutputIndex: i, CallID: call.ID, Name: call.Name, Arguments: call.Arguments,
+		})
+		it.Arguments, it.Status = call.Arguments, wire.Completed
+		c.doneItem(r, i)
+	}
+}
+
+// doneItem announces the end of an item of a response.
+func (c *conn) doneItem(r *response, i int) {
+	it := r.output[i]
+	if at := c.items.index(it.ID); at >= 0 {
+		c.send(wire.ItemEvent{Name: "done", PreviousItemID: c.items.before(at), Item: it.Item.Clone()})
+	}
+	c.send(wire.OutputItem{Name: "done", ResponseID: r.id, OutputIndex: i, Item: it.Item.Clone()})
+}
+
+// closeMessage announces the end of the message of a response.
+func (c *conn) closeMessage(r *response, status string) {
+	if r.message == nil {
+		return
+	}
+	text := r.text.String()
+	if r.audio {
+		if r.enc != nil && status == wire.Completed {
+			c.sendAudio(r, r.enc.rest())
+		}
+		c.send(wire.AudioDone{Place: r.place()})
+	}
+	c.send(wire.WordsDone{Audio: r.audio, Place: r.place(), Words: text})
+	c.send(wire.Part{Name: "done", Place: r.place(), Content: wire.PartContent{Audio: r.audio, Words: text}})
+	r.message.Status = status
+	r.message.length = r.samples.Duration(legRate)
+	c.doneItem(r, r.index)
+}
+
+// finishResponse ends the active response. voice says that the person took the
+// floor.
+func (c *conn) finishResponse(how conv.TurnEventType, voice bool) {
+	r := c.resp
+	if r == nil {
+		return
+	}
+	c.resp, c.last = nil, r
+	if how == conv.TurnFailed && r.failure == nil {
+		r.failure = &port.Failure{Code: "server_error", Message: "The server had an error while making the response."}
+	}
+	interrupted := how == conv.TurnInterrupted || r.cancelling && how != conv.TurnCompleted
+	c.endResponse(r, interrupted, voice)
+	if t := c.session.Input.TurnDetection; t != nil && t.IdleTimeoutMS > 0 && !interrupted {
+		c.idleAt, c.idleFrom = time.Now().Add(time.Duration(t.IdleTimeoutMS)*time.Millisecond), c.leg.heard()
+		signal(c.wakec)
+	}
+}
+
+// endResponse announces the end of a response.
+func (c *conn) endResponse(r *response, interrupted, voice bool) {
+	status, details := wire.Completed, (*wire.StatusDetails)(nil)
+	switch {
+	case r.failure != nil:
+		status = wire.Failed
+		kind := wire.ServerError
+		if r.failure.Code == wire.CodeModelNotFound {
+			kind = wire.InvalidRequest
+		}
+		details = &wire.StatusDetails{Type: status, Error: &wire.ResponseError{
+			Type: kind, Code: strings.ToLower(r.failure.Code), Message: r.failure.Message,
+		}}
+	case interrupted:
+		status = wire.Cancelled
+		details = &wire.StatusDetails{Type: status, Reason: "client_cancelled"}
+		if voice && !r.cancelling {
+			details.Reason = "turn_detected"
+		}
+	case r.limited:
+		status = wire.Incomplete
+		details = &wire.StatusDetails{Type: status, Reason: "max_output_tokens"}
+	}
+	itemStatus := wire.Completed
+	if status != wire.Completed {
+		itemStatus = wire.Incomplete
+	}
+	c.closeMessage(r, itemStatus)
+	done := c.show(r, status, details)
+	c.limits.spend(time.Now(), done.Usage.Total())
+	c.send(wire.ResponseEvent{Name: "done", Response: done})
+	c.send(c.limits.left(time.Now()))
+}
+
+// createResponse is response.create.
+func (c *conn) createResponse(ctx context.Context, e *wire.ClientEvent) *wire.Error {
+	p := e.Response
+	if c.session.Type == wire.TypeTranscription {
+		return wire.Invalid(wire.CodeInvalidValue, "type", "A transcription session makes no responses.")
+	}
+	for i := range p.Input {
+		if it := &p.Input[i]; it.Type == wire.ItemReference {
+			known := c.items.find(it.ID)
+			if known == nil {
+				return wire.Invalid(wire.CodeItemReference, "response.input", "Error creating response: the item with id '%s' does not exist.", it.ID)
+			}
+			p.Input[i] = known.Item.Clone()
+		}
+	}
+	if p.Voice != "" && c.spoken && p.Voice != c.session.Output.Voice && !p.OutOfBand {
+		return wire.Invalid(wire.CodeCannotUpdateVoice, "response.audio.output.voice", "Cannot update a conversation's voice if assistant audio is present.")
+	}
+	q := &create{id: newID("resp"), params: p}
+	if p.OutOfBand {
+		return c.answerBeside(ctx, q)
+	}
+	active := ""
+	switch {
+	case c.create != nil:
+		active = c.create.id
+	case c.resp != nil && !(c.resp.generated && len(c.resp.calls) > 0):
+		// A response that has called tools and is only being heard still is waited
+		// for: its results are there, and nobody asks twice.
+		active = c.resp.id
+	}
+	if active != "" {
+		return wire.Invalid(wire.CodeActiveResponse, "",
+			"Conversation already has an active response in progress: %s. Wait until the response is finished before creating a new one.", active)
+	}
+	c.create = q
+	c.idleAt = time.Time{}
+	c.maybeCreate()
+	return nil
+}
+
+// maybeCreate asks the machine for the response that is to begin, when it
+// listens and all that it answers is known.
+func (c *conn) maybeCreate() {
+	q := c.create
+	if q == nil || q.posted || c.resp != nil || !c.running || c.phase != conv.ListeningReady {
+		return
+	}
+	said := ""
+	for _, it := range c.items.list {
+		if it.waiting {
+			return // its words are on their way
+		}
+		if it.answered || it.Type != wire.Message || it.Role != "user" || q.params.InputSet {
+			continue
+		}
+		if it.spoken && c.parts.Conv.Agent == nil {
+			continue // the machine has the words, and a model reads them in the list
+		}
+		said = strings.TrimSpace(said + " " + words(&it.Item))
+	}
+	q.posted = true
+	if strings.TrimSpace(said) != "" {
+		c.post(conv.UserText{Text: said})
+		return
+	}
+	c.post(conv.ReplyRequested{Source: "client"})
+}
+
+// cancelResponse is response.cancel.
+func (c *conn) cancelResponse(e *wire.ClientEvent) *wire.Error {
+	q, r := c.create, c.resp
+	if q != nil && r == nil {
+		if e.ResponseID == "" || e.ResponseID == q.id {
+			q.cancelled = true
+			return nil
+		}
+	}
+	if r == nil || e.ResponseID != "" && e.ResponseID != r.id {
+		return wire.Invalid(wire.CodeNotActive, "", "Cancellation failed: no active response found")
+	}
+	r.cancelling = true
+	c.post(conv.UserInterrupt{Source: "client"})
+	return nil
+}
+
+// truncate is conversation.item.truncate: what lies behind the given moment was
+// not heard.
+func (c *conn) truncate(e *wire.ClientEvent) *wire.Error {
+	it := c.items.find(e.ItemID)
+	if it == nil {
+		return noItem(wire.CodeItemTruncate, "truncating", e.ItemID)
+	}
+	if it.Role != "assistant" || len(it.Content) == 0 || it.Content[0].Type != wire.OutputAudio {
+		return wire.Invalid(wire.CodeInvalidValue, "item_id", "Only the audio of the assistant's messages can be truncated.")
+	}
+	if e.ContentIndex != 0 {
+		return wire.Invalid(wire.CodeInvalidValue, "content_index", "Invalid 'content_index': the item has one content part, but got %d.", e.ContentIndex)
+	}
+	length := it.length
+	if r := c.resp; r != nil && r.message == it {
+		length = r.samples.Duration(legRate)
+	}
+	// Clients count in whole milliseconds, and round.
+	if ms := int(length.Milliseconds()); e.AudioEndMS > ms+1 {
+		return wire.Invalid(wire.CodeInvalidValue, "audio_end_ms", "Audio content of %dms is already shorter than %dms", ms, e.AudioEndMS)
+	}
+	end := time.Duration(e.AudioEndMS) * time.Millisecond
+	if end < length.Truncate(time.Millisecond) {
+		text := it.heardAt(e.AudioEndMS)
+		it.setWords(text)
+		if r := c.resp; r != nil && r.message == it {
+			it.Status = wire.Incomplete
+		} else {
+			it.length = end
+		}
+		if r := c.last; r != nil && r.message == it {
+			c.post(conv.PlayoutFlushed{Turn: r.turn, Heard: end, Text: text})
+		}
+	}
+	c.send(wire.ItemTruncated{ItemID: it.ID, ContentIndex: 0, AudioEndMS: e.AudioEndMS})
+	return nil
+}
+
+// heardAt is what of an answer had been heard after so many milliseconds, as far
+// as is known.
+func (it *item) heardAt(ms int) string {
+	text := ""
+	for _, m := range it.marks {
+		if m.ms <= ms {
+			text = m.text
+		}
+	}
+	return text
+}

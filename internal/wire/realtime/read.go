@@ -1,0 +1,101 @@
+package realtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// This file: reading JSON member by member, so that what is absent, what is null
+// and what is wrong are told apart, and an error names the member.
+
+// object is a JSON object being read.
+type object struct {
+	path    string
+	members map[string]json.RawMessage
+}
+
+// readObject takes an object apart.
+func readObject(path string, raw json.RawMessage) (object, *Error) {
+	o := object{path: path}
+	if err := json.Unmarshal(raw, &o.members); err != nil || o.members == nil {
+		return o, wrongType(path, "an object")
+	}
+	return o, nil
+}
+
+// names are the members in a fixed order.
+func (o object) names() []string { return slices.Sorted(maps.Keys(o.members)) }
+
+// at is the path of a member.
+func (o object) at(name string) string {
+	if o.path == "" {
+		return name
+	}
+	return o.path + "." + name
+}
+
+func isNull(raw json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(raw), []byte("null")) }
+
+// read gives a value of the wanted kind; null is the zero value.
+func read[T any](path string, raw json.RawMessage, want string, to *T) *Error {
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return wrongType(path, want)
+	}
+	*to = v
+	return nil
+}
+
+func readText(path string, raw json.RawMessage, to *string) *Error {
+	return read(path, raw, "a string", to)
+}
+
+// readWord takes one of a few words.
+func readWord(path string, raw json.RawMessage, to *string, words ...string) *Error {
+	var s string
+	if err := readText(path, raw, &s); err != nil {
+		return err
+	}
+	if !slices.Contains(words, s) {
+		return notOneOf(path, s, words...)
+	}
+	*to = s
+	return nil
+}
+
+// readNumber takes a number from low to high.
+func readNumber(path string, raw json.RawMessage, low, high float64, to *float64) *Error {
+	var v *float64
+	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
+		return wrongType(path, "a number")
+	}
+	if !(*v >= low && *v <= high) {
+		return Invalid(CodeInvalidValue, path, "Invalid '%s': expected a number from %g to %g, but got %g instead.", path, low, high, *v)
+	}
+	*to = *v
+	return nil
+}
+
+// readCount takes a whole number from low to high.
+func readCount(path string, raw json.RawMessage, low, high int, to *int) *Error {
+	var v *int
+	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
+		return wrongType(path, "an integer")
+	}
+	if *v < low || *v > high {
+		return Invalid(CodeInvalidValue, path, "Invalid '%s': expected an integer from %d to %d, but got %d instead.", path, low, high, *v)
+	}
+	*to = *v
+	return nil
+}
+
+// readRaw keeps a value as it is.
+func readRaw(raw json.RawMessage, to *json.RawMessage) {
+	if isNull(raw) {
+		*to = nil
+		return
+	}
+	*to = bytes.Clone(raw)
+}

@@ -1,0 +1,448 @@
+package realtime
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+)
+
+// This file: session.update, and the other places that carry a configuration.
+// Only the members that are there change anything.
+
+// UpdateOptions say what an update may do.
+type UpdateOptions struct {
+	// Opening: the session is being made, so that its kind may be chosen.
+	Opening bool
+	// Spoken: the agent has been heard, so that its voice stays.
+	Spoken bool
+}
+
+// Update returns the configuration with the changes of a "session" member.
+func (s Session) Update(raw json.RawMessage, how UpdateOptions) (Session, *Error) {
+	o, err := readObject("session", raw)
+	if err != nil {
+		return s, err
+	}
+	kind, ok := o.members["type"]
+	if !ok {
+		return s, missing("session.type")
+	}
+	var t string
+	if err := readWord("session.type", kind, &t, TypeRealtime, TypeTranscription); err != nil {
+		return s, err
+	}
+	if t != s.Type {
+		if !how.Opening {
+			return s, Invalid(CodeInvalidValue, "session.type", "Passing a %s session update event to a %s session is not allowed.", t, s.Type)
+		}
+		model, id := s.Model, s.ID
+		s = NewSession(t)
+		s.Model, s.ID = model, id
+	}
+	for _, name := range o.names() {
+		if err := s.update(o, name, how); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// update takes one member.
+func (s *Session) update(o object, name string, how UpdateOptions) *Error {
+	raw, path := o.members[name], o.at(name)
+	switch name {
+	case "type", "id", "object", "expires_at":
+		return nil // as it was shown
+	case "audio":
+		return s.updateAudio(path, raw, how)
+	case "include":
+		return readInclude(path, raw, &s.Include)
+	}
+	if s.Type == TypeTranscription {
+		return unknownParameter(path)
+	}
+	switch name {
+	case "model":
+		return s.updateModel(path, raw, how)
+	case "output_modalities":
+		return readModalities(path, raw, &s.OutputModalities)
+	case "instructions":
+		return readText(path, raw, &s.Instructions)
+	case "tools":
+		return readTools(path, raw, &s.Tools)
+	case "tool_choice":
+		return readToolChoice(path, raw, &s.ToolChoice)
+	case "parallel_tool_calls":
+		return read(path, raw, "a boolean", &s.ParallelToolCalls)
+	case "max_output_tokens":
+		return readLimit(path, raw, &s.MaxOutputTokens)
+	case "tracing":
+		readRaw(raw, &s.Tracing)
+	case "truncation":
+		readRaw(raw, &s.Truncation)
+	case "prompt":
+		readRaw(raw, &s.Prompt)
+	case "reasoning":
+		readRaw(raw, &s.Reasoning)
+	default:
+		return unknownParameter(path)
+	}
+	return nil
+}
+
+func (s *Session) updateModel(path string, raw json.RawMessage, how UpdateOptions) *Error {
+	var model string
+	if err := readText(path, raw, &model); err != nil {
+		return err
+	}
+	if model != "" && model != s.Model && !how.Opening {
+		return Invalid(CodeInvalidValue, path, "Cannot change the model of a session: it is '%s'.", s.Model)
+	}
+	if model != "" {
+		s.Model = model
+	}
+	return nil
+}
+
+func (s *Session) updateAudio(path string, raw json.RawMessage, how UpdateOptions) *Error {
+	if isNull(raw) {
+		return nil
+	}
+	o, err := readObject(path, raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range o.names() {
+		raw, path := o.members[name], o.at(name)
+		switch {
+		case name == "input":
+			err = s.Input.update(path, raw)
+		case name == "output" && s.Type == TypeRealtime:
+			err = s.Output.update(path, raw, how)
+		default:
+			err = unknownParameter(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *Input) update(path string, raw json.RawMessage) *Error {
+	o, err := readObject(path, raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range o.names() {
+		raw, path := o.members[name], o.at(name)
+		switch name {
+		case "format":
+			err = readFormat(path, raw, &in.Format)
+		case "transcription":
+			err = in.updateTranscription(path, raw)
+		case "noise_reduction":
+			if isNull(raw) {
+				in.NoiseReduction = nil
+				continue
+			}
+			var n NoiseReduction
+			if err = read(path, raw, "an object", &n); err == nil && n.Type != "near_field" && n.Type != "far_field" {
+				err = notOneOf(path+".type", n.Type, "near_field", "far_field")
+			}
+			in.NoiseReduction = &n
+		case "turn_detection":
+			err = in.updateTurnDetection(path, raw)
+		default:
+			err = unknownParameter(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *Input) updateTranscription(path string, raw json.RawMessage) *Error {
+	if isNull(raw) {
+		in.Transcription = nil
+		return nil
+	}
+	var t Transcription
+	if in.Transcription != nil {
+		t = *in.Transcription
+	}
+	o, err := readObject(path, raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range o.names() {
+		raw, path := o.members[name], o.at(name)
+		switch name {
+		case "model":
+			err = readText(path, raw, &t.Model)
+		case "language":
+			err = readText(path, raw, &t.Language)
+		case "languages":
+			err = read(path, raw, "an array of strings", &t.Languages)
+		case "keywords":
+			err = read(path, raw, "an array of strings", &t.Keywords)
+		case "prompt":
+			err = readText(path, raw, &t.Prompt)
+		case "delay":
+			err = readText(path, raw, &t.Delay)
+		default:
+			err = unknownParameter(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	in.Transcription = &t
+	return nil
+}
+
+func (in *Input) updateTurnDetection(path string, raw json.RawMessage) *Error {
+	if isNull(raw) {
+		in.TurnDetection = nil
+		return nil
+	}
+	o, err := readObject(path, raw)
+	if err != nil {
+		return err
+	}
+	kind := ServerVAD
+	if in.TurnDetection != nil {
+		kind = in.TurnDetection.Type
+	}
+	if raw, ok := o.members["type"]; ok {
+		if err := readWord(o.at("type"), raw, &kind, ServerVAD, SemanticVAD); err != nil {
+			return err
+		}
+	}
+	t := DefaultTurnDetection(kind)
+	if in.TurnDetection != nil && in.TurnDetection.Type == kind {
+		t = *in.TurnDetection
+	}
+	for _, name := range o.names() {
+		if err := t.update(o, name); err != nil {
+			return err
+		}
+	}
+	in.TurnDetection = &t
+	return nil
+}
+
+func (t *TurnDetection) update(o object, name string) *Error {
+	raw, path := o.members[name], o.at(name)
+	switch name {
+	case "type":
+		return nil
+	case "create_response":
+		return read(path, raw, "a boolean", &t.CreateResponse)
+	case "interrupt_response":
+		return read(path, raw, "a boolean", &t.InterruptResponse)
+	}
+	if isNull(raw) {
+		if name == "idle_timeout_ms" {
+			t.IdleTimeoutMS = 0
+		}
+		return nil
+	}
+	switch server := t.Type == ServerVAD; {
+	case name == "eagerness" && !server:
+		return readWord(path, raw, &t.Eagerness, "low", "medium", "high", "auto")
+	case name == "threshold" && server:
+		return readNumber(path, raw, 0, 1, &t.Threshold)
+	case name == "prefix_padding_ms" && server:
+		return readCount(path, raw, 0, 5000, &t.PrefixPaddingMS)
+	case name == "silence_duration_ms" && server:
+		return readCount(path, raw, 0, 60000, &t.SilenceDurationMS)
+	case name == "idle_timeout_ms" && server:
+		return readCount(path, raw, 5000, 30000, &t.IdleTimeoutMS)
+	default:
+		return unknownParameter(path)
+	}
+}
+
+func (out *Output) update(path string, raw json.RawMessage, how UpdateOptions) *Error {
+	o, err := readObject(path, raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range o.names() {
+		raw, path := o.members[name], o.at(name)
+		switch name {
+		case "format":
+			err = readFormat(path, raw, &out.Format)
+		case "voice":
+			var voice string
+			if voice, err = readVoice(path, raw); err == nil && voice != "" {
+				if voice != out.Voice && how.Spoken {
+					return Invalid(CodeCannotUpdateVoice, path, "Cannot update a conversation's voice if assistant audio is present.")
+				}
+				out.Voice = voice
+			}
+		case "speed":
+			err = readNumber(path, raw, 0.25, 1.5, &out.Speed)
+		default:
+			err = unknownParameter(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readVoice is a name, or an object with an id.
+func readVoice(path string, raw json.RawMessage) (string, *Error) {
+	var custom struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(raw, &custom) == nil && custom.ID != "" {
+		return custom.ID, nil
+	}
+	var name string
+	err := readText(path, raw, &name)
+	return name, err
+}
+
+func readFormat(path string, raw json.RawMessage, to *Format) *Error {
+	o, err := readObject(path, raw)
+	if err != nil {
+		return err
+	}
+	f := *to
+	for _, name := range o.names() {
+		raw, path := o.members[name], o.at(name)
+		switch name {
+		case "type":
+			err = readWord(path, raw, &f.Type, PCM, PCMU, PCMA)
+		case "rate":
+			var rate int
+			if err = read(path, raw, "an integer", &rate); err == nil && rate != 0 && rate != 24000 && rate != 8000 {
+				err = Invalid(CodeInvalidValue, path, "Invalid '%s': expected 24000.", path)
+			}
+		default:
+			err = unknownParameter(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.Rate = 0
+	if f.Type == PCM {
+		f.Rate = 24000
+	}
+	*to = f
+	return nil
+}
+
+func readInclude(path string, raw json.RawMessage, to *[]string) *Error {
+	var list []string
+	if err := read(path, raw, "an array of strings", &list); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s != "item.input_audio_transcription.logprobs" {
+			return notOneOf(path, s, "item.input_audio_transcription.logprobs")
+		}
+	}
+	*to = list
+	return nil
+}
+
+func readModalities(path string, raw json.RawMessage, to *[]string) *Error {
+	var list []string
+	if err := read(path, raw, "an array of strings", &list); err != nil {
+		return err
+	}
+	if !slices.Equal(list, []string{"audio"}) && !slices.Equal(list, []string{"text"}) {
+		return Invalid(CodeInvalidValue, path, "Invalid modalities: expected ['text'] or ['audio'].")
+	}
+	*to = list
+	return nil
+}
+
+const maxTools = 128
+
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func readTools(path string, raw json.RawMessage, to *[]Tool) *Error {
+	var list []json.RawMessage
+	if err := read(path, raw, "an array", &list); err != nil {
+		return err
+	}
+	if len(list) > maxTools {
+		return Invalid(CodeInvalidValue, path, "Invalid '%s': expected at most %d tools.", path, maxTools)
+	}
+	tools := make([]Tool, 0, len(list))
+	for _, raw := range list {
+		var t Tool
+		if err := read(path, raw, "an array of tools", &t); err != nil {
+			return err
+		}
+		switch {
+		case t.Type == "mcp":
+			return Invalid(CodeUnsupported, path, "Tools of type 'mcp' are not supported by this server.")
+		case t.Type != "function" && t.Type != "":
+			return notOneOf(path+".type", t.Type, "function")
+		case !toolName.MatchString(t.Name):
+			return Invalid(CodeInvalidValue, path+".name", "Invalid tool name '%s': expected 1 to 64 letters, digits, _ and -.", shorten(t.Name))
+		case slices.ContainsFunc(tools, func(other Tool) bool { return other.Name == t.Name }):
+			return Invalid(CodeInvalidValue, path, "There are two tools '%s'.", t.Name)
+		}
+		if len(t.Parameters) > 0 {
+			if isNull(t.Parameters) {
+				t.Parameters = nil
+			} else if _, err := readObject(path+".parameters", t.Parameters); err != nil {
+				return err
+			}
+		}
+		t.Type = "function"
+		tools = append(tools, t)
+	}
+	*to = tools
+	return nil
+}
+
+func readToolChoice(path string, raw json.RawMessage, to *ToolChoice) *Error {
+	var word string
+	if json.Unmarshal(raw, &word) == nil {
+		if isNull(raw) {
+			word = "auto"
+		}
+		if !slices.Contains([]string{"auto", "none", "required"}, word) {
+			return notOneOf(path, word, "auto", "none", "required")
+		}
+		*to = ToolChoice{Mode: word}
+		return nil
+	}
+	var f struct{ Type, Name string }
+	if err := read(path, raw, "a string or an object", &f); err != nil {
+		return err
+	}
+	if f.Type != "function" || f.Name == "" {
+		return Invalid(CodeInvalidValue, path, "Invalid '%s': expected the name of a function.", path)
+	}
+	*to = ToolChoice{Name: f.Name}
+	return nil
+}
+
+func readLimit(path string, raw json.RawMessage, to *Limit) *Error {
+	var word string
+	if json.Unmarshal(raw, &word) == nil {
+		if word != "inf" && !isNull(raw) {
+			return notOneOf(path, word, "inf")
+		}
+		*to = 0
+		return nil
+	}
+	n := 0
+	if err := readCount(path, raw, 1, 1<<20, &n); err != nil {
+		return err
+	}
+	*to = Limit(n)
+	return nil
+}
