@@ -16,6 +16,7 @@ require (
 	github.com/pion/webrtc/v4 v4.2.20
 	github.com/pressly/goose/v3 v3.28.0
 	github.com/prometheus/client_golang v1.25.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/thesyncim/gopus v0.1.1
 	github.com/tmaxmax/go-sse v0.11.0
 	github.com/tphakala/simd v1.1.0

@@ -76,7 +76,8 @@ type conn struct {
 
 	speech      *speech   // the person's, not yet committed
 	written     []*speech // committed, their words not all known
-	starts      spot      // where the last stretch of speech began
+	starts      spots
+	ends        spots
 	uncommitted int       // samples of the leg's rate since the last commit
 	idleAt      time.Time // when the silence behind a response is too long; zero: never
 	idleFrom    int       // milliseconds of sound at its beginning

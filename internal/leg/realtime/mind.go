@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -20,6 +21,9 @@ type mind struct{ c *conn }
 // conversation.
 func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta) error) error {
 	c := m.c
+	if req.Form != nil {
+		return m.understand(ctx, req, emit)
+	}
 	c.mu.Lock()
 	r := c.resp
 	if r == nil || r.turn != req.Turn {
@@ -41,10 +45,21 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		c.locked(func() { r.failure = asFailure(err) })
-	}
+	c.locked(func() {
+		r.answered = true
+		if err != nil {
+			r.failure = asFailure(err)
+		}
+	})
 	return nil
+}
+
+// understand passes on what a flow asks of the model beside the answer.
+func (m *mind) understand(ctx context.Context, req port.Request, emit func(port.Delta) error) error {
+	if m.c.parts.Model == nil {
+		return &port.Failure{Code: conv.ClassUnknown, Message: "no language model is configured"}
+	}
+	return m.c.parts.Model.Reply(ctx, req, emit)
 }
 
 func toolNames(specs []port.ToolSpec) []string {

@@ -10,8 +10,30 @@ import (
 
 // This file: what the steps of the machine mean to the client.
 
-// spot is a moment of the appended sound at which a stretch of speech began.
+// spots are the moments of the appended sound at which the last stretches of
+// speech began, or their turns ended: the machine's steps come later, and the
+// sound may have gone on.
+type spots struct {
+	at   [32]spot
+	next int
+}
+
 type spot struct{ utterance, ms int }
+
+func (s *spots) note(utterance, ms int) {
+	s.at[s.next] = spot{utterance, ms}
+	s.next = (s.next + 1) % len(s.at)
+}
+
+// of is the moment of a stretch of speech, or otherwise.
+func (s *spots) of(utterance, otherwise int) int {
+	for _, at := range s.at {
+		if at.utterance == utterance && utterance != 0 {
+			return at.ms
+		}
+	}
+	return otherwise
+}
 
 // speech is the person's turn as the client sees it.
 type speech struct {
@@ -26,8 +48,12 @@ type speech struct {
 
 // noteHeard sees the facts of the uplink at the frame that shows them.
 func (c *conn) noteHeard(ev conv.Event) {
-	if e, ok := ev.(conv.SpeechStarted); ok {
-		c.locked(func() { c.starts = spot{e.Utterance, c.leg.heard()} })
+	switch e := ev.(type) {
+	case conv.SpeechStarted:
+		c.locked(func() { c.starts.note(e.Utterance, c.leg.heard()) })
+	case conv.TurnEnded:
+		c.locked(func() { c.ends.note(e.Utterance, c.leg.heard()) })
+	default:
 	}
 }
 
@@ -159,7 +185,7 @@ func (c *conn) observeCreate(st session.Step) {
 
 // replyDone: the mind has said all that it has to say.
 func (c *conn) replyDone(r *response) {
-	if !r.generated {
+	if r.answered && !r.generated {
 		r.generated = true
 		c.callTools(r)
 	}
@@ -206,10 +232,7 @@ func (c *conn) speechStarted(e conv.SpeechStarted) {
 		return
 	}
 	c.commitSpeech()
-	at := c.starts.ms
-	if c.starts.utterance != e.Utterance {
-		at = c.leg.heard()
-	}
+	at := c.starts.of(e.Utterance, c.leg.heard())
 	pad := 0
 	if t := c.session.Input.TurnDetection; t.Type == wire.ServerVAD {
 		pad = t.PrefixPaddingMS
@@ -276,7 +299,7 @@ func (c *conn) commitSpeech() {
 		return
 	}
 	c.speech = nil
-	end := max(c.leg.heard(), s.startMS)
+	end := max(c.ends.of(s.last, c.leg.heard()), s.startMS)
 	c.send(wire.SpeechStopped{AudioEndMS: end, ItemID: s.id})
 	s.item = c.addSpoken(s.id, time.Duration(end-s.startMS)*time.Millisecond)
 	s.item.spoken, s.item.waiting = true, true

@@ -38,7 +38,8 @@ type response struct {
 	samples audio.Pos // of sound that are told
 
 	calls      []port.ToolCall // of tools of the client's
-	generated  bool            // the mind has said all
+	answered   bool            // the model has said all
+	generated  bool            // and the machine has taken it
 	limited    bool            // it was cut off at its tokens
 	tokens     int             // of text, so far
 	cancelling bool            // the client has cancelled it

@@ -236,8 +236,9 @@ func (e event) num(path string) float64 {
 
 // client is a client of the protocol on a bare socket.
 type client struct {
-	t  testing.TB
-	ws *websocket.Conn
+	t    testing.TB
+	ws   *websocket.Conn
+	beta bool
 
 	mu     sync.Mutex // guards all below
 	cond   *sync.Cond
@@ -275,7 +276,7 @@ func (r *rig) dial(t testing.TB, o dialOptions) *client {
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(64 << 20)
-	c := &client{t: t, ws: ws, done: make(chan struct{})}
+	c := &client{t: t, ws: ws, beta: len(o.header["OpenAI-Beta"]) > 0, done: make(chan struct{})}
 	c.cond = sync.NewCond(&c.mu)
 	go c.read()
 	t.Cleanup(c.close)
@@ -303,7 +304,7 @@ func (c *client) read() {
 			e.Type, _ = e.m["type"].(string)
 		}
 		c.events = append(c.events, e)
-		record(c.t, e)
+		record(c.t, e, c.beta)
 		c.cond.Broadcast()
 		c.mu.Unlock()
 	}
@@ -323,6 +324,7 @@ type obj = map[string]any
 
 func (c *client) raw(s string) {
 	c.t.Helper()
+	recordSent([]byte(s))
 	if err := c.ws.Write(c.t.Context(), websocket.MessageText, []byte(s)); err != nil {
 		c.t.Fatalf("send %.100s: %v", s, err)
 	}
@@ -595,7 +597,3 @@ func (m *microphone) said() {
 	case <-m.c.done:
 	}
 }
-
-// record keeps the events of a run for the checks of all of them; see
-// schema_test.go.
-func record(testing.TB, event) {}

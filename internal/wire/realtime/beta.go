@@ -214,6 +214,9 @@ func MarshalBeta(id string, e Event) ([]byte, error) {
 	name := e.EventType()
 	switch e := e.(type) {
 	case SessionEvent:
+		if e.Session.Type == TypeTranscription {
+			name = "transcription_" + name
+		}
 		return marshal(id, name, struct {
 			Session any `json:"session"`
 		}{e.Session.beta()})

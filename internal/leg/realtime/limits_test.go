@@ -1,0 +1,213 @@
+package realtime_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// A connection that has lasted its time is told so, and may come back.
+func TestExpiry(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Lifetime = 300 * ms }})
+	c := r.dial(t, dialOptions{})
+	if e := c.of("error"); e.str("error.code") != "session_expired" || !strings.Contains(e.str("error.message"), "maximum duration") {
+		t.Errorf("%s", e.raw)
+	}
+	if code := c.ended(); code != websocket.StatusGoingAway {
+		t.Errorf("close code %d", code)
+	}
+}
+
+// A server that ends asks its clients to come back.
+func TestRestart(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	c.of("session.created")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := r.srv.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if code := c.ended(); code != websocket.StatusServiceRestart {
+		t.Errorf("close code %d", code)
+	}
+}
+
+// A client that never reads loses its connection, not the server's memory.
+func TestClientThatNeverReads(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.WriteTimeout = 500 * ms }})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	small := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			err = errors.Join(err, tcp.SetReadBuffer(4096))
+		}
+		return conn, err
+	}}}
+	ws, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(r.http.URL, "http")+"/v1/realtime?model=m", &websocket.DialOptions{HTTPClient: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ws.CloseNow() }()
+	if resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	ask := []byte(`{"type":"session.update","session":{"type":"realtime","instructions":"` + strings.Repeat("x", 100_000) + `"}}`)
+	for n := 0; ; n++ {
+		if err := ws.Write(ctx, websocket.MessageText, ask); err != nil {
+			if ctx.Err() != nil {
+				t.Fatalf("the connection is still there after %d events", n)
+			}
+			return
+		}
+	}
+}
+
+// A client that floods the server with nonsense gets an error for each, and the
+// connection goes on.
+func TestFlood(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	for range 2000 {
+		c.raw(`{"type":"response.cancel"}`)
+		c.raw(`nonsense`)
+	}
+	for range 4000 {
+		c.of("error")
+	}
+	c.update(obj{"instructions": "alive"})
+}
+
+// One append has at most 15 MiB of sound; an event beyond what that needs ends
+// the connection.
+func TestAppendLimit(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	c.update(obj{"audio": obj{"input": obj{"turn_detection": nil}}})
+	most := base64.StdEncoding.EncodeToString(make([]byte, 15<<20))
+	c.raw(`{"type":"input_audio_buffer.append","audio":"` + most + `"}`)
+	c.update(obj{"instructions": "alive"})
+	c.expectError(obj{"type": "input_audio_buffer.append", "audio": base64.StdEncoding.EncodeToString(make([]byte, 15<<20+6))})
+	_ = c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"input_audio_buffer.append","audio":"`+most+strings.Repeat("A", 1<<20)+`"}`)) // it may end in the middle
+	if code := c.ended(); code != websocket.StatusMessageTooBig {
+		t.Errorf("close code %d", code)
+	}
+}
+
+// The limits that rate_limits.updated tells are kept.
+func TestRateLimit(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Responses = 1 }})
+	c := texting(t, r, "hello")
+	if e := find(t, c.respond(nil), "response.done"); e.str("response.status") != "completed" {
+		t.Errorf("%s", e.raw)
+	}
+	c.user("again")
+	if e := find(t, c.respond(nil), "response.done"); e.str("response.status") != "failed" || e.str("response.status_details.error.code") != "rate_limit_exceeded" {
+		t.Errorf("%s", e.raw)
+	}
+}
+
+// An unknown model is told with the first response, as OpenAI does; the
+// connection goes on. So it does when the model fails.
+func TestFailures(t *testing.T) {
+	unknown := newRig(t, rigOptions{silent: true, open: func(string, *session.Options) error { return realtime.ErrUnknownModel }})
+	c := texting(t, unknown, "hello")
+	for range 4 {
+		e := find(t, c.respond(nil), "response.done")
+		if e.str("response.status") != "failed" || e.str("response.status_details.error.code") != "model_not_found" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	failing := newRig(t, rigOptions{silent: true})
+	c = texting(t, failing, "please fail")
+	for range 4 {
+		if e := find(t, c.respond(nil), "response.done"); e.str("response.status") != "failed" || e.str("response.status_details.error.message") == "" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	again := obj{"input": []any{message("user", "input_text", "hello")}}
+	if e := find(t, c.respond(again), "response.done"); e.str("response.status") != "completed" {
+		t.Errorf("%s", e.raw)
+	}
+}
+
+// The other law of the telephone.
+func TestALaw(t *testing.T) {
+	engine(t)
+	g711(t, newRig(t, rigOptions{}), "audio/pcma", audio.ALaw)
+}
+
+// The name of a model may be that of an agent: its flows answer, by text and by
+// voice, and it greets.
+func TestAgentOfFlows(t *testing.T) {
+	agent, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
+	if agent == nil {
+		t.Fatal(problems)
+	}
+	r := newRig(t, rigOptions{silent: true, open: func(name string, o *session.Options) error {
+		o.Conv.Agent = agent
+		return nil
+	}})
+	c := r.dial(t, dialOptions{query: "model=agent"})
+	c.textOnly()
+	if done := c.of("response.done"); done.str("response.status") == "" {
+		t.Errorf("greeting: %s", done.raw)
+	}
+	c.user("transfer money")
+	done := find(t, c.respond(nil), "response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "How much") {
+		t.Errorf("%s", done.raw)
+	}
+	c.user("twenty")
+	done = find(t, c.respond(nil), "response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "20") {
+		t.Errorf("%s", done.raw)
+	}
+	if n := len(r.llm.Requests()); n != 0 {
+		t.Errorf("the language model was asked %d times", n)
+	}
+}
+
+// The client goes in the middle of everything, again and again: nothing is left
+// (the leak check of the package sees).
+func TestClientsThatGo(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true})
+	for _, line := range []string{"talk slowly", "tell me a story", "hello"} {
+		c := texting(t, r, line)
+		c.send(obj{"type": "response.create"})
+		c.send(obj{"type": "response.create", "response": obj{"conversation": "none"}})
+		c.of("response.created")
+		c.close()
+	}
+}
+
+const flowsAgent = `
+version: "1.0"
+settings:
+  language: en
+  greeting: "Hello."
+slots:
+  amount:
+    type: number
+    prompt: "How much?"
+flows:
+  transfer:
+    description: transfer money
+    trigger:
+      intents: ["transfer money", "send money"]
+    steps:
+      - {step: ask, type: collect, slot: amount}
+      - {step: tell, type: say, message: "I send {amount}."}
+`
