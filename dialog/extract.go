@@ -214,7 +214,9 @@ func (a *Agent) named(r reader, s *slot) (found, bool) {
 			continue
 		}
 		rest := r.l.polite.trimRight(r.toks[k:])
-		sub := reader{l: r.l, raw: spanText(r.raw, r.toks, k, k+len(rest)), toks: rest, now: r.now}
+		sub := reader{l: r.l, raw: spanText(r.raw, r.toks, k, k+len(rest)), now: r.now}
+		var buf [24]token
+		sub.toks = tokenize(sub.raw, buf[:0]) // their places are those of the part
 		v, sure := sub.answer(s)
 		if sure == certain {
 			return found{slot: s, value: v, start: i, end: k + len(rest), score: 5*len(rest) + 15, cue: true}, true

@@ -1,0 +1,141 @@
+package dialog
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// sgdType chooses the type of a slot by the words of its name, as somebody would
+// who writes the agent by hand from the schema.
+func sgdType(s sgdSlot) string {
+	if s.IsCategorical {
+		switch {
+		case slices.Equal(slices.Sorted(slices.Values(s.PossibleValues)), []string{"False", "True"}):
+			return "boolean"
+		case !slices.ContainsFunc(s.PossibleValues, func(v string) bool { return !allDigits(v) }):
+			return "integer"
+		}
+		return "enum"
+	}
+	types := map[string]string{
+		"date": "date", "time": "time", "city": "city", "location": "city", "area": "city", "destination": "city", "origin": "city",
+		"phone": "phone", "length": "integer", "number": "integer", "count": "integer",
+	}
+	for _, word := range strings.Split(s.Name, "_") {
+		if t := types[word]; t != "" {
+			return t
+		}
+	}
+	return "string"
+}
+
+// sgdAgent makes an agent of a service: a flow for each intent, which collects
+// what is required and calls the service; a transaction is confirmed first, and
+// so is what the service proposes instead.
+// Phrases are further triggers by the intent's name.
+func sgdAgent(s *sgdSchema, model bool, phrases map[string][]string) (*Agent, error) {
+	slots := make(map[string]any)
+	for _, sl := range s.Slots {
+		def := map[string]any{"type": sgdType(sl), "description": strings.ToLower(sl.Description)}
+		if def["type"] == "enum" {
+			def["values"] = sl.PossibleValues
+		}
+		slots[sl.Name] = def
+	}
+	actions, flows := make(map[string]any), make(map[string]any)
+	for _, in := range s.Intents {
+		optional := slices.Sorted(maps.Keys(in.OptionalSlots))
+		outputs, offer := []string{"service_ok"}, make(map[string]any)
+		for _, name := range slices.Concat(in.RequiredSlots, optional) {
+			outputs = append(outputs, "offer_"+name)
+			offer[name] = "= offer_" + name
+		}
+		actions[in.Name] = map[string]any{
+			"inputs": in.RequiredSlots, "optional_inputs": optional, "outputs": outputs, "requires_confirmation": in.IsTransactional,
+		}
+		var steps []any
+		for _, name := range optional {
+			if v := in.OptionalSlots[name]; v != sgdDontCare && in.IsTransactional { // a search leaves the rest to the service
+				steps = append(steps, map[string]any{
+					"step": "default_" + name, "type": "set", "condition": "not (" + name + ")",
+					"slots": map[string]any{name: sgdDefault(slots[name].(map[string]any)["type"].(string), v)},
+				})
+			}
+		}
+		for _, name := range in.RequiredSlots {
+			steps = append(steps, map[string]any{"step": "ask_" + name, "type": "collect", "slot": name})
+		}
+		steps = append(steps, map[string]any{"step": "call", "type": "action", "call": in.Name})
+		if in.IsTransactional { // a service that cannot do it may propose something else, which is confirmed in its turn
+			steps = append(steps,
+				map[string]any{"step": "result", "type": "branch", "slot": "service_ok", "cases": map[string]string{"proposal": "accept", "default": "__end__"}},
+				map[string]any{"step": "accept", "type": "set", "slots": offer, "jump_to": "call"})
+		}
+		flows[in.Name] = map[string]any{
+			"description": in.Description,
+			"slots":       slices.Concat(in.RequiredSlots, optional),
+			"trigger":     map[string]any{"intents": append([]string{in.Description, sgdWords(in.Name)}, phrases[in.Name]...)},
+			"steps":       steps,
+		}
+	}
+	file, err := json.Marshal(map[string]any{ // JSON is YAML
+		"version":  "1.0",
+		"settings": map[string]any{"language": "en", "handoff": false, "model": map[string]any{"understanding": model, "answers": true}},
+		"slots":    slots, "actions": actions, "flows": flows,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, problems := Parse([]File{{Name: s.ServiceName + ".yaml", Data: file}})
+	if a == nil {
+		errs := []error{errors.New(s.ServiceName)}
+		for _, p := range problems {
+			errs = append(errs, errors.New(p.String()))
+		}
+		return nil, errors.Join(errs...)
+	}
+	return a, nil
+}
+
+// sgdDefault is a default of the schema in the form of the slot's values.
+func sgdDefault(typ, v string) any {
+	switch typ {
+	case "boolean":
+		return v == "True"
+	case "integer":
+		f, _ := toNumber(v)
+		return f
+	}
+	return v
+}
+
+// sgdWords splits the name of an intent: "ReserveHotel" is "reserve hotel".
+func sgdWords(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// sgdAgents makes the agents of all services, those without dialogues too.
+func sgdAgents(t *testing.T, data sgdData, model bool) map[string]*Agent {
+	t.Helper()
+	agents := make(map[string]*Agent)
+	for name, s := range data.schemas {
+		a, err := sgdAgent(s, model, data.phrases[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		agents[name] = a
+	}
+	return agents
+}

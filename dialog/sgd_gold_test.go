@@ -1,0 +1,111 @@
+package dialog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSGDGoldFrames feeds the annotated meaning of each user turn and wants
+// every call of the recorded service, with the same parameters, in the turn in
+// which it was recorded.
+func TestSGDGoldFrames(t *testing.T) {
+	data := loadSGD(t)
+	agents := sgdAgents(t, data, true)
+	var gold, same, inconsistent, repeated, extra, turns int
+	for _, d := range data.dialogues {
+		s := data.schemas[d.Services[0]]
+		r := newSGDRun(agents[s.ServiceName])
+		var user, system *sgdFrame
+		confirmed := make(map[string]string)
+		from := 0
+		for i := range d.Turns {
+			f := &d.Turns[i].Frames[0]
+			r.canon.learn(f)
+			if d.Turns[i].Speaker == "USER" {
+				turns++
+				from = len(r.calls)
+				r.reply = nil
+				if i+1 < len(d.Turns) {
+					r.reply = &d.Turns[i+1].Frames[0]
+				}
+				r.understood(d.Turns[i].Utterance, r.commands(s, f, system))
+				user = f
+				continue
+			}
+			system = f
+			made := r.calls[from:]
+			if f.ServiceCall == nil {
+				extra += len(made)
+			} else {
+				gold++
+				switch why := sgdContradiction(s, f.ServiceCall, user, r.canon, confirmed); {
+				case slices.ContainsFunc(made, func(c *ActionCall) bool {
+					return c.Name == f.ServiceCall.Method && maps.Equal(sgdParameters(c), f.ServiceCall.Parameters)
+				}):
+					same++
+					extra += len(made) - 1
+				case user.has("REQUEST_ALTS") && !user.has("INFORM") && slices.ContainsFunc(r.calls, func(c *ActionCall) bool {
+					return c.Name == f.ServiceCall.Method && maps.Equal(sgdParameters(c), f.ServiceCall.Parameters)
+				}):
+					repeated++
+				case why != "":
+					inconsistent++
+					extra += len(made)
+					t.Logf("dialogue %s, turn %d: the data contradicts itself: %s", d.ID, i, why)
+				default:
+					t.Errorf("dialogue %s, turn %d: recorded %s%v, made %s; state %s %v", d.ID, i, f.ServiceCall.Method, f.ServiceCall.Parameters,
+						sgdCalls(made), r.st.ConversationState, r.st.Slots)
+				}
+			}
+			if f.ServiceCall != nil {
+				clear(confirmed)
+			}
+			for _, a := range f.Actions {
+				if f.asks() && (a.Act == "CONFIRM" || a.Act == "OFFER") && len(a.CanonicalValues) > 0 {
+					confirmed[a.Slot] = a.CanonicalValues[0]
+				}
+			}
+		}
+	}
+	t.Logf("%d dialogues, %d user turns with annotated frames:\n"+
+		"service calls recorded        %4d\n"+
+		"made with the same parameters %4d (%.1f %% of the consistent ones)\n"+
+		"recorded again for more of it %4d (made before, with the same parameters)\n"+
+		"the data contradicts itself   %4d\n"+
+		"made and not recorded         %4d",
+		len(data.dialogues), turns, gold, same, 100*float64(same)/float64(gold-inconsistent-repeated), repeated, inconsistent, extra)
+	if gold == 0 || same+repeated+inconsistent != gold {
+		t.Errorf("%d of %d calls are made as recorded", same, gold-inconsistent-repeated)
+	}
+}
+
+// sgdContradiction tells why a recorded call does not follow from what was
+// recorded before it: from the values that the service itself read back, or from
+// the user's state. It is empty if the call does.
+func sgdContradiction(s *sgdSchema, call *sgdCall, user *sgdFrame, canon sgdCanon, confirmed map[string]string) string {
+	if in := s.intent(call.Method); in.IsTransactional {
+		for _, name := range slices.Sorted(maps.Keys(confirmed)) {
+			if confirmed[name] == call.Parameters[name] || !in.takes(name) {
+				continue
+			}
+			return fmt.Sprintf("%s was confirmed with %s = %s and called with %v", call.Method, name, confirmed[name], call.Parameters)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(call.Parameters)) {
+		if !slices.ContainsFunc(user.State.SlotValues[name], func(v string) bool { return canon.of(name, v) == call.Parameters[name] }) {
+			return fmt.Sprintf("%s is called with %s = %s, the user's state has %v", call.Method, name, call.Parameters[name], user.State.SlotValues[name])
+		}
+	}
+	return ""
+}
+
+func sgdCalls(calls []*ActionCall) string {
+	texts := make([]string, len(calls))
+	for i, c := range calls {
+		texts[i] = fmt.Sprintf("%s%v", c.Name, sgdParameters(c))
+	}
+	return "[" + strings.Join(texts, " ") + "]"
+}

@@ -1,0 +1,166 @@
+package dialog
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// sgdText is a value as the data writes it.
+func sgdText(v any) string {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	case nil:
+		return ""
+	default:
+		return rawText(v)
+	}
+}
+
+// sgdParameters are the arguments of a call as the data writes them.
+func sgdParameters(act *ActionCall) map[string]string {
+	m := make(map[string]string, len(act.Inputs))
+	for k, v := range act.Inputs {
+		m[k] = sgdText(v)
+	}
+	return m
+}
+
+// sgdCanon knows the canonical form of what was said for each slot.
+type sgdCanon map[string]map[string]string
+
+func (c sgdCanon) learn(f *sgdFrame) {
+	for _, a := range f.Actions {
+		if c[a.Slot] == nil {
+			c[a.Slot] = make(map[string]string)
+		}
+		for i, v := range a.Values {
+			if i < len(a.CanonicalValues) {
+				c[a.Slot][v] = a.CanonicalValues[i]
+			}
+		}
+	}
+}
+
+func (c sgdCanon) of(slot, value string) string {
+	if v, ok := c[slot][value]; ok {
+		return v
+	}
+	return value
+}
+
+// same reports whether a value is another form of the canonical one, as the
+// recorded service would resolve it: "NYC" for "New York".
+func (c sgdCanon) same(value, canonical string) bool {
+	for _, forms := range c {
+		for form, is := range forms {
+			if is == canonical && foldText(form) == foldText(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sgdRun is one conversation with the engine.
+type sgdRun struct {
+	a     *Agent
+	st    State
+	now   time.Time
+	calls []*ActionCall // all that the engine made
+	canon sgdCanon
+	reply *sgdFrame // how the recorded service answers a call of this turn; nil: well
+}
+
+func newSGDRun(a *Agent) *sgdRun {
+	r := &sgdRun{a: a, now: sgdToday, canon: make(sgdCanon)}
+	a.Start(&r.st, r.now)
+	return r
+}
+
+// answer lets the services answer until it is the user's turn.
+func (r *sgdRun) answer(o Output) {
+	for o.Act != nil {
+		r.calls = append(r.calls, o.Act)
+		r.now = r.now.Add(time.Second)
+		o = r.a.Handle(&r.st, r.now, ActionEnded{ID: o.Act.ID, Outputs: r.result(o.Act)})
+	}
+}
+
+// result is the answer of the recorded service to a call: done, not done, or not
+// done with a proposal.
+func (r *sgdRun) result(act *ActionCall) map[string]any {
+	out := map[string]any{"service_ok": "done"}
+	f := r.reply
+	if f == nil || f.ServiceCall == nil || f.ServiceCall.Method != act.Name || !f.has("NOTIFY_FAILURE") {
+		return out
+	}
+	r.reply = nil // one answer to one call
+	out["service_ok"] = "failed"
+	for name, v := range act.Inputs {
+		out["offer_"+name] = v
+	}
+	for _, a := range f.Actions {
+		if _, is := act.Inputs[a.Slot]; a.Act == "OFFER" && is && len(a.CanonicalValues) > 0 {
+			out["service_ok"], out["offer_"+a.Slot] = "proposal", a.CanonicalValues[0]
+		}
+	}
+	return out
+}
+
+// asks reports whether the system's turn reads something back for a yes.
+func (f *sgdFrame) asks() bool {
+	return f != nil && (f.has("CONFIRM") || f.has("NOTIFY_FAILURE") && f.has("OFFER"))
+}
+
+// understood feeds what the annotation says that the user meant, as a model
+// would have. The turn goes by way of understanding, whatever the engine would
+// have taken without.
+func (r *sgdRun) understood(text string, cmds []Command) {
+	r.now = r.now.Add(5 * time.Second)
+	t := r.a.turn(&r.st, r.now)
+	if r.st.ConversationState == Completed {
+		t.enter(Idle)
+	}
+	t.enter(Understanding)
+	r.st.TurnCount++
+	r.st.Pending = text
+	r.answer(r.a.Handle(&r.st, r.now, Understood{Commands: cmds}))
+}
+
+// commands are what a frame of the user means for the engine.
+func (r *sgdRun) commands(s *sgdSchema, f, system *sgdFrame) []Command {
+	var cmds []Command
+	intent := s.intent(f.State.ActiveIntent)
+	started := false
+	if intent != nil && r.st.CurrentFlow != intent.Name && (f.has("INFORM_INTENT", "AFFIRM_INTENT") || r.st.Finished == nil || r.st.Finished.Flow != intent.Name) {
+		cmds = append(cmds, Command{Type: StartFlow, Flow: intent.Name})
+		started = true
+	}
+	if intent != nil {
+		for _, name := range slices.Sorted(maps.Keys(f.State.SlotValues)) {
+			values := f.State.SlotValues[name]
+			if !intent.takes(name) || slices.Contains(values, sgdDontCare) {
+				continue
+			}
+			v := r.canon.of(name, values[0])
+			if old := r.st.Slots[name]; started || sgdText(old) != v {
+				cmds = append(cmds, Command{Type: SetSlot, Slot: name, Value: v})
+			}
+		}
+	}
+	switch {
+	case system.asks() && f.has("AFFIRM"):
+		cmds = append(cmds, Command{Type: Confirm})
+	case system.asks() && f.has("NEGATE") && len(cmds) == 0:
+		cmds = append(cmds, Command{Type: Deny})
+	}
+	if len(cmds) == 0 {
+		cmds = append(cmds, Command{Type: Chitchat})
+	}
+	return cmds
+}
