@@ -25,8 +25,10 @@ type Agent struct {
 	flowIndex map[string]*flow
 	start     *flow
 
-	intents *classifier
-	values  *phraseTable // of all slots that list theirs
+	intents     *classifier
+	flowWords   []map[string]bool // by flow: the words that speak for it
+	flowWeights map[string]float64
+	values      *phraseTable // of all slots that list theirs
 
 	prompt Prompt // what is the same in every prompt
 

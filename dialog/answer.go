@@ -344,7 +344,7 @@ func (r reader) openCity(s *slot, toks []token) (any, certainty) {
 	}
 	text := spanText(r.raw, toks, k, end)
 	for _, c := range text {
-		if !unicode.IsLetter(c) && c != ' ' && c != '-' && c != '\'' && c != '.' && c != '’' {
+		if !unicode.IsLetter(c) && c != ' ' && c != '-' && c != '\'' && c != '.' && c != ',' && c != '’' {
 			return nil, unread
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // found is a value that an utterance gives to a slot.
@@ -29,12 +27,16 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 		if s.free() || s.typ == TypeBoolean && !s.closed() {
 			if f, ok := a.named(r, s); ok {
 				all = append(all, f)
+			} else if s.typ == TypeBoolean && s != awaited {
+				all = a.wished(r, s, slots, all)
+			} else if s.typ == TypeName {
+				all = a.nameSpans(r, s, slots, awaited, all)
 			}
 			continue
 		}
 		for i := 0; i < len(r.toks); i++ {
 			v, n := r.find(s, r.toks, i, s == awaited && len(r.toks) <= 4)
-			if n == 0 && s.typ == TypeCity && !s.closed() && (s.typeCues.endsAt(r.toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
+			if n == 0 && s.typ == TypeCity && !s.closed() && (s == awaited && r.oneName() || s.typeCues.endsAt(r.toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
 				v, n = r.place(i)
 			}
 			if n == 0 {
@@ -69,29 +71,86 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 	return a.assign(all, awaited)
 }
 
-// place reads a name that is written with capitals in the middle of a sentence:
-// of a place that no list has, "in Half Moon Bay". Days and months are none.
-func (r reader) place(i int) (any, int) {
-	n := 0
-	for i > 0 && i+n < len(r.toks) && n < 5 {
-		tok := r.toks[i+n]
-		first, _ := utf8.DecodeRuneInString(r.raw[tok.start:tok.end])
-		_, light := r.l.light.at(r.toks, i+n)
-		if !unicode.IsUpper(first) || light > 0 || n > 0 && r.sentenceEnds(i+n) {
-			break
+// nameSpans appends the names that a sentence may give to a slot.
+func (a *Agent) nameSpans(r reader, s *slot, slots []*slot, awaited *slot, all []found) []found {
+	for i := 1; i < len(r.toks); i++ {
+		v, n, cue := a.nameFor(r, s, awaited, i)
+		if n == 0 {
+			continue
 		}
-		if _, month := r.l.calendar.months[tok.text]; month {
-			break
+		f := found{slot: s, value: v, start: i, end: i + n, score: 10*n + 6}
+		f.cue = cue > 0
+		if _, pointed := a.pointed(r, s, slots, i); pointed != 0 {
+			f.score += pointed
 		}
-		if _, dn := (dateReader{l: r.l, today: civilOf(r.now)}).date(r.toks, i+n); dn > 0 {
-			break
+		if s == awaited {
+			f.score += 4
 		}
-		n++
+		all = append(all, f)
+		i += n - 1
 	}
+	return all
+}
+
+// wished finds a yes or no that a wish gives to a slot: "somewhere with outdoor
+// seating", "a place without smoking". A question about it is none.
+func (a *Agent) wished(r reader, s *slot, slots []*slot, all []found) []found {
+	for _, part := range r.sentences(r.toks) {
+		if len(part) == 0 || len(s.keys) == 0 || r.asksAbout(part) {
+			continue
+		}
+		if r.l.notWanted.within(part) {
+			continue
+		}
+		at, known := -1, 0
+		for i := 0; i < len(part); {
+			w, n := r.l.meaning(part, i)
+			if s.keys[w] {
+				known++
+				if at < 0 {
+					at = i
+				}
+			}
+			i += n
+		}
+		if known == 0 || known*2 < len(s.keys) {
+			continue
+		}
+		value := true
+		for i := max(0, at-5); i < at; i++ {
+			switch part[i].text {
+			case "no", "not", "non", "without", "dont", "never", "kein", "keine", "nicht", "ohne":
+				value = false
+			}
+		}
+		start := slices.IndexFunc(r.toks, func(t token) bool { return t.start == part[at].start })
+		all = append(all, found{slot: s, value: value, start: start, end: start + 1, score: 12, cue: true})
+	}
+	return all
+}
+
+// asksAbout reports whether a sentence asks for something that is so or not so:
+// "is smoking allowed", "do they have seats outside".
+func (r reader) asksAbout(part []token) bool {
+	toks := r.l.fillers.trimLeft(part)
+	for len(toks) > 0 {
+		if _, n := r.l.yesNo.at(toks, 0); n > 0 && n < len(toks) {
+			toks = toks[n:]
+			continue
+		}
+		if _, n := r.l.weak.at(toks, 0); n > 0 && n < len(toks) || toks[0].text == "and" || toks[0].text == "also" || toks[0].text == "but" {
+			toks = toks[max(1, n):]
+			continue
+		}
+		break
+	}
+	_, n := r.l.questions.at(toks, 0)
 	if n == 0 {
-		return nil, 0
+		return false
 	}
-	return spanText(r.raw, r.toks, i, i+n), n
+	_, soft := r.l.soft.at(toks, 0) // "can you find me a place with seats outside"
+	_, tells := r.l.tells.at(toks, 0)
+	return soft == 0 || tells > 0
 }
 
 // sentenceEnds reports whether a sentence ends before token i: "St. Helena" is

@@ -41,6 +41,9 @@ type languageData struct {
 	Articles         []string            `json:"articles"`
 	FillersAfter     []string            `json:"fillers_after"`
 	Roles            []roleData          `json:"roles"`
+	Synonyms         [][]string          `json:"synonyms"`   // words of one meaning
+	NotWanted        []string            `json:"not_wanted"` // before a wish that is none
+	Tells            []string            `json:"tells"`      // before what somebody wants to know
 	TypeNames        map[string][]string `json:"type_names"` // what people call a slot of the type
 	TypeCues         map[string][]string `json:"type_cues"`
 	TrailingLight    map[string][]string `json:"trailing_light"`
@@ -77,7 +80,10 @@ type language struct {
 	commandSets                               map[string]*phraseTable
 	handoffWithin, cancelVerbs                *phraseTable
 	strong, weak, changeVerbs, not, assign    *phraseTable
-	soft, questions                           *phraseTable
+	soft, questions, notWanted, tells         *phraseTable
+	synonyms                                  *phraseTable   // class of a phrase
+	classes                                   map[string]int // of a stem
+	classNames                                []string
 	typeCues, trailingLight                   map[string]*phraseTable
 
 	numbers  numberWords
@@ -157,6 +163,9 @@ func loadLanguage(tag string) (*language, error) {
 	l.assign = newPhraseTable(d.Assign)
 	l.soft = newPhraseTable(d.SoftMarkers)
 	l.questions = newPhraseTable(d.Questions)
+	l.notWanted = newPhraseTable(d.NotWanted)
+	l.tells = newPhraseTable(d.Tells)
+	l.compileSynonyms()
 	l.typeCues = make(map[string]*phraseTable)
 	for name, list := range d.TypeCues {
 		l.typeCues[name] = newPhraseTable(list)

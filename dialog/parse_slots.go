@@ -340,6 +340,7 @@ func (c *compiler) finishSlot(d *slotDraft) {
 			s.promptWords[stem(tok.text)] = true
 		}
 	}
+	s.learnWords(l)
 	s.cues, s.mentions = c.slotCues(d), newPhraseTable(append([]string{s.label, s.name}, d.aliases...))
 	s.names = append([]string{s.label}, d.aliases...)
 }

@@ -31,6 +31,12 @@ func sgdType(s sgdSlot) string {
 			return t
 		}
 	}
+	words := strings.FieldsFunc(strings.ToLower(s.Name+" "+s.Description), func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, word := range []string{"name", "title", "director", "actor", "artist"} { // what is called something
+		if slices.Contains(words, word) {
+			return "name"
+		}
+	}
 	return "string"
 }
 

@@ -1,5 +1,7 @@
 package dialog
 
+import "strings"
+
 // This file: the economy of seed 003: is a message a simple value, or has it to
 // be understood?
 
@@ -29,9 +31,14 @@ func (t *turn) simple(s *slot) (value any, sure certainty, direct bool) {
 	if sure != unread && t.foreign(s) {
 		return nil, unread, false
 	}
-	if s.free() {
-		if t.asks(toks) || !s.takesYesNo() && l.yesOrNo(toks) != answerNone {
+	if s.anyWords() {
+		if t.asks(toks) || !s.takesYesNo() && l.yesOrNo(toks) != answerNone || t.thanks(toks) {
 			return nil, unread, false
+		}
+	}
+	if s.free() {
+		if s.typ == TypeName && !shortName(value) {
+			return nil, unread, false // a name in a sentence
 		}
 		return value, sure, true
 	}
@@ -89,8 +96,23 @@ func (t *turn) mentionsWithChange(toks []token) bool {
 	return len(toks) <= 12 && t.a.lang.changeVerbs.within(toks) && t.flow.mentions.within(toks)
 }
 
-// asks reports whether a message begins like a question.
+// shortName reports whether a value is no longer than names are.
+func shortName(value any) bool {
+	text, _ := value.(string)
+	return strings.Count(text, " ") < 5
+}
+
+// thanks reports whether a message is thanks and nothing else.
+func (t *turn) thanks(toks []token) bool {
+	_, ok := t.a.lang.commandSets["thanks"].whole(toks)
+	return ok
+}
+
+// asks reports whether a message begins like a question, a yes before it apart.
 func (t *turn) asks(toks []token) bool {
+	if answer, n := t.a.lang.leadingAnswer(toks); answer != answerNone && n < len(toks) {
+		toks = toks[n:]
+	}
 	if len(toks) < 2 {
 		return false
 	}

@@ -86,6 +86,9 @@ type slot struct {
 	typeCues    *phraseTable
 	nouns       *phraseTable // what a slot of the type is called: "number"
 
+	words map[string]bool // of its name and description, by meaning
+	keys  map[string]bool // of its name alone, without "is" and "has"
+
 	names   []string // that people use, for the grammar
 	phrases []string // grammar of what may be answered
 }

@@ -228,12 +228,7 @@ func (t *turn) request() []Command {
 			}
 		}
 	}
-	target, p := t.a.classify(t.a.core(t.rd.toks))
-	if target == nil {
-		if q, pq := t.a.classify(t.rd.toks); q != nil {
-			target, p = q, pq
-		}
-	}
+	target, p := t.intent()
 	if t.flow == nil {
 		if target == nil {
 			return t.byValues()
@@ -245,6 +240,33 @@ func (t *turn) request() []Command {
 		return t.starting(target, t.a.extract(t.rd, target.slots, nil))
 	}
 	return t.setting(values)
+}
+
+// intent finds the flow that the message asks for: as a whole, by one of its
+// sentences, or by its words.
+func (t *turn) intent() (*flow, float64) {
+	toks := t.rd.toks
+	for _, part := range [...][]token{t.a.core(toks), toks} {
+		if f, p := t.a.classify(part); f != nil {
+			return f, p
+		}
+	}
+	sentences := t.rd.sentences(toks)
+	if len(sentences) > 1 {
+		for _, s := range sentences {
+			if f, p := t.a.classify(t.a.core(s)); f != nil {
+				return f, p
+			}
+		}
+	}
+	var best *flow
+	top := 0.0
+	for _, s := range sentences {
+		if f, p := t.a.byWords(t.rd, s); f != nil && p > top {
+			best, top = f, p
+		}
+	}
+	return best, top
 }
 
 // byValues starts the one flow that the message has at least two values for:
@@ -341,6 +363,11 @@ func (t *turn) rest(answer yesNoAnswer, rest int) []Command {
 		}
 		if v, sure := t.rd.answer(s); sure == certain && !s.free() && !t.foreign(s) {
 			return []Command{{Type: SetSlot, Slot: s.name, Value: v}}
+		}
+		if s.typ == TypeName && !s.closed() {
+			if v, ok := t.rd.afterCue(s, l.polite.trimRight(t.rd.toks)); ok {
+				return []Command{{Type: SetSlot, Slot: s.name, Value: titleWords(v)}}
+			}
 		}
 	}
 	return nil
