@@ -28,6 +28,8 @@ type Agent struct {
 	intents     *classifier
 	flowWords   []map[string]bool // by flow: the words that speak for it
 	flowWeights map[string]float64
+	askables    []askable
+	askWeights  map[string]float64
 	values      *phraseTable // of all slots that list theirs
 
 	prompt Prompt // what is the same in every prompt
@@ -49,6 +51,8 @@ type flow struct {
 	first       int
 	writes      []string // slots and variables that a run sets
 	mentions    *phraseTable
+	takes       []string // slots that another flow has filled and this one takes over
+	proposes    *flow    // what is proposed when the user likes what was found
 
 	confirmPhrases []string // grammars
 	idlePhrases    []string // after the flow has ended

@@ -32,8 +32,8 @@ func (r reader) find(s *slot, toks []token, i int, whole bool) (v any, n int) {
 		return r.number(s, toks, i, whole)
 	case TypeDate:
 		c, n := r.date(s).date(toks, i)
-		if n == 0 || !whole && r.nowAt(toks, i) == n {
-			return nil, 0
+		if n == 0 || !whole && (r.nowAt(toks, i) == n || n == 1 && r.l.numbers.ordinals[toks[i].text] > 0 && r.l.articles.endsAt(toks, i) == 0) {
+			return nil, 0 // "first" is a date behind an article alone
 		}
 		return c.String(), n
 	case TypeTime:
@@ -341,6 +341,14 @@ func (r reader) openCity(s *slot, toks []token) (any, certainty) {
 	}
 	if k >= end || end-k > 4 {
 		return nil, unread
+	}
+	for i := k; i < end; i++ { // "I see", "that will do"
+		if _, light := r.l.light.at(toks, i); light > 0 && !r.inName(toks[i].text) {
+			return nil, unread
+		}
+		if _, thanks := r.l.commandSets["thanks"].at(toks, i); thanks > 0 {
+			return nil, unread
+		}
 	}
 	text := spanText(r.raw, toks, k, end)
 	for _, c := range text {

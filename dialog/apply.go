@@ -13,7 +13,7 @@ func (t *turn) apply(cmds []Command) {
 		return
 	}
 	for _, c := range cmds {
-		t.trace("command", TraceData{Command: string(c.Type), Flow: c.Flow, Slot: c.Slot, Value: c.Value})
+		t.trace("command", TraceData{Command: string(c.Type), Flow: c.Flow, Slot: c.Slot, Value: c.Value, Detail: cutText(c.Text, 40)})
 	}
 	if t.applyAlone(cmds) {
 		return
@@ -46,7 +46,9 @@ func (t *turn) apply(cmds []Command) {
 		t.follow(cmds, start != nil, told, r)
 	case told:
 		t.back()
+	case slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == Confirm }) && t.taken():
 	default:
+		t.st.Proposed = ""
 		t.chat(cmds)
 	}
 }

@@ -1,6 +1,9 @@
 package dialog
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // This file: corrections ("actually, change the origin to Boston").
 
@@ -158,6 +161,9 @@ func (t *turn) valueIn(s *slot, toks []token, whole bool) (any, bool) {
 		var buf [24]token
 		sub.toks = tokenize(sub.raw, buf[:0])
 		v, sure := sub.answer(s)
+		if text, _ := v.(string); s.typ == TypeName && strings.Count(text, " ") >= 5 {
+			return nil, false // a sentence
+		}
 		return v, sure == certain
 	}
 	if v, sure := sub.answer(s); sure == certain {
@@ -294,16 +300,23 @@ func (t *turn) spans(f *flow) []found {
 				continue
 			}
 			v, n := t.rd.find(s, t.rd.toks, i, len(t.rd.toks) <= 6 && s.typ != TypeCode && s.typ != TypeDigits)
-			if n == 0 || n == 1 && t.a.lang.numbers.one[t.rd.toks[i].text] {
+			if n == 0 || n == 1 && t.a.lang.numbers.one[t.rd.toks[i].text] || s.typ == TypeTime && t.countsAt(f, i, n) {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
 			x.cue, _ = t.a.pointed(t.rd, s, f.slots, i)
+			x.cue = x.cue || s.numeric() && t.a.unit(t.rd, s, i+n)
 			out = append(out, x)
 			end = i + n
 		}
 	}
 	return t.longest(out)
+}
+
+// countsAt reports whether a bare number counts what a slot of the flow is about:
+// "one person" is no time.
+func (t *turn) countsAt(f *flow, i, n int) bool {
+	return n == 1 && slices.ContainsFunc(f.slots, func(s *slot) bool { return s.numeric() && t.a.unit(t.rd, s, i+n) })
 }
 
 // longest drops values that lie inside longer ones: the "three" of "the third

@@ -245,14 +245,8 @@ func (a *Agent) unit(r reader, s *slot, i int) bool {
 	if i >= len(r.toks) {
 		return false
 	}
-	w := stem(r.toks[i].text)
-	var buf [8]token
-	for _, t := range tokenize(s.label, buf[:0]) {
-		if stem(t.text) == w {
-			return true
-		}
-	}
-	return false
+	w, _ := r.l.meaning(r.toks, i)
+	return s.keys[w] || s.typ == TypeInteger && s.words[w] && w[0] == '~'
 }
 
 // named finds the value of a slot without a form of its own when its name

@@ -303,6 +303,7 @@ func (a *Agent) finish() {
 	}
 	a.trainIntents()
 	a.learnWords()
+	a.learnAskables()
 	a.prompt = Prompt{System: a.promptSystem(), Schema: a.promptSchema()}
 	for _, f := range a.flows {
 		for _, s := range f.steps {

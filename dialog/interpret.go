@@ -155,7 +155,7 @@ func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
 	for _, c := range cmds {
 		why := t.objection(c)
 		if why == "" && (c.Type == SetSlot || c.Type == CorrectSlot) && c.Slot != "" && c.Value != nil {
-			c.Value, why = t.taken(a.slotIndex[c.Slot], c.Value)
+			c.Value, why = t.fitted(a.slotIndex[c.Slot], c.Value)
 		}
 		if why != "" {
 			u.Dropped = append(u.Dropped, Dropped{c, why})
@@ -175,8 +175,8 @@ func (a *Agent) looking(st *State, now time.Time) *turn {
 	return a.turn(&c, now)
 }
 
-// taken is a value as the slot keeps it, or why it does not take it.
-func (t *turn) taken(s *slot, value any) (any, string) {
+// fitted is a value as the slot keeps it, or why it does not take it.
+func (t *turn) fitted(s *slot, value any) (any, string) {
 	v, sure := t.normalise(s, value)
 	if sure != certain {
 		return value, "no " + string(s.typ) + " of the slot"

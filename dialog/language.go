@@ -43,6 +43,7 @@ type languageData struct {
 	Roles            []roleData          `json:"roles"`
 	Synonyms         [][]string          `json:"synonyms"`   // words of one meaning
 	NotWanted        []string            `json:"not_wanted"` // before a wish that is none
+	Others           []string            `json:"others"`     // of what was found, another is wanted
 	Tells            []string            `json:"tells"`      // before what somebody wants to know
 	TypeNames        map[string][]string `json:"type_names"` // what people call a slot of the type
 	TypeCues         map[string][]string `json:"type_cues"`
@@ -80,7 +81,7 @@ type language struct {
 	commandSets                               map[string]*phraseTable
 	handoffWithin, cancelVerbs                *phraseTable
 	strong, weak, changeVerbs, not, assign    *phraseTable
-	soft, questions, notWanted, tells         *phraseTable
+	soft, questions, notWanted, tells, others *phraseTable
 	synonyms                                  *phraseTable   // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
@@ -164,6 +165,7 @@ func loadLanguage(tag string) (*language, error) {
 	l.soft = newPhraseTable(d.SoftMarkers)
 	l.questions = newPhraseTable(d.Questions)
 	l.notWanted = newPhraseTable(d.NotWanted)
+	l.others = newPhraseTable(d.Others)
 	l.tells = newPhraseTable(d.Tells)
 	l.compileSynonyms()
 	l.typeCues = make(map[string]*phraseTable)

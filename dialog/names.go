@@ -66,7 +66,7 @@ func (r reader) capital(i int) bool {
 // inName reports whether a word may stand inside a name without a capital.
 func (r reader) inName(w string) bool {
 	switch w {
-	case "of", "the", "and", "de", "la", "del", "van", "von", "und", "der", "at", "in", "&", "for":
+	case "of", "the", "and", "de", "la", "del", "van", "von", "und", "der":
 		return true
 	}
 	return false
@@ -92,10 +92,8 @@ func (r reader) nameAt(i, n int) bool {
 	if _, month := r.l.calendar.months[tok.text]; month {
 		return n > 0 && !r.calendarAt(i)
 	}
-	if n == 0 {
-		if _, light := r.l.light.at(r.toks, i); light > 0 && tok.text != "the" {
-			return false
-		}
+	if _, light := r.l.light.at(r.toks, i); light > 0 && !r.inName(tok.text) {
+		return false
 	}
 	return n > 0 || !r.calendarAt(i)
 }

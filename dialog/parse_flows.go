@@ -33,6 +33,7 @@ type flowDraft struct {
 	steps  node
 	raws   []*rawStep
 	intent []node
+	next   node // the flow to propose
 
 	triggered bool // it has triggers, if wrong ones
 }
@@ -80,6 +81,11 @@ func (c *compiler) defineFlows(sections []section) {
 	}
 	for _, d := range drafts {
 		c.linkSteps(d)
+		if name := c.text(d.next, "flow "+d.f.name+".next"); name != "" {
+			if d.f.proposes = c.a.flowIndex[name]; d.f.proposes == nil {
+				c.unknown(d.next, "flow", name, c.a.flowNames())
+			}
+		}
 	}
 	called := make(map[*flow]bool)
 	for _, d := range drafts {
@@ -118,8 +124,17 @@ func (c *compiler) flowFields(d *flowDraft) {
 				"examples": func(_, v node) { triggers = append(triggers, v) },
 			})
 		},
-		"intent":  func(_, v node) { d.intent = append(d.intent, v) },
-		"slots":   nil,
+		"intent": func(_, v node) { d.intent = append(d.intent, v) },
+		"slots":  nil,
+		"takes": func(_, v node) {
+			for _, n := range v.items {
+				if c.a.slotIndex[n.text] == nil {
+					c.unknown(n, "slot", n.text, c.a.slotNames())
+				}
+			}
+			d.f.takes = c.texts(v, what+".takes")
+		},
+		"next":    func(_, v node) { d.next = v },
 		"steps":   func(key, v node) { c.flowSteps(d, key, v) },
 		"process": func(key, v node) { c.flowSteps(d, key, v) },
 	})

@@ -229,13 +229,7 @@ func (a *Agent) offers() string {
 		if len(f.triggers) == 0 {
 			continue
 		}
-		d := strings.TrimRight(f.description, ".")
-		if d == "" || len(d) > 80 {
-			d = f.label
-		}
-		if r := []rune(d); len(r) > 1 && !strings.ContainsAny(string(r[1]), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && a.lang.tag == "en" {
-			d = strings.ToLower(string(r[0])) + string(r[1:])
-		}
+		d := f.offer(a.lang)
 		if !slices.Contains(texts, d) {
 			texts = append(texts, d)
 		}
@@ -244,4 +238,16 @@ func (a *Agent) offers() string {
 		}
 	}
 	return enumerate(texts, a.lang.data.Render.Or)
+}
+
+// offer is what the flow does, as it is said in the middle of a sentence.
+func (f *flow) offer(l *language) string {
+	d := strings.TrimRight(f.description, ".")
+	if d == "" || len(d) > 80 {
+		d = f.label
+	}
+	if r := []rune(d); len(r) > 1 && !strings.ContainsAny(string(r[1]), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && l.tag == "en" {
+		d = strings.ToLower(string(r[0])) + string(r[1:])
+	}
+	return d
 }

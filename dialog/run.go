@@ -14,15 +14,24 @@ import (
 // run of it collected.
 func (t *turn) startFlow(f *flow, fresh bool) {
 	st := t.st
+	other := st.Finished != nil && st.Finished.Flow != f.name // which may have filled what this one takes
+	if n := len(st.Stack); n > 0 && st.Stack[n-1].Flow != f.name {
+		other = true
+	}
 	t.flow = f
 	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.name, "", ""
 	st.Path, st.Granted = nil, false
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 	st.Runs++
+	st.Proposed = ""
 	if fresh {
 		st.Recent = nil
 		for _, name := range f.writes {
-			t.forget(name)
+			if st.Slots[name] == nil || !other || !slices.Contains(f.takes, name) {
+				t.forget(name)
+				continue
+			}
+			st.Recent = append(st.Recent, name)
 		}
 	}
 	t.trace("flow_started", TraceData{Flow: f.name})
@@ -354,7 +363,7 @@ func (t *turn) runWhile(s *step) bool {
 // endFlow completes the current flow: back to the flow that waits, or done.
 func (t *turn) endFlow() {
 	st := t.st
-	ended := FinishedFlow{st.CurrentFlow, slices.Clone(st.Path)}
+	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found()}
 	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
 	if f, ok := t.resume(); ok {
 		if f.Called {
@@ -367,6 +376,27 @@ func (t *turn) endFlow() {
 		return
 	}
 	t.complete(&ended)
+}
+
+// found are the slots that the actions of the run have filled and that a flow
+// takes over.
+func (t *turn) found() []string {
+	var out []string
+	for _, id := range t.st.Path {
+		s := t.flow.steps[t.flow.ids[id]]
+		if s.typ != stepAction {
+			continue
+		}
+		for _, name := range s.writes {
+			if t.st.Slots[name] == nil || slices.Contains(out, name) || slices.Contains(t.st.Recent, name) {
+				continue
+			}
+			if slices.ContainsFunc(t.a.flows, func(f *flow) bool { return f != t.flow && slices.Contains(f.takes, name) }) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // complete is seed 003, COMPLETED: the flow is left, the slots stay for

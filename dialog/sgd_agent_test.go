@@ -51,6 +51,9 @@ func sgdAgent(s *sgdSchema, model bool, phrases map[string][]string) (*Agent, er
 		if def["type"] == "enum" {
 			def["values"] = sl.PossibleValues
 		}
+		if numbers := sgdNumbers(sl); def["type"] == "integer" && len(numbers) > 0 {
+			def["min"], def["max"] = slices.Min(numbers), slices.Max(numbers)
+		}
 		slots[sl.Name] = def
 	}
 	actions, flows := make(map[string]any), make(map[string]any)
@@ -60,6 +63,13 @@ func sgdAgent(s *sgdSchema, model bool, phrases map[string][]string) (*Agent, er
 		for _, name := range slices.Concat(in.RequiredSlots, optional) {
 			outputs = append(outputs, "offer_"+name)
 			offer[name] = "= offer_" + name
+		}
+		if !in.IsTransactional { // what it finds is there for the user to take
+			for _, name := range in.ResultSlots {
+				if !in.takes(name) {
+					outputs = append(outputs, name)
+				}
+			}
 		}
 		actions[in.Name] = map[string]any{
 			"inputs": in.RequiredSlots, "optional_inputs": optional, "outputs": outputs, "requires_confirmation": in.IsTransactional,
@@ -87,6 +97,10 @@ func sgdAgent(s *sgdSchema, model bool, phrases map[string][]string) (*Agent, er
 			"slots":       slices.Concat(in.RequiredSlots, optional),
 			"trigger":     map[string]any{"intents": append([]string{in.Description, sgdWords(in.Name)}, phrases[in.Name]...)},
 			"steps":       steps,
+			"takes":       s.shared(in),
+		}
+		if next := s.follows(in); next != "" {
+			flows[in.Name].(map[string]any)["next"] = next
 		}
 	}
 	file, err := json.Marshal(map[string]any{ // JSON is YAML
@@ -106,6 +120,47 @@ func sgdAgent(s *sgdSchema, model bool, phrases map[string][]string) (*Agent, er
 		return nil, errors.Join(errs...)
 	}
 	return a, nil
+}
+
+// shared are the arguments of an intent that another one has too, or finds: a user
+// does not give them twice.
+func (s *sgdSchema) shared(in sgdIntent) []string {
+	out := []string{}
+	for _, name := range slices.Concat(in.RequiredSlots, slices.Sorted(maps.Keys(in.OptionalSlots))) {
+		if slices.ContainsFunc(s.Intents, func(o sgdIntent) bool {
+			return o.Name != in.Name && (o.takes(name) || !o.IsTransactional && slices.Contains(o.ResultSlots, name))
+		}) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// follows is the one transaction that takes what a search has found, "" if there
+// are more or none.
+func (s *sgdSchema) follows(in sgdIntent) string {
+	next := ""
+	for _, o := range s.Intents {
+		if in.IsTransactional || !o.IsTransactional || !slices.ContainsFunc(in.ResultSlots, func(name string) bool { return slices.Contains(o.RequiredSlots, name) }) {
+			continue
+		}
+		if next != "" {
+			return ""
+		}
+		next = o.Name
+	}
+	return next
+}
+
+// sgdNumbers are the possible values of a slot that are numbers.
+func sgdNumbers(s sgdSlot) []int {
+	var out []int
+	for _, v := range s.PossibleValues {
+		if f, ok := toNumber(v); ok {
+			out = append(out, int(f))
+		}
+	}
+	return out
 }
 
 // sgdDefault is a default of the schema in the form of the slot's values.

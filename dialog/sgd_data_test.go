@@ -32,6 +32,7 @@ type sgdIntent struct {
 	IsTransactional bool              `json:"is_transactional"`
 	RequiredSlots   []string          `json:"required_slots"`
 	OptionalSlots   map[string]string `json:"optional_slots"`
+	ResultSlots     []string          `json:"result_slots"`
 }
 
 // takes reports whether a slot is an argument of the intent.
@@ -53,10 +54,11 @@ type sgdTurn struct {
 }
 
 type sgdFrame struct {
-	Service     string      `json:"service"`
-	Actions     []sgdAction `json:"actions"`
-	State       *sgdState   `json:"state"`
-	ServiceCall *sgdCall    `json:"service_call"`
+	Service     string              `json:"service"`
+	Actions     []sgdAction         `json:"actions"`
+	State       *sgdState           `json:"state"`
+	ServiceCall *sgdCall            `json:"service_call"`
+	Results     []map[string]string `json:"service_results"`
 }
 
 type sgdAction struct {

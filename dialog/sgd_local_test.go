@@ -15,6 +15,7 @@ type sgdScores struct {
 	turns, intentRight, joint     int
 	slots, slotsRight, slotsWrong int // values of the user's state: all, right, and not in it
 	requested, requestedFound     int
+	asked                         int     // for which the engine took the user to ask
 	requestedTurns                float64 // sum of the F1 of each turn
 	calls, callsSame, callsExtra  int
 	dialogues, success            int
@@ -25,7 +26,7 @@ func (c *sgdScores) row(name string) string {
 	return fmt.Sprintf("%-22s %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f", name,
 		percent(c.intentRight, c.turns), percent(c.joint, c.turns),
 		percent(c.slotsRight, c.slots), percent(c.slotsRight, c.slotsRight+c.slotsWrong),
-		percent(2*c.requestedFound, c.requested+c.requestedFound), 100*c.requestedTurns/float64(max(1, c.turns)),
+		percent(2*c.requestedFound, c.requested+c.asked), 100*c.requestedTurns/float64(max(1, c.turns)),
 		percent(c.callsSame, c.calls), percent(c.callsSame, c.callsSame+c.callsExtra), percent(c.success, c.dialogues))
 }
 
@@ -38,6 +39,7 @@ func (c *sgdScores) add(o sgdScores) {
 	c.slotsWrong += o.slotsWrong
 	c.requested += o.requested
 	c.requestedFound += o.requestedFound
+	c.asked += o.asked
 	c.requestedTurns += o.requestedTurns
 	c.calls += o.calls
 	c.callsSame += o.callsSame
@@ -117,14 +119,17 @@ func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 	r := newSGDRun(a)
 	var gold []*sgdCall
 	for i := range d.Turns {
+		if f := d.Turns[i].Frames[0]; f.ServiceCall != nil {
+			gold = append(gold, f.ServiceCall)
+			r.finds = append(r.finds, f)
+		}
+	}
+	for i := range d.Turns {
 		f := &d.Turns[i].Frames[0]
 		r.canon.learn(f)
 		if d.Turns[i].Speaker == "SYSTEM" {
-			if f.ServiceCall != nil {
-				gold = append(gold, f.ServiceCall)
-			}
 			if asking {
-				r.ask(f)
+				r.recorded(f)
 			}
 			continue
 		}
@@ -132,14 +137,41 @@ func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 		if i+1 < len(d.Turns) {
 			r.reply = &d.Turns[i+1].Frames[0]
 		}
-		r.now = r.now.Add(5 * time.Second)
-		r.answer(a.Handle(&r.st, r.now, Message{Text: d.Turns[i].Utterance, Confidence: 1}))
+		asked := r.say(d.Turns[i].Utterance)
 		c.turns++
 		if r.activeIntent() == f.State.ActiveIntent {
 			c.intentRight++
 		}
-		c.compare(s, r, f.State)
+		c.compare(s, r, f.State, asked)
 	}
+	c.compareCalls(r, gold)
+	return c
+}
+
+// say gives the engine a sentence of the user and returns the slots that it takes
+// to be asked for.
+func (r *sgdRun) say(text string) (asked []string) {
+	r.now = r.now.Add(5 * time.Second)
+	r.st.Trace = nil
+	out := r.a.Handle(&r.st, r.now, Message{Text: text, Confidence: 1})
+	ended := r.ended && r.st.CurrentFlow == noFlow
+	for _, e := range r.st.Trace {
+		switch {
+		case e.Event == "command" && e.Data.Command == string(AskSlot):
+			asked = append(asked, e.Data.Slot)
+		case e.Event == "command" && e.Data.Command == string(Goodbye), e.Event == "command" && e.Data.Command == string(Chitchat) && e.Data.Detail == "no":
+			ended = true
+		case e.Event == "flow_started":
+			ended = false
+		}
+	}
+	r.ended = ended
+	r.answer(out)
+	return asked
+}
+
+// compareCalls holds the engine's calls against the recorded ones.
+func (c *sgdScores) compareCalls(r *sgdRun, gold []*sgdCall) {
 	c.calls = len(gold)
 	made := slices.Clone(r.calls)
 	for _, g := range gold {
@@ -157,12 +189,27 @@ func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 	if c.callsSame == c.calls {
 		c.success = 1
 	}
-	return c
 }
 
-// ask puts the recorded question to the engine, if it waits for a slot too.
-func (r *sgdRun) ask(f *sgdFrame) {
+// recorded puts what the recorded system says to the engine: its question, if the
+// engine waits for a slot too; what it offers, as if the engine's service had
+// found it; the flow that it proposes.
+func (r *sgdRun) recorded(f *sgdFrame) {
 	st := &r.st
+	if st.CurrentFlow == noFlow && st.Finished != nil {
+		for _, a := range f.Actions {
+			switch {
+			case a.Act == "OFFER" && r.a.slotIndex[a.Slot] != nil && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"):
+				st.Slots[a.Slot] = canon(r.typed(a.Slot, a.CanonicalValues[0]))
+				st.Recent = slices.DeleteFunc(st.Recent, func(n string) bool { return n == a.Slot })
+				if !slices.Contains(st.Finished.Found, a.Slot) {
+					st.Finished.Found = append(st.Finished.Found, a.Slot)
+				}
+			case a.Act == "OFFER_INTENT" && len(a.CanonicalValues) > 0 && r.a.flowIndex[a.CanonicalValues[0]] != nil:
+				st.Proposed = a.CanonicalValues[0]
+			}
+		}
+	}
 	k := slices.IndexFunc(f.Actions, func(a sgdAction) bool { return a.Act == "REQUEST" && r.a.slotIndex[a.Slot] != nil })
 	if k < 0 || st.ConversationState != WaitingForSlot || st.WaitingForSlot == f.Actions[k].Slot {
 		return
@@ -179,7 +226,7 @@ func (r *sgdRun) activeIntent() string {
 	switch {
 	case r.st.CurrentFlow != noFlow:
 		return r.st.CurrentFlow
-	case r.st.Finished != nil:
+	case r.st.Finished != nil && !r.ended:
 		return r.st.Finished.Flow
 	default:
 		return "NONE"
@@ -187,7 +234,7 @@ func (r *sgdRun) activeIntent() string {
 }
 
 // compare holds the slots of the engine against the user's state.
-func (c *sgdScores) compare(s *sgdSchema, r *sgdRun, state *sgdState) {
+func (c *sgdScores) compare(s *sgdSchema, r *sgdRun, state *sgdState, asked []string) {
 	joint := true
 	for _, sl := range s.Slots {
 		values, said := state.SlotValues[sl.Name]
@@ -216,9 +263,18 @@ func (c *sgdScores) compare(s *sgdSchema, r *sgdRun, state *sgdState) {
 	if joint {
 		c.joint++
 	}
-	// The engine has no command for a question about a slot: none is ever found.
+	right := 0
+	for _, name := range asked {
+		if slices.Contains(state.RequestedSlots, name) {
+			right++
+		}
+	}
 	c.requested += len(state.RequestedSlots)
-	if len(state.RequestedSlots) == 0 {
+	c.asked += len(asked)
+	c.requestedFound += right
+	if n := len(state.RequestedSlots) + len(asked); n > 0 {
+		c.requestedTurns += 2 * float64(right) / float64(n)
+	} else {
 		c.requestedTurns++
 	}
 }

@@ -73,7 +73,9 @@ type sgdRun struct {
 	now   time.Time
 	calls []*ActionCall // all that the engine made
 	canon sgdCanon
-	reply *sgdFrame // how the recorded service answers a call of this turn; nil: well
+	reply *sgdFrame  // how the recorded service answers a call of this turn; nil: well
+	finds []sgdFrame // what the recorded service found in the whole dialogue
+	ended bool       // the user wants nothing more
 }
 
 func newSGDRun(a *Agent) *sgdRun {
@@ -95,6 +97,14 @@ func (r *sgdRun) answer(o Output) {
 // done with a proposal.
 func (r *sgdRun) result(act *ActionCall) map[string]any {
 	out := map[string]any{"service_ok": "done"}
+	for _, f := range r.finds {
+		if f.ServiceCall.Method == act.Name && len(f.Results) > 0 && maps.Equal(f.ServiceCall.Parameters, sgdParameters(act)) {
+			for name, v := range f.Results[0] {
+				out[name] = r.typed(name, v)
+			}
+			break
+		}
+	}
 	f := r.reply
 	if f == nil || f.ServiceCall == nil || f.ServiceCall.Method != act.Name || !f.has("NOTIFY_FAILURE") {
 		return out
@@ -110,6 +120,21 @@ func (r *sgdRun) result(act *ActionCall) map[string]any {
 		}
 	}
 	return out
+}
+
+// typed is a value of the data in the form of the slot's values.
+func (r *sgdRun) typed(slot, v string) any {
+	s := r.a.slotIndex[slot]
+	if s == nil {
+		return v
+	}
+	switch f, number := toNumber(v); {
+	case s.typ == TypeBoolean:
+		return v == "True"
+	case s.numeric() && number:
+		return f
+	}
+	return v
 }
 
 // asks reports whether the system's turn reads something back for a yes.

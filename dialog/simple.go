@@ -37,7 +37,7 @@ func (t *turn) simple(s *slot) (value any, sure certainty, direct bool) {
 		}
 	}
 	if s.free() {
-		if s.typ == TypeName && !shortName(value) {
+		if s.typ == TypeName && !t.bareName(value) {
 			return nil, unread, false // a name in a sentence
 		}
 		return value, sure, true
@@ -96,10 +96,17 @@ func (t *turn) mentionsWithChange(toks []token) bool {
 	return len(toks) <= 12 && t.a.lang.changeVerbs.within(toks) && t.flow.mentions.within(toks)
 }
 
-// shortName reports whether a value is no longer than names are.
-func shortName(value any) bool {
+// bareName reports whether a message is a name and no sentence: it is no longer
+// than names are, and begins neither with a yes or no nor with thanks.
+func (t *turn) bareName(value any) bool {
 	text, _ := value.(string)
-	return strings.Count(text, " ") < 5
+	if strings.Count(text, " ") >= 5 {
+		return false
+	}
+	toks := t.rd.toks
+	answer, n := t.a.lang.leadingAnswer(toks)
+	_, thanks := t.a.lang.commandSets["thanks"].at(toks, 0)
+	return (answer == answerNone || n == len(toks)) && (thanks == 0 || thanks == len(toks))
 }
 
 // thanks reports whether a message is thanks and nothing else.

@@ -61,6 +61,8 @@ type State struct {
 	Path []string
 	// Finished is the last flow that ended, which a correction re-opens.
 	Finished *FinishedFlow
+	// Proposed is a flow that the user was asked about.
+	Proposed string
 	// Asking is a slot that is asked for out of turn.
 	Asking *Asking
 	// Suggested is a doubtful value that the user was asked about.
@@ -134,6 +136,9 @@ type Frame struct {
 type FinishedFlow struct {
 	Flow string   `json:"flow"`
 	Path []string `json:"path,omitempty"`
+	// Found are the slots that its actions filled: what the user may like, and
+	// take.
+	Found []string `json:"found,omitempty"`
 }
 
 // Asking is a slot that is asked for outside its collect step.
@@ -210,7 +215,7 @@ func (s State) Clone() State {
 		f.Path, f.Recent, f.Saved, f.Asking = slices.Clone(f.Path), slices.Clone(f.Recent), cloneValues(f.Saved), clonePointer(f.Asking)
 	}
 	if s.Finished != nil {
-		s.Finished = &FinishedFlow{s.Finished.Flow, slices.Clone(s.Finished.Path)}
+		s.Finished = &FinishedFlow{s.Finished.Flow, slices.Clone(s.Finished.Path), slices.Clone(s.Finished.Found)}
 	}
 	s.Asking, s.Suggested, s.Confirmation = clonePointer(s.Asking), clonePointer(s.Suggested), clonePointer(s.Confirmation)
 	s.Action = clonePointer(s.Action)

@@ -203,6 +203,11 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 		case t.a.settings.Model.Answers && !more && len(cmds) == 1 && t.before != Error && t.st.Confirmation == nil:
 			t.out.Ask = true
 			t.trace("asked_model", TraceData{})
+		case s != nil && s.name == t.st.WaitingForSlot && t.flow != nil && !more:
+			t.explain(s)
+			if s.closed() {
+				t.example(s)
+			}
 		case s != nil && s.closed():
 			t.example(s)
 		default:
@@ -211,4 +216,34 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 		told = true
 	}
 	return told
+}
+
+// taken is a yes to what was found or proposed: the proposed flow begins, or what
+// was found is the user's choice from now on, and what goes on from there is
+// proposed. It reports whether there was anything to take.
+func (t *turn) taken() bool {
+	st := t.st
+	if f := t.a.flowIndex[st.Proposed]; f != nil {
+		t.startFlow(f, true)
+		t.advance()
+		return true
+	}
+	if st.Finished == nil || len(st.Finished.Found) == 0 {
+		return false
+	}
+	for _, name := range st.Finished.Found {
+		if v := st.Slots[name]; v != nil {
+			t.set(name, v)
+			t.trace("slot_accepted", TraceData{Slot: name, Value: v})
+		}
+	}
+	st.Finished.Found = nil
+	if f := t.a.flowIndex[st.Finished.Flow]; f != nil && f.proposes != nil {
+		st.Proposed = f.proposes.name
+		t.phrase("propose", "description", f.proposes.offer(t.a.lang))
+	} else {
+		t.phrase("all_right")
+	}
+	t.back()
+	return true
 }

@@ -164,11 +164,21 @@ func (t *turn) local() []Command {
 	if st.Confirmation != nil || t.awaitsYesNo() {
 		answer, rest = l.leadingAnswer(toks)
 	}
+	asked := t.questions()
 	if c := t.corrections(); len(c) > 0 {
-		return c
+		return append(c, asked...)
 	}
-	if c := t.request(); len(c) > 0 {
-		return c
+	if c := t.request(len(asked) > 0); len(c) > 0 {
+		if c[0].Type == StartFlow { // the question was the request, unless something is known to answer it
+			asked = slices.DeleteFunc(asked, func(q Command) bool { return st.Slots[q.Slot] == nil || len(t.rd.sentences(toks)) == 1 })
+		}
+		return append(c, asked...)
+	}
+	if len(asked) > 0 {
+		if st.Confirmation != nil && answer == answerYes {
+			asked = append([]Command{{Type: Confirm}}, asked...)
+		}
+		return asked
 	}
 	return t.rest(answer, rest)
 }
@@ -187,12 +197,49 @@ func (t *turn) moment() (Command, bool) {
 			}
 		}
 		for _, name := range [...]string{"thanks", "hello", "wait"} {
+			if name == "thanks" && t.flow == nil && t.likes() {
+				continue
+			}
 			if _, ok := l.commandSets[name].whole(toks); ok {
 				return Command{Type: Chitchat, Text: name}, true
 			}
 		}
 	}
 	return Command{}, false
+}
+
+// onlyTalk reports whether the sentences are thanks and questions, and nothing
+// that would change anything.
+func (t *turn) onlyTalk(toks []token) bool {
+	if len(toks) == 0 {
+		return false
+	}
+	for _, s := range t.rd.sentences(toks) {
+		_, thanks := t.a.lang.commandSets["thanks"].at(s, 0)
+		if thanks == 0 && !t.rd.asksAbout(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// declines reports whether the message begins with a no and goes on with words.
+func (t *turn) declines() bool {
+	answer, _ := t.a.lang.leadingAnswer(t.rd.toks)
+	return answer == answerNo && t.st.Finished != nil
+}
+
+// likes reports whether the message takes what was found or proposed.
+func (t *turn) likes() bool {
+	st := t.st
+	if st.Proposed == "" && (st.Finished == nil || len(st.Finished.Found) == 0) {
+		return false
+	}
+	if answer, _ := t.a.lang.leadingAnswer(t.rd.toks); answer != answerNone {
+		return answer == answerYes
+	}
+	_, thanks := t.a.lang.commandSets["thanks"].at(t.rd.toks, 0)
+	return thanks > 0 && st.Proposed == ""
 }
 
 func (t *turn) awaitsYesNo() bool {
@@ -208,7 +255,8 @@ func (t *turn) skips(answer yesNoAnswer) bool {
 
 // request finds a flow that is asked for, and values for its slots or those of
 // the current flow.
-func (t *turn) request() []Command {
+// If the message asks for a slot, a flow has to be asked for beyond doubt.
+func (t *turn) request(asked bool) []Command {
 	st := t.st
 	for _, f := range t.a.flows {
 		for _, tr := range f.triggers {
@@ -228,8 +276,11 @@ func (t *turn) request() []Command {
 			}
 		}
 	}
-	target, p := t.intent()
+	target, p := t.intent(asked)
 	if t.flow == nil {
+		if target == nil && asked {
+			return nil
+		}
 		if target == nil {
 			return t.byValues()
 		}
@@ -244,7 +295,7 @@ func (t *turn) request() []Command {
 
 // intent finds the flow that the message asks for: as a whole, by one of its
 // sentences, or by its words.
-func (t *turn) intent() (*flow, float64) {
+func (t *turn) intent(asked bool) (*flow, float64) {
 	toks := t.rd.toks
 	for _, part := range [...][]token{t.a.core(toks), toks} {
 		if f, p := t.a.classify(part); f != nil {
@@ -252,6 +303,9 @@ func (t *turn) intent() (*flow, float64) {
 		}
 	}
 	sentences := t.rd.sentences(toks)
+	if t.unwanted(toks) && len(sentences) == 1 {
+		return nil, 0
+	}
 	if len(sentences) > 1 {
 		for _, s := range sentences {
 			if f, p := t.a.classify(t.a.core(s)); f != nil {
@@ -262,11 +316,21 @@ func (t *turn) intent() (*flow, float64) {
 	var best *flow
 	top := 0.0
 	for _, s := range sentences {
-		if f, p := t.a.byWords(t.rd, s); f != nil && p > top {
+		if asked && t.rd.asksAbout(s) || t.unwanted(s) {
+			continue
+		}
+		if f, p := t.byWords(s); f != nil && p > top {
 			best, top = f, p
 		}
 	}
 	return best, top
+}
+
+// unwanted reports whether a sentence says no to something, or asks for another of
+// what was found: it starts nothing.
+func (t *turn) unwanted(toks []token) bool {
+	answer, _ := t.a.lang.leadingAnswer(toks)
+	return answer == answerNo || t.a.lang.notWanted.within(toks) || t.flow == nil && t.st.Finished != nil && t.a.lang.others.within(toks)
 }
 
 // byValues starts the one flow that the message has at least two values for:
@@ -335,16 +399,19 @@ func (t *turn) rest(answer yesNoAnswer, rest int) []Command {
 	switch {
 	case st.Confirmation != nil && answer == answerYes:
 		_, weak := l.weak.at(left, 0)
-		if len(left) <= 8 && weak == 0 && !l.not.within(left) && !l.strong.within(left) {
+		if t.onlyTalk(left) || len(left) <= 8 && weak == 0 && !l.not.within(left) && !l.strong.within(left) {
 			return []Command{{Type: Confirm}}
 		}
 	case st.Confirmation != nil && answer == answerNo:
-		if l.light.cover(l.trim(left)) {
+		_, bye := l.commandSets["goodbye"].at(left, 0)
+		if bye > 0 || t.onlyTalk(left) || l.light.cover(l.trim(left)) {
 			return []Command{{Type: Deny}}
 		}
 		return []Command{{Type: CorrectSlot}} // something else, but what
-	case t.flow == nil && l.yesOrNo(t.rd.toks) == answerNo: // "anything else?"
+	case t.flow == nil && (l.yesOrNo(t.rd.toks) == answerNo || t.declines()): // "anything else?"
 		return []Command{{Type: Chitchat, Text: "no"}}
+	case t.flow == nil && t.likes():
+		return []Command{{Type: Confirm}}
 	case t.skips(l.yesOrNo(t.rd.toks)): // "shall I write a reference?" "no"
 		return []Command{{Type: Skip}}
 	case t.awaitsYesNo() && answer != answerNone && len(left) <= 8:

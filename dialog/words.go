@@ -92,6 +92,7 @@ const (
 	wordsAlone    = 0.25 // the same, if nearly all that was said is known
 	wordsCoverage = 0.30 // least share of the words with content that are known
 	wordsLead     = 0.10 // by which the best has to lead
+	valueGiven    = 0.8  // what a value adds for the flow that alone takes it
 	wordsSure     = 1.25 // sum of weights that interrupts another flow
 )
 
@@ -119,7 +120,8 @@ func (a *Agent) learnWords() {
 
 // byWords finds the flow whose words an utterance has, when the classifier is not
 // sure. Of two that are as good as each other it is the one that changes nothing.
-func (a *Agent) byWords(r reader, toks []token) (*flow, float64) {
+func (t *turn) byWords(toks []token) (*flow, float64) {
+	a, r := t.a, t.rd
 	var buf [40]string
 	words := a.lang.contents(toks, buf[:0])
 	if len(words) == 0 || len(a.flows) == 0 {
@@ -129,6 +131,7 @@ func (a *Agent) byWords(r reader, toks []token) (*flow, float64) {
 	var best, second float64
 	var which, next *flow
 	share := 0.0
+	given := a.givenTo(r)
 	for i, f := range a.flows {
 		score, known := 0.0, 0
 		for k, w := range words {
@@ -139,6 +142,9 @@ func (a *Agent) byWords(r reader, toks []token) (*flow, float64) {
 			if !slices.Contains(words[:k], w) {
 				score += a.flowWeights[w]
 			}
+		}
+		if score > 0 {
+			score += given[i]
 		}
 		switch {
 		case score > best:
@@ -163,6 +169,32 @@ func (a *Agent) byWords(r reader, toks []token) (*flow, float64) {
 		return which, intentSure
 	}
 	return which, intentAccept
+}
+
+// givenTo is what the values of a message add to the score of each flow: those of
+// a slot that few flows have say more.
+func (a *Agent) givenTo(r reader) []float64 {
+	out := make([]float64, len(a.flows))
+	for _, s := range a.slots {
+		if s.free() || s.typ == TypeBoolean || s.typ == TypeCity && !s.closed() {
+			continue
+		}
+		users := 0
+		for _, f := range a.flows {
+			if f.usesSlot(s) {
+				users++
+			}
+		}
+		if users == 0 || users == len(a.flows) || len(a.extract(r, []*slot{s}, nil)) == 0 {
+			continue
+		}
+		for i, f := range a.flows {
+			if f.usesSlot(s) {
+				out[i] += valueGiven * float64(len(a.flows)-users) / float64(len(a.flows)-1)
+			}
+		}
+	}
+	return out
 }
 
 // names counts the words that are written with capitals in the middle of a

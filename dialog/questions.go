@@ -1,0 +1,140 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+)
+
+// This file: questions about what is known: "what is the address?", "do they have
+// outdoor seating, and how expensive is it?".
+
+// askable is what a user may ask for: a slot, or what an action found.
+type askable struct {
+	name  string
+	words map[string]bool
+}
+
+const (
+	askAccept = 0.55 // least weight of the words of a question that a slot has
+	maxAsked  = 3    // slots of one message
+)
+
+// learnAskables collects the words by which slots and variables are asked for.
+func (a *Agent) learnAskables() {
+	var sets []map[string]bool
+	add := func(name string, words map[string]bool) {
+		a.askables = append(a.askables, askable{name, words})
+		sets = append(sets, words)
+	}
+	for _, s := range a.slots {
+		add(s.name, s.words)
+	}
+	for _, name := range sortedKeys(a.vars) {
+		if a.slotIndex[name] != nil {
+			continue
+		}
+		words := make(map[string]bool)
+		for _, w := range a.lang.contents(tokenize(strings.ReplaceAll(name, "_", " "), nil), nil) {
+			words[w] = true
+		}
+		add(name, words)
+	}
+	a.askWeights = weights(sets)
+}
+
+// questions are the slots that the message asks for. Those that nobody knows yet
+// are asked for only in a flow that is about them.
+func (t *turn) questions() []Command {
+	if t.flow == nil && t.st.Finished == nil {
+		return nil
+	}
+	var cmds []Command
+	for _, part := range t.rd.sentences(t.rd.toks) {
+		if t.flow == nil && t.a.lang.others.within(part) {
+			continue
+		}
+		asks := t.rd.asksAbout(part)
+		for _, clause := range t.clauses(part) {
+			if !asks && !t.rd.asksAbout(clause) {
+				continue
+			}
+			if name := t.askedFor(clause); name != "" && len(cmds) < maxAsked &&
+				!slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == name }) {
+				cmds = append(cmds, Command{Type: AskSlot, Slot: name})
+			}
+		}
+	}
+	return cmds
+}
+
+// clauses cuts a question at its conjunctions: "what is the address and the
+// phone number".
+func (t *turn) clauses(part []token) [][]token {
+	var out [][]token
+	start := 0
+	for i, tok := range part {
+		comma := i > start && strings.ContainsRune(t.rd.raw[part[i-1].end:tok.start], ',')
+		if tok.text == "and" || tok.text == "und" || comma {
+			out = append(out, part[start:i])
+			start = i
+			if !comma {
+				start++
+			}
+		}
+	}
+	return append(out, part[start:])
+}
+
+// askedFor is the slot or variable that a question is about, "" if none is.
+func (t *turn) askedFor(toks []token) string {
+	var buf [24]string
+	words := t.a.lang.contents(toks, buf[:0])
+	best, second, name := 0.0, 0.0, ""
+	for _, x := range t.a.askables {
+		score := 0.0
+		for k, w := range words {
+			if x.words[w] && !slices.Contains(words[:k], w) {
+				score += t.a.askWeights[w]
+			}
+		}
+		if score == 0 || !t.relevant(x.name) && (score < 0.9 || t.a.slotIndex[x.name] == nil) {
+			continue
+		}
+		if s := t.a.slotIndex[x.name]; s != nil {
+			if slices.Contains(t.st.Recent, x.name) { // nobody asks for what he has said
+				score -= 0.4
+			}
+			for _, w := range words { // the name says more than the description
+				if s.keys[w] {
+					score += 0.3
+				}
+			}
+		}
+		switch {
+		case score > best:
+			best, second, name = score, best, x.name
+		case score > second:
+			second = score
+		}
+	}
+	if best < askAccept || best-second < 0.05 {
+		return ""
+	}
+	return name
+}
+
+// relevant reports whether something is known, or belongs to the flow of the
+// moment.
+func (t *turn) relevant(name string) bool {
+	if t.st.Slots[name] != nil {
+		return true
+	}
+	f := t.flow
+	if f == nil && t.st.Finished != nil {
+		f = t.a.flowIndex[t.st.Finished.Flow]
+	}
+	if f == nil {
+		return false
+	}
+	return slices.Contains(f.writes, name) || slices.ContainsFunc(f.slots, func(s *slot) bool { return s.name == name })
+}
