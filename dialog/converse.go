@@ -295,7 +295,7 @@ func (t *turn) answerConfirmation() {
 		t.st.Misses = 0
 		t.confirmed()
 	case answerNo:
-		if t.a.lang.changeVerbs.within(t.rd.toks) { // "that's wrong": something in it is
+		if t.a.lang.wrong(t.rd.toks) { // "that's wrong": something in it is
 			t.enter(Understanding)
 			t.understand()
 			return

@@ -33,7 +33,7 @@ func (t *turn) corrections() []Command {
 	if answer, n := l.leadingAnswer(toks); answer == answerYes {
 		head = toks[n:]
 	}
-	strong, changing := l.strong.within(head), l.changeVerbs.within(head)
+	strong, changing := l.strong.within(head), l.wrong(head)
 	weak := false
 	if _, n := l.weak.at(l.trim(toks), 0); n > 0 {
 		weak = true

@@ -53,7 +53,7 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 			if s == awaited {
 				f.score += 3
 			}
-			if s.numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.typ != TypeMoney && !a.counted(r, s, slots, i, i+n) {
+			if s.numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.typ != TypeMoney && !a.counted(r, s, slots, i, i+n) && !s.onlyIn(v) {
 				continue // a bare number belongs to nobody
 			}
 			if s.typ == TypeMoney && !f.cue && s != awaited {
@@ -178,6 +178,13 @@ func (a *Agent) counted(r reader, s *slot, slots []*slot, i, j int) bool {
 	return s.typeCues != nil && s.typeCues.endsAt(r.toks, i) > 1
 }
 
+// onlyIn reports whether a number is of the few that the slot takes, none of which
+// anybody says of something else: a year.
+func (s *slot) onlyIn(v any) bool {
+	f, ok := toNumber(v)
+	return ok && s.low != nil && s.high != nil && *s.low >= 100 && f >= *s.low && f <= *s.high
+}
+
 // takes reports whether a slot would take a value, by its limits and validators
 // alone: "next friday" is the day of a visit and no date of birth. A slot of days
 // past is not guessed at: yesterday is rarely what it asks for.
@@ -252,6 +259,9 @@ func (a *Agent) unit(r reader, s *slot, i int) bool {
 // named finds the value of a slot without a form of its own when its name
 // stands before it: "the name is John Smith".
 func (a *Agent) named(r reader, s *slot) (found, bool) {
+	if r.asksAbout(r.toks) {
+		return found{}, false // "what kind of music is it"
+	}
 	for i := range r.toks {
 		_, n := s.mentions.at(r.toks, i)
 		if n == 0 {

@@ -38,7 +38,7 @@ func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
 			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.name, Value: canon(v)}}}
 		}
 	}
-	if t.st.Confirmation != nil && !a.lang.changeVerbs.within(t.rd.toks) {
+	if t.st.Confirmation != nil && !a.lang.wrong(t.rd.toks) {
 		switch a.lang.yesOrNo(t.rd.toks) {
 		case answerYes:
 			return Understood{Commands: []Command{{Type: Confirm}}}

@@ -197,6 +197,19 @@ func decodeEmbedded(name string, v any) error {
 	return nil
 }
 
+// wrong reports whether something is to be changed: "that's not right", but not
+// "not right now".
+func (l *language) wrong(toks []token) bool {
+	for i := range toks {
+		if _, n := l.changeVerbs.at(toks, i); n > 0 {
+			if _, m := l.yesNo.at(toks, i); m <= n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // trim drops fillers and words of politeness at both ends.
 func (l *language) trim(toks []token) []token {
 	for {

@@ -17,6 +17,9 @@ const maxNameTokens = 7
 // are none.
 func (r reader) place(i int) (any, int) {
 	n, last := 0, 0
+	if i > 0 && r.sentenceEnds(i) {
+		return nil, 0
+	}
 	for i > 0 && i+n < len(r.toks) && n < maxNameTokens {
 		tok := r.toks[i+n]
 		if n > 0 && r.sentenceEnds(i+n) {
@@ -24,6 +27,10 @@ func (r reader) place(i int) (any, int) {
 		}
 		first, _ := utf8.DecodeRuneInString(r.raw[tok.start:tok.end])
 		switch {
+		case n > 0 && r.raw[r.toks[i+n-1].end:tok.start] == "-": // "Chi-town"
+			n++
+			last = n
+			continue
 		case unicode.IsUpper(first):
 			if !r.nameAt(i+n, n) {
 				return r.span(i, last)
@@ -155,4 +162,18 @@ func (r reader) oneName() bool {
 		}
 	}
 	return count == 1
+}
+
+// plainName reports whether the words may be a name and are no sentence.
+func (r reader) plainName() bool {
+	light := 0
+	for i, tok := range r.toks {
+		if tok.text == "i" || tok.text == "you" || tok.text == "ich" || tok.text == "sie" {
+			return false
+		}
+		if _, n := r.l.light.at(r.toks, i); n > 0 && !r.inName(tok.text) {
+			light++
+		}
+	}
+	return light <= 1 && len(r.toks) <= 5
 }

@@ -25,9 +25,10 @@ func (t *turn) startFlow(f *flow, fresh bool) {
 	st.Runs++
 	st.Proposed = ""
 	if fresh {
+		recent := st.Recent
 		st.Recent = nil
 		for _, name := range f.writes {
-			if st.Slots[name] == nil || !other || !slices.Contains(f.takes, name) {
+			if st.Slots[name] == nil || !other || !slices.Contains(f.takes, name) || !slices.Contains(recent, name) && !f.collects(name) {
 				t.forget(name)
 				continue
 			}
@@ -378,8 +379,13 @@ func (t *turn) endFlow() {
 	t.complete(&ended)
 }
 
-// found are the slots that the actions of the run have filled and that a flow
-// takes over.
+// collects reports whether the flow asks for a slot.
+func (f *flow) collects(name string) bool {
+	return slices.ContainsFunc(f.steps, func(s *step) bool { return s.typ == stepCollect && s.slot.name == name })
+}
+
+// found are the slots that the actions of the run have filled and that another
+// flow takes over instead of asking.
 func (t *turn) found() []string {
 	var out []string
 	for _, id := range t.st.Path {
@@ -391,7 +397,7 @@ func (t *turn) found() []string {
 			if t.st.Slots[name] == nil || slices.Contains(out, name) || slices.Contains(t.st.Recent, name) {
 				continue
 			}
-			if slices.ContainsFunc(t.a.flows, func(f *flow) bool { return f != t.flow && slices.Contains(f.takes, name) }) {
+			if slices.ContainsFunc(t.a.flows, func(f *flow) bool { return f != t.flow && slices.Contains(f.takes, name) && f.collects(name) }) {
 				out = append(out, name)
 			}
 		}

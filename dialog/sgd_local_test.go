@@ -202,7 +202,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 			case a.Act == "OFFER" && r.a.slotIndex[a.Slot] != nil && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"):
 				st.Slots[a.Slot] = canon(r.typed(a.Slot, a.CanonicalValues[0]))
 				st.Recent = slices.DeleteFunc(st.Recent, func(n string) bool { return n == a.Slot })
-				if !slices.Contains(st.Finished.Found, a.Slot) {
+				if !slices.Contains(st.Finished.Found, a.Slot) && slices.ContainsFunc(r.a.flows, func(f *flow) bool { return slices.Contains(f.takes, a.Slot) && f.collects(a.Slot) }) {
 					st.Finished.Found = append(st.Finished.Found, a.Slot)
 				}
 			case a.Act == "OFFER_INTENT" && len(a.CanonicalValues) > 0 && r.a.flowIndex[a.CanonicalValues[0]] != nil:

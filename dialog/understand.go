@@ -164,6 +164,9 @@ func (t *turn) local() []Command {
 	if st.Confirmation != nil || t.awaitsYesNo() {
 		answer, rest = l.leadingAnswer(toks)
 	}
+	if t.flow == nil && l.yesOrNo(toks) == answerNo {
+		return t.rest(answer, rest)
+	}
 	asked := t.questions()
 	if c := t.corrections(); len(c) > 0 {
 		return append(c, asked...)
@@ -299,7 +302,10 @@ func (t *turn) intent(asked bool) (*flow, float64) {
 	toks := t.rd.toks
 	for _, part := range [...][]token{t.a.core(toks), toks} {
 		if f, p := t.a.classify(part); f != nil {
-			return f, p
+			if p >= intentSure || t.fitsBest(f) {
+				return f, p
+			}
+			break
 		}
 	}
 	sentences := t.rd.sentences(toks)
@@ -324,6 +330,17 @@ func (t *turn) intent(asked bool) (*flow, float64) {
 		}
 	}
 	return best, top
+}
+
+// fitsBest reports whether no other flow takes more of the message's values.
+func (t *turn) fitsBest(f *flow) bool {
+	given := t.a.givenTo(t.rd)
+	for _, g := range given {
+		if g > given[f.index]+0.3 {
+			return false
+		}
+	}
+	return true
 }
 
 // unwanted reports whether a sentence says no to something, or asks for another of
@@ -363,7 +380,8 @@ func (t *turn) answers(values []found) bool {
 
 // starting is a flow to start with values for it.
 func (t *turn) starting(f *flow, values []found) []Command {
-	if f == t.flow {
+	again := t.flow == nil && t.st.Finished != nil && t.st.Finished.Flow == f.name && f.proposes != nil // a search, with something changed
+	if f == t.flow || again {
 		if cmds := t.setting(values); len(cmds) > 0 {
 			return cmds
 		}
@@ -411,6 +429,9 @@ func (t *turn) rest(answer yesNoAnswer, rest int) []Command {
 	case t.flow == nil && (l.yesOrNo(t.rd.toks) == answerNo || t.declines()): // "anything else?"
 		return []Command{{Type: Chitchat, Text: "no"}}
 	case t.flow == nil && t.likes():
+		if f := t.a.flowIndex[st.Proposed]; f != nil {
+			return t.starting(f, t.a.extract(t.rd, f.slots, nil))
+		}
 		return []Command{{Type: Confirm}}
 	case t.skips(l.yesOrNo(t.rd.toks)): // "shall I write a reference?" "no"
 		return []Command{{Type: Skip}}
@@ -424,7 +445,7 @@ func (t *turn) rest(answer yesNoAnswer, rest int) []Command {
 			sub.raw = spanText(t.rd.raw, toks, 0, len(toks))
 			var buf [24]token
 			sub.toks = tokenize(sub.raw, buf[:0])
-			if v, sure := sub.answer(s); sure == certain {
+			if v, sure := sub.answer(s); sure == certain && (s.typ != TypeName || sub.plainName()) {
 				return []Command{{Type: SetSlot, Slot: s.name, Value: v}}
 			}
 		}
@@ -432,7 +453,7 @@ func (t *turn) rest(answer yesNoAnswer, rest int) []Command {
 			return []Command{{Type: SetSlot, Slot: s.name, Value: v}}
 		}
 		if s.typ == TypeName && !s.closed() {
-			if v, ok := t.rd.afterCue(s, l.polite.trimRight(t.rd.toks)); ok {
+			if v, ok := t.rd.afterCue(s, l.polite.trimRight(t.rd.toks)); ok && t.bareName(v) {
 				return []Command{{Type: SetSlot, Slot: s.name, Value: titleWords(v)}}
 			}
 		}
