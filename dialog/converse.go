@@ -257,7 +257,7 @@ func (t *turn) answerSuggestion(s *slot) bool {
 	answer, rest := t.a.lang.leadingAnswer(t.rd.toks)
 	st.Suggested, t.suggested = nil, sg
 	switch {
-	case answer == answerYes && rest == len(t.rd.toks):
+	case answer == answerYes && (rest == len(t.rd.toks) || t.nothingFor(s, rest)):
 		t.validating(s)
 		t.take(s, sg.Value, certain)
 		return true
@@ -282,6 +282,14 @@ func (t *turn) answerSuggestion(s *slot) bool {
 		t.read(t.rd.raw)
 	}
 	return false
+}
+
+// nothingFor reports whether the words behind a yes give the slot no other value:
+// "yes, that is the one I meant".
+func (t *turn) nothingFor(s *slot, rest int) bool {
+	sub := t.rd
+	sub.toks = sub.toks[rest:]
+	return !t.a.lang.wrong(sub.toks) && len(t.a.extract(sub, []*slot{s}, s)) == 0
 }
 
 // answerConfirmation takes a message while a yes or no is awaited.

@@ -37,7 +37,9 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 		for i := 0; i < len(r.toks); i++ {
 			v, n := r.find(s, r.toks, i, s == awaited && len(r.toks) <= 4)
 			if n == 0 && s.typ == TypeCity && !s.closed() && (s == awaited && r.oneName() || s.typeCues.endsAt(r.toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
-				v, n = r.place(i)
+				if v, n = r.place(i); n == 0 && (s.typeCues.endsAt(r.toks, i) > 0) {
+					v, n = r.spokenPlace(i)
+				}
 			}
 			if n == 0 {
 				if s.typ == TypeTime { // "at three" needs no more

@@ -152,6 +152,39 @@ func (r reader) afterCue(s *slot, toks []token) (string, bool) {
 	return "", false
 }
 
+// spokenPlace reads the name of a place that a recognizer wrote without capitals:
+// the words from i to the end of the sentence or to the next word that every
+// sentence has.
+func (r reader) spokenPlace(i int) (any, int) {
+	for k, tok := range r.toks {
+		if k > 0 && tok.text != "i" && r.capital(k) {
+			return nil, 0 // whoever writes capitals writes those of a place
+		}
+	}
+	n := 0
+	for i+n < len(r.toks) && n < 4 {
+		tok := r.toks[i+n]
+		if n > 0 && r.sentenceEnds(i+n) {
+			break
+		}
+		_, light := r.l.light.at(r.toks, i+n)
+		_, polite := r.l.polite.at(r.toks, i+n)
+		_, class := r.l.classes[stem(tok.text)]
+		_, number := r.l.cardinal(r.toks, i+n)
+		if light > 0 && !r.inName(tok.text) || polite > 0 || class || number > 0 || r.calendarAt(i+n) || len(tok.text) < 2 {
+			break
+		}
+		n++
+	}
+	if n == 0 || n == 4 {
+		return nil, 0
+	}
+	if _, tn := (timeReader{l: r.l, now: r.now}).time(r.toks, i); tn > 0 || r.l.articles.endsAt(r.toks, i) > 0 {
+		return nil, 0 // "in the morning"
+	}
+	return titleWords(spanText(r.raw, r.toks, i, i+n)), n
+}
+
 // oneName reports whether the sentence has one name with capitals.
 func (r reader) oneName() bool {
 	count := 0

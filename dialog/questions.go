@@ -97,7 +97,7 @@ func (t *turn) askedFor(toks []token) string {
 				score += t.a.askWeights[w]
 			}
 		}
-		if score == 0 || !t.relevant(x.name) && (score < 0.9 || t.a.slotIndex[x.name] == nil) {
+		if score == 0 {
 			continue
 		}
 		if s := t.a.slotIndex[x.name]; s != nil {
@@ -109,6 +109,9 @@ func (t *turn) askedFor(toks []token) string {
 					score += 0.3
 				}
 			}
+		}
+		if !t.relevant(x.name) && (score < 0.9 || t.a.slotIndex[x.name] == nil) {
+			continue
 		}
 		switch {
 		case score > best:

@@ -193,7 +193,8 @@ func (c *sgdScores) compareCalls(r *sgdRun, gold []*sgdCall) {
 
 // recorded puts what the recorded system says to the engine: its question, if the
 // engine waits for a slot too; what it offers, as if the engine's service had
-// found it; the flow that it proposes.
+// found it, or as a suggestion for the slot that the engine asks for; the flow that
+// it proposes.
 func (r *sgdRun) recorded(f *sgdFrame) {
 	st := &r.st
 	if st.CurrentFlow == noFlow && st.Finished != nil {
@@ -210,8 +211,18 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 			}
 		}
 	}
-	k := slices.IndexFunc(f.Actions, func(a sgdAction) bool { return a.Act == "REQUEST" && r.a.slotIndex[a.Slot] != nil })
-	if k < 0 || st.ConversationState != WaitingForSlot || st.WaitingForSlot == f.Actions[k].Slot {
+	k := slices.IndexFunc(f.Actions, func(a sgdAction) bool {
+		return r.a.slotIndex[a.Slot] != nil && (a.Act == "REQUEST" || a.Act == "OFFER" && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"))
+	})
+	if k < 0 || st.ConversationState != WaitingForSlot {
+		return
+	}
+	if a := f.Actions[k]; a.Act == "OFFER" && r.a.flowIndex[st.CurrentFlow].collects(a.Slot) && st.Slots[a.Slot] == nil {
+		st.Suggested = &Suggestion{a.Slot, canon(r.typed(a.Slot, a.CanonicalValues[0]))}
+	} else if a.Act == "OFFER" {
+		return
+	}
+	if st.WaitingForSlot == f.Actions[k].Slot {
 		return
 	}
 	if !r.a.flowIndex[st.CurrentFlow].usesSlot(r.a.slotIndex[f.Actions[k].Slot]) || st.Slots[f.Actions[k].Slot] != nil {
