@@ -94,3 +94,24 @@ func understoodFlow(a *Agent, text string) string {
 	}
 	return st.Finished.Flow
 }
+
+// TestNameInALongSentence: the value behind the name of a slot, far behind in a
+// sentence, is read at its own place.
+func TestNameInALongSentence(t *testing.T) {
+	a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(`
+slots:
+  title: {type: string, prompt: "Which title?"}
+  day: {type: date, prompt: "When?"}
+flows:
+  order: {trigger: {intents: [order a book]}, steps: [{step: a, type: collect, slot: title}, {step: b, type: collect, slot: day}]}
+`)}})
+	if a == nil {
+		t.Fatal(problems)
+	}
+	var st State
+	a.Start(&st, tuesday)
+	a.Handle(&st, tuesday, Message{Text: "I would like to order a book. I have been meaning to for days and days now, and the title is just put my life in the woods please"})
+	if st.CurrentFlow != "order" || st.Slots["title"] != "my life in the woods" {
+		t.Errorf("in %s with %v", st.CurrentFlow, st.Slots)
+	}
+}

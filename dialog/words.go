@@ -72,12 +72,12 @@ func (l *language) contents(toks []token, out []string) []string {
 func weights(sets []map[string]bool) map[string]float64 {
 	count := make(map[string]int)
 	for _, set := range sets {
-		for w := range set {
+		for w := range set { // order: a count of each word
 			count[w]++
 		}
 	}
 	out := make(map[string]float64, len(count))
-	for w, n := range count {
+	for w, n := range count { // order: the weight of a word does not depend on the others
 		out[w] = 1
 		if len(sets) > 1 {
 			out[w] = 0.3 + 0.7*math.Log(float64(len(sets))/float64(n))/math.Log(float64(len(sets)))
