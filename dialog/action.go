@@ -20,13 +20,13 @@ func (t *turn) runAction(s *step) bool {
 			return true
 		}
 	}
-	if s.action.RequiresConfirmation && !st.Granted {
+	if s.action.RequiresConfirmation && !t.granted(s.action) {
 		t.enter(ExecutingAction)
 		st.Confirmation = &Confirmation{Step: s.id, Action: true}
 		t.askConfirmation(s)
 		return false
 	}
-	st.Granted = false
+	st.Granted, st.GrantedFor = false, nil
 	st.Calls++
 	key := t.flow.name + "." + s.id + "." + strconv.Itoa(st.Calls)
 	st.Action = &PendingAction{ID: key, Key: key, Name: s.action.Name, Step: s.id, Inputs: t.inputs(s.action), Attempt: 1}
@@ -249,7 +249,7 @@ func (t *turn) confirmed() {
 	}
 	action := st.Confirmation.Action
 	st.Confirmation = nil
-	st.Granted = true
+	t.grant()
 	t.trace("confirmed", TraceData{Step: s.id})
 	if action {
 		t.advance() // the step itself, with the yes in hand
@@ -263,6 +263,38 @@ func (t *turn) confirmed() {
 	}
 }
 
+// grant notes a yes, and what it is about: the values that the flow's actions take.
+// A question asked afterwards, a set step or an action may change one of them.
+func (t *turn) grant() {
+	st := t.st
+	st.Granted, st.GrantedFor = true, nil
+	for _, s := range t.flow.steps {
+		if s.typ != stepAction || !s.action.RequiresConfirmation {
+			continue
+		}
+		for _, in := range s.action.Inputs {
+			if v := st.Slots[in.From]; v != nil {
+				put(&st.GrantedFor, in.From, v)
+			}
+		}
+	}
+}
+
+// granted reports whether the user has said yes to this run of the action: with
+// the values that it would get now.
+func (t *turn) granted(a *Action) bool {
+	if !t.st.Granted {
+		return false
+	}
+	for _, in := range a.Inputs {
+		if !equal(t.st.Slots[in.From], t.st.GrantedFor[in.From]) {
+			t.trace("confirmation_stale", TraceData{Action: a.Name, Slot: in.From})
+			return false
+		}
+	}
+	return true
+}
+
 // denied carries on after a no.
 func (t *turn) denied() {
 	st := t.st
@@ -271,7 +303,7 @@ func (t *turn) denied() {
 		return
 	}
 	action := st.Confirmation.Action
-	st.Confirmation, st.Granted = nil, false
+	st.Confirmation, st.Granted, st.GrantedFor = nil, false, nil
 	t.trace("denied", TraceData{Step: s.id})
 	if !action && s.answer != "" {
 		st.Slots[s.answer] = false

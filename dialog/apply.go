@@ -302,7 +302,7 @@ func (t *turn) reopen(s *slot) bool {
 	st := t.st
 	t.flow = target
 	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.Flow, "", ""
-	st.Path, st.Granted = slices.Clone(f.Path), false
+	st.Path, st.Granted, st.GrantedFor = slices.Clone(f.Path), false, nil
 	st.Finished = nil
 	st.Runs++
 	t.trace("flow_reopened", TraceData{Flow: f.Flow})
@@ -315,7 +315,7 @@ func (t *turn) reopen(s *slot) bool {
 // such a step the flow goes on where it stands.
 func (t *turn) rewind(names []string, reopened bool) {
 	st := t.st
-	st.Granted = false
+	st.Granted, st.GrantedFor = false, nil
 	for k, id := range st.Path {
 		i, ok := t.flow.ids[id]
 		if !ok {

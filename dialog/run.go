@@ -20,7 +20,7 @@ func (t *turn) startFlow(f *flow, fresh bool) {
 	}
 	t.flow = f
 	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.name, "", ""
-	st.Path, st.Granted = nil, false
+	st.Path, st.Granted, st.GrantedFor = nil, false, nil
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 	st.Runs++
 	st.Proposed = ""
@@ -67,7 +67,7 @@ func (t *turn) dropFlow() {
 	st := t.st
 	t.flow = nil
 	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = noFlow, "", ""
-	st.Path, st.Stack, st.Granted = nil, nil, false
+	st.Path, st.Stack, st.Granted, st.GrantedFor = nil, nil, false, nil
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 }
 
@@ -80,7 +80,7 @@ func (t *turn) suspend(next *flow, called bool) bool {
 	}
 	f := Frame{
 		Flow: st.CurrentFlow, Step: st.CurrentStep, Called: called, Path: slices.Clone(st.Path),
-		Asking: st.Asking, Granted: st.Granted, Recent: slices.Clone(st.Recent),
+		Asking: st.Asking, Granted: st.Granted, For: st.GrantedFor, Recent: slices.Clone(st.Recent),
 	}
 	if !called {
 		for _, name := range next.writes {
@@ -106,7 +106,7 @@ func (t *turn) resume() (Frame, bool) {
 		}
 		t.flow = target
 		st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.Flow, f.Step, ""
-		st.Path, st.Granted, st.Recent = f.Path, f.Granted, f.Recent
+		st.Path, st.Granted, st.GrantedFor, st.Recent = f.Path, f.Granted, f.For, f.Recent
 		st.Asking, st.Suggested, st.Confirmation, st.Action = f.Asking, nil, nil, nil
 		maps.Copy(st.Slots, f.Saved)
 		t.trace("flow_resumed", TraceData{Flow: f.Flow, Step: f.Step})

@@ -69,8 +69,11 @@ type State struct {
 	Suggested *Suggestion
 	// Confirmation is what the user was asked to confirm.
 	Confirmation *Confirmation
-	// Granted is a yes to a confirm step that no action has used yet.
-	Granted bool
+	// Granted is a yes to a confirm step that no action has used yet; GrantedFor
+	// are the inputs of the flow's actions when it was said. Of other inputs the yes
+	// says nothing.
+	Granted    bool
+	GrantedFor map[string]any
 	// Action is the action that runs, or failed and may be retried.
 	Action *PendingAction
 	// Pending is the text that a model is asked about.
@@ -129,6 +132,7 @@ type Frame struct {
 	Saved   map[string]any `json:"saved,omitempty"` // slots that both flows use
 	Asking  *Asking        `json:"asking,omitempty"`
 	Granted bool           `json:"granted,omitempty"`
+	For     map[string]any `json:"granted_for,omitempty"`
 	Recent  []string       `json:"recent,omitempty"`
 }
 
@@ -207,12 +211,14 @@ func (s State) Clone() State {
 	s.Trace = slices.Clone(s.Trace)
 	s.Metadata = cloneValues(s.Metadata)
 	s.Path = slices.Clone(s.Path)
+	s.GrantedFor = cloneValues(s.GrantedFor)
 	s.Recent = slices.Clone(s.Recent)
 	s.Given = slices.Clone(s.Given)
 	s.Stack = slices.Clone(s.Stack)
 	for i := range s.Stack {
 		f := &s.Stack[i]
 		f.Path, f.Recent, f.Saved, f.Asking = slices.Clone(f.Path), slices.Clone(f.Recent), cloneValues(f.Saved), clonePointer(f.Asking)
+		f.For = cloneValues(f.For)
 	}
 	if s.Finished != nil {
 		s.Finished = &FinishedFlow{s.Finished.Flow, slices.Clone(s.Finished.Path), slices.Clone(s.Finished.Found)}

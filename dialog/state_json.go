@@ -37,6 +37,7 @@ type stateJSON struct {
 	Suggested    *Suggestion    `json:"suggested,omitempty"`
 	Confirmation *Confirmation  `json:"pending_confirmation,omitempty"`
 	Granted      bool           `json:"confirmation_granted,omitempty"`
+	GrantedFor   map[string]any `json:"confirmation_granted_for,omitempty"`
 	Action       *PendingAction `json:"pending_action,omitempty"`
 	Pending      string         `json:"pending_text,omitempty"`
 	Recent       []string       `json:"recent_slots,omitempty"`
@@ -56,7 +57,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 		ConversationState: s.ConversationState, TurnCount: s.TurnCount, LastResponse: s.LastResponse,
 		Trace: s.Trace, Metadata: s.Metadata,
 		NLUCalls: s.NLUCalls, Cache: s.Cache, Stack: s.Stack, Path: s.Path, Finished: s.Finished, Proposed: s.Proposed,
-		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted,
+		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted, GrantedFor: s.GrantedFor,
 		Action: s.Action, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
 		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff,
 	}
@@ -115,7 +116,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		Messages: j.Messages, Slots: j.Slots, CurrentFlow: j.CurrentFlow, ConversationState: j.ConversationState,
 		TurnCount: j.TurnCount, LastResponse: j.LastResponse, Trace: j.Trace, Metadata: j.Metadata,
 		NLUCalls: j.NLUCalls, Cache: j.Cache, Stack: j.Stack, Path: j.Path, Finished: j.Finished, Proposed: j.Proposed,
-		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted,
+		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted, GrantedFor: j.GrantedFor,
 		Action: j.Action, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
 		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff,
 	}
@@ -159,6 +160,12 @@ func (s *State) canonical() {
 		for k, v := range s.Stack[i].Saved {
 			s.Stack[i].Saved[k] = canon(v)
 		}
+		for k, v := range s.Stack[i].For {
+			s.Stack[i].For[k] = canon(v)
+		}
+	}
+	for k, v := range s.GrantedFor {
+		s.GrantedFor[k] = canon(v)
 	}
 	if s.Suggested != nil {
 		s.Suggested.Value = canon(s.Suggested.Value)
