@@ -1,6 +1,9 @@
 package conv
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Views is what each seed sees of the machine: pure functions of the state, in
 // each seed's own words (DESIGN section 3).
@@ -117,6 +120,27 @@ func (v EasyTurn) MarshalText() ([]byte, error) { return []byte(v.String()), nil
 
 // MarshalText writes the state's name.
 func (v Interaction) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads a state's name.
+func (v *AgentVoice) UnmarshalText(b []byte) error { return readView(v, agentVoiceNames, b) }
+
+// UnmarshalText reads a state's name.
+func (v *Amplifier) UnmarshalText(b []byte) error { return readView(v, amplifierNames, b) }
+
+// UnmarshalText reads a state's name.
+func (v *EasyTurn) UnmarshalText(b []byte) error { return readView(v, easyTurnNames, b) }
+
+// UnmarshalText reads a state's name.
+func (v *Interaction) UnmarshalText(b []byte) error { return readView(v, interactionNames, b) }
+
+func readView[V ~uint8](v *V, names []string, b []byte) error {
+	i := slices.Index(names, string(b))
+	if i < 0 {
+		return fmt.Errorf("unknown state %q: expected one of %v", b, names)
+	}
+	*v = V(i) //nolint:gosec // there are few names
+	return nil
+}
 
 // View names one of the four views.
 type View string

@@ -1,6 +1,7 @@
 package conv_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -105,5 +106,26 @@ func TestPhaseNames(t *testing.T) {
 	}
 	if conv.Phase(200).CanFollow(conv.Idle) {
 		t.Error("a phase that is none has successors")
+	}
+}
+
+// TestViewsOnTheWire: what is written is read again, and nothing else is.
+func TestViewsOnTheWire(t *testing.T) {
+	for _, p := range conv.Phases() {
+		s := conv.State{Phase: p}
+		want := s.Views()
+		b, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got conv.Views
+		if err := json.Unmarshal(b, &got); err != nil || got != want {
+			t.Errorf("%s is read as %+v: %v", b, got, err)
+		}
+	}
+	for _, name := range []string{"agent-voice", "amplifier", "easyturn", "interaction"} {
+		if err := json.Unmarshal([]byte(`{"`+name+`":"dreaming"}`), new(conv.Views)); err == nil {
+			t.Errorf("an unknown state of %s is read", name)
+		}
 	}
 }

@@ -31,7 +31,7 @@ type Snapshot struct {
 	LastError    string    `json:"last_error,omitempty"`
 
 	PlayoutTurn  int           `json:"playout_turn,omitempty"` // current audio item
-	PlayoutHeard time.Duration `json:"playout_heard,omitempty"`
+	PlayoutHeard time.Duration `json:"playout_heard_ns,omitempty"`
 	Tools        []string      `json:"tools,omitempty"`   // names of running tools and tasks
 	Pending      []string      `json:"pending,omitempty"` // actions that wait: start, texts, news
 	Queued       bool          `json:"queued,omitempty"`  // the user said something that waits for a tool

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -231,7 +232,7 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request, p who) error {
 }
 
 func (s *Server) statechart(w http.ResponseWriter, r *http.Request, _ who) error {
-	chart, err := s.o.Statechart(r.URL.Query().Get("view"))
+	chart, err := explore.NewChart(r.URL.Query().Get("view"))
 	if err != nil {
 		return fail(http.StatusBadRequest, "bad_request", "%v", err)
 	}

@@ -33,8 +33,6 @@ type Options struct {
 	// WebRTC answers an offer with a leg; nil: this server has no WebRTC. The leg
 	// may be a [Restarter].
 	WebRTC func(ctx context.Context, offer string) (leg port.Leg, answer string, err error)
-	// Statechart is the machine, or a view of it by name.
-	Statechart func(view string) (any, error)
 	Panel      fs.FS        // the panel's files; nil: there is none
 	Metrics    http.Handler // nil: there is none
 
@@ -67,8 +65,8 @@ type Restarter interface {
 // Validate reports what is missing or makes no sense.
 func (o Options) Validate() error {
 	switch {
-	case o.Hub == nil || o.Call == nil || o.Text == nil || o.Statechart == nil:
-		return errors.New("api options: Hub, Call, Text and Statechart are needed")
+	case o.Hub == nil || o.Call == nil || o.Text == nil:
+		return errors.New("api options: Hub, Call and Text are needed")
 	case o.MaxBody < 0 || o.MaxStreams < 0 || o.WriteWait < 0 || o.KeepAlive < 0:
 		return errors.New("api options: expected numbers of 0 (the default) or more")
 	}

@@ -29,40 +29,13 @@ func New(o Options) (*Server, error) {
 	}
 	s.mux.HandleFunc("GET /healthz", s.health)
 	s.mux.HandleFunc("GET /readyz", s.ready)
+	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.OpenAPI()) })
+	s.mux.HandleFunc("GET /events.schema.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, EventSchema()) })
 	s.mux.HandleFunc("/v1/", s.unknown)
 	if s.o.Panel != nil {
 		s.mux.Handle("/", s.panel())
 	}
 	return s, nil
-}
-
-// route is one path of the API.
-type route struct {
-	pattern string // of http.ServeMux
-	serve   func(w http.ResponseWriter, r *http.Request, p who) error
-	// single: a token for one conversation, or for the start of one, may do.
-	single bool
-}
-
-// routes are the paths that want access.
-func (s *Server) routes() []route {
-	list := []route{
-		{"GET /v1/agents", s.listAgents, false},
-		{"POST /v1/conversations", s.create, true},
-		{"GET /v1/conversations", s.listConversations, false},
-		{"GET /v1/conversations/{id}", s.show, true},
-		{"POST /v1/conversations/{id}/sdp", s.restart, true},
-		{"POST /v1/conversations/{id}/commands", s.command, true},
-		{"GET /v1/conversations/{id}/events", s.follow, true},
-		{"GET /v1/conversations/{id}/trace", s.trace, true},
-		{"GET /v1/events", s.followList, false},
-		{"GET /v1/statechart", s.statechart, false},
-		{"POST /v1/client_tokens", s.clientToken, false},
-	}
-	if s.o.Metrics != nil {
-		list = append(list, route{"GET /metrics", s.metrics, false})
-	}
-	return list
 }
 
 // guarded lets those through who may.

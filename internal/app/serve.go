@@ -13,7 +13,6 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/internal/leg/text"
 	"github.com/hocketvoice/hocket/internal/panel"
@@ -125,8 +124,7 @@ func (s *Server) observe() (err error) {
 func (s *Server) handler(c config.Server, agents []*served) (http.Handler, error) {
 	o := api.Options{
 		Hub: s.hub, Text: func() port.Leg { return text.New(text.Options{}) }, Panel: panel.Files(), Log: s.o.Log,
-		Statechart: func(view string) (any, error) { return explore.NewChart(view) },
-		Metrics:    s.telemetry.Handler(),
+		Metrics: s.telemetry.Handler(),
 		Call: func(agent, transport string) (hub.Call, error) {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
 			return agents[i].call(transport), nil

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/hub"
+)
+
+const (
+	keyOne   = "0123456789abcdef-one"
+	keyTwo   = "0123456789abcdef-two"
+	keyThree = "0123456789abcdef-three"
+)
+
+func mustKeys(t *testing.T, text string) *Keys {
+	t.Helper()
+	k, err := ParseKeys(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestKeys: a key gives access to its own conversations, and is replaced while
+// the server runs.
+func TestKeys(t *testing.T) {
+	keys := mustKeys(t, "# of the office\noffice "+keyOne+"\nphone "+keyTwo+"\n")
+	h := newHouse(t, hub.Options{PerUser: 2}, func(o *Options) { o.Keys = keys })
+	h.refused(http.StatusUnauthorized, "no_key", "GET", "/v1/agents", "")
+	h.key = "0123456789abcdef-nobody"
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/agents", "")
+	h.key = keyOne
+	mine := h.begin("flights")
+	h.begin("flights")
+	h.refused(http.StatusTooManyRequests, "too_many_conversations", "POST", "/v1/conversations", `{"transport":"text"}`)
+	list := h.listen("/v1/events?from=1")
+
+	h.key = keyTwo
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+mine.ID, "")
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations/"+mine.ID+"/commands", `{"type":"endConversation"}`)
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+mine.ID+"/events", "")
+	if all := ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", ""); len(all.Conversations) != 0 {
+		t.Errorf("another key sees %+v", all)
+	}
+	theirs := h.begin("flights")
+	h.say(theirs.ID, "book a flight")
+	h.key = keyOne
+	h.say(mine.ID, "book a flight")
+	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+mine.ID+"/commands", `{"type":"endConversation"}`)
+	list.until("my conversation's end", func(m hub.Message) bool {
+		if strings.Contains(string(m.Payload), theirs.ID) {
+			t.Errorf("the list tells of another key's: %s", m.Payload)
+		}
+		return m.Type == hub.TypeEnded
+	})
+
+	keys.Replace(mustKeys(t, "office "+keyThree))
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/agents", "")
+	h.key = keyThree
+	if all := ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", ""); len(all.Conversations) != 2 {
+		t.Errorf("the office's next key sees %+v", all)
+	}
+	for _, secret := range []string{keyOne, keyTwo, keyThree, mine.AccessToken} {
+		if strings.Contains(h.log.String(), secret) {
+			t.Errorf("the log holds a secret:\n%s", h.log)
+		}
+	}
+}
+
+func TestBadKeys(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "short", "a b " + keyOne, "name short"} {
+		if _, err := ParseKeys(text); err == nil || strings.Contains(err.Error(), keyOne) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestTokens: a client token begins one conversation, what comes of it is good
+// for that conversation alone.
+func TestTokens(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, keyOne) })
+	h.key = keyOne
+	other := h.begin("flights")
+	token := ask[ClientToken](h, http.StatusOK, "POST", "/v1/client_tokens", "")
+	if !strings.HasPrefix(token.Token, "ct_") || time.Until(token.ExpiresAt) > time.Minute {
+		t.Errorf("the token is %+v", token)
+	}
+	h.key = token.Token
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/agents", "")
+	made := h.begin("flights")
+	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
+
+	h.key = made.AccessToken
+	h.say(made.ID, "book a flight")
+	h.listen("/v1/conversations/" + made.ID + "/events?from=1").heard("fly from")
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+other.ID, "")
+	h.refused(http.StatusForbidden, "forbidden", "GET", "/v1/conversations", "")
+	h.refused(http.StatusForbidden, "forbidden", "GET", "/v1/events", "")
+	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/client_tokens", "")
+	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/conversations", `{"transport":"text"}`)
+}
+
+// TestTokenExpires: a client token is good for a minute.
+func TestTokenExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTokens()
+		token, _, err := s.forClient(who{owner: "x"}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/conversations", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(clientTokenFor + time.Second)
+		if p, ok := s.use(token, r); ok {
+			t.Errorf("it is good for %+v", p)
+		}
+	})
+}
+
+// TestOrigins: pages of other origins are kept out, and without keys so are
+// names that are not this machine's.
+func TestOrigins(t *testing.T) {
+	const app = "https://app.example.com"
+	open := newHouse(t, hub.Options{}, func(o *Options) { o.Origins = []string{app} })
+	keyed := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, keyOne); o.Origins = []string{app} })
+	keyed.key = keyOne
+	for _, c := range []struct {
+		host, origin string
+		open, keyed  int
+	}{
+		{"", "", 200, 200},
+		{"localhost:8080", "http://localhost:8080", 200, 200},
+		{"127.0.0.1:8080", "http://localhost:3000", 200, 200},
+		{"[::1]:8080", "", 200, 200},
+		{"127.0.0.1", app, 200, 200},
+		{"evil.example", "", 403, 200},
+		{"evil.example", "http://evil.example", 403, 200},
+		{"127.0.0.1", "https://evil.example", 403, 403},
+		{"127.0.0.1", "null", 403, 403},
+		{"127.0.0.1", "http://127.0.0.1.evil.example", 403, 403},
+		{"localhost.evil.example", "", 403, 200},
+	} {
+		headers := []string{"X", "y"}
+		if c.host != "" {
+			headers = append(headers, "Host", c.host)
+		}
+		if c.origin != "" {
+			headers = append(headers, "Origin", c.origin)
+		}
+		if status, b := open.do("GET", "/v1/agents", "", headers...); status != c.open {
+			t.Errorf("without keys, host %q, origin %q: %d, expected %d: %s", c.host, c.origin, status, c.open, b)
+		}
+		if status, b := keyed.do("GET", "/v1/agents", "", headers...); status != c.keyed {
+			t.Errorf("with a key, host %q, origin %q: %d, expected %d: %s", c.host, c.origin, status, c.keyed, b)
+		}
+	}
+	r := keyed.request("OPTIONS", "/v1/conversations", "", "Origin", app, "Access-Control-Request-Method", "POST")
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	if w.StatusCode != http.StatusNoContent || w.Header.Get("Access-Control-Allow-Origin") != app || !strings.Contains(w.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
+		t.Errorf("the preflight is answered with %d %v", w.StatusCode, w.Header)
+	}
+}
