@@ -440,3 +440,12 @@ func TestPrivacyNone(t *testing.T) {
 		t.Error("nothing is remembered")
 	}
 }
+
+func encodeMessage(t *testing.T, m hub.Message) []byte {
+	t.Helper()
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
