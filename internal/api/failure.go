@@ -53,6 +53,8 @@ func failureOf(err error) *failure {
 		return &failure{http.StatusServiceUnavailable, "full", err.Error()}
 	case errors.Is(err, hub.ErrDraining):
 		return &failure{http.StatusServiceUnavailable, "shutting_down", err.Error()}
+	case errors.Is(err, hub.ErrStart):
+		return &failure{http.StatusServiceUnavailable, "cannot_start", err.Error()}
 	case errors.Is(err, hub.ErrUserFull):
 		return &failure{http.StatusTooManyRequests, "too_many_conversations", err.Error()}
 	case errors.Is(err, hub.ErrStreams):

@@ -32,9 +32,9 @@ type Options struct {
 	Text func() port.Leg
 	// WebRTC answers an offer with a leg; nil: this server has no WebRTC. The leg
 	// may be a [Restarter].
-	WebRTC func(ctx context.Context, offer string) (leg port.Leg, answer string, err error)
-	Panel      fs.FS        // the panel's files; nil: there is none
-	Metrics    http.Handler // nil: there is none
+	WebRTC  func(ctx context.Context, offer string) (leg port.Leg, answer string, err error)
+	Panel   fs.FS        // the panel's files; nil: there is none
+	Metrics http.Handler // nil: there is none
 
 	// Keys give access; nil or empty: there are none, and only this machine is
 	// served, by its own names.

@@ -19,8 +19,8 @@ type object = map[string]any
 // a struct is an object with no other keys, and what is omitted when empty is not
 // required. Named structs stand by themselves, under defs.
 type schemas struct {
-	refs string // where defs are: "#/components/schemas/"
-	defs object
+	refs     string // where defs are: "#/components/schemas/"
+	defs     object
 	requests bool // of what is read: nothing has to be null
 }
 

@@ -60,12 +60,15 @@ type Conversation struct {
 	session *session.Session
 	leg     port.Leg
 	cancel  context.CancelFunc
-	done    chan struct{}
+	begun   chan struct{} // closed with the first step
+	done    chan struct{} // closed behind the last
+	err     error         // that ended it; set before done is closed
 
 	// Of the loop's goroutine.
 	captions    captions
 	transcripts transcripts
 	reason      string
+	stepped     bool
 
 	mu          sync.Mutex // guards all below
 	figures     figures
@@ -76,7 +79,7 @@ type Conversation struct {
 func newConversation(h *Hub, call Call) *Conversation {
 	c := &Conversation{
 		id: newID(), agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
-		hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, done: make(chan struct{}),
+		hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.feed.discreet = call.Privacy == conv.PrivacyNone
 	if call.Privacy != conv.PrivacyNone {
@@ -130,6 +133,7 @@ func (c *Conversation) run(ctx context.Context) {
 	}
 	log.Info("conversation ended", "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
 	c.feed.end()
+	c.err = err
 	close(c.done)
 	c.hub.retire(c)
 	c.hub.tell(TypeEnded, info)
@@ -282,6 +286,10 @@ func (c *Conversation) turn(t session.TurnEvent) {
 
 // step publishes what a step says beside changes of phase and turns.
 func (c *Conversation) step(s session.Step) {
+	if !c.stepped {
+		c.stepped = true
+		close(c.begun)
+	}
 	c.mu.Lock()
 	answer := c.figures.step(s)
 	c.mu.Unlock()

@@ -23,6 +23,7 @@ var (
 	ErrFull     = errors.New("too many conversations at once")
 	ErrUserFull = errors.New("too many conversations of one owner at once")
 	ErrDraining = errors.New("the server is shutting down")
+	ErrStart    = errors.New("the conversation cannot begin")
 )
 
 // Call describes a conversation that is to begin.
@@ -72,7 +73,7 @@ func New(o Options) (*Hub, error) {
 }
 
 // Start begins a conversation, which runs until it ends by itself or the hub
-// drains.
+// drains. It returns when the conversation takes commands.
 func (h *Hub) Start(call Call) (*Conversation, error) {
 	c := newConversation(h, call)
 	if err := h.admit(c); err != nil {
@@ -80,7 +81,7 @@ func (h *Hub) Start(call Call) (*Conversation, error) {
 	}
 	if err := c.open(call); err != nil {
 		h.drop(c)
-		return nil, errors.Join(fmt.Errorf("start a conversation with %s: %w", call.Agent, err), closeLeg(call.Leg))
+		return nil, errors.Join(fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, err), closeLeg(call.Leg))
 	}
 	info := c.Info()
 	h.o.Log.Info("conversation started", "conversation", c.id, "agent", c.agent, "transport", c.transport, "owner", c.owner)
@@ -94,7 +95,15 @@ func (h *Hub) Start(call Call) (*Conversation, error) {
 		defer cancel()
 		c.run(ctx)
 	})
-	return c, nil
+	select {
+	case <-c.begun:
+		return c, nil
+	case <-c.done:
+		if c.err == nil {
+			return c, nil // it has been short
+		}
+		return nil, fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, c.err)
+	}
 }
 
 // admit gives a conversation its place, if there is one.
