@@ -11,6 +11,8 @@ import (
 type Agent struct {
 	settings     Settings
 	instructions string
+	tools        []string // what a model may call
+	toolsSet     bool
 	lang         *language
 	messages     map[string]variants // the engine's own phrases
 
@@ -164,6 +166,10 @@ type HTTPCall struct {
 type MCPCall struct {
 	Server string
 	Tool   string
+	// Outputs are taken from the tool's result, a JSON object: by their names, the
+	// keys that lead to them ("booking.reference"). Without any, the object's keys
+	// are the outputs.
+	Outputs map[string]string
 }
 
 // FlowInfo describes a flow to those who show or prompt with it.
@@ -189,6 +195,10 @@ func (a *Agent) Settings() Settings { return a.settings }
 
 // Instructions are what a model is told, "" if none is used.
 func (a *Agent) Instructions() string { return a.instructions }
+
+// Tools are the names of the tools that a model may call for this agent, "*" for
+// all there are; ok is false where its files do not say.
+func (a *Agent) Tools() (names []string, ok bool) { return slices.Clone(a.tools), a.toolsSet }
 
 // Language is the tag of the agent's language.
 func (a *Agent) Language() string { return a.settings.Language }

@@ -15,6 +15,10 @@ func (t *turn) apply(cmds []Command) {
 	for _, c := range cmds {
 		t.trace("command", TraceData{Command: string(c.Type), Flow: c.Flow, Slot: c.Slot, Value: c.Value, Detail: cutText(c.Text, 40)})
 	}
+	if t.forModel(cmds) {
+		t.askModel()
+		return
+	}
 	if t.applyAlone(cmds) {
 		return
 	}

@@ -317,7 +317,7 @@ func (c *compiler) compile(files []File) {
 			sections[key.text] = append(sections[key.text], section{key, value})
 		}
 		handlers := make(map[string]func(key, value node))
-		for _, name := range []string{"version", "settings", "instructions", "slots", "actions", "flows", "messages", "responses", "name", "description"} {
+		for _, name := range []string{"version", "settings", "instructions", "slots", "actions", "flows", "messages", "responses", "name", "description", "tools"} {
 			handlers[name] = take
 		}
 		c.fields(root, "agent", handlers)
@@ -326,6 +326,9 @@ func (c *compiler) compile(files []File) {
 		c.version(s.value)
 	}
 	c.settings(sections["settings"])
+	for _, s := range sections["tools"] {
+		c.a.tools, c.a.toolsSet = append(c.a.tools, c.texts(s.value, "tools")...), true
+	}
 	for _, s := range sections["instructions"] {
 		c.instructions(s.value)
 	}

@@ -73,6 +73,9 @@ func (c *compiler) action(name string, n node) *Action {
 	if a.HTTP != nil && a.MCP != nil {
 		c.fail(n, "%s: want http or mcp, not both", what)
 	}
+	if a.MCP != nil && len(a.Outputs) == 0 {
+		a.Outputs = sortedKeys(a.MCP.Outputs)
+	}
 	c.mock(a, mock)
 	if len(a.confirmation) > 0 {
 		a.RequiresConfirmation = true
@@ -211,11 +214,12 @@ func (c *compiler) httpCall(n node, what string) *HTTPCall {
 func (c *compiler) mcpCall(n node, what string) *MCPCall {
 	m := &MCPCall{}
 	c.fields(n, what, map[string]func(key, value node){
-		"server": func(_, v node) { m.Server = c.text(v, what+".server") },
-		"tool":   func(_, v node) { m.Tool = c.text(v, what+".tool") },
+		"server":  func(_, v node) { m.Server = c.text(v, what+".server") },
+		"tool":    func(_, v node) { m.Tool = c.text(v, what+".tool") },
+		"outputs": func(_, v node) { m.Outputs = c.textMap(v, what+".outputs") },
 	})
-	if m.Server == "" && n.kind == nodeMapping {
-		c.fail(n, "%s: want a server", what)
+	if (m.Server == "" || m.Tool == "") && n.kind == nodeMapping {
+		c.fail(n, "%s: want a server and a tool", what)
 	}
 	return m
 }

@@ -101,9 +101,7 @@ func (t *turn) again() {
 func (t *turn) notUnderstood() {
 	st := t.st
 	if t.a.settings.Model.Answers && len(t.rd.toks) > 0 && t.before != Error && st.Confirmation == nil {
-		t.out.Ask = true
-		t.trace("asked_model", TraceData{})
-		t.back()
+		t.askModel()
 		return
 	}
 	st.Misses++

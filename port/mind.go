@@ -67,8 +67,9 @@ type ToolSpec struct {
 	Name, Description string
 	Schema            []byte // JSON Schema of the arguments
 	// Long marks a delegated agent; Irreversible a tool that must not run for a
-	// turn that may be taken back.
-	Long, Irreversible bool
+	// turn that may be taken back, and that is not run again when nobody knows
+	// whether it was done; Confirm one that the user has to say yes to.
+	Long, Irreversible, Confirm bool
 }
 
 // ToolCall is one call: ID is its idempotency key.

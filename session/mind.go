@@ -28,7 +28,7 @@ func (m *mind) request(e conv.RequestReply) {
 		m.s.Local(noModel(e))
 		return
 	}
-	r := modelRequest(o.Instructions, m.s.conv, o.Tools, e)
+	r := modelRequest(o.Instructions, m.s.conv, m.s.toolbox.model, e)
 	r.Turn = e.Turn
 	m.turn = e.Turn
 	m.stop = m.s.spawn(func(ctx context.Context) { ask(ctx, o.Model, r, e, m.s.postFact) })

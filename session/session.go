@@ -33,6 +33,8 @@ type Options struct {
 	// nil: there is none, and a request or a call fails.
 	Model port.Model
 	Tools port.Tool
+	// ModelTools are those that the model may call, if not all of Tools.
+	ModelTools port.Tool
 	// Instructions are what the model is told before the history.
 	Instructions string
 
@@ -75,6 +77,7 @@ type Session struct {
 	voice    *voice
 	mind     *mind
 	tools    *tools
+	toolbox  toolbox
 	recorder *recorder
 	frames   *frameQueue // nil in virtual time
 	rate     int
@@ -109,7 +112,7 @@ func New(o Options) (*Session, error) {
 	if o.Conv.Endpoint == "" {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
-	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1)}
+	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), toolbox: newToolbox(o.Tools, o.ModelTools)}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
 		Owner: o.Owner, Owners: o.Owners,

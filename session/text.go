@@ -17,8 +17,9 @@ type TextOptions struct {
 	// Conv is the machine's configuration. Dead air is switched off: somebody who
 	// types may take their time.
 	Conv conv.Options
-	// Tools, Model and Instructions: see [Options].
+	// Tools, ModelTools, Model and Instructions: see [Options].
 	Tools        port.Tool
+	ModelTools   port.Tool
 	Model        port.Model
 	Instructions string
 	// Wait waits for a pause between two tries; the time passes at once if nil.
@@ -30,6 +31,7 @@ type TextOptions struct {
 // concurrent use.
 type Text struct {
 	o     TextOptions
+	tools toolbox
 	c     *conv.Conversation
 	now   time.Time
 	queue []conv.Event
@@ -45,7 +47,7 @@ func NewText(o TextOptions) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Text{o: o, c: c}, nil
+	return &Text{o: o, tools: newToolbox(o.Tools, o.ModelTools), c: c}, nil
 }
 
 // State is the machine's, for reading until the next line.
@@ -131,18 +133,15 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 	case conv.EndSpeech:
 		t.post(conv.PlayoutFinished{Turn: e.Turn, Part: e.Part})
 	case conv.RunTool:
-		output, err := runTool(ctx, t.o.Tools, toolCall(e), t.c.Options().Limits.Tool, nil)
-		t.post(callEnded(e.ID, false, output, err))
+		t.run(ctx, e.ID, toolCall(e), false, t.c.Options().Limits.Tool)
 	case conv.StartTask:
-		call := port.ToolCall{ID: e.ID, Name: e.Name, Arguments: e.Arguments}
-		output, err := runTool(ctx, t.o.Tools, call, t.c.Options().Limits.Task, nil)
-		t.post(callEnded(e.ID, true, output, err))
+		t.run(ctx, e.ID, port.ToolCall{ID: e.ID, Name: e.Name, Arguments: e.Arguments}, true, t.c.Options().Limits.Task)
 	case conv.RequestReply:
 		if t.o.Model == nil {
 			t.post(noModel(e))
 			break
 		}
-		ask(ctx, t.o.Model, modelRequest(t.o.Instructions, t.c, t.o.Tools, e), e, t.post)
+		ask(ctx, t.o.Model, modelRequest(t.o.Instructions, t.c, t.tools.model, e), e, t.post)
 	case conv.Reconnect:
 		t.post(conv.ConnectionRestored{})
 	case conv.Release:
@@ -161,6 +160,16 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 		panic(fmt.Sprintf("session: unexpected effect %T", e))
 	}
 	return ctx.Err()
+}
+
+// run runs a call to its end.
+func (t *Text) run(ctx context.Context, id string, call port.ToolCall, long bool, limit time.Duration) {
+	tool, err := t.tools.pick(t.c, id, call)
+	output := ""
+	if err == nil {
+		output, err = runTool(ctx, tool, call, limit, nil)
+	}
+	t.post(callEnded(id, long, output, err))
 }
 
 func (t *Text) post(ev conv.Event) { t.queue = append(t.queue, ev) }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +47,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 	if before != nil {
 		t.turnstile = after
 	}
+	tool, refusal := t.s.toolbox.pick(t.s.conv, id, call)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running[id] = t.s.spawn(func(ctx context.Context) {
@@ -59,7 +59,10 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if long {
 			progress = func(text string) { t.s.postFact(conv.TaskProgress{ID: id, Text: text}) }
 		}
-		output, err := runTool(ctx, t.s.o.Tools, call, limit, progress)
+		output, err := "", refusal
+		if err == nil {
+			output, err = runTool(ctx, tool, call, limit, progress)
+		}
 		t.mu.Lock()
 		delete(t.running, id)
 		t.mu.Unlock()
@@ -107,7 +110,7 @@ func toolCall(e conv.RunTool) port.ToolCall {
 // runTool runs a call to its end, within its limit unless that is 0, if there is
 // a tool of its name.
 func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time.Duration, progress func(string)) (string, error) {
-	if tool == nil || !slices.ContainsFunc(tool.Specs(), func(s port.ToolSpec) bool { return s.Name == call.Name }) {
+	if _, ok := specOf(tool, call.Name); !ok {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
 	}
 	if call.Arguments == "" {

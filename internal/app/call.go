@@ -125,7 +125,12 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech *Speech, leg *file.Leg, trace io.Writer) (_ CallResult, err error) {
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
-	tools, err := NewTools(agent)
+	tools, err := OpenTools(ctx, opts.Tools)
+	if err != nil {
+		return CallResult{}, inputError{err}
+	}
+	defer func() { err = errors.Join(err, tools.Close()) }()
+	flows, may, err := tools.For(agent)
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
@@ -137,7 +142,7 @@ func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech
 	s, err := session.New(session.Options{
 		ID: "call", Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
-		Model: model, Tools: tools, Instructions: agent.Instructions(),
+		Model: model, Tools: flows, ModelTools: may, Instructions: agent.Instructions(),
 		Voice: opts.Speech.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
 	})

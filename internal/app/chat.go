@@ -1,10 +1,11 @@
 package app
 
 import (
+	"context"
 	"errors"
+	"slices"
 
 	"github.com/hocketvoice/hocket/internal/provider/httpaction"
-	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -17,7 +18,7 @@ type ChatOptions struct {
 }
 
 // NewChat prepares a conversation by text with an agent, and gives what ends it.
-func NewChat(o ChatOptions) (_ *session.Text, end func() error, err error) {
+func NewChat(ctx context.Context, o ChatOptions) (_ *session.Text, end func() error, err error) {
 	agent, err := LoadAgent(o.Agent)
 	if err != nil {
 		return nil, nil, inputError{err}
@@ -26,14 +27,27 @@ func NewChat(o ChatOptions) (_ *session.Text, end func() error, err error) {
 	if err != nil {
 		return nil, nil, inputError{err}
 	}
-	tools, err := NewTools(agent)
+	tools, err := OpenTools(ctx, opts.Tools)
 	if err != nil {
 		return nil, nil, inputError{err}
 	}
-	model, end, err := NewModel(opts.Model)
-	if err != nil {
-		return nil, nil, inputError{err}
+	ends := []func() error{tools.Close}
+	end = func() error {
+		var errs []error
+		for _, f := range slices.Backward(ends) {
+			errs = append(errs, f())
+		}
+		return errors.Join(errs...)
 	}
+	flows, model, err := tools.For(agent)
+	if err != nil {
+		return nil, nil, errors.Join(inputError{err}, end())
+	}
+	mind, endModel, err := NewModel(opts.Model)
+	if err != nil {
+		return nil, nil, errors.Join(inputError{err}, end())
+	}
+	ends = append(ends, endModel)
 	if o.Note != nil {
 		for _, p := range agent.Problems {
 			o.Note(p.String())
@@ -42,15 +56,10 @@ func NewChat(o ChatOptions) (_ *session.Text, end func() error, err error) {
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
 	text, err := session.NewText(session.TextOptions{
-		Conv: conversation, Tools: tools, Model: model, Instructions: agent.Instructions(), Wait: httpaction.Wait,
+		Conv: conversation, Tools: flows, ModelTools: model, Model: mind, Instructions: agent.Instructions(), Wait: httpaction.Wait,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
 	return text, end, nil
-}
-
-// NewTools makes the tools that an agent's actions need.
-func NewTools(agent *Agent) (port.Tool, error) {
-	return httpaction.New(httpaction.Options{Actions: agent.Actions()})
 }

@@ -48,7 +48,7 @@ func TestChatWithModelAndAction(t *testing.T) {
 		}
 		return path
 	}
-	text, end, err := NewChat(ChatOptions{
+	text, end, err := NewChat(t.Context(), ChatOptions{
 		Config: write("config.yaml", "model: {name: m, base_url: "+server.URL+"/v1}\n"),
 		Agent: write("agent.yaml", `version: "1.0"
 instructions: You are brief.
@@ -99,7 +99,7 @@ func TestChatRefusesAModelWithoutAName(t *testing.T) {
 	if err := os.WriteFile(path, []byte("model: {base_url: \"http://127.0.0.1:1/v1\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := NewChat(ChatOptions{Agent: "../../examples/flights", Config: path})
+	_, _, err := NewChat(t.Context(), ChatOptions{Agent: "../../examples/flights", Config: path})
 	if err == nil || !strings.Contains(err.Error(), "no model is named") {
 		t.Errorf("%v", err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/provider/httpaction"
+	"github.com/hocketvoice/hocket/internal/provider/mcp"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -75,8 +77,8 @@ func TestDocumentAgrees(t *testing.T) {
 func TestDocumentExamples(t *testing.T) {
 	text := readDocument(t)
 	examples := regexp.MustCompile("(?s)([^\n]*)\n\n```yaml\n(.*?)```").FindAllStringSubmatch(text, -1)
-	if len(examples) != 3 {
-		t.Fatalf("%d examples, expected 3", len(examples))
+	if len(examples) != 4 {
+		t.Fatalf("%d examples, expected 4", len(examples))
 	}
 	for i, example := range examples {
 		o := mustLoad(t, example[2])
@@ -93,8 +95,22 @@ func TestDocumentExamples(t *testing.T) {
 			if want := conv.DefaultOptions().Limits.Feedback; !reflect.DeepEqual(o.Conversation.Limits.Feedback, want) {
 				t.Errorf("feedback: documented %+v, it is %+v", o.Conversation.Limits.Feedback, want)
 			}
+		case 3:
+			if len(o.Tools.MCP) != 1 || len(o.Tools.HTTP) != 1 || !o.Tools.MCP[0].Tools[0].Confirm {
+				t.Errorf("the last example gives %+v", o.Tools)
+			}
 		}
 	}
+}
+
+// toolDefaults are those of the section tools that are not nothing.
+var toolDefaults = map[string]string{
+	"tools.mcp[].start_timeout":      mcp.DefaultStartTimeout.String(),
+	"tools.mcp[].timeout":            mcp.DefaultTimeout.String(),
+	"tools.http[].method":            "POST",
+	"tools.http[].timeout":           httpaction.DefaultTimeout.String(),
+	"tools.http[].retries":           fmt.Sprint(httpaction.DefaultRetries),
+	"tools.http[].parameters[].type": "string",
 }
 
 // engineDefaults are the defaults that the packages really have, by key.
@@ -122,6 +138,17 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.keys.file", "server.origins", "server.tls.cert", "server.tls.key", "server.max_per_key",
 	} {
 		d[path] = "-"
+	}
+	for _, k := range config.Keys() {
+		if strings.HasPrefix(k.Path, "tools.") {
+			d[k.Path] = toolDefaults[k.Path]
+			if d[k.Path] == "" {
+				d[k.Path] = "-"
+			}
+			if strings.Contains(k.Type, "`true`") {
+				d[k.Path] = "false"
+			}
+		}
 	}
 	// Package conv names its fields as the config does.
 	tagged := func(prefix string, v any) {

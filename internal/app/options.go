@@ -21,6 +21,7 @@ type Options struct {
 	Speech       config.Speech // the engines' names filled in
 	Model        config.Model  // the zero value: there is none
 	Server       config.Server // its defaults filled in
+	Tools        config.Tools
 }
 
 // The engines that serve where the config names none.
@@ -52,6 +53,7 @@ func NewOptions(c *config.Config) (Options, error) {
 		Speech: speech(c.Speech),
 		Model:  c.Model,
 		Server: server(c.Server),
+		Tools:  c.Tools,
 	}
 	return o, validate(c, o)
 }

@@ -2,9 +2,11 @@ package app
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +63,32 @@ func TestEveryKeyArrives(t *testing.T) {
 	}
 }
 
+// toolsDocument sets one key of the section tools.
+func toolsDocument(path, value string) string {
+	list, rest, _ := strings.Cut(path, "[].")
+	inner, key, nested := strings.Cut(rest, "[].")
+	entry := map[string]string{"name": "a", "command": "c"}
+	switch {
+	case list == "http":
+		entry = map[string]string{"name": "a", "url": `"http://h/"`}
+	case rest == "url" || rest == "key_env":
+		entry = map[string]string{"name": "a", "url": `"http://h/"`}
+	}
+	if nested {
+		fields := "name: b, " + key + ": " + value
+		if key == "name" {
+			fields = "name: " + value
+		}
+		value, rest = "[{"+fields+"}]", inner
+	}
+	entry[rest] = value
+	var fields []string
+	for _, key := range slices.Sorted(maps.Keys(entry)) {
+		fields = append(fields, key+": "+entry[key])
+	}
+	return "tools: {" + list + ": [{" + strings.Join(fields, ", ") + "}]}"
+}
+
 // values are some that the key takes and that are not its default.
 func values(t *testing.T, k config.Key) []string {
 	switch {
@@ -76,6 +104,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"127.0.0.1:1"}
 	case k.Path == "server.origins":
 		return []string{"[https://example.com]"}
+	case strings.HasSuffix(k.Path, ".url"):
+		return []string{`"http://h/y"`}
 	case k.Path == "limits.session_warning":
 		return []string{"31s"}
 	case strings.Contains(k.Type, "`true`"):
@@ -89,6 +119,7 @@ func values(t *testing.T, k config.Key) []string {
 		"duration, 0 or more": {"3s"}, "number, 1 or more": {"7"}, "number or `off`": {"7", "off"},
 		"number, 0 or more": {"7", "0"}, "above 0, up to 1, or `off`": {"0.4", "off"},
 		"0 to 1, or `off`": {"0.4", "off"}, "above 0, up to 1": {"0.4"}, "list of duration": {"[7s, 8s]"},
+		"list of text": {"[x]"},
 	}
 	v, ok := byType[k.Type]
 	if !ok {
@@ -99,6 +130,9 @@ func values(t *testing.T, k config.Key) []string {
 
 // document is a file that sets one key, and what its list requires beside it.
 func document(path, value string) string {
+	if rest, ok := strings.CutPrefix(path, "tools."); ok {
+		return toolsDocument(rest, value)
+	}
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {
 		return path + ": " + value

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,8 @@ type served struct {
 	name   string
 	agent  *Agent
 	opts   Options
-	tools  port.Tool
+	tools  port.Tool // of the flows
+	may    port.Tool // what the model may call
 	model  port.Model
 	speech *Speech // nil: this build has none
 	late   func(time.Duration)
@@ -70,15 +72,11 @@ func newServed(name string, agent *Agent, o ServeOptions) (*served, error) {
 	if err != nil {
 		return nil, inputError{err}
 	}
-	tools, err := NewTools(agent)
-	if err != nil {
-		return nil, inputError{err}
-	}
 	for _, p := range agent.Problems {
 		o.Note(p.String())
 	}
 	return &served{
-		name: name, agent: agent, opts: opts, tools: tools, resume: time.Duration(opts.Server.Resume),
+		name: name, agent: agent, opts: opts, resume: time.Duration(opts.Server.Resume),
 	}, nil
 }
 
@@ -90,9 +88,17 @@ func (s *Server) share(list []*served, note func(string)) error {
 		return inputError{err}
 	}
 	s.close = append(s.close, end)
+	tools, err := OpenTools(context.Background(), list[0].opts.Tools) // so does it the tools
+	if err != nil {
+		return inputError{err}
+	}
+	s.close = append(s.close, tools.Close)
 	speech := make(map[config.Speech]*Speech)
 	for _, a := range list {
 		a.model, a.late = model, s.telemetry.FrameLate
+		if a.tools, a.may, err = tools.For(a.agent); err != nil {
+			return inputError{err}
+		}
 		engines, ok := speech[a.opts.Speech]
 		if !ok {
 			if engines, err = s.engines(a.opts.Speech, note); err != nil {
@@ -136,7 +142,7 @@ func (a *served) call(transport string) hub.Call {
 func (a *served) session(transport, id string, leg port.Leg, trace io.Writer) session.Options {
 	o := session.Options{
 		ID: id, Conv: a.opts.Conversation, AgentFiles: a.agent.Files, Leg: leg,
-		Model: a.model, Tools: a.tools, Instructions: a.agent.Instructions(),
+		Model: a.model, Tools: a.tools, ModelTools: a.may, Instructions: a.agent.Instructions(),
 		Trace: trace, TraceLive: true, Late: a.late,
 	}
 	o.Conv.Agent = a.agent.Agent

@@ -17,6 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/catalog"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/provider/flite"
+	"github.com/hocketvoice/hocket/internal/provider/mcp"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -48,6 +49,9 @@ func validate(c *config.Config, o Options) error {
 	all = append(all, codes(c)...)
 	all = append(all, engines(c)...)
 	all = append(all, serverProblems(c)...)
+	if err := (mcp.Options{Servers: mcpServers(c.Tools.MCP)}).Validate(); err != nil {
+		all = append(all, c.Problem("tools.mcp", strings.TrimPrefix(err.Error(), "mcp: ")))
+	}
 	return all.Err()
 }
 

@@ -36,7 +36,9 @@ func (c *chatCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	text, end, err := app.NewChat(app.ChatOptions{
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	text, end, err := app.NewChat(ctx, app.ChatOptions{
 		Agent: c.Agent, Config: c.Config,
 		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})
@@ -44,8 +46,6 @@ func (c *chatCmd) Run(s *streams) (err error) {
 		return callError(err)
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	reply, err := text.Start(ctx, clock())
 	if err != nil {
 		return callError(err)

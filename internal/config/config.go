@@ -20,6 +20,7 @@ type Config struct {
 	Speech  Speech  `yaml:"speech"`
 	Model   Model   `yaml:"model"`
 	Server  Server  `yaml:"server"`
+	Tools   Tools   `yaml:"tools"`
 
 	at map[string]Position
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/port"
 )
 
 // The defaults of [Options].
@@ -23,6 +24,9 @@ const (
 type Options struct {
 	// Actions are those to carry out. The ones without HTTP are left to others.
 	Actions []dialog.Action
+	// Specs describe actions better than their files do, by name: the arguments that
+	// a schema there requires are asked for.
+	Specs map[string]port.ToolSpec
 	// Client sends the requests; one of its own, which follows no redirect to
 	// another host, if nil.
 	Client *http.Client

@@ -43,9 +43,14 @@ func New(o Options) (*Tool, error) {
 			return nil, fmt.Errorf("action %s: %w", a.Name, err)
 		}
 		t.actions[a.Name] = a
-		t.specs = append(t.specs, port.ToolSpec{
-			Name: a.Name, Description: a.Description, Schema: schema(a), Irreversible: !idempotent(a),
-		})
+		spec, ok := o.Specs[a.Name]
+		if !ok {
+			spec = port.ToolSpec{
+				Name: a.Name, Description: a.Description, Schema: schema(a), Irreversible: !idempotent(a),
+				Confirm: a.RequiresConfirmation,
+			}
+		}
+		t.specs = append(t.specs, spec)
 	}
 	return t, nil
 }
@@ -83,6 +88,13 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 	d.UseNumber()
 	if err := d.Decode(&inputs); err != nil {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: its inputs are no JSON object: %v", call.Name, err)}
+	}
+	if _, ok := t.o.Specs[a.Name]; ok {
+		for _, in := range a.Inputs {
+			if inputs[in.Name] == nil && !in.Optional {
+				return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: the argument %s is missing", a.Name, in.Name)}
+			}
+		}
 	}
 	timeout := a.HTTP.Timeout
 	if timeout == 0 {

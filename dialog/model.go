@@ -1,0 +1,31 @@
+package dialog
+
+import "slices"
+
+// This file: what is left to a model that answers beside the flows.
+
+// askModel gives the turn to the model.
+func (t *turn) askModel() {
+	t.out.Ask = true
+	t.trace("asked_model", TraceData{})
+	t.back()
+}
+
+// forModel reports whether commands concern what a model has said: while no flow
+// is active, a yes, a no or a "cancel it" answers nothing of the engine's. An agent
+// without flows has nothing else to help with, list or begin again either.
+func (t *turn) forModel(cmds []Command) bool {
+	if !t.a.settings.Model.Answers || t.flow != nil || t.before == Error {
+		return false
+	}
+	return !slices.ContainsFunc(cmds, func(c Command) bool {
+		switch c.Type {
+		case Confirm, Deny, Cancel:
+			return false
+		case Clarify, ListOptions, Help, Skip, Chitchat, Restart:
+			return len(t.a.flows) > 0
+		default:
+			return true
+		}
+	})
+}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package mcp
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// freeze stops the process, as one that hangs in a lock.
+func freeze() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	select {}
+}
+
+// die ends the process in the middle of what it does.
+func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
+
+// TestChildrenEnd: what a server has started ends with it.
+func TestChildrenEnd(t *testing.T) {
+	tools, err := Open(t.Context(), Options{Servers: []Server{self(t, "1", nil)}, Grace: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := called(t, tools, "child", `{}`)
+	pid, err := strconv.Atoi(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); err != nil {
+		t.Fatalf("the child does not run: %v", err)
+	}
+	if err := tools.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); runs(t, pid); {
+		if time.Now().After(end) {
+			t.Fatal("the child still runs")
+		}
+	}
+}
+
+// runs reports whether a process runs: one that has ended may wait for somebody to
+// hear of it.
+func runs(t *testing.T, pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return false // it has ended meanwhile
+	}
+	t.Logf("process %d: %s", pid, out)
+	return !strings.HasPrefix(string(out), "Z")
+}

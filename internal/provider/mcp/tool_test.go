@@ -1,0 +1,413 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+func serveHTTP(t *testing.T, h http.Handler) string {
+	server := httptest.NewServer(h)
+	t.Cleanup(server.CloseClientConnections)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// called is what a tool answers.
+func called(t testing.TB, tool port.Tool, name, arguments string) string {
+	t.Helper()
+	out, err := tool.Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+// refused is the failure of a call.
+func refused(t testing.TB, tool port.Tool, name, arguments, code string, parts ...string) {
+	t.Helper()
+	out, err := tool.Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
+	f, ok := errors.AsType[*port.Failure](err)
+	if !ok || f.Code != code {
+		t.Fatalf("%s: %q, error %v, expected %s", name, out, err, code)
+	}
+	for _, part := range parts {
+		if !strings.Contains(f.Message, part) {
+			t.Errorf("%s: %q, expected %q in it", name, f.Message, part)
+		}
+	}
+}
+
+// TestPort: the rules of the port, over both transports.
+func TestPort(t *testing.T) {
+	call := port.ToolCall{ID: "1", Name: "echo", Arguments: `{"text":"hello"}`}
+	t.Run("a process", func(t *testing.T) {
+		porttest.TestTool(t, func(t *testing.T) port.Tool { return opened(t, self(t, "1", nil)) }, call)
+	})
+	t.Run("HTTP", func(t *testing.T) {
+		porttest.TestTool(t, func(t *testing.T) port.Tool {
+			return opened(t, Server{Name: "web", URL: overHTTP(t, "")})
+		}, call)
+	})
+}
+
+// TestCalls: arguments are checked, results and errors are what the tools say.
+func TestCalls(t *testing.T) {
+	t.Setenv("TEST_KEY", "hush-hush")
+	t.Setenv("TEST_OTHER", "not for you")
+	tools := opened(t, self(t, "1", func(s *Server) { s.Env = []string{"TEST_KEY"} }))
+	if out := called(t, tools, "echo", `{"text":"a \"b\""}`); out != `a "b"` {
+		t.Errorf("echo: %q", out)
+	}
+	if out := called(t, tools, "sum", `{"n":21}`); out != `{"deep":{"er":"found"},"sum":42}` {
+		t.Errorf("sum: %s", out)
+	}
+	if out := called(t, tools, "picture", ""); out != "here:\n[image, 3 bytes]\n[resource file:///a]" {
+		t.Errorf("picture: %q", out)
+	}
+	if out := called(t, tools, "big", `{"n":20000}`); len(out) != 20000 {
+		t.Errorf("%d bytes: the machine cuts results, nobody else", len(out))
+	}
+	env := called(t, tools, "environment", `{}`)
+	if !strings.Contains(env, "TEST_KEY=hush-hush") || !strings.Contains(env, "PATH=") || strings.Contains(env, "TEST_OTHER") {
+		t.Errorf("the process has the environment\n%s", env)
+	}
+	refused(t, tools, "fail", `{}`, conv.ClassToolError, "no such table")
+	refused(t, tools, "big", `{"n":2000000}`, conv.ClassToolError, "2000000 bytes")
+	refused(t, tools, "echo", `{}`, conv.ClassInvalidArgs, "echo", "text")
+	refused(t, tools, "echo", `{"text":7}`, conv.ClassInvalidArgs, "/text", "want string")
+	refused(t, tools, "echo", `[1]`, conv.ClassInvalidArgs, "no JSON object")
+	refused(t, tools, "echo", `{"text":`, conv.ClassInvalidArgs, "no JSON")
+	refused(t, tools, "dance", `{}`, conv.ClassToolError, `"dance"`)
+}
+
+// TestFailureReachesTheModel: a failure becomes what seed 001, section 6, writes.
+func TestFailureReachesTheModel(t *testing.T) {
+	tools := opened(t, self(t, "1", nil))
+	_, err := tools.Call(t.Context(), port.ToolCall{Name: "fail", Arguments: `{}`}, nil)
+	f, ok := errors.AsType[*port.Failure](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	c, err := conv.New(conv.Options{Endpoint: "manual"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for _, ev := range []conv.Event{
+		conv.UserStart{},
+		conv.SessionReady{ID: "s"},
+		conv.AudioReady{},
+		conv.UserText{Text: "look it up"},
+		conv.ToolCalled{ID: "c", Name: "fail", Arguments: "{}"},
+		conv.ToolFailed{ID: "c", Code: f.Code, Message: f.Message},
+	} {
+		c.Step(now, ev)
+	}
+	h := c.History()
+	if last := h[len(h)-1].Text; last != `{"error":"Tool failed: no such table","code":"TOOL_ERROR"}` {
+		t.Errorf("the history has %s", last)
+	}
+}
+
+// TestPolicies: what is offered, under which name, and what is known of it.
+func TestPolicies(t *testing.T) {
+	tools := opened(t,
+		self(t, "1", func(s *Server) {
+			s.Name, s.Prefix, s.Allow = "a", "a_", []string{"echo", "hang", "work", "sum"}
+			s.Policies = []Policy{
+				{Tool: "hang", Timeout: 50 * time.Millisecond, Long: true},
+				{Tool: "work", Confirm: true, Repeatable: true},
+			}
+		}),
+		self(t, "1", func(s *Server) {
+			s.Name, s.Allow, s.Policies = "b", []string{"echo"}, []Policy{{Tool: "echo", Irreversible: true}}
+		}),
+	)
+	var got []string
+	for _, s := range tools.Specs() {
+		text := s.Name
+		for _, f := range []struct {
+			on   bool
+			name string
+		}{{s.Long, "long"}, {s.Irreversible, "irreversible"}, {s.Confirm, "confirm"}} {
+			if f.on {
+				text += " " + f.name
+			}
+		}
+		got = append(got, text)
+	}
+	slices.Sort(got)
+	want := []string{"a_echo", "a_hang long irreversible", "a_sum irreversible", "a_work confirm", "echo irreversible"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	refused(t, tools, "a_fail", `{}`, conv.ClassToolError, "a_fail") // not allowed
+	refused(t, tools, "a_hang", `{}`, conv.ClassNetworkTimeout, "a_hang: no answer within 50ms")
+	called(t, tools, "a_echo", `{"text":"the server lives"}`)
+}
+
+// TestProgress: what a long tool says on its way is heard in its order, and never
+// after the end of the call.
+func TestProgress(t *testing.T) {
+	tools := opened(t, self(t, "1", nil))
+	for range 20 {
+		var heard []string
+		out, err := tools.Call(t.Context(), port.ToolCall{Name: "work", Arguments: `{}`}, func(text string) { heard = append(heard, text) })
+		if err != nil || out != "done" {
+			t.Fatalf("%q, error %v", out, err)
+		}
+		if !slices.Equal(heard, []string{"25%", "reading the file", "75%"}[:len(heard)]) {
+			t.Fatalf("heard %q", heard)
+		}
+		if len(heard) == 3 {
+			return
+		}
+	}
+	t.Error("no call was heard to its end")
+}
+
+// TestServerEnds: a call that a server dies in fails, and the next one finds it
+// started again. One that hangs is found out and replaced.
+func TestServerEnds(t *testing.T) {
+	tools := opened(t, self(t, "1", func(s *Server) {
+		s.Policies = []Policy{{Tool: "freeze", Timeout: 100 * time.Millisecond}}
+	}))
+	for range 3 {
+		refused(t, tools, "die", `{}`, conv.ClassServerError, "die: the MCP server test has ended")
+		if out := called(t, tools, "echo", `{"text":"again"}`); out != "again" {
+			t.Errorf("echo: %q", out)
+		}
+	}
+	if len(tools.Specs()) < 10 {
+		t.Errorf("%d tools are left", len(tools.Specs()))
+	}
+	refused(t, tools, "freeze", `{}`, conv.ClassNetworkTimeout, "no answer within 100ms")
+	if out := called(t, tools, "echo", `{"text":"thawed"}`); out != "thawed" {
+		t.Errorf("echo: %q", out)
+	}
+}
+
+// TestToolsChange: a server's new tool is offered.
+func TestToolsChange(t *testing.T) {
+	tools := opened(t, self(t, "1", nil))
+	called(t, tools, "more", `{}`)
+	for end := time.Now().Add(10 * time.Second); ; {
+		if slices.ContainsFunc(tools.Specs(), func(s port.ToolSpec) bool { return s.Name == "new" }) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the new tool is not offered")
+		}
+		called(t, tools, "echo", `{"text":"time passes"}`)
+	}
+	if out := called(t, tools, "new", `{}`); out != "I am new" {
+		t.Errorf("new: %q", out)
+	}
+}
+
+// TestTheCallerEnds: who calls may give up, and closing ends what runs.
+func TestTheCallerEnds(t *testing.T) {
+	tools := opened(t, self(t, "1", nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := tools.Call(ctx, port.ToolCall{Name: "hang", Arguments: `{}`}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	var calls sync.WaitGroup
+	for range 4 {
+		calls.Go(func() {
+			if _, err := tools.Call(t.Context(), port.ToolCall{Name: "hang", Arguments: `{}`}, nil); err == nil {
+				t.Error("a call that hangs has a result")
+			}
+		})
+	}
+	called(t, tools, "echo", `{"text":"beside"}`)
+	if err := tools.Close(); err != nil {
+		t.Error(err)
+	}
+	calls.Wait()
+	refused(t, tools, "echo", `{"text":"late"}`, conv.ClassToolError, "closed")
+}
+
+// TestHTTPKey: the key comes from the environment and goes to the server alone.
+func TestHTTPKey(t *testing.T) {
+	url := overHTTP(t, "hush-hush")
+	env := func(name string) (string, bool) { return "hush-hush", name == "KEY" }
+	tools, err := Open(t.Context(), Options{Servers: []Server{{Name: "web", URL: url, KeyEnv: "KEY"}}, Getenv: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := called(t, tools, "echo", `{"text":"in"}`); out != "in" {
+		t.Errorf("echo: %q", out)
+	}
+	refused(t, tools, "fail", `{}`, conv.ClassToolError, "no such table")
+	if err := tools.Close(); err != nil {
+		t.Error(err)
+	}
+	_, err = Open(t.Context(), Options{Servers: []Server{{Name: "web", URL: url}}})
+	if err == nil || !strings.Contains(err.Error(), "mcp server web: connect to it") || !strings.Contains(err.Error(), "Unauthorized") {
+		t.Errorf("without a key: %v", err)
+	}
+	away := serveHTTP(t, http.RedirectHandler("http://127.0.0.1:1/", http.StatusTemporaryRedirect))
+	_, err = Open(t.Context(), Options{Servers: []Server{{Name: "web", URL: away, KeyEnv: "KEY"}}, Getenv: env})
+	if err == nil || !strings.Contains(err.Error(), "another host") || strings.Contains(err.Error(), "hush") {
+		t.Errorf("sent away: %v", err)
+	}
+}
+
+// TestOpen: what cannot work is told at the start, and nothing is left running.
+func TestOpen(t *testing.T) {
+	t.Setenv("TEST_KEY", "hush-hush")
+	for name, c := range map[string]struct {
+		servers []Server
+		want    []string
+	}{
+		"both":        {[]Server{{Name: "a", Command: "x", URL: "http://x"}}, []string{"server a: expected a command or a URL"}},
+		"neither":     {[]Server{{Name: "a"}}, []string{"expected a command or a URL"}},
+		"no name":     {[]Server{{Command: "x"}}, []string{"server 1 has the name"}},
+		"one name":    {[]Server{{Name: "a", Command: "x"}, {Name: "a", Command: "y"}}, []string{"two servers are called a"}},
+		"no command":  {[]Server{{Name: "a", Command: "no-such-command-here"}}, []string{"mcp server a: run it: no-such-command-here:"}},
+		"no variable": {[]Server{{Name: "a", Command: "x", Env: []string{"TEST_ABSENT"}}}, []string{"the environment has no TEST_ABSENT"}},
+		"broken":      {[]Server{self(t, "broken", nil)}, []string{"mcp server test: connect to it", "no database: is it there?"}},
+		"silent": {
+			[]Server{self(t, "silent", func(s *Server) { s.StartTimeout, s.Env = time.Second, []string{"TEST_KEY"} })},
+			[]string{"no answer within 1s", "my key is [secret]"},
+		},
+		"no tool":   {[]Server{self(t, "1", func(s *Server) { s.Allow = []string{"echo", "dance"} })}, []string{`it has no tool "dance": it has echo`}},
+		"no policy": {[]Server{self(t, "1", func(s *Server) { s.Policies = []Policy{{Tool: "dance"}} })}, []string{`it has no tool "dance"`}},
+		"twice": {
+			[]Server{self(t, "1", func(s *Server) { s.Name = "a" }), self(t, "1", func(s *Server) { s.Name = "b" })},
+			[]string{"the servers a and b both have a tool big: expected a prefix"},
+		},
+		"a name": {[]Server{self(t, "1", func(s *Server) { s.Prefix = strings.Repeat("p", 64) })}, []string{"its name is not 1 to 64"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tools, err := Open(t.Context(), Options{Servers: c.servers, Grace: 200 * time.Millisecond})
+			if err == nil {
+				t.Fatal("it opens", tools.Close())
+			}
+			for _, part := range c.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%v, expected %q in it", err, part)
+				}
+			}
+			if strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v: expected one line and no key", err)
+			}
+		})
+	}
+}
+
+// TestActions: an action of a flow is a tool of a server, its outputs taken from
+// the result.
+func TestActions(t *testing.T) {
+	tools := opened(t, self(t, "1", nil))
+	parse := func(text string) []dialog.Action {
+		a, problems := dialog.Parse([]dialog.File{{Name: "a.yaml", Data: []byte("version: \"1.0\"\ninstructions: be brief\nslots: {n: {type: integer}, text: {type: string}}\nactions:\n" + text)}})
+		if a == nil || len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		return a.Actions()
+	}
+	actions, err := NewActions(tools, parse(`
+  double: {inputs: [n], mcp: {server: test, tool: sum, outputs: {twice: sum, hidden: deep.er}}}
+  plain: {inputs: [n], mcp: {server: test, tool: sum}}
+  say: {description: Says it, inputs: [text], outputs: [said], idempotent: true, requires_confirmation: true, mcp: {server: test, tool: echo}}
+  lost: {inputs: [n], mcp: {server: test, tool: sum, outputs: {twice: deep.sum}}}
+  elsewhere: {http: {url: "http://x"}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, arguments, want string }{
+		{"double", `{"n":4}`, `{"hidden":"found","twice":8}`},
+		{"plain", `{"n":4}`, `{"deep":{"er":"found"},"sum":8}`},
+		{"say", `{"text":"hello"}`, `{"said":"hello"}`},
+		{"say", `{"text":"7"}`, `{"said":7}`},
+	} {
+		if out := called(t, actions, c.name, c.arguments); out != c.want {
+			t.Errorf("%s: %s, expected %s", c.name, out, c.want)
+		}
+	}
+	refused(t, actions, "lost", `{"n":4}`, conv.ClassToolError, "action lost: the result has no deep.sum")
+	refused(t, actions, "double", `{}`, conv.ClassInvalidArgs, "n")
+	porttest.TestTool(t, func(*testing.T) port.Tool { return actions }, port.ToolCall{ID: "1", Name: "say", Arguments: `{"text":"x"}`})
+	for _, s := range actions.Specs() {
+		if s.Name == "say" && (!s.Confirm || s.Irreversible || s.Description != "Says it") {
+			t.Errorf("%+v", s)
+		}
+	}
+	for text, want := range map[string]string{
+		"  a: {mcp: {server: tets, tool: sum}}\n": `action a: no MCP server is called "tets": the config has test`,
+		"  a: {mcp: {server: test, tool: sun}}\n": `action a: the MCP server test offers no tool "sun": it has`,
+	} {
+		if _, err := NewActions(tools, parse(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	if _, err := NewActions(nil, parse("  a: {mcp: {server: test, tool: sum}}\n")); err == nil || !strings.Contains(err.Error(), "the config has none") {
+		t.Errorf("without servers: %v", err)
+	}
+}
+
+// FuzzArguments: whatever a model writes is checked or refused.
+func FuzzArguments(f *testing.F) {
+	s, err := newSchema(map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer", "maximum": 9}}, "required": []string{"n"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(`{"n":1}`)
+	f.Add(`{"n":10}`)
+	f.Add(`[`)
+	f.Fuzz(func(t *testing.T, arguments string) {
+		object, err := s.check(arguments)
+		if err != nil {
+			if len(err.Error()) > 2*maxFailure {
+				t.Errorf("%d bytes: %v", len(err.Error()), err)
+			}
+			return
+		}
+		if _, ok := object["n"].(json.Number); !ok {
+			t.Errorf("%q is taken: %v", arguments, object)
+		}
+	})
+}
+
+// FuzzSchema: whatever a server gives as a schema is one or is refused.
+func FuzzSchema(f *testing.F) {
+	f.Add(`{"type":"object"}`, `{}`)
+	f.Add(`{"$ref":"http://127.0.0.1:1/x"}`, `{}`)
+	f.Add(`{"$ref":"#"}`, `{"a":1}`)
+	f.Fuzz(func(t *testing.T, text, arguments string) {
+		var v any
+		if json.Unmarshal([]byte(text), &v) != nil {
+			return
+		}
+		if s, err := newSchema(v); err == nil {
+			_, _ = s.check(arguments)
+		}
+	})
+}
+
+// BenchmarkCall is a call of a process's tool with its checks. Goal: below 1 ms.
+func BenchmarkCall(b *testing.B) {
+	tools := opened(b, self(b, "1", nil))
+	for b.Loop() {
+		called(b, tools, "echo", `{"text":"hello"}`)
+	}
+}

@@ -1,0 +1,69 @@
+package toolset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+func fake(names ...string) *porttest.Tool {
+	t := &porttest.Tool{}
+	for _, n := range names {
+		t.Known = append(t.Known, port.ToolSpec{Name: n})
+	}
+	return t
+}
+
+func namesOf(t port.Tool) []string {
+	var names []string
+	for _, s := range t.Specs() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// TestCombine: each call goes to the part that has its tool, and two of one name
+// are told with where they come from.
+func TestCombine(t *testing.T) {
+	a, b := fake("x", "y"), fake("z")
+	s, err := Combine(Part{"the actions", a}, Part{"nobody", nil}, Part{"the servers", b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := namesOf(s); !slices.Equal(got, []string{"x", "y", "z"}) {
+		t.Errorf("%q", got)
+	}
+	if _, err := s.Call(t.Context(), port.ToolCall{Name: "z", Arguments: "{}"}, nil); err != nil || len(b.Calls()) != 1 || len(a.Calls()) != 0 {
+		t.Errorf("error %v, calls %v and %v", err, a.Calls(), b.Calls())
+	}
+	_, err = Combine(Part{"the actions", a}, Part{"the servers", fake("q", "y")})
+	if err == nil || err.Error() != "tools: y is a tool of the actions and of the servers: expected another name, or a prefix, for one of them" {
+		t.Errorf("%v", err)
+	}
+	porttest.TestTool(t, func(*testing.T) port.Tool { return s }, port.ToolCall{ID: "1", Name: "x", Arguments: "{}"})
+}
+
+// TestSelect: what is not named is neither offered nor run.
+func TestSelect(t *testing.T) {
+	all := fake("x", "y", "z")
+	s, err := Select(all, []string{"y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := namesOf(s); !slices.Equal(got, []string{"y"}) {
+		t.Errorf("%q", got)
+	}
+	if _, err := s.Call(t.Context(), port.ToolCall{Name: "x"}, nil); err == nil || len(all.Calls()) != 0 {
+		t.Errorf("error %v, calls %v", err, all.Calls())
+	}
+	if s, err = Select(all, []string{"*"}); err != nil || len(s.Specs()) != 3 {
+		t.Errorf("%v, error %v", s, err)
+	}
+	if _, err := Select(all, []string{"w"}); err == nil || !strings.Contains(err.Error(), `no tool "w": there are [x y z]`) {
+		t.Errorf("%v", err)
+	}
+	porttest.TestTool(t, func(*testing.T) port.Tool { return s }, port.ToolCall{ID: "1", Name: "x", Arguments: "{}"})
+}
