@@ -112,7 +112,7 @@ func New(o Options) (*Session, error) {
 	if o.Conv.Endpoint == "" {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
-	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), toolbox: newToolbox(o.Tools, o.ModelTools)}
+	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1)}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
 		Owner: o.Owner, Owners: o.Owners,
@@ -176,7 +176,7 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	if s.voice, err = newVoice(s, o.Synthesizer); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
-	s.mind, s.tools = &mind{s: s}, newTools(s)
+	s.mind, s.tools, s.toolbox = &mind{s: s}, newTools(s), newToolbox(o.Tools, o.ModelTools)
 	return nil
 }
 
