@@ -72,14 +72,19 @@ have-browser:
 test: build vet test-race test-plain test-pure
 	TAGS='$(TAGS)' scripts/fuzz 3s --fresh
 	@scripts/tags --report
+	@scripts/testdata --report
 
 .PHONY: vet
 vet: have-deps
 	go vet -tags '$(TAGS)' ./...
 	CGO_ENABLED=0 go vet ./...
 
+.PHONY: have-testdata
+have-testdata:
+	@scripts/testdata
+
 .PHONY: test-race
-test-race: have-deps have-browser
+test-race: have-deps have-browser have-testdata
 	$(GOTEST) $(RACE) -tags '$(TAGS)' $(RACEPKGS)
 
 .PHONY: test-plain
