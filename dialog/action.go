@@ -98,6 +98,9 @@ func (t *turn) call() *ActionCall {
 // is late and changes nothing.
 func (t *turn) actionEnded(in ActionEnded) {
 	st := t.st
+	if t.checkEnded(in) {
+		return
+	}
 	s := t.step()
 	if st.Action == nil || st.Action.ID != in.ID || st.Action.Failed || st.ConversationState != ExecutingAction || s == nil || s.typ != stepAction {
 		t.trace("action_late", TraceData{Detail: cutText(strings.ToValidUTF8(in.ID, "?"), 100)})

@@ -138,6 +138,9 @@ type Action struct {
 	// it ends at once, inside the engine, and no [ActionCall] is made for it. An
 	// action that [Options.Actions] names is never mocked.
 	Mocked bool
+	// Checks is the slot whose value the action asks a service about: it stands in
+	// the slot's validator, and no step names it.
+	Checks string
 
 	confirmation variants
 	mock         []setting // outputs, when Mocked

@@ -38,7 +38,7 @@ func (t *turn) message(m Message) {
 	case Error:
 		t.answerError()
 	case ExecutingAction:
-		if st.Action != nil && !st.Action.Failed && t.step() != nil {
+		if st.Action != nil && !st.Action.Failed && (t.step() != nil || st.Action.Check != "") {
 			t.phrase("busy")
 			return
 		}

@@ -327,6 +327,9 @@ func (s *State) tidy() {
 	if len(s.Recent) == 0 {
 		s.Recent = nil
 	}
+	if len(s.Checked) == 0 {
+		s.Checked = nil
+	}
 }
 
 // scope is where templates find values.

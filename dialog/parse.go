@@ -93,6 +93,7 @@ type compiler struct {
 	refs      []nameRef // names that templates and expressions read
 	open      bool      // an action may set names that nobody declared
 	collected map[string]bool
+	checks    []*Action // of slots that ask somebody outside
 }
 
 // nameRef is a use of a slot or variable, checked when all are known.

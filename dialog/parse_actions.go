@@ -30,6 +30,7 @@ func (c *compiler) actions(sections []section) {
 			c.addAction(c.action(name, p.value))
 		}
 	}
+	c.addChecks()
 	for _, name := range c.opts.Actions {
 		if c.a.actionIndex[name] == nil {
 			c.addAction(&Action{Name: name})

@@ -122,7 +122,7 @@ func (c *compiler) slotFields(d *slotDraft, def node) {
 		"label":     func(_, v node) { s.label = c.text(v, what+".label") },
 		"prompt":    func(_, v node) { s.prompt = firstVariants(s.prompt, c.message(v, what+".prompt")) },
 		"required":  func(_, v node) { s.required = c.boolean(v, what+".required", true) },
-		"validator": func(_, v node) { s.validators = append(s.validators, c.validatorList(v, what+".validator")...) },
+		"validator": func(_, v node) { c.slotValidators(s, v) },
 		"validation_error_message": func(_, v node) {
 			s.invalid = firstVariants(s.invalid, c.message(v, what+".validation_error_message"))
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -422,4 +423,42 @@ func FuzzParse(f *testing.F) {
 		}
 		checkRoundTrip(t, st)
 	})
+}
+
+// TestOutsideValidators holds what a validator that asks a service may be.
+func TestOutsideValidators(t *testing.T) {
+	const file = `
+slots: {ref: {type: code, prompt: Which?, validator: %s}}
+actions: {pay: {inputs: [ref], http: {url: x}}, check_taken: {http: {url: x}}}
+flows: {f: {trigger: {intents: [pay it]}, steps: [{step: a, type: collect, slot: ref}, {step: b, type: action, call: pay}]}}
+`
+	for validator, want := range map[string]string{
+		"{http: {url: x}}":                     "",
+		"[iban, {mcp: {server: s, tool: t}}]":  "",
+		"{http: {url: x}, on_error: acept}":    "want accept or error",
+		"{}":                                   "want the name of a validator, or http or mcp",
+		"{http: {url: x}, mcp: {server: s}}":   "want the name of a validator, or http or mcp",
+		"[{http: {url: x}}, {http: {url: y}}]": "a second service is asked",
+		"{http: {url: x}, inputs: [reff]}":     `unknown slot "reff"`,
+		"{http: {methd: GET, url: x}}":         `unknown field "methd"`,
+	} {
+		a, problems := Parse([]File{{"a.yaml", fmt.Appendf(nil, file, validator)}})
+		if want == "" {
+			if len(problems) > 0 {
+				t.Errorf("%s: %v", validator, problems)
+				continue
+			}
+			if act, ok := a.Action("check_ref"); !ok || act.Checks != "ref" || !act.Idempotent {
+				t.Errorf("%s: %+v", validator, act)
+			}
+			continue
+		}
+		if !slices.ContainsFunc(problems, func(p Problem) bool { return strings.Contains(p.String(), want) }) {
+			t.Errorf("%s: %v, want %q", validator, problems, want)
+		}
+	}
+	_, problems := Parse([]File{{"a.yaml", []byte(strings.ReplaceAll(fmt.Sprintf(file, "{http: {url: x}}"), "check_taken", "check_ref"))}})
+	if len(problems) != 1 || !strings.Contains(problems[0].String(), "an action is called check_ref") {
+		t.Errorf("a name that is taken: %v", problems)
+	}
 }

@@ -45,6 +45,7 @@ func (t *turn) forget(name string) {
 		return
 	}
 	delete(t.st.Slots, name)
+	delete(t.st.Checked, name)
 	if s := t.a.slotIndex[name]; s != nil && s.def != nil {
 		t.st.Slots[name] = canon(s.def)
 	}
@@ -120,6 +121,10 @@ func (t *turn) resume() (Frame, bool) {
 func (t *turn) advance() {
 	st := t.st
 	for t.flow != nil && !t.failed {
+		if s := t.unchecked(); s != nil {
+			t.askOutside(s)
+			return
+		}
 		if st.Asking != nil {
 			t.askOutOfTurn()
 			return

@@ -74,6 +74,7 @@ type slot struct {
 	invalid     variants
 	help        variants
 	validators  []namedValidator
+	check       *outsideCheck // nil: nobody outside is asked
 
 	values  []slotValue
 	lookup  *phraseTable // index into values

@@ -76,6 +76,8 @@ type State struct {
 	GrantedFor map[string]any
 	// Action is the action that runs, or failed and may be retried.
 	Action *PendingAction
+	// Checked are the values that a service has accepted, by slot.
+	Checked map[string]any
 	// Pending is the text that a model is asked about.
 	Pending string
 	// Recent are the slots in the order in which they were set, the latest last.
@@ -193,6 +195,8 @@ type PendingAction struct {
 	Step    string         `json:"step"`
 	Inputs  map[string]any `json:"inputs,omitempty"`
 	Attempt int            `json:"attempt"`
+	// Check is the slot whose value the action asks about; empty for a flow's own.
+	Check string `json:"check,omitempty"`
 	Failed  bool           `json:"failed,omitempty"`
 }
 
@@ -208,6 +212,7 @@ type NLUCache struct {
 func (s State) Clone() State {
 	s.Messages = slices.Clone(s.Messages)
 	s.Slots = cloneValues(s.Slots)
+	s.Checked = cloneValues(s.Checked)
 	s.Trace = slices.Clone(s.Trace)
 	s.Metadata = cloneValues(s.Metadata)
 	s.Path = slices.Clone(s.Path)

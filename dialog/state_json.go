@@ -39,6 +39,7 @@ type stateJSON struct {
 	Granted      bool           `json:"confirmation_granted,omitempty"`
 	GrantedFor   map[string]any `json:"confirmation_granted_for,omitempty"`
 	Action       *PendingAction `json:"pending_action,omitempty"`
+	Checked      map[string]any `json:"checked_slots,omitempty"`
 	Pending      string         `json:"pending_text,omitempty"`
 	Recent       []string       `json:"recent_slots,omitempty"`
 	Given        []string       `json:"given_slots,omitempty"`
@@ -58,7 +59,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Trace: s.Trace, Metadata: s.Metadata,
 		NLUCalls: s.NLUCalls, Cache: s.Cache, Stack: s.Stack, Path: s.Path, Finished: s.Finished, Proposed: s.Proposed,
 		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted, GrantedFor: s.GrantedFor,
-		Action: s.Action, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
+		Action: s.Action, Checked: s.Checked, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
 		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff,
 	}
 	if j.Messages == nil {
@@ -117,7 +118,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		TurnCount: j.TurnCount, LastResponse: j.LastResponse, Trace: j.Trace, Metadata: j.Metadata,
 		NLUCalls: j.NLUCalls, Cache: j.Cache, Stack: j.Stack, Path: j.Path, Finished: j.Finished, Proposed: j.Proposed,
 		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted, GrantedFor: j.GrantedFor,
-		Action: j.Action, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
+		Action: j.Action, Checked: j.Checked, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
 		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff,
 	}
 	// Exactly as long as they are: the decoder leaves room at the end.
@@ -152,6 +153,9 @@ func (s *State) unused() bool {
 func (s *State) canonical() {
 	for k, v := range s.Slots {
 		s.Slots[k] = canon(v)
+	}
+	for k, v := range s.Checked {
+		s.Checked[k] = canon(v)
 	}
 	for k, v := range s.Metadata {
 		s.Metadata[k] = canon(v)

@@ -76,7 +76,14 @@ func (t *Tools) For(agent *Agent) (flows, model port.Tool, err error) {
 	}
 	names, ok := agent.Tools()
 	if !ok {
-		return actions, actions, nil
+		names = nil
+		for _, a := range agent.Actions() {
+			if a.Checks == "" && (a.HTTP != nil || a.MCP != nil) {
+				names = append(names, a.Name)
+			}
+		}
+		own, err := toolset.Select(actions, names)
+		return actions, own, err
 	}
 	all, err := toolset.Combine(
 		toolset.Part{From: "the agent's actions", Tool: actions}, toolset.Part{From: "the config's tools", Tool: t.common})
