@@ -50,7 +50,7 @@ run: build
 .PHONY: call
 call: build
 	bin/hocket call --agent examples/flights \
-		--say "I want to book a flight" --say "from Boston" --say "to Denver" --say "next friday" \
+		--say "I want to book a flight" --say "from Boston" --say "to Denver" --say "next friday" --say "yes" \
 		--mix call.wav --trace call.jsonl
 
 ## deps: install what the speech engines need, as far as this machine can

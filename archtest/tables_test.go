@@ -15,8 +15,13 @@ var layers = []struct {
 	{8, []string{"cmd/hocket"}}, // main, which does nothing but call cli
 	{7, []string{"internal/cli"}},
 	{6, []string{"internal/app"}},
+<<<<<<< HEAD
 	{5, []string{"internal/api", "internal/bench", "internal/telemetry"}},
 	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*"}},
+=======
+	{5, []string{"internal/api", "internal/telemetry"}},
+	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*", "internal/airline"}},
+>>>>>>> 8bd03cf (examples/flights: an airline that books, changes, cancels and tells)
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/media", "internal/explore", "internal/toolset"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
@@ -90,6 +95,7 @@ var workers = map[string]string{
 	"internal/leg/webrtc: (*Leg).start":        "the leg's two workers; Close waits for them",
 	"internal/leg/webrtc: (*peer).work":        "what reads one connection; its close waits for it",
 	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
+	"internal/airline: Listen":                 "serves until Close, which waits for it",
 	"internal/provider/mcp: Open":              "starts are a fork and join; the servers' goroutines are waited for by Close",
 	"internal/provider/mcp: (*Tools).call":     "a request, which ends with its context; Close waits for it",
 	"internal/provider/mcp: (*server).watch":   "waits for the connection's end; watch waits for it before it returns",

@@ -330,7 +330,9 @@ func (u *randomUser) result(act ActionCall) ActionEnded {
 		"code_right": u.rnd.IntN(3) > 0, "tries_left": int64(u.rnd.IntN(3)), "reference": "R1", "balance": 12.5,
 		"is_free": u.rnd.IntN(4) > 0, "nearest_time": "12:30", "booking_number": "B1", "found": u.rnd.IntN(4) > 0,
 		"appointment": "A1", "old_time": "today", "with_doctor": "Doctor Lind", "first_offer": "one", "second_offer": "two",
-		"third_offer": "three", "moved": true, "struck": true,
+		"third_offer": "three", "moved": true, "struck": true, "valid": u.rnd.IntN(5) > 0,
+		"flights_found": int64(u.rnd.IntN(4)), "flight_number": "Hocket 7", "departure_time": "noon", "price": int64(120),
+		"booking_ref": "BK-40001", "itinerary": "a flight", "status": u.pick("confirmed", "confirmed", "cancelled"),
 	}}
 	switch u.rnd.IntN(14) {
 	case 0:
@@ -425,6 +427,9 @@ func (u *randomUser) value(s *slot) string {
 	case TypeMoney:
 		return u.pick("fifty euros", "two hundred and ten euros", "900 euros", "€12.50", "a thousand", "40")
 	case TypeCode:
+		if s.kind != "iban" {
+			return u.pick("BK98765", "BK-12345", "bk40001", "B K nine eight seven six five", "XYZ")
+		}
 		return u.pick("DE89370400440532013000", "GB29 NWBK 6016 1331 9268 19", "D E eight nine three seven zero four double zero four four zero five three two zero one three triple zero")
 	case TypeDigits:
 		return u.pick("123456", "one two three four five six", "double four double five double six")

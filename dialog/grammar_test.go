@@ -114,7 +114,9 @@ func expectations(t *testing.T, a *Agent, texts ...string) []Expectation {
 		now = now.Add(2 * time.Second)
 		o := a.Handle(&st, now, Message{Text: text})
 		if o.Act != nil {
-			o = a.Handle(&st, now, ActionEnded{ID: o.Act.ID, Outputs: map[string]any{"needs_code": "yes"}})
+			o = a.Handle(&st, now, ActionEnded{ID: o.Act.ID, Outputs: map[string]any{
+				"needs_code": "yes", "flights_found": 1, "flight_number": "Hocket 7", "departure_time": "noon", "price": 120, "booking_ref": "BK-40001",
+			}})
 		}
 		out = append(out, o.Expect)
 	}
@@ -272,7 +274,7 @@ func TestGrammarsCoverWhatPeopleSay(t *testing.T) {
 		}
 		return false
 	}
-	es := expectations(t, a, "book a flight", "boston", "denver", "tomorrow")
+	es := expectations(t, a, "book a flight", "boston", "denver", "tomorrow", "yes")
 	for i, sentences := range [][]string{
 		{"i want to book a flight", "book me a flight to denver", "book a flight from new york to los angeles", "i want to talk to a person", "help"},
 		{"boston", "from boston", "new york please", "i'd like to fly from boston", "it's salt lake city", "from boston to denver", "repeat that", "l a"},
@@ -281,7 +283,8 @@ func TestGrammarsCoverWhatPeopleSay(t *testing.T) {
 			"next friday", "tomorrow", "on monday", "the third of may", "december twelfth", "on december the twelfth", "in two weeks", "actually make it chicago",
 			"change the date", "friday the twelfth", "the day after tomorrow please",
 		},
-		{"actually make it chicago", "change the date", "change the destination to boston", "i want to book a flight", "goodbye"},
+		{"yes", "no", "yes please", "actually make it chicago", "change the date", "go ahead"},
+		{"actually make it chicago", "change the date", "change the destination to boston", "i want to book a flight", "goodbye", "cancel my flight"},
 	} {
 		for _, s := range sentences {
 			if !covered(es[i], s) {

@@ -98,7 +98,8 @@ func (w *walker) turn(t *rapid.T, words []string) {
 	case w.out.Act != nil && rapid.IntRange(0, 9).Draw(t, "answer") > 0:
 		in := ActionEnded{ID: w.out.Act.ID, Outputs: map[string]any{
 			"booking_ref": "BK-1", "index": 3, "item": "x", "needs_code": rapid.SampledFrom([]string{"yes", "no"}).Draw(t, "code"), "balance": 1.5,
-			"number": 7, "has_more": "no",
+			"number": 7, "has_more": "no", "valid": true, "flights_found": 1, "flight_number": "Hocket 7", "departure_time": "noon", "price": 120,
+			"status": "confirmed", "itinerary": "a flight",
 		}}
 		switch rapid.IntRange(0, 5).Draw(t, "result") {
 		case 0:

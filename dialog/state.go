@@ -196,8 +196,8 @@ type PendingAction struct {
 	Inputs  map[string]any `json:"inputs,omitempty"`
 	Attempt int            `json:"attempt"`
 	// Check is the slot whose value the action asks about; empty for a flow's own.
-	Check string `json:"check,omitempty"`
-	Failed  bool           `json:"failed,omitempty"`
+	Check  string `json:"check,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
 }
 
 // NLUCache holds the result of the last understanding (seed 003, last_nlu_call:

@@ -130,7 +130,7 @@ func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech
 		return CallResult{}, inputError{err}
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	flows, may, err := tools.For(agent)
+	flows, may, err := tools.For(ctx, agent)
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}

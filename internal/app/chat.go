@@ -39,7 +39,7 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *session.Text, end func() er
 		}
 		return errors.Join(errs...)
 	}
-	flows, model, err := tools.For(agent)
+	flows, model, err := tools.For(ctx, agent)
 	if err != nil {
 		return nil, nil, errors.Join(inputError{err}, end())
 	}

@@ -96,7 +96,7 @@ func (s *Server) share(list []*served, note func(string)) error {
 	speech := make(map[config.Speech]*Speech)
 	for _, a := range list {
 		a.model, a.late = model, s.telemetry.FrameLate
-		if a.tools, a.may, err = tools.For(a.agent); err != nil {
+		if a.tools, a.may, err = tools.For(context.Background(), a.agent); err != nil {
 			return inputError{err}
 		}
 		engines, ok := speech[a.opts.Speech]

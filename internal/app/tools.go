@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/airline"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/provider/httpaction"
 	"github.com/hocketvoice/hocket/internal/provider/mcp"
@@ -22,7 +26,14 @@ import (
 type Tools struct {
 	servers *mcp.Tools // nil: there are none
 	common  *toolset.Set
+
+	mu      sync.Mutex     // guards airline
+	airline *airline.Local // nil: no agent needs it
 }
+
+// AirlineURL is the variable that the actions of examples/flights go to. Where the
+// environment has none, the program's own airline answers them, on the loopback.
+const AirlineURL = "HOCKET_AIRLINE_URL"
 
 // OpenTools starts what the config names. Close ends it.
 func OpenTools(ctx context.Context, c config.Tools) (_ *Tools, err error) {
@@ -51,17 +62,53 @@ func OpenTools(ctx context.Context, c config.Tools) (_ *Tools, err error) {
 
 // Close ends the servers. It is called when no conversation uses them any more.
 func (t *Tools) Close() error {
-	if t.servers == nil {
-		return nil
+	var errs []error
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.airline != nil {
+		errs = append(errs, t.airline.Close())
 	}
-	return t.servers.Close()
+	if t.servers != nil {
+		errs = append(errs, t.servers.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// environment is what an agent's actions find in the environment.
+func (t *Tools) environment(ctx context.Context, agent *Agent) (func(string) (string, bool), error) {
+	needed := slices.ContainsFunc(agent.Actions(), func(a dialog.Action) bool {
+		return a.HTTP != nil && strings.Contains(a.HTTP.URL, "${"+AirlineURL+"}")
+	})
+	if _, there := os.LookupEnv(AirlineURL); there || !needed {
+		return os.LookupEnv, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.airline == nil {
+		local, err := airline.Listen(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t.airline = local
+	}
+	url := t.airline.URL()
+	return func(name string) (string, bool) {
+		if name == AirlineURL {
+			return url, true
+		}
+		return os.LookupEnv(name)
+	}, nil
 }
 
 // For are the tools of an agent: what its flows call, and what a model may call.
 // Without a list in its files a model may call the agent's own actions; a list
 // selects among those and the installation's tools.
-func (t *Tools) For(agent *Agent) (flows, model port.Tool, err error) {
-	web, err := httpaction.New(httpaction.Options{Actions: agent.Actions()})
+func (t *Tools) For(ctx context.Context, agent *Agent) (flows, model port.Tool, err error) {
+	getenv, err := t.environment(ctx, agent)
+	if err != nil {
+		return nil, nil, err
+	}
+	web, err := httpaction.New(httpaction.Options{Actions: agent.Actions(), Getenv: getenv})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -132,7 +132,7 @@ func TestToolsOfAgents(t *testing.T) {
 		"tools: [crm_find, customer]\n": "customer crm_find",
 		"tools: [\"*\"]\n":              "customer weather crm_find",
 	} {
-		flows, model, err := tools.For(agentOf(t, callers+list))
+		flows, model, err := tools.For(t.Context(), agentOf(t, callers+list))
 		if err != nil || names(flows) != "customer" || names(model) != want {
 			t.Errorf("%q: flows %q, model %q, error %v; expected %q", list, names(flows), names(model), err, want)
 		}
@@ -142,7 +142,7 @@ func TestToolsOfAgents(t *testing.T) {
 		callers + "tools: [wether]\n": `the agent's list of tools: tools: there is no tool "wether": there are [customer weather crm_find]`,
 		clash + "tools: [weather]\n":  "tools: crm_find is a tool of the agent's actions and of the config's tools",
 	} {
-		if _, _, err := tools.For(agentOf(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := tools.For(t.Context(), agentOf(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
