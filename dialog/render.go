@@ -245,6 +245,11 @@ func spell(s string) string {
 		if r == ' ' {
 			continue
 		}
+		if r == '-' && b.Len() > 0 { // nobody says it: the groups are read apart
+			b.WriteByte(',')
+			run = 0
+			continue
+		}
 		if b.Len() > 0 {
 			if run > 0 && run%3 == 0 && len(s)-i > 1 && len(s) > 5 {
 				b.WriteByte(',')

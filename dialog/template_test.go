@@ -27,7 +27,7 @@ func TestTemplates(t *testing.T) {
 			{"{money} and {euro} and {one:EUR} and {cents:USD}", "12 dollars and 50 cents and 1000 euros and 1 euro and 0 dollars and 1 cent"},
 			{"{digits}", "0 0 7"},
 			{"{phone}", "4 1 5, 5 5 5, 0 1 2 3"},
-			{"{code}", "B K - 9 8"},
+			{"{code}", "B K, 9 8"},
 			{"{email}", "j dot doe at example dot com"},
 			{"{yes}", "yes"},
 			{"{int} {int|ticket|tickets}, {one} {one|ticket|tickets}, {list|thing|things}", "3 tickets, 1 ticket, things"},
