@@ -15,13 +15,8 @@ var layers = []struct {
 	{8, []string{"cmd/hocket"}}, // main, which does nothing but call cli
 	{7, []string{"internal/cli"}},
 	{6, []string{"internal/app"}},
-<<<<<<< HEAD
 	{5, []string{"internal/api", "internal/bench", "internal/telemetry"}},
-	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*"}},
-=======
-	{5, []string{"internal/api", "internal/telemetry"}},
 	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*", "internal/airline"}},
->>>>>>> 8bd03cf (examples/flights: an airline that books, changes, cancels and tells)
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/media", "internal/explore", "internal/toolset"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
@@ -72,7 +67,6 @@ var sharedTables = map[string]string{
 // workers are the functions that start goroutines outside tests, each with the one that waits
 // for what it started.
 var workers = map[string]string{
-<<<<<<< HEAD
 	"internal/explore: (*explorer).expand":        "a fork and join: it waits for its workers before it returns",
 	"internal/app: (*Server).Run":                 "itself: it takes what Serve returns before it does",
 	"internal/hub: (*Hub).Start":                  "Drain, which waits for all conversations",
@@ -87,23 +81,11 @@ var workers = map[string]string{
 	"session: (*Session).RunVirtual":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/leg/realtime: (*conn).answerBeside": "its WaitGroup, which run waits for before it returns",
 	"internal/leg/realtime: (*conn).run":          "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-=======
-	"internal/explore: (*explorer).expand":     "a fork and join: it waits for its workers before it returns",
-	"internal/app: (*Server).Run":              "itself: it takes what Serve returns before it does",
-	"internal/hub: (*Hub).Start":               "Drain, which waits for all conversations",
-	"internal/leg/webrtc: (*Leg).OnMessage":    "one of the leg's workers; Close waits for it",
-	"internal/leg/webrtc: (*Leg).start":        "the leg's two workers; Close waits for them",
-	"internal/leg/webrtc: (*peer).work":        "what reads one connection; its close waits for it",
-	"internal/provider/openai: (*watch).await": "a timer, whose callback only cancels the request's context; its stop, before the request returns",
-	"internal/airline: Listen":                 "serves until Close, which waits for it",
-	"internal/provider/mcp: Open":              "starts are a fork and join; the servers' goroutines are waited for by Close",
-	"internal/provider/mcp: (*Tools).call":     "a request, which ends with its context; Close waits for it",
-	"internal/provider/mcp: (*server).watch":   "waits for the connection's end; watch waits for it before it returns",
-	"internal/provider/mcp: startProcess":      "waits for the process; end, which every start is followed by, waits for it",
-	"session: (*Session).spawner":              "Run and RunVirtual wait for the jobs among their workers",
-	"session: (*Session).Run":                  "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-	"session: (*Session).RunVirtual":           "its WaitGroup, which it waits for, with the context cancelled, before it returns",
->>>>>>> 89b3718 (mcp: tools of servers that speak the Model Context Protocol)
+	"internal/provider/mcp: Open":                 "starts are a fork and join; the servers' goroutines are waited for by Close",
+	"internal/provider/mcp: (*Tools).call":        "a request, which ends with its context; Close waits for it",
+	"internal/provider/mcp: (*server).watch":      "waits for the connection's end; watch waits for it before it returns",
+	"internal/provider/mcp: startProcess":         "waits for the process; end, which every start is followed by, waits for it",
+	"internal/airline: Listen":                    "serves until Close, which waits for it",
 }
 
 // Longer files and functions have an entry with the reason why they are one.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/internal/leg/text"
+	"github.com/hocketvoice/hocket/port"
 )
 
 const (
@@ -169,4 +171,68 @@ func TestOrigins(t *testing.T) {
 	if w.StatusCode != http.StatusNoContent || w.Header.Get("Access-Control-Allow-Origin") != app || !strings.Contains(w.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
 		t.Errorf("the preflight is answered with %d %v", w.StatusCode, w.Header)
 	}
+}
+
+// TestResume: a conversation whose client has gone waits, is taken up once with
+// its token, and the tokens of the client before are no longer good.
+func TestResume(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, "one "+keyOne+", two "+keyTwo) })
+	h.key = keyOne
+	made := h.begin("flights")
+	path := "/v1/conversations/" + made.ID
+	first := h.listen(path + "/events?from=1")
+	first.heard("Welcome")
+	h.say(made.ID, "book a flight")
+	first.heard("fly from")
+	if err := first.body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the loss", func() bool {
+		return ask[hub.Details](h, http.StatusOK, "GET", path, "").Phase.String() == "reconnecting"
+	})
+	resume := `{"resume":"` + made.ResumeToken + `"}`
+	h.key = keyTwo
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
+	h.key = keyOne
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"rt_unknown"}`)
+	// The try with the wrong key has used the token up: whoever has a token and no
+	// right to it may have stolen it.
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
+	h.say(made.ID, "from boston") // a sign of life does it too
+	eventually(t, "the return", func() bool {
+		return ask[hub.Details](h, http.StatusOK, "GET", path, "").Phase.String() != "reconnecting"
+	})
+
+	other := h.begin("flights")
+	h.refused(http.StatusConflict, "other_transport", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","transport":"webrtc"}`)
+	h.refused(http.StatusBadRequest, "bad_request", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","sdp":"v=0"}`)
+	h.key = other.AccessToken // what a page still has when it is loaded again
+	again := ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","transport":"text"}`)
+	if again.ID != other.ID || again.ResumeToken == other.ResumeToken || again.AccessToken == other.AccessToken {
+		t.Errorf("it is resumed as %+v, it was %+v", again, other)
+	}
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/conversations/"+other.ID, "")
+	h.key = again.AccessToken
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`"}`)
+	h.say(again.ID, "book a flight")
+	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+again.ID+"/commands", `{"type":"endConversation"}`)
+	eventually(t, "the end", func() bool {
+		return !ask[hub.Details](h, http.StatusOK, "GET", "/v1/conversations/"+again.ID, "").Ended.IsZero()
+	})
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+again.ResumeToken+`"}`)
+}
+
+// TestNobodyReturns: who does not come back in time has hung up.
+func TestNobodyReturns(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) {
+		o.Text = func() port.Leg { return text.New(text.Options{Linger: 200 * time.Millisecond}) }
+	})
+	made := h.begin("flights")
+	path := "/v1/conversations/" + made.ID
+	s := h.listen(path + "/events?from=1")
+	s.heard("Welcome")
+	if err := s.body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end", func() bool { return !ask[hub.Details](h, http.StatusOK, "GET", path, "").Ended.IsZero() })
 }

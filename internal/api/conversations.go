@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -29,7 +30,7 @@ type Created struct {
 	ID  string `json:"id"`
 	SDP string `json:"sdp,omitempty"` // the answer to the offer
 	// ResumeToken is good for one resumption of the conversation.
-	ResumeToken string `json:"resume_token,omitempty"`
+	ResumeToken string `json:"resume_token"`
 	// AccessToken is a bearer token for this conversation alone.
 	AccessToken string `json:"access_token"`
 }
@@ -60,15 +61,15 @@ func (s *Server) listAgents(w http.ResponseWriter, _ *http.Request, _ who) error
 
 // create begins a conversation.
 func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
-	if p.only != "" {
-		return fail(http.StatusForbidden, "forbidden", "this token is good for one conversation alone")
-	}
 	var o NewConversation
 	if err := s.read(w, r, &o); err != nil {
 		return err
 	}
 	if o.Resume != "" {
-		return fail(http.StatusNotImplemented, "no_resume", "this server cannot resume conversations yet")
+		return s.resume(w, r, p, o)
+	}
+	if p.only != "" {
+		return fail(http.StatusForbidden, "forbidden", "this token is good for one conversation alone")
 	}
 	agent, err := s.agent(o)
 	if err != nil {
@@ -88,11 +89,53 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 		return err
 	}
 	s.tokens.forget(func(id string) bool { _, ok := s.o.Hub.Find(id); return ok })
-	w.Header().Set("Location", "/v1/conversations/"+c.ID())
-	writeJSON(w, http.StatusCreated, Created{
-		ID: c.ID(), SDP: answer, AccessToken: s.tokens.forConversation(c.ID()),
-	})
+	s.created(w, c, answer)
 	return nil
+}
+
+// created answers with a conversation and new tokens for it.
+func (s *Server) created(w http.ResponseWriter, c *hub.Conversation, answer string) {
+	access, resume := s.tokens.forConversation(c.ID())
+	w.Header().Set("Location", "/v1/conversations/"+c.ID())
+	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ResumeToken: resume, AccessToken: access})
+}
+
+// resume goes on with a conversation whose client had gone, or with another
+// client in its place: the tokens that were given before are no longer good.
+func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConversation) (err error) {
+	id, keep, ok := s.tokens.take(o.Resume)
+	c, found := s.o.Hub.Find(id)
+	if !ok || !found || c.Over() || !p.resumes(c) {
+		return fail(http.StatusNotFound, "no_such_conversation", "the resume token is not known, was used, or its conversation has ended")
+	}
+	defer func() {
+		if err != nil {
+			keep()
+		}
+	}()
+	if o.Transport != "" && o.Transport != c.Transport() || o.Agent != "" && o.Agent != c.Agent() {
+		return fail(http.StatusConflict, "other_transport", "this conversation is held with %s over %s: expected the same, or neither agent nor transport", c.Agent(), c.Transport())
+	}
+	leg, negotiates := c.Leg().(Restarter)
+	answer := ""
+	switch {
+	case negotiates && o.SDP == "":
+		return fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
+	case !negotiates && o.SDP != "":
+		return fail(http.StatusBadRequest, "bad_request", "field sdp belongs to transport webrtc")
+	case negotiates:
+		if answer, err = leg.Restart(r.Context(), o.SDP); err != nil {
+			return fail(http.StatusBadRequest, "bad_offer", "the offer cannot be answered: %v", err)
+		}
+	}
+	c.Return()
+	s.created(w, c, answer)
+	return nil
+}
+
+// resumes reports whether a conversation is theirs to resume.
+func (p who) resumes(c *hub.Conversation) bool {
+	return p.all || p.only == c.ID() || p.only == "" && p.owner == c.Owner()
 }
 
 // agent finds the agent of a new conversation, and whether it can be reached by
@@ -130,7 +173,9 @@ func (s *Server) connect(r *http.Request, o NewConversation) (leg port.Leg, answ
 		if o.SDP == "" {
 			return nil, "", fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 		}
-		if leg, answer, err = s.o.WebRTC(r.Context(), o.SDP); err != nil {
+		if leg, answer, err = s.o.WebRTC(r.Context(), o.SDP); errors.Is(err, hub.ErrFull) {
+			return nil, "", err
+		} else if err != nil {
 			return nil, "", fail(http.StatusBadRequest, "bad_offer", "the offer cannot be answered: %v", err)
 		}
 		return leg, answer, nil

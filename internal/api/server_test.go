@@ -89,6 +89,7 @@ func textCall(t *testing.T, privacy conv.Privacy) hub.Call {
 				ID: id, Leg: leg, Trace: trace, TraceLive: true, AgentFiles: files, Synthesizer: text.Voice{},
 				Conv: conv.Options{
 					Agent: agent, Endpoint: "manual", Privacy: privacy, DeadAir: turn.DeadAirOptions{Off: true},
+					Limits: conv.Limits{Grace: 50 * time.Millisecond},
 				},
 			})
 		},

@@ -21,9 +21,13 @@ const maxTokens = 10_000
 type tokens struct {
 	mu     sync.Mutex
 	client map[[sha256.Size]byte]clientToken // one use: a browser may begin a conversation
-	access map[[sha256.Size]byte]string      // by conversation: good for it alone
-	ids    map[string][sha256.Size]byte      // of access tokens by conversation
+	access map[[sha256.Size]byte]string      // conversations by tokens that are good for them alone
+	resume map[[sha256.Size]byte]string      // conversations by tokens that are good for one resumption
+	held   map[string]grant                  // what was given for a conversation
 }
+
+// grant are the digests of the tokens of a conversation.
+type grant struct{ access, resume [sha256.Size]byte }
 
 type clientToken struct {
 	owner   string
@@ -34,7 +38,8 @@ type clientToken struct {
 func newTokens() *tokens {
 	return &tokens{
 		client: make(map[[sha256.Size]byte]clientToken),
-		access: make(map[[sha256.Size]byte]string), ids: make(map[string][sha256.Size]byte),
+		access: make(map[[sha256.Size]byte]string), resume: make(map[[sha256.Size]byte]string),
+		held: make(map[string]grant),
 	}
 }
 
@@ -62,25 +67,50 @@ func (t *tokens) forClient(p who, now time.Time) (token string, expires time.Tim
 	return token, expires, nil
 }
 
-// forConversation makes the token that is good for one conversation.
-func (t *tokens) forConversation(id string) string {
-	token := newSecret("at_")
+// forConversation makes the tokens of a conversation: one that is good for it
+// alone, and one with which it is resumed. Those that were given before are no
+// longer good.
+func (t *tokens) forConversation(id string) (access, resume string) {
+	access, resume = newSecret("at_"), newSecret("rt_")
+	g := grant{sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop(id)
+	t.access[g.access], t.resume[g.resume], t.held[id] = id, id, g
+	return access, resume
+}
+
+// drop forgets the tokens of a conversation. It is called with mu held.
+func (t *tokens) drop(id string) {
+	delete(t.access, t.held[id].access)
+	delete(t.resume, t.held[id].resume)
+	delete(t.held, id)
+}
+
+// take uses a resume token up. keep makes it good again, for a resumption that
+// failed.
+func (t *tokens) take(token string) (id string, keep func(), ok bool) {
 	digest := sha256.Sum256([]byte(token))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.access, t.ids[id])
-	t.access[digest], t.ids[id] = id, digest
-	return token
+	id, ok = t.resume[digest]
+	delete(t.resume, digest)
+	return id, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.held[id].resume == digest {
+			t.resume[digest] = id
+		}
+	}, ok
 }
 
-// forget drops the token of a conversation that is no longer remembered.
+// forget drops the tokens of conversations that are no longer remembered.
 func (t *tokens) forget(remembered func(id string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id, digest := range t.ids {
+	for id := range t.held {
 		if !remembered(id) {
-			delete(t.access, digest)
-			delete(t.ids, id)
+			t.drop(id)
 		}
 	}
 }

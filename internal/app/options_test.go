@@ -100,12 +100,14 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"kal16"}
 	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
 		return nil // there is one
-	case k.Path == "server.addr":
+	case k.Path == "server.addr" || k.Path == "server.webrtc.addr":
 		return []string{"127.0.0.1:1"}
 	case k.Path == "server.origins":
 		return []string{"[https://example.com]"}
 	case strings.HasSuffix(k.Path, ".url"):
 		return []string{`"http://h/y"`}
+	case k.Path == "server.webrtc.public_ips":
+		return []string{"[203.0.113.7]"}
 	case k.Path == "limits.session_warning":
 		return []string{"31s"}
 	case strings.Contains(k.Type, "`true`"):

@@ -15,6 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/internal/leg/text"
+	"github.com/hocketvoice/hocket/internal/leg/webrtc"
 	"github.com/hocketvoice/hocket/internal/panel"
 	"github.com/hocketvoice/hocket/internal/telemetry"
 	"github.com/hocketvoice/hocket/port"
@@ -40,6 +41,7 @@ type Server struct {
 	hub       *hub.Hub
 	http      *http.Server
 	listener  net.Listener
+	webrtc    *webrtc.Server
 	secrets   *secrets
 	telemetry *telemetry.Telemetry
 	close     []func() error // in the order of building
@@ -82,11 +84,13 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	handler, err := s.handler(c, agents)
-	if err != nil {
+	if err := s.listen(c); err != nil {
 		return nil, err
 	}
-	return s, s.listen(c, handler)
+	if err := s.openWebRTC(c); err != nil {
+		return nil, err
+	}
+	return s, s.route(c, agents)
 }
 
 // serverConfig is the server's section of the config.
@@ -120,11 +124,52 @@ func (s *Server) observe() (err error) {
 	return nil
 }
 
-// handler wires the API to what it serves.
-func (s *Server) handler(c config.Server, agents []*served) (http.Handler, error) {
+// listen opens the port.
+func (s *Server) listen(c config.Server) (err error) {
+	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
+		return inputError{fmt.Errorf("listen on %s: %w", c.Addr, err)}
+	}
+	s.close = append(s.close, s.listener.Close)
+	if a, ok := s.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() && s.secrets.keys == nil && !c.Open {
+		return inputError{fmt.Errorf("listen on %s: without API keys whoever reaches it could hold conversations: "+
+			"set keys in $%s or server.keys.file, or server.open in the config", c.Addr, c.Keys.Env)}
+	}
+	return nil
+}
+
+// openWebRTC opens the port of the browsers' calls.
+func (s *Server) openWebRTC(c config.Server) (err error) {
+	addr := c.WebRTC.Addr
+	if addr == "" {
+		addr = s.listener.Addr().String()
+	}
+	if s.webrtc, err = webrtc.NewServer(webrtc.Options{
+		Addr: addr, PublicIPs: c.WebRTC.PublicIPs, Linger: time.Duration(c.Resume), MaxLegs: int(c.MaxConversations), Logger: s.o.Log,
+	}); err != nil {
+		return inputError{fmt.Errorf("open the UDP port of the calls: %w", err)}
+	}
+	s.close = append(s.close, s.webrtc.Close)
+	return nil
+}
+
+// accept answers a browser.
+func (s *Server) accept(ctx context.Context, offer string) (port.Leg, string, error) {
+	leg, answer, err := s.webrtc.Accept(ctx, offer)
+	switch {
+	case errors.Is(err, webrtc.ErrFull):
+		return nil, "", hub.ErrFull
+	case err != nil:
+		return nil, "", err
+	}
+	return leg, answer, nil
+}
+
+// route wires the API to what it serves.
+func (s *Server) route(c config.Server, agents []*served) error {
+	linger := time.Duration(c.Resume)
 	o := api.Options{
-		Hub: s.hub, Text: func() port.Leg { return text.New(text.Options{}) }, Panel: panel.Files(), Log: s.o.Log,
-		Metrics: s.telemetry.Handler(),
+		Hub: s.hub, Text: func() port.Leg { return text.New(text.Options{Linger: linger}) }, WebRTC: s.accept,
+		Panel: panel.Files(), Log: s.o.Log, Metrics: s.telemetry.Handler(),
 		Call: func(agent, transport string) (hub.Call, error) {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
 			return agents[i].call(transport), nil
@@ -136,18 +181,9 @@ func (s *Server) handler(c config.Server, agents []*served) (http.Handler, error
 			Name: a.name, Title: title(a.name), Language: a.agent.Language(), Speech: a.speech != nil,
 		})
 	}
-	return api.New(o)
-}
-
-// listen opens the port.
-func (s *Server) listen(c config.Server, handler http.Handler) (err error) {
-	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
-		return inputError{fmt.Errorf("listen on %s: %w", c.Addr, err)}
-	}
-	s.close = append(s.close, s.listener.Close)
-	if a, ok := s.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() && s.secrets.keys == nil && !c.Open {
-		return inputError{fmt.Errorf("listen on %s: without API keys whoever reaches it could hold conversations: "+
-			"set keys in $%s or server.keys.file, or server.open in the config", c.Addr, c.Keys.Env)}
+	handler, err := api.New(o)
+	if err != nil {
+		return err
 	}
 	s.http = &http.Server{
 		Handler:           handler,

@@ -83,9 +83,14 @@ func engines(c *config.Config) config.Problems {
 func serverProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	s := c.Server
-	if s.Addr != "" {
-		if _, port, err := net.SplitHostPort(s.Addr); err != nil || port == "" {
-			all = append(all, c.Problem("server.addr", fmt.Sprintf("is %q: expected HOST:PORT, such as 127.0.0.1:8080", s.Addr)))
+	for _, a := range []struct{ key, addr string }{{"server.addr", s.Addr}, {"server.webrtc.addr", s.WebRTC.Addr}} {
+		if _, port, err := net.SplitHostPort(a.addr); a.addr != "" && (err != nil || port == "") {
+			all = append(all, c.Problem(a.key, fmt.Sprintf("is %q: expected HOST:PORT, such as 127.0.0.1:8080", a.addr)))
+		}
+	}
+	for i, ip := range s.WebRTC.PublicIPs {
+		if net.ParseIP(ip) == nil {
+			all = append(all, c.Problem(fmt.Sprintf("server.webrtc.public_ips[%d]", i), fmt.Sprintf("is %q: expected an IP address", ip)))
 		}
 	}
 	for i, origin := range s.Origins {

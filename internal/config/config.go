@@ -215,6 +215,7 @@ type Server struct {
 	Keys    KeyFiles `yaml:"keys"`
 	Origins []string `yaml:"origins"`
 	TLS     TLS      `yaml:"tls"`
+	WebRTC  WebRTC   `yaml:"webrtc"`
 
 	MaxConversations Count `yaml:"max_conversations"`
 	MaxPerKey        Count `yaml:"max_per_key"`
@@ -228,6 +229,12 @@ type Server struct {
 type KeyFiles struct {
 	Env  string `yaml:"env"`
 	File string `yaml:"file" path:"true"`
+}
+
+// WebRTC says where browsers connect to.
+type WebRTC struct {
+	Addr      string   `yaml:"addr"`
+	PublicIPs []string `yaml:"public_ips"`
 }
 
 // TLS names the files of a certificate.

@@ -39,6 +39,7 @@ func badCommand(format string, args ...any) error {
 // no sense, with a [*session.ActiveError] for a second start, and with
 // [session.ErrEnded] behind the end.
 func (c *Conversation) Command(m Command) error {
+	c.Return()
 	s := c.session
 	switch m.Type {
 	case "startConversation":

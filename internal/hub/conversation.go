@@ -70,6 +70,8 @@ type Conversation struct {
 	reason      string
 	stepped     bool
 
+	looking sync.Mutex // orders what the leg is told of who is there
+
 	mu          sync.Mutex // guards all below
 	figures     figures
 	transitions []Past
@@ -81,7 +83,7 @@ func newConversation(h *Hub, call Call) *Conversation {
 		id: newID(), agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
 		hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, begun: make(chan struct{}), done: make(chan struct{}),
 	}
-	c.feed.discreet = call.Privacy == conv.PrivacyNone
+	c.feed.discreet, c.feed.streamed = call.Privacy == conv.PrivacyNone, c.look
 	if call.Privacy != conv.PrivacyNone {
 		c.trace = &traceLog{bound: h.o.TraceBytes, each: c.stepLine}
 	}
@@ -163,6 +165,16 @@ func (c *Conversation) Leg() port.Leg { return c.leg }
 // Done is closed when it has ended.
 func (c *Conversation) Done() <-chan struct{} { return c.done }
 
+// Over reports whether it has ended.
+func (c *Conversation) Over() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
 func (c *Conversation) endedAt() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,6 +203,30 @@ func (c *Conversation) Details() Details {
 // Stream follows the messages.
 func (c *Conversation) Stream(o StreamOptions) (*Stream, error) {
 	return c.feed.stream(o, c.hub.o.Streams)
+}
+
+// Presence is a leg that has no connection of its own: its person is there as
+// long as somebody follows the conversation.
+type Presence interface {
+	Present(on bool)
+}
+
+// look tells such a leg who is there.
+func (c *Conversation) look() {
+	if leg, ok := c.leg.(Presence); ok {
+		c.looking.Lock()
+		defer c.looking.Unlock()
+		leg.Present(c.feed.watched() > 0)
+	}
+}
+
+// Return says that the person is there, as whatever they do does.
+func (c *Conversation) Return() {
+	if leg, ok := c.leg.(Presence); ok {
+		c.looking.Lock()
+		defer c.looking.Unlock()
+		leg.Present(true)
+	}
 }
 
 // Trace is the trace so far; ok is false where privacy forbids one.

@@ -39,6 +39,9 @@ var ErrStreams = errors.New("too many event streams of this conversation")
 type feed struct {
 	// discreet keeps words for those alone who are there when they are said.
 	discreet bool
+	// streamed, if set, is called without a lock when the number of streams has
+	// changed.
+	streamed func()
 
 	mu            sync.Mutex // guards all below
 	next          uint64     // number of the next message
@@ -46,7 +49,6 @@ type feed struct {
 	ended         bool
 	changed       chan struct{} // closed with the next change; nil: nobody waits
 	streams       int
-	left          func() // called when the last stream has gone; may be nil
 }
 
 // ring is a list that forgets its oldest.
@@ -149,6 +151,14 @@ type Stream struct {
 
 // stream opens a stream; most bounds how many there may be.
 func (f *feed) stream(o StreamOptions, most int) (*Stream, error) {
+	s, err := f.join(o, most)
+	if err == nil && f.streamed != nil {
+		f.streamed()
+	}
+	return s, err
+}
+
+func (f *feed) join(o StreamOptions, most int) (*Stream, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.streams >= most {
@@ -227,13 +237,9 @@ func (s *Stream) Close() {
 	}
 	s.closed = true
 	f.streams--
-	left := f.left
-	if f.streams > 0 {
-		left = nil
-	}
 	f.mu.Unlock()
-	if left != nil {
-		left()
+	if f.streamed != nil {
+		f.streamed()
 	}
 }
 

@@ -142,7 +142,7 @@ func TestFeedWakes(t *testing.T) {
 			t.Errorf("the end is %v", err)
 		}
 		left := 0
-		f.left = func() { left++ }
+		f.streamed = func() { left++ }
 		s.Close()
 		s.Close()
 		if left != 1 || f.watched() != 0 {

@@ -1,9 +1,11 @@
 package text
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/port"
@@ -11,6 +13,7 @@ import (
 
 var (
 	_ port.Leg         = (*Leg)(nil)
+	_ port.Watcher     = (*Leg)(nil)
 	_ port.Synthesizer = Voice{}
 )
 
@@ -18,25 +21,87 @@ var (
 const rate = 8000
 
 // Leg is a person who reads and types. Its methods are those of port.Leg; Close
-// may be called from any goroutine, more than once.
+// and Present may be called from any goroutine.
 type Leg struct {
-	once sync.Once
-	gone chan struct{}
+	linger time.Duration
+	once   sync.Once
+	gone   chan struct{} // closed by Close
+
+	mu      sync.Mutex // guards all below
+	absent  time.Time  // since when nobody is there; zero: somebody is
+	changed chan struct{}
 }
 
-// New makes a leg.
-func New(Options) *Leg { return &Leg{gone: make(chan struct{})} }
+// New makes a leg with somebody at the other end.
+func New(o Options) *Leg {
+	return &Leg{
+		linger: cmp.Or(o.Linger, 5*time.Minute), gone: make(chan struct{}), changed: make(chan struct{}),
+	}
+}
 
 // Rate is the sampling rate of the silence, in hertz.
 func (*Leg) Rate() int { return rate }
 
-// Read waits until the person has gone: nobody speaks.
+// Read waits until the person has gone for good: nobody speaks.
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
-	select {
-	case <-l.gone:
-		return audio.Frame{}, io.EOF
-	case <-ctx.Done():
-		return audio.Frame{}, ctx.Err()
+	for {
+		_, changed, left := l.state()
+		var over <-chan time.Time
+		if left > 0 {
+			over = time.After(left)
+		}
+		select {
+		case <-l.gone:
+			return audio.Frame{}, io.EOF
+		case <-over:
+			_ = l.Close() // it never fails
+		case <-changed:
+		case <-ctx.Done():
+			return audio.Frame{}, ctx.Err()
+		}
+	}
+}
+
+// state is the line's, what is closed when it changes, and how long the leg
+// still waits for a person who has gone, 0 while they are there.
+func (l *Leg) state() (line port.Line, changed <-chan struct{}, left time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.absent.IsZero() {
+		return port.LineUp, l.changed, 0
+	}
+	return port.LineShaky, l.changed, max(1, l.linger-time.Since(l.absent))
+}
+
+// Present says whether the person is there: whether they follow what is said.
+func (l *Leg) Present(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.absent.IsZero() == on {
+		return
+	}
+	l.absent = time.Time{}
+	if !on {
+		l.absent = time.Now()
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Watch waits for the line's next state.
+func (l *Leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
+	for {
+		line, changed, _ := l.state()
+		if line != last {
+			return line, nil
+		}
+		select {
+		case <-l.gone:
+			return line, io.EOF
+		case <-changed:
+		case <-ctx.Done():
+			return line, ctx.Err()
+		}
 	}
 }
 
@@ -49,7 +114,7 @@ func (*Leg) Clear(context.Context) error { return nil }
 // Notify does nothing: who reads has the events of the conversation.
 func (*Leg) Notify(port.Notice) {}
 
-// Close says that the person has gone.
+// Close says that the person has gone for good.
 func (l *Leg) Close() error {
 	l.once.Do(func() { close(l.gone) })
 	return nil

@@ -1,0 +1,379 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hocketvoice/hocket/internal/bench"
+)
+
+// running is a server that runs in this process.
+type running struct {
+	t      *testing.T
+	url    string
+	key    string
+	client *http.Client
+	reload chan os.Signal
+	log    *lockedBuffer
+	stop   context.CancelFunc
+	done   chan error
+	notes  []string
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// serve runs a server with a config.
+func serve(t *testing.T, config string) *running {
+	t.Helper()
+	goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	before := goleak.IgnoreCurrent()
+	path := filepath.Join(t.TempDir(), "hocket.yaml")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{
+		t: t, reload: make(chan os.Signal, 1), log: &lockedBuffer{}, done: make(chan error, 1),
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}, //nolint:gosec // its own certificate
+	}
+	s, err := NewServer(ServeOptions{
+		Config: path, Addr: "127.0.0.1:0", Reload: r.reload, Log: slog.New(slog.NewJSONHandler(r.log, nil)),
+		Note: func(n string) { r.notes = append(r.notes, n) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.url = s.URL()
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	go func() { r.done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-r.done; err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		r.client.CloseIdleConnections()
+		goleak.VerifyNone(t, before)
+	})
+	return r
+}
+
+// do makes a request and reads the answer into v, which may be nil.
+func (r *running) do(method, path, body string, v any) int {
+	r.t.Helper()
+	q, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if r.key != "" {
+		q.Header.Set("Authorization", "Bearer "+r.key)
+	}
+	w, err := r.client.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	b, err := io.ReadAll(w.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if v != nil {
+		if err := json.Unmarshal(b, v); err != nil {
+			r.t.Fatalf("%s %s: %v: %s", method, path, err, b)
+		}
+	}
+	return w.StatusCode
+}
+
+type createdAnswer struct {
+	ID, SDP     string
+	ResumeToken string `json:"resume_token"`
+	AccessToken string `json:"access_token"`
+}
+
+// phase is a conversation's.
+func (r *running) phase(id string) string {
+	var d struct{ Phase string }
+	r.do("GET", "/v1/conversations/"+id, "", &d)
+	return d.Phase
+}
+
+func (r *running) eventually(what string, fits func() bool) {
+	r.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(15 * time.Second)
+	for !fits() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			r.t.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+// certificate writes a certificate and its key.
+func certificate(t *testing.T, dir, name string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: cert}, "key.pem": {Type: "EC PRIVATE KEY", Bytes: private},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestServeSecrets: keys and certificate are replaced while the server runs, and
+// what cannot be read leaves the old ones in use.
+func TestServeSecrets(t *testing.T) {
+	dir := t.TempDir()
+	certificate(t, dir, "first.example")
+	keys := filepath.Join(dir, "keys")
+	write := func(text string) {
+		if err := os.WriteFile(keys, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const one, two = "key-number-one-0123456789", "key-number-two-0123456789"
+	write("office " + one + "\n")
+	r := serve(t, fmt.Sprintf("server: {keys: {file: %s}, tls: {cert: %s/cert.pem, key: %s/key.pem}, drain: off}", keys, dir, dir))
+	if !strings.HasPrefix(r.url, "https://") {
+		t.Fatalf("it serves on %s", r.url)
+	}
+	status := func(key string) int {
+		r.key = key
+		return r.do("GET", "/v1/agents", "", nil)
+	}
+	name := func() string {
+		r.client.CloseIdleConnections()
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := r.client.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Body.Close()
+		return w.TLS.PeerCertificates[0].DNSNames[0]
+	}
+	if a, b := status(one), status(two); a != 200 || b != 401 {
+		t.Fatalf("at first %d and %d", a, b)
+	}
+	write("office " + two + "\n")
+	certificate(t, dir, "second.example")
+	r.reload <- syscall.SIGHUP
+	r.eventually("the second key", func() bool { return status(two) == 200 && status(one) == 401 })
+	r.eventually("the second certificate", func() bool { return name() == "second.example" })
+	write("short\n")
+	r.reload <- syscall.SIGHUP
+	r.eventually("the complaint", func() bool { return strings.Contains(r.log.String(), "were not replaced") })
+	if a := status(two); a != 200 {
+		t.Errorf("behind a bad file %d", a)
+	}
+	if log := r.log.String(); strings.Contains(log, one) || strings.Contains(log, two) || strings.Contains(log, "short") {
+		t.Errorf("the log holds a key:\n%s", log)
+	}
+}
+
+// TestServeRefusals: what cannot be served is said at once.
+func TestServeRefusals(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		config, addr, agent, want string
+	}{
+		{"", "0.0.0.0:0", "", "without API keys"},
+		{"", "127.0.0.1:http-x", "", "listen on"},
+		{"server: {keys: {file: nothing}}", "", "", "server.keys.file"},
+		{"server: {tls: {cert: c.yaml}}", "", "", "server.tls: has one of cert and key"},
+		{"server: {addr: here}", "", "", "server.addr"},
+		{"server: {origins: [example.com]}", "", "", "server.origins[0]"},
+		{"", "", filepath.Join(dir, "nobody.yaml"), "nobody.yaml"},
+	} {
+		path := filepath.Join(dir, "c.yaml")
+		if err := os.WriteFile(path, []byte(c.config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := ServeOptions{Config: path, Addr: c.addr}
+		if c.agent != "" {
+			o.Agents = []string{c.agent}
+		}
+		if _, err := NewServer(o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, expected %q", c.config, c.addr, err, c.want)
+		}
+	}
+	t.Setenv(DefaultKeysEnv, "tiny")
+	if _, err := NewServer(ServeOptions{Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), DefaultKeysEnv) || strings.Contains(err.Error(), "tiny") {
+		t.Errorf("a short key: %v", err)
+	}
+}
+
+// TestServeText holds a conversation by text with the agent that is part of the
+// program, and finds it in the metrics.
+func TestServeText(t *testing.T) {
+	r := serve(t, "server: {drain: off}")
+	var made createdAnswer
+	if status := r.do("POST", "/v1/conversations", `{"transport":"text"}`, &made); status != 201 {
+		t.Fatal(status)
+	}
+	r.eventually("listening", func() bool { return r.phase(made.ID) == "listening.ready" })
+	if status := r.do("POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"send_text","text":"book a flight"}`, nil); status != 202 {
+		t.Fatal(status)
+	}
+	var d struct {
+		Metrics struct {
+			AgentTurns int `json:"agent_turns"`
+		}
+	}
+	r.eventually("the answer", func() bool {
+		r.do("GET", "/v1/conversations/"+made.ID, "", &d)
+		return d.Metrics.AgentTurns == 2
+	})
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := r.client.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	b, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`hocket_conversations{agent="flights",transport="text"} 1`,
+		`hocket_conversations_by_phase{phase="listening.ready"} 1`,
+		`hocket_turns_total{agent="flights",outcome="turn-completed",role="agent"} 2`,
+		`hocket_turns_total{agent="flights",outcome="turn-completed",role="user"} 1`,
+		`hocket_time_to_first_audio_seconds_count{agent="flights"} 1`,
+		`hocket_answer_stage_seconds_count{stage="voice"} 1`,
+	} {
+		if !strings.Contains(string(b), line+"\n") {
+			t.Errorf("the metrics have no %s", line)
+		}
+	}
+	if !strings.Contains(string(b), "hocket_frame_lateness_seconds_bucket") {
+		t.Error("the metrics have no lateness")
+	}
+}
+
+// TestServeWebRTC: a browser calls, is lost, and another one goes on with the
+// conversation.
+func TestServeWebRTC(t *testing.T) {
+	r := serve(t, "server: {drain: off}\nlimits: {grace: 100ms}")
+	var agents struct {
+		Agents []struct{ Speech bool }
+	}
+	r.do("GET", "/v1/agents", "", &agents)
+	if !agents.Agents[0].Speech {
+		t.Skipf("this build has no recognizer or no voice: %v", r.notes)
+	}
+	var heard atomic.Int64
+	dial := func(request func(offer string) string) (*bench.Browser, createdAnswer) {
+		t.Helper()
+		browser, err := bench.NewBrowser(bench.BrowserOptions{
+			Source: func() []byte { return nil }, Sink: func([]byte) { heard.Add(1) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		offer, err := browser.Offer(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made createdAnswer
+		if status := r.do("POST", "/v1/conversations", request(offer), &made); status != 201 {
+			t.Fatalf("status %d", status)
+		}
+		if err := browser.Answer(t.Context(), made.SDP); err != nil {
+			t.Fatal(err)
+		}
+		return browser, made
+	}
+	quoted := func(s string) string {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	first, made := dial(func(offer string) string {
+		return `{"agent":"flights","transport":"webrtc","sdp":` + quoted(offer) + `}`
+	})
+	r.eventually("the greeting", func() bool { return heard.Load() > 20 })
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the loss", func() bool { return r.phase(made.ID) == "reconnecting" })
+	before := heard.Load()
+	second, again := dial(func(offer string) string {
+		return `{"resume":` + quoted(made.ResumeToken) + `,"sdp":` + quoted(offer) + `}`
+	})
+	if again.ID != made.ID || again.ResumeToken == made.ResumeToken {
+		t.Errorf("it goes on as %+v, it was %+v", again, made)
+	}
+	r.eventually("the return", func() bool { return r.phase(made.ID) != "reconnecting" })
+	if status := r.do("POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"send_text","text":"book a flight"}`, nil); status != 202 {
+		t.Fatal(status)
+	}
+	r.eventually("the answer", func() bool { return heard.Load() > before+20 })
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
