@@ -19,13 +19,10 @@ var sounds = map[string]string{
 	"story":   "Please tell me a story",
 }
 
-// clientChecks runs a client of others, whose lines tell how its checks came out.
-func clientChecks(t *testing.T, name string, want int, extra ...string) {
+// installed is the folder of a client of others, or the test is skipped.
+func installed(t *testing.T, name string) string {
+	t.Helper()
 	engine(t)
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed: the client runs on it")
-	}
 	if out, err := exec.Command(filepath.Join("testdata", "fetch"), "check").CombinedOutput(); err != nil {
 		t.Skipf("the clients are not there: internal/leg/realtime/testdata/fetch puts them into third_party %s", out)
 	}
@@ -33,6 +30,25 @@ func clientChecks(t *testing.T, name string, want int, extra ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return home
+}
+
+// nodeClient runs a client of others in Node.
+func nodeClient(t *testing.T, name string, want int) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed: the client runs on it")
+	}
+	home := installed(t, name)
+	cmd := exec.CommandContext(t.Context(), node, "--no-warnings", "--experimental-websocket", filepath.Join("testdata", name, "client.mjs"))
+	cmd.Env = append(os.Environ(), "CLIENT_HOME="+home)
+	clientChecks(t, cmd, want)
+}
+
+// clientChecks runs a client of others, whose lines tell how its checks came out.
+func clientChecks(t *testing.T, cmd *exec.Cmd, want int) {
+	t.Helper()
 	r := newRig(t, rigOptions{keys: true})
 	secure := httptest.NewTLSServer(r.srv)
 	t.Cleanup(secure.Close)
@@ -46,10 +62,11 @@ func clientChecks(t *testing.T, name string, want int, extra ...string) {
 			t.Fatal(err)
 		}
 	}
-	args := append([]string{"--no-warnings", "--experimental-websocket"}, extra...)
-	cmd := exec.CommandContext(t.Context(), node, append(args, filepath.Join("testdata", name, "client.mjs"))...)
-	cmd.Env = append(os.Environ(),
-		"CLIENT_HOME="+home, "SERVER="+r.http.URL, "SECURE_SERVER="+secure.URL, "KEY="+key, "SOUNDS="+dir, "NODE_EXTRA_CA_CERTS="+cert)
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(cmd.Env,
+		"SERVER="+r.http.URL, "SECURE_SERVER="+secure.URL, "KEY="+key, "SOUNDS="+dir, "NODE_EXTRA_CA_CERTS="+cert)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -76,7 +93,7 @@ func clientChecks(t *testing.T, name string, want int, extra ...string) {
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("%s: %v", name, err)
+		t.Errorf("%s: %v", cmd.Path, err)
 	}
 	if n != want {
 		t.Errorf("%d checks, expected %d", n, want)
@@ -84,8 +101,13 @@ func clientChecks(t *testing.T, name string, want int, extra ...string) {
 }
 
 // npm openai, its WebSocket classes (both dialects) and its REST calls.
-func TestClientOpenAI(t *testing.T) { clientChecks(t, "openai", 21) }
+func TestClientOpenAI(t *testing.T) { nodeClient(t, "openai", 21) }
 
-// The OpenAI Agents SDK in Node: a spoken conversation with a tool and a
-// barge-in.
-func TestClientAgents(t *testing.T) { clientChecks(t, "agents", 19) }
+// The OpenAI Agents SDK in Node.
+func TestClientAgents(t *testing.T) { nodeClient(t, "agents", 19) }
+
+// OpenAI's SDK for Go. Its client is a module of its own, so that this one does not
+// carry the SDK.
+func TestClientGo(t *testing.T) {
+	clientChecks(t, exec.CommandContext(t.Context(), filepath.Join(installed(t, "openai-go"), "client")), 9)
+}
