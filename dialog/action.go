@@ -91,7 +91,7 @@ func (t *turn) call() *ActionCall {
 	if inputs == nil {
 		inputs = map[string]any{}
 	}
-	return &ActionCall{ID: p.ID, Key: p.Key, Name: p.Name, Inputs: inputs, Attempt: p.Attempt}
+	return &ActionCall{ID: p.ID, Key: p.Key, Name: p.Name, Inputs: inputs, Secrets: t.a.secretInputs(p.Name, inputs), Attempt: p.Attempt}
 }
 
 // actionEnded takes the result of the pending action. A result of another one
@@ -223,7 +223,7 @@ func (t *turn) summary(s *step) string {
 	var parts []string
 	add := func(name string) {
 		sl := t.a.slotIndex[name]
-		if sl == nil || t.st.Slots[name] == nil {
+		if sl == nil || sl.secret || t.st.Slots[name] == nil {
 			return
 		}
 		parts = append(parts, sl.label+" "+v.speak(t.st.Slots[name], sl, ""))

@@ -190,6 +190,8 @@ type SlotInfo struct {
 	Description string   `json:"description,omitempty"`
 	Values      []string `json:"values,omitempty"`
 	Required    bool     `json:"required"`
+	// Secret: its value is neither said nor shown, and no model gets it.
+	Secret bool `json:"secret,omitempty"`
 }
 
 // Settings returns the agent's settings, defaults filled in. Their maps are not
@@ -244,7 +246,7 @@ func (a *Agent) Flows() []FlowInfo {
 func (a *Agent) Slots() []SlotInfo {
 	out := make([]SlotInfo, 0, len(a.slots))
 	for _, s := range a.slots {
-		info := SlotInfo{Name: s.name, Type: s.typ, Description: s.description, Required: s.required}
+		info := SlotInfo{Name: s.name, Type: s.typ, Description: s.description, Required: s.required, Secret: s.secret}
 		for _, v := range s.values {
 			info.Values = append(info.Values, v.value)
 		}

@@ -82,6 +82,8 @@ type Expectation struct {
 	// from the dialogue's state and are not written with it: see [Agent.Expect].
 	// They are shared: nobody changes them.
 	Phrases []string `json:"-"`
+	// Secret: what is said next is not to be written down or shown.
+	Secret bool `json:"secret,omitempty"`
 	// ReadBack: what is being said repeats a value that was given; a backchannel
 	// does not break it off.
 	ReadBack bool `json:"read_back,omitempty"`
@@ -89,7 +91,7 @@ type Expectation struct {
 
 // Equal reports whether two expectations are the same.
 func (e Expectation) Equal(other Expectation) bool {
-	return e.Slot == other.Slot && e.Kind == other.Kind && e.ReadBack == other.ReadBack &&
+	return e.Slot == other.Slot && e.Kind == other.Kind && e.Secret == other.Secret && e.ReadBack == other.ReadBack &&
 		slices.Equal(e.Phrases, other.Phrases)
 }
 
@@ -104,6 +106,7 @@ type ActionCall struct {
 	Key     string
 	Name    string
 	Inputs  map[string]any // the caller's own; never nil
+	Secrets []string       // names of inputs that are not to be logged or shown
 	Attempt int            // from 1
 }
 

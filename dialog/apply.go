@@ -119,8 +119,13 @@ func (t *turn) applyAlone(cmds []Command) bool {
 	for _, c := range cmds {
 		switch c.Type {
 		case Handoff:
-			t.phrase("handoff")
-			t.handoff()
+			if t.a.settings.Handoff {
+				t.phrase("handoff")
+				t.handoff()
+			} else {
+				t.phrase("handoff_none")
+				t.again()
+			}
 			t.back()
 		case Cancel:
 			t.cancel()
@@ -260,8 +265,7 @@ func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 		r.corrected = append(r.corrected, s.name)
 		t.clearAsked(s.name)
 		if !equal(old, st.Slots[s.name]) {
-			t.phrase("updated", "label", s.label, "value", t.voice().speak(st.Slots[s.name], s, ""))
-			t.readBack = true
+			t.updated(s)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (c *compiler) linkStep(d *flowDraft, r *rawStep, next int) {
 			c.unknown(r.targetFlow, "flow", name, c.a.flowNames())
 		}
 		st.target = f
-	case stepCollect, stepSay, stepSet:
+	case stepCollect, stepSay, stepSet, stepHandoff:
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *step) follows() []int {
 			return []int{s.exit}
 		}
 		return []int{s.body[0], s.exit}
-	case stepLink:
+	case stepLink, stepHandoff:
 		return []int{endTarget}
 	case stepAction:
 		if s.failsTo {

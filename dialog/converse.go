@@ -93,6 +93,7 @@ func (t *turn) answerSlot() {
 func (t *turn) validating(s *slot) {
 	st := t.st
 	old := st.Slots[s.name]
+	t.told(s)
 	st.Slots[s.name] = t.rd.raw // rule 3: "Temporary, will be normalized"
 	t.enter(ValidatingSlot)
 	st.Slots[s.name] = old
@@ -103,6 +104,10 @@ func (t *turn) take(s *slot, value any, sure certainty) {
 	st := t.st
 	switch sure {
 	case doubtful:
+		if s.secret { // it is not said again to ask about it
+			t.reject(s, "doubtful")
+			return
+		}
 		t.refused = true
 		st.Suggested = &Suggestion{s.name, value}
 		t.trace("slot_doubtful", TraceData{Slot: s.name, Value: canon(value)})
@@ -144,8 +149,7 @@ func (t *turn) filled(s *slot) {
 			return
 		}
 		if a.Correction {
-			t.phrase("updated", "label", s.label, "value", t.voice().speak(st.Slots[s.name], s, ""))
-			t.readBack = true
+			t.updated(s)
 			t.rewind([]string{s.name}, a.Reopen)
 		}
 		return

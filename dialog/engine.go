@@ -187,6 +187,9 @@ type turn struct {
 	ts   float64
 	flow *flow // of CurrentFlow, nil without one
 
+	awaited string // slot that was awaited when the message came
+	secret  bool   // the message has a secret in it
+
 	out       Output
 	readBack  bool
 	steps     int
@@ -203,7 +206,7 @@ type turn struct {
 }
 
 func (a *Agent) turn(st *State, now time.Time) *turn {
-	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.flowIndex[st.CurrentFlow], before: st.ConversationState}
+	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.flowIndex[st.CurrentFlow], before: st.ConversationState, awaited: st.WaitingForSlot}
 }
 
 // read cuts a text into tokens for the rest of the turn.
@@ -247,6 +250,14 @@ func (t *turn) trace(event string, d TraceData) {
 		return
 	}
 	st := t.st
+	if s := t.a.slotIndex[d.Slot]; s != nil && s.secret {
+		if d.Value != nil {
+			d.Value = hidden
+		}
+		if d.Detail != "" {
+			d.Detail = hidden
+		}
+	}
 	if n := len(st.Trace); n >= limit {
 		st.Trace = slices.Delete(st.Trace, 0, n-limit+max(1, limit/4))
 	}
@@ -287,6 +298,7 @@ func (t *turn) fail(kind, message string) {
 // finish completes the output of the turn.
 func (t *turn) finish() Output {
 	st := t.st
+	t.hide()
 	if len(t.out.Say) > 0 {
 		st.LastResponse = joinLines(t.out.Say)
 		st.ReadBack = t.readBack
@@ -300,20 +312,6 @@ func (t *turn) finish() Output {
 	}
 	st.tidy()
 	return t.out
-}
-
-func joinLines(lines []Line) string {
-	if len(lines) == 1 {
-		return lines[0].Text
-	}
-	var b strings.Builder
-	for i, l := range lines {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(l.Text)
-	}
-	return b.String()
 }
 
 // tidy keeps empty lists nil, as they read back from JSON.
@@ -332,85 +330,6 @@ func (s *State) tidy() {
 	}
 }
 
-// scope is where templates find values.
-func (t *turn) scope() scope {
-	return scope{
-		get:   func(name string) any { return t.st.Slots[name] },
-		slot:  t.a.slotOf,
-		voice: t.voice(),
-	}
-}
-
-func (t *turn) voice() voice { return voice{l: t.a.lang, today: civilOf(t.now)} }
-
-// sayMessage says one of the variants of a message. It reports whether there
-// was anything to say.
-func (t *turn) sayMessage(m variants, fixed bool) bool {
-	tpl := m.pick(t.st.TurnCount)
-	if tpl == nil {
-		return false
-	}
-	return t.sayTemplate(tpl, fixed)
-}
-
-func (t *turn) sayTemplate(tpl *template, fixed bool) bool {
-	text, err := tpl.render(t.scope())
-	if err != nil {
-		t.fail("TemplateError", err.Error())
-		return false
-	}
-	for _, n := range tpl.names {
-		if t.a.slotIndex[n] != nil && t.st.Slots[n] != nil {
-			t.readBack = true
-		}
-	}
-	return t.sayText(text, fixed || !t.a.settings.Rephrase)
-}
-
-func (t *turn) sayText(text string, fixed bool) bool {
-	if text = strings.TrimSpace(text); text == "" {
-		return false
-	}
-	t.out.Say = append(t.out.Say, Line{Text: text, Fixed: fixed})
-	return true
-}
-
-// phrase says a phrase of the engine with values of its own.
-func (t *turn) phrase(key string, values ...string) {
-	tpl := t.a.messages[key].pick(t.st.TurnCount)
-	if tpl == nil {
-		return
-	}
-	t.phraseOf(tpl, values...)
-}
-
-func (t *turn) phraseOf(tpl *template, values ...string) {
-	s := t.scope()
-	get := s.get
-	s.get = func(name string) any {
-		for i := 0; i+1 < len(values); i += 2 {
-			if values[i] == name {
-				return values[i+1]
-			}
-		}
-		return get(name)
-	}
-	s.slot = func(name string) *slot {
-		for i := 0; i+1 < len(values); i += 2 {
-			if values[i] == name {
-				return nil
-			}
-		}
-		return t.a.slotOf(name)
-	}
-	text, err := tpl.render(s)
-	if err != nil {
-		t.fail("TemplateError", err.Error())
-		return
-	}
-	t.sayText(text, true)
-}
-
 // maxRecent bounds how far back the order of the slots is remembered.
 const maxRecent = 64
 
@@ -418,6 +337,7 @@ const maxRecent = 64
 func (t *turn) set(name string, value any) {
 	t.st.Slots[name] = canon(value)
 	st := t.st
+	t.told(t.a.slotIndex[name])
 	if i := slices.Index(st.Recent, name); i >= 0 {
 		st.Recent = slices.Delete(st.Recent, i, i+1)
 	}

@@ -366,7 +366,7 @@ func (t *turn) expect() Expectation {
 		if s == nil {
 			return e
 		}
-		e.Slot, e.Kind, e.Phrases = s.name, s.kind, s.phrases
+		e.Slot, e.Kind, e.Phrases, e.Secret = s.name, s.kind, s.phrases, s.secret
 		if step := t.collectStep(s); step != nil {
 			e.Phrases = step.phrases
 		}

@@ -98,9 +98,10 @@ type compiler struct {
 
 // nameRef is a use of a slot or variable, checked when all are known.
 type nameRef struct {
-	at   node
-	name string
-	what string
+	at    node
+	name  string
+	what  string
+	shows bool // where people see it: in a message, in another slot
 }
 
 // maxProblems bounds what is reported; a file with more is not what it seems.
@@ -274,7 +275,7 @@ func (c *compiler) message(n node, what string) variants {
 			continue
 		}
 		for _, name := range t.names {
-			c.refs = append(c.refs, nameRef{item, name, what})
+			c.refs = append(c.refs, nameRef{item, name, what, true})
 		}
 		out = append(out, t)
 	}
@@ -294,7 +295,7 @@ func (c *compiler) expression(n node, what string) *expr {
 		return nil
 	}
 	for _, name := range e.names {
-		c.refs = append(c.refs, nameRef{n, name, what})
+		c.refs = append(c.refs, nameRef{n, name, what, false})
 	}
 	return e
 }
@@ -345,6 +346,7 @@ func (c *compiler) compile(files []File) {
 		}
 	}
 	c.checkRefs()
+	c.checkSecrets()
 	c.checkStart(sections["settings"])
 	if len(files) > 0 && len(c.a.flows) == 0 && c.a.instructions == "" && !HasErrors(c.problems) {
 		c.fail(node{file: files[0].Name}, "the agent has neither flows nor instructions")

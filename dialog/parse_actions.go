@@ -115,7 +115,7 @@ func (c *compiler) actionInputs(a *Action, n node, optional bool) []ActionInput 
 	what := "action " + a.Name + ".inputs"
 	var out []ActionInput
 	add := func(at node, name, from string) {
-		c.refs = append(c.refs, nameRef{at, from, what})
+		c.refs = append(c.refs, nameRef{at, from, what, false})
 		in := ActionInput{Name: name, From: from, Optional: optional}
 		if s := c.a.slotIndex[from]; s != nil && !s.required {
 			in.Optional = true

@@ -126,6 +126,7 @@ func (c *compiler) slotFields(d *slotDraft, def node) {
 		"validation_error_message": func(_, v node) {
 			s.invalid = firstVariants(s.invalid, c.message(v, what+".validation_error_message"))
 		},
+		"secret":   func(_, v node) { s.secret = c.boolean(v, what+".secret", false) },
 		"help":     func(_, v node) { s.help = firstVariants(s.help, c.message(v, what+".help")) },
 		"values":   func(_, v node) { c.slotValues(d, v) },
 		"options":  func(_, v node) { c.slotValues(d, v) },

@@ -16,6 +16,7 @@ var stepFields = [][]string{
 	stepWhile:   {"condition", "do", "exit_to"},
 	stepCall:    {"target"},
 	stepLink:    {"target"},
+	stepHandoff: {"message"},
 }
 
 func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
@@ -85,6 +86,12 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	}
 	c.fields(n, "flow "+d.f.name+", "+what+" ("+st.typ.String()+")", handlers)
 	st.message = c.message(message, what+".message")
+	if do.kind == nodeSequence {
+		r.body = do.items
+	}
+	if st.typ == stepWhile && len(r.body) == 0 {
+		c.fail(n, "%s: want a list of steps in the field do", what)
+	}
 
 	switch st.typ {
 	case stepCollect:
@@ -99,6 +106,8 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		c.branchStep(r, n, slotNode, evaluate)
 	case stepConfirm:
 		c.confirmStep(r, slotNode)
+	case stepHandoff:
+		c.handoffStep(n, what)
 	case stepSet:
 		c.setStep(r, n, slotsNode)
 		if condition.given() {
@@ -109,12 +118,6 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 			c.fail(n, "%s: want a condition", what)
 		} else {
 			st.condition = c.expression(condition, what+".condition")
-		}
-		if do.kind == nodeSequence {
-			r.body = do.items
-		}
-		if len(r.body) == 0 {
-			c.fail(n, "%s: want a list of steps in the field do", what)
 		}
 	case stepCall, stepLink:
 		r.targetFlow = target
@@ -128,6 +131,12 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		}
 	}
 	st.reads = append(st.reads, st.message.names()...)
+}
+
+func (c *compiler) handoffStep(n node, what string) {
+	if !c.a.settings.Handoff {
+		c.fail(n, "%s: settings.handoff is false: nobody takes over", what)
+	}
 }
 
 func (c *compiler) collectStep(d *flowDraft, r *rawStep, n, slotNode node) {
@@ -321,7 +330,13 @@ func (c *compiler) settingOf(name string, v node, what string) setting {
 	switch {
 	case v.kind == nodeScalar && strings.HasPrefix(strings.TrimSpace(v.text), "="):
 		v.text = strings.TrimPrefix(strings.TrimSpace(v.text), "=")
+		before := len(c.refs)
 		set.expr = c.expression(v, what+"."+name)
+		if to := c.a.slotIndex[name]; (to == nil || !to.secret) && set.expr != nil && set.expr.root.op == "name" {
+			for i := before; i < len(c.refs); i++ {
+				c.refs[i].shows = true
+			}
+		}
 	case v.kind == nodeScalar && strings.Contains(v.text, "{"):
 		m := c.message(v, what+"."+name)
 		if len(m) == 1 {

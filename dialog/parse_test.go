@@ -118,7 +118,7 @@ flows:
 		{"unknown type", `
 slots: {d: {type: dat}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: sai, message: hi}]}}
-`, []string{`slot d: unknown type "dat" (did you mean "date"?)`, `unknown type of step "sai": want one of collect, say, action, branch, confirm, set, while, call, link (did you mean "say"?)`}},
+`, []string{`slot d: unknown type "dat" (did you mean "date"?)`, `unknown type of step "sai": want one of collect, say, action, branch, confirm, set, while, call, link, handoff (did you mean "say"?)`}},
 		{"unknown fields are warnings", validHead + `
 flows:
   f:

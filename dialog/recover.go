@@ -197,7 +197,7 @@ func (t *turn) doubt() bool {
 		return false
 	}
 	s := t.a.slotIndex[st.WaitingForSlot]
-	if s == nil || s.free() || s.typ == TypeBoolean {
+	if s == nil || s.free() || s.secret || s.typ == TypeBoolean {
 		return false
 	}
 	value, sure, direct := t.simple(s)

@@ -34,6 +34,9 @@ type voice struct {
 
 // speak is a value as the agent says it. The slot, if any, says what it is.
 func (v voice) speak(value any, s *slot, format string) string {
+	if s != nil && s.secret && value != nil {
+		return hidden
+	}
 	switch value := value.(type) {
 	case nil:
 		return ""

@@ -166,6 +166,9 @@ func (a *Agent) promptValues(st *State) string {
 }
 
 func (a *Agent) promptValue(s *slot, value any) string {
+	if s.secret {
+		return quoted(hidden)
+	}
 	if text, ok := value.(string); ok {
 		value = cutText(text, promptBytes/10)
 	}

@@ -185,9 +185,28 @@ func (t *turn) run(s *step) bool {
 		t.trace("flow_completed", TraceData{Flow: t.flow.name, Detail: "link"})
 		t.enterCalled(s.target)
 		return true
+	case stepHandoff:
+		return t.runHandoff(s)
 	default:
 		panic(fmt.Sprintf("dialog: unexpected step type %d", s.typ))
 	}
+}
+
+// runHandoff gives the user to a person. All flows are left: the person goes on.
+func (t *turn) runHandoff(s *step) bool {
+	t.st.CurrentStep = s.id
+	if !t.sayMessage(s.message, s.fixed) && !t.failed {
+		t.phrase("handoff")
+	}
+	if t.failed {
+		return false
+	}
+	t.visited(s)
+	t.handoff()
+	ended := FinishedFlow{Flow: t.flow.name, Path: slices.Clone(t.st.Path)}
+	t.trace("flow_completed", TraceData{Flow: t.flow.name, Detail: "handoff"})
+	t.complete(&ended)
+	return false
 }
 
 func (t *turn) sayMessageOf(s *step) {

@@ -65,6 +65,7 @@ type slot struct {
 	typ         SlotType
 	kind        string // for Expectation.Kind
 	required    bool
+	secret      bool // never said, written or shown
 	past        bool
 	currency    string
 	low, high   *float64 // numbers, or minutes for times

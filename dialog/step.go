@@ -15,10 +15,11 @@ const (
 	stepWhile
 	stepCall
 	stepLink
+	stepHandoff
 )
 
 // stepTypeNames are the names in files, in the order of the constants.
-var stepTypeNames = []string{"collect", "say", "action", "branch", "confirm", "set", "while", "call", "link"}
+var stepTypeNames = []string{"collect", "say", "action", "branch", "confirm", "set", "while", "call", "link", "handoff"}
 
 func (t stepType) String() string { return stepTypeNames[t] }
 
@@ -93,7 +94,7 @@ func (s *step) decides() bool {
 	switch s.typ {
 	case stepBranch, stepSet, stepWhile, stepCall, stepLink:
 		return true
-	case stepCollect, stepSay, stepAction, stepConfirm:
+	case stepCollect, stepSay, stepAction, stepConfirm, stepHandoff:
 		return false
 	default:
 		return false

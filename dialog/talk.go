@@ -197,6 +197,8 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 		value := t.st.Slots[c.Slot]
 		text := t.voice().speak(value, s, "")
 		switch {
+		case s != nil && s.secret:
+			t.phrase("slot_secret", "label", label)
 		case text != "":
 			t.phrase("slot_value", "label", label, "value", text)
 			t.readBack = true

@@ -28,11 +28,11 @@ func (t *turn) understand() {
 	st.NLUCalls++
 	st.LastNLUCall = t.ts
 	t.trace("nlu", TraceData{})
-	if t.a.settings.Model.Understanding && !t.plain() {
+	if s := t.a.slotIndex[st.WaitingForSlot]; t.a.settings.Model.Understanding && !t.plain() && (s == nil || !s.secret) {
 		st.Pending = t.rd.raw
 		st.Cache, st.Suggested = nil, t.suggested
 		t.out.Understand = &UnderstandRequest{
-			Text: t.rd.raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: cloneValues(st.Slots),
+			Text: t.rd.raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: t.a.maskSlots(cloneValues(st.Slots)),
 		}
 		if t.flow != nil {
 			t.out.Understand.Flow = t.flow.name
@@ -55,7 +55,9 @@ func (t *turn) understandLocally(context string) {
 		cmds[i].Value = canon(cmds[i].Value)
 	}
 	t.st.Cache = &NLUCache{Text: t.rd.raw, Context: context}
-	if len(cmds) > 0 {
+	if slices.ContainsFunc(cmds, func(c Command) bool { s := t.a.slotIndex[c.Slot]; return s != nil && s.secret }) {
+		t.st.Cache = nil
+	} else if len(cmds) > 0 {
 		t.st.Cache.Commands = slices.Clone(cmds)
 	}
 	t.apply(cmds)

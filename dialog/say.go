@@ -1,0 +1,98 @@
+package dialog
+
+import "strings"
+
+// This file: what a turn says.
+
+// scope is where templates find values.
+func (t *turn) scope() scope {
+	return scope{
+		get:   func(name string) any { return t.st.Slots[name] },
+		slot:  t.a.slotOf,
+		voice: t.voice(),
+	}
+}
+
+func (t *turn) voice() voice { return voice{l: t.a.lang, today: civilOf(t.now)} }
+
+// sayMessage says one of the variants of a message. It reports whether there
+// was anything to say.
+func (t *turn) sayMessage(m variants, fixed bool) bool {
+	tpl := m.pick(t.st.TurnCount)
+	if tpl == nil {
+		return false
+	}
+	return t.sayTemplate(tpl, fixed)
+}
+
+func (t *turn) sayTemplate(tpl *template, fixed bool) bool {
+	text, err := tpl.render(t.scope())
+	if err != nil {
+		t.fail("TemplateError", err.Error())
+		return false
+	}
+	for _, n := range tpl.names {
+		if t.a.slotIndex[n] != nil && t.st.Slots[n] != nil {
+			t.readBack = true
+		}
+	}
+	return t.sayText(text, fixed || !t.a.settings.Rephrase)
+}
+
+func (t *turn) sayText(text string, fixed bool) bool {
+	if text = strings.TrimSpace(text); text == "" {
+		return false
+	}
+	t.out.Say = append(t.out.Say, Line{Text: text, Fixed: fixed})
+	return true
+}
+
+// phrase says a phrase of the engine with values of its own.
+func (t *turn) phrase(key string, values ...string) {
+	tpl := t.a.messages[key].pick(t.st.TurnCount)
+	if tpl == nil {
+		return
+	}
+	t.phraseOf(tpl, values...)
+}
+
+func (t *turn) phraseOf(tpl *template, values ...string) {
+	s := t.scope()
+	get := s.get
+	s.get = func(name string) any {
+		for i := 0; i+1 < len(values); i += 2 {
+			if values[i] == name {
+				return values[i+1]
+			}
+		}
+		return get(name)
+	}
+	s.slot = func(name string) *slot {
+		for i := 0; i+1 < len(values); i += 2 {
+			if values[i] == name {
+				return nil
+			}
+		}
+		return t.a.slotOf(name)
+	}
+	text, err := tpl.render(s)
+	if err != nil {
+		t.fail("TemplateError", err.Error())
+		return
+	}
+	t.sayText(text, true)
+}
+
+func joinLines(lines []Line) string {
+	if len(lines) == 1 {
+		return lines[0].Text
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(l.Text)
+	}
+	return b.String()
+}
