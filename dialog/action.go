@@ -204,7 +204,7 @@ func (t *turn) askConfirmation(s *step) {
 	if s.typ == stepAction {
 		m, key = s.action.confirmation, "confirm_action"
 	}
-	if !t.sayMessage(m, s.fixed) && !t.failed {
+	if !t.sayMessage(m, s.wording) && !t.failed {
 		if summary := t.summary(s); summary != "" {
 			t.phrase(key, "summary", summary)
 			t.readBack = true

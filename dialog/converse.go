@@ -183,7 +183,7 @@ func (t *turn) reject(s *slot, why string) {
 
 // invalid says that a value does not do.
 func (t *turn) invalid(s *slot) {
-	if st := t.collectStep(s); st != nil && t.sayMessage(st.invalid, st.fixed) || t.sayMessage(s.invalid, true) {
+	if st := t.collectStep(s); st != nil && t.sayMessage(st.invalid, st.wording) || t.sayMessage(s.invalid, wordingFixed) {
 		t.asked = s // the file's own words ask anew
 		return
 	}

@@ -32,7 +32,7 @@ func (a *Agent) Start(st *State, now time.Time) Output {
 		}
 	}
 	t := a.turn(st, now)
-	t.sayMessage(a.messages["greeting"], true)
+	t.sayMessage(a.messages["greeting"], wordingFixed)
 	if a.start != nil {
 		t.enter(Understanding)
 		t.startFlow(a.start, true)
@@ -169,7 +169,7 @@ func (a *Agent) RecoverFromError(st *State, now time.Time) Output {
 		return t.finish()
 	}
 	t.enter(Understanding)
-	t.sayMessage(a.messages["recovered"], true)
+	t.sayMessage(a.messages["recovered"], wordingFixed)
 	said := t.out.Say
 	t.retry()
 	if recovery != ExecutingAction { // the seed says this alone
@@ -291,8 +291,8 @@ func (t *turn) fail(kind, message string) {
 	t.trace("error", TraceData{From: from, Detail: kind + ": " + message, Step: t.st.CurrentStep})
 	t.enter(Error)
 	t.out.Act, t.out.Understand, t.out.Ask = nil, nil, false
-	t.sayMessage(t.a.messages["error"], true)
-	t.sayMessage(t.a.messages["error_offer"], true)
+	t.sayMessage(t.a.messages["error"], wordingFixed)
+	t.sayMessage(t.a.messages["error_offer"], wordingFixed)
 }
 
 // finish completes the output of the turn.

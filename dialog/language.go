@@ -43,6 +43,7 @@ type languageData struct {
 	Roles            []roleData          `json:"roles"`
 	Synonyms         [][]string          `json:"synonyms"`   // words of one meaning
 	NotWanted        []string            `json:"not_wanted"` // before a wish that is none
+	Negations        []string            `json:"negations"`  // words that make a sentence say the opposite
 	Others           []string            `json:"others"`     // of what was found, another is wanted
 	Tells            []string            `json:"tells"`      // before what somebody wants to know
 	TypeNames        map[string][]string `json:"type_names"` // what people call a slot of the type
@@ -85,6 +86,7 @@ type language struct {
 	synonyms                                  *phraseTable   // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
+	negations                                 map[string]bool
 	typeCues, trailingLight                   map[string]*phraseTable
 
 	numbers  numberWords
@@ -165,6 +167,10 @@ func loadLanguage(tag string) (*language, error) {
 	l.soft = newPhraseTable(d.SoftMarkers)
 	l.questions = newPhraseTable(d.Questions)
 	l.notWanted = newPhraseTable(d.NotWanted)
+	l.negations = make(map[string]bool)
+	for _, w := range d.Negations {
+		l.negations[foldText(w)] = true
+	}
 	l.others = newPhraseTable(d.Others)
 	l.tells = newPhraseTable(d.Tells)
 	l.compileSynonyms()

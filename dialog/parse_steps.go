@@ -79,7 +79,7 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	handlers := map[string]func(key, value node){
 		"step": nil, "id": nil, "type": nil, "description": nil,
 		"jump_to":  func(_, v node) { r.jump = v },
-		"rephrase": func(_, v node) { st.fixed = !c.boolean(v, what+".rephrase", true) },
+		"rephrase": func(_, v node) { st.wording = c.wordingOf(v, what+".rephrase") },
 	}
 	for _, f := range stepFields[st.typ] {
 		handlers[f] = all[f]
@@ -131,6 +131,13 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		}
 	}
 	st.reads = append(st.reads, st.message.names()...)
+}
+
+func (c *compiler) wordingOf(v node, what string) wording {
+	if c.boolean(v, what, true) {
+		return wordingFree
+	}
+	return wordingFixed
 }
 
 func (c *compiler) handoffStep(n node, what string) {
@@ -340,7 +347,7 @@ func (c *compiler) settingOf(name string, v node, what string) setting {
 	case v.kind == nodeScalar && strings.Contains(v.text, "{"):
 		m := c.message(v, what+"."+name)
 		if len(m) == 1 {
-			if t := m[0]; len(t.parts) == 1 && t.parts[0].value != nil && !t.parts[0].plural && t.parts[0].format == "" {
+			if t := m[0]; len(t.parts) == 1 && t.parts[0].value != nil && t.parts[0].plural == nil && t.parts[0].format == "" {
 				set.expr = t.parts[0].value // one value alone keeps its type
 			} else {
 				set.text = t

@@ -10,6 +10,7 @@ import (
 type renderData struct {
 	Weekdays   []string `json:"weekdays"` // from Sunday
 	Months     []string `json:"months"`
+	Near       []string `json:"near"` // yesterday, today, tomorrow
 	Date       string   `json:"date"`
 	DateYear   string   `json:"date_year"`
 	And        string   `json:"and"`
@@ -56,6 +57,10 @@ func (v voice) speak(value any, s *slot, format string) string {
 	switch format {
 	case "raw", "iso":
 		return rawText(value)
+	case "relative":
+		if c, ok := parseCivil(rawText(value)); ok {
+			return v.relative(c)
+		}
 	case "date":
 		if c, ok := parseCivil(rawText(value)); ok {
 			return v.day(c)
@@ -144,6 +149,17 @@ func (v voice) day(c civil) string {
 		"{day}", strconv.Itoa(c.day),
 		"{year}", strconv.Itoa(c.year),
 	).Replace(format)
+}
+
+// relative speaks a date as its distance from today, if it is near.
+func (v voice) relative(c civil) string {
+	d := &v.l.data.Render
+	for i, name := range d.Near {
+		if c == v.today.add(i-1) {
+			return name
+		}
+	}
+	return v.day(c)
 }
 
 // clock speaks a time of day.

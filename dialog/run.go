@@ -195,7 +195,7 @@ func (t *turn) run(s *step) bool {
 // runHandoff gives the user to a person. All flows are left: the person goes on.
 func (t *turn) runHandoff(s *step) bool {
 	t.st.CurrentStep = s.id
-	if !t.sayMessage(s.message, s.fixed) && !t.failed {
+	if !t.sayMessage(s.message, s.wording) && !t.failed {
 		t.phrase("handoff")
 	}
 	if t.failed {
@@ -211,7 +211,7 @@ func (t *turn) runHandoff(s *step) bool {
 
 func (t *turn) sayMessageOf(s *step) {
 	t.st.CurrentStep = s.id
-	t.sayMessage(s.message, s.fixed)
+	t.sayMessage(s.message, s.wording)
 }
 
 // next moves behind a step. It reports whether the flow goes on.
@@ -253,8 +253,8 @@ func (t *turn) runCollect(s *step) bool {
 func (t *turn) prompt(s *slot, st *step) {
 	switch {
 	case t.asked == s:
-	case st != nil && st.typ == stepCollect && st.slot == s && t.sayMessage(st.message, st.fixed):
-	case t.sayMessage(s.prompt, false):
+	case st != nil && st.typ == stepCollect && st.slot == s && t.sayMessage(st.message, st.wording):
+	case t.sayMessage(s.prompt, wordingBySettings):
 	case s.typ == TypeBoolean:
 		t.phrase("prompt_yes_no", "label", firstUpper(s.label))
 	default:

@@ -1,8 +1,20 @@
 package dialog
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file: what a turn says.
+
+// wording says whether a model may put what is said into other words.
+type wording int
+
+const (
+	wordingBySettings wording = iota // as settings.rephrase_responses says
+	wordingFixed                     // it may not
+	wordingFree                      // it may
+)
 
 // scope is where templates find values.
 func (t *turn) scope() scope {
@@ -17,15 +29,31 @@ func (t *turn) voice() voice { return voice{l: t.a.lang, today: civilOf(t.now)} 
 
 // sayMessage says one of the variants of a message. It reports whether there
 // was anything to say.
-func (t *turn) sayMessage(m variants, fixed bool) bool {
-	tpl := m.pick(t.st.TurnCount)
+func (t *turn) sayMessage(m variants, w wording) bool {
+	tpl := t.variant(m)
 	if tpl == nil {
 		return false
 	}
-	return t.sayTemplate(tpl, fixed)
+	return t.sayTemplate(tpl, w)
 }
 
-func (t *turn) sayTemplate(tpl *template, fixed bool) bool {
+// variant chooses one of the variants of a message: by the turn, so that the same
+// dialogue always says the same, and never the one that was said last.
+func (t *turn) variant(m variants) *template {
+	tpl := m.pick(t.st.TurnCount)
+	if len(m) < 2 {
+		return tpl
+	}
+	key := m.key()
+	i := slices.Index(m, tpl)
+	if last, said := t.st.Variants[key]; said && last == i {
+		i = (i + 1) % len(m)
+	}
+	put(&t.st.Variants, key, i)
+	return m[i]
+}
+
+func (t *turn) sayTemplate(tpl *template, w wording) bool {
 	text, err := tpl.render(t.scope())
 	if err != nil {
 		t.fail("TemplateError", err.Error())
@@ -36,7 +64,7 @@ func (t *turn) sayTemplate(tpl *template, fixed bool) bool {
 			t.readBack = true
 		}
 	}
-	return t.sayText(text, fixed || !t.a.settings.Rephrase)
+	return t.sayText(text, w == wordingFixed || w == wordingBySettings && !t.a.settings.Rephrase)
 }
 
 func (t *turn) sayText(text string, fixed bool) bool {
@@ -49,7 +77,7 @@ func (t *turn) sayText(text string, fixed bool) bool {
 
 // phrase says a phrase of the engine with values of its own.
 func (t *turn) phrase(key string, values ...string) {
-	tpl := t.a.messages[key].pick(t.st.TurnCount)
+	tpl := t.variant(t.a.messages[key])
 	if tpl == nil {
 		return
 	}

@@ -61,6 +61,9 @@ type State struct {
 	Path []string
 	// Finished is the last flow that ended, which a correction re-opens.
 	Finished *FinishedFlow
+	// Variants are the indices of the variants that were said last, by a key of the
+	// message.
+	Variants map[string]int
 	// Proposed is a flow that the user was asked about.
 	Proposed string
 	// Asking is a slot that is asked for out of turn.
@@ -216,7 +219,7 @@ func (s State) Clone() State {
 	s.Trace = slices.Clone(s.Trace)
 	s.Metadata = cloneValues(s.Metadata)
 	s.Path = slices.Clone(s.Path)
-	s.GrantedFor = cloneValues(s.GrantedFor)
+	s.GrantedFor, s.Variants = cloneValues(s.GrantedFor), maps.Clone(s.Variants)
 	s.Recent = slices.Clone(s.Recent)
 	s.Given = slices.Clone(s.Given)
 	s.Stack = slices.Clone(s.Stack)

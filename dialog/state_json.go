@@ -32,6 +32,7 @@ type stateJSON struct {
 	Stack        []Frame        `json:"flow_stack,omitempty"`
 	Path         []string       `json:"path,omitempty"`
 	Finished     *FinishedFlow  `json:"finished_flow,omitempty"`
+	Variants     map[string]int `json:"variants,omitempty"`
 	Proposed     string         `json:"proposed_flow,omitempty"`
 	Asking       *Asking        `json:"asking,omitempty"`
 	Suggested    *Suggestion    `json:"suggested,omitempty"`
@@ -57,7 +58,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Version: SchemaVersion, Messages: s.Messages, Slots: s.Slots, CurrentFlow: s.CurrentFlow,
 		ConversationState: s.ConversationState, TurnCount: s.TurnCount, LastResponse: s.LastResponse,
 		Trace: s.Trace, Metadata: s.Metadata,
-		NLUCalls: s.NLUCalls, Cache: s.Cache, Stack: s.Stack, Path: s.Path, Finished: s.Finished, Proposed: s.Proposed,
+		NLUCalls: s.NLUCalls, Cache: s.Cache, Stack: s.Stack, Path: s.Path, Finished: s.Finished, Proposed: s.Proposed, Variants: s.Variants,
 		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted, GrantedFor: s.GrantedFor,
 		Action: s.Action, Checked: s.Checked, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
 		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff,
@@ -116,7 +117,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	*s = State{
 		Messages: j.Messages, Slots: j.Slots, CurrentFlow: j.CurrentFlow, ConversationState: j.ConversationState,
 		TurnCount: j.TurnCount, LastResponse: j.LastResponse, Trace: j.Trace, Metadata: j.Metadata,
-		NLUCalls: j.NLUCalls, Cache: j.Cache, Stack: j.Stack, Path: j.Path, Finished: j.Finished, Proposed: j.Proposed,
+		NLUCalls: j.NLUCalls, Cache: j.Cache, Stack: j.Stack, Path: j.Path, Finished: j.Finished, Proposed: j.Proposed, Variants: j.Variants,
 		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted, GrantedFor: j.GrantedFor,
 		Action: j.Action, Checked: j.Checked, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
 		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff,

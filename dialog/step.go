@@ -34,7 +34,7 @@ type step struct {
 	next  int // step that follows, or endTarget
 
 	message variants
-	fixed   bool // rewording is forbidden
+	wording wording
 
 	slot       *slot // collect
 	validators []namedValidator

@@ -34,7 +34,7 @@ func (t *turn) clarify() {
 
 // explain says what a slot is about.
 func (t *turn) explain(s *slot) {
-	if t.sayMessage(s.help, true) {
+	if t.sayMessage(s.help, wordingFixed) {
 		return
 	}
 	d := s.description

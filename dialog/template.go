@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,8 +12,9 @@ import (
 //
 //	{origin}                    the value as it is spoken
 //	{departure_date:iso}        in a format: raw, number, spell, date, time, money, list,
-//	                            or a currency (EUR)
+//	                            relative ("tomorrow"), or a currency (EUR)
 //	{count} {count|seat|seats}  the first word for one, the second for more
+//	{count|=0:no seats|one:a seat|other:# seats}  by number or category, # is the number
 //	{total * 2}                 an expression
 //	{{origin}}                  as {origin}
 //	\{                          a brace
@@ -28,12 +30,10 @@ type templatePart struct {
 	text   string // literal, when value is nil
 	value  *expr
 	format string
-	one    string
-	many   string
-	plural bool
+	plural *plural // forms by number; nil without
 }
 
-var templateFormats = []string{"raw", "iso", "number", "spell", "date", "time", "money", "list"}
+var templateFormats = []string{"raw", "iso", "number", "spell", "date", "time", "money", "list", "relative"}
 
 // compileTemplate parses a message.
 func compileTemplate(text string) (*template, error) {
@@ -86,11 +86,11 @@ func compilePlaceholder(content string) (templatePart, error) {
 	}
 	var part templatePart
 	if head, rest, ok := strings.Cut(content, "|"); ok {
-		one, many, ok := strings.Cut(rest, "|")
-		if !ok {
-			return part, fmt.Errorf("{%s}: want {name|one|many}", content)
+		forms, err := compilePlural(rest)
+		if err != nil {
+			return part, fmt.Errorf("{%s}: %w", content, err)
 		}
-		part.plural, part.one, part.many = true, one, many
+		part.plural = forms
 		content = strings.TrimSpace(head)
 	}
 	if head, format, ok := strings.Cut(content, ":"); ok && !strings.ContainsAny(format, `'"`) {
@@ -134,6 +134,11 @@ func (v variants) pick(turn int) *template {
 	return v[turn%len(v)]
 }
 
+// key names the variants in a state: by what their first one says.
+func (v variants) key() string {
+	return strconv.FormatUint(uint64(hashString(v[0].text, 2166136261)), 36)
+}
+
 // names are all slots and variables that the variants read.
 func (v variants) names() []string {
 	var out []string
@@ -169,12 +174,8 @@ func (t *template) render(s scope) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if p.plural {
-			if isOne(v) {
-				b.WriteString(p.one)
-			} else {
-				b.WriteString(p.many)
-			}
+		if p.plural != nil {
+			b.WriteString(p.plural.of(v, s.voice))
 			continue
 		}
 		var of *slot
@@ -187,15 +188,4 @@ func (t *template) render(s scope) (string, error) {
 		}
 	}
 	return strings.TrimSpace(b.String()), nil
-}
-
-func isOne(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return len(v) == 1
-	case map[string]any:
-		return len(v) == 1
-	}
-	f, ok := toNumber(v)
-	return ok && f == 1
 }

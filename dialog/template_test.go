@@ -84,15 +84,19 @@ func (l *language) midnight() string {
 
 func TestTemplateErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"{":           "not closed",
-		"{}":          "braces are empty",
-		"{a|b}":       "want {name|one|many}",
-		"{a:loud}":    "unknown format",
-		"{a +}":       "want a value",
-		"{{a}":        "not closed",
-		"{a} {b c}":   "want an operator",
-		"text {'x}":   "not closed",
-		"{a|b|c|d} {": "not closed",
+		"{":                       "not closed",
+		"{}":                      "braces are empty",
+		"{a|b}":                   "want {name|one|many}",
+		"{a:loud}":                "unknown format",
+		"{a +}":                   "want a value",
+		"{{a}":                    "not closed",
+		"{a} {b c}":               "want an operator",
+		"text {'x}":               "not closed",
+		"{a|b|c|d}":               "want {name|one|many}",
+		"{a|one:x|few:y}":         "want a form other",
+		"{a|one:x|one:y|other:z}": "stands twice",
+		"{a|=x:y|other:z}":        "want a number behind",
+		"{a|one:x|two}":           "want {name|one|many}, or forms as one:",
 	} {
 		if _, err := compileTemplate(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
@@ -174,5 +178,99 @@ flows: {f: {trigger: {intents: [start it]}, steps: [{step: a, type: collect, slo
 	a.Handle(&st, tuesday, Message{Text: "start it"})
 	if out := a.Handle(&st, tuesday, Message{Text: "blue"}); joinLines(out.Say) != "That is no n!" {
 		t.Errorf("said %q", joinLines(out.Say))
+	}
+}
+
+// TestPlurals: the forms of a word by CLDR's categories, by exact numbers, with the
+// number in them.
+func TestPlurals(t *testing.T) {
+	for _, c := range []struct {
+		lang, text string
+		value      any
+		want       string
+	}{
+		{"en", "{n} {n|seat|seats}", int64(1), "1 seat"},
+		{"en", "{n} {n|seat|seats}", int64(2), "2 seats"},
+		{"en", "{n} {n|seat|seats}", int64(0), "0 seats"},
+		{"en", "{n} {n|degree|degrees}", int64(-1), "-1 degree"},
+		{"en", "{n} {n|mile|miles}", 1.5, "1.5 miles"},
+		{"en", "{n|=0:no seats|one:one seat|other:# seats}", int64(0), "no seats"},
+		{"en", "{n|=0:no seats|one:one seat|other:# seats}", int64(1), "one seat"},
+		{"en", "{n|=0:no seats|one:one seat|other:# seats}", int64(12), "12 seats"},
+		{"en", "{n|one:# flight|few:# few|other:# flights}", []any{"a", "b"}, "2 flights"},
+		{"de", "{n|=0:kein Platz|one:ein Platz|other:# Plätze}", int64(1), "ein Platz"},
+		{"de", "{n|=0:kein Platz|one:ein Platz|other:# Plätze}", 2.5, "2,5 Plätze"},
+		{"de", "{n|Platz|Plätze}", int64(0), "Plätze"},
+	} {
+		l, err := loadLanguage(c.lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tpl, err := compileTemplate(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := tpl.render(scope{
+			get: func(string) any { return c.value }, slot: func(string) *slot { return nil }, voice: voice{l: l, today: civilOf(tuesday)},
+		})
+		if err != nil || got != c.want {
+			t.Errorf("%s of %v: %q, %v, want %q", c.text, c.value, got, err, c.want)
+		}
+	}
+}
+
+// TestRelativeDates: a day near today is called so.
+func TestRelativeDates(t *testing.T) {
+	for _, lang := range Languages() {
+		l, err := loadLanguage(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := voice{l: l, today: civilOf(tuesday)}
+		for date, want := range map[string]string{
+			"2025-12-01": l.data.Render.Near[0], "2025-12-02": l.data.Render.Near[1], "2025-12-03": l.data.Render.Near[2],
+			"2025-12-12": v.speak("2025-12-12", nil, "date"),
+		} {
+			if got := v.speak(date, nil, "relative"); got != want {
+				t.Errorf("%s: %s is %q, want %q", lang, date, got, want)
+			}
+		}
+	}
+}
+
+// TestNeverTwiceInARow: of several variants the one that was said last is not said
+// again, whatever was said in between, and the same dialogue says the same.
+func TestNeverTwiceInARow(t *testing.T) {
+	a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(`
+slots: {n: {type: integer, prompt: ["One?", "Two?", "Three?"]}}
+flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: n}]}}
+settings: {handoff: false}
+`)}})
+	if a == nil {
+		t.Fatal(problems)
+	}
+	talk := func() []string {
+		var st State
+		a.Start(&st, tuesday)
+		a.Handle(&st, tuesday, Message{Text: "go"})
+		var said []string
+		for i := range 40 {
+			text := []string{"purple", "help", "what do you mean", "hello", "purple", "cancel", "go"}[i%7]
+			for _, l := range a.Handle(&st, tuesday, Message{Text: text}).Say {
+				if l.Text == "One?" || l.Text == "Two?" || l.Text == "Three?" {
+					said = append(said, l.Text)
+				}
+			}
+		}
+		return said
+	}
+	said := talk()
+	for i := 1; i < len(said); i++ {
+		if said[i] == said[i-1] {
+			t.Fatalf("%q twice in a row: %q", said[i], said)
+		}
+	}
+	if len(said) < 15 || strings.Join(said, "") != strings.Join(talk(), "") {
+		t.Errorf("%q, and then something else", said)
 	}
 }

@@ -1,0 +1,89 @@
+package dialog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// plural are the forms of a word by number: {count|seat|seats}, or by the plural
+// categories of Unicode's CLDR and by exact numbers,
+// {count|=0:no seats|one:one seat|other:# seats}.
+type plural struct {
+	exact map[float64]string
+	forms map[string]string // by category; "other" is always there
+}
+
+// pluralCategories are CLDR's, of which each language uses some.
+var pluralCategories = []string{"zero", "one", "two", "few", "many", "other"}
+
+// compilePlural reads the forms.
+func compilePlural(text string) (*plural, error) {
+	parts := strings.Split(text, "|")
+	p := &plural{exact: make(map[float64]string), forms: make(map[string]string)}
+	for i, part := range parts {
+		head, form, named := strings.Cut(part, ":")
+		head = strings.TrimSpace(head)
+		switch {
+		case named && slices.Contains(pluralCategories, head):
+			if _, twice := p.forms[head]; twice {
+				return nil, fmt.Errorf("the form %q stands twice", head)
+			}
+			p.forms[head] = form
+		case named && strings.HasPrefix(head, "="):
+			n, err := strconv.ParseFloat(head[1:], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%q: want a number behind the equals sign", head)
+			}
+			p.exact[n] = form
+		case len(parts) == 2 && i == 0: // one and other
+			p.forms["one"], p.forms["other"] = parts[0], parts[1]
+			return p, nil
+		default:
+			return nil, errors.New("want {name|one|many}, or forms as one:..., other:... and =0:...")
+		}
+	}
+	if _, ok := p.forms["other"]; !ok {
+		return nil, errors.New("want a form other:... for all other numbers")
+	}
+	return p, nil
+}
+
+// of is the form for a value, with the number in place of #.
+func (p *plural) of(value any, v voice) string {
+	var n float64
+	switch x := value.(type) {
+	case []any:
+		n = float64(len(x))
+	case map[string]any:
+		n = float64(len(x))
+	default:
+		f, ok := toNumber(value)
+		if !ok {
+			return strings.ReplaceAll(p.forms["other"], "#", v.speak(value, nil, ""))
+		}
+		n = f
+	}
+	form, ok := p.exact[n]
+	if !ok {
+		if form, ok = p.forms[pluralCategory(v.l.tag, n)]; !ok {
+			form = p.forms["other"]
+		}
+	}
+	return strings.ReplaceAll(form, "#", v.speak(canonNumber(n), nil, "number"))
+}
+
+// pluralCategory is the category of a number by CLDR's rules (supplemental,
+// plurals.xml): for English and German, "one" is 1 without a fraction.
+func pluralCategory(tag string, n float64) string {
+	switch tag {
+	case "en", "de":
+		if math.Abs(n) == 1 {
+			return "one"
+		}
+	}
+	return "other"
+}
