@@ -60,6 +60,7 @@ type Conversation struct {
 	session *session.Session
 	leg     port.Leg
 	cancel  context.CancelFunc
+	shown   bool          // it runs and has a session; guarded by the hub's mu
 	begun   chan struct{} // closed with the first step
 	done    chan struct{} // closed behind the last
 	err     error         // that ended it; set before done is closed
@@ -78,9 +79,9 @@ type Conversation struct {
 	info        Info
 }
 
-func newConversation(h *Hub, call Call) *Conversation {
+func newConversation(h *Hub, id string, call Call) *Conversation {
 	c := &Conversation{
-		id: newID(), agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
+		id: id, agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
 		hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.feed.discreet, c.feed.streamed = call.Privacy == conv.PrivacyNone, c.look
@@ -94,30 +95,37 @@ func newConversation(h *Hub, call Call) *Conversation {
 	return c
 }
 
-// open makes the session.
-func (c *Conversation) open(call Call) error {
-	var trace io.Writer // stays nil without a log
-	if c.trace != nil {
-		trace = c.trace
+// Recorder takes the trace, for [session.Options].Trace with TraceLive. It is nil
+// where privacy forbids one.
+func (c *Conversation) Recorder() io.Writer {
+	if c.trace == nil {
+		return nil
 	}
-	s, err := call.Session(c.id, c.leg, trace)
-	if err != nil {
-		return err
-	}
-	c.session = s
+	return c.trace
+}
+
+// attach takes the session, and tells that there is a conversation.
+func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
+	c.session, c.cancel = s, cancel
 	c.mu.Lock()
 	c.info.Label = s.State().Label
+	info := c.info
 	c.mu.Unlock()
 	s.OnStateChanged(c.changed)
 	s.OnTurnEvent(c.turn)
 	s.OnStep(c.step)
-	return nil
+	h := c.hub
+	h.show(c)
+	h.o.Log.Info("conversation started", "conversation", c.id, "agent", c.agent, "transport", c.transport, "owner", c.owner)
+	if h.o.Watch != nil {
+		h.o.Watch.Started(info)
+	}
+	h.tell(TypeStarted, info)
 }
 
 // run holds the conversation to its end.
-func (c *Conversation) run(ctx context.Context) {
-	err := c.session.Run(ctx)
-	err = errors.Join(err, closeLeg(c.leg))
+func (c *Conversation) run(ctx context.Context) error {
+	err := errors.Join(c.session.Run(ctx), closeLeg(c.leg))
 	c.mu.Lock()
 	c.info.Ended = time.Now()
 	c.info.Phase, c.info.State, c.info.Label = conv.Idle, conv.AgentVoiceIdle.String(), c.session.State().Label
@@ -137,11 +145,8 @@ func (c *Conversation) run(ctx context.Context) {
 	c.feed.end()
 	c.err = err
 	close(c.done)
-	c.hub.retire(c)
-	c.hub.tell(TypeEnded, info)
-	if c.hub.o.Watch != nil {
-		c.hub.o.Watch.Ended(info)
-	}
+	c.hub.retire(c, info)
+	return err
 }
 
 // ID is the conversation's id.

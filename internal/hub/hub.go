@@ -75,25 +75,20 @@ func New(o Options) (*Hub, error) {
 // Start begins a conversation, which runs until it ends by itself or the hub
 // drains. It returns when the conversation takes commands.
 func (h *Hub) Start(call Call) (*Conversation, error) {
-	c := newConversation(h, call)
+	c := newConversation(h, newID(), call)
 	if err := h.admit(c); err != nil {
 		return nil, errors.Join(err, closeLeg(call.Leg))
 	}
-	if err := c.open(call); err != nil {
+	s, err := call.Session(c.id, c.leg, c.Recorder())
+	if err != nil {
 		h.drop(c)
 		return nil, errors.Join(fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, err), closeLeg(call.Leg))
 	}
-	info := c.Info()
-	h.o.Log.Info("conversation started", "conversation", c.id, "agent", c.agent, "transport", c.transport, "owner", c.owner)
-	if h.o.Watch != nil {
-		h.o.Watch.Started(info)
-	}
-	h.tell(TypeStarted, info)
 	ctx, cancel := context.WithCancel(context.Background()) // it outlives the request that started it
-	c.cancel = cancel
+	c.attach(s, cancel)
 	h.workers.Go(func() {
 		defer cancel()
-		c.run(ctx)
+		_ = c.run(ctx) // it is in the log, and c has it
 	})
 	select {
 	case <-c.begun:
@@ -104,6 +99,23 @@ func (h *Hub) Start(call Call) (*Conversation, error) {
 		}
 		return nil, fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, c.err)
 	}
+}
+
+// Prepare makes a conversation that somebody else runs, in [Conversation.Hold].
+// Until then nobody sees it.
+func (h *Hub) Prepare(call Call) *Conversation { return newConversation(h, "", call) }
+
+// Hold runs a prepared conversation to its end, under an id that is nobody
+// else's.
+func (c *Conversation) Hold(ctx context.Context, id string, s *session.Session) error {
+	c.id, c.info.ID = id, id
+	if err := c.hub.admit(c); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.attach(s, cancel)
+	return c.run(ctx)
 }
 
 // admit gives a conversation its place, if there is one.
@@ -146,13 +158,26 @@ func (h *Hub) drop(c *Conversation) {
 	h.workers.Done()
 }
 
-// retire keeps an ended conversation for a while.
-func (h *Hub) retire(c *Conversation) {
+// retire keeps an ended conversation for a while, and tells that it has ended.
+// Its place is given back last: behind that the hub may be gone.
+func (h *Hub) retire(c *Conversation, info Info) {
 	h.mu.Lock()
+	c.shown = false
 	h.ended = append(h.ended, c)
 	h.forget(time.Now())
 	h.mu.Unlock()
+	h.tell(TypeEnded, info)
+	if h.o.Watch != nil {
+		h.o.Watch.Ended(info)
+	}
 	h.drop(c)
+}
+
+// show lets a conversation be seen.
+func (h *Hub) show(c *Conversation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.shown = true
 }
 
 // forget drops the ended conversations that are too many or too old. It is
@@ -170,7 +195,7 @@ func (h *Hub) Find(id string) (*Conversation, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.forget(time.Now())
-	if c, ok := h.live[id]; ok {
+	if c, ok := h.live[id]; ok && c.shown {
 		return c, true
 	}
 	for _, c := range h.ended {
@@ -186,10 +211,7 @@ func (h *Hub) Find(id string) (*Conversation, bool) {
 func (h *Hub) List(visible func(owner string) bool) []Info {
 	h.mu.Lock()
 	h.forget(time.Now())
-	all := slices.Clone(h.ended)
-	for _, c := range h.live {
-		all = append(all, c)
-	}
+	all := append(h.shown(), h.ended...)
 	h.mu.Unlock()
 	list := make([]Info, 0, len(all))
 	for _, c := range all {
@@ -270,9 +292,17 @@ func (h *Hub) close() <-chan struct{} {
 func (h *Hub) running() []*Conversation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.shown()
+}
+
+// shown is the conversations that run and may be seen. It is called with mu
+// held.
+func (h *Hub) shown() []*Conversation {
 	all := make([]*Conversation, 0, len(h.live))
 	for _, c := range h.live {
-		all = append(all, c)
+		if c.shown {
+			all = append(all, c)
+		}
 	}
 	return all
 }
