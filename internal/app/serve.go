@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/hub"
@@ -124,11 +126,16 @@ func (s *Server) observe() (err error) {
 	return nil
 }
 
+// maxConnections bounds the connections; more wait to be accepted.
+const maxConnections = 4096
+
 // listen opens the port.
 func (s *Server) listen(c config.Server) (err error) {
-	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
 		return inputError{fmt.Errorf("listen on %s: %w", c.Addr, err)}
 	}
+	s.listener = netutil.LimitListener(listener, maxConnections)
 	s.close = append(s.close, s.listener.Close)
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() && s.secrets.keys == nil && !c.Open {
 		return inputError{fmt.Errorf("listen on %s: without API keys whoever reaches it could hold conversations: "+
