@@ -8,8 +8,9 @@ import (
 	"github.com/pion/logging"
 )
 
-// loggers hand the library's log to slog. What it calls an error is mostly a far
-// end that behaves badly, or is gone: nothing above a warning.
+// loggers hand the library's log to slog. What it warns of is each line that ends
+// while something is on its way; what it calls an error is mostly a far end that
+// behaves badly.
 type loggers struct{ log *slog.Logger }
 
 // NewLogger implements logging.LoggerFactory.
@@ -36,7 +37,7 @@ func (l *logger) Debug(msg string)          { l.write(slog.LevelDebug, msg) }
 func (l *logger) Debugf(f string, a ...any) { l.writef(slog.LevelDebug, f, a) }
 func (l *logger) Info(msg string)           { l.write(slog.LevelDebug, msg) }
 func (l *logger) Infof(f string, a ...any)  { l.writef(slog.LevelDebug, f, a) }
-func (l *logger) Warn(msg string)           { l.write(slog.LevelInfo, msg) }
-func (l *logger) Warnf(f string, a ...any)  { l.writef(slog.LevelInfo, f, a) }
-func (l *logger) Error(msg string)          { l.write(slog.LevelWarn, msg) }
-func (l *logger) Errorf(f string, a ...any) { l.writef(slog.LevelWarn, f, a) }
+func (l *logger) Warn(msg string)           { l.write(slog.LevelDebug, msg) }
+func (l *logger) Warnf(f string, a ...any)  { l.writef(slog.LevelDebug, f, a) }
+func (l *logger) Error(msg string)          { l.write(slog.LevelInfo, msg) }
+func (l *logger) Errorf(f string, a ...any) { l.writef(slog.LevelInfo, f, a) }
