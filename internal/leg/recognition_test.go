@@ -245,13 +245,15 @@ func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather
 	return float64(wrong) / float64(words), sum
 }
 
+const shaken = 60 * time.Millisecond
+
 // What is said is understood behind a network that loses a packet in ten and
 // shakes the others by 60 ms.
 func TestRecognitionBehindBadNetwork(t *testing.T) {
 	r := recognizer(t)
 	list := phrases(t, 9)
 	for _, c := range []struct{ loss, most float64 }{{0, 0.2}, {0.1, 0.35}} {
-		got, st := errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: 60 * time.Millisecond}, len(list))
+		got, st := errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
 		if got > c.most {
 			t.Errorf("loss %v: %.0f%% of the words are wrong, want at most %.0f%%", c.loss, 100*got, 100*c.most)
 		}
@@ -277,10 +279,10 @@ func BenchmarkRecognition(b *testing.B) {
 			b.ReportMetric(100*float64(wrong)/float64(words), "%wrong")
 		}
 	})
-	for _, loss := range []float64{0, 0.05, 0.1} {
-		b.Run(fmt.Sprintf("loss%.0f", 100*loss), func(b *testing.B) {
+	for _, w := range []nettest.Weather{{}, {Jitter: shaken}, {Jitter: shaken, Loss: 0.05}, {Jitter: shaken, Loss: 0.1}} {
+		b.Run(fmt.Sprintf("jitter%d_loss%.0f", w.Jitter.Milliseconds(), 100*w.Loss), func(b *testing.B) {
 			for b.Loop() {
-				got, st := errorRate(b, r, list, nettest.Weather{Loss: loss, Jitter: 60 * time.Millisecond}, 12)
+				got, st := errorRate(b, r, list, w, 12)
 				b.ReportMetric(100*got, "%wrong")
 				b.ReportMetric(float64(st.Target.Milliseconds()), "ms_target")
 				b.ReportMetric(100*float64(st.Recovered)/float64(max(st.Lost, 1)), "%recovered")

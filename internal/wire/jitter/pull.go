@@ -3,7 +3,7 @@ package jitter
 import "time"
 
 const (
-	slack   = 40 * time.Millisecond  // behind the target, until a pause is made shorter
+	slack   = 25 * time.Millisecond  // behind the target, until a pause is made shorter
 	hurry   = 200 * time.Millisecond // behind the target: sound is left out whatever it is
 	between = 4                      // packets, at least, between two that are left out of a voice
 	burst   = 200 * time.Millisecond // of lost packets in a row that are concealed
@@ -34,6 +34,12 @@ func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 		return b.starve()
 	}
 	if missing := s.seq - b.next; missing > 0 {
+		if b.early(now) && b.waited < patience && !(missing == 1 && s.packet.Copy) {
+			// The playout is ahead of its target, and the packet may still come: to
+			// wait for it brings the playout there.
+			b.waited += b.last
+			return b.guess(b.last)
+		}
 		if step, lost := b.miss(s, missing); lost {
 			return step
 		}
@@ -52,6 +58,11 @@ func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 
 // age is how late a packet is played, beyond the fastest.
 func (b *Buffer) age(now time.Time, s *slot) time.Duration { return b.delay.age(now, b.span(s.ts)) }
+
+// early reports whether the playout is ahead of its target.
+func (b *Buffer) early(now time.Time) bool {
+	return b.delay.age(now, b.span(b.playhead)) < b.target()-beat/2
+}
 
 // rest waits for the time of the packet that comes next.
 func (b *Buffer) rest(now time.Time, s *slot) Step {
