@@ -1,14 +1,31 @@
 package conv
 
-// This file: what the flows ask a language model about: what the user meant. They
-// go on without it when it fails, takes too long or answers nonsense; therefore
-// there is one try, and no failure of it is one of the conversation. Seed 003,
-// NLU; ADR 0020.
+import "github.com/hocketvoice/hocket/dialog"
+
+// This file: what the flows ask a language model about: what the user meant, and
+// other words for what they say. They go on without it when it fails, takes too
+// long or answers nonsense; therefore there is one try, and no failure of it is one
+// of the conversation. Seed 003, NLU; ADR 0020.
 
 // consulting reports whether the request that is out is one for advice.
 func (c *Conversation) consulting() bool {
 	r := &c.st.Reply
-	return r.Request != 0 && r.Why == RequestUnderstanding
+	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
+}
+
+// unread reports whether the flows have not taken in what the user said: a model
+// is asked what it means.
+func (c *Conversation) unread() bool { return c.consulting() && c.st.Reply.Why == RequestUnderstanding }
+
+// wordable reports whether a model may say it in other words: nothing of it is
+// fixed, and each value that it says can be found again.
+func (c *Conversation) wordable(say []dialog.Line, text string) bool {
+	for _, line := range say {
+		if line.Fixed {
+			return false
+		}
+	}
+	return text != "" && c.opts.Agent.Rephrasable(text, c.st.Dialogue.Slots, c.st.Now)
 }
 
 // consult asks for advice. The phase stays Understanding: nothing of the reply is
@@ -37,10 +54,20 @@ func (c *Conversation) advised(text, cause string) {
 // followAdvice goes on with what the flows do with the advice.
 func (c *Conversation) followAdvice(cause string) {
 	r := &c.st.Reply
-	advice := r.Advice
+	why, advice := r.Why, r.Advice
 	r.Request, r.Attempt, r.Why, r.Asked, r.Requested = 0, 0, "", "", false
 	r.Advised, r.Advice = false, ""
 	a, d := c.opts.Agent, &c.st.Dialogue
+	if why == RequestWording {
+		text := r.Draft
+		r.Draft = ""
+		if words := squeeze(advice); a.KeepsValues(text, words, d.Slots, c.st.Now) {
+			text = words
+			a.Reworded(d, text)
+		}
+		c.sayWords(text, "", cause)
+		return
+	}
 	c.followDialogue(a.Handle(d, c.st.Now, a.Interpret(d, c.st.Now, []byte(advice))), cause)
 }
 
@@ -49,7 +76,7 @@ func (c *Conversation) followAdvice(cause string) {
 // next, or once more.
 func (c *Conversation) unadvised() {
 	r := &c.st.Reply
-	if !c.consulting() {
+	if !c.unread() {
 		return
 	}
 	text := c.opts.Agent.TakeBack(&c.st.Dialogue, c.st.Now)

@@ -88,6 +88,9 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	case out.Ask:
 		c.speakAll(text)
 		c.request(RequestUtterance, c.utteranceText(r.UserTurn))
+	case c.wordable(out.Say, text):
+		r.Draft = text
+		c.consult(RequestWording, text)
 	default:
 		c.sayWords(text, "", cause)
 	}

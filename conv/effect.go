@@ -67,6 +67,9 @@ const (
 	// RequestUnderstanding asks what the user's turn means to the flows: the text of
 	// the [ReplyDone] that answers goes to [dialog.Agent.Interpret].
 	RequestUnderstanding RequestReason = "understanding"
+	// RequestWording asks for other words for what the flows say: the text of the
+	// [ReplyDone] is said if it keeps every value ([dialog.Agent.KeepsValues]).
+	RequestWording RequestReason = "wording"
 )
 
 // Speak hands text to the voice. Part numbers the stretches of one turn that

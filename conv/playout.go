@@ -19,7 +19,7 @@ func (c *Conversation) stalePlayout(number int) bool {
 	if number != 0 && number != c.st.Reply.Turn {
 		return true
 	}
-	if c.consulting() {
+	if c.consulting() && !c.st.Reply.Earlier {
 		return true // nothing of the reply is there
 	}
 	return c.st.Reply.Turn == 0 && !c.replyExpected()
@@ -45,8 +45,11 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		*p = Playout{Turn: st.Reply.Turn}
 	}
 	part := e.Part
-	if part == 0 {
+	if part == 0 || c.consulting() {
 		part = st.Reply.Part
+		if c.consulting() {
+			part-- // what was said before the tool
+		}
 	}
 	p.Part, p.Playing, p.At = part, true, c.st.Now
 	st.Reply.Voiced = st.Reply.Voiced || part == st.Reply.Part

@@ -176,8 +176,12 @@ func (w *world) draw() conv.Event {
 		return conv.ReplyDelta{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), Text: rapid.SampledFrom(pieces).Draw(w.t, "piece")}
 	case "reply.done":
 		texts := pieces
-		if st.Reply.Why == conv.RequestUnderstanding {
+		switch st.Reply.Why {
+		case conv.RequestUnderstanding:
 			texts = commands
+		case conv.RequestWording:
+			texts = []string{"", "Which city is it?", "Where to?", "Booked for you, the reference is X1."}
+		default:
 		}
 		return conv.ReplyDone{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), Text: rapid.SampledFrom(texts).Draw(w.t, "piece"), Silent: rapid.IntRange(0, 9).Draw(w.t, "silent") == 0}
 	case "reply.failed":
@@ -258,6 +262,7 @@ func TestAnySequenceWithFlows(t *testing.T) {
 	}
 	for _, how := range []struct{ name, model string }{
 		{"words", ""},
+		{"wording", "  rephrase_responses: true\n"},
 		{"model", "  model: {understanding: true, answers: true}\n"},
 	} {
 		t.Run(how.name, func(t *testing.T) {

@@ -231,7 +231,7 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	c.dropSuspension()
 	c.untold()
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.partHeard() {
-		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = r.UserTurn, c.utteranceText(r.UserTurn), !c.consulting()
+		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = r.UserTurn, c.utteranceText(r.UserTurn), !c.unread()
 	}
 	c.breakOff(TurnInterrupted)
 	st.Conn.Attempts = 0

@@ -124,10 +124,12 @@ type Reply struct {
 	Held    bool   `json:"held"`    // a voice is heard: nothing of it may play yet
 	Owed    bool   `json:"owed"`    // Held: the results of its tools are not yet given to the mind
 
-	// Advice is what the model says to a request for understanding, kept while the
+	// Advice is what the model says to a request of the flows, kept while the
 	// reply is held; Advised: it is there, or will not come.
 	Advised bool   `json:"advised,omitempty"`
 	Advice  string `json:"advice,omitempty"`
+	// Draft is what the flows say, while a model is asked for other words.
+	Draft string `json:"draft,omitempty"`
 }
 
 // Playout is what is known of the agent's audio on its way to the ear.

@@ -36,8 +36,16 @@ func (m *mind) request(e conv.RequestReply) {
 
 // modelRequest is what a model is asked now.
 func modelRequest(instructions string, c *conv.Conversation, tools port.Tool, e conv.RequestReply) port.Request {
-	if e.Why == conv.RequestUnderstanding {
+	switch e.Why {
+	case conv.RequestUnderstanding:
 		return understanding(c, e.Text)
+	case conv.RequestWording:
+		st := c.State()
+		p := dialog.RewordingRequest(c.Options().Agent, &st.Dialogue, e.Text)
+		return port.Request{
+			Instructions: p.System, Messages: []port.Message{{Role: string(conv.RoleUser), Content: p.User}},
+		}
+	default:
 	}
 	r := port.Request{Instructions: instructions, Messages: messages(c.History())}
 	if tools != nil {
@@ -89,10 +97,10 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 	for _, spec := range r.Tools {
 		long[spec.Name] = spec.Long
 	}
-	var form strings.Builder // an answer with a form is of use as a whole alone
+	var advice strings.Builder // of use as a whole alone
 	err := model.Reply(ctx, r, func(d port.Delta) error {
-		if r.Form != nil {
-			form.WriteString(d.Text)
+		if e.Why == conv.RequestUnderstanding || e.Why == conv.RequestWording {
+			advice.WriteString(d.Text)
 			return ctx.Err()
 		}
 		if d.Text != "" {
@@ -109,7 +117,7 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 		})
 	})
 	if err == nil {
-		_ = told(conv.ReplyDone{Turn: e.Turn, Request: e.Request, Text: form.String()}) // nobody waits for one that was given up
+		_ = told(conv.ReplyDone{Turn: e.Turn, Request: e.Request, Text: advice.String()}) // nobody waits for one that was given up
 		return
 	}
 	f, ok := errors.AsType[*port.Failure](err)

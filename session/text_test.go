@@ -187,3 +187,48 @@ func TestTextUnderstoodByAModel(t *testing.T) {
 		t.Errorf("calls %+v", tools.calls)
 	}
 }
+
+// TestTextWordedByAModel: a model finds other words for what the flows say; words
+// that lose a value are not said.
+func TestTextWordedByAModel(t *testing.T) {
+	file := strings.Replace(booking, "settings: {", "settings: {rephrase_responses: true, rephrase_tone: cheerful, ", 1)
+	file = strings.Replace(file, "How many are you?", "For how many people is it?", 1)
+	agent, problems := dialog.Parse([]dialog.File{{Name: "table.yaml", Data: []byte(file)}})
+	if dialog.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	var asked []port.Request
+	model := modelFunc(func(_ context.Context, r port.Request, emit func(port.Delta) error) error {
+		asked = append(asked, r)
+		for _, piece := range []string{"Lovely! How many ", "of you are coming?"} {
+			if err := emit(port.Delta{Text: piece}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: agent}, Tools: &reservations{}, Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	if _, err := tx.Start(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []struct{ say, want string }{
+		{"reserve a table", "Lovely! How many of you are coming?"},
+		{"four", "4"}, // what is confirmed has a value that the model's words have not
+		{"yes", "It is table 7."},
+	} {
+		r, err := tx.Say(t.Context(), now, line.say)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(r.Said, " "); !strings.Contains(said, line.want) {
+			t.Errorf("%q: %q, expected %q", line.say, said, line.want)
+		}
+	}
+	if len(asked) == 0 || !strings.Contains(asked[0].Instructions, "cheerful") {
+		t.Errorf("asked %+v", asked)
+	}
+}

@@ -91,7 +91,7 @@ func canonicalReply(st *conv.State) {
 	case conv.Speaking, conv.ToolRunning, conv.Delegated:
 		r.Attempt, r.Why, r.Requested, r.Retrying, r.Answered = 0, "", true, false, true
 	default:
-		if r.Why != conv.RequestUnderstanding {
+		if r.Why != conv.RequestUnderstanding && r.Why != conv.RequestWording {
 			r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))
 		}
 	}

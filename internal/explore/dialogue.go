@@ -18,7 +18,7 @@ const agentFile = `version: "1.0"
 settings:
   greeting: "Hello."
 %sslots:
-  destination: {type: city, prompt: "Which city?"}
+  destination: {type: city, prompt: "Which city is it?"}
 actions:
   book: {inputs: [destination], outputs: [ref]}
   mail: {inputs: [destination], outputs: [ok]}
@@ -28,12 +28,13 @@ flows:
     steps:
       - {step: ask, type: collect, slot: destination}
       - {step: run, type: action, call: book}
-%s      - {step: tell, type: say, message: "Booked."}
+%s      - {step: tell, type: say, message: "Your flight is booked."}
 `
 
 // The variants of the agent.
 const (
 	byModel    = "  model: {understanding: true}\n"
+	heldOn     = "      - {step: wait, type: say, message: Hold on.}\n" + thenMailed
 	thenMailed = "      - {step: run2, type: action, call: mail}\n"
 )
 
@@ -48,13 +49,18 @@ func agent(settings, trigger, step string) *dialog.Agent {
 
 // flowConfigs are the machines in which flows answer.
 func flowConfigs(o conv.Options, still []conv.Timer) []Config {
-	byWords, advised := o, o
+	byWords, advised, worded := o, o, o
+	worded.Agent = agent("  rephrase_responses: true\n", "book a flight", heldOn)
 	byWords.Agent = agent("", "book a flight", thenMailed)
 	advised.Agent = agent(byModel, "travel", "")
 	return []Config{
 		{
 			Name: "flows", Options: byWords,
 			Events: any_(beginning, flows, blows), More: flowFacts(), Still: still,
+		},
+		{
+			Name: "flows and a model that words", Options: worded,
+			Events: any_(beginning, flows, advice, setbacks), More: flowFacts(), Still: still,
 		},
 		{
 			Name: "flows and a model that understands", Options: advised,
@@ -139,6 +145,10 @@ func canonicalDialogue(st *conv.State) {
 	d.Pending = presence(d.Pending, "book a flight")
 	d.Misses = min(d.Misses, 1) // what a third one leads to is the dialogue's own
 	st.Reply.Asked = presence(st.Reply.Asked, "book a flight")
+	st.Reply.Draft = presence(st.Reply.Draft, "Which city is it?")
+	if st.Reply.Why == conv.RequestWording {
+		st.Reply.Advice = presence(st.Reply.Advice, "Which one is it?") // what it is worth is the dialogue's own
+	}
 
 	names := make(map[string]string)
 	rename := func(id string) string {
@@ -192,7 +202,7 @@ func (k *key) dialogue(st *conv.State) {
 		k.text(d.Action.Key)
 		k.flags(d.Action.Failed)
 	}
-	k.flags(st.Conn.Taken, st.Reply.Advised)
+	k.flags(st.Conn.Taken, st.Reply.Advised, st.Reply.Draft != "")
 	k.text(st.Reply.Advice)
 	k.num(len(st.Pending.Follow))
 	for i := range st.Pending.Follow {
