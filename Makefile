@@ -154,7 +154,7 @@ SOAK = 5
 .PHONY: soak
 soak: have-deps
 	go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
-	go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
+	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
 
 ## panel: the panel's bundle from web/, into internal/panel/dist (needs Node)
 .PHONY: panel

@@ -17,6 +17,7 @@ type Agent struct {
 	messages     map[string]variants // the engine's own phrases
 
 	slots     []*slot
+	secrets   []*slot // those of them that are secret
 	slotIndex map[string]*slot
 	vars      map[string]bool // names that flows set beside slots
 

@@ -250,13 +250,8 @@ func (t *turn) trace(event string, d TraceData) {
 		return
 	}
 	st := t.st
-	if s := t.a.slotIndex[d.Slot]; s != nil && s.secret {
-		if d.Value != nil {
-			d.Value = hidden
-		}
-		if d.Detail != "" {
-			d.Detail = hidden
-		}
+	if len(t.a.secrets) > 0 {
+		t.hideIn(&d)
 	}
 	if n := len(st.Trace); n >= limit {
 		st.Trace = slices.Delete(st.Trace, 0, n-limit+max(1, limit/4))

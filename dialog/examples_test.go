@@ -1,12 +1,14 @@
 package dialog
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -244,12 +246,17 @@ flows:
 	}
 }
 
-// randomTurns is how many turns the random users take with each example.
+// randomTurns is how many turns the random users take with each example: those of
+// every test run, or ten thousand and more with HOCKET_LONG (`make soak`).
 func randomTurns() int {
-	if os.Getenv("HOCKET_LONG") == "1" {
+	long := os.Getenv("HOCKET_LONG")
+	if n, err := strconv.Atoi(long); err == nil && n > 1 {
+		return n
+	}
+	if long != "" {
 		return 10_000
 	}
-	return 1_000
+	return 2_000
 }
 
 // TestRandomUsers lets random users talk to each example, each for a while, with
@@ -491,6 +498,22 @@ func (u *randomUser) lost(before State) (string, bool) {
 	return "", false
 }
 
+// seen finds a secret whose value stands in the messages, the trace or in what is
+// said.
+func (u *randomUser) seen() (where string, is bool) {
+	for _, s := range u.a.slots {
+		value, _ := u.st.Slots[s.name].(string)
+		if !s.secret || len(value) < 4 {
+			continue
+		}
+		kept, err := json.Marshal([]any{u.st.Messages, u.st.Trace, u.st.Cache, u.st.LastResponse, u.st.Pending, u.st.Suggested, u.out.Say})
+		if err != nil || strings.Contains(string(kept), value) {
+			return s.name + " in " + string(kept), true
+		}
+	}
+	return "", false
+}
+
 // check takes a step and looks at what has to hold after it.
 func (u *randomUser) check(what string, step func() Output) {
 	u.t.Helper()
@@ -541,6 +564,9 @@ func (u *randomUser) check(what string, step func() Output) {
 		u.asked["a digression"]++
 	}
 	checkRoundTrip(u.t, u.st)
+	if name, seen := u.seen(); seen {
+		fail("%q: a secret is in what is kept or said: %s", what, name)
+	}
 	if name, lost := u.lost(before); lost {
 		fail("%q: slot %s, which was confirmed or waits, is %v", what, name, u.st.Slots[name])
 	}

@@ -301,6 +301,11 @@ func (a *Agent) finish() {
 			f.triggers[i].core = a.coreParts(f.triggers[i])
 		}
 	}
+	for _, s := range a.slots {
+		if s.secret {
+			a.secrets = append(a.secrets, s)
+		}
+	}
 	a.trainIntents()
 	a.learnWords()
 	a.learnAskables()

@@ -158,12 +158,17 @@ func (t *turn) turnedDown(s *slot, reason any) {
 	again := &Asking{Slot: s.name}
 	if a := st.Asking; a != nil {
 		*again = *a
-		again.Slot, again.More = s.name, append([]string{a.Slot}, a.More...)
+		again.Slot, again.More = s.name, nil
+		for _, name := range append([]string{a.Slot}, a.More...) {
+			if name != s.name {
+				again.More = append(again.More, name)
+			}
+		}
 	}
 	st.Asking = again
 	st.Misses++
 	if t.giveUp() {
-		t.enter(WaitingForSlot)
+		t.awaitAsking(s)
 		return
 	}
 	text, _ := reason.(string)

@@ -85,7 +85,7 @@ func (t *turn) suspend(next *flow, called bool) bool {
 	}
 	if !called {
 		for _, name := range next.writes {
-			if v, there := st.Slots[name]; there && (slices.Contains(t.flow.writes, name) || slices.ContainsFunc(t.flow.slots, func(s *slot) bool { return s.name == name })) {
+			if v, there := st.Slots[name]; there && t.needed(name) {
 				put(&f.Saved, name, v)
 			}
 		}
@@ -93,6 +93,15 @@ func (t *turn) suspend(next *flow, called bool) bool {
 	st.Stack = append(st.Stack, f)
 	t.trace("flow_suspended", TraceData{Flow: st.CurrentFlow, Step: st.CurrentStep})
 	return true
+}
+
+// needed reports whether the current flow or one that waits behind it has a slot
+// or variable.
+func (t *turn) needed(name string) bool {
+	has := func(f *flow) bool {
+		return f != nil && (slices.Contains(f.writes, name) || slices.ContainsFunc(f.slots, func(s *slot) bool { return s.name == name }))
+	}
+	return has(t.flow) || slices.ContainsFunc(t.st.Stack, func(f Frame) bool { return has(t.a.flowIndex[f.Flow]) })
 }
 
 // resume goes back to the flow that waits. It reports whether there was one.
@@ -270,19 +279,24 @@ func (t *turn) askOutOfTurn() {
 		t.fail("UnknownSlotError", "no slot to ask for")
 		return
 	}
+	t.prompt(s, t.collectStep(s))
+	t.awaitAsking(s)
+}
+
+// awaitAsking awaits the slot of Asking, at its collect step if the flow has one.
+func (t *turn) awaitAsking(s *slot) {
 	a := t.st.Asking
 	if !a.Asked {
 		a.Asked, a.Resume = true, t.st.CurrentStep
 	}
-	c := t.collectStep(s)
-	if c != nil {
+	if t.failed {
+		return
+	}
+	if c := t.collectStep(s); c != nil {
 		t.st.CurrentStep = c.id
 	}
 	t.st.WaitingForSlot = s.name
-	t.prompt(s, c)
-	if !t.failed {
-		t.enter(WaitingForSlot)
-	}
+	t.enter(WaitingForSlot)
 }
 
 // answered ends the question out of turn: the next one, or back to where the

@@ -15,23 +15,71 @@ func (t *turn) told(s *slot) {
 	}
 }
 
+// hideIn takes a secret out of an event: the value of a secret slot, and one that
+// stands in another value because it was taken for that.
+func (t *turn) hideIn(d *TraceData) {
+	s := t.a.slotIndex[d.Slot]
+	of := s != nil && s.secret
+	if text, ok := d.Value.(string); d.Value != nil && (of || ok && t.a.holdsSecret(t.st, text)) {
+		d.Value = hidden
+	}
+	if d.Detail != "" && (of || t.a.holdsSecret(t.st, d.Detail)) {
+		d.Detail = hidden
+	}
+}
+
 // hide takes a message with a secret in it back from the history. How much of it
 // is the secret nobody can be sure of: all of it goes.
 func (t *turn) hide() {
 	st := t.st
+	for name := range st.Checked { // order: each by itself
+		if s := t.a.slotIndex[name]; s != nil && s.secret && st.Slots[name] == nil {
+			delete(st.Checked, name)
+		}
+	}
 	if s := t.a.slotIndex[t.awaited]; s != nil && s.secret && t.secretWords() {
 		t.secret = true
 	}
-	if !t.secret {
+	if !t.secret && !t.repeatsSecret() {
 		return
 	}
+	st.Cache = nil
+	for i := len(st.Trace) - 1; i >= 0 && st.Trace[i].Timestamp == t.ts; i-- {
+		t.hideIn(&st.Trace[i].Data) // before the secret was known to be one
+	}
+	last := true
 	for i := len(st.Messages) - 1; i >= 0; i-- {
-		if st.Messages[i].Role == "user" {
-			st.Messages[i].Content = hidden
-			break
+		m := &st.Messages[i]
+		if m.Role == "user" && (last || t.a.holdsSecret(st, m.Content)) { // it may have been said before anybody knew
+			m.Content = hidden
+		}
+		last = last && m.Role != "user"
+	}
+}
+
+// holdsSecret reports whether a text has the value of a secret in it.
+func (a *Agent) holdsSecret(st *State, text string) bool {
+	for _, s := range a.secrets {
+		if value, _ := st.Slots[s.name].(string); len(value) > 2 && holds(text, value) {
+			return true
 		}
 	}
-	st.Cache = nil
+	return false
+}
+
+// repeatsSecret reports whether the message has a secret in it that nobody asked
+// for: one that is known, or what may be one behind its name.
+func (t *turn) repeatsSecret() bool {
+	for _, s := range t.a.secrets {
+		named := s.mentions.within(t.rd.toks)
+		for i := range t.rd.toks {
+			v, n := t.rd.find(s, t.rd.toks, i, false)
+			if n > 0 && (named || equal(v, t.st.Slots[s.name])) {
+				return true
+			}
+		}
+	}
+	return t.a.holdsSecret(t.st, t.rd.raw)
 }
 
 // secretWords reports whether a message that answers the question for a secret may
@@ -78,6 +126,7 @@ func (a *Agent) Masked(st State) State {
 	out := st.Clone()
 	a.maskSlots(out.Slots)
 	a.maskSlots(out.GrantedFor)
+	a.maskSlots(out.Checked)
 	for i := range out.Stack {
 		a.maskSlots(out.Stack[i].Saved)
 		a.maskSlots(out.Stack[i].For)
