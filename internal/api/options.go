@@ -36,6 +36,10 @@ type Options struct {
 	Panel   fs.FS        // the panel's files; nil: there is none
 	Metrics http.Handler // nil: there is none
 
+	// Realtime serves the paths of the OpenAI Realtime protocol; nil: there are
+	// none. It asks for keys by itself.
+	Realtime http.Handler
+
 	// Keys give access; nil or empty: there are none, and only this machine is
 	// served, by its own names.
 	Keys *Keys

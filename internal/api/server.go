@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 
@@ -31,6 +32,11 @@ func New(o Options) (*Server, error) {
 	s.mux.HandleFunc("GET /readyz", s.ready)
 	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.OpenAPI()) })
 	s.mux.HandleFunc("GET /events.schema.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, EventSchema()) })
+	if s.o.Realtime != nil {
+		for _, path := range []string{"/v1/realtime", "/v1/realtime/", "/openai/"} {
+			s.mux.HandleFunc(path, s.realtime)
+		}
+	}
 	s.mux.HandleFunc("/v1/", s.unknown)
 	if s.o.Panel != nil {
 		s.mux.Handle("/", s.panel())
@@ -68,6 +74,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // unknown answers for paths that there are not.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	s.tell(w, r, fail(http.StatusNotFound, "no_such_path", "there is no %s %s", r.Method, r.URL.Path))
+}
+
+// realtime hands on to the protocol's own handler. Without keys it is for this
+// machine alone, like everything else; with one a page proves that it may,
+// whatever its origin.
+func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
+	if s.o.Keys.None() {
+		if err := errors.Join(s.checkOrigin(r), s.checkHost(r)); err != nil {
+			s.tell(w, r, err)
+			return
+		}
+	}
+	s.o.Realtime.ServeHTTP(w, r)
 }
 
 // health says that the process is alive.

@@ -16,6 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/internal/leg/realtime"
 	"github.com/hocketvoice/hocket/internal/leg/text"
 	"github.com/hocketvoice/hocket/internal/leg/webrtc"
 	"github.com/hocketvoice/hocket/internal/panel"
@@ -44,6 +45,7 @@ type Server struct {
 	http      *http.Server
 	listener  net.Listener
 	webrtc    *webrtc.Server
+	realtime  *realtime.Server
 	secrets   *secrets
 	telemetry *telemetry.Telemetry
 	close     []func() error // in the order of building
@@ -90,6 +92,9 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 		return nil, err
 	}
 	if err := s.openWebRTC(c); err != nil {
+		return nil, err
+	}
+	if err := s.openRealtime(agents); err != nil {
 		return nil, err
 	}
 	return s, s.route(c, agents)
@@ -181,7 +186,8 @@ func (s *Server) route(c config.Server, agents []*served) error {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
 			return agents[i].call(transport), nil
 		},
-		Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
+		Realtime: http.HandlerFunc(s.serveRealtime),
+		Keys:     s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	for _, a := range agents {
 		o.Agents = append(o.Agents, api.Agent{
@@ -227,11 +233,13 @@ func (s *Server) Run(ctx context.Context) error {
 		defer close(watcher)
 		s.secrets.watch(watched, s.o.Reload)
 	}()
-	failed := make(chan error, 1)
-	go func() { failed <- s.serve() }()
-	var err error
+	served := make(chan error, 1)
+	go func() { served <- s.serve() }()
+	var errs []error
+	over := false // it serves no more
 	select {
-	case err = <-failed:
+	case err := <-served:
+		errs, over = append(errs, err), true
 	case <-ctx.Done():
 		s.o.Log.Info("shutting down", "conversations", s.hub.Live(), "limit", s.drain.String())
 	}
@@ -240,18 +248,18 @@ func (s *Server) Run(ctx context.Context) error {
 	s.hub.Drain(limit, drainGrace)
 	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), drainGrace)
 	defer cancelLast()
-	if shut := s.http.Shutdown(last); shut != nil {
-		err = errors.Join(err, s.http.Close())
+	errs = append(errs, s.realtime.Close(last))
+	if s.http.Shutdown(last) != nil {
+		errs = append(errs, s.http.Close())
 	}
-	if err == nil {
-		err = <-failed
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
+	if !over {
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			errs = append(errs, err)
+		}
 	}
 	unwatch()
 	<-watcher
-	return errors.Join(err, s.closeAll())
+	return errors.Join(append(errs, s.closeAll())...)
 }
 
 func (s *Server) serve() error {

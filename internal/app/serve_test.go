@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
 	"github.com/hocketvoice/hocket/internal/bench"
@@ -376,4 +377,83 @@ func TestServeWebRTC(t *testing.T) {
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestServeRealtime: a client of the OpenAI Realtime protocol talks to the agent
+// that it names as its model, and is in the list like everybody else.
+func TestServeRealtime(t *testing.T) {
+	const key = "key-number-one-0123456789"
+	t.Setenv(DefaultKeysEnv, "office "+key)
+	r := serve(t, "server: {drain: off}")
+	r.key = key
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	dial := func(key string) *websocket.Conn {
+		t.Helper()
+		conn, w, err := websocket.Dial(ctx, r.url+"/v1/realtime?model=flights", &websocket.DialOptions{
+			HTTPHeader: http.Header{"Authorization": {"Bearer " + key}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Body != nil {
+			_ = w.Body.Close() // of a connection that was taken over
+		}
+		conn.SetReadLimit(1 << 20)
+		return conn
+	}
+	until := func(conn *websocket.Conn, what string) []byte {
+		t.Helper()
+		for {
+			_, b, err := conn.Read(ctx)
+			if err != nil {
+				t.Fatalf("waiting for %s: %v", what, err)
+			}
+			if bytes.Contains(b, []byte(`"type":"`+what+`"`)) {
+				return b
+			}
+		}
+	}
+	wrong := dial("somebody-elses-0123456789")
+	if b := until(wrong, "error"); !bytes.Contains(b, []byte("invalid_api_key")) {
+		t.Errorf("a wrong key is told %s", b)
+	}
+	_ = wrong.CloseNow()
+
+	conn := dial(key)
+	until(conn, "session.created")
+	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"type":"session.update","session":{"type":"realtime","output_modalities":["text"]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	until(conn, "session.updated")
+	for _, event := range []string{
+		`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"book a flight"}]}}`,
+		`{"type":"response.create"}`,
+	} {
+		if err := conn.Write(ctx, websocket.MessageText, []byte(event)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(conn, "response.done")
+	var list struct {
+		Conversations []struct {
+			ID, Agent, Transport string
+			Ended                time.Time
+		}
+	}
+	r.do("GET", "/v1/conversations", "", &list)
+	if len(list.Conversations) != 1 || list.Conversations[0].Transport != "realtime" || list.Conversations[0].Agent != "flights" {
+		t.Fatalf("the list is %+v", list)
+	}
+	id := list.Conversations[0].ID
+	if status := r.do("GET", "/v1/conversations/"+id+"/trace", "", nil); status != 200 {
+		t.Errorf("its trace: status %d", status)
+	}
+	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the end", func() bool {
+		r.do("GET", "/v1/conversations", "", &list)
+		return !list.Conversations[0].Ended.IsZero()
+	})
 }

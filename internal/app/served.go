@@ -154,7 +154,9 @@ func (a *served) session(transport, id string, leg port.Leg, trace io.Writer) se
 		o.Conv.DeadAir = turn.DeadAirOptions{Off: true}
 		return o
 	}
-	o.Recognizer, o.Synthesizer, o.Detector = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector
+	if a.speech != nil { // else there is text alone
+		o.Recognizer, o.Synthesizer, o.Detector = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector
+	}
 	o.Voice, o.Turn, o.Onset, o.Stability = a.opts.Speech.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability
 	return o
 }
