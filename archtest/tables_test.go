@@ -80,6 +80,7 @@ var workers = map[string]string{
 	"session: (*Session).Run":                     "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"session: (*Session).RunVirtual":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/leg/realtime: (*conn).answerBeside": "its WaitGroup, which run waits for before it returns",
+	"internal/leg/realtime: (*Server).serveCalls": "Server.Close, which waits for all connections",
 	"internal/leg/realtime: (*conn).run":          "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/provider/mcp: Open":                 "starts are a fork and join; the servers' goroutines are waited for by Close",
 	"internal/provider/mcp: (*Tools).call":        "a request, which ends with its context; Close waits for it",

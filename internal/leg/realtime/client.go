@@ -23,7 +23,7 @@ func (c *conn) take(ctx context.Context, b []byte) {
 		c.locked(func() { c.refuse(bad) })
 		return
 	}
-	if e.Type == wire.AudioAppend {
+	if e.Type == wire.AudioAppend && !c.call {
 		c.append(ctx, e.Audio)
 		return
 	}
@@ -37,6 +37,8 @@ func (c *conn) take(ctx context.Context, b []byte) {
 
 func (c *conn) handle(ctx context.Context, e *wire.ClientEvent) *wire.Error {
 	switch e.Type {
+	case wire.AudioAppend:
+		return wire.Invalid(wire.CodeInvalidValue, "type", "The sound of a call is in its media.")
 	case wire.SessionUpdate, wire.TranscriptionSessionUpdate:
 		return c.updateSession(e)
 	case wire.ItemCreate:
@@ -241,7 +243,14 @@ func (c *conn) forgetAudio() {
 	}
 }
 
-// clearOutput is for connections on which the server plays.
+// clearOutput silences the agent, on connections on which the server plays.
 func (c *conn) clearOutput() *wire.Error {
+	if c.call {
+		if r := c.resp; r != nil {
+			r.cancelling = true
+			c.post(conv.UserInterrupt{Source: "client"})
+		}
+		return nil
+	}
 	return wire.Invalid(wire.CodeInvalidValue, "type", "Output audio buffer can only be cleared over WebRTC.")
 }

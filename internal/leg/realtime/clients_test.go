@@ -2,6 +2,8 @@ package realtime_test
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"encoding/pem"
 	"net/http/httptest"
 	"os"
@@ -10,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/internal/leg/webrtc"
 )
 
 // sounds are what the clients of others say.
@@ -34,7 +39,7 @@ func installed(t *testing.T, name string) string {
 }
 
 // nodeClient runs a client of others in Node.
-func nodeClient(t *testing.T, name string, want int) {
+func nodeClient(t *testing.T, name string, want int, change ...func(*testing.T, *realtime.Options)) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -43,13 +48,17 @@ func nodeClient(t *testing.T, name string, want int) {
 	home := installed(t, name)
 	cmd := exec.CommandContext(t.Context(), node, "--no-warnings", "--experimental-websocket", filepath.Join("testdata", name, "client.mjs"))
 	cmd.Env = append(os.Environ(), "CLIENT_HOME="+home)
-	clientChecks(t, cmd, want)
+	clientChecks(t, cmd, want, change...)
 }
 
 // clientChecks runs a client of others, whose lines tell how its checks came out.
-func clientChecks(t *testing.T, cmd *exec.Cmd, want int) {
+func clientChecks(t *testing.T, cmd *exec.Cmd, want int, change ...func(*testing.T, *realtime.Options)) {
 	t.Helper()
-	r := newRig(t, rigOptions{keys: true})
+	r := newRig(t, rigOptions{keys: true, change: func(o *realtime.Options) {
+		for _, f := range change {
+			f(t, o)
+		}
+	}})
 	secure := httptest.NewTLSServer(r.srv)
 	t.Cleanup(secure.Close)
 	dir := t.TempDir()
@@ -77,7 +86,9 @@ func clientChecks(t *testing.T, cmd *exec.Cmd, want int) {
 		t.Fatal(err)
 	}
 	n := 0
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
 		result, rest, _ := strings.Cut(lines.Text(), " ")
 		id, what, _ := strings.Cut(rest, " ")
 		switch result {
@@ -88,9 +99,19 @@ func clientChecks(t *testing.T, cmd *exec.Cmd, want int) {
 					t.Error(what)
 				}
 			})
+		case "event":
+			e := event{raw: []byte(rest)}
+			if err := json.Unmarshal(e.raw, &e.m); err != nil {
+				t.Error(err)
+			}
+			e.Type, _ = e.m["type"].(string)
+			record(t, e, false)
 		default:
 			t.Log(lines.Text())
 		}
+	}
+	if len(run.invalid)+len(run.unknown) > 0 {
+		t.Errorf("events that do not fit: %s %s", some(run.invalid), some(run.unknown))
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%s: %v", cmd.Path, err)
@@ -110,4 +131,41 @@ func TestClientAgents(t *testing.T) { nodeClient(t, "agents", 19) }
 // carry the SDK.
 func TestClientGo(t *testing.T) {
 	clientChecks(t, exec.CommandContext(t.Context(), filepath.Join(installed(t, "openai-go"), "client")), 9)
+}
+
+// The Agents SDK and npm openai in Chromium, over WebRTC.
+func TestClientBrowser(t *testing.T) {
+	browser := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+			break
+		}
+	}
+	if browser == "" {
+		t.Skip("there is no Chromium")
+	}
+	t.Setenv("CHROMIUM", browser)
+	nodeClient(t, "browser", 15, withCalls)
+}
+
+// withCalls gives a server calls over WebRTC.
+func withCalls(t *testing.T, o *realtime.Options) {
+	t.Helper()
+	s, err := webrtc.NewServer(webrtc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o.Answer = func(ctx context.Context, offer string) (realtime.Call, string, error) {
+		l, answer, err := s.Accept(ctx, offer)
+		if err != nil {
+			return nil, "", err
+		}
+		return l, answer, nil
+	}
 }

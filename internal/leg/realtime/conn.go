@@ -49,7 +49,8 @@ type conn struct {
 	t       transport
 	out     *outbox
 	ids     *eventIDs
-	leg     *leg
+	leg     line
+	call    bool // the sound is the leg's own: no event carries any
 	ear     *ear
 	parts   session.Options // as they were opened
 	openErr error           // ErrUnknownModel
@@ -83,14 +84,31 @@ type conn struct {
 	idleFrom    int       // milliseconds of sound at its beginning
 }
 
-// newConn makes a connection's state and its session.
-func newConn(o *Options, t transport, beta bool, id string, start wire.Session, parts session.Options, openErr error) (*conn, error) {
+// line is the sound of a connection.
+type line interface {
+	port.Leg
+	// heard is how much of the person's sound has been heard, in milliseconds.
+	heard() int
+	// push adds the client's sound, or a moment in it. It waits for room.
+	push(ctx context.Context, c chunk) error
+	// drop forgets what has not been heard.
+	drop()
+	// end is the client's going.
+	end()
+}
+
+// newConn makes a connection's state and its session. call is its sound, nil where
+// the events carry it.
+func newConn(o *Options, t transport, call Call, beta bool, id string, start wire.Session, parts session.Options, openErr error) (*conn, error) {
 	c := &conn{
 		o: o, beta: beta, t: t, out: newOutbox(), ids: newEventIDs(), parts: parts, openErr: openErr,
 		wakec: make(chan struct{}, 1), session: start, id: id,
 		limits: limits{responses: o.Responses, tokens: o.Tokens, since: time.Now()},
 	}
 	c.leg = newLeg(c.writeSpeech)
+	if call != nil {
+		c.leg, c.call = &callLine{Call: call, c: c}, true
+	}
 	c.ear = newEar(parts.Recognizer, parts.Conv.Language)
 	p := parts
 	p.ID, p.Leg, p.Heard = id, c.leg, c.noteHeard

@@ -212,6 +212,11 @@ func (c *conn) flushed(e conv.PlayoutFlushed) {
 	it.marks = append(it.marks, mark{int(e.Heard.Milliseconds()), e.Text})
 	if r == c.last && it.Status == wire.Incomplete {
 		it.setWords(e.Text)
+		if c.call {
+			// The server plays: it knows, and the client need not say.
+			it.length = min(it.length, e.Heard)
+			c.send(wire.ItemTruncated{ItemID: it.ID, AudioEndMS: int(it.length.Milliseconds())})
+		}
 	}
 }
 

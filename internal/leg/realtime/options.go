@@ -13,6 +13,9 @@ import (
 // gave. The connection is made all the same, as OpenAI does; its responses fail.
 var ErrUnknownModel = errors.New("unknown model")
 
+// ErrBusy says that there is no room for another call.
+var ErrBusy = errors.New("too many calls")
+
 // Options configure a [Server]. Open must be set; the zero value of every other
 // field is its default.
 type Options struct {
@@ -28,6 +31,11 @@ type Options struct {
 	// Authorize says whether a key is good; nil: none is asked for. It is called by
 	// any goroutine.
 	Authorize func(r *http.Request, key string) bool
+
+	// Answer takes an offer of WebRTC and gives the call that comes of it, of
+	// 24 kHz; nil: there are no calls. It is called by any goroutine. An error is
+	// the offer's; [ErrBusy] says that there is no room.
+	Answer func(ctx context.Context, offer string) (Call, string, error)
 
 	// Lifetime is how long a connection may last: 60 minutes if zero.
 	Lifetime time.Duration

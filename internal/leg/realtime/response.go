@@ -1,7 +1,6 @@
 package realtime
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -10,14 +9,6 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/port"
 )
-
-// create is a response that the client has asked for and that has not begun.
-type create struct {
-	id        string
-	params    wire.CreateParams
-	posted    bool // the machine has been asked
-	cancelled bool // the client does not want it any more
-}
 
 // response is one response: a turn of the agent's.
 type response struct {
@@ -194,13 +185,16 @@ func (c *conn) speak(r *response, pcm []int16) {
 		}
 		r.enc = enc
 	}
+	if c.call && r.samples == 0 && !r.params.OutOfBand {
+		c.send(wire.OutputBuffer{Name: "started", ResponseID: r.id})
+	}
 	r.samples += audio.Pos(len(pcm))
 	c.spoken = true
 	c.sendAudio(r, r.enc.encode(pcm))
 }
 
 func (c *conn) sendAudio(r *response, b []byte) {
-	if len(b) > 0 {
+	if len(b) > 0 && (!c.call || r.params.OutOfBand) {
 		c.send(wire.AudioDelta{Place: r.place(), Delta: b})
 	}
 }
@@ -265,7 +259,14 @@ func (c *conn) finishResponse(how conv.TurnEventType, voice bool) {
 		r.failure = &port.Failure{Code: "server_error", Message: "The server had an error while making the response."}
 	}
 	interrupted := how == conv.TurnInterrupted || r.cancelling && how != conv.TurnCompleted
+	played := c.call && r.samples > 0
+	if played && interrupted {
+		c.send(wire.OutputBuffer{Name: "cleared", ResponseID: r.id})
+	}
 	c.endResponse(r, interrupted, voice)
+	if played && !interrupted {
+		c.send(wire.OutputBuffer{Name: "stopped", ResponseID: r.id})
+	}
 	if t := c.session.Input.TurnDetection; t != nil && t.IdleTimeoutMS > 0 && !interrupted {
 		c.idleAt, c.idleFrom = time.Now().Add(time.Duration(t.IdleTimeoutMS)*time.Millisecond), c.leg.heard()
 		signal(c.wakec)
@@ -304,140 +305,4 @@ func (c *conn) endResponse(r *response, interrupted, voice bool) {
 	c.limits.spend(time.Now(), done.Usage.Total())
 	c.send(wire.ResponseEvent{Name: "done", Response: done})
 	c.send(c.limits.left(time.Now()))
-}
-
-// createResponse is response.create.
-func (c *conn) createResponse(ctx context.Context, e *wire.ClientEvent) *wire.Error {
-	p := e.Response
-	if c.session.Type == wire.TypeTranscription {
-		return wire.Invalid(wire.CodeInvalidValue, "type", "A transcription session makes no responses.")
-	}
-	for i := range p.Input {
-		if it := &p.Input[i]; it.Type == wire.ItemReference {
-			known := c.items.find(it.ID)
-			if known == nil {
-				return wire.Invalid(wire.CodeItemReference, "response.input", "Error creating response: the item with id '%s' does not exist.", it.ID)
-			}
-			p.Input[i] = known.Item.Clone()
-		}
-	}
-	if p.Voice != "" && c.spoken && p.Voice != c.session.Output.Voice && !p.OutOfBand {
-		return wire.Invalid(wire.CodeCannotUpdateVoice, "response.audio.output.voice", "Cannot update a conversation's voice if assistant audio is present.")
-	}
-	q := &create{id: newID("resp"), params: p}
-	if p.OutOfBand {
-		return c.answerBeside(ctx, q)
-	}
-	active := ""
-	switch {
-	case c.create != nil:
-		active = c.create.id
-	case c.resp != nil && !(c.resp.generated && len(c.resp.calls) > 0):
-		// A response that has called tools and is only being heard still is waited
-		// for: its results are there, and nobody asks twice.
-		active = c.resp.id
-	}
-	if active != "" {
-		return wire.Invalid(wire.CodeActiveResponse, "",
-			"Conversation already has an active response in progress: %s. Wait until the response is finished before creating a new one.", active)
-	}
-	c.create = q
-	c.idleAt = time.Time{}
-	c.maybeCreate()
-	return nil
-}
-
-// maybeCreate asks the machine for the response that is to begin, when it
-// listens and all that it answers is known.
-func (c *conn) maybeCreate() {
-	q := c.create
-	if q == nil || q.posted || c.resp != nil || !c.running || c.phase != conv.ListeningReady {
-		return
-	}
-	said := ""
-	for _, it := range c.items.list {
-		if it.waiting {
-			return // its words are on their way
-		}
-		if it.answered || it.Type != wire.Message || it.Role != "user" || q.params.InputSet {
-			continue
-		}
-		if it.spoken && c.parts.Conv.Agent == nil {
-			continue // the machine has the words, and a model reads them in the list
-		}
-		said = strings.TrimSpace(said + " " + words(&it.Item))
-	}
-	q.posted = true
-	if strings.TrimSpace(said) != "" {
-		c.post(conv.UserText{Text: said})
-		return
-	}
-	c.post(conv.ReplyRequested{Source: "client"})
-}
-
-// cancelResponse is response.cancel.
-func (c *conn) cancelResponse(e *wire.ClientEvent) *wire.Error {
-	q, r := c.create, c.resp
-	if q != nil && r == nil {
-		if e.ResponseID == "" || e.ResponseID == q.id {
-			q.cancelled = true
-			return nil
-		}
-	}
-	if r == nil || e.ResponseID != "" && e.ResponseID != r.id {
-		return wire.Invalid(wire.CodeNotActive, "", "Cancellation failed: no active response found")
-	}
-	r.cancelling = true
-	c.post(conv.UserInterrupt{Source: "client"})
-	return nil
-}
-
-// truncate is conversation.item.truncate: what lies behind the given moment was
-// not heard.
-func (c *conn) truncate(e *wire.ClientEvent) *wire.Error {
-	it := c.items.find(e.ItemID)
-	if it == nil {
-		return noItem(wire.CodeItemTruncate, "truncating", e.ItemID)
-	}
-	if it.Role != "assistant" || len(it.Content) == 0 || it.Content[0].Type != wire.OutputAudio {
-		return wire.Invalid(wire.CodeInvalidValue, "item_id", "Only the audio of the assistant's messages can be truncated.")
-	}
-	if e.ContentIndex != 0 {
-		return wire.Invalid(wire.CodeInvalidValue, "content_index", "Invalid 'content_index': the item has one content part, but got %d.", e.ContentIndex)
-	}
-	length := it.length
-	if r := c.resp; r != nil && r.message == it {
-		length = r.samples.Duration(legRate)
-	}
-	// Clients count in whole milliseconds, and round.
-	if ms := int(length.Milliseconds()); e.AudioEndMS > ms+1 {
-		return wire.Invalid(wire.CodeInvalidValue, "audio_end_ms", "Audio content of %dms is already shorter than %dms", ms, e.AudioEndMS)
-	}
-	end := time.Duration(e.AudioEndMS) * time.Millisecond
-	if end < length.Truncate(time.Millisecond) {
-		text := it.heardAt(e.AudioEndMS)
-		it.setWords(text)
-		if r := c.resp; r != nil && r.message == it {
-			it.Status = wire.Incomplete
-		} else {
-			it.length = end
-		}
-		if r := c.last; r != nil && r.message == it {
-			c.post(conv.PlayoutFlushed{Turn: r.turn, Heard: end, Text: text})
-		}
-	}
-	c.send(wire.ItemTruncated{ItemID: it.ID, ContentIndex: 0, AudioEndMS: e.AudioEndMS})
-	return nil
-}
-
-// heardAt is what of an answer had been heard after so many milliseconds, as far
-// as is known.
-func (it *item) heardAt(ms int) string {
-	text := ""
-	for _, m := range it.marks {
-		if m.ms <= ms {
-			text = m.text
-		}
-	}
-	return text
 }

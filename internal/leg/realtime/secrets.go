@@ -165,13 +165,3 @@ func (s *Server) serveSessions(w http.ResponseWriter, r *http.Request) {
 	session.ID = newID("sess")
 	writeJSON(w, http.StatusOK, wire.BetaSession(session, map[string]any{"value": key, "expires_at": until.Unix()}))
 }
-
-// serveCalls is POST /v1/realtime/calls.
-func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
-	httpError(w, http.StatusBadRequest, wire.Invalid(wire.CodeUnsupported, "", "Calls over WebRTC are not configured on this server."))
-}
-
-// serveCall is what is done to a call.
-func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
-	httpError(w, http.StatusNotFound, wire.Invalid("call_id_not_found", "call_id", "No call with the id '%s' was found.", r.PathValue("id")))
-}

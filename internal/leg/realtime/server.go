@@ -20,8 +20,8 @@ type Server struct {
 	mux     *http.ServeMux
 	secrets secrets
 
-	mu     sync.Mutex // guards all below
-	conns  map[*conn]struct{}
+	mu     sync.Mutex       // guards all below
+	conns  map[string]*conn // by the id of the call, or of the conversation
 	closed bool
 	gone   chan struct{} // closed when the server is, and the last connection has ended
 }
@@ -32,13 +32,14 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o.setDefaults()
-	s := &Server{o: o, mux: http.NewServeMux(), conns: make(map[*conn]struct{}), gone: make(chan struct{})}
+	s := &Server{o: o, mux: http.NewServeMux(), conns: make(map[string]*conn), gone: make(chan struct{})}
 	for _, base := range []string{"", "/openai"} { // Azure's paths begin with it
 		s.mux.HandleFunc("GET "+base+"/v1/realtime", s.serveSocket)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/client_secrets", s.serveClientSecrets)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/sessions", s.serveSessions)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/transcription_sessions", s.serveSessions)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/calls", s.serveCalls)
+		s.mux.HandleFunc("OPTIONS "+base+"/v1/realtime/calls", s.serveOptions)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/calls/{id}/{do}", s.serveCall)
 	}
 	s.mux.HandleFunc("GET /openai/realtime", s.serveSocket)
@@ -59,7 +60,7 @@ func (s *Server) Close(ctx context.Context) error {
 		close(s.gone)
 	}
 	s.closed = true
-	for c := range s.conns {
+	for _, c := range s.conns {
 		c.out.close(closeRestart, "the server restarts")
 	}
 	s.mu.Unlock()
@@ -72,20 +73,20 @@ func (s *Server) Close(ctx context.Context) error {
 }
 
 // begin counts a connection; false: the server is closing.
-func (s *Server) begin(c *conn) bool {
+func (s *Server) begin(id string, c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	s.conns[c] = struct{}{}
+	s.conns[id] = c
 	return true
 }
 
-func (s *Server) end(c *conn) {
+func (s *Server) end(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.conns, c)
+	delete(s.conns, id)
 	if s.closed && len(s.conns) == 0 {
 		close(s.gone)
 	}
@@ -156,7 +157,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		t.turnAway(r.Context(), bad)
 		return
 	}
-	s.serve(r.Context(), t, isBeta(r), start)
+	s.serve(r.Context(), t, nil, newID("conv"), isBeta(r), start)
 }
 
 // start is the configuration that a connection begins with.
@@ -193,7 +194,7 @@ func (s *Server) authorized(r *http.Request, key string) bool {
 }
 
 // serve holds a conversation over a transport.
-func (s *Server) serve(ctx context.Context, t transport, beta bool, start wire.Session) {
+func (s *Server) serve(ctx context.Context, t transport, call Call, id string, beta bool, start wire.Session) {
 	parts, end, err := s.o.Open(ctx, start.Model)
 	if end != nil {
 		defer func() { _ = end() }() // there is nobody to tell
@@ -210,12 +211,12 @@ func (s *Server) serve(ctx context.Context, t transport, beta bool, start wire.S
 			start.Output.Voice = parts.Voice
 		}
 	}
-	c, err := newConn(&s.o, t, beta, newID("conv"), start, parts, err)
-	if err != nil || !s.begin(c) {
+	c, err := newConn(&s.o, t, call, beta, newID("conv"), start, parts, err)
+	if err != nil || !s.begin(id, c) {
 		t.Close(closeError, "the conversation cannot be made")
 		return
 	}
-	defer s.end(c)
+	defer s.end(id)
 	c.run(ctx)
 }
 
