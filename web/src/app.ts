@@ -113,7 +113,9 @@ export class App {
       } catch {
         // The stream is taken up again below.
       }
-      await new Promise((r) => setTimeout(r, retryAfter));
+      // Without a key there is nothing to follow.
+      do await new Promise((r) => setTimeout(r, retryAfter));
+      while (this.keyAsked.peek());
     }
   }
 

@@ -33,6 +33,7 @@ export function Inspect({ app }: { app: App }) {
         <div class="empty">
           <p>{t("inspect.choose")}</p>
           <p class="muted">{t("inspect.chooseHelp")}</p>
+          <code class="command">hocket call --agent AGENT --say TEXT --trace FILE</code>
         </div>
       )}
     </main>
@@ -49,7 +50,6 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
   const agent = app.agents.value?.find((a) => a.name === store.source.name);
   const lang = store.header.value?.language ?? agent?.language;
   const network = app.session.store.value === store ? app.session.network.value : undefined;
-  const at = follow ? recording.end : frame.at;
   return (
     <div class="watched">
       <Head store={store} title={agent?.title || store.source.name} />
@@ -57,7 +57,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
       <Stepper store={store} />
       <Now store={store} />
       <MetricCards metrics={recording.metrics} errors={recording.errors} />
-      <Timeline recording={recording} version={version} at={at} follow={follow} onPick={pick} />
+      <Timeline recording={recording} version={version} at={frame.at} follow={follow} onPick={pick} />
       <LatencyChart latencies={recording.latencies} network={network} />
       <div class="columns">
         <div class="column">

@@ -10,7 +10,7 @@ import { useWords, type T } from "../words/words.ts";
 interface Props {
   recording: Recording;
   version: number;
-  /** Where the conversation is looked at, in milliseconds. */
+  /** Where the conversation is looked at, in milliseconds; its end where that is followed. */
   at: number;
   /** Keeps the end in sight. */
   follow: boolean;
@@ -22,8 +22,9 @@ const minScale = 2;
 const maxScale = 400;
 
 /** Timeline draws a recording. */
-export function Timeline({ recording, version, at, follow, onPick }: Props) {
+export function Timeline({ recording, version, at: lookedAt, follow, onPick }: Props) {
   const t = useWords();
+  const at = follow ? recording.end : lookedAt;
   const box = useRef<HTMLDivElement>(null);
   const [zoom, setZoom] = useState<number | undefined>(undefined);
   const width = useWidth(box);

@@ -84,7 +84,7 @@ export const de: Record<keyof typeof en, string> = {
   "inspect.open": "Aufzeichnung öffnen…",
   "inspect.drop": "Aufzeichnung hier ablegen",
   "inspect.choose": "Wählen Sie ein Gespräch, oder öffnen Sie eine Aufzeichnung.",
-  "inspect.chooseHelp": "Eine Aufzeichnung enthält jedes Ereignis eines Gesprächs. hocket call --trace DATEI schreibt eine; sie wird hier gelesen und geht nirgendwohin.",
+  "inspect.chooseHelp": "Eine Aufzeichnung enthält jedes Ereignis eines Gesprächs. Sie wird hier gelesen und geht nirgendwohin. Dies schreibt eine:",
   "inspect.live": "läuft",
   "inspect.ended": "beendet",
   "inspect.file": "Aufzeichnung",

@@ -84,7 +84,7 @@ export const en = {
   "inspect.open": "Open a trace…",
   "inspect.drop": "Drop the trace here",
   "inspect.choose": "Choose a conversation, or open a trace.",
-  "inspect.chooseHelp": "A trace holds every event of a conversation. hocket call --trace FILE writes one; it is read here and goes nowhere.",
+  "inspect.chooseHelp": "A trace holds every event of a conversation. It is read here and goes nowhere. This writes one:",
   "inspect.live": "live",
   "inspect.ended": "over",
   "inspect.file": "trace",
