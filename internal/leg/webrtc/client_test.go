@@ -65,9 +65,11 @@ type client struct {
 
 // clientOptions make a client.
 type clientOptions struct {
-	conn  net.PacketConn // of its own; nil: a socket of the loopback interface
-	mute  bool           // opens no data channel
-	noFEC bool
+	conn net.PacketConn // of its own; nil: a socket of the loopback interface
+	mute bool           // opens no data channel
+	// anywhere has the client reach all addresses of the machine.
+	anywhere bool
+	noFEC    bool
 }
 
 func newClient(t testing.TB, o clientOptions) *client {
@@ -77,7 +79,11 @@ func newClient(t testing.TB, o clientOptions) *client {
 		opened: make(chan struct{}), texts: make(chan string, 1024),
 	}
 	if o.conn == nil {
-		conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+		addr := "127.0.0.1:0"
+		if o.anywhere {
+			addr = "0.0.0.0:0"
+		}
+		conn, err := net.ListenPacket("udp", addr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package webrtc
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -95,4 +96,25 @@ func TestReattach(t *testing.T) {
 	until(t, l, "the person is heard again", loud)
 	speak(t, l, tone)
 	until(t, l, "the agent is heard again", func(audio.Frame) bool { return audio.RMS(again.all()) > 0.05 })
+}
+
+// A server on all addresses tells them all, and is reached at each.
+func TestAllAddresses(t *testing.T) {
+	t.Parallel()
+	for _, addr := range []string{"0.0.0.0:0", ":0"} {
+		s, err := NewServer(Options{Addr: addr})
+		check(t, err)
+		l, answer, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil))
+		check(t, err)
+		check(t, l.Close())
+		if !strings.Contains(answer, " typ host") {
+			t.Skipf("%s: this machine has no address but loopback", addr)
+		}
+		if strings.Contains(answer, " 127.0.0.1 ") {
+			t.Errorf("%s: the answer has addresses that nobody can reach:\n%s", addr, answer)
+		}
+		c, l := connect(t, s, clientOptions{anywhere: true})
+		hearing(t, c, l)
+		check(t, s.Close())
+	}
 }
