@@ -47,7 +47,7 @@ type Browser struct {
 func NewBrowser(o BrowserOptions) (*Browser, error) {
 	b := &Browser{o: o, stopc: make(chan struct{}), upc: make(chan struct{}), downc: make(chan struct{})}
 	if o.Conn == nil {
-		conn, err := (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", "127.0.0.1:0")
+		conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 		if err != nil {
 			return nil, fmt.Errorf("browser: %w", err)
 		}

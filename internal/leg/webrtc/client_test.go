@@ -10,6 +10,7 @@ import (
 
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/nack"
 	"github.com/pion/rtp"
 	pion "github.com/pion/webrtc/v4"
 	"go.uber.org/goleak"
@@ -69,7 +70,8 @@ type clientOptions struct {
 	mute bool           // opens no data channel
 	// anywhere has the client reach all addresses of the machine.
 	anywhere bool
-	noFEC    bool
+	noFEC    bool // packets carry no copies
+	gives    bool // sends again what the server asks for
 }
 
 func newClient(t testing.TB, o clientOptions) *client {
@@ -98,6 +100,11 @@ func newClient(t testing.TB, o clientOptions) *client {
 	check(t, err)
 	registry := &interceptor.Registry{}
 	check(t, pion.ConfigureRTCPReports(registry))
+	if o.gives {
+		giver, err := nack.NewResponderInterceptor()
+		check(t, err)
+		registry.Add(giver)
+	}
 	api := pion.NewAPI(pion.WithMediaEngine(engine), pion.WithSettingEngine(settings), pion.WithInterceptorRegistry(registry))
 	c.pc, err = api.NewPeerConnection(pion.Configuration{})
 	check(t, err)

@@ -77,7 +77,7 @@ func NewServer(o Options) (*Server, error) {
 	}
 	conn := o.Conn
 	if conn == nil {
-		if conn, err = (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", o.Addr); err != nil {
+		if conn, err = listen(o.Addr); err != nil {
 			return nil, fmt.Errorf("webrtc: %w", err)
 		}
 	}
@@ -89,6 +89,14 @@ func NewServer(o Options) (*Server, error) {
 	}
 	s.api = pion.NewAPI(pion.WithMediaEngine(engine), pion.WithInterceptorRegistry(registry), pion.WithSettingEngine(settings))
 	return s, nil
+}
+
+func listen(addr string) (net.PacketConn, error) {
+	at, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return net.ListenUDP("udp", at)
 }
 
 // codec is the only one, as browsers offer it (RFC 7587). Retransmission is

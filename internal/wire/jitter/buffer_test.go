@@ -287,7 +287,7 @@ func TestLosses(t *testing.T) {
 	if st.Lost < lost*95/100 || st.Lost > lost+200 {
 		t.Errorf("%d were lost, %+v", lost, st)
 	}
-	if st.Recovered < lost*75/100 {
+	if st.Recovered < lost*85/100 {
 		t.Errorf("%d of %d lost packets are recovered", st.Recovered, lost)
 	}
 	for i, s := range steps {

@@ -34,13 +34,13 @@ func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 		return b.starve()
 	}
 	if missing := s.seq - b.next; missing > 0 {
-		if b.early(now) && b.waited < patience && !(missing == 1 && s.packet.Copy) {
+		if b.early(now, 0) && b.waited < patience && !(missing == 1 && s.packet.Copy) {
 			// The playout is ahead of its target, and the packet may still come: to
 			// wait for it brings the playout there.
 			b.waited += b.last
 			return b.guess(b.last)
 		}
-		if step, lost := b.miss(s, missing); lost {
+		if step, lost := b.miss(now, s, missing); lost {
 			return step
 		}
 	}
@@ -59,9 +59,10 @@ func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 // age is how late a packet is played, beyond the fastest.
 func (b *Buffer) age(now time.Time, s *slot) time.Duration { return b.delay.age(now, b.span(s.ts)) }
 
-// early reports whether the playout is ahead of its target.
-func (b *Buffer) early(now time.Time) bool {
-	return b.delay.age(now, b.span(b.playhead)) < b.target()-beat/2
+// early reports whether the playout is ahead of its target, were it later by so
+// much.
+func (b *Buffer) early(now time.Time, by time.Duration) bool {
+	return b.delay.age(now, b.span(b.playhead))+by < b.target()-beat/2
 }
 
 // rest waits for the time of the packet that comes next.
@@ -93,8 +94,11 @@ func (b *Buffer) guess(d time.Duration) Step {
 
 // miss is a step for a packet that is not there though a later one, s, is. What
 // was concealed while nothing was there stands for the first ones.
-func (b *Buffer) miss(s *slot, missing int64) (Step, bool) {
+func (b *Buffer) miss(now time.Time, s *slot, missing int64) (Step, bool) {
 	length := b.ticks(b.last)
+	if missing == 1 && s.packet.Copy && b.early(now, -b.waited) {
+		b.waited = 0 // the copy is heard too, and the playout comes to its target
+	}
 	for missing > 0 && b.waited > 0 {
 		b.lose(length)
 		b.waited -= b.last
