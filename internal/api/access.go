@@ -65,7 +65,7 @@ func bearer(r *http.Request) string {
 	return ""
 }
 
-const bearerProtocol = "hocket.bearer."
+const bearerProtocol = "hocket.bearer." //nolint:gosec // a name, and no secret
 
 // checkHost keeps a page of the web from reaching a server without keys by a
 // name that it had resolve to this machine (DNS rebinding).

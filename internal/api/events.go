@@ -165,7 +165,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, events *hub
 	if err != nil {
 		return // it has answered
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }() // it may be closed
 	conn.SetReadLimit(4 << 10)
 	ctx := conn.CloseRead(r.Context()) // nothing is expected from the client
 	for {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -174,7 +175,7 @@ func TestNobodyReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil { //nolint:errcheck // of the network tcp
+		if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(conn, "GET /v1/conversations/"+made.ID+"/events?from=1&steps=1 HTTP/1.1\r\nHost: "+addr+"\r\n"+upgrade+"\r\n"); err != nil {
@@ -209,7 +210,7 @@ func TestHalfOpen(t *testing.T) {
 	if w.Body != nil {
 		defer w.Body.Close()
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	eventually(t, "the stream", func() bool { return h.streams() == 1 })
 	eventually(t, "the end of the stream", func() bool { return h.streams() == 0 })
 	h.works()
@@ -229,7 +230,7 @@ func TestTwoClients(t *testing.T) {
 	if w.Body != nil {
 		defer w.Body.Close()
 	}
-	defer socket.CloseNow()
+	defer func() { _ = socket.CloseNow() }()
 	one.heard("Welcome")
 	for _, m := range one.seen {
 		_, b, err := socket.Read(t.Context())
@@ -301,7 +302,7 @@ func TestDrain(t *testing.T) {
 	<-drained
 	for _, s := range []*stream{events, list} {
 		for {
-			if _, err := s.next(); err == io.EOF {
+			if _, err := s.next(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				t.Fatal(err)

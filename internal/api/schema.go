@@ -128,8 +128,7 @@ func (s *schemas) object(t reflect.Type) object {
 
 // fields adds the keys of a struct, those of an embedded one with them.
 func (s *schemas) fields(t reflect.Type, properties object, required *[]string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case name == "-" || !f.IsExported() && !f.Anonymous:

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
-	"github.com/hocketvoice/hocket/examples"
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/internal/leg/text"
 	"github.com/hocketvoice/hocket/port"
@@ -28,7 +26,7 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// house is a server with the flight agent, over real sockets.
+// house is a server with the agent of the tests, over real sockets.
 type house struct {
 	t    *testing.T
 	url  string
@@ -57,27 +55,9 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-// flights are the files of the example agent.
-func flights(t *testing.T) []dialog.File {
-	t.Helper()
-	entries, err := examples.Files.ReadDir("flights")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []dialog.File
-	for _, e := range entries {
-		data, err := examples.Files.ReadFile(path.Join("flights", e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, dialog.File{Name: e.Name(), Data: data})
-	}
-	return files
-}
-
-// textCall describes a conversation by text with the flight agent.
+// textCall describes a conversation by text with the agent of the tests.
 func textCall(t *testing.T, privacy conv.Privacy) hub.Call {
-	files := flights(t)
+	files := []dialog.File{{Name: "agent.yaml", Data: []byte(testAgent)}}
 	agent, problems := dialog.Parse(files)
 	if agent == nil {
 		t.Fatal(problems)
@@ -296,7 +276,7 @@ func TestConversation(t *testing.T) {
 	list := h.listen("/v1/events")
 	made := h.begin("flights")
 	events := h.listen("/v1/conversations/" + made.ID + "/events?from=1")
-	if c := events.heard("Welcome to Hocket Airlines"); c.Heard != c.Text || c.Unheard != "" {
+	if c := events.heard("Welcome to the airline"); c.Heard != c.Text || c.Unheard != "" {
 		t.Errorf("the greeting was not heard whole: %+v", c)
 	}
 	h.say(made.ID, "book a flight from boston to denver")

@@ -27,7 +27,6 @@ var (
 
 // curl is a command of the document.
 type curl struct {
-	head  string // the lines that are typed
 	url   string
 	data  string
 	lines int // that head lets through; 0: all

@@ -97,7 +97,10 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err := s.openRealtime(agents); err != nil {
 		return nil, err
 	}
-	return s, s.route(c, agents)
+	if err := s.route(c, agents); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // serverConfig is the server's section of the config.
@@ -136,7 +139,7 @@ const maxConnections = 4096
 
 // listen opens the port.
 func (s *Server) listen(c config.Server) (err error) {
-	listener, err := net.Listen("tcp", c.Addr)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", c.Addr)
 	if err != nil {
 		return inputError{fmt.Errorf("listen on %s: %w", c.Addr, err)}
 	}

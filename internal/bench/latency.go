@@ -214,7 +214,7 @@ func (e *ear) hear(packet []byte) {
 // dial connects as a browser. request makes the body around the offer.
 func (m *meter) dial(ctx context.Context, sink func([]byte), request func(offer string) map[string]string) (*Browser, opened, error) {
 	var made opened
-	b, err := NewBrowser(BrowserOptions{Source: func() []byte { return nil }, Sink: sink})
+	b, err := NewBrowser(BrowserOptions{Source: func() []byte { return nil }, Sink: sink}) //nolint:contextcheck // it opens a port, at once
 	if err != nil {
 		return nil, made, err
 	}
@@ -285,10 +285,11 @@ func (m *meter) byVoice(ctx context.Context) (err error) {
 	}
 	m.note(interruptToSilence, began, last)
 
-	if err = b.Close(); err != nil {
+	err = b.Close()
+	b = nil
+	if err != nil {
 		return err
 	}
-	b = nil
 	if _, err := e.phase("reconnecting"); err != nil {
 		return err
 	}

@@ -337,8 +337,8 @@ func (c *Conversation) step(s session.Step) {
 	for _, t := range c.transcripts.step(s) {
 		c.say(s.Now, TypeTranscript, t)
 	}
-	for _, cap := range c.captions.step(s) {
-		c.say(s.Now, TypeCaption, cap)
+	for _, one := range c.captions.step(s) {
+		c.say(s.Now, TypeCaption, one)
 	}
 	for _, e := range s.Output.Effects {
 		switch e := e.(type) {
