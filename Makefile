@@ -26,7 +26,7 @@ GOTEST = go test -count=1 -timeout 10m
 # and makes long calculations four to five times slower; and the exploration, a
 # fork and join of half a minute that would take two and a half. All others, new
 # ones too, are tested with it. `make soak` takes these as well.
-PLAIN = audio|conv|dialog|turn|archtest|internal/catalog|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
+PLAIN = audio|conv|dialog|turn|archtest|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
 MODULE = $(shell go list -m)
 PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')
 RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN))$$')

@@ -62,6 +62,11 @@ func TestLosses(t *testing.T) {
 			})
 		}
 	})
+	for _, st := range []Stats{with, again, without} {
+		if st.Received+st.Lost < 6*45 {
+			t.Skipf("the machine is too busy to send 50 packets a second: %+v", st)
+		}
+	}
 	if without.Lost < 15 || without.Recovered > 0 {
 		t.Errorf("neither: %+v", without)
 	}

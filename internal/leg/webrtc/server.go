@@ -91,12 +91,23 @@ func NewServer(o Options) (*Server, error) {
 	return s, nil
 }
 
+// socketBuffer is what the system is asked to hold, each way, while the program
+// is busy elsewhere: one socket serves all calls. It gives what it may.
+const socketBuffer = 2 << 20
+
 func listen(addr string) (net.PacketConn, error) {
 	at, err := net.ResolveUDPAddr("udp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return net.ListenUDP("udp", at)
+	conn, err := net.ListenUDP("udp", at)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(conn.SetReadBuffer(socketBuffer), conn.SetWriteBuffer(socketBuffer)); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // codec is the only one, as browsers offer it (RFC 7587). Retransmission is
