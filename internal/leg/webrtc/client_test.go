@@ -62,6 +62,7 @@ type client struct {
 	heard []int16    // at rate
 	rests bool       // sends nothing where nothing is said
 	got   int        // packets
+	twice int        // of them, that carry a copy of the one before
 }
 
 // clientOptions make a client.
@@ -258,6 +259,9 @@ func (c *client) hear(track *pion.TrackRemote) {
 		}
 		c.mu.Lock()
 		c.got++
+		if opus.HasCopy(p.Payload) {
+			c.twice++
+		}
 		c.heard = append(c.heard, pcm[:n]...)
 		c.mu.Unlock()
 	}

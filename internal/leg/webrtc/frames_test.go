@@ -65,6 +65,31 @@ func TestReceiverTakesAnything(t *testing.T) {
 	}
 }
 
+// Another microphone on the same connection, with numbers of its own, is heard at
+// once.
+func TestReceiverFollowsTheSource(t *testing.T) {
+	r, err := newReceiver(rate)
+	check(t, err)
+	list := packets(t, porttest.Tone(rate, time.Second))
+	now := time.Unix(1000, 0)
+	for source, first := range []uint16{50000, 20000} {
+		h := rtp.Header{SSRC: uint32(source + 1), SequenceNumber: first, Timestamp: uint32(first) << 10}
+		heard := 0
+		for _, payload := range list[5:30] {
+			r.push(now, &h, payload)
+			if loud(r.frame(now)) {
+				heard++
+			}
+			h.SequenceNumber++
+			h.Timestamp += tick
+			now = now.Add(audio.FrameDuration)
+		}
+		if heard < 20 {
+			t.Errorf("source %d: %d of 25 frames are heard", source+1, heard)
+		}
+	}
+}
+
 // The way of a frame allocates nothing of ours, either way.
 func TestAllocs(t *testing.T) {
 	if raceDetector {

@@ -77,3 +77,26 @@ func TestLosses(t *testing.T) {
 		t.Errorf("sent again: %+v, without it %+v", again, without)
 	}
 }
+
+// What the browser reports to miss has the agent's packets carry copies.
+func TestReportedLosses(t *testing.T) {
+	t.Parallel()
+	network := rough(t)
+	c, l := connect(t, server(t, Options{Conn: network}), clientOptions{})
+	copies := func() int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.twice
+	}
+	speak(t, l, voice(time.Second))
+	if n := copies(); n > 0 {
+		t.Errorf("%d copies for a perfect network", n)
+	}
+	network.Turn(nettest.Weather{Loss: 0.2, Seed: 3})
+	for range 10 {
+		if speak(t, l, voice(time.Second)); copies() > 10 {
+			return
+		}
+	}
+	t.Errorf("%d copies for a network that loses a packet in five; the report is %d %%", copies(), l.loss.Load())
+}

@@ -30,6 +30,7 @@ type receiver struct {
 	mu        sync.Mutex // guards all below
 	buffer    *jitter.Buffer
 	fresh     bool // another sender has taken over
+	source    uint32
 	malformed int
 }
 
@@ -59,6 +60,10 @@ func (r *receiver) push(now time.Time, h *rtp.Header, payload []byte) {
 		r.malformed++
 		return
 	}
+	if h.SSRC != r.source { // another microphone, on the same connection
+		r.source = h.SSRC
+		r.forget()
+	}
 	r.buffer.Push(now, jitter.Packet{
 		Seq: h.SequenceNumber, Timestamp: h.Timestamp, Duration: d, Payload: payload,
 		Silent: opus.Silent(payload), Copy: opus.HasCopy(payload),
@@ -69,6 +74,11 @@ func (r *receiver) push(now time.Time, h *rtp.Header, payload []byte) {
 func (r *receiver) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.forget()
+}
+
+// forget is called with mu held.
+func (r *receiver) forget() {
 	r.buffer.Reset()
 	r.fresh = true
 }
