@@ -19,8 +19,11 @@ export interface Served {
 }
 
 /** serve starts a server on a free port. */
-export async function serve(...args: string[]): Promise<Served> {
-  const child = spawn(hocket, ["serve", "--addr", "127.0.0.1:0", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+export async function serve(args: string[] = [], env: Record<string, string> = {}): Promise<Served> {
+  const child = spawn(hocket, ["serve", "--addr", "127.0.0.1:0", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let log = "";
   const url = await new Promise<string>((done, fail) => {
     const read = (chunk: Buffer) => {

@@ -41,6 +41,7 @@ export class App {
   readonly host: ConversationStore | undefined;
 
   private readonly stop = new AbortController();
+  private wake: () => void = () => undefined;
 
   constructor(audio: Audio | undefined, port?: Port) {
     const browser = navigator.language.toLowerCase().startsWith("de") ? "de" : "en";
@@ -77,6 +78,7 @@ export class App {
     keep("key", key === "" ? undefined : key);
     this.keyAsked.value = false;
     await this.load();
+    this.wake();
   }
 
   /** load asks for the agents, until the server answers. */
@@ -114,9 +116,20 @@ export class App {
         // The stream is taken up again below.
       }
       // Without a key there is nothing to follow.
-      do await new Promise((r) => setTimeout(r, retryAfter));
+      do await this.pause();
       while (this.keyAsked.peek());
     }
+  }
+
+  /** pause waits before the server is asked again; a new key ends it. */
+  private pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, retryAfter);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** watch shows a conversation of the server's. The page's own is not opened twice. */

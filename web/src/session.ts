@@ -166,7 +166,6 @@ export class Session {
   hold(pressed: boolean): void {
     if (this.pressed.peek() === pressed || !this.store.peek()) return;
     this.pressed.value = pressed;
-    this.call.peek()?.unblock();
     this.call.peek()?.listen(pressed || !this.pushToTalk.peek());
     void this.send({ type: "push_to_talk", pressed });
   }

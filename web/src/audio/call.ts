@@ -22,6 +22,9 @@ export type Exchange = (sdp: string) => Promise<string>;
 /** Candidates are gathered for at most so long before the offer goes out, in milliseconds. */
 const gathering = 1500;
 
+/** Browsers play sound only on a page that somebody has touched. */
+const gestures = ["pointerdown", "keydown"];
+
 /** A link that is shaky for so long is renegotiated, in milliseconds. */
 const patience = 2000;
 
@@ -39,6 +42,7 @@ export class AudioCall {
   private restarting = false;
   private closed = false;
   private readonly online = () => void this.renegotiate();
+  private readonly gesture = () => this.unblock();
 
   private constructor(stream: MediaStream, onLink: (l: Link) => void) {
     this.stream = stream;
@@ -51,12 +55,13 @@ export class AudioCall {
     this.pc.ontrack = (e) => {
       const remote = e.streams[0] ?? new MediaStream([e.track]);
       this.player.srcObject = remote;
-      // Refused only without a gesture; unblock tries again with one.
+      // Refused behind a reload, until there is a gesture.
       this.player.play().catch(() => undefined);
       this.agent.connect(remote);
     };
     this.pc.onconnectionstatechange = () => this.watch();
     globalThis.addEventListener("online", this.online);
+    for (const type of gestures) globalThis.addEventListener(type, this.gesture);
   }
 
   /** open asks for the microphone and connects. It throws a MicrophoneError, or what the exchange throws. */
@@ -82,8 +87,8 @@ export class AudioCall {
   }
 
   /** unblock starts what the browser held back for want of a gesture. */
-  unblock(): void {
-    void this.context.resume();
+  private unblock(): void {
+    if (this.context.state === "suspended") void this.context.resume();
     if (this.player.paused && this.player.srcObject) this.player.play().catch(() => undefined);
   }
 
@@ -103,6 +108,7 @@ export class AudioCall {
     this.closed = true;
     clearTimeout(this.timer);
     globalThis.removeEventListener("online", this.online);
+    for (const type of gestures) globalThis.removeEventListener(type, this.gesture);
     this.pc.onconnectionstatechange = null;
     this.pc.close();
     for (const track of this.stream.getTracks()) track.stop();

@@ -146,6 +146,7 @@ function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAg
   const problem = session.problem.value;
   const store = session.store.value;
   const microphone = problem?.code.startsWith("mic_");
+  const voiceless = microphone || problem?.code === "no_webrtc" || problem?.code === "no_speech";
   return (
     <>
       {app.problem.value && !app.keyAsked.value && (
@@ -157,7 +158,7 @@ function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAg
           title={microphone ? t("mic.title") : undefined}
           onClose={() => (session.problem.value = undefined)}
           actions={
-            microphone && (
+            voiceless && (
               <>
                 <button type="button" class="quiet-button" onClick={onText}>
                   {t("mic.textInstead")}
