@@ -82,8 +82,11 @@ func (m *module) uses() (list []use) {
 					continue
 				}
 				u := use{at: fmt.Sprintf("%s:%d", d.path, c.line)}
-				if len(words) > 1 && regexp.MustCompile(`^[a-z]+$`).MatchString(words[1]) {
-					u.command = words[1]
+				for _, w := range words[1:min(len(words), 3)] { // with a command of its own: conversations list
+					if !regexp.MustCompile(`^[a-z]+$`).MatchString(w) {
+						break
+					}
+					u.command = strings.TrimSpace(u.command + " " + w)
 				}
 				u.flags = flagName.FindAllString(strings.Join(words, " "), -1)
 				list = append(list, u)
@@ -102,6 +105,9 @@ func commandsExist(run program) rule {
 			flags, ok := helps[u.command]
 			if !ok {
 				flags = help(run, u.command)
+				if first, _, two := strings.Cut(u.command, " "); flags == nil && two {
+					flags = help(run, first)
+				}
 				helps[u.command] = flags
 			}
 			if flags == nil {
@@ -120,10 +126,7 @@ func commandsExist(run program) rule {
 
 // help asks the program for the flags of a command; nil if it does not know it.
 func help(run program, command string) map[string]bool {
-	args := []string{command, "--help"}
-	if command == "" {
-		args = args[1:]
-	}
+	args := append(strings.Fields(command), "--help")
 	var stdout, stderr bytes.Buffer
 	if run(args, strings.NewReader(""), &stdout, &stderr) != 0 {
 		return nil

@@ -13,6 +13,19 @@ import (
 // older reader would misunderstand a newer snapshot.
 const SnapshotVersion = 1
 
+// written is a state as a snapshot has it: its dialogue is written with it, not by
+// itself and then read again.
+type written struct {
+	State
+	Dialogue any `json:"dialogue"`
+}
+
+type writtenSnapshot struct {
+	Version int               `json:"version"`
+	State   written           `json:"state"`
+	Facts   []json.RawMessage `json:"deferred,omitempty"`
+}
+
 type snapshot struct {
 	Version int               `json:"version"`
 	State   State             `json:"state"`
@@ -22,10 +35,11 @@ type snapshot struct {
 // Snapshot writes the whole state as JSON. The last transitions are not in it
 // (seed 000, CON-003).
 func (c *Conversation) Snapshot() ([]byte, error) {
-	s := snapshot{Version: SnapshotVersion, State: c.st}
+	st := c.st
 	if c.opts.Privacy == PrivacyNone {
-		s.State = s.State.withoutWords()
+		st = st.withoutWords()
 	}
+	s := writtenSnapshot{Version: SnapshotVersion, State: written{st, st.Dialogue.Form()}}
 	for _, fact := range c.st.Suspended.Facts {
 		if c.opts.Privacy == PrivacyNone {
 			break // They hold words.

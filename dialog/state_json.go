@@ -53,7 +53,11 @@ type stateJSON struct {
 }
 
 // MarshalJSON writes the state in the seed's form.
-func (s State) MarshalJSON() ([]byte, error) {
+func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(s.Form()) }
+
+// Form is what MarshalJSON writes, as a value: package json writes it within
+// something larger without reading it again.
+func (s State) Form() any {
 	j := stateJSON{
 		Version: SchemaVersion, Messages: s.Messages, Slots: s.Slots, CurrentFlow: s.CurrentFlow,
 		ConversationState: s.ConversationState, TurnCount: s.TurnCount, LastResponse: s.LastResponse,
@@ -90,7 +94,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	if s.LastNLUCall != 0 {
 		j.LastNLUCall = &s.LastNLUCall
 	}
-	return json.Marshal(j)
+	return j
 }
 
 // UnmarshalJSON reads a state that MarshalJSON wrote. A schema version that is

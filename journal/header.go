@@ -25,6 +25,8 @@ type Header struct {
 	Started time.Time     `json:"started"` // what the lines' times count from
 	Options conv.Options  `json:"options"` // without the agent
 	Agent   []dialog.File `json:"agent,omitempty"`
+	// Restored is the snapshot that the conversation went on from, at Started.
+	Restored json.RawMessage `json:"restored,omitempty"`
 }
 
 const format = "hocket trace"
@@ -90,5 +92,13 @@ func (h Header) Conversation() (*conv.Conversation, error) {
 		}
 		o.Agent = agent
 	}
-	return conv.New(o)
+	if len(h.Restored) == 0 {
+		return conv.New(o)
+	}
+	c, err := conv.Restore(o, h.Restored)
+	if err != nil {
+		return nil, err
+	}
+	c.Wake(h.Started)
+	return c, nil
 }

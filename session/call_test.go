@@ -43,7 +43,8 @@ type plan struct {
 	ack   bool // the carrier reports what it has played
 	rec   func(*porttest.Recognizer)
 	synth func(*porttest.Synthesizer)
-	setup func(*call) // before the call runs
+	parts func(*Options) // before the session is made
+	setup func(*call)    // before the call runs
 	each  func(c *call, frame int)
 	trace io.Writer // beside the call's own
 	watch bool      // the trace has the turn controller's frames too
@@ -174,6 +175,9 @@ func newCall(t testing.TB, p plan) *call {
 	}
 	if p.ack {
 		o.Leg = &porttest.AckLeg{Leg: c.leg, Behind: 3200}
+	}
+	if p.parts != nil {
+		p.parts(&o)
 	}
 	s, err := New(o)
 	if err != nil {

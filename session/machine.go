@@ -23,6 +23,9 @@ const inboxSize = 256
 // ErrEnded is returned to who posts to a machine whose loop has ended.
 var ErrEnded = errors.New("the conversation's loop has ended")
 
+// ErrNotResumable is returned for a snapshot of a conversation that has ended.
+var ErrNotResumable = errors.New("the conversation has ended")
+
 // MachineOptions configure a [Machine].
 type MachineOptions struct {
 	ID   string // of the conversation; never shown raw in records
@@ -42,6 +45,9 @@ type MachineOptions struct {
 	// (seed 000, CON-002); without Owners the machine looks after itself alone.
 	Owner  string
 	Owners *Owners
+	// Restore, if set, is a snapshot of the conversation to go on with: it is not
+	// started but resumed (see [Options.Restore]).
+	Restore []byte
 }
 
 // Machine owns a conversation and steps it. Its exported methods may be called
@@ -79,7 +85,7 @@ type message struct {
 
 // NewMachine makes a machine in Idle. Run starts its loop.
 func NewMachine(o MachineOptions) (*Machine, error) {
-	c, err := conv.New(o.Conv)
+	c, err := newConversation(o.Conv, o.Restore)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +105,44 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	}
 	m.publish()
 	return m, nil
+}
+
+// newConversation makes a conversation, or the one of a snapshot. One that has ended
+// cannot go on.
+func newConversation(o conv.Options, snapshot []byte) (*conv.Conversation, error) {
+	if snapshot == nil {
+		return conv.New(o)
+	}
+	c, err := conv.Restore(o, snapshot)
+	if err == nil && !c.Resumable() {
+		err = ErrNotResumable
+	}
+	return c, err
+}
+
+// resume goes on with a conversation that was restored: what it had with the
+// process before, the line and the sound, is lost and there again. It runs on the
+// loop's goroutine.
+func (m *Machine) resume(now time.Time) error {
+	release, err := m.o.Owners.Acquire(m.o.Owner)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.release = release
+	m.mu.Unlock()
+	m.conv.Wake(now)
+	for _, ev := range resumed() {
+		if err := m.step(now, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resumed are the facts that a restored conversation goes on with.
+func resumed() []conv.Event {
+	return []conv.Event{conv.ConnectionLost{}, conv.ConnectionRestored{}}
 }
 
 // Post hands facts to the loop, in their order and without others between. It

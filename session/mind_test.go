@@ -63,7 +63,7 @@ func TestModelAndTool(t *testing.T) {
 		t.Fatalf("%d requests, expected one for each question and one for the result", len(requests))
 	}
 	calls := tool.Calls()
-	if len(calls) != 1 || calls[0].ID != "c1" || calls[0].Arguments != `{"to":"boston"}` {
+	if len(calls) != 1 || calls[0].ID != "test/c1" || calls[0].Arguments != `{"to":"boston"}` {
 		t.Errorf("calls %+v", calls)
 	}
 	if r := requests[0]; r.Instructions != "You sell flights." || len(r.Tools) != 1 || r.Tools[0].Name != "search" {

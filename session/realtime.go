@@ -27,8 +27,10 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	if err := s.open(ctx, time.Now(), post); err != nil {
 		return err
 	}
-	if err := s.StartConversation(); err != nil {
-		return err
+	if s.o.Restore == nil {
+		if err := s.StartConversation(); err != nil {
+			return err
+		}
 	}
 
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -41,6 +43,9 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	}
 	s.frames = newFrameQueue()
 	workers.Go(func() { s.voice.run(ctx) })
+	if s.keeper != nil {
+		workers.Go(func() { s.keeper.run(ctx) })
+	}
 	workers.Go(func() { s.restore(ctx) })
 	if _, ok := s.o.Leg.(port.Clocked); ok {
 		lent := newLending()
@@ -55,7 +60,9 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		workers.Go(func() { s.watch(ctx, w) })
 	}
 
-	err = s.run(ctx)
+	if err = s.goOn(time.Now()); err == nil {
+		err = s.run(ctx)
+	}
 	s.end() // who posts must not wait for a loop that is gone
 	cause := context.Cause(ctx)
 	cancel(nil)

@@ -60,6 +60,17 @@ type Options struct {
 	// real time. It runs on the pacer's goroutine and must not block.
 	Late func(by time.Duration)
 
+	// Checkpoints say where the state is kept while the call goes on.
+	Checkpoints Checkpoints
+	// Restore, if set, is a snapshot (conv.Conversation.Snapshot, of a
+	// [journal.Checkpoint]): the call goes on where it was taken. A tool that ran
+	// then runs again under its key if that does no harm; else its call has failed,
+	// and nobody knows whether it was done.
+	Restore []byte
+	// Keys go before the idempotency keys of calls; ID if empty. Two conversations
+	// never share them, and one that is restored keeps its own.
+	Keys string
+
 	// Owner and Owners: see [MachineOptions].
 	Owner  string
 	Owners *Owners
@@ -78,6 +89,7 @@ type Session struct {
 	mind     *mind
 	tools    *tools
 	toolbox  toolbox
+	keeper   *keeper // nil: no checkpoints
 	recorder *recorder
 	frames   *frameQueue // nil in virtual time
 	rate     int
@@ -115,7 +127,7 @@ func New(o Options) (*Session, error) {
 	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1)}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
-		Owner: o.Owner, Owners: o.Owners,
+		Owner: o.Owner, Owners: o.Owners, Restore: o.Restore,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
@@ -141,6 +153,7 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 		if err != nil {
 			return fmt.Errorf("session: %w", err)
 		}
+		h.Restored = o.Restore
 		if s.recorder, err = newRecorder(o.Trace, h, o.TraceLive); err != nil {
 			return fmt.Errorf("session: %w", err)
 		}
@@ -157,7 +170,8 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	up := media.UplinkOptions{
 		Rate: s.rate, Language: c.Language, Detector: o.Detector, Recognizer: o.Recognizer,
 		Turn: o.Turn, Onset: o.Onset, Stability: o.Stability, Post: post,
-		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
+		Utterance: s.conv.State().Floor.Utterance,
+		Energy:    c.BargeIn.Reply.Policy == turn.BargeInEnergy,
 	}
 	if o.Heard != nil {
 		up.Post = func(events ...conv.Event) {
@@ -176,6 +190,7 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	if s.voice, err = newVoice(s, o.Synthesizer); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
+	s.keeper = newKeeper(o.Checkpoints, o.ID, c.Privacy, start)
 	s.mind, s.tools, s.toolbox = &mind{s: s}, newTools(s), newToolbox(o.Tools, o.ModelTools)
 	return nil
 }
@@ -265,6 +280,9 @@ func (s *Session) record(now time.Time, c *conv.Conversation, ev conv.Event) err
 	case conv.ConnectionRestored:
 		s.legLost = false
 	default:
+	}
+	if s.keeper != nil {
+		s.keeper.note(now, c)
 	}
 	if s.recorder == nil {
 		return nil

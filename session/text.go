@@ -22,6 +22,12 @@ type TextOptions struct {
 	ModelTools   port.Tool
 	Model        port.Model
 	Instructions string
+	// ID, Checkpoints, Restore and Keys: see [Options]. A checkpoint is written
+	// before a tool runs and before a line is answered.
+	ID          string
+	Checkpoints Checkpoints
+	Restore     []byte
+	Keys        string
 	// Wait waits for a pause between two tries; the time passes at once if nil.
 	Wait func(ctx context.Context, d time.Duration) error
 }
@@ -32,9 +38,11 @@ type TextOptions struct {
 type Text struct {
 	o     TextOptions
 	tools toolbox
+	keep  *keeper // nil: no checkpoints
 	c     *conv.Conversation
 	now   time.Time
 	queue []conv.Event
+	again bool // calls that ran when the snapshot was taken wait to be run again
 	said  []string
 	notes []string
 }
@@ -43,7 +51,7 @@ type Text struct {
 func NewText(o TextOptions) (*Text, error) {
 	o.Conv.Endpoint = "manual"
 	o.Conv.DeadAir = turn.DeadAirOptions{Off: true}
-	c, err := conv.New(o.Conv)
+	c, err := newConversation(o.Conv, o.Restore)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +76,37 @@ type TextReply struct {
 
 // Start begins the conversation and returns the greeting.
 func (t *Text) Start(ctx context.Context, now time.Time) (TextReply, error) {
+	t.begin(now)
 	return t.take(ctx, now, conv.UserStart{})
+}
+
+// Resume goes on with the conversation of a snapshot, in place of Start. What was
+// said last is said again, if nothing else is to be said.
+func (t *Text) Resume(ctx context.Context, now time.Time) (TextReply, error) {
+	t.begin(now)
+	t.c.Wake(now)
+	for _, ev := range resumed() {
+		t.post(ev)
+	}
+	t.again = true
+	r, err := t.take(ctx, now, nil)
+	if last := t.c.State().Dialogue.LastResponse; err == nil && len(r.Said) == 0 && last != "" {
+		r.Said = []string{last}
+	}
+	return r, err
+}
+
+// End is the person leaving: what privacy allows to keep for as long as the
+// conversation lives alone is deleted.
+func (t *Text) End(ctx context.Context) error {
+	if t.keep == nil || t.keep.keep {
+		return nil
+	}
+	return t.keep.o.Store.Delete(ctx, t.keep.id)
+}
+
+func (t *Text) begin(now time.Time) {
+	t.keep = newKeeper(t.o.Checkpoints, t.o.ID, t.c.Options().Privacy, now)
 }
 
 // Say gives the agent a line and returns when it waits for the next. now must
@@ -86,19 +124,31 @@ func (t *Text) take(ctx context.Context, now time.Time, ev conv.Event) (TextRepl
 		// What passed between two lines: the session's clock alone.
 		t.queue = append(t.queue, conv.DeadlinePassed{})
 	}
-	t.queue = append(t.queue, ev)
+	if ev != nil {
+		t.queue = append(t.queue, ev)
+	}
 	for {
 		for len(t.queue) > 0 {
 			next := t.queue[0]
 			t.queue = t.queue[1:]
 			// The effects are the machine's until its next step.
-			for _, e := range slices.Clone(t.c.Step(t.now, next)) {
+			effects := slices.Clone(t.c.Step(t.now, next))
+			if t.keep != nil {
+				t.keep.note(t.now, t.c)
+			}
+			for _, e := range effects {
 				if err := t.perform(ctx, e); err != nil {
 					return TextReply{}, err
 				}
 			}
 		}
+		if t.again {
+			t.again = false
+			t.runAgain(ctx)
+			continue
+		}
 		if p := t.c.Phase(); p == conv.ListeningReady || p == conv.Idle {
+			t.save(ctx)
 			return TextReply{Said: t.said, Notes: t.notes, Handoff: slices.Contains(t.notes, "handoff")}, nil
 		}
 		next := t.c.NextDeadline()
@@ -162,9 +212,33 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 	return ctx.Err()
 }
 
+// save writes the last state.
+func (t *Text) save(ctx context.Context) {
+	if t.keep != nil {
+		t.keep.flush(ctx)
+	}
+}
+
+// runAgain runs the calls that ran when the snapshot was taken.
+func (t *Text) runAgain(ctx context.Context) {
+	for _, call := range running(t.c) {
+		if err := t.tools.unsafe(call); err != nil {
+			t.post(callEnded(call.ID, call.Long, "", err))
+			continue
+		}
+		limit := t.c.Options().Limits.Tool
+		if call.Long {
+			limit = t.c.Options().Limits.Task
+		}
+		t.run(ctx, call.ID, asked(call), call.Long, limit)
+	}
+}
+
 // run runs a call to its end.
 func (t *Text) run(ctx context.Context, id string, call port.ToolCall, long bool, limit time.Duration) {
 	tool, err := t.tools.pick(t.c, id, call)
+	call.ID = keys(t.o.Keys, t.o.ID) + call.ID
+	t.save(ctx) // that it runs is known before it does
 	output := ""
 	if err == nil {
 		output, err = runTool(ctx, tool, call, limit, nil)

@@ -48,6 +48,8 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		t.turnstile = after
 	}
 	tool, refusal := t.s.toolbox.pick(t.s.conv, id, call)
+	call.ID = t.s.keys() + call.ID
+	state := t.s.keeper.position()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running[id] = t.s.spawn(func(ctx context.Context) {
@@ -59,6 +61,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if long {
 			progress = func(text string) { t.s.postFact(conv.TaskProgress{ID: id, Text: text}) }
 		}
+		t.s.keeper.settle(ctx, state) // that it runs is known before it does
 		output, err := "", refusal
 		if err == nil {
 			output, err = runTool(ctx, tool, call, limit, progress)

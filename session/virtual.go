@@ -29,8 +29,10 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	if err := s.open(ctx, start, s.postFacts); err != nil {
 		return err
 	}
-	if err := s.StartConversation(); err != nil {
-		return err
+	if s.o.Restore == nil {
+		if err := s.StartConversation(); err != nil {
+			return err
+		}
 	}
 
 	ctx, cancel := context.WithCancel(ctx)
@@ -38,9 +40,15 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	var workers sync.WaitGroup
 	s.spawn = s.spawner(ctx, &workers)
 	workers.Go(func() { s.voice.run(ctx) })
+	if s.keeper != nil {
+		workers.Go(func() { s.keeper.run(ctx) })
+	}
 	workers.Go(func() { s.restore(ctx) })
 	defer workers.Wait()
 	defer cancel()
+	if err := s.goOn(start); err != nil {
+		return err
+	}
 	return s.runVirtual(ctx)
 }
 

@@ -36,6 +36,9 @@ type UplinkOptions struct {
 	// EmptyAfter is the silence after which the recognizer is asked for words
 	// when it has shown none: 700 ms if zero.
 	EmptyAfter time.Duration
+	// Utterance is the number of the last stretch of speech before this one: of a
+	// conversation that goes on.
+	Utterance int
 	// Post takes the facts. It is called by the goroutine that calls Frame.
 	Post func(...conv.Event)
 	// Features, if set, sees what the turn controller sees on every frame.
@@ -104,7 +107,7 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	if o.EmptyAfter == 0 {
 		o.EmptyAfter = 700 * time.Millisecond
 	}
-	u := &Uplink{o: o, confidence: math.NaN(), asked: make([]request, 0, maxAsked)}
+	u := &Uplink{o: o, utterance: o.Utterance, confidence: math.NaN(), asked: make([]request, 0, maxAsked)}
 	var err error
 	if u.endpointer, err = turn.New(o.Turn); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
