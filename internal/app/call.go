@@ -52,6 +52,8 @@ type CallOptions struct {
 	Agent  string // path of a file or folder
 	Config string // path of a config file; may be empty
 	Lines  []CallerLine
+	Store  string // file that keeps the call's state; may be empty
+	Resume string // id of a conversation in it to go on with; may be empty
 
 	Out, Mix, Trace string // files to write; empty: none
 	TraceFeatures   bool
@@ -139,8 +141,23 @@ func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech
 		return CallResult{}, inputError{err}
 	}
 	defer func() { err = errors.Join(err, end()) }()
+	kept, err := keep(ctx, o.Store, o.Resume, agentName(o.Agent), "file", opts.Store)
+	if err != nil {
+		return CallResult{}, err
+	}
+	defer func() { err = errors.Join(err, kept.close()) }() //nolint:contextcheck // an end is not cut short
+	id := "call"                                            // the same arguments give the same trace
+	if o.Store != "" {
+		id = kept.id
+	}
+	if o.Note != nil {
+		if o.Store != "" {
+			o.Note(fmt.Sprintf("the conversation is %s in %s", id, o.Store))
+		}
+		kept.points.Failed = func(err error) { o.Note(err.Error()) }
+	}
 	s, err := session.New(session.Options{
-		ID: "call", Conv: conversation, AgentFiles: agent.Files, Leg: leg,
+		ID: id, Keys: kept.id, Checkpoints: kept.points, Restore: kept.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
 		Model: model, Tools: flows, ModelTools: may, Instructions: agent.Instructions(),
 		Voice: opts.Speech.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability,

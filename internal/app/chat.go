@@ -13,12 +13,22 @@ import (
 type ChatOptions struct {
 	Agent  string // path of a file or folder
 	Config string // path of a config file; may be empty
+	Store  string // file that keeps the conversation; may be empty
+	Resume string // id of a conversation in it to go on with; may be empty
 	// Note takes remarks about the set-up, a line each.
 	Note func(string)
 }
 
+// Chat is a conversation by text. Its first line is Start's, or Resume's where one
+// goes on.
+type Chat struct {
+	*session.Text
+	ID      string
+	Resumed bool
+}
+
 // NewChat prepares a conversation by text with an agent, and gives what ends it.
-func NewChat(ctx context.Context, o ChatOptions) (_ *session.Text, end func() error, err error) {
+func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err error) {
 	agent, err := LoadAgent(o.Agent)
 	if err != nil {
 		return nil, nil, inputError{err}
@@ -48,7 +58,13 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *session.Text, end func() er
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
 	ends = append(ends, endModel)
+	kept, err := keep(ctx, o.Store, o.Resume, agentName(o.Agent), "text", opts.Store)
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	ends = append(ends, kept.close)
 	if o.Note != nil {
+		kept.points.Failed = func(err error) { o.Note(err.Error()) }
 		for _, p := range agent.Problems {
 			o.Note(p.String())
 		}
@@ -57,9 +73,10 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *session.Text, end func() er
 	conversation.Agent = agent.Agent
 	text, err := session.NewText(session.TextOptions{
 		Conv: conversation, Tools: flows, ModelTools: model, Model: mind, Instructions: agent.Instructions(), Wait: httpaction.Wait,
+		ID: kept.id, Checkpoints: kept.points, Restore: kept.restore,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
-	return text, end, nil
+	return &Chat{text, kept.id, kept.restore != nil}, end, nil
 }

@@ -134,7 +134,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"greeting", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
-		"model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
+		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
 		"server.keys.file", "server.origins", "server.tls.cert", "server.tls.key", "server.max_per_key",
 		"server.webrtc.addr", "server.webrtc.public_ips",
 	} {

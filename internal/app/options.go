@@ -22,6 +22,7 @@ type Options struct {
 	Model        config.Model  // the zero value: there is none
 	Server       config.Server // its defaults filled in
 	Tools        config.Tools
+	Store        config.Store
 }
 
 // The engines that serve where the config names none.
@@ -54,6 +55,7 @@ func NewOptions(c *config.Config) (Options, error) {
 		Model:  c.Model,
 		Server: server(c.Server),
 		Tools:  c.Tools,
+		Store:  c.Store,
 	}
 	return o, validate(c, o)
 }

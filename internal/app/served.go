@@ -32,6 +32,8 @@ type served struct {
 	speech *Speech // nil: this build has none
 	late   func(time.Duration)
 	resume time.Duration
+	store  *Store // nil: conversations are in memory alone
+	failed func(error)
 }
 
 // loadServed loads the agents of a server.
@@ -93,9 +95,17 @@ func (s *Server) share(list []*served, note func(string)) error {
 		return inputError{err}
 	}
 	s.close = append(s.close, tools.Close)
+	var store *Store
+	if c := list[0].opts.Store; c.Path != "" {
+		if store, err = OpenStore(context.Background(), c.Path, c, true); err != nil {
+			return err
+		}
+		s.close = append(s.close, store.Close)
+	}
 	speech := make(map[config.Speech]*Speech)
 	for _, a := range list {
 		a.model, a.late = model, s.telemetry.FrameLate
+		a.store, a.failed = store, func(err error) { s.o.Log.Error("a checkpoint was not written", "error", err) }
 		if a.tools, a.may, err = tools.For(context.Background(), a.agent); err != nil {
 			return inputError{err}
 		}
@@ -146,6 +156,9 @@ func (a *served) session(transport, id string, leg port.Leg, trace io.Writer) se
 		Trace: trace, TraceLive: true, Late: a.late,
 	}
 	o.Conv.Agent = a.agent.Agent
+	if a.store != nil {
+		o.Checkpoints = session.Checkpoints{Store: a.store.port, Agent: a.name, Transport: transport, Failed: a.failed}
+	}
 	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = patient(a.resume)
 	if transport == "text" {
 		// Who reads and types takes their time, and sees what is not said.

@@ -35,6 +35,8 @@ type callCmd struct {
 	JSON          bool   `name:"json" help:"Print the conversation as JSON lines."`
 	Realtime      bool   `help:"Hold the call at the pace of the clock."`
 	Today         string `placeholder:"DATE" help:"The date in virtual time (2026-12-31); today's if absent."`
+	Store         string `placeholder:"FILE" help:"Keep the state of the call in this file, so that it can go on if the program ends."`
+	Resume        string `placeholder:"ID" help:"Go on with a conversation of the store."`
 }
 
 // Help is the long help.
@@ -59,7 +61,7 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	defer stop()
 	talk := &talk{s: s, json: c.JSON}
 	result, err := app.Call(ctx, app.CallOptions{
-		Agent: c.Agent, Config: c.Config, Lines: lines, Out: c.Out, Mix: c.Mix, Trace: c.Trace,
+		Agent: c.Agent, Config: c.Config, Store: c.Store, Resume: c.Resume, Lines: lines, Out: c.Out, Mix: c.Mix, Trace: c.Trace,
 		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Start: start,
 		Watch: talk.watch,
 		Note:  func(note string) { fmt.Fprintln(s.err, "note: "+note) },
@@ -110,7 +112,7 @@ func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
 				return nil, badInputf("--barge-in is %v: expected more than 0", bargeIn)
 			}
 			barge = barge[1:]
-		case "--agent", "--config", "--out", "--mix", "--trace", "--today":
+		case "--agent", "--config", "--out", "--mix", "--trace", "--today", "--store", "--resume":
 		default:
 			continue
 		}

@@ -20,6 +20,8 @@ type chatCmd struct {
 	Config string `placeholder:"FILE" help:"A config file."`
 	JSON   bool   `name:"json" help:"Print the dialogue's state as a JSON line after the greeting and after each line."`
 	Today  string `placeholder:"DATE" help:"The date of the conversation (2026-12-31); today's if absent."`
+	Store  string `placeholder:"FILE" help:"Keep the conversation in this file, so that it can go on if the program ends."`
+	Resume string `placeholder:"ID" help:"Go on with a conversation of the store."`
 }
 
 // Help is the long help.
@@ -39,14 +41,21 @@ func (c *chatCmd) Run(s *streams) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	text, end, err := app.NewChat(ctx, app.ChatOptions{
-		Agent: c.Agent, Config: c.Config,
+		Agent: c.Agent, Config: c.Config, Store: c.Store, Resume: c.Resume,
 		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})
 	if err != nil {
 		return callError(err)
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	reply, err := text.Start(ctx, clock())
+	begin := text.Start
+	if text.Resumed {
+		begin = text.Resume
+	}
+	if c.Store != "" {
+		fmt.Fprintf(s.err, "note: the conversation is %s in %s\n", text.ID, c.Store)
+	}
+	reply, err := begin(ctx, clock())
 	if err != nil {
 		return callError(err)
 	}
@@ -70,11 +79,11 @@ func (c *chatCmd) Run(s *streams) (err error) {
 	if err := lines.Err(); err != nil {
 		return badInputf("the input: %w; expected lines of at most %d bytes", err, longestLine)
 	}
-	return nil
+	return text.End(ctx)
 }
 
 // tell prints what came of a line.
-func (c *chatCmd) tell(s *streams, text *session.Text, r session.TextReply) error {
+func (c *chatCmd) tell(s *streams, text *app.Chat, r session.TextReply) error {
 	for _, code := range r.Notes {
 		fmt.Fprintln(s.err, "note: "+code)
 	}

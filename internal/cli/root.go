@@ -25,17 +25,18 @@ const (
 
 // root is the command line.
 type root struct {
-	Serve   serveCmd   `cmd:"" help:"Serve the panel and the API."`
-	Call    callCmd    `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
-	Chat    chatCmd    `cmd:"" help:"The same agent by text, one line a turn."`
-	Step    stepCmd    `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`
-	Turn    turnCmd    `cmd:"" help:"Run the turn controller alone: feature frames as JSON lines in, decisions out."`
-	Machine machineCmd `cmd:"" help:"Print the machine, or a view of it."`
-	Explore exploreCmd `cmd:"" help:"Visit every reachable state and check what is promised of the machine."`
-	Replay  replayCmd  `cmd:"" help:"Step a recorded conversation again and compare."`
-	Check   checkCmd   `cmd:"" help:"Check config files and agents."`
-	Bench   benchCmd   `cmd:"" help:"Measure the program on this machine."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Serve         serveCmd         `cmd:"" help:"Serve the panel and the API."`
+	Call          callCmd          `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
+	Chat          chatCmd          `cmd:"" help:"The same agent by text, one line a turn."`
+	Step          stepCmd          `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`
+	Turn          turnCmd          `cmd:"" help:"Run the turn controller alone: feature frames as JSON lines in, decisions out."`
+	Machine       machineCmd       `cmd:"" help:"Print the machine, or a view of it."`
+	Explore       exploreCmd       `cmd:"" help:"Visit every reachable state and check what is promised of the machine."`
+	Replay        replayCmd        `cmd:"" help:"Step a recorded conversation again and compare."`
+	Check         checkCmd         `cmd:"" help:"Check config files and agents."`
+	Conversations conversationsCmd `cmd:"" help:"List, show, export and delete the conversations of a store."`
+	Bench         benchCmd         `cmd:"" help:"Measure the program on this machine."`
+	Version       versionCmd       `cmd:"" help:"Print the version."`
 
 	Help helpFlag `short:"h" help:"Print this help."`
 }

@@ -21,6 +21,7 @@ type Config struct {
 	Model   Model   `yaml:"model"`
 	Server  Server  `yaml:"server"`
 	Tools   Tools   `yaml:"tools"`
+	Store   Store   `yaml:"store"`
 
 	at map[string]Position
 }
@@ -241,4 +242,11 @@ type WebRTC struct {
 type TLS struct {
 	Cert string `yaml:"cert" path:"true"`
 	Key  string `yaml:"key" path:"true"`
+}
+
+// Store says where and how the state of conversations is kept.
+type Store struct {
+	Path string   `yaml:"path" path:"true"`
+	Keys []string `yaml:"keys"`
+	Keep Duration `yaml:"keep"`
 }

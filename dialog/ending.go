@@ -1,0 +1,60 @@
+package dialog
+
+import "slices"
+
+// This file: the end of a flow, and what comes after it.
+
+// endFlow completes the current flow: back to the flow that waits, or done.
+func (t *turn) endFlow() {
+	st := t.st
+	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found()}
+	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
+	if f, ok := t.resume(); ok {
+		if f.Called {
+			if s := t.step(); s != nil {
+				t.next(s, s.next)
+			}
+			return
+		}
+		t.phrase("resume")
+		return
+	}
+	t.complete(&ended)
+}
+
+// collects reports whether the flow asks for a slot.
+func (f *flow) collects(name string) bool {
+	return slices.ContainsFunc(f.steps, func(s *step) bool { return s.typ == stepCollect && s.slot.name == name })
+}
+
+// found are the slots that the actions of the run have filled and that another
+// flow takes over instead of asking.
+func (t *turn) found() []string {
+	var out []string
+	for _, id := range t.st.Path {
+		s := t.flow.steps[t.flow.ids[id]]
+		if s.typ != stepAction {
+			continue
+		}
+		for _, name := range s.writes {
+			if t.st.Slots[name] == nil || slices.Contains(out, name) || slices.Contains(t.st.Recent, name) {
+				continue
+			}
+			if slices.ContainsFunc(t.a.flows, func(f *flow) bool { return f != t.flow && slices.Contains(f.takes, name) && f.collects(name) }) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// complete is seed 003, COMPLETED: the flow is left, the slots stay for
+// reference.
+func (t *turn) complete(ended *FinishedFlow) {
+	t.dropFlow()
+	if len(t.out.Say) == 0 {
+		t.phrase("done")
+	}
+	t.st.Finished = ended
+	t.enter(Completed)
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/journal"
+)
+
+// conversationsCmd looks after the conversations of a store.
+type conversationsCmd struct {
+	List   listCmd   `cmd:"" help:"The conversations that were saved last, the newest first."`
+	Show   showCmd   `cmd:"" help:"A conversation: what was said, and where it stands."`
+	Export exportCmd `cmd:"" help:"A conversation as JSON, with its whole state."`
+	Delete deleteCmd `cmd:"" help:"Delete conversations."`
+}
+
+// storeFlags name a store.
+type storeFlags struct {
+	Store  string `required:"" placeholder:"FILE" help:"The store."`
+	Config string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
+}
+
+// with opens the store for f.
+func (o storeFlags) with(f func(context.Context, *app.Store) error) (err error) {
+	opts, err := loadOptions(o.Config)
+	if err != nil {
+		return err
+	}
+	opts.Store.Keep = 0 // who looks deletes nothing
+	ctx := context.Background()
+	store, err := app.OpenStore(ctx, o.Store, opts.Store, false)
+	if err != nil {
+		return callError(err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := f(ctx, store); err != nil {
+		return callError(err)
+	}
+	return nil
+}
+
+// listCmd lists conversations.
+type listCmd struct {
+	storeFlags
+	Limit int  `default:"100" placeholder:"N" help:"At most so many."`
+	JSON  bool `name:"json" help:"Print a JSON line for each."`
+}
+
+// Run is the command.
+func (c *listCmd) Run(s *streams) error {
+	if c.Limit < 1 {
+		return badInputf("--limit is %d: expected 1 or more", c.Limit)
+	}
+	return c.with(func(ctx context.Context, store *app.Store) error {
+		list, err := store.List(ctx, c.Limit)
+		if err != nil {
+			return err
+		}
+		for _, k := range list {
+			if err := c.line(s, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *listCmd) line(s *streams, k app.Kept) error {
+	state := k.Phase
+	if k.Ended {
+		state = "ended"
+	}
+	why := ""
+	if k.Error != nil {
+		state, why = "unreadable", k.Error.Error()
+	}
+	if c.JSON {
+		return s.writeLine(struct {
+			ID      string    `json:"id"`
+			Agent   string    `json:"agent"`
+			State   string    `json:"state"`
+			Turns   int       `json:"turns"`
+			Started time.Time `json:"started,omitzero"`
+			Saved   time.Time `json:"saved"`
+			Size    int       `json:"size"`
+			Error   string    `json:"error,omitempty"`
+		}{k.ID, k.Agent, state, k.Turns, k.Started, k.Saved, k.Size, why})
+	}
+	if why != "" {
+		return s.printf("%s  %s  %s: %s\n", k.ID, k.Saved.Format(time.DateTime), state, why)
+	}
+	return s.printf("%s  %s  %s, %d turns, %s\n", k.ID, k.Saved.Format(time.DateTime), k.Agent, k.Turns, state)
+}
+
+// showCmd prints a conversation for people.
+type showCmd struct {
+	storeFlags
+	ID string `arg:"" help:"The conversation."`
+}
+
+// Run is the command.
+func (c *showCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, store *app.Store) error {
+		k, err := store.Load(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		machine, err := conv.Restore(conv.Options{}, k.Snapshot)
+		if err != nil {
+			return err
+		}
+		return show(s, k, machine.State())
+	})
+}
+
+func show(s *streams, k journal.Checkpoint, st *conv.State) error {
+	state := k.Phase
+	if k.Ended {
+		state = "ended"
+	}
+	if err := s.printf("%s with %s by %s: %s\nbegan %s, saved %s\n", k.ID, k.Agent, k.Transport, state,
+		k.Started.Format(time.DateTime), k.Saved.Format(time.DateTime)); err != nil {
+		return err
+	}
+	if d := &st.Dialogue; d.CurrentFlow != "" && !k.Ended {
+		if err := s.printf("flow %s, step %s, %s\n", d.CurrentFlow, d.CurrentStep, d.ConversationState); err != nil {
+			return err
+		}
+	}
+	for i := range st.History {
+		it := &st.History[i]
+		who, text := string(it.Role), it.Text
+		if it.Role == conv.RoleTool {
+			who, text = "tool", fmt.Sprintf("%s(%s): %s", it.Name, it.Arguments, it.Text)
+		}
+		if it.Interrupted {
+			text += " ..."
+		}
+		if err := s.printf("%6d  %-6s %s\n", it.Turn, who, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportCmd prints a conversation as JSON.
+type exportCmd struct {
+	storeFlags
+	ID string `arg:"" help:"The conversation."`
+}
+
+// Run is the command.
+func (c *exportCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, store *app.Store) error {
+		k, err := store.Load(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		b, err := k.Marshal()
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err := json.Indent(&text, b, "", "  "); err != nil {
+			return err
+		}
+		return s.printf("%s\n", text.String())
+	})
+}
+
+// deleteCmd deletes conversations.
+type deleteCmd struct {
+	storeFlags
+	IDs []string `arg:"" name:"id" help:"The conversations."`
+}
+
+// Run is the command.
+func (c *deleteCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, store *app.Store) error {
+		for _, id := range c.IDs {
+			if err := store.Delete(ctx, id); err != nil {
+				return err
+			}
+			if err := s.printf("%s is deleted\n", id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,243 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/airline"
+)
+
+// mainEnv makes the test's program hocket itself.
+const mainEnv = "HOCKET_CLI_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainEnv) != "" {
+		os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// chatter is a process that holds a conversation by text.
+type chatter struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan dialog.State // closed when the process writes no more
+	id    string
+	note  *strings.Builder
+}
+
+// chatting starts a process; resume is the id of a conversation to go on with.
+func chatting(t *testing.T, store, resume, url string, more ...string) *chatter {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"chat", "--agent", flights, "--json", "--store", store}, more...)
+	if resume != "" {
+		args = append(args, "--resume", resume)
+	}
+	c := &chatter{t: t, cmd: exec.CommandContext(t.Context(), program, args...), lines: make(chan dialog.State), id: resume, note: &strings.Builder{}}
+	c.cmd.Env = append(os.Environ(), mainEnv+"=1", "HOCKET_AIRLINE_URL="+url)
+	c.cmd.Stderr = c.note
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(c.lines)
+		scan := bufio.NewScanner(out)
+		scan.Buffer(nil, 1<<20)
+		for scan.Scan() {
+			var st dialog.State
+			if json.Unmarshal(scan.Bytes(), &st) != nil {
+				return // a line that was cut: it was not said
+			}
+			c.lines <- st
+		}
+	}()
+	return c
+}
+
+// say writes a line; a process that has ended hears nothing.
+func (c *chatter) say(text string) { _, _ = io.WriteString(c.in, text+"\n") }
+
+// kill ends the process as a power cut would, and takes in what it had written.
+func (c *chatter) kill() (last *dialog.State) {
+	if err := c.cmd.Process.Kill(); err != nil { // by its id
+		c.t.Fatal(err)
+	}
+	for st := range c.lines {
+		last = &st
+	}
+	_ = c.cmd.Wait() // it was killed
+	return last
+}
+
+// bye ends the input and waits for the process.
+func (c *chatter) bye() {
+	c.t.Helper()
+	if err := c.in.Close(); err != nil {
+		c.t.Fatal(err)
+	}
+	for range c.lines {
+		continue
+	}
+	if err := c.cmd.Wait(); err != nil {
+		c.t.Fatalf("%v: %s", err, c.note)
+	}
+}
+
+// wish is what somebody who books a flight says next; done when there is nothing.
+func wish(st dialog.State) (text string, done bool) {
+	switch st.ConversationState {
+	case dialog.Confirming:
+		return "yes", false
+	case dialog.Error:
+		return "try again", false
+	case dialog.WaitingForSlot:
+		return map[string]string{"origin": "from Boston", "destination": "to Denver", "departure_date": "next friday"}[st.WaitingForSlot], false
+	case dialog.Completed:
+		return "", true
+	default:
+		return "I want to book a flight", false
+	}
+}
+
+// firstID is the id of the store's only conversation; empty before there is one.
+func firstID(t *testing.T, store string) string {
+	t.Helper()
+	if _, err := os.Stat(store); err != nil {
+		return ""
+	}
+	id, _, _ := strings.Cut(output(t, "", "conversations", "list", "--store", store), " ")
+	return id
+}
+
+// TestKilledChats: a conversation whose process is killed at any moment goes on in
+// another with everything that it had told, and what was done is done once.
+func TestKilledChats(t *testing.T) {
+	kills, repeated := 0, 0
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(1, seed))
+			service := airline.New()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := httptest.NewRecorder()
+				service.ServeHTTP(answer, r) // it is done, and the answer is on its way
+				<-time.After(2 * time.Millisecond)
+				w.WriteHeader(answer.Code)
+				_, _ = w.Write(answer.Body.Bytes())
+			}))
+			defer server.Close()
+			store := filepath.Join(t.TempDir(), "chats.db")
+			var told dialog.State // the last state that the process has told
+			c := chatting(t, store, "", server.URL)
+			budget := 1 + rnd.IntN(4) // processes that are killed
+			for steps := 0; ; steps++ {
+				if steps > 100 {
+					t.Fatalf("it comes to no end: %+v", told)
+				}
+				wait := time.Hour
+				// At a random moment, and most often while it is being booked.
+				if budget > 0 && (rnd.IntN(2) == 0 || told.ConversationState == dialog.Confirming) {
+					wait = time.Duration(rnd.IntN(6_000)) * time.Microsecond
+				}
+				st, alive := c.next(wait)
+				if alive && budget > 0 && told.ConversationState == dialog.Confirming {
+					told, alive = *st, false // it was quicker: then it dies with the answer told
+					c.kill()
+					st = nil
+				}
+				if !alive {
+					budget--
+					kills++
+					if st != nil {
+						told = *st
+					}
+					c = chatting(t, store, firstID(t, store), server.URL)
+					again, alive := c.next(time.Hour)
+					if !alive {
+						t.Fatalf("it does not go on: %s", c.note)
+					}
+					lostNothing(t, told, *again)
+					st = again
+				}
+				told = *st
+				text, done := wish(told)
+				if done {
+					break
+				}
+				c.say(text)
+			}
+			c.bye()
+			if n := service.Counts(); n.Bookings != 1 {
+				t.Errorf("%d bookings, expected one: %+v", n.Bookings, n)
+			} else {
+				repeated += n.Repeated
+			}
+			if ref := told.Slots["booking_ref"]; ref != "BK-40001" {
+				t.Errorf("the user was told %v", ref)
+			}
+		})
+	}
+	t.Logf("%d processes killed, %d requests made again under their keys", kills, repeated)
+	if kills < 20 {
+		t.Errorf("%d processes were killed, expected one for each conversation at least", kills)
+	}
+}
+
+// next is the state behind the next line, unless the process is to be killed before
+// it is there: then alive is false, and the state is the last one that was written.
+func (c *chatter) next(wait time.Duration) (st *dialog.State, alive bool) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case st, ok := <-c.lines:
+		if !ok {
+			c.t.Fatalf("the process has ended: %s", c.note)
+		}
+		return &st, true
+	case <-timer.C:
+		return c.kill(), false
+	}
+}
+
+// lostNothing holds a state that was told against the one that the conversation
+// goes on with.
+func lostNothing(t *testing.T, told, now dialog.State) {
+	t.Helper()
+	for _, name := range []string{"origin", "destination", "departure_date", "flight_number", "booking_ref"} {
+		if v := told.Slots[name]; v != nil && !reflect.DeepEqual(v, now.Slots[name]) {
+			t.Errorf("%s was %v and is %v", name, v, now.Slots[name])
+		}
+	}
+	if now.TurnCount < told.TurnCount || len(now.Messages) < len(told.Messages) {
+		t.Errorf("it had %d turns and has %d", told.TurnCount, now.TurnCount)
+	}
+	if told.CurrentFlow != now.CurrentFlow && now.ConversationState != dialog.Completed && told.CurrentFlow != "" && told.CurrentFlow != "none" {
+		t.Errorf("it was in flow %s and is in %s", told.CurrentFlow, now.CurrentFlow)
+	}
+}
