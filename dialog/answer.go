@@ -14,6 +14,7 @@ type reader struct {
 	raw  string
 	toks []token
 	now  time.Time
+	seen *readings // of toks from its first on; nil: nothing is kept
 }
 
 // find reads a value of the slot that starts at token i. Whole says that the
@@ -31,13 +32,13 @@ func (r reader) find(s *slot, toks []token, i int, whole bool) (v any, n int) {
 	case TypeInteger, TypeNumber, TypeFloat:
 		return r.number(s, toks, i, whole)
 	case TypeDate:
-		c, n := r.date(s).date(toks, i)
+		c, n := r.dateAt(s.past, toks, i)
 		if n == 0 || !whole && (r.nowAt(toks, i) == n || n == 1 && r.l.numbers.ordinals[toks[i].text] > 0 && r.l.articles.endsAt(toks, i) == 0) {
 			return nil, 0 // "first" is a date behind an article alone
 		}
 		return c.String(), n
 	case TypeTime:
-		c, n := timeReader{l: r.l, now: r.now, loose: whole}.time(toks, i)
+		c, n := r.timeAt(whole, toks, i)
 		if n == 0 || !whole && r.nowAt(toks, i) == n {
 			return nil, 0
 		}

@@ -57,6 +57,17 @@ func BenchmarkLocalNLU(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkTurn(b, a, c.st, c.text, 1) })
 	}
+	for _, c := range []struct{ agent, text string }{
+		{"bank", "good morning I wonder whether you could tell me how much money is left in my savings please"},
+		{"clinic", "hello my name is Anna Schmidt and I would need to see somebody about my skin next tuesday morning"},
+	} {
+		b.Run(c.agent, func(b *testing.B) {
+			a := exampleAgent(b, c.agent, false)
+			var st State
+			a.Start(&st, tuesday)
+			benchmarkTurn(b, a, st, c.text, 1)
+		})
+	}
 }
 
 // benchmarkTurn handles one message from the same state again and again.
@@ -96,6 +107,45 @@ func BenchmarkCheckpoint(b *testing.B) {
 	}
 }
 
+// BenchmarkRestore reads a state back from its JSON.
+// Goal: below 500 us.
+func BenchmarkRestore(b *testing.B) {
+	data, err := json.Marshal(longDialogue(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(len(data)))
+	for i := 0; i < b.N; i++ {
+		var st State
+		if err := json.Unmarshal(data, &st); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkIdle reports the memory of a dialogue at rest: after a short call, and
+// with history and trace full. Goal: below 20 KB each.
+func BenchmarkIdle(b *testing.B) {
+	a := flightsExample(b)
+	var short State
+	a.Start(&short, tuesday)
+	for _, text := range []string{"book a flight", "Boston", "Denver"} {
+		a.Handle(&short, tuesday, Message{Text: text})
+	}
+	for name, st := range map[string]State{"short": short, "full": longDialogue(b)} {
+		b.Run(name, func(b *testing.B) {
+			var size, written int
+			for i := 0; i < b.N; i++ {
+				size, written = idleBytes(b, st)
+			}
+			b.ReportMetric(float64(size), "bytes/dialogue")
+			b.ReportMetric(float64(written), "bytes/checkpoint")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
 // BenchmarkParse compiles the example and trains its understanding.
 func BenchmarkParse(b *testing.B) {
 	files := testFiles(b, "bank.yaml")
@@ -128,6 +178,16 @@ func TestStateSize(t *testing.T) {
 	if len(st.Messages) != defaultHistoryLimit || len(st.Trace) < defaultTraceLimit/2 {
 		t.Fatalf("%d messages, %d events: the limits are not reached", len(st.Messages), len(st.Trace))
 	}
+	size, written := idleBytes(t, st)
+	t.Logf("%d bytes in memory, %d as JSON", size, written)
+	if size > 20<<10 {
+		t.Errorf("%d bytes: want at most 20 KB", size)
+	}
+}
+
+// idleBytes is the memory of a dialogue that waits, and of its checkpoint.
+func idleBytes(t testing.TB, st State) (size, written int) {
+	t.Helper()
 	const n = 200
 	states := make([]State, n)
 	data, err := json.Marshal(st)
@@ -144,10 +204,6 @@ func TestStateSize(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	size := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / n
-	t.Logf("%d bytes in memory, %d as JSON", size, len(data))
-	if size > 20<<10 {
-		t.Errorf("%d bytes: want at most 20 KB", size)
-	}
 	runtime.KeepAlive(states)
+	return int((int64(after.HeapAlloc) - int64(before.HeapAlloc)) / n), len(data)
 }

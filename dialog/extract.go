@@ -28,7 +28,7 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 			if f, ok := a.named(r, s); ok {
 				all = append(all, f)
 			} else if s.typ == TypeBoolean && s != awaited {
-				all = a.wished(r, s, slots, all)
+				all = a.wished(r, s, all)
 			} else if s.typ == TypeName {
 				all = a.nameSpans(r, s, slots, awaited, all)
 			}
@@ -96,7 +96,7 @@ func (a *Agent) nameSpans(r reader, s *slot, slots []*slot, awaited *slot, all [
 
 // wished finds a yes or no that a wish gives to a slot: "somewhere with outdoor
 // seating", "a place without smoking". A question about it is none.
-func (a *Agent) wished(r reader, s *slot, slots []*slot, all []found) []found {
+func (a *Agent) wished(r reader, s *slot, all []found) []found {
 	for _, part := range r.sentences(r.toks) {
 		if len(part) == 0 || len(s.keys) == 0 || r.asksAbout(part) {
 			continue

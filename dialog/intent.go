@@ -123,10 +123,9 @@ func (a *Agent) trainIntents() {
 	a.intents = c
 	a.values = newPhraseTable()
 	for _, s := range a.slots {
-		for k := range s.lookup.ids {
-			a.values.ids[k] = 0
+		for k := range s.lookup.ids { // order: a set of phrases
+			a.values.add(k, 0)
 		}
-		a.values.longest = max(a.values.longest, s.lookup.longest)
 	}
 	if len(a.flows) == 0 {
 		return

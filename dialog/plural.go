@@ -43,11 +43,11 @@ func compilePlural(text string) (*plural, error) {
 			p.forms["one"], p.forms["other"] = parts[0], parts[1]
 			return p, nil
 		default:
-			return nil, errors.New("want {name|one|many}, or forms as one:..., other:... and =0:...")
+			return nil, errors.New("want {name|one|many}, or {name|=0:..|one:..|other:..}")
 		}
 	}
 	if _, ok := p.forms["other"]; !ok {
-		return nil, errors.New("want a form other:... for all other numbers")
+		return nil, errors.New("want a form other: for all other numbers")
 	}
 	return p, nil
 }

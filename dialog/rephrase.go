@@ -10,7 +10,7 @@ import (
 
 // This file: what a model that puts a response into other words has to leave as it
 // is. The model is asked elsewhere; here is decided whether it may be, and whether
-// what it says says the same.
+// its words still say the same.
 
 // maxRephrased bounds a response that may be put into other words, in bytes.
 const maxRephrased = 600
@@ -154,7 +154,6 @@ func (a *Agent) facts(text string, today time.Time) []string {
 		}
 		switch {
 		case l.numbers.one[toks[i].text] && mn == 1: // an article
-			mn = 0
 		case dn > 0 && dn >= tn && dn >= mn && !(dn == 1 && l.numbers.ordinals[toks[i].text] > 0):
 			flush()
 			out = append(out, "d "+c.String())

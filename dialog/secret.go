@@ -40,6 +40,14 @@ func (t *turn) hide() {
 	if s := t.a.slotIndex[t.awaited]; s != nil && s.secret && t.secretWords() {
 		t.secret = true
 	}
+	if c := st.Cache; c != nil && len(t.a.secrets) > 0 {
+		for _, cmd := range c.Commands {
+			if text, ok := cmd.Value.(string); ok && t.a.holdsSecret(st, text) {
+				st.Cache = nil
+				break
+			}
+		}
+	}
 	if !t.secret && !t.repeatsSecret() {
 		return
 	}

@@ -43,8 +43,7 @@ func sgdType(s sgdSlot) string {
 // sgdAgent makes an agent of a service: a flow for each intent, which collects
 // what is required and calls the service; a transaction is confirmed first, and
 // so is what the service proposes instead.
-// Phrases are further triggers by the intent's name.
-func sgdAgent(s *sgdSchema, model bool, phrases map[string][]string) (*Agent, error) {
+func sgdAgent(s *sgdSchema, model bool) (*Agent, error) {
 	slots := make(map[string]any)
 	for _, sl := range s.Slots {
 		def := map[string]any{"type": sgdType(sl), "description": strings.ToLower(sl.Description)}
@@ -95,7 +94,7 @@ func sgdAgent(s *sgdSchema, model bool, phrases map[string][]string) (*Agent, er
 		flows[in.Name] = map[string]any{
 			"description": in.Description,
 			"slots":       slices.Concat(in.RequiredSlots, optional),
-			"trigger":     map[string]any{"intents": append([]string{in.Description, sgdWords(in.Name)}, phrases[in.Name]...)},
+			"trigger":     map[string]any{"intents": []string{in.Description, sgdWords(in.Name)}},
 			"steps":       steps,
 			"takes":       s.shared(in),
 		}
@@ -192,7 +191,7 @@ func sgdAgents(t *testing.T, data sgdData, model bool) map[string]*Agent {
 	t.Helper()
 	agents := make(map[string]*Agent)
 	for name, s := range data.schemas {
-		a, err := sgdAgent(s, model, data.phrases[name])
+		a, err := sgdAgent(s, model)
 		if err != nil {
 			t.Fatal(err)
 		}

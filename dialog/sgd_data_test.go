@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -93,7 +92,6 @@ type sgdData struct {
 	dir       string
 	schemas   map[string]*sgdSchema
 	dialogues []sgdDialogue
-	phrases   map[string]map[string][]string // triggers by service and intent, beside those of the schema
 }
 
 func loadSGD(t *testing.T) sgdData {
@@ -152,60 +150,6 @@ func readSGDSchemas(t *testing.T, dir string) map[string]*sgdSchema {
 		byName[s.ServiceName] = s
 	}
 	return byName
-}
-
-// sgdPhrases is how many sentences of the training set that state an intent and
-// no value become triggers, per intent.
-const sgdPhrases = 24
-
-// withTraining gives the intents the trigger phrases that users of the training
-// set began with, at services of the same domain: the same intent if there is one
-// of that name, else those that transact alike. It reports whether the set is
-// there, in a folder "train" beside the test set.
-func (d sgdData) withTraining(t *testing.T) (sgdData, bool) {
-	t.Helper()
-	dir := filepath.Join(d.dir, "..", "train")
-	files, err := filepath.Glob(filepath.Join(dir, "dialogues_*.json"))
-	if err != nil || len(files) == 0 {
-		return d, false
-	}
-	schemas := readSGDSchemas(t, dir)
-	d.phrases = make(map[string]map[string][]string)
-	for _, name := range sortedKeys(d.schemas) {
-		d.phrases[name] = make(map[string][]string)
-	}
-	for _, file := range files {
-		var all []sgdDialogue
-		readSGD(t, file, &all)
-		for _, g := range all {
-			for _, turn := range g.Turns {
-				if f := turn.Frames[0]; turn.Speaker == "USER" && len(turn.Frames) == 1 && f.has("INFORM_INTENT") && !f.has("INFORM") {
-					d.learn(schemas[f.Service], f.State.ActiveIntent, turn.Utterance)
-				}
-			}
-		}
-	}
-	return d, true
-}
-
-func (d sgdData) learn(from *sgdSchema, intent, utterance string) {
-	domain := func(service string) string { return service[:strings.IndexByte(service, '_')] }
-	source := from.intent(intent)
-	for _, name := range sortedKeys(d.schemas) {
-		if source == nil || domain(name) != domain(from.ServiceName) {
-			continue
-		}
-		s := d.schemas[name]
-		for i := range s.Intents {
-			in := &s.Intents[i]
-			if in.Name != intent && (s.intent(intent) != nil || in.IsTransactional != source.IsTransactional) {
-				continue
-			}
-			if list := d.phrases[name][in.Name]; len(list) < sgdPhrases && !slices.Contains(list, utterance) {
-				d.phrases[name][in.Name] = append(list, utterance)
-			}
-		}
-	}
 }
 
 func (s *sgdSchema) intent(name string) *sgdIntent {

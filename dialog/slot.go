@@ -145,10 +145,6 @@ func (s *slot) index(l *language) {
 	}
 }
 
-func (r reader) date(s *slot) dateReader {
-	return dateReader{l: r.l, today: civilOf(r.now), past: s.past}
-}
-
 // titleWords capitalises words that are all in lower case.
 func titleWords(s string) string {
 	if strings.ToLower(s) != s {

@@ -96,7 +96,7 @@ func TestTemplateErrors(t *testing.T) {
 		"{a|one:x|few:y}":         "want a form other",
 		"{a|one:x|one:y|other:z}": "stands twice",
 		"{a|=x:y|other:z}":        "want a number behind",
-		"{a|one:x|two}":           "want {name|one|many}, or forms as one:",
+		"{a|one:x|two}":           "want {name|one|many}, or {name|=0:",
 	} {
 		if _, err := compileTemplate(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)

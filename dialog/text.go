@@ -275,11 +275,12 @@ func spanText(raw string, toks []token, i, j int) string {
 // phraseTable finds phrases in tokens. It is filled once and then only read.
 type phraseTable struct {
 	ids     map[string]int
-	longest int // words of the longest phrase
+	first   map[string]int // words that phrases begin with, and of the longest the words
+	longest int            // words of the longest phrase
 }
 
 func newPhraseTable(phrases ...[]string) *phraseTable {
-	t := &phraseTable{ids: make(map[string]int)}
+	t := &phraseTable{ids: make(map[string]int), first: make(map[string]int)}
 	for id, list := range phrases {
 		for _, p := range list {
 			t.add(p, id)
@@ -298,14 +299,21 @@ func (t *phraseTable) add(phrase string, id int) {
 		return
 	}
 	t.ids[key] = id
-	t.longest = max(t.longest, strings.Count(key, " ")+1)
+	words := strings.Count(key, " ") + 1
+	head, _, _ := strings.Cut(key, " ")
+	t.first[head] = max(t.first[head], words)
+	t.longest = max(t.longest, words)
 }
 
 // at finds the longest phrase that starts at token i; n is 0 without one.
 func (t *phraseTable) at(toks []token, i int) (id, n int) {
+	if i >= len(toks) {
+		return 0, 0
+	}
+	longest := t.first[toks[i].text] // mostly none: most words begin nothing
 	var buf [96]byte
 	key := buf[:0]
-	for k := i; k < len(toks) && k-i < t.longest; k++ {
+	for k := i; k < len(toks) && k-i < longest; k++ {
 		if k > i {
 			key = append(key, ' ')
 		}
@@ -337,6 +345,9 @@ func (t *phraseTable) whole(toks []token) (id int, ok bool) {
 // endsAt is the length of the longest phrase that ends just before token i.
 func (t *phraseTable) endsAt(toks []token, i int) int {
 	for k := max(0, i-t.longest); k < i; k++ {
+		if t.first[toks[k].text] < i-k {
+			continue
+		}
 		if _, ok := t.whole(toks[k:i]); ok {
 			return i - k
 		}

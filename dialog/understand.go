@@ -162,6 +162,7 @@ func (t *turn) local() []Command {
 	if id, ok := t.moment(); ok {
 		return []Command{id}
 	}
+	t.rd.keep()
 	answer, rest := answerNone, 0
 	if st.Confirmation != nil || t.awaitsYesNo() {
 		answer, rest = l.leadingAnswer(toks)

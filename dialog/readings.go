@@ -1,0 +1,76 @@
+package dialog
+
+// readings keeps the dates and times of a message: every slot that holds one looks
+// for them, at every word. They are those of one slice of tokens.
+type readings struct {
+	first *token
+	n     int
+	dates [2][]dateReading // days to come, days past
+	times [2][]timeReading // in a sentence, as an answer
+}
+
+type dateReading struct {
+	c    civil
+	n    int
+	done bool
+}
+
+type timeReading struct {
+	c    clockTime
+	n    int
+	done bool
+}
+
+// keep has the readings of the message kept.
+func (r *reader) keep() {
+	if len(r.toks) > 0 {
+		r.seen = &readings{first: &r.toks[0], n: len(r.toks)}
+	}
+}
+
+// kept reports whether the readings of the tokens are kept.
+func (r reader) kept(toks []token) bool {
+	return r.seen != nil && len(toks) == r.seen.n && &toks[0] == r.seen.first
+}
+
+// dateAt reads a date at token i.
+func (r reader) dateAt(past bool, toks []token, i int) (civil, int) {
+	d := dateReader{l: r.l, today: civilOf(r.now), past: past}
+	if !r.kept(toks) {
+		return d.date(toks, i)
+	}
+	k := 0
+	if past {
+		k = 1
+	}
+	if r.seen.dates[k] == nil {
+		r.seen.dates[k] = make([]dateReading, len(toks))
+	}
+	x := &r.seen.dates[k][i]
+	if !x.done {
+		x.c, x.n = d.date(toks, i)
+		x.done = true
+	}
+	return x.c, x.n
+}
+
+// timeAt reads a time of day at token i.
+func (r reader) timeAt(loose bool, toks []token, i int) (clockTime, int) {
+	d := timeReader{l: r.l, now: r.now, loose: loose}
+	if !r.kept(toks) {
+		return d.time(toks, i)
+	}
+	k := 0
+	if loose {
+		k = 1
+	}
+	if r.seen.times[k] == nil {
+		r.seen.times[k] = make([]timeReading, len(toks))
+	}
+	x := &r.seen.times[k][i]
+	if !x.done {
+		x.c, x.n = d.time(toks, i)
+		x.done = true
+	}
+	return x.c, x.n
+}
