@@ -132,7 +132,7 @@ func TestSecretInMessages(t *testing.T) {
 		`      - {step: b, type: confirm, message: "{pin:spell}, right?"}`:  `a.yaml:8:43: error: step b.message: the slot "pin" is secret`,
 		`      - {step: b, type: set, slots: {copy: "= pin"}}`:              `the slot "pin" is secret`,
 		`      - {step: b, type: set, slots: {copy: "PIN {pin}"}}`:          `the slot "pin" is secret`,
-		`      - {step: b, type: set, slots: {long: "= length(pin) > 3"}}`:  "",
+		`      - {step: b, type: set, slots: {long: "= len(pin) > 3"}}`:     "",
 		`      - {step: b, type: branch, slot: pin, cases: {"1": __end__}}`: "",
 	} {
 		got := strings.Join(problemsOf(t, head+line+"\n"), "\n")
