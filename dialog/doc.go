@@ -18,6 +18,15 @@
 // goes straight into the slot. Everything else is understood first, by the words
 // alone, or by a model if the agent's settings say so. State.NLUCalls counts.
 //
+// Understanding: by the words alone ([Agent.Understand]), or by a model that is asked
+// with [UnderstandingRequest] and whose answer [Agent.Interpret] reads. Both give an
+// [Understood]; whatever it says is held against the agent, and words never reach
+// further than the flows let them. What a model may put into other words, and
+// whether it kept what matters, say [Agent.Rephrasable] and [Agent.KeepsValues].
+//
+// Secrets: the value of a secret slot is in [State.Slots] and in the [ActionCall]
+// that takes it, and nowhere else. [Agent.Masked] makes a state that may be shown.
+//
 // The owner of a State is whoever calls the agent with it; one goroutine at a
 // time may. An Agent may be shared by all.
 package dialog

@@ -1,0 +1,162 @@
+package dialog
+
+import "math"
+
+// This file: how the classifier of intents is trained.
+
+// example is one training utterance.
+type example struct {
+	features []feature
+	class    int
+}
+
+// trainIntents trains the classifier on the trigger phrases.
+func (a *Agent) trainIntents() {
+	c := &classifier{classes: len(a.flows) + 1, exact: make(map[string]exactIntent)}
+	a.intents = c
+	a.values = newPhraseTable()
+	for _, s := range a.slots {
+		for k := range s.lookup.ids { // order: a set of phrases
+			a.values.add(k, 0)
+		}
+	}
+	if len(a.flows) == 0 {
+		return
+	}
+	c.weights = make([]float32, c.classes*intentBuckets)
+	c.bias = make([]float32, c.classes)
+	var examples []example
+	add := func(text string, class int) {
+		toks := tokenize(text, nil)
+		if len(toks) > 0 {
+			examples = append(examples, example{a.features(toks, nil), class})
+		}
+	}
+	for i, f := range a.flows {
+		words := make(map[string]bool)
+		learn := func(text string) {
+			for _, tok := range tokenize(text, nil) {
+				w := stem(tok.text)
+				words[w] = true
+				if len(w) >= 5 { // "stole" and "stolen" begin alike
+					words[w[:4]+"-"] = true
+				}
+			}
+		}
+		for _, t := range f.triggers {
+			text := a.withoutSlots(t)
+			add(text, i)
+			add(joinTokens(a.core(tokenize(text, nil))), i)
+			learn(text)
+			if !t.slots {
+				for _, toks := range [][]token{tokenize(t.text, nil), a.core(tokenize(t.text, nil))} {
+					key := joinTokens(toks)
+					if _, there := c.exact[key]; !there && len(toks) > 0 {
+						c.exact[key] = exactIntent{i, t.text}
+					}
+				}
+			}
+		}
+		if len(f.triggers) > 0 {
+			add(f.label, i)
+			learn(f.label)
+			if f.description != "" && len(f.description) < 120 {
+				add(f.description, i)
+				learn(f.description)
+			}
+		}
+		c.words = append(c.words, words)
+	}
+	for _, text := range a.lang.data.Background {
+		add(text, len(a.flows))
+	}
+	for _, s := range a.slots { // values alone are no intent, unless triggers use their words
+		for k, v := range s.values {
+			if k < 12 && !c.knows(v.value) {
+				add(v.value, len(a.flows))
+			}
+		}
+	}
+	c.train(examples)
+}
+
+// knows reports whether a word of the text is in a trigger of any flow.
+func (c *classifier) knows(text string) bool {
+	for _, tok := range tokenize(text, nil) {
+		for _, words := range c.words {
+			if words[stem(tok.text)] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withoutSlots is a trigger's text with typical values in place of its slots.
+func (a *Agent) withoutSlots(t trigger) string {
+	text := ""
+	for _, p := range t.parts {
+		w := p.word
+		if p.slot != nil {
+			if !p.slot.closed() {
+				continue
+			}
+			w = foldText(p.slot.values[0].value)
+		}
+		if text != "" {
+			text += " "
+		}
+		text += w
+	}
+	return text
+}
+
+func (c *classifier) train(examples []example) {
+	counts := make([]int, c.classes)
+	for _, e := range examples {
+		counts[e.class]++
+	}
+	work := 0
+	for _, e := range examples {
+		work += len(e.features) * c.classes * 2
+	}
+	rounds := intentRounds
+	if work*rounds > intentWork {
+		rounds = max(4, intentWork/max(1, work))
+	}
+	p := make([]float64, c.classes)
+	order := make([]int, len(examples))
+	for i := range order {
+		order[i] = i
+	}
+	seed := uint32(1)
+	for round := range rounds {
+		for i := len(order) - 1; i > 0; i-- { // a fixed shuffle
+			seed = seed*1664525 + 1013904223
+			j := int(seed>>8) % (i + 1)
+			order[i], order[j] = order[j], order[i]
+		}
+		rate := intentRate / (1 + 3*float64(round)/float64(rounds))
+		for _, i := range order {
+			e := &examples[i]
+			c.probabilities(e.features, p)
+			// Flows with few triggers count as much as those with many.
+			weight := math.Min(3, math.Sqrt(float64(len(examples))/float64(c.classes*counts[e.class])))
+			for k := range p {
+				g := p[k]
+				if k == e.class {
+					g--
+				}
+				g *= rate * weight
+				if math.Abs(g) < 1e-4 {
+					continue
+				}
+				for _, f := range e.features {
+					w := &c.weights[int(f.bucket)*c.classes+k]
+					*w -= float32(g)*f.value + float32(rate*intentDecay)**w
+				}
+				c.bias[k] -= float32(g * 0.05)
+			}
+		}
+	}
+}
