@@ -130,8 +130,16 @@ func (g *grammar) values(s *slot) []string {
 	case TypeBoolean:
 		return append(slices.Clone(d.Yes), d.No...)
 	case TypeCode:
-		if s.kind == "iban" {
+		letter, digit, check := d.Letters, d.DigitNames, func(v namedValidator) bool { return v.name == "booking_ref_format" }
+		switch {
+		case s.kind == "iban":
 			return []string{d.iban()}
+		case slices.ContainsFunc(s.validators, check): // where a letter is, no digit is heard, and the other way round
+			four, any := strings.Repeat(" "+digit, 4), "("+letter+" | "+digit+") "
+			return []string{
+				letter + " " + letter + " [" + d.Dash + "]" + four + " [" + digit + " [" + digit + "]]",
+				strings.Repeat(any, 6),
+			}
 		}
 		return []string{"(" + d.Letters + " | " + d.DigitNames + " | " + d.Dash + ")+"}
 	case TypeEmail, TypeString, TypeName, TypeEnum, TypeCity, TypeAddress, TypeAny:
