@@ -66,6 +66,6 @@ func TestLiveLineIsLost(t *testing.T) {
 func TestLiveLineStaysLost(t *testing.T) {
 	live(t, lineCall(map[int]port.Line{150: port.LineLost}, 150+int(30*time.Second/(20*ms))), func(c *call) {
 		c.ok()
-		c.wantPhases("reconnecting", "terminating")
+		c.wantPhases("reconnecting", "faulted", "terminating")
 	})
 }
