@@ -176,10 +176,13 @@ func (l *Leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
 	}
 }
 
-// Close ends the leg and its connection, and waits for all that it started. A
-// second call waits too.
+// halt has the leg end.
+func (l *Leg) halt() { l.stop.Do(func() { close(l.stopc) }) }
+
+// Close ends the leg and its connection, once the person can have heard what was
+// sent, and waits for all that it started. A second call waits too.
 func (l *Leg) Close() error {
-	l.stop.Do(func() { close(l.stopc) })
+	l.halt()
 	l.workers.Wait()
 	l.s.remove(l)
 	return nil

@@ -148,7 +148,38 @@ func (l *Leg) run() {
 			stopped = true
 		}
 	}
+	if stopped {
+		l.fadeAway()
+	}
 	l.end()
+}
+
+// lastWords is what a browser may hold of the agent's voice, and what the network
+// may.
+const lastWords = 300 * time.Millisecond
+
+// fadeAway lets the person hear the agent's last words to their end: a browser
+// drops what it holds of a connection that ends.
+func (l *Leg) fadeAway() {
+	l.mu.Lock()
+	p := l.current
+	l.mu.Unlock()
+	rest := lastWords - time.Since(time.Unix(0, l.out.spoke.Load()))
+	if p == nil || p.status() != pion.PeerConnectionStateConnected || rest <= 0 {
+		return
+	}
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-l.wake:
+			if gone(p.status()) {
+				return
+			}
+		}
+	}
 }
 
 // end is the end of the leg.

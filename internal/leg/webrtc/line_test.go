@@ -188,3 +188,24 @@ func TestServerCloses(t *testing.T) {
 		t.Errorf("Accept behind the end: %v", err)
 	}
 }
+
+// What was sent last is heard before the line is closed, and no silence is waited
+// for.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pcm      []int16
+		min, max time.Duration
+	}{
+		{porttest.Tone(rate, 200*time.Millisecond), lastWords - 100*time.Millisecond, lastWords + time.Second},
+		{make([]int16, rate/2), 0, lastWords},
+	} {
+		_, l := connect(t, server(t, Options{}), clientOptions{})
+		speak(t, l, c.pcm)
+		began := time.Now()
+		check(t, l.Close())
+		if d := time.Since(began); d < c.min || d > c.max {
+			t.Errorf("the leg was closed within %v, want %v to %v", d, c.min, c.max)
+		}
+	}
+}

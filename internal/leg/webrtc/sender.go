@@ -2,6 +2,7 @@ package webrtc
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pion/rtp"
@@ -14,7 +15,8 @@ import (
 // tick is a frame in units of the RTP clock.
 const tick = uint32(opus.ClockRate * audio.FrameDuration / time.Second)
 
-// sender makes packets of the agent's frames. It belongs to one goroutine.
+// sender makes packets of the agent's frames. It belongs to one goroutine, but
+// for spoke.
 type sender struct {
 	rate    int
 	encoder *opus.Encoder
@@ -22,6 +24,8 @@ type sender struct {
 	buf     []byte
 	packet  rtp.Packet // the connections put in what is theirs
 	rested  bool       // the next packet comes behind a pause
+
+	spoke atomic.Int64 // when a frame was sent that is heard, in Unix nanoseconds
 }
 
 func newSender(o Options, track *pion.TrackLocalStaticRTP) (*sender, error) {
@@ -55,6 +59,9 @@ func (s *sender) write(f audio.Frame, loss int) error {
 	s.packet.SequenceNumber++
 	s.packet.Marker = s.rested // RFC 3551, section 4.1: the first of a talkspurt
 	s.rested = opus.Silent(s.buf[:n])
+	if audio.Peak(f.PCM) > 0 {
+		s.spoke.Store(time.Now().UnixNano())
+	}
 	s.packet.Payload = s.buf[:n]
 	_ = s.track.WriteRTP(&s.packet) // a connection that is lost says so itself
 	return nil

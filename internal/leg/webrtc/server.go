@@ -236,6 +236,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	legs := make([]*Leg, 0, len(s.legs))
 	for l := range s.legs {
+		l.halt()
 		legs = append(legs, l)
 	}
 	s.mu.Unlock()
