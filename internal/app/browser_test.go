@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -152,6 +153,10 @@ func TestServeSpokenConversation(t *testing.T) {
 	if got, want := r.understood(id), []string{"i want to book a flight", "from boston", "to denver"}; !slices.Equal(got, want) {
 		t.Errorf("understood %q, want %q", got, want)
 	}
+	if status := r.do("POST", "/v1/conversations/"+id+"/commands", `{"type":"endConversation"}`, nil); status != http.StatusAccepted {
+		t.Errorf("status %d", status)
+	}
+	r.eventually("what the network did, in the log", func() bool { return strings.Contains(r.log.String(), `"line":{"received":`) })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if level := audio.RMS(p.heard); level < 0.02 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -140,6 +141,9 @@ func (c *Conversation) run(ctx context.Context) error {
 	log := c.hub.o.Log.With("conversation", c.id, "agent", c.agent, "transport", c.transport)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("conversation failed", "error", err)
+	}
+	if line, ok := c.leg.(slog.LogValuer); ok { // what the network did
+		log = log.With("line", line)
 	}
 	log.Info("conversation ended", "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
 	c.feed.end()

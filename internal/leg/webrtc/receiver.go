@@ -1,6 +1,7 @@
 package webrtc
 
 import (
+	"log/slog"
 	"sync"
 	"time"
 
@@ -141,6 +142,16 @@ func (r *receiver) decode(now time.Time) {
 type Stats struct {
 	jitter.Stats
 	Malformed int // packets that are no Opus
+}
+
+// LogValue is the statistics, for a log.
+func (l *Leg) LogValue() slog.Value {
+	s := l.Stats()
+	return slog.GroupValue(
+		slog.Int("received", s.Received), slog.Int("lost", s.Lost), slog.Int("recovered", s.Recovered),
+		slog.Int("concealed", s.Concealed), slog.Int("late", s.Late), slog.Int("malformed", s.Malformed),
+		slog.Float64("target_ms", float64(s.Target.Microseconds())/1000),
+	)
 }
 
 // Stats are the counts so far, over all connections of the leg.
