@@ -130,7 +130,8 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	}
 	c.sealPart()
 	c.st.Calls = append(c.st.Calls, Call{
-		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Turn: r.Turn, State: CallHeld,
+		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Secrets: act.Secrets,
+		Turn: r.Turn, State: CallHeld,
 		Started: c.st.Now, Action: true,
 	})
 	c.startHeldCalls(cause)

@@ -83,7 +83,7 @@ func (c *Conversation) commit(cause string) {
 	// The history has it; it is answered with this turn.
 	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = 0, "", false
 	c.st.DeadAir.UserActive(c.st.Now)
-	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
+	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(text)})
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)
 	if c.st.Rules.ListenOnly && cause != "user.text" {
@@ -125,7 +125,7 @@ func (c *Conversation) keepWords() {
 	}
 	c.openUserTurn()
 	u := c.st.User
-	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: words})
+	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(words)})
 	if !c.st.Rules.ListenOnly {
 		conn := &c.st.Conn
 		if conn.Unanswered != 0 && !conn.Taken {

@@ -3,6 +3,8 @@ package conv
 import (
 	"slices"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
 )
 
 // addItem appends to the history within its bound; the oldest go first.
@@ -81,6 +83,15 @@ func (c *Conversation) utteranceText(number int) string {
 	return ""
 }
 
+// written is what the history keeps of the user's words: not what answers a
+// question for a secret.
+func (c *Conversation) written(text string) string {
+	if c.st.Expect.Secret && text != "" {
+		return dialog.Hidden
+	}
+	return text
+}
+
 // correctUtterance puts the final transcript of a turn that was answered without
 // it at its place in the history.
 func (c *Conversation) correctUtterance(number int, text string) {
@@ -88,6 +99,11 @@ func (c *Conversation) correctUtterance(number int, text string) {
 		return
 	}
 	h := c.st.History
+	for i := range h {
+		if h[i].Turn == number && h[i].Role == RoleUser && h[i].Text == dialog.Hidden {
+			return
+		}
+	}
 	at := len(h)
 	for i := range h {
 		if h[i].Turn == number && h[i].Role == RoleUser {

@@ -160,6 +160,7 @@ type Call struct {
 	Key       string    `json:"key,omitempty"` // idempotency key, if it is not the id
 	Name      string    `json:"name"`
 	Arguments string    `json:"arguments"`
+	Secrets   []string  `json:"secrets,omitempty"` // names of arguments that the history does not keep
 	Turn      int       `json:"turn"`
 	Long      bool      `json:"long"`
 	State     CallState `json:"state"`

@@ -169,9 +169,30 @@ func (c *Conversation) endCall(i int, r result) Call {
 	}
 	c.addItem(Item{
 		Turn: call.Turn, Role: RoleTool, Text: text, CallID: call.ID, Name: call.Name,
-		Arguments: call.Arguments, Failed: r.Failed,
+		Arguments: call.shown(), Failed: r.Failed,
 	})
 	return call
+}
+
+// shown are the arguments as the history keeps them, without the secrets.
+func (call *Call) shown() string {
+	if len(call.Secrets) == 0 {
+		return call.Arguments
+	}
+	var args map[string]any
+	if err := json.Unmarshal([]byte(call.Arguments), &args); err != nil {
+		return "{}"
+	}
+	for _, name := range call.Secrets {
+		if args[name] != nil {
+			args[name] = dialog.Hidden
+		}
+	}
+	b, err := json.Marshal(args)
+	if err != nil {
+		panic(fmt.Sprintf("conv: what was JSON does not marshal: %v", err))
+	}
+	return string(b)
 }
 
 // handleCallEnded takes a result. One that nobody waits for is kept in the

@@ -3,6 +3,7 @@ package conv
 import (
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -42,7 +43,7 @@ func (c *Conversation) isTail(number, utterance int, final bool) bool {
 // repeats reports whether words are those of the turn that is being answered.
 func (c *Conversation) repeats(text string) bool {
 	asked := c.utteranceText(c.st.Reply.UserTurn)
-	return asked == "" || strings.EqualFold(asked, text) || strings.HasSuffix(strings.ToLower(asked), strings.ToLower(text))
+	return asked == "" || asked == dialog.Hidden || strings.EqualFold(asked, text) || strings.HasSuffix(strings.ToLower(asked), strings.ToLower(text))
 }
 
 func (c *Conversation) handlePartial(e STTPartial) {

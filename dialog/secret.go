@@ -4,8 +4,10 @@ package dialog
 // [State.Slots] and in the inputs of the action that takes it, and nowhere else:
 // not in the messages, the trace, the cache, nor in anything that is said or asked.
 
-// hidden stands for a secret value where one would be shown.
-const hidden = "•••"
+// Hidden stands for a secret value where one would be shown.
+const Hidden = "•••"
+
+const hidden = Hidden
 
 // told notes that the user's message has the value of a slot in it, right or
 // wrong.

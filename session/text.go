@@ -248,5 +248,11 @@ func (t *Text) run(ctx context.Context, id string, call port.ToolCall, long bool
 
 func (t *Text) post(ev conv.Event) { t.queue = append(t.queue, ev) }
 
-// Dialogue is a copy of the dialogue's state.
-func (t *Text) Dialogue() dialog.State { return t.c.State().Dialogue.Clone() }
+// Dialogue is a copy of the dialogue's state to show: secrets are hidden.
+func (t *Text) Dialogue() dialog.State {
+	st := &t.c.State().Dialogue
+	if agent := t.c.Options().Agent; agent != nil {
+		return agent.Masked(*st)
+	}
+	return st.Clone()
+}

@@ -196,7 +196,7 @@ func (k *key) dialogue(st *conv.State) {
 	k.num(d.Misses)
 	_, failed := d.Metadata["error"]
 	k.flags(d.Confirmation != nil, d.Granted, d.Asking != nil, d.Suggested != nil, d.Finished != nil,
-		d.Changing, d.HandedOff, d.Pending != "", failed, st.Expecting)
+		d.Changing, d.HandedOff, len(d.GrantedFor) > 0, d.Proposed != "", d.Pending != "", failed, st.Expecting)
 	if d.Action != nil {
 		k.text(d.Action.ID)
 		k.text(d.Action.Key)
