@@ -64,7 +64,7 @@ func (m *Actions) Call(ctx context.Context, call port.ToolCall, progress func(st
 	if err != nil {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", a.Name, err)}
 	}
-	text, err := m.tools.call(ctx, v, *t, call.Arguments, progress)
+	text, err := m.tools.call(ctx, v, *t, call, progress)
 	if err != nil {
 		return "", err
 	}

@@ -67,6 +67,10 @@ func testServer() *sdk.Server {
 		func(_ context.Context, _ *sdk.CallToolRequest, in counts) (*sdk.CallToolResult, sums, error) {
 			return nil, sums{in.N * 2, map[string]string{"er": "found"}}, nil
 		})
+	sdk.AddTool(s, &sdk.Tool{Name: "key"},
+		func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			return text(fmt.Sprint(r.Params.Meta["hocket/idempotency-key"])), nil, nil
+		})
 	sdk.AddTool(s, &sdk.Tool{Name: "fail"},
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			return nil, nil, errors.New("no such table")

@@ -118,7 +118,7 @@ func (t *Tools) Call(ctx context.Context, call port.ToolCall, progress func(stri
 	for _, v := range t.servers {
 		for _, tool := range v.offered() {
 			if tool.spec.Name == call.Name {
-				return t.call(ctx, v, tool, call.Arguments, progress)
+				return t.call(ctx, v, tool, call, progress)
 			}
 		}
 	}
@@ -164,6 +164,10 @@ func (t *Tools) begin() (string, error) {
 	return fmt.Sprint(t.calls), nil
 }
 
+// keyName is where a server finds the idempotency key of a call: the same for each
+// try, different for every other call.
+const keyName = "hocket/idempotency-key"
+
 // answer is what a call came to.
 type answer struct {
 	result *sdk.CallToolResult
@@ -171,11 +175,11 @@ type answer struct {
 }
 
 // call runs a tool within its time.
-func (t *Tools) call(ctx context.Context, v *server, tool tool, arguments string, progress func(string)) (string, error) {
+func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCall, progress func(string)) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	args, err := tool.schema.check(arguments)
+	args, err := tool.schema.check(call.Arguments)
 	if err != nil {
 		return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: %v", tool.spec.Name, err)}
 	}
@@ -196,7 +200,7 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, arguments string
 		return "", t.failure(caller, v, nil, tool, limit, err)
 	}
 	news := make(chan string, 16)
-	params := &sdk.CallToolParams{Name: tool.name, Arguments: args}
+	params := &sdk.CallToolParams{Name: tool.name, Arguments: args, Meta: sdk.Meta{keyName: call.ID}}
 	if progress != nil {
 		params.SetProgressToken(number)
 		v.hear(number, news)

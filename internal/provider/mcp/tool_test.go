@@ -82,6 +82,9 @@ func TestCalls(t *testing.T) {
 	if out := called(t, tools, "big", `{"n":20000}`); len(out) != 20000 {
 		t.Errorf("%d bytes: the machine cuts results, nobody else", len(out))
 	}
+	if out, err := tools.Call(t.Context(), port.ToolCall{ID: "conv_1/book.2", Name: "key"}, nil); err != nil || out != "conv_1/book.2" {
+		t.Errorf("the key arrives as %q, error %v", out, err)
+	}
 	env := called(t, tools, "environment", `{}`)
 	if !strings.Contains(env, "TEST_KEY=hush-hush") || !strings.Contains(env, "PATH=") || strings.Contains(env, "TEST_OTHER") {
 		t.Errorf("the process has the environment\n%s", env)
