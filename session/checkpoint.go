@@ -105,9 +105,13 @@ func (k *keeper) note(now time.Time, c *conv.Conversation) {
 		d.conv = c.Fork()
 		k.last = d.conv
 	case k.last == nil:
-		return // it has not begun
+		return // it has not begun, or its end is noted
 	default: // it ends: what it was stays, unless privacy forbids
 		d.conv, d.ended = k.last, true
+		if st.Phase == conv.Terminating {
+			d.conv = c.Fork() // with the last words; Idle has forgotten them
+		}
+		k.last = nil
 	}
 	k.mu.Lock()
 	k.noted++

@@ -17,10 +17,11 @@ func (s *Session) goOn(now time.Time) error {
 	if s.o.Restore == nil {
 		return nil
 	}
+	ran := running(s.conv) // before: what is said again may start others
 	if err := s.resume(now); err != nil {
 		return err
 	}
-	for _, call := range running(s.conv) {
+	for _, call := range ran {
 		if err := s.toolbox.unsafe(call); err != nil {
 			if err := s.step(now, callEnded(call.ID, call.Long, "", err)); err != nil {
 				return err

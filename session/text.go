@@ -42,7 +42,7 @@ type Text struct {
 	c     *conv.Conversation
 	now   time.Time
 	queue []conv.Event
-	again bool // calls that ran when the snapshot was taken wait to be run again
+	again []conv.Call // ran when the snapshot was taken, and are to be run again
 	said  []string
 	notes []string
 }
@@ -88,7 +88,7 @@ func (t *Text) Resume(ctx context.Context, now time.Time) (TextReply, error) {
 	for _, ev := range resumed() {
 		t.post(ev)
 	}
-	t.again = true
+	t.again = running(t.c)
 	r, err := t.take(ctx, now, nil)
 	if last := t.c.State().Dialogue.LastResponse; err == nil && len(r.Said) == 0 && last != "" {
 		r.Said = []string{last}
@@ -142,8 +142,7 @@ func (t *Text) take(ctx context.Context, now time.Time, ev conv.Event) (TextRepl
 				}
 			}
 		}
-		if t.again {
-			t.again = false
+		if len(t.again) > 0 {
 			t.runAgain(ctx)
 			continue
 		}
@@ -221,7 +220,9 @@ func (t *Text) save(ctx context.Context) {
 
 // runAgain runs the calls that ran when the snapshot was taken.
 func (t *Text) runAgain(ctx context.Context) {
-	for _, call := range running(t.c) {
+	calls := t.again
+	t.again = nil
+	for _, call := range calls {
 		if err := t.tools.unsafe(call); err != nil {
 			t.post(callEnded(call.ID, call.Long, "", err))
 			continue
