@@ -257,7 +257,7 @@ func (v *server) connect(ctx context.Context) (*link, error) {
 func (v *server) connected(ctx context.Context) (*link, error) {
 	for {
 		v.mu.Lock()
-		l, up, last := v.live, v.upc, v.last
+		l, up := v.live, v.upc
 		v.mu.Unlock()
 		if l != nil {
 			return l, nil
@@ -265,6 +265,9 @@ func (v *server) connected(ctx context.Context) (*link, error) {
 		select {
 		case <-up:
 		case <-ctx.Done():
+			v.mu.Lock()
+			last := v.last // of the starts meanwhile
+			v.mu.Unlock()
 			if last != nil {
 				return nil, last
 			}

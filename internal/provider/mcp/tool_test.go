@@ -8,6 +8,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -412,5 +414,39 @@ func BenchmarkCall(b *testing.B) {
 	tools := opened(b, self(b, "1", nil))
 	for b.Loop() {
 		called(b, tools, "echo", `{"text":"hello"}`)
+	}
+}
+
+// TestServerStaysAway: while a server cannot be started again a call waits for its
+// time, and says why; when it can, the next one finds it.
+func TestServerStaysAway(t *testing.T) {
+	server := self(t, "1", func(s *Server) { s.Timeout = 300 * time.Millisecond })
+	program := filepath.Join(t.TempDir(), "server")
+	script := "#!/bin/sh\nexec " + strings.Join(append([]string{server.Command}, server.Args...), " ") + "\n"
+	install := func() {
+		if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install()
+	server.Command, server.Args = program, nil
+	tools := opened(t, server)
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, tools, "die", `{}`, conv.ClassServerError, "has ended")
+	refused(t, tools, "echo", `{"text":"x"}`, conv.ClassToolError, "mcp server test: run it", "no such file")
+	if len(tools.Specs()) < 10 {
+		t.Error("its tools are no longer offered")
+	}
+	install()
+	for end := time.Now().Add(20 * time.Second); ; {
+		out, err := tools.Call(t.Context(), port.ToolCall{Name: "echo", Arguments: `{"text":"back"}`}, nil)
+		if err == nil && out == "back" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("it does not come back: %v", err)
+		}
 	}
 }
