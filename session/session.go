@@ -195,15 +195,15 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	return nil
 }
 
-// Configure changes how turns are taken while the call runs: what ends the
-// user's turn and what speech is, where the frames are judged, and the machine's
-// rules. It is for a call that has begun (an observer has seen a step), from any
-// goroutine.
-func (s *Session) Configure(t turn.Options, o turn.OnsetOptions, rules conv.SessionConfigured) error {
+// Configure changes, while the call runs, what ends the user's turn and what
+// speech is. The machine's part of the rules is a fact, [conv.SessionConfigured],
+// which is not posted here. It is for a call that has begun (an observer has seen a
+// step), from any goroutine, and does not wait.
+func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
 	if err := s.uplink.Configure(t, o); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
-	return s.Post(rules)
+	return nil
 }
 
 // DiscardInput drops what was heard of the user's turn so far; a turn that has

@@ -948,3 +948,40 @@ func TestDownlinkFrameAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Who wants the speech alone gets each sample once, with its turn, and before the
+// facts that follow from it.
+func TestDownlinkSent(t *testing.T) {
+	var d *Downlink
+	var log []string
+	samples := 0
+	p := newPlayer(t, DownlinkOptions{Sent: func(turn int, pcm []int16) {
+		samples += len(pcm)
+		log = append(log, fmt.Sprintf("sent %d", turn))
+	}})
+	d = p.d
+	post := d.o.Post
+	d.o.Post = func(events ...conv.Event) {
+		for _, ev := range events {
+			log = append(log, playFact(ev))
+		}
+		post(events...)
+	}
+	p.say(3, 1, "hello", 50*time.Millisecond)
+	d.EndPart(3, 1)
+	p.plays(100 * time.Millisecond)
+	if want := int(audio.PosOf(50*time.Millisecond, d.o.Rate)); samples != want {
+		t.Errorf("%d samples, expected %d", samples, want)
+	}
+	if len(log) < 5 || log[0] != "sent 3" || !strings.HasPrefix(log[1], "started") || !strings.HasPrefix(log[len(log)-1], "finished") || log[len(log)-2] != "sent 3" {
+		t.Errorf("in this order: %v", log)
+	}
+	p.say(4, 1, "again", 100*time.Millisecond)
+	p.plays(20 * time.Millisecond)
+	d.Flush(4, 0)
+	n := samples
+	p.plays(100 * time.Millisecond)
+	if samples != n {
+		t.Errorf("%d samples of a turn that was dropped", samples-n)
+	}
+}

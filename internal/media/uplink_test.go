@@ -725,3 +725,66 @@ func TestUplinkFrameAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// The policy may change during the call: the turn that is going on is ended by the
+// new one, and so are all behind it.
+func TestUplinkConfigure(t *testing.T) {
+	after := func(d time.Duration) turn.Options {
+		return turn.Options{Policy: turn.PolicySilence, Silence: turn.SilenceOptions{After: d}}
+	}
+	c := newCaller(t, UplinkOptions{Turn: after(2 * time.Second)}, nil)
+	c.isQuiet(200 * time.Millisecond)
+	c.speaks(400 * time.Millisecond)
+	if err := c.u.Configure(after(300*time.Millisecond), turn.OnsetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.speaks(100 * time.Millisecond)
+	c.isQuiet(500 * time.Millisecond)
+	c.want("started 1 vad", "stopped 1", "ended 1 silence")
+	if err := c.u.Configure(turn.Options{Policy: "telepathy"}, turn.OnsetOptions{}); err == nil {
+		t.Error("a policy that does not exist is taken")
+	}
+	if err := c.u.Configure(turn.Options{}, turn.OnsetOptions{MaxBetween: -1}); err == nil {
+		t.Error("an impossible number is taken")
+	}
+}
+
+// What is discarded is gone, a voice that is heard at the moment included; what
+// follows begins anew.
+func TestUplinkDiscard(t *testing.T) {
+	rec := &porttest.Recognizer{Texts: []string{"first", "second"}}
+	c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: turn.PolicySilence}}, rec)
+	c.isQuiet(200 * time.Millisecond)
+	c.speaks(400 * time.Millisecond)
+	c.u.Discard()
+	c.isQuiet(time.Second)
+	for _, fact := range c.log {
+		if strings.HasPrefix(fact, "ended") || strings.HasPrefix(fact, "final") || strings.HasPrefix(fact, "stopped") {
+			t.Errorf("told of what was discarded: %s", fact)
+		}
+	}
+	n := len(c.log)
+	c.speaks(400 * time.Millisecond)
+	c.isQuiet(time.Second)
+	if rest := strings.Join(c.log[n:], ", "); !strings.HasPrefix(rest, "started 2 vad") || !strings.Contains(rest, "ended 2 silence") {
+		t.Errorf("behind it: %s", rest)
+	}
+}
+
+// Without a frame what was asked for is done all the same, and what is found is
+// told; no time passes.
+func TestUplinkIdle(t *testing.T) {
+	rec := &porttest.Recognizer{Texts: []string{"hello"}}
+	c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: turn.PolicySilence}}, rec)
+	c.isQuiet(200 * time.Millisecond)
+	c.speaks(400 * time.Millisecond)
+	c.u.Finalize()
+	for range 100 {
+		if err := c.u.Idle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last := c.log[len(c.log)-1]; last != "final 1 hello" {
+		t.Errorf("the last fact is %q", last)
+	}
+}

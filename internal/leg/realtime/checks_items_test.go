@@ -3,6 +3,7 @@ package realtime_test
 import (
 	"bytes"
 	"encoding/base64"
+	"maps"
 	"testing"
 )
 
@@ -13,9 +14,7 @@ func message(role, kind, text string) obj {
 func (c *client) create(item obj, more obj) event {
 	c.t.Helper()
 	e := obj{"type": "conversation.item.create", "item": item}
-	for k, v := range more {
-		e[k] = v
-	}
+	maps.Copy(e, more)
 	c.send(e)
 	return c.of("conversation.item.added")
 }

@@ -22,7 +22,8 @@ func calling(t *testing.T, r *rig) (*client, []event) {
 	c.textOnly()
 	c.update(obj{"tools": []any{weatherTool}, "tool_choice": "required"})
 	c.user("What is it like outside?")
-	return c, c.respond(nil)
+	list := c.respond(nil)
+	return c, list
 }
 
 var betaHeader = http.Header{"OpenAI-Beta": {"realtime=v1"}}

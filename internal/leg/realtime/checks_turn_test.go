@@ -18,7 +18,8 @@ func listening(t *testing.T, r *rig, detection obj) (*client, *microphone) {
 		in["turn_detection"] = detection
 	}
 	c.update(obj{"audio": obj{"input": in}})
-	return c, c.microphone(nil)
+	mic := c.microphone(nil)
+	return c, mic
 }
 
 // span is where the speech of a sound lies, in milliseconds: the first and the
@@ -93,7 +94,7 @@ var turnChecks = []check{
 		c.settle()
 		for _, e := range c.since(m) {
 			if strings.HasPrefix(e.Type, "response.") {
-				t.Errorf("%s", e.raw)
+				t.Errorf("%.200s", e.raw)
 			}
 		}
 		if done := find(t, c.respond(nil), "response.done"); done.str("response.status") != "completed" {
@@ -196,7 +197,7 @@ var turnChecks = []check{
 		c.settle()
 		for _, e := range c.since(m) {
 			if strings.HasPrefix(e.Type, "response.") {
-				t.Errorf("%s", e.raw)
+				t.Errorf("%.200s", e.raw)
 			}
 		}
 	}},

@@ -219,8 +219,8 @@ func (c *conn) addSpoken(id string, length time.Duration) *item {
 	}
 	before := c.items.add(it)
 	c.send(wire.AudioCommitted{PreviousItemID: before, ItemID: id})
-	c.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Item.Clone()})
-	c.send(wire.ItemEvent{Name: "done", PreviousItemID: before, Item: it.Item.Clone()})
+	c.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Clone()})
+	c.send(wire.ItemEvent{Name: "done", PreviousItemID: before, Item: it.Clone()})
 	return it
 }
 

@@ -138,10 +138,10 @@ func (c *conn) run(ctx context.Context) {
 		defer cancel()
 		c.write(ctx)
 	})
-	held := make(chan struct{})
+	held, model := make(chan struct{}), c.session.Model
 	workers.Go(func() {
 		defer close(held)
-		c.hold(ctx)
+		c.hold(ctx, model)
 	})
 	workers.Go(func() { c.listen(ctx) })
 	workers.Go(func() { c.clock(ctx) })
@@ -163,8 +163,8 @@ func (c *conn) run(ctx context.Context) {
 const endPatience = 3 * time.Second
 
 // hold runs the conversation; with it the connection ends.
-func (c *conn) hold(ctx context.Context) {
-	err := c.o.Hold(ctx, c.id, c.session.Model, c.s)
+func (c *conn) hold(ctx context.Context, model string) {
+	err := c.o.Hold(ctx, c.id, model, c.s)
 	if err == nil || ctx.Err() != nil {
 		c.out.close(closeNormal, "the conversation is over")
 		return

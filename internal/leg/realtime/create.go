@@ -32,7 +32,7 @@ func (c *conn) createResponse(ctx context.Context, e *wire.ClientEvent) *wire.Er
 			if known == nil {
 				return wire.Invalid(wire.CodeItemReference, "response.input", "Error creating response: the item with id '%s' does not exist.", it.ID)
 			}
-			p.Input[i] = known.Item.Clone()
+			p.Input[i] = known.Clone()
 		}
 	}
 	if p.Voice != "" && c.spoken && p.Voice != c.session.Output.Voice && !p.OutOfBand {

@@ -27,9 +27,9 @@ func (s *spots) note(utterance, ms int) {
 
 // of is the moment of a stretch of speech, or otherwise.
 func (s *spots) of(utterance, otherwise int) int {
-	for _, at := range s.at {
-		if at.utterance == utterance && utterance != 0 {
-			return at.ms
+	for i := range s.at {
+		if s.at[i].utterance == utterance && utterance != 0 {
+			return s.at[i].ms
 		}
 	}
 	return otherwise
@@ -84,6 +84,8 @@ func (c *conn) observe(st session.Step) {
 // observeEvent is about what has happened.
 func (c *conn) observeEvent(st session.Step) {
 	switch e := st.Event.(type) {
+	case conv.SessionConfigured:
+		c.configured(e)
 	case conv.SpeechStarted:
 		c.speechStarted(e)
 	case conv.SpeechStopped:

@@ -100,7 +100,7 @@ func (c *conn) show(r *response, status string, details *wire.StatusDetails) wir
 		return w
 	}
 	for _, it := range r.output {
-		w.Output = append(w.Output, it.Item.Clone())
+		w.Output = append(w.Output, it.Clone())
 	}
 	u := c.usage(r)
 	w.Usage = &u
@@ -136,7 +136,7 @@ func (c *conn) openMessage(r *response) {
 // addOutput announces an item of a response.
 func (c *conn) addOutput(r *response, it *item) {
 	r.output = append(r.output, it)
-	c.send(wire.OutputItem{Name: "added", ResponseID: r.id, OutputIndex: len(r.output) - 1, Item: it.Item.Clone()})
+	c.send(wire.OutputItem{Name: "added", ResponseID: r.id, OutputIndex: len(r.output) - 1, Item: it.Clone()})
 	if r.params.OutOfBand {
 		return
 	}
@@ -144,7 +144,7 @@ func (c *conn) addOutput(r *response, it *item) {
 		c.items.remove(0)
 	}
 	before := c.items.add(it)
-	c.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Item.Clone()})
+	c.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Clone()})
 }
 
 // place is where the message's words and sound belong.
@@ -223,9 +223,9 @@ func (c *conn) callTools(r *response) {
 func (c *conn) doneItem(r *response, i int) {
 	it := r.output[i]
 	if at := c.items.index(it.ID); at >= 0 {
-		c.send(wire.ItemEvent{Name: "done", PreviousItemID: c.items.before(at), Item: it.Item.Clone()})
+		c.send(wire.ItemEvent{Name: "done", PreviousItemID: c.items.before(at), Item: it.Clone()})
 	}
-	c.send(wire.OutputItem{Name: "done", ResponseID: r.id, OutputIndex: i, Item: it.Item.Clone()})
+	c.send(wire.OutputItem{Name: "done", ResponseID: r.id, OutputIndex: i, Item: it.Clone()})
 }
 
 // closeMessage announces the end of the message of a response.

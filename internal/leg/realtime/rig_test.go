@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -276,7 +277,7 @@ func (r *rig) dial(t testing.TB, o dialOptions) *client {
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(64 << 20)
-	c := &client{t: t, ws: ws, beta: len(o.header["OpenAI-Beta"]) > 0, done: make(chan struct{})}
+	c := &client{t: t, ws: ws, beta: strings.Contains(fmt.Sprint(o.header), "realtime=v1"), done: make(chan struct{})}
 	c.cond = sync.NewCond(&c.mu)
 	go c.read()
 	t.Cleanup(c.close)
@@ -380,12 +381,6 @@ func (c *client) of(name string) event {
 	return c.wait(name, func(e event) bool { return e.Type == name })
 }
 
-// anyOf waits for an event of one of the types.
-func (c *client) anyOf(names ...string) event {
-	c.t.Helper()
-	return c.wait(strings.Join(names, " or "), func(e event) bool { return slices.Contains(names, e.Type) })
-}
-
 // mark is the place from which since counts.
 func (c *client) mark() int {
 	c.mu.Lock()
@@ -458,7 +453,7 @@ func (c *client) textOnly() {
 func sound(t testing.TB, what string) []int16 {
 	t.Helper()
 	var pcm []int16
-	rate := 0
+	var rate int
 	if strings.HasSuffix(what, ".wav") {
 		pcm, rate = recording(t, what)
 	} else {

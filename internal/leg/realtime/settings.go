@@ -92,8 +92,14 @@ func (c *conn) configure() {
 		return // it is done when the machine runs
 	}
 	t, onset := turnOptions(c.session, &c.parts)
-	r := rules(&c.session)
-	c.later = append(c.later, func() {
-		_ = c.s.Configure(t, onset, r) // the numbers were checked; ErrEnded: it is over
-	})
+	_ = c.s.Configure(t, onset) // the numbers were checked
+	c.post(rules(&c.session))
+}
+
+// configured sees that rules have come into effect. Two changes may have been
+// posted in the wrong order; what counts is what the client was told.
+func (c *conn) configured(e conv.SessionConfigured) {
+	if want := rules(&c.session); e != want {
+		c.post(want)
+	}
 }

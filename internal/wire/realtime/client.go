@@ -3,6 +3,7 @@ package realtime
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -114,7 +115,7 @@ func Parse(b []byte) (ClientEvent, *Error) {
 
 // describe says what is wrong without the decoder's Go.
 func describe(err error) string {
-	if t, ok := err.(*json.UnmarshalTypeError); ok && t.Field != "" {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
 		return fmt.Sprintf("'%s' must not be a %s", t.Field, t.Value)
 	}
 	return "expected an object"

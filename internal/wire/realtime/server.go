@@ -7,9 +7,7 @@ import (
 )
 
 // Event is a server event: its members without type and id, which
-// [Marshal] and [MarshalBeta] write. The set is closed.
-//
-//sumtype:decl
+// [Marshal] and [MarshalBeta] write.
 type Event interface {
 	// EventType is the event's type in the general form.
 	EventType() string

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -154,7 +155,7 @@ func TestAudioDelta(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow, err := marshal("id", d.EventType(), d)
-	if err != nil || string(fast) != string(slow) {
+	if err != nil || !bytes.Equal(fast, slow) {
 		t.Errorf("%v:\n%s\n%s", err, fast, slow)
 	}
 }
