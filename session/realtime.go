@@ -81,10 +81,12 @@ func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.F
 		switch {
 		case err == nil:
 			give(ctx, f)
-			if ctx.Err() != nil {
+			select {
+			case <-ctx.Done():
 				return nil // the frame may still be heard: the next Read would change it
+			default:
+				continue
 			}
-			continue
 		case errors.Is(err, io.EOF):
 			_ = s.Post(conv.UserStop{Reason: "hung_up"}) // ErrEnded: it is over anyway
 		case ctx.Err() == nil:

@@ -127,6 +127,9 @@ func TestClientOpenAI(t *testing.T) { nodeClient(t, "openai", 21) }
 // The OpenAI Agents SDK in Node.
 func TestClientAgents(t *testing.T) { nodeClient(t, "agents", 19) }
 
+// The beta dialect: openai-realtime-api and rt-client.
+func TestClientBeta(t *testing.T) { nodeClient(t, "beta", 27) }
+
 // OpenAI's SDK for Go. Its client is a module of its own, so that this one does not
 // carry the SDK.
 func TestClientGo(t *testing.T) {

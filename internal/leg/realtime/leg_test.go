@@ -132,8 +132,10 @@ func TestCodecs(t *testing.T) {
 func TestLimits(t *testing.T) {
 	now := time.Now()
 	l := limits{responses: 2, tokens: 10, since: now}
-	if !l.take(now) || !l.take(now) || l.take(now) {
-		t.Error("two responses are allowed, and no third")
+	for i, want := range []bool{true, true, false} {
+		if got := l.take(now); got != want {
+			t.Errorf("response %d: %v", i+1, got)
+		}
 	}
 	now = now.Add(time.Minute)
 	if !l.take(now) {

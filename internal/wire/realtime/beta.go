@@ -244,8 +244,8 @@ func MarshalBeta(id string, e Event) ([]byte, error) {
 		return appendAudio(id, "response.audio.delta", e), nil
 	case AudioDone:
 		return marshal(id, "response.audio.done", e)
-	case TimeoutTriggered, OutputBuffer:
-		return nil, nil
+	case TimeoutTriggered, OutputBuffer, TranscriptionDelta:
+		return nil, nil // a client that knows its dialect alone may end at an event that it does not
 	default:
 		return marshal(id, name, e)
 	}
