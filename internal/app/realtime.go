@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/internal/leg/webrtc"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -58,8 +60,21 @@ func (s *Server) openRealtime(agents []*served) (err error) {
 			return ok
 		}
 	}
+	o.Answer = s.answerRealtime
 	s.realtime, err = realtime.New(o)
 	return err
+}
+
+// answerRealtime answers a browser that speaks the protocol over WebRTC.
+func (s *Server) answerRealtime(ctx context.Context, offer string) (realtime.Call, string, error) {
+	leg, answer, err := s.webrtc.Accept(ctx, offer)
+	switch {
+	case errors.Is(err, webrtc.ErrFull):
+		return nil, "", realtime.ErrBusy
+	case err != nil:
+		return nil, "", err
+	}
+	return leg, answer, nil
 }
 
 // serveRealtime is the handler of its paths.

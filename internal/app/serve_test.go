@@ -449,6 +449,22 @@ func TestServeRealtime(t *testing.T) {
 	if status := r.do("GET", "/v1/conversations/"+id+"/trace", "", nil); status != 200 {
 		t.Errorf("its trace: status %d", status)
 	}
+	// Calls over WebRTC are answered by the browsers' server, which reads the offer.
+	call, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/v1/realtime/calls", strings.NewReader("nonsense"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call.Header.Set("Authorization", "Bearer "+key)
+	call.Header.Set("Content-Type", "application/sdp")
+	refused, err := http.DefaultClient.Do(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer refused.Body.Close()
+	if why, err := io.ReadAll(refused.Body); err != nil || refused.StatusCode != http.StatusBadRequest || !bytes.Contains(why, []byte("invalid_offer")) {
+		t.Errorf("a bad offer: status %d, %s, %v", refused.StatusCode, why, err)
+	}
+
 	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Fatal(err)
 	}
