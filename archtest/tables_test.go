@@ -72,6 +72,8 @@ var workers = map[string]string{
 	"internal/hub: (*Hub).Start":                  "Drain, which waits for all conversations",
 	"internal/bench: (*Browser).run":              "its Close",
 	"internal/bench: WebRTC":                      "itself, before it returns",
+	"internal/bench: WS":                          "itself, before it returns",
+	"internal/bench: serveRealtime":               "the function that it returns",
 	"internal/leg/webrtc: (*Leg).OnMessage":       "one of the leg's workers; Close waits for it",
 	"internal/leg/webrtc: (*Leg).start":           "the leg's two workers; Close waits for them",
 	"internal/leg/webrtc: (*peer).work":           "what reads one connection; its close waits for it",

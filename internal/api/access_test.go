@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/internal/leg/text"
 	"github.com/hocketvoice/hocket/port"
@@ -102,6 +104,20 @@ func TestTokens(t *testing.T) {
 	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+other.ID, "")
 	h.refused(http.StatusForbidden, "forbidden", "GET", "/v1/conversations", "")
 	h.refused(http.StatusForbidden, "forbidden", "GET", "/v1/events", "")
+	// A browser's WebSocket has the token among its subprotocols.
+	socket, w, err := websocket.Dial(t.Context(), h.url+"/v1/conversations/"+made.ID+"/events?from=1", &websocket.DialOptions{
+		Subprotocols: []string{"hocket.events", "hocket.bearer." + made.AccessToken},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Body != nil {
+		defer w.Body.Close()
+	}
+	if _, _, err := socket.Read(t.Context()); err != nil || socket.Subprotocol() != "hocket.events" {
+		t.Errorf("over the subprotocol %q: %v", socket.Subprotocol(), err)
+	}
+	_ = socket.CloseNow()
 	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/client_tokens", "")
 	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/conversations", `{"transport":"text"}`)
 }

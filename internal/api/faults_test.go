@@ -313,3 +313,46 @@ func TestDrain(t *testing.T) {
 		t.Errorf("%d conversations are left", n)
 	}
 }
+
+// TestStreamsOutliveTimeouts: the server's timeouts are for requests; a stream
+// lasts as long as both sides want it.
+func TestStreamsOutliveTimeouts(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.KeepAlive = 50 * time.Millisecond })
+	const limit = 200 * time.Millisecond
+	server := httptest.NewUnstartedServer(h.api)
+	server.Config.ReadTimeout, server.Config.WriteTimeout, server.Config.IdleTimeout = limit, limit, limit
+	server.Start()
+	defer server.Close()
+	h.url = server.URL
+	made := h.begin("flights")
+	path := "/v1/conversations/" + made.ID + "/events?from=1"
+	events := h.listen(path)
+	socket, w, err := websocket.Dial(t.Context(), h.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Body != nil {
+		defer w.Body.Close()
+	}
+	read := make(chan error, 1)
+	go func() {
+		for {
+			_, b, err := socket.Read(t.Context())
+			if err != nil || strings.Contains(string(b), "fly from") {
+				read <- err
+				return
+			}
+		}
+	}()
+	events.heard("Welcome")
+	timer := time.NewTimer(5 * limit)
+	defer timer.Stop()
+	<-timer.C
+	h.say(made.ID, "book a flight")
+	events.heard("fly from")
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
+	_ = socket.CloseNow()
+	_ = events.body.Close()
+}
