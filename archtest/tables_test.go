@@ -69,6 +69,7 @@ var sharedTables = map[string]string{
 var workers = map[string]string{
 	"internal/explore: (*explorer).expand":        "a fork and join: it waits for its workers before it returns",
 	"internal/app: (*Server).Run":                 "itself: it takes what Serve returns before it does",
+	"internal/cli: (*serveCmd).Run":               "nobody: a callback that only gives the signals back",
 	"internal/hub: (*Hub).Start":                  "Drain, which waits for all conversations",
 	"internal/bench: (*Browser).run":              "its Close",
 	"internal/bench: WebRTC":                      "itself, before it returns",
