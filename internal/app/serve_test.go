@@ -473,3 +473,29 @@ func TestServeRealtime(t *testing.T) {
 		return !list.Conversations[0].Ended.IsZero()
 	})
 }
+
+// TestBenchLatency: a server that runs is measured, with a key, by text and, if
+// this build speaks, as a browser.
+func TestBenchLatency(t *testing.T) {
+	const key = "key-number-one-0123456789"
+	t.Setenv(DefaultKeysEnv, key)
+	r := serve(t, "server: {drain: off}\nlimits: {grace: 100ms}")
+	list, err := BenchLatency(t.Context(), BenchLatencyOptions{URL: r.url + "/", Key: key, Runs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 3 && len(list) != 7 {
+		t.Errorf("%d measures: %+v", len(list), list)
+	}
+	for _, l := range list {
+		if l.Runs != 2 || l.P50 <= 0 || l.P50 > l.Max || l.Limit <= 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	if _, err := BenchLatency(t.Context(), BenchLatencyOptions{URL: r.url, Runs: 1}); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("without the key: %v", err)
+	}
+	if _, err := BenchLatency(t.Context(), BenchLatencyOptions{URL: r.url, Key: key, Agent: "nobody", Runs: 1}); err == nil || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("an agent that there is not: %v", err)
+	}
+}

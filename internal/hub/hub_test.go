@@ -290,3 +290,48 @@ func TestCommands(t *testing.T) {
 		}
 	})
 }
+
+// TestHold: a conversation that somebody else runs is like all others: it counts,
+// it is seen once it runs, it is drained.
+func TestHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := mustHub(t, hub.Options{Most: 1})
+		hold := func(id string) (*hub.Conversation, <-chan error) {
+			leg := text.New(text.Options{})
+			described := call(leg, "me")
+			described.Leg = nil // it is theirs
+			c := h.Prepare(described)
+			s, err := described.Session(id, leg, c.Recorder())
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- c.Hold(t.Context(), id, s) }()
+			return c, done
+		}
+		c, done := hold("theirs")
+		time.Sleep(time.Second)
+		if found, ok := h.Find("theirs"); !ok || found != c || c.Details().Phase != conv.ListeningReady {
+			t.Fatalf("found %v, %+v", ok, c.Details())
+		}
+		if trace, ok := c.Trace(); !ok || len(trace.Lines) < 3 {
+			t.Errorf("its trace: %v, %d lines", ok, len(trace.Lines))
+		}
+		if _, refused := hold("another"); !errors.Is(<-refused, hub.ErrFull) {
+			t.Error("one too many was held")
+		}
+		if _, ok := h.Find("another"); ok {
+			t.Error("what was refused is found")
+		}
+		drained(h)
+		if err := <-done; err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		if list := h.List(nil); len(list) != 1 || list[0].Ended.IsZero() {
+			t.Errorf("the list is %+v", list)
+		}
+		if _, refused := hold("late"); !errors.Is(<-refused, hub.ErrDraining) {
+			t.Error("one was held behind the drain")
+		}
+	})
+}
