@@ -81,7 +81,7 @@ func WS(ctx context.Context, o WSOptions) (r WSReport, err error) {
 	callers := make([]*caller, 0, o.Calls)
 	var running sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
-	defer func() {
+	defer func() { //nolint:contextcheck // what ends everything waits for itself
 		cancel()
 		running.Wait()
 		err = errors.Join(err, stop())
@@ -97,7 +97,8 @@ func WS(ctx context.Context, o WSOptions) (r WSReport, err error) {
 		running.Go(func() { c.listen(ctx) })
 		running.Go(func() { c.talk(ctx, said, silence, shift) })
 	}
-	return r, r.measure(ctx, callers, o.Duration, before)
+	err = r.measure(ctx, callers, o.Duration, before)
+	return r, err
 }
 
 // serveRealtime opens a server of the protocol. stop ends it.
@@ -122,13 +123,16 @@ func serveRealtime(ctx context.Context, o WSOptions, voice *canned) (url string,
 	h := &http.Server{Handler: server, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(listener) }()
-	return "ws://" + listener.Addr().String() + "/v1/realtime?model=bench", func() error {
+	stop = func() error { //nolint:contextcheck // it is called when ctx has ended
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		err := errors.Join(server.Close(ctx), h.Close())
-		<-served
+		if end := <-served; !errors.Is(end, http.ErrServerClosed) {
+			err = errors.Join(err, end)
+		}
 		return err
-	}, nil
+	}
+	return "ws://" + listener.Addr().String() + "/v1/realtime?model=bench", stop, nil
 }
 
 // appends is the n-th text as events of a client, and one of silence.
@@ -145,7 +149,7 @@ func (c *canned) appends(n int) (said [][]byte, silence []byte, err error) {
 			if i < len(piece) {
 				s = piece[i]
 			}
-			b = binary.LittleEndian.AppendUint16(b, uint16(s)) //nolint:gosec // two's complement is the format
+			b = binary.LittleEndian.AppendUint16(b, uint16(s))
 		}
 		return []byte(`{"type":"input_audio_buffer.append","audio":"` + base64.StdEncoding.EncodeToString(b) + `"}`)
 	}
