@@ -3,6 +3,8 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hocketvoice/hocket/internal/panel"
@@ -32,8 +34,8 @@ func New(o Options) (*Server, error) {
 	s.mux.HandleFunc("GET /readyz", s.ready)
 	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.OpenAPI()) })
 	s.mux.HandleFunc("GET /events.schema.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, EventSchema()) })
-	if s.o.Realtime != nil {
-		for _, path := range []string{"/v1/realtime", "/v1/realtime/", "/openai/"} {
+	for _, path := range realtimePaths() {
+		if s.o.Realtime != nil {
 			s.mux.HandleFunc(path, s.realtime)
 		}
 	}
@@ -64,7 +66,7 @@ func (s *Server) guarded(e route) http.Handler {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	s.cors(w, r)
-	if r.Method == http.MethodOptions {
+	if r.Method == http.MethodOptions && !s.isRealtime(r.URL.Path) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -74,6 +76,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // unknown answers for paths that there are not.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	s.tell(w, r, fail(http.StatusNotFound, "no_such_path", "there is no %s %s", r.Method, r.URL.Path))
+}
+
+// realtimePaths are those of the OpenAI Realtime protocol, as patterns.
+func realtimePaths() []string { return []string{"/v1/realtime", "/v1/realtime/", "/openai/"} }
+
+// isRealtime reports whether a path is one of them.
+func (s *Server) isRealtime(path string) bool {
+	return s.o.Realtime != nil && slices.ContainsFunc(realtimePaths(), func(p string) bool {
+		return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p)
+	})
 }
 
 // realtime hands on to the protocol's own handler. Without keys it is for this

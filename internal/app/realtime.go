@@ -52,6 +52,16 @@ func (s *Server) openRealtime(agents []*served) (err error) {
 		Hold: func(ctx context.Context, id, _ string, c *session.Session) error {
 			return realtimeCallOf(ctx).c.Hold(ctx, id, c)
 		},
+		Answer: func(ctx context.Context, offer string) (realtime.Call, string, error) {
+			leg, answer, err := s.webrtc.Accept(ctx, offer)
+			switch {
+			case errors.Is(err, webrtc.ErrFull):
+				return nil, "", realtime.ErrBusy
+			case err != nil:
+				return nil, "", err
+			}
+			return leg, answer, nil
+		},
 	}
 	if keys := s.secrets.keys; keys != nil {
 		o.Authorize = func(r *http.Request, key string) bool {

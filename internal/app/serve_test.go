@@ -499,3 +499,72 @@ func TestBenchLatency(t *testing.T) {
 		t.Errorf("an agent that there is not: %v", err)
 	}
 }
+
+// TestServeRealtimeCall: a browser calls over the Realtime protocol, from a page
+// of another origin, with a key.
+func TestServeRealtimeCall(t *testing.T) {
+	const key = "key-number-one-0123456789"
+	t.Setenv(DefaultKeysEnv, key)
+	r := serve(t, "server: {drain: off}")
+	for _, n := range r.notes {
+		if strings.Contains(n, "only text") {
+			t.Skipf("this build has no recognizer or no voice: %v", n)
+		}
+	}
+	var heard atomic.Int64
+	browser, err := bench.NewBrowser(bench.BrowserOptions{Source: func() []byte { return nil }, Sink: func([]byte) { heard.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer, err := browser.Offer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := func(method, body string, headers map[string]string) (*http.Response, string) {
+		t.Helper()
+		q, err := http.NewRequestWithContext(t.Context(), method, r.url+"/v1/realtime/calls?model=flights", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Origin", "https://page.example")
+		for k, v := range headers {
+			q.Header.Set(k, v)
+		}
+		w, err := r.client.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Body.Close()
+		b, err := io.ReadAll(w.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w, string(b)
+	}
+	asked, _ := request(http.MethodOptions, "", map[string]string{"Access-Control-Request-Headers": "authorization"})
+	if asked.StatusCode != http.StatusNoContent || asked.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the preflight is answered with %d %v", asked.StatusCode, asked.Header)
+	}
+	if w, _ := request(http.MethodPost, offer, map[string]string{"Content-Type": "application/sdp"}); w.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a key: status %d", w.StatusCode)
+	}
+	w, answer := request(http.MethodPost, offer, map[string]string{"Content-Type": "application/sdp", "Authorization": "Bearer " + key})
+	if w.StatusCode != http.StatusCreated || !strings.HasPrefix(w.Header.Get("Location"), "/v1/realtime/calls/") {
+		t.Fatalf("status %d: %s", w.StatusCode, answer)
+	}
+	if err := browser.Answer(t.Context(), answer); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the greeting", func() bool { return heard.Load() > 20 })
+	r.key = key
+	var list struct {
+		Conversations []struct{ Transport, Agent string }
+	}
+	r.do("GET", "/v1/conversations", "", &list)
+	if len(list.Conversations) != 1 || list.Conversations[0].Transport != "realtime" {
+		t.Errorf("the list is %+v", list)
+	}
+	if err := browser.Close(); err != nil {
+		t.Error(err)
+	}
+}
