@@ -138,6 +138,32 @@ test("a trace from disk is stepped through, both ways, with no call to the serve
   assert.equal(readFileSync(await (await download).path(), "utf8"), readFileSync(`${web}test/fixtures/desk.jsonl`, "utf8"));
 });
 
+test("an hour is drawn where it is looked at, and stepped through", { skip }, async (t) => {
+  const { page } = await panel(t);
+  const [header, ...lines] = readFileSync(`${web}test/fixtures/flights.jsonl`, "utf8").trimEnd().split("\n");
+  // The same call again and again, without its end, with times and turns that go on.
+  const call = lines.slice(3, -2).map((l) => JSON.parse(l) as Record<string, unknown>);
+  const text = [header, ...lines.slice(0, 3)];
+  for (let i = 0; i < 90; i++) {
+    for (const s of call) {
+      const shifted = JSON.stringify({ ...s, at: Number(s.at) + i * 42_000 });
+      text.push(shifted.replace(/"turn":(\d+)/g, (_, n: string) => `"turn":${Number(n) + i * 11}`));
+    }
+  }
+  await page.goto("#inspect");
+  await page.setInputFiles("input[type=file]", { name: "hour.jsonl", mimeType: "text/plain", buffer: Buffer.from(text.join("\n") + "\n") });
+  await page.waitForSelector(".timeline");
+  const bars = () => page.locator(".bar").count();
+  assert.ok((await bars()) > 20);
+  assert.ok((await bars()) < 2500, `${await bars()} bars`);
+  await page.getByRole("button", { name: "Last step" }).click();
+  await page.waitForFunction(() => document.querySelector<HTMLElement>(".lanes")!.scrollLeft > 1000);
+  await page.waitForFunction(() => document.querySelectorAll(".bar").length > 20);
+  assert.ok((await bars()) < 2500, `${await bars()} bars`);
+  await page.getByRole("button", { name: "Step back" }).click();
+  assert.match(await page.locator(".stepper-at").innerText(), /Step 19,?\d+ of/);
+});
+
 test("a file that is no trace is refused with the reason", { skip }, async (t) => {
   const { page } = await panel(t);
   await page.goto("#inspect");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { after, before, test, type TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { executable, launch, web } from "./browser.ts";
 import { delays, watchStates } from "./delays.ts";
@@ -34,15 +34,23 @@ interface Options {
   allow?: RegExp[];
 }
 
+/** Its microphone plays silence. */
+let silent: Browser;
+
+before(async () => {
+  if (!skip) silent = await launch();
+});
+after(() => silent?.close());
+
 async function panel(t: TestContext, o: Options = {}): Promise<{ page: Page; server: Served; browser: Browser }> {
   const server = await serve(["--agent", flights], o.env);
-  const browser = await launch(o.microphone);
+  const browser = o.microphone ? await launch(o.microphone) : silent;
   const tab = await open(browser, server.url);
   tab.allow.push(...(o.allow ?? []));
   t.after(async () => {
     for (const line of await said(tab.page)) t.diagnostic(line);
     await tab.close();
-    await browser.close();
+    if (browser !== silent) await browser.close();
     await server.stop();
   });
   return { page: tab.page, server, browser };
@@ -125,8 +133,8 @@ test("a flight is booked by voice, and the summary is interrupted", { skip }, as
   assert.match(await cut.locator("s.unheard").innerText(), /\w/);
   // What broke in is the user's next turn, and the agent answers it. Which day was
   // understood is the recognizer's affair: it has other tests.
-  const after = page.locator(".line-agent[data-outcome=interrupted] ~ .line-user").first();
-  await after.filter({ hasText: /\w/ }).waitFor();
+  const next = page.locator(".line-agent[data-outcome=interrupted] ~ .line-user").first();
+  await next.filter({ hasText: /\w/ }).waitFor();
   await page.locator(".line-agent[data-outcome=interrupted] ~ .line-user ~ .line-agent .line-text").filter({ hasText: /\w/ }).first().waitFor();
   await page.waitForSelector(".state[data-state=speaking]");
   await page.waitForTimeout(2 * limit);

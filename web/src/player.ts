@@ -20,15 +20,20 @@ export interface Frame {
 
 const start: Frame = { index: -1, at: 0, phase: "idle", since: 0, shown: nothing };
 
+/** Between two places that are remembered, in steps. */
+const distance = 500;
+
 /**
  * Player seeks in the steps of one conversation. Forwards it goes on from where
- * it is; backwards it begins again, which is quick enough for hours of talk.
+ * it is, backwards from the last place that it has remembered.
  */
 export class Player {
   private readonly words: () => Words;
   private readonly steps: readonly Step[];
   private deriver: Deriver;
   private frame = start;
+  /** After each so many steps: the frame there, and the deriver. */
+  private readonly places: { frame: Frame; deriver: Deriver }[] = [];
 
   constructor(steps: readonly Step[], words: () => Words) {
     this.steps = steps;
@@ -40,8 +45,9 @@ export class Player {
   seek(index: number): Frame {
     const target = Math.max(-1, Math.min(index, this.steps.length - 1));
     if (target < this.frame.index) {
-      this.frame = start;
-      this.deriver = new Deriver(this.words());
+      const place = this.places.findLast((p) => p.frame.index <= target);
+      this.frame = place?.frame ?? start;
+      this.deriver = place?.deriver.copy() ?? new Deriver(this.words());
     }
     while (this.frame.index < target) this.forward();
     return this.frame;
@@ -59,5 +65,8 @@ export class Player {
     f.at = step.at;
     f.shown = this.deriver.messages(step).reduce(show, f.shown);
     this.frame = f;
+    if ((f.index + 1) % distance === 0 && f.index > (this.places.at(-1)?.frame.index ?? -1)) {
+      this.places.push({ frame: f, deriver: this.deriver.copy() });
+    }
   }
 }

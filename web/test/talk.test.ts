@@ -101,6 +101,18 @@ test("stepping back shows what stepping forward has shown", () => {
   assert.equal(player.seek(-5).index, -1);
 });
 
+test("places that are remembered on the way are the same as those that are not", () => {
+  const once = parseTrace(fixture("flights.jsonl")).steps;
+  const steps = Array.from({ length: 8 }, (_, i) => once.map((s) => ({ ...s, at: s.at + i * 60_000 }))).flat();
+  const words = () => engineWords("en");
+  const player = new Player(steps, words);
+  player.seek(steps.length);
+  for (const i of [1600, 1502, 1500, 1499, 1498, 1000, 999, 511, 3]) {
+    const fresh = new Player(steps, words);
+    assert.equal(JSON.stringify(player.seek(i)), JSON.stringify(fresh.seek(i)), `step ${i}`);
+  }
+});
+
 test("the phase at each step is the trace's", () => {
   for (const name of ["flights.jsonl", "desk.jsonl"]) {
     const steps = parseTrace(fixture(name)).steps;

@@ -30,6 +30,19 @@ export class Deriver {
     this.words = words;
   }
 
+  /** copy is a deriver at the same place, which goes on by itself. */
+  copy(): Deriver {
+    const d = new Deriver(this.words);
+    d.state = this.state;
+    d.userTurn = this.userTurn;
+    d.agentTurn = this.agentTurn;
+    d.finals = [...this.finals];
+    d.partial = this.partial;
+    d.interruptions = this.interruptions;
+    for (const [turn, c] of this.captions) d.captions.set(turn, { ...c });
+    return d;
+  }
+
   /** messages are those of one step, in their order. */
   messages(step: Step): Message[] {
     const out: Message[] = [];
@@ -119,6 +132,8 @@ export class Deriver {
       const c = this.captions.get(e.turn) ?? { text: "", heard: "" };
       c.text = join(c.text, e.text ?? "");
       this.captions.set(e.turn, c);
+      // What was heard of a turn may be told after its end, but not long after.
+      if (this.captions.size > 8) this.captions.delete(this.captions.keys().next().value!);
       turns.add(e.turn);
     }
     for (const turn of turns) this.caption(put, turn, false);

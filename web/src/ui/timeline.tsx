@@ -41,6 +41,7 @@ export function Timeline({ recording, version, at: lookedAt, follow, onPick }: P
     }
   }, [at, follow, scale, version, width]);
   const lanes = useMemo(() => byLane(recording.spans), [version, recording]);
+  const sight = useSight(box, scale, width);
   const pick = (e: MouseEvent) => {
     const el = box.current;
     if (!el) return;
@@ -83,13 +84,15 @@ export function Timeline({ recording, version, at: lookedAt, follow, onPick }: P
             onClick={pick}
           >
             <div class="lanes-inner" style={{ width: `${px(recording.end) + 8}px` }}>
-              <Ruler seconds={seconds} scale={scale} />
-              <Phases recording={recording} px={px} t={t} />
+              <Ruler sight={sight} seconds={seconds} scale={scale} />
+              <Phases sight={sight} recording={recording} px={px} t={t} />
               {laneNames.map((l) => (
                 <div key={l} class="lane" data-lane={l}>
-                  {(lanes.get(l) ?? []).map((s) => (
-                    <Bar key={s.key} span={s} px={px} end={recording.end} t={t} />
-                  ))}
+                  {(lanes.get(l) ?? [])
+                    .filter((s) => s.start <= sight.to && (s.end ?? recording.end) >= sight.from)
+                    .map((s) => (
+                      <Bar key={s.key} span={s} px={px} end={recording.end} t={t} />
+                    ))}
                 </div>
               ))}
               <div class="playhead" style={{ transform: `translateX(${px(at)}px)` }} />
@@ -123,12 +126,20 @@ function Bar({ span, px, end, t }: { span: Span; px: (ms: number) => number; end
   );
 }
 
-function Phases({ recording, px, t }: { recording: Recording; px: (ms: number) => number; t: T }) {
+interface PhasesProps {
+  sight: Sight;
+  recording: Recording;
+  px: (ms: number) => number;
+  t: T;
+}
+
+function Phases({ sight, recording, px, t }: PhasesProps) {
   const changes = recording.changes;
   return (
     <div class="lane" data-lane="phase">
       {changes.map((c, i) => {
         const to = changes[i + 1]?.at ?? recording.end;
+        if (c.at > sight.to || to < sight.from) return null;
         if (to === c.at && i + 1 < changes.length) return <Tick key={i} left={px(c.at)} title={`${c.from} → ${c.to}: ${c.cause}`} />;
         const width = Math.max(1, px(to - c.at));
         return (
@@ -154,12 +165,14 @@ const Tick = ({ left, title }: { left: number; title: string }) => (
 /** Distances between the ruler's figures, in seconds. */
 const distances = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 
-function Ruler({ seconds, scale }: { seconds: number; scale: number }) {
+function Ruler({ sight, seconds, scale }: { sight: Sight; seconds: number; scale: number }) {
   const distance = distances.find((d) => d * scale >= 56) ?? 1800;
-  const count = Math.floor(seconds / distance);
+  const first = Math.max(0, Math.floor(sight.from / 1000 / distance));
+  const last = Math.floor(Math.min(seconds, sight.to / 1000) / distance);
   return (
     <div class="ruler">
-      {Array.from({ length: count + 1 }, (_, i) => {
+      {Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => {
+        const i = first + n;
         const s = i * distance;
         return (
           <span key={i} style={{ left: `${s * scale}px` }}>
@@ -191,6 +204,28 @@ export function stepAt(recording: Recording, ms: number): number {
     else high = middle - 1;
   }
   return low;
+}
+
+/** Sight is the part of the conversation that is drawn, in milliseconds: of an hour, not all. */
+interface Sight {
+  from: number;
+  to: number;
+}
+
+/** useSight follows the scrolling; a window's width on both sides is drawn too. */
+function useSight(box: { current: HTMLElement | null }, scale: number, width: number): Sight {
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    // In steps of half a window, so that not each pixel draws anew.
+    const step = Math.max(100, width / 2);
+    const note = () => setLeft(Math.floor(el.scrollLeft / step) * step);
+    note();
+    el.addEventListener("scroll", note, { passive: true });
+    return () => el.removeEventListener("scroll", note);
+  }, [box.current, width]);
+  return { from: ((left - width) / scale) * 1000, to: ((left + 2.5 * width) / scale) * 1000 };
 }
 
 function useWidth(box: { current: HTMLElement | null }): number {
