@@ -34,11 +34,7 @@ export function Transitions({ recording, index, onPick }: Props) {
             <thead>
               <tr>
                 <th scope="col">{t("transitions.at")}</th>
-                <th scope="col">{t("transitions.from")}</th>
-                <th scope="col" class="number">
-                  {t("transitions.spent")}
-                </th>
-                <th scope="col">{t("transitions.to")}</th>
+                <th scope="col">{t("transitions.change")}</th>
                 <th scope="col">{t("transitions.cause")}</th>
               </tr>
             </thead>
@@ -50,11 +46,14 @@ export function Transitions({ recording, index, onPick }: Props) {
                       {t.clock(c.at)}
                     </button>
                   </td>
-                  <td>{c.from}</td>
-                  <td class="number">{t.span(c.spent)}</td>
-                  <td>
-                    <i class="dot" data-tone={toneOfPhase(c.to)} />
-                    {c.to}
+                  <td class="change">
+                    <span>
+                      {c.from} <span class="muted">({t.span(c.spent)})</span>
+                    </span>{" "}
+                    <span>
+                      → <i class="dot" data-tone={toneOfPhase(c.to)} />
+                      {c.to}
+                    </span>
                   </td>
                   <td>
                     <code>{c.cause}</code>

@@ -167,10 +167,8 @@ export const de: Record<keyof typeof en, string> = {
 
   "transitions.title": "Übergänge",
   "transitions.at": "Zeit",
-  "transitions.from": "Von",
-  "transitions.to": "Nach",
+  "transitions.change": "Von (Zeit darin), nach",
   "transitions.cause": "Ursache",
-  "transitions.spent": "Dauer darin",
   "transitions.none": "Noch kein Übergang.",
 
   "events.title": "Ereignisse",

@@ -167,10 +167,8 @@ export const en = {
 
   "transitions.title": "Transitions",
   "transitions.at": "At",
-  "transitions.from": "From",
-  "transitions.to": "To",
+  "transitions.change": "From (time in it), to",
   "transitions.cause": "Cause",
-  "transitions.spent": "Time in it",
   "transitions.none": "No transition yet.",
 
   "events.title": "Events",
