@@ -63,6 +63,22 @@ test("words that were not heard are struck through, and said so to a screen read
   assert.match((await line.locator(".line-text").textContent()) ?? "", /Boston to not heard: Denver .* end of what was not heard\.$/);
 });
 
+test("the agent is stopped, and long work is called off", { skip }, async (t) => {
+  const { page, fake } = await panel(t, { trace: `${web}test/fixtures/desk.jsonl` });
+  let until = 2000;
+  fake.holdAt = (s) => s.at > until;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.getByRole("button", { name: "Stop the agent" }).click();
+  until = 18_000;
+  await page.waitForSelector(".state[data-state=waitingForCopilot]");
+  await page.getByText("reading the archive").waitFor();
+  await page.getByRole("button", { name: "Call it off" }).click();
+  until = 24_000;
+  await page.waitForSelector(".state[data-state=speaking]");
+  assert.equal(await page.getByText("reading the archive").count(), 0, "the work's progress goes with it");
+  assert.deepEqual(fake.commands, [{ type: "interrupt" }, { type: "cancel" }]);
+});
+
 test("with the keyboard alone", { skip }, async (t) => {
   const { page, fake } = await panel(t);
   fake.holdAt = (s) => s.at > 5000;

@@ -1,9 +1,10 @@
 // The list of events with its filters.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { filtered, gist, kinds, type Kind } from "../model/events.ts";
 import type { Recording } from "../model/recording.ts";
 import { useWords } from "../words/words.ts";
+import { useCurrentInSight } from "./insight.ts";
 
 interface Props {
   recording: Recording;
@@ -26,16 +27,7 @@ export function EventList({ recording, version, index, onPick }: Props) {
   const visible = rows.slice(-limit);
   // Where the filters hide the step itself, the one before it stands for it.
   const current = visible.findLast((r) => r.index <= index)?.index;
-  const list = useRef<HTMLDivElement>(null);
-  // The step that is looked at stays in sight; the page around the list stands still.
-  useLayoutEffect(() => {
-    const box = list.current;
-    const row = box?.querySelector<HTMLElement>("[aria-current]");
-    if (!box || !row) return;
-    const top = row.offsetTop - box.offsetTop;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + row.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + row.offsetHeight - box.clientHeight;
-  }, [index, rows]);
+  const list = useCurrentInSight([current, rows]);
   const toggle = (k: Kind) => {
     const next = new Set(shown);
     if (!next.delete(k)) next.add(k);

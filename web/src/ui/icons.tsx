@@ -78,6 +78,12 @@ export const Close = () => (
   </Icon>
 );
 
+export const Again = () => (
+  <Icon>
+    <path d="M15.5 6.5A6.5 6.5 0 1 0 16.5 10M16 3v4h-4" />
+  </Icon>
+);
+
 export const Warning = () => (
   <Icon>
     <path d="M10 3 18 16.5H2ZM10 8.5v3.5M10 14.3v.01" />

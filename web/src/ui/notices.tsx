@@ -1,6 +1,6 @@
 // Messages that are no part of the conversation.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { Notice } from "../model/talk.ts";
 import type { Problem } from "../source/source.ts";
@@ -52,10 +52,18 @@ interface NoticesProps {
   lang?: string;
 }
 
-/** Notices shows the latest message of the conversation until it is dismissed. */
+/** What is no error goes by itself after so long, in milliseconds. */
+const passing = 12_000;
+
+/** Notices shows the latest message of the conversation until it has passed or is dismissed. */
 export function Notices({ notices, working, lang }: NoticesProps) {
   const [seen, setSeen] = useState(0);
   const last = notices.findLast((n) => working || !isCue(n.code));
+  useEffect(() => {
+    if (!last || last.level === "error" || isCue(last.code)) return;
+    const timer = setTimeout(() => setSeen(last.key), passing);
+    return () => clearTimeout(timer);
+  }, [last?.key]);
   if (!last || last.key <= seen) return null;
   return (
     <Banner level={last.level} lang={lang} onClose={() => setSeen(last.key)}>

@@ -1,12 +1,14 @@
 // The Talk view: one conversation, held from this page or by the host around it.
 
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import { nothing } from "../model/talk.ts";
+import type { Command } from "../model/wire.ts";
 import type { Transport } from "../session.ts";
-import { useWords } from "../words/words.ts";
+import { problemOf } from "../source/source.ts";
+import { useWords, type Key } from "../words/words.ts";
 import { Duet, type Levels } from "./duet.tsx";
-import { Hand, Keyboard, Score, Send } from "./icons.tsx";
+import { Again, Close, Hand, Keyboard, Score, Send } from "./icons.tsx";
 import { Level } from "./level.tsx";
 import { Banner, Notices, problemText } from "./notices.tsx";
 import { StateLabel } from "./state.tsx";
@@ -52,17 +54,7 @@ export function Talk({ app }: { app: App }) {
       <div class="dock">
         {active && (
           <Compose onSend={(words) => (store === app.host ? host(app, words) : session.send({ type: "send_text", text: words }))}>
-            {shown.state === "speaking" && (
-              <button
-                type="button"
-                class="quiet-button"
-                aria-label={t("talk.interrupt")}
-                onClick={() => void (store?.command({ type: "interrupt" }) ?? Promise.resolve()).catch(() => undefined)}
-              >
-                <Hand />
-                <span class="wide-only">{t("talk.interrupt")}</span>
-              </button>
-            )}
+            <Action state={shown.state} onCommand={(type) => void store?.command({ type }).catch((err) => (session.problem.value = problemOf(err)))} />
           </Compose>
         )}
         {!app.host && (
@@ -91,6 +83,31 @@ export function Talk({ app }: { app: App }) {
         )}
       </div>
     </main>
+  );
+}
+
+/** What a person may do about a state, beside speaking: the command, its words. */
+const actions: Partial<Record<string, { type: Command["type"]; words: Key; icon: () => preact.JSX.Element; after: number }>> = {
+  speaking: { type: "interrupt", words: "talk.interrupt", icon: Hand, after: 0 },
+  // Most waits are over before anybody would call them off.
+  waitingForCopilot: { type: "cancel", words: "talk.cancel", icon: Close, after: 1500 },
+  faulted: { type: "recover", words: "talk.recover", icon: Again, after: 0 },
+};
+
+function Action({ state, onCommand }: { state: string; onCommand: (type: Command["type"]) => void }) {
+  const t = useWords();
+  const action = actions[state];
+  const [offered, setOffered] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setOffered(state), action?.after ?? 0);
+    return () => clearTimeout(timer);
+  }, [state]);
+  if (!action || offered !== state) return null;
+  return (
+    <button type="button" class="quiet-button" aria-label={t(action.words)} onClick={() => onCommand(action.type)}>
+      <action.icon />
+      <span class="wide-only">{t(action.words)}</span>
+    </button>
   );
 }
 

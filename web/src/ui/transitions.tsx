@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { toneOfPhase } from "../model/phases.ts";
 import type { Recording } from "../model/recording.ts";
 import { useWords } from "../words/words.ts";
+import { useCurrentInSight } from "./insight.ts";
 
 interface Props {
   recording: Recording;
@@ -20,6 +21,7 @@ export function Transitions({ recording, index, onPick }: Props) {
   const changes = recording.changes;
   const visible = changes.slice(-limit).reverse();
   const current = changes.findLast((c) => c.step <= index);
+  const list = useCurrentInSight([current, changes.length]);
   return (
     <section class="card transitions-card" aria-labelledby="transitions-title">
       <header class="card-head">
@@ -29,7 +31,7 @@ export function Transitions({ recording, index, onPick }: Props) {
       {visible.length === 0 ? (
         <p class="muted card-empty">{t("transitions.none")}</p>
       ) : (
-        <div class="table-scroll tall" tabIndex={0} role="group" aria-labelledby="transitions-title">
+        <div class="table-scroll tall" ref={list} tabIndex={0} role="group" aria-labelledby="transitions-title">
           <table class="transitions">
             <thead>
               <tr>

@@ -29,6 +29,8 @@ export const de: Record<keyof typeof en, string> = {
   "talk.over": "Dieses Gespräch ist beendet.",
   "talk.inspect": "Näher ansehen",
   "talk.interrupt": "Agenten anhalten",
+  "talk.cancel": "Abbrechen",
+  "talk.recover": "Noch einmal versuchen",
   "talk.mode": "Mikrofon",
   "talk.handsFree": "Freihändig",
   "talk.pushToTalk": "Sprechtaste",

@@ -29,6 +29,8 @@ export const en = {
   "talk.over": "This conversation is over.",
   "talk.inspect": "Look into it",
   "talk.interrupt": "Stop the agent",
+  "talk.cancel": "Call it off",
+  "talk.recover": "Try again",
   "talk.mode": "Microphone",
   "talk.handsFree": "Hands-free",
   "talk.pushToTalk": "Push to talk",
