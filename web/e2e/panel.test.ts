@@ -239,6 +239,21 @@ test("a stream that breaks off is taken up, and nothing is lost or doubled", { s
   assert.equal(await page.getByText("The connection to the server is gone").count(), 0);
 });
 
+test("a server that does not answer is told, and asked again", { skip }, async (t) => {
+  const { page, fake, tab } = await panel(t);
+  tab.allow.push(/ERR_|Failed to load/);
+  await page.goto("#inspect");
+  await page.getByText("No conversation yet.").waitFor();
+  fake.down = true;
+  fake.drop();
+  await page.getByText("The server does not answer. Trying again…").waitFor();
+  assert.equal(await page.getByText("No conversation yet.").count(), 0);
+  fake.down = false;
+  fake.add("flights", "text");
+  await page.locator(".conversation").first().waitFor();
+  assert.equal(await page.getByText("The server does not answer. Trying again…").count(), 0);
+});
+
 test("a reload takes the conversation up again", { skip }, async (t) => {
   const { page, fake, tab } = await panel(t, { speed: 10 });
   tab.allow.push(/ERR_|Failed to load/);

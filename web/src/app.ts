@@ -109,11 +109,13 @@ export class App {
       try {
         for await (const m of this.server.changes(this.stop.signal)) {
           // The list is read when its changes are already followed, so that none is missed.
+          if (m.type === "open" && this.problem.peek()?.code === "offline") this.problem.value = undefined;
           if (m.type === "open" || m.type === "gap") this.conversations.value = await this.server.conversations();
           else this.conversations.value = listed(this.conversations.peek(), m);
         }
-      } catch {
+      } catch (err) {
         // The stream is taken up again below.
+        if (err instanceof ApiError && err.status === 0) this.problem.value = problemOf(err);
       }
       // Without a key there is nothing to follow.
       do await this.pause();

@@ -5,7 +5,7 @@ import type { App } from "../app.ts";
 import { toneOfState } from "../model/phases.ts";
 import { useWords } from "../words/words.ts";
 import { Open } from "./icons.tsx";
-import { Banner } from "./notices.tsx";
+import { Banner, ServerProblem } from "./notices.tsx";
 
 /** Conversations lists what can be watched; the choice is the app's. */
 export function Conversations({ app }: { app: App }) {
@@ -15,7 +15,8 @@ export function Conversations({ app }: { app: App }) {
   return (
     <nav class="conversations" aria-label={t("inspect.conversations")}>
       <h2>{t("inspect.conversations")}</h2>
-      {list.length === 0 && watched?.source.kind !== "file" && (
+      <ServerProblem app={app} />
+      {list.length === 0 && !app.problem.value && watched?.source.kind !== "file" && (
         <div class="conversations-empty">
           <p>{t("inspect.none")}</p>
           <p class="muted small">{t("inspect.noneHelp")}</p>

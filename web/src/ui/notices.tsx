@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import type { App } from "../app.ts";
 import type { Notice } from "../model/talk.ts";
 import type { Problem } from "../source/source.ts";
 import { useWords, type T } from "../words/words.ts";
@@ -40,6 +41,14 @@ export function Banner({ level, title, children, actions, onClose, lang }: Banne
       )}
     </div>
   );
+}
+
+/** ServerProblem says that the server does not answer, or why it refuses. */
+export function ServerProblem({ app }: { app: App }) {
+  const t = useWords();
+  const p = app.problem.value;
+  if (!p || app.keyAsked.value) return null;
+  return <Banner level="error">{p.code === "offline" ? t("feed.offline") : problemText(t, p)}</Banner>;
 }
 
 /** isCue reports whether a message tells how a long work goes on. */

@@ -10,7 +10,7 @@ import { useWords, type Key } from "../words/words.ts";
 import { Duet, type Levels } from "./duet.tsx";
 import { Again, Close, Hand, Keyboard, Score, Send } from "./icons.tsx";
 import { Level } from "./level.tsx";
-import { Banner, Notices, problemText } from "./notices.tsx";
+import { Banner, Notices, problemText, ServerProblem } from "./notices.tsx";
 import { StateLabel } from "./state.tsx";
 import { HoldButton, TalkButton } from "./talkbutton.tsx";
 import { Transcript } from "./transcript.tsx";
@@ -166,9 +166,7 @@ function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAg
   const voiceless = microphone || problem?.code === "no_webrtc" || problem?.code === "no_speech";
   return (
     <>
-      {app.problem.value && !app.keyAsked.value && (
-        <Banner level="error">{app.problem.value.code === "offline" ? t("feed.offline") : problemText(t, app.problem.value)}</Banner>
-      )}
+      <ServerProblem app={app} />
       {problem && (
         <Banner
           level={problem.code === "resume_gone" ? "info" : "error"}
