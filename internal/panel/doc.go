@@ -11,8 +11,8 @@ import (
 // ContentSecurityPolicy is the header Content-Security-Policy that must go with
 // the panel's files: scripts and styles come from files alone, and nothing from
 // elsewhere. The panel is tested in a browser that holds it to this.
-const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-	"connect-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+	"connect-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed dist
 var dist embed.FS

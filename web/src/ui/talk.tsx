@@ -36,6 +36,10 @@ export function Talk({ app }: { app: App }) {
   const begin = (transport: Transport) => {
     if (agent) void session.begin(agent, transport).then(() => app.watch(session.id.peek()));
   };
+  // What a reload has broken off, before anything new.
+  const again = async () => {
+    if (!(await session.resume(agents ?? []))) begin("webrtc");
+  };
   return (
     <main id="content" class="talk" tabIndex={-1}>
       <h1 class="visually-hidden">{t("talk.title")}</h1>
@@ -44,7 +48,7 @@ export function Talk({ app }: { app: App }) {
         {!app.host && <AgentChoice app={app} disabled={active} />}
         {call ? <Duet levels={levels} muted={session.pushToTalk.value && !session.pressed.value} /> : null}
       </div>
-      <Problems app={app} onText={() => begin("text")} onAgain={() => begin("webrtc")} />
+      <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
       <Notices notices={shown.notices} working={shown.state === "waitingForCopilot"} lang={lang} />
       {store && shown.lines.length > 0 ? (
         <Transcript lines={shown.lines} agent={agent?.title ?? store.source.name ?? ""} lang={lang} aloud={text} />
