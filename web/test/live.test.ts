@@ -111,6 +111,21 @@ test("a stream that breaks off is taken up behind its last message", async () =>
   assert.deepEqual(log.states, ["connecting", "open", "lost", "open", "ended"]);
 });
 
+test("a stream that counts anew is read from its beginning", async () => {
+  const log = new Log();
+  new LiveSource(
+    serverOf([
+      { from: 1, messages: [state(1, "listening"), state(2, "processing"), state(3, "speaking")] },
+      { from: 4, messages: [state(2, "listening")] },
+      { from: 1, messages: [state(1, "preparing"), state(2, "listening"), end] },
+    ]),
+    "c", "flights",
+  ).start(log);
+  await log.ended.promise;
+  assert.equal(log.resets, 1);
+  assert.deepEqual(log.messages.map((m) => m.payload.state), ["preparing", "listening"]);
+});
+
 test("a gap is filled from the trace, and no step comes twice", async () => {
   const text = fixture("desk.jsonl");
   const { steps } = parseTrace(text);

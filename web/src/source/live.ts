@@ -83,7 +83,16 @@ class Follower {
       this.ended = true;
       return;
     }
-    if (m.seq !== undefined) this.next = m.seq + 1;
+    if (m.seq !== undefined) {
+      if (m.seq < this.next) {
+        // The server was started again and counts anew: all of it comes again.
+        this.next = 1;
+        this.known = undefined;
+        this.feed.reset();
+        throw new Error("the stream counts anew");
+      }
+      this.next = m.seq + 1;
+    }
     if (m.type === "step") {
       const step = parseStep(m.payload);
       if (!step || this.isKnown(step)) return;
