@@ -1,39 +1,11 @@
-// Starts Chromium with a microphone that plays a file, and has it run page.mjs.
+// Starts Chromium and has it run page.mjs.
 import { createServer } from 'node:http';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { require, base, key, sound } from '../client.mjs';
 
 const { chromium } = require('playwright-core');
 const here = path.dirname(new URL(import.meta.url).pathname);
-
-// The microphone: a flight, and a word in the middle of the answer; then silence.
-const rate = 48000;
-const silence = (ms) => Buffer.alloc((rate / 1000) * ms * 2);
-const twice = (pcm) => {
-  const out = Buffer.alloc(pcm.length * 2);
-  for (let i = 0; i + 1 < pcm.length; i += 2) {
-    out.writeInt16LE(pcm.readInt16LE(i), 2 * i);
-    out.writeInt16LE(pcm.readInt16LE(i), 2 * i + 2);
-  }
-  return out;
-};
-const data = Buffer.concat([silence(4000), twice(sound('flight')), silence(7000), twice(sound('story')), silence(3000), twice(sound('flight')), silence(60000)]);
-const head = Buffer.alloc(44);
-head.write('RIFF', 0);
-head.writeUInt32LE(36 + data.length, 4);
-head.write('WAVEfmt ', 8);
-head.writeUInt32LE(16, 16);
-head.writeUInt16LE(1, 20);
-head.writeUInt16LE(1, 22);
-head.writeUInt32LE(rate, 24);
-head.writeUInt32LE(rate * 2, 28);
-head.writeUInt16LE(2, 32);
-head.writeUInt16LE(16, 34);
-head.write('data', 36);
-head.writeUInt32LE(data.length, 40);
-const wav = path.join(process.env.SOUNDS, 'microphone.wav');
-writeFileSync(wav, Buffer.concat([head, data]));
 
 const types = { '.mjs': 'text/javascript', '.js': 'text/javascript', '.ts': 'text/plain' };
 const pages = createServer((req, res) => {
@@ -41,6 +13,10 @@ const pages = createServer((req, res) => {
   if (name === '/') {
     res.setHeader('Content-Type', 'text/html');
     res.end('<!doctype html><script type="module" src="/page.mjs"></script>');
+    return;
+  }
+  if (name.startsWith('/sounds/')) {
+    res.end(sound(path.basename(name, '.pcm')));
     return;
   }
   try {
@@ -61,7 +37,7 @@ const browser = await chromium.launch({
   args: [
     '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required',
-    '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', `--use-file-for-fake-audio-capture=${wav}%noloop`,
+    '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream',
   ],
 });
 const page = await browser.newPage();

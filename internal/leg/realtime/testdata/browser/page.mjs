@@ -37,11 +37,24 @@ class Log {
   }
 }
 
+// The microphone: silence, and what is said.
+const context = new AudioContext({ sampleRate: 48000 });
+const microphone = context.createMediaStreamDestination();
+const say = async (name) => {
+  const pcm = new Int16Array(await (await fetch(`/sounds/${name}.pcm`)).arrayBuffer());
+  const buffer = context.createBuffer(1, pcm.length, 24000);
+  buffer.getChannelData(0).set(Float32Array.from(pcm, (v) => v / 32768));
+  const source = context.createBufferSource();
+  source.buffer = buffer;
+  source.connect(microphone);
+  source.start();
+};
+
 const log = new Log();
 const errors = [];
 const sink = document.createElement('audio');
 const agent = new RealtimeAgent({ name: 'first', instructions: 'You are the first.' });
-const transport = new OpenAIRealtimeWebRTC({ baseUrl: server + '/v1/realtime/calls', audioElement: sink, useInsecureApiKey: true });
+const transport = new OpenAIRealtimeWebRTC({ baseUrl: server + '/v1/realtime/calls', mediaStream: microphone.stream, audioElement: sink, useInsecureApiKey: true });
 transport.on('*', (e) => log.add(e));
 const session = new RealtimeSession(agent, {
   transport, model: 'mock', config: { audio: { input: { transcription: { model: 'whisper-1' } } } },
@@ -56,6 +69,7 @@ await check('W02', 'the Location header gives a call id', () => assert(/^rtc_/.t
 await check('W03', 'session.created is the first event', () => assert(log.events.find((e) => e.event_id)?.type === 'session.created', log.events[0]));
 let done;
 await check('W04', 'a spoken turn over RTP', async () => {
+  await say('flight');
   for (const t of ['input_audio_buffer.speech_started', 'input_audio_buffer.speech_stopped', 'input_audio_buffer.committed', 'response.created']) await log.next(0, t);
   done = await log.next(0, 'response.done');
   assert(done.response.status === 'completed', done);
@@ -69,11 +83,11 @@ await check('W06', 'output_audio_buffer.started and .stopped bracket the answer'
 await check('W09', 'transcript deltas arrive on the channel', () => log.next(0, 'response.output_audio_transcript.delta'));
 let level = 0;
 await check('W07', 'the answer is audible on the remote track', async () => {
-  const context = new AudioContext();
   const analyser = context.createAnalyser();
   context.createMediaStreamSource(sink.srcObject).connect(analyser);
   const from = log.events.length;
   const buffer = new Float32Array(analyser.fftSize);
+  await say('story');
   await log.next(from, 'output_audio_buffer.started');
   for (let i = 0; i < 60 && level < 0.02; i++) {
     analyser.getFloatTimeDomainData(buffer);
@@ -83,6 +97,7 @@ await check('W07', 'the answer is audible on the remote track', async () => {
   assert(level > 0.02, `level ${level}`);
 });
 await check('W16', 'a voice over the answer: cleared after speech_started, and truncated by the server', async () => {
+  await say('flight');
   const cleared = await log.next(0, 'output_audio_buffer.cleared');
   const before = log.events.slice(0, log.at(cleared)).findLast((e) => e.type === 'input_audio_buffer.speech_started' || e.type === 'output_audio_buffer.started');
   assert(before.type === 'input_audio_buffer.speech_started', before);
