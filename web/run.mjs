@@ -1,5 +1,6 @@
 // Bundles TypeScript for Node and runs it: tests with node's runner, others as
-// programs. Node 20 does not read TypeScript by itself.
+// programs. Node 20 does not read TypeScript by itself. Two files of tests run at a
+// time: conversations by voice mostly wait for the clock.
 //
 //   node run.mjs test/*.test.ts          node's test runner
 //   node run.mjs --program e2e/x.ts      a program
@@ -40,7 +41,7 @@ try {
     logLevel: "warning",
   });
   const built = files.map((f) => join(out, f.replace(/\.tsx?$/, ".mjs")));
-  const flags = program ? [] : ["--test", "--test-reporter=spec"];
+  const flags = program ? [] : ["--test", "--test-reporter=spec", "--test-concurrency=2"];
   status = spawnSync(process.execPath, ["--enable-source-maps", ...flags, ...built, ...rest], { stdio: "inherit" }).status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });

@@ -1,0 +1,93 @@
+// The panel against the program itself: what its tests have in common.
+
+import assert from "node:assert/strict";
+import { availableParallelism, loadavg } from "node:os";
+import { after, before, type TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { executable, launch, web } from "./browser.ts";
+import { delays } from "./delays.ts";
+import { available, serve, type Served } from "./hocket.ts";
+import { open } from "./page.ts";
+
+export const skip = executable() ? available() : "there is no Chromium on this machine";
+
+/** Seed 000, section 10: the panel shows the state within 150 ms of the transition. */
+export const limit = 150;
+
+/**
+ * busy is why this machine cannot be held to a time, or to what is understood of
+ * a voice at the pace of the clock; undefined if it can.
+ */
+export function busy(): string | undefined {
+  const [load, processors] = [loadavg()[0]!, availableParallelism()];
+  return load > 3 * processors ? `this machine is busy: a load of ${load.toFixed(0)} on ${processors} processors` : undefined;
+}
+
+export const flights = `${web}../examples/flights`;
+
+/** Options say what a panel is opened with. */
+export interface Options {
+  microphone?: string;
+  env?: Record<string, string>;
+  /** Errors of the page that the test expects. */
+  allow?: RegExp[];
+}
+
+/** Its microphone plays silence. */
+let silent: Browser;
+
+before(async () => {
+  if (!skip) silent = await launch();
+});
+after(() => silent?.close());
+
+/** panel opens the panel at a server of its own, for one test. */
+export async function panel(t: TestContext, o: Options = {}): Promise<{ page: Page; server: Served; browser: Browser }> {
+  const server = await serve(["--agent", flights], o.env);
+  const browser = o.microphone ? await launch(o.microphone) : silent;
+  const tab = await open(browser, server.url);
+  tab.allow.push(...(o.allow ?? []));
+  t.after(async () => {
+    for (const line of await said(tab.page)) t.diagnostic(line);
+    await tab.close();
+    if (browser !== silent) await browser.close();
+    await server.stop();
+  });
+  return { page: tab.page, server, browser };
+}
+
+/** conversationOf is the id of the only conversation. */
+export async function conversationOf(server: Served): Promise<string> {
+  const list = (await (await fetch(`${server.url}/v1/conversations`)).json()) as { conversations: { id: string }[] };
+  assert.equal(list.conversations.length, 1);
+  return list.conversations[0]!.id;
+}
+
+/** prompt holds the page to the limit, and tells what it took. */
+export async function prompt(t: TestContext, page: Page, server: Served, least: number): Promise<void> {
+  const list = await delays(page, server.url, await conversationOf(server), limit);
+  assert.ok(list.length >= least, `the page has shown ${list.length} states`);
+  const ms = list.map((d) => d.ms).sort((a, b) => a - b);
+  t.diagnostic(`states shown after ${ms.map((v) => v.toFixed(0)).join(", ")} ms`);
+  const why = busy();
+  if (why) return t.diagnostic(`${why}; the limit of ${limit} ms is not asked for`);
+  for (const d of list) assert.ok(d.ms <= limit, `${d.state} was shown after ${d.ms.toFixed(0)} ms, expected at most ${limit}`);
+}
+
+/** said is the transcript, for whoever reads why a test has failed. */
+export function said(page: Page): Promise<string[]> {
+  return page.locator(".line").allInnerTexts().then((lines) => lines.map((l) => l.replace(/\s+/g, " ")), () => []);
+}
+
+/** speaks reports whether the server's agent can be talked to. */
+export async function speaks(server: Served): Promise<boolean> {
+  const { agents } = (await (await fetch(`${server.url}/v1/agents`)).json()) as { agents: { speech: boolean }[] };
+  if (!agents[0]?.speech) return false;
+  const res = await fetch(`${server.url}/v1/conversations`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ agent: "", transport: "webrtc" }),
+  });
+  // Without an offer nothing begins; what is missing tells whether one would be answered.
+  return res.status !== 501;
+}
