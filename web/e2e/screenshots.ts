@@ -42,7 +42,17 @@ const shots: Shot[] = [
       await until("processing")(page);
     },
   },
-  { name: "talk-waiting", trace: "desk.jsonl", run: until("waitingForCopilot") },
+  {
+    name: "talk-waiting",
+    trace: "desk.jsonl",
+    run: async (page, fake) => {
+      fake.options.speed = 20;
+      fake.holdAt = (s) => s.at > 18_000;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.getByText("reading the archive").waitFor();
+      await page.getByRole("button", { name: "Call it off" }).waitFor();
+    },
+  },
   {
     name: "talk-interrupted",
     run: async (page, fake) => {
