@@ -90,6 +90,13 @@ export const Warning = () => (
   </Icon>
 );
 
+export const Info = () => (
+  <Icon>
+    <circle cx="10" cy="10" r="7" />
+    <path d="M10 9.5V14M10 6.3v.01" />
+  </Icon>
+);
+
 export const First = () => (
   <Icon>
     <path d="M5 4.5v11M15 5l-6.5 5 6.5 5Z" />

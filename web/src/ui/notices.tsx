@@ -6,7 +6,7 @@ import type { App } from "../app.ts";
 import type { Notice } from "../model/talk.ts";
 import type { Problem } from "../source/source.ts";
 import { useWords, type T } from "../words/words.ts";
-import { Close, Warning } from "./icons.tsx";
+import { Close, Info, Warning } from "./icons.tsx";
 
 /** problemText words a problem: the panel's words for its code, else the server's message. */
 export function problemText(t: T, p: Problem): string {
@@ -28,7 +28,7 @@ export function Banner({ level, title, children, actions, onClose, lang }: Banne
   const t = useWords();
   return (
     <div class="banner" data-level={level} role={level === "error" ? "alert" : "status"}>
-      <Warning />
+      {level === "info" ? <Info /> : <Warning />}
       <div class="banner-body">
         {title && <strong>{title}</strong>}
         <p lang={lang}>{children}</p>

@@ -23,6 +23,14 @@ export function Transcript({ lines, agent, lang, aloud = false }: Props) {
     const el = box.current;
     if (el && follows) el.scrollTop = el.scrollHeight;
   }, [lines, follows]);
+  // What appears around it (a message, a button) takes no words out of sight.
+  useEffect(() => {
+    const el = box.current;
+    if (!el || !follows) return;
+    const observer = new ResizeObserver(() => (el.scrollTop = el.scrollHeight));
+    observer.observe(el);
+    return () => observer.disconnect();
+  }, [follows]);
   const onScroll = () => {
     const el = box.current;
     if (el) setFollows(el.scrollHeight - el.scrollTop - el.clientHeight < 48);
