@@ -35,7 +35,7 @@ type WSReport struct {
 	CPU    float64 `json:"cpu_percent_per_call"` // of one core; 0 where the system does not tell
 	Memory float64 `json:"memory_kb_per_call"`   // heap and stacks
 	Deltas int     `json:"deltas"`               // pieces of sound that clients got
-	P50    float64 `json:"lateness_p50_ms"`      // of them, against the sound before them
+	P50    float64 `json:"lateness_p50_ms"`      // of them, against the sound before them in the response
 	P99    float64 `json:"lateness_p99_ms"`      //
 	Max    float64 `json:"lateness_max_ms"`      //
 	Turns  int     `json:"responses"`            // that were done
@@ -46,10 +46,12 @@ type WSReport struct {
 }
 
 // wsRate is that of the protocol's sound, appendEvery how long the pieces are
-// that clients send.
+// that clients send, askEvery when they speak again: behind the answer, because
+// an agent that is talked over pauses, and its sound is then late on purpose.
 const (
 	wsRate      = 24000
 	appendEvery = 100 * time.Millisecond
+	askEvery    = 12 * time.Second
 )
 
 // WS holds conversations over WebSocket and measures them. It returns when all
@@ -93,7 +95,7 @@ func WS(ctx context.Context, o WSOptions) (r WSReport, err error) {
 			return r, fmt.Errorf("bench: call %d: %w", i+1, err)
 		}
 		callers = append(callers, c)
-		shift := time.Duration(i) * pause / time.Duration(o.Calls)
+		shift := time.Duration(i) * askEvery / time.Duration(o.Calls)
 		running.Go(func() { c.listen(ctx) })
 		running.Go(func() { c.talk(ctx, said, silence, shift) })
 	}
@@ -183,8 +185,8 @@ func newCaller(ctx context.Context, url string) (*caller, error) {
 
 // talk sends sound at the pace of the clock.
 func (c *caller) talk(ctx context.Context, said [][]byte, silence []byte, shift time.Duration) {
-	period := int(pause / appendEvery)
-	n := -int(shift/appendEvery) - int(warmUp/appendEvery)/2
+	period := int(askEvery / appendEvery)
+	n := -int(shift/appendEvery) - int(8*time.Second/appendEvery) // the greeting is heard out
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for due := time.Now(); ; timer.Reset(time.Until(due)) {
@@ -281,7 +283,7 @@ func (r *WSReport) measure(ctx context.Context, callers []*caller, d time.Durati
 		late, answers = append(late, c.late...), append(answers, c.answers...)
 		r.Turns += c.responses
 		c.mu.Unlock()
-		if n == 0 && d >= 2*pause {
+		if n == 0 && d >= 2*askEvery {
 			return fmt.Errorf("bench: the client of call %d has heard nothing", i+1)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // A few clients are answered, and nothing of them is left.
 func TestWS(t *testing.T) {
 	r, err := WS(t.Context(), WSOptions{
-		Calls: 3, Duration: 8 * time.Second, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{},
+		Calls: 3, Duration: 18 * time.Second, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{},
 	})
 	if err != nil {
 		t.Fatal(err)
