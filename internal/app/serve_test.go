@@ -520,7 +520,7 @@ func TestServeRealtimeCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := func(method, body string, headers map[string]string) (*http.Response, string) {
+	request := func(method, body string, headers map[string]string) (int, http.Header, string) {
 		t.Helper()
 		q, err := http.NewRequestWithContext(t.Context(), method, r.url+"/v1/realtime/calls?model=flights", strings.NewReader(body))
 		if err != nil {
@@ -539,18 +539,18 @@ func TestServeRealtimeCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return w, string(b)
+		return w.StatusCode, w.Header, string(b)
 	}
-	asked, _ := request(http.MethodOptions, "", map[string]string{"Access-Control-Request-Headers": "authorization"})
-	if asked.StatusCode != http.StatusNoContent || asked.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("the preflight is answered with %d %v", asked.StatusCode, asked.Header)
+	status, header, _ := request(http.MethodOptions, "", map[string]string{"Access-Control-Request-Headers": "authorization"})
+	if status != http.StatusNoContent || header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the preflight is answered with %d %v", status, header)
 	}
-	if w, _ := request(http.MethodPost, offer, map[string]string{"Content-Type": "application/sdp"}); w.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a key: status %d", w.StatusCode)
+	if status, _, _ := request(http.MethodPost, offer, map[string]string{"Content-Type": "application/sdp"}); status != http.StatusUnauthorized {
+		t.Errorf("without a key: status %d", status)
 	}
-	w, answer := request(http.MethodPost, offer, map[string]string{"Content-Type": "application/sdp", "Authorization": "Bearer " + key})
-	if w.StatusCode != http.StatusCreated || !strings.HasPrefix(w.Header.Get("Location"), "/v1/realtime/calls/") {
-		t.Fatalf("status %d: %s", w.StatusCode, answer)
+	status, header, answer := request(http.MethodPost, offer, map[string]string{"Content-Type": "application/sdp", "Authorization": "Bearer " + key})
+	if status != http.StatusCreated || !strings.HasPrefix(header.Get("Location"), "/v1/realtime/calls/") {
+		t.Fatalf("status %d: %s", status, answer)
 	}
 	if err := browser.Answer(t.Context(), answer); err != nil {
 		t.Fatal(err)

@@ -214,7 +214,7 @@ func (e *ear) hear(packet []byte) {
 // dial connects as a browser. request makes the body around the offer.
 func (m *meter) dial(ctx context.Context, sink func([]byte), request func(offer string) map[string]string) (*Browser, opened, error) {
 	var made opened
-	b, err := NewBrowser(BrowserOptions{Source: func() []byte { return nil }, Sink: sink}) //nolint:contextcheck // it opens a port, at once
+	b, err := NewBrowser(BrowserOptions{Source: func() []byte { return nil }, Sink: sink})
 	if err != nil {
 		return nil, made, err
 	}

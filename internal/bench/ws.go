@@ -83,7 +83,7 @@ func WS(ctx context.Context, o WSOptions) (r WSReport, err error) {
 	callers := make([]*caller, 0, o.Calls)
 	var running sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
-	defer func() { //nolint:contextcheck // what ends everything waits for itself
+	defer func() {
 		cancel()
 		running.Wait()
 		err = errors.Join(err, stop())
