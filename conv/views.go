@@ -138,7 +138,7 @@ func readView[V ~uint8](v *V, names []string, b []byte) error {
 	if i < 0 {
 		return fmt.Errorf("unknown state %q: expected one of %v", b, names)
 	}
-	*v = V(i) //nolint:gosec // there are few names
+	*v = V(i)
 	return nil
 }
 

@@ -135,10 +135,10 @@ func (g *grammar) values(s *slot) []string {
 		case s.kind == "iban":
 			return []string{d.iban()}
 		case slices.ContainsFunc(s.validators, check): // where a letter is, no digit is heard, and the other way round
-			four, any := strings.Repeat(" "+digit, 4), "("+letter+" | "+digit+") "
+			four, either := strings.Repeat(" "+digit, 4), "("+letter+" | "+digit+") "
 			return []string{
 				letter + " " + letter + " [" + d.Dash + "]" + four + " [" + digit + " [" + digit + "]]",
-				strings.Repeat(any, 6),
+				strings.Repeat(either, 6),
 			}
 		}
 		return []string{"(" + d.Letters + " | " + d.DigitNames + " | " + d.Dash + ")+"}

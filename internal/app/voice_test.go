@@ -28,6 +28,38 @@ func TestExamplesBySpeech(t *testing.T) {
 		never       []string
 	}{
 		{
+			name: "a flight, corrected while it is summed up", agent: "flights",
+			lines: []CallerLine{
+				{Text: "I want to book a flight"},
+				{Text: "from Boston"},
+				{Text: "to Denver"},
+				{Text: "the twenty [700ms] third of march"},
+				{Text: "actually change the destination to Chicago", BargeIn: 4 * time.Second},
+				{Text: "yes please"},
+			},
+			said: []string{
+				"You are flying from Boston to Denver on Monday, March 23.",
+				"You are flying from Boston to Chicago on Monday, March 23.", "Your flight is booked.",
+			},
+			cut: []string{"Shall I book it?"},
+		},
+		{
+			name: "a booking that is cancelled", agent: "flights",
+			lines: []CallerLine{
+				{Text: "cancel my booking"}, {Text: "B K [500ms] nine eight seven [700ms] six five"}, {Text: "yes please"},
+			},
+			said: []string{"This will cancel your booking:", "Your booking is cancelled."},
+		},
+		{
+			name: "a change that is not wanted after all", agent: "flights",
+			lines: []CallerLine{
+				{Text: "I want to change my flight"}, {Text: "B K [500ms] one two three [700ms] four five"},
+				{Text: "the twentieth of april"}, {Text: "no"},
+			},
+			said:  []string{"Shall I change it to Monday, April 20?", "I won't do that."},
+			never: []string{"It is changed."},
+		},
+		{
 			name: "a transfer, corrected while it is read back", agent: "bank",
 			lines: []CallerLine{
 				{Text: "I want to send money"},
