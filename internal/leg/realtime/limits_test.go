@@ -156,7 +156,7 @@ func TestAgentOfFlows(t *testing.T) {
 	if agent == nil {
 		t.Fatal(problems)
 	}
-	r := newRig(t, rigOptions{silent: true, open: func(name string, o *session.Options) error {
+	r := newRig(t, rigOptions{open: func(name string, o *session.Options) error {
 		o.Conv.Agent = agent
 		return nil
 	}})
