@@ -70,7 +70,7 @@ have-browser:
 ## test: everything: vet, tests, the pure Go build, brief fuzzing
 .PHONY: test
 test: build vet test-race test-plain test-pure
-	TAGS='$(TAGS)' scripts/fuzz 3s --fresh
+	TAGS='$(TAGS)' scripts/fuzz 1s --fresh
 	@scripts/tags --report
 	@scripts/testdata --report
 
