@@ -53,8 +53,10 @@ func TestExamplesBySpeech(t *testing.T) {
 		{
 			name: "a change that is not wanted after all", agent: "flights",
 			lines: []CallerLine{
-				{Text: "I want to change my flight"}, {Text: "B K [500ms] one two three [700ms] four five"},
-				{Text: "the twentieth of april"}, {Text: "no"},
+				{Text: "I want to change my flight"},
+				{Text: "B K [500ms] one two three [700ms] four five"},
+				{Text: "the twentieth of april"},
+				{Text: "no"},
 			},
 			said:  []string{"Shall I change it to Monday, April 20?", "I won't do that."},
 			never: []string{"It is changed."},
