@@ -24,10 +24,12 @@ func (o RingOptions) Validate() error {
 // just before speech was detected. [Ring.Write] takes what there is room for,
 // and loses nothing: the playout queue, whose producer waits.
 //
-// A Ring belongs to one goroutine. Nothing allocates after [NewRing].
+// A Ring belongs to one goroutine. Its space is taken by the first sample, behind
+// [NewRing] and [Ring.Release]; nothing else allocates.
 type Ring struct {
-	buf     []int16
-	first   int // index in buf of the oldest sample
+	buf     []int16 // nil: no space is taken
+	size    int     // samples that fit
+	first   int     // index in buf of the oldest sample
 	length  int
 	pos     Pos // of the oldest sample
 	dropped Pos
@@ -38,17 +40,17 @@ func NewRing(o RingOptions) (*Ring, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return &Ring{buf: make([]int16, o.Capacity), pos: o.Start}, nil
+	return &Ring{size: o.Capacity, pos: o.Start}, nil
 }
 
 // Len is the number of samples held.
 func (r *Ring) Len() int { return r.length }
 
 // Cap is the number of samples that fit.
-func (r *Ring) Cap() int { return len(r.buf) }
+func (r *Ring) Cap() int { return r.size }
 
 // Room is how many samples Write would take now.
-func (r *Ring) Room() int { return len(r.buf) - r.length }
+func (r *Ring) Room() int { return r.size - r.length }
 
 // Pos is the stream position of the oldest sample held, and of the next one to
 // be written if there is none.
@@ -84,6 +86,9 @@ func (r *Ring) Overwrite(pcm []int16) int {
 
 // put appends pcm, for which there is room.
 func (r *Ring) put(pcm []int16) {
+	if r.buf == nil && len(pcm) > 0 {
+		r.buf = make([]int16, r.size)
+	}
 	at := r.first + r.length
 	if at >= len(r.buf) {
 		at -= len(r.buf)
@@ -130,6 +135,14 @@ func (r *Ring) Discard(n int) int {
 	r.length -= n
 	r.pos += Pos(n)
 	return n
+}
+
+// Release gives the space of an empty ring back until there is something to hold
+// again. A ring that holds samples keeps it.
+func (r *Ring) Release() {
+	if r.length == 0 {
+		r.buf, r.first = nil, 0
+	}
 }
 
 // Reset removes everything; the next sample to be written has position at. It

@@ -114,3 +114,27 @@ func TestRingOptions(t *testing.T) {
 		}
 	}
 }
+
+// An empty ring gives its space back, and takes it again.
+func TestRingRelease(t *testing.T) {
+	r, err := NewRing(RingOptions{Capacity: 4, Start: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Write([]int16{1, 2, 3})
+	r.Release()
+	got := make([]int16, 4)
+	if n := r.Read(got); n != 3 || got[2] != 3 {
+		t.Fatalf("a ring that held samples has %v", got[:n])
+	}
+	r.Release()
+	if r.buf != nil || r.Cap() != 4 || r.Room() != 4 || r.Pos() != 13 || r.Read(got) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if n := r.Overwrite([]int16{4, 5, 6, 7, 8}); n != 1 || r.Pos() != 14 {
+		t.Errorf("%d dropped, at %d", n, r.Pos())
+	}
+	if n := r.Read(got); n != 4 || got[0] != 5 || got[3] != 8 {
+		t.Errorf("it holds %v", got[:n])
+	}
+}

@@ -22,10 +22,16 @@ type Checkpoint struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent,omitempty"`
 	Transport string    `json:"transport,omitempty"`
+	Owner     string    `json:"owner,omitempty"`  // of the API key that it was begun with
+	Caller    string    `json:"caller,omitempty"` // who holds it, if that is known
 	Started   time.Time `json:"started"`
 	Saved     time.Time `json:"saved"`
-	Phase     string    `json:"phase"`
-	Turns     int       `json:"turns"`
+	Privacy   string    `json:"privacy,omitempty"` // of package conv; empty: the words may be kept
+	// Awaited: a server waits for the client of this conversation, and whoever finds
+	// that nobody came back ends it.
+	Awaited bool   `json:"awaited,omitempty"`
+	Phase   string `json:"phase"`
+	Turns   int    `json:"turns"`
 	// Ended: the conversation is over, and cannot be resumed.
 	Ended bool `json:"ended,omitempty"`
 	// Snapshot is what conv.Restore reads. Where the conversation's privacy forbids

@@ -25,12 +25,29 @@ func (d *Difference) Error() string {
 
 // Replay steps a recorded conversation again and compares everything that each
 // step did. It returns the number of steps, and a [*Difference] at the first
-// one that is not the same bit for bit. each, if not nil, sees every line.
+// one that is not the same bit for bit. each, if not nil, sees every line. Where
+// several traces stand one behind the other, each is stepped by a conversation of its
+// own.
 func Replay(r io.Reader, each func(Line, conv.Event, *conv.Conversation)) (steps int, err error) {
 	t, err := NewReader(r)
 	if err != nil {
 		return 0, err
 	}
+	for more := true; more; {
+		n, err := replay(t, each)
+		steps += n
+		if err != nil {
+			return steps, err
+		}
+		if more, err = t.More(); err != nil {
+			return steps, err
+		}
+	}
+	return steps, nil
+}
+
+// replay steps one trace to its end.
+func replay(t *Reader, each func(Line, conv.Event, *conv.Conversation)) (steps int, err error) {
 	c, err := t.Header().Conversation()
 	if err != nil {
 		return 0, err

@@ -36,6 +36,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if err := t.write(h); err != nil {
 		return nil, err
 	}
+	t.buf = bytes.Buffer{} // the header carries the agent's files, and no line is as long
 	return t, nil
 }
 
@@ -68,11 +69,13 @@ func (t *Writer) write(v any) error {
 	return nil
 }
 
-// Reader reads a trace. It is used by one goroutine.
+// Reader reads a trace, or several that stand one behind the other. It is used by one
+// goroutine.
 type Reader struct {
 	lines  *bufio.Scanner
 	number int
 	header Header
+	ahead  []byte // the header of the next trace, when the end of this one was read
 }
 
 // NewReader reads the header.
@@ -86,29 +89,56 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(b, &t.header); err != nil {
-		return nil, fmt.Errorf("trace line 1: %w", err)
-	}
-	if err := t.header.check(); err != nil {
-		return nil, fmt.Errorf("trace line 1: %w", err)
+	if err := t.begin(b); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
 
+// begin reads the header of a trace.
+func (t *Reader) begin(b []byte) error {
+	t.header = Header{}
+	if err := json.Unmarshal(b, &t.header); err != nil {
+		return fmt.Errorf("trace line %d: %w", t.number, err)
+	}
+	if err := t.header.check(); err != nil {
+		return fmt.Errorf("trace line %d: %w", t.number, err)
+	}
+	return nil
+}
+
 // Header is the trace's first line.
 func (t *Reader) Header() Header { return t.header }
+
+// More goes on to the trace behind the one that Next has read to its end; ok is false
+// where there is none.
+func (t *Reader) More() (ok bool, err error) {
+	if t.ahead == nil {
+		return false, nil
+	}
+	b := t.ahead
+	t.ahead = nil
+	return true, t.begin(b)
+}
 
 // Number is the number of the line that was read last, from 1.
 func (t *Reader) Number() int { return t.number }
 
 // Next reads the next step; io.EOF ends the trace. An error names the line.
 func (t *Reader) Next() (Line, conv.Event, error) {
+	if t.ahead != nil {
+		return Line{}, nil, io.EOF
+	}
 	b, err := t.next()
 	for err == nil && isFrame(b) {
 		b, err = t.next()
 	}
 	if err != nil {
 		return Line{}, nil, err
+	}
+	if isHeader(b) {
+		t.ahead = bytes.Clone(b)
+		return Line{}, nil, io.EOF
 	}
 	var line Line
 	if err := json.Unmarshal(b, &line); err != nil {
@@ -129,6 +159,9 @@ func (t *Reader) Next() (Line, conv.Event, error) {
 func isFrame(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(`{"timestamp_ms":`))
 }
+
+// isHeader reports whether a line begins another trace.
+func isHeader(b []byte) bool { return bytes.HasPrefix(b, []byte(`{"format":`)) }
 
 // next is the next line that is not empty.
 func (t *Reader) next() ([]byte, error) {

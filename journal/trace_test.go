@@ -289,6 +289,7 @@ func FuzzTrace(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)/2])
 	f.Add(good[:10])
+	f.Add(append(append([]byte(nil), good...), goesOn(f, []conv.Event{conv.ConnectionLost{}})...))
 	f.Add([]byte{})
 	f.Add([]byte("\n\n\n"))
 	f.Add(bytes.Replace(good, []byte(`"version":1`), []byte(`"version":2`), 1))
