@@ -98,6 +98,7 @@ var allEvents = []Event{
 	TaskProgress{},
 	TaskDone{},
 	TaskFailed{},
+	TaskAdopted{},
 	PlayoutStarted{},
 	PlayoutProgress{},
 	PlayoutFinished{},
@@ -270,6 +271,8 @@ func (t *taker) build() (Event, error) {
 		return TaskFailed{
 			ID: take(f.ID), Code: take(f.Code), Message: take(f.Message), Output: string(take(f.Output)),
 		}, nil
+	case "task.adopted":
+		return TaskAdopted{Key: take(f.ID), Name: take(f.Name), Arguments: string(take(f.Arguments))}, nil
 	default:
 		return t.buildMore()
 	}
@@ -404,6 +407,8 @@ func toFields(ev Event) fields {
 		f.ID, f.Output = some(e.ID), some(loose(e.Output))
 	case TaskFailed:
 		f.ID, f.Code, f.Message, f.Output = some(e.ID), some(e.Code), some(e.Message), some(loose(e.Output))
+	case TaskAdopted:
+		f.ID, f.Name, f.Arguments = some(e.Key), some(e.Name), some(loose(e.Arguments))
 	case PlayoutStarted:
 		f.Turn, f.Part = some(e.Turn), some(e.Part)
 	case PlayoutProgress:

@@ -36,6 +36,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.TaskProgress{ID: "i", Text: "half"},
 		conv.TaskDone{ID: "i", Output: "o"},
 		conv.TaskFailed{ID: "i", Code: "C", Message: "m", Output: "o"},
+		conv.TaskAdopted{Key: "k", Name: "n", Arguments: `{"a":1}`},
 		conv.PlayoutStarted{Turn: 1, Part: 2},
 		conv.PlayoutProgress{Turn: 1, Heard: time.Hour, Text: "a"},
 		conv.PlayoutFinished{Turn: 1, Part: 2, Heard: time.Millisecond / 3, Text: "a"},

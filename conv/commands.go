@@ -50,23 +50,23 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	}
 }
 
-// callOff gives up the reply that is being made, by command.
+// callOff gives up the reply that is being made, by command. What the person calls
+// off is not told again.
 func (c *Conversation) callOff(cause string) {
+	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
+	c.takeReplyBack(cause)
+	// Nothing in ListeningReady has looked at it yet: settle comes behind the event.
+	c.st.Conn.answered()
+}
+
+// takeReplyBack gives up the reply that is being made, for what the person wants
+// now.
+func (c *Conversation) takeReplyBack(cause string) {
 	st := &c.st
 	st.DeadAir.UserActive(c.st.Now)
 	st.Pending.Ending, st.Pending.Resume = false, ""
-	if cause == "user.cancel" {
-		c.cancelTasks()
-	}
-	if cause != "user.text" {
-		// What the person calls off is not told again.
-		st.Pending.Telling, st.Pending.Announcing = nil, nil
-	}
 	if st.Reply.Turn != 0 {
 		c.cancelReply(TurnInterrupted)
-	}
-	if cause != "user.text" {
-		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = 0, "", false
 	}
 	if st.User.Turn != 0 {
 		c.closeUserTurn(TurnAbandoned)
@@ -83,15 +83,14 @@ func (c *Conversation) handleUserCancel() {
 	case ListeningCapturing:
 		c.st.Floor.Speaking = false
 		c.become(Understanding, "user.cancel")
+		c.cancelTasks()
 		c.callOff("user.cancel")
 	case Understanding, Waiting, Generating, ToolRunning:
+		c.cancelTasks()
 		c.callOff("user.cancel")
 	case Delegated:
-		c.st.DeadAir.UserActive(c.st.Now)
 		c.cancelTasks()
-		c.cancelReply(TurnInterrupted)
-		c.st.Floor.Barged = 0
-		c.become(ListeningReady, "user.cancel")
+		c.leaveTasks("user.cancel")
 	case Speaking:
 		c.interrupt("user.cancel", false)
 	case Reconnecting:
@@ -132,7 +131,7 @@ func (c *Conversation) handleUserText(e UserText) {
 	case st.Phase == Speaking:
 		c.interrupt("user.text", false)
 	case c.thinking():
-		c.callOff("user.text")
+		c.takeReplyBack("user.text")
 	default:
 		// ListeningReady settles at once; the other phases when they get there.
 	}

@@ -54,13 +54,12 @@ func (c *Conversation) advised(text, cause string) {
 // followAdvice goes on with what the flows do with the advice.
 func (c *Conversation) followAdvice(cause string) {
 	r := &c.st.Reply
-	why, advice := r.Why, r.Advice
+	why, asked, advice := r.Why, r.Asked, r.Advice
 	r.Request, r.Attempt, r.Why, r.Asked, r.Requested = 0, 0, "", "", false
 	r.Advised, r.Advice = false, ""
 	a, d := c.opts.Agent, &c.st.Dialogue
 	if why == RequestWording {
-		text := r.Draft
-		r.Draft = ""
+		text := asked
 		if words := squeeze(advice); a.KeepsValues(text, words, d.Slots, c.st.Now) {
 			text = words
 			a.Reworded(d, text)
@@ -81,5 +80,5 @@ func (c *Conversation) unadvised() {
 	}
 	text := c.opts.Agent.TakeBack(&c.st.Dialogue, c.st.Now)
 	c.expect(c.opts.Agent.Expect(&c.st.Dialogue))
-	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = r.UserTurn, text, false
+	c.st.Conn.owes(r.UserTurn, text, false)
 }

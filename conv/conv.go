@@ -146,6 +146,8 @@ func (c *Conversation) stale(ev Event) bool {
 		return c.findCall(e.ID, true) < 0
 	case TaskFailed:
 		return c.findCall(e.ID, true) < 0
+	case TaskAdopted:
+		return c.adopted(e.Key)
 	case PlayoutStarted:
 		return c.stalePlayout(e.Turn)
 	case PlayoutProgress:
@@ -215,6 +217,8 @@ func (c *Conversation) handle(ev Event) {
 		c.handleCallEnded(c.findCall(e.ID, true), result{Text: e.Output})
 	case TaskFailed:
 		c.handleTaskFailed(e)
+	case TaskAdopted:
+		c.handleTaskAdopted(e)
 	case PlayoutStarted:
 		c.handlePlayoutStarted(e)
 	case PlayoutProgress:
@@ -300,9 +304,9 @@ func (c *Conversation) fire(which Timer) {
 	case TimerInactivity:
 		c.notify(LevelInfo, "inactive")
 	case TimerSuspended:
-		c.becomeReconnecting("suspended.timeout")
+		c.lineLost("suspended.timeout")
 	case TimerGrace:
-		c.becomeReconnecting("connection.lost")
+		c.lineLost("connection.lost")
 	case TimerReconnect:
 		c.attemptReconnect()
 	case TimerReconnectLimit:
@@ -368,22 +372,6 @@ func (c *Conversation) armDerived() {
 	if len(st.Faults.Expiries) > 0 {
 		st.Timers[TimerForget] = st.Faults.Expiries[0]
 	}
-}
-
-// phaseTimers are disarmed when the phase is left.
-var phaseTimers = [numPhases][]Timer{
-	Idle:               {TimerStart},
-	Preparing:          {TimerStart},
-	ListeningReady:     {TimerInactivity},
-	ListeningCapturing: {TimerListening, TimerEndpoint},
-	Understanding:      {TimerFinal},
-	Delegated:          {TimerFeedback, TimerHeartbeat},
-	Speaking:           {TimerSpeaking, TimerPlayout},
-	Interrupted:        {TimerInterrupted},
-	Suspended:          {TimerSuspended},
-	Reconnecting:       {TimerReconnect, TimerReconnectLimit},
-	Faulted:            {TimerFault},
-	Terminating:        {TimerRelease},
 }
 
 // become changes the phase, with its exit and entry actions.

@@ -89,7 +89,6 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 		c.speakAll(text)
 		c.request(RequestUtterance, c.utteranceText(r.UserTurn))
 	case c.wordable(out.Say, text):
-		r.Draft = text
 		c.consult(RequestWording, text)
 	default:
 		c.sayWords(text, "", cause)
@@ -131,7 +130,7 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	c.sealPart()
 	c.st.Calls = append(c.st.Calls, Call{
 		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Secrets: act.Secrets,
-		Turn: r.Turn, State: CallHeld,
+		Turn: r.Turn, Long: act.Long, State: CallHeld,
 		Started: c.st.Now, Action: true,
 	})
 	c.startHeldCalls(cause)

@@ -130,12 +130,30 @@ type RunTool struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// StartTask starts a delegated agent; [TaskDone] or [TaskFailed] answers.
+// StartTask starts a delegated agent; [TaskDone] or [TaskFailed] answers. Key is the
+// idempotency key, where it is not the id.
 type StartTask struct {
 	Turn      int    `json:"turn"`
 	ID        string `json:"id"`
+	Key       string `json:"key,omitempty"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments,omitempty"`
+}
+
+// FollowTask asks for the result of a task that runs already ([TaskAdopted]);
+// [TaskDone] or [TaskFailed] answers.
+type FollowTask struct {
+	ID  string `json:"id"`
+	Key string `json:"key"`
+}
+
+// SettleTask says that a task's result has been told: nobody needs to keep it. Key is
+// the task's own where it was adopted, and else the idempotency key of its call, if
+// that is not the id.
+type SettleTask struct {
+	ID      string `json:"id"`
+	Key     string `json:"key,omitempty"`
+	Adopted bool   `json:"adopted,omitempty"`
 }
 
 // CancelTool ends a tool or a task whose result nobody waits for any more.
@@ -217,6 +235,8 @@ func (PausePlayout) isEffect()       {}
 func (ResumePlayout) isEffect()      {}
 func (RunTool) isEffect()            {}
 func (StartTask) isEffect()          {}
+func (FollowTask) isEffect()         {}
+func (SettleTask) isEffect()         {}
 func (CancelTool) isEffect()         {}
 func (Cue) isEffect()                {}
 func (PauseAudio) isEffect()         {}
@@ -245,6 +265,8 @@ func (PausePlayout) EffectType() string       { return "pause_playout" }
 func (ResumePlayout) EffectType() string      { return "resume_playout" }
 func (RunTool) EffectType() string            { return "run_tool" }
 func (StartTask) EffectType() string          { return "start_task" }
+func (FollowTask) EffectType() string         { return "follow_task" }
+func (SettleTask) EffectType() string         { return "settle_task" }
 func (CancelTool) EffectType() string         { return "cancel_tool" }
 func (Cue) EffectType() string                { return "cue" }
 func (PauseAudio) EffectType() string         { return "pause_audio" }

@@ -22,8 +22,11 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		if c.audible() || c.awaitingFinal() {
 			return // what is said over the agent has no end of turn; or it has ended
 		}
-		if c.st.User.Words() != "" {
-			c.st.User.Ended = true
+		if u := &c.st.User; u.Words() != "" {
+			if u.Partial != "" && !u.Ended {
+				c.emit(FinalizeTranscript{Turn: u.Turn}) // who waits to be asked is asked
+			}
+			u.Ended = true
 		}
 		c.st.Floor.Speaking = speaking
 	default:
@@ -81,7 +84,7 @@ func (c *Conversation) commit(cause string) {
 		before = conn.UnansweredText // a model reads it in the history, a dialogue does not
 	}
 	// The history has it; it is answered with this turn.
-	c.st.Conn.Unanswered, c.st.Conn.UnansweredText, c.st.Conn.Taken = 0, "", false
+	c.st.Conn.answered()
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(text)})
 	c.noteTail(u, u.Partial != "")
@@ -131,7 +134,7 @@ func (c *Conversation) keepWords() {
 		if conn.Unanswered != 0 && !conn.Taken {
 			words = joinWords(conn.UnansweredText, words)
 		}
-		conn.Unanswered, conn.UnansweredText, conn.Taken = u.Turn, words, false
+		conn.owes(u.Turn, words, false)
 	}
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)

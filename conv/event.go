@@ -145,6 +145,10 @@ type TaskDone struct{ ID, Output string }
 // TaskFailed: a delegated agent failed; Output is its partial result.
 type TaskFailed struct{ ID, Code, Message, Output string }
 
+// TaskAdopted: a task that an earlier conversation of the caller's left running, or
+// whose result nobody has told them, is this one's now. Key is the task's own.
+type TaskAdopted struct{ Key, Name, Arguments string }
+
 // PlayoutStarted: the first sample of a part of the agent's turn has played.
 type PlayoutStarted struct{ Turn, Part int }
 
@@ -245,6 +249,7 @@ func (ToolFailed) isEvent()         {}
 func (TaskProgress) isEvent()       {}
 func (TaskDone) isEvent()           {}
 func (TaskFailed) isEvent()         {}
+func (TaskAdopted) isEvent()        {}
 func (PlayoutStarted) isEvent()     {}
 func (PlayoutProgress) isEvent()    {}
 func (PlayoutFinished) isEvent()    {}
@@ -285,6 +290,7 @@ func (ToolFailed) EventType() string         { return "tool.failed" }
 func (TaskProgress) EventType() string       { return "task.progress" }
 func (TaskDone) EventType() string           { return "task.done" }
 func (TaskFailed) EventType() string         { return "task.failed" }
+func (TaskAdopted) EventType() string        { return "task.adopted" }
 func (PlayoutStarted) EventType() string     { return "playout.started" }
 func (PlayoutProgress) EventType() string    { return "playout.progress" }
 func (PlayoutFinished) EventType() string    { return "playout.finished" }

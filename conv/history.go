@@ -99,15 +99,12 @@ func (c *Conversation) correctUtterance(number int, text string) {
 		return
 	}
 	h := c.st.History
-	for i := range h {
-		if h[i].Turn == number && h[i].Role == RoleUser && h[i].Text == dialog.Hidden {
-			return
-		}
-	}
 	at := len(h)
 	for i := range h {
 		if h[i].Turn == number && h[i].Role == RoleUser {
-			h[i].Text = text
+			if h[i].Text != dialog.Hidden {
+				h[i].Text = text
+			}
 			return
 		}
 		if h[i].Turn > number && i < at {

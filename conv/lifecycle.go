@@ -183,8 +183,12 @@ func (c *Conversation) becomeTerminating(cause string) {
 	c.closeUserTurn(TurnAbandoned)
 	for len(c.st.Calls) > 0 {
 		call := c.st.Calls[0]
+		if call.State == CallRunning && call.Long && c.opts.TasksOutlive {
+			c.endCall(0, failedResult("LEFT_RUNNING", "the conversation ended before its result", ""))
+			continue
+		}
 		if call.State == CallRunning {
-			c.emit(CancelTool{ID: call.ID})
+			c.cancelCall(0)
 		}
 		c.endCall(0, failedResult("CANCELLED", "the conversation ended", ""))
 	}

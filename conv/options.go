@@ -39,6 +39,11 @@ type Options struct {
 	// voice broke in and said nothing.
 	ResumeAfterFalseInterruption bool `json:"resume_after_false_interruption,omitzero"`
 
+	// TasksOutlive: delegated work is kept where it outlives the conversation. Who
+	// ends the conversation leaves it running, and the machine says when a result
+	// has been told ([SettleTask]).
+	TasksOutlive bool `json:"tasks_outlive,omitzero"`
+
 	Limits Limits `json:"limits,omitzero"`
 	Retry  Retry  `json:"retry,omitzero"`
 

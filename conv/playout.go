@@ -45,11 +45,11 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		*p = Playout{Turn: st.Reply.Turn}
 	}
 	part := e.Part
-	if part == 0 || c.consulting() {
+	switch {
+	case c.consulting():
+		part = st.Reply.Part - 1 // what was said before the tool: nothing else is there
+	case part == 0:
 		part = st.Reply.Part
-		if c.consulting() {
-			part-- // what was said before the tool
-		}
 	}
 	p.Part, p.Playing, p.At = part, true, c.st.Now
 	st.Reply.Voiced = st.Reply.Voiced || part == st.Reply.Part

@@ -216,24 +216,31 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 		}
 		return
 	}
-	st.Conn.Lost = true
-	c.becomeReconnecting("connection.lost")
+	c.lineLost("connection.lost")
+}
+
+// lineLost reconnects where the connection itself is gone, not the session alone.
+func (c *Conversation) lineLost(cause string) {
+	c.st.Conn.Lost = true
+	c.becomeReconnecting(cause)
 }
 
 // becomeReconnecting keeps the context and begins to restore connection and
 // session (seed 001, 4.8).
 func (c *Conversation) becomeReconnecting(cause string) {
 	st := &c.st
-	if cause == "connection.lost" || cause == "suspended.timeout" {
-		st.Conn.Lost = true
-	}
 	running := c.announceLater() // before their results, if those came in meanwhile
 	c.dropSuspension()
 	c.untold()
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.partHeard() {
-		st.Conn.Unanswered, st.Conn.UnansweredText, st.Conn.Taken = r.UserTurn, c.utteranceText(r.UserTurn), !c.unread()
+		st.Conn.owes(r.UserTurn, c.utteranceText(r.UserTurn), !c.unread())
+	}
+	rest := ""
+	if !running && st.Reply.Turn != 0 && c.partHeard() {
+		rest = c.unheard() // it is said when the line is back, unless the user says something first
 	}
 	c.breakOff(TurnInterrupted)
+	st.Pending.Resume = rest
 	st.Conn.Attempts = 0
 	c.become(Reconnecting, cause)
 	c.emit(SaveContext{Reason: cause})
@@ -310,7 +317,7 @@ func (c *Conversation) restored(cause string) {
 func (c *Conversation) resumeUnanswered() {
 	conn := &c.st.Conn
 	number, text, taken := conn.Unanswered, conn.UnansweredText, conn.Taken
-	conn.Unanswered, conn.UnansweredText, conn.Taken = 0, "", false
+	conn.answered()
 	c.openReply(ReplyAnswer, number)
 	c.become(Understanding, "resumed")
 	if c.opts.Agent != nil && taken {

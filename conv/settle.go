@@ -47,6 +47,8 @@ func (c *Conversation) settleOnce() bool {
 		c.followNext()
 	case len(p.News) > 0:
 		c.announceNews()
+	case len(p.Settle) > 0:
+		c.settleTasks() // all that they led to has been told
 	case p.Ending:
 		c.becomeTerminating("dead_air")
 	case !p.Greeted:

@@ -62,7 +62,8 @@ func (s State) withoutWords() State {
 	s.History = nil
 	s.User.Text, s.User.Partial = "", ""
 	s.Over.Text, s.Over.Partial, s.Said = "", "", ""
-	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Playout.Text = "", "", 0, "", ""
+	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Reply.Advice = "", "", 0, "", ""
+	s.Playout.Text = ""
 	s.Conn.UnansweredText = ""
 	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow, s.Pending.Resume = nil, nil, nil, nil, ""
 	s.Calls = slices.Clone(s.Calls)

@@ -106,7 +106,7 @@ type Reply struct {
 	Before    int           `json:"before,omitempty"` // the request whose calls led to this one
 	Attempt   int           `json:"attempt"`
 	Why       RequestReason `json:"why,omitempty"`
-	Asked     string        `json:"asked"`     // the user's words that go with it
+	Asked     string        `json:"asked"`     // the words that go with it: the user's, or those that a model may say otherwise
 	Requested bool          `json:"requested"` // the driver confirmed it
 	Retrying  bool          `json:"retrying"`  // between two attempts
 	Answered  bool          `json:"answered"`  // something came back for this request
@@ -128,8 +128,6 @@ type Reply struct {
 	// reply is held; Advised: it is there, or will not come.
 	Advised bool   `json:"advised,omitempty"`
 	Advice  string `json:"advice,omitempty"`
-	// Draft is what the flows say, while a model is asked for other words.
-	Draft string `json:"draft,omitempty"`
 }
 
 // Playout is what is known of the agent's audio on its way to the ear.
@@ -151,6 +149,8 @@ type CallState string
 const (
 	CallHeld    CallState = "held"    // its turn may yet be taken back: not started
 	CallRunning CallState = "running" // started
+	// CallCancelled: called off, within the step that gives it its result.
+	CallCancelled CallState = "cancelled"
 )
 
 // Call is a tool or task without a result. It leaves [State.Calls] with exactly
@@ -172,7 +172,9 @@ type Call struct {
 	// its result has to be told later.
 	Announce bool `json:"announce"`
 	// Action: it is the dialogue's; its result goes there.
-	Action  bool      `json:"action"`
+	Action bool `json:"action"`
+	// Adopted: an earlier conversation has started it; Key is the task's own.
+	Adopted bool      `json:"adopted,omitempty"`
 	Started time.Time `json:"started"`
 }
 
@@ -204,6 +206,14 @@ type Connection struct {
 	Taken bool `json:"taken"`
 }
 
+// owes notes that the answer to a turn of the user's was cut off.
+func (n *Connection) owes(number int, text string, taken bool) {
+	n.Unanswered, n.UnansweredText, n.Taken = number, text, taken
+}
+
+// answered forgets it: the answer is made again, or nobody wants it any more.
+func (n *Connection) answered() { n.owes(0, "", false) }
+
 // Faults is the memory of failures.
 type Faults struct {
 	Code        string      `json:"code,omitempty"`
@@ -229,6 +239,15 @@ type Pending struct {
 	Announcing []string        `json:"announcing,omitempty"` // of News, what is being told now
 	Apology    string          `json:"apology,omitempty"`    // code of a phrase to say
 	Feedback   int             `json:"feedback"`             // steps of feedback given for the delegated agent
+	// Settle are tasks whose results came, until they have been told (TasksOutlive).
+	Settle []Settled `json:"settle,omitempty"`
+}
+
+// Settled is a task that has its result: see [SettleTask].
+type Settled struct {
+	ID      string `json:"id"`
+	Key     string `json:"key,omitempty"`
+	Adopted bool   `json:"adopted,omitempty"`
 }
 
 // Suspension is what a planned pause keeps.
@@ -313,6 +332,7 @@ func (s State) clone() State {
 	s.Pending.Tell = append([]string(nil), s.Pending.Tell...)
 	s.Pending.Telling = append([]string(nil), s.Pending.Telling...)
 	s.Pending.Follow = append([]dialog.Output(nil), s.Pending.Follow...)
+	s.Pending.Settle = append([]Settled(nil), s.Pending.Settle...)
 	s.Pending.Announcing = append([]string(nil), s.Pending.Announcing...)
 	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
 	s.History = append([]Item(nil), s.History...)

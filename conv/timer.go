@@ -114,3 +114,19 @@ func (t *Timers) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
+
+// phaseTimers are disarmed when the phase is left.
+var phaseTimers = [numPhases][]Timer{
+	Idle:               {TimerStart},
+	Preparing:          {TimerStart},
+	ListeningReady:     {TimerInactivity},
+	ListeningCapturing: {TimerListening, TimerEndpoint},
+	Understanding:      {TimerFinal},
+	Delegated:          {TimerFeedback, TimerHeartbeat},
+	Speaking:           {TimerSpeaking, TimerPlayout},
+	Interrupted:        {TimerInterrupted},
+	Suspended:          {TimerSuspended},
+	Reconnecting:       {TimerReconnect, TimerReconnectLimit},
+	Faulted:            {TimerFault},
+	Terminating:        {TimerRelease},
+}

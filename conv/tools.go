@@ -62,6 +62,11 @@ func (c *Conversation) callKnown(id string) bool {
 			return true
 		}
 	}
+	for _, s := range c.st.Pending.Settle {
+		if s.ID == id {
+			return true
+		}
+	}
 	for i := range c.st.History {
 		if c.st.History[i].CallID == id {
 			return true
@@ -125,7 +130,7 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 		call.State, call.Started = CallRunning, c.st.Now
 		if call.Long {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Task)
-			c.emit(StartTask{Turn: call.Turn, ID: call.ID, Name: call.Name, Arguments: call.Arguments})
+			c.emit(StartTask{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
 		} else {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Tool)
 			c.emit(RunTool{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
@@ -159,10 +164,19 @@ func (c *Conversation) openCalls() (quick, long int) {
 	return quick, long
 }
 
+// cancelCall has a running call end; who runs it forgets it.
+func (c *Conversation) cancelCall(i int) {
+	c.st.Calls[i].State = CallCancelled
+	c.emit(CancelTool{ID: c.st.Calls[i].ID})
+}
+
 // endCall writes a call's one result to the history and forgets the call.
 func (c *Conversation) endCall(i int, r result) Call {
 	call := c.st.Calls[i]
 	c.st.Calls = append(c.st.Calls[:i], c.st.Calls[i+1:]...)
+	if call.Long && call.State == CallRunning {
+		c.settleLater(call)
+	}
 	text := r.Text
 	if limit := c.opts.Limits.ResultChars; len(text) > limit {
 		text = cutRunes(text, limit) + " " + c.phrase("result.cut")
@@ -216,6 +230,9 @@ func (c *Conversation) handleCallEnded(i int, r result) {
 func (c *Conversation) endInBackground(i int, r result) {
 	call := c.endCall(i, r)
 	switch {
+	case call.Adopted && c.opts.Agent != nil:
+		// The flow that asked for it is gone with its conversation.
+		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, c.earlierResult(r))
 	case call.Action:
 		c.tellLater(c.actionEnded(call, r))
 	case call.Long || call.Announce:
@@ -348,8 +365,14 @@ func (c *Conversation) failCall(i int, r result, code, cause string) {
 		// The flow knows what to do when its action fails.
 		c.handleCallEnded(i, r)
 	default:
+		id := call.ID
 		c.endCall(i, r)
 		c.fault(code, false, cause)
+		if c.st.Phase == Faulted {
+			// The mind has the failure, and tells it: nobody has to say anything again.
+			c.st.Pending.Apology = ""
+			c.st.Pending.News = c.enqueue(c.st.Pending.News, id)
+		}
 	}
 }
 
@@ -365,78 +388,7 @@ func (c *Conversation) callTimedOut(long bool) {
 			i++
 			continue
 		}
-		c.emit(CancelTool{ID: call.ID})
+		c.cancelCall(i)
 		c.failCall(i, failedResult(code, "it took too long", ""), code, cause)
 	}
-}
-
-func (c *Conversation) handleTaskProgress(e TaskProgress) {
-	if c.st.Phase != Delegated {
-		return
-	}
-	c.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
-	if e.Text != "" {
-		c.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
-	}
-}
-
-// startFeedback begins to tell the person that an agent works (seed 001, 4.6).
-func (c *Conversation) startFeedback() {
-	c.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
-	c.st.Pending.Feedback = 0
-	if f := c.opts.Limits.Feedback; len(f) > 0 {
-		c.arm(TimerFeedback, f[0].After)
-		if f[0].After == 0 {
-			c.giveFeedback()
-		}
-	}
-}
-
-func (c *Conversation) giveFeedback() {
-	f := c.opts.Limits.Feedback
-	n := c.st.Pending.Feedback
-	c.disarm(TimerFeedback)
-	if n >= len(f) {
-		return // No op. A snapshot of a configuration that had more to say.
-	}
-	c.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
-	c.st.Pending.Feedback++
-	if n+1 < len(f) {
-		c.arm(TimerFeedback, f[n+1].After-f[n].After)
-	}
-}
-
-// cancelTasks calls the delegated work off, by the person's word.
-func (c *Conversation) cancelTasks() {
-	for i := 0; i < len(c.st.Calls); {
-		call := &c.st.Calls[i]
-		if call.Turn != c.st.Reply.Turn || !call.Long || call.State != CallRunning {
-			i++
-			continue
-		}
-		c.emit(CancelTool{ID: call.ID})
-		c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
-	}
-}
-
-// announceLater marks the calls of a reply that is lost with the connection or
-// to a fault, and reports whether there are any: their results will be told.
-func (c *Conversation) announceLater() bool {
-	running := false
-	for i := range c.st.Calls {
-		call := &c.st.Calls[i]
-		if call.State == CallRunning && call.Turn == c.st.Reply.Turn {
-			call.Announce = true
-			running = true
-		}
-	}
-	return running
-}
-
-// announceNews tells the results of delegated agents that nobody waited for.
-func (c *Conversation) announceNews() {
-	c.st.Pending.Announcing, c.st.Pending.News = c.st.Pending.News, nil
-	c.openReply(ReplyNews, 0)
-	c.become(Understanding, "task.done")
-	c.request(RequestTaskResult, "")
 }

@@ -72,6 +72,8 @@ func wellFormed(ev Event) bool {
 		return valid(e.ID, e.Output)
 	case TaskFailed:
 		return valid(e.ID, e.Code, e.Message, e.Output)
+	case TaskAdopted:
+		return valid(e.Key, e.Name, e.Arguments)
 	case PlayoutProgress:
 		return valid(e.Text)
 	case PlayoutFinished:

@@ -76,6 +76,10 @@ func (c *Conversation) noteWorded(utterance int) {
 // plays and at no other time (seed 004, feature 6); ends says that the
 // recognizer's endpoint ends the turn.
 func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
+	if u := &c.st.User; c.audible() && final && u.Ended && u.Partial != "" && !c.st.Floor.Speaking {
+		c.noteWords(text, confidence, true) // of what was said before the agent began to speak
+		return
+	}
 	if c.audible() {
 		c.hearOverAgent(text, confidence, final, ends)
 		return
@@ -102,12 +106,16 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 		c.afterWords(ends || nothing)
 	case Understanding, Waiting, Generating:
 		c.hearWhileThinking(text, confidence, final, ends)
-	case ToolRunning, Delegated:
+	case Delegated:
 		c.noteWords(text, confidence, final)
-		if ends && c.st.User.Words() != "" {
-			c.st.User.Ended = true
-			c.st.Floor.Speaking = false
+		if final && c.words.CallsOff(c.st.User.Words()) {
+			c.callOffAloud(ends)
+			return
 		}
+		c.endsWhileWorking(ends)
+	case ToolRunning:
+		c.noteWords(text, confidence, final)
+		c.endsWhileWorking(ends)
 	case Interrupted:
 		c.st.Floor.BrokeIn = true
 		c.openUserTurn()
@@ -118,6 +126,15 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 		c.noteWords(text, confidence, final)
 	case Idle, Suspended, Terminating, Speaking:
 		// No microphone; Speaking is audible.
+	}
+}
+
+// endsWhileWorking: the user's turn may end while a tool or an agent works; it is
+// answered with the result.
+func (c *Conversation) endsWhileWorking(ends bool) {
+	if ends && c.st.User.Words() != "" {
+		c.st.User.Ended = true
+		c.st.Floor.Speaking = false
 	}
 }
 

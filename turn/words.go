@@ -20,6 +20,7 @@ type Words struct {
 	language string
 	phrases  map[string]wordClass // by the text as tokens writes it
 	longest  int                  // words of the longest phrase
+	callOff  map[string]bool      // by the text as tokens writes it
 }
 
 type wordClass uint8
@@ -37,6 +38,7 @@ type WordLists struct {
 	Fillers         []string `json:"fillers"`          // "um", "you know"
 	Backchannels    []string `json:"backchannels"`     // "mhm", "I see": go on, I listen
 	AlwaysInterrupt []string `json:"always_interrupt"` // "stop", "hold on": the floor, now
+	CallOff         []string `json:"call_off"`         // "never mind": said alone, they call delegated work off
 }
 
 // Lookup returns the words of a language by its BCP 47 tag; an empty tag is
@@ -92,7 +94,14 @@ func parseWords(tag string, file []byte) (*Words, error) {
 // NewWords makes a set from lists of the caller's own, for another language or
 // domain. An entry without a letter or digit, or in two lists, is an error.
 func NewWords(language string, lists WordLists) (*Words, error) {
-	w := &Words{language: language, phrases: make(map[string]wordClass)}
+	w := &Words{language: language, phrases: make(map[string]wordClass), callOff: make(map[string]bool)}
+	for _, entry := range lists.CallOff {
+		t := tokens{}.read(entry)
+		if len(t.spans) == 0 {
+			return nil, fmt.Errorf("words of language %q: call_off: entry %q has no word in it", language, entry)
+		}
+		w.callOff[string(t.text)] = true
+	}
 	for _, list := range []struct {
 		name    string
 		class   wordClass
@@ -115,6 +124,24 @@ func NewWords(language string, lists WordLists) (*Words, error) {
 		}
 	}
 	return w, nil
+}
+
+// CallsOff reports whether a text says nothing but that the work is called off. It
+// may have fillers before it.
+func (w *Words) CallsOff(text string) bool {
+	t := tokens{}.read(text)
+	rest := string(t.text)
+	for rest != "" {
+		if w.callOff[rest] {
+			return true
+		}
+		first, more, _ := strings.Cut(rest, " ")
+		if w.phrases[first] != classFiller && w.phrases[first] != classBackchannel {
+			return false
+		}
+		rest = more
+	}
+	return false
 }
 
 // Language is the tag of the set, "" for the zero value.
