@@ -91,7 +91,11 @@ func (t *turn) call() *ActionCall {
 	if inputs == nil {
 		inputs = map[string]any{}
 	}
-	return &ActionCall{ID: p.ID, Key: p.Key, Name: p.Name, Inputs: inputs, Secrets: t.a.secretInputs(p.Name, inputs), Attempt: p.Attempt}
+	a := t.a.actionIndex[p.Name]
+	return &ActionCall{
+		ID: p.ID, Key: p.Key, Name: p.Name, Inputs: inputs, Secrets: t.a.secretInputs(p.Name, inputs), Attempt: p.Attempt,
+		Long: a != nil && a.Long,
+	}
 }
 
 // actionEnded takes the result of the pending action. A result of another one
@@ -107,6 +111,10 @@ func (t *turn) actionEnded(in ActionEnded) {
 		return
 	}
 	switch {
+	case in.Cancelled:
+		st.Action = nil
+		t.trace("action_failed", TraceData{Step: s.id, Action: s.action.Name, Detail: "cancelled"})
+		t.cancel()
 	case in.Failed:
 		t.actionFailed(s, in)
 	case len(in.Missing) > 0:

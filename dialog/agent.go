@@ -132,6 +132,10 @@ type Action struct {
 	Idempotent bool
 	HTTP       *HTTPCall
 	MCP        *MCPCall
+	Tool       *ToolUse
+	// Long: a delegated agent carries it out, for minutes. The call is one of those
+	// that outlive the turn.
+	Long bool
 	// Declared: the files declare it; else only steps name it and the program
 	// provides it.
 	Declared bool
@@ -173,6 +177,14 @@ type MCPCall struct {
 	// Outputs are taken from the tool's result, a JSON object: by their names, the
 	// keys that lead to them ("booking.reference"). Without any, the object's keys
 	// are the outputs.
+	Outputs map[string]string
+}
+
+// ToolUse says which of the installation's tools carries an action out.
+type ToolUse struct {
+	Kind string // "command" or "a2a"
+	Name string
+	// Outputs are taken from the result as those of an [MCPCall] are.
 	Outputs map[string]string
 }
 

@@ -26,8 +26,10 @@ type ActionEnded struct {
 	// Missing names slots that the action needs and did not get.
 	Missing []string
 	Failed  bool
-	Code    string // of the failure
-	Message string
+	// Cancelled: the user called it off while it ran, and with it the flow.
+	Cancelled bool
+	Code      string // of the failure
+	Message   string
 }
 
 // Understood is what a message means, by the words alone ([Agent.Understand]) or
@@ -108,6 +110,7 @@ type ActionCall struct {
 	Inputs  map[string]any // the caller's own; never nil
 	Secrets []string       // names of inputs that are not to be logged or shown
 	Attempt int            // from 1
+	Long    bool           // see [Action]
 }
 
 // UnderstandRequest asks a model for commands: [UnderstandingRequest] makes the

@@ -264,7 +264,7 @@ func randomTurns() int {
 // no transition leaves the matrix, the guard finds nothing, and what the user has
 // given or confirmed is not lost.
 func TestRandomUsers(t *testing.T) {
-	for i, name := range []string{"flights", "bank", "clinic"} {
+	for i, name := range []string{"flights", "bank", "clinic", "research"} {
 		t.Run(name, func(t *testing.T) {
 			a := exampleAgent(t, name, false)
 			asked := make(map[string]int) // what the users brought about

@@ -54,7 +54,7 @@ func (c *compiler) actionNames() []string {
 func (c *compiler) action(name string, n node) *Action {
 	a := &Action{Name: name, Declared: true}
 	what := "action " + name
-	var mock node
+	var mock, long node
 	c.fields(n, what, map[string]func(key, value node){
 		"description": func(_, v node) { a.Description = strings.TrimSpace(c.text(v, what+".description")) },
 		"inputs":      func(_, v node) { a.Inputs = append(a.Inputs, c.actionInputs(a, v, false)...) },
@@ -69,13 +69,23 @@ func (c *compiler) action(name string, n node) *Action {
 		"idempotent":   func(_, v node) { a.Idempotent = c.boolean(v, what+".idempotent", false) },
 		"http":         func(_, v node) { a.HTTP = c.httpCall(v, what+".http") },
 		"mcp":          func(_, v node) { a.MCP = c.mcpCall(v, what+".mcp") },
+		"command":      func(_, v node) { c.toolUse(a, "command", v) },
+		"a2a":          func(_, v node) { c.toolUse(a, "a2a", v) },
+		"long":         func(_, v node) { long = v },
 		"mock":         func(_, v node) { mock = v },
 	})
-	if a.HTTP != nil && a.MCP != nil {
+	switch {
+	case a.HTTP != nil && a.MCP != nil && a.Tool == nil:
 		c.fail(n, "%s: want http or mcp, not both", what)
+	case a.Tool != nil && (a.HTTP != nil || a.MCP != nil):
+		c.fail(n, "%s: want http, mcp, command or a2a, one of them", what)
 	}
+	a.Long = c.boolean(long, what+".long", a.Tool != nil) // a program or an agent is a delegate
 	if a.MCP != nil && len(a.Outputs) == 0 {
 		a.Outputs = sortedKeys(a.MCP.Outputs)
+	}
+	if a.Tool != nil && len(a.Outputs) == 0 {
+		a.Outputs = sortedKeys(a.Tool.Outputs)
 	}
 	c.mock(a, mock)
 	if len(a.confirmation) > 0 {
@@ -95,8 +105,12 @@ func (c *compiler) mock(a *Action, n node) {
 		c.fail(n, "%s: want {output: value}, got %s", what, n.kind)
 		return
 	}
-	if a.HTTP != nil || a.MCP != nil {
+	switch {
+	case a.HTTP != nil || a.MCP != nil:
 		c.fail(n, "%s: want http, mcp or mock, one of them", what)
+		return
+	case a.Tool != nil:
+		c.fail(n, "%s: want %s or mock, one of them", what, a.Tool.Kind)
 		return
 	}
 	a.Mocked = !slices.Contains(c.opts.Actions, a.Name)
@@ -223,6 +237,28 @@ func (c *compiler) mcpCall(n node, what string) *MCPCall {
 		c.fail(n, "%s: want a server and a tool", what)
 	}
 	return m
+}
+
+// toolUse reads the name of a tool, or {name: .., outputs: ..}.
+func (c *compiler) toolUse(a *Action, kind string, n node) {
+	what := "action " + a.Name + "." + kind
+	if a.Tool != nil {
+		c.fail(n, "%s: the action is carried out by a %s already", what, a.Tool.Kind)
+		return
+	}
+	use := &ToolUse{Kind: kind}
+	if n.kind == nodeMapping {
+		c.fields(n, what, map[string]func(key, value node){
+			"name":    func(_, v node) { use.Name = c.text(v, what+".name") },
+			"outputs": func(_, v node) { use.Outputs = c.textMap(v, what+".outputs") },
+		})
+	} else {
+		use.Name = c.text(n, what)
+	}
+	if use.Name == "" {
+		c.fail(n, "%s: want the name of a tool", what)
+	}
+	a.Tool = use
 }
 
 func (c *compiler) textMap(n node, what string) map[string]string {

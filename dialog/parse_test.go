@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,6 +208,18 @@ actions:
   b: {http: {url: "http://x", timeout: soon}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: a}, {step: b, type: action, call: b}]}}
 `, []string{`action a.http.method: unknown method "FETCH"`, `action a.http: want a url`, `action a.mcp: want a server`, `action a: want http or mcp, not both`, `action b.http.timeout: want a duration`}},
+		{"actions of tools", `
+actions:
+  a: {command: "", long: perhaps}
+  b: {command: x, a2a: y}
+  c: {a2a: {outputs: {x: y}}, http: {url: "http://x"}}
+  d: {command: x, mock: {n: 1}}
+flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: a}, {step: b, type: action, call: b}, {step: c, type: action, call: c}, {step: d, type: action, call: d}]}}
+`, []string{
+			`action a.command: want the name of a tool`, `action a.long: want true or false`,
+			`action b.a2a: the action is carried out by a command already`, `action c.a2a: want the name of a tool`,
+			`action c: want http, mcp, command or a2a, one of them`, `action d.mock: want command or mock, one of them`,
+		}},
 		{"map outputs", validHead + `
 flows:
   f:
@@ -460,5 +473,46 @@ flows: {f: {trigger: {intents: [pay it]}, steps: [{step: a, type: collect, slot:
 	_, problems := Parse([]File{{"a.yaml", []byte(strings.ReplaceAll(fmt.Sprintf(file, "{http: {url: x}}"), "check_taken", "check_ref"))}})
 	if len(problems) != 1 || !strings.Contains(problems[0].String(), "an action is called check_ref") {
 		t.Errorf("a name that is taken: %v", problems)
+	}
+}
+
+// TestLongActions: what carries an action out, and whether it takes its time, is in
+// the action and in the call.
+func TestLongActions(t *testing.T) {
+	a, problems := Parse([]File{{"a.yaml", []byte(`
+slots: {topic: {type: any}}
+actions:
+  ask: {inputs: [topic], command: {name: researcher, outputs: {answer: summary.text}}}
+  look: {command: find, long: false}
+  talk: {a2a: planner}
+  load: {http: {url: "http://x"}, long: true}
+  read: {http: {url: "http://x"}}
+flows:
+  f:
+    trigger: {intents: [go]}
+    steps:
+      - {step: a, type: action, call: ask}
+      - {step: b, type: action, call: look}
+      - {step: c, type: action, call: talk}
+      - {step: d, type: action, call: load}
+      - {step: e, type: action, call: read}
+`)}})
+	if a == nil || len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	act, _ := a.Action("ask")
+	if act.Tool == nil || act.Tool.Kind != "command" || act.Tool.Name != "researcher" || act.Tool.Outputs["answer"] != "summary.text" || !slices.Equal(act.Outputs, []string{"answer"}) {
+		t.Errorf("%+v", act)
+	}
+	var st State
+	a.Start(&st, tuesday)
+	out := a.Handle(&st, tuesday, Message{Text: "go", Confidence: 1})
+	long := map[string]bool{}
+	for out.Act != nil {
+		long[out.Act.Name] = out.Act.Long
+		out = a.Handle(&st, tuesday, ActionEnded{ID: out.Act.ID})
+	}
+	if want := map[string]bool{"ask": true, "look": false, "talk": true, "load": true, "read": false}; !maps.Equal(long, want) {
+		t.Errorf("%v, expected %v", long, want)
 	}
 }
