@@ -86,13 +86,3 @@ type Failure struct {
 
 // Error is the class and the message.
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
-
-// Store keeps snapshots of conversations. It is safe for concurrent use.
-type Store interface {
-	// Save replaces the snapshot of a conversation.
-	Save(ctx context.Context, id string, snapshot []byte) error
-	// Load returns it; ok is false where there is none.
-	Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error)
-	// Delete removes it. Deleting what is not there is no error.
-	Delete(ctx context.Context, id string) error
-}

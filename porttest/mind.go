@@ -10,7 +10,6 @@ import (
 var (
 	_ port.Model = (*Model)(nil)
 	_ port.Tool  = (*Tool)(nil)
-	_ port.Store = (*Store)(nil)
 )
 
 // Model is a fake language model. It is safe for concurrent use.
@@ -109,47 +108,4 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 		progress = func(string) {}
 	}
 	return t.Run(ctx, call, progress)
-}
-
-// Store keeps snapshots in memory. The zero value is ready; it is safe for
-// concurrent use.
-type Store struct {
-	mu   sync.Mutex // guards kept
-	kept map[string][]byte
-}
-
-// Save replaces a snapshot.
-func (s *Store) Save(ctx context.Context, id string, snapshot []byte) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kept == nil {
-		s.kept = make(map[string][]byte)
-	}
-	s.kept[id] = append([]byte{}, snapshot...)
-	return nil
-}
-
-// Load returns a copy of a snapshot.
-func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept, ok := s.kept[id]
-	return append([]byte(nil), kept...), ok, nil
-}
-
-// Delete removes a snapshot.
-func (s *Store) Delete(ctx context.Context, id string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.kept, id)
-	return nil
 }

@@ -67,5 +67,20 @@ func TestFakeTool(t *testing.T) {
 }
 
 func TestFakeStore(t *testing.T) {
-	TestStore(t, func(*testing.T) port.Store { return &Store{} })
+	open := func(*testing.T) Stores {
+		s := &Store{}
+		return Stores{Store: s, Journal: s, Registry: s, Archive: s}
+	}
+	TestStore(t, open)
+	TestJournal(t, open)
+	TestRegistry(t, open)
+	TestArchive(t, open)
+}
+
+func TestFakeTasks(t *testing.T) {
+	TestTasks(t, func(t *testing.T, tool port.Tool) port.Tasks {
+		tasks := &Tasks{Tool: tool}
+		t.Cleanup(tasks.Close)
+		return tasks
+	})
 }

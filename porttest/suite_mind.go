@@ -1,11 +1,9 @@
 package porttest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -104,80 +102,5 @@ func TestTool(t *testing.T, open func(*testing.T) port.Tool, call port.ToolCall)
 		if _, err := open(t).Call(ctx, call, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
-	})
-}
-
-// TestStore is the conformance suite of port.Store. open makes an empty one for
-// each rule.
-func TestStore(t *testing.T, open func(*testing.T) port.Store) {
-	load := func(t *testing.T, s port.Store, id string) []byte {
-		t.Helper()
-		b, ok, err := s.Load(t.Context(), id)
-		if err != nil || !ok {
-			t.Fatalf("Load(%q): there %v, error %v", id, ok, err)
-		}
-		return b
-	}
-	t.Run("what is not there is not there", func(t *testing.T) {
-		s := open(t)
-		if b, ok, err := s.Load(t.Context(), "nobody"); ok || err != nil || len(b) > 0 {
-			t.Errorf("Load: %q, there %v, error %v", b, ok, err)
-		}
-		if err := s.Delete(t.Context(), "nobody"); err != nil {
-			t.Errorf("Delete: %v", err)
-		}
-	})
-	t.Run("save, replace, delete", func(t *testing.T) {
-		s := open(t)
-		for _, id := range []string{"a", "A", "a/b", "../a", "a b", "ä\x00", strings.Repeat("long", 50)} {
-			for _, snapshot := range [][]byte{[]byte("one"), []byte("another, longer one"), {}} {
-				if err := s.Save(t.Context(), id, snapshot); err != nil {
-					t.Fatalf("Save(%q): %v", id, err)
-				}
-				if got := load(t, s, id); !bytes.Equal(got, snapshot) {
-					t.Fatalf("Load(%q): %q, want %q", id, got, snapshot)
-				}
-			}
-		}
-		if err := s.Delete(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		if _, ok, err := s.Load(t.Context(), "a"); ok || err != nil {
-			t.Errorf("after Delete: there %v, error %v", ok, err)
-		}
-		load(t, s, "A")
-		load(t, s, "a/b")
-	})
-	t.Run("snapshots are copies", func(t *testing.T) {
-		s := open(t)
-		snapshot := []byte("one")
-		if err := s.Save(t.Context(), "a", snapshot); err != nil {
-			t.Fatal(err)
-		}
-		snapshot[0] = 'X'
-		got := load(t, s, "a")
-		got[1] = 'X'
-		if again := load(t, s, "a"); string(again) != "one" {
-			t.Errorf("%q", again)
-		}
-	})
-	t.Run("many at once", func(t *testing.T) {
-		s := open(t)
-		var all sync.WaitGroup
-		for i := range 8 {
-			all.Go(func() {
-				id := fmt.Sprint(i % 4)
-				for n := range 20 {
-					if err := s.Save(t.Context(), id, []byte(id+fmt.Sprint(n))); err != nil {
-						t.Error(err)
-					}
-					b, ok, err := s.Load(t.Context(), id)
-					if err != nil || !ok || !strings.HasPrefix(string(b), id) {
-						t.Errorf("%q, there %v, error %v", b, ok, err)
-					}
-				}
-			})
-		}
-		all.Wait()
 	})
 }
