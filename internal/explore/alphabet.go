@@ -14,6 +14,9 @@ const oldTurn = 1
 // oldCall is the id of a call that no state knows.
 const oldCall = "z"
 
+// adoptedCall is the id of a task that was adopted: the counter of ids stands still.
+const adoptedCall = "earlier-1"
+
 // alphabet is every event, with one payload for each way in which the machine
 // can be led by it.
 func alphabet() []conv.Event {
@@ -65,6 +68,10 @@ func alphabet() []conv.Event {
 		conv.TaskDone{ID: "c", Output: "1"},
 		conv.TaskDone{ID: oldCall, Output: "1"},
 		conv.TaskFailed{ID: "c"},
+		conv.TaskAdopted{Key: "t", Name: "agent"},
+		conv.TaskDone{ID: adoptedCall, Output: "1"},
+		conv.TaskFailed{ID: adoptedCall},
+		conv.STTFinal{Text: "never mind"},
 		conv.PlayoutStarted{},
 		conv.PlayoutStarted{Turn: oldTurn},
 		conv.PlayoutProgress{Heard: time.Second},
@@ -183,8 +190,26 @@ func floor(ev conv.Event) bool {
 
 // tools are quick tools and delegated agents.
 func tools(ev conv.Event) bool {
-	switch ev.(type) {
-	case conv.ToolCalled, conv.ToolDone, conv.ToolFailed, conv.TaskProgress, conv.TaskDone, conv.TaskFailed:
+	switch e := ev.(type) {
+	case conv.TaskDone:
+		return e.ID != adoptedCall
+	case conv.TaskFailed:
+		return e.ID != adoptedCall
+	case conv.ToolCalled, conv.ToolDone, conv.ToolFailed, conv.TaskProgress:
+		return true
+	default:
+		return false
+	}
+}
+
+// tasks are delegated agents of this conversation and of an earlier one.
+func tasks(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.ToolCalled:
+		return e.Long
+	case conv.STTFinal:
+		return e.Text == "never mind"
+	case conv.TaskAdopted, conv.TaskDone, conv.TaskFailed:
 		return true
 	default:
 		return false
@@ -228,7 +253,7 @@ func keptWhileSuspended(ev conv.Event) bool {
 	case conv.ToolDone:
 		return e.ID == "a"
 	case conv.TaskDone:
-		return e.ID == "c"
+		return e.ID == "c" || e.ID == adoptedCall
 	case conv.UserText, conv.SpeechStarted, conv.STTFinal, conv.ReplyDone, conv.STTPartial,
 		conv.TurnEnded, conv.UserInterrupt, conv.UserCancel, conv.ReplyRequested, conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
 		conv.TaskFailed, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFailed,

@@ -212,7 +212,7 @@ func canonicalNumbers(st *conv.State) {
 	st.User.Turn = where(st.User.Turn, turnUser)
 	st.Reply.Turn = where(st.Reply.Turn, turnAgent)
 	st.Reply.Request = where(st.Reply.Request, requestNow)
-	st.LastTurn, st.LastRequest = turnLast, requestNow
+	st.LastTurn, st.LastRequest, st.LastCall = turnLast, requestNow, 0
 	if st.Reply.Part > 2 {
 		st.Playout.Part = max(0, st.Playout.Part-(st.Reply.Part-2))
 		st.Reply.Part = 2

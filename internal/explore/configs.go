@@ -46,6 +46,8 @@ func Shipped() []Config {
 		o.ResumeAfterFalseInterruption = true
 		return o
 	}
+	outliving := without(small("recognizer", turn.BargeInEnergy))
+	outliving.TasksOutlive = true
 	session := []conv.Timer{conv.TimerWarning, conv.TimerSession}
 	configs := []Config{
 		{
@@ -75,6 +77,10 @@ func Shipped() []Config {
 		{
 			Name: "tools and disturbances", Options: without(small("recognizer", turn.BargeInEnergy)),
 			Events: any_(beginning, typed, tools, blows), Still: session,
+		},
+		{
+			Name: "tasks that outlive the conversation", Options: outliving,
+			Events: any_(beginning, typed, tasks, blows), Still: session,
 		},
 		{
 			Name: "faults and silence", Options: small("recognizer", turn.BargeInEnergy),

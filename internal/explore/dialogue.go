@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
@@ -38,6 +39,16 @@ const (
 	thenMailed = "      - {step: run2, type: action, call: mail}\n"
 )
 
+// delegating compiles the agent with an action that a delegated agent carries out.
+func delegating() *dialog.Agent {
+	text := strings.Replace(fmt.Sprintf(agentFile, "", "book a flight", ""), "outputs: [ref]}", "outputs: [ref], long: true}", 1)
+	a, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: []byte(text)}})
+	if a == nil {
+		panic(fmt.Sprintf("explore: the agent does not load: %v", problems))
+	}
+	return a
+}
+
 // agent compiles the agent with settings, a trigger and a step of its own.
 func agent(settings, trigger, step string) *dialog.Agent {
 	a, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, agentFile, settings, trigger, step)}})
@@ -49,7 +60,8 @@ func agent(settings, trigger, step string) *dialog.Agent {
 
 // flowConfigs are the machines in which flows answer.
 func flowConfigs(o conv.Options, still []conv.Timer) []Config {
-	byWords, advised, worded := o, o, o
+	byWords, advised, worded, delegated := o, o, o, o
+	delegated.Agent, delegated.TasksOutlive = delegating(), true
 	worded.Agent = agent("  rephrase_responses: true\n", "book a flight", heldOn)
 	byWords.Agent = agent("", "book a flight", thenMailed)
 	advised.Agent = agent(byModel, "travel", "")
@@ -65,6 +77,10 @@ func flowConfigs(o conv.Options, still []conv.Timer) []Config {
 		{
 			Name: "flows and a model that understands", Options: advised,
 			Events: any_(beginning, flows, advice, setbacks), More: adviceFacts(), Still: still,
+		},
+		{
+			Name: "flows that delegate", Options: delegated,
+			Events: any_(beginning, flows, setbacks), More: delegatedFacts(), Still: still,
 		},
 	}
 }
@@ -124,6 +140,16 @@ func flowFacts() []conv.Event {
 	}
 }
 
+// delegatedFacts are what comes of a flow's action that a delegated agent carries out.
+func delegatedFacts() []conv.Event {
+	return []conv.Event{
+		conv.STTFinal{Text: "boston"},
+		conv.STTFinal{Text: "never mind"},
+		conv.TaskDone{Output: "{}"},
+		conv.TaskFailed{Code: conv.ClassToolError},
+	}
+}
+
 // adviceFacts are answers of a model that understands.
 func adviceFacts() []conv.Event {
 	return append(flowFacts(),
@@ -145,8 +171,8 @@ func canonicalDialogue(st *conv.State) {
 	d.Pending = presence(d.Pending, "book a flight")
 	d.Misses = min(d.Misses, 1) // what a third one leads to is the dialogue's own
 	st.Reply.Asked = presence(st.Reply.Asked, "book a flight")
-	st.Reply.Draft = presence(st.Reply.Draft, "Which city is it?")
 	if st.Reply.Why == conv.RequestWording {
+		st.Reply.Asked = presence(st.Reply.Asked, "Which city is it?")
 		st.Reply.Advice = presence(st.Reply.Advice, "Which one is it?") // what it is worth is the dialogue's own
 	}
 
@@ -178,6 +204,11 @@ func canonicalDialogue(st *conv.State) {
 			out.Act = &act
 		}
 	}
+	st.Pending.Settle = slices.Clone(st.Pending.Settle)
+	for i := range st.Pending.Settle {
+		s := &st.Pending.Settle[i]
+		s.ID, s.Key = rename(s.ID), rename(s.Key)
+	}
 	d.Calls = 0 // the next one is "book_flight.run.1", which no state has
 }
 
@@ -202,7 +233,7 @@ func (k *key) dialogue(st *conv.State) {
 		k.text(d.Action.Key)
 		k.flags(d.Action.Failed)
 	}
-	k.flags(st.Conn.Taken, st.Reply.Advised, st.Reply.Draft != "")
+	k.flags(st.Conn.Taken, st.Reply.Advised)
 	k.text(st.Reply.Advice)
 	k.num(len(st.Pending.Follow))
 	for i := range st.Pending.Follow {

@@ -61,15 +61,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.num(len(st.Faults.Expiries))
 	k.flags(st.Faults.BreakerOpen)
 
-	q := &st.Pending
-	k.flags(q.Start, q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
-	k.num(len(q.Texts))
-	k.num(len(q.Tell))
-	k.num(len(q.Announcing))
-	k.num(len(q.Telling))
-	k.num(len(q.News))
-	k.num(q.Feedback)
-
+	k.pending(&st.Pending)
 	k.dialogue(st)
 
 	k.num(len(st.Suspended.Facts))
@@ -89,6 +81,21 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 }
 
 type key struct{ b []byte }
+
+// pending writes what waits for its moment.
+func (k *key) pending(q *conv.Pending) {
+	k.flags(q.Start, q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
+	k.num(len(q.Texts))
+	k.num(len(q.Tell))
+	k.num(len(q.Announcing))
+	k.num(len(q.Telling))
+	k.num(len(q.News))
+	k.num(q.Feedback)
+	k.num(len(q.Settle))
+	for _, s := range q.Settle {
+		k.text(s.ID)
+	}
+}
 
 func (k *key) num(n int) { k.b = binary.AppendUvarint(k.b, uint64(n)) }
 

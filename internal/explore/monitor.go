@@ -25,7 +25,7 @@ type stepped struct {
 func (s *stepped) check() (monitor, error) {
 	checks := []func(*stepped) error{
 		(*stepped).checkLate, (*stepped).checkTurns, (*stepped).checkRequests,
-		(*stepped).checkCalls, (*stepped).checkSuspension, (*stepped).checkWaiting, (*stepped).checkDialogue,
+		(*stepped).checkCalls, (*stepped).checkSettled, (*stepped).checkSuspension, (*stepped).checkWaiting, (*stepped).checkDialogue,
 	}
 	for _, f := range checks {
 		if err := f(s); err != nil {
@@ -245,6 +245,30 @@ func (s *stepped) checkCalls() error {
 		}
 		if runs[id] > 1 {
 			return fmt.Errorf("call %s runs twice", id)
+		}
+	}
+	return nil
+}
+
+// checkSettled: a task's result is kept by whoever ran it until it was told, and not
+// for longer than that.
+func (s *stepped) checkSettled() error {
+	p := &s.after.Pending
+	if s.after.Phase == conv.ListeningReady && len(p.Settle) > 0 {
+		return fmt.Errorf("the result of task %s was told and is not settled", p.Settle[0].ID)
+	}
+	for _, e := range s.out.Effects {
+		settled, ok := e.(conv.SettleTask)
+		if !ok {
+			continue
+		}
+		if len(p.News)+len(p.Announcing)+len(p.Tell)+len(p.Telling) > 0 {
+			return fmt.Errorf("task %s was settled before its result was told", settled.ID)
+		}
+		for _, call := range s.after.Calls {
+			if call.ID == settled.ID {
+				return fmt.Errorf("task %s was settled while it runs", settled.ID)
+			}
 		}
 	}
 	return nil

@@ -116,6 +116,17 @@ var mutants = []mutant{
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},
 	{
+		name: "a task is settled before its result was told", file: "settle.go",
+		old:    "case len(p.News) > 0:\n\t\tc.announceNews()",
+		new:    "case len(p.News) > 0 && len(p.Settle) > 0:\n\t\tc.settleTasks()\n\tcase len(p.News) > 0:\n\t\tc.announceNews()",
+		config: "tasks that outlive the conversation", found: "was settled before its result was told",
+	},
+	{
+		name: "a task that was told is never settled", file: "settle.go",
+		old: "c.settleTasks() // all that they led to has been told", new: "return false",
+		config: "tasks that outlive the conversation", found: "is not settled",
+	},
+	{
 		name: "a flow's result that nobody waits for is kept from the flow", file: "tools.go",
 		old:    "case call.Action:\n\t\tc.tellLater(c.actionEnded(call, r))",
 		new:    "case false:\n\t\tc.tellLater(c.actionEnded(call, r))",
