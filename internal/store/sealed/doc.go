@@ -1,13 +1,9 @@
-// Package sealed encrypts the snapshots of conversations before another store has
-// them: AES-256 in Galois/Counter Mode, which also tells one that was changed, or
-// that belongs to another conversation.
+// Package sealed encrypts the snapshots and journals of conversations before another
+// store has them. What was changed, what belongs to another conversation, and a piece of
+// a journal that stands in the place of another are not believed. Ids of conversations
+// and nodes, sizes, times and the digests of tokens stay readable, and whoever writes to
+// the store below can take away what is there, or put back what was there before.
 //
-// It decides which key a snapshot is sealed with (the first) and which keys open one
-// (all), so that a key can be replaced: put the new one first, and keep the old one
-// until nothing is sealed with it. It never makes, stores or tells a key. Ids of
-// conversations, sizes and times stay readable.
-//
-// It wraps any port.Store and owns nothing of it.
-//
-// Source: NIST SP 800-38D.
+// How it is done, and how a key is replaced, is package seal's. It wraps any port.Store
+// and port.Journal and owns nothing of them.
 package sealed

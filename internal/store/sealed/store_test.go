@@ -3,6 +3,8 @@ package sealed
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,9 +14,9 @@ import (
 
 func key32(b byte) []byte { return bytes.Repeat([]byte{b}, KeySize) }
 
-func sealing(t testing.TB, under port.Store, keys ...[]byte) *Store {
+func sealing(t testing.TB, under *porttest.Store, keys ...[]byte) *Store {
 	t.Helper()
-	s, err := New(Options{Store: under, Keys: keys})
+	s, err := New(Options{Store: under, Journal: under, Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,14 +24,20 @@ func sealing(t testing.TB, under port.Store, keys ...[]byte) *Store {
 }
 
 func TestPort(t *testing.T) {
-	porttest.TestStore(t, func(t *testing.T) port.Store { return sealing(t, &porttest.Store{}, key32(1)) })
+	open := func(t *testing.T) porttest.Stores {
+		under := &porttest.Store{}
+		s := sealing(t, under, key32(1))
+		return porttest.Stores{Store: s, Journal: s, Registry: under}
+	}
+	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
+	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
 }
 
 // TestRotation: a new key seals, an old one still opens, and one that is gone does
 // not.
 func TestRotation(t *testing.T) {
 	under := &porttest.Store{}
-	if err := sealing(t, under, key32(1)).Save(t.Context(), "a", []byte("my secret words")); err != nil {
+	if err := sealing(t, under, key32(1)).Save(t.Context(), port.Hold{ID: "a"}, []byte("my secret words")); err != nil {
 		t.Fatal(err)
 	}
 	raw, _, err := under.Load(t.Context(), "a")
@@ -40,7 +48,7 @@ func TestRotation(t *testing.T) {
 	if b, ok, err := both.Load(t.Context(), "a"); err != nil || !ok || string(b) != "my secret words" {
 		t.Fatalf("%q, %v, error %v", b, ok, err)
 	}
-	if err := both.Save(t.Context(), "b", []byte("newer")); err != nil {
+	if err := both.Save(t.Context(), port.Hold{ID: "b"}, []byte("newer")); err != nil {
 		t.Fatal(err)
 	}
 	fresh := sealing(t, under, key32(2))
@@ -57,7 +65,7 @@ func TestRotation(t *testing.T) {
 func TestChanged(t *testing.T) {
 	under := &porttest.Store{}
 	s := sealing(t, under, key32(1))
-	if err := s.Save(t.Context(), "a", []byte("one")); err != nil {
+	if err := s.Save(t.Context(), port.Hold{ID: "a"}, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
 	raw, _, err := under.Load(t.Context(), "a")
@@ -66,7 +74,7 @@ func TestChanged(t *testing.T) {
 	}
 	check := func(what, id string, b []byte) {
 		t.Helper()
-		if err := under.Save(t.Context(), id, b); err != nil {
+		if err := under.Save(t.Context(), port.Hold{ID: id}, b); err != nil {
 			t.Fatal(err)
 		}
 		if got, ok, err := s.Load(t.Context(), id); err == nil || ok || len(got) > 0 {
@@ -82,6 +90,55 @@ func TestChanged(t *testing.T) {
 	}
 	check("plain", "a", []byte(`{"version":1}`))
 	check("empty", "a", nil)
+}
+
+// TestPieces: a piece is sealed, and believed in its own place alone.
+func TestPieces(t *testing.T) {
+	under := &porttest.Store{}
+	s := sealing(t, under, key32(1))
+	hold := port.Hold{ID: "a"}
+	if err := errors.Join(s.Append(t.Context(), hold, 1, []byte("my secret words")), s.Append(t.Context(), hold, 2, []byte("others"))); err != nil {
+		t.Fatal(err)
+	}
+	var raw [][]byte
+	if err := under.Read(t.Context(), "a", func(_ int, b []byte) error { raw = append(raw, bytes.Clone(b)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(raw) != 2 || bytes.Contains(raw[0], []byte("secret")) || !Sealed(raw[0]) {
+		t.Fatalf("%q", raw)
+	}
+	for what, c := range map[string]struct {
+		id     string
+		number int
+		b      []byte
+	}{
+		"another conversation's": {"b", 1, raw[0]},
+		"another number's":       {"c", 2, raw[0]},
+		"changed":                {"d", 1, append(bytes.Clone(raw[0]), 1)},
+		"plain":                  {"e", 1, []byte("plain")},
+	} {
+		if err := under.Append(t.Context(), port.Hold{ID: c.id}, c.number, c.b); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Read(t.Context(), c.id, func(n int, b []byte) error { t.Errorf("%s: %q is believed", what, b); return nil })
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("open piece %d of %q", c.number, c.id)) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	// A piece is no snapshot, and a snapshot is no piece.
+	if err := under.Save(t.Context(), hold, raw[0]); err != nil {
+		t.Fatal(err)
+	}
+	if b, ok, err := s.Load(t.Context(), "a"); ok || err == nil {
+		t.Errorf("%q is believed", b)
+	}
+	plain, err := New(Options{Store: under, Keys: [][]byte{key32(1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plain.Append(t.Context(), hold, 1, nil); err == nil {
+		t.Error("there is a journal")
+	}
 }
 
 // TestKeys: what is no key is refused, and never told.
@@ -109,20 +166,8 @@ func BenchmarkSave(b *testing.B) {
 	snapshot := bytes.Repeat([]byte("x"), 16<<10)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := s.Save(b.Context(), "a", snapshot); err != nil {
+		if err := s.Save(b.Context(), port.Hold{ID: "a"}, snapshot); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-// FuzzOpen: whatever the store has is opened or refused.
-func FuzzOpen(f *testing.F) {
-	s := sealing(f, &porttest.Store{}, key32(1))
-	f.Add([]byte("hksl1"))
-	f.Add(append([]byte("hksl1"), s.keys[0].id...))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if got, err := s.open("a", b); err == nil {
-			t.Fatalf("%q was opened as %q", b, got)
-		}
-	})
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/hocketvoice/hocket/port"
 )
 
 // pattern is the snapshot of step n: 10 bytes to 40 KB that tell n everywhere.
@@ -48,7 +50,7 @@ func child(path string) int {
 		return 1
 	}
 	for n := 0; ; n++ {
-		if err := s.Save(context.Background(), "call", pattern(n)); err != nil {
+		if err := s.Save(context.Background(), port.Hold{ID: "call"}, pattern(n)); err != nil {
 			fmt.Fprintln(os.Stdout, err)
 			return 1
 		}

@@ -1,10 +1,12 @@
-// Package sqlite keeps the snapshots of conversations in one file, so that a
-// conversation whose process died goes on in another at the step it was at. It
-// implements port.Store on SQLite, without cgo and without a server.
+// Package sqlite keeps conversations in one file, so that one whose process died goes
+// on in another at the step it was at: snapshots, journals, which process holds which
+// conversation, and the digests of tokens. It implements port.Store, port.Journal,
+// port.Registry and port.Archive on SQLite, without cgo and without a server.
 //
 // The package decides how a snapshot reaches the disk and when it is too large,
 // what of a damaged file may still be believed (nothing whose checksum is wrong),
-// and which files are a store of this program and this version. It never looks
+// who may write a conversation (whoever has claimed it last), and which files are a
+// store of this program and this version. It never looks
 // into a snapshot, never decides what is saved or how long it is kept ([Store.Expire]
 // does what its caller says), never logs, and puts no byte of a snapshot into an
 // error. It starts no goroutine of its own.

@@ -8,20 +8,32 @@ import (
 	"hash/crc32"
 	"path/filepath"
 	"sync"
+
+	"github.com/hocketvoice/hocket/port"
 )
 
 // readers is how many calls of Load run at once.
 const readers = 4
 
-// Store keeps snapshots in a file. It is safe for concurrent use.
+var (
+	_ port.Store    = (*Store)(nil)
+	_ port.Journal  = (*Store)(nil)
+	_ port.Registry = (*Store)(nil)
+	_ port.Archive  = (*Store)(nil)
+)
+
+// Store keeps conversations in a file. It is safe for concurrent use.
 type Store struct {
 	opts Options
 	file string // Path from the root: the folder that the process is in may change
 
 	// One connection writes: the file takes one writer anyway, and a queue is
 	// fairer than a lock. Others read, which never waits for a writer.
-	writer, reader     *sql.DB
-	save, remove, load *sql.Stmt
+	writer, reader *sql.DB
+
+	// The statements of every step of a conversation; the others are prepared when
+	// they are used.
+	save, load, add, piece *sql.Stmt
 
 	mu     sync.Mutex // guards closed, and that no call begins behind it
 	closed bool
@@ -63,6 +75,24 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return s.retry(ctx, func() error { return s.begin(ctx) })
 }
 
+// holds is true where the hold ?5 on the conversation ?1 is that of its last claim;
+// a hold without a token is NULL.
+const holds = "(SELECT token FROM claims WHERE id = ?1) IS ?5"
+
+// token is that of a hold for a statement with [holds].
+func token(h port.Hold) sql.NullInt64 { return sql.NullInt64{Int64: h.Token, Valid: h.Token != 0} }
+
+// held tells a fenced write, which changes no row, from one that was done.
+func held(r sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return port.ErrFenced
+}
+
 // begin switches the log on, before a reader comes, and prepares the statements.
 func (s *Store) begin(ctx context.Context) error {
 	var mode string
@@ -77,11 +107,17 @@ func (s *Store) begin(ctx context.Context) error {
 		db   *sql.DB
 		text string
 	}{
-		{&s.save, s.writer, `INSERT INTO snapshots (id, saved, checksum, snapshot) VALUES (?, ?, ?, ?)
+		// No row is there to insert where the hold is not that of the last claim.
+		{&s.save, s.writer, `INSERT INTO snapshots (id, saved, checksum, snapshot)
+			SELECT ?1, ?2, ?3, ?4 WHERE ` + holds + `
 			ON CONFLICT (id) DO UPDATE SET saved = excluded.saved, checksum = excluded.checksum, snapshot = excluded.snapshot`},
-		{&s.remove, s.writer, `DELETE FROM snapshots WHERE id = ?`},
 		{&s.load, s.reader, `SELECT length(snapshot), checksum, CASE WHEN length(snapshot) <= ? THEN snapshot END
 			FROM snapshots WHERE id = ?`},
+		{&s.add, s.writer, `INSERT INTO journal (id, added, checksum, records, number)
+			SELECT ?1, ?2, ?3, ?4, ?6 WHERE ` + holds + `
+			ON CONFLICT (id, number) DO UPDATE SET number = excluded.number`},
+		{&s.piece, s.reader, `SELECT number, length(records), checksum, CASE WHEN length(records) <= ?1 THEN records END
+			FROM journal WHERE id = ?2 AND number > ?3 ORDER BY number LIMIT 1`},
 	} {
 		if *p.stmt != nil {
 			continue // prepared in an earlier try
@@ -115,7 +151,7 @@ func (s *Store) Close() error {
 
 func (s *Store) close() error {
 	var errs []error
-	for _, stmt := range []*sql.Stmt{s.load, s.remove, s.save} {
+	for _, stmt := range []*sql.Stmt{s.piece, s.load, s.add, s.save} {
 		if stmt != nil {
 			errs = append(errs, stmt.Close())
 		}
@@ -129,26 +165,30 @@ func (s *Store) close() error {
 	return errors.Join(errs...)
 }
 
-// Save replaces the snapshot of a conversation, in one transaction. id is 1 to
-// [MaxID] bytes, of any kind. When Save returns nil the snapshot survives the
-// process. When it fails the one before is still there, but for an error of ctx,
-// where either may be.
-func (s *Store) Save(ctx context.Context, id string, snapshot []byte) error {
-	err := checkID(id)
-	if err == nil && len(snapshot) > s.opts.MaxSnapshot {
-		err = fmt.Errorf("the snapshot has %d bytes, expected at most %d", len(snapshot), s.opts.MaxSnapshot)
-	}
+// Save replaces the snapshot of a conversation, in one transaction with the look at
+// who holds it. The id is 1 to [MaxID] bytes, of any kind. When Save returns nil the
+// snapshot survives the process. When it fails the one before is still there, but
+// for an error of ctx, where either may be.
+func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
+	err := errors.Join(checkID(h.ID), s.checkSize("snapshot", len(snapshot)))
 	if err == nil {
 		if snapshot == nil {
 			snapshot = []byte{} // nil is NULL
 		}
 		saved := s.opts.Now().UnixMilli()
 		err = s.do(ctx, func() error {
-			_, err := s.save.ExecContext(ctx, []byte(id), saved, checksum(id, snapshot), snapshot)
-			return err
+			return held(s.save.ExecContext(ctx, []byte(h.ID), saved, checksum(h.ID, snapshot), snapshot, token(h)))
 		})
 	}
-	return s.fail(ctx, "save "+quote(id), err)
+	return s.fail(ctx, "save "+quote(h.ID), err)
+}
+
+// checkSize bounds what is written.
+func (s *Store) checkSize(what string, n int) error {
+	if n > s.opts.MaxSnapshot {
+		return fmt.Errorf("the %s has %d bytes, expected at most %d", what, n, s.opts.MaxSnapshot)
+	}
+	return nil
 }
 
 // Load returns the snapshot of a conversation; ok is false where there is none.
@@ -175,18 +215,45 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 	return nil, false, s.fail(ctx, "load "+quote(id), err)
 }
 
-// Delete removes the snapshot of a conversation. Deleting what is not there is no
-// error. Its bytes are overwritten in the file at the next [Store.Expire] or when
-// the last store of the file is closed; until then the log has them.
+// Delete removes all that is kept of a conversation. Deleting what is not there is no
+// error. When it returns nil, nothing that was deleted before is left in the file or
+// its log; where it fails, the conversation may be gone already and its bytes still be
+// in the log: deleting it again makes sure.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := checkID(id)
 	if err == nil {
-		err = s.do(ctx, func() error {
-			_, err := s.remove.ExecContext(ctx, []byte(id))
-			return err
-		})
+		err = s.write(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, []byte(id)) })
+	}
+	if err == nil {
+		err = s.do(ctx, func() error { return s.checkpoint(ctx) })
 	}
 	return s.fail(ctx, "delete "+quote(id), err)
+}
+
+// remove deletes a conversation from every table.
+func remove(ctx context.Context, tx *sql.Tx, id []byte) error {
+	for _, text := range []string{
+		"DELETE FROM snapshots WHERE id = ?", "DELETE FROM journal WHERE id = ?", "DELETE FROM claims WHERE id = ?",
+	} {
+		if _, err := tx.ExecContext(ctx, text, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write carries out f in a transaction, which is undone where f fails.
+func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
+	return s.do(ctx, func() error {
+		tx, err := s.writer.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return tx.Commit()
+	})
 }
 
 func checkID(id string) error {

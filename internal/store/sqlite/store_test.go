@@ -15,12 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
-	"go.uber.org/goleak"
 )
-
-var _ port.Store = (*Store)(nil)
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childEnv); path != "" {
@@ -51,7 +50,7 @@ func newPath(t testing.TB) string {
 
 func saved(t testing.TB, s *Store, id, snapshot string) {
 	t.Helper()
-	if err := s.Save(t.Context(), id, []byte(snapshot)); err != nil {
+	if err := s.Save(t.Context(), port.Hold{ID: id}, []byte(snapshot)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,7 +96,14 @@ func execute(t testing.TB, db *sql.DB, text string) {
 }
 
 func TestConformance(t *testing.T) {
-	porttest.TestStore(t, func(t *testing.T) port.Store { return begun(t, Options{Path: newPath(t)}) })
+	open := func(t *testing.T) porttest.Stores {
+		s := begun(t, Options{Path: newPath(t)})
+		return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+	}
+	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
+	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
+	t.Run("registry", func(t *testing.T) { porttest.TestRegistry(t, open) })
+	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
 }
 
 func TestOptions(t *testing.T) {
@@ -133,7 +139,7 @@ func TestStaysWhenReopened(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, first.Save(t.Context(), "call", nil), "the store is closed")
+	wantError(t, first.Save(t.Context(), port.Hold{ID: "call"}, nil), "the store is closed")
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
 		t.Errorf("the folder has %v, expected the file alone (%v)", entries, err)
 	}
@@ -145,14 +151,14 @@ func TestBounds(t *testing.T) {
 	s := begun(t, Options{Path: path, MaxSnapshot: 1000})
 	secret := strings.Repeat("secret ", 200)
 	for _, id := range []string{"", strings.Repeat("i", MaxID+1)} {
-		wantError(t, s.Save(t.Context(), id, nil), path, "expected 1 to 512")
+		wantError(t, s.Save(t.Context(), port.Hold{ID: id}, nil), path, "expected 1 to 512")
 		_, _, err := s.Load(t.Context(), id)
 		wantError(t, err, path, "expected 1 to 512")
 		wantError(t, s.Delete(t.Context(), id), path, "expected 1 to 512")
 	}
 	saved(t, s, strings.Repeat("i", MaxID), secret[:1000])
 	wantLoaded(t, s, strings.Repeat("i", MaxID), secret[:1000])
-	err := s.Save(t.Context(), "call", []byte(secret[:1001]))
+	err := s.Save(t.Context(), port.Hold{ID: "call"}, []byte(secret[:1001]))
 	wantError(t, err, path, `save "call"`, "1001 bytes, expected at most 1000")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)
@@ -175,7 +181,7 @@ func TestNothingIsSavedForAnEndedContext(t *testing.T) {
 	_, listErr := s.List(ctx, 1)
 	_, expireErr := s.Expire(ctx, time.Nanosecond)
 	_, openErr := Open(ctx, Options{Path: newPath(t)})
-	for _, err := range []error{s.Save(ctx, "call", []byte("after")), s.Delete(ctx, "call"), loadErr, listErr, expireErr, openErr} {
+	for _, err := range []error{s.Save(ctx, port.Hold{ID: "call"}, []byte("after")), s.Delete(ctx, "call"), loadErr, listErr, expireErr, openErr} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, expected context.Canceled", err)
 		}
@@ -189,19 +195,19 @@ func TestAnotherProgramHoldsTheLock(t *testing.T) {
 	saved(t, s, "call", "before")
 	other := raw(t, path)
 	execute(t, other, "BEGIN IMMEDIATE")
-	wantError(t, s.Save(t.Context(), "call", []byte("after")), path, "kept the file locked for 20ms")
+	wantError(t, s.Save(t.Context(), port.Hold{ID: "call"}, []byte("after")), path, "kept the file locked for 20ms")
 	wantLoaded(t, s, "call", "before") // readers do not wait
 	patient := begun(t, Options{Path: path, BusyTimeout: time.Hour})
 
 	// The end of the context ends the waiting, long before the busy timeout.
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := patient.Save(ctx, "call", []byte("after")); !errors.Is(err, context.DeadlineExceeded) {
+	if err := patient.Save(ctx, port.Hold{ID: "call"}, []byte("after")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	// Who waits gets its turn.
 	done := make(chan error)
-	go func() { done <- patient.Save(context.Background(), "call", []byte("after")) }()
+	go func() { done <- patient.Save(context.Background(), port.Hold{ID: "call"}, []byte("after")) }()
 	execute(t, other, "COMMIT")
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -222,10 +228,10 @@ func TestHandlesOnOneFile(t *testing.T) {
 				return
 			}
 			for n := range rounds {
-				if err := s.Save(t.Context(), fmt.Sprint("own ", i), pattern(n)); err != nil {
+				if err := s.Save(t.Context(), port.Hold{ID: fmt.Sprint("own ", i)}, pattern(n)); err != nil {
 					t.Error(err)
 				}
-				if err := s.Save(t.Context(), "shared", pattern(n)); err != nil {
+				if err := s.Save(t.Context(), port.Hold{ID: "shared"}, pattern(n)); err != nil {
 					t.Error(err)
 				}
 				b, ok, err := s.Load(t.Context(), "shared")
@@ -260,7 +266,7 @@ func TestConcurrentSaves(t *testing.T) {
 				if n == 20 {
 					half <- struct{}{}
 				}
-				if err := s.Save(t.Context(), id, pattern(n)); err != nil {
+				if err := s.Save(t.Context(), port.Hold{ID: id}, pattern(n)); err != nil {
 					wantError(t, err, "the store is closed")
 					return
 				}
@@ -296,7 +302,7 @@ func TestListAndExpire(t *testing.T) {
 	saved(t, s, "kept", "later") // the last save counts
 	saved(t, s, "young", strings.Repeat("x", 10_000))
 	entries, err := s.List(t.Context(), 3)
-	want := []Entry{{"kept", now, 5}, {"young", now, 10_000}, {"0", start, 8}}
+	want := []port.Entry{{ID: "kept", Saved: now, Size: 5}, {ID: "young", Saved: now, Size: 10_000}, {ID: "0", Saved: start, Size: 8}}
 	if err != nil || fmt.Sprint(entries) != fmt.Sprint(want) {
 		t.Errorf("%v, expected %v, error %v", entries, want, err)
 	}
@@ -337,7 +343,7 @@ func TestExpireWhileOthersWork(t *testing.T) {
 		all.Go(func() {
 			id := fmt.Sprint("worker ", i)
 			for n := 0; !stop.Load(); n++ {
-				if err := other.Save(t.Context(), id, pattern(n)); err != nil {
+				if err := other.Save(t.Context(), port.Hold{ID: id}, pattern(n)); err != nil {
 					t.Error(err)
 				}
 				if b, ok, err := other.Load(t.Context(), id); err != nil || !ok || !bytes.Equal(b, pattern(n)) {
@@ -357,27 +363,6 @@ func TestExpireWhileOthersWork(t *testing.T) {
 	all.Wait()
 }
 
-func TestDeletedIsGoneAfterClose(t *testing.T) {
-	path := newPath(t)
-	s := begun(t, Options{Path: path})
-	words := strings.Repeat("Winnetou ", 3000)
-	saved(t, s, "long", words)
-	saved(t, s, "short", words[:9])
-	saved(t, s, "shorter now", words)
-	saved(t, s, "shorter now", "step")
-	for _, id := range []string{"long", "short"} {
-		if err := s.Delete(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if b, err := os.ReadFile(path); err != nil || bytes.Contains(b, []byte("Winnetou")) {
-		t.Errorf("what was deleted or replaced is still in the file (%v)", err)
-	}
-}
-
 // TestFullDisk: SQLite answers a page limit as it does a full disk. The snapshot
 // before stays, and the store goes on where there is room again.
 func TestFullDisk(t *testing.T) {
@@ -386,7 +371,7 @@ func TestFullDisk(t *testing.T) {
 	saved(t, s, "call", "before")
 	execute(t, s.writer, "PRAGMA max_page_count = 12")
 	secret := strings.Repeat("secret", 20_000)
-	err := s.Save(t.Context(), "call", []byte(secret))
+	err := s.Save(t.Context(), port.Hold{ID: "call"}, []byte(secret))
 	wantError(t, err, path, `save "call"`, "the disk is full")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)

@@ -2,24 +2,20 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/hocketvoice/hocket/port"
 )
 
-// Entry tells of a snapshot without reading it.
-type Entry struct {
-	ID    string
-	Saved time.Time // in milliseconds, UTC
-	Size  int       // in bytes
-}
-
-// List returns the snapshots that were saved last, the newest first, at most
-// limit: what a program that starts may go on with.
-func (s *Store) List(ctx context.Context, limit int) ([]Entry, error) {
+// List returns the snapshots that were saved last, with times in milliseconds.
+func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	if limit < 1 {
 		return nil, s.fail(ctx, "list", fmt.Errorf("limit is %d, expected 1 or more", limit))
 	}
-	var entries []Entry
+	var entries []port.Entry
 	err := s.do(ctx, func() (err error) {
 		entries, err = s.list(ctx, limit)
 		return err
@@ -27,7 +23,7 @@ func (s *Store) List(ctx context.Context, limit int) ([]Entry, error) {
 	return entries, s.fail(ctx, "list", err)
 }
 
-func (s *Store) list(ctx context.Context, limit int) (entries []Entry, err error) {
+func (s *Store) list(ctx context.Context, limit int) (entries []port.Entry, err error) {
 	rows, err := s.reader.QueryContext(ctx,
 		"SELECT id, saved, length(snapshot) FROM snapshots ORDER BY saved DESC, id LIMIT ?", limit)
 	if err != nil {
@@ -35,7 +31,7 @@ func (s *Store) list(ctx context.Context, limit int) (entries []Entry, err error
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var e Entry
+		var e port.Entry
 		var id []byte
 		var saved int64
 		if err := rows.Scan(&id, &saved, &e.Size); err != nil {
@@ -47,38 +43,98 @@ func (s *Store) list(ctx context.Context, limit int) (entries []Entry, err error
 	return entries, rows.Err()
 }
 
-// expiredAtOnce is how many snapshots one transaction of Expire deletes: those
-// who save meanwhile wait for no more.
+// expiredAtOnce is how many conversations one transaction of Expire deletes: those
+// who save meanwhile wait for no more. It looks for ten times as many at once.
 const expiredAtOnce = 100
 
-// Expire deletes the snapshots that were last saved longer ago than age, and
-// returns how many there were. When it returns nil, nothing that was deleted
-// before, by Delete or by itself, is left in the file or its log. Where it fails
-// some may be deleted already.
+// expired are conversations that nobody holds now (?2) and that were last saved before
+// ?1, or claimed where nothing was saved, or begun where there is a journal alone.
+const expired = `
+	WITH held (id) AS (SELECT c.id FROM claims c JOIN nodes n ON n.id = c.node WHERE n.until > ?2)
+	SELECT id FROM snapshots WHERE saved < ?1 AND id NOT IN held
+	UNION SELECT id FROM claims WHERE moved < ?1 AND id NOT IN held AND id NOT IN (SELECT id FROM snapshots)
+	UNION SELECT id FROM journal WHERE number = 1 AND added < ?1
+		AND id NOT IN (SELECT id FROM snapshots) AND id NOT IN (SELECT id FROM claims)
+	LIMIT ?3`
+
+// lives is true where somebody has saved or claimed conversation ?3 since it was found.
+const lives = `SELECT EXISTS (SELECT 1 FROM snapshots WHERE id = ?3 AND saved >= ?1)
+	OR EXISTS (SELECT 1 FROM claims c JOIN nodes n ON n.id = c.node WHERE c.id = ?3 AND n.until > ?2)`
+
+// Expire deletes the conversations that were last saved longer ago than age and that no
+// living node holds, and returns how many there were. When it returns nil, nothing that
+// was deleted before, by Delete or by itself, is left in the file or its log. Where it
+// fails some may be deleted already.
 func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err error) {
 	if age <= 0 {
 		return 0, s.fail(ctx, "expire", fmt.Errorf("the age is %v, expected more than 0", age))
 	}
-	before := s.opts.Now().Add(-age).UnixMilli()
-	for {
-		var n int64
-		err := s.do(ctx, func() error {
-			r, err := s.writer.ExecContext(ctx, `DELETE FROM snapshots WHERE rowid IN
-				(SELECT rowid FROM snapshots WHERE saved < ? ORDER BY saved LIMIT ?)`, before, expiredAtOnce)
-			if err == nil {
-				n, err = r.RowsAffected()
-			}
-			return err
-		})
-		deleted += int(n)
-		if err != nil {
-			return deleted, s.fail(ctx, "expire", err)
-		}
-		if n < expiredAtOnce {
-			break
+	for n := 1; n > 0; deleted += n {
+		if n, err = s.expire(ctx, age); err != nil {
+			return deleted + n, s.fail(ctx, "expire", err)
 		}
 	}
 	return deleted, s.fail(ctx, "expire: empty the log", s.do(ctx, func() error { return s.checkpoint(ctx) }))
+}
+
+// expire deletes the next ones. They are looked for without a lock, which takes long
+// where there are many.
+func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err error) {
+	now := s.opts.Now()
+	before := now.Add(-age).UnixMilli()
+	var ids [][]byte
+	err = s.do(ctx, func() (err error) {
+		ids, err = column[[]byte](s.reader.QueryContext(ctx, expired, before, now.UnixMilli(), 10*expiredAtOnce))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for some := range slices.Chunk(ids, expiredAtOnce) {
+		var n int
+		if err := s.write(ctx, func(tx *sql.Tx) (err error) {
+			n, err = s.removeDead(ctx, tx, some, before)
+			return err
+		}); err != nil {
+			return deleted, err
+		}
+		deleted += n
+	}
+	return deleted, nil
+}
+
+// removeDead deletes conversations that are still to be deleted.
+func (s *Store) removeDead(ctx context.Context, tx *sql.Tx, ids [][]byte, before int64) (deleted int, err error) {
+	for _, id := range ids {
+		var alive bool
+		if err := tx.QueryRowContext(ctx, lives, before, s.opts.Now().UnixMilli(), id).Scan(&alive); err != nil {
+			return 0, err
+		}
+		if alive {
+			continue
+		}
+		if err := remove(ctx, tx, id); err != nil {
+			return 0, err
+		}
+		deleted++
+	}
+	return deleted, nil
+}
+
+// column reads the only column of rows.
+func column[T any](rows *sql.Rows, err error) (list []T, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(&v); err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, rows.Err()
 }
 
 // checkpoint moves the log into the file and empties it.

@@ -1,0 +1,12 @@
+package pgtest
+
+import "syscall"
+
+// attributes let a program run as that user, and end with who started it.
+func (p programs) attributes() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT, Setpgid: true}
+	if p.uid >= 0 {
+		a.Credential = &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.gid)}
+	}
+	return a
+}

@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// inData are the files of the server in which a word stands.
+func inData(t *testing.T, word string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(server.Data(), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a file that the server has removed
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path) //nolint:gosec // the tests' own server alone writes there
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if bytes.Contains(b, []byte(word)) {
+			names = append(names, strings.TrimPrefix(path, server.Data()+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestNothingIsLeft: when a conversation is deleted or has expired no row of it is
+// left; its bytes are in the tables' files until those are vacuumed.
+func TestNothingIsLeft(t *testing.T) {
+	url := server.Database(t)
+	s, admin := begun(t, Options{URL: url}), other(t, url)
+	for name, remove := range map[string]func(id string) error{
+		"delete": func(id string) error { return s.Delete(t.Context(), id) },
+		"expire": func(string) error {
+			if err := s.Leave(t.Context(), "node"); err != nil {
+				return err
+			}
+			for n := 0; n == 0; { // until the clock has gone on
+				var err error
+				if n, err = s.Expire(t.Context(), time.Millisecond); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		h := claimed(t, s, "Shatterhand of "+name, "node")
+		// Words that no compression hides.
+		if err := errors.Join(s.Save(t.Context(), h, []byte("Winnetou of "+name)), s.Append(t.Context(), h, 1, []byte("Nscho-tschi of "+name)),
+			s.Grant(t.Context(), h, []byte("access of "+name), []byte("resume of "+name))); err != nil {
+			t.Fatal(err)
+		}
+		words := []string{"Winnetou of ", "Nscho-tschi of ", "access of ", "resume of ", "Shatterhand of "}
+		execute(t, admin, "CHECKPOINT")
+		for _, w := range words {
+			if len(inData(t, w+name)) == 0 {
+				t.Errorf("%s%s is nowhere: the test does not see it", w, name)
+			}
+		}
+		if err := remove(h.ID); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"snapshots", "journal", "claims"} {
+			var n int
+			if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM hocket."+table).Scan(&n); err != nil || n > 0 {
+				t.Errorf("%s: %d rows are left in %s, error %v", name, n, table, err)
+			}
+		}
+		execute(t, admin, "VACUUM FULL")
+		execute(t, admin, "SELECT pg_switch_wal()")
+		execute(t, admin, "CHECKPOINT")
+		for _, w := range words {
+			for _, file := range inData(t, w+name) {
+				if !strings.HasPrefix(file, "pg_wal/") {
+					t.Errorf("%s%s is left in %s", w, name, file)
+				}
+			}
+		}
+	}
+}

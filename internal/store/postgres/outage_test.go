@@ -1,0 +1,210 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// calls is every call of a store, by name.
+func calls(s *Store) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"save":   func(ctx context.Context) error { return s.Save(ctx, port.Hold{ID: "a"}, []byte("x")) },
+		"load":   func(ctx context.Context) error { _, _, err := s.Load(ctx, "a"); return err },
+		"delete": func(ctx context.Context) error { return s.Delete(ctx, "b") },
+		"append": func(ctx context.Context) error { return s.Append(ctx, port.Hold{ID: "a"}, 1, nil) },
+		"read": func(ctx context.Context) error {
+			return s.Read(ctx, "a", func(int, []byte) error { return nil })
+		},
+		"beat":      func(ctx context.Context) error { return s.Beat(ctx, port.Node{ID: "n"}, time.Hour) },
+		"nodes":     func(ctx context.Context) error { _, err := s.Nodes(ctx); return err },
+		"leave":     func(ctx context.Context) error { return s.Leave(ctx, "m") },
+		"holder":    func(ctx context.Context) error { _, _, err := s.Holder(ctx, "a"); return err },
+		"release":   func(ctx context.Context) error { return s.Release(ctx, port.Hold{ID: "a"}, false) },
+		"abandoned": func(ctx context.Context) error { _, err := s.Abandoned(ctx, time.Hour, 1); return err },
+		"access":    func(ctx context.Context) error { _, _, err := s.Access(ctx, []byte("a")); return err },
+		"redeem":    func(ctx context.Context) error { _, err := s.Redeem(ctx, []byte("a")); return err },
+		"list":      func(ctx context.Context) error { _, err := s.List(ctx, 1); return err },
+		"expire":    func(ctx context.Context) error { _, err := s.Expire(ctx, time.Hour); return err },
+		"claim":     func(ctx context.Context) error { _, err := s.Claim(ctx, "held", "n"); return err },
+	}
+}
+
+// eventually makes a call until it succeeds.
+func eventually(t *testing.T, call func(context.Context) error) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.Now().Add(10 * time.Second)
+	for err := call(t.Context()); err != nil; err = call(t.Context()) {
+		if time.Now().After(limit) {
+			t.Fatal(err)
+		}
+		<-tick.C
+	}
+}
+
+// allFail makes every call at once, several times each, and asks that each fails
+// within a time.
+func allFail(t *testing.T, s *Store, within time.Duration, words ...string) {
+	t.Helper()
+	begin := time.Now()
+	var errs []chan error
+	for range 3 {
+		for name, call := range calls(s) {
+			c := make(chan error, 1)
+			go func() {
+				err := call(t.Context())
+				if err == nil {
+					err = errors.New(name + " succeeds")
+				}
+				c <- err
+			}()
+			errs = append(errs, c)
+		}
+	}
+	for _, c := range errs {
+		wantError(t, <-c, words...)
+	}
+	if took := time.Since(begin); took > within {
+		t.Errorf("it took %v, expected at most %v", took, within)
+	}
+}
+
+func allSucceed(t *testing.T, s *Store) {
+	t.Helper()
+	for name, call := range calls(s) {
+		if err := call(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestServerRestarts: while the database is stopped each call fails at once, and when
+// it is back the store goes on with what was written.
+func TestServerRestarts(t *testing.T) {
+	s := begun(t, Options{URL: server.Database(t)})
+	h := claimed(t, s, "held", "n")
+	if err := s.Save(t.Context(), h, []byte("before")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		server.Halt(t)
+		allFail(t, s, 3*time.Second, s.name)
+		allFail(t, s, 3*time.Second, "connect")
+		server.Continue(t)
+		eventually(t, calls(s)["beat"])
+		allSucceed(t, s)
+		wantLoaded(t, s, "held", "before")
+	}
+}
+
+// TestConnectionsAreCut: whatever runs fails, and what comes next succeeds.
+func TestConnectionsAreCut(t *testing.T) {
+	p, url := server.Proxy(t, server.Database(t))
+	s := begun(t, Options{URL: url})
+	eventually(t, calls(s)["beat"])
+	for range 5 {
+		p.Cut()
+		eventually(t, calls(s)["save"])
+		eventually(t, calls(s)["beat"])
+	}
+	p.Cut()
+	eventually(t, calls(s)["nodes"])
+	wantLoaded(t, s, "a", "x")
+}
+
+// TestDeadLine: nobody answers, and nobody says so. Each call ends with its own limit
+// or the caller's.
+func TestDeadLine(t *testing.T) {
+	p, url := server.Proxy(t, server.Database(t))
+	const limit = 300 * time.Millisecond
+	s := begun(t, Options{URL: url, Timeout: limit})
+	eventually(t, calls(s)["beat"])
+	p.Die()
+	allFail(t, s, 10*limit, s.name, "no answer within 300ms")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	long := patient(s)
+	go func() { done <- long.Save(ctx, port.Hold{ID: "a"}, nil) }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	_, err := Open(t.Context(), Options{URL: url, Timeout: limit})
+	wantError(t, err, "open", "no answer within 300ms")
+	p.Revive()
+	eventually(t, calls(s)["beat"])
+	allSucceed(t, s)
+	eventually(t, func(context.Context) error { // those that are broken are closed behind the calls
+		if n := s.pool.Stat().AcquiredConns(); n > 0 {
+			return fmt.Errorf("%d connections are in use", n)
+		}
+		return nil
+	})
+}
+
+// patient is the same store with a limit that no test waits for.
+func patient(s *Store) *Store {
+	p := *s
+	p.opts.Timeout = time.Hour
+	return &p
+}
+
+// TestStatementTimeout: the database ends what takes too long by itself, and gives its
+// locks back, even when nobody tells it that the caller has gone.
+func TestStatementTimeout(t *testing.T) {
+	url := server.Database(t)
+	p, through := server.Proxy(t, url)
+	s, blocker := begun(t, Options{URL: through, Timeout: 400 * time.Millisecond}), other(t, url)
+	h := claimed(t, s, "a", "n1")
+	execute(t, blocker, "BEGIN")
+	execute(t, blocker, "UPDATE hocket.claims SET moved = now()")
+	wantError(t, s.Save(t.Context(), h, []byte("x")), `save "a"`)
+	// Those who wait for the lock end although their line is dead.
+	done := make(chan error, 1)
+	go func() { done <- s.Save(t.Context(), h, []byte("x")) }()
+	waiting(t, blocker)
+	p.Die()
+	wantError(t, <-done, "no answer within 400ms")
+	eventually(t, func(ctx context.Context) error {
+		if n := blocked(ctx, t, blocker); n > 0 {
+			return fmt.Errorf("%d wait for ever", n)
+		}
+		return nil
+	})
+	p.Revive()
+	execute(t, blocker, "COMMIT")
+	eventually(t, func(ctx context.Context) error { return s.Save(ctx, h, []byte("y")) })
+	wantLoaded(t, s, "a", "y")
+}
+
+// TestPoolIsBounded: a store has no more connections than its URL says, and who finds
+// none waits for the limit of a call.
+func TestPoolIsBounded(t *testing.T) {
+	s := begun(t, Options{URL: server.Database(t) + "&pool_max_conns=2", Timeout: 300 * time.Millisecond})
+	done := make(chan error, 30)
+	for i := range cap(done) {
+		go func() { done <- s.Save(t.Context(), port.Hold{ID: fmt.Sprint(i)}, []byte("x")) }()
+	}
+	for range cap(done) {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if n := s.pool.Stat().TotalConns(); n > 2 {
+		t.Errorf("%d connections", n)
+	}
+	for range 2 {
+		c, err := s.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Release()
+	}
+	wantError(t, s.Save(t.Context(), port.Hold{ID: "a"}, nil), "no answer within 300ms")
+}

@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/hocketvoice/hocket/internal/pgtest"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// server is that of all tests here.
+var server pgtest.Server
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(server.Tests(m)) }
+
+// begun opens a store, and closes it when the test ends.
+func begun(t testing.TB, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func saved(t testing.TB, s *Store, id, snapshot string) {
+	t.Helper()
+	if err := s.Save(t.Context(), port.Hold{ID: id}, []byte(snapshot)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantLoaded(t testing.TB, s *Store, id, want string) {
+	t.Helper()
+	got, ok, err := s.Load(t.Context(), id)
+	if err != nil || !ok || string(got) != want {
+		t.Fatalf("load %q: %d bytes, there %v, error %v; expected %d bytes", id, len(got), ok, err, len(want))
+	}
+}
+
+// wantError asks that an error says each of the words, and nothing of the password.
+func wantError(t testing.TB, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, expected one with %q", words)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %q does not say %q", err, w)
+		}
+	}
+	for _, part := range []string{"secret", "/?#"} {
+		if strings.Contains(err.Error(), part) {
+			t.Errorf("error %q tells the password", err)
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	open := func(t *testing.T) porttest.Stores {
+		s := begun(t, Options{URL: server.Database(t)})
+		return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+	}
+	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
+	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
+	t.Run("registry", func(t *testing.T) { porttest.TestRegistry(t, open) })
+	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
+}

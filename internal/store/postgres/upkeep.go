@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// List returns the snapshots that were saved last.
+func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
+	if limit < 1 {
+		return nil, s.fail(ctx, "list", fmt.Errorf("limit is %d, expected 1 or more", limit))
+	}
+	limited, end := s.limited(ctx)
+	defer end()
+	rows, err := s.pool.Query(limited, "SELECT id, saved, length(snapshot) FROM hocket.snapshots ORDER BY saved DESC, id LIMIT $1", limit)
+	var entries []port.Entry
+	if err == nil {
+		entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e port.Entry, err error) {
+			var id []byte
+			err = row.Scan(&id, &e.Saved, &e.Size)
+			e.ID, e.Saved = string(id), e.Saved.UTC()
+			return e, err
+		})
+	}
+	return entries, s.fail(ctx, "list", err)
+}
+
+// expiredAtOnce is how many conversations Expire looks for at once.
+const expiredAtOnce = 1000
+
+// expired are conversations that nobody holds and that were last saved longer ago than
+// $1, or claimed where nothing was saved, or begun where there is a journal alone.
+const expired = `
+	WITH held AS (SELECT c.id FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node WHERE n.until > clock_timestamp()),
+	old AS (SELECT clock_timestamp() - $1::interval AS at)
+	SELECT id FROM hocket.snapshots s, old WHERE saved < at AND NOT EXISTS (SELECT FROM held WHERE id = s.id)
+	UNION SELECT id FROM hocket.claims c, old WHERE moved < at AND NOT EXISTS (SELECT FROM held WHERE id = c.id)
+		AND NOT EXISTS (SELECT FROM hocket.snapshots WHERE id = c.id)
+	UNION SELECT id FROM hocket.journal j, old WHERE number = 1 AND added < at
+		AND NOT EXISTS (SELECT FROM hocket.snapshots WHERE id = j.id) AND NOT EXISTS (SELECT FROM hocket.claims WHERE id = j.id)
+	LIMIT $2`
+
+// Expire deletes conversations that are old. Several processes may do so at once.
+func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err error) {
+	if age <= 0 {
+		return 0, s.fail(ctx, "expire", fmt.Errorf("the age is %v, expected more than 0", age))
+	}
+	for {
+		n, err := s.expire(ctx, age)
+		deleted += n
+		if err != nil || n == 0 {
+			return deleted, s.fail(ctx, "expire", err)
+		}
+	}
+}
+
+// expire deletes the next ones. Each has a transaction of its own: who locks several
+// conversations could wait for somebody who waits for them.
+func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err error) {
+	ids, err := s.expired(ctx, age)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		n, err := s.removeDead(ctx, id)
+		deleted += n
+		if err != nil {
+			return deleted, err
+		}
+	}
+	return deleted, nil
+}
+
+// expired are the next ones.
+func (s *Store) expired(ctx context.Context, age time.Duration) ([][]byte, error) {
+	limited, end := s.limited(ctx)
+	defer end()
+	rows, err := s.pool.Query(limited, expired, age, expiredAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[[]byte])
+}
+
+// dead is true where nobody who is alive holds conversation $1.
+const dead = ` NOT EXISTS (SELECT FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node
+	WHERE c.id = $1 AND n.until > clock_timestamp())`
+
+// removeDead deletes a conversation, unless somebody has claimed it meanwhile. Its claim
+// is locked first, or made where there is none, and is the first to go: whoever holds it
+// for a write may want the snapshot then, and never the other way round.
+func (s *Store) removeDead(ctx context.Context, id []byte) (deleted int, err error) {
+	limited, end := s.limited(ctx)
+	defer end()
+	var b pgx.Batch
+	b.Queue(making, id)
+	b.Queue(locking, id)
+	for _, text := range []string{
+		"DELETE FROM hocket.claims WHERE id = $1 AND" + dead,
+		"DELETE FROM hocket.snapshots WHERE id = $1 AND" + dead,
+		"DELETE FROM hocket.journal WHERE id = $1 AND" + dead,
+	} {
+		b.Queue(text, id).Exec(func(done pgconn.CommandTag) error {
+			if done.RowsAffected() > 0 {
+				deleted = 1
+			}
+			return nil
+		})
+	}
+	if err := s.pool.SendBatch(limited, &b).Close(); err != nil {
+		return 0, err
+	}
+	return deleted, nil
+}
