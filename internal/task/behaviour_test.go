@@ -1,0 +1,360 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// both runs a test on either database, a fresh one each.
+func both(t *testing.T, test func(t *testing.T, at Options)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, Options{Path: newPath(t)}) })
+	t.Run("postgres", func(t *testing.T) { test(t, Options{URL: server.Database(t)}) })
+}
+
+// bench is a tool whose calls wait to be told how they end.
+type bench struct {
+	*porttest.Tool
+	begun chan string
+	goOn  chan string // an output
+	ended chan error  // of a call's context
+}
+
+func newBench() *bench {
+	b := &bench{begun: make(chan string, 100), goOn: make(chan string, 100), ended: make(chan error, 100)}
+	b.Tool = &porttest.Tool{
+		Known: []port.ToolSpec{{Name: "work", Long: true}, {Name: "ship", Long: true, Irreversible: true}},
+		Run: func(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
+			progress("begun " + call.Arguments)
+			b.begun <- call.ID
+			select {
+			case out := <-b.goOn:
+				return out, nil
+			case <-ctx.Done():
+				b.ended <- context.Cause(ctx)
+				return "", ctx.Err()
+			}
+		},
+	}
+	return b
+}
+
+func soon(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func take[T any](t testing.TB, c <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-c:
+	case <-soon(t).Done():
+		t.Fatal("nothing happens")
+	}
+	return value
+}
+
+// until waits for a condition.
+func until(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for ctx := soon(t); !is(); {
+		if !pause(ctx, 10*time.Millisecond) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func asked(key, tool, arguments string) port.Task {
+	return port.Task{Key: key, Call: port.ToolCall{ID: key, Name: tool, Arguments: arguments}, Agent: "agent", Conversation: "conv"}
+}
+
+func started(t testing.TB, tasks *Tasks, task port.Task) {
+	t.Helper()
+	if err := tasks.Start(soon(t), task); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantOutput(t testing.TB, tasks *Tasks, key, want string) {
+	t.Helper()
+	if got, err := tasks.Follow(soon(t), key, nil); err != nil || got != want {
+		t.Fatalf("task %s gives %q, error %v, expected %q", key, got, err, want)
+	}
+}
+
+func wantFailure(t testing.TB, tasks *Tasks, key, code string) port.Failure {
+	t.Helper()
+	out, err := tasks.Follow(soon(t), key, nil)
+	f, ok := errors.AsType[*port.Failure](err)
+	if !ok || f.Code != code {
+		t.Fatalf("task %s gives %q, error %v, expected a failure %s", key, out, err, code)
+	}
+	return *f
+}
+
+// said tells whether a task has said anything.
+func said(t testing.TB, tasks *Tasks, key string) bool {
+	t.Helper()
+	r, _, err := tasks.read(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.progress > 0
+}
+
+// TestTwoNodes: a task that one process starts runs in another, which hears that it
+// is called off; and a worker that is stopped gives its task to another, but for an
+// irreversible one that has begun.
+func TestTwoNodes(t *testing.T) {
+	both(t, func(t *testing.T, o Options) {
+		o.Grace, o.beat, o.Takeover = time.Millisecond, 100*time.Millisecond, time.Second
+		asks := opened(t, o)
+		var works [2]*Tasks
+		var tools [2]*bench
+		for i := range works {
+			tools[i] = newBench()
+			o.Resolve = one(tools[i])
+			works[i] = opened(t, o)
+		}
+		stop := working(t, works[0])
+		started(t, asks, asked("cancelled", "work", "{}"))
+		take(t, tools[0].begun)
+		if err := asks.Cancel(soon(t), "cancelled"); err != nil {
+			t.Fatal(err)
+		}
+		if err := take(t, tools[0].ended); !errors.Is(err, errOver) {
+			t.Errorf("the tool's context ends with %v", err)
+		}
+		wantFailure(t, asks, "cancelled", codeCancelled)
+
+		started(t, asks, asked("repeatable", "work", "{}"))
+		started(t, asks, asked("irreversible", "ship", "{}"))
+		take(t, tools[0].begun)
+		take(t, tools[0].begun)
+		heard := make(chan string, 100)
+		followed := make(chan error, 1)
+		go func() {
+			_, err := asks.Follow(soon(t), "repeatable", func(s string) { heard <- s })
+			followed <- err
+		}()
+		if s := take(t, heard); s != "begun {}" {
+			t.Errorf("heard %q", s)
+		}
+		until(t, "what it says is written", func() bool { return said(t, asks, "irreversible") })
+		working(t, works[1])
+		stop()
+		f := wantFailure(t, asks, "irreversible", codeInterrupted)
+		if f.Partial != "begun {}" {
+			t.Errorf("%+v", f)
+		}
+		if key := take(t, tools[1].begun); key != "repeatable" {
+			t.Errorf("%s is run again", key)
+		}
+		tools[1].goOn <- "by the second"
+		wantOutput(t, asks, "repeatable", "by the second")
+		if err := take(t, followed); err != nil {
+			t.Error(err)
+		}
+		if n := len(tools[1].Calls()); n != 1 {
+			t.Errorf("the second worker has made %d calls", n)
+		}
+	})
+}
+
+// TestGrace: a tool that ends within the grace gives its result.
+func TestGrace(t *testing.T) {
+	b := newBench()
+	tasks := opened(t, Options{Path: newPath(t), Resolve: one(b), Grace: time.Minute})
+	stop := working(t, tasks)
+	started(t, tasks, asked("k", "ship", "{}"))
+	take(t, b.begun)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		stop()
+	}()
+	b.goOn <- "just in time"
+	take(t, stopped)
+	wantOutput(t, tasks, "k", "just in time")
+}
+
+// TestSignsOfLife: who follows a tool that says nothing hears that it is worked on.
+func TestSignsOfLife(t *testing.T) {
+	b := newBench()
+	tasks := opened(t, Options{Path: newPath(t), Resolve: one(b), Grace: time.Millisecond, beat: 50 * time.Millisecond, Life: 600 * time.Millisecond})
+	stop := working(t, tasks)
+	started(t, tasks, asked("k", "work", "{}"))
+	take(t, b.begun)
+	heard := make(chan string, 1000)
+	ctx, cancel := context.WithCancel(t.Context())
+	followed := make(chan error, 1)
+	go func() {
+		_, err := tasks.Follow(ctx, "k", func(s string) { heard <- s })
+		followed <- err
+	}()
+	for _, want := range []string{"begun {}", "", ""} {
+		if s := take(t, heard); s != want {
+			t.Errorf("heard %q, expected %q", s, want)
+		}
+	}
+	stop() // the task waits for a worker
+	until(t, "the worker has given its task back", func() bool {
+		r, ok, err := tasks.read(t.Context(), "k")
+		return err == nil && ok && r.worker == ""
+	})
+	for len(heard) > 0 {
+		<-heard
+	}
+	beat := func() int64 {
+		r, _, err := tasks.read(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.beat
+	}
+	if a, z := beat(), beat(); a != z {
+		t.Errorf("nobody works, and there are signs of life")
+	}
+	cancel()
+	if err := take(t, followed); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestDeafTool: a tool that does not hear the end of its context loses its say.
+func TestDeafTool(t *testing.T) {
+	goOn := make(chan struct{})
+	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "work"}}}
+	tool.Run = func(_ context.Context, _ port.ToolCall, progress func(string)) (string, error) {
+		progress("half")
+		<-goOn
+		return "too late", nil
+	}
+	tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool), Grace: time.Millisecond})
+	working(t, tasks)
+	task := asked("k", "work", "{}")
+	task.Limit = 100 * time.Millisecond
+	started(t, tasks, task)
+	f := wantFailure(t, tasks, "k", codeTimeout)
+	if f.Partial != "half" {
+		t.Errorf("%+v", f)
+	}
+	close(goOn)
+	wantFailure(t, tasks, "k", codeTimeout)
+}
+
+// TestTooLateToBegin: a task whose limit is over when a worker takes it is not begun.
+func TestTooLateToBegin(t *testing.T) {
+	b := newBench()
+	ahead := atomic.Int64{}
+	o := Options{Path: newPath(t), Resolve: one(b), Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}
+	tasks := opened(t, o)
+	started(t, tasks, asked("k", "ship", "{}"))
+	ahead.Store(int64(DefaultLimit + time.Millisecond))
+	working(t, tasks)
+	wantFailure(t, tasks, "k", codeTimeout)
+	if n := len(b.Calls()); n != 0 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// TestCalledOffIrreversible: what is not known is said.
+func TestCalledOffIrreversible(t *testing.T) {
+	b := newBench()
+	tasks := opened(t, Options{Path: newPath(t), Resolve: one(b), Grace: time.Millisecond})
+	started(t, tasks, asked("waits", "ship", "{}"))
+	if err := tasks.Cancel(soon(t), "waits"); err != nil {
+		t.Fatal(err)
+	}
+	if f := wantFailure(t, tasks, "waits", codeCancelled); f.Message != "ship was called off" {
+		t.Errorf("%+v", f)
+	}
+	working(t, tasks)
+	started(t, tasks, asked("runs", "ship", "{}"))
+	take(t, b.begun)
+	if err := tasks.Cancel(soon(t), "runs"); err != nil {
+		t.Fatal(err)
+	}
+	if f := wantFailure(t, tasks, "runs", codeCancelled); f.Message != "ship was called off while it ran, and it is not known whether it was done" {
+		t.Errorf("%+v", f)
+	}
+	if n := len(b.Calls()); n != 1 {
+		t.Errorf("%d calls, expected none of the task that waited", n)
+	}
+}
+
+// TestLostStart: a process that died between the two steps of a start loses nothing.
+func TestLostStart(t *testing.T) {
+	both(t, func(t *testing.T, o Options) {
+		b := newBench()
+		o.Resolve = one(b)
+		ahead := atomic.Int64{}
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		tasks := opened(t, o)
+		tx, err := tasks.db.writer.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := tasks.insert(t.Context(), tx, asked("k", "work", "{}")); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		ahead.Store(int64(time.Minute))
+		if err := tasks.Sweep(soon(t)); err != nil {
+			t.Fatal(err)
+		}
+		working(t, tasks)
+		b.goOn <- "found"
+		wantOutput(t, tasks, "k", "found")
+	})
+}
+
+func secret(host string) string {
+	return "postgres://u:" + "hush-hush@" + host + "/d?connect_timeout=1"
+}
+
+// TestOptions: what makes no sense is refused.
+func TestOptions(t *testing.T) {
+	path := newPath(t)
+	for _, o := range []Options{
+		{},
+		{Path: path, URL: "postgres://x"},
+		{URL: "mysql://x"},
+		{Path: path, Keep: -1},
+		{Path: path, Parallel: -1},
+		{Path: path, Takeover: time.Second},
+		{Path: path, Keys: [][]byte{{1, 2, 3}}},
+		{Path: filepath.Join(path, "no", "folder")},
+		{URL: secret("127.0.0.1:1")},
+		{URL: secret("[::bad")},
+	} {
+		tasks, err := Open(t.Context(), o)
+		if err == nil {
+			t.Errorf("%+v is taken", o)
+			_ = tasks.Close()
+		} else if msg := err.Error(); len(msg) == 0 || contains(msg, "hush") {
+			t.Errorf("the error tells the password: %s", msg)
+		}
+	}
+	tasks := opened(t, Options{Path: path})
+	if err := tasks.Run(t.Context()); err == nil {
+		t.Error("there is no tool, and it runs")
+	}
+	if err := tasks.Start(t.Context(), port.Task{}); err == nil {
+		t.Error("a task without a key is taken")
+	}
+	long := asked("k", "work", string(make([]byte, MaxArguments+1)))
+	if f, ok := errors.AsType[*port.Failure](tasks.Start(t.Context(), long)); !ok || f.Code != codeInvalidArgs {
+		t.Errorf("%v", f)
+	}
+}

@@ -1,0 +1,105 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cschleiden/go-workflows/backend"
+	"github.com/cschleiden/go-workflows/backend/history"
+	"github.com/cschleiden/go-workflows/core"
+	"github.com/cschleiden/go-workflows/workflow"
+)
+
+// engine is the engine's backend with three habits of ours: who asks for work waits
+// until there is some, so that none of this process's waits for a poll; a finished
+// workflow is removed at once; and an activity that has failed is not told of, so
+// that its lock runs out and a worker takes it again. It is safe for concurrent use
+// of one poller of each kind.
+type engine struct {
+	backend.Backend
+	workflows, activities chan struct{} // hold one: there may be work
+	cache                 *cache
+}
+
+func newEngine(b backend.Backend) *engine {
+	return &engine{b, make(chan struct{}, 1), make(chan struct{}, 1), newCache()}
+}
+
+func ring(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it rings already
+	}
+}
+
+// await asks for work until there is some, and until the end of ctx.
+func await[T any](ctx context.Context, bell chan struct{}, get func() (*T, error)) (*T, error) {
+	for {
+		work, err := get()
+		if err != nil && ctx.Err() == nil {
+			pause(ctx, time.Second) // the database is gone: no need to hurry
+		}
+		if err != nil || work != nil {
+			return work, err
+		}
+		timer := time.NewTimer(poll)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		case <-bell:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+func (e *engine) CreateWorkflowInstance(ctx context.Context, i *workflow.Instance, event *history.Event) error {
+	err := e.Backend.CreateWorkflowInstance(ctx, i, event)
+	ring(e.workflows)
+	return err
+}
+
+func (e *engine) GetWorkflowTask(ctx context.Context, queues []workflow.Queue) (*backend.WorkflowTask, error) {
+	return await(ctx, e.workflows, func() (*backend.WorkflowTask, error) { return e.Backend.GetWorkflowTask(ctx, queues) })
+}
+
+func (e *engine) GetActivityTask(ctx context.Context, queues []workflow.Queue) (*backend.ActivityTask, error) {
+	return await(ctx, e.activities, func() (*backend.ActivityTask, error) { return e.Backend.GetActivityTask(ctx, queues) })
+}
+
+func (e *engine) CompleteWorkflowTask(ctx context.Context, task *backend.WorkflowTask, state core.WorkflowInstanceState,
+	executed, activities, timers []*history.Event, workflows []*history.WorkflowEvent,
+) error {
+	if err := e.cache.Evict(ctx, task.WorkflowInstance); err != nil {
+		return err
+	}
+	if err := e.Backend.CompleteWorkflowTask(ctx, task, state, executed, activities, timers, workflows); err != nil {
+		return err
+	}
+	if len(activities) > 0 {
+		ring(e.activities)
+	}
+	if state == core.WorkflowInstanceStateFinished {
+		return e.remove(ctx, task.WorkflowInstance)
+	}
+	return nil
+}
+
+func (e *engine) remove(ctx context.Context, i *workflow.Instance) error {
+	err := e.RemoveWorkflowInstance(ctx, i)
+	if errors.Is(err, backend.ErrInstanceNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (e *engine) CompleteActivityTask(ctx context.Context, task *backend.ActivityTask, result *history.Event) error {
+	if result.Type == history.EventType_ActivityFailed {
+		return nil
+	}
+	err := e.Backend.CompleteActivityTask(ctx, task, result)
+	ring(e.workflows)
+	return err
+}

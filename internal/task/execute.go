@@ -1,0 +1,308 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+var (
+	errStopping = errors.New("the program ends")
+	errOver     = errors.New("the task has ended")
+	errNotDone  = errors.New("the task was not ended here") // the engine brings it again
+)
+
+// carryOut brings a task to its end, here or by watching the worker that has it. An
+// error leaves it to be brought again. taking ends when no tool is to be called any
+// more, tools when those that run have to end.
+func (t *Tasks) carryOut(taking, tools context.Context, key string) error {
+	quiet := silence{limit: t.o.Takeover}
+	for {
+		if taking.Err() != nil {
+			return errNotDone
+		}
+		r, ok, err := t.read(taking, key)
+		if err != nil {
+			return err
+		}
+		if !ok || r.ended.Valid {
+			return nil
+		}
+		if t.runs(r.worker) {
+			return errNotDone // the lock ran out while the database was away; no need for two of us
+		}
+		if r.worker == "" || quiet.over(r, time.Now()) {
+			done, err := t.takeOver(taking, tools, r)
+			if done || err != nil {
+				return err
+			}
+			continue // another was quicker
+		}
+		if !pause(taking, poll) {
+			return errNotDone
+		}
+	}
+}
+
+// runs tells whether a worker is one of this process.
+func (t *Tasks) runs(worker string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls[worker] != nil
+}
+
+// silence finds a worker dead whose signs of life have not come for a time, counted
+// from the first look: no clock of another machine is believed, and while the
+// database does not answer nobody dies.
+type silence struct {
+	limit  time.Duration
+	worker string
+	beat   int64
+	since  time.Time
+	last   time.Time
+}
+
+func (s *silence) over(r row, now time.Time) bool {
+	if r.worker != s.worker || r.beat != s.beat || now.Sub(s.last) > s.limit/2 {
+		s.worker, s.beat, s.since = r.worker, r.beat, now
+	}
+	s.last = now
+	return now.Sub(s.since) >= s.limit
+}
+
+// takeOver calls the tool of a task that nobody runs, or says why it must not be
+// called again. done is false where another worker was quicker.
+func (t *Tasks) takeOver(taking, tools context.Context, r row) (done bool, err error) {
+	task, err := t.open(r)
+	if err != nil {
+		return true, t.finishSure(tools, r.key, outcome{Failure: &port.Failure{Code: codeServerError, Message: "the task cannot be read: " + err.Error()}})
+	}
+	tool, spec, err := t.find(r.agent, r.tool)
+	if err != nil {
+		return true, t.finishSure(tools, r.key, outcome{Failure: failure(err)})
+	}
+	if r.attempt > 0 && (spec.Irreversible || r.attempt >= int64(t.o.Attempts)) {
+		f := &port.Failure{Code: codeInterrupted, Message: "the program was interrupted, and it is not known whether " + r.tool + " was done", Partial: t.lastText(r)}
+		return true, t.finishSure(tools, r.key, outcome{Failure: f})
+	}
+	if deadline := time.UnixMilli(r.deadline); !t.o.Now().Before(deadline) {
+		return true, t.finishSure(tools, r.key, outcome{Failure: timedOut(r.tool, t.lastText(r))})
+	}
+	worker := fmt.Sprintf("%s-%d", t.name, t.attempts.Add(1))
+	ok, err := t.claim(taking, r, worker)
+	if err != nil || !ok {
+		return false, err
+	}
+	e := &execution{t: t, task: task, worker: worker, irreversible: spec.Irreversible, deadline: time.UnixMilli(r.deadline)}
+	return true, e.run(tools, tool)
+}
+
+// find is an agent's tool of a name.
+func (t *Tasks) find(agent, name string) (port.Tool, port.ToolSpec, error) {
+	tool, err := t.o.Resolve(agent)
+	if err != nil {
+		return nil, port.ToolSpec{}, err
+	}
+	if tool != nil {
+		for _, spec := range tool.Specs() {
+			if spec.Name == name {
+				return tool, spec, nil
+			}
+		}
+	}
+	return nil, port.ToolSpec{}, &port.Failure{Code: codeToolError, Message: fmt.Sprintf("there is no tool %q", name)}
+}
+
+// finishSure ends a task, and tries until it is written or ctx ends.
+func (t *Tasks) finishSure(ctx context.Context, key string, end outcome) error {
+	return retry(ctx, 1<<30, func() error {
+		err := t.finish(ctx, key, end)
+		if err != nil && ctx.Err() == nil {
+			t.o.Log.Warn("the end of a task cannot be written, it is tried again", "task", key, "err", err)
+		}
+		return err
+	})
+}
+
+// failure is the class of an error.
+func failure(err error) *port.Failure {
+	if f, ok := errors.AsType[*port.Failure](err); ok {
+		return f
+	}
+	return &port.Failure{Code: codeToolError, Message: err.Error()}
+}
+
+// execution is one attempt. It belongs to the goroutine that runs it.
+type execution struct {
+	t            *Tasks
+	task         port.Task
+	worker       string
+	irreversible bool
+	deadline     time.Time
+
+	mu     sync.Mutex // guards text and its number
+	text   string
+	number int
+	said   chan struct{} // holds one: there is a text
+}
+
+// run calls the tool and ends the task.
+func (e *execution) run(tools context.Context, tool port.Tool) error {
+	t := e.t
+	e.said = make(chan struct{}, 1)
+	t.mu.Lock()
+	t.calls[e.worker] = e
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		delete(t.calls, e.worker)
+		t.mu.Unlock()
+	}()
+	ctx, cancel := context.WithCancelCause(tools)
+	defer cancel(nil)
+	limited, stop := context.WithTimeoutCause(ctx, e.deadline.Sub(t.o.Now()), context.DeadlineExceeded)
+	defer stop()
+
+	var beside sync.WaitGroup
+	noted, noMore := context.WithCancel(context.WithoutCancel(tools))
+	beside.Go(func() { e.notes(noted) })
+	beside.Go(func() { e.listen(limited, cancel) })
+	output, err := call(limited, tool, e.task.Call, e.say)
+	cause := context.Cause(limited)
+	cancel(nil)
+	noMore()
+	beside.Wait()
+	return e.end(tools, output, err, cause)
+}
+
+// call calls a tool; one that panics has failed.
+func call(ctx context.Context, tool port.Tool, c port.ToolCall, progress func(string)) (output string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			output, err = "", &port.Failure{Code: codeToolError, Message: fmt.Sprintf("%s panicked: %v", c.Name, p)}
+		}
+	}()
+	if c.Arguments == "" {
+		c.Arguments = "{}"
+	}
+	if !json.Valid([]byte(c.Arguments)) {
+		return "", &port.Failure{Code: codeToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", c.Name)}
+	}
+	return tool.Call(ctx, c, progress)
+}
+
+// end writes how the tool ended; cause is why its context had, if it had.
+func (e *execution) end(tools context.Context, output string, err, cause error) error {
+	e.mu.Lock()
+	partial := e.text
+	e.mu.Unlock()
+	sure, stop := e.t.sure(tools)
+	defer stop()
+	f := &port.Failure{Code: codeTimeout, Message: e.task.Call.Name + " took too long"}
+	switch {
+	case err == nil:
+		return e.t.finishSure(sure, e.task.Key, outcome{Output: cut(output, maxOutput)})
+	case errors.Is(cause, errOver):
+		return nil
+	case errors.Is(cause, errStopping) && !e.irreversible:
+		return errors.Join(errNotDone, e.t.release(sure, e.task.Key, e.worker))
+	case errors.Is(cause, errStopping):
+		f = &port.Failure{Code: codeInterrupted, Message: "the program was ended, and it is not known whether " + e.task.Call.Name + " was done"}
+	case errors.Is(cause, context.DeadlineExceeded):
+	default:
+		return e.t.finishSure(sure, e.task.Key, outcome{Failure: failure(err)})
+	}
+	if own, ok := errors.AsType[*port.Failure](err); ok {
+		f.Partial = own.Partial
+	}
+	if f.Partial == "" {
+		f.Partial = partial
+	}
+	return e.t.finishSure(sure, e.task.Key, outcome{Failure: f})
+}
+
+// sure is for what has to be written even when the program ends: it lasts a while
+// longer than ctx.
+func (t *Tasks) sure(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		pause(longer, t.o.Grace+time.Second)
+		cancel()
+	})
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// listen ends the tool's context when the task has ended otherwise.
+func (e *execution) listen(ctx context.Context, end context.CancelCauseFunc) {
+	sub := e.t.watch.follow(e.task.Key)
+	defer e.t.watch.leave(sub)
+	for {
+		r, ok, err := e.t.read(ctx, e.task.Key)
+		if err == nil && (!ok || r.ended.Valid) {
+			end(errOver)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-sub.changed:
+		}
+	}
+}
+
+// say takes what the tool says of itself. It never waits: only the last text counts.
+func (e *execution) say(text string) {
+	e.mu.Lock()
+	e.text, e.number = cut(text, maxText), e.number+1
+	e.mu.Unlock()
+	ring(e.said)
+}
+
+// cut bounds a text, between two characters.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// notes write what the tool says until ctx ends, the last text for certain.
+func (e *execution) notes(ctx context.Context) {
+	sure := context.WithoutCancel(ctx) // a statement has a limit of its own
+	written := 0
+	write := func() {
+		e.mu.Lock()
+		text, number := e.text, e.number
+		e.mu.Unlock()
+		if number == written || text == "" {
+			return
+		}
+		if err := e.t.note(sure, e.task.Key, e.worker, text); err != nil {
+			e.t.o.Log.Warn("the progress of a task cannot be written", "task", e.task.Key, "err", err)
+			return
+		}
+		written = number
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			write()
+			return
+		case <-e.said:
+			write()
+			pause(ctx, noteEvery)
+		}
+	}
+}

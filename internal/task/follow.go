@@ -1,0 +1,96 @@
+package task
+
+import (
+	"context"
+	"time"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// Follow waits for a task's result. While the database does not answer it waits on.
+func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (string, error) {
+	if progress == nil {
+		progress = func(string) {}
+	}
+	sub := t.watch.follow(key)
+	defer t.watch.leave(sub)
+	f := follower{t: t, progress: progress, last: time.Now()}
+	life := time.NewTicker(t.o.Life)
+	defer life.Stop()
+	for {
+		r, ok, err := t.read(ctx, key)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil && t.closed.Load():
+			return "", fail("follow", key, err)
+		case err != nil:
+			t.o.Log.Warn("a task cannot be read, it is tried again", "task", key, "err", err)
+			if !pause(ctx, time.Second) {
+				return "", ctx.Err()
+			}
+			continue
+		case !ok && f.seen:
+			return "", &port.Failure{Code: codeCancelled, Message: "the task was called off"}
+		case !ok:
+			return "", &port.Failure{Code: codeNotFound, Message: "nobody knows this task"}
+		}
+		f.tell(r)
+		if r.ended.Valid {
+			return t.result(r)
+		}
+		t.endLate(ctx, r)
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-life.C:
+		case <-sub.changed:
+		}
+	}
+}
+
+// follower remembers what one has been told of a task.
+type follower struct {
+	t        *Tasks
+	progress func(string)
+	seen     bool
+	said     int64 // texts
+	beat     int64 // when something was told last
+	last     time.Time
+}
+
+// tell tells what is new, or that the worker lives.
+func (f *follower) tell(r row) {
+	now := time.Now()
+	switch {
+	case r.progress > f.said:
+		f.progress(f.t.lastText(r))
+	case r.beat != f.beat && f.seen && !r.ended.Valid && now.Sub(f.last) >= f.t.o.Life-poll:
+		f.progress("")
+	case f.seen:
+		return
+	}
+	f.seen, f.said, f.beat, f.last = true, r.progress, r.beat, now
+}
+
+// endLate ends a task whose limit is long over: its worker does not, there may be none.
+func (t *Tasks) endLate(ctx context.Context, r row) {
+	if t.o.Now().Sub(time.UnixMilli(r.deadline)) < 2*late {
+		return
+	}
+	if err := t.finish(ctx, r.key, outcome{Failure: timedOut(r.tool, t.lastText(r))}); err != nil {
+		t.o.Log.Warn("a task over its limit cannot be ended", "task", r.key, "err", err)
+	}
+}
+
+// result is what a task that has ended came to.
+func (t *Tasks) result(r row) (string, error) {
+	var end outcome
+	if err := t.vault.get("result", r.key, r.result, &end); err != nil {
+		return "", &port.Failure{Code: codeServerError, Message: "the result cannot be read: " + err.Error()}
+	}
+	if end.Failure != nil {
+		return "", end.Failure
+	}
+	return end.Output, nil
+}

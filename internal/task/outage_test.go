@@ -1,0 +1,128 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// warnings count what is logged of trouble.
+type warnings struct {
+	slog.Handler
+	n *atomic.Int64
+}
+
+func (w warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+func (w warnings) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "the tasks that run cannot be said to live" {
+		w.n.Add(1)
+	}
+	return nil
+}
+
+func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (w warnings) WithGroup(string) slog.Handler      { return w }
+
+// TestDatabaseAway: while the database is away the tools that run go on, nobody is
+// taken for dead, and what was done meanwhile is known when it is back.
+func TestDatabaseAway(t *testing.T) {
+	var beats atomic.Int64
+	o := Options{URL: server.Database(t), Grace: time.Millisecond, beat: 100 * time.Millisecond, Takeover: time.Second}
+	o.Log = slog.New(warnings{slog.DiscardHandler, &beats})
+	var works [2]*Tasks
+	var tools [2]*bench
+	for i := range works {
+		tools[i] = newBench()
+		o.Resolve = one(tools[i])
+		works[i] = opened(t, o)
+	}
+	working(t, works[0])
+	started(t, works[0], asked("k", "ship", "{}"))
+	started(t, works[0], asked("ends meanwhile", "ship", "{}"))
+	take(t, tools[0].begun)
+	take(t, tools[0].begun)
+	working(t, works[1])
+	wait := outcomes(t, works[1], []string{"k", "ends meanwhile"})
+
+	server.Halt(t)
+	until(t, "the signs of life have failed for longer than a takeover", func() bool { return beats.Load() > 15 })
+	tools[0].goOn <- "in the dark"
+	until(t, "one of the tools has ended", func() bool { return len(tools[0].goOn) == 0 })
+	server.Continue(t)
+	until(t, "the result is written", func() bool {
+		var n int
+		err := works[1].db.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM hocket_tasks WHERE ended IS NOT NULL").Scan(&n)
+		return err == nil && n == 1
+	})
+	tools[0].goOn <- "in the light"
+	got := wait()
+	if a, b := got["k"], got["ends meanwhile"]; a == b || a+b != "in the darkin the light" && a+b != "in the lightin the dark" {
+		t.Errorf("they ended with %q", got)
+	}
+	if n, m := len(tools[0].Calls()), len(tools[1].Calls()); n != 2 || m != 0 {
+		t.Errorf("called %d and %d times, expected 2 and 0", n, m)
+	}
+}
+
+// TestLineDead: a worker whose line is dead is taken for dead; what it does in the end
+// changes nothing.
+func TestLineDead(t *testing.T) {
+	o := Options{URL: server.Database(t), Grace: time.Millisecond, beat: 100 * time.Millisecond, Takeover: time.Second}
+	proxy, through := server.Proxy(t, o.URL)
+	cut, alive := newBench(), newBench()
+	far := o
+	far.URL, far.Resolve = through, one(cut)
+	o.Resolve = one(alive)
+	far.Log = slog.New(slog.DiscardHandler)
+	a, b := opened(t, far), opened(t, o)
+	working(t, a)
+	started(t, b, asked("repeatable", "work", "{}"))
+	started(t, b, asked("irreversible", "ship", "{}"))
+	take(t, cut.begun)
+	take(t, cut.begun)
+	working(t, b)
+	for _, key := range []string{"repeatable", "irreversible"} {
+		until(t, "what it says is written", func() bool { return said(t, b, key) })
+	}
+	proxy.Die()
+	if f := wantFailure(t, b, "irreversible", codeInterrupted); f.Partial != "begun {}" {
+		t.Errorf("%+v", f)
+	}
+	take(t, alive.begun)
+	alive.goOn <- "by the living"
+	wantOutput(t, b, "repeatable", "by the living")
+	proxy.Revive()
+	for range 2 {
+		if err := take(t, cut.ended); !errors.Is(err, errOver) {
+			t.Errorf("the context of the one that was cut ends with %v", err)
+		}
+	}
+	wantOutput(t, b, "repeatable", "by the living")
+	wantFailure(t, b, "irreversible", codeInterrupted)
+}
+
+// TestStopWithoutDatabase: a worker whose database is away can be stopped.
+func TestStopWithoutDatabase(t *testing.T) {
+	b := newBench()
+	o := Options{URL: server.Database(t), Resolve: one(b), Grace: time.Millisecond, Log: slog.New(slog.DiscardHandler)}
+	tasks := opened(t, o)
+	stop := working(t, tasks)
+	for _, tool := range []string{"work", "ship"} {
+		started(t, tasks, asked(tool, tool, "{}"))
+		take(t, b.begun)
+	}
+	server.Halt(t)
+	defer server.Continue(t)
+	b.goOn <- "nobody hears it"
+	until(t, "one of the tools has ended", func() bool { return len(b.goOn) == 0 })
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		stop()
+	}()
+	take(t, stopped)
+}

@@ -1,0 +1,168 @@
+package task
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cschleiden/go-workflows/backend"
+	"github.com/cschleiden/go-workflows/backend/sqlite"
+	"github.com/pressly/goose/v3"
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+)
+
+const (
+	// applicationID is in the header of the file, to tell it from the databases of
+	// other programs: "hoct".
+	applicationID = 0x686f6374
+	// fileVersion counts the schema as a whole, the engine's tables included.
+	fileVersion = 1
+	readers     = 4
+)
+
+// openFile opens the SQLite file, makes it, or brings it to the version of this
+// program.
+func openFile(ctx context.Context, o Options, worker string) (*database, error) {
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	// It holds what people said: nobody else may read it, nor the files beside it,
+	// which get its mode.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
+		return nil, err
+	}
+	if err := migrateFile(ctx, path); err != nil {
+		return nil, err
+	}
+	d := &database{}
+	if d.writer, err = connect(path, 1, "_txlock=immediate"); err != nil {
+		return nil, err
+	}
+	if d.reader, err = connect(path, readers, "_pragma=query_only(1)"); err != nil {
+		return nil, errors.Join(err, d.writer.Close())
+	}
+	var mode string
+	if err := d.writer.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil || mode != "wal" {
+		return nil, errors.Join(fmt.Errorf("the journal's mode is %q, expected wal: is the file on a local disk? %w", mode, err), d.close())
+	}
+	d.engine = sqlite.NewSqliteBackendWithDB(d.writer, sqlite.WithBackendOptions(engineOptions(o, worker)...))
+	return d, nil
+}
+
+// connect returns up to n connections to the file. What is deleted is overwritten. The
+// engine compares times as text: they are of one zone, or a lock would last an hour
+// longer when the summer ends.
+func connect(path string, n int, settings ...string) (*sql.DB, error) {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive's letter
+	}
+	const always = "_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)&_timezone=UTC&mode=rw"
+	u := url.URL{Scheme: "file", Path: path, RawQuery: strings.Join(append([]string{always}, settings...), "&")}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
+}
+
+// migrateFile brings the schema to fileVersion. Who does it is alone with the file:
+// the lock is kept until the connection is closed.
+func migrateFile(ctx context.Context, path string) error {
+	var refused error
+	err := retry(ctx, 10, func() error {
+		version, err := inspect(ctx, path)
+		if err == nil && version != fileVersion {
+			var db *sql.DB
+			if db, err = connect(path, 1, "_pragma=locking_mode(EXCLUSIVE)"); err == nil {
+				err = errors.Join(migrateAlone(ctx, db), db.Close())
+			}
+		}
+		if isBusy(err) {
+			return err
+		}
+		refused = err
+		return nil
+	})
+	return errors.Join(err, refused)
+}
+
+// isBusy tells that another process was in the way.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && (e.Code()&0xff == codes.SQLITE_BUSY || e.Code()&0xff == codes.SQLITE_LOCKED)
+}
+
+func migrateAlone(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT"); err != nil {
+		return fmt.Errorf("wait to be alone with the file: %w", err)
+	}
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+		return err
+	}
+	if err := dropAll(ctx, db); err != nil {
+		return err
+	}
+	if err := sqlite.NewSqliteBackendWithDB(db, sqlite.WithBackendOptions(backend.WithLogger(slog.New(slog.DiscardHandler)))).Migrate(); err != nil {
+		return err
+	}
+	if err := migrateOwn(ctx, db, goose.DialectSQLite3, "sqlite"); err != nil {
+		return err
+	}
+	_, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", fileVersion))
+	return err
+}
+
+// dropAll removes what a process has left that died while it made the tables: there
+// is no task in them yet.
+func dropAll(ctx context.Context, db *sql.DB) error {
+	var version int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version > 0 {
+		return err
+	}
+	tables, err := (&database{}).keys(ctx, db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+	if err != nil {
+		return err
+	}
+	for _, name := range tables {
+		if _, err := db.ExecContext(ctx, `DROP TABLE "`+strings.ReplaceAll(name, `"`, `""`)+`"`); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspect returns the version of a file. Another program's file and one of a newer
+// version are errors.
+func inspect(ctx context.Context, path string) (version int, err error) {
+	db, err := connect(path, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var app, tables int
+	if err := db.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&app, &version, &tables); err != nil {
+		return 0, err
+	}
+	switch {
+	case app != applicationID && (app != 0 || tables > 0):
+		return 0, errors.New("the file is the database of another program: expected tasks, or no file")
+	case version > fileVersion:
+		return 0, fmt.Errorf("the file has version %d, expected at most %d: a newer program has used it", version, fileVersion)
+	}
+	return version, nil
+}

@@ -1,0 +1,137 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cschleiden/go-workflows/client"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// Tasks are the tasks of a database. They are safe for concurrent use, of several
+// processes too.
+type Tasks struct {
+	o      Options
+	vault  vault
+	db     *database
+	engine *engine
+	client *client.Client
+	watch  *watch
+	name   string // of this process among the workers
+
+	attempts atomic.Int64 // counts them, for their names
+	running  atomic.Bool  // Run runs
+
+	mu    sync.Mutex            // guards calls
+	calls map[string]*execution // the tools that run here, by their worker
+
+	stop   context.CancelFunc
+	closed atomic.Bool
+	loops  sync.WaitGroup
+}
+
+var _ port.Tasks = (*Tasks)(nil)
+
+// Open opens the database of tasks, makes its tables, or brings them to the version
+// of this program. ctx bounds Open alone.
+func Open(ctx context.Context, o Options) (*Tasks, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	t := &Tasks{o: o.withDefaults(), watch: newWatch(), calls: make(map[string]*execution)}
+	var err error
+	if t.vault, err = newVault(o.Keys); err != nil {
+		return nil, err
+	}
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, err
+	}
+	t.name = hex.EncodeToString(id[:])
+	if o.Path != "" {
+		t.db, err = openFile(ctx, t.o, t.name)
+	} else {
+		t.db, err = openURL(ctx, t.o, t.name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tasks: open %s: %w", cmp.Or(o.Path, "the database"), err)
+	}
+	t.engine = newEngine(t.db.engine)
+	t.client = client.New(t.engine)
+	loops, stop := context.WithCancel(context.WithoutCancel(ctx)) // Close ends it
+	t.stop = stop
+	t.loops.Go(func() { t.pollAll(loops) })
+	if t.db.postgres {
+		t.loops.Go(func() { t.listen(loops) })
+	}
+	return t, nil
+}
+
+// Close ends the connections. It is called once, after Run has returned.
+func (t *Tasks) Close() error {
+	t.closed.Store(true)
+	t.stop()
+	t.loops.Wait()
+	if err := t.db.close(); err != nil {
+		return fmt.Errorf("tasks: close: %w", err)
+	}
+	return nil
+}
+
+// Cancel calls a task off, on whichever node it runs: there its tool's context ends.
+func (t *Tasks) Cancel(ctx context.Context, key string) error {
+	r, ok, err := t.read(ctx, key)
+	if err == nil && ok && !r.ended.Valid {
+		err = t.finish(ctx, key, outcome{Failure: t.calledOff(r)})
+	}
+	return fail("cancel", key, err)
+}
+
+// calledOff says what is known of a task that is called off.
+func (t *Tasks) calledOff(r row) *port.Failure {
+	f := &port.Failure{Code: codeCancelled, Message: r.tool + " was called off", Partial: t.lastText(r)}
+	if r.attempt > 0 && t.irreversible(r) {
+		f.Message += " while it ran, and it is not known whether it was done"
+	}
+	return f
+}
+
+// irreversible tells whether this process knows that a task's tool is.
+func (t *Tasks) irreversible(r row) bool {
+	if t.o.Resolve == nil {
+		return false
+	}
+	_, spec, err := t.find(r.agent, r.tool)
+	return err == nil && spec.Irreversible
+}
+
+// Settle forgets a task.
+func (t *Tasks) Settle(ctx context.Context, key string) error {
+	_, err := t.db.exec(ctx, `DELETE FROM hocket_tasks WHERE key = ?`, key)
+	t.watch.poke(key)
+	return fail("settle", key, err)
+}
+
+// Leave lets the tasks of a conversation wait for their caller, and forgets those
+// that have none.
+func (t *Tasks) Leave(ctx context.Context, conversation string) error {
+	if _, err := t.db.exec(ctx, `UPDATE hocket_tasks SET waiting = 1 WHERE conversation = ? AND caller IS NOT NULL`, conversation); err != nil {
+		return fail("leave", conversation, err)
+	}
+	keys, err := t.db.keys(ctx, t.db.writer, `DELETE FROM hocket_tasks WHERE conversation = ? AND caller IS NULL RETURNING key`, conversation)
+	t.watch.poke(keys...)
+	return fail("leave", conversation, err)
+}
+
+func fail(what, which string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("tasks: %s %q: %w", what, which, err)
+}
