@@ -4,10 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
+
+// noon is the time of the tests.
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func fake(names ...string) *porttest.Tool {
 	t := &porttest.Tool{}

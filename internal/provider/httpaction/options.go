@@ -24,8 +24,7 @@ const (
 type Options struct {
 	// Actions are those to carry out. The ones without HTTP are left to others.
 	Actions []dialog.Action
-	// Specs describe actions better than their files do, by name: the arguments that
-	// a schema there requires are asked for.
+	// Specs describe actions better than their files do, by name.
 	Specs map[string]port.ToolSpec
 	// Client sends the requests; one of its own, which follows no redirect to
 	// another host, if nil.

@@ -47,7 +47,7 @@ func New(o Options) (*Tool, error) {
 		if !ok {
 			spec = port.ToolSpec{
 				Name: a.Name, Description: a.Description, Schema: schema(a), Irreversible: !idempotent(a),
-				Confirm: a.RequiresConfirmation,
+				Confirm: a.RequiresConfirmation, Long: a.Long,
 			}
 		}
 		t.specs = append(t.specs, spec)
@@ -75,8 +75,8 @@ func schema(a *dialog.Action) []byte {
 // Specs are the actions there are.
 func (t *Tool) Specs() []port.ToolSpec { return t.specs }
 
-// Call sends one action's request and returns its outputs as a JSON object. The
-// call's ID goes with it as the header Idempotency-Key. A failure is a
+// Call sends one action's request and returns its outputs as a JSON object. Whether
+// its arguments fit the spec is checked before: see [toolset.Check]. The call's ID goes with it as the header Idempotency-Key. A failure is a
 // [*port.Failure]; nothing of a credential is in it.
 func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (string, error) {
 	a := t.actions[call.Name]
@@ -88,13 +88,6 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 	d.UseNumber()
 	if err := d.Decode(&inputs); err != nil {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: its inputs are no JSON object: %v", call.Name, err)}
-	}
-	if _, ok := t.o.Specs[a.Name]; ok {
-		for _, in := range a.Inputs {
-			if inputs[in.Name] == nil && !in.Optional {
-				return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: the argument %s is missing", a.Name, in.Name)}
-			}
-		}
 	}
 	timeout := a.HTTP.Timeout
 	if timeout == 0 {

@@ -126,7 +126,10 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%s, %v after %d requests", out, err, n.Load())
 	}
 	n.Store(0)
-	tl = tool(t, unavailable, strings.Replace(search, "idempotent: true", "idempotent: false", 1))
+	if tl.Specs()[0].Long {
+		t.Error("it is a delegate's work, and its file does not say so")
+	}
+	tl = tool(t, unavailable, strings.Replace(search, "idempotent: true", "idempotent: false\n    long: true", 1))
 	_, err = tl.Call(context.Background(), port.ToolCall{ID: "k", Name: "search", Arguments: `{"origin":"a"}`}, nil)
 	f, _ := errors.AsType[*port.Failure](err)
 	if f == nil || f.Code != conv.ClassServerError || n.Load() != 1 {
@@ -134,6 +137,8 @@ func TestRetries(t *testing.T) {
 	}
 	if s := tl.Specs(); !s[0].Irreversible {
 		t.Error("it may run for a turn that is taken back")
+	} else if !s[0].Long {
+		t.Error("it is no delegate's work, and its file says so")
 	}
 }
 

@@ -2,13 +2,12 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -40,7 +39,7 @@ func NewActions(tools *Tools, actions []dialog.Action) (*Actions, error) {
 		}
 		m.byKey[a.Name] = a
 		s := t.spec
-		s.Name, s.Confirm = a.Name, a.RequiresConfirmation || s.Confirm
+		s.Name, s.Confirm, s.Long = a.Name, a.RequiresConfirmation || s.Confirm, a.Long || s.Long
 		s.Irreversible = s.Irreversible && !a.Idempotent
 		if a.Description != "" {
 			s.Description = a.Description
@@ -68,56 +67,5 @@ func (m *Actions) Call(ctx context.Context, call port.ToolCall, progress func(st
 	if err != nil {
 		return "", err
 	}
-	return mapped(a, text)
-}
-
-// mapped makes a result the outputs that an action declares.
-func mapped(a *dialog.Action, text string) (string, error) {
-	var result any
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&result); err != nil || d.More() {
-		result = text // words, no JSON
-	}
-	object, isObject := result.(map[string]any)
-	outputs := object
-	switch {
-	case len(a.MCP.Outputs) > 0:
-		outputs = make(map[string]any, len(a.MCP.Outputs))
-		for name, path := range a.MCP.Outputs {
-			v, ok := at(result, path)
-			if !ok {
-				return "", toolError("action %s: the result has no %s", a.Name, path)
-			}
-			outputs[name] = v
-		}
-	case !isObject:
-		name := "result"
-		if len(a.Outputs) == 1 {
-			name = a.Outputs[0]
-		}
-		outputs = map[string]any{name: result}
-	}
-	b, err := json.Marshal(outputs)
-	if err != nil {
-		return "", toolError("action %s: the result is no JSON", a.Name)
-	}
-	return string(b), nil
-}
-
-// at is what a path of keys leads to; "." is the whole.
-func at(v any, path string) (any, bool) {
-	if path == "." {
-		return v, true
-	}
-	for key := range strings.SplitSeq(path, ".") {
-		object, ok := v.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if v, ok = object[key]; !ok {
-			return nil, false
-		}
-	}
-	return v, true
+	return toolset.Outputs(a, a.MCP.Outputs, text)
 }

@@ -4,9 +4,9 @@
 // protocol's reference and follows its versions.
 //
 // The package decides which of a server's tools are offered and under which name,
-// whether arguments fit their schema, when a server that has ended is started
-// again, and when one that does not answer is given up. It never decides whether a
-// tool should run, never runs a call twice, and never shortens a result: the
+// when a server that has ended is started again, and when one that does not answer
+// is given up. It never decides whether a tool should run or whether arguments fit
+// (package toolset does), never runs a call twice, and never shortens a result: the
 // machine does (limits.result_chars).
 //
 // Ownership: [Tools] owns the processes and connections, and each server has one

@@ -12,6 +12,7 @@ import (
 // The defaults of [Options] and [Server].
 const (
 	DefaultTimeout      = 30 * time.Second
+	DefaultLongTimeout  = 5 * time.Minute
 	DefaultStartTimeout = 30 * time.Second
 	DefaultBackoff      = 500 * time.Millisecond
 	longestBackoff      = 30 * time.Second
@@ -23,8 +24,8 @@ const (
 	maxResult      = 1 << 20 // bytes of one result
 	maxMessage     = 8 << 20 // bytes of one message of a server
 	maxProgress    = 500     // bytes of one line of progress
+	maxPartial     = 4000    // bytes of what a server has said on its way
 	maxDescription = 4 << 10
-	maxSchema      = 256 << 10
 	maxFailure     = 500 // bytes of what a failure quotes
 )
 
@@ -67,7 +68,7 @@ type Server struct {
 	Policies []Policy
 
 	StartTimeout time.Duration // of a start, the listing of the tools included
-	Timeout      time.Duration // of a call
+	Timeout      time.Duration // of a call; 30 s if 0, 5 min for a long tool
 }
 
 // Policy is what the installation knows about one tool.
@@ -157,9 +158,6 @@ func (o Options) withDefaults() Options {
 	o.Servers = slices.Clone(o.Servers)
 	for i := range o.Servers {
 		s := &o.Servers[i]
-		if s.Timeout == 0 {
-			s.Timeout = DefaultTimeout
-		}
 		if s.StartTimeout == 0 {
 			s.StartTimeout = DefaultStartTimeout
 		}

@@ -19,7 +19,11 @@ func output(tool string, r *sdk.CallToolResult) (string, error) {
 		if text == "" {
 			text = "the tool reports an error and says no more"
 		}
-		return "", &port.Failure{Code: conv.ClassToolError, Message: cut(text, maxFailure)}
+		f := &port.Failure{Code: conv.ClassToolError, Message: cut(text, maxFailure)}
+		if len(text) > maxFailure {
+			f.Partial = cut(text, maxResult)
+		}
+		return "", f
 	}
 	if r.NeedsInput() {
 		return "", toolError("%s asks for more input, which is not supported", tool)
@@ -64,17 +68,18 @@ func texts(content []sdk.Content) string {
 }
 
 // progressText is a notification of progress in words.
-func progressText(p *sdk.ProgressNotificationParams) string {
+func progressText(p *sdk.ProgressNotificationParams) update {
 	switch {
 	case p.Message != "":
-		return cut(oneLine(strings.ToValidUTF8(p.Message, "?")), maxProgress)
+		message := strings.ToValidUTF8(p.Message, "?")
+		return update{cut(oneLine(message), maxProgress), cut(message, maxPartial)}
 	case p.Total > 0:
-		return fmt.Sprintf("%.0f%%", max(0, min(100, 100*p.Progress/p.Total)))
+		return update{text: fmt.Sprintf("%.0f%%", max(0, min(100, 100*p.Progress/p.Total)))}
 	default:
-		return ""
+		return update{}
 	}
 }
 
-func toolError(format string, args ...any) error {
+func toolError(format string, args ...any) *port.Failure {
 	return &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf(format, args...)}
 }

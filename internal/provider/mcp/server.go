@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hocketvoice/hocket/internal/process"
 )
 
 // server keeps one server running. Its methods are safe for concurrent use.
@@ -30,7 +33,7 @@ type server struct {
 	upc   chan struct{}
 	tools []tool
 	last  error // of the last start that failed
-	hears map[string]chan<- string
+	hears map[string]chan<- update
 }
 
 // signOfLife is how long a server may take to answer to its name.
@@ -39,7 +42,7 @@ const signOfLife = 2 * time.Second
 // link is one connection.
 type link struct {
 	session *sdk.ClientSession
-	process *process // nil for HTTP
+	process *process.Process // nil for HTTP
 }
 
 // tool is one tool as it is offered.
@@ -47,13 +50,12 @@ type tool struct {
 	name   string // the server's own
 	policy Policy
 	spec   spec
-	schema *schema
 }
 
 func newServer(o *Options, s *Server) (*server, error) {
 	v := &server{
 		o: o, s: s, changed: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
-		upc: make(chan struct{}), hears: make(map[string]chan<- string),
+		upc: make(chan struct{}), hears: make(map[string]chan<- update),
 	}
 	for _, name := range append(slices.Clone(s.Env), s.KeyEnv) {
 		if name == "" {
@@ -150,7 +152,7 @@ func (v *server) up(l *link) {
 // end closes a connection and, with it, the process.
 func (l *link) end() {
 	if l.process != nil {
-		l.process.end() // first: the session's Close waits for a server that hangs
+		l.process.End() // first: the session's Close waits for a server that hangs
 	}
 	_ = l.session.Close() // it is given up
 }
@@ -199,7 +201,7 @@ func (v *server) start(ctx context.Context) (*link, error) {
 		said := ""
 		l.end()
 		if l.process != nil {
-			said = l.process.said()
+			said = l.process.Said()
 		}
 		return nil, v.failed("list the tools", err, said)
 	}
@@ -241,16 +243,30 @@ func (v *server) connect(ctx context.Context) (*link, error) {
 		}
 		return &link{session: session}, nil
 	}
-	p, err := startProcess(v.s, v.o.Getenv, v.o.Grace)
+	p, err := process.Start(process.Options{
+		Command: v.s.Command, Args: v.s.Args, Dir: v.s.Dir, Env: v.s.Env, Getenv: v.o.Getenv, Grace: v.o.Grace,
+	})
 	if err != nil {
 		return nil, v.failed("run it", err, "")
 	}
-	session, err := v.client.Connect(ctx, &sdk.IOTransport{Reader: p, Writer: p, MaxLineLength: maxMessage}, nil)
+	session, err := v.client.Connect(ctx, &sdk.IOTransport{Reader: ended{p.Stdout, p}, Writer: ended{p.Stdin, p}, MaxLineLength: maxMessage}, nil)
 	if err != nil {
-		p.end()
-		return nil, v.failed("connect to it", err, p.said())
+		p.End()
+		return nil, v.failed("connect to it", err, p.Said())
 	}
 	return &link{session: session, process: p}, nil
+}
+
+// ended is a stream of a process, whose end is the process's.
+type ended struct {
+	*os.File
+	process *process.Process
+}
+
+// Close ends the process.
+func (e ended) Close() error {
+	e.process.End()
+	return nil
 }
 
 // connected is the connection, when there is one.
@@ -289,7 +305,7 @@ func (v *server) offered() []tool {
 }
 
 // hear has progress for a call go to a channel, until it is nil.
-func (v *server) hear(call string, to chan<- string) {
+func (v *server) hear(call string, to chan<- update) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if to == nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,6 +56,7 @@ type (
 // testServer has a tool for each thing that a server may do.
 func testServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	var calledOff atomic.Int64
 	text := func(t string) *sdk.CallToolResult {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: t}}}
 	}
@@ -79,6 +81,26 @@ func testServer() *sdk.Server {
 		func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 			<-ctx.Done()
 			return nil, nil, ctx.Err()
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "delegate"}, // it tells what it does, and waits
+		func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			for i, words := range []string{"found one", "", "found two"} {
+				p := &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 4, Message: words}
+				if err := r.Session.NotifyProgress(ctx, p); err != nil {
+					return nil, nil, err
+				}
+			}
+			<-ctx.Done()
+			calledOff.Add(1)
+			return nil, nil, ctx.Err()
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "called_off"}, // how often it was
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return text(fmt.Sprint(calledOff.Load())), nil, nil
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "verbose"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return nil, nil, errors.New(strings.Repeat("bad ", 200))
 		})
 	sdk.AddTool(s, &sdk.Tool{Name: "freeze"}, // it no longer answers anything
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {

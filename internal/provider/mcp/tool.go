@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -112,7 +113,8 @@ func (t *Tools) Specs() []port.ToolSpec {
 	return all
 }
 
-// Call checks the arguments, runs a tool once and returns its result. A failure is
+// Call runs a tool once and returns its result. Its arguments are taken as they are:
+// see [toolset.Check]. A failure is
 // a [*port.Failure]; nothing of a credential is in it.
 func (t *Tools) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	for _, v := range t.servers {
@@ -179,14 +181,11 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	args, err := tool.schema.check(call.Arguments)
+	args, err := object(call.Arguments)
 	if err != nil {
 		return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: %v", tool.spec.Name, err)}
 	}
-	limit := tool.policy.Timeout
-	if limit == 0 {
-		limit = v.s.Timeout
-	}
+	limit := v.limit(tool.policy)
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -197,9 +196,9 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 	defer t.running.Done()
 	l, err := v.connected(ctx)
 	if err != nil {
-		return "", t.failure(caller, v, nil, tool, limit, err)
+		return "", t.failure(caller, v, nil, tool, limit, err, "")
 	}
-	news := make(chan string, 16)
+	news := make(chan update, 16)
 	params := &sdk.CallToolParams{Name: tool.name, Arguments: args, Meta: sdk.Meta{keyName: call.ID}}
 	if progress != nil {
 		params.SetProgressToken(number)
@@ -212,26 +211,81 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 		result, err := l.session.CallTool(ctx, params)
 		answers <- answer{result, err}
 	})
+	var said partial
 	for {
 		select {
-		case text := <-news:
-			progress(text)
+		case u := <-news:
+			said.add(u.message)
+			progress(u.text)
 		case a := <-answers:
 			if a.err != nil {
-				return "", t.failure(caller, v, l, tool, limit, a.err)
+				return "", t.failure(caller, v, l, tool, limit, a.err, said.rest(news))
 			}
 			return output(tool.spec.Name, a.result)
 		case <-ctx.Done():
-			return "", t.failure(caller, v, l, tool, limit, ctx.Err())
+			return "", t.failure(caller, v, l, tool, limit, ctx.Err(), said.rest(news))
 		}
 	}
 }
 
-// failure words an error of a call. The caller's own end is the caller's error.
-func (t *Tools) failure(caller context.Context, v *server, l *link, tool tool, limit time.Duration, err error) error {
-	if end := caller.Err(); end != nil {
-		return end
+// limit is the time of a call. A delegated agent has more where nobody says.
+func (v *server) limit(p Policy) time.Duration {
+	switch {
+	case p.Timeout > 0:
+		return p.Timeout
+	case v.s.Timeout > 0:
+		return v.s.Timeout
+	case p.Long:
+		return DefaultLongTimeout
+	default:
+		return DefaultTimeout
 	}
+}
+
+// update is progress: text for people, and the server's own message.
+type update struct{ text, message string }
+
+// partial is what a server has said on its way: the protocol has no other parts of
+// a result.
+type partial []byte
+
+func (p *partial) add(message string) {
+	if message == "" {
+		return
+	}
+	if len(*p) > 0 {
+		*p = append(*p, '\n')
+	}
+	*p = append(*p, message...)
+	if over := len(*p) - maxPartial; over > 0 {
+		*p = append((*p)[:0], (*p)[over:]...)
+	}
+}
+
+// rest is all of it, with what nobody has told yet.
+func (p *partial) rest(news <-chan update) string {
+	for {
+		select {
+		case u := <-news:
+			p.add(u.message)
+		default:
+			return strings.ToValidUTF8(string(*p), "")
+		}
+	}
+}
+
+// failure words an error of a call, with what the server has said on its way. The
+// caller's own end is the caller's error too.
+func (t *Tools) failure(caller context.Context, v *server, l *link, tool tool, limit time.Duration, err error, said string) error {
+	if caller.Err() != nil {
+		return toolset.Interrupted(caller, tool.spec.Name, said)
+	}
+	f := t.failed(v, l, tool, limit, err)
+	f.Partial = said
+	return f
+}
+
+func (t *Tools) failed(v *server, l *link, tool tool, limit time.Duration, err error) *port.Failure {
 	_, answered := errors.AsType[*jsonrpc.Error](err)
 	if answered || l == nil && !errors.Is(err, context.DeadlineExceeded) {
 		return toolError("%s: %s", tool.spec.Name, cut(v.hide(oneLine(err.Error())), maxFailure))
@@ -276,7 +330,7 @@ func (v *server) tool(t *sdk.Tool) (tool, error) {
 	if !names.MatchString(name) {
 		return tool{}, fmt.Errorf("its name is not 1 to 64 letters, digits, - or _: leave it out with allow")
 	}
-	s, err := newSchema(t.InputSchema)
+	schema, err := newSchema(t.InputSchema)
 	if err != nil {
 		return tool{}, fmt.Errorf("its schema: %w", err)
 	}
@@ -289,9 +343,9 @@ func (v *server) tool(t *sdk.Tool) (tool, error) {
 		description = t.Title
 	}
 	return tool{
-		name: t.Name, policy: p, schema: s,
+		name: t.Name, policy: p,
 		spec: spec{
-			Name: name, Description: cut(strings.ToValidUTF8(description, "?"), maxDescription), Schema: s.text,
+			Name: name, Description: cut(strings.ToValidUTF8(description, "?"), maxDescription), Schema: schema,
 			Long: p.Long, Irreversible: p.Irreversible || !harmless, Confirm: p.Confirm,
 		},
 	}, nil

@@ -4,7 +4,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -32,17 +32,27 @@ func serveHTTP(t *testing.T, h http.Handler) string {
 // called is what a tool answers.
 func called(t testing.TB, tool port.Tool, name, arguments string) string {
 	t.Helper()
-	out, err := tool.Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
+	out, err := checked(t, tool).Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return out
 }
 
+// checked is a tool as conversations have it: with its arguments checked.
+func checked(t testing.TB, tool port.Tool) port.Tool {
+	t.Helper()
+	c, err := toolset.Check(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // refused is the failure of a call.
 func refused(t testing.TB, tool port.Tool, name, arguments, code string, parts ...string) {
 	t.Helper()
-	out, err := tool.Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
+	out, err := checked(t, tool).Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
 	f, ok := errors.AsType[*port.Failure](err)
 	if !ok || f.Code != code {
 		t.Fatalf("%s: %q, error %v, expected %s", name, out, err, code)
@@ -166,24 +176,105 @@ func TestPolicies(t *testing.T) {
 	called(t, tools, "a_echo", `{"text":"the server lives"}`)
 }
 
+// transports are the test server behind each of them.
+func transports(t *testing.T, change func(*Server)) map[string]*Tools {
+	t.Helper()
+	web := Server{Name: "web", URL: overHTTP(t, "")}
+	change(&web)
+	return map[string]*Tools{"a process": opened(t, self(t, "1", change)), "HTTP": opened(t, web)}
+}
+
 // TestProgress: what a long tool says on its way is heard in its order, and never
 // after the end of the call.
 func TestProgress(t *testing.T) {
-	tools := opened(t, self(t, "1", nil))
-	for range 20 {
-		var heard []string
-		out, err := tools.Call(t.Context(), port.ToolCall{Name: "work", Arguments: `{}`}, func(text string) { heard = append(heard, text) })
-		if err != nil || out != "done" {
-			t.Fatalf("%q, error %v", out, err)
+	for name, tools := range transports(t, func(s *Server) { s.Policies = []Policy{{Tool: "work", Long: true}} }) {
+		whole := false
+		for range 20 {
+			var heard []string
+			out, err := tools.Call(t.Context(), port.ToolCall{Name: "work", Arguments: `{}`}, func(text string) { heard = append(heard, text) })
+			if err != nil || out != "done" {
+				t.Fatalf("%s: %q, error %v", name, out, err)
+			}
+			if !slices.Equal(heard, []string{"25%", "reading the file", "75%"}[:len(heard)]) {
+				t.Fatalf("%s: heard %q", name, heard)
+			}
+			if whole = len(heard) == 3; whole {
+				break
+			}
 		}
-		if !slices.Equal(heard, []string{"25%", "reading the file", "75%"}[:len(heard)]) {
-			t.Fatalf("heard %q", heard)
-		}
-		if len(heard) == 3 {
-			return
+		if !whole {
+			t.Errorf("%s: no call was heard to its end", name)
 		}
 	}
-	t.Error("no call was heard to its end")
+}
+
+// TestCalledOff: the end of a long call, by its caller or by the clock, is told to
+// the server, and what it has said by then is kept.
+func TestCalledOff(t *testing.T) {
+	limited := func(limit time.Duration) map[string]*Tools {
+		return transports(t, func(s *Server) { s.Policies = []Policy{{Tool: "delegate", Long: true, Timeout: limit}} })
+	}
+	for name, tools := range limited(time.Minute) {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := tools.Call(ctx, port.ToolCall{Name: "delegate", Arguments: `{}`}, func(text string) {
+			if text == "found two" {
+				cancel()
+			}
+		})
+		cancel()
+		f, ok := errors.AsType[*port.Failure](err)
+		if !ok || !errors.Is(err, context.Canceled) || f.Code != "CANCELLED" || f.Partial != "found one\nfound two" {
+			t.Errorf("%s: error %v, failure %+v", name, err, f)
+		}
+		waitFor(t, tools, "1")
+	}
+	for name, tools := range limited(2 * time.Second) {
+		_, err := tools.Call(t.Context(), port.ToolCall{Name: "delegate", Arguments: `{}`}, func(string) {})
+		f, ok := errors.AsType[*port.Failure](err)
+		if want := (port.Failure{Code: conv.ClassNetworkTimeout, Message: "delegate: no answer within 2s", Partial: "found one\nfound two"}); !ok || *f != want {
+			t.Errorf("%s: error %v, failure %+v", name, err, f)
+		}
+		waitFor(t, tools, "1")
+	}
+}
+
+// waitFor waits until the server has heard that so many calls were called off.
+func waitFor(t *testing.T, tools *Tools, n string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); called(t, tools, "called_off", `{}`) != n; {
+		if time.Now().After(end) {
+			t.Fatalf("the server has not heard of %s calls that were called off", n)
+		}
+	}
+}
+
+// TestLongFailure: what a tool says of its failure is kept, when it is long.
+func TestLongFailure(t *testing.T) {
+	tools := opened(t, self(t, "1", nil))
+	_, err := tools.Call(t.Context(), port.ToolCall{Name: "verbose", Arguments: `{}`}, nil)
+	f, ok := errors.AsType[*port.Failure](err)
+	if whole := strings.Repeat("bad ", 200); !ok || len(f.Message) > maxFailure+3 || f.Partial != whole {
+		t.Errorf("%v, %+v", err, f)
+	}
+}
+
+// TestLimits: a call's time is the tool's, else the server's, else by its kind.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		server time.Duration
+		policy Policy
+		want   time.Duration
+	}{
+		{0, Policy{}, 30 * time.Second},
+		{0, Policy{Long: true}, 5 * time.Minute},
+		{time.Minute, Policy{Long: true}, time.Minute},
+		{time.Minute, Policy{Timeout: time.Second}, time.Second},
+	} {
+		v := &server{s: &Server{Timeout: c.server}}
+		if got := v.limit(c.policy); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
 }
 
 // TestServerEnds: a call that a server dies in fails, and the next one finds it
@@ -334,6 +425,7 @@ func TestActions(t *testing.T) {
   plain: {inputs: [n], mcp: {server: test, tool: sum}}
   say: {description: Says it, inputs: [text], outputs: [said], idempotent: true, requires_confirmation: true, mcp: {server: test, tool: echo}}
   lost: {inputs: [n], mcp: {server: test, tool: sum, outputs: {twice: deep.sum}}}
+  slow: {long: true, mcp: {server: test, tool: hang}}
   elsewhere: {http: {url: "http://x"}}
 `))
 	if err != nil {
@@ -356,6 +448,9 @@ func TestActions(t *testing.T) {
 		if s.Name == "say" && (!s.Confirm || s.Irreversible || s.Description != "Says it") {
 			t.Errorf("%+v", s)
 		}
+		if s.Long != (s.Name == "slow") {
+			t.Errorf("%s: long %v", s.Name, s.Long)
+		}
 	}
 	for text, want := range map[string]string{
 		"  a: {mcp: {server: tets, tool: sum}}\n": `action a: no MCP server is called "tets": the config has test`,
@@ -368,45 +463,6 @@ func TestActions(t *testing.T) {
 	if _, err := NewActions(nil, parse("  a: {mcp: {server: test, tool: sum}}\n")); err == nil || !strings.Contains(err.Error(), "the config has none") {
 		t.Errorf("without servers: %v", err)
 	}
-}
-
-// FuzzArguments: whatever a model writes is checked or refused.
-func FuzzArguments(f *testing.F) {
-	s, err := newSchema(map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer", "maximum": 9}}, "required": []string{"n"}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(`{"n":1}`)
-	f.Add(`{"n":10}`)
-	f.Add(`[`)
-	f.Fuzz(func(t *testing.T, arguments string) {
-		object, err := s.check(arguments)
-		if err != nil {
-			if len(err.Error()) > 2*maxFailure {
-				t.Errorf("%d bytes: %v", len(err.Error()), err)
-			}
-			return
-		}
-		if _, ok := object["n"].(json.Number); !ok {
-			t.Errorf("%q is taken: %v", arguments, object)
-		}
-	})
-}
-
-// FuzzSchema: whatever a server gives as a schema is one or is refused.
-func FuzzSchema(f *testing.F) {
-	f.Add(`{"type":"object"}`, `{}`)
-	f.Add(`{"$ref":"http://127.0.0.1:1/x"}`, `{}`)
-	f.Add(`{"$ref":"#"}`, `{"a":1}`)
-	f.Fuzz(func(t *testing.T, text, arguments string) {
-		var v any
-		if json.Unmarshal([]byte(text), &v) != nil {
-			return
-		}
-		if s, err := newSchema(v); err == nil {
-			_, _ = s.check(arguments)
-		}
-	})
 }
 
 // BenchmarkCall is a call of a process's tool with its checks. Goal: below 1 ms.

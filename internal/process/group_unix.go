@@ -1,6 +1,6 @@
 //go:build unix
 
-package mcp
+package process
 
 import (
 	"os/exec"
@@ -9,7 +9,10 @@ import (
 
 // ownGroup makes a process the leader of a group, so that what it starts can be
 // ended with it.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
+}
 
 // terminateGroup asks a process and what it has started to end.
 func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // it may have ended

@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package process
+
+import "syscall"
+
+// endWithParent does nothing where the system has no such signal.
+func endWithParent(*syscall.SysProcAttr) {}

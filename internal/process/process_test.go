@@ -1,0 +1,163 @@
+//go:build unix
+
+package process
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// parentEnv makes the test's program one that starts another and waits.
+const parentEnv = "HOCKET_PROCESS_TEST_PARENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(parentEnv) == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	p, err := Start(Options{Command: "sleep", Args: []string{"300"}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(p.cmd.Process.Pid) //nolint:forbidigo // it is a program of its own here
+	<-p.Waited()
+}
+
+func started(t *testing.T, o Options) *Process {
+	t.Helper()
+	o.Grace = 200 * time.Millisecond
+	p, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Terminate)
+	return p
+}
+
+// TestEnd: a program that reads to the end of its input ends by itself, another by
+// SIGTERM, and one that does not listen by SIGKILL.
+func TestEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		end    func(*Process)
+		want   string
+	}{
+		"its input":       {"cat", (*Process).End, ""},
+		"its own status":  {"echo no luck >&2; exit 3", (*Process).End, "exit status 3"},
+		"asked":           {"sleep 300", (*Process).End, "signal: terminated"},
+		"asked at once":   {"sleep 300", (*Process).Terminate, "signal: terminated"},
+		"made to":         {"trap '' TERM; while :; do sleep 300; done", (*Process).End, "signal: killed"},
+		"made to at once": {"trap '' TERM; echo; while :; do sleep 300; done", (*Process).Terminate, "signal: killed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := started(t, Options{Command: "sh", Args: []string{"-c", c.script}})
+			if strings.Contains(c.script, "echo;") { // it does not listen by now
+				if _, err := bufio.NewReader(p.Stdout).ReadString('\n'); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if strings.Contains(c.script, "exit") {
+				<-p.Waited()
+			}
+			c.end(p)
+			if err := p.Err(); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+				t.Errorf("it has ended with %v", err)
+			}
+			if name == "its own status" && p.Said() != "no luck" {
+				t.Errorf("it says %q", p.Said())
+			}
+			c.end(p) // again
+		})
+	}
+}
+
+// TestStreams: what is written arrives, and the environment is what it is said to be.
+func TestStreams(t *testing.T) {
+	env := func(name string) (string, bool) {
+		return "of " + name, name == "HOME" || name == "GIVEN" || name == "OTHER"
+	}
+	p := started(t, Options{Command: "/bin/sh", Args: []string{"-c", "cat; /usr/bin/env"}, Env: []string{"GIVEN"}, Set: []string{"SET=1"}, Getenv: env})
+	if _, err := p.Stdin.WriteString("hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(p.Stdout)
+	text := string(out)
+	if err != nil || !strings.HasPrefix(text, "hello\n") || !strings.Contains(text, "HOME=of HOME\n") || !strings.Contains(text, "GIVEN=of GIVEN\n") ||
+		!strings.Contains(text, "SET=1\n") || strings.Contains(text, "OTHER") {
+		t.Errorf("%q, error %v", text, err)
+	}
+	if _, err := Start(Options{Command: "no-such-program"}); err == nil || err.Error() != "no-such-program: executable file not found in $PATH" {
+		t.Errorf("%v", err)
+	}
+	if _, err := Start(Options{Command: "sh", Dir: "/no/such"}); err == nil {
+		t.Error("it runs nowhere")
+	}
+}
+
+// TestTail: the last words are kept, whatever comes before.
+func TestTail(t *testing.T) {
+	var said tail
+	for _, text := range []string{strings.Repeat("x", 10*maxSaid), "the\n\xff", "end "} {
+		if n, err := said.Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("%d, error %v", n, err)
+		}
+	}
+	if text := said.String(); !strings.HasSuffix(text, "xthe ?end") || len(text) > maxSaid {
+		t.Errorf("%d bytes, %q", len(text), text)
+	}
+}
+
+// TestParentDies: a program whose parent is killed is asked to end.
+func TestParentDies(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells a process that its parent has died")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.CommandContext(t.Context(), self)
+	parent.Env = append(os.Environ(), parentEnv+"=1")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // it was killed
+	for end := time.Now().Add(5 * time.Second); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); {
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("it still runs")
+		}
+	}
+}

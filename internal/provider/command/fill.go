@@ -1,0 +1,82 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// fill puts a call's arguments where a program finds them. It refuses what the
+// program could take for something else.
+func (p *Program) fill(arguments string) (args []string, stdin string, err error) {
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	var values map[string]any
+	d := json.NewDecoder(strings.NewReader(arguments))
+	d.UseNumber()
+	if err := d.Decode(&values); err != nil || values == nil || d.More() {
+		return nil, "", errors.New("the arguments are no JSON object")
+	}
+	free := false // behind "--" nothing is an option
+	for _, a := range p.Args {
+		text, there := fillText(a, values)
+		if !there {
+			continue
+		}
+		if strings.ContainsRune(text, 0) {
+			return nil, "", fmt.Errorf("the value of %s has a zero byte", a)
+		}
+		if !free && strings.HasPrefix(a, "{") && strings.HasPrefix(text, "-") && !number(text) {
+			return nil, "", fmt.Errorf("the value of %s begins with -, which the program would take for an option", a)
+		}
+		free = free || a == "--"
+		args = append(args, text)
+	}
+	switch p.Stdin {
+	case "none":
+	case "json":
+		line, err := json.Marshal(values)
+		if err != nil {
+			return nil, "", errors.New("the arguments are no JSON object")
+		}
+		stdin = string(line) + "\n"
+	default:
+		stdin, _ = fillText(p.Stdin, values)
+	}
+	return args, stdin, nil
+}
+
+// fillText fills in {name}. A text that is one name and nothing else, without a
+// value, is not there.
+func fillText(text string, values map[string]any) (filled string, there bool) {
+	if m := place.FindString(text); m == text && m != "" && values[m[1:len(m)-1]] == nil {
+		return "", false
+	}
+	return place.ReplaceAllStringFunc(text, func(m string) string { return plain(values[m[1:len(m)-1]]) }), true
+}
+
+// plain is a value as it stands in a text.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	default:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	}
+}
+
+// number reports whether a text is a JSON number, which no option is.
+func number(text string) bool {
+	var n json.Number
+	return json.Unmarshal([]byte(text), &n) == nil && n != ""
+}

@@ -1,0 +1,120 @@
+//go:build unix
+
+package command
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// childEnv makes the test's program a child that does what its arguments say.
+const childEnv = "HOCKET_COMMAND_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	os.Exit(child(os.Args[1:]))
+}
+
+// child is a program as others might write it, with its status.
+func child(args []string) int {
+	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
+	switch args[0] {
+	case "say": // each argument is a line
+		for _, line := range args[1:] {
+			say("%s", line)
+		}
+	case "cat": // a file's lines, as another program has written them
+		b, err := os.ReadFile(args[1])
+		if err != nil {
+			panic(err)
+		}
+		_, _ = os.Stdout.Write(b)
+	case "exit":
+		fmt.Fprintln(os.Stderr, "no disk,", os.Getenv("TEST_KEY"))
+		say(`{"type":"partial","output":"half"}`)
+		return 3
+	case "plain": // words, and a status
+		say("one\ntwo")
+		if args[1] != "0" {
+			return 7
+		}
+	case "input": // what it is given, until its end
+		b, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			panic(err)
+		}
+		say(`{"type":"result","output":%q}`, strings.Join(args[1:], "|")+" < "+string(b))
+	case "environment":
+		say(`{"type":"result","output":%q}`, strings.Join(os.Environ(), "\n"))
+	case "deaf": // it reads nothing
+		say(`{"type":"result","output":"I did not listen"}`)
+	case "flood":
+		w := bufio.NewWriter(os.Stdout)
+		for {
+			if _, err := w.WriteString(`{"type":"progress","text":"` + strings.Repeat("x", 1000) + `"}` + "\n"); err != nil {
+				return 1
+			}
+		}
+	case "longline":
+		_, _ = os.Stdout.WriteString(strings.Repeat("x", maxLine+1))
+		block()
+	case "stubborn": // it wants to live
+		signal.Ignore(syscall.SIGTERM)
+		say(`{"type":"partial","output":"half"}`)
+		say(`{"type":"progress","text":"%d"}`, os.Getpid())
+		block()
+	case "polite": // it says what it has when it is told to go
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		say(`{"type":"progress","text":"%d"}`, os.Getpid())
+		<-asked
+		say(`{"type":"partial","output":"nearly"}`)
+	case "lingers": // it has a result, and stays
+		say(`{"type":"result","output":"early"}`)
+		signal.Ignore(syscall.SIGTERM)
+		block()
+	case "family": // it starts one that starts one, and waits, or leaves them behind
+		cmd := exec.Command(os.Args[0], "stubborn") //nolint:gosec // this very program
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
+		if args[1] == "waits" {
+			_ = cmd.Wait()
+		}
+		if args[1] == "result" {
+			say(`{"type":"result","output":"%d"}`, cmd.Process.Pid)
+		}
+	case "deserter": // what it starts leaves the group, and holds the streams
+		cmd := exec.Command(os.Args[0], "stubborn") //nolint:gosec // this very program
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
+		say(`{"type":"partial","output":"half"}`)
+		say(`{"type":"progress","text":"%d"}`, cmd.Process.Pid)
+	default:
+		panic(args[0])
+	}
+	return 0
+}
+
+// block is for ever.
+func block() {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGUSR1)
+	<-stop
+}

@@ -1,0 +1,371 @@
+//go:build unix
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// self is the test's program as a tool that does what its arguments say.
+func self(t testing.TB, change func(*Program), args ...string) *Tool {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(childEnv, "1")
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // a child has nothing to wait for
+	p := Program{Name: "child", Command: program, Args: args, Env: []string{childEnv, "GORACE"}}
+	if change != nil {
+		change(&p)
+	}
+	tool, err := New(Options{Programs: []Program{p}, Grace: 300 * time.Millisecond, Pace: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool
+}
+
+// called is what a program answers, and what it told.
+func called(t testing.TB, tool *Tool, arguments string) (output string, heard []string, f *port.Failure) {
+	t.Helper()
+	output, err := tool.Call(t.Context(), port.ToolCall{ID: "conv_1/a.1", Name: "child", Arguments: arguments},
+		func(text string) { heard = append(heard, text) })
+	f, ok := errors.AsType[*port.Failure](err)
+	if err != nil && !ok {
+		t.Fatal(err)
+	}
+	return output, heard, f
+}
+
+func TestPort(t *testing.T) {
+	porttest.TestTool(t, func(t *testing.T) port.Tool { return self(t, nil, "say", `{"type":"result","output":"x"}`) },
+		port.ToolCall{ID: "1", Name: "child", Arguments: "{}"})
+}
+
+// TestLines: the protocol, line by line.
+func TestLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines  []string
+		output string
+		heard  []string
+		want   *port.Failure
+	}{
+		"a result": {
+			[]string{`{"type":"progress","text":"reading\nthe file"}`, `{"type":"progress","text":"writing"}`, `{"type":"result","output":"done"}`},
+			"done",
+			[]string{"reading the file", "writing"},
+			nil,
+		},
+		"an object":       {[]string{`{"type":"result","output":{"a": [1, 2]}}`}, `{"a":[1,2]}`, nil, nil},
+		"nothing":         {[]string{`{"type":"result"}`}, "", nil, nil},
+		"behind a result": {[]string{`{"type":"result","output":"a"}`, `{"type":"result","output":"b"}`, `{"type":"error"}`}, "a", nil, nil},
+		"signs of life":   {[]string{`{"type":"beat"}`, `{"type":"result","output":"a"}`}, "a", []string{""}, nil},
+		"noise":           {[]string{`I am starting`, `{"type":"result","output":"a"}`}, "a", []string{""}, nil},
+		"an error": {
+			[]string{`{"type":"partial","output":"a"}`, `{"type":"partial","output":{"b":2}}`, `{"type":"error","code":"RATE_LIMIT","message":"too many"}`},
+			"", nil, &port.Failure{Code: "RATE_LIMIT", Message: "child: too many", Partial: `{"b":2}`},
+		},
+		"an odd code":     {[]string{`{"type":"error","code":"oh no","message":"x"}`}, "", nil, &port.Failure{Code: "TOOL_ERROR", Message: "child: x"}},
+		"a code too high": {[]string{`{"type":"error","code":"AUTH_FAILURE","message":"x"}`}, "", nil, &port.Failure{Code: "TOOL_ERROR", Message: "child: x"}},
+		"no result":       {[]string{`{"type":"progress","text":"x"}`}, "", []string{"x"}, &port.Failure{Code: "TOOL_ERROR", Message: "child: it has ended without a result"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			output, heard, f := called(t, self(t, nil, append([]string{"say"}, c.lines...)...), "{}")
+			if c.heard != nil && !slices.Equal(heard, c.heard) {
+				t.Errorf("heard %q, expected %q", heard, c.heard)
+			}
+			if output != c.output || (f == nil) != (c.want == nil) || f != nil && *f != *c.want {
+				t.Errorf("%q, failure %+v", output, f)
+			}
+		})
+	}
+}
+
+// TestInput: where a program finds its arguments.
+func TestInput(t *testing.T) {
+	schema := []byte(`{"type":"object","properties":{"topic":{"type":"string"},"n":{"type":"integer"},"deep":{"type":"object"}}}`)
+	for name, c := range map[string]struct {
+		args            []string
+		stdin           string
+		arguments, want string
+	}{
+		"a line":          {nil, "", `{"topic": "a b", "n": 10000000000000001}`, ` < {"n":10000000000000001,"topic":"a b"}` + "\n"},
+		"no argument":     {nil, "", ``, " < {}\n"},
+		"nothing":         {nil, "none", `{"topic":"x"}`, " < "},
+		"its words":       {nil, "{topic}", `{"topic":"what is\nnew? $(id) {n}"}`, " < what is\nnew? $(id) {n}"},
+		"places":          {[]string{"--n={n}", "{topic}", "{deep}"}, "none", `{"topic":"$HOME; ls","n":3,"deep":{"a":1}}`, `--n=3|$HOME; ls|{"a":1} < `},
+		"what is missing": {[]string{"--n={n}", "{topic}", "x"}, "none", `{}`, "--n=|x < "},
+		"a number":        {[]string{"{n}"}, "none", `{"n":-3}`, "-3 < "},
+		"behind dashes":   {[]string{"--", "{topic}"}, "none", `{"topic":"--force"}`, "--|--force < "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			output, _, f := called(t, self(t, func(p *Program) { p.Schema, p.Stdin = schema, c.stdin }, append([]string{"input"}, c.args...)...), c.arguments)
+			if output != c.want || f != nil {
+				t.Errorf("%q, failure %v, expected %q", output, f, c.want)
+			}
+		})
+	}
+	for arguments, want := range map[string]string{
+		`{"topic":"--dangerous"}`: "child: the value of {topic} begins with -",
+		`{"topic":"a\u0000b"}`:    "zero byte",
+		`[]`:                      "no JSON object",
+	} {
+		_, _, f := called(t, self(t, func(p *Program) { p.Schema = schema }, "input", "{topic}"), arguments)
+		if f == nil || f.Code != conv.ClassInvalidArgs || !strings.Contains(f.Message, want) {
+			t.Errorf("%s: %+v", arguments, f)
+		}
+	}
+}
+
+// TestEnvironment: what a program knows of the environment.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("TEST_KEY", "hush-hush")
+	t.Setenv("TEST_OTHER", "not for you")
+	output, _, _ := called(t, self(t, func(p *Program) { p.Env = append(p.Env, "TEST_KEY") }, "environment"), "{}")
+	for _, part := range []string{"TEST_KEY=hush-hush", "PATH=", "HOCKET_IDEMPOTENCY_KEY=conv_1/a.1"} {
+		if !strings.Contains(output, part) {
+			t.Errorf("no %s in %q", part, output)
+		}
+	}
+	if strings.Contains(output, "TEST_OTHER") {
+		t.Errorf("%q", output)
+	}
+}
+
+// TestStatus: how a program ends, with its last words and no secret.
+func TestStatus(t *testing.T) {
+	t.Setenv("TEST_KEY", "hush-hush")
+	_, _, f := called(t, self(t, func(p *Program) { p.Env = append(p.Env, "TEST_KEY") }, "exit"), "{}")
+	if want := (port.Failure{Code: "TOOL_ERROR", Message: "child: it has ended with exit status 3 (it says: no disk, [secret])", Partial: "half"}); f == nil || *f != want {
+		t.Errorf("%+v", f)
+	}
+	text := func(p *Program) { p.Output = "text" }
+	if output, _, f := called(t, self(t, text, "plain", "0"), "{}"); output != "one\ntwo" || f != nil {
+		t.Errorf("%q, failure %v", output, f)
+	}
+	if _, _, f := called(t, self(t, text, "plain", "7"), "{}"); f == nil || f.Partial != "one\ntwo" || !strings.Contains(f.Message, "exit status 7") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestDeaf: a program need not read what it is given.
+func TestDeaf(t *testing.T) {
+	arguments := `{"text":"` + strings.Repeat("x", 300_000) + `"}`
+	if output, _, f := called(t, self(t, nil, "deaf"), arguments); output != "I did not listen" || f != nil {
+		t.Errorf("%q, failure %v", output, f)
+	}
+	tool := self(t, func(p *Program) { p.Timeout = 200 * time.Millisecond }, "stubborn")
+	if _, _, f := called(t, tool, arguments); f == nil || f.Code != "TASK_TIMEOUT" {
+		t.Errorf("failure %v", f)
+	}
+}
+
+// TestTooMuch: a program that writes without end is ended.
+func TestTooMuch(t *testing.T) {
+	_, heard, f := called(t, self(t, nil, "flood"), "{}")
+	if f == nil || !strings.Contains(f.Message, "more than 16777216 bytes") {
+		t.Errorf("failure %v", f)
+	}
+	for _, text := range heard {
+		if len(text) > maxProgress+3 {
+			t.Fatalf("%d bytes of progress", len(text))
+		}
+	}
+	if _, _, f := called(t, self(t, nil, "longline"), "{}"); f == nil || !strings.Contains(f.Message, "a line of more than 1048576 bytes") {
+		t.Errorf("failure %v", f)
+	}
+	big := `{"type":"result","output":"` + strings.Repeat("x", maxResult-100) + `"}`
+	file := filepath.Join(t.TempDir(), "big")
+	for _, c := range []struct {
+		text string
+		fits bool
+	}{{big, true}, {strings.Repeat(" ", 10) + strings.Replace(big, "xx", "xx"+strings.Repeat("y", 200), 1), false}} {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if output, _, f := called(t, self(t, nil, "cat", file), "{}"); (f == nil) != c.fits || c.fits && len(output) != maxResult-100 {
+			t.Errorf("%d bytes: %d, failure %v", len(c.text), len(output), f)
+		}
+	}
+}
+
+// gone waits until a process does not run any more.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); ; {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			return
+		}
+		// What has lost its parent waits for the machine's first process to hear of it.
+		out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+		if err != nil || strings.HasPrefix(string(out), "Z") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("process %d still runs", pid)
+		}
+	}
+}
+
+// noZombie reports a child of ours that nobody has waited for.
+func noZombie(t *testing.T) {
+	t.Helper()
+	var status syscall.WaitStatus
+	if pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil); pid > 0 || err == nil && pid == 0 {
+		t.Errorf("there is a child left: %d, error %v", pid, err)
+	}
+}
+
+// TestCancelled: the end of the call is the end of the program, of one that wants
+// to live, and of its children; what there was of a result is kept.
+func TestCancelled(t *testing.T) {
+	for name, c := range map[string]struct {
+		args    []string
+		partial string
+	}{
+		"polite":   {[]string{"polite"}, "nearly"},
+		"stubborn": {[]string{"stubborn"}, "half"},
+		"children": {[]string{"family", "waits"}, "half"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			pid := 0
+			tool := self(t, nil, c.args...)
+			if name == "polite" {
+				tool.o.Grace = time.Minute // it needs none of it
+			}
+			out, err := tool.Call(ctx, port.ToolCall{Name: "child"}, func(text string) {
+				if n, err := strconv.Atoi(text); err == nil {
+					pid = n
+					cancel()
+				}
+			})
+			f, ok := errors.AsType[*port.Failure](err)
+			if !ok || !errors.Is(err, context.Canceled) || f.Code != "CANCELLED" || f.Partial != c.partial {
+				t.Errorf("%q, error %v, failure %+v", out, err, f)
+			}
+			if pid == 0 {
+				t.Fatal("no process has told its number")
+			}
+			gone(t, pid)
+			noZombie(t)
+		})
+	}
+}
+
+// TestLeftBehind: what a program leaves behind ends with it, and holds nothing up.
+func TestLeftBehind(t *testing.T) {
+	output, _, f := called(t, self(t, nil, "family", "result"), "{}")
+	pid, err := strconv.Atoi(output)
+	if err != nil || f != nil {
+		t.Fatalf("%q, failure %v", output, f)
+	}
+	gone(t, pid)
+	_, heard, f := called(t, self(t, nil, "family", "leaves"), "{}")
+	if f == nil || !strings.Contains(f.Message, "ended without a result") {
+		t.Errorf("failure %v", f)
+	}
+	for _, text := range heard {
+		if n, err := strconv.Atoi(text); err == nil {
+			gone(t, n)
+		}
+	}
+	_, heard, f = called(t, self(t, nil, "deserter"), "{}")
+	if f == nil || f.Partial != "half" {
+		t.Errorf("failure %+v", f)
+	}
+	heard = slices.DeleteFunc(heard, func(text string) bool { return text == "" })
+	if len(heard) == 0 {
+		t.Fatal("it has told no process")
+	}
+	if pid, err = strconv.Atoi(heard[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil { // nobody else ends it
+		t.Error(err)
+	}
+	if output, _, f := called(t, self(t, nil, "lingers"), "{}"); output != "early" || f != nil {
+		t.Errorf("%q, failure %v", output, f)
+	}
+	noZombie(t)
+}
+
+// TestTimeout: a program has its time, and what it had by then is kept.
+func TestTimeout(t *testing.T) {
+	tool := self(t, func(p *Program) { p.Timeout = 2 * time.Second }, "stubborn")
+	_, heard, f := called(t, tool, "{}")
+	if want := (port.Failure{Code: "TASK_TIMEOUT", Message: "child took too long", Partial: "half"}); f == nil || *f != want {
+		t.Errorf("%+v", f)
+	}
+	if len(heard) == 0 {
+		t.Error("nothing was heard")
+	}
+}
+
+// TestPace: progress is told in its order and not without end.
+func TestPace(t *testing.T) {
+	lines := []string{"say"}
+	for i := range 200 {
+		lines = append(lines, fmt.Sprintf(`{"type":"progress","text":"%03d"}`, i))
+	}
+	tool := self(t, nil, append(lines, `{"type":"result"}`)...)
+	tool.o.Pace = time.Hour
+	_, heard, f := called(t, tool, "{}")
+	if f != nil || len(heard) > maxNews+1 || !slices.IsSorted(heard) || heard[len(heard)-1] != "199" {
+		t.Errorf("heard %q, failure %v", heard, f)
+	}
+}
+
+// TestMissing: what a program needs is looked for at the start.
+func TestMissing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := func(p Program) Options { return Options{Programs: []Program{p}} }
+	for want, o := range map[string]Options{
+		"command: a: there is no program no-such-program":              one(Program{Name: "a", Command: "no-such-program"}),
+		"command: a: there is no program ./sh":                         one(Program{Name: "a", Command: "./sh", Dir: t.TempDir()}),
+		"command: a: the environment has no TEST_NOT_SET":              one(Program{Name: "a", Command: "sh", Env: []string{"TEST_NOT_SET"}}),
+		"command: a: its folder: stat /no/such":                        one(Program{Name: "a", Command: "sh", Dir: "/no/such"}),
+		"is a file":                                                    one(Program{Name: "a", Command: "sh", Dir: file}),
+		"command: a: expected a command":                               one(Program{Name: "a"}),
+		"expected a program, with the call's values in its arguments":  one(Program{Name: "a", Command: "{x}"}),
+		`command: tool 1 has the name "a b"`:                           one(Program{Name: "a b", Command: "sh"}),
+		`the output is "xml", expected one of lines, text`:             one(Program{Name: "a", Command: "sh", Output: "xml"}),
+		"{topic} in \"--x={topic}\" is no argument: there are [about]": one(Program{Name: "a", Command: "sh", Args: []string{"--x={topic}"}, Schema: []byte(`{"properties":{"about":{}}}`)}),
+		"command: a: the schema is no JSON":                            one(Program{Name: "a", Command: "sh", Schema: []byte(`{`)}),
+		"the timeout is -1ns":                                          one(Program{Name: "a", Command: "sh", Timeout: -1}),
+		"two tools are called a":                                       {Programs: []Program{{Name: "a", Command: "sh"}, {Name: "a", Command: "sh"}}},
+		"Grace is -1ns":                                                {Grace: -1},
+	} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	tool, err := New(Options{Programs: []Program{
+		{Name: "a", Command: "sh"}, {Name: "b", Command: "sh", Quick: true, Repeatable: true, Confirm: true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := tool.Specs(); !s[0].Long || !s[0].Irreversible || s[0].Confirm || s[1].Long || s[1].Irreversible || !s[1].Confirm {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,140 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// Actions are the actions of an agent's flows that tools of one kind carry out,
+// named in their files. It is safe for concurrent use.
+type Actions struct {
+	tool  port.Tool
+	byKey map[string]*dialog.Action
+	specs []port.ToolSpec
+}
+
+var _ port.Tool = (*Actions)(nil)
+
+// NewActions makes the tool of the actions that name a tool of a kind
+// ([dialog.ToolUse]). The others are left alone. It fails where an action names
+// what there is not; t may be nil.
+func NewActions(kind string, t port.Tool, actions []dialog.Action) (*Actions, error) {
+	m := &Actions{tool: t, byKey: make(map[string]*dialog.Action)}
+	var known []port.ToolSpec
+	if t != nil {
+		known = t.Specs()
+	}
+	for i := range actions {
+		a := &actions[i]
+		if a.Tool == nil || a.Tool.Kind != kind {
+			continue
+		}
+		at := slices.IndexFunc(known, func(s port.ToolSpec) bool { return s.Name == a.Tool.Name })
+		if at < 0 {
+			return nil, fmt.Errorf("action %s: tools.%s has no %q: it has %s", a.Name, kind, a.Tool.Name, nameList(known))
+		}
+		s := known[at]
+		s.Name, s.Confirm, s.Long = a.Name, a.RequiresConfirmation || s.Confirm, a.Long
+		s.Irreversible = s.Irreversible && !a.Idempotent
+		if a.Description != "" {
+			s.Description = a.Description
+		}
+		m.byKey[a.Name] = a
+		m.specs = append(m.specs, s)
+	}
+	return m, nil
+}
+
+func nameList(specs []port.ToolSpec) string {
+	if len(specs) == 0 {
+		return "none"
+	}
+	list := make([]string, len(specs))
+	for i := range specs {
+		list[i] = specs[i].Name
+	}
+	return strings.Join(list, ", ")
+}
+
+// Specs are the actions there are.
+func (m *Actions) Specs() []port.ToolSpec { return slices.Clone(m.specs) }
+
+// Call runs the tool of an action once and returns its outputs as a JSON object. A
+// failure is the tool's, or a [*port.Failure].
+func (m *Actions) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
+	a := m.byKey[call.Name]
+	if a == nil {
+		return "", missing(call.Name)
+	}
+	call.Name = a.Tool.Name
+	text, err := m.tool.Call(ctx, call, progress)
+	if err != nil {
+		return "", err
+	}
+	return Outputs(a, a.Tool.Outputs, text)
+}
+
+// Outputs makes a tool's result the outputs of an action, a JSON object: what the
+// paths lead to; without paths the fields of the result; of a result that is no
+// object, the action's only output or "result". A path is keys with dots between
+// them, "." the whole.
+func Outputs(a *dialog.Action, paths map[string]string, text string) (string, error) {
+	var result any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&result); err != nil || d.More() {
+		result = text // words, no JSON
+	}
+	object, isObject := result.(map[string]any)
+	outputs := object
+	switch {
+	case len(paths) > 0:
+		outputs = make(map[string]any, len(paths))
+		for name, path := range paths {
+			v, ok := at(result, path)
+			if !ok {
+				return "", unusable(a, fmt.Sprintf("the result has no %s", path))
+			}
+			outputs[name] = v
+		}
+	case !isObject:
+		name := "result"
+		if len(a.Outputs) == 1 {
+			name = a.Outputs[0]
+		}
+		outputs = map[string]any{name: result}
+	}
+	b, err := json.Marshal(outputs)
+	if err != nil {
+		return "", unusable(a, "the result is no JSON")
+	}
+	return string(b), nil
+}
+
+func unusable(a *dialog.Action, what string) error {
+	return &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %s", a.Name, what)}
+}
+
+// at is what a path of keys leads to; "." is the whole.
+func at(v any, path string) (any, bool) {
+	if path == "." {
+		return v, true
+	}
+	for key := range strings.SplitSeq(path, ".") {
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if v, ok = object[key]; !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
