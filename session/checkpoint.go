@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -16,17 +17,29 @@ import (
 // Strategy). The zero value keeps it nowhere.
 type Checkpoints struct {
 	Store port.Store // nil: none are written
-	// Agent and Transport are for who lists the conversations.
-	Agent, Transport string
+	Token int64      // of the claim under which they are written, 0 if none was made
+	// Claim, if set, makes that claim when the session begins.
+	Claim func(ctx context.Context, id string) (token int64, err error)
+	// Agent, Transport, Owner and Caller are for who lists the conversations, or goes
+	// on with one.
+	Agent, Transport, Owner, Caller string
+	// Awaited: see [journal.Checkpoint].
+	Awaited bool
 	// Started is when the conversation began, if that is not now.
 	Started time.Time
-	// Failed hears of a store that does not save; the conversation goes on. It is
-	// called from any goroutine, and may be nil.
-	Failed func(error)
+	// Journal, if set, keeps the steps too, where privacy allows it. It needs a Token.
+	Journal port.Journal
+	// Behind hears of a store that does not save, and with nil that it has caught up:
+	// the conversation goes on. It is called from one goroutine, and may be nil.
+	Behind func(error)
 }
 
-// saveLimit bounds one call of the store: a conversation's end does not wait longer.
-const saveLimit = 5 * time.Second
+// saveLimit bounds one call of the store: a conversation's end does not wait longer,
+// nor does an action that is to be known before it runs.
+const saveLimit = 2 * time.Second
+
+// saveAgain is the pause before a store that did not save is asked again.
+const saveAgain = time.Second
 
 // keeper writes checkpoints behind the loop. note is called by the loop; run is its
 // goroutine. What has not been written when the next comes is left out: only the
@@ -34,6 +47,7 @@ const saveLimit = 5 * time.Second
 type keeper struct {
 	o       Checkpoints
 	id      string
+	privacy conv.Privacy
 	keep    bool // after the conversation's end
 	started time.Time
 
@@ -42,12 +56,19 @@ type keeper struct {
 	last  *conv.Conversation // as it was noted last; nil: nothing was
 
 	wake chan struct{} // holds a token when there is something to write
+	busy func(n int)   // counts drafts for virtual time, which stands until they are written
+	log  *log          // nil: no journal
+	// behind is of run's goroutine: the store did not save.
+	behind bool
 
-	mu      sync.Mutex // guards all below
-	next    *draft     // what is to be written; nil: nothing
-	noted   int        // numbers of the states handed over, and written
-	written int
-	moved   chan struct{} // closed when written moves
+	mu    sync.Mutex    // guards all below
+	next  *draft        // what is to be written; nil: nothing
+	noted int           // the number of the state handed over last
+	tried int           // of the last that was written, or could not be
+	done  int           // of the last that was written
+	late  bool          // the store did not take the last that was written
+	lost  bool          // the conversation is somebody else's
+	moved chan struct{} // closed when tried or done moves
 }
 
 // draft is a checkpoint that is to be written. Its conversation is its own.
@@ -56,6 +77,8 @@ type draft struct {
 	now    time.Time
 	conv   *conv.Conversation
 	ended  bool
+	// counted: virtual time waits for it. It does not for another try.
+	counted bool
 }
 
 // place tells one state of the dialogue from another.
@@ -78,18 +101,25 @@ func placeOf(s *dialog.State) place {
 }
 
 // newKeeper returns nil where nothing is kept.
-func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time) *keeper {
+func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time, busy func(int)) *keeper {
 	if o.Store == nil {
 		return nil
 	}
 	if !o.Started.IsZero() {
 		started = o.Started
 	}
-	return &keeper{
-		o: o, id: id, keep: privacy != conv.PrivacySession && privacy != conv.PrivacyNone, started: started,
-		wake: make(chan struct{}, 1), moved: make(chan struct{}),
+	k := &keeper{
+		o: o, id: id, privacy: privacy, keep: privacy != conv.PrivacySession && privacy != conv.PrivacyNone, started: started,
+		wake: make(chan struct{}, 1), moved: make(chan struct{}), busy: busy,
 	}
+	if o.Journal != nil && k.keep {
+		k.log = &log{o: o, hold: k.hold()}
+	}
+	return k
 }
+
+// hold is that under which is written.
+func (k *keeper) hold() port.Hold { return port.Hold{ID: k.id, Token: k.o.Token} }
 
 // note hands a state over, after a step that changed the phase, the calls or the
 // dialogue. It copies and does not write.
@@ -116,6 +146,9 @@ func (k *keeper) note(now time.Time, c *conv.Conversation) {
 	k.mu.Lock()
 	k.noted++
 	d.number = k.noted
+	if d.counted = true; k.next == nil || !k.next.counted {
+		k.busy(1)
+	}
 	k.next = d
 	k.mu.Unlock()
 	select {
@@ -128,7 +161,7 @@ func (k *keeper) note(now time.Time, c *conv.Conversation) {
 func calls(effects []conv.Effect) bool {
 	for _, e := range effects {
 		switch e.(type) {
-		case conv.RunTool, conv.StartTask:
+		case conv.RunTool, conv.StartTask, conv.FollowTask, conv.SettleTask:
 			return true
 		default:
 		}
@@ -136,50 +169,89 @@ func calls(effects []conv.Effect) bool {
 	return false
 }
 
-// run writes until ctx ends, and then what is left.
-func (k *keeper) run(ctx context.Context) {
+// run writes until ctx ends, and then what is left. It fails when the conversation
+// is somebody else's.
+func (k *keeper) run(ctx context.Context) error {
+	again := time.NewTimer(saveAgain)
+	again.Stop()
+	defer again.Stop()
 	for {
+		var last bool
 		select {
 		case <-k.wake:
-			k.flush(ctx)
+		case <-again.C:
 		case <-ctx.Done():
-			k.flush(context.WithoutCancel(ctx))
-			return
+			last = true
+		}
+		err := k.flush(context.WithoutCancel(ctx)) // half of a save is worth nothing
+		switch {
+		case errors.Is(err, port.ErrFenced):
+			return fmt.Errorf("checkpoint of %s: %w", k.id, err)
+		case last:
+			return nil
+		case err != nil:
+			again.Reset(saveAgain)
 		}
 	}
 }
 
-// flush writes what was handed over last.
-func (k *keeper) flush(ctx context.Context) {
+// flush writes what was handed over last. A store that does not save is asked again.
+func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Lock()
 	d := k.next
 	k.next = nil
 	k.mu.Unlock()
-	if d == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveLimit) // half of a save is worth nothing
+	ctx, cancel := context.WithTimeout(ctx, saveLimit)
 	defer cancel()
-	err := k.write(ctx, d)
+	err := k.log.flush(ctx)
+	if d != nil {
+		err = errors.Join(err, k.write(ctx, d))
+	}
+	k.tell(err)
+	if d == nil {
+		return err
+	}
 	k.mu.Lock()
-	k.written = d.number
+	defer k.mu.Unlock()
+	k.tried, k.late, k.lost = d.number, err != nil, k.lost || errors.Is(err, port.ErrFenced)
+	if err == nil {
+		k.done = d.number
+	} else if k.next == nil {
+		k.next = &draft{number: d.number, now: d.now, conv: d.conv, ended: d.ended}
+	}
+	if d.counted {
+		k.busy(-1)
+	}
 	close(k.moved)
 	k.moved = make(chan struct{})
-	k.mu.Unlock()
-	if err != nil && k.o.Failed != nil {
-		k.o.Failed(fmt.Errorf("checkpoint of %s: %w", k.id, err))
+	return err
+}
+
+// tell reports that the store fell behind, or has caught up.
+func (k *keeper) tell(err error) {
+	if k.o.Behind == nil || (err != nil) == k.behind {
+		return
 	}
+	k.behind = err != nil
+	if err != nil {
+		err = fmt.Errorf("checkpoint of %s: %w", k.id, err)
+	}
+	k.o.Behind(err)
 }
 
 func (k *keeper) write(ctx context.Context, d *draft) error {
 	if d.ended && !k.keep {
+		// Deleting is not fenced: what somebody else goes on with is not ours to delete.
+		if err := k.o.Store.Save(ctx, k.hold(), nil); err != nil {
+			return err
+		}
 		return k.o.Store.Delete(ctx, k.id)
 	}
 	b, err := k.encode(d)
 	if err != nil {
 		return err
 	}
-	return k.o.Store.Save(ctx, k.id, b)
+	return k.o.Store.Save(ctx, k.hold(), b)
 }
 
 // encode is a draft as the store takes it.
@@ -190,7 +262,8 @@ func (k *keeper) encode(d *draft) ([]byte, error) {
 	}
 	st := d.conv.State()
 	return journal.Checkpoint{
-		ID: k.id, Agent: k.o.Agent, Transport: k.o.Transport, Started: k.started, Saved: d.now,
+		ID: k.id, Agent: k.o.Agent, Transport: k.o.Transport, Owner: k.o.Owner, Caller: k.o.Caller,
+		Privacy: string(k.privacy), Awaited: k.o.Awaited, Started: k.started, Saved: d.now,
 		Phase: st.Phase.String(), Turns: st.LastTurn, Ended: d.ended, Snapshot: snapshot,
 	}.Marshal()
 }
@@ -206,22 +279,37 @@ func (k *keeper) position() int {
 }
 
 // settle waits until a state is written, or could not be, or ctx ends (seed 003:
-// "before calling external actions").
-func (k *keeper) settle(ctx context.Context, number int) {
+// "before calling external actions"). Nobody waits for a store that is away. It reports
+// false where the conversation is somebody else's: nothing may be done for it here.
+func (k *keeper) settle(ctx context.Context, number int) bool {
 	if k == nil {
-		return
+		return true
 	}
+	k.await(ctx, func() bool { return k.tried >= number || k.late })
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.lost
+}
+
+// saved waits until a state is written, and reports false when ctx ends before. Where
+// nothing is kept nothing is waited for.
+func (k *keeper) saved(ctx context.Context, number int) bool {
+	return k == nil || k.await(ctx, func() bool { return k.done >= number })
+}
+
+// await waits until so, which is called with mu held, or reports false when ctx ends.
+func (k *keeper) await(ctx context.Context, so func() bool) bool {
 	for {
 		k.mu.Lock()
-		done, moved := k.written >= number, k.moved
+		yes, moved := so(), k.moved
 		k.mu.Unlock()
-		if done {
-			return
+		if yes {
+			return true
 		}
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -39,7 +40,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	for _, n := range []int{1, 10} {
 		c := talked(b, n)
 		b.Run(fmt.Sprintf("loop/%d", n), func(b *testing.B) {
-			k := newKeeper(Checkpoints{Store: &porttest.Store{}}, "a", conv.PrivacyKeep, start)
+			k := newKeeper(Checkpoints{Store: &porttest.Store{}}, "a", conv.PrivacyKeep, start, func(int) {})
 			b.ReportAllocs()
 			for b.Loop() {
 				k.place = place{} // each state is another
@@ -47,12 +48,14 @@ func BenchmarkCheckpoint(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("encode/%d", n), func(b *testing.B) {
-			k := newKeeper(Checkpoints{Store: discard{}}, "a", conv.PrivacyKeep, start)
+			k := newKeeper(Checkpoints{Store: discard{}}, "a", conv.PrivacyKeep, start, func(int) {})
 			b.ReportAllocs()
 			for b.Loop() {
 				k.place = place{}
 				k.note(start, c)
-				k.flush(b.Context())
+				if err := k.flush(b.Context()); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}
@@ -61,6 +64,6 @@ func BenchmarkCheckpoint(b *testing.B) {
 // discard is a store that forgets.
 type discard struct{}
 
-func (discard) Save(context.Context, string, []byte) error         { return nil }
+func (discard) Save(context.Context, port.Hold, []byte) error      { return nil }
 func (discard) Load(context.Context, string) ([]byte, bool, error) { return nil, false, nil }
 func (discard) Delete(context.Context, string) error               { return nil }

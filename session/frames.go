@@ -22,10 +22,10 @@ type frameQueue struct {
 	dropped int
 }
 
-func newFrameQueue() *frameQueue {
+func newFrameQueue(rate int) *frameQueue {
 	q := &frameQueue{ready: make(chan struct{}, 1)}
 	for i := range q.slots {
-		q.slots[i] = make([]int16, 0, audio.FrameSamples(audio.MaxRate))
+		q.slots[i] = make([]int16, 0, audio.FrameSamples(rate))
 	}
 	return q
 }

@@ -43,7 +43,11 @@ func (s *Session) perform(e conv.Effect) {
 	case conv.RunTool:
 		s.tools.start(e.ID, toolCall(e), false)
 	case conv.StartTask:
-		s.tools.start(e.ID, port.ToolCall{ID: e.ID, Name: e.Name, Arguments: e.Arguments}, true)
+		s.tools.start(e.ID, toolCall(conv.RunTool(e)), true)
+	case conv.FollowTask:
+		s.tools.follow(e.ID, e.Key)
+	case conv.SettleTask:
+		s.tools.settled(e)
 	case conv.CancelTool:
 		s.tools.cancel(e.ID)
 	case conv.Cue:
@@ -68,6 +72,7 @@ func (s *Session) perform(e conv.Effect) {
 		s.reconnect()
 	case conv.Release:
 		s.voice.cancelAll()
+		s.tools.leave()
 		s.Local(conv.SessionEnded{})
 	default:
 		panic(fmt.Sprintf("session: unexpected effect %T", e))

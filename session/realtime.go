@@ -41,10 +41,9 @@ func (s *Session) Run(ctx context.Context) (err error) {
 			cancel(err)
 		}
 	}
-	s.frames = newFrameQueue()
 	workers.Go(func() { s.voice.run(ctx) })
 	if s.keeper != nil {
-		workers.Go(func() { s.keeper.run(ctx) })
+		workers.Go(func() { fail(s.keeper.run(ctx)) })
 	}
 	workers.Go(func() { s.restore(ctx) })
 	if _, ok := s.o.Leg.(port.Clocked); ok {
@@ -52,6 +51,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		workers.Go(func() { fail(s.readTo(ctx, lent.lend)) })
 		workers.Go(func() { s.listenToClocked(ctx, lent) })
 	} else {
+		s.frames = newFrameQueue(s.rate)
 		workers.Go(func() { fail(s.readTo(ctx, s.enqueue)) })
 		workers.Go(func() { s.listenTo(ctx) })
 	}
@@ -129,7 +129,7 @@ const silenceAfter = 3 * audio.FrameDuration
 func (s *Session) listenTo(ctx context.Context) {
 	timer := time.NewTimer(silenceAfter)
 	defer timer.Stop()
-	pcm := make([]int16, audio.FrameSamples(audio.MaxRate))
+	pcm := make([]int16, audio.FrameSamples(s.rate))
 	silence := make([]int16, audio.FrameSamples(s.rate))
 	for {
 		timer.Reset(silenceAfter)

@@ -188,7 +188,7 @@ func TestLiveSenderPauses(t *testing.T) {
 
 // A recognizer slower than the clock loses the oldest frames, and only those.
 func TestFrameQueueDropsTheOldest(t *testing.T) {
-	q := newFrameQueue()
+	q := newFrameQueue(audio.MaxRate)
 	pcm := make([]int16, 320)
 	for n := range queuedFrames + 7 {
 		pcm[0], pcm[319] = int16(n), int16(n)
@@ -237,7 +237,7 @@ func TestFramePathAllocatesNothing(t *testing.T) {
 		if err := s.open(t.Context(), start, func(...conv.Event) {}); err != nil {
 			t.Fatal(err)
 		}
-		s.frames = newFrameQueue()
+		s.frames = newFrameQueue(s.rate)
 		f := audio.Frame{Rate: 48000, PCM: make([]int16, 960)}
 		if loud {
 			f.PCM = porttest.Tone(48000, 20*ms)

@@ -27,7 +27,11 @@ type recorder struct {
 // newRecorder begins a trace. Its header is written at once: a place that takes
 // nothing is known before the call, not after it.
 func newRecorder(w io.Writer, h journal.Header, live bool) (*recorder, error) {
-	r := &recorder{live: live, buf: bufio.NewWriterSize(w, 64<<10)}
+	size := 64 << 10
+	if live {
+		size = 4 << 10 // each step is handed on at once
+	}
+	r := &recorder{live: live, buf: bufio.NewWriterSize(w, size)}
 	trace, err := journal.NewWriter(r.buf, h)
 	if err != nil {
 		return nil, err

@@ -15,13 +15,23 @@ const codeInterrupted = "INTERRUPTED"
 // loop's goroutine.
 func (s *Session) goOn(now time.Time) error {
 	if s.o.Restore == nil {
+		s.tools.adopt()
 		return nil
 	}
+	defer s.tools.adopt()
 	ran := running(s.conv) // before: what is said again may start others
 	if err := s.resume(now); err != nil {
 		return err
 	}
 	for _, call := range ran {
+		switch {
+		case call.Adopted:
+			s.tools.follow(call.ID, call.Key)
+			continue
+		case call.Long && s.o.Delegation.Tasks != nil:
+			s.tools.delegate(call.ID, asked(call)) // it is the same task
+			continue
+		}
 		if err := s.toolbox.unsafe(call); err != nil {
 			if err := s.step(now, callEnded(call.ID, call.Long, "", err)); err != nil {
 				return err

@@ -60,6 +60,9 @@ type Options struct {
 	// real time. It runs on the pacer's goroutine and must not block.
 	Late func(by time.Duration)
 
+	// Delegation says where delegated work runs that outlives the session.
+	Delegation Delegation
+
 	// Checkpoints say where the state is kept while the call goes on.
 	Checkpoints Checkpoints
 	// Restore, if set, is a snapshot (conv.Conversation.Snapshot, of a
@@ -124,6 +127,7 @@ func New(o Options) (*Session, error) {
 	if o.Conv.Endpoint == "" {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
+	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
 	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1)}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
@@ -148,15 +152,16 @@ func (s *Session) now() time.Time {
 // failed, close ends.
 func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.Event)) error {
 	o, c := &s.o, s.conv.Options()
-	if o.Trace != nil {
-		h, err := journal.NewHeader(start, c, o.AgentFiles)
+	if o.Checkpoints.Claim != nil {
+		token, err := o.Checkpoints.Claim(ctx, o.ID)
 		if err != nil {
 			return fmt.Errorf("session: %w", err)
 		}
-		h.Restored = o.Restore
-		if s.recorder, err = newRecorder(o.Trace, h, o.TraceLive); err != nil {
-			return fmt.Errorf("session: %w", err)
-		}
+		o.Checkpoints.Token = token
+	}
+	s.keeper = newKeeper(o.Checkpoints, o.ID, c.Privacy, start, s.busy)
+	if err := s.openTrace(start); err != nil {
+		return fmt.Errorf("session: %w", err)
 	}
 	acks, _ := o.Leg.(port.Acknowledger)
 	down := media.DownlinkOptions{Rate: s.rate, Post: post, Acks: acks, Parked: s.parked}
@@ -190,10 +195,35 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	if s.voice, err = newVoice(s, o.Synthesizer); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
-	s.keeper = newKeeper(o.Checkpoints, o.ID, c.Privacy, start)
 	s.mind, s.tools, s.toolbox = &mind{s: s}, newTools(s), newToolbox(o.Tools, o.ModelTools)
 	return nil
 }
+
+// openTrace begins the trace, for who asked for it and for the journal.
+func (s *Session) openTrace(start time.Time) error {
+	w, live := s.o.Trace, s.o.TraceLive
+	if s.keeper != nil && s.keeper.log != nil {
+		if w = io.Writer(s.keeper.log); s.o.Trace != nil {
+			w = io.MultiWriter(s.o.Trace, s.keeper.log)
+		}
+		live = true
+	}
+	if w == nil {
+		return nil
+	}
+	h, err := journal.NewHeader(start, s.conv.Options(), s.o.AgentFiles)
+	if err != nil {
+		return err
+	}
+	h.Restored = s.o.Restore
+	s.recorder, err = newRecorder(w, h, live)
+	return err
+}
+
+// Kept waits until the conversation is kept for the first time, so that it can go on
+// in another process, and reports false when ctx ends before. Where nothing is kept it
+// is true at once. It is for a call that has begun, from any goroutine.
+func (s *Session) Kept(ctx context.Context) bool { return s.keeper.saved(ctx, 1) }
 
 // Configure changes, while the call runs, what ends the user's turn and what
 // speech is. The machine's part of the rules is a fact, [conv.SessionConfigured],
@@ -281,13 +311,15 @@ func (s *Session) record(now time.Time, c *conv.Conversation, ev conv.Event) err
 		s.legLost = false
 	default:
 	}
+	if s.recorder != nil {
+		if err := s.recorder.step(now, c, ev); err != nil {
+			return err
+		}
+	}
 	if s.keeper != nil {
-		s.keeper.note(now, c)
+		s.keeper.note(now, c) // behind the step: the journal is never shorter than the checkpoint
 	}
-	if s.recorder == nil {
-		return nil
-	}
-	return s.recorder.step(now, c, ev)
+	return nil
 }
 
 // heed follows what a step changed beside its effects: whether the agent is

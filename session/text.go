@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -106,7 +107,7 @@ func (t *Text) End(ctx context.Context) error {
 }
 
 func (t *Text) begin(now time.Time) {
-	t.keep = newKeeper(t.o.Checkpoints, t.o.ID, t.c.Options().Privacy, now)
+	t.keep = newKeeper(t.o.Checkpoints, t.o.ID, t.c.Options().Privacy, now, func(int) {})
 }
 
 // Say gives the agent a line and returns when it waits for the next. now must
@@ -143,12 +144,13 @@ func (t *Text) take(ctx context.Context, now time.Time, ev conv.Event) (TextRepl
 			}
 		}
 		if len(t.again) > 0 {
-			t.runAgain(ctx)
+			if err := t.runAgain(ctx); err != nil {
+				return TextReply{}, err
+			}
 			continue
 		}
 		if p := t.c.Phase(); p == conv.ListeningReady || p == conv.Idle {
-			t.save(ctx)
-			return TextReply{Said: t.said, Notes: t.notes, Handoff: slices.Contains(t.notes, "handoff")}, nil
+			return TextReply{Said: t.said, Notes: t.notes, Handoff: slices.Contains(t.notes, "handoff")}, t.save(ctx)
 		}
 		next := t.c.NextDeadline()
 		if next.IsZero() {
@@ -182,9 +184,9 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 	case conv.EndSpeech:
 		t.post(conv.PlayoutFinished{Turn: e.Turn, Part: e.Part})
 	case conv.RunTool:
-		t.run(ctx, e.ID, toolCall(e), false, t.c.Options().Limits.Tool)
+		return t.run(ctx, e.ID, toolCall(e), false, t.c.Options().Limits.Tool)
 	case conv.StartTask:
-		t.run(ctx, e.ID, port.ToolCall{ID: e.ID, Name: e.Name, Arguments: e.Arguments}, true, t.c.Options().Limits.Task)
+		return t.run(ctx, e.ID, toolCall(conv.RunTool(e)), true, t.c.Options().Limits.Task)
 	case conv.RequestReply:
 		if t.o.Model == nil {
 			t.post(noModel(e))
@@ -203,7 +205,7 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 		t.post(conv.PlayoutFlushed{Turn: e.Turn, Part: e.Part, Heard: e.Heard})
 	case conv.Listen, conv.Expect, conv.FinalizeTranscript, conv.CancelTurn, conv.DuckPlayout, conv.PausePlayout,
 		conv.ResumePlayout, conv.CancelTool, conv.Cue, conv.PauseAudio, conv.ResumeAudio, conv.SaveContext,
-		conv.RestoreContext, conv.CloseConnection:
+		conv.RestoreContext, conv.CloseConnection, conv.FollowTask, conv.SettleTask:
 		// They concern audio, a connection, or work that runs beside.
 	default:
 		panic(fmt.Sprintf("session: unexpected effect %T", e))
@@ -211,15 +213,20 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 	return ctx.Err()
 }
 
-// save writes the last state.
-func (t *Text) save(ctx context.Context) {
-	if t.keep != nil {
-		t.keep.flush(ctx)
+// save writes the last state. It fails when the conversation is somebody else's:
+// what a store does not save otherwise is told to [Checkpoints].Behind.
+func (t *Text) save(ctx context.Context) error {
+	if t.keep == nil {
+		return nil
 	}
+	if err := t.keep.flush(context.WithoutCancel(ctx)); errors.Is(err, port.ErrFenced) {
+		return fmt.Errorf("checkpoint of %s: %w", t.keep.id, err)
+	}
+	return nil
 }
 
 // runAgain runs the calls that ran when the snapshot was taken.
-func (t *Text) runAgain(ctx context.Context) {
+func (t *Text) runAgain(ctx context.Context) error {
 	calls := t.again
 	t.again = nil
 	for _, call := range calls {
@@ -231,20 +238,26 @@ func (t *Text) runAgain(ctx context.Context) {
 		if call.Long {
 			limit = t.c.Options().Limits.Task
 		}
-		t.run(ctx, call.ID, asked(call), call.Long, limit)
+		if err := t.run(ctx, call.ID, asked(call), call.Long, limit); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // run runs a call to its end.
-func (t *Text) run(ctx context.Context, id string, call port.ToolCall, long bool, limit time.Duration) {
+func (t *Text) run(ctx context.Context, id string, call port.ToolCall, long bool, limit time.Duration) error {
 	tool, err := t.tools.pick(t.c, id, call)
 	call.ID = keys(t.o.Keys, t.o.ID) + call.ID
-	t.save(ctx) // that it runs is known before it does
+	if err := t.save(ctx); err != nil { // that it runs is known before it does
+		return err
+	}
 	output := ""
 	if err == nil {
 		output, err = runTool(ctx, tool, call, limit, nil)
 	}
 	t.post(callEnded(id, long, output, err))
+	return nil
 }
 
 func (t *Text) post(ev conv.Event) { t.queue = append(t.queue, ev) }

@@ -37,6 +37,10 @@ func newTools(s *Session) *tools {
 // start runs a call and posts what came of it. id is the call's in the
 // conversation, the call's own ID its idempotency key.
 func (t *tools) start(id string, call port.ToolCall, long bool) {
+	if long && t.s.o.Delegation.Tasks != nil {
+		t.delegate(id, call)
+		return
+	}
 	limit := time.Duration(0) // the machine's: it cancels the call
 	if limits := t.s.conv.Options().Limits; t.s.work != nil && long {
 		limit = limits.Task
@@ -61,7 +65,9 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if long {
 			progress = func(text string) { t.s.postFact(conv.TaskProgress{ID: id, Text: text}) }
 		}
-		t.s.keeper.settle(ctx, state) // that it runs is known before it does
+		if !t.s.keeper.settle(ctx, state) { // that it runs is known before it does
+			return
+		}
 		output, err := "", refusal
 		if err == nil {
 			output, err = runTool(ctx, tool, call, limit, progress)
@@ -113,14 +119,9 @@ func toolCall(e conv.RunTool) port.ToolCall {
 // runTool runs a call to its end, within its limit unless that is 0, if there is
 // a tool of its name.
 func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time.Duration, progress func(string)) (string, error) {
-	if _, ok := specOf(tool, call.Name); !ok {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
-	}
-	if call.Arguments == "" {
-		call.Arguments = "{}"
-	}
-	if !json.Valid([]byte(call.Arguments)) {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", call.Name)}
+	call, err := checked(tool, call)
+	if err != nil {
+		return "", err
 	}
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -128,4 +129,18 @@ func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time
 		defer cancel()
 	}
 	return tool.Call(ctx, call, progress)
+}
+
+// checked is a call that the tool can take.
+func checked(tool port.Tool, call port.ToolCall) (port.ToolCall, error) {
+	if _, ok := specOf(tool, call.Name); !ok {
+		return call, &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
+	}
+	if call.Arguments == "" {
+		call.Arguments = "{}"
+	}
+	if !json.Valid([]byte(call.Arguments)) {
+		return call, &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", call.Name)}
+	}
+	return call, nil
 }

@@ -21,6 +21,9 @@ import (
 // The clock stands while the synthesizer works: one that blocks for ever holds
 // the call up until ctx ends.
 func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
+	if s.o.Delegation.Tasks != nil {
+		return errors.New("session: tasks that outlive it run by the clock, not in virtual time")
+	}
 	if err := s.claim(func() { s.work, s.virtualNow = newWork(), start }); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
@@ -41,7 +44,7 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	s.spawn = s.spawner(ctx, &workers)
 	workers.Go(func() { s.voice.run(ctx) })
 	if s.keeper != nil {
-		workers.Go(func() { s.keeper.run(ctx) })
+		workers.Go(func() { _ = s.keeper.run(ctx) }) // fenced: nobody else may write it, which shows at the next claim
 	}
 	workers.Go(func() { s.restore(ctx) })
 	defer workers.Wait()

@@ -1,0 +1,158 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// begun is a conversation that listens.
+func begun(t *testing.T) *conv.Conversation {
+	t.Helper()
+	c, err := conv.New(conv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range []conv.Event{conv.UserStart{}, conv.SessionReady{ID: "s"}, conv.AudioReady{}} {
+		c.Step(start, ev)
+	}
+	return c
+}
+
+// TestKeeperCatchesUp: a store that is away is asked again until it takes the last
+// state; nobody waits for it meanwhile, and both moments are told.
+func TestKeeperCatchesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &history{fail: errors.New("no route")}
+		var told []bool
+		k := newKeeper(Checkpoints{Store: store, Behind: func(err error) { told = append(told, err != nil) }}, "c", conv.PrivacyKeep, start, func(int) {})
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() {
+			if err := k.run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		c := begun(t)
+		k.note(start, c)
+		k.settle(ctx, k.position()) // it could not be written
+		began := time.Now()
+		c.Step(start.Add(time.Second), conv.SpeechStarted{})
+		k.note(start.Add(time.Second), c)
+		k.settle(ctx, k.position())
+		if waited := time.Since(began); waited > 0 {
+			t.Errorf("it waited %v for a store that is away", waited)
+		}
+		var saved bool
+		done.Go(func() { saved = k.saved(ctx, k.position()) })
+		time.Sleep(10 * saveAgain)
+		synctest.Wait()
+		if saved {
+			t.Error("it says that it is saved")
+		}
+		store.mu.Lock()
+		store.fail = nil
+		store.mu.Unlock()
+		time.Sleep(saveAgain)
+		synctest.Wait()
+		if b, ok, _ := store.Load(ctx, "c"); !saved || !ok || !bytes.Contains(b, []byte(`"phase":"listening.capturing"`)) {
+			t.Errorf("saved %v: %s", saved, b)
+		}
+		cancel()
+		done.Wait()
+		if len(told) != 2 || !told[0] || told[1] {
+			t.Errorf("told %v, expected that it fell behind, and that it caught up", told)
+		}
+	})
+}
+
+// TestKeeperIsFenced: who has lost the conversation writes nothing more, and is told.
+func TestKeeperIsFenced(t *testing.T) {
+	store := &porttest.Store{}
+	if err := store.Beat(t.Context(), port.Node{ID: "a"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	ours, err := store.Claim(t.Context(), "c", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newKeeper(Checkpoints{Store: store, Token: ours.Token}, "c", conv.PrivacySession, start, func(int) {})
+	c := begun(t)
+	k.note(start, c)
+	if err := k.flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := store.Claim(t.Context(), "c", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Save(t.Context(), theirs, []byte("theirs")); err != nil {
+		t.Fatal(err)
+	}
+	c.Step(start.Add(time.Second), conv.UserStop{}) // privacy: its end would delete it
+	k.note(start.Add(time.Second), c)
+	if err := k.run(t.Context()); !errors.Is(err, port.ErrFenced) {
+		t.Errorf("%v, expected that it is fenced", err)
+	}
+	if b, ok, err := store.Load(t.Context(), "c"); !ok || err != nil || string(b) != "theirs" {
+		t.Errorf("%q, %v, %v: what the other has written is gone", b, ok, err)
+	}
+}
+
+// TestJournalPieces: a piece ends with a line, one that was not taken comes again under
+// its number, and what two processes have written is read as two traces.
+func TestJournalPieces(t *testing.T) {
+	store := &porttest.Store{}
+	if err := store.Beat(t.Context(), port.Node{ID: "a"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // processes
+		hold, err := store.Claim(t.Context(), "c", "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &log{o: Checkpoints{Journal: store}, hold: hold}
+		c := begun(t)
+		h, err := journal.NewHeader(start, c.Options(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := newRecorder(l, h, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 5 {
+			ev := conv.UserText{Text: "a line that is the longer the later it comes: " + string(bytes.Repeat([]byte("x"), n*2000))}
+			now := start.Add(time.Duration(n) * time.Second)
+			c.Step(now, ev)
+			if err := r.step(now, c, ev); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = l.Write([]byte(`{"half":`)) // the process dies in the middle of a line
+			if err := l.flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			l.piece = nil // what was not whole
+		}
+	}
+	lines := 0
+	err := store.Read(t.Context(), "c", func(_ int, b []byte) error {
+		if len(b) == 0 || b[len(b)-1] != '\n' {
+			t.Errorf("a piece ends with %q", b[max(0, len(b)-20):])
+		}
+		lines += bytes.Count(b, []byte("\n"))
+		return nil
+	})
+	if err != nil || lines != 2*6 {
+		t.Errorf("%d lines, error %v: expected two headers and ten steps", lines, err)
+	}
+}
