@@ -65,10 +65,12 @@ type Conversation struct {
 	begun   chan struct{} // closed with the first step
 	done    chan struct{} // closed behind the last
 	err     error         // that ended it; set before done is closed
+	call    Call          // as it was asked for
 
 	// Of the loop's goroutine.
 	captions    captions
 	transcripts transcripts
+	tasks       tasks
 	reason      string
 	stepped     bool
 
@@ -83,9 +85,12 @@ type Conversation struct {
 func newConversation(h *Hub, id string, call Call) *Conversation {
 	c := &Conversation{
 		id: id, agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
-		hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, begun: make(chan struct{}), done: make(chan struct{}),
+		call: call, hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.feed.discreet, c.feed.streamed = call.Privacy == conv.PrivacyNone, c.look
+	if !call.Started.IsZero() {
+		c.started = call.Started
+	}
 	if call.Privacy != conv.PrivacyNone {
 		c.trace = &traceLog{bound: h.o.TraceBytes, each: c.stepLine}
 	}
@@ -131,9 +136,12 @@ func (c *Conversation) run(ctx context.Context) error {
 	c.info.Ended = time.Now()
 	c.info.Phase, c.info.State, c.info.Label = conv.Idle, conv.AgentVoiceIdle.String(), c.session.State().Label
 	c.info.Reason = c.reason
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, context.Canceled):
 		c.info.Reason = "shutdown"
-	} else if err != nil {
+	case errors.Is(err, port.ErrFenced):
+		c.info.Reason = "moved"
+	case err != nil:
 		c.info.Reason = "error"
 	}
 	info := c.info
@@ -146,6 +154,7 @@ func (c *Conversation) run(ctx context.Context) error {
 		log = log.With("line", line)
 	}
 	log.Info("conversation ended", "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
+	c.gone(err == nil)
 	c.feed.end()
 	c.err = err
 	close(c.done)
@@ -153,11 +162,37 @@ func (c *Conversation) run(ctx context.Context) error {
 	return err
 }
 
+// gone tells who asked for the conversation that it does not run here any more.
+func (c *Conversation) gone(ended bool) {
+	if c.call.Over != nil {
+		c.call.Over(c.id, ended)
+	}
+}
+
+// Behind tells the person that what is said is not kept at the moment, or that it is
+// again: for [session.Checkpoints].
+func (c *Conversation) Behind(err error) {
+	code, level := "store.behind", conv.LevelWarning
+	if err == nil {
+		code, level = "store.caught_up", conv.LevelInfo
+	}
+	if c.session == nil {
+		return
+	}
+	c.say(time.Now(), TypeNotification, Notification{Message: c.session.Words(code), Code: code, Level: level})
+}
+
+// Kept waits until the conversation can go on in another process.
+func (c *Conversation) Kept(ctx context.Context) bool { return c.session.Kept(ctx) }
+
 // ID is the conversation's id.
 func (c *Conversation) ID() string { return c.id }
 
 // Owner is who it belongs to.
 func (c *Conversation) Owner() string { return c.owner }
+
+// Caller is who holds it, if that is known.
+func (c *Conversation) Caller() string { return c.call.Caller }
 
 // Agent is the name of its agent.
 func (c *Conversation) Agent() string { return c.agent }
@@ -253,7 +288,7 @@ func (c *Conversation) at(t time.Time) float64 {
 
 func (c *Conversation) say(at time.Time, what string, payload any) {
 	c.feed.publish(Message{
-		Type: what, At: c.at(at), Payload: encode(payload), words: what == TypeTranscript || what == TypeCaption,
+		Type: what, At: c.at(at), Payload: encode(payload), words: what == TypeTranscript || what == TypeCaption || what == TypeTask,
 	})
 }
 
@@ -343,6 +378,9 @@ func (c *Conversation) step(s session.Step) {
 	}
 	for _, one := range c.captions.step(s) {
 		c.say(s.Now, TypeCaption, one)
+	}
+	for _, k := range c.tasks.step(s) {
+		c.say(s.Now, TypeTask, k)
 	}
 	for _, e := range s.Output.Effects {
 		switch e := e.(type) {

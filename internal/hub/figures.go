@@ -52,8 +52,10 @@ type Metrics struct {
 	TimeToFirstAudioMS float64 `json:"time_to_first_audio_ms"` // mean
 	ToolCalls          int     `json:"tool_calls"`
 	ToolFailures       int     `json:"tool_failures"`
-	Errors             int     `json:"errors"`
-	Late               int     `json:"late"` // facts that came too late and were dropped
+	// Errors are the failures that it met, whether or not the person was told: of
+	// model, voice, tools, session and connection, with tools whose time was up.
+	Errors int `json:"errors"`
+	Late   int `json:"late"` // facts that came too late and were dropped
 }
 
 // figures counts what happens in a conversation. It belongs to the goroutine of
@@ -77,14 +79,7 @@ func (f *figures) step(s session.Step) (done *Timing) {
 		f.m.Late++
 		return nil
 	}
-	switch s.Event.(type) {
-	case conv.SpeechStopped, conv.UserText:
-		f.silent = s.Now
-	case conv.ToolFailed, conv.TaskFailed:
-		f.m.ToolFailures++
-	default:
-		// The rest shows in what follows from it.
-	}
+	f.event(s)
 	for i := range s.Output.Transitions {
 		if t := &s.Output.Transitions[i]; t.From == conv.ListeningCapturing && t.To == conv.Understanding {
 			f.decided = s.Now
@@ -94,17 +89,13 @@ func (f *figures) step(s session.Step) (done *Timing) {
 		f.turn(&s.Output.Turns[i], s)
 	}
 	for _, e := range s.Output.Effects {
-		switch e := e.(type) {
+		switch e.(type) {
 		case conv.Speak:
 			if f.voiced.IsZero() {
 				f.voiced = s.Now
 			}
 		case conv.RunTool, conv.StartTask:
 			f.m.ToolCalls++
-		case conv.Notify:
-			if e.Level == conv.LevelError {
-				f.m.Errors++
-			}
 		default:
 			// Not counted.
 		}
@@ -113,6 +104,28 @@ func (f *figures) step(s session.Step) (done *Timing) {
 		return f.sounds(s)
 	}
 	return nil
+}
+
+// event counts what an event says by itself.
+func (f *figures) event(s session.Step) {
+	switch s.Event.(type) {
+	case conv.SpeechStopped, conv.UserText:
+		f.silent = s.Now
+	case conv.ToolFailed, conv.TaskFailed:
+		f.m.ToolFailures++
+		f.m.Errors++
+	case conv.Fault, conv.ReplyFailed, conv.PlayoutFailed, conv.ReconnectFailed, conv.ConnectionLost, conv.SessionExpired:
+		f.m.Errors++
+	case conv.DeadlinePassed:
+		for _, e := range s.Output.Effects {
+			if _, late := e.(conv.CancelTool); late {
+				f.m.ToolFailures++
+				f.m.Errors++
+			}
+		}
+	default:
+		// The rest shows in what follows from it.
+	}
 }
 
 func (f *figures) turn(t *conv.TurnEvent, s session.Step) {
@@ -168,7 +181,7 @@ func (f *figures) sounds(s session.Step) *Timing {
 type captions struct {
 	last  Caption
 	texts map[int]string // by turn: all that was handed to the voice
-	cut   int            // a turn that was cut off: the measure is still to come
+	cut   int            // a turn that was cut off: the exact measure is still to come
 }
 
 // step returns the captions that a step changes.
@@ -180,8 +193,7 @@ func (c *captions) step(s session.Step) (list []Caption) {
 		c.texts = make(map[int]string)
 	}
 	if c.cut != 0 {
-		list = c.final(list, c.cut, s.State, true)
-		c.cut = 0
+		list = c.measured(list, s)
 	}
 	for _, e := range s.Output.Effects {
 		if e, ok := e.(conv.Speak); ok {
@@ -219,13 +231,26 @@ func (c *captions) heard(st *conv.State, turn int) string {
 // final is the last caption of a turn: what the history has of it was heard.
 func (c *captions) final(list []Caption, turn int, st *conv.State, cut bool) []Caption {
 	text := c.texts[turn]
-	delete(c.texts, turn)
 	last := Caption{Turn: turn, Text: text, Heard: text, Final: true}
 	if cut {
 		last.Heard = said(st, turn, conv.RoleAgent)
 		last.Unheard = strings.TrimSpace(strings.TrimPrefix(text, last.Heard))
+	} else {
+		delete(c.texts, turn)
 	}
 	return c.add(list, last)
+}
+
+// measured tells what was heard of the turn that was cut off: an estimate with the
+// next step, and the exact measure when it comes.
+func (c *captions) measured(list []Caption, s session.Step) []Caption {
+	turn := c.cut
+	list = c.final(list, turn, s.State, true)
+	if _, ok := s.Event.(conv.PlayoutFlushed); ok || len(s.Output.Turns) > 0 {
+		delete(c.texts, turn)
+		c.cut = 0
+	}
+	return list
 }
 
 func (c *captions) add(list []Caption, one Caption) []Caption {

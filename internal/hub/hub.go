@@ -24,20 +24,27 @@ var (
 	ErrUserFull = errors.New("too many conversations of one owner at once")
 	ErrDraining = errors.New("the server is shutting down")
 	ErrStart    = errors.New("the conversation cannot begin")
+	ErrRuns     = errors.New("the conversation runs already")
 )
 
 // Call describes a conversation that is to begin.
 type Call struct {
+	ID        string    // of a conversation that goes on; a new one if empty
+	Started   time.Time // when it began, if not now
 	Agent     string
 	Transport string // "text", "webrtc", ...
 	Owner     string // who may see it and counts for Options.PerUser; may be empty
+	Caller    string // who holds it, if that is known: the same in their next conversation
 	Privacy   conv.Privacy
 	// Leg is the hub's from the moment of [Hub.Start] on, whatever comes of it: if
 	// it is an io.Closer it is closed when nobody uses it any more.
 	Leg port.Leg
-	// Session makes the session for the leg. trace takes its steps, at once; it is
-	// nil where privacy forbids to record.
-	Session func(id string, leg port.Leg, trace io.Writer) (*session.Session, error)
+	// Session makes the session of a conversation: for its leg, with its recorder, and
+	// Behind for its checkpoints.
+	Session func(c *Conversation) (*session.Session, error)
+	// Over, if set, is called when the conversation runs here no more; ended says that
+	// it has come to its end, and will not go on elsewhere.
+	Over func(id string, ended bool)
 }
 
 // Watcher sees what happens in all conversations. Its methods are called by the
@@ -75,12 +82,20 @@ func New(o Options) (*Hub, error) {
 // Start begins a conversation, which runs until it ends by itself or the hub
 // drains. It returns when the conversation takes commands.
 func (h *Hub) Start(call Call) (*Conversation, error) {
-	c := newConversation(h, newID(), call)
+	id := call.ID
+	if id == "" {
+		id = newID()
+	}
+	c := newConversation(h, id, call)
 	if err := h.admit(c); err != nil {
+		if !errors.Is(err, ErrRuns) {
+			c.gone(false)
+		}
 		return nil, errors.Join(err, closeLeg(call.Leg))
 	}
-	s, err := call.Session(c.id, c.leg, c.Recorder())
+	s, err := call.Session(c)
 	if err != nil {
+		c.gone(false)
 		h.drop(c)
 		return nil, errors.Join(fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, err), closeLeg(call.Leg))
 	}
@@ -110,6 +125,7 @@ func (h *Hub) Prepare(call Call) *Conversation { return newConversation(h, "", c
 func (c *Conversation) Hold(ctx context.Context, id string, s *session.Session) error {
 	c.id, c.info.ID = id, id
 	if err := c.hub.admit(c); err != nil {
+		c.gone(false)
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -125,6 +141,8 @@ func (h *Hub) admit(c *Conversation) error {
 	switch {
 	case h.draining:
 		return ErrDraining
+	case h.live[c.id] != nil:
+		return ErrRuns
 	case len(h.live) >= h.o.Most:
 		return ErrFull
 	case h.o.PerUser > 0 && h.owned(c.owner) >= h.o.PerUser:
@@ -248,14 +266,18 @@ func (h *Hub) Draining() bool {
 }
 
 // Drain lets no new conversation begin and waits until those that run have
-// ended. When ctx ends, they are ended politely, and after grace at once. It
-// returns when nothing of the hub runs any more; the streams have ended then.
+// ended. When ctx ends, they are ended politely, and after grace at once; those that
+// can go on elsewhere (Options.HandOver) at once, so that they do. It returns when nothing of the hub runs any more; the streams have ended then.
 func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
 	empty := h.close()
 	select {
 	case <-empty:
 	case <-ctx.Done():
 		for _, c := range h.running() {
+			if h.o.HandOver {
+				c.cancel()
+				continue
+			}
 			_ = c.session.EndConversation("shutdown") // ErrEnded: it was faster
 		}
 		timer := time.NewTimer(grace)

@@ -37,9 +37,9 @@ func (c *closing) Close() error {
 func call(leg port.Leg, owner string) hub.Call {
 	return hub.Call{
 		Agent: "test", Transport: "text", Owner: owner, Leg: leg,
-		Session: func(id string, leg port.Leg, trace io.Writer) (*session.Session, error) {
+		Session: func(c *hub.Conversation) (*session.Session, error) {
 			return session.New(session.Options{
-				ID: id, Leg: leg, Trace: trace, TraceLive: true, Synthesizer: text.Voice{},
+				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, Synthesizer: text.Voice{},
 				Conv: conv.Options{Greeting: "Hello.", Endpoint: "manual", DeadAir: turn.DeadAirOptions{Off: true}},
 			})
 		},
@@ -103,7 +103,7 @@ func TestStartFails(t *testing.T) {
 	leg := &closing{Leg: text.New(text.Options{})}
 	broken := call(leg, "")
 	why := errors.New("no such thing")
-	broken.Session = func(string, port.Leg, io.Writer) (*session.Session, error) { return nil, why }
+	broken.Session = func(*hub.Conversation) (*session.Session, error) { return nil, why }
 	if _, err := h.Start(broken); !errors.Is(err, why) || leg.closed != 1 {
 		t.Errorf("%v, closed %d times", err, leg.closed)
 	}
@@ -297,11 +297,12 @@ func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{Most: 1})
 		hold := func(id string) (*hub.Conversation, <-chan error) {
-			leg := text.New(text.Options{})
-			described := call(leg, "me")
-			described.Leg = nil // it is theirs
+			described := call(nil, "me") // the leg is theirs
 			c := h.Prepare(described)
-			s, err := described.Session(id, leg, c.Recorder())
+			s, err := session.New(session.Options{
+				ID: id, Leg: text.New(text.Options{}), Trace: c.Recorder(), TraceLive: true, Synthesizer: text.Voice{},
+				Conv: conv.Options{Greeting: "Hello.", Endpoint: "manual", DeadAir: turn.DeadAirOptions{Off: true}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

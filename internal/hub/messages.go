@@ -25,6 +25,7 @@ const (
 	TypeRecovery     = "recovery"
 	TypeTranscript   = "transcript"
 	TypeCaption      = "caption"
+	TypeTask         = "task"
 	TypeStep         = "step"
 	TypeGap          = "gap"
 )
@@ -50,6 +51,7 @@ func MessageTypes() map[string]reflect.Type {
 		TypeRecovery:     reflect.TypeFor[Recovery](),
 		TypeTranscript:   reflect.TypeFor[Transcript](),
 		TypeCaption:      reflect.TypeFor[Caption](),
+		TypeTask:         reflect.TypeFor[Task](),
 		TypeStep:         reflect.TypeFor[journal.Line](),
 		TypeGap:          reflect.TypeFor[Gap](),
 		TypeStarted:      reflect.TypeFor[Info](),

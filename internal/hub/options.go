@@ -19,6 +19,10 @@ type Options struct {
 	Ended      int           // conversations that stay listed behind their end: 50
 	EndedFor   time.Duration // and for how long: 10 min
 
+	// HandOver: a conversation whose session ends with its context goes on elsewhere,
+	// or in this place later.
+	HandOver bool
+
 	// Log takes what operators want to know; nothing if nil. No transcript gets
 	// into it.
 	Log *slog.Logger

@@ -79,8 +79,9 @@ type Downlink struct {
 	playing  int  // the part that plays, 0: none
 	finished int  // the last part of the turn that has been heard to its end
 	tail     []int16
-	tailLen  int     // samples of tail that are still to be sent
-	level    float64 // root mean square of the last frame
+	tailLen  int       // samples of tail that are still to be sent
+	level    float64   // root mean square of the last frame
+	quiet    audio.Pos // for which the queue has been empty
 	events   []conv.Event
 	since    audio.Pos // played since the last report
 

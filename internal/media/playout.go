@@ -1,6 +1,8 @@
 package media
 
 import (
+	"time"
+
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 )
@@ -50,6 +52,7 @@ func (d *Downlink) Frame(dst []int16) (speech bool) {
 	d.mu.Lock()
 	n := d.next(dst)
 	clear(dst[n:])
+	d.rest(len(dst))
 	d.level = audio.RMS(dst)
 	d.ledger.frame(len(dst))
 	turn, events := d.turn, d.events // events are filled by this goroutine alone
@@ -65,6 +68,24 @@ func (d *Downlink) Frame(dst []int16) (speech bool) {
 		d.Wake()
 	}
 	return n > 0
+}
+
+// restAfter is how long nothing is said before the queue's space is given back: a
+// conversation listens, or waits, most of its time.
+const restAfter = time.Second
+
+// rest gives the space of the queue back when it has been empty for long.
+func (d *Downlink) rest(frame int) {
+	if d.queue.Len() > 0 {
+		d.quiet = 0
+		return
+	}
+	after := audio.PosOf(restAfter, d.o.Rate)
+	if d.quiet < after {
+		if d.quiet += audio.Pos(frame); d.quiet >= after {
+			d.queue.Release()
+		}
+	}
 }
 
 // next fills dst with speech as far as there is any, and notes what it means.

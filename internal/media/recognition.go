@@ -110,6 +110,9 @@ func (u *Uplink) begin() {
 	}
 	u.open = true
 	pos := max(u.preRoll.Pos(), u.given)
+	if u.roll == nil {
+		u.roll = make([]int16, u.preRoll.Cap())
+	}
 	roll := u.roll[:u.preRoll.CopyAt(u.roll, pos)]
 	frame := audio.FrameSamples(recognizerRate)
 	// The pre-roll goes in frames like all else; a remainder comes first.

@@ -126,7 +126,6 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	if u.preRoll, err = audio.NewRing(audio.RingOptions{Capacity: roll}); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
-	u.roll = make([]int16, roll)
 	u.rec, u.det = make([]int16, 0, 2*frame), make([]int16, 0, 2*audio.FrameSamples(audio.MaxRate))
 	if o.Detector != nil {
 		if err := u.openDetector(); err != nil {

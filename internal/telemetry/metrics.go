@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"net/http"
+	"regexp"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,7 +15,7 @@ import (
 )
 
 // metrics is everything that is counted. Labels take values from closed sets
-// alone: agents, transports, phases, codes of the catalogue.
+// alone: agents, transports, phases, codes of the catalogue, patterns of paths.
 type metrics struct {
 	registry *prometheus.Registry
 
@@ -30,6 +31,9 @@ type metrics struct {
 	firstAudio  *prometheus.HistogramVec
 	stages      *prometheus.HistogramVec
 	late        prometheus.Histogram
+	requests    *prometheus.CounterVec   // route, method, code
+	requestTime *prometheus.HistogramVec // route
+	inFlight    prometheus.Gauge
 
 	mu     sync.Mutex
 	phases map[string]conv.Phase // by conversation
@@ -66,10 +70,18 @@ func newMetrics() *metrics {
 			Name: "hocket_frame_lateness_seconds", Help: "How late frames of the agent's sound were written.",
 			Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.1, 0.5},
 		}),
-		phases: make(map[string]conv.Phase),
+		requests: counter("hocket_http_requests_total", "HTTP requests that ended, event streams and WebSockets at their end.", "route", "method", "code"),
+		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hocket_http_request_duration_seconds", Help: "How long they took.",
+			Buckets: []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300},
+		}, []string{"route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests that run, event streams and WebSockets too."}),
+		phases:   make(map[string]conv.Phase),
 	}
 	m.registry.MustRegister(m.live, m.begun, m.over, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale,
-		m.firstAudio, m.stages, m.late, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.firstAudio, m.stages, m.late, m.requests, m.requestTime, m.inFlight, collectors.NewGoCollector(
+			collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}),
+		), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

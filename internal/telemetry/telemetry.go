@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/hub"
@@ -67,6 +68,17 @@ func (t *Telemetry) Ended(c hub.Info) {
 // FrameLate notes how late a frame of the agent's sound was written. It
 // allocates nothing.
 func (t *Telemetry) FrameLate(by time.Duration) { t.metrics.late.Observe(by.Seconds()) }
+
+// RequestBegan counts an HTTP request.
+func (t *Telemetry) RequestBegan() { t.metrics.inFlight.Inc() }
+
+// RequestEnded counts the end of an HTTP request. route and method are of small
+// sets.
+func (t *Telemetry) RequestEnded(route, method string, status int, took time.Duration) {
+	t.metrics.inFlight.Dec()
+	t.metrics.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	t.metrics.requestTime.WithLabelValues(route).Observe(took.Seconds())
+}
 
 // Close sends what is left to the collector, as long as ctx lasts.
 func (t *Telemetry) Close(ctx context.Context) error {

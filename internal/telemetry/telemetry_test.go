@@ -36,9 +36,9 @@ func hold(t *testing.T, w *Telemetry) string {
 	model := &porttest.Model{Answer: func(port.Request) []port.Delta { return []port.Delta{{Text: "It is sunny in Lisbon."}} }}
 	c, err := h.Start(hub.Call{
 		Agent: "weather", Transport: "text", Leg: text.New(text.Options{}),
-		Session: func(id string, leg port.Leg, trace io.Writer) (*session.Session, error) {
+		Session: func(c *hub.Conversation) (*session.Session, error) {
 			return session.New(session.Options{
-				ID: id, Leg: leg, Trace: trace, TraceLive: true, Synthesizer: text.Voice{}, Model: model, Late: w.FrameLate,
+				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, Synthesizer: text.Voice{}, Model: model, Late: w.FrameLate,
 				Conv: conv.Options{Endpoint: "manual", DeadAir: turn.DeadAirOptions{Off: true}},
 			})
 		},
