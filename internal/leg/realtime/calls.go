@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,14 @@ type Call interface {
 	// Receive waits for the client's next event. io.EOF says that the call has
 	// ended.
 	Receive(ctx context.Context) (string, error)
+	// Return answers the offer of a client that has come back. Where it is that of a
+	// new connection, Fresh learns of it when it stands.
+	Return(ctx context.Context, offer string) (answer string, err error)
+	// Fresh waits until a new connection has taken the place of the one before, whose
+	// client knows nothing. What was sent and has not arrived is dropped, and so is
+	// what is sent until Reopen is called.
+	Fresh(ctx context.Context) error
+	Reopen()
 	// Close ends the call.
 	Close() error
 }
@@ -54,7 +63,7 @@ func (l *callLine) Read(ctx context.Context) (audio.Frame, error) {
 		l.c.uncommitted += len(f.PCM)
 	})
 	if manual {
-		l.c.ear.push(ctx, earJob{pcm: append([]int16(nil), f.PCM...)})
+		l.c.hear(ctx, earJob{pcm: append([]int16(nil), f.PCM...)})
 		f.PCM = l.silence[:len(f.PCM)]
 	}
 	return f, nil
@@ -77,6 +86,9 @@ func (l *callLine) push(_ context.Context, c chunk) error {
 
 func (l *callLine) drop() {}
 
+// is does nothing: the call knows by itself.
+func (l *callLine) is(port.Line) {}
+
 func (l *callLine) end() { _ = l.Close() } // nothing is left to tell
 
 // channel is the channel of a call's events as a transport.
@@ -95,6 +107,9 @@ const retry = 20 * time.Millisecond
 func (c *channel) Write(ctx context.Context, b []byte) error {
 	text := string(b)
 	for {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		err := c.call.Send(text)
 		if err == nil {
 			return nil
@@ -126,14 +141,14 @@ func (s *Server) serveOptions(w http.ResponseWriter, r *http.Request) {
 func (s *Server) allowOrigin(w http.ResponseWriter) {
 	if s.o.Authorize != nil {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
-		w.Header().Set("Access-Control-Expose-Headers", "Location")
+		w.Header().Set("Access-Control-Expose-Headers", "Location, Retry-After, "+headerConversation+", "+headerResume)
 	}
 }
 
 // serveCalls is POST /v1/realtime/calls: an offer, and perhaps a session.
 func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	s.allowOrigin(w)
-	start, bad := s.start(r)
+	start, owner, bad := s.start(r)
 	if bad != nil {
 		status := http.StatusBadRequest
 		if bad.Code == wire.CodeInvalidKey {
@@ -154,6 +169,10 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 		httpError(w, http.StatusBadRequest, bad)
 		return
 	}
+	from, token := Caller{Owner: owner, Model: start.Model}, resumeToken(r)
+	if token != "" && s.callBack(w, r, from, token, offer) {
+		return
+	}
 	call, answer, err := s.o.Answer(r.Context(), offer)
 	switch {
 	case errors.Is(err, ErrBusy):
@@ -167,17 +186,108 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 		httpError(w, http.StatusInternalServerError, &wire.Error{Type: wire.ServerError, Message: "Calls have another sampling rate than 24 kHz."})
 		return
 	}
-	id := newID("rtc")
-	ctx := context.WithoutCancel(r.Context()) // the call outlives its request
-	// Close waits for it, as for all connections.
-	go func() {
-		defer func() { _ = call.Close() }() // it may have ended
-		s.serve(ctx, &channel{call}, call, id, isBeta(r), start)
-	}()
+	var a *arrival
+	if token != "" {
+		a, bad = s.restore(r.Context(), from, token, call)
+	} else {
+		a, bad = s.open(r.Context(), from, start, call)
+	}
+	if bad == nil {
+		bad = s.answerCall(r, a)
+	}
+	if bad != nil {
+		_ = call.Close() // nobody is there yet
+		httpError(w, statusOf(bad), bad)
+		return
+	}
+	answered(w, a, answer)
+}
+
+// statusOf is the status of a conversation that does not come about.
+func statusOf(bad *wire.Error) int {
+	switch {
+	case bad.Code == wire.CodeResume:
+		return http.StatusNotFound
+	case bad == restarting:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+var restarting = &wire.Error{Type: wire.ServerError, Code: "server_restarting", Message: "The server restarts."}
+
+// answerCall begins the conversation of a call.
+func (s *Server) answerCall(r *http.Request, a *arrival) *wire.Error {
+	c := a.c
+	c.callID = newID("rtc")
+	c.attach(newLink(&channel{c.call}, isBeta(r)))
+	if !s.begin(context.WithoutCancel(r.Context()), c.callID, a) { // the call outlives its request
+		a.end()
+		return restarting
+	}
+	return nil
+}
+
+// carryCall serves the connections of a call until it ends.
+func (c *conn) carryCall(ctx context.Context) {
+	defer c.leave()
+	for l := c.link; ; { // the first one is there
+		on, stop := context.WithCancel(ctx)
+		fresh := false
+		var watch sync.WaitGroup
+		watch.Go(func() {
+			defer stop()
+			fresh = c.call.Fresh(on) == nil
+		})
+		_ = c.carry(on, l) // whichever end it has, the call knows
+		stop()
+		watch.Wait()
+		if !fresh {
+			return
+		}
+		l = newLink(l.t, l.beta)
+		c.call.Reopen()
+		if !c.attach(l) {
+			return
+		}
+	}
+}
+
+// callBack answers the client of a call that runs here and comes back to it by
+// another offer; false: there is none.
+func (s *Server) callBack(w http.ResponseWriter, r *http.Request, from Caller, token, offer string) bool {
+	a, bad := s.comeBack(r.Context(), from, token)
+	switch {
+	case a == nil && bad == nil && s.o.Resume != nil:
+		return false
+	case a == nil && bad == nil:
+		bad = errResume
+	case bad == nil && a.c.call == nil:
+		a.end()
+		bad = errResume // it is held over another transport
+	}
+	if bad != nil {
+		httpError(w, statusOf(bad), bad)
+		return true
+	}
+	answer, err := a.c.call.Return(r.Context(), offer)
+	if err != nil {
+		a.end()
+		httpError(w, http.StatusBadRequest, wire.Invalid("invalid_offer", "sdp", "The offer cannot be answered: %v", err))
+		return true
+	}
+	answered(w, a, answer)
+	return true
+}
+
+// answered sends the answer to an offer.
+func answered(w http.ResponseWriter, a *arrival, answer string) {
+	a.tell(w.Header())
 	w.Header().Set("Content-Type", "application/sdp")
-	w.Header().Set("Location", "/v1/realtime/calls/"+id)
+	w.Header().Set("Location", "/v1/realtime/calls/"+a.c.callID)
 	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, answer) // the client may be gone; then nobody connects
+	_, _ = io.WriteString(w, answer) //nolint:gosec // it is no page, its type says so; a client may be gone, and then nobody connects
 }
 
 // maxOffer bounds an offer and a session beside it.
@@ -227,13 +337,14 @@ func readCall(w http.ResponseWriter, r *http.Request) (offer, configuration stri
 // serveCall is what is done to a call. Only hanging up is for calls of browsers.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 	s.allowOrigin(w)
-	if !s.allow(w, r) {
+	owner, ok := s.allow(w, r)
+	if !ok {
 		return
 	}
 	s.mu.Lock()
 	c := s.conns[r.PathValue("id")]
 	s.mu.Unlock()
-	if c == nil || !c.call {
+	if c == nil || c.call == nil || c.owner != owner {
 		httpError(w, http.StatusNotFound, wire.Invalid("call_id_not_found", "call_id", "No call with the id '%s' was found.", r.PathValue("id")))
 		return
 	}
@@ -241,6 +352,6 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 		httpError(w, http.StatusBadRequest, wire.Invalid(wire.CodeUnsupported, "", "This is for calls over SIP."))
 		return
 	}
-	c.out.close(closeNormal, "the call was hung up")
+	c.conclude(closeNormal, "the call was hung up")
 	w.WriteHeader(http.StatusOK)
 }

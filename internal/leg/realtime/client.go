@@ -14,8 +14,8 @@ import (
 
 // take handles one event of the client's. It is called by the reader, which waits
 // where there is no room for more sound.
-func (c *conn) take(ctx context.Context, b []byte) {
-	if c.beta {
+func (c *conn) take(ctx context.Context, l *link, b []byte) {
+	if l.beta {
 		b = wire.FromBeta(b)
 	}
 	e, bad := wire.Parse(b)
@@ -23,11 +23,12 @@ func (c *conn) take(ctx context.Context, b []byte) {
 		c.locked(func() { c.refuse(bad) })
 		return
 	}
-	if e.Type == wire.AudioAppend && !c.call {
-		c.append(ctx, e.Audio)
+	if e.Type == wire.AudioAppend && c.call == nil {
+		c.append(ctx, l, e.Audio)
 		return
 	}
 	c.locked(func() {
+		c.known = true
 		if err := c.handle(ctx, &e); err != nil {
 			err.EventID = e.EventID
 			c.refuse(err)
@@ -66,7 +67,7 @@ func (c *conn) handle(ctx context.Context, e *wire.ClientEvent) *wire.Error {
 	case wire.OutputClear:
 		return c.clearOutput()
 	case wire.ResponseCreate:
-		return c.createResponse(ctx, e)
+		return c.createResponse(e)
 	case wire.ResponseCancel:
 		return c.cancelResponse(e)
 	}
@@ -144,25 +145,25 @@ func (c *conn) readInline(ctx context.Context, it *item) *wire.Error {
 		it.length += audio.Pos(len(pcm)).Duration(legRate)
 		if part.Transcript == nil {
 			it.waiting = true
-			c.later = append(c.later, func() { c.ear.push(ctx, earJob{pcm: pcm, item: it, alone: true}) })
+			c.later = append(c.later, func() { c.hear(ctx, earJob{pcm: pcm, item: it, alone: true}) })
 		}
 	}
 	return nil
 }
 
 // append takes sound. It waits while there is no room for it.
-func (c *conn) append(ctx context.Context, b []byte) {
+func (c *conn) append(ctx context.Context, l *link, b []byte) {
 	c.mu.Lock()
 	format, manual := c.session.Input.Format, c.session.Input.TurnDetection == nil
 	c.mu.Unlock()
-	pcm, err := c.decoder.decode(format, b)
+	pcm, err := l.decoder.decode(format, b)
 	if err != nil {
 		c.locked(func() { c.refuse(wire.Invalid(wire.CodeInvalidValue, "audio", "The audio cannot be read.")) })
 		return
 	}
-	c.locked(func() { c.uncommitted += len(pcm) })
+	c.locked(func() { c.uncommitted, c.known = c.uncommitted+len(pcm), true })
 	if manual {
-		c.ear.push(ctx, earJob{pcm: pcm})
+		c.hear(ctx, earJob{pcm: pcm})
 		_ = c.leg.push(ctx, chunk{skip: len(pcm)}) // it ends with ctx, as the reader does
 		return
 	}
@@ -188,7 +189,7 @@ func (c *conn) commitAudio(ctx context.Context) *wire.Error {
 	it := c.addSpoken(newID("item"), length)
 	it.waiting = true
 	c.uncommitted = 0
-	c.later = append(c.later, func() { c.ear.push(ctx, earJob{item: it}) })
+	c.later = append(c.later, func() { c.hear(ctx, earJob{item: it}) })
 	return nil
 }
 
@@ -245,7 +246,7 @@ func (c *conn) forgetAudio() {
 
 // clearOutput silences the agent, on connections on which the server plays.
 func (c *conn) clearOutput() *wire.Error {
-	if c.call {
+	if c.call != nil {
 		if r := c.resp; r != nil {
 			r.cancelling = true
 			c.post(conv.UserInterrupt{Source: "client"})

@@ -13,54 +13,44 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// transport carries the events of one connection.
-type transport interface {
-	// Read returns the next event of the client's. It ends with ctx or with the
-	// connection.
-	Read(ctx context.Context) ([]byte, error)
-	// Write sends one event.
-	Write(ctx context.Context, b []byte) error
-	// Ping finds out whether the client is there.
-	Ping(ctx context.Context) error
-	// Close says why, and ends the connection.
-	Close(code int, reason string)
-}
-
-// The codes with which a connection is closed.
-const (
-	closeNormal  = 1000
-	closeAway    = 1001 // come back
-	closePolicy  = 1008
-	closeError   = 1011
-	closeRestart = 1012 // come back
-	closeKey     = 3000 // the key is no good
-)
-
-// conn is one connection: what the client sees of a conversation, and the way of
-// its events to the machine and back. Its methods are called by the reader, the
-// loop of the session (step), the pacer (speech), the ear, the clock and the
-// answers beside the conversation; mu guards what they share.
+// conn is one conversation: what its client sees of it, and the way of the
+// client's events to the machine and back. The client may be gone for a while and
+// come back by another connection ([link]). Its methods are called by the reader
+// of the connection, the loop of the session (step), the pacer (speech), the ear,
+// the clock and the answers beside the conversation; mu guards what they share.
 //
 // Nothing that may wait is done under mu: it is put into later and done by who
 // unlocks.
 type conn struct {
 	o       *Options
-	beta    bool
-	t       transport
-	out     *outbox
+	owner   string
 	ids     *eventIDs
-	leg     line
-	call    bool // the sound is the leg's own: no event carries any
+	leg     sound
+	call    Call // the sound, if it goes beside the events; nil: they carry it
+	callID  string
 	ear     *ear
 	parts   session.Options // as they were opened
 	openErr error           // ErrUnknownModel
 	s       *session.Session
-	wakec   chan struct{} // holds a token when the clock is to look again
-	jobs    sync.WaitGroup
-	decoder decoder // of the reader
+	hold    func(ctx context.Context, id string, s *session.Session) error // nil: it runs by itself
+	issue   func(ctx context.Context, digest []byte) error                 // nil: nobody wants to know
+	resume  digest                                                         // of the token that is good for it; guarded by the server's mu
+	gone    bool                                                           // it has ended; guarded by the server's mu
+	wakec   chan struct{}                                                  // holds a token when the clock is to look again
+	work    chan func(context.Context)                                     // jobs on their way to the clock: answers beside the conversation, the ear
+	ended   chan struct{}                                                  // closed when nothing of the conversation runs any more
 
 	mu    sync.Mutex // guards all below
 	later []func()
+
+	link     *link     // the client's connection; nil: it is away
+	met      bool      // there has been one
+	known    bool      // the client has said something that was understood
+	over     bool      // nobody comes back any more
+	leaveAt  time.Time // when the client has been away for too long; zero: it is there
+	cutAt    time.Time // when a conversation without a client has to be over; zero: not yet
+	expireAt time.Time // when it has lasted long enough
+	restored bool      // the items of a conversation that goes on here are still to be made
 
 	session wire.Session
 	id      string // of the conversation
@@ -84,8 +74,8 @@ type conn struct {
 	idleFrom    int       // milliseconds of sound at its beginning
 }
 
-// line is the sound of a connection.
-type line interface {
+// sound is that of a conversation.
+type sound interface {
 	port.Leg
 	// heard is how much of the person's sound has been heard, in milliseconds.
 	heard() int
@@ -93,27 +83,39 @@ type line interface {
 	push(ctx context.Context, c chunk) error
 	// drop forgets what has not been heard.
 	drop()
+	// is tells what has become of the client's connection.
+	is(line port.Line)
 	// end is the client's going.
 	end()
 }
 
-// newConn makes a connection's state and its session. call is its sound, nil where
-// the events carry it.
-func newConn(o *Options, t transport, call Call, beta bool, id string, start wire.Session, parts session.Options, openErr error) (*conn, error) {
+// begin is what a conversation begins with.
+type begin struct {
+	id      string // of the conversation
+	owner   string
+	session wire.Session
+	parts   Parts
+	openErr error // ErrUnknownModel
+	call    Call  // the sound; nil where the events carry it
+}
+
+// newConn makes a conversation's state and its session.
+func newConn(o *Options, b begin) (*conn, error) {
+	parts := b.parts.Session
 	c := &conn{
-		o: o, beta: beta, t: t, out: newOutbox(), ids: newEventIDs(), parts: parts, openErr: openErr,
-		wakec: make(chan struct{}, 1), session: start, id: id,
-		limits: limits{responses: o.Responses, tokens: o.Tokens, since: time.Now()},
+		o: o, id: b.id, owner: b.owner, ids: newEventIDs(), parts: parts, hold: b.parts.Hold, issue: b.parts.Issue, openErr: b.openErr,
+		wakec: make(chan struct{}, 1), work: make(chan func(context.Context), maxBeside+1), ended: make(chan struct{}), session: b.session, expireAt: time.Now().Add(o.Lifetime),
+		limits: limits{responses: o.Responses, tokens: o.Tokens, since: time.Now()}, restored: parts.Restore != nil,
 	}
 	c.leg = newLeg(c.writeSpeech)
-	if call != nil {
-		c.leg, c.call = &callLine{Call: call, c: c}, true
+	if b.call != nil {
+		c.leg, c.call = &callLine{Call: b.call, c: c}, b.call
 	}
 	c.ear = newEar(parts.Recognizer, parts.Conv.Language)
 	p := parts
-	p.ID, p.Leg, p.Heard = id, c.leg, c.noteHeard
+	p.ID, p.Leg, p.Heard = c.id, c.leg, c.noteHeard
 	p.Conv = machineOptions(parts.Conv)
-	p.Turn, p.Onset = turnOptions(start, &parts)
+	p.Turn, p.Onset = turnOptions(b.session, &parts)
 	p.Model, p.Synthesizer = &mind{c}, &voice{c, parts.Synthesizer}
 	s, err := session.New(p)
 	if err != nil {
@@ -125,133 +127,135 @@ func newConn(o *Options, t transport, call Call, beta bool, id string, start wir
 
 var _ port.Model = (*mind)(nil)
 
-// run serves the connection until the client goes, the conversation ends or ctx
-// does. Nothing of it runs when it returns.
+// run holds the conversation until it has ended or ctx has. Nothing of it runs
+// when it returns, but a connection that learns of it.
 func (c *conn) run(ctx context.Context) {
+	defer close(c.ended)
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.s.OnStep(c.step)()
-	c.locked(func() { c.send(wire.SessionEvent{Name: "created", Session: c.session}) })
-
 	var workers sync.WaitGroup
-	workers.Go(func() {
-		defer cancel()
-		c.write(ctx)
-	})
-	held, model := make(chan struct{}), c.session.Model
-	workers.Go(func() {
-		defer close(held)
-		c.hold(ctx, model)
-	})
-	workers.Go(func() { c.listen(ctx) })
-	workers.Go(func() { c.clock(ctx) })
-
-	c.read(ctx)
-	c.leg.end() // the conversation learns that the client has gone
-	select {
-	case <-held:
-	case <-time.After(endPatience):
+	workers.Go(func() { c.clock(ctx, cancel) })
+	if c.call != nil {
+		workers.Go(func() { c.carryCall(outer) }) // it ends with the call, once all is told
 	}
-	c.out.close(closeNormal, "")
+	hold := c.hold
+	if hold == nil {
+		hold = func(ctx context.Context, _ string, s *session.Session) error { return s.Run(ctx) }
+	}
+	c.held(hold(ctx, c.id, c.s), ctx.Err() != nil)
 	cancel()
 	workers.Wait()
-	c.jobs.Wait()
 }
 
-// endPatience bounds how long a conversation takes to end when the client has
-// gone; then it is cut off.
-const endPatience = 3 * time.Second
-
-// hold runs the conversation; with it the connection ends.
-func (c *conn) hold(ctx context.Context, model string) {
-	err := c.o.Hold(ctx, c.id, model, c.s)
-	if err == nil || ctx.Err() != nil {
-		c.out.close(closeNormal, "the conversation is over")
-		return
-	}
-	c.locked(func() {
-		c.send(wire.ErrorEvent{Error: wire.Error{Type: wire.ServerError, Code: "session_failed", Message: "The conversation could not go on."}})
-	})
-	c.out.close(closeError, "the conversation could not go on")
-}
-
-// read takes the client's events until there are no more.
-func (c *conn) read(ctx context.Context) {
-	for {
-		b, err := c.t.Read(ctx)
-		if err != nil {
-			return
-		}
-		c.take(ctx, b)
+// held tells the client that the conversation is over, and how.
+func (c *conn) held(err error, cut bool) {
+	switch {
+	case err == nil || cut:
+		c.conclude(closeNormal, "the conversation is over")
+	case errors.Is(err, ErrBusy):
+		c.locked(func() {
+			c.send(wire.ErrorEvent{Error: *wire.Invalid(wire.CodeRateLimit, "", "There are too many conversations.")})
+		})
+		c.conclude(closeBusy, "there are too many conversations")
+	default:
+		c.locked(func() {
+			c.send(wire.ErrorEvent{Error: wire.Error{Type: wire.ServerError, Code: "session_failed", Message: "The conversation could not go on."}})
+		})
+		c.conclude(closeError, "the conversation could not go on")
 	}
 }
 
-// write sends what is to be sent. It ends with the connection.
-func (c *conn) write(ctx context.Context) {
-	for {
-		b, ok := c.out.next(ctx)
-		if !ok {
-			break
-		}
-		ctx, cancel := context.WithTimeout(ctx, c.o.WriteTimeout)
-		err := c.t.Write(ctx, b)
-		cancel()
-		if err != nil {
-			c.t.Close(closePolicy, "the client does not read")
-			return
-		}
-	}
-	code, reason := c.out.why()
-	c.t.Close(code, reason)
-}
-
-// pingEvery is how often the connection is tried.
-const pingEvery = 30 * time.Second
-
-// clock ends the connection when its time is over, finds out whether the client
-// is there, and watches over silences.
-func (c *conn) clock(ctx context.Context) {
-	expiry := time.NewTimer(c.o.Lifetime)
-	defer expiry.Stop()
-	ping := time.NewTicker(pingEvery)
+// clock ends the conversation when its time is over, or when its client has been
+// away for too long; it finds out whether the client is there, and watches over
+// silences. It starts the jobs beside the conversation. cut ends the conversation at
+// once.
+func (c *conn) clock(ctx context.Context, cut func()) {
+	ping := time.NewTicker(c.o.PingEvery)
 	defer ping.Stop()
-	idle := time.NewTimer(time.Hour)
-	defer idle.Stop()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var jobs sync.WaitGroup
+	defer jobs.Wait()
 	for {
-		if at := c.idleDeadline(); at.IsZero() {
-			idle.Stop()
-		} else {
-			idle.Reset(time.Until(at))
-		}
+		timer.Reset(time.Until(c.nextMoment()))
 		select {
 		case <-ctx.Done():
 			return
 		case <-c.wakec:
-		case <-idle.C:
-			c.locked(c.idlePassed)
+		case job := <-c.work:
+			jobs.Go(func() { job(ctx) })
+		case <-timer.C:
+			c.moment(time.Now(), cut)
 		case <-ping.C:
-			ctx, cancel := context.WithTimeout(ctx, c.o.WriteTimeout)
-			err := c.t.Ping(ctx)
-			cancel()
-			if err != nil {
-				c.t.Close(closeAway, "the client is gone")
-				return
-			}
-		case <-expiry.C:
-			c.expire()
-			return
+			jobs.Go(func() { c.ping(ctx) }) // it may take its time
 		}
 	}
 }
 
-// expire ends a connection that has lasted long enough.
+// nextMoment is when the clock has something to do.
+func (c *conn) nextMoment() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := c.expireAt
+	for _, at := range []time.Time{c.idleAt, c.leaveAt, c.cutAt} {
+		if !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
+// moment does what is to be done by now.
+func (c *conn) moment(now time.Time, cut func()) {
+	passed := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
+	leave, expire := false, false
+	c.locked(func() {
+		c.idlePassed(now)
+		if passed(c.cutAt) {
+			c.cutAt = now.Add(time.Hour) // it was said
+			c.later = append(c.later, cut)
+		}
+		if passed(c.leaveAt) {
+			c.leaveAt, leave = time.Time{}, true
+		}
+		if passed(c.expireAt) {
+			c.expireAt, expire = now.Add(time.Hour), true
+		}
+	})
+	if leave {
+		c.leave()
+	}
+	if expire {
+		c.expire()
+	}
+}
+
+// ping ends a connection whose client is silent and does not answer. One that sends
+// is there, however long its answer takes behind what it has sent.
+func (c *conn) ping(ctx context.Context) {
+	c.mu.Lock()
+	l := c.link
+	c.mu.Unlock()
+	if l == nil || l.alive.Swap(false) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.o.WriteTimeout)
+	defer cancel()
+	if l.t.Ping(ctx) != nil && !l.alive.Load() {
+		l.t.Close(closeAway, "the client is gone")
+	}
+}
+
+// expire ends a conversation that has lasted long enough.
 func (c *conn) expire() {
 	minutes := int(c.o.Lifetime.Minutes())
 	c.locked(func() {
 		c.send(wire.ErrorEvent{Error: *wire.Invalid(
 			wire.CodeSessionExpired, "", "Your session hit the maximum duration of %d minutes.", minutes)})
 	})
-	c.out.close(closeAway, "session_expired")
+	c.conclude(closeAway, "session_expired")
 }
 
 // locked runs f under the lock, and then what f leaves to be done.
@@ -271,11 +275,14 @@ func (c *conn) post(events ...conv.Event) {
 	c.later = append(c.later, func() { _ = c.s.Post(events...) }) // ErrEnded: the conversation is over
 }
 
-// send queues an event for the client. The caller holds the lock, which keeps the
-// events in order.
+// send queues an event for the client, if it is there. The caller holds the lock,
+// which keeps the events in order.
 func (c *conn) send(e wire.Event) {
+	if c.link == nil {
+		return
+	}
 	marshal := wire.Marshal
-	if c.beta {
+	if c.link.beta {
 		marshal = wire.MarshalBeta
 	}
 	b, err := marshal(c.ids.next(), e)
@@ -285,7 +292,7 @@ func (c *conn) send(e wire.Event) {
 	if b == nil {
 		return // the dialect has no such event
 	}
-	c.out.put(b)
+	c.link.out.put(b)
 }
 
 // refuse tells the client what is wrong with its event.
@@ -301,83 +308,6 @@ func (c *conn) writeSpeech(turn int, pcm []int16) {
 			c.speak(r, pcm)
 		}
 	})
-}
-
-// outbox are the events on their way to the client.
-type outbox struct {
-	ready chan struct{} // holds a token when there may be something
-
-	mu     sync.Mutex // guards all below
-	queue  [][]byte
-	size   int
-	closed bool
-	code   int
-	reason string
-}
-
-// maxOutbox bounds what waits for a client that does not read: two minutes of
-// sound. Then the connection ends.
-const maxOutbox = 8 << 20
-
-func newOutbox() *outbox { return &outbox{ready: make(chan struct{}, 1)} }
-
-// put adds an event. When there is no room the queue is closed, and the
-// connection with it.
-func (o *outbox) put(b []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return // nobody reads it
-	}
-	if o.size += len(b); o.size > maxOutbox {
-		o.closed, o.queue, o.code, o.reason = true, nil, closePolicy, "the client does not read"
-	} else {
-		o.queue = append(o.queue, b)
-	}
-	signal(o.ready)
-}
-
-// next waits for an event; false: there are no more.
-func (o *outbox) next(ctx context.Context) ([]byte, bool) {
-	for {
-		o.mu.Lock()
-		if len(o.queue) > 0 {
-			b := o.queue[0]
-			o.queue = o.queue[1:]
-			o.size -= len(b)
-			o.mu.Unlock()
-			return b, true
-		}
-		closed := o.closed
-		o.mu.Unlock()
-		if closed {
-			return nil, false
-		}
-		select {
-		case <-o.ready:
-		case <-ctx.Done():
-			return nil, false
-		}
-	}
-}
-
-// close ends the queue behind what is in it, with the reason that is told first.
-func (o *outbox) close(code int, reason string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.closed {
-		o.closed, o.code, o.reason = true, code, reason
-	}
-	signal(o.ready)
-}
-
-func (o *outbox) why() (code int, reason string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.closed {
-		return closeAway, ""
-	}
-	return o.code, o.reason
 }
 
 // asFailure is the class of an error of a service.

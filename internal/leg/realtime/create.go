@@ -1,7 +1,6 @@
 package realtime
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -21,7 +20,7 @@ type create struct {
 }
 
 // createResponse is response.create.
-func (c *conn) createResponse(ctx context.Context, e *wire.ClientEvent) *wire.Error {
+func (c *conn) createResponse(e *wire.ClientEvent) *wire.Error {
 	p := e.Response
 	if c.session.Type == wire.TypeTranscription {
 		return wire.Invalid(wire.CodeInvalidValue, "type", "A transcription session makes no responses.")
@@ -40,7 +39,7 @@ func (c *conn) createResponse(ctx context.Context, e *wire.ClientEvent) *wire.Er
 	}
 	q := &create{id: newID("resp"), params: p}
 	if p.OutOfBand {
-		return c.answerBeside(ctx, q)
+		return c.answerBeside(q)
 	}
 	active := ""
 	switch {

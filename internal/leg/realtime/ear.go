@@ -24,6 +24,8 @@ type ear struct {
 	wake     chan struct{} // holds a token when there may be a job
 	room     chan struct{} // holds a token when there may be room
 
+	once sync.Once // starts listen
+
 	mu   sync.Mutex // guards all below
 	jobs []earJob
 	size int
@@ -93,6 +95,12 @@ func (e *ear) next(ctx context.Context) (earJob, bool) {
 			return earJob{}, false
 		}
 	}
+}
+
+// hear gives the ear something to do. It has a goroutine from then on.
+func (c *conn) hear(ctx context.Context, j earJob) {
+	c.ear.once.Do(func() { c.work <- c.listen }) // there is room for it
+	c.ear.push(ctx, j)
 }
 
 // listen is the ear's goroutine.

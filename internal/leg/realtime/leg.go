@@ -4,8 +4,10 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/line"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -18,6 +20,7 @@ var (
 	_ port.Leg          = (*leg)(nil)
 	_ port.SpeechWriter = (*leg)(nil)
 	_ port.Clocked      = (*leg)(nil)
+	_ port.Watcher      = (*leg)(nil)
 )
 
 // leg is the sound of a connection. Its time is the sound that the client has
@@ -26,6 +29,7 @@ type leg struct {
 	speech func(turn int, pcm []int16) // takes the agent's
 	wake   chan struct{}               // holds a token when there may be something to read
 	room   chan struct{}               // holds a token when there may be room
+	line   *line.Signal
 
 	mu     sync.Mutex // guards all below
 	queue  []chunk
@@ -33,8 +37,9 @@ type leg struct {
 	closed bool
 
 	// Of Read's goroutine.
-	pcm [legRate / 50]int16
-	n   int // samples of pcm that are filled
+	pcm  [legRate / 50]int16
+	n    int // samples of pcm that are filled
+	pace pace
 
 	pos audio.Pos // under mu: how much of the sound has been heard, and is being heard
 }
@@ -47,7 +52,7 @@ type chunk struct {
 }
 
 func newLeg(speech func(int, []int16)) *leg {
-	return &leg{speech: speech, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	return &leg{speech: speech, wake: make(chan struct{}, 1), room: make(chan struct{}, 1), line: line.New()}
 }
 
 func signal(c chan struct{}) {
@@ -93,7 +98,16 @@ func (l *leg) end() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
+	l.line.End()
 	signal(l.wake)
+}
+
+// is tells what has become of the client's connection.
+func (l *leg) is(state port.Line) { l.line.Set(state) }
+
+// Watch implements [port.Watcher].
+func (l *leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
+	return l.line.Watch(ctx, last)
 }
 
 // heard is how much of the appended sound has been heard, in milliseconds.
@@ -118,6 +132,9 @@ func (l *leg) Read(ctx context.Context) (audio.Frame, error) {
 			continue
 		}
 		if l.n == len(l.pcm) {
+			if err := l.pace.wait(ctx, audio.FrameDuration/soundFaster, soundBurst/soundFaster); err != nil {
+				return audio.Frame{}, err
+			}
 			l.n = 0
 			return audio.Frame{Pos: l.position(), Rate: legRate, PCM: l.pcm[:]}, nil
 		}
@@ -131,6 +148,14 @@ func (l *leg) Read(ctx context.Context) (audio.Frame, error) {
 		}
 	}
 }
+
+// A client may send sound faster than it was spoken: a recording. Half a minute of
+// it is heard as fast as can be, and what comes behind at eight times its pace, so
+// that nobody takes the processor from others.
+const (
+	soundBurst  = 30 * time.Second
+	soundFaster = 8
+)
 
 // position is where the frame begins that has just been filled.
 func (l *leg) position() audio.Pos {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -148,4 +149,46 @@ func TestLimits(t *testing.T) {
 	if left := l.left(now).RateLimits; left[0].Remaining != 1 || left[1].Remaining != 0 || left[1].ResetSeconds != 60 {
 		t.Errorf("%+v", left)
 	}
+}
+
+// A recording is heard fast, but not as fast as the processor can: others are
+// there too. Closing does not wait for it.
+func TestLegIsPaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLeg(func(int, []int16) {})
+		took := func(d time.Duration) time.Duration {
+			began := time.Now()
+			for left := d; left > 0; left -= 20 * time.Millisecond {
+				if err := l.push(t.Context(), chunk{pcm: make([]int16, 480)}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := l.Read(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return time.Since(began)
+		}
+		if d := took(30 * time.Second); d > 0 {
+			t.Errorf("half a minute takes %v", d)
+		}
+		if d := took(time.Minute); d < 7*time.Second || d > 8*time.Second {
+			t.Errorf("the next takes %v", d)
+		}
+		time.Sleep(time.Minute)
+		if d := took(30 * time.Second); d > 0 {
+			t.Errorf("behind a pause it takes %v", d)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = l.push(t.Context(), chunk{pcm: make([]int16, 480*20)})
+		for range 20 {
+			if _, err := l.Read(ctx); err != nil {
+				if !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+				return
+			}
+		}
+		t.Error("it does not end with its context")
+	})
 }

@@ -90,6 +90,18 @@ func TestFlood(t *testing.T) {
 	c.update(obj{"instructions": "alive"})
 }
 
+// A client that goes on with it is sent away.
+func TestEndlessFlood(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	for c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"response.cancel"}`)) == nil {
+	}
+	if code := c.ended(); code != websocket.StatusPolicyViolation {
+		t.Errorf("close code %d", code)
+	}
+	c.wait("what is wrong", func(e event) bool { return e.str("error.code") == "rate_limit_exceeded" })
+}
+
 // One append has at most 15 MiB of sound; an event beyond what that needs ends
 // the connection.
 func TestAppendLimit(t *testing.T) {
@@ -211,3 +223,26 @@ flows:
       - {step: ask, type: collect, slot: amount}
       - {step: tell, type: say, message: "I send {amount}."}
 `
+
+// A path with a method that it does not have says which it has.
+func TestMethods(t *testing.T) {
+	r := newRig(t, rigOptions{silent: true})
+	for path, allow := range map[string]string{"/v1/realtime": "GET, HEAD", "/openai/v1/realtime/client_secrets": "POST", "/v1/realtime/nothing": ""} {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, r.http.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Body.Close()
+		want := http.StatusMethodNotAllowed
+		if allow == "" {
+			want = http.StatusNotFound
+		}
+		if w.StatusCode != want || w.Header.Get("Allow") != allow || w.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %v", path, w.StatusCode, w.Header)
+		}
+	}
+}

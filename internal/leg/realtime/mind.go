@@ -245,7 +245,7 @@ func (v *voice) Speak(ctx context.Context, u port.Utterance, emit func(port.Spee
 const maxBeside = 4
 
 // answerBeside makes a response that is no part of the conversation.
-func (c *conn) answerBeside(ctx context.Context, q *create) *wire.Error {
+func (c *conn) answerBeside(q *create) *wire.Error {
 	if c.beside >= maxBeside {
 		return wire.Invalid(wire.CodeRateLimit, "", "There are %d responses beside the conversation already.", maxBeside)
 	}
@@ -256,9 +256,7 @@ func (c *conn) answerBeside(ctx context.Context, q *create) *wire.Error {
 	req := port.Request{Instructions: c.parts.Instructions}
 	c.ask(r, &req)
 	allowed := c.limits.take(time.Now())
-	c.later = append(c.later, func() {
-		c.jobs.Go(func() { c.runBeside(ctx, r, req, allowed) })
-	})
+	c.work <- func(ctx context.Context) { c.runBeside(ctx, r, req, allowed) } // there is room: they are counted
 	return nil
 }
 

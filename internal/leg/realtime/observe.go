@@ -61,6 +61,10 @@ func (c *conn) noteHeard(ev conv.Event) {
 func (c *conn) observe(st session.Step) {
 	out := st.Output
 	c.phase = st.State.Phase
+	if c.restored {
+		c.restored = false
+		c.recall(st.State)
+	}
 	if !c.running && c.phase == conv.ListeningReady {
 		c.running = true
 		c.configure()
@@ -214,7 +218,7 @@ func (c *conn) flushed(e conv.PlayoutFlushed) {
 	it.marks = append(it.marks, mark{int(e.Heard.Milliseconds()), e.Text})
 	if r == c.last && it.Status == wire.Incomplete {
 		it.setWords(e.Text)
-		if c.call {
+		if c.call != nil {
 			// The server plays: it knows, and the client need not say.
 			it.length = min(it.length, e.Heard)
 			c.send(wire.ItemTruncated{ItemID: it.ID, AudioEndMS: int(it.length.Milliseconds())})
@@ -347,17 +351,10 @@ func (c *conn) wordsKnown(it *item, text string, err error) {
 	c.maybeCreate()
 }
 
-// idleDeadline is when the silence behind a response is too long.
-func (c *conn) idleDeadline() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.idleAt
-}
-
 // idlePassed: the person has said nothing for too long, and the agent speaks
 // again.
-func (c *conn) idlePassed() {
-	if c.idleAt.IsZero() || time.Now().Before(c.idleAt) || c.resp != nil || c.create != nil || c.speech != nil || !c.detects() {
+func (c *conn) idlePassed(now time.Time) {
+	if c.idleAt.IsZero() || now.Before(c.idleAt) || c.resp != nil || c.create != nil || c.speech != nil || !c.detects() {
 		return
 	}
 	c.idleAt = time.Time{}

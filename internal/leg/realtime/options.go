@@ -13,24 +13,55 @@ import (
 // gave. The connection is made all the same, as OpenAI does; its responses fail.
 var ErrUnknownModel = errors.New("unknown model")
 
-// ErrBusy says that there is no room for another call.
+// ErrBusy says that there is no room for another call or conversation.
 var ErrBusy = errors.New("too many calls")
+
+// ErrUnknownToken says that nobody can come back with a token.
+var ErrUnknownToken = errors.New("unknown resume token")
+
+// Caller is who connects, and to what.
+type Caller struct {
+	Owner string // of the key, as [Options].Authorize tells; that of a client secret is its maker
+	Model string // the name that the client gave
+}
+
+// Parts are what a conversation is held with. The session is what counts; the rest
+// may be nil.
+type Parts struct {
+	// Session are its options, of which Leg, Model, Tools and Synthesizer are
+	// wrapped, and the machine's limits set for this protocol.
+	Session session.Options
+	// Hold runs the conversation to its end. A program that lists its conversations
+	// does so here. It must call [session.Session.Run]; nil is nothing but that.
+	// [ErrBusy] says that there is no room for it.
+	Hold func(ctx context.Context, id string, s *session.Session) error
+	// Issue is told of each token with which the client may come back, as its
+	// SHA-256 digest; those before are no longer good. It may be called before Hold.
+	Issue func(ctx context.Context, digest []byte) error
+	// Close ends what was opened. It is called once.
+	Close func() error
+}
 
 // Options configure a [Server]. Open must be set; the zero value of every other
 // field is its default.
 type Options struct {
-	// Open makes what a conversation with a model is held with: the options of its
-	// session, of which Leg, Model, Tools and Synthesizer are wrapped, the
-	// machine's limits set for this protocol, and what ends it, which may be nil.
-	// With [ErrUnknownModel] the parts are those of a conversation without a mind.
+	// Open makes what a conversation is held with. With [ErrUnknownModel] the parts
+	// are those of a conversation without a mind. It is called by any goroutine.
+	Open func(ctx context.Context, from Caller) (Parts, error)
+	// Authorize says whether a key is good, and whose it is; nil: none is asked for.
 	// It is called by any goroutine.
-	Open func(ctx context.Context, model string) (session.Options, func() error, error)
-	// Hold runs a conversation to its end; [session.Session.Run] if nil. A program
-	// that lists its conversations does so here. It must call Run.
-	Hold func(ctx context.Context, id, model string, s *session.Session) error
-	// Authorize says whether a key is good; nil: none is asked for. It is called by
-	// any goroutine.
-	Authorize func(r *http.Request, key string) bool
+	Authorize func(r *http.Request, key string) (owner string, ok bool)
+
+	// Linger is how long a conversation waits for a client that has lost its
+	// connection, or this server; 0: it ends with its connection. One that was ended
+	// on purpose (close code 1000, or none) is not waited for, nor is a client that
+	// never said anything.
+	Linger time.Duration
+	// Resume is asked for the conversation of a token that no conversation has which
+	// runs here: its id and what it goes on with, with the snapshot in
+	// Session.Restore. It fails with [ErrUnknownToken] where there is none, or none
+	// of this caller's. The token is used up by it. nil: there are no others.
+	Resume func(ctx context.Context, from Caller, token string) (id string, parts Parts, err error)
 
 	// Answer takes an offer of WebRTC and gives the call that comes of it, of
 	// 24 kHz; nil: there are no calls. It is called by any goroutine. An error is
@@ -41,6 +72,8 @@ type Options struct {
 	Lifetime time.Duration
 	// WriteTimeout is how long a client may not read: 10 s if zero.
 	WriteTimeout time.Duration
+	// PingEvery is how often it is tried whether a client is there: 30 s if zero.
+	PingEvery time.Duration
 	// Responses and Tokens are how many a connection may have in a minute: 600 and
 	// 1,000,000 if zero. They are what rate_limits.updated tells.
 	Responses, Tokens int
@@ -53,14 +86,14 @@ func (o *Options) setDefaults() {
 	if o.WriteTimeout == 0 {
 		o.WriteTimeout = 10 * time.Second
 	}
+	if o.PingEvery == 0 {
+		o.PingEvery = 30 * time.Second
+	}
 	if o.Responses == 0 {
 		o.Responses = 600
 	}
 	if o.Tokens == 0 {
 		o.Tokens = 1_000_000
-	}
-	if o.Hold == nil {
-		o.Hold = func(ctx context.Context, _, _ string, s *session.Session) error { return s.Run(ctx) }
 	}
 }
 
@@ -69,8 +102,8 @@ func (o Options) Validate() error {
 	switch {
 	case o.Open == nil:
 		return errors.New("realtime: Open is nil, expected what makes a conversation")
-	case o.Lifetime < 0 || o.WriteTimeout < 0:
-		return errors.New("realtime: lifetime and write timeout are times, expected 0 or more")
+	case min(o.Lifetime, o.WriteTimeout, o.Linger, o.PingEvery) < 0:
+		return errors.New("realtime: lifetime, write timeout, linger and the time between pings are expected to be 0 or more")
 	case o.Responses < 0 || o.Tokens < 0:
 		return errors.New("realtime: responses and tokens are counts, expected 0 or more")
 	}

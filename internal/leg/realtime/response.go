@@ -185,7 +185,7 @@ func (c *conn) speak(r *response, pcm []int16) {
 		}
 		r.enc = enc
 	}
-	if c.call && r.samples == 0 && !r.params.OutOfBand {
+	if c.call != nil && r.samples == 0 && !r.params.OutOfBand {
 		c.send(wire.OutputBuffer{Name: "started", ResponseID: r.id})
 	}
 	r.samples += audio.Pos(len(pcm))
@@ -194,7 +194,7 @@ func (c *conn) speak(r *response, pcm []int16) {
 }
 
 func (c *conn) sendAudio(r *response, b []byte) {
-	if len(b) > 0 && (!c.call || r.params.OutOfBand) {
+	if len(b) > 0 && (c.call == nil || r.params.OutOfBand) {
 		c.send(wire.AudioDelta{Place: r.place(), Delta: b})
 	}
 }
@@ -259,7 +259,7 @@ func (c *conn) finishResponse(how conv.TurnEventType, voice bool) {
 		r.failure = &port.Failure{Code: "server_error", Message: "The server had an error while making the response."}
 	}
 	interrupted := how == conv.TurnInterrupted || r.cancelling && how != conv.TurnCompleted
-	played := c.call && r.samples > 0
+	played := c.call != nil && r.samples > 0
 	if played && interrupted {
 		c.send(wire.OutputBuffer{Name: "cleared", ResponseID: r.id})
 	}

@@ -102,7 +102,7 @@ func newRig(t testing.TB, o rigOptions) *rig {
 		t.Fatal(err)
 	}
 	opts := realtime.Options{
-		Open: func(_ context.Context, name string) (session.Options, func() error, error) {
+		Open: func(_ context.Context, from realtime.Caller) (realtime.Parts, error) {
 			so := session.Options{Model: model}
 			if !o.silent {
 				e := engine(t)
@@ -113,15 +113,15 @@ func newRig(t testing.TB, o rigOptions) *rig {
 				}
 			}
 			if o.open != nil {
-				if err := o.open(name, &so); err != nil {
-					return so, nil, err
+				if err := o.open(from.Model, &so); err != nil {
+					return realtime.Parts{Session: so}, err
 				}
 			}
-			return so, nil, nil
+			return realtime.Parts{Session: so}, nil
 		},
 	}
 	if o.keys {
-		opts.Authorize = func(_ *http.Request, k string) bool { return k == key }
+		opts.Authorize = func(_ *http.Request, k string) (string, bool) { return "tester", k == key }
 	}
 	if o.change != nil {
 		o.change(&opts)
@@ -237,9 +237,10 @@ func (e event) num(path string) float64 {
 
 // client is a client of the protocol on a bare socket.
 type client struct {
-	t    testing.TB
-	ws   *websocket.Conn
-	beta bool
+	t      testing.TB
+	ws     *websocket.Conn
+	header http.Header // of the handshake's answer
+	beta   bool
 
 	mu     sync.Mutex // guards all below
 	cond   *sync.Cond
@@ -277,7 +278,7 @@ func (r *rig) dial(t testing.TB, o dialOptions) *client {
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(64 << 20)
-	c := &client{t: t, ws: ws, beta: strings.Contains(fmt.Sprint(o.header), "realtime=v1"), done: make(chan struct{})}
+	c := &client{t: t, ws: ws, header: resp.Header, beta: strings.Contains(fmt.Sprint(o.header), "realtime=v1"), done: make(chan struct{})}
 	c.cond = sync.NewCond(&c.mu)
 	go c.read()
 	t.Cleanup(c.close)

@@ -30,23 +30,24 @@ type secrets struct {
 
 type secret struct {
 	session wire.Session
+	owner   string // of the key that it was made with
 	until   time.Time
 }
 
-// find is the configuration of a key that is still good.
-func (s *secrets) find(key string) (wire.Session, bool) {
+// find is the configuration of a key that is still good, and who has made it.
+func (s *secrets) find(key string) (session wire.Session, owner string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.keys[key]
 	if !ok || time.Now().After(k.until) {
-		return wire.Session{}, false
+		return wire.Session{}, "", false
 	}
-	return k.session, true
+	return k.session, k.owner, true
 }
 
 // add makes a key. When there are too many the ones that are over go, and if none
 // is there is no room.
-func (s *secrets) add(session wire.Session, until time.Time) (string, bool) {
+func (s *secrets) add(session wire.Session, owner string, until time.Time) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.keys == nil {
@@ -63,7 +64,7 @@ func (s *secrets) add(session wire.Session, until time.Time) (string, bool) {
 		return "", false
 	}
 	key := newID("ek")
-	s.keys[key] = secret{session, until}
+	s.keys[key] = secret{session, owner, until}
 	return key, true
 }
 
@@ -84,18 +85,18 @@ func body(w http.ResponseWriter, r *http.Request, to any) *wire.Error {
 	return nil
 }
 
-// allow answers a request whose key is no good, and reports whether it is.
-func (s *Server) allow(w http.ResponseWriter, r *http.Request) bool {
-	if s.authorized(r, key(r)) {
-		return true
+// allow answers a request whose key is no good, and says whose a good one is.
+func (s *Server) allow(w http.ResponseWriter, r *http.Request) (owner string, ok bool) {
+	if owner, ok = s.authorized(r, key(r)); !ok {
+		httpError(w, http.StatusUnauthorized, wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided."))
 	}
-	httpError(w, http.StatusUnauthorized, wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided."))
-	return false
+	return owner, ok
 }
 
 // serveClientSecrets is POST /v1/realtime/client_secrets.
 func (s *Server) serveClientSecrets(w http.ResponseWriter, r *http.Request) {
-	if !s.allow(w, r) {
+	owner, ok := s.allow(w, r)
+	if !ok {
 		return
 	}
 	var in struct {
@@ -127,7 +128,7 @@ func (s *Server) serveClientSecrets(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	until := time.Now().Add(time.Duration(seconds) * time.Second)
-	key, ok := s.secrets.add(session, until)
+	key, ok := s.secrets.add(session, owner, until)
 	if !ok {
 		httpError(w, http.StatusTooManyRequests, wire.Invalid(wire.CodeRateLimit, "", "There are too many client secrets."))
 		return
@@ -139,7 +140,8 @@ func (s *Server) serveClientSecrets(w http.ResponseWriter, r *http.Request) {
 // serveSessions is the older way to a client secret: the session is flat, and the
 // secret is in it.
 func (s *Server) serveSessions(w http.ResponseWriter, r *http.Request) {
-	if !s.allow(w, r) {
+	owner, ok := s.allow(w, r)
+	if !ok {
 		return
 	}
 	flat := map[string]json.RawMessage{}
@@ -157,7 +159,7 @@ func (s *Server) serveSessions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	until := time.Now().Add(time.Minute)
-	key, ok := s.secrets.add(session, until)
+	key, ok := s.secrets.add(session, owner, until)
 	if !ok {
 		httpError(w, http.StatusTooManyRequests, wire.Invalid(wire.CodeRateLimit, "", "There are too many client secrets."))
 		return

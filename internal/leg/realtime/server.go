@@ -1,9 +1,11 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hocketvoice/hocket/internal/routes"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
@@ -20,10 +23,11 @@ type Server struct {
 	mux     *http.ServeMux
 	secrets secrets
 
-	mu     sync.Mutex       // guards all below
-	conns  map[string]*conn // by the id of the call, or of the conversation
-	closed bool
-	gone   chan struct{} // closed when the server is, and the last connection has ended
+	mu      sync.Mutex       // guards all below
+	conns   map[string]*conn // by the id of the call, or of the conversation
+	resumes map[digest]*conn // by the tokens that are good for them
+	closed  bool
+	gone    chan struct{} // closed when the server is, and the last conversation has ended
 }
 
 // New makes a server.
@@ -32,7 +36,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o.setDefaults()
-	s := &Server{o: o, mux: http.NewServeMux(), conns: make(map[string]*conn), gone: make(chan struct{})}
+	s := &Server{o: o, mux: http.NewServeMux(), conns: make(map[string]*conn), resumes: make(map[digest]*conn), gone: make(chan struct{})}
 	for _, base := range []string{"", "/openai"} { // Azure's paths begin with it
 		s.mux.HandleFunc("GET "+base+"/v1/realtime", s.serveSocket)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/client_secrets", s.serveClientSecrets)
@@ -43,16 +47,24 @@ func New(o Options) (*Server, error) {
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/calls/{id}/{do}", s.serveCall)
 	}
 	s.mux.HandleFunc("GET /openai/realtime", s.serveSocket)
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		httpError(w, http.StatusNotFound, wire.Invalid("not_found", "", "Invalid URL (%s %s)", r.Method, r.URL.Path))
-	})
+	s.mux.HandleFunc("/", s.unknown)
 	return s, nil
+}
+
+// unknown answers for paths that there are not, or not with this method.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	if list := routes.Allowed(s.mux, r); list != "" {
+		w.Header().Set("Allow", list)
+		httpError(w, http.StatusMethodNotAllowed, wire.Invalid("method_not_supported", "", "Only %s requests are accepted here.", list))
+		return
+	}
+	httpError(w, http.StatusNotFound, wire.Invalid("not_found", "", "Invalid URL (%s %s)", r.Method, r.URL.Path))
 }
 
 // ServeHTTP serves one request; a connection lasts as long as its request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close ends the connections, whose clients may come back, and waits for them or
+// Close ends the conversations, whose clients may come back, and waits for them or
 // for ctx.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
@@ -60,10 +72,11 @@ func (s *Server) Close(ctx context.Context) error {
 		close(s.gone)
 	}
 	s.closed = true
-	for _, c := range s.conns {
-		c.out.close(closeRestart, "the server restarts")
-	}
+	all := slices.Collect(maps.Values(s.conns))
 	s.mu.Unlock()
+	for _, c := range all {
+		c.conclude(closeRestart, "the server restarts")
+	}
 	select {
 	case <-s.gone:
 		return nil
@@ -72,21 +85,35 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// begin counts a connection; false: the server is closing.
-func (s *Server) begin(id string, c *conn) bool {
+// begin starts a conversation, under the id of its call or its own; false: the
+// server is closing.
+func (s *Server) begin(ctx context.Context, id string, a *arrival) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	s.conns[id] = c
+	if a.c.resume = a.next.digest; a.next.token != "" {
+		s.resumes[a.c.resume] = a.c
+	}
+	s.conns[id] = a.c
+	// It outlives its connection; Close waits for it.
+	go func() {
+		defer s.end(id, a)
+		a.c.run(ctx)
+	}()
 	return true
 }
 
-func (s *Server) end(id string) {
+func (s *Server) end(id string, a *arrival) {
+	a.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, id)
+	a.c.gone = true
+	if s.resumes[a.c.resume] == a.c {
+		delete(s.resumes, a.c.resume)
+	}
 	if s.closed && len(s.conns) == 0 {
 		close(s.gone)
 	}
@@ -145,79 +172,149 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		// With a key a page proves that it may connect, whatever its origin.
 		InsecureSkipVerify: s.o.Authorize != nil,
 	}
+	var a *arrival
+	var bad *wire.Error
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // else Accept refuses
+		if a, bad = s.arrive(r); bad == nil {
+			a.tell(w.Header())
+		}
+	}
 	ws, err := websocket.Accept(w, r, accept)
 	if err != nil {
+		if a != nil {
+			a.end()
+		}
 		return // Accept has answered
 	}
 	defer func() { _ = ws.CloseNow() }() // harmless when it is closed
 	ws.SetReadLimit(maxMessage)
-	t := &socket{ws}
-	start, bad := s.start(r)
+	l := newLink(&socket{ws}, isBeta(r))
 	if bad != nil {
-		t.turnAway(r.Context(), bad)
+		l.refuse(r.Context(), bad)
 		return
 	}
-	s.serve(r.Context(), t, nil, newID("conv"), isBeta(r), start)
+	s.serve(r.Context(), l, a)
 }
 
-// start is the configuration that a connection begins with.
-func (s *Server) start(r *http.Request) (wire.Session, *wire.Error) {
+// arrive lets a client in, to a new conversation or back to its own, or says why
+// not.
+func (s *Server) arrive(r *http.Request) (*arrival, *wire.Error) {
+	start, owner, bad := s.start(r)
+	if bad != nil {
+		return nil, bad
+	}
+	from := Caller{Owner: owner, Model: start.Model}
+	if token := resumeToken(r); token != "" {
+		a, bad := s.comeBack(r.Context(), from, token)
+		switch {
+		case a == nil && bad == nil:
+			return s.restore(r.Context(), from, token, nil)
+		case a != nil && a.c.call != nil:
+			a.end()
+			return nil, errResume // a call comes back as one
+		}
+		return a, bad
+	}
+	return s.open(r.Context(), from, start, nil)
+}
+
+// start is who connects, and the configuration that a conversation begins with.
+func (s *Server) start(r *http.Request) (start wire.Session, owner string, bad *wire.Error) {
 	q := r.URL.Query()
-	start := wire.NewSession(wire.TypeRealtime)
+	start = wire.NewSession(wire.TypeRealtime)
 	switch intent := q.Get("intent"); intent {
 	case "", "realtime", "conversation":
 	case "transcription":
 		start = wire.NewSession(wire.TypeTranscription)
 		start.Input.Transcription = &wire.Transcription{}
 	default:
-		return start, wire.Invalid("invalid_intent", "intent", "Invalid intent '%s'.", intent)
+		return start, "", wire.Invalid("invalid_intent", "intent", "Invalid intent '%s'.", intent)
 	}
 	k := key(r)
-	if secret, ok := s.secrets.find(k); ok {
-		start = secret
-	} else if !s.authorized(r, k) {
-		return start, wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided.")
+	if made, by, ok := s.secrets.find(k); ok {
+		start, owner = made, by
+	} else if owner, ok = s.authorized(r, k); !ok {
+		return start, "", wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided.")
 	}
 	if q.Has("call_id") {
-		return start, wire.Invalid(wire.CodeUnsupported, "call_id", "Side connections to a call are not supported by this server.")
+		return start, "", wire.Invalid(wire.CodeUnsupported, "call_id", "Side connections to a call are not supported by this server.")
 	}
 	if m := q.Get("model"); m != "" {
 		start.Model = m
 	} else if m := q.Get("deployment"); m != "" {
 		start.Model = m
 	}
-	return start, nil
+	return start, owner, nil
 }
 
-func (s *Server) authorized(r *http.Request, key string) bool {
-	return s.o.Authorize == nil || s.o.Authorize(r, key)
-}
-
-// serve holds a conversation over a transport.
-func (s *Server) serve(ctx context.Context, t transport, call Call, id string, beta bool, start wire.Session) {
-	parts, end, err := s.o.Open(ctx, start.Model)
-	if end != nil {
-		defer func() { _ = end() }() // there is nobody to tell
+// authorized says whether a key is good, and whose it is.
+func (s *Server) authorized(r *http.Request, key string) (owner string, ok bool) {
+	if s.o.Authorize == nil {
+		return "", true
 	}
+	return s.o.Authorize(r, key)
+}
+
+// defaults are the configuration of a client that says nothing.
+func defaults(from Caller) wire.Session {
+	start := wire.NewSession(wire.TypeRealtime)
+	start.Model = from.Model
+	return start
+}
+
+// open makes a new conversation.
+func (s *Server) open(ctx context.Context, from Caller, start wire.Session, call Call) (*arrival, *wire.Error) {
+	parts, err := s.o.Open(ctx, from)
 	if err != nil && !errors.Is(err, ErrUnknownModel) {
-		t.Close(closeError, "the conversation cannot be made")
+		parts.end()
+		return nil, internalError
+	}
+	return s.make(ctx, begin{id: newID("conv"), owner: from.Owner, session: start, parts: parts, openErr: err, call: call})
+}
+
+// internalError is what a client is told that nobody can help.
+var internalError = &wire.Error{Type: wire.ServerError, Code: "cannot_start", Message: "The conversation cannot be made."}
+
+// make makes a conversation of its parts, which it ends where that fails.
+func (s *Server) make(ctx context.Context, b begin) (*arrival, *wire.Error) {
+	b.session.ID = newID("sess")
+	b.session.ExpiresAt = expiry(s.o.Lifetime)
+	if v := &b.session.Output.Voice; *v == "" {
+		*v = cmp.Or(b.parts.Session.Voice, "default")
+	}
+	c, err := newConn(&s.o, b)
+	if err != nil {
+		b.parts.end()
+		return nil, internalError
+	}
+	next, err := s.grant(ctx, c)
+	if err != nil {
+		b.parts.end()
+		return nil, internalError
+	}
+	return &arrival{c: c, next: next, end: b.parts.end}, nil
+}
+
+// end ends what was opened.
+func (p *Parts) end() {
+	if p.Close != nil {
+		_ = p.Close() // there is nobody to tell
+	}
+}
+
+// serve serves a connection: its conversation begins with it, or goes on.
+func (s *Server) serve(ctx context.Context, l *link, a *arrival) {
+	c := a.c
+	switch attached := c.attach(l); {
+	case !attached: // it has just ended
+		l.refuse(ctx, errResume)
+		return
+	case !a.back && !s.begin(context.WithoutCancel(ctx), c.id, a):
+		a.end()
+		l.t.Close(closeRestart, "the server restarts")
 		return
 	}
-	start.ID = newID("sess")
-	start.ExpiresAt = expiry(s.o.Lifetime)
-	if start.Output.Voice == "" {
-		start.Output.Voice = "default"
-		if parts.Voice != "" {
-			start.Output.Voice = parts.Voice
-		}
-	}
-	c, err := newConn(&s.o, t, call, beta, newID("conv"), start, parts, err)
-	if err != nil || !s.begin(id, c) {
-		t.Close(closeError, "the conversation cannot be made")
-		return
-	}
-	defer s.end(id)
-	c.run(ctx)
+	c.detach(l, c.carry(ctx, l))
 }
 
 // socket is a WebSocket as a transport.
@@ -226,7 +323,12 @@ type socket struct{ ws *websocket.Conn }
 // Read implements transport.
 func (s *socket) Read(ctx context.Context) ([]byte, error) {
 	_, b, err := s.ws.Read(ctx)
-	return b, err
+	switch websocket.CloseStatus(err) {
+	case websocket.StatusNormalClosure, websocket.StatusNoStatusRcvd:
+		return nil, errDone
+	default:
+		return b, err
+	}
 }
 
 // Write implements transport.
@@ -242,25 +344,31 @@ func (s *socket) Close(code int, reason string) {
 	_ = s.ws.Close(websocket.StatusCode(code), reason) // it may be gone
 }
 
-// turnAway tells what is wrong with a handshake, which a browser cannot read from
-// a refused one, and closes.
-func (s *socket) turnAway(ctx context.Context, bad *wire.Error) {
+// refuse tells what is wrong with a handshake, which a browser cannot read from a
+// refused one, and closes.
+func (l *link) refuse(ctx context.Context, bad *wire.Error) {
 	b, err := wire.Marshal(newID("event"), wire.ErrorEvent{Error: *bad})
 	if err != nil {
 		panic("realtime: an error does not marshal: " + err.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
-	_ = s.Write(ctx, b) // it may be gone
-	code := 4000
-	if bad.Code == wire.CodeInvalidKey {
+	_ = l.t.Write(ctx, b) // it may be gone
+	code := closeRefused
+	switch {
+	case bad.Code == wire.CodeInvalidKey:
 		code = closeKey
+	case bad.Type == wire.ServerError:
+		code = closeError
 	}
-	s.Close(code, wire.InvalidRequest+"."+bad.Code)
+	l.t.Close(code, bad.Type+"."+bad.Code)
 }
 
 // httpError answers a request that is refused.
 func httpError(w http.ResponseWriter, status int, err *wire.Error) {
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "5")
+	}
 	writeJSON(w, status, map[string]any{"error": err})
 }
 

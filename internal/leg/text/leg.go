@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/line"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -24,19 +25,15 @@ const rate = 8000
 // and Present may be called from any goroutine.
 type Leg struct {
 	linger time.Duration
-	once   sync.Once
-	gone   chan struct{} // closed by Close
+	line   *line.Signal
 
-	mu      sync.Mutex // guards all below
-	absent  time.Time  // since when nobody is there; zero: somebody is
-	changed chan struct{}
+	mu     sync.Mutex // orders what is said of the person
+	absent time.Time  // since when nobody is there; zero: somebody is; guarded by mu
 }
 
 // New makes a leg with somebody at the other end.
 func New(o Options) *Leg {
-	return &Leg{
-		linger: cmp.Or(o.Linger, 5*time.Minute), gone: make(chan struct{}), changed: make(chan struct{}),
-	}
+	return &Leg{linger: cmp.Or(o.Linger, 5*time.Minute), line: line.New()}
 }
 
 // Rate is the sampling rate of the silence, in hertz.
@@ -45,13 +42,14 @@ func (*Leg) Rate() int { return rate }
 // Read waits until the person has gone for good: nobody speaks.
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	for {
-		_, changed, left := l.state()
+		_, changed := l.line.State()
+		left := l.left()
 		var over <-chan time.Time
 		if left > 0 {
 			over = time.After(left)
 		}
 		select {
-		case <-l.gone:
+		case <-l.line.Ended():
 			return audio.Frame{}, io.EOF
 		case <-over:
 			_ = l.Close() // it never fails
@@ -62,15 +60,15 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	}
 }
 
-// state is the line's, what is closed when it changes, and how long the leg
-// still waits for a person who has gone, 0 while they are there.
-func (l *Leg) state() (line port.Line, changed <-chan struct{}, left time.Duration) {
+// left is how long the leg still waits for a person who has gone, 0 while they are
+// there.
+func (l *Leg) left() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.absent.IsZero() {
-		return port.LineUp, l.changed, 0
+		return 0
 	}
-	return port.LineShaky, l.changed, max(1, l.linger-time.Since(l.absent))
+	return max(1, l.linger-time.Since(l.absent))
 }
 
 // Present says whether the person is there: whether they follow what is said.
@@ -80,29 +78,18 @@ func (l *Leg) Present(on bool) {
 	if l.absent.IsZero() == on {
 		return
 	}
-	l.absent = time.Time{}
-	if !on {
-		l.absent = time.Now()
+	if on {
+		l.absent = time.Time{}
+		l.line.Set(port.LineUp)
+		return
 	}
-	close(l.changed)
-	l.changed = make(chan struct{})
+	l.absent = time.Now()
+	l.line.Set(port.LineShaky)
 }
 
 // Watch waits for the line's next state.
 func (l *Leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
-	for {
-		line, changed, _ := l.state()
-		if line != last {
-			return line, nil
-		}
-		select {
-		case <-l.gone:
-			return line, io.EOF
-		case <-changed:
-		case <-ctx.Done():
-			return line, ctx.Err()
-		}
-	}
+	return l.line.Watch(ctx, last)
 }
 
 // Write does nothing: nobody listens.
@@ -116,7 +103,7 @@ func (*Leg) Notify(port.Notice) {}
 
 // Close says that the person has gone for good.
 func (l *Leg) Close() error {
-	l.once.Do(func() { close(l.gone) })
+	l.line.End()
 	return nil
 }
 

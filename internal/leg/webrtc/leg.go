@@ -12,6 +12,7 @@ import (
 	pion "github.com/pion/webrtc/v4"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/line"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -39,7 +40,7 @@ type Leg struct {
 
 	wake      chan struct{} // holds a token when run is to look again
 	firstc    chan struct{} // closed when the first connection stands, or none ever will
-	endedc    chan struct{} // closed when the leg has ended
+	state     *line.Signal  // what Watch tells; it ends with the leg
 	stopc     chan struct{} // closed by Close
 	stop      sync.Once
 	signaling chan struct{} // holds a token while somebody negotiates
@@ -52,8 +53,6 @@ type Leg struct {
 	current *peer      // the connection in use; nil before the first
 	pending *peer      // connects, to take current's place; nil: none does
 	lostAt  time.Time  // since when there is no connection; zero: there is one
-	line    port.Line
-	changec chan struct{} // closed and replaced when line changes
 }
 
 func newLeg(s *Server) (*Leg, error) {
@@ -71,8 +70,8 @@ func newLeg(s *Server) (*Leg, error) {
 	}
 	return &Leg{
 		s: s, track: track, in: in, out: out, box: newOutbox(), inbox: make(chan string, maxWaiting),
-		wake: make(chan struct{}, 1), firstc: make(chan struct{}), endedc: make(chan struct{}),
-		stopc: make(chan struct{}), signaling: make(chan struct{}, 1), changec: make(chan struct{}),
+		wake: make(chan struct{}, 1), firstc: make(chan struct{}), state: line.New(),
+		stopc: make(chan struct{}), signaling: make(chan struct{}, 1),
 		timer: time.NewTimer(0), lostAt: time.Now(),
 	}, nil
 }
@@ -94,7 +93,7 @@ func (l *Leg) Connected(ctx context.Context) error {
 		return ctx.Err()
 	}
 	select {
-	case <-l.endedc:
+	case <-l.state.Ended():
 		return io.EOF
 	default:
 		return nil
@@ -119,7 +118,7 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	l.timer.Reset(l.due.Sub(now))
 	select {
 	case <-l.timer.C:
-	case <-l.endedc:
+	case <-l.state.Ended():
 		return audio.Frame{}, io.EOF
 	case <-ctx.Done():
 		return audio.Frame{}, ctx.Err()
@@ -138,7 +137,7 @@ func (l *Leg) Write(ctx context.Context, f audio.Frame) error {
 		}
 	}
 	select {
-	case <-l.endedc:
+	case <-l.state.Ended():
 		return nil // Read tells
 	default:
 	}
@@ -155,25 +154,7 @@ func (l *Leg) Notify(port.Notice) {}
 
 // Watch waits for the line's next state.
 func (l *Leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
-	for {
-		l.mu.Lock()
-		line, changec := l.line, l.changec
-		l.mu.Unlock()
-		select {
-		case <-l.endedc:
-			return line, io.EOF
-		default:
-		}
-		if line != last {
-			return line, nil
-		}
-		select {
-		case <-changec:
-		case <-l.endedc:
-		case <-ctx.Done():
-			return line, ctx.Err()
-		}
-	}
+	return l.state.Watch(ctx, last)
 }
 
 // halt has the leg end.

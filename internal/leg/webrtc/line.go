@@ -49,6 +49,12 @@ func (l *Leg) Reattach(ctx context.Context, offer string) (answer string, err er
 	return answer, nil
 }
 
+// Return is [Leg.Restart]; where the offer is that of a new connection, [Leg.Fresh]
+// learns of it.
+func (l *Leg) Return(ctx context.Context, offer string) (answer string, err error) {
+	return l.Restart(ctx, offer)
+}
+
 // Restart answers whatever offer the person comes back with: that of the same
 // connection over another network ([Leg.Renegotiate]), or of a new one
 // ([Leg.Reattach]). The certificate tells them apart.
@@ -93,7 +99,7 @@ func (l *Leg) Renegotiate(ctx context.Context, offer string) (answer string, err
 func (l *Leg) lock(ctx context.Context) error {
 	select {
 	case l.signaling <- struct{}{}:
-	case <-l.endedc:
+	case <-l.state.Ended():
 		return ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
@@ -109,7 +115,7 @@ func (l *Leg) unlock() { <-l.signaling }
 
 func (l *Leg) ended() bool {
 	select {
-	case <-l.endedc:
+	case <-l.state.Ended():
 		return true
 	default:
 		return false
@@ -185,7 +191,7 @@ func (l *Leg) fadeAway() {
 // end is the end of the leg.
 func (l *Leg) end() {
 	l.mu.Lock()
-	close(l.endedc)
+	l.state.End()
 	select {
 	case <-l.firstc:
 	default:
@@ -193,7 +199,6 @@ func (l *Leg) end() {
 	}
 	current, pending := l.current, l.pending
 	l.current, l.pending = nil, nil
-	l.line = port.LineLost
 	l.mu.Unlock()
 	l.closePeer(current)
 	l.closePeer(pending)
@@ -219,6 +224,7 @@ func (l *Leg) settle(now time.Time) (next time.Time, dead []*peer, over bool) {
 			if l.current != nil {
 				dead = append(dead, l.current)
 				l.in.reset()
+				l.box.replaced()
 			}
 			l.current, l.pending = p, nil
 			l.box.renew()
@@ -265,9 +271,5 @@ func (l *Leg) setLine(now time.Time) {
 	case l.lostAt.IsZero():
 		l.lostAt = now
 	}
-	if line != l.line {
-		l.line = line
-		close(l.changec)
-		l.changec = make(chan struct{})
-	}
+	l.state.Set(line)
 }

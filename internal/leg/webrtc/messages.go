@@ -25,12 +25,18 @@ var ErrBacklog = errors.New("webrtc: too many messages wait for the client")
 type outbox struct {
 	ready chan struct{} // holds a token when there may be something to do
 
-	mu    sync.Mutex // guards all below
-	queue []string
-	bytes int
+	fresh chan struct{} // holds a token when another connection has taken over
+
+	mu      sync.Mutex // guards all below
+	queue   []string
+	bytes   int
+	guarded bool // somebody waits for Fresh
+	shut    bool // what is pushed is dropped
 }
 
-func newOutbox() *outbox { return &outbox{ready: make(chan struct{}, 1)} }
+func newOutbox() *outbox {
+	return &outbox{ready: make(chan struct{}, 1), fresh: make(chan struct{}, 1)}
+}
 
 // renew has the writer look again: there is another channel, or it has room.
 func (b *outbox) renew() {
@@ -43,6 +49,9 @@ func (b *outbox) renew() {
 func (b *outbox) push(text string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.shut {
+		return nil
+	}
 	if len(b.queue) >= maxWaiting || b.bytes+len(text) > maxBytes {
 		return ErrBacklog
 	}
@@ -50,6 +59,46 @@ func (b *outbox) push(text string) error {
 	b.bytes += len(text)
 	b.renew()
 	return nil
+}
+
+// replaced drops what was for the client of another connection, if somebody tells
+// the new one what there is.
+func (b *outbox) replaced() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.guarded {
+		return
+	}
+	b.queue, b.bytes, b.shut = nil, 0, true
+	select {
+	case b.fresh <- struct{}{}:
+	default:
+	}
+}
+
+// Fresh waits until a new connection has taken the place of the one before, whose
+// client knows nothing of what was sent. What was sent and has not arrived is
+// dropped then, and so is what is sent until [Leg.Reopen] is called. It is called
+// by one goroutine; without it messages wait for whichever connection there is.
+func (l *Leg) Fresh(ctx context.Context) error {
+	l.box.mu.Lock()
+	l.box.guarded = true
+	l.box.mu.Unlock()
+	select {
+	case <-l.box.fresh:
+		return nil
+	case <-l.state.Ended():
+		return io.EOF
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Reopen lets messages be sent again, behind [Leg.Fresh].
+func (l *Leg) Reopen() {
+	l.box.mu.Lock()
+	l.box.shut = false
+	l.box.mu.Unlock()
 }
 
 func (b *outbox) pop() (string, bool) {
@@ -84,7 +133,7 @@ func (l *Leg) deliver() {
 	for {
 		select {
 		case <-l.box.ready:
-		case <-l.endedc:
+		case <-l.state.Ended():
 			return
 		}
 		for {
@@ -127,7 +176,7 @@ func (l *Leg) Receive(ctx context.Context) (string, error) {
 	select {
 	case text := <-l.inbox:
 		return text, nil
-	case <-l.endedc:
+	case <-l.state.Ended():
 		return "", io.EOF
 	case <-ctx.Done():
 		return "", ctx.Err()

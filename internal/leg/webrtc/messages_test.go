@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -129,5 +130,43 @@ func TestMessagesAreNotReceived(t *testing.T) {
 	}
 	for range maxWaiting + 50 {
 		receive(t, l)
+	}
+}
+
+// Who tells a new connection what there is learns of it, and nothing that was
+// meant for the one before reaches it.
+func TestFresh(t *testing.T) {
+	t.Parallel()
+	c, l := connect(t, server(t, Options{}), clientOptions{})
+	<-c.opened
+	fresh := make(chan error, 1)
+	go func() { fresh <- l.Fresh(t.Context()) }()
+	again := newClient(t, clientOptions{})
+	guarded := func() bool {
+		l.box.mu.Lock()
+		defer l.box.mu.Unlock()
+		return l.box.guarded
+	}
+	for !guarded() {
+		<-time.After(time.Millisecond)
+	}
+	answer, err := l.Return(t.Context(), again.offer(nil))
+	check(t, err)
+	again.answer(answer)
+	check(t, <-fresh)
+	check(t, l.Send("for nobody"))
+	l.Reopen()
+	check(t, l.Send("for the new one"))
+	if text := again.next(); text != "for the new one" {
+		t.Errorf("message %q", text)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := l.Fresh(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	check(t, l.Close())
+	if err := l.Fresh(t.Context()); !errors.Is(err, io.EOF) {
+		t.Error(err)
 	}
 }

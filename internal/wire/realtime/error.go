@@ -33,6 +33,7 @@ const (
 	CodeRateLimit         = "rate_limit_exceeded"
 	CodeTooLarge          = "string_above_max_length"
 	CodeUnsupported       = "unsupported"
+	CodeResume            = "resume_token_invalid" // hocket's own
 )
 
 // Error is what is wrong with a client's event, or what went wrong on this side.

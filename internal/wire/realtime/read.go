@@ -28,6 +28,21 @@ func readObject(path string, raw json.RawMessage) (object, *Error) {
 // names are the members in a fixed order.
 func (o object) names() []string { return slices.Sorted(maps.Keys(o.members)) }
 
+// eachMember takes an object apart and hands its members over, in a fixed order, up
+// to the first that is wrong.
+func eachMember(path string, raw json.RawMessage, take func(name, path string, raw json.RawMessage) *Error) *Error {
+	o, err := readObject(path, raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range o.names() {
+		if err := take(name, o.at(name), o.members[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // at is the path of a member.
 func (o object) at(name string) string {
 	if o.path == "" {

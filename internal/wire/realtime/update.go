@@ -108,12 +108,7 @@ func (s *Session) updateAudio(path string, raw json.RawMessage, how UpdateOption
 	if isNull(raw) {
 		return nil
 	}
-	o, err := readObject(path, raw)
-	if err != nil {
-		return err
-	}
-	for _, name := range o.names() {
-		raw, path := o.members[name], o.at(name)
+	return eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch {
 		case name == "input":
 			err = s.Input.update(path, raw)
@@ -122,20 +117,12 @@ func (s *Session) updateAudio(path string, raw json.RawMessage, how UpdateOption
 		default:
 			err = unknownParameter(path)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 func (in *Input) update(path string, raw json.RawMessage) *Error {
-	o, err := readObject(path, raw)
-	if err != nil {
-		return err
-	}
-	for _, name := range o.names() {
-		raw, path := o.members[name], o.at(name)
+	return eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch name {
 		case "format":
 			err = readFormat(path, raw, &in.Format)
@@ -144,7 +131,7 @@ func (in *Input) update(path string, raw json.RawMessage) *Error {
 		case "noise_reduction":
 			if isNull(raw) {
 				in.NoiseReduction = nil
-				continue
+				return nil
 			}
 			var n NoiseReduction
 			if err = read(path, raw, "an object", &n); err == nil && n.Type != "near_field" && n.Type != "far_field" {
@@ -156,11 +143,8 @@ func (in *Input) update(path string, raw json.RawMessage) *Error {
 		default:
 			err = unknownParameter(path)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 func (in *Input) updateTranscription(path string, raw json.RawMessage) *Error {
@@ -172,12 +156,7 @@ func (in *Input) updateTranscription(path string, raw json.RawMessage) *Error {
 	if in.Transcription != nil {
 		t = *in.Transcription
 	}
-	o, err := readObject(path, raw)
-	if err != nil {
-		return err
-	}
-	for _, name := range o.names() {
-		raw, path := o.members[name], o.at(name)
+	err := eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch name {
 		case "model":
 			err = readText(path, raw, &t.Model)
@@ -194,9 +173,10 @@ func (in *Input) updateTranscription(path string, raw json.RawMessage) *Error {
 		default:
 			err = unknownParameter(path)
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	in.Transcription = &t
 	return nil
@@ -266,12 +246,7 @@ func (t *TurnDetection) update(o object, name string) *Error {
 }
 
 func (out *Output) update(path string, raw json.RawMessage, how UpdateOptions) *Error {
-	o, err := readObject(path, raw)
-	if err != nil {
-		return err
-	}
-	for _, name := range o.names() {
-		raw, path := o.members[name], o.at(name)
+	return eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch name {
 		case "format":
 			err = readFormat(path, raw, &out.Format)
@@ -288,11 +263,8 @@ func (out *Output) update(path string, raw json.RawMessage, how UpdateOptions) *
 		default:
 			err = unknownParameter(path)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 // readVoice is a name, or an object with an id.

@@ -1,0 +1,173 @@
+package realtime
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+
+	"github.com/hocketvoice/hocket/conv"
+	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+)
+
+// This file: clients that come back to their conversation by another connection.
+
+// The headers of a handshake's answer: which conversation it is, and the token
+// with which the client may come back to it, once. A client gives the token in the
+// same header, or in the query.
+const (
+	headerConversation = "Hocket-Conversation"
+	headerResume       = "Hocket-Resume-Token"
+	resumeParameter    = "resume"
+)
+
+// digest is what is kept of a token.
+type digest [sha256.Size]byte
+
+// grant is a token that a client may get.
+type grant struct {
+	token  string
+	digest digest
+}
+
+func newGrant() grant {
+	var b [24]byte
+	rand.Read(b[:]) // never fails
+	token := "rt_" + base64.RawURLEncoding.EncodeToString(b[:])
+	return grant{token, sha256.Sum256([]byte(token))}
+}
+
+// resumeToken is what a request comes back with; empty: it does not.
+func resumeToken(r *http.Request) string {
+	if token := r.Header.Get(headerResume); token != "" {
+		return token
+	}
+	return r.URL.Query().Get(resumeParameter)
+}
+
+// arrival is a client that has been let in: to a new conversation, or back to its
+// own.
+type arrival struct {
+	c    *conn
+	next grant  // with which it may come back; its zero value: it may not
+	back bool   // the conversation runs here
+	end  func() // gives up what was taken for a connection that does not come about
+}
+
+// tell puts into the answer what the client needs to come back.
+func (a *arrival) tell(h http.Header) {
+	h.Set(headerConversation, a.c.id)
+	if a.next.token != "" {
+		h.Set(headerResume, a.next.token)
+	}
+}
+
+var errResume = wire.Invalid(wire.CodeResume, resumeParameter, "The resume token is not known, was used, or its conversation has ended.")
+
+// comeBack takes a client back to the conversation here that its token stands for,
+// and uses the token up: of two clients with the same one the first gets it. nil:
+// there is no such conversation.
+func (s *Server) comeBack(ctx context.Context, from Caller, token string) (*arrival, *wire.Error) {
+	used := digest(sha256.Sum256([]byte(token)))
+	s.mu.Lock()
+	c := s.resumes[used]
+	if c != nil && c.owner == from.Owner {
+		delete(s.resumes, used)
+	}
+	s.mu.Unlock()
+	switch {
+	case c == nil:
+		return nil, nil
+	case c.owner != from.Owner:
+		return nil, errResume
+	}
+	again := func() { s.keep(c, grant{token, used}) }
+	next, err := s.grant(ctx, c)
+	if err != nil {
+		again()
+		return nil, internalError
+	}
+	s.keep(c, next)
+	return &arrival{c: c, back: true, next: next, end: again}, nil
+}
+
+// restore goes on with a conversation that does not run here. call is its sound,
+// nil where the events carry it.
+func (s *Server) restore(ctx context.Context, from Caller, token string, call Call) (*arrival, *wire.Error) {
+	if s.o.Resume == nil {
+		return nil, errResume
+	}
+	id, parts, err := s.o.Resume(ctx, from, token)
+	switch {
+	case errors.Is(err, ErrUnknownToken):
+		return nil, errResume
+	case err != nil:
+		return nil, internalError
+	}
+	return s.make(ctx, begin{id: id, owner: from.Owner, session: defaults(from), parts: parts, call: call})
+}
+
+// grant makes the next token of a conversation, and has the program keep it.
+func (s *Server) grant(ctx context.Context, c *conn) (grant, error) {
+	if s.o.Linger == 0 {
+		return grant{}, nil
+	}
+	g := newGrant()
+	if c.issue != nil {
+		if err := c.issue(ctx, g.digest[:]); err != nil {
+			return grant{}, err
+		}
+	}
+	return g, nil
+}
+
+// keep makes a token the one that is good for a conversation that runs.
+func (s *Server) keep(c *conn, g grant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resumes[c.resume] == c {
+		delete(s.resumes, c.resume)
+	}
+	c.resume = g.digest
+	if g.token != "" && !c.gone {
+		s.resumes[g.digest] = c
+	}
+}
+
+// recall makes the items of a conversation that has gone on here with its state
+// alone. The caller holds the lock.
+func (c *conn) recall(st *conv.State) {
+	for i := range st.History {
+		h := &st.History[i]
+		it := &item{
+			Item:   wire.Item{ID: newID("item"), Type: wire.Message, Status: wire.Completed, Role: "user"},
+			spoken: true, answered: true,
+		}
+		kind := wire.InputText
+		switch h.Role {
+		case conv.RoleAgent:
+			it.Role, kind = "assistant", wire.OutputText
+			if h.Interrupted {
+				it.Status = wire.Incomplete
+			}
+		case conv.RoleUser:
+		default:
+			continue // what this server's own tools have said is none of the client's
+		}
+		if h.Text == "" {
+			continue
+		}
+		it.Content = []wire.Content{{Type: kind, Text: h.Text}}
+		c.items.add(it)
+		c.tellItem(len(c.items.list) - 1)
+	}
+}
+
+// Conversations is how many run, those included that wait for their clients.
+func (s *Server) Conversations() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
