@@ -11,6 +11,8 @@ import (
 // who is the one that makes a request.
 type who struct {
 	owner string // whose conversations count as theirs
+	// caller is who holds the conversation that they begin, if their token says so.
+	caller string
 	// all: they see the conversations of others too.
 	all bool
 	// only, if set, is the one conversation that they may use.
@@ -34,6 +36,9 @@ func (s *Server) identify(r *http.Request) (who, error) {
 	}
 	secret := bearer(r)
 	if p, ok := s.tokens.use(secret, r); ok {
+		return p, nil
+	}
+	if p, ok := s.known(r, secret); ok {
 		return p, nil
 	}
 	if s.o.Keys.None() {
@@ -116,9 +121,9 @@ func (s *Server) cors(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Add("Vary", "Origin")
-	h.Set("Access-Control-Expose-Headers", "Location, Retry-After")
+	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Request-Id")
 	if r.Method == http.MethodOptions {
-		h.Set("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
+		h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS")
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
 		h.Set("Access-Control-Max-Age", "600")
 	}

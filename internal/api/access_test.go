@@ -126,7 +126,7 @@ func TestTokens(t *testing.T) {
 func TestTokenExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTokens()
-		token, _, err := s.forClient(who{owner: "x"}, time.Now())
+		token, _, err := s.forClient(who{owner: "x"}, "", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

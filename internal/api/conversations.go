@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"slices"
@@ -21,8 +23,17 @@ type NewConversation struct {
 	Agent     string `json:"agent,omitempty"`     // the first one if absent
 	Transport string `json:"transport,omitempty"` // "text", "webrtc" (with an offer in sdp)
 	SDP       string `json:"sdp,omitempty"`
+	// Caller is who holds the conversation, in the words of the program that has the
+	// key: what is left of an earlier one of theirs is told in this one.
+	Caller string `json:"caller,omitempty"`
 	// Resume is the token of a conversation that is to go on.
 	Resume string `json:"resume,omitempty"`
+}
+
+// NewClientToken is the request of POST /v1/client_tokens, which may be empty.
+type NewClientToken struct {
+	// Caller is who will hold the conversation: see [NewConversation].
+	Caller string `json:"caller,omitempty"`
 }
 
 // Created is the answer to it.
@@ -84,18 +95,21 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 		return err
 	}
 	call.Owner = p.owner
+	if call.Caller, err = p.calls(o.Caller); err != nil {
+		return errors.Join(err, closeLeg(call.Leg))
+	}
 	c, err := s.o.Hub.Start(call)
 	if err != nil {
 		return err
 	}
 	s.tokens.forget(func(id string) bool { _, ok := s.o.Hub.Find(id); return ok })
-	s.created(w, c, answer)
+	s.created(w, r, c, answer)
 	return nil
 }
 
 // created answers with a conversation and new tokens for it.
-func (s *Server) created(w http.ResponseWriter, c *hub.Conversation, answer string) {
-	access, resume := s.tokens.forConversation(c.ID())
+func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversation, answer string) {
+	access, resume := s.grant(r.Context(), c)
 	w.Header().Set("Location", "/v1/conversations/"+c.ID())
 	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ResumeToken: resume, AccessToken: access})
 }
@@ -105,32 +119,77 @@ func (s *Server) created(w http.ResponseWriter, c *hub.Conversation, answer stri
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConversation) (err error) {
 	id, keep, ok := s.tokens.take(o.Resume)
 	c, found := s.o.Hub.Find(id)
-	if !ok || !found || c.Over() || !p.resumes(c) {
-		return fail(http.StatusNotFound, "no_such_conversation", "the resume token is not known, was used, or its conversation has ended")
+	if !ok || !found || c.Over() {
+		return s.restore(w, r, p, o)
+	}
+	if !p.resumes(c) {
+		return errNoResume // used up: whoever has a token and no right to it may have stolen it
 	}
 	defer func() {
 		if err != nil {
 			keep()
 		}
 	}()
-	if o.Transport != "" && o.Transport != c.Transport() || o.Agent != "" && o.Agent != c.Agent() {
-		return fail(http.StatusConflict, "other_transport", "this conversation is held with %s over %s: expected the same, or neither agent nor transport", c.Agent(), c.Transport())
+	if err := s.back(w, r, o, c, func(context.Context) bool { return true }); err != nil {
+		return err
+	}
+	s.tokens.spend(id, sha256.Sum256([]byte(o.Resume)))
+	return nil
+}
+
+// back gives a conversation that runs here to its client that has come back. redeem
+// uses the token up.
+func (s *Server) back(w http.ResponseWriter, r *http.Request, o NewConversation, c *hub.Conversation, redeem func(context.Context) bool) (err error) {
+	if err := fits(o, c.Agent(), c.Transport()); err != nil {
+		return err
 	}
 	leg, negotiates := c.Leg().(Restarter)
-	answer := ""
 	switch {
 	case negotiates && o.SDP == "":
 		return fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 	case !negotiates && o.SDP != "":
 		return fail(http.StatusBadRequest, "bad_request", "field sdp belongs to transport webrtc")
-	case negotiates:
+	case !redeem(r.Context()):
+		return errNoResume
+	}
+	answer := ""
+	if negotiates {
 		if answer, err = leg.Restart(r.Context(), o.SDP); err != nil {
 			return fail(http.StatusBadRequest, "bad_offer", "the offer cannot be answered: %v", err)
 		}
 	}
 	c.Return()
-	s.created(w, c, answer)
+	s.created(w, r, c, answer)
 	return nil
+}
+
+// fits refuses to go on with another agent, or over another transport.
+func fits(o NewConversation, agent, transport string) error {
+	if o.Transport != "" && o.Transport != transport || o.Agent != "" && o.Agent != agent {
+		return fail(http.StatusConflict, "other_transport", "this conversation is held with %s over %s: expected the same, or neither agent nor transport", agent, transport)
+	}
+	return nil
+}
+
+// maxCaller bounds the name of a caller, in bytes.
+const maxCaller = 200
+
+// calls is who holds the conversation that they begin, told apart from the callers of
+// others. Who has a client token is who its maker says.
+func (p who) calls(caller string) (string, error) {
+	switch {
+	case p.start && caller != "" && caller != p.caller:
+		return "", fail(http.StatusForbidden, "forbidden", "field caller: a client token says itself who calls")
+	case p.start:
+		caller = p.caller
+	}
+	if len(caller) > maxCaller {
+		return "", fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(caller), maxCaller)
+	}
+	if caller == "" {
+		return "", nil
+	}
+	return p.owner + "/" + caller, nil
 }
 
 // resumes reports whether a conversation is theirs to resume.
@@ -195,8 +254,17 @@ func (s *Server) listConversations(w http.ResponseWriter, _ *http.Request, p who
 // find is the conversation that a request names, if it is theirs.
 func (s *Server) find(r *http.Request, p who) (*hub.Conversation, error) {
 	id := r.PathValue("id")
-	if c, ok := s.o.Hub.Find(id); ok && p.sees(c.Owner(), id) {
+	c, ok := s.o.Hub.Find(id)
+	if ok = ok && p.sees(c.Owner(), id); ok && !c.Over() {
 		return c, nil
+	}
+	if s.o.Home != nil && !p.start && (p.only == "" || p.only == id) {
+		if url, ok := s.o.Home.Holder(r.Context(), id); ok {
+			return nil, &elsewhere{url}
+		}
+	}
+	if ok {
+		return c, nil // it has ended here, and is nowhere else
 	}
 	return nil, fail(http.StatusNotFound, "no_such_conversation", "there is no conversation %q, or no longer", id)
 }
@@ -261,12 +329,9 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request, p who) error {
 	if !ok {
 		return fail(http.StatusForbidden, "private", "the agent's privacy is none: there is no trace")
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/jsonl")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Disposition", `attachment; filename="`+c.ID()+`.jsonl"`)
+	traceHeader(w, c.ID())
 	if t.Cut {
-		h.Set("Hocket-Trace-Cut", "true")
+		w.Header().Set("Hocket-Trace-Cut", "true")
 	}
 	for _, line := range t.Lines {
 		if _, err := w.Write(line); err != nil {
@@ -286,8 +351,17 @@ func (s *Server) statechart(w http.ResponseWriter, r *http.Request, _ who) error
 }
 
 // clientToken makes a token for a browser.
-func (s *Server) clientToken(w http.ResponseWriter, _ *http.Request, p who) error {
-	token, expires, err := s.tokens.forClient(p, time.Now())
+func (s *Server) clientToken(w http.ResponseWriter, r *http.Request, p who) error {
+	var o NewClientToken
+	if r.ContentLength != 0 {
+		if err := s.read(w, r, &o); err != nil {
+			return err
+		}
+	}
+	if len(o.Caller) > maxCaller {
+		return fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(o.Caller), maxCaller)
+	}
+	token, expires, err := s.tokens.forClient(p, o.Caller, time.Now())
 	if err != nil {
 		return err
 	}

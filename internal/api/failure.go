@@ -64,15 +64,23 @@ func failureOf(err error) *failure {
 	}
 }
 
+// retryAfter is when a client that was refused for want of room may try again, in
+// seconds.
+const retryAfter = "5"
+
 // tell answers a request with an error.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request, err error) {
 	f := failureOf(err)
-	if f.status == http.StatusInternalServerError {
+	if f.status == http.StatusInternalServerError || f.code == "store_unavailable" {
 		s.o.Log.Error("request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	switch f.status {
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "5")
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		after := retryAfter
+		if f.code == tryAgain {
+			after = "1"
+		}
+		w.Header().Set("Retry-After", after)
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="hocket"`)
 	}

@@ -44,7 +44,7 @@ func (s *Server) OpenAPI() map[string]any {
 	for path, summary := range map[string]string{"/healthz": "Is the process alive?", "/readyz": "May conversations begin?"} {
 		responses := object{"200": answer("", "yes", out.of(typeOf[Health]()))}
 		if path == "/readyz" {
-			responses["503"] = answer("", "no: the server is shutting down", out.of(typeOf[Health]()))
+			responses["503"] = answer("", "no: see status and reasons", out.of(typeOf[Health]()))
 		}
 		paths[path] = object{"get": object{"summary": summary, "security": []any{}, "responses": responses}}
 	}

@@ -36,9 +36,24 @@ type Options struct {
 	Panel   fs.FS        // the panel's files; nil: there is none
 	Metrics http.Handler // nil: there is none
 
+	// Stored are the conversations that are kept; nil: none are.
+	Stored Stored
+
 	// Realtime serves the paths of the OpenAI Realtime protocol; nil: there are
 	// none. It asks for keys by itself.
 	Realtime http.Handler
+
+	// Home is where conversations are that do not run in this process; nil: nowhere.
+	Home Home
+
+	// Ready are what has to hold beside that the server is not shutting down, for
+	// /readyz. They have two seconds together.
+	Ready []Check
+	// Requests, if set, counts requests.
+	Requests RequestWatcher
+	// Access, if set, takes a line for each request when it has ended: method, route,
+	// status, bytes, seconds, owner, remote address, request id.
+	Access *slog.Logger
 
 	// Keys give access; nil or empty: there are none, and only this machine is
 	// served, by its own names.
@@ -57,6 +72,13 @@ type Options struct {
 	// Log takes what operators want to know; nothing if nil. Neither transcripts
 	// nor secrets get into it.
 	Log *slog.Logger
+}
+
+// Check is something without which no conversation may begin. It is called from
+// many goroutines.
+type Check struct {
+	Name  string // what /readyz says, to whoever asks: "store"
+	Check func(ctx context.Context) error
 }
 
 // Restarter is a leg that can be negotiated anew while it runs, when the

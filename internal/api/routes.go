@@ -70,13 +70,41 @@ func (s *Server) routes() []route {
 		}},
 		{"POST /v1/client_tokens", s.clientToken, false, kind{
 			summary: "A token with which a browser may begin one conversation within a minute.",
-			status:  http.StatusOK, gives: typeOf[ClientToken](), fails: []int{many},
+			takes:   typeOf[NewClientToken](),
+			status:  http.StatusOK, gives: typeOf[ClientToken](), fails: []int{bad, many},
 		}},
 	}
+	list = append(list, s.storedRoutes()...)
 	if s.o.Metrics != nil {
 		list = append(list, route{"GET /metrics", s.metrics, false, kind{
 			summary: "Figures for Prometheus.", status: http.StatusOK, media: "text/plain",
 		}})
 	}
 	return list
+}
+
+// storedRoutes are the paths of the conversations that are kept.
+func (s *Server) storedRoutes() []route {
+	const bad, missing, conflict, busy = http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable
+	return []route{
+		{"GET /v1/stored", s.listStored, false, kind{
+			summary: "The conversations that are kept, those that were saved last first.",
+			query: []parameter{
+				{"query", "limit", "how many, at most 200; 50 without it"},
+				{"query", "before", "those that were saved before this time: next, of the answer before"},
+			},
+			status: http.StatusOK, gives: typeOf[StoredList](), fails: []int{bad, missing, busy},
+		}},
+		{"GET /v1/stored/{id}", s.showStored, false, kind{
+			summary: "A conversation that is kept, with what was said.",
+			status:  http.StatusOK, gives: typeOf[StoredDetails](), fails: []int{missing, busy},
+		}},
+		{"GET /v1/stored/{id}/trace", s.traceStored, false, kind{
+			summary: "The trace that is kept, for hocket replay.", status: http.StatusOK, media: "application/jsonl", fails: []int{missing, busy},
+		}},
+		{"DELETE /v1/stored/{id}", s.deleteStored, false, kind{
+			summary: "Delete all that is kept of a conversation that has ended or that nobody holds.",
+			status:  http.StatusOK, gives: typeOf[Empty](), fails: []int{missing, conflict, busy},
+		}},
+	}
 }

@@ -44,6 +44,7 @@ func enums() map[reflect.Type][]string {
 		reflect.TypeFor[conv.EasyTurn]():    view(conv.ViewEasyTurn),
 		reflect.TypeFor[conv.Interaction](): view(conv.ViewInteraction),
 		reflect.TypeFor[conv.NotifyLevel](): {string(conv.LevelInfo), string(conv.LevelWarning), string(conv.LevelError)},
+		reflect.TypeFor[hub.TaskState]():    hub.TaskStates(),
 		reflect.TypeFor[conv.TurnEventType](): {
 			string(conv.TurnStarted), string(conv.TurnCompleted), string(conv.TurnInterrupted),
 			string(conv.TurnAbandoned), string(conv.TurnFailed),

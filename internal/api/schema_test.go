@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -64,7 +65,8 @@ func (c *contract) hold(h *house, method, path, request, body string) []byte {
 // TestOpenAPI: every JSON answer, and every failure that can be had, is as the
 // description says; and there is no operation that this test does not make.
 func TestOpenAPI(t *testing.T) {
-	h := newHouse(t, hub.Options{Most: 2}, nil)
+	shelf := newShelf()
+	h := newHouse(t, hub.Options{Most: 2}, func(o *Options) { o.Stored = shelf })
 	c := newContract(h)
 	c.hold(h, "GET", "/healthz", "/healthz", "")
 	c.hold(h, "GET", "/readyz", "/readyz", "")
@@ -96,6 +98,20 @@ func TestOpenAPI(t *testing.T) {
 	c.hold(h, "GET", one+"/events", path+"/events?from=x", "")
 	c.hold(h, "GET", one+"/trace", conversations+"/conv_none/trace", "")
 	c.hold(h, "GET", "/v1/events", "/v1/events?from=0", "")
+	const stored = "/v1/stored/{id}"
+	c.hold(h, "GET", "/v1/stored", "/v1/stored?limit=1", "")
+	c.hold(h, "GET", "/v1/stored", "/v1/stored?limit=0", "")
+	c.hold(h, "GET", stored, "/v1/stored/conv_1", "")
+	c.hold(h, "GET", stored, "/v1/stored/conv_locked", "")
+	c.hold(h, "GET", stored, "/v1/stored/conv_none", "")
+	c.hold(h, "GET", stored+"/trace", "/v1/stored/conv_2/trace", "")
+	c.hold(h, "DELETE", stored, "/v1/stored/conv_1", "")
+	c.hold(h, "DELETE", stored, "/v1/stored/conv_elsewhere", "")
+	shelf.fails(errors.New("disk full"), nil)
+	c.hold(h, "GET", "/v1/stored", "/v1/stored", "")
+	c.hold(h, "GET", stored, "/v1/stored/conv_2", "")
+	c.hold(h, "GET", stored+"/trace", "/v1/stored/conv_2/trace", "")
+	c.hold(h, "DELETE", stored, "/v1/stored/conv_2", "")
 	c.hold(h, "GET", "/v1/statechart", "/v1/statechart?view=amplifier", "")
 	c.hold(h, "GET", "/v1/statechart", "/v1/statechart?view=soni", "")
 	c.hold(h, "POST", "/v1/client_tokens", "/v1/client_tokens", "")
@@ -198,7 +214,7 @@ func TestEventSchema(t *testing.T) {
 func TestUnknownPaths(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	h.refused(http.StatusNotFound, "no_such_path", "GET", "/v1/nothing", "")
-	h.refused(http.StatusNotFound, "no_such_path", "DELETE", "/v1/conversations", "")
+	h.refused(http.StatusMethodNotAllowed, "method_not_allowed", "DELETE", "/v1/conversations", "")
 	h.refused(http.StatusNotFound, "no_such_path", "POST", "/", "{}")
 	if status, b := h.do("GET", "/", ""); status != http.StatusOK || !strings.Contains(string(b), "panel") {
 		t.Errorf("the panel: %d %s", status, b)

@@ -1,13 +1,16 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hocketvoice/hocket/internal/panel"
+	"github.com/hocketvoice/hocket/internal/routes"
 )
 
 // Server answers requests. It is safe for concurrent use. Event streams end with
@@ -16,6 +19,8 @@ type Server struct {
 	o      Options
 	mux    *http.ServeMux
 	tokens *tokens
+
+	restoring busy
 
 	mu      sync.Mutex
 	streams map[string]int // event streams by owner
@@ -40,9 +45,11 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.mux.HandleFunc("/v1/", s.unknown)
+	rest := http.Handler(http.HandlerFunc(s.unknown))
 	if s.o.Panel != nil {
-		s.mux.Handle("/", s.panel())
+		rest = s.panel()
 	}
+	s.mux.Handle("/", rest)
 	return s, nil
 }
 
@@ -50,11 +57,16 @@ func New(o Options) (*Server, error) {
 func (s *Server) guarded(e route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := s.identify(r)
+		NoteOwner(r.Context(), p.owner)
 		if err == nil && (p.only != "" || p.start) && !e.single {
 			err = fail(http.StatusForbidden, "forbidden", "this token is good for one conversation alone")
 		}
 		if err == nil {
 			err = e.serve(w, r, p)
+		}
+		if other, ok := errors.AsType[*elsewhere](err); ok {
+			s.forward(w, r, other.url)
+			return
 		}
 		if err != nil {
 			s.tell(w, r, err)
@@ -63,8 +75,12 @@ func (s *Server) guarded(e route) http.Handler {
 }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.noted(w, r, s.serve) }
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	s.cors(w, r)
 	if r.Method == http.MethodOptions && !s.isRealtime(r.URL.Path) {
 		w.WriteHeader(http.StatusNoContent)
@@ -73,8 +89,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// unknown answers for paths that there are not.
+// unknown answers for paths that there are not, or not with this method.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	if list := routes.Allowed(s.mux, r); list != "" {
+		w.Header().Set("Allow", list)
+		s.tell(w, r, fail(http.StatusMethodNotAllowed, "method_not_allowed", "%s has no %s: expected %s", r.URL.Path, known(r.Method), list))
+		return
+	}
 	s.tell(w, r, fail(http.StatusNotFound, "no_such_path", "there is no %s %s", r.Method, r.URL.Path))
 }
 
@@ -98,6 +119,10 @@ func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if url, ok := s.heldElsewhere(r); ok {
+		s.forward(w, r, url)
+		return
+	}
 	s.o.Realtime.ServeHTTP(w, r)
 }
 
@@ -106,20 +131,44 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, Health{Status: "ok"})
 }
 
-// ready says whether conversations may begin.
-func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+// readyWait bounds the checks of one /readyz.
+const readyWait = 2 * time.Second
+
+// ready says whether conversations may begin, and else why not.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	answer := Health{Status: "ok", Conversations: s.o.Hub.Live()}
 	if s.o.Hub.Draining() {
-		w.Header().Set("Retry-After", "5")
-		writeJSON(w, http.StatusServiceUnavailable, Health{Status: "shutting_down", Conversations: s.o.Hub.Live()})
+		answer.Status, answer.Reasons = "shutting_down", append(answer.Reasons, "shutting_down")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readyWait)
+	defer cancel()
+	for _, c := range s.o.Ready {
+		err := c.Check(ctx)
+		if err == nil {
+			continue
+		}
+		s.o.Log.Warn("not ready", "check", c.Name, "error", err)
+		answer.Reasons = append(answer.Reasons, c.Name)
+		if answer.Status == "ok" {
+			answer.Status = "not_ready"
+		}
+	}
+	if answer.Status == "ok" {
+		writeJSON(w, http.StatusOK, answer)
 		return
 	}
-	writeJSON(w, http.StatusOK, Health{Status: "ok", Conversations: s.o.Hub.Live()})
+	w.Header().Set("Retry-After", retryAfter)
+	writeJSON(w, http.StatusServiceUnavailable, answer)
 }
 
 // Health is the answer of /healthz and /readyz.
 type Health struct {
+	// Status is "ok"; of /readyz "shutting_down" or "not_ready" too.
 	Status        string `json:"status"`
 	Conversations int    `json:"conversations,omitempty"`
+	// Reasons are all that keeps conversations from beginning: "shutting_down", and
+	// the names of the checks that failed.
+	Reasons []string `json:"reasons,omitempty"`
 }
 
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ who) error {
@@ -139,6 +188,9 @@ func (s *Server) panel() http.Handler {
 		h.Set("Cache-Control", "no-cache")
 		h.Set("Content-Security-Policy", panel.ContentSecurityPolicy)
 		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Permissions-Policy", "microphone=(self), camera=(), geolocation=()")
 		files.ServeHTTP(w, r)
 	})
 }

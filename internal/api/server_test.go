@@ -64,9 +64,9 @@ func textCall(t *testing.T, privacy conv.Privacy) hub.Call {
 	}
 	return hub.Call{
 		Agent: "flights", Transport: "text", Privacy: privacy,
-		Session: func(id string, leg port.Leg, trace io.Writer) (*session.Session, error) {
+		Session: func(c *hub.Conversation) (*session.Session, error) {
 			return session.New(session.Options{
-				ID: id, Leg: leg, Trace: trace, TraceLive: true, AgentFiles: files, Synthesizer: text.Voice{},
+				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, AgentFiles: files, Synthesizer: text.Voice{},
 				Conv: conv.Options{
 					Agent: agent, Endpoint: "manual", Privacy: privacy, DeadAir: turn.DeadAirOptions{Off: true},
 					Limits: conv.Limits{Grace: 50 * time.Millisecond},

@@ -13,6 +13,9 @@ import (
 // clientTokenFor is how long a client token is good.
 const clientTokenFor = time.Minute
 
+// accessPrefix begins the tokens that are good for one conversation.
+const accessPrefix = "at_"
+
 // maxTokens bounds the client tokens that wait to be used.
 const maxTokens = 10_000
 
@@ -24,13 +27,25 @@ type tokens struct {
 	access map[[sha256.Size]byte]string      // conversations by tokens that are good for them alone
 	resume map[[sha256.Size]byte]string      // conversations by tokens that are good for one resumption
 	held   map[string]grant                  // what was given for a conversation
+	spent  map[string]spent                  // resume tokens by the conversations that they brought back
 }
+
+// spent is a resume token that was used. Until its client shows that it has the answer,
+// by using what that gave it, it may come again: an answer is lost as a line is.
+type spent struct {
+	digest [sha256.Size]byte
+	until  time.Time
+}
+
+// spentFor bounds how long a used token may come again.
+const spentFor = 30 * time.Second
 
 // grant are the digests of the tokens of a conversation.
 type grant struct{ access, resume [sha256.Size]byte }
 
 type clientToken struct {
 	owner   string
+	caller  string
 	all     bool
 	expires time.Time
 }
@@ -39,7 +54,7 @@ func newTokens() *tokens {
 	return &tokens{
 		client: make(map[[sha256.Size]byte]clientToken),
 		access: make(map[[sha256.Size]byte]string), resume: make(map[[sha256.Size]byte]string),
-		held: make(map[string]grant),
+		held: make(map[string]grant), spent: make(map[string]spent),
 	}
 }
 
@@ -51,7 +66,7 @@ func newSecret(prefix string) string {
 }
 
 // forClient makes a client token for one who may begin conversations.
-func (t *tokens) forClient(p who, now time.Time) (token string, expires time.Time, err error) {
+func (t *tokens) forClient(p who, caller string, now time.Time) (token string, expires time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for digest, c := range t.client {
@@ -63,7 +78,7 @@ func (t *tokens) forClient(p who, now time.Time) (token string, expires time.Tim
 		return "", time.Time{}, fail(http.StatusTooManyRequests, "too_many_tokens", "%d client tokens wait to be used", maxTokens)
 	}
 	token, expires = newSecret("ct_"), now.Add(clientTokenFor)
-	t.client[sha256.Sum256([]byte(token))] = clientToken{p.owner, p.all, expires}
+	t.client[sha256.Sum256([]byte(token))] = clientToken{p.owner, caller, p.all, expires}
 	return token, expires, nil
 }
 
@@ -71,7 +86,7 @@ func (t *tokens) forClient(p who, now time.Time) (token string, expires time.Tim
 // alone, and one with which it is resumed. Those that were given before are no
 // longer good.
 func (t *tokens) forConversation(id string) (access, resume string) {
-	access, resume = newSecret("at_"), newSecret("rt_")
+	access, resume = newSecret(accessPrefix), newSecret("rt_")
 	g := grant{sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,6 +109,13 @@ func (t *tokens) take(token string) (id string, keep func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id, ok = t.resume[digest]
+	if !ok {
+		for known, s := range t.spent {
+			if s.digest == digest && time.Now().Before(s.until) {
+				return known, func() {}, true
+			}
+		}
+	}
 	delete(t.resume, digest)
 	return id, func() {
 		t.mu.Lock()
@@ -104,6 +126,13 @@ func (t *tokens) take(token string) (id string, keep func(), ok bool) {
 	}, ok
 }
 
+// spend notes that a token has brought a conversation back.
+func (t *tokens) spend(id string, digest [sha256.Size]byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.spent[id] = spent{digest, time.Now().Add(spentFor)}
+}
+
 // forget drops the tokens of conversations that are no longer remembered.
 func (t *tokens) forget(remembered func(id string) bool) {
 	t.mu.Lock()
@@ -111,6 +140,7 @@ func (t *tokens) forget(remembered func(id string) bool) {
 	for id := range t.held {
 		if !remembered(id) {
 			t.drop(id)
+			delete(t.spent, id)
 		}
 	}
 }
@@ -121,8 +151,11 @@ func (t *tokens) use(secret string, r *http.Request) (who, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case strings.HasPrefix(secret, "at_"):
+	case strings.HasPrefix(secret, accessPrefix):
 		id, ok := t.access[digest]
+		if ok {
+			delete(t.spent, id) // the answer has arrived
+		}
 		return who{only: id}, ok
 	case strings.HasPrefix(secret, "ct_"):
 		c, ok := t.client[digest]
@@ -130,7 +163,7 @@ func (t *tokens) use(secret string, r *http.Request) (who, bool) {
 			return who{}, false
 		}
 		delete(t.client, digest)
-		return who{owner: c.owner, all: c.all, start: true}, true
+		return who{owner: c.owner, caller: c.caller, all: c.all, start: true}, true
 	default:
 		return who{}, false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/bench"
@@ -36,16 +37,63 @@ func BenchWS(ctx context.Context, o BenchWebRTCOptions) (r bench.WSReport, err e
 	return r, err
 }
 
+// BenchServe makes a server for [BenchFootprint] to measure: that of
+// [NewServer], with a voice and a recognizer that cost nothing. end is for behind
+// its end.
+func BenchServe(ctx context.Context, o ServeOptions) (s *Server, end func() error, err error) {
+	opts, err := benchSpeech()
+	if err != nil {
+		return nil, nil, err
+	}
+	speech, err := NewSpeech(opts.Speech)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Speech = &Speech{Detector: speech.Detector}
+	if o.Speech.Synthesizer, o.Speech.Recognizer, err = bench.Free(ctx, speech.Synthesizer); err == nil {
+		s, err = NewServer(o) //nolint:contextcheck // it outlives what made it
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, speech.Close())
+	}
+	return s, speech.Close, nil
+}
+
+// BenchFootprintOptions describe a measurement of a server that runs: see
+// [bench.FootprintOptions].
+type BenchFootprintOptions struct {
+	BenchWebRTCOptions
+	URL, Key, Agent string
+	Text            bool
+}
+
+// BenchFootprint measures what conversations take of a server's process.
+func BenchFootprint(ctx context.Context, o BenchFootprintOptions) (r bench.FootprintReport, err error) {
+	err = withEngines(o.BenchWebRTCOptions, func(b bench.WebRTCOptions) error {
+		r, err = bench.MeasureFootprint(ctx, bench.FootprintOptions{
+			URL: strings.TrimSuffix(o.URL, "/"), Key: o.Key, Agent: o.Agent, Text: o.Text, WebRTCOptions: b,
+		})
+		return err
+	})
+	return r, err
+}
+
+// BenchFaults measures healthy clients of the OpenAI Realtime protocol while
+// others misbehave.
+func BenchFaults(ctx context.Context, o BenchWebRTCOptions) (r bench.FaultsReport, err error) {
+	err = withEngines(o, func(b bench.FaultsOptions) error {
+		r, err = bench.Faults(ctx, b)
+		return err
+	})
+	return r, err
+}
+
 // withEngines opens the engines for a measurement.
 func withEngines(o BenchWebRTCOptions, measure func(bench.WebRTCOptions) error) (err error) {
 	if o.Calls < 1 || o.Calls > bench.MaxCalls || o.Duration <= 0 || o.Duration > time.Hour {
 		return inputError{fmt.Errorf("%d calls for %v: expected 1 to %d, for up to an hour", o.Calls, o.Duration, bench.MaxCalls)}
 	}
-	c, err := config.Parse("", nil)
-	if err != nil {
-		return err
-	}
-	opts, err := NewOptions(c)
+	opts, err := benchSpeech()
 	if err != nil {
 		return err
 	}
@@ -63,4 +111,13 @@ func withEngines(o BenchWebRTCOptions, measure func(bench.WebRTCOptions) error) 
 		b.Recognizer = speech.Recognizer
 	}
 	return measure(b)
+}
+
+// benchSpeech are the settings of a measurement: the defaults.
+func benchSpeech() (Options, error) {
+	c, err := config.Parse("", nil)
+	if err != nil {
+		return Options{}, err
+	}
+	return NewOptions(c)
 }

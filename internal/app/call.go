@@ -152,9 +152,9 @@ func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech
 	}
 	if o.Note != nil {
 		if o.Store != "" {
-			o.Note(fmt.Sprintf("the conversation is %s in %s", id, o.Store))
+			o.Note(fmt.Sprintf("the conversation is %s in %s", id, StoreName(o.Store)))
 		}
-		kept.points.Failed = func(err error) { o.Note(err.Error()) }
+		kept.points.Behind = noteBehind(o.Note)
 	}
 	s, err := session.New(session.Options{
 		ID: id, Keys: kept.id, Checkpoints: kept.points, Restore: kept.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,

@@ -64,7 +64,7 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	}
 	ends = append(ends, kept.close)
 	if o.Note != nil {
-		kept.points.Failed = func(err error) { o.Note(err.Error()) }
+		kept.points.Behind = noteBehind(o.Note)
 		for _, p := range agent.Problems {
 			o.Note(p.String())
 		}

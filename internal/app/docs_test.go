@@ -11,8 +11,11 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/provider/a2a"
+	"github.com/hocketvoice/hocket/internal/provider/command"
 	"github.com/hocketvoice/hocket/internal/provider/httpaction"
 	"github.com/hocketvoice/hocket/internal/provider/mcp"
+	"github.com/hocketvoice/hocket/internal/task"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -96,7 +99,7 @@ func TestDocumentExamples(t *testing.T) {
 				t.Errorf("feedback: documented %+v, it is %+v", o.Conversation.Limits.Feedback, want)
 			}
 		case 3:
-			if len(o.Tools.MCP) != 1 || len(o.Tools.HTTP) != 1 || !o.Tools.MCP[0].Tools[0].Confirm {
+			if len(o.Tools.MCP) != 1 || len(o.Tools.HTTP) != 1 || !o.Tools.MCP[0].Tools[0].Confirm || len(o.Tools.Command) != 1 || o.Tools.Command[0].Stdin != "{question}" {
 				t.Errorf("the last example gives %+v", o.Tools)
 			}
 		}
@@ -105,12 +108,18 @@ func TestDocumentExamples(t *testing.T) {
 
 // toolDefaults are those of the section tools that are not nothing.
 var toolDefaults = map[string]string{
-	"tools.mcp[].start_timeout":      mcp.DefaultStartTimeout.String(),
-	"tools.mcp[].timeout":            mcp.DefaultTimeout.String(),
-	"tools.http[].method":            "POST",
-	"tools.http[].timeout":           httpaction.DefaultTimeout.String(),
-	"tools.http[].retries":           fmt.Sprint(httpaction.DefaultRetries),
-	"tools.http[].parameters[].type": "string",
+	"tools.mcp[].start_timeout":         mcp.DefaultStartTimeout.String(),
+	"tools.mcp[].timeout":               mcp.DefaultTimeout.String(),
+	"tools.http[].method":               "POST",
+	"tools.http[].timeout":              httpaction.DefaultTimeout.String(),
+	"tools.http[].retries":              fmt.Sprint(httpaction.DefaultRetries),
+	"tools.http[].parameters[].type":    "string",
+	"tools.command[].stdin":             command.DefaultStdin,
+	"tools.command[].output":            command.DefaultOutput,
+	"tools.command[].timeout":           command.DefaultTimeout.String(),
+	"tools.command[].parameters[].type": "string",
+	"tools.a2a[].start_timeout":         a2a.DefaultStartTimeout.String(),
+	"tools.a2a[].timeout":               a2a.DefaultTimeout.String(),
 }
 
 // engineDefaults are the defaults that the packages really have, by key.
@@ -126,7 +135,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"speech.detector": DefaultDetector, "filter.echo": echoDefault(t),
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
 		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams,
-		"server.drain": DefaultDrain, "server.resume": DefaultResume,
+		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "server.node": "-", "server.access_log": false,
 	} {
 		d[path] = written(reflect.ValueOf(v))
 	}
@@ -143,7 +152,12 @@ func engineDefaults(t *testing.T) map[string]string {
 	for _, k := range config.Keys() {
 		if strings.HasPrefix(k.Path, "tools.") {
 			d[k.Path] = toolDefaults[k.Path]
-			if d[k.Path] == "" {
+			switch {
+			case strings.HasSuffix(k.Path, ".duplicates"):
+				d[k.Path] = string(task.Allow) // the zero Policy, as package task says
+			case strings.HasSuffix(k.Path, ".duplicates_by"):
+				d[k.Path] = string(task.ByName)
+			case d[k.Path] == "":
 				d[k.Path] = "-"
 			}
 			if strings.Contains(k.Type, "`true`") {

@@ -21,7 +21,7 @@ type Options struct {
 	Speech       config.Speech // the engines' names filled in
 	Model        config.Model  // the zero value: there is none
 	Server       config.Server // its defaults filled in
-	Tools        config.Tools
+	Tools        ToolOptions
 	Store        config.Store
 }
 
@@ -54,9 +54,9 @@ func NewOptions(c *config.Config) (Options, error) {
 		Speech: speech(c.Speech),
 		Model:  c.Model,
 		Server: server(c.Server),
-		Tools:  c.Tools,
 		Store:  c.Store,
 	}
+	o.Tools = ToolOptions{Tools: c.Tools, Model: c.Model, Limits: o.Conversation.Limits}
 	return o, validate(c, o)
 }
 

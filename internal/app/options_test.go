@@ -69,7 +69,7 @@ func toolsDocument(path, value string) string {
 	inner, key, nested := strings.Cut(rest, "[].")
 	entry := map[string]string{"name": "a", "command": "c"}
 	switch {
-	case list == "http":
+	case list == "http" || list == "a2a":
 		entry = map[string]string{"name": "a", "url": `"http://h/"`}
 	case rest == "url" || rest == "key_env":
 		entry = map[string]string{"name": "a", "url": `"http://h/"`}
@@ -106,6 +106,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"[https://example.com]"}
 	case strings.HasSuffix(k.Path, ".url"):
 		return []string{`"http://h/y"`}
+	case strings.HasSuffix(k.Path, ".schema"):
+		return []string{`'{"type":"object"}'`}
 	case k.Path == "server.webrtc.public_ips":
 		return []string{"[203.0.113.7]"}
 	case k.Path == "limits.session_warning":

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -20,6 +21,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/leg/text"
 	"github.com/hocketvoice/hocket/internal/leg/webrtc"
 	"github.com/hocketvoice/hocket/internal/panel"
+	"github.com/hocketvoice/hocket/internal/task"
 	"github.com/hocketvoice/hocket/internal/telemetry"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -29,6 +31,11 @@ type ServeOptions struct {
 	Agents []string // paths of files or folders; empty: the flight agent of the program
 	Config string   // path of a config file; may be empty
 	Addr   string   // host:port; the config's if empty
+	// MaxConversations are those at once; the config's if 0.
+	MaxConversations int
+	// Speech, if set, is heard and spoken with in place of the engines that the
+	// config names. It is closed by who gave it.
+	Speech *Speech
 	// Log takes what operators want to know.
 	Log *slog.Logger
 	// Note takes remarks about the set-up, a line each.
@@ -47,6 +54,8 @@ type Server struct {
 	webrtc    *webrtc.Server
 	realtime  *realtime.Server
 	secrets   *secrets
+	home      *home       // nil: conversations are in memory alone
+	tasks     *task.Tasks // nil: delegated work ends with its conversation
 	telemetry *telemetry.Telemetry
 	close     []func() error // in the order of building
 }
@@ -84,7 +93,8 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 		return nil, err
 	}
 	if s.hub, err = hub.New(hub.Options{
-		Most: int(c.MaxConversations), PerUser: int(c.MaxPerKey), Log: o.Log, Watch: s.telemetry,
+		HandOver: s.home != nil,
+		Most:     int(c.MaxConversations), PerUser: int(c.MaxPerKey), Log: o.Log, Watch: s.telemetry,
 	}); err != nil {
 		return nil, err
 	}
@@ -94,7 +104,7 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err := s.openWebRTC(c); err != nil {
 		return nil, err
 	}
-	if err := s.openRealtime(agents); err != nil {
+	if err := s.openRealtime(agents, time.Duration(c.Resume)); err != nil {
 		return nil, err
 	}
 	if err := s.route(c, agents); err != nil {
@@ -115,6 +125,9 @@ func serverConfig(o ServeOptions) (config.Server, error) {
 	opts, err := NewOptions(c)
 	if o.Addr != "" {
 		opts.Server.Addr = o.Addr
+	}
+	if o.MaxConversations > 0 {
+		opts.Server.MaxConversations = config.Count(o.MaxConversations)
 	}
 	return opts.Server, err
 }
@@ -184,13 +197,20 @@ func (s *Server) route(c config.Server, agents []*served) error {
 	linger := time.Duration(c.Resume)
 	o := api.Options{
 		Hub: s.hub, Text: func() port.Leg { return text.New(text.Options{Linger: linger}) }, WebRTC: s.accept,
-		Panel: panel.Files(), Log: s.o.Log, Metrics: s.telemetry.Handler(),
+		Panel: panel.Files(), Log: s.o.Log, Metrics: s.telemetry.Handler(), Requests: s.telemetry,
 		Call: func(agent, transport string) (hub.Call, error) {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
 			return agents[i].call(transport), nil
 		},
 		Realtime: http.HandlerFunc(s.serveRealtime),
 		Keys:     s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
+	}
+	if s.home != nil {
+		o.Home, o.Stored = kept{s.home, agents}, shelf{s.home.store}
+		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.ready})
+	}
+	if c.AccessLog {
+		o.Access = s.o.Log
 	}
 	for _, a := range agents {
 		o.Agents = append(o.Agents, api.Agent{
@@ -234,7 +254,17 @@ func (s *Server) Run(ctx context.Context) error {
 	watcher := make(chan struct{})
 	go func() {
 		defer close(watcher)
+		var watchers sync.WaitGroup
+		if s.home != nil {
+			watchers.Go(func() { s.home.run(watched) })
+			watchers.Go(func() {
+				if err := s.tasks.Run(watched); err != nil && watched.Err() == nil {
+					s.o.Log.Error("delegated work does not run any more", "error", err)
+				}
+			})
+		}
 		s.secrets.watch(watched, s.o.Reload)
+		watchers.Wait()
 	}()
 	served := make(chan error, 1)
 	go func() { served <- s.serve() }()

@@ -511,7 +511,7 @@ func TestServeRealtimeCall(t *testing.T) {
 			t.Skipf("this build has no recognizer or no voice: %v", n)
 		}
 	}
-	var heard atomic.Int64
+	var heard, again atomic.Int64
 	browser, err := bench.NewBrowser(bench.BrowserOptions{Source: func() []byte { return nil }, Sink: func([]byte) { heard.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
@@ -564,7 +564,120 @@ func TestServeRealtimeCall(t *testing.T) {
 	if len(list.Conversations) != 1 || list.Conversations[0].Transport != "realtime" {
 		t.Errorf("the list is %+v", list)
 	}
-	if err := browser.Close(); err != nil {
+	// The page is loaded again: another connection, the same conversation.
+	page, err := bench.NewBrowser(bench.BrowserOptions{Source: func() []byte { return nil }, Sink: func([]byte) { again.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if offer, err = page.Offer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := header
+	status, header, answer = request(http.MethodPost, offer, map[string]string{
+		"Content-Type": "application/sdp", "Authorization": "Bearer " + key, "Hocket-Resume-Token": header.Get("Hocket-Resume-Token"),
+	})
+	if status != http.StatusCreated || header.Get("Location") != before.Get("Location") || !strings.Contains(header.Get("Access-Control-Expose-Headers"), "Hocket-Resume-Token") {
+		t.Fatalf("status %d %v: %s", status, header, answer)
+	}
+	if err := page.Answer(t.Context(), answer); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the agent's sound", func() bool { return again.Load() > 20 })
+	r.do("GET", "/v1/conversations", "", &list)
+	if len(list.Conversations) != 1 {
+		t.Errorf("the list is %+v", list)
+	}
+	for _, b := range []*bench.Browser{browser, page} {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestServeClientSecretsOwner: what begins with an ephemeral key of the Realtime
+// protocol belongs to the owner of the API key that made it: it counts against
+// their limit, and they see it.
+func TestServeClientSecretsOwner(t *testing.T) {
+	t.Setenv(DefaultKeysEnv, "office office-key-0123456789, phone phone-key-0123456789")
+	r := serve(t, "server: {drain: off, max_per_key: 1, access_log: true}")
+	r.key = "office-key-0123456789"
+	var secret struct{ Value string }
+	if status := r.do("POST", "/v1/realtime/client_secrets", `{"session":{"type":"realtime","model":"flights"}}`, &secret); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	dial := func() *websocket.Conn {
+		t.Helper()
+		conn, w, err := websocket.Dial(t.Context(), r.url+"/v1/realtime", &websocket.DialOptions{
+			HTTPClient: r.client, Subprotocols: []string{"realtime", "openai-insecure-api-key." + secret.Value},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Body != nil {
+			_ = w.Body.Close()
+		}
+		t.Cleanup(func() { _ = conn.CloseNow() })
+		return conn
+	}
+	first := dial()
+	conversations := func(key string) int {
+		r.key = key
+		var list struct {
+			Conversations []struct{ ID, Transport string }
+		}
+		r.do("GET", "/v1/conversations", "", &list)
+		return len(list.Conversations)
+	}
+	r.eventually("its conversation", func() bool { return conversations("office-key-0123456789") == 1 })
+	if n := conversations("phone-key-0123456789"); n != 0 {
+		t.Errorf("another owner sees %d conversations", n)
+	}
+	second := dial()
+	for full := false; ; {
+		_, b, err := second.Read(t.Context())
+		if err != nil {
+			if code := websocket.CloseStatus(err); !full || code != websocket.StatusTryAgainLater {
+				t.Errorf("behind the limit: %v", err)
+			}
+			break
+		}
+		full = full || strings.Contains(string(b), "rate_limit_exceeded")
+	}
+	if err := first.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
+	}
+	r.eventually("the lines of the access log", func() bool {
+		return strings.Count(r.log.String(), `"method":"GET","route":"/v1/realtime","status":101,`) == 2
+	})
+	for _, want := range []string{`"route":"/v1/realtime/client_secrets","status":200,`, `"owner":"office","remote":"127.0.0.1:`} {
+		if !strings.Contains(r.log.String(), want) {
+			t.Errorf("the log has no %s:\n%s", want, r.log)
+		}
+	}
+	if log := r.log.String(); strings.Contains(log, secret.Value) || strings.Contains(log, "office-key") {
+		t.Errorf("the log has a key:\n%s", log)
+	}
+	r.key = "office-key-0123456789"
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+r.key)
+	w, err := r.client.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	b, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`hocket_http_requests_total{code="101",method="GET",route="/v1/realtime"} 2`, "hocket_http_requests_in_flight 1\n",
+		`hocket_http_request_duration_seconds_count{route="/v1/realtime/client_secrets"} 1`, "go_gc_heap_live_bytes",
+	} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("the metrics have no %s", want)
+		}
 	}
 }

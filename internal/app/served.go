@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/leg/text"
 	"github.com/hocketvoice/hocket/internal/provider/flite"
 	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
+	"github.com/hocketvoice/hocket/internal/store/postgres"
+	"github.com/hocketvoice/hocket/internal/task"
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/turn"
@@ -26,14 +28,14 @@ type served struct {
 	name   string
 	agent  *Agent
 	opts   Options
-	tools  port.Tool // of the flows
+	flows  port.Tool // what the flows call
 	may    port.Tool // what the model may call
 	model  port.Model
 	speech *Speech // nil: this build has none
 	late   func(time.Duration)
 	resume time.Duration
-	store  *Store // nil: conversations are in memory alone
-	failed func(error)
+	home   *home      // nil: conversations are in memory alone
+	tasks  port.Tasks // nil: delegated work ends with its conversation
 }
 
 // loadServed loads the agents of a server.
@@ -95,18 +97,17 @@ func (s *Server) share(list []*served, note func(string)) error {
 		return inputError{err}
 	}
 	s.close = append(s.close, tools.Close)
-	var store *Store
-	if c := list[0].opts.Store; c.Path != "" {
-		if store, err = OpenStore(context.Background(), c.Path, c, true); err != nil {
-			return err
-		}
-		s.close = append(s.close, store.Close)
+	if err := s.openHome(list[0].opts); err != nil {
+		return err
+	}
+	if err := s.openTasks(list[0].opts, list); err != nil {
+		return err
 	}
 	speech := make(map[config.Speech]*Speech)
 	for _, a := range list {
 		a.model, a.late = model, s.telemetry.FrameLate
-		a.store, a.failed = store, func(err error) { s.o.Log.Error("a checkpoint was not written", "error", err) }
-		if a.tools, a.may, err = tools.For(context.Background(), a.agent); err != nil {
+		a.home = s.home
+		if a.flows, a.may, err = tools.For(context.Background(), a.agent); err != nil {
 			return inputError{err}
 		}
 		engines, ok := speech[a.opts.Speech]
@@ -121,8 +122,92 @@ func (s *Server) share(list []*served, note func(string)) error {
 	return nil
 }
 
+// openHome opens where conversations are kept, if they are.
+func (s *Server) openHome(o Options) error {
+	c := o.Store
+	if c.Path == "" {
+		return nil
+	}
+	store, err := OpenStore(context.Background(), c.Path, c, true)
+	if err != nil {
+		return err
+	}
+	s.close = append(s.close, store.Close)
+	s.home, err = openHome(context.Background(), store, o.Server, time.Duration(c.Keep), s.o.Log)
+	if err != nil {
+		return err
+	}
+	s.close = append(s.close, s.home.close)
+	return nil
+}
+
+// openTasks opens where delegated work is kept that outlives its conversation, beside
+// the store.
+func (s *Server) openTasks(o Options, agents []*served) (err error) {
+	if s.home == nil {
+		return nil
+	}
+	keys, err := storeKeys(o.Store.Keys)
+	if err != nil {
+		return inputError{err}
+	}
+	place, err := lookUp(o.Store.Path)
+	if err != nil {
+		return inputError{err}
+	}
+	t := task.Options{
+		Keys: keys, Log: s.o.Log, Duplicates: duplicates(o.Tools.Tools),
+		Resolve: func(agent string) (port.Tool, error) {
+			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
+			if i < 0 {
+				return nil, fmt.Errorf("this server has no agent %q", agent)
+			}
+			return either{agents[i].flows, agents[i].may}, nil
+		},
+	}
+	if postgres.IsURL(place) {
+		t.URL = place
+	} else {
+		t.Path = place + ".tasks"
+	}
+	if s.tasks, err = task.Open(context.Background(), t); err != nil {
+		return err
+	}
+	s.close = append(s.close, s.tasks.Close)
+	s.home.tasks = s.tasks
+	for _, a := range agents {
+		a.tasks = s.tasks
+	}
+	return nil
+}
+
+// either are the tools of an agent: those of its flows, and what else a model may call.
+type either struct{ flows, model port.Tool }
+
+// Specs are those of both; of two with one name that of the flows.
+func (e either) Specs() []port.ToolSpec {
+	specs := slices.Clone(e.flows.Specs())
+	for _, spec := range e.model.Specs() {
+		if !slices.ContainsFunc(specs, func(s port.ToolSpec) bool { return s.Name == spec.Name }) {
+			specs = append(specs, spec)
+		}
+	}
+	return specs
+}
+
+// Call runs a call of one of them.
+func (e either) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
+	if slices.ContainsFunc(e.flows.Specs(), func(s port.ToolSpec) bool { return s.Name == call.Name }) {
+		return e.flows.Call(ctx, call, progress)
+	}
+	return e.model.Call(ctx, call, progress)
+}
+
 // engines opens speech engines, nil where this build has none.
 func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
+	if s.o.Speech != nil {
+		return s.o.Speech, nil
+	}
 	engines, err := NewSpeech(c)
 	switch {
 	case errors.Is(err, flite.ErrMissing), errors.Is(err, pocketsphinx.ErrMissing):
@@ -140,25 +225,59 @@ func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 
 // call describes a conversation with the agent.
 func (a *served) call(transport string) hub.Call {
-	return hub.Call{
+	call := hub.Call{
 		Agent: a.name, Transport: transport, Privacy: a.opts.Conversation.Privacy,
-		Session: func(id string, leg port.Leg, trace io.Writer) (*session.Session, error) {
-			return session.New(a.session(transport, id, leg, trace))
+		Session: func(c *hub.Conversation) (*session.Session, error) {
+			o := a.session(transport)
+			a.kept(&o, c)
+			return session.New(o)
 		},
+	}
+	if a.home != nil {
+		call.Over = a.home.over
+	}
+	return call
+}
+
+// goesOn describes how a conversation of the store goes on.
+func (a *served) goesOn(k journal.Checkpoint, hold port.Hold) hub.Call {
+	call := a.call(k.Transport)
+	call.ID, call.Started, call.Owner, call.Caller = k.ID, k.Started, k.Owner, k.Caller
+	call.Session = func(c *hub.Conversation) (*session.Session, error) {
+		o := a.session(k.Transport)
+		a.kept(&o, c)
+		a.restored(&o, k, hold)
+		return session.New(o)
+	}
+	return call
+}
+
+// restored has a session go on where its checkpoint was taken.
+func (a *served) restored(o *session.Options, k journal.Checkpoint, hold port.Hold) {
+	o.Restore, o.Checkpoints.Started = k.Snapshot, k.Started
+	o.Checkpoints.Claim, o.Checkpoints.Token = nil, hold.Token
+}
+
+// kept has a session be the hub's conversation, recorded and kept.
+func (a *served) kept(o *session.Options, c *hub.Conversation) {
+	o.ID, o.Leg, o.Trace, o.TraceLive = c.ID(), c.Leg(), c.Recorder(), true
+	o.Delegation = session.Delegation{Tasks: a.tasks, Agent: a.name, Caller: c.Caller()}
+	if a.home == nil {
+		return
+	}
+	o.Checkpoints = session.Checkpoints{
+		Store: a.home.store.port, Journal: a.home.store.journal, Claim: a.home.claim,
+		Agent: c.Agent(), Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
 	}
 }
 
 // session are the parts of a conversation.
-func (a *served) session(transport, id string, leg port.Leg, trace io.Writer) session.Options {
+func (a *served) session(transport string) session.Options {
 	o := session.Options{
-		ID: id, Conv: a.opts.Conversation, AgentFiles: a.agent.Files, Leg: leg,
-		Model: a.model, Tools: a.tools, ModelTools: a.may, Instructions: a.agent.Instructions(),
-		Trace: trace, TraceLive: true, Late: a.late,
+		Conv: a.opts.Conversation, AgentFiles: a.agent.Files,
+		Model: a.model, Tools: a.flows, ModelTools: a.may, Instructions: a.agent.Instructions(), Late: a.late,
 	}
 	o.Conv.Agent = a.agent.Agent
-	if a.store != nil {
-		o.Checkpoints = session.Checkpoints{Store: a.store.port, Agent: a.name, Transport: transport, Failed: a.failed}
-	}
 	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = patient(a.resume)
 	if transport == "text" {
 		// Who reads and types takes their time, and sees what is not said.

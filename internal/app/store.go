@@ -6,57 +6,63 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/store/sealed"
-	"github.com/hocketvoice/hocket/internal/store/sqlite"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Store is a file of conversations. It is safe for concurrent use.
+// Store is where conversations are kept: a file, or a database. It is safe for
+// concurrent use.
 type Store struct {
-	file *sqlite.Store
-	port port.Store // with encryption, where there are keys
+	engine   engine
+	port     port.Store   // with encryption, where there are keys
+	journal  port.Journal // as well
+	registry port.Registry
 }
 
-// OpenStore opens the file of conversations, and makes it if it is not there and
-// make says so. What was last saved longer ago than the config keeps is deleted.
-func OpenStore(ctx context.Context, path string, c config.Store, create bool) (_ *Store, err error) {
-	if !create {
-		if _, err := os.Stat(path); err != nil {
-			return nil, inputError{fmt.Errorf("store: %w", plain(err))}
-		}
-	}
+// OpenStore opens a store, and makes it if it is not there and create says so. place is
+// the path of a file, the URL of a PostgreSQL, or ${NAME} for what a variable of the
+// environment holds. What was last saved longer ago than the config keeps is deleted.
+func OpenStore(ctx context.Context, place string, c config.Store, create bool) (_ *Store, err error) {
 	keys, err := storeKeys(c.Keys)
 	if err != nil {
 		return nil, inputError{err}
 	}
-	file, err := sqlite.Open(ctx, sqlite.Options{Path: path})
+	engine, err := openEngine(ctx, place, create)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, err
 	}
-	s := &Store{file: file, port: file}
-	defer func() { //nolint:contextcheck // an end is not cut short
+	s := &Store{engine: engine, port: engine, registry: engine, journal: engine}
+	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
 	if len(keys) > 0 {
-		if s.port, err = sealed.New(sealed.Options{Store: file, Keys: keys}); err != nil {
+		sealing, err := sealed.New(sealed.Options{Store: engine, Journal: engine, Keys: keys})
+		if err != nil {
 			return nil, err
 		}
+		s.port, s.journal = sealing, sealing
 	}
 	if c.Keep > 0 {
-		if _, err := file.Expire(ctx, time.Duration(c.Keep)); err != nil {
+		if _, err := engine.Expire(ctx, time.Duration(c.Keep)); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// Expire deletes what was last saved longer ago than age.
+func (s *Store) Expire(ctx context.Context, age time.Duration) (int, error) {
+	return s.engine.Expire(ctx, age)
 }
 
 // storeKeys reads the keys that the config names in the environment.
@@ -77,7 +83,7 @@ func storeKeys(names []string) ([][]byte, error) {
 }
 
 // Close ends it. It is called when no conversation uses it any more.
-func (s *Store) Close() error { return s.file.Close() }
+func (s *Store) Close() error { return s.engine.Close() }
 
 // NewID makes the id of a conversation.
 func NewID() string { return "conv_" + strings.ToLower(rand.Text()[:16]) }
@@ -91,7 +97,7 @@ type Kept struct {
 
 // List are the conversations that were saved last, the newest first.
 func (s *Store) List(ctx context.Context, limit int) ([]Kept, error) {
-	entries, err := s.file.List(ctx, limit)
+	entries, err := s.engine.List(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +121,7 @@ func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error)
 	case !ok:
 		return journal.Checkpoint{}, inputError{fmt.Errorf("there is no conversation %s in the store", id)}
 	case sealed.Sealed(b):
-		return journal.Checkpoint{}, inputError{errors.New("the conversation is encrypted: name the variable with its key in the config, as store.keys")}
+		return journal.Checkpoint{}, errEncrypted
 	}
 	c, err := journal.ReadCheckpoint(b)
 	if err == nil && c.ID != id {
@@ -124,12 +130,40 @@ func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error)
 	return c, err
 }
 
-// Delete removes a conversation, from the file and its log.
+// Trace writes the journal of a conversation: a trace for each process that has held it.
+// It writes nothing where none is kept.
+func (s *Store) Trace(ctx context.Context, id string, w io.Writer) error {
+	return s.journal.Read(ctx, id, func(_ int, records []byte) error {
+		if sealed.Sealed(records) {
+			return errEncrypted
+		}
+		_, err := w.Write(records)
+		return err
+	})
+}
+
+var errEncrypted = inputError{errors.New("the conversation is encrypted: name the variable with its key in the config, as store.keys")}
+
+// Delete removes all that is kept of a conversation. It fails with a [*port.HeldError]
+// while a process holds it.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	if _, ok, err := s.file.Load(ctx, id); err == nil && !ok {
+	n, held, err := s.registry.Holder(ctx, id)
+	if err != nil {
+		return err
+	}
+	if held && !diedHere(n.ID) {
+		return inputError{fmt.Errorf("the conversation %s goes on: %w", id, &port.HeldError{Node: n})}
+	}
+	// Where there is no snapshot something else may be left.
+	_, ok, err := s.engine.Load(ctx, id)
+	missing := err == nil && !ok
+	if err := s.engine.Delete(ctx, id); err != nil {
+		return err
+	}
+	if missing {
 		return inputError{fmt.Errorf("there is no conversation %s in the store", id)}
 	}
-	return s.port.Delete(ctx, id)
+	return nil
 }
 
 // keeping is how a conversation is kept in a store, or goes on from it.
@@ -138,46 +172,79 @@ type keeping struct {
 	id      string
 	points  session.Checkpoints
 	restore json.RawMessage // nil: a new one
+	claimed *claimed
 }
 
-// keep opens a store for one conversation of an agent's, new or resumed. Without a
-// path nothing is kept.
-func keep(ctx context.Context, path, resume, agent, transport string, c config.Store) (keeping, error) {
+// keep opens a store for one conversation of an agent's, new or resumed, and claims the
+// conversation for this process. Without a path nothing is kept.
+func keep(ctx context.Context, path, resume, agent, transport string, c config.Store) (_ keeping, err error) {
 	k := keeping{id: NewID()}
 	if path == "" {
 		if resume != "" {
-			return k, inputError{errors.New("a conversation is resumed from a store: expected --store FILE too")}
+			return k, inputError{errors.New("a conversation is resumed from a store: expected --store too")}
 		}
 		return k, nil
 	}
-	store, err := OpenStore(ctx, path, c, resume == "")
-	if err != nil {
+	if k.store, err = OpenStore(ctx, path, c, resume == ""); err != nil {
 		return k, err
 	}
-	k.store = store
-	k.points = session.Checkpoints{Store: store.port, Agent: agent, Transport: transport}
-	if resume == "" {
-		return k, nil
+	k.points = session.Checkpoints{Store: k.store.port, Journal: k.store.journal, Agent: agent, Transport: transport}
+	if resume != "" {
+		k.id = resume
 	}
-	kept, err := store.Load(ctx, resume)
-	switch {
-	case err != nil:
-	case kept.Ended:
-		err = inputError{fmt.Errorf("the conversation %s has ended", resume)}
-	case kept.Agent != agent:
-		err = inputError{fmt.Errorf("the conversation %s is one with the agent %s, not with %s", resume, kept.Agent, agent)}
+	if err := k.begin(ctx, resume != ""); err != nil {
+		return k, errors.Join(err, k.close()) //nolint:contextcheck // an end is not cut short
 	}
-	if err != nil {
-		return k, errors.Join(err, store.Close()) //nolint:contextcheck // an end is not cut short
-	}
-	k.id, k.restore, k.points.Started = resume, kept.Snapshot, kept.Started
 	return k, nil
 }
 
-// close ends the store.
-func (k *keeping) close() error {
-	if k.store == nil {
+// noteBehind remarks that a store does not save, and that it does again.
+func noteBehind(note func(string)) func(error) {
+	return func(err error) {
+		if err == nil {
+			note("the conversation is kept again")
+			return
+		}
+		note(err.Error())
+	}
+}
+
+// begin claims the conversation and reads what is kept of it.
+func (k *keeping) begin(ctx context.Context, resume bool) (err error) {
+	if resume {
+		// Before the claim: of a conversation that is not there nothing is to be left.
+		if _, err := k.store.Load(ctx, k.id); err != nil {
+			return err
+		}
+	}
+	if k.claimed, err = claim(ctx, k.store.registry, k.id, claimWait); err != nil {
+		return err
+	}
+	k.points.Token = k.claimed.hold.Token
+	if !resume {
 		return nil
 	}
-	return k.store.Close()
+	kept, err := k.store.Load(ctx, k.id) // after it: nobody else writes it any more
+	switch {
+	case err != nil:
+		return err
+	case kept.Ended:
+		return inputError{fmt.Errorf("the conversation %s has ended", k.id)}
+	case kept.Agent != k.points.Agent:
+		return inputError{fmt.Errorf("the conversation %s is one with the agent %s, not with %s", k.id, kept.Agent, k.points.Agent)}
+	}
+	k.restore, k.points.Started = kept.Snapshot, kept.Started
+	return nil
+}
+
+// close gives the conversation up and ends the store.
+func (k *keeping) close() error {
+	var err error
+	if k.claimed != nil {
+		err = k.claimed.close()
+	}
+	if k.store != nil {
+		err = errors.Join(err, k.store.Close())
+	}
+	return err
 }

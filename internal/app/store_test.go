@@ -12,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
 )
 
 // booked is a conversation by text in which so many flights were booked.
@@ -87,7 +88,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 						b.Fatal(err)
 					}
 					size = len(text)
-					if err := store.port.Save(b.Context(), "a", text); err != nil {
+					if err := store.port.Save(b.Context(), port.Hold{ID: "a"}, text); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -105,7 +106,7 @@ func TestStoreExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.port.Save(t.Context(), "old", []byte("{}")); err != nil {
+	if err := store.port.Save(t.Context(), port.Hold{ID: "old"}, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,20 +11,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/airline"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/provider/a2a"
 	"github.com/hocketvoice/hocket/internal/provider/httpaction"
 	"github.com/hocketvoice/hocket/internal/provider/mcp"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Tools are an installation's tools: its MCP servers and HTTP tools, which all
-// agents share. It is safe for concurrent use.
+// Tools are an installation's tools: its MCP servers, HTTP tools, programs and agents
+// elsewhere, which all agents share. It is safe for concurrent use.
 type Tools struct {
-	servers *mcp.Tools // nil: there are none
+	servers *mcp.Tools           // nil: there are none
+	agents  *a2a.Agents          // nil: there are none
+	kinds   map[string]port.Tool // of what actions name by [dialog.ToolUse]
 	common  *toolset.Set
+	model   port.Model // that summarises; nil: there is none
+	limits  conv.Limits
+	end     func() error // of the model
 
 	mu      sync.Mutex     // guards airline
 	airline *airline.Local // nil: no agent needs it
@@ -35,24 +41,48 @@ type Tools struct {
 // environment has none, the program's own airline answers them, on the loopback.
 const AirlineURL = "HOCKET_AIRLINE_URL"
 
+// ToolOptions are the config's tools, and what makes their results fit.
+type ToolOptions struct {
+	config.Tools
+	// Model summarises long results; the zero value: there is none.
+	Model config.Model
+	// Limits are the machine's, its defaults where they are zero.
+	Limits conv.Limits
+}
+
 // OpenTools starts what the config names. Close ends it.
-func OpenTools(ctx context.Context, c config.Tools) (_ *Tools, err error) {
-	t := &Tools{}
+func OpenTools(ctx context.Context, c ToolOptions) (_ *Tools, err error) {
+	t := &Tools{limits: c.Limits}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.Close())
 		}
 	}()
+	if t.model, t.end, err = NewModel(c.Model); err != nil {
+		return nil, err
+	}
 	web, err := httpTools(c.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	parts := []toolset.Part{{From: "the config's HTTP tools", Tool: web}}
+	programs, err := commandTools(c.Command)
+	if err != nil {
+		return nil, err
+	}
+	t.kinds = map[string]port.Tool{"command": programs}
+	parts := []toolset.Part{{From: "the config's HTTP tools", Tool: web}, {From: "the config's commands", Tool: programs}}
 	if len(c.MCP) > 0 {
 		if t.servers, err = mcp.Open(ctx, mcp.Options{Servers: mcpServers(c.MCP)}); err != nil {
 			return nil, err
 		}
 		parts = append(parts, toolset.Part{From: "the MCP servers", Tool: t.servers})
+	}
+	if len(c.A2A) > 0 {
+		if t.agents, err = a2a.Open(ctx, a2aOptions(c.A2A)); err != nil {
+			return nil, err
+		}
+		t.kinds["a2a"] = t.agents
+		parts = append(parts, toolset.Part{From: "the agents elsewhere", Tool: t.agents})
 	}
 	if t.common, err = toolset.Combine(parts...); err != nil {
 		return nil, err
@@ -65,8 +95,14 @@ func (t *Tools) Close() error {
 	var errs []error
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.end != nil {
+		errs = append(errs, t.end())
+	}
 	if t.airline != nil {
 		errs = append(errs, t.airline.Close())
+	}
+	if t.agents != nil {
+		errs = append(errs, t.agents.Close())
 	}
 	if t.servers != nil {
 		errs = append(errs, t.servers.Close())
@@ -100,7 +136,8 @@ func (t *Tools) environment(ctx context.Context, agent *Agent) (func(string) (st
 	}, nil
 }
 
-// For are the tools of an agent: what its flows call, and what a model may call.
+// For are the tools of an agent: what its flows call, and what a model may call,
+// whose long results are summarised.
 // Without a list in its files a model may call the agent's own actions; a list
 // selects among those and the installation's tools.
 func (t *Tools) For(ctx context.Context, agent *Agent) (flows, model port.Tool, err error) {
@@ -116,32 +153,55 @@ func (t *Tools) For(ctx context.Context, agent *Agent) (flows, model port.Tool, 
 	if err != nil {
 		return nil, nil, err
 	}
-	actions, err := toolset.Combine(
-		toolset.Part{From: "the agent's http actions", Tool: web}, toolset.Part{From: "the agent's mcp actions", Tool: served})
+	parts := []toolset.Part{{From: "the agent's http actions", Tool: web}, {From: "the agent's mcp actions", Tool: served}}
+	for _, kind := range []string{"command", "a2a"} {
+		delegated, err := toolset.NewActions(kind, t.kinds[kind], agent.Actions())
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, toolset.Part{From: "the agent's " + kind + " actions", Tool: delegated})
+	}
+	actions, err := toolset.Combine(parts...)
 	if err != nil {
 		return nil, nil, err
 	}
+	if flows, err = toolset.Check(actions); err != nil {
+		return nil, nil, fmt.Errorf("the agent's actions: %w", err)
+	}
 	names, ok := agent.Tools()
+	all := actions
 	if !ok {
 		names = nil
 		for _, a := range agent.Actions() {
-			if a.Checks == "" && (a.HTTP != nil || a.MCP != nil) {
+			if a.Checks == "" && (a.HTTP != nil || a.MCP != nil || a.Tool != nil) {
 				names = append(names, a.Name)
 			}
 		}
-		own, err := toolset.Select(actions, names)
-		return actions, own, err
-	}
-	all, err := toolset.Combine(
-		toolset.Part{From: "the agent's actions", Tool: actions}, toolset.Part{From: "the config's tools", Tool: t.common})
-	if err != nil {
+	} else if all, err = toolset.Combine(
+		toolset.Part{From: "the agent's actions", Tool: actions}, toolset.Part{From: "the config's tools", Tool: t.common}); err != nil {
 		return nil, nil, err
 	}
 	selected, err := toolset.Select(all, names)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the agent's list of tools: %w", err)
 	}
-	return actions, selected, nil
+	if model, err = toolset.Check(selected); err != nil {
+		return nil, nil, err
+	}
+	return flows, t.summarized(model), nil
+}
+
+// summarized has a model's tools give results that it can read, where there is one
+// to summarise them.
+func (t *Tools) summarized(tool port.Tool) port.Tool {
+	if t.model == nil {
+		return tool
+	}
+	defaults := conv.DefaultOptions().Limits
+	return toolset.Summarize(tool, t.model, toolset.Summaries{
+		Chars: cmp.Or(t.limits.ResultChars, defaults.ResultChars),
+		Quick: cmp.Or(t.limits.Tool, defaults.Tool), Long: cmp.Or(t.limits.Task, defaults.Task),
+	})
 }
 
 // mcpServers are the config's servers in the terms of their package.
@@ -160,67 +220,4 @@ func mcpServers(list []config.MCPServer) []mcp.Server {
 		}
 	}
 	return servers
-}
-
-// httpTools are the config's HTTP tools: actions that no flow has.
-func httpTools(list []config.HTTPTool) (port.Tool, error) {
-	actions := make([]dialog.Action, len(list))
-	specs := make(map[string]port.ToolSpec, len(list))
-	for i, c := range list {
-		if _, there := specs[c.Name]; there {
-			return nil, fmt.Errorf("tools.http: two tools are called %s: expected another name for each", c.Name)
-		}
-		method := cmp.Or(c.Method, "POST")
-		a := dialog.Action{
-			Name: c.Name, Description: c.Description, Idempotent: c.Repeatable, Declared: true,
-			HTTP: &dialog.HTTPCall{Method: method, URL: c.URL, Timeout: time.Duration(c.Timeout), Retries: int(c.Retries)},
-		}
-		if c.KeyEnv != "" {
-			a.HTTP.Headers = map[string]string{"Authorization": "Bearer ${" + c.KeyEnv + "}"}
-		}
-		schema, err := parameters(c.Parameters)
-		if err != nil {
-			return nil, fmt.Errorf("tools.http: %s: %w", c.Name, err)
-		}
-		for _, p := range c.Parameters {
-			if place := "{" + p.Name + "}"; method == "GET" && !strings.Contains(c.URL, place) {
-				a.HTTP.Query = with(a.HTTP.Query, p.Name, place)
-			}
-			a.Inputs = append(a.Inputs, dialog.ActionInput{Name: p.Name, From: p.Name, Optional: p.Optional})
-		}
-		actions[i] = a
-		specs[c.Name] = port.ToolSpec{
-			Name: c.Name, Description: c.Description, Schema: schema, Long: c.Long, Confirm: c.Confirm,
-			Irreversible: !c.Repeatable && method != "GET",
-		}
-	}
-	return httpaction.New(httpaction.Options{Actions: actions, Specs: specs})
-}
-
-// with sets a key of a map that may not have been made.
-func with(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = make(map[string]string)
-	}
-	m[key] = value
-	return m
-}
-
-// parameters is the JSON Schema of an HTTP tool's arguments.
-func parameters(list []config.Parameter) ([]byte, error) {
-	properties := make(map[string]map[string]string, len(list))
-	required := []string{}
-	for _, p := range list {
-		if properties[p.Name] != nil {
-			return nil, fmt.Errorf("the parameter %s stands twice", p.Name)
-		}
-		properties[p.Name] = map[string]string{"type": cmp.Or(p.Type, "string")}
-		if p.Description != "" {
-			properties[p.Name]["description"] = p.Description
-		}
-		if !p.Optional {
-			required = append(required, p.Name)
-		}
-	}
-	return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
 }

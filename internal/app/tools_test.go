@@ -12,6 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -101,15 +102,156 @@ func TestFlowCallsMCP(t *testing.T) {
 	}
 }
 
+// TestFlowRunsCommand: a flow's action is a program, its outputs a part of the result,
+// and what it needs is looked for at the start.
+func TestFlowRunsCommand(t *testing.T) {
+	text := `version: "1.0"
+slots: {topic: {type: any}}
+actions:
+  find: {inputs: [topic], command: {name: finder, outputs: {answer: found.text}}}
+  weigh: {inputs: [topic], command: finder, long: false}
+flows:
+  f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: find}, {step: b, type: action, call: weigh}]}
+`
+	finder := config.CommandTool{
+		Name: "finder", Command: "sh", Stdin: "none", Parameters: []config.Parameter{{Name: "topic"}},
+		Args: []string{"-c", `printf '{"type":"progress","text":"I look"}\n{"type":"result","output":{"found":{"text":"%s"}}}\n' "$1"`, "sh", "{topic}"},
+	}
+	tools, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{Command: []config.CommandTool{finder}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows, model, err := tools.For(t.Context(), agentOf(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []string
+	out, err := flows.Call(t.Context(), port.ToolCall{ID: "1", Name: "find", Arguments: `{"topic":"hocket"}`}, func(text string) { heard = append(heard, text) })
+	if err != nil || out != `{"answer":"hocket"}` || len(heard) != 1 || heard[0] != "I look" {
+		t.Errorf("%s, error %v, heard %q", out, err, heard)
+	}
+	if _, err := model.Call(t.Context(), port.ToolCall{Name: "find", Arguments: `{}`}, nil); err == nil || !strings.Contains(err.Error(), "INVALID_ARGS: find") {
+		t.Errorf("%v", err)
+	}
+	for _, s := range flows.Specs() {
+		if s.Long != (s.Name == "find") || !s.Irreversible {
+			t.Errorf("%+v", s)
+		}
+	}
+	if _, _, err := tools.For(t.Context(), agentOf(t, strings.ReplaceAll(text, "finder", "fnder"))); err == nil || err.Error() != `action find: tools.command has no "fnder": it has finder` {
+		t.Errorf("%v", err)
+	}
+	for want, change := range map[string]func(*config.CommandTool){
+		"tools.command: finder: there is no program no-such":           func(c *config.CommandTool) { c.Command = "no-such" },
+		"tools.command: finder: it has parameters and a schema":        func(c *config.CommandTool) { c.Schema = "{}" },
+		"tools.command: finder: {topic} in \"{topic}\" is no argument": func(c *config.CommandTool) { c.Parameters = nil },
+		"tools.command: finder: the parameter topic stands twice":      func(c *config.CommandTool) { c.Parameters = append(c.Parameters, c.Parameters[0]) },
+	} {
+		c := finder
+		change(&c)
+		if _, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{Command: []config.CommandTool{c}}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("tools:\n  command:\n    - {name: a, command: sh, args: [\"{x}\"]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = LoadOptions(path)
+	if err == nil || !strings.Contains(err.Error(), "tools.command: a: {x} in \"{x}\" is no argument: there are []") {
+		t.Errorf("%v", err)
+	}
+	if err := os.WriteFile(path, []byte("tools:\n  a2a:\n    - {name: a, url: nowhere}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = LoadOptions(path); err == nil || !strings.Contains(err.Error(), "tools.a2a: a: the URL is no http://HOST/PATH") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLongResults: with a model, what is too long for it is summarised; what a flow
+// takes of a result is whole.
+func TestLongResults(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte(`data: {"choices":[{"index":0,"delta":{"content":"many"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"))
+	}))
+	defer server.Close()
+	tools, err := OpenTools(t.Context(), ToolOptions{
+		Tools:  config.Tools{Command: []config.CommandTool{{Name: "list", Command: "sh", Args: []string{"-c", "seq 2000"}, Output: "text"}}},
+		Model:  config.Model{Name: "m", BaseURL: server.URL},
+		Limits: conv.Limits{ResultChars: 5000},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows, model, err := tools.For(t.Context(), agentOf(t, `version: "1.0"
+actions: {all: {outputs: [list], command: list}}
+tools: [all, list]
+flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := flows.Call(t.Context(), port.ToolCall{ID: "1", Name: "all"}, nil)
+	if err != nil || len(out) < 8000 || !strings.Contains(out, "1999") || asked != 0 {
+		t.Errorf("%d bytes, error %v, %d requests", len(out), err, asked)
+	}
+	out, err = model.Call(t.Context(), port.ToolCall{ID: "1", Name: "list"}, nil)
+	if err != nil || out != "Summary of a result of 8892 characters: many" || asked != 1 {
+		t.Errorf("%q, error %v, %d requests", out, err, asked)
+	}
+	if err := tools.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFlowAsksAgent: a flow's action is an agent elsewhere.
+func TestFlowAsksAgent(t *testing.T) {
+	card := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := card
+		if r.Method == http.MethodPost {
+			text = `{"jsonrpc":"2.0","id":"1","result":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"a plan"}]}}`
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	defer server.Close()
+	card = `{"name":"planner","url":"` + server.URL + `"}`
+	tools, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{A2A: []config.A2AAgent{{Name: "planner", URL: server.URL}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows, _, err := tools.For(t.Context(), agentOf(t, `version: "1.0"
+slots: {wish: {type: any}}
+actions: {plan: {inputs: {message: wish}, outputs: [made], a2a: planner}}
+flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: plan}]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := flows.Call(t.Context(), port.ToolCall{ID: "1", Name: "plan", Arguments: `{"message":"go"}`}, nil); err != nil || out != `{"made":"a plan"}` {
+		t.Errorf("%s, error %v", out, err)
+	}
+	if err := tools.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{A2A: []config.A2AAgent{{Name: "planner", URL: server.URL + "/x.json", KeyEnv: "NO_SUCH_KEY"}}}}); err == nil || err.Error() != "a2a: planner: the environment has no NO_SUCH_KEY" {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestToolsOfAgents: what a model may call is what the agent's file says.
 func TestToolsOfAgents(t *testing.T) {
-	tools, err := OpenTools(t.Context(), config.Tools{
+	tools, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{
 		MCP: []config.MCPServer{{Name: "crm", URL: crm(t), Prefix: "crm_"}},
 		HTTP: []config.HTTPTool{{
 			Name: "weather", URL: "http://127.0.0.1:1/now", Method: "GET",
 			Parameters: []config.Parameter{{Name: "city"}, {Name: "days", Type: "integer", Optional: true}},
 		}},
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +279,14 @@ func TestToolsOfAgents(t *testing.T) {
 			t.Errorf("%q: flows %q, model %q, error %v; expected %q", list, names(flows), names(model), err, want)
 		}
 	}
+	_, model, err := tools.For(t.Context(), agentOf(t, callers+"tools: [weather]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = model.Call(t.Context(), port.ToolCall{Name: "weather", Arguments: `{"city":"Ulm","days":"two"}`}, nil)
+	if err == nil || !strings.Contains(err.Error(), "INVALID_ARGS: weather: the arguments do not fit the tool's schema: - at '/days': got string") {
+		t.Errorf("%v", err)
+	}
 	clash := strings.ReplaceAll(strings.ReplaceAll(callers, "  customer:", "  crm_find:"), "call: customer", "call: crm_find")
 	for text, want := range map[string]string{
 		callers + "tools: [wether]\n": `the agent's list of tools: tools: there is no tool "wether": there are [customer weather crm_find]`,
@@ -146,7 +296,7 @@ func TestToolsOfAgents(t *testing.T) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
-	_, err = OpenTools(t.Context(), config.Tools{HTTP: []config.HTTPTool{{Name: "a", URL: "http://h"}, {Name: "a", URL: "http://h"}}})
+	_, err = OpenTools(t.Context(), ToolOptions{Tools: config.Tools{HTTP: []config.HTTPTool{{Name: "a", URL: "http://h"}, {Name: "a", URL: "http://h"}}}})
 	if err == nil || !strings.Contains(err.Error(), "two tools are called a") {
 		t.Errorf("%v", err)
 	}

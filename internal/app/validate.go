@@ -52,7 +52,25 @@ func validate(c *config.Config, o Options) error {
 	if err := (mcp.Options{Servers: mcpServers(c.Tools.MCP)}).Validate(); err != nil {
 		all = append(all, c.Problem("tools.mcp", strings.TrimPrefix(err.Error(), "mcp: ")))
 	}
+	all = append(all, delegates(c)...)
 	return all.Err()
+}
+
+// delegates reports what is wrong with programs and agents elsewhere. Whether they
+// are there is found out when they are opened.
+func delegates(c *config.Config) config.Problems {
+	var all config.Problems
+	programs, err := commandOptions(c.Tools.Command)
+	if err == nil {
+		err = programs.Validate()
+	}
+	if err != nil {
+		all = append(all, c.Problem("tools.command", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "tools."), "command: ")))
+	}
+	if err := a2aOptions(c.Tools.A2A).Validate(); err != nil {
+		all = append(all, c.Problem("tools.a2a", strings.TrimPrefix(err.Error(), "a2a: ")))
+	}
+	return all
 }
 
 // engines reports a voice that there is not, and files that are not there.

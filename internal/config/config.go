@@ -222,8 +222,12 @@ type Server struct {
 	MaxPerKey        Count `yaml:"max_per_key"`
 	MaxStreams       Count `yaml:"max_streams"`
 
+	Node   string   `yaml:"node"`
+	URL    string   `yaml:"url"`
 	Drain  Wait     `yaml:"drain"`
 	Resume Duration `yaml:"resume"`
+
+	AccessLog bool `yaml:"access_log"`
 }
 
 // KeyFiles says where the API keys are.

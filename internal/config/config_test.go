@@ -242,6 +242,14 @@ func TestLoad(t *testing.T) {
 	if c.Speech.Pocketsphinx.Dictionary != "/usr/d" {
 		t.Errorf("an absolute path became %q", c.Speech.Pocketsphinx.Dictionary)
 	}
+	for _, store := range []string{"postgres://host/database", "${DATABASE_URL}"} {
+		if err := os.WriteFile(path, []byte("store: {path: \""+store+"\"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := Load(path); err != nil || c.Store.Path != store {
+			t.Errorf("%q became %q, error %v", store, c.Store.Path, err)
+		}
+	}
 	if _, err := Load(filepath.Join(dir, "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there gives %v", err)
 	}

@@ -2,8 +2,10 @@ package config
 
 // Tools are what models and flows can use beside an agent's own actions.
 type Tools struct {
-	MCP  []MCPServer `yaml:"mcp"`
-	HTTP []HTTPTool  `yaml:"http"`
+	MCP     []MCPServer   `yaml:"mcp"`
+	HTTP    []HTTPTool    `yaml:"http"`
+	Command []CommandTool `yaml:"command"`
+	A2A     []A2AAgent    `yaml:"a2a"`
 }
 
 // MCPServer is a server of the Model Context Protocol: a command or a URL.
@@ -30,27 +32,65 @@ type ToolPolicy struct {
 	Long         bool     `yaml:"long"`
 	Confirm      bool     `yaml:"confirm"`
 	Timeout      Duration `yaml:"timeout"`
+	Duplicates   string   `yaml:"duplicates" oneof:"allow reject replace"`
+	DuplicatesBy string   `yaml:"duplicates_by" oneof:"name arguments"`
 }
 
 // HTTPTool is a request that a model may make.
 type HTTPTool struct {
-	Name        string      `yaml:"name" required:"true"`
-	Description string      `yaml:"description"`
-	Method      string      `yaml:"method" oneof:"GET POST PUT PATCH DELETE"`
-	URL         string      `yaml:"url" required:"true"`
-	KeyEnv      string      `yaml:"key_env"`
-	Parameters  []Parameter `yaml:"parameters"`
-	Timeout     Duration    `yaml:"timeout"`
-	Retries     Count       `yaml:"retries"`
-	Repeatable  bool        `yaml:"repeatable"`
-	Long        bool        `yaml:"long"`
-	Confirm     bool        `yaml:"confirm"`
+	Name         string      `yaml:"name" required:"true"`
+	Description  string      `yaml:"description"`
+	Method       string      `yaml:"method" oneof:"GET POST PUT PATCH DELETE"`
+	URL          string      `yaml:"url" required:"true"`
+	KeyEnv       string      `yaml:"key_env"`
+	Parameters   []Parameter `yaml:"parameters"`
+	Timeout      Duration    `yaml:"timeout"`
+	Retries      Count       `yaml:"retries"`
+	Repeatable   bool        `yaml:"repeatable"`
+	Long         bool        `yaml:"long"`
+	Confirm      bool        `yaml:"confirm"`
+	Duplicates   string      `yaml:"duplicates" oneof:"allow reject replace"`
+	DuplicatesBy string      `yaml:"duplicates_by" oneof:"name arguments"`
 }
 
-// Parameter is one argument of an HTTPTool.
+// Parameter is one argument of an HTTPTool or a CommandTool.
 type Parameter struct {
 	Name        string `yaml:"name" required:"true"`
 	Type        string `yaml:"type" oneof:"string number integer boolean"`
 	Description string `yaml:"description"`
 	Optional    bool   `yaml:"optional"`
+}
+
+// CommandTool is a program that models and flows may run.
+type CommandTool struct {
+	Name         string      `yaml:"name" required:"true"`
+	Description  string      `yaml:"description"`
+	Command      string      `yaml:"command" required:"true"`
+	Args         []string    `yaml:"args"`
+	Dir          string      `yaml:"dir" path:"true"`
+	Env          []string    `yaml:"env"`
+	Stdin        string      `yaml:"stdin"`
+	Output       string      `yaml:"output" oneof:"lines text claude codex amplifier"`
+	Parameters   []Parameter `yaml:"parameters"`
+	Schema       string      `yaml:"schema"`
+	Timeout      Duration    `yaml:"timeout"`
+	Quick        bool        `yaml:"quick"`
+	Repeatable   bool        `yaml:"repeatable"`
+	Confirm      bool        `yaml:"confirm"`
+	Duplicates   string      `yaml:"duplicates" oneof:"allow reject replace"`
+	DuplicatesBy string      `yaml:"duplicates_by" oneof:"name arguments"`
+}
+
+// A2AAgent is an agent elsewhere that is reached over the Agent2Agent protocol.
+type A2AAgent struct {
+	Name         string   `yaml:"name" required:"true"`
+	Description  string   `yaml:"description"`
+	URL          string   `yaml:"url" required:"true"`
+	KeyEnv       string   `yaml:"key_env"`
+	StartTimeout Duration `yaml:"start_timeout"`
+	Timeout      Duration `yaml:"timeout"`
+	Repeatable   bool     `yaml:"repeatable"`
+	Confirm      bool     `yaml:"confirm"`
+	Duplicates   string   `yaml:"duplicates" oneof:"allow reject replace"`
+	DuplicatesBy string   `yaml:"duplicates_by" oneof:"name arguments"`
 }

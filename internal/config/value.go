@@ -133,11 +133,17 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, f field, path string) {
 			suggestion = strconv.Quote(w)
 		}
 		d.add(at, path, suggestion, "is %s: expected a text", describe(n))
-	case f.path && text != "" && d.dir != "" && !filepath.IsAbs(text):
+	case f.path && text != "" && d.dir != "" && !filepath.IsAbs(text) && !elsewhere(text):
 		v.SetString(filepath.Join(d.dir, text))
 	default:
 		v.SetString(text)
 	}
+}
+
+// elsewhere reports whether a path is none: a URL, or the name of a variable in the
+// environment that holds it.
+func elsewhere(text string) bool {
+	return strings.Contains(text, "://") || strings.HasPrefix(text, "${")
 }
 
 // keyText is a key as it stands in the file.

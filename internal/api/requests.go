@@ -1,0 +1,155 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// This file: what is noted of each request. No query, no body and no header gets
+// into it: they hold tokens and what was said.
+
+// RequestWatcher counts requests. Its methods are called from many goroutines.
+type RequestWatcher interface {
+	RequestBegan()
+	// RequestEnded tells of the end of one, which for an event stream and a WebSocket
+	// is theirs. route is the pattern of its path, of which there are few; method is
+	// one that HTTP knows, or "other".
+	RequestEnded(route, method string, status int, took time.Duration)
+}
+
+// request is what is known of a request while it runs.
+type request struct {
+	owner atomic.Pointer[string]
+}
+
+type requestKey struct{}
+
+// NoteOwner says whom a request comes from, for the access log. It is for handlers
+// of [Options] that find out by themselves.
+func NoteOwner(ctx context.Context, owner string) {
+	if q, ok := ctx.Value(requestKey{}).(*request); ok {
+		q.owner.Store(&owner)
+	}
+}
+
+// noted serves a request and notes what became of it.
+func (s *Server) noted(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+	began, id := time.Now(), requestID(r)
+	w.Header().Set("X-Request-Id", id)
+	q := &request{}
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+	out := &recorder{ResponseWriter: w, status: http.StatusOK}
+	if s.o.Requests != nil {
+		s.o.Requests.RequestBegan()
+	}
+	defer func() { //nolint:contextcheck // the request's context goes with its line
+		method, route := known(r.Method), routeOf(r)
+		took := time.Since(began)
+		if s.o.Requests != nil {
+			s.o.Requests.RequestEnded(route, method, out.status, took)
+		}
+		if s.o.Access == nil {
+			return
+		}
+		owner := ""
+		if p := q.owner.Load(); p != nil {
+			owner = *p
+		}
+		s.o.Access.LogAttrs(r.Context(), slog.LevelInfo, "request",
+			slog.String("method", method), slog.String("route", route), slog.Int("status", out.status), slog.Int64("bytes", out.bytes.Load()),
+			slog.Float64("seconds", took.Seconds()), slog.String("owner", owner), slog.String("remote", r.RemoteAddr), slog.String("request", id))
+	}()
+	serve(out, r)
+}
+
+// requestID is the client's name for a request, if it is a plain one, else ours.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c)
+	}
+	if id == "" || len(id) > 64 || strings.TrimLeftFunc(id, plain) != "" {
+		return "req_" + rand.Text()[:20]
+	}
+	return id
+}
+
+// known is a method that HTTP knows, or "other": whoever calls may invent them.
+func known(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
+		return "other"
+	}
+}
+
+// routeOf is the pattern of a request's path, without the method.
+func routeOf(r *http.Request) string {
+	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
+		return path
+	}
+	if r.Pattern == "" {
+		return "none" // a preflight, or what the mux has redirected
+	}
+	return r.Pattern
+}
+
+// recorder is the way of an answer, and what went over it. What it does not have
+// is found behind Unwrap, as http.ResponseController does.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+	bytes  atomic.Int64
+}
+
+// Unwrap is the writer below.
+func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// WriteHeader notes the status.
+func (o *recorder) WriteHeader(status int) {
+	if !o.wrote {
+		o.status, o.wrote = status, status >= http.StatusOK || status == http.StatusSwitchingProtocols
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts.
+func (o *recorder) Write(b []byte) (int, error) {
+	o.wrote = true
+	n, err := o.ResponseWriter.Write(b)
+	o.bytes.Add(int64(n))
+	return n, err
+}
+
+// Hijack takes the connection, and counts what is written to it.
+func (o *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(o.ResponseWriter).Hijack()
+	if err != nil {
+		return conn, rw, err
+	}
+	counted := &countedConn{Conn: conn, bytes: &o.bytes}
+	rw.Writer.Reset(counted)
+	return counted, rw, nil
+}
+
+// countedConn counts what is written.
+type countedConn struct {
+	net.Conn
+	bytes *atomic.Int64
+}
+
+// Write counts.
+func (c *countedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.bytes.Add(int64(n))
+	return n, err
+}

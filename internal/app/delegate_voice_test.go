@@ -1,0 +1,246 @@
+//go:build flite && pocketsphinx && cgo
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/task"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// timetable is a delegate that works for so long, by the clock of its bubble. ended
+// says whether it was called off.
+func timetable(d time.Duration, calledOff *atomic.Bool) port.Tool {
+	return &porttest.Tool{
+		Known: []port.ToolSpec{{Name: "research", Long: true}},
+		Run: func(ctx context.Context, _ port.ToolCall, progress func(string)) (string, error) {
+			progress("I am reading")
+			timer := time.NewTimer(d)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return `{"summary":"` + found + `"}`, nil
+			case <-ctx.Done():
+				calledOff.Store(true)
+				return "", &port.Failure{Code: "CANCELLED", Message: "it was called off"}
+			}
+		},
+	}
+}
+
+// TestSpeechWhileADelegateWorks holds calls, from sound to sound, in which the caller
+// does not just wait for what was delegated.
+func TestSpeechWhileADelegateWorks(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		works time.Duration
+		cues  []cue
+		want  func(*testing.T, *errandCall)
+		off   bool // the work is called off
+	}{
+		{
+			name: "over the announcement", works: 15 * time.Second,
+			cues: []cue{{over(1500 * time.Millisecond), "are you open today"}},
+			want: func(t *testing.T, c *errandCall) {
+				c.wantInOrder(t, "One moment.", found, hours)
+				c.never(t, announced) // whole
+				if c.count("flush_playout") != 1 {
+					t.Errorf("%d times something was cut off, expected the announcement alone", c.count("flush_playout"))
+				}
+			},
+		},
+		{
+			name: "a question", works: 15 * time.Second,
+			cues: []cue{{working(time.Second), "are you open today"}},
+			want: func(t *testing.T, c *errandCall) {
+				c.wantInOrder(t, announced, found, hours)
+				if c.count("flush_playout") != 0 {
+					t.Error("something was cut off")
+				}
+			},
+		},
+		{
+			name: "silence", works: 20 * time.Second,
+			want: func(t *testing.T, c *errandCall) {
+				c.wantInOrder(t, announced, found)
+				c.never(t, "Are you still there?")
+				if want := []string{"working.0", "progress", "working.1", "working.2"}; !slices.Equal(c.shown, want) {
+					t.Errorf("the caller was shown %q, expected %q", c.shown, want)
+				}
+			},
+		},
+		{
+			name: "never mind", works: time.Hour, off: true,
+			cues: []cue{{working(time.Second), "never mind"}},
+			want: func(t *testing.T, c *errandCall) {
+				c.wantInOrder(t, announced, calledOff)
+				c.never(t, "something went wrong")
+				if c.count("cancel_tool") != 1 {
+					t.Errorf("%d calls were cancelled, expected 1", c.count("cancel_tool"))
+				}
+			},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var off atomic.Bool
+				c := &errandCall{cues: slices.Concat([]cue{{answering, "find me a train"}}, tt.cues, []cue{{answering, ""}})}
+				c.hold(t, timetable(tt.works, &off))
+				tt.want(t, c)
+				if off.Load() != tt.off {
+					t.Errorf("called off: %v, expected %v", off.Load(), tt.off)
+				}
+			})
+		})
+	}
+}
+
+// TestSpeechEndsAProgram: "never mind" ends the program that works, with all that it
+// has started.
+func TestSpeechEndsAProgram(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell to be the program")
+	}
+	pids := filepath.Join(t.TempDir(), "pids")
+	script := fmt.Sprintf(`sleep 1000 & echo $$ $! >%q; echo '{"type":"progress","text":"I am reading"}'; wait`, pids)
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	text := "tools:\n  command:\n    - {name: researcher, description: reads, command: sh, args: [-c, " + strconv.Quote(script) + "], repeatable: true}\n"
+	agentFile := filepath.Join(t.TempDir(), "errand.yaml")
+	if err := errors.Join(os.WriteFile(config, []byte(text), 0o600), os.WriteFile(agentFile, []byte(errand), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	agent, err := LoadAgent(agentFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := LoadOptions(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := OpenTools(t.Context(), o.Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := tools.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	flows, _, err := tools.For(t.Context(), agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The caller hangs up when the program has gone, while the conversation goes on.
+	gone := func(m porttest.Moment) bool { return answering(m) && !alive(pids) }
+	c := &errandCall{cues: []cue{{answering, "find me a train"}, {working(time.Second), "never mind"}, {gone, ""}}}
+	c.hold(t, flows)
+	c.wantInOrder(t, announced, calledOff)
+	c.never(t, "something went wrong")
+	if b, err := os.ReadFile(pids); err != nil || len(strings.Fields(string(b))) != 2 {
+		t.Errorf("the program has written %q, error %v: expected two process ids", b, err)
+	}
+}
+
+// alive reports whether a process runs whose id is in the file, or that there is none.
+func alive(file string) bool {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return true
+	}
+	for _, field := range strings.Fields(string(b)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil || pid <= 1 {
+			return true
+		}
+		// One that has ended may wait for somebody to take note of it.
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if syscall.Kill(pid, 0) == nil && !strings.Contains(string(stat), ") Z ") {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSpeechOfACallerWhoComesBack: the caller hangs up while the delegate works, which
+// goes on, and is told the result in the next call, once.
+func TestSpeechOfACallerWhoComesBack(t *testing.T) {
+	t.Parallel()
+	done := make(chan struct{})
+	tool := &porttest.Tool{
+		Known: []port.ToolSpec{{Name: "research", Long: true}},
+		Run: func(ctx context.Context, _ port.ToolCall, progress func(string)) (string, error) {
+			progress("I am reading")
+			select {
+			case <-done:
+				return `{"summary":"` + found + `"}`, nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		},
+	}
+	tasks, err := task.Open(t.Context(), task.Options{
+		Path:    filepath.Join(t.TempDir(), "tasks.db"),
+		Log:     slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Resolve: func(string) (port.Tool, error) { return tool, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- tasks.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := errors.Join(<-ended, tasks.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	call := func(c *errandCall, id string, cues ...cue) {
+		c.cues = cues
+		c.options.ID = id
+		c.options.Delegation = session.Delegation{Tasks: tasks, Agent: "errand", Caller: "somebody"}
+		c.hold(t, tool)
+	}
+
+	var first, second errandCall
+	call(&first, "conv_1", cue{answering, "find me a train"}, cue{working(500 * time.Millisecond), ""})
+	if n := first.count("cancel_tool"); n != 0 {
+		t.Errorf("%d calls were cancelled, expected none", n)
+	}
+	first.wantInOrder(t, announced)
+	first.never(t, found)
+
+	// It goes on with nobody there, and is done when the caller is back.
+	close(done)
+	told := func(m porttest.Moment) bool { return second.settled.Load() && answering(m) }
+	call(&second, "conv_2", cue{told, ""})
+	second.wantInOrder(t, "Good morning.", "What you asked for earlier is done.", found)
+	if n := second.count("settle_task"); n != 1 {
+		t.Errorf("%d tasks were settled, expected 1", n)
+	}
+	if left, err := tasks.Adopt(t.Context(), "somebody", "conv_3"); err != nil || len(left) != 0 {
+		t.Errorf("%d tasks are left, error %v: it would be told again", len(left), err)
+	}
+	if n := len(tool.Calls()); n != 1 {
+		t.Errorf("the tool was called %d times, expected once", n)
+	}
+}

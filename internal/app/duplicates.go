@@ -1,0 +1,32 @@
+package app
+
+import (
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/task"
+)
+
+// duplicates are the config's policies for a second task of a tool, by the name under
+// which the tool is offered. The tools are the same for all agents.
+func duplicates(c config.Tools) func(agent, tool string) task.Policy {
+	policies := make(map[string]task.Policy)
+	set := func(name, mode, by string) {
+		if mode != "" {
+			policies[name] = task.Policy{Mode: task.Mode(mode), By: task.By(by)}
+		}
+	}
+	for _, s := range c.MCP {
+		for _, t := range s.Tools {
+			set(s.Prefix+t.Name, t.Duplicates, t.DuplicatesBy)
+		}
+	}
+	for _, t := range c.HTTP {
+		set(t.Name, t.Duplicates, t.DuplicatesBy)
+	}
+	for _, t := range c.Command {
+		set(t.Name, t.Duplicates, t.DuplicatesBy)
+	}
+	for _, t := range c.A2A {
+		set(t.Name, t.Duplicates, t.DuplicatesBy)
+	}
+	return func(_, tool string) task.Policy { return policies[tool] }
+}

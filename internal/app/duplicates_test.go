@@ -1,0 +1,34 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/task"
+)
+
+// TestDuplicates: each kind of tool has its policy under the name that a model calls.
+func TestDuplicates(t *testing.T) {
+	policy := duplicates(config.Tools{
+		MCP: []config.MCPServer{
+			{Name: "files", Prefix: "files_", Tools: []config.ToolPolicy{{Name: "index", Duplicates: "reject", DuplicatesBy: "arguments"}}},
+			{Name: "mail", Tools: []config.ToolPolicy{{Name: "index", Duplicates: "replace"}}},
+		},
+		HTTP:    []config.HTTPTool{{Name: "report", Duplicates: "replace"}, {Name: "weather"}},
+		Command: []config.CommandTool{{Name: "research", Duplicates: "reject", DuplicatesBy: "name"}},
+		A2A:     []config.A2AAgent{{Name: "travel", Duplicates: "allow"}},
+	})
+	for tool, want := range map[string]task.Policy{
+		"files_index": {Mode: task.Reject, By: task.ByArguments},
+		"index":       {Mode: task.Replace},
+		"report":      {Mode: task.Replace},
+		"weather":     {},
+		"research":    {Mode: task.Reject, By: task.ByName},
+		"travel":      {Mode: task.Allow},
+		"unknown":     {},
+	} {
+		if got := policy("any", tool); got != want {
+			t.Errorf("%s: %+v, expected %+v", tool, got, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/hocketvoice/hocket/internal/store/postgres"
+	"github.com/hocketvoice/hocket/internal/store/sqlite"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// engine is a store of some kind.
+type engine interface {
+	port.Store
+	port.Journal
+	port.Registry
+	port.Archive
+	Close() error
+}
+
+// largestKept bounds a snapshot, or a piece of a journal, with what encryption adds.
+const largestKept = 16 << 20
+
+// openEngine opens a store: see [OpenStore].
+func openEngine(ctx context.Context, place string, create bool) (engine, error) {
+	place, err := lookUp(place)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	if postgres.IsURL(place) {
+		return openPostgres(ctx, postgres.Options{URL: place, MaxSnapshot: largestKept, Existing: !create})
+	}
+	if strings.Contains(place, "://") {
+		return nil, inputError{errors.New("store: the URL is none that is known: expected the path of a file, or postgres://user@host/database")}
+	}
+	if !create {
+		if _, err := os.Stat(place); err != nil {
+			return nil, inputError{fmt.Errorf("store: %w", plain(err))}
+		}
+	}
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: place, MaxSnapshot: largestKept})
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return s, nil
+}
+
+func openPostgres(ctx context.Context, o postgres.Options) (engine, error) {
+	if err := o.Validate(); err != nil {
+		return nil, inputError{err}
+	}
+	s, err := postgres.Open(ctx, o)
+	if errors.Is(err, postgres.ErrNone) {
+		return nil, inputError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// lookUp gives the place that ${NAME} stands for.
+func lookUp(place string) (string, error) {
+	rest, ok := strings.CutPrefix(place, "${")
+	if !ok {
+		return place, nil
+	}
+	name, ok := strings.CutSuffix(rest, "}")
+	if !ok || name == "" || strings.ContainsAny(name, "${}/ ") {
+		return "", fmt.Errorf("store: the place is %q, expected a path, a URL or ${NAME} alone", place)
+	}
+	if place = os.Getenv(name); place == "" {
+		return "", fmt.Errorf("store: the environment has no %s, the place of the store", name)
+	}
+	return place, nil
+}
+
+// StoreName is the place of a store for a message: a URL without user and password.
+func StoreName(place string) string {
+	if !strings.Contains(place, "://") {
+		return place
+	}
+	u, err := url.Parse(place)
+	if err != nil || u.User == nil && strings.Contains(place, "@") { // a password may be anywhere
+		return "the database"
+	}
+	return u.Scheme + "://" + u.Host + u.Path
+}

@@ -1,0 +1,349 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// The times of a server among those that share a store.
+const (
+	nodeTTL  = 6 * time.Second // how long it is believed to live without a sign of life
+	nodeBeat = 2 * time.Second
+	// askStore bounds one question to the store, where somebody waits for the answer.
+	askStore = 2 * time.Second
+	// sweepEvery is how often a server looks for conversations that nobody came back to.
+	sweepEvery = 30 * time.Second
+	// expireEvery is how often it deletes what is too old.
+	expireEvery = time.Hour
+)
+
+// home is where a server's conversations are kept between connections, processes and
+// nodes. It is safe for concurrent use.
+type home struct {
+	store *Store
+	tasks port.Tasks // nil: there are none that outlive a conversation
+	node  port.Node
+	// wait is how long a conversation without a client is kept from its end; keep how
+	// long one is kept at all, for ever if 0.
+	wait, keep time.Duration
+	log        *slog.Logger
+
+	away atomic.Bool // the store did not answer the last sign of life
+	// back is when the store has answered again, in nanoseconds since 1970: the other
+	// nodes have to be heard before what they hold is taken for abandoned.
+	back atomic.Int64
+
+	mu       sync.Mutex
+	holds    map[string]port.Hold
+	releases map[string]release // that the store has not taken yet
+}
+
+type release struct {
+	hold  port.Hold
+	ended bool
+}
+
+// openHome makes this process a node of the store's.
+func openHome(ctx context.Context, store *Store, c config.Server, keep time.Duration, log *slog.Logger) (*home, error) {
+	h := &home{
+		store: store, node: port.Node{ID: cmp.Or(c.Node, nodeName()), URL: c.URL}, wait: time.Duration(c.Resume), keep: keep, log: log,
+		holds: make(map[string]port.Hold), releases: make(map[string]release),
+	}
+	if err := store.registry.Beat(ctx, h.node, nodeTTL); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// run gives signs of life, and ends what nobody came back to, until ctx ends.
+func (h *home) run(ctx context.Context) {
+	beat := time.NewTicker(nodeBeat)
+	defer beat.Stop()
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	workers.Go(func() { h.upkeep(ctx) })
+	for {
+		select {
+		case <-beat.C:
+			h.beat(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// beat says that this process lives, and gives up what the store has not heard of.
+func (h *home) beat(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, nodeBeat)
+	defer cancel()
+	err := h.store.registry.Beat(ctx, h.node, nodeTTL)
+	if was := h.away.Swap(err != nil); was != (err != nil) {
+		if err != nil {
+			h.log.Error("the store does not answer: conversations go on, and are kept when it does", "error", err)
+		} else {
+			h.back.Store(time.Now().UnixNano())
+			h.log.Info("the store answers again")
+		}
+	}
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	left := maps.Clone(h.releases)
+	h.mu.Unlock()
+	for id, r := range left {
+		h.letGo(ctx, id, r)
+	}
+}
+
+// upkeep looks after what nobody holds.
+func (h *home) upkeep(ctx context.Context) {
+	sweep, expire := time.NewTicker(sweepEvery), time.NewTicker(expireEvery)
+	defer sweep.Stop()
+	defer expire.Stop()
+	for {
+		select {
+		case <-sweep.C:
+			if h.away.Load() || time.Since(time.Unix(0, h.back.Load())) < 2*nodeTTL {
+				continue
+			}
+			if err := h.sweep(ctx); err != nil && ctx.Err() == nil {
+				h.log.Error("look for abandoned conversations", "error", err)
+			}
+		case <-expire.C:
+			if h.keep <= 0 {
+				continue
+			}
+			if _, err := h.store.Expire(ctx, h.keep); err != nil && ctx.Err() == nil {
+				h.log.Error("delete old conversations", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// close says that this process holds nothing any more: what it held may go on
+// elsewhere at once.
+func (h *home) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), claimEnd)
+	defer cancel()
+	return h.store.registry.Leave(ctx, h.node.ID)
+}
+
+// claim takes a new conversation. It is held without a claim where the store does not
+// answer: a call is not refused for that.
+func (h *home) claim(ctx context.Context, id string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	hold, err := h.store.registry.Claim(ctx, id, h.node.ID)
+	if _, held := errors.AsType[*port.HeldError](err); held {
+		return 0, err
+	}
+	if err != nil {
+		h.log.Error("a conversation was not claimed", "conversation", id, "error", err)
+		return 0, nil
+	}
+	h.held(hold)
+	return hold.Token, nil
+}
+
+func (h *home) held(hold port.Hold) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.holds[hold.ID] = hold
+}
+
+func (h *home) hold(id string) (port.Hold, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	hold, ok := h.holds[id]
+	return hold, ok
+}
+
+// over gives a conversation up that does not run here any more.
+func (h *home) over(id string, ended bool) {
+	h.mu.Lock()
+	hold, ok := h.holds[id]
+	delete(h.holds, id)
+	if ok {
+		h.releases[id] = release{hold, ended}
+	}
+	h.mu.Unlock()
+	if ok {
+		ctx, cancel := context.WithTimeout(context.Background(), askStore)
+		defer cancel()
+		h.letGo(ctx, id, release{hold, ended})
+	}
+}
+
+// letGo tells the store that a conversation was given up. What it does not take is
+// tried again with the next sign of life.
+func (h *home) letGo(ctx context.Context, id string, r release) {
+	if err := h.store.registry.Release(ctx, r.hold, r.ended); err != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.releases[id] == r {
+		delete(h.releases, id)
+	}
+}
+
+// errGone says that there is nothing to go on with.
+var errGone = errors.New("the conversation is not kept, or has ended")
+
+// take claims a conversation that is kept, and reads it. It fails with a
+// [port.HeldError] while another process holds it, and with errGone.
+func (h *home) take(ctx context.Context, id string) (journal.Checkpoint, port.Hold, error) {
+	hold, err := h.store.registry.Claim(ctx, id, h.node.ID)
+	if held, ok := errors.AsType[*port.HeldError](err); ok && diedHere(held.Node.ID) {
+		if err = h.store.registry.Leave(ctx, held.Node.ID); err == nil {
+			hold, err = h.store.registry.Claim(ctx, id, h.node.ID)
+		}
+	}
+	if err != nil {
+		return journal.Checkpoint{}, port.Hold{}, err
+	}
+	h.held(hold)
+	kept, err := h.store.Load(ctx, id)
+	if _, missing := errors.AsType[inputError](err); missing || err == nil && kept.Ended {
+		h.over(id, true) //nolint:contextcheck // it is given up whatever becomes of the request
+		return kept, hold, errGone
+	}
+	if err != nil {
+		h.over(id, false) //nolint:contextcheck // as above
+		return kept, hold, fmt.Errorf("go on with conversation %s: %w", id, err)
+	}
+	return kept, hold, nil
+}
+
+// sweep ends the conversations that nobody came back to.
+func (h *home) sweep(ctx context.Context) error {
+	ids, err := h.store.registry.Abandoned(ctx, h.wait+nodeTTL, 100)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range ids {
+		kept, hold, err := h.take(ctx, id)
+		_, held := errors.AsType[*port.HeldError](err)
+		switch {
+		case errors.Is(err, errGone), held:
+			continue
+		case err != nil:
+			errs = append(errs, err)
+			continue
+		}
+		if kept.Awaited {
+			err = h.end(ctx, kept, hold)
+		}
+		h.over(id, err == nil) //nolint:contextcheck // it is given up whatever becomes of the sweep
+		errs = append(errs, err)
+		h.log.Info("conversation ended", "conversation", id, "agent", kept.Agent, "transport", kept.Transport, "reason", "abandoned")
+	}
+	return errors.Join(errs...)
+}
+
+// end ends a conversation that nobody came back to, as its own end would have.
+func (h *home) end(ctx context.Context, kept journal.Checkpoint, hold port.Hold) error {
+	if h.tasks != nil {
+		if err := h.tasks.Leave(ctx, kept.ID); err != nil {
+			return err
+		}
+	}
+	if p := conv.Privacy(kept.Privacy); p == conv.PrivacySession || p == conv.PrivacyNone {
+		return h.store.port.Delete(ctx, kept.ID)
+	}
+	kept.Ended, kept.Saved = true, time.Now()
+	b, err := kept.Marshal()
+	if err != nil {
+		return err
+	}
+	return h.store.port.Save(ctx, hold, b)
+}
+
+// ready says why the server is not ready, for /readyz.
+func (h *home) ready(context.Context) error {
+	if h.away.Load() {
+		return errors.New("the store does not answer")
+	}
+	return nil
+}
+
+// The methods of api.Home.
+
+// Grant keeps the digests of a conversation's tokens.
+func (h *home) Grant(ctx context.Context, id string, access, resume []byte) error {
+	hold, ok := h.hold(id)
+	if !ok {
+		return fmt.Errorf("conversation %s is not claimed", id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	return h.store.registry.Grant(ctx, hold, access, resume)
+}
+
+// Access is the conversation that an access token is good for.
+func (h *home) Access(ctx context.Context, digest []byte) (string, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	return h.store.registry.Access(ctx, digest)
+}
+
+// Resume is the conversation that a resume token is good for.
+func (h *home) Resume(ctx context.Context, digest []byte) (string, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	return h.store.registry.Resume(ctx, digest)
+}
+
+// Redeem uses a resume token up.
+func (h *home) Redeem(ctx context.Context, digest []byte) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	return h.store.registry.Redeem(ctx, digest)
+}
+
+// Holder is where another node that holds a conversation is reached.
+func (h *home) Holder(ctx context.Context, id string) (url string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	n, ok, err := h.store.registry.Holder(ctx, id)
+	return n.URL, ok && err == nil && n.ID != h.node.ID && n.URL != ""
+}
+
+// kept is a conversation that this server may go on with.
+type kept struct {
+	*home
+	agents []*served
+}
+
+// Restore describes how a conversation goes on here. Who does not begin it calls its
+// Over.
+func (k kept) Restore(ctx context.Context, id string) (hub.Call, error) {
+	c, hold, err := k.take(ctx, id)
+	if err != nil {
+		return hub.Call{}, err
+	}
+	for _, a := range k.agents {
+		if a.name == c.Agent {
+			return a.goesOn(c, hold), nil
+		}
+	}
+	k.over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
+	return hub.Call{}, fmt.Errorf("conversation %s is held with the agent %q, which this server does not have", id, c.Agent)
+}

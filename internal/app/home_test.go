@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// left records the conversations that tasks were told of that have ended.
+type left struct {
+	porttest.Tasks
+	ended []string
+}
+
+func (l *left) Leave(_ context.Context, conversation string) error {
+	l.ended = append(l.ended, conversation)
+	return nil
+}
+
+// TestSweep: a conversation that nobody comes back to ends as by itself: it is kept as
+// an ended one, or deleted where privacy says so, and its tasks wait for their caller.
+// One that somebody may still go on with, or that no server waits for, stays.
+func TestSweep(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	mem := &porttest.Store{Now: func() time.Time { return now }}
+	store := &Store{port: mem, registry: mem, journal: mem}
+	h, err := openHome(t.Context(), store, config.Server{Node: "alive", Resume: config.Duration(time.Minute)}, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := &left{}
+	h.tasks = tasks
+	begin := func(id, node string, privacy conv.Privacy, awaited bool) {
+		t.Helper()
+		if err := mem.Beat(t.Context(), port.Node{ID: node}, nodeTTL); err != nil {
+			t.Fatal(err)
+		}
+		hold, err := mem.Claim(t.Context(), id, node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := journal.Checkpoint{ID: id, Privacy: string(privacy), Awaited: awaited, Snapshot: []byte(`{"words":"secret"}`)}.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := mem.Save(t.Context(), hold, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin("kept", "dead", conv.PrivacyKeep, true)
+	begin("session", "dead", conv.PrivacySession, true)
+	begin("chat", "dead", conv.PrivacyKeep, false)
+	now = now.Add(2 * time.Minute)
+	begin("fresh", "dead too", conv.PrivacyKeep, true)
+	if err := mem.Beat(t.Context(), h.node, nodeTTL); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]struct{ there, ended bool }{
+		"kept": {true, true}, "session": {false, false}, "chat": {true, false}, "fresh": {true, false},
+	} {
+		b, ok, err := mem.Load(t.Context(), id)
+		if err != nil || ok != want.there {
+			t.Errorf("%s: there %v, error %v", id, ok, err)
+			continue
+		}
+		if c, err := journal.ReadCheckpoint(b); ok && (err != nil || c.Ended != want.ended) {
+			t.Errorf("%s: ended %v, error %v", id, c.Ended, err)
+		}
+	}
+	if len(tasks.ended) != 2 {
+		t.Errorf("the tasks of %v were left, expected those of kept and session", tasks.ended)
+	}
+	if _, _, err := h.take(t.Context(), "kept"); !errors.Is(err, errGone) {
+		t.Errorf("an ended conversation is taken up again: %v", err)
+	}
+}
+
+// TestStoreAway: a store that does not answer refuses no call, and what was given up
+// meanwhile is given up when it is back.
+func TestStoreAway(t *testing.T) {
+	mem := &porttest.Store{}
+	away := &unreachable{Store: mem}
+	h, err := openHome(t.Context(), &Store{port: away, registry: away, journal: away}, config.Server{Node: "a"}, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := h.claim(t.Context(), "one")
+	if err != nil || token == 0 {
+		t.Fatalf("token %d, error %v", token, err)
+	}
+	away.down = true
+	h.beat(t.Context())
+	if h.ready(t.Context()) == nil {
+		t.Error("it is ready without its store")
+	}
+	if token, err := h.claim(t.Context(), "two"); err != nil || token != 0 {
+		t.Errorf("token %d, error %v: expected a conversation without a claim", token, err)
+	}
+	h.over("one", false)
+	if n, ok, _ := mem.Holder(t.Context(), "one"); !ok || n.ID != "a" {
+		t.Fatalf("it is held by %v, %v", n, ok)
+	}
+	away.down = false
+	h.beat(t.Context())
+	if _, ok, _ := mem.Holder(t.Context(), "one"); ok || h.ready(t.Context()) != nil {
+		t.Errorf("held %v, ready %v", ok, h.ready(t.Context()))
+	}
+}
+
+// unreachable is a store that may be away.
+type unreachable struct {
+	*porttest.Store
+	down bool
+}
+
+var errNoRoute = errors.New("no route to the store")
+
+func (u *unreachable) Beat(ctx context.Context, n port.Node, ttl time.Duration) error {
+	if u.down {
+		return errNoRoute
+	}
+	return u.Store.Beat(ctx, n, ttl)
+}
+
+func (u *unreachable) Claim(ctx context.Context, id, node string) (port.Hold, error) {
+	if u.down {
+		return port.Hold{}, errNoRoute
+	}
+	return u.Store.Claim(ctx, id, node)
+}
+
+func (u *unreachable) Release(ctx context.Context, hold port.Hold, ended bool) error {
+	if u.down {
+		return errNoRoute
+	}
+	return u.Store.Release(ctx, hold, ended)
+}

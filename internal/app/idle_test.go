@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// BenchmarkIdle is what a conversation by text costs that waits for its person: the
+// memory of a server with a store after the collector has run, divided by the
+// conversations. Goal: 300 KB.
+func BenchmarkIdle(b *testing.B) {
+	const conversations = 1000
+	for range b.N {
+		before, goroutines := inUse(), runtime.NumGoroutine()
+		url, stop := idleServer(b, conversations)
+		empty := inUse()
+		for range conversations {
+			ask(b, http.MethodPost, url+"/v1/conversations", `{"transport": "text"}`)
+		}
+		limit := time.Now().Add(time.Minute)
+		for strings.Count(ask(b, http.MethodGet, url+"/v1/conversations", ""), `"phase":"listening.ready"`) < conversations {
+			if time.Now().After(limit) {
+				b.Fatal("not all of them listen")
+			}
+			<-time.After(50 * time.Millisecond)
+		}
+		http.DefaultClient.CloseIdleConnections()
+		b.ReportMetric(float64(inUse()-empty)/conversations/1024, "KB/conversation")
+		b.ReportMetric(float64(runtime.NumGoroutine()-goroutines)/conversations, "goroutines/conversation")
+		b.ReportMetric(float64(empty-before)/1024, "KB/server")
+		stop()
+	}
+}
+
+// inUse is the memory of the heap and of the stacks, when nothing can be collected.
+func inUse() int64 {
+	runtime.GC()
+	runtime.GC() // pools keep what they have for one more
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+func idleServer(b *testing.B, conversations int) (url string, stop func()) {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "hocket.yaml")
+	text := fmt.Sprintf("server: {max_conversations: %d, drain: off}\nstore: {path: %q}\n", conversations, filepath.Join(b.TempDir(), "calls.db"))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	s, err := NewServer(ServeOptions{Config: path, Addr: "127.0.0.1:0"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	return s.URL(), func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+// ask makes a request that succeeds.
+func ask(b *testing.B, method, url, body string) string {
+	b.Helper()
+	req, err := http.NewRequestWithContext(b.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode >= 300 {
+		b.Fatalf("%s %s: %v, status %d: %s", method, url, err, resp.StatusCode, text)
+	}
+	return string(text)
+}

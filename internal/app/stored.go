@@ -1,0 +1,127 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/api"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// scanned bounds the conversations that a list looks through for those of one owner.
+const scanned = 1000
+
+// shelf shows what a store keeps to the control API.
+type shelf struct{ *Store }
+
+// List is one of [api.Stored].
+func (s shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, error) {
+	entries, err := s.engine.List(ctx, scanned)
+	if err != nil {
+		return nil, err
+	}
+	var list []api.StoredInfo
+	for _, e := range entries {
+		if len(list) == q.Limit {
+			break
+		}
+		if !q.Before.IsZero() && !e.Saved.Before(q.Before) {
+			continue
+		}
+		d, ok, err := s.info(ctx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		if d.Saved = e.Saved; ok && (q.All || d.Owner == q.Owner) {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+// Load is one of [api.Stored].
+func (s shelf) Load(ctx context.Context, id string) (d api.StoredDetails, ok bool, err error) {
+	if d.StoredInfo, ok, err = s.info(ctx, id); err != nil || !ok || d.Error != "" {
+		return d, ok, err
+	}
+	c, err := s.Store.Load(ctx, id)
+	if err != nil {
+		return d, false, err
+	}
+	machine, err := conv.Restore(conv.Options{}, c.Snapshot)
+	if err != nil {
+		d.Error = err.Error()
+		return d, true, nil //nolint:nilerr // it is told with what is kept
+	}
+	st := machine.State()
+	for i := range st.History {
+		it := &st.History[i]
+		d.Lines = append(d.Lines, api.StoredLine{
+			Turn: it.Turn, Role: string(it.Role), Name: it.Name, Text: it.Text, Interrupted: it.Interrupted, Failed: it.Failed,
+		})
+	}
+	return d, true, nil
+}
+
+// info reads what the list shows of a conversation; ok is false where there is none.
+func (s shelf) info(ctx context.Context, id string) (d api.StoredInfo, ok bool, err error) {
+	if _, ok, err := s.port.Load(ctx, id); err != nil || !ok {
+		return d, false, err
+	}
+	c, err := s.Store.Load(ctx, id)
+	if err != nil {
+		if ctx.Err() != nil {
+			return d, false, err
+		}
+		return api.StoredInfo{ID: id, Error: plain(err).Error()}, true, nil
+	}
+	trace, err := s.traced(ctx, id)
+	return storedInfo(c, trace), true, err
+}
+
+func storedInfo(c journal.Checkpoint, trace bool) api.StoredInfo {
+	return api.StoredInfo{
+		ID: c.ID, Agent: c.Agent, Transport: c.Transport, Phase: c.Phase, Ended: c.Ended, Turns: c.Turns,
+		Started: c.Started, Saved: c.Saved, Trace: trace, Owner: c.Owner,
+	}
+}
+
+// errEnough ends the reading of a journal.
+var errEnough = errors.New("enough")
+
+// traced reports whether a trace is kept.
+func (s shelf) traced(ctx context.Context, id string) (bool, error) {
+	err := s.journal.Read(ctx, id, func(int, []byte) error { return errEnough })
+	if errors.Is(err, errEnough) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Trace is one of [api.Stored]: the traces of the processes that have held the
+// conversation, one behind the other.
+func (s shelf) Trace(ctx context.Context, id string, w io.Writer) error {
+	kept, err := s.traced(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !kept {
+		return api.ErrNoTrace
+	}
+	return s.Store.Trace(ctx, id, w)
+}
+
+// Delete is one of [api.Stored].
+func (s shelf) Delete(ctx context.Context, id string) error {
+	n, held, err := s.registry.Holder(ctx, id)
+	if err != nil {
+		return err
+	}
+	if held {
+		return &port.HeldError{Node: n}
+	}
+	return s.port.Delete(ctx, id)
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/internal/api"
+	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/journal"
+)
+
+// hold holds a conversation by text, with one line of the person's, to its end.
+func (r *running) hold(line string) (id string) {
+	r.t.Helper()
+	var made api.Created
+	if status := r.do("POST", "/v1/conversations", `{"transport":"text"}`, &made); status != http.StatusCreated {
+		r.t.Fatalf("status %d", status)
+	}
+	path := "/v1/conversations/" + made.ID
+	turns := func(n int) func() bool {
+		return func() bool {
+			var d hub.Details
+			r.do("GET", path, "", &d)
+			return d.Metrics.AgentTurns >= n
+		}
+	}
+	r.eventually("the greeting", turns(1))
+	r.do("POST", path+"/commands", `{"type":"send_text","text":"`+line+`"}`, nil)
+	r.eventually("the answer", turns(2))
+	r.do("POST", path+"/commands", `{"type":"endConversation"}`, nil)
+	r.eventually("the end in the store", func() bool {
+		var d api.StoredDetails
+		return r.do("GET", "/v1/stored/"+made.ID, "", &d) == http.StatusOK && d.Ended && !d.Live
+	})
+	return made.ID
+}
+
+// trace reads a trace that is kept.
+func (r *running) trace(id string) (int, []byte) {
+	r.t.Helper()
+	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/v1/stored/"+id+"/trace", http.NoBody)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+r.key)
+	w, err := r.client.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	b, err := io.ReadAll(w.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return w.StatusCode, b
+}
+
+// TestStoredConversations: what a server keeps can be listed, read, replayed and
+// deleted, by whom it belongs to.
+func TestStoredConversations(t *testing.T) {
+	t.Setenv("HOCKET_API_KEYS", "office 0123456789abcdef-one, phone 0123456789abcdef-two")
+	path := filepath.Join(t.TempDir(), "store.db")
+	r := serve(t, "store: {path: "+path+"}\n")
+	r.key = "0123456789abcdef-two"
+	theirs := r.hold("change my flight")
+	r.key = "0123456789abcdef-one"
+	first := r.hold("I want to book a flight")
+	second := r.hold("what can you do")
+
+	var list api.StoredList
+	r.do("GET", "/v1/stored", "", &list)
+	if len(list.Conversations) != 2 || list.Conversations[0].ID != second || list.Conversations[1].ID != first {
+		t.Fatalf("the office has %+v", list)
+	}
+	var page api.StoredList
+	r.do("GET", "/v1/stored?limit=1", "", &page)
+	if len(page.Conversations) != 1 || page.Next == "" {
+		t.Fatalf("one of two: %+v", page)
+	}
+	r.do("GET", "/v1/stored?limit=1&before="+page.Next, "", &page)
+	if len(page.Conversations) != 1 || page.Conversations[0].ID != first {
+		t.Errorf("the next page is %+v", page)
+	}
+	var one api.StoredDetails
+	r.do("GET", "/v1/stored/"+first, "", &one)
+	if one.Agent != "flights" || one.Transport != "text" || !one.Ended || !one.Trace || one.Started.IsZero() || len(one.Lines) < 3 {
+		t.Errorf("kept is %+v", one)
+	}
+	said := false
+	for _, l := range one.Lines {
+		said = said || l.Role == "user" && l.Text == "I want to book a flight"
+	}
+	if !said {
+		t.Errorf("the lines are %+v", one.Lines)
+	}
+	_, trace := r.trace(first)
+	if steps, err := journal.Replay(bytes.NewReader(trace), nil); err != nil || steps < 10 {
+		t.Errorf("the trace has %d steps: %v", steps, err)
+	}
+	if status := r.do("GET", "/v1/stored/"+theirs, "", nil); status != http.StatusNotFound {
+		t.Errorf("another's is answered with %d", status)
+	}
+	if status, _ := r.trace(theirs); status != http.StatusNotFound {
+		t.Errorf("another's trace is answered with %d", status)
+	}
+	if status := r.do("DELETE", "/v1/stored/"+first, "", nil); status != http.StatusOK {
+		t.Errorf("deleted with %d", status)
+	}
+	if status, _ := r.trace(first); status != http.StatusNotFound {
+		t.Errorf("the trace of what was deleted is answered with %d", status)
+	}
+	if strings.Contains(r.log.String(), "book a flight") {
+		t.Error("the log holds what was said")
+	}
+}

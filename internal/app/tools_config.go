@@ -1,0 +1,127 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/provider/a2a"
+	"github.com/hocketvoice/hocket/internal/provider/command"
+	"github.com/hocketvoice/hocket/internal/provider/httpaction"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// commandTools are the config's programs.
+func commandTools(list []config.CommandTool) (port.Tool, error) {
+	o, err := commandOptions(list)
+	if err != nil {
+		return nil, err
+	}
+	t, err := command.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("tools.%w", err)
+	}
+	return t, nil
+}
+
+// commandOptions are the config's programs in the terms of their package.
+func commandOptions(list []config.CommandTool) (command.Options, error) {
+	var o command.Options
+	for _, c := range list {
+		schema := []byte(c.Schema)
+		if c.Schema == "" {
+			var err error
+			if schema, err = parameters(c.Parameters); err != nil {
+				return o, fmt.Errorf("tools.command: %s: %w", c.Name, err)
+			}
+		} else if len(c.Parameters) > 0 {
+			return o, errors.New("tools.command: " + c.Name + ": it has parameters and a schema: expected one of them")
+		}
+		o.Programs = append(o.Programs, command.Program{
+			Name: c.Name, Description: c.Description, Command: c.Command, Args: c.Args, Dir: c.Dir, Env: c.Env,
+			Stdin: c.Stdin, Output: c.Output, Schema: schema, Quick: c.Quick, Repeatable: c.Repeatable, Confirm: c.Confirm,
+			Timeout: time.Duration(c.Timeout),
+		})
+	}
+	return o, nil
+}
+
+// a2aOptions are the config's agents elsewhere in the terms of their package.
+func a2aOptions(list []config.A2AAgent) a2a.Options {
+	var o a2a.Options
+	for _, c := range list {
+		o.Agents = append(o.Agents, a2a.Agent{
+			Name: c.Name, Description: c.Description, URL: c.URL, KeyEnv: c.KeyEnv, Repeatable: c.Repeatable, Confirm: c.Confirm,
+			StartTimeout: time.Duration(c.StartTimeout), Timeout: time.Duration(c.Timeout),
+		})
+	}
+	return o
+}
+
+// httpTools are the config's HTTP tools: actions that no flow has.
+func httpTools(list []config.HTTPTool) (port.Tool, error) {
+	actions := make([]dialog.Action, len(list))
+	specs := make(map[string]port.ToolSpec, len(list))
+	for i, c := range list {
+		if _, there := specs[c.Name]; there {
+			return nil, fmt.Errorf("tools.http: two tools are called %s: expected another name for each", c.Name)
+		}
+		method := cmp.Or(c.Method, "POST")
+		a := dialog.Action{
+			Name: c.Name, Description: c.Description, Idempotent: c.Repeatable, Declared: true,
+			HTTP: &dialog.HTTPCall{Method: method, URL: c.URL, Timeout: time.Duration(c.Timeout), Retries: int(c.Retries)},
+		}
+		if c.KeyEnv != "" {
+			a.HTTP.Headers = map[string]string{"Authorization": "Bearer ${" + c.KeyEnv + "}"}
+		}
+		schema, err := parameters(c.Parameters)
+		if err != nil {
+			return nil, fmt.Errorf("tools.http: %s: %w", c.Name, err)
+		}
+		for _, p := range c.Parameters {
+			if place := "{" + p.Name + "}"; method == "GET" && !strings.Contains(c.URL, place) {
+				a.HTTP.Query = with(a.HTTP.Query, p.Name, place)
+			}
+			a.Inputs = append(a.Inputs, dialog.ActionInput{Name: p.Name, From: p.Name, Optional: p.Optional})
+		}
+		actions[i] = a
+		specs[c.Name] = port.ToolSpec{
+			Name: c.Name, Description: c.Description, Schema: schema, Long: c.Long, Confirm: c.Confirm,
+			Irreversible: !c.Repeatable && method != "GET",
+		}
+	}
+	return httpaction.New(httpaction.Options{Actions: actions, Specs: specs})
+}
+
+// with sets a key of a map that may not have been made.
+func with(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = make(map[string]string)
+	}
+	m[key] = value
+	return m
+}
+
+// parameters is the JSON Schema of an HTTP tool's arguments.
+func parameters(list []config.Parameter) ([]byte, error) {
+	properties := make(map[string]map[string]string, len(list))
+	required := []string{}
+	for _, p := range list {
+		if properties[p.Name] != nil {
+			return nil, fmt.Errorf("the parameter %s stands twice", p.Name)
+		}
+		properties[p.Name] = map[string]string{"type": cmp.Or(p.Type, "string")}
+		if p.Description != "" {
+			properties[p.Name]["description"] = p.Description
+		}
+		if !p.Optional {
+			required = append(required, p.Name)
+		}
+	}
+	return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+}
