@@ -1,6 +1,6 @@
-// Package panel holds the web panel: what the bundler made of web/, as files. It
-// decides nothing and never changes a file; whoever serves them sends
-// [ContentSecurityPolicy] with them.
+// Package panel holds the web panel as files: the page and its icon, which have their
+// place in dist, and beside them what the bundler made of web/. It decides nothing and
+// never changes a file; whoever serves them sends [ContentSecurityPolicy] with them.
 package panel
 
 import (

@@ -17,17 +17,18 @@ import (
 const web = "../../web"
 
 // TestBundleIsThatOfTheSources: what is committed under dist is what the sources
-// and the lockfile make, byte for byte.
+// and the lockfile make, byte for byte, beside the page and its icon.
 func TestBundleIsThatOfTheSources(t *testing.T) {
 	install(t)
 	out := t.TempDir()
 	run(t, []string{"OUTDIR=" + out}, "node", "build.mjs")
 	built := os.DirFS(out)
-	want, got := names(t, Files()), names(t, built)
-	if !slices.Equal(want, got) {
-		t.Fatalf("committed are %v, the sources make %v: 'npm run build' in web/ writes them", want, got)
+	made := names(t, built)
+	want := append([]string{"icon.svg", "index.html"}, made...)
+	if got := names(t, Files()); !slices.Equal(want, got) {
+		t.Fatalf("committed are %v, the sources make %v: 'npm run build' in web/ writes them", got, made)
 	}
-	for _, name := range want {
+	for _, name := range made {
 		a, err := fs.ReadFile(Files(), name)
 		if err != nil {
 			t.Fatal(err)

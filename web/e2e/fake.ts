@@ -7,8 +7,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { extname, join } from "node:path";
 import { web } from "./browser.ts";
 import { Deriver } from "../src/model/derive.ts";
+import { restoredStep } from "../src/model/restored.ts";
 import { parseTrace } from "../src/model/trace.ts";
-import type { Message, Step } from "../src/model/wire.ts";
+import type { Message, Step, StoredDetails } from "../src/model/wire.ts";
 
 /** policy is what internal/panel says that a server must send. */
 function policy(): string {
@@ -29,7 +30,14 @@ export interface FakeOptions {
   /** Refuses requests without this key. */
   key?: string;
   agents?: unknown[];
+  /** What the store keeps; without it there is none. */
+  stored?: FakeStored[];
+  /** The trace that a conversation plays which is taken up behind a restart. */
+  restored?: string;
 }
+
+/** FakeStored is a conversation of the store, with its trace as JSON lines. */
+export type FakeStored = StoredDetails & { jsonl?: string };
 
 interface Conversation {
   id: string;
@@ -41,9 +49,18 @@ interface Conversation {
   state: string;
   label: string;
   ended: boolean;
+  /** How many steps it has played, and of which trace. */
   steps: number;
-  lines: string[];
+  trace: Played;
+  token: string;
   timer?: ReturnType<typeof setTimeout>;
+}
+
+interface Played {
+  lines: string[];
+  steps: Step[];
+  /** What a conversation that was taken up went on from. */
+  restored?: Step;
 }
 
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
@@ -60,15 +77,17 @@ export class Fake {
   holdAt: ((s: Step) => boolean) | undefined;
   options: FakeOptions;
   private readonly server: Server;
+  /** So many requests to take a conversation up are answered with 503. */
+  busy = 0;
   private readonly list = new Set<ServerResponse>();
-  private readonly steps: Step[];
-  private readonly lines: string[];
+  private readonly played: Played;
+  /** Conversations that no process holds, by their ids. */
+  private readonly kept = new Map<string, Conversation>();
+  private tokens = 0;
 
   constructor(options: FakeOptions) {
     this.options = options;
-    const text = readFileSync(options.trace, "utf8");
-    this.lines = text.trimEnd().split("\n");
-    this.steps = parseTrace(text).steps;
+    this.played = played(options.trace);
     this.server = createServer((req, res) => void this.handle(req, res).catch((err) => fail(res, 500, "fake", String(err))));
   }
 
@@ -90,6 +109,21 @@ export class Fake {
     this.server.closeAllConnections();
   }
 
+  /** tellAll sends a message in all conversations. */
+  tellAll(m: Message): void {
+    for (const c of this.conversations.values()) this.send(c, m);
+  }
+
+  /** restart is the death of the process, and another one in its place. */
+  restart(): void {
+    for (const c of this.conversations.values()) {
+      clearTimeout(c.timer);
+      this.kept.set(c.id, c);
+    }
+    this.conversations.clear();
+    this.drop();
+  }
+
   private async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? "/", "http://x");
     if (this.down) return void req.socket.destroy();
@@ -101,6 +135,7 @@ export class Fake {
     const [, , what, id, part] = url.pathname.split("/");
     if (what === "agents") return json(res, 200, { agents: this.options.agents ?? [{ name: "flights", title: "Hocket Airlines", language: "en", speech: true }] });
     if (what === "events") return this.watchList(res);
+    if (what === "stored") return this.stored(req.method ?? "", url, id, part, res);
     if (what !== "conversations") return fail(res, 404, "not_found", url.pathname);
     if (!id) {
       if (req.method === "POST") return this.begin(body, res);
@@ -113,7 +148,7 @@ export class Fake {
         return this.watch(c, Number(url.searchParams.get("from") ?? 0), res);
       case "trace":
         res.writeHead(200, { "Content-Type": "application/x-ndjson" });
-        return void res.end(this.lines.slice(0, c.steps + 1).join("\n") + "\n");
+        return void res.end(c.trace.lines.slice(0, c.steps + 1).join("\n") + "\n");
       case "commands":
         return this.command(c, body, res);
       default:
@@ -133,32 +168,76 @@ export class Fake {
     res.end(data);
   }
 
+  private stored(method: string, url: URL, id: string | undefined, part: string | undefined, res: ServerResponse): void {
+    const all = this.options.stored;
+    if (!all) return fail(res, 404, "no_store", "this server keeps no conversations");
+    if (!id) {
+      const before = url.searchParams.get("before");
+      const list = all.filter((c) => before === null || c.saved < before);
+      const page = list.slice(0, 3).map(({ lines: _, jsonl: __, ...info }) => info);
+      return json(res, 200, { conversations: page, ...(list.length > 3 && { next: page.at(-1)!.saved }) });
+    }
+    const c = all.find((k) => k.id === id);
+    if (!c) return fail(res, 404, "no_such_conversation", "it is not kept");
+    if (part === "trace") {
+      if (!c.jsonl) return fail(res, 404, "no_trace", "no trace of it is kept");
+      res.writeHead(200, { "Content-Type": "application/jsonl" });
+      return void res.end(c.jsonl);
+    }
+    if (method === "DELETE") {
+      this.options.stored = all.filter((k) => k !== c);
+      return json(res, 200, {});
+    }
+    const { jsonl: _, ...details } = c;
+    json(res, 200, details);
+  }
+
   private begin(body: Record<string, unknown>, res: ServerResponse): void {
     this.begun.push(body);
-    if (typeof body.resume === "string") {
-      const c = this.conversations.get(body.resume.replace("token-", ""));
-      if (!c || c.ended) return fail(res, 404, "not_found", "nothing to resume");
-      return json(res, 201, { id: c.id, resume_token: body.resume });
-    }
+    if (typeof body.resume === "string") return this.resume(body.resume, res);
     const c = this.add(String(body.agent), String(body.transport));
-    json(res, 201, { id: c.id, resume_token: `token-${c.id}` });
+    json(res, 201, { id: c.id, resume_token: c.token });
+  }
+
+  /** resume takes a conversation up: here as it is, or where the process before has left it. Its token is good once. */
+  private resume(token: string, res: ServerResponse): void {
+    if (this.busy-- > 0) {
+      res.setHeader("Retry-After", "1");
+      return fail(res, 503, "shutting_down", "not now");
+    }
+    const of = (all: Map<string, Conversation>) => [...all.values()].find((c) => c.token === token && !c.ended);
+    let c = of(this.conversations);
+    const gone = c ? undefined : of(this.kept);
+    if (gone && this.options.restored) {
+      this.kept.delete(gone.id);
+      c = this.add(gone.agent, gone.transport, gone.id, played(this.options.restored));
+    }
+    if (!c) return fail(res, 404, "no_such_conversation", "nothing to resume");
+    c.token = this.token(c.id);
+    json(res, 201, { id: c.id, resume_token: c.token });
+  }
+
+  private token(id: string): string {
+    return `token-${id}-${++this.tokens}`;
   }
 
   /** add begins a conversation. */
-  add(agent: string, transport: string): Conversation {
-    const id = `conv_${this.conversations.size + 1}`;
+  add(agent: string, transport: string, id = `conv_${this.conversations.size + this.kept.size + 1}`, trace = this.played): Conversation {
     const c: Conversation = {
       id, agent, transport, started: Date.now(), messages: [], watchers: new Set(),
-      state: "idle", label: "", ended: false, steps: 0, lines: this.lines,
+      state: "idle", label: "", ended: false, steps: 0, trace, token: this.token(id),
     };
     this.conversations.set(id, c);
     this.tell("conversation.started", c);
-    this.play(c, new Deriver(this.options.words));
+    const deriver = new Deriver(this.options.words);
+    // A server tells of the tasks that run; of what was said before it tells nothing.
+    if (trace.restored) for (const m of deriver.messages(trace.restored)) if (m.type === "task") this.send(c, m);
+    this.play(c, deriver);
     return c;
   }
 
   private play(c: Conversation, deriver: Deriver): void {
-    const step = this.steps[c.steps];
+    const step = c.trace.steps[c.steps];
     if (!step || c.ended) return;
     const speed = this.options.speed ?? 1;
     const due = c.started + step.at / speed - Date.now();
@@ -168,8 +247,8 @@ export class Fake {
       return;
     }
     c.steps++;
+    this.send(c, { type: "step", at: step.at, payload: JSON.parse(c.trace.lines[c.steps]!) as Record<string, unknown> });
     for (const m of deriver.messages(step)) this.send(c, m);
-    this.send(c, { type: "step", at: step.at, payload: JSON.parse(this.lines[c.steps]!) as Record<string, unknown> });
     this.play(c, deriver);
   }
 
@@ -212,6 +291,15 @@ export class Fake {
     }
     json(res, 202, {});
   }
+}
+
+/** played reads a trace line by line: what was said before it is no step of the server's. */
+function played(path: string): Played {
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  const header = JSON.parse(lines[0]!) as Record<string, unknown>;
+  const { steps } = parseTrace([JSON.stringify({ ...header, restored: undefined }), ...lines.slice(1)].join("\n"));
+  const started = Date.parse(String(header.started));
+  return { lines, steps, restored: header.restored === undefined ? undefined : restoredStep(header.restored, 0, started) };
 }
 
 function entry(c: Conversation): Record<string, unknown> & { id: string } {

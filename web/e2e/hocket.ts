@@ -16,11 +16,13 @@ export function available(): string | false {
 export interface Served {
   url: string;
   stop(): Promise<void>;
+  /** kill ends it at once (SIGKILL). */
+  kill(): Promise<void>;
 }
 
-/** serve starts a server on a free port. */
-export async function serve(args: string[] = [], env: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(hocket, ["serve", "--addr", "127.0.0.1:0", ...args], {
+/** serve starts a server, on a free port where no address is given. */
+export async function serve(args: string[] = [], env: Record<string, string> = {}, address = "127.0.0.1:0"): Promise<Served> {
+  const child = spawn(hocket, ["serve", "--addr", address, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });
@@ -35,11 +37,19 @@ export async function serve(args: string[] = [], env: Record<string, string> = {
     child.stderr.on("data", read);
     child.on("exit", (code) => fail(new Error(`hocket serve ended with status ${code}:\n${log}`)));
   });
-  return { url, stop: () => stop(child) };
+  return { url, stop: () => stop(child), kill: () => kill(child) };
+}
+
+function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((done) => {
+    child.on("exit", () => done());
+    child.kill("SIGKILL");
+  });
 }
 
 function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return Promise.resolve();
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((done) => {
     const kill = setTimeout(() => child.kill("SIGKILL"), 5000);
     child.on("exit", () => {

@@ -42,7 +42,8 @@ test("a conversation by text: states, words, commands, the end", { skip }, async
   await page.waitForFunction(() => document.querySelector<HTMLInputElement>(".compose input")?.value === "");
   await page.getByRole("button", { name: "End", exact: true }).click();
   await page.getByRole("button", { name: "Start by text" }).waitFor();
-  assert.deepEqual(fake.begun, [{ agent: "flights", transport: "text" }]);
+  assert.match(String(fake.begun[0]!.caller), /^[0-9a-z]{30}$/);
+  assert.deepEqual(fake.begun, [{ agent: "flights", transport: "text", caller: fake.begun[0]!.caller }]);
   assert.deepEqual(fake.commands, [
     { type: "send_text", text: "I want to book a flight" },
     { type: "endConversation", reason: "user" },
@@ -71,12 +72,43 @@ test("the agent is stopped, and long work is called off", { skip }, async (t) =>
   await page.getByRole("button", { name: "Stop the agent" }).click();
   until = 18_000;
   await page.waitForSelector(".state[data-state=waitingForCopilot]");
-  await page.getByText("reading the archive").waitFor();
-  await page.getByRole("button", { name: "Call it off" }).click();
+  const card = page.locator(".task");
+  await card.getByText("reading the archive").waitFor();
+  assert.match(await card.locator(".task-head").innerText(), /^Report\s+0:0\d$/);
+  // What is read out: the work and what it says, once, and nothing that only ticks.
+  assert.match((await page.locator("p[role=status]").allInnerTexts()).join("|"), /Report: /);
+  await page.getByRole("button", { name: "Call it off: Report" }).click();
+  await page.getByRole("button", { name: "Call it off: Report" }).and(page.locator(":disabled")).waitFor();
   until = 24_000;
   await page.waitForSelector(".state[data-state=speaking]");
-  assert.equal(await page.getByText("reading the archive").count(), 0, "the work's progress goes with it");
+  assert.equal(await card.count(), 0, "the reply says what came of it");
   assert.deepEqual(fake.commands, [{ type: "interrupt" }, { type: "cancel" }]);
+});
+
+test("work that nobody waits for any more is told later, and its turn says so", { skip }, async (t) => {
+  const { page, fake } = await panel(t, { trace: `${web}test/fixtures/tasks.jsonl`, speed: 30 });
+  let until = 9200;
+  fake.holdAt = (s) => s.at > until;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  const card = page.locator(".task");
+  await card.and(page.locator("[data-background=true]")).getByText("12 have answered").waitFor();
+  assert.match(await card.innerText(), /Find hotel\s+0:\d\d\s+in the background/);
+  assert.equal(await card.getByRole("button").count(), 0, "the command would not reach it");
+  until = 17_000;
+  await page.locator(".line-agent").filter({ hasText: "Casa do Jardim" }).getByText("result: Find hotel").waitFor();
+  await card.getByText("June").waitFor();
+  assert.equal(await card.count(), 1);
+  until = 19_000;
+  await card.getByText("Called off.").waitFor();
+  until = 22_000;
+  await card.getByText("there is no flight left").waitFor();
+  await page.locator(".task[data-state=failed]").getByRole("button", { name: "Dismiss: Compare flights" }).click();
+  await page.locator(".task[data-state=failed]").waitFor({ state: "detached" });
+  until = 51_000;
+  await card.getByText("Took too long").waitFor();
+  // Side by side they stand one below the other.
+  await page.getByRole("link", { name: "Inspect" }).click();
+  await page.waitForSelector(".bar[data-lane=delegated][data-outcome=failed]");
 });
 
 test("with the keyboard alone", { skip }, async (t) => {
@@ -232,11 +264,15 @@ test("a stream that breaks off is taken up, and nothing is lost or doubled", { s
   await page.locator(".line").nth(1).waitFor();
   fake.down = true;
   fake.drop();
-  await page.getByText("The connection to the server is gone").waitFor();
+  await page.getByText("The connection to the server is lost").waitFor();
+  assert.equal(await page.locator(".state-label").innerText(), "⋯ Reconnecting");
+  await page.getByText(/Next try in \d s/).waitFor();
   fake.down = false;
+  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByText("The connection is there again.").waitFor();
   await page.locator(".line").nth(7).waitFor();
   assert.deepEqual((await lines(page)).slice(0, 8).map((l) => l.split(" ")[0]), ["Welcome", "i", "And", "from", "Where", "to", "And", "next"]);
-  assert.equal(await page.getByText("The connection to the server is gone").count(), 0);
+  assert.equal(await page.getByText("The connection to the server is lost").count(), 0);
 });
 
 test("a server that does not answer is told, and asked again", { skip }, async (t) => {
@@ -286,10 +322,10 @@ test("without a microphone there is help, and text works", { skip }, async (t) =
     await page.getByRole("button", { name: "Start talking" }).click();
     await page.waitForFunction((h) => new RegExp(h).test(document.querySelector("[role=alert]")?.textContent ?? ""), help.source);
   }
-  assert.deepEqual(fake.begun, [], "no conversation begins without a microphone");
+  assert.equal(fake.begun.length, 0, "no conversation begins without a microphone");
   await page.getByRole("button", { name: "Go on by text" }).click();
   await page.getByRole("textbox").waitFor();
-  assert.deepEqual(fake.begun, [{ agent: "flights", transport: "text" }]);
+  assert.deepEqual(fake.begun.map((b) => b.transport), ["text"]);
 });
 
 test("the key is asked for, sent, kept in the tab alone", { skip }, async (t) => {
@@ -304,7 +340,7 @@ test("the key is asked for, sent, kept in the tab alone", { skip }, async (t) =>
   await page.getByRole("button", { name: "Start by text" }).click();
   await page.waitForSelector(".line");
   assert.equal(await page.evaluate("sessionStorage.getItem('hocket.key')"), '"secret"');
-  assert.equal(await page.evaluate("JSON.stringify(localStorage)"), "{}");
+  assert.deepEqual(await page.evaluate("Object.keys(localStorage)"), ["hocket.caller"]);
   await page.getByRole("link", { name: "Inspect" }).click();
   await page.waitForSelector(".timeline");
 });

@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { engineWords } from "../src/words/catalog.ts";
 import { dist, launch, web } from "./browser.ts";
 import { Fake } from "./fake.ts";
+import { shelf } from "./stored.ts";
 
 const out = process.env.SHOTS ?? `${web}../reports/panel`;
 const only = process.argv[2];
@@ -49,8 +50,20 @@ const shots: Shot[] = [
       fake.options.speed = 20;
       fake.holdAt = (s) => s.at > 18_000;
       await page.getByRole("button", { name: "Start by text" }).click();
-      await page.getByText("reading the archive").waitFor();
-      await page.getByRole("button", { name: "Call it off" }).waitFor();
+      await page.locator(".task").getByText("reading the archive").waitFor();
+    },
+  },
+  {
+    name: "talk-tasks",
+    trace: "tasks.jsonl",
+    run: async (page, fake) => {
+      fake.options.speed = 60;
+      let until = 22_000;
+      fake.holdAt = (s) => s.at > until;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".task[data-state=failed]").waitFor();
+      until = 31_000;
+      await page.locator(".task[data-state=running]").waitFor();
     },
   },
   {
@@ -79,6 +92,50 @@ const shots: Shot[] = [
       await page.waitForSelector("dialog[open]");
     },
   },
+  {
+    name: "talk-lost",
+    run: async (page, fake) => {
+      fake.options.speed = 20;
+      fake.holdAt = (s) => s.at > 8000;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".line").nth(1).waitFor();
+      fake.tellAll({ type: "agentvoice.notification", at: 8000, payload: { code: "store.behind", level: "warning", message: "" } });
+      fake.down = true;
+      fake.drop();
+      await page.getByRole("button", { name: "Try now" }).waitFor();
+    },
+  },
+  {
+    name: "talk-store-behind",
+    run: async (page, fake) => {
+      fake.options.speed = 20;
+      fake.holdAt = (s) => s.at > 8000;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".line").nth(1).waitFor();
+      fake.tellAll({ type: "agentvoice.notification", at: 8000, payload: { code: "store.behind", level: "warning", message: "" } });
+      await page.waitForSelector(".banner");
+    },
+  },
+  {
+    name: "past",
+    run: async (page, fake) => {
+      fake.options.stored = shelf();
+      await page.goto("#past");
+      await page.locator(".conversation").nth(1).click();
+      await page.getByRole("button", { name: "Step through it" }).waitFor();
+    },
+  },
+  {
+    name: "past-delete",
+    run: async (page, fake) => {
+      fake.options.stored = shelf();
+      await page.goto("#past");
+      await page.locator(".conversation").first().click();
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.waitForSelector("dialog[open]");
+    },
+  },
+  { name: "past-no-store", run: async (page) => void (await page.goto("#past"), await page.waitForSelector("code.command")) },
   { name: "inspect-empty", run: async (page) => void (await page.goto("#inspect")) },
   {
     name: "inspect-trace",
@@ -94,6 +151,14 @@ const shots: Shot[] = [
     run: async (page) => {
       await openTrace(page, "desk.jsonl");
       await page.getByLabel("Position in the conversation").fill("38");
+    },
+  },
+  {
+    name: "inspect-tasks",
+    full: true,
+    run: async (page) => {
+      await openTrace(page, "tasks.jsonl");
+      await page.getByLabel("Position in the conversation").fill("30");
     },
   },
   {
@@ -125,7 +190,7 @@ for (const shot of shots.filter((s) => !only || s.name.includes(only))) {
       const context = await browser.newContext({ baseURL: await fake.listen(), viewport, colorScheme, locale: "en" });
       const page = await context.newPage();
       page.on("pageerror", (err) => console.error(`${shot.name}: ${err.message}`));
-      page.on("console", (m) => m.type() === "error" && console.error(`${shot.name}: ${m.text()}`));
+      page.on("console", (m) => m.type() === "error" && !/ERR_|Failed to load/.test(m.text()) && console.error(`${shot.name}: ${m.text()}`));
       await page.goto("/");
       await shot.run(page, fake);
       await page.waitForTimeout(250);

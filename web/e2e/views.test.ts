@@ -8,6 +8,7 @@ import { engineWords } from "../src/words/catalog.ts";
 import { dist, executable, launch, web } from "./browser.ts";
 import { Fake } from "./fake.ts";
 import { accessible, fits, open } from "./page.ts";
+import { shelf } from "./stored.ts";
 
 const skip = executable() ? false : "there is no Chromium on this machine";
 let browser: Browser;
@@ -21,6 +22,8 @@ interface View {
   name: string;
   show: (page: Page, fake: Fake) => Promise<unknown>;
   allow?: RegExp;
+  /** What the stand-in plays. */
+  trace?: string;
 }
 
 const openTrace = async (page: Page, file: string, step: number) => {
@@ -67,6 +70,52 @@ const views: View[] = [
       await page.waitForSelector(".conversations");
     },
   },
+  {
+    name: "delegated work",
+    trace: "tasks.jsonl",
+    show: async (page, fake) => {
+      fake.options.speed = 60;
+      let until = 9200;
+      fake.holdAt = (s) => s.at > until;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".task[data-background=true]").getByText("12 have answered").waitFor();
+      until = 22_000;
+      await page.locator(".task[data-state=failed]").waitFor();
+      until = 31_000;
+      await page.locator(".task[data-state=running]").waitFor();
+    },
+  },
+  {
+    name: "a line that is lost",
+    allow: /ERR_|Failed to load/,
+    show: async (page, fake) => {
+      fake.holdAt = (s) => s.at > 5000;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".line").first().waitFor();
+      fake.down = true;
+      fake.drop();
+      await page.getByRole("button", { name: "Try now" }).waitFor();
+    },
+  },
+  {
+    name: "past conversations",
+    show: async (page, fake) => {
+      fake.options.stored = shelf();
+      await page.goto("#past");
+      await page.locator(".conversation").first().click();
+      await page.getByRole("button", { name: "Step through it" }).waitFor();
+    },
+  },
+  {
+    name: "the question before a deletion",
+    show: async (page, fake) => {
+      fake.options.stored = shelf();
+      await page.goto("#past");
+      await page.locator(".conversation").first().click();
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.waitForSelector("dialog[open]");
+    },
+  },
   { name: "a trace with an interruption", show: (page) => openTrace(page, "flights.jsonl", 130) },
   { name: "a trace with tools and failures", show: (page) => openTrace(page, "desk.jsonl", 40) },
 ];
@@ -75,11 +124,16 @@ const sizes = { desktop: { width: 1280, height: 800 }, phone: { width: 360, heig
 
 for (const view of views) {
   test(view.name, { skip }, async () => {
-    const fake = new Fake({ dist, trace: `${web}test/fixtures/flights.jsonl`, words: engineWords("en") });
+    const fake = new Fake({ dist, trace: `${web}test/fixtures/${view.trace ?? "flights.jsonl"}`, words: engineWords("en") });
     const tab = await open(browser, await fake.listen(), { reducedMotion: "reduce" });
     if (view.allow) tab.allow.push(view.allow);
     try {
       await view.show(tab.page, fake);
+      await tab.page.setViewportSize(sizes.phone);
+      const language = tab.page.locator(".quiet-select");
+      await language.selectOption("de", { force: true });
+      await fits(tab.page, `${view.name}, phone, German`);
+      await language.selectOption("en", { force: true });
       for (const [size, viewport] of Object.entries(sizes)) {
         await tab.page.setViewportSize(viewport);
         await fits(tab.page, `${view.name}, ${size}`);

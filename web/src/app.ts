@@ -4,7 +4,8 @@
 import { effect, signal, type Signal } from "@preact/signals";
 import { ConversationStore } from "./conversation.ts";
 import { keep, kept, set, setting } from "./kept.ts";
-import type { Agent, Listed, Message } from "./model/wire.ts";
+import type { Agent, Listed, Message, Stored } from "./model/wire.ts";
+import { Past } from "./past.ts";
 import { Session, type Audio } from "./session.ts";
 import { FileSource, maxFile } from "./source/file.ts";
 import { HostSource, type Port } from "./source/host.ts";
@@ -13,7 +14,8 @@ import { ApiError, Server } from "./source/server.ts";
 import { problemOf, type Problem, type Source } from "./source/source.ts";
 import { TraceError } from "./model/trace.ts";
 
-export type Route = "talk" | "inspect";
+export type Route = "talk" | "inspect" | "past";
+export const routes: readonly Route[] = ["talk", "inspect", "past"];
 export type Theme = "auto" | "light" | "dark";
 export type Language = "en" | "de";
 
@@ -38,6 +40,7 @@ export class App {
   readonly key = signal(kept<string>("key") ?? "");
   readonly server: Server;
   readonly session: Session;
+  readonly past: Past;
   readonly host: ConversationStore | undefined;
 
   private readonly stop = new AbortController();
@@ -48,6 +51,7 @@ export class App {
     this.language = signal<Language>((setting("language") as Language | undefined) ?? browser);
     this.server = new Server("", () => this.key.peek());
     this.session = new Session(this.server, audio);
+    this.past = new Past(this.server);
     if (port) {
       this.host = new ConversationStore(new HostSource(port, ""), this.language.peek());
       this.watched.value = this.host;
@@ -106,27 +110,31 @@ export class App {
   /** follow keeps the list of conversations. */
   private async follow(): Promise<void> {
     while (!this.stop.signal.aborted) {
+      let wait = retryAfter;
       try {
         for await (const m of this.server.changes(this.stop.signal)) {
           // The list is read when its changes are already followed, so that none is missed.
           if (m.type === "open" && this.problem.peek()?.code === "offline") this.problem.value = undefined;
           if (m.type === "open" || m.type === "gap") this.conversations.value = await this.server.conversations();
           else this.conversations.value = listed(this.conversations.peek(), m);
+          const watched = this.watchedId.peek();
+          if (watched !== "" && this.conversations.peek().some((c) => c.id === watched && !c.ended)) this.watch(watched);
         }
       } catch (err) {
         // The stream is taken up again below.
+        wait = Math.max(retryAfter, (err instanceof ApiError && err.retryAfter) || 0);
         if (err instanceof ApiError && err.status === 0) this.problem.value = problemOf(err);
       }
       // Without a key there is nothing to follow.
-      do await this.pause();
+      do await this.pause(wait);
       while (this.keyAsked.peek());
     }
   }
 
   /** pause waits before the server is asked again; a new key ends it. */
-  private pause(): Promise<void> {
+  private pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, retryAfter);
+      const timer = setTimeout(resolve, ms);
       this.wake = () => {
         clearTimeout(timer);
         resolve();
@@ -136,7 +144,9 @@ export class App {
 
   /** watch shows a conversation of the server's. The page's own is not opened twice. */
   watch(id: string): void {
-    if (this.watchedId.peek() === id && this.watched.peek()) return;
+    const shown = this.watched.peek();
+    // One that was gone may be there again: another process has taken it up.
+    if (this.watchedId.peek() === id && shown && shown.connection.peek() !== "failed") return;
     const own = this.session.id.peek() === id ? this.session.store.peek() : undefined;
     const known = this.conversations.peek().find((c) => c.id === id);
     const agent = known?.agent ?? this.agent.peek();
@@ -168,6 +178,19 @@ export class App {
     }
   }
 
+  /** openStored shows the trace of a conversation that is kept, under Inspect. */
+  async openStored(c: Stored, name: string): Promise<void> {
+    const trace = await this.past.trace(c.id);
+    if (trace === undefined) return;
+    try {
+      this.open(new FileSource(name, trace, `${c.id}.jsonl`));
+      location.hash = "#inspect";
+    } catch (err) {
+      const { code, message } = problemOf(err, "trace");
+      this.past.problem.value = { code: `file.${code}`, message };
+    }
+  }
+
   /** open shows any source. It throws what the source throws. */
   open(source: Source): void {
     const store = new ConversationStore(source);
@@ -196,7 +219,7 @@ export class App {
   }
 
   private followRoute(): void {
-    const read = () => (this.route.value = location.hash.startsWith("#inspect") ? "inspect" : "talk");
+    const read = () => (this.route.value = routes.find((r) => location.hash.startsWith(`#${r}`)) ?? "talk");
     read();
     window.addEventListener("hashchange", read, { signal: this.stop.signal });
   }

@@ -18,6 +18,10 @@ export class ConversationStore implements Feed {
   readonly source: Source;
   readonly connection = signal<Status>("connecting");
   readonly problem = signal<Problem | undefined>(undefined);
+  /** When a lost connection is tried again (wall clock); undefined: when asked. */
+  readonly next = signal<number | undefined>(undefined);
+  /** Rises each time that a lost connection is there again. */
+  readonly returned = signal(0);
   /** What is shown now; follows each message at once. */
   readonly now = signal<Shown>(nothing);
   readonly header = signal<Header | undefined>(undefined);
@@ -29,6 +33,8 @@ export class ConversationStore implements Feed {
   readonly started = signal<number | undefined>(undefined);
 
   recording = new Recording();
+  /** The last message: its time, and when it came. */
+  private last = { at: 0, came: Date.now() };
   private player: Player;
   private readonly language: string;
   private readonly stopSource: () => void;
@@ -58,6 +64,12 @@ export class ConversationStore implements Feed {
   close(): void {
     clearTimeout(this.timer);
     this.stopSource();
+  }
+
+  /** clock is the time on the conversation's clock, in milliseconds since its start. */
+  clock(): number {
+    const started = this.started.peek();
+    return started === undefined ? this.last.at + Date.now() - this.last.came : Math.max(this.last.at, Date.now() - started);
   }
 
   async command(c: Command): Promise<void> {
@@ -98,8 +110,11 @@ export class ConversationStore implements Feed {
   }
 
   message(m: Message): void {
+    this.last = { at: Math.max(this.last.at, m.at), came: Date.now() };
     if (m.type === "step") {
-      this.recording.apply(m.payload as unknown as Step);
+      const step = m.payload as unknown as Step;
+      this.recording.apply(step);
+      if (step.restored) this.restored(step);
       this.timer ??= setTimeout(() => {
         this.timer = undefined;
         this.version.value++;
@@ -109,8 +124,16 @@ export class ConversationStore implements Feed {
     this.now.value = show(this.now.peek(), m);
   }
 
-  status(s: Status, problem?: Problem): void {
+  /** restored shows what was said before: the stream goes on behind it. */
+  private restored(step: Step): void {
+    const messages = new Deriver(engineWords(this.language)).messages(step);
+    this.now.value = messages.filter((m) => m.type !== "agentvoice.state").reduce(show, this.now.peek());
+  }
+
+  status(s: Status, problem?: Problem, next?: number): void {
     batch(() => {
+      if (s === "open" && this.connection.peek() === "lost") this.returned.value++;
+      this.next.value = next;
       this.connection.value = s;
       this.problem.value = problem;
     });

@@ -24,6 +24,19 @@ export function set(name: string, value: string | undefined): void {
   write(() => localStorage, name, value);
 }
 
+/**
+ * caller is who talks from this browser, as far as anybody can know: a number drawn
+ * once. What was left of an earlier conversation is told in the next one. Undefined
+ * where nothing can be kept.
+ */
+export function caller(): string | undefined {
+  const known = setting("caller");
+  if (known) return known;
+  const drawn = [...crypto.getRandomValues(new Uint8Array(15))].map((b) => b.toString(36).padStart(2, "0")).join("");
+  set("caller", drawn);
+  return setting("caller");
+}
+
 function read<T>(get: () => string | null): T | undefined {
   try {
     const text = get();

@@ -56,6 +56,10 @@ export class Player {
   private forward(): void {
     const f: Frame = { ...this.frame, index: this.frame.index + 1 };
     const step = this.steps[f.index]!;
+    if (step.restored) {
+      f.phase = step.state;
+      f.since = step.at;
+    }
     for (const t of step.transitions) {
       f.previous = { phase: t.from, spent: step.at - f.since, cause: t.cause };
       f.edge = { from: t.from, to: t.to };

@@ -4,11 +4,12 @@
 import { batch, computed, signal } from "@preact/signals";
 import { ConversationStore } from "./conversation.ts";
 import type { AudioCall, Link } from "./audio/call.ts";
+import type { Shown } from "./model/talk.ts";
 import type { Agent } from "./model/wire.ts";
-import { LiveSource } from "./source/live.ts";
+import { LiveSource, passes, pause, Waiting } from "./source/live.ts";
 import { ApiError, type Server } from "./source/server.ts";
 import { problemOf, type Problem } from "./source/source.ts";
-import { keep, kept } from "./kept.ts";
+import { caller, keep, kept } from "./kept.ts";
 
 /** Transport is how the words get to the server. */
 export type Transport = "webrtc" | "text";
@@ -37,6 +38,9 @@ export class Session {
   readonly pressed = signal(false);
   readonly network = signal<number | undefined>(undefined);
   readonly id = signal("");
+
+  /** Lines that were sent, with the number of the last turn before them. */
+  private readonly sent = signal<readonly { text: string; turn: number }[]>([]);
 
   /** A conversation goes on, or is about to. */
   readonly active = computed(() => {
@@ -67,30 +71,81 @@ export class Session {
   async resume(agents: readonly Agent[]): Promise<boolean> {
     const last = kept<Resumable>("conversation");
     if (!last || (last.transport === "webrtc" && !last.token)) return false;
-    const agent = agents.find((a) => a.name === last.agent);
+    const language = agents.find((a) => a.name === last.agent)?.language ?? "en";
     // What is written has no connection that could be lost: it goes on as it is.
-    if (last.transport === "text") return this.attach(last, agent?.language);
-    return this.open(last.agent, last.transport, agent?.language ?? "en", last.token);
+    if (last.transport === "text") return this.attach(last, language);
+    return this.open(last.agent, last.transport, language, last);
   }
 
-  /** attach follows a conversation that goes on without this page. */
-  private async attach(last: Resumable, language: string | undefined): Promise<boolean> {
+  /** attach follows a conversation that goes on without this page, or takes it up where nobody holds it. */
+  private async attach(last: Resumable, language: string): Promise<boolean> {
     try {
-      const known = await this.server.conversation(last.id);
-      if (known.ended) throw new ApiError(404, "resume_gone", "");
+      await this.takeUp(last);
     } catch (err) {
-      if (err instanceof ApiError && err.status === 404) keep("conversation", undefined);
-      return false;
+      // A server that does not answer now may still have it.
+      if (!passes(err)) {
+        if (err instanceof ApiError && err.status === 401) return false;
+        this.lost(err);
+        return false;
+      }
     }
     batch(() => {
       this.transport.value = last.transport;
-      this.id.value = last.id;
-      this.store.value = new ConversationStore(new LiveSource(this.server, last.id, last.agent), language);
+      this.show(last.id, last.agent, language);
     });
     return true;
   }
 
-  private async open(agent: string, transport: Transport, language: string, resume?: string): Promise<boolean> {
+  /** takeUp makes sure that somebody holds the conversation; by voice it negotiates anew. It throws what the server answers. */
+  private async takeUp(last: Resumable, offer?: string): Promise<string> {
+    // The token is good once: it is not spent while the conversation is there.
+    if (await this.holds(last.id)) return offer === undefined ? "" : this.server.renegotiate(last.id, offer);
+    const token = kept<Resumable>("conversation")?.token || last.token;
+    if (token === "") throw new ApiError(404, "resume_gone", "");
+    const { agent, transport } = last;
+    const started = await this.server.begin({ agent, transport, ...(offer && { sdp: offer }), resume: token });
+    keep("conversation", { id: started.id, token: started.resume_token ?? "", agent, transport });
+    return started.sdp ?? "";
+  }
+
+  /** holds reports whether the server has the conversation, and it goes on. */
+  private async holds(id: string): Promise<boolean> {
+    try {
+      return !(await this.server.conversation(id)).ended;
+    } catch (err) {
+      if (err instanceof ApiError && err.status === 404) return false;
+      throw err;
+    }
+  }
+
+  /** again takes the page's own conversation up where its server has lost it. */
+  private async again(id: string): Promise<void> {
+    const last = kept<Resumable>("conversation");
+    if (!last || last.id !== id) throw new ApiError(404, "resume_gone", "");
+    try {
+      const call = this.call.peek();
+      if (call) await call.renew((sdp) => this.takeUp(last, sdp));
+      else if (last.transport === "text") await this.takeUp(last);
+      else throw new ApiError(404, "resume_gone", ""); // its audio is gone
+    } catch (err) {
+      if (!passes(err)) this.lost(err);
+      throw err;
+    }
+  }
+
+  /** lost: a conversation that is gone cannot be taken up again; nothing is lost by that. */
+  private lost(err: unknown): void {
+    if (err instanceof ApiError && err.status === 401) return;
+    keep("conversation", undefined);
+    this.problem.value = { code: "resume_gone", message: err instanceof Error ? err.message : "" };
+  }
+
+  private show(id: string, agent: string, language: string): void {
+    this.id.value = id;
+    this.store.value = new ConversationStore(new LiveSource(this.server, id, agent, { again: () => this.again(id) }), language);
+  }
+
+  private async open(agent: string, transport: Transport, language: string, resume?: Resumable): Promise<boolean> {
     if (this.opening.peek()) return false;
     this.release();
     batch(() => {
@@ -99,27 +154,24 @@ export class Session {
       this.transport.value = transport;
       this.link.value = "connecting";
     });
-    let id = "";
+    let id = resume?.id ?? "";
     try {
       const begin = async (sdp?: string) => {
-        const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(resume && { resume }) });
+        const who = caller();
+        const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(who && { caller: who }) });
         id = started.id;
         keep("conversation", { id, token: started.resume_token ?? "", agent, transport });
         return started.sdp ?? "";
       };
+      const takeUp = (sdp: string) => patiently(() => this.takeUp(resume!, sdp));
       if (transport === "text") await begin();
-      else await this.openCall(begin, () => id);
-      batch(() => {
-        this.id.value = id;
-        this.store.value = new ConversationStore(new LiveSource(this.server, id, agent), language);
-      });
+      else await this.openCall(resume ? takeUp : begin, () => id);
+      batch(() => this.show(id, agent, language));
       return true;
     } catch (err) {
       this.release();
-      // A conversation that is gone cannot be taken up again; nothing is lost by that.
-      const gone = resume !== undefined && err instanceof ApiError && err.status >= 400 && err.status < 500;
-      if (gone && err.status !== 401) keep("conversation", undefined);
-      this.problem.value = gone && err.status !== 401 ? { code: "resume_gone", message: err.message } : problemOf(err);
+      if (resume && !passes(err) && err instanceof ApiError && err.status !== 401) this.lost(err);
+      else this.problem.value = problemOf(err);
       return false;
     } finally {
       this.opening.value = false;
@@ -144,8 +196,10 @@ export class Session {
     try {
       await store?.command({ type: "endConversation", reason: "user" });
     } catch (err) {
-      // It may be over already.
-      if (!(err instanceof ApiError && (err.status === 404 || err.status === 409))) this.problem.value = problemOf(err);
+      // It may be over already, or out of reach: whoever holds it will end it.
+      if (!(err instanceof ApiError && [0, 404, 409].includes(err.status))) this.problem.value = problemOf(err);
+      store?.close();
+      store?.status("ended");
     }
     this.hangUp();
   }
@@ -177,9 +231,11 @@ export class Session {
   }
 
   /** send sends a command; what goes wrong is told by problem. */
-  async send(c: Parameters<ConversationStore["command"]>[0]): Promise<boolean> {
+  async send(c: Parameters<ConversationStore["command"]>[0], to = this.store.peek()): Promise<boolean> {
     try {
-      await this.store.peek()?.command(c);
+      const turn = to?.now.peek().lines.at(-1)?.turn ?? 0;
+      await to?.command(c);
+      if (c.type === "send_text" && c.text) this.sent.value = [...this.sent.peek().slice(-9), { text: c.text, turn }];
       return true;
     } catch (err) {
       this.problem.value = problemOf(err);
@@ -187,10 +243,35 @@ export class Session {
     }
   }
 
+  /** waiting are the lines that were sent and are not part of the conversation yet: they are answered behind the work that goes on. */
+  waiting(shown: Shown): readonly string[] {
+    if (!shown.tasks.some((t) => t.state === "running" && !t.background)) return [];
+    const said = (text: string, turn: number) =>
+      shown.lines.some((l) => l.role === "user" && l.turn > turn && plain(l.text).includes(plain(text)));
+    return this.sent.value.filter((s) => !said(s.text, s.turn)).map((s) => s.text);
+  }
+
   private release(): void {
+    this.sent.value = [];
     this.hangUp();
     this.store.peek()?.close();
     this.store.value = undefined;
     this.id.value = "";
+  }
+}
+
+const plain = (text: string) => text.replace(/\s+/g, " ").trim();
+
+/** patiently does what a server may refuse for a while, until it is done or refused for good. */
+async function patiently<V>(run: () => Promise<V>): Promise<V> {
+  const waiting = new Waiting();
+  for (;;) {
+    try {
+      return await run();
+    } catch (err) {
+      const wait = passes(err) ? waiting.next(err) : undefined;
+      if (wait === undefined) throw err;
+      await pause(wait);
+    }
   }
 }

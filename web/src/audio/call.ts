@@ -32,7 +32,7 @@ const patience = 2000;
 export class AudioCall {
   readonly microphone: Meter;
   readonly agent: Meter;
-  private readonly pc = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
+  private pc: RTCPeerConnection;
   private readonly player = new Audio();
   private readonly context = new AudioContext();
   private readonly stream: MediaStream;
@@ -51,17 +51,24 @@ export class AudioCall {
     this.agent = new Meter(this.context);
     this.microphone.connect(stream);
     this.player.autoplay = true;
-    for (const track of stream.getAudioTracks()) this.pc.addTrack(track, stream);
-    this.pc.ontrack = (e) => {
+    this.pc = this.connection();
+    globalThis.addEventListener("online", this.online);
+    for (const type of gestures) globalThis.addEventListener(type, this.gesture);
+  }
+
+  /** connection is a new connection for the same microphone. */
+  private connection(): RTCPeerConnection {
+    const pc = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
+    for (const track of this.stream.getAudioTracks()) pc.addTrack(track, this.stream);
+    pc.ontrack = (e) => {
       const remote = e.streams[0] ?? new MediaStream([e.track]);
       this.player.srcObject = remote;
       // Refused behind a reload, until there is a gesture.
       this.player.play().catch(() => undefined);
       this.agent.connect(remote);
     };
-    this.pc.onconnectionstatechange = () => this.watch();
-    globalThis.addEventListener("online", this.online);
-    for (const type of gestures) globalThis.addEventListener(type, this.gesture);
+    pc.onconnectionstatechange = () => this.watch();
+    return pc;
   }
 
   /** open asks for the microphone and connects. It throws a MicrophoneError, or what the exchange throws. */
@@ -109,8 +116,7 @@ export class AudioCall {
     clearTimeout(this.timer);
     globalThis.removeEventListener("online", this.online);
     for (const type of gestures) globalThis.removeEventListener(type, this.gesture);
-    this.pc.onconnectionstatechange = null;
-    this.pc.close();
+    this.drop();
     for (const track of this.stream.getTracks()) track.stop();
     this.player.srcObject = null;
     void this.context.close();
@@ -136,6 +142,26 @@ export class AudioCall {
     } finally {
       this.restarting = false;
     }
+  }
+
+  /** renew connects anew, to another process: the one before knew other secrets. It throws what the exchange throws. */
+  async renew(exchange: Exchange): Promise<void> {
+    if (this.closed) return;
+    clearTimeout(this.timer);
+    this.restarting = true;
+    try {
+      this.drop();
+      this.pc = this.connection();
+      await this.negotiate(exchange, false);
+    } finally {
+      this.restarting = false;
+    }
+  }
+
+  private drop(): void {
+    this.pc.onconnectionstatechange = null;
+    this.pc.ontrack = null;
+    this.pc.close();
   }
 
   private again(): void {

@@ -2,6 +2,9 @@
 // for them, so that a trace and a live conversation are shown by the same code.
 
 import { agentVoice } from "./phases.ts";
+import { restoredEvent, type Restored } from "./restored.ts";
+import { tail } from "./text.ts";
+import { Tasks } from "./tasks.ts";
 import type { Effect, Message, Step, Turn } from "./wire.ts";
 
 /** Words looks up words for people by code. */
@@ -18,13 +21,16 @@ interface Caption {
  */
 export class Deriver {
   private readonly words: Words;
-  private state = "";
+  private state = "idle";
   private userTurn = 0;
   private agentTurn = 0;
   private finals: string[] = [];
   private partial = "";
   private captions = new Map<number, Caption>();
   private interruptions = 0;
+  /** A turn that was cut off: what was heard of it is told with the next step. */
+  private cut = 0;
+  private tasks = new Tasks();
 
   constructor(words: Words) {
     this.words = words;
@@ -39,6 +45,8 @@ export class Deriver {
     d.finals = [...this.finals];
     d.partial = this.partial;
     d.interruptions = this.interruptions;
+    d.cut = this.cut;
+    d.tasks = this.tasks.copy();
     for (const [turn, c] of this.captions) d.captions.set(turn, { ...c });
     return d;
   }
@@ -46,7 +54,15 @@ export class Deriver {
   /** messages are those of one step, in their order. */
   messages(step: Step): Message[] {
     const out: Message[] = [];
-    const put = (type: string, payload: Record<string, unknown>) => out.push({ type, at: step.at, payload });
+    const put: Put = (type, payload, at = step.at) => out.push({ type, at, payload });
+    if (step.restored) {
+      this.restore(step, step.restored, put);
+      return out;
+    }
+    if (this.cut !== 0 && !step.late) {
+      this.caption(put, this.cut, true);
+      this.cut = 0;
+    }
     const ended: Turn[] = [];
     for (const t of step.turns ?? []) {
       if (t.type === "turn-started") {
@@ -58,6 +74,7 @@ export class Deriver {
     if (!step.late) this.heardWords(step, put);
     for (const t of step.transitions) {
       put("transition", { from: t.from, to: t.to, cause: t.cause, event: step.event });
+      this.enter(agentVoice(t.to), t.cause, put);
     }
     this.spoken(step, put);
     for (const t of step.turns ?? []) {
@@ -72,17 +89,36 @@ export class Deriver {
       });
     }
     for (const t of ended) this.endTurn(t, put);
-    this.tell(step, put);
-    const state = agentVoice(step.state);
-    if (state !== this.state) {
-      this.state = state;
-      put("agentvoice.state", {
-        state,
-        localizedLabel: this.words(`state.${state}`),
-        metadata: { reason: step.transitions.at(-1)?.cause, interruptionCount: this.interruptions },
-      });
+    for (const t of this.tasks.step(step, (turn) => !!this.captions.get(turn)?.heard)) {
+      put("task", { ...t, durationMs: (t.end ?? step.at) - t.start });
     }
+    this.tell(step, put);
     return out;
+  }
+
+  /** restore tells what was said before, and what runs; what the process before had begun is lost with it. */
+  private restore(step: Step, r: Restored, put: Put): void {
+    put("restored", {});
+    for (const { role, turn, at, text, heard } of r.lines) {
+      if (role === "user") put("transcript", { role, turn, text, final: true }, at);
+      else put("caption", { turn, text, heard, unheard: tail(text, heard), final: true }, at);
+    }
+    this.userTurn = this.agentTurn = this.cut = 0;
+    this.finals = [];
+    this.partial = "";
+    for (const t of this.tasks.resume(r.tasks)) put("task", { ...t, durationMs: step.at - t.start });
+    this.enter(agentVoice(step.state), restoredEvent, put);
+  }
+
+  /** enter tells a change of state as seed 000 has it. */
+  private enter(state: string, reason: string, put: Put): void {
+    if (state === this.state) return;
+    this.state = state;
+    put("agentvoice.state", {
+      state,
+      localizedLabel: this.words(`state.${state}`),
+      metadata: { reason, interruptionCount: this.interruptions },
+    });
   }
 
   /** heardWords are the user's, and what of the agent's was heard. */
@@ -154,7 +190,12 @@ export class Deriver {
       return;
     }
     const c = this.captions.get(t.turn);
-    if (c && t.type === "turn-completed") c.heard = c.text;
+    if (!c) return;
+    if (t.type !== "turn-completed") {
+      this.cut = t.turn;
+      return;
+    }
+    c.heard = c.text;
     this.caption(put, t.turn, true);
   }
 
@@ -169,7 +210,7 @@ export class Deriver {
   }
 }
 
-type Put = (type: string, payload: Record<string, unknown>) => void;
+type Put = (type: string, payload: Record<string, unknown>, at?: number) => void;
 
 function level(e: Effect): string {
   return e.level ?? "warning";
@@ -178,13 +219,4 @@ function level(e: Effect): string {
 function join(a: string, b: string): string {
   if (a === "" || b === "" || /\s$/.test(a) || /^\s/.test(b)) return a + b;
   return `${a} ${b}`;
-}
-
-/** tail is what of the text lies behind the part that was heard. */
-export function tail(text: string, heard: string): string {
-  const squeeze = (s: string) => s.replace(/\s+/g, " ").trim();
-  const all = squeeze(text);
-  const part = squeeze(heard);
-  if (part === "") return all;
-  return all.startsWith(part) ? all.slice(part.length).trim() : "";
 }

@@ -1,6 +1,7 @@
 // The lanes of the timeline: who and what was at work when. Spans are made from
 // the steps alone; what is still going on has no end.
 
+import type { Task } from "./tasks.ts";
 import type { Step } from "./wire.ts";
 
 /** LaneName names the lanes, in the order in which they are drawn. */
@@ -39,6 +40,7 @@ export class Lanes {
   /** apply takes the next step, which has the given index. */
   apply(step: Step, index: number): void {
     if (step.late) return;
+    if (step.restored) return this.restored(step, step.restored.tasks, index);
     for (const t of step.turns ?? []) {
       if (t.role === "agent" && t.type === "turn-started") this.agentTurn = t.turn;
     }
@@ -66,6 +68,15 @@ export class Lanes {
 
   private closeAll(at: number): void {
     for (const key of [...this.open.keys()]) this.end(key, at);
+  }
+
+  /** restored: another process goes on. The tasks that run there run on; all else ended with the one before. */
+  private restored(step: Step, tasks: readonly Task[], index: number): void {
+    const runs = new Set(tasks.map((t) => `tool ${t.id}`));
+    for (const key of [...this.open.keys()]) if (!runs.has(key)) this.end(key, step.at, { outcome: "cut" });
+    for (const t of tasks) {
+      if (!this.open.has(`tool ${t.id}`)) this.begin(`tool ${t.id}`, "delegated", t.start, index, t.name, { turn: t.turn });
+    }
   }
 
   private speech(step: Step, index: number): void {
@@ -129,7 +140,8 @@ export class Lanes {
       const more = { turn: e.turn, detail: e.arguments };
       if (e.type === "run_tool") this.begin(`tool ${e.id}`, "tools", step.at, index, e.name ?? "", more);
       if (e.type === "start_task") this.begin(`tool ${e.id}`, "delegated", step.at, index, e.name ?? "", more);
-      if (e.type === "cancel_tool") this.end(`tool ${e.id}`, step.at, { outcome: "cut" });
+      if (e.type === "follow_task") this.begin(`tool ${e.id}`, "delegated", step.at, index, ev.name ?? "");
+      if (e.type === "cancel_tool") this.end(`tool ${e.id}`, step.at, { outcome: step.event === "deadline" ? "failed" : "cut" });
     }
     const key = `tool ${ev.id}`;
     switch (step.event) {
@@ -191,6 +203,19 @@ export class Lanes {
     const span = this.open.get("heard");
     if (span?.turn === turn && step.in.text) span.label = step.in.text;
   }
+}
+
+/** rowsOf places the spans of a lane in rows, so that what went on at the same time stands one below the other. */
+export function rowsOf(spans: readonly Span[], end: number): { rows: number; row: Map<Span, number> } {
+  const free: number[] = []; // when each row is free again
+  const row = new Map<Span, number>();
+  for (const s of spans) {
+    let i = free.findIndex((at) => at <= s.start);
+    if (i < 0) i = free.length;
+    free[i] = s.end ?? Math.max(end, s.start + 1);
+    row.set(s, i);
+  }
+  return { rows: Math.max(1, free.length), row };
 }
 
 function confidence(c: number | undefined): string | undefined {

@@ -40,6 +40,7 @@ export class Latencies {
 
   apply(step: Step): void {
     if (step.late) return;
+    if (step.restored) this.open = undefined; // who answers now has another clock
     const at = step.at;
     switch (step.event) {
       case "speech.started":

@@ -21,6 +21,7 @@ export interface Change {
 /** Metrics are those of seed 001's debug view. */
 export interface Metrics {
   turns: number;
+  /** Those that have ended. */
   agentTurns: number;
   interrupted: number;
   tools: number;
@@ -90,6 +91,10 @@ export class Recording {
   apply(step: Step): void {
     const index = this.steps.length;
     this.steps.push(step);
+    if (step.restored) {
+      this.phase = step.state;
+      this.phaseSince = step.at;
+    }
     for (const t of step.transitions) {
       this.changes.push({ at: step.at, ...t, event: step.event, spent: step.at - this.phaseSince, step: index });
       this.phase = t.to;
@@ -103,10 +108,8 @@ export class Recording {
   private count(step: Step, index: number): void {
     const m = this.metrics;
     for (const t of step.turns ?? []) {
-      if (t.type === "turn-started") {
-        m.turns++;
-        if (t.role === "agent") m.agentTurns++;
-      }
+      if (t.type === "turn-started") m.turns++;
+      else if (t.role === "agent") m.agentTurns++;
       if (t.type === "turn-abandoned") m.turns--;
       if (t.type === "turn-interrupted" && t.role === "agent") m.interrupted++;
     }
@@ -114,12 +117,27 @@ export class Recording {
       if (e.type === "run_tool" || e.type === "start_task") m.tools++;
       if (e.type === "notify" && e.level !== "info") m.warnings++;
     }
-    if (!step.late && failures.has(step.event)) {
-      m.errors++;
-      if (step.event === "tool.failed" || step.event === "task.failed") m.toolsFailed++;
-      this.errors.push({ at: step.at, code: step.in.code ?? "", event: step.event, step: index });
-    }
+    this.failed(step, index);
     m.firstAudio = this.latency.turns.map((l) => (l.to ?? l.from) - l.from);
+  }
+
+  /** failed counts the failures that a step met: what failed, and tools whose time was up. */
+  private failed(step: Step, index: number): void {
+    if (step.late) return;
+    const note = (code: string) => {
+      this.metrics.errors++;
+      this.errors.push({ at: step.at, code, event: step.event, step: index });
+    };
+    if (failures.has(step.event)) {
+      if (step.event === "tool.failed" || step.event === "task.failed") this.metrics.toolsFailed++;
+      note(step.in.code ?? "");
+    }
+    if (step.event !== "deadline") return;
+    for (const e of step.effects) {
+      if (e.type !== "cancel_tool") continue;
+      this.metrics.toolsFailed++;
+      note(step.transitions.at(-1)?.cause ?? "");
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // Folds the messages of a conversation into what a person is shown: the state,
 // the lines of the transcript, the notices.
 
+import { tail } from "./text.ts";
+import { ended, type Task, type TaskState } from "./tasks.ts";
 import type { Message } from "./wire.ts";
 
 /** Line is one turn in the transcript. Lines are replaced, never changed. */
@@ -36,6 +38,10 @@ export interface Shown {
   since: number;
   lines: readonly Line[];
   notices: readonly Notice[];
+  /** Delegated work, the oldest first: all that runs, and the last that has ended. */
+  tasks: readonly Task[];
+  /** The server cannot write to its store; what happens meanwhile is kept later. */
+  behind: boolean;
   /** How often the agent was interrupted. */
   interruptions: number;
   ended: boolean;
@@ -48,6 +54,8 @@ export const nothing: Shown = {
   since: 0,
   lines: [],
   notices: [],
+  tasks: [],
+  behind: false,
   interruptions: 0,
   ended: false,
 };
@@ -55,6 +63,7 @@ export const nothing: Shown = {
 /** The transcript and the notices keep so many entries; the oldest go first. */
 export const maxLines = 500;
 const maxNotices = 20;
+const maxTasks = 20;
 
 const str = (v: unknown): string => (typeof v === "string" ? v : "");
 const num = (v: unknown): number => (typeof v === "number" ? v : 0);
@@ -81,6 +90,10 @@ export function show(s: Shown, m: Message): Shown {
       return transcript(s, m);
     case "caption":
       return caption(s, m);
+    case "task":
+      return task(s, m);
+    case "restored":
+      return restored(s);
     default:
       return s;
   }
@@ -136,11 +149,39 @@ function turn(s: Shown, p: Record<string, unknown>): Shown {
 function notice(s: Shown, m: Message): Shown {
   const p = m.payload;
   const level = p.level === "error" || p.level === "warning" ? p.level : "info";
+  if (p.code === "store.behind" || p.code === "store.caught_up") return { ...s, behind: p.code === "store.behind" };
   const message = str(p.message) || str(p.localizedMessage) || str(p.text) || str(p.code);
   if (message === "") return s;
   const key = (s.notices.at(-1)?.key ?? 0) + 1;
   const notices = [...s.notices, { key, at: m.at, level, code: str(p.code), message } as Notice];
   return { ...s, notices: notices.slice(-maxNotices) };
+}
+
+/** restored: another process has taken the conversation up. What the one before had begun to say or to hear is cut off. */
+function restored(s: Shown): Shown {
+  const lines = s.lines
+    .filter((l) => l.role === "agent" || l.final)
+    .map((l) => (l.outcome === "open" && !l.final ? { ...l, final: true, outcome: "interrupted" as const, unheard: tail(l.text, l.heard) } : l));
+  return { ...s, lines, behind: false };
+}
+
+const states: readonly string[] = ["running", "done", "failed", "cancelled", "left"] satisfies TaskState[];
+
+function task(s: Shown, m: Message): Shown {
+  const p = m.payload;
+  const id = str(p.id);
+  if (id === "" || !states.includes(str(p.state))) return s;
+  // An answer's duration counts from its own time, on the conversation's clock.
+  const before = s.tasks.find((t) => t.id === id);
+  const start = before?.start ?? Math.max(0, m.at - num(p.durationMs));
+  const t: Task = {
+    id, name: str(p.name), state: str(p.state) as TaskState, text: str(p.text), code: str(p.code), start,
+    turn: num(p.turn), background: p.background === true, told: num(p.told), adopted: p.adopted === true,
+  };
+  if (ended(t)) t.end = start + num(p.durationMs);
+  const tasks = before ? s.tasks.map((k) => (k === before ? t : k)) : [...s.tasks, t];
+  const over = tasks.length > maxTasks ? tasks.find(ended) : undefined;
+  return { ...s, tasks: over ? tasks.filter((k) => k !== over) : tasks };
 }
 
 function put(s: Shown, at: number, role: Line["role"], turn: number, change: Partial<Line>): Shown {

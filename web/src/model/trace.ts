@@ -1,12 +1,15 @@
 // Reads a trace: JSON lines, the first of them the header. Everything from
 // outside is checked here, so that what follows can rely on the types.
 
+import { began, restoredStep } from "./restored.ts";
 import type { Effect, EventFields, Header, Step, Transition, Turn } from "./wire.ts";
 
 /** Trace is a trace that was read. */
 export interface Trace {
   header: Header;
   steps: Step[];
+  /** When each process took the conversation up, in milliseconds since its start: the first at 0, or later where what came before is not in the trace. */
+  legs: number[];
   /** Set when the last line is cut off: what a crash leaves behind. */
   cutOff: boolean;
 }
@@ -36,6 +39,8 @@ export function parseTrace(text: string): Trace {
   const lines = text.split("\n");
   let header: Header | undefined;
   const steps: Step[] = [];
+  const legs: number[] = [];
+  let base = NaN; // wall clock at 0
   let cutOff = false;
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!.trim();
@@ -52,20 +57,32 @@ export function parseTrace(text: string): Trace {
       }
       throw new TraceError(number, "json", "not JSON");
     }
-    if (!header) {
-      header = parseHeader(value, number);
+    // Another header: from there on another process goes on with the conversation.
+    if (!header || (isFields(value) && value.format === "hocket trace")) {
+      const next = parseHeader(value, number);
+      const snapshot = (value as Fields).restored;
+      const started = Date.parse(next.started);
+      if (!header) {
+        base = (snapshot === undefined ? undefined : began(snapshot)) ?? started;
+        if (base < started) next.started = new Date(base).toISOString();
+      }
+      header ??= next;
+      const leg = Math.max(steps.at(-1)?.at ?? 0, Number.isFinite(started - base) ? started - base : 0);
+      legs.push(leg);
+      if (snapshot !== undefined) steps.push(restoredStep(snapshot, leg, base));
       continue;
     }
     // What the turn controller saw on a frame (--trace-features) is no step.
     if (isFields(value) && "timestamp_ms" in value) continue;
     const step = parseStep(value);
     if (!step) throw new TraceError(number, "step", "no step: expected at, event, in, state, transitions and effects");
+    step.at += legs.at(-1)!;
     const last = steps[steps.length - 1];
     if (last && step.at < last.at) throw new TraceError(number, "step", `time goes back from ${last.at} to ${step.at}`);
     steps.push(step);
   }
   if (!header) throw new TraceError(1, "empty", "the trace is empty");
-  return { header, steps, cutOff };
+  return { header, steps, legs, cutOff };
 }
 
 function parseHeader(value: unknown, line: number): Header {

@@ -2,6 +2,8 @@
 // lines of a trace, the server's answers. Fields are those of the control API
 // and of package journal; what the panel does not read is left out.
 
+import type { Restored } from "./restored.ts";
+
 /** Message is one message of a conversation's event stream. */
 export interface Message {
   type: string;
@@ -90,6 +92,8 @@ export interface Step {
   turns?: Turn[];
   late?: boolean;
   deferred?: boolean;
+  /** Set in the step that stands for a conversation being taken up by another process. */
+  restored?: Restored;
 }
 
 /** Header is the first line of a trace. */
@@ -137,4 +141,26 @@ export interface Command {
   text?: string;
   pressed?: boolean;
   reason?: string;
+}
+
+/** Stored is an entry of GET /v1/stored. */
+export interface Stored {
+  id: string;
+  agent?: string;
+  transport?: string;
+  ended: boolean;
+  turns: number;
+  started?: string;
+  saved: string;
+  /** Its trace is kept too. */
+  trace: boolean;
+  /** The server holds it now. */
+  live: boolean;
+  /** Why it cannot be read. */
+  error?: string;
+}
+
+/** StoredDetails is the answer of GET /v1/stored/{id}. */
+export interface StoredDetails extends Stored {
+  lines: { turn: number; role: string; name?: string; text: string; interrupted?: boolean; failed?: boolean }[];
 }

@@ -9,10 +9,12 @@ export const maxFile = 256 << 20;
 export class FileSource implements Source {
   readonly kind = "file";
   readonly name: string;
+  readonly file: string;
   private readonly text: string;
 
-  constructor(name: string, text: string) {
+  constructor(name: string, text: string, file = name) {
     this.name = name;
+    this.file = file;
     this.text = text;
   }
 

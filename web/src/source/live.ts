@@ -1,24 +1,87 @@
-// A live conversation of a server. The stream is taken up again where it broke
-// off; what the server's buffer no longer holds is read from the trace.
+// A live conversation of a server. The stream is taken up again where it broke off;
+// where the server has lost the conversation, whoever holds it may take that up too.
 
-import { parseStep, parseTrace } from "../model/trace.ts";
-import type { Command, Message, Step } from "../model/wire.ts";
+import type { Command } from "../model/wire.ts";
+import { CountsAnew, Follower } from "./follower.ts";
 import { ApiError, type Server } from "./server.ts";
 import { problemOf, type Feed, type Source } from "./source.ts";
 
-/** Waits between tries to take the stream up again, in milliseconds. */
-const waits = [250, 500, 1000, 2000, 4000];
+/** Patience is how a line that is lost is waited for, in milliseconds. */
+export interface Patience {
+  /** Waits between tries; the last one is repeated (seed 001, section 6). */
+  waits: readonly number[];
+  /** For so long it is tried without being asked: as long as a server keeps a conversation (server.resume). */
+  window: number;
+}
+
+const patience: Patience = { waits: [1000, 3000, 10_000], window: 5 * 60_000 };
+
+/** passes reports whether a refusal may be over by itself: nobody answered, too much at once, a server that begins or ends. */
+export const passes = (err: unknown) => !(err instanceof ApiError) || err.status === 0 || err.status === 429 || err.status >= 500;
+
+/** Waiting waits between tries, and knows when it has been long enough. */
+export class Waiting {
+  private readonly p: Patience;
+  private tries = 0;
+  private since: number | undefined;
+
+  constructor(p: Patience = patience) {
+    this.p = p;
+  }
+
+  /** over: the line is there again. */
+  over(): void {
+    this.tries = 0;
+    this.since = undefined;
+  }
+
+  /** next is how long to wait now, at least as long as the server asks for; undefined when it has been tried long enough. */
+  next(err: unknown): number | undefined {
+    this.since ??= Date.now();
+    if (Date.now() - this.since > this.p.window) return undefined;
+    const own = this.p.waits[Math.min(this.tries++, this.p.waits.length - 1)]!;
+    return Math.max(own, err instanceof ApiError ? (err.retryAfter ?? 0) : 0);
+  }
+}
+
+/** pause waits; undefined: until it is woken. The network coming back ends it, and so does wake. */
+export function pause(ms: number | undefined, signal?: AbortSignal, wake?: (end: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = ms === undefined ? undefined : setTimeout(done, ms);
+    globalThis.addEventListener?.("online", done, { once: true });
+    signal?.addEventListener("abort", done, { once: true });
+    wake?.(done);
+    function done() {
+      clearTimeout(timer);
+      globalThis.removeEventListener?.("online", done);
+      resolve();
+    }
+  });
+}
+
+/** Options of a live source. */
+export interface LiveOptions {
+  /**
+   * again takes the conversation up where the server does not have it any more. It
+   * throws what the server answers. Without it, such a conversation has failed.
+   */
+  again?: () => Promise<void>;
+  patience?: Patience;
+}
 
 export class LiveSource implements Source {
   readonly kind = "live";
   readonly name: string;
   readonly id: string;
   private readonly server: Server;
+  private readonly o: LiveOptions;
+  private wake: () => void = () => undefined;
 
-  constructor(server: Server, id: string, name: string) {
+  constructor(server: Server, id: string, name: string, o: LiveOptions = {}) {
     this.server = server;
     this.id = id;
     this.name = name;
+    this.o = o;
   }
 
   start(feed: Feed): () => void {
@@ -35,110 +98,68 @@ export class LiveSource implements Source {
     return this.server.trace(this.id);
   }
 
+  /** retry tries at once what is waited for. */
+  retry(): void {
+    this.wake();
+  }
+
   private async run(feed: Feed, signal: AbortSignal): Promise<void> {
     const follower = new Follower(this.server, this.id, feed);
+    const waiting = new Waiting(this.o.patience);
     feed.status("connecting");
-    for (let failures = 0; !signal.aborted; ) {
+    while (!signal.aborted) {
+      let err: unknown;
       try {
-        for await (const m of this.server.events(this.id, follower.next, signal)) {
-          failures = 0;
-          if (m.type === "open") feed.status("open");
-          else await follower.take(m);
+        await this.follow(follower, feed, waiting, signal);
+        if (follower.over) return feed.status("ended");
+        // The server had no more to say, and the conversation was not over: it ended there, not here.
+        if (follower.closed) {
+          await this.again(follower);
+          if (follower.closed) return feed.status("ended");
+          continue;
         }
-        if (follower.ended) return feed.status("ended");
-      } catch (err) {
+      } catch (e) {
+        err = e;
         if (signal.aborted) return;
-        if (err instanceof ApiError && err.status >= 400 && err.status < 500) {
-          return feed.status(follower.ended ? "ended" : "failed", problemOf(err));
+        if (e instanceof CountsAnew) continue;
+        if (!passes(e)) {
+          if (follower.over || follower.closed) return feed.status("ended");
+          return feed.status("failed", problemOf(e));
         }
       }
       if (signal.aborted) return;
-      feed.status("lost");
-      await pause(waits[Math.min(failures++, waits.length - 1)]!, signal);
+      const wait = waiting.next(err);
+      feed.status("lost", err === undefined ? undefined : problemOf(err), wait === undefined ? undefined : Date.now() + wait);
+      await pause(wait, signal, (end) => (this.wake = end));
+      if (wait === undefined) waiting.over();
     }
   }
-}
 
-/** Follower keeps the place in the stream of one conversation. */
-class Follower {
-  /** The number of the next message; they are counted from 1. */
-  next = 1;
-  ended = false;
-  private readonly server: Server;
-  private readonly id: string;
-  private readonly feed: Feed;
-  /** The last step of a trace that was read into a gap: steps up to it are known. */
-  private known?: Step;
-
-  constructor(server: Server, id: string, feed: Feed) {
-    this.server = server;
-    this.id = id;
-    this.feed = feed;
-  }
-
-  async take(m: Message): Promise<void> {
-    // Neither has a number of its own.
-    if (m.type === "gap") return this.fill();
-    if (m.type === "end") {
-      this.ended = true;
-      return;
-    }
-    if (m.seq !== undefined) {
-      if (m.seq < this.next) {
-        // The server was started again and counts anew: all of it comes again.
-        this.next = 1;
-        this.known = undefined;
-        this.feed.reset();
-        throw new Error("the stream counts anew");
-      }
-      this.next = m.seq + 1;
-    }
-    if (m.type === "step") {
-      const step = parseStep(m.payload);
-      if (!step || this.isKnown(step)) return;
-      if (step.event === "session.ended") this.ended = true;
-      this.feed.message({ ...m, at: step.at, payload: step as unknown as Record<string, unknown> });
-      return;
-    }
-    if (m.type === "agentvoice.state" && m.payload.state === "terminating") this.ended = true;
-    this.feed.message(m);
-  }
-
-  /** fill reads what a gap has swallowed from the trace. */
-  private async fill(): Promise<void> {
+  /** follow reads the stream to its end, once the conversation is there. */
+  private async follow(follower: Follower, feed: Feed, waiting: Waiting, signal: AbortSignal): Promise<void> {
     try {
-      const trace = parseTrace(await this.server.trace(this.id));
-      this.feed.reset();
-      this.feed.past(trace.header, trace.steps);
-      this.known = trace.steps.at(-1);
-    } catch {
-      // A conversation that is not recorded has no trace; it goes on without.
+      await this.read(follower, feed, waiting, signal);
+    } catch (err) {
+      if (!(err instanceof ApiError) || err.status !== 404 || follower.over || !this.o.again) throw err;
+      await this.again(follower);
+      await this.read(follower, feed, waiting, signal);
     }
   }
 
-  /** isKnown reports whether the trace already had a step that the stream brings. */
-  private isKnown(step: Step): boolean {
-    const last = this.known;
-    if (!last) return false;
-    if (step.at > last.at) {
-      this.known = undefined;
-      return false;
-    }
-    if (JSON.stringify(step) === JSON.stringify(last)) this.known = undefined;
-    return true;
+  private async again(follower: Follower): Promise<void> {
+    if (!this.o.again) return;
+    await this.o.again();
+    follower.restart();
   }
-}
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    // Back on the line: no need to wait any longer.
-    globalThis.addEventListener?.("online", done, { once: true });
-    signal.addEventListener("abort", done, { once: true });
-    function done() {
-      clearTimeout(timer);
-      globalThis.removeEventListener?.("online", done);
-      resolve();
+  private async read(follower: Follower, feed: Feed, waiting: Waiting, signal: AbortSignal): Promise<void> {
+    for await (const m of this.server.events(this.id, follower.next, signal)) {
+      if (m.type === "open") {
+        feed.status("open");
+        continue;
+      }
+      waiting.over();
+      await follower.take(m);
     }
-  });
+  }
 }

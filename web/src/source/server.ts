@@ -1,16 +1,19 @@
 // The server's control API.
 
-import type { Agent, Command, Listed, Message } from "../model/wire.ts";
+import type { Agent, Command, Listed, Message, Stored, StoredDetails } from "../model/wire.ts";
 import { sentEvents } from "./sse.ts";
 
 /** ApiError is an answer that is no success, or none at all (code "offline"). */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  constructor(status: number, code: string, message: string) {
+  /** How long the server asks to wait (Retry-After), in milliseconds. */
+  readonly retryAfter?: number;
+  constructor(status: number, code: string, message: string, retryAfter?: number) {
     super(message);
     this.status = status;
     this.code = code;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -44,7 +47,7 @@ export class Server {
   }
 
   /** begin starts a conversation, or with a resume token takes one up again. */
-  begin(body: { agent: string; transport: "webrtc" | "text"; sdp?: string; resume?: string }): Promise<Started> {
+  begin(body: { agent: string; transport: "webrtc" | "text"; sdp?: string; caller?: string; resume?: string }): Promise<Started> {
     return this.json("POST", "/v1/conversations", body) as Promise<unknown> as Promise<Started>;
   }
 
@@ -59,6 +62,27 @@ export class Server {
 
   async trace(id: string): Promise<string> {
     return (await this.fetch("GET", `${at(id)}/trace`)).text();
+  }
+
+  /** stored are conversations that are kept: the last, or those that were saved before (next of an earlier answer). */
+  stored(before?: string): Promise<{ conversations: Stored[]; next?: string }> {
+    const query = before === undefined ? "" : `?before=${encodeURIComponent(before)}`;
+    return this.json("GET", `/v1/stored${query}`).then((v) => ({
+      conversations: (v.conversations as Stored[] | undefined) ?? [],
+      next: v.next as string | undefined,
+    }));
+  }
+
+  storedOne(id: string): Promise<StoredDetails> {
+    return this.json("GET", kept(id)).then((v) => ({ lines: [], ...v }) as unknown as StoredDetails);
+  }
+
+  async storedTrace(id: string): Promise<string> {
+    return (await this.fetch("GET", `${kept(id)}/trace`)).text();
+  }
+
+  async deleteStored(id: string): Promise<void> {
+    await this.json("DELETE", kept(id));
   }
 
   /**
@@ -133,6 +157,8 @@ export class Server {
   }
 }
 
+const kept = (id: string) => `/v1/stored/${encodeURIComponent(id)}`;
+
 const at = (id: string) => `/v1/conversations/${encodeURIComponent(id)}`;
 
 async function errorOf(res: Response): Promise<ApiError> {
@@ -146,5 +172,12 @@ async function errorOf(res: Response): Promise<ApiError> {
     // The status says enough.
   }
   if (res.status === 401) code = "unauthorized";
-  return new ApiError(res.status, code, message);
+  return new ApiError(res.status, code, message, wait(res.headers.get("Retry-After")));
+}
+
+/** wait reads a Retry-After: seconds, or a date (RFC 9110, 10.2.3). */
+function wait(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), 60_000) : undefined;
 }

@@ -46,15 +46,16 @@ function draw(el: HTMLCanvasElement, levels: Levels | undefined, still: boolean)
     ctx.clearRect(0, 0, width, height);
     const style = getComputedStyle(el);
     const middle = height / 2;
-    ctx.fillStyle = style.getPropertyValue("--line");
+    // The colours of the theme, resolved: custom properties are not.
+    ctx.fillStyle = style.color;
     ctx.fillRect(0, middle - 0.5, width, 1);
     const count = Math.floor(width / (bar + gap));
     const shown = still ? Array.from({ length: count }, () => bars.at(-1) ?? peak) : bars.slice(-count);
     const x0 = width - shown.length * (bar + gap);
     for (const [i, b] of shown.entries()) {
       const x = x0 + i * (bar + gap);
-      stroke(ctx, style.getPropertyValue("--user"), x, middle - 2, -b.user * (middle - 6));
-      stroke(ctx, style.getPropertyValue("--agent"), x, middle + 2, b.agent * (middle - 6));
+      stroke(ctx, style.fill, x, middle - 2, -b.user * (middle - 6));
+      stroke(ctx, style.stroke, x, middle + 2, b.agent * (middle - 6));
     }
   };
   const tick = (now: number) => {

@@ -1,20 +1,23 @@
 // The Inspect view: conversations on one side, the one that was chosen on the other.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import type { ConversationStore } from "../conversation.ts";
 import { toneOfPhase } from "../model/phases.ts";
 import { problemOf, type Problem } from "../source/source.ts";
 import { useWords } from "../words/words.ts";
+import { useClock } from "./clock.ts";
 import { Conversations } from "./conversations.tsx";
 import { Detail } from "./detail.tsx";
 import { EventList } from "./events.tsx";
 import { Download } from "./icons.tsx";
 import { LatencyChart } from "./latency.tsx";
 import { MetricCards } from "./metrics.tsx";
+import { Line } from "./line.tsx";
 import { Banner, problemText } from "./notices.tsx";
 import { Statechart } from "./statechart.tsx";
 import { Stepper } from "./stepper.tsx";
+import { resultsOf } from "./tasks.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Transcript } from "./transcript.tsx";
 import { Transitions } from "./transitions.tsx";
@@ -72,7 +75,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
             {frame.shown.lines.length === 0 ? (
               <p class="muted card-empty">{t("talk.emptyHost")}</p>
             ) : (
-              <Transcript lines={frame.shown.lines} agent={t("talk.agent")} lang={lang} />
+              <Transcript lines={frame.shown.lines} agent={t("talk.agent")} lang={lang} results={resultsOf(frame.shown.tasks)} />
             )}
           </section>
           <Transitions recording={recording} index={frame.index} onPick={pick} />
@@ -91,7 +94,7 @@ function Head({ store, title }: { store: ConversationStore; title: string }) {
   const download = async () => {
     setProblem(undefined);
     try {
-      save(await store.source.trace!(), store.source.kind === "file" ? store.source.name : `${store.source.name}.jsonl`);
+      save(await store.source.trace!(), store.source.file ?? `${store.source.name}.jsonl`);
     } catch (err) {
       setProblem(problemOf(err));
     }
@@ -138,7 +141,7 @@ function Trouble({ store }: { store: ConversationStore }) {
       </Banner>
     );
   }
-  if (store.connection.value === "lost") return <Banner level="warning">{t("feed.lost")}</Banner>;
+  if (store.connection.value === "lost" || store.now.value.behind) return <Line store={store} />;
   store.version.value;
   if (store.recording.steps.length === 0 && store.connection.value === "open" && store.now.value.lines.length > 0) {
     return <Banner level="info">{t("inspect.noSteps")}</Banner>;
@@ -187,15 +190,4 @@ function Now({ store }: { store: ConversationStore }) {
       </div>
     </dl>
   );
-}
-
-/** useClock is the wall clock, a few times a second while it runs. */
-function useClock(runs: boolean): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    if (!runs) return;
-    const timer = setInterval(() => setNow(Date.now()), 250);
-    return () => clearInterval(timer);
-  }, [runs]);
-  return now;
 }

@@ -58,6 +58,8 @@ interface NoticesProps {
   notices: readonly Notice[];
   /** Whether somebody works at something long; only then is it told how that goes on. */
   working: boolean;
+  /** A fault goes on; what was told of one that is over passes like the rest. */
+  faulted: boolean;
   lang?: string;
 }
 
@@ -65,14 +67,14 @@ interface NoticesProps {
 const passing = 12_000;
 
 /** Notices shows the latest message of the conversation until it has passed or is dismissed. */
-export function Notices({ notices, working, lang }: NoticesProps) {
+export function Notices({ notices, working, faulted, lang }: NoticesProps) {
   const [seen, setSeen] = useState(0);
   const last = notices.findLast((n) => working || !isCue(n.code));
   useEffect(() => {
-    if (!last || last.level === "error" || isCue(last.code)) return;
+    if (!last || faulted || isCue(last.code) || (last.level === "error" && !last.code.startsWith("fault."))) return;
     const timer = setTimeout(() => setSeen(last.key), passing);
     return () => clearTimeout(timer);
-  }, [last?.key]);
+  }, [last?.key, faulted]);
   if (!last || last.key <= seen) return null;
   return (
     <Banner level={last.level} lang={lang} onClose={() => setSeen(last.key)}>

@@ -1,12 +1,13 @@
 // The whole panel: its head, and one of the two views.
 
 import { useEffect, useMemo } from "preact/hooks";
-import type { App, Language, Theme } from "../app.ts";
+import { routes, type App, type Language, type Theme } from "../app.ts";
 import { set } from "../kept.ts";
 import { Words, useWords, wordsOf } from "../words/words.ts";
 import { Appearance, Mark } from "./icons.tsx";
 import { Inspect } from "./inspect.tsx";
 import { KeyDialog } from "./keydialog.tsx";
+import { Past } from "./past.tsx";
 import { Talk } from "./talk.tsx";
 
 /** Panel renders an app. */
@@ -22,7 +23,7 @@ export function Panel({ app }: { app: App }) {
         {t("app.skip")}
       </a>
       <Head app={app} />
-      {route === "talk" ? <Talk app={app} /> : <Inspect app={app} />}
+      {route === "talk" ? <Talk app={app} /> : route === "past" && !app.host ? <Past app={app} /> : <Inspect app={app} />}
       <KeyDialog app={app} />
     </Words.Provider>
   );
@@ -43,7 +44,7 @@ function Head({ app }: { app: App }) {
         <span>hocket</span>
       </span>
       <nav class="tabs" aria-label={t("nav.main")}>
-        {(["talk", "inspect"] as const).map((r) => (
+        {routes.filter((r) => r !== "past" || !app.host).map((r) => (
           <a key={r} href={`#${r}`} aria-current={app.route.value === r ? "page" : undefined}>
             {t(`nav.${r}`)}
           </a>

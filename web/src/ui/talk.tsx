@@ -10,8 +10,10 @@ import { useWords, type Key } from "../words/words.ts";
 import { Duet, type Levels } from "./duet.tsx";
 import { Again, Close, Hand, Keyboard, Score, Send } from "./icons.tsx";
 import { Level } from "./level.tsx";
+import { Line } from "./line.tsx";
 import { Banner, Notices, problemText, ServerProblem } from "./notices.tsx";
 import { StateLabel } from "./state.tsx";
+import { resultsOf, TaskCards, waited } from "./tasks.tsx";
 import { HoldButton, TalkButton } from "./talkbutton.tsx";
 import { Transcript } from "./transcript.tsx";
 import { engineWords } from "../words/catalog.ts";
@@ -22,6 +24,7 @@ export function Talk({ app }: { app: App }) {
   const session = app.session;
   const store = app.host ?? session.store.value;
   const shown = store?.now.value ?? nothing;
+  const lost = store?.connection.value === "lost";
   const active = app.host ? true : session.active.value;
   const agents = app.agents.value;
   const agent = agents?.find((a) => a.name === app.agent.value);
@@ -44,21 +47,22 @@ export function Talk({ app }: { app: App }) {
     <main id="content" class="talk" tabIndex={-1}>
       <h1 class="visually-hidden">{t("talk.title")}</h1>
       <div class="stage">
-        <StateLabel shown={active ? shown : nothing} idle={engineWords(lang ?? t.language)("state.idle")} lang={lang} />
+        <StateLabel shown={!active ? nothing : lost ? { ...shown, state: "suspended", label: t("feed.state") } : shown} idle={engineWords(lang ?? t.language)("state.idle")} lang={lost ? undefined : lang} />
         {!app.host && <AgentChoice app={app} disabled={active} />}
         {call ? <Duet levels={levels} muted={session.pushToTalk.value && !session.pressed.value} /> : null}
       </div>
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
-      <Notices notices={shown.notices} working={shown.state === "waitingForCopilot"} lang={lang} />
+      <Notices notices={shown.notices} working={shown.state === "waitingForCopilot" && waited(shown.tasks).length === 0} faulted={shown.state === "faulted"} lang={lang} />
       {store && shown.lines.length > 0 ? (
-        <Transcript lines={shown.lines} agent={agent?.title ?? store.source.name ?? ""} lang={lang} aloud={text} />
+        <Transcript lines={shown.lines} agent={agent?.title ?? store.source.name ?? ""} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} />
       ) : (
         <Empty app={app} active={active} voice={voice} />
       )}
+      {store && <TaskCards store={store} lang={lang} onCancel={() => session.send({ type: "cancel" }, store)} />}
       <div class="dock">
         {active && (
           <Compose onSend={(words) => (store === app.host ? host(app, words) : session.send({ type: "send_text", text: words }))}>
-            <Action state={shown.state} onCommand={(type) => void store?.command({ type }).catch((err) => (session.problem.value = problemOf(err)))} />
+            <Action state={waited(shown.tasks).length > 0 && shown.state !== "speaking" ? "" : shown.state} onCommand={(type) => void store?.command({ type }).catch((err) => (session.problem.value = problemOf(err)))} />
           </Compose>
         )}
         {!app.host && (
@@ -166,11 +170,12 @@ function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAg
   const session = app.session;
   const problem = session.problem.value;
   const store = session.store.value;
+  const lost = store?.connection.value === "lost";
   const microphone = problem?.code.startsWith("mic_");
   const voiceless = microphone || problem?.code === "no_webrtc" || problem?.code === "no_speech";
   return (
     <>
-      <ServerProblem app={app} />
+      {!(lost && session.active.value) && <ServerProblem app={app} />}
       {problem && (
         <Banner
           level={problem.code === "resume_gone" ? "info" : "error"}
@@ -192,9 +197,9 @@ function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAg
           {problemText(t, problem)}
         </Banner>
       )}
-      {session.active.value && store?.connection.value === "lost" && <Banner level="warning">{t("feed.lost")}</Banner>}
-      {session.call.value && session.link.value === "shaky" && <Banner level="warning">{t("link.shaky")}</Banner>}
-      {session.call.value && session.link.value === "lost" && <Banner level="warning">{t("link.lost")}</Banner>}
+      {store && session.active.value && <Line store={store} />}
+      {!lost && session.call.value && session.link.value === "shaky" && <Banner level="warning">{t("link.shaky")}</Banner>}
+      {!lost && session.call.value && session.link.value === "lost" && <Banner level="warning">{t("link.lost")}</Banner>}
     </>
   );
 }

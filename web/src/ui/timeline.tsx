@@ -2,7 +2,7 @@
 // every transition. A picture of what the lists hold as text.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { laneNames, type Span } from "../model/lanes.ts";
+import { laneNames, rowsOf, type Span } from "../model/lanes.ts";
 import { toneOfPhase } from "../model/phases.ts";
 import type { Recording } from "../model/recording.ts";
 import { useWords, type T } from "../words/words.ts";
@@ -20,6 +20,9 @@ interface Props {
 /** Pixels for a second, from all of a long call to the syllables of a word. */
 const minScale = 2;
 const maxScale = 400;
+
+/** A row of a lane, in pixels, as in timeline.css. */
+const laneHeight = 28;
 
 /** Timeline draws a recording. */
 export function Timeline({ recording, version, at: lookedAt, follow, onPick }: Props) {
@@ -40,7 +43,7 @@ export function Timeline({ recording, version, at: lookedAt, follow, onPick }: P
       el.scrollLeft = px(at) - el.clientWidth / 2;
     }
   }, [at, follow, scale, version, width]);
-  const lanes = useMemo(() => byLane(recording.spans), [version, recording]);
+  const lanes = useMemo(() => byLane(recording), [version, recording]);
   const sight = useSight(box, scale, width);
   const pick = (e: MouseEvent) => {
     const el = box.current;
@@ -72,7 +75,9 @@ export function Timeline({ recording, version, at: lookedAt, follow, onPick }: P
             <span class="ruler-name" />
             <span>{t("lane.phase")}</span>
             {laneNames.map((l) => (
-              <span key={l}>{t(`lane.${l}`)}</span>
+              <span key={l} style={{ gridRow: `span ${lanes.get(l)!.rows}` }}>
+                {t(`lane.${l}`)}
+              </span>
             ))}
           </div>
           <div
@@ -87,11 +92,11 @@ export function Timeline({ recording, version, at: lookedAt, follow, onPick }: P
               <Ruler sight={sight} seconds={seconds} scale={scale} />
               <Phases sight={sight} recording={recording} px={px} t={t} />
               {laneNames.map((l) => (
-                <div key={l} class="lane" data-lane={l}>
-                  {(lanes.get(l) ?? [])
-                    .filter((s) => s.start <= sight.to && (s.end ?? recording.end) >= sight.from)
-                    .map((s) => (
-                      <Bar key={s.key} span={s} px={px} end={recording.end} t={t} />
+                <div key={l} class="lane" data-lane={l} style={{ height: `${lanes.get(l)!.rows * laneHeight}px` }}>
+                  {[...lanes.get(l)!.row]
+                    .filter(([s]) => s.start <= sight.to && (s.end ?? recording.end) >= sight.from)
+                    .map(([s, row]) => (
+                      <Bar key={s.key} span={s} row={row} px={px} end={recording.end} t={t} />
                     ))}
                 </div>
               ))}
@@ -104,7 +109,7 @@ export function Timeline({ recording, version, at: lookedAt, follow, onPick }: P
   );
 }
 
-function Bar({ span, px, end, t }: { span: Span; px: (ms: number) => number; end: number; t: T }) {
+function Bar({ span, row, px, end, t }: { span: Span; row: number; px: (ms: number) => number; end: number; t: T }) {
   const to = span.end ?? end;
   const width = Math.max(2, px(to - span.start));
   const title = [span.label, span.detail, t.span(to - span.start), t.clock(span.start)].filter(Boolean).join(" · ");
@@ -114,7 +119,7 @@ function Bar({ span, px, end, t }: { span: Span; px: (ms: number) => number; end
       data-lane={span.lane}
       data-outcome={span.outcome ?? "open"}
       title={title}
-      style={{ left: `${px(span.start)}px`, width: `${width}px` }}
+      style={{ left: `${px(span.start)}px`, width: `${width}px`, top: `${row * laneHeight + 4}px` }}
     >
       {width > 24 && <span>{span.label}</span>}
       {span.marks
@@ -184,14 +189,9 @@ function Ruler({ sight, seconds, scale }: { sight: Sight; seconds: number; scale
   );
 }
 
-function byLane(spans: readonly Span[]): Map<string, Span[]> {
-  const lanes = new Map<string, Span[]>();
-  for (const s of spans) {
-    const list = lanes.get(s.lane);
-    if (list) list.push(s);
-    else lanes.set(s.lane, [s]);
-  }
-  return lanes;
+/** byLane are the spans of each lane, in rows: tools and tasks run side by side. */
+function byLane(recording: Recording): Map<string, ReturnType<typeof rowsOf>> {
+  return new Map(laneNames.map((l) => [l, rowsOf(recording.spans.filter((s) => s.lane === l), recording.end)]));
 }
 
 /** stepAt is the last step at or before a time, the first one before all. */

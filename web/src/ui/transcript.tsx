@@ -2,7 +2,7 @@
 
 import { memo } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { tail } from "../model/derive.ts";
+import { tail } from "../model/text.ts";
 import type { Line } from "../model/talk.ts";
 import { useWords } from "../words/words.ts";
 
@@ -12,17 +12,23 @@ interface Props {
   lang?: string;
   /** New lines are read out: there is no voice that says them. */
   aloud?: boolean;
+  /** By turn, whose results it tells: of work that nobody waited for any more. */
+  results?: ReadonlyMap<number, string>;
+  /** Lines of the person's that wait for their turn. */
+  waiting?: readonly string[];
+  /** The line that is in sight first; without it the last ones are followed. */
+  from?: number;
 }
 
 /** Transcript follows the latest words unless its reader has scrolled away. */
-export function Transcript({ lines, agent, lang, aloud = false }: Props) {
+export function Transcript({ lines, agent, lang, aloud = false, results, waiting, from }: Props) {
   const t = useWords();
   const box = useRef<HTMLDivElement>(null);
-  const [follows, setFollows] = useState(true);
+  const [follows, setFollows] = useState(from === undefined);
   useEffect(() => {
     const el = box.current;
     if (el && follows) el.scrollTop = el.scrollHeight;
-  }, [lines, follows]);
+  }, [lines, waiting?.length, follows]);
   // What appears around it (a message, a button) takes no words out of sight.
   useEffect(() => {
     const el = box.current;
@@ -33,18 +39,29 @@ export function Transcript({ lines, agent, lang, aloud = false }: Props) {
   }, [follows]);
   const onScroll = () => {
     const el = box.current;
-    if (el) setFollows(el.scrollHeight - el.scrollTop - el.clientHeight < 48);
+    if (el && from === undefined) setFollows(el.scrollHeight - el.scrollTop - el.clientHeight < 48);
   };
   return (
     <div class="transcript-frame">
       <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="group" aria-label={t("talk.transcript")}>
         <ol class="lines">
           {lines.map((l) => (
-            <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} />
+            <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} result={l.role === "agent" ? results?.get(l.turn) : undefined} />
+          ))}
+          {waiting?.map((text, i) => (
+            <li key={`waiting-${i}`} class="line line-user">
+              <div class="line-head">
+                <span class="line-who">{t("talk.you")}</span>
+                <span class="tag">{t("talk.waits")}</span>
+              </div>
+              <p class="line-text">
+                <span class="partial">{text}</span>
+              </p>
+            </li>
           ))}
         </ol>
       </div>
-      {!follows && (
+      {!follows && from === undefined && (
         <button type="button" class="to-end" onClick={() => setFollows(true)}>
           {t("talk.toTheEnd")}
         </button>
@@ -64,13 +81,14 @@ function Aloud({ lines, lang }: { lines: readonly Line[]; lang?: string }) {
   );
 }
 
-const Said = memo(function Said({ line, who, lang }: { line: Line; who: string; lang?: string }) {
+const Said = memo(function Said({ line, who, lang, result }: { line: Line; who: string; lang?: string; result?: string }) {
   const t = useWords();
   return (
     <li class={`line line-${line.role}`} data-outcome={line.outcome} data-turn={line.turn}>
       <div class="line-head">
         <span class="line-who">{who}</span>
-        <time class="line-at">{t.clock(line.at).replace(/\.\d+$/, "")}</time>
+        {Number.isFinite(line.at) && <time class="line-at">{t.clock(line.at).replace(/\.\d+$/, "")}</time>}
+        {result && <span class="tag tag-result">{t("task.result", { name: result })}</span>}
         {line.outcome === "interrupted" && <span class="tag">{t("talk.interrupted")}</span>}
         {line.outcome === "failed" && <span class="tag tag-fault">{t("talk.failed")}</span>}
       </div>

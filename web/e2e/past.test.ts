@@ -1,0 +1,102 @@
+// The Past view, against a stand-in for the server and against the program.
+
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { engineWords } from "../src/words/catalog.ts";
+import { dist, executable, launch, web } from "./browser.ts";
+import { Fake } from "./fake.ts";
+import { open } from "./page.ts";
+import { shelf } from "./stored.ts";
+
+const skip = executable() ? false : "there is no Chromium on this machine";
+let browser: Browser;
+
+before(async () => {
+  if (!skip) browser = await launch();
+});
+after(() => browser?.close());
+
+async function panel(t: TestContext, stored = true): Promise<{ page: Page; fake: Fake }> {
+  const fake = new Fake({
+    dist, trace: `${web}test/fixtures/flights.jsonl`, words: engineWords("en"), speed: 20, stored: stored ? shelf() : undefined,
+  });
+  const tab = await open(browser, await fake.listen());
+  tab.allow.push(/404/);
+  t.after(async () => {
+    await tab.close();
+    await fake.close();
+  });
+  await tab.page.getByRole("link", { name: "Past" }).click();
+  return { page: tab.page, fake };
+}
+
+const names = (page: Page) => page.locator(".conversation-meta").allInnerTexts();
+
+test("what is kept is listed, page by page, and read", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.locator(".conversation").nth(2).waitFor();
+  assert.equal(await page.locator(".conversation").count(), 3);
+  await page.getByRole("button", { name: "Show older ones" }).click();
+  await page.locator(".conversation").nth(4).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Show older ones" }).count(), 0);
+  const list = await names(page);
+  assert.deepEqual(list.map((l) => l.split("\n")[1]), ["over · 11 turns", "not ended · 4 turns", "unreadable", "live · 2 turns", "over · 1 turn"]);
+  await page.locator(".conversation").first().click();
+  await page.getByRole("heading", { name: "Hocket Airlines" }).waitFor();
+  assert.deepEqual(await page.locator(".line-text").allInnerTexts(), [
+    "Welcome to Hocket Airlines. What would you like to do?",
+    "Find me a quiet hotel in Lisbon",
+    "Let me look into that. I have found a hotel: Casa do Jardim, for 90 euros.",
+  ]);
+  await page.locator(".conversation").nth(2).click();
+  await page.getByText("the conversation is encrypted").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Step through it" }).isDisabled());
+  await page.locator(".conversation").nth(3).click();
+  assert.ok(await page.getByRole("button", { name: "Delete…" }).isDisabled(), "what goes on is not deleted");
+  await page.getByRole("link", { name: "Watch it" }).waitFor();
+});
+
+test("its trace is stepped through, of several processes too", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.locator(".conversation").nth(1).click();
+  await page.getByRole("button", { name: "Step through it" }).click();
+  await page.waitForSelector(".timeline");
+  assert.ok(page.url().endsWith("#inspect"));
+  await page.getByRole("button", { name: "Last step" }).click();
+  await page.locator(".line-agent").filter({ hasText: "Casa do Jardim" }).getByText("result: Find hotel").waitFor();
+  assert.equal(await page.locator(".bar[data-lane=delegated]").count(), 1, "the task in one piece");
+  await page.getByRole("button", { name: "Step back" }).click();
+});
+
+test("it is deleted after a question, with the keyboard alone", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  await page.locator(".conversation").first().focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Delete…" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Delete this conversation?" }).waitFor();
+  // What is nearest keeps it; so does Escape.
+  assert.equal(await page.evaluate(() => (document.activeElement as HTMLElement).innerText), "Keep it");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal(fake.options.stored!.length, 5);
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("The conversation was deleted.").waitFor({ state: "attached" });
+  assert.equal(fake.options.stored!.length, 4);
+  assert.equal(await page.locator(".conversation").count(), 2);
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), "H2", "the keyboard is at the list");
+});
+
+test("a server without a store says so", { skip }, async (t) => {
+  const { page } = await panel(t, false);
+  await page.getByText("This server keeps no conversations.").waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+});
