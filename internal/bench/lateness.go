@@ -56,6 +56,19 @@ func (p *punctual) restart() {
 	p.late, p.stalls = p.late[:0], 0
 }
 
+// Lateness is how late things were, in milliseconds.
+type Lateness struct {
+	P50 float64 `json:"lateness_p50_ms"`
+	P99 float64 `json:"lateness_p99_ms"`
+	Max float64 `json:"lateness_max_ms"`
+}
+
+// newLateness of durations, which it sorts.
+func newLateness(late []time.Duration) Lateness {
+	slices.Sort(late)
+	return Lateness{millis(quantile(late, 0.5)), millis(quantile(late, 0.99)), millis(quantile(late, 1))}
+}
+
 // quantile of sorted durations.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
@@ -64,7 +77,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
-// lateness is what all legs have noted, in order.
+// lateness is what all legs have noted.
 func lateness(calls []*call) (all []time.Duration, stalls int) {
 	for _, c := range calls {
 		c.leg.mu.Lock()
@@ -72,6 +85,5 @@ func lateness(calls []*call) (all []time.Duration, stalls int) {
 		stalls += c.leg.stalls
 		c.leg.mu.Unlock()
 	}
-	slices.Sort(all)
 	return all, stalls
 }

@@ -1,10 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,25 +49,25 @@ func (o WebRTCOptions) Validate() error {
 	return nil
 }
 
+// prepare fills the defaults in, and has all be said that will be.
+func (o *WebRTCOptions) prepare(ctx context.Context) (*canned, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o.Calls, o.Duration = cmp.Or(o.Calls, 60), cmp.Or(o.Duration, 20*time.Second)
+	return newCanned(ctx, o.Synthesizer, []string{greeting, answer, question})
+}
+
 // WebRTCReport is what was measured. The callers' share is in it: they send
 // packets that were encoded before, and decode nothing.
 type WebRTCReport struct {
-	Calls   int     `json:"calls"`
-	Seconds float64 `json:"seconds"`
-
-	CPU    float64 `json:"cpu_percent_per_call"` // of one core; 0 where the system does not tell
-	Memory float64 `json:"memory_kb_per_call"`   // heap and stacks
-	Frames int     `json:"frames"`               // that were sent
-	P50    float64 `json:"lateness_p50_ms"`      // of them, when they were out
-	P99    float64 `json:"lateness_p99_ms"`      //
-	Max    float64 `json:"lateness_max_ms"`      //
-	Stalls int     `json:"stalls"`               // frames more than 100 ms late
-	Heard  int     `json:"packets_heard"`        // by the callers
-	Turns  int     `json:"turns"`                // of both sides that ended
-	Lost   int     `json:"packets_lost"`         // of the callers'
-	Before int     `json:"goroutines_before"`    //
-	During int     `json:"goroutines_during"`    //
-	After  int     `json:"goroutines_after"`     //
+	Usage
+	Lateness     // of frames, when they were out
+	Frames   int `json:"frames"`        // that were sent
+	Stalls   int `json:"stalls"`        // frames more than 100 ms late
+	Heard    int `json:"packets_heard"` // by the callers
+	Turns    int `json:"turns"`         // of both sides that ended
+	Lost     int `json:"packets_lost"`  // of the callers'
 }
 
 // What is said. The agent's lines are the greeting and the answer.
@@ -95,16 +95,7 @@ type call struct {
 // WebRTC holds calls over the loopback interface and measures them. It returns
 // when all have ended.
 func WebRTC(ctx context.Context, o WebRTCOptions) (r WebRTCReport, err error) {
-	if err := o.Validate(); err != nil {
-		return r, err
-	}
-	if o.Calls == 0 {
-		o.Calls = 60
-	}
-	if o.Duration == 0 {
-		o.Duration = 20 * time.Second
-	}
-	voice, err := newCanned(ctx, o.Synthesizer, []string{greeting, answer, question})
+	voice, err := o.prepare(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -112,8 +103,7 @@ func WebRTC(ctx context.Context, o WebRTCOptions) (r WebRTCReport, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.Calls, r.Before = o.Calls, runtime.NumGoroutine()
-	before := memory()
+	r.open(o.Calls)
 	server, err := webrtc.NewServer(webrtc.Options{})
 	if err != nil {
 		return r, err
@@ -128,7 +118,7 @@ func WebRTC(ctx context.Context, o WebRTCOptions) (r WebRTCReport, err error) {
 			err = errors.Join(err, c.browser.Close())
 		}
 		err = errors.Join(err, server.Close())
-		r.After = goroutines(r.Before)
+		r.close()
 	}()
 	for i := range o.Calls {
 		c, err := newCall(ctx, server, o, voice, said, i)
@@ -138,34 +128,22 @@ func WebRTC(ctx context.Context, o WebRTCOptions) (r WebRTCReport, err error) {
 		calls = append(calls, c)
 		running.Go(func() { _ = c.session.Run(ctx) }) // it ends with ctx, and what it did is measured
 	}
-	err = r.measure(ctx, calls, o.Duration, before)
+	err = r.measure(ctx, calls, o.Duration)
 	return r, err
 }
 
 // measure waits and counts.
-func (r *WebRTCReport) measure(ctx context.Context, calls []*call, d time.Duration, before uint64) error {
-	if err := wait(ctx, warmUp); err != nil {
+func (r *WebRTCReport) measure(ctx context.Context, calls []*call, d time.Duration) error {
+	err := r.watch(ctx, d, func() {
+		for _, c := range calls {
+			c.leg.restart()
+		}
+	})
+	if err != nil {
 		return err
-	}
-	for _, c := range calls {
-		c.leg.restart()
-	}
-	began := time.Now()
-	cpu, known := cpuTime()
-	if err := wait(ctx, d); err != nil {
-		return err
-	}
-	elapsed := time.Since(began)
-	if after, _ := cpuTime(); known {
-		r.CPU = 100 * float64(after-cpu) / float64(elapsed) / float64(len(calls))
 	}
 	late, stalls := lateness(calls)
-	r.Seconds, r.Frames, r.Stalls = elapsed.Seconds(), len(late), stalls
-	r.P50, r.P99, r.Max = millis(quantile(late, 0.5)), millis(quantile(late, 0.99)), millis(quantile(late, 1))
-	r.During = runtime.NumGoroutine()
-	if used := memory(); used > before {
-		r.Memory = float64(used-before) / 1024 / float64(len(calls))
-	}
+	r.Frames, r.Stalls, r.Lateness = len(late), stalls, newLateness(late)
 	for i, c := range calls {
 		r.Heard += int(c.heard.Load())
 		r.Turns += int(c.turns.Load())
@@ -230,35 +208,4 @@ func (c *call) connect(ctx context.Context, server *webrtc.Server, o WebRTCOptio
 		}
 	})
 	return c.browser.Answer(ctx, sdp)
-}
-
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// memory is what the program holds: heap and stacks.
-func memory() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapInuse + m.StackInuse
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// goroutines is how many are left, once they are as few as before or time is up.
-func goroutines(before int) int {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(settled); time.Now().Before(end) && runtime.NumGoroutine() > before; {
-		<-tick.C
-	}
-	return runtime.NumGoroutine()
 }

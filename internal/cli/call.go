@@ -35,7 +35,7 @@ type callCmd struct {
 	JSON          bool   `name:"json" help:"Print the conversation as JSON lines."`
 	Realtime      bool   `help:"Hold the call at the pace of the clock."`
 	Today         string `placeholder:"DATE" help:"The date in virtual time (2026-12-31); today's if absent."`
-	Store         string `placeholder:"FILE" help:"Keep the state of the call in this file, so that it can go on if the program ends."`
+	Store         string `env:"HOCKET_STORE" placeholder:"STORE" help:"Keep the state of the call there, so that it can go on if the program ends: in a file, in postgres://..., or what $${NAME} holds."`
 	Resume        string `placeholder:"ID" help:"Go on with a conversation of the store."`
 }
 

@@ -20,7 +20,7 @@ type chatCmd struct {
 	Config string `placeholder:"FILE" help:"A config file."`
 	JSON   bool   `name:"json" help:"Print the dialogue's state as a JSON line after the greeting and after each line."`
 	Today  string `placeholder:"DATE" help:"The date of the conversation (2026-12-31); today's if absent."`
-	Store  string `placeholder:"FILE" help:"Keep the conversation in this file, so that it can go on if the program ends."`
+	Store  string `env:"HOCKET_STORE" placeholder:"STORE" help:"Keep the conversation there, so that it can go on if the program ends: in a file, in postgres://..., or what $${NAME} holds."`
 	Resume string `placeholder:"ID" help:"Go on with a conversation of the store."`
 }
 
@@ -53,7 +53,7 @@ func (c *chatCmd) Run(s *streams) (err error) {
 		begin = text.Resume
 	}
 	if c.Store != "" {
-		fmt.Fprintf(s.err, "note: the conversation is %s in %s\n", text.ID, c.Store)
+		fmt.Fprintf(s.err, "note: the conversation is %s in %s\n", text.ID, app.StoreName(c.Store))
 	}
 	reply, err := begin(ctx, clock())
 	if err != nil {

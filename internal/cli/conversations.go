@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -17,25 +18,30 @@ import (
 type conversationsCmd struct {
 	List   listCmd   `cmd:"" help:"The conversations that were saved last, the newest first."`
 	Show   showCmd   `cmd:"" help:"A conversation: what was said, and where it stands."`
-	Export exportCmd `cmd:"" help:"A conversation as JSON, with its whole state."`
+	Export exportCmd `cmd:"" help:"A conversation as JSON, with its whole state, and its trace."`
 	Delete deleteCmd `cmd:"" help:"Delete conversations."`
 }
 
 // storeFlags name a store.
 type storeFlags struct {
-	Store  string `required:"" placeholder:"FILE" help:"The store."`
+	Store  string `required:"" env:"HOCKET_STORE" placeholder:"STORE" help:"The store: a file, postgres://..., or $${NAME} for a variable that holds it."`
 	Config string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
 }
 
 // with opens the store for f.
-func (o storeFlags) with(f func(context.Context, *app.Store) error) (err error) {
-	opts, err := loadOptions(o.Config)
+func (o storeFlags) with(f func(context.Context, *app.Store) error) error {
+	return withStore(o.Store, o.Config, f)
+}
+
+// withStore opens a store for f.
+func withStore(place, config string, f func(context.Context, *app.Store) error) (err error) {
+	opts, err := loadOptions(config)
 	if err != nil {
 		return err
 	}
 	opts.Store.Keep = 0 // who looks deletes nothing
 	ctx := context.Background()
-	store, err := app.OpenStore(ctx, o.Store, opts.Store, false)
+	store, err := app.OpenStore(ctx, place, opts.Store, false)
 	if err != nil {
 		return callError(err)
 	}
@@ -153,7 +159,8 @@ func show(s *streams, k journal.Checkpoint, st *conv.State) error {
 // exportCmd prints a conversation as JSON.
 type exportCmd struct {
 	storeFlags
-	ID string `arg:"" help:"The conversation."`
+	ID    string `arg:"" help:"The conversation."`
+	Trace string `placeholder:"FILE" help:"Write its trace here, as hocket replay reads it."`
 }
 
 // Run is the command.
@@ -171,8 +178,37 @@ func (c *exportCmd) Run(s *streams) error {
 		if err := json.Indent(&text, b, "", "  "); err != nil {
 			return err
 		}
+		if c.Trace != "" {
+			if err := writeTrace(ctx, store, c.ID, c.Trace); err != nil {
+				return err
+			}
+		}
 		return s.printf("%s\n", text.String())
 	})
+}
+
+// storedTrace reads the trace of a conversation.
+func storedTrace(ctx context.Context, store *app.Store, id string) ([]byte, error) {
+	var trace bytes.Buffer
+	if err := store.Trace(ctx, id, &trace); err != nil {
+		return nil, err
+	}
+	if trace.Len() == 0 {
+		return nil, badInputf("no trace of the conversation %s is kept", id)
+	}
+	return trace.Bytes(), nil
+}
+
+// writeTrace writes it into a file, which nobody else may read.
+func writeTrace(ctx context.Context, store *app.Store, id, path string) error {
+	trace, err := storedTrace(ctx, store, id)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, trace, 0o600); err != nil {
+		return badInput{err}
+	}
+	return nil
 }
 
 // deleteCmd deletes conversations.

@@ -41,8 +41,9 @@ func inFiles(t *testing.T, store, text string) bool {
 }
 
 // TestConversations lists, shows, exports, resumes and deletes a conversation.
-func TestConversations(t *testing.T) {
-	store := filepath.Join(t.TempDir(), "chats.db")
+func TestConversations(t *testing.T) { eachStore(t, lookAfter) }
+
+func lookAfter(t *testing.T, store string) {
 	_, stderr, status := run(t, "book a flight from Boston to Denver\n", "chat", "--agent", flights, "--store", store)
 	if status != 0 {
 		t.Fatal(stderr)
@@ -67,12 +68,14 @@ func TestConversations(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no store":       {[]string{"conversations", "list", "--store", store + "x"}, "no such file"},
+		"no store":       {[]string{"conversations", "list", "--store", filepath.Join(t.TempDir(), "x")}, "no such file"},
+		"no trace":       {[]string{"replay", id, "--store", store}, "no trace of the conversation " + id + " is kept"},
+		"no one's trace": {[]string{"conversations", "export", id, "--store", store, "--trace", filepath.Join(t.TempDir(), "x")}, "no trace of the conversation"},
 		"nobody":         {[]string{"conversations", "show", "conv_x", "--store", store}, "there is no conversation conv_x"},
 		"delete nobody":  {[]string{"conversations", "delete", "conv_x", "--store", store}, "there is no conversation conv_x"},
 		"resume nobody":  {[]string{"chat", "--agent", flights, "--store", store, "--resume", "conv_x"}, "there is no conversation conv_x"},
 		"another agent":  {[]string{"chat", "--agent", "../../examples/bank", "--store", store, "--resume", id}, "is one with the agent flights, not with bank"},
-		"no store given": {[]string{"chat", "--agent", flights, "--resume", id}, "expected --store FILE too"},
+		"no store given": {[]string{"chat", "--agent", flights, "--resume", id}, "expected --store too"},
 		"a limit":        {[]string{"conversations", "list", "--store", store, "--limit", "0"}, "expected 1 or more"},
 	} {
 		if _, stderr, status := run(t, "", c.args...); status != statusInput || !strings.Contains(stderr, c.want) {

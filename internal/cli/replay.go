@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,12 +10,15 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/app"
 	"github.com/hocketvoice/hocket/journal"
 )
 
 // replayCmd steps a recorded conversation again.
 type replayCmd struct {
-	Trace    string `arg:"" placeholder:"TRACE" help:"The trace, as written with --trace."`
+	Trace    string `arg:"" placeholder:"TRACE" help:"The trace, as written with --trace; with --store a conversation's id."`
+	Store    string `placeholder:"STORE" help:"Replay what this store keeps: a file, postgres://..., or $${NAME} for a variable that holds it."`
+	Config   string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
 	Timeline bool   `help:"Print the conversation for people."`
 }
 
@@ -24,25 +28,37 @@ func (replayCmd) Help() string {
 }
 
 // Run is the command.
-func (c *replayCmd) Run(s *streams) (err error) {
+func (c *replayCmd) Run(s *streams) error {
+	if c.Store != "" {
+		return withStore(c.Store, c.Config, func(ctx context.Context, store *app.Store) error {
+			trace, err := storedTrace(ctx, store, c.Trace)
+			if err != nil {
+				return err
+			}
+			return c.replay(s, bytes.NewReader(trace))
+		})
+	}
 	f, err := open(c.Trace)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	line := &timeline{}
+	return errors.Join(c.replay(s, f), f.Close())
+}
+
+func (c *replayCmd) replay(s *streams, trace io.Reader) error {
+	var lines timelines
 	each := func(journal.Line, conv.Event, *conv.Conversation) {}
 	if c.Timeline {
-		each = line.note
+		each = lines.note
 	}
-	steps, err := journal.Replay(f, each)
+	steps, err := journal.Replay(trace, each)
 	different, ok := errors.AsType[*journal.Difference](err)
 	if err != nil && !ok {
 		return badInputf("%s: %w", c.Trace, err)
 	}
 	if c.Timeline {
 		// Up to the difference, if there is one.
-		if err := s.printf("%s", line); err != nil {
+		if err := s.printf("%s", &lines); err != nil {
 			return err
 		}
 	}

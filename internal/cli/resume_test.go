@@ -20,6 +20,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/airline"
+	"github.com/hocketvoice/hocket/internal/pgtest"
 )
 
 // mainEnv makes the test's program hocket itself.
@@ -29,7 +30,20 @@ func TestMain(m *testing.M) {
 	if os.Getenv(mainEnv) != "" {
 		os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	if err := os.Unsetenv("HOCKET_STORE"); err != nil { // whoever runs the tests may keep something there
+		panic(err)
+	}
+	os.Exit(server.Tests(m).Run())
+}
+
+// server is the PostgreSQL of the tests.
+var server pgtest.Server //nolint:gochecknoglobals // TestMain stops it
+
+// eachStore runs a test on a new store of each kind.
+func eachStore(t *testing.T, test func(t *testing.T, store string)) {
+	t.Helper()
+	t.Run("file", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "chats.db")) })
+	t.Run("postgres", func(t *testing.T) { test(t, server.Database(t)) })
 }
 
 // chatter is a process that holds a conversation by text.
@@ -129,18 +143,27 @@ func wish(st dialog.State) (text string, done bool) {
 // firstID is the id of the store's only conversation; empty before there is one.
 func firstID(t *testing.T, store string) string {
 	t.Helper()
-	if _, err := os.Stat(store); err != nil {
+	out, _, status := run(t, "", "conversations", "list", "--store", store)
+	if status != 0 {
 		return ""
 	}
-	id, _, _ := strings.Cut(output(t, "", "conversations", "list", "--store", store), " ")
+	id, _, _ := strings.Cut(out, " ")
 	return id
 }
 
 // TestKilledChats: a conversation whose process is killed at any moment goes on in
 // another with everything that it had told, and what was done is done once.
 func TestKilledChats(t *testing.T) {
+	t.Run("file", func(t *testing.T) {
+		killChats(t, 20, func(t *testing.T) string { return filepath.Join(t.TempDir(), "chats.db") })
+	})
+	t.Run("postgres", func(t *testing.T) { killChats(t, 5, func(t *testing.T) string { return server.Database(t) }) })
+}
+
+// killChats holds so many conversations.
+func killChats(t *testing.T, chats int, newStore func(*testing.T) string) {
 	kills, repeated := 0, 0
-	for seed := range uint64(20) {
+	for seed := range uint64(chats) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(1, seed))
 			service := airline.New()
@@ -152,7 +175,7 @@ func TestKilledChats(t *testing.T) {
 				_, _ = w.Write(answer.Body.Bytes())
 			}))
 			defer server.Close()
-			store := filepath.Join(t.TempDir(), "chats.db")
+			store := newStore(t)
 			var told dialog.State // the last state that the process has told
 			c := chatting(t, store, "", server.URL)
 			budget := 1 + rnd.IntN(4) // processes that are killed
@@ -204,7 +227,7 @@ func TestKilledChats(t *testing.T) {
 		})
 	}
 	t.Logf("%d processes killed, %d requests made again under their keys", kills, repeated)
-	if kills < 20 {
+	if kills < chats {
 		t.Errorf("%d processes were killed, expected one for each conversation at least", kills)
 	}
 }
@@ -240,4 +263,34 @@ func lostNothing(t *testing.T, told, now dialog.State) {
 	if told.CurrentFlow != now.CurrentFlow && now.ConversationState != dialog.Completed && told.CurrentFlow != "" && told.CurrentFlow != "none" {
 		t.Errorf("it was in flow %s and is in %s", told.CurrentFlow, now.CurrentFlow)
 	}
+}
+
+// TestResumedTwice: of two processes that go on with one conversation the second gets
+// one clear error; when the first is killed, the next one goes on.
+func TestResumedTwice(t *testing.T) {
+	t.Parallel()
+	eachStore(t, resumeTwice)
+}
+
+func resumeTwice(t *testing.T, store string) {
+	t.Parallel()
+	first := chatting(t, store, "", "http://127.0.0.1:1")
+	if _, ok := <-first.lines; !ok {
+		t.Fatal(first.note)
+	}
+	id := firstID(t, store)
+	stdout, stderr, status := run(t, "", "chat", "--agent", flights, "--store", store, "--resume", id)
+	if status != statusInput || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "the conversation "+id+" is in use: another process holds it") {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+	first.say("book a flight from Boston to Denver")
+	if st, ok := <-first.lines; !ok || st.Slots["destination"] != "Denver" {
+		t.Errorf("the first does not go on: %s", first.note)
+	}
+	first.kill()
+	second := chatting(t, store, id, "http://127.0.0.1:1")
+	if st, ok := <-second.lines; !ok || st.Slots["destination"] != "Denver" {
+		t.Errorf("nobody goes on: %s", second.note)
+	}
+	second.bye()
 }

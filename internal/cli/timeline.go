@@ -36,7 +36,30 @@ type entry struct {
 	notes []string
 }
 
+// timelines are those of a conversation that has gone on in other processes.
+type timelines struct {
+	parts []*timeline
+	last  *conv.Conversation // of the last part
+}
+
 // note takes a step. It has the form that [journal.Replay] calls.
+func (t *timelines) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
+	if c != t.last {
+		t.parts, t.last = append(t.parts, &timeline{}), c
+	}
+	t.parts[len(t.parts)-1].note(l, ev, c)
+}
+
+// String is one after the other.
+func (t *timelines) String() string {
+	texts := make([]string, len(t.parts))
+	for i, part := range t.parts {
+		texts[i] = part.String()
+	}
+	return strings.Join(texts, "\nit goes on in another process\n\n")
+}
+
+// note takes a step.
 func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	if t.agent == nil {
 		t.agent, t.user, t.calls = make(map[int]*entry), make(map[int]*times), make(map[string]float64)

@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// Usage is what the calls of a measurement have cost, with their callers', who are
+// in the same process.
+type Usage struct {
+	Calls   int     `json:"calls"`
+	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu_percent_per_call"` // of one core; 0 where the system does not tell
+	Memory  float64 `json:"memory_kb_per_call"`   // heap and stacks
+	Before  int     `json:"goroutines_before"`
+	During  int     `json:"goroutines_during"`
+	After   int     `json:"goroutines_after"`
+
+	memory uint64 // before
+}
+
+// open notes what there is before the calls.
+func (u *Usage) open(calls int) {
+	u.Calls, u.Before, u.memory = calls, runtime.NumGoroutine(), memory()
+}
+
+// watch lets the calls warm up, and then notes for a time what they cost. begin is
+// called in between.
+func (u *Usage) watch(ctx context.Context, d time.Duration, begin func()) error {
+	if err := wait(ctx, warmUp); err != nil {
+		return err
+	}
+	begin()
+	began := time.Now()
+	cpu, known := cpuTime()
+	if err := wait(ctx, d); err != nil {
+		return err
+	}
+	elapsed := time.Since(began)
+	if after, _ := cpuTime(); known {
+		u.CPU = 100 * float64(after-cpu) / float64(elapsed) / float64(u.Calls)
+	}
+	u.Seconds, u.During = elapsed.Seconds(), runtime.NumGoroutine()
+	if used := memory(); used > u.memory {
+		u.Memory = float64(used-u.memory) / 1024 / float64(u.Calls)
+	}
+	return nil
+}
+
+// close waits for what has ended to be gone.
+func (u *Usage) close() { u.After = goroutines(u.Before) }
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// memory is what the program holds: heap and stacks.
+func memory() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse + m.StackInuse
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// goroutines is how many are left, once they are as few as before or time is up.
+func goroutines(before int) int {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(settled); time.Now().Before(end) && runtime.NumGoroutine() > before; {
+		<-tick.C
+	}
+	return runtime.NumGoroutine()
+}

@@ -1,0 +1,328 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// tripAgent books a trip: a question, a quick action, delegated work, a confirmation,
+// and an action that must not be done twice.
+const tripAgent = `version: "1.0"
+settings: {language: en, greeting: "Hello. What can I do for you?"}
+slots:
+  destination: {type: city, prompt: "Where do you want to go?", values: [Denver, Boston, Chicago]}
+actions:
+  quote: {inputs: [destination], outputs: [price], idempotent: true, http: {url: "${TRIP_URL}/quote"}}
+  advise: {inputs: [destination], outputs: [advice], long: true, idempotent: true, http: {url: "${TRIP_URL}/advise", timeout: 20s}}
+  book: {inputs: [destination], outputs: [ref], http: {url: "${TRIP_URL}/book"}}
+flows:
+  trip:
+    description: book a trip
+    trigger: {intents: ["I want a trip", "book a trip"]}
+    steps:
+      - {step: where, type: collect, slot: destination}
+      - {step: price, type: action, call: quote, map_outputs: {price: price}}
+      - {step: hold, type: say, message: "It costs {price} dollars. I ask for advice."}
+      - {step: ask, type: action, call: advise, map_outputs: {advice: advice}}
+      - {step: told, type: say, message: "The advice is: {advice}."}
+      - {step: sure, type: confirm, message: "Shall I book {destination}?"}
+      - {step: run, type: action, call: book, map_outputs: {ref: ref}}
+      - {step: done, type: say, message: "It is booked, the reference is {ref}."}
+`
+
+// agency is the service behind the agent. It counts what was done.
+type agency struct {
+	mu       sync.Mutex
+	done     map[string]map[string]int // by path and key: how often it was asked for
+	bookings map[string]string         // references by key
+}
+
+func newAgency(t *testing.T, rnd *rand.Rand) (*agency, string) {
+	a := &agency{done: make(map[string]map[string]int), bookings: make(map[string]string)}
+	var draw sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // it is about the same trip
+		key := r.Header.Get("Idempotency-Key")
+		draw.Lock()
+		wait := time.Millisecond * time.Duration(map[string]int{"/quote": 30, "/advise": 120, "/book": 30}[r.URL.Path]+rnd.IntN(40))
+		draw.Unlock()
+		if r.URL.Path == "/book" {
+			<-time.After(wait / 2)
+		}
+		answer := a.take(r.URL.Path, key)
+		<-time.After(wait)
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	return a, server.URL
+}
+
+// take does what is asked for, once for each key.
+func (a *agency) take(path, key string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.done[path] == nil {
+		a.done[path] = make(map[string]int)
+	}
+	a.done[path][key]++
+	switch path {
+	case "/quote":
+		return `{"price": 200}`
+	case "/advise":
+		return `{"advice": "take the train"}`
+	}
+	if a.bookings[key] == "" {
+		a.bookings[key] = fmt.Sprintf("T%d", len(a.bookings)+1)
+	}
+	return `{"ref": "` + a.bookings[key] + `"}`
+}
+
+// asked is how many different things a conversation has asked for.
+func (a *agency) asked(path, id string) (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for key := range a.done[path] {
+		if strings.HasPrefix(key, id+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// booked are the bookings of a conversation.
+func (a *agency) booked(id string) (refs []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for key, ref := range a.bookings {
+		if strings.HasPrefix(key, id+"/") {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// tripFile writes the agent.
+func tripFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "trip.yaml")
+	if err := os.WriteFile(path, []byte(tripAgent), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// traveller is a person who books a trip, whatever happens on the way.
+type traveller struct {
+	*caller
+	phase string          // the last that was seen
+	last  string          // what the agent said last
+	ref   string          // that the agent has told; empty: not yet
+	codes map[string]bool // of the notifications
+	// eachPhase is called when a phase is entered.
+	eachPhase func(phase string)
+}
+
+// patience is how long a person hears nothing before they ask.
+func (v *traveller) patience() time.Duration {
+	if len(v.urls) > 1 || raceDetector {
+		return 3 * time.Second // many talk at once
+	}
+	return 600 * time.Millisecond
+}
+
+// answer is what the traveller says to the agent's words.
+func (v *traveller) answer(text string) {
+	v.last = text
+	switch {
+	case strings.Contains(text, "the reference is "):
+		_, rest, _ := strings.Cut(text, "the reference is ")
+		v.ref = strings.TrimRight(rest, ".")
+	case strings.Contains(text, "Shall I"):
+		v.say("yes")
+	case strings.Contains(text, "Where do you want"):
+		v.say("to Denver")
+	case strings.Contains(text, "What can I do"):
+		v.say("I want a trip")
+	case strings.Contains(text, "try again"), strings.Contains(text, "wrong"), strings.Contains(text, "didn't work"), strings.Contains(text, "did not work"):
+		v.say("try again")
+	case strings.Contains(text, "anything else"):
+		v.say("what is my reference")
+	}
+}
+
+// travel holds the conversation until the trip is booked. lost reports that the
+// stream has ended: the server is gone, and travel goes on when it returns.
+func (v *traveller) travel(lost func()) {
+	if v.codes == nil {
+		v.codes = make(map[string]bool)
+	}
+	silence := time.NewTimer(time.Hour)
+	defer silence.Stop()
+	end := time.Now().Add(time.Minute)
+	for v.ref == "" {
+		if time.Now().After(end) {
+			v.fail("%s comes to no end: %s, the agent said last %q", v.id, v.phase, v.last)
+		}
+		// A person who hears nothing asks.
+		silence.Reset(v.patience())
+		select {
+		case m, ok := <-v.events:
+			switch {
+			case !ok:
+				lost()
+			case m.Type == "transition":
+				v.phase = m.Payload.Phase.To
+				if v.eachPhase != nil {
+					v.eachPhase(v.phase)
+				}
+			case m.Type == "agentvoice.notification":
+				v.codes[m.Payload.Code] = true
+			case m.Type == "caption" && m.Payload.Final:
+				v.answer(m.Payload.Text)
+			}
+		case <-silence.C:
+			v.say("repeat that please")
+		}
+	}
+}
+
+// kept waits until the store has it that the advice was told, and that each time that
+// it was asked for has one result.
+func (v *traveller) kept(service *agency) {
+	told, results := 0, 0
+	waitFor(v.t, "the checkpoint of "+v.id, func() bool {
+		var details struct {
+			Lines []struct {
+				Role, Name, Text string
+				Failed           bool
+			}
+		}
+		if err := v.get("/v1/stored/"+v.id, &details); err != nil {
+			return false
+		}
+		told, results = 0, 0
+		for _, line := range details.Lines {
+			if line.Role == "tool" && line.Name == "advise" && !line.Failed {
+				results++
+			}
+			if line.Role == "agent" && strings.Contains(line.Text, "take the train") {
+				told++
+			}
+		}
+		return told > 0
+	})
+	if asked := service.asked("/advise", v.id); results != asked {
+		v.t.Errorf("%s: %d results of %d pieces of delegated work, told %d times", v.id, results, asked, told)
+	}
+}
+
+// phases are those in which a conversation by text stays for a moment.
+var phases = []string{
+	"listening.ready", "processing.understanding", "processing.generating", "processing.tool", "processing.delegated", "speaking",
+}
+
+// TestKilledServer: servers are killed a hundred times, while they listen, think, run
+// a tool, delegate, ask for a yes and speak. The callers come back, their
+// conversations go on at their step, each trip is booked once, and the advice is told.
+func TestKilledServer(t *testing.T) {
+	const groups = 4
+	kills := 100
+	if testing.Short() {
+		kills = 8
+	}
+	var mu sync.Mutex
+	in, conversations := make(map[string]int), 0
+	var away []time.Duration
+	t.Run("groups", func(t *testing.T) {
+		var all sync.WaitGroup // t.Parallel would run as many as there are processors: these wait most of the time
+		defer all.Wait()
+		for group := range groups {
+			all.Go(func() {
+				t.Run(fmt.Sprint(group), func(t *testing.T) {
+					killed, held, returns := killServer(t, uint64(group), kills/groups)
+					mu.Lock()
+					defer mu.Unlock()
+					away = append(away, returns...)
+					conversations += held
+					for phase, n := range killed {
+						in[phase] += n
+					}
+				})
+			})
+		}
+	})
+	slices.Sort(away)
+	if len(away) == 0 {
+		t.Fatal("nobody was cut off")
+	}
+	t.Logf("%d conversations, killed %d times: %v; from the answer of the new server to the callers' streams %v (median), %v (the last)",
+		conversations, kills, in, away[len(away)/2].Round(time.Millisecond), away[len(away)-1].Round(time.Millisecond))
+	for _, phase := range phases {
+		if in[phase] == 0 && !testing.Short() {
+			t.Errorf("no server was killed in %s", phase)
+		}
+	}
+}
+
+// killServer kills one so many times, and counts by the phase of the caller. away is how
+// long the returns took.
+func killServer(t *testing.T, seed uint64, kills int) (in map[string]int, conversations int, away []time.Duration) {
+	rnd := rand.New(rand.NewPCG(5, seed))
+	service, url := newAgency(t, rand.New(rand.NewPCG(6, seed)))
+	n := newNode(t, tripFile(t), filepath.Join(t.TempDir(), "calls.db"), "", "TRIP_URL="+url)
+	n.start()
+	in = make(map[string]int)
+	for killed := 0; killed < kills && !t.Failed(); conversations++ {
+		v := &traveller{caller: &caller{t: t, urls: []string{n.url}}}
+		if !v.call(map[string]any{"transport": "text"}) || !v.follow() {
+			t.Fatal("a conversation does not begin")
+		}
+		budget := min(1+rnd.IntN(6), kills-killed)
+		target, nth := "", 0
+		aim := func() { target, nth = phases[rnd.IntN(len(phases))], 1+rnd.IntN(3) }
+		aim()
+		v.eachPhase = func(phase string) {
+			if phase == target {
+				nth--
+			}
+			if phase != target || nth > 0 || budget == 0 {
+				return
+			}
+			<-time.After(time.Duration(rnd.IntN(15_000)) * time.Microsecond)
+			n.kill()
+			in[phase]++
+			budget--
+			killed++
+			aim()
+			n.start()
+		}
+		v.travel(func() {
+			lost := time.Now()
+			v.comeBack()
+			away = append(away, time.Since(lost))
+		})
+		v.arrived(service)
+	}
+	return in, conversations, away
+}
+
+// arrived holds what the service has done against what the caller was told.
+func (v *traveller) arrived(service *agency) {
+	v.kept(service)
+	v.leave()
+	if refs := service.booked(v.id); len(refs) != 1 || refs[0] != v.ref {
+		v.t.Errorf("%s: booked %q, the caller was told %q", v.id, refs, v.ref)
+	}
+}

@@ -1,0 +1,313 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// node is a server in a process of its own, which may be killed and started again.
+type node struct {
+	t       *testing.T
+	url     string
+	args    []string
+	env     []string
+	cmd     *exec.Cmd
+	log     *os.File
+	started time.Time
+}
+
+// newNode describes a server with an agent and a store; more is added to the server's
+// part of its config.
+func newNode(t *testing.T, agent, store, more string, env ...string) *node {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	config := filepath.Join(dir, "hocket.yaml")
+	text := fmt.Sprintf("server: {url: \"http://%s\", drain: 1s%s}\nstore: {path: %q}\n", addr, more, store)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := &node{t: t, url: "http://" + addr, args: []string{"serve", "--agent", agent, "--addr", addr, "--config", config}, env: env}
+	if n.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if n.cmd != nil {
+			n.kill()
+		}
+		if t.Failed() {
+			if b, err := os.ReadFile(n.log.Name()); err == nil {
+				t.Logf("%s: %s", n.url, b[max(0, len(b)-1500):])
+			}
+		}
+		_ = n.log.Close() // it has been read
+	})
+	return n
+}
+
+// start begins the process, and returns when it answers.
+func (n *node) start() {
+	n.t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.cmd = exec.Command(program, n.args...)
+	n.cmd.Env = append(append(os.Environ(), mainEnv+"=1"), n.env...)
+	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
+	n.started = time.Now()
+	if err := n.cmd.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+	waitFor(n.t, "the server", func() bool {
+		resp, err := http.Get(n.url + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close() // nothing more is read of it
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// kill ends the process as a power cut would.
+func (n *node) kill() {
+	n.t.Helper()
+	if err := n.cmd.Process.Kill(); err != nil { // by its id
+		n.t.Fatal(err)
+	}
+	_ = n.cmd.Wait() // it was killed
+	n.cmd = nil
+}
+
+// stop asks the process to end, and waits until it has.
+func (n *node) stop() {
+	n.t.Helper()
+	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		n.t.Fatal(err)
+	}
+	if err := n.cmd.Wait(); err != nil {
+		n.t.Errorf("the server ended with %v", err)
+	}
+	n.cmd = nil
+}
+
+// waitFor polls until something is so, for at most half a minute.
+func waitFor(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	limit := time.Now().Add(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		if time.Now().After(limit) {
+			t.Errorf("%s did not come", what)
+			t.FailNow() // of the caller's goroutine, whichever it is
+		}
+		<-tick.C
+	}
+}
+
+// heard is a message of a conversation's stream, as far as a client needs it.
+type heard struct {
+	Type    string
+	Payload struct {
+		Text  string
+		Final bool
+		Code  string
+		Name  string
+		State string
+		Phase struct{ From, To string }
+	}
+}
+
+// caller is a client over the control API, which comes back when the line is lost, to
+// any of the servers.
+type caller struct {
+	t      *testing.T
+	urls   []string // of the servers; the first is the one that it is connected to
+	id     string
+	access string
+	resume string
+
+	stream context.CancelFunc
+	events chan heard // closed when the stream has ended
+}
+
+// post sends a request; what the answer holds goes into into.
+func (c *caller) post(path string, body map[string]any, into any) (status int, err error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.urls[0]+path, bytes.NewReader(b))
+	if err != nil {
+		return 0, err
+	}
+	if c.access != "" {
+		req.Header.Set("Authorization", "Bearer "+c.access)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	if into != nil && resp.StatusCode < 300 {
+		return resp.StatusCode, json.NewDecoder(resp.Body).Decode(into)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
+	return resp.StatusCode, nil
+}
+
+// refusal sends a request that is to be refused, and returns the answer.
+func (c *caller) refusal(body map[string]any) ([]byte, error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.urls[0]+"/v1/conversations", bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}
+
+// call begins a conversation, or goes on with it. It returns false where the server
+// does not answer, or asks to come again.
+func (c *caller) call(body map[string]any) bool {
+	var made struct {
+		ID          string `json:"id"`
+		AccessToken string `json:"access_token"`
+		ResumeToken string `json:"resume_token"`
+	}
+	c.access = ""
+	status, err := c.post("/v1/conversations", body, &made)
+	if err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway {
+		return false
+	}
+	if status != http.StatusCreated {
+		c.fail("POST /v1/conversations %v: status %d", body, status)
+	}
+	if c.id != "" && c.id != made.ID {
+		c.fail("it went on as %s, it was %s", made.ID, c.id)
+	}
+	c.id, c.access, c.resume = made.ID, made.AccessToken, made.ResumeToken
+	return true
+}
+
+// follow opens the stream of messages.
+func (c *caller) follow() bool {
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.urls[0]+"/v1/conversations/"+c.id+"/events?from=1", nil)
+	if err != nil {
+		c.fail("%v", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.access)
+	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // the goroutine below closes it
+	if err != nil {
+		cancel()
+		return false
+	}
+	if resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close() // it is an error's text
+		cancel()
+		return false
+	}
+	c.stream, c.events = cancel, make(chan heard, 1024)
+	events := c.events
+	go func() {
+		defer close(events)
+		defer resp.Body.Close()
+		scan := bufio.NewScanner(resp.Body)
+		scan.Buffer(nil, 1<<20)
+		for scan.Scan() {
+			data, ok := strings.CutPrefix(scan.Text(), "data: ")
+			var m heard
+			if ok && json.Unmarshal([]byte(data), &m) == nil {
+				events <- m
+			}
+		}
+	}()
+	return true
+}
+
+// comeBack goes on with the conversation at the first server that takes it.
+func (c *caller) comeBack() {
+	c.t.Helper()
+	c.leave()
+	waitFor(c.t, "the return of "+c.id, func() bool {
+		if c.call(map[string]any{"resume": c.resume}) && c.follow() {
+			return true
+		}
+		c.urls = append(c.urls[1:], c.urls[0]) // as behind a load balancer
+		return false
+	})
+}
+
+// leave ends the stream.
+func (c *caller) leave() {
+	if c.stream != nil {
+		c.stream()
+		for range c.events {
+			continue
+		}
+		c.stream = nil
+	}
+}
+
+// get asks for something as who has no key: everything is theirs on this machine.
+func (c *caller) get(path string, into any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.urls[0]+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: status %d", path, resp.StatusCode)
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
+}
+
+// fail ends the caller's goroutine, and the test with it.
+func (c *caller) fail(format string, args ...any) {
+	c.t.Errorf(format, args...)
+	c.t.FailNow()
+}
+
+// say types a line; a server that is gone hears nothing.
+func (c *caller) say(text string) {
+	_, _ = c.post("/v1/conversations/"+c.id+"/commands", map[string]any{"type": "send_text", "text": text}, nil)
+}
