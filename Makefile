@@ -23,10 +23,12 @@ STAMP = $(if $(shell git status --porcelain 2>&1 | grep '^fatal'),-buildvcs=fals
 GOTEST = go test -count=1 -timeout 10m
 
 # Packages that start no goroutine, where the race detector has nothing to find
-# and makes long calculations four to five times slower; and the exploration, a
-# fork and join of half a minute that would take two and a half. All others, new
-# ones too, are tested with it. `make soak` takes these as well.
-PLAIN = audio|conv|dialog|turn|archtest|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
+# and makes long calculations four to five times slower; the exploration, a fork and
+# join of half a minute that would take two and a half; the benchmarks of a loaded
+# server, which measure the detector with it; and the commands, whose tests start the
+# program a hundred times over, and kill it. All others, new ones too, are tested with
+# it. `make soak` takes these as well.
+PLAIN = audio|conv|dialog|turn|archtest|internal/bench|internal/cli|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
 MODULE = $(shell go list -m)
 PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')
 RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN))$$')
@@ -56,7 +58,7 @@ call: build
 ## deps: install what the speech engines need, as far as this machine can
 .PHONY: deps
 deps:
-	scripts/deps --again --browser
+	scripts/deps --again --browser --postgresql
 
 .PHONY: have-deps
 have-deps:
@@ -66,6 +68,11 @@ have-deps:
 .PHONY: have-browser
 have-browser:
 	@scripts/deps --browser
+
+# The store's tests want a database.
+.PHONY: have-postgresql
+have-postgresql:
+	@scripts/deps --postgresql
 
 ## test: everything: vet, tests, the pure Go build, brief fuzzing
 .PHONY: test
@@ -84,7 +91,7 @@ have-testdata:
 	@scripts/testdata
 
 .PHONY: test-race
-test-race: have-deps have-browser have-testdata
+test-race: have-deps have-browser have-postgresql have-testdata
 	$(GOTEST) $(RACE) -tags '$(TAGS)' $(RACEPKGS)
 
 .PHONY: test-plain
@@ -94,7 +101,7 @@ test-plain: have-deps
 # vet has compiled every test without cgo; what behaves differently there is run.
 .PHONY: test-pure
 test-pure:
-	CGO_ENABLED=0 $(GOTEST) $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector/silero ./internal/app ./internal/cli))
+	CGO_ENABLED=0 $(GOTEST) -short $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector/silero ./internal/app ./internal/cli))
 
 ## check: format, vet, lint, module file, other systems, race tests, architecture (make -k check: all findings)
 .PHONY: check
