@@ -32,8 +32,10 @@ export interface Delay {
  * those that come together.
  */
 export async function delays(page: Page, url: string, id: string, limit: number): Promise<Delay[]> {
-  const seen = await page.evaluate(() => (window as unknown as { seen: Seen[] }).seen);
+  // The page is asked last: what it is asked about has had its time by then.
   const sent = await statesOf(url, id);
+  await page.waitForTimeout(limit);
+  const seen = await page.evaluate(() => (window as unknown as { seen: Seen[] }).seen);
   const list: Delay[] = [];
   for (const [i, s] of sent.entries()) {
     const until = sent[i + 1]?.at ?? Infinity;

@@ -119,7 +119,7 @@ test("work is shown while it runs, called off, and done", { skip }, async (t) =>
   await page.getByRole("button", { name: "Call it off: Search" }).click();
   await page.locator(".task[data-state=cancelled]").getByText("Called off.").waitFor();
   await page.waitForSelector(".state[data-state=listening]");
-  await say(page, "try again");
+  await say(page, "find me a hotel");
   await card.getByText("asking 40 hotels").waitFor();
   assert.equal(begun(), 2);
   // What is written meanwhile is answered behind it, and is not lost from sight until then.
