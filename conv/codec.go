@@ -239,7 +239,7 @@ func (t *taker) build() (Event, error) {
 	case "user.interrupt":
 		return UserInterrupt{Source: take(f.Source), Heard: t.heard()}, nil
 	case "user.cancel":
-		return UserCancel{}, nil
+		return UserCancel{ID: take(f.ID)}, nil
 	case "reply.requested":
 		return ReplyRequested{Turn: t.turn(), Request: t.request(), Source: take(f.Source)}, nil
 	case "reply.delta":
@@ -362,7 +362,7 @@ func millis(d time.Duration) *float64 { return some(milliseconds(d)) }
 func toFields(ev Event) fields {
 	f := fields{Type: ev.EventType()}
 	switch e := ev.(type) {
-	case UserStart, SessionEnded, AudioReady, UserCancel, SessionExpiring, SessionExpired,
+	case UserStart, SessionEnded, AudioReady, SessionExpiring, SessionExpired,
 		ConnectionRestored, DeadlinePassed:
 	case UserStop:
 		f.Reason = some(e.Reason)
@@ -384,6 +384,8 @@ func toFields(ev Event) fields {
 		f.Text = some(e.Text)
 	case UserInterrupt:
 		f.Source, f.HeardMS = some(e.Source), millis(e.Heard)
+	case UserCancel:
+		f.ID = some(e.ID)
 	case ReplyRequested:
 		f.Turn, f.Request, f.Source = some(e.Turn), some(e.Request), some(e.Source)
 	case ReplyDelta:

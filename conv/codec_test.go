@@ -25,7 +25,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.TurnEnded{Turn: 1, Utterance: 2, Cause: "semantic"},
 		conv.UserText{Text: "a\nb"},
 		conv.UserInterrupt{Source: "button", Heard: 1234567 * time.Nanosecond},
-		conv.UserCancel{},
+		conv.UserCancel{ID: "a"},
 		conv.ReplyRequested{Turn: 1, Request: 2, Source: "x"},
 		conv.ReplyDelta{Turn: 1, Request: 2, Text: " a "},
 		conv.ReplyDone{Turn: 1, Request: 2, Text: "a", Silent: true},

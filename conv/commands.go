@@ -78,7 +78,11 @@ func (c *Conversation) takeReplyBack(cause string) {
 	c.become(ListeningReady, cause)
 }
 
-func (c *Conversation) handleUserCancel() {
+func (c *Conversation) handleUserCancel(e UserCancel) {
+	if e.ID != "" {
+		c.callOffTask(c.findTask(e.ID))
+		return
+	}
 	switch c.st.Phase {
 	case ListeningCapturing:
 		c.st.Floor.Speaking = false

@@ -148,6 +148,8 @@ func (c *Conversation) stale(ev Event) bool {
 		return c.findCall(e.ID, true) < 0
 	case TaskAdopted:
 		return c.adopted(e.Key)
+	case UserCancel:
+		return e.ID != "" && c.findTask(e.ID) < 0
 	case PlayoutStarted:
 		return c.stalePlayout(e.Turn)
 	case PlayoutProgress:
@@ -159,7 +161,7 @@ func (c *Conversation) stale(ev Event) bool {
 	case PlayoutFlushed:
 		return c.staleFlush(e)
 	case UserStart, UserStop, SessionEnded, SessionReady, AudioReady, UserText,
-		UserInterrupt, UserCancel, SessionRenewal, SessionRenewed, SessionConfigured, SessionExpiring,
+		UserInterrupt, SessionRenewal, SessionRenewed, SessionConfigured, SessionExpiring,
 		SessionExpired, ConnectionLost, ConnectionRestored, ReconnectFailed, Fault,
 		DeadlinePassed:
 		return false
@@ -196,7 +198,7 @@ func (c *Conversation) handle(ev Event) {
 	case UserInterrupt:
 		c.handleUserInterrupt(e)
 	case UserCancel:
-		c.handleUserCancel()
+		c.handleUserCancel(e)
 	case ReplyRequested:
 		c.handleReplyRequested()
 	case ReplyDelta:

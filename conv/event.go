@@ -88,8 +88,9 @@ type UserInterrupt struct {
 }
 
 // UserCancel: the person calls the work off ("never mind"), gives up
-// reconnecting, or dismisses an error.
-type UserCancel struct{}
+// reconnecting, or dismisses an error. With an ID it calls off that one delegated
+// call, also one that no reply waits for.
+type UserCancel struct{ ID string }
 
 // ReplyRequested: the request for the reply is out (copilot.request).
 type ReplyRequested struct {

@@ -99,9 +99,9 @@ func (c *Conversation) settleLater(call Call) {
 	s := Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted}
 	p.Settle = append(p.Settle, s)
 	// What is told and what waits to be are each a queue: the oldest is in neither.
-	if over := len(p.Settle) - 2*c.opts.Limits.Queue - c.opts.Limits.Calls; over > 0 {
+	if len(p.Settle) > 2*c.opts.Limits.Queue+c.opts.Limits.Calls {
 		c.emit(SettleTask(p.Settle[0]))
-		p.Settle = append(p.Settle[:0:0], p.Settle[over:]...)
+		p.Settle = append(p.Settle[:0:0], p.Settle[1:]...)
 	}
 }
 
@@ -122,12 +122,27 @@ func (c *Conversation) cancelTasks() {
 			i++
 			continue
 		}
-		c.cancelCall(i)
-		r := failedResult("CANCELLED", "the user called it off", "")
-		c.endCall(i, r)
-		if call.Action {
-			c.tellLater(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
-		}
+		c.endCalledOff(i)
+	}
+}
+
+// endCalledOff ends a delegated call by the person's word.
+func (c *Conversation) endCalledOff(i int) {
+	c.cancelCall(i)
+	call := c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
+	if call.Action {
+		c.tellLater(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
+	}
+}
+
+// callOffTask calls one delegated call off, and leaves the others. What a reply
+// waits for alone is left with it.
+func (c *Conversation) callOffTask(i int) {
+	call := &c.st.Calls[i]
+	awaited := !call.Background && call.Turn == c.st.Reply.Turn
+	c.endCalledOff(i)
+	if quick, long := c.openCalls(); awaited && c.st.Phase == Delegated && quick+long == 0 {
+		c.leaveTasks("user.cancel")
 	}
 }
 
@@ -138,7 +153,7 @@ func (c *Conversation) callOffAloud(ends bool) {
 	u.Ended = u.Ended || ends
 	if slices.ContainsFunc(c.st.Calls, func(call Call) bool { return call.Action && call.Turn == c.st.Reply.Turn }) {
 		c.openUserTurn()
-		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: u.Words()})
+		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(u.Words())})
 		c.closeUserTurn(TurnCompleted)
 		c.st.Floor.Speaking = false
 	}

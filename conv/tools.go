@@ -44,6 +44,15 @@ func (c *Conversation) findCall(id string, long bool) int {
 	return -1
 }
 
+// findTask is the index of the delegated call with this id that runs, or -1.
+func (c *Conversation) findTask(id string) int {
+	i := c.findCall(id, true)
+	if i >= 0 && !c.st.Calls[i].Long {
+		return -1
+	}
+	return i
+}
+
 // belated reports a call of the response whose other calls have their results
 // already: it streamed in behind them, and belongs to the turn as they do.
 func (c *Conversation) belated(e ToolCalled) bool {

@@ -52,6 +52,8 @@ func wellFormed(ev Event) bool {
 		return valid(e.Text)
 	case UserInterrupt:
 		return valid(e.Source)
+	case UserCancel:
+		return valid(e.ID)
 	case ReplyRequested:
 		return valid(e.Source)
 	case ReplyDelta:

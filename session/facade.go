@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -131,6 +132,28 @@ func (m *Machine) SendText(text string) error { return m.Post(conv.UserText{Text
 
 // Cancel calls off the delegated work, the reply, or the reconnection.
 func (m *Machine) Cancel() error { return m.Post(conv.UserCancel{}) }
+
+// ErrNoTask is among the causes of an error about delegated work that does not run.
+var ErrNoTask = errors.New("no delegated work of this id runs here")
+
+// CancelTask calls off one delegated call, also one that no reply waits for. It fails
+// with [ErrNoTask] where there is none.
+func (m *Machine) CancelTask(id string) error {
+	found := false
+	err := m.inspect(func(c *conv.Conversation) {
+		calls := c.State().Calls
+		for i := range calls {
+			found = found || calls[i].ID == id && calls[i].Long && calls[i].State == conv.CallRunning
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return ErrNoTask
+	}
+	return m.Post(conv.UserCancel{ID: id})
+}
 
 // Suspend begins a planned pause: "renewal", "diagnostics".
 func (m *Machine) Suspend(reason string) error { return m.Post(conv.SessionRenewal{Source: reason}) }

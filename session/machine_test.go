@@ -132,7 +132,7 @@ func TestFacadeHoldsAConversation(t *testing.T) {
 		}
 		for name, err := range map[string]error{
 			"Post": p.m.Post(conv.UserStop{}), "StartConversation": p.m.StartConversation(), "Suspend": p.m.Suspend(""),
-			"Resume": p.m.Resume(), "SendText": p.m.SendText("x"), "Cancel": p.m.Cancel(), "Notify": p.m.Notify(),
+			"Resume": p.m.Resume(), "SendText": p.m.SendText("x"), "Cancel": p.m.Cancel(), "CancelTask": p.m.CancelTask("a"), "Notify": p.m.Notify(),
 			"Initialize": p.m.Initialize(""), "EndConversation": p.m.EndConversation(""), "HandleUserInterrupt": p.m.HandleUserInterrupt(""),
 			"Recent": second(p.m.Recent()), "CanTransition": second(p.m.CanTransition(conv.UserStart{})),
 		} {
@@ -146,6 +146,36 @@ func TestFacadeHoldsAConversation(t *testing.T) {
 		if err := p.m.Run(t.Context()); err == nil {
 			t.Error("the loop runs twice")
 		}
+	})
+}
+
+// One delegated call is called off by its id, and only what runs is.
+func TestFacadeCallsOneTaskOff(t *testing.T) {
+	bubble(t, MachineOptions{}, func(t *testing.T, p *program) {
+		p.run(t.Context())
+		p.must(p.m.StartConversation())
+		p.must(p.m.SendText("book it"))
+		p.in(conv.Understanding)
+		p.must(p.m.Notify(
+			conv.ToolCalled{ID: "a", Name: "flight", Long: true}, conv.ToolCalled{ID: "b", Name: "hotel", Long: true},
+			conv.ToolCalled{ID: "c", Name: "clock"},
+		))
+		p.in(conv.Delegated)
+		if got := p.m.State().Tools; !slices.Equal(got, []string{"flight", "hotel", "clock"}) {
+			t.Fatalf("%q run", got)
+		}
+		p.must(p.m.CancelTask("a"))
+		p.in(conv.Delegated)
+		for _, id := range []string{"a", "c", "d"} {
+			if err := p.m.CancelTask(id); !errors.Is(err, ErrNoTask) {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		if got := p.m.State().Tools; !slices.Equal(got, []string{"hotel", "clock"}) {
+			t.Errorf("%q run", got)
+		}
+		p.must(p.m.EndConversation(""))
+		p.ended(nil)
 	})
 }
 

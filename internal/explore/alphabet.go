@@ -24,6 +24,8 @@ func alphabet() []conv.Event {
 		conv.UserStart{},
 		conv.UserStop{},
 		conv.UserCancel{},
+		conv.UserCancel{ID: "c"},
+		conv.UserCancel{ID: adoptedCall},
 		conv.UserInterrupt{Source: "vad"},
 		conv.UserInterrupt{Source: "button"},
 		conv.UserText{Text: "hello"},
@@ -142,7 +144,7 @@ func talk(ev conv.Event) bool {
 	case conv.PlayoutFinished:
 		return e.Turn == 0
 	case conv.UserCancel:
-		return true
+		return e.ID == ""
 	default:
 		return false
 	}
@@ -157,8 +159,10 @@ func rules(ev conv.Event) bool {
 // typed is an exchange in which the user types.
 func typed(ev conv.Event) bool {
 	switch e := ev.(type) {
-	case conv.UserText, conv.UserCancel:
+	case conv.UserText:
 		return true
+	case conv.UserCancel:
+		return e.ID == ""
 	case conv.ReplyDelta:
 		return e.Text == "Well. "
 	case conv.ReplyDone:
@@ -177,7 +181,9 @@ func floor(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.ReplyDelta:
 		return e.Text != "Well. "
-	case conv.UserCancel, conv.UserInterrupt, conv.UserText, conv.SpeechStarted, conv.SpeechStopped,
+	case conv.UserCancel:
+		return e.ID == ""
+	case conv.UserInterrupt, conv.UserText, conv.SpeechStarted, conv.SpeechStopped,
 		conv.STTPartial, conv.STTFinal, conv.TurnEnded, conv.ReplyRequested, conv.ReplyDone, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFinished,
 		conv.PlayoutFailed, conv.PlayoutFlushed:
 		return true
@@ -195,6 +201,8 @@ func tools(ev conv.Event) bool {
 		return e.ID != adoptedCall
 	case conv.TaskFailed:
 		return e.ID != adoptedCall
+	case conv.UserCancel:
+		return e.ID == "c"
 	case conv.ToolCalled, conv.ToolDone, conv.ToolFailed, conv.TaskProgress:
 		return true
 	default:
@@ -209,6 +217,8 @@ func tasks(ev conv.Event) bool {
 		return e.Long
 	case conv.STTFinal:
 		return e.Text == "never mind"
+	case conv.UserCancel:
+		return e.ID != ""
 	case conv.TaskAdopted, conv.TaskDone, conv.TaskFailed:
 		return true
 	default:
@@ -269,8 +279,10 @@ func keptWhileSuspended(ev conv.Event) bool {
 func faults(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.Fault, conv.ConnectionLost, conv.ConnectionRestored, conv.ReconnectFailed,
-		conv.SessionExpired, conv.UserCancel:
+		conv.SessionExpired:
 		return true
+	case conv.UserCancel:
+		return e.ID == ""
 	case conv.UserText:
 		return true
 	case conv.ReplyDone:

@@ -90,8 +90,10 @@ func flows(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
 		return e.Source == "vad"
-	case conv.SpeechStopped, conv.UserCancel:
+	case conv.SpeechStopped:
 		return true
+	case conv.UserCancel:
+		return e.ID == ""
 	case conv.STTFinal:
 		return e.Turn == 0 && e.Text != "mhm"
 	case conv.ToolDone:

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/session"
 )
 
 // maxText bounds a typed line, in bytes.
@@ -18,6 +19,9 @@ type Command struct {
 	Text    string `json:"text,omitempty"`    // send_text: the line
 	Pressed *bool  `json:"pressed,omitempty"` // push_to_talk: the button
 	Reason  string `json:"reason,omitempty"`  // endConversation, suspend
+	// ID is that of the delegated work which cancel calls off; empty: all that the
+	// conversation waits for.
+	ID string `json:"id,omitempty"`
 }
 
 // CommandTypes are the commands there are.
@@ -32,7 +36,7 @@ func CommandTypes() []string {
 var ErrCommand = errors.New("bad command")
 
 func badCommand(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrCommand, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %w", ErrCommand, fmt.Errorf(format, args...))
 }
 
 // Command carries a command out. It fails with [ErrCommand] for one that makes
@@ -56,7 +60,7 @@ func (c *Conversation) Command(m Command) error {
 	case "resume":
 		return s.Resume()
 	case "cancel":
-		return s.Cancel()
+		return c.callOff(m.ID)
 	case "recover":
 		return s.Recover()
 	case "send_text":
@@ -72,6 +76,18 @@ func (c *Conversation) Command(m Command) error {
 	default:
 		return badCommand("type is %q: expected one of %s", m.Type, strings.Join(CommandTypes(), ", "))
 	}
+}
+
+// callOff calls off one delegated call, or with no id what is waited for.
+func (c *Conversation) callOff(id string) error {
+	if id == "" {
+		return c.session.Cancel()
+	}
+	err := c.session.CancelTask(id)
+	if errors.Is(err, session.ErrNoTask) {
+		return badCommand("id is %q: %w", id, err)
+	}
+	return err
 }
 
 func (c *Conversation) sendText(text string) error {

@@ -276,7 +276,7 @@ func TestCommands(t *testing.T) {
 		if err := c.Command(hub.Command{Type: "startConversation"}); !errors.As(err, &active) {
 			t.Errorf("a second start: %v", err)
 		}
-		for _, command := range []hub.Command{{}, {Type: "dance"}, {Type: "push_to_talk"}, {Type: "send_text"}, {Type: "send_text", Text: strings.Repeat("x", 9000)}, {Type: "send_text", Text: "\xff"}} {
+		for _, command := range []hub.Command{{}, {Type: "dance"}, {Type: "push_to_talk"}, {Type: "send_text"}, {Type: "send_text", Text: strings.Repeat("x", 9000)}, {Type: "send_text", Text: "\xff"}, {Type: "cancel", ID: "nothing"}} {
 			if err := c.Command(command); !errors.Is(err, hub.ErrCommand) {
 				t.Errorf("%.40v: %v", command, err)
 			}
