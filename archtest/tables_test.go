@@ -120,4 +120,5 @@ var longFiles = map[string]string{}
 
 var longFunctions = map[string]string{
 	"conv: (*Conversation).handle": "one case for each event, in their order; splitting it would hide which part of the machine takes which",
+	"conv: toFields":               "one case for each event, in their order",
 }

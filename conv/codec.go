@@ -99,6 +99,7 @@ var allEvents = []Event{
 	TaskDone{},
 	TaskFailed{},
 	TaskAdopted{},
+	Summarized{},
 	PlayoutStarted{},
 	PlayoutProgress{},
 	PlayoutFinished{},
@@ -273,6 +274,8 @@ func (t *taker) build() (Event, error) {
 		}, nil
 	case "task.adopted":
 		return TaskAdopted{Key: take(f.ID), Name: take(f.Name), Arguments: string(take(f.Arguments))}, nil
+	case "history.summarized":
+		return Summarized{Request: t.request(), Text: take(f.Text)}, nil
 	default:
 		return t.buildMore()
 	}
@@ -411,6 +414,8 @@ func toFields(ev Event) fields {
 		f.ID, f.Code, f.Message, f.Output = some(e.ID), some(e.Code), some(e.Message), some(loose(e.Output))
 	case TaskAdopted:
 		f.ID, f.Name, f.Arguments = some(e.Key), some(e.Name), some(loose(e.Arguments))
+	case Summarized:
+		f.Request, f.Text = some(e.Request), some(e.Text)
 	case PlayoutStarted:
 		f.Turn, f.Part = some(e.Turn), some(e.Part)
 	case PlayoutProgress:

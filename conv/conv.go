@@ -148,6 +148,8 @@ func (c *Conversation) stale(ev Event) bool {
 		return c.findCall(e.ID, true) < 0
 	case TaskAdopted:
 		return c.adopted(e.Key)
+	case Summarized:
+		return e.Request != c.st.Summary.Request || c.st.Summary.Asking == 0
 	case UserCancel:
 		return e.ID != "" && c.findTask(e.ID) < 0
 	case PlayoutStarted:
@@ -221,6 +223,8 @@ func (c *Conversation) handle(ev Event) {
 		c.handleTaskFailed(e)
 	case TaskAdopted:
 		c.handleTaskAdopted(e)
+	case Summarized:
+		c.handleSummarized(e)
 	case PlayoutStarted:
 		c.handlePlayoutStarted(e)
 	case PlayoutProgress:

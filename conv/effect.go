@@ -72,6 +72,14 @@ const (
 	RequestWording RequestReason = "wording"
 )
 
+// Summarize asks for a summary of the history's first entries, in which the summary
+// so far takes the place of those that are in it ([Conversation.Summary]);
+// [Summarized] answers.
+type Summarize struct {
+	Request int `json:"request"`
+	Items   int `json:"items"`
+}
+
 // Speak hands text to the voice. Part numbers the stretches of one turn that
 // are divided by tools; Seq numbers the texts of the turn. Code names a phrase
 // of the catalogue when the words are the engine's own.
@@ -226,6 +234,7 @@ func (Listen) isEffect()             {}
 func (Expect) isEffect()             {}
 func (FinalizeTranscript) isEffect() {}
 func (RequestReply) isEffect()       {}
+func (Summarize) isEffect()          {}
 func (Speak) isEffect()              {}
 func (EndSpeech) isEffect()          {}
 func (CancelTurn) isEffect()         {}
@@ -256,6 +265,7 @@ func (Listen) EffectType() string             { return "listen" }
 func (Expect) EffectType() string             { return "expect" }
 func (FinalizeTranscript) EffectType() string { return "finalize_transcript" }
 func (RequestReply) EffectType() string       { return "request_reply" }
+func (Summarize) EffectType() string          { return "summarize" }
 func (Speak) EffectType() string              { return "speak" }
 func (EndSpeech) EffectType() string          { return "end_speech" }
 func (CancelTurn) EffectType() string         { return "cancel_turn" }

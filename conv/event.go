@@ -150,6 +150,12 @@ type TaskFailed struct{ ID, Code, Message, Output string }
 // whose result nobody has told them, is this one's now. Key is the task's own.
 type TaskAdopted struct{ Key, Name, Arguments string }
 
+// Summarized answers [Summarize]. Without a text it has failed.
+type Summarized struct {
+	Request int
+	Text    string
+}
+
 // PlayoutStarted: the first sample of a part of the agent's turn has played.
 type PlayoutStarted struct{ Turn, Part int }
 
@@ -251,6 +257,7 @@ func (TaskProgress) isEvent()       {}
 func (TaskDone) isEvent()           {}
 func (TaskFailed) isEvent()         {}
 func (TaskAdopted) isEvent()        {}
+func (Summarized) isEvent()         {}
 func (PlayoutStarted) isEvent()     {}
 func (PlayoutProgress) isEvent()    {}
 func (PlayoutFinished) isEvent()    {}
@@ -292,6 +299,7 @@ func (TaskProgress) EventType() string       { return "task.progress" }
 func (TaskDone) EventType() string           { return "task.done" }
 func (TaskFailed) EventType() string         { return "task.failed" }
 func (TaskAdopted) EventType() string        { return "task.adopted" }
+func (Summarized) EventType() string         { return "history.summarized" }
 func (PlayoutStarted) EventType() string     { return "playout.started" }
 func (PlayoutProgress) EventType() string    { return "playout.progress" }
 func (PlayoutFinished) EventType() string    { return "playout.finished" }

@@ -14,6 +14,7 @@ func (c *Conversation) addItem(it Item) {
 	if len(*h) >= c.opts.HistoryLimit {
 		n := copy(*h, (*h)[1:])
 		*h = (*h)[:n]
+		c.st.Summary.forgot(1)
 	}
 	*h = append(*h, it)
 }
@@ -112,7 +113,9 @@ func (c *Conversation) correctUtterance(number int, text string) {
 		}
 	}
 	c.st.History = slices.Insert(h, at, Item{Turn: number, Role: RoleUser, Text: text, At: c.st.Now})
+	c.st.Summary.inserted(at)
 	if over := len(c.st.History) - c.opts.HistoryLimit; over > 0 {
 		c.st.History = append(c.st.History[:0], c.st.History[over:]...)
+		c.st.Summary.forgot(over)
 	}
 }

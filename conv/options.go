@@ -51,6 +51,10 @@ type Options struct {
 	Privacy Privacy `json:"privacy,omitzero"`
 	// HistoryLimit bounds the conversation's history, in items: 200.
 	HistoryLimit int `json:"history_limit,omitzero"`
+	// SummaryTurns is how many of the user's turns a model is given word for word; of
+	// those before them it is given a summary, which is asked for when there are as
+	// many again ([Summarize]): 20; -1: it is given the whole history.
+	SummaryTurns int `json:"summary_turns,omitzero"`
 }
 
 // Privacy says how long what was said may be kept (seed 000, SEC-002).
@@ -134,6 +138,7 @@ func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.Language, "en")
 	orDefault(&o.Endpoint, "easyturn")
 	orDefault(&o.HistoryLimit, 200)
+	orDefault(&o.SummaryTurns, 20)
 	orDefault(&o.Privacy, PrivacyKeep)
 	o.Limits.setDefaults()
 	o.Retry.setDefaults()
@@ -249,6 +254,9 @@ func (o Options) Validate() error {
 	}
 	if l.BreakerFaults < 1 || l.Calls < 1 || l.Queue < 1 || l.ResultChars < 1 || o.HistoryLimit < 1 {
 		errs = append(errs, errors.New("limits breaker_faults, calls, queue, result_chars and history_limit: expected at least 1"))
+	}
+	if o.SummaryTurns < -1 || o.SummaryTurns == 0 {
+		errs = append(errs, fmt.Errorf("summary_turns is %d: expected at least 1, or -1 for none", o.SummaryTurns))
 	}
 	for _, list := range [][]time.Duration{o.Retry.Backoff, o.Retry.Reconnect} {
 		if len(list) == 0 || slices.Min(list) <= 0 {

@@ -27,6 +27,8 @@ func drawOptions(t *rapid.T) conv.Options {
 	o.BargeIn.Thinking.Policy = rapid.SampledFrom([]turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInNone}).Draw(t, "thinking")
 	o.SpeakNotices = rapid.Bool().Draw(t, "speak_notices")
 	o.ResumeAfterFalseInterruption = rapid.Bool().Draw(t, "resume")
+	o.SummaryTurns = rapid.SampledFrom([]int{-1, 1, 2, 20}).Draw(t, "summary")
+	o.HistoryLimit = rapid.SampledFrom([]int{6, 200}).Draw(t, "history")
 	if rapid.Bool().Draw(t, "small") {
 		o.Limits.Calls, o.Limits.Queue, o.Limits.BreakerFaults, o.Retry.Max = 2, 2, 2, 1
 	}
@@ -119,7 +121,7 @@ func likely(p conv.Phase) []string {
 	case conv.Preparing:
 		return []string{"audio.ready", "session.ready"}
 	case conv.ListeningReady, conv.ListeningCapturing, conv.Interrupted:
-		return floor
+		return append(floor, "history.summarized")
 	case conv.Understanding, conv.Waiting, conv.Generating:
 		return append(reply, floor...)
 	case conv.ToolRunning:
@@ -203,6 +205,14 @@ func (w *world) draw() conv.Event {
 		return conv.TaskDone{ID: w.call(), Output: w.text()}
 	case "task.failed":
 		return conv.TaskFailed{ID: w.call(), Code: w.code(), Output: w.text()}
+	case "user.cancel":
+		id := ""
+		if w.flag() {
+			id = w.call()
+		}
+		return conv.UserCancel{ID: id}
+	case "history.summarized":
+		return conv.Summarized{Request: w.number(st.Summary.Request, "request"), Text: w.text()}
 	case "playout.started":
 		return conv.PlayoutStarted{Turn: w.number(st.Reply.Turn, "turn"), Part: min(w.number(st.Reply.Part, "part"), st.Reply.Part)}
 	case "playout.progress":

@@ -55,6 +55,7 @@ func (c *Conversation) settleOnce() bool {
 		p.Greeted = true
 		return c.greet()
 	default:
+		c.askSummary() // it is made beside the conversation
 		return false
 	}
 	return true

@@ -59,7 +59,7 @@ func (c *Conversation) Snapshot() ([]byte, error) {
 
 // withoutWords drops everything that somebody said, typed or was told.
 func (s State) withoutWords() State {
-	s.History = nil
+	s.History, s.Summary = nil, Summary{}
 	s.User.Text, s.User.Partial = "", ""
 	s.Over.Text, s.Over.Partial, s.Said = "", "", ""
 	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Reply.Advice = "", "", 0, "", ""

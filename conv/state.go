@@ -38,6 +38,7 @@ type State struct {
 	Expect    dialog.Expectation `json:"expect,omitzero"`     // what the agent awaits
 	Expecting bool               `json:"expecting,omitempty"` // Expect was set
 	History   []Item             `json:"history,omitempty"`
+	Summary   Summary            `json:"summary,omitzero"`
 	Said      string             `json:"said,omitempty"`     // the agent's last words that had a voice
 	SaidCut   bool               `json:"said_cut,omitempty"` // they were cut off
 	Timers    Timers             `json:"timers"`

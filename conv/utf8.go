@@ -76,6 +76,8 @@ func wellFormed(ev Event) bool {
 		return valid(e.ID, e.Code, e.Message, e.Output)
 	case TaskAdopted:
 		return valid(e.Key, e.Name, e.Arguments)
+	case Summarized:
+		return valid(e.Text)
 	case PlayoutProgress:
 		return valid(e.Text)
 	case PlayoutFinished:

@@ -7,6 +7,7 @@ import "time"
 // called once, before the first step.
 func (c *Conversation) Wake(now time.Time) {
 	st := &c.st
+	st.Summary.Asking = 0 // who was asked is gone
 	gone := now.Sub(st.Now)
 	if gone <= 0 {
 		return // a clock that has gone back: Step keeps to the later time

@@ -48,6 +48,10 @@ func modelRequest(instructions string, c *conv.Conversation, tools port.Tool, e 
 	default:
 	}
 	r := port.Request{Instructions: instructions, Messages: messages(c.History())}
+	if summary, items := c.Summary(); summary != "" {
+		r.Instructions = instructions + "\n\nWhat was said before, in short: " + summary
+		r.Messages = messages(c.History()[items:])
+	}
 	if tools != nil {
 		r.Tools = tools.Specs()
 	}

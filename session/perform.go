@@ -40,6 +40,8 @@ func (s *Session) perform(e conv.Effect) {
 		s.downlink.Pause(e.Turn)
 	case conv.ResumePlayout:
 		s.downlink.Resume(e.Turn)
+	case conv.Summarize:
+		s.mind.summarize(e)
 	case conv.RunTool:
 		s.tools.start(e.ID, toolCall(e), false)
 	case conv.StartTask:

@@ -193,6 +193,8 @@ func (t *Text) perform(ctx context.Context, e conv.Effect) error {
 			break
 		}
 		ask(ctx, t.o.Model, modelRequest(t.o.Instructions, t.c, t.tools.model, e), e, t.post)
+	case conv.Summarize:
+		t.post(conv.Summarized{Request: e.Request, Text: summarize(ctx, t.o.Model, summaryRequest(t.c, e))})
 	case conv.Reconnect:
 		t.post(conv.ConnectionRestored{})
 	case conv.Release:

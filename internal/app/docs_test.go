@@ -127,7 +127,7 @@ func engineDefaults(t *testing.T) map[string]string {
 	d := make(map[string]string)
 	o := conv.DefaultOptions()
 	for path, v := range map[string]any{
-		"language": o.Language, "privacy": string(o.Privacy), "history_limit": o.HistoryLimit,
+		"language": o.Language, "privacy": string(o.Privacy), "history_limit": o.HistoryLimit, "summary_turns": o.SummaryTurns,
 		"speak_notices": o.SpeakNotices, "resume_after_false_interruption": o.ResumeAfterFalseInterruption,
 		"turn.policy": o.Endpoint, "dead_air.off": o.DeadAir.Off, "dead_air.steps[].end": false,
 		"turn.easyturn.aggressive": false,

@@ -118,6 +118,7 @@ func conversation(c *config.Config) conv.Options {
 		},
 		Privacy:                      conv.Privacy(c.Privacy),
 		HistoryLimit:                 int(c.HistoryLimit),
+		SummaryTurns:                 int(c.SummaryTurns),
 		ResumeAfterFalseInterruption: c.ResumeAfterFalseInterruption,
 	}
 }

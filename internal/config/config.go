@@ -3,10 +3,11 @@ package config
 // Config is the whole file. The same keys may stand under `settings:`, which is
 // where an agent's file has them.
 type Config struct {
-	Language     string `yaml:"language"`
-	Greeting     string `yaml:"greeting"`
-	Privacy      string `yaml:"privacy" oneof:"keep session none"`
-	HistoryLimit Count  `yaml:"history_limit"`
+	Language     string  `yaml:"language"`
+	Greeting     string  `yaml:"greeting"`
+	Privacy      string  `yaml:"privacy" oneof:"keep session none"`
+	HistoryLimit Count   `yaml:"history_limit"`
+	SummaryTurns Retries `yaml:"summary_turns"`
 
 	SpeakNotices                 bool `yaml:"speak_notices"`
 	ResumeAfterFalseInterruption bool `yaml:"resume_after_false_interruption"`

@@ -73,6 +73,7 @@ func alphabet() []conv.Event {
 		conv.TaskAdopted{Key: "t", Name: "agent"},
 		conv.TaskDone{ID: adoptedCall, Output: "1"},
 		conv.TaskFailed{ID: adoptedCall},
+		conv.Summarized{Request: 1, Text: "so far"}, // histories are forgotten here: it is late
 		conv.STTFinal{Text: "never mind"},
 		conv.PlayoutStarted{},
 		conv.PlayoutStarted{Turn: oldTurn},

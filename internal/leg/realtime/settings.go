@@ -15,6 +15,7 @@ func machineOptions(o conv.Options) conv.Options {
 	o.Endpoint = turn.PolicySilence
 	o.DeadAir = turn.DeadAirOptions{Off: true}
 	o.SpeakNotices, o.ResumeAfterFalseInterruption = false, false
+	o.SummaryTurns = -1 // what the model is given is the client's
 	l := &o.Limits
 	l.Session, l.SessionWarning = 24*time.Hour, time.Minute // the connection's lifetime is shorter
 	l.Inactivity = 24 * time.Hour

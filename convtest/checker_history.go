@@ -1,0 +1,39 @@
+package convtest
+
+import (
+	"fmt"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// checkSummary: a summary stands for a beginning of the history, which never holds
+// one of the last turns; one at a time is asked for, when nobody waits for an answer.
+func (k *Checker) checkSummary(s step) error {
+	before, after := &s.before.Summary, &s.after.Summary
+	if n := len(s.after.History); after.Items > n || after.Asking > n || after.Items < 0 || after.Asking < 0 {
+		return fmt.Errorf("the summary stands for %d entries, and %d are asked for, of %d", after.Items, after.Asking, n)
+	}
+	_, answered := s.event.(conv.Summarized)
+	for _, e := range s.out.Effects {
+		e, ok := e.(conv.Summarize)
+		if !ok {
+			continue
+		}
+		if s.after.Phase != conv.ListeningReady || before.Asking != 0 && !answered {
+			return fmt.Errorf("summary %d is asked for in %v, %d entries are asked for already", e.Request, s.after.Phase, before.Asking)
+		}
+		turns := 0
+		for i := range s.after.History[e.Items:] {
+			if s.after.History[e.Items+i].Role == conv.RoleUser {
+				turns++
+			}
+		}
+		if want := k.c.Options().SummaryTurns; turns != want || e.Items <= after.Items {
+			return fmt.Errorf("a summary of %d entries is asked for: %d turns are kept, want %d; %d are in it already", e.Items, turns, want, after.Items)
+		}
+	}
+	if answered && !s.out.Late && after.Items != before.Items && after.Items != before.Asking {
+		return fmt.Errorf("behind its answer the summary is %+v", after)
+	}
+	return nil
+}

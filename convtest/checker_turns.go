@@ -1,0 +1,167 @@
+package convtest
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// This file: what is said, asked and called, each once.
+
+// checkTurns: turn numbers are unique and rising; each turn starts once and ends
+// once; what is open is what the state has open.
+func (k *Checker) checkTurns(s step) error {
+	for _, e := range s.out.Turns {
+		if e.Type == conv.TurnStarted {
+			if e.Turn <= k.lastTurn {
+				return fmt.Errorf("turn %d starts after turn %d", e.Turn, k.lastTurn)
+			}
+			k.lastTurn, k.open[e.Turn] = e.Turn, e.Role
+			continue
+		}
+		if k.open[e.Turn] != e.Role {
+			return fmt.Errorf("%s of the %s's turn %d, which is not open", e.Type, e.Role, e.Turn)
+		}
+		delete(k.open, e.Turn)
+	}
+	want := map[int]conv.Role{}
+	if n := s.after.User.Turn; n != 0 {
+		want[n] = conv.RoleUser
+	}
+	if n := s.after.Reply.Turn; n != 0 {
+		want[n] = conv.RoleAgent
+	}
+	if !reflect.DeepEqual(k.open, want) {
+		return fmt.Errorf("open turns by their events: %v, by the state: %v", k.open, want)
+	}
+	return nil
+}
+
+// checkRequests: each utterance is asked about once, request numbers rise, and
+// what is asked, said or run belongs to a turn of the agent that is open.
+func (k *Checker) checkRequests(s step) error {
+	live := map[int]bool{s.before.Reply.Turn: true}
+	for _, e := range s.out.Turns {
+		if e.Role == conv.RoleAgent {
+			live[e.Turn] = true
+		}
+	}
+	delete(live, 0)
+	for _, e := range s.out.Effects {
+		var turn int
+		switch e := e.(type) {
+		case conv.RequestReply:
+			turn = e.Turn
+			if e.Request <= k.request {
+				return fmt.Errorf("request %d follows request %d", e.Request, k.request)
+			}
+			k.request = e.Request
+			if e.Attempt == 1 && (e.Why == conv.RequestUtterance || e.Why == conv.RequestToolResult && e.Text != "") {
+				if k.asked[e.UserTurn] || e.UserTurn == 0 {
+					return fmt.Errorf("the user's turn %d is asked about twice", e.UserTurn)
+				}
+				k.asked[e.UserTurn] = true
+			}
+		case conv.Speak:
+			turn = e.Turn
+		case conv.RunTool:
+			turn = e.Turn
+		case conv.StartTask:
+			turn = e.Turn
+		default:
+			continue
+		}
+		if !live[turn] {
+			return fmt.Errorf("%s of a turn that is not open", RenderEffect(e))
+		}
+	}
+	return nil
+}
+
+// checkAnswered: a turn of the user's that is complete is answered in the same step,
+// or remembered for when the line is back, or the last of the conversation, or
+// the rules are to listen only.
+func (k *Checker) checkAnswered(s step) error {
+	if p := s.after.Phase; p == conv.Terminating || p == conv.Idle || s.after.Rules.ListenOnly {
+		return nil
+	}
+	for _, e := range s.out.Turns {
+		if e.Role != conv.RoleUser || e.Type != conv.TurnCompleted || s.after.Conn.Unanswered == e.Turn {
+			continue
+		}
+		answered := false
+		for _, x := range s.out.Effects {
+			request, ok := x.(conv.RequestReply)
+			answered = answered || ok && request.UserTurn == e.Turn
+		}
+		for _, x := range s.out.Turns {
+			answered = answered || x.Role == conv.RoleAgent && x.Type == conv.TurnStarted
+		}
+		if !answered {
+			return fmt.Errorf("the user's turn %d is complete and nobody answers it", e.Turn)
+		}
+	}
+	return nil
+}
+
+// checkCalls: a call runs at most once and comes to exactly one result; one that
+// is held back belongs to the reply that is.
+func (k *Checker) checkCalls(s step) error {
+	for _, e := range s.out.Effects {
+		switch e := e.(type) {
+		case conv.RunTool:
+			k.started[e.ID]++
+		case conv.StartTask:
+			k.started[e.ID]++
+		default:
+			// It starts nothing.
+		}
+	}
+	full := len(s.before.History) >= k.c.Options().HistoryLimit
+	if !full {
+		// An utterance may be put in its place among them, so they are counted.
+		for _, it := range s.before.History {
+			if it.Role == conv.RoleTool {
+				k.results[it.CallID]--
+			}
+		}
+		for _, it := range s.after.History {
+			if it.Role == conv.RoleTool {
+				k.results[it.CallID]++
+			}
+		}
+	}
+	for id, n := range k.started {
+		if n > 1 {
+			return fmt.Errorf("call %q ran %d times", id, n)
+		}
+	}
+	for id, n := range k.results {
+		if n > 1 {
+			return fmt.Errorf("call %q has %d results", id, n)
+		}
+	}
+	open := map[string]bool{}
+	for _, call := range s.after.Calls {
+		open[call.ID] = true
+		if call.State == conv.CallHeld && (call.Turn != s.after.Reply.Turn || !s.after.Reply.Held) {
+			return fmt.Errorf("call %q is held back for turn %d, which is not: it will never run", call.ID, call.Turn)
+		}
+		if k.results[call.ID] > 0 {
+			return fmt.Errorf("call %q has its result and is open", call.ID)
+		}
+	}
+	if s.after.Phase == conv.Idle {
+		// The history is forgotten: so are the ids.
+		clear(k.started)
+		clear(k.results)
+		return nil
+	}
+	for id := range k.started {
+		if !full && !open[id] && k.results[id] == 0 {
+			return fmt.Errorf("call %q is gone without a result", id)
+		}
+	}
+	return nil
+}
