@@ -24,14 +24,20 @@ GOTEST = go test -count=1 -timeout 10m
 
 # Packages that start no goroutine, where the race detector has nothing to find
 # and makes long calculations four to five times slower; the exploration, a fork and
-# join of half a minute that would take two and a half; the benchmarks of a loaded
-# server, which measure the detector with it; and the commands, whose tests start the
-# program a hundred times over, and kill it. All others, new ones too, are tested with
-# it. `make soak` takes these as well.
-PLAIN = audio|conv|dialog|turn|archtest|internal/bench|internal/cli|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
+# join of half a minute that would take two and a half; and the commands, whose tests
+# start the program a hundred times over, and kill it. All others, new ones too, are
+# tested with it. `make soak` takes these as well.
+PLAIN = audio|conv|dialog|turn|archtest|internal/cli|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
+
+# Packages whose tests keep pace with the clock: calls over a bad network, a loaded
+# server, the panel in a browser. Each runs alone, and without the race detector: what
+# they run has tests of its own with it.
+LIVE = internal/bench|internal/leg|internal/panel
+
 MODULE = $(shell go list -m)
 PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')
-RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN))$$')
+LIVEPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(LIVE))$$')
+RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN)|$(LIVE))$$')
 
 # The checkers, in a folder that git ignores; the version is part of the file's
 # name, therefore a new pin is installed by itself.
@@ -76,7 +82,7 @@ have-postgresql:
 
 ## test: everything: vet, tests, the pure Go build, brief fuzzing
 .PHONY: test
-test: build vet test-race test-plain test-pure
+test: build vet test-race test-plain test-live test-pure
 	TAGS='$(TAGS)' scripts/fuzz 1s --fresh
 	@scripts/tags --report
 	@scripts/testdata --report
@@ -84,6 +90,9 @@ test: build vet test-race test-plain test-pure
 .PHONY: vet
 vet: have-deps
 	go vet -tags '$(TAGS)' ./...
+
+.PHONY: vet-pure
+vet-pure:
 	CGO_ENABLED=0 go vet ./...
 
 .PHONY: have-testdata
@@ -91,21 +100,25 @@ have-testdata:
 	@scripts/testdata
 
 .PHONY: test-race
-test-race: have-deps have-browser have-postgresql have-testdata
+test-race: have-deps have-postgresql have-testdata
 	$(GOTEST) $(RACE) -tags '$(TAGS)' $(RACEPKGS)
 
 .PHONY: test-plain
-test-plain: have-deps
+test-plain: have-deps have-postgresql have-testdata
 	$(GOTEST) -tags '$(TAGS)' $(PLAINPKGS)
 
-# vet has compiled every test without cgo; what behaves differently there is run.
+.PHONY: test-live
+test-live: have-deps have-browser have-testdata
+	$(GOTEST) -p 1 -tags '$(TAGS)' $(LIVEPKGS)
+
+# What behaves differently without cgo; `make check` compiles all tests without it.
 .PHONY: test-pure
 test-pure:
 	CGO_ENABLED=0 $(GOTEST) -short $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector/silero ./internal/app ./internal/cli))
 
 ## check: format, vet, lint, module file, other systems, race tests, architecture (make -k check: all findings)
 .PHONY: check
-check: check-fmt vet lint check-tidy cross test-race archtest
+check: check-fmt vet vet-pure lint check-tidy cross test-race archtest
 
 ## fmt: format the code
 .PHONY: fmt
@@ -162,6 +175,7 @@ SOAK = 5
 soak: have-deps
 	go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
 	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
+	go test -count=1 -p 1 -shuffle=on -timeout 1h -tags '$(TAGS)' $(LIVEPKGS)
 
 ## panel: the panel's bundle from web/, into internal/panel/dist (needs Node)
 .PHONY: panel

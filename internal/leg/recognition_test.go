@@ -3,6 +3,7 @@
 package leg_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -132,24 +133,36 @@ func microphone(t testing.TB, pcm []int16, loss int) func() []byte {
 	e, err := opus.NewEncoder(opus.EncoderOptions{Rate: rate})
 	check(t, err)
 	check(t, e.SetLoss(loss))
+	// Encoded before the call begins: a browser's encoder is on another machine.
 	frame, packet := make([]int16, rate/50), make([]byte, opus.MaxPacket)
-	return func() []byte {
+	encode := func() []byte {
 		n := copy(frame, pcm)
 		pcm = pcm[n:]
 		clear(frame[n:])
 		size, err := e.Encode(packet, frame)
-		if err != nil {
-			t.Error(err)
+		check(t, err)
+		return bytes.Clone(packet[:size])
+	}
+	var packets [][]byte
+	for len(pcm) > 0 {
+		packets = append(packets, encode())
+	}
+	silence := encode()
+	return func() []byte {
+		packet := silence
+		if len(packets) > 0 {
+			packet, packets = packets[0], packets[1:]
 		}
-		if size == 0 {
+		if len(packet) == 0 {
 			return nil
 		}
-		return packet[:size]
+		return packet
 	}
 }
 
-// through is what comes of a sound on its way over a network.
-func through(t testing.TB, pcm []int16, w nettest.Weather) ([]int16, webrtc.Stats) {
+// through is what comes of a sound on its way over a network, and how far the calls
+// of this machine lagged behind the clock at worst.
+func through(t testing.TB, source func() []byte, samples int, w nettest.Weather) (heard []int16, stats webrtc.Stats, lag time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -158,7 +171,7 @@ func through(t testing.TB, pcm []int16, w nettest.Weather) ([]int16, webrtc.Stat
 	s, err := webrtc.NewServer(webrtc.Options{Conn: network})
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
-	b, err := bench.NewBrowser(bench.BrowserOptions{Source: microphone(t, pcm, int(100*w.Loss))})
+	b, err := bench.NewBrowser(bench.BrowserOptions{Source: source})
 	check(t, err)
 	defer func() { check(t, b.Close()) }()
 	offer, err := b.Offer(ctx)
@@ -166,13 +179,17 @@ func through(t testing.TB, pcm []int16, w nettest.Weather) ([]int16, webrtc.Stat
 	l, answer, err := s.Accept(ctx, offer)
 	check(t, err)
 	check(t, b.Answer(ctx, answer))
-	var heard []int16
-	for len(heard) < len(pcm)+rate/2 { // half a second for what is on its way
+	var began time.Time
+	for len(heard) < samples+rate/2 { // half a second for what is on its way
 		f, err := l.Read(ctx)
 		check(t, err)
+		if began.IsZero() {
+			began = time.Now()
+		}
+		lag = max(lag, time.Since(began)-time.Duration(len(heard))*time.Second/rate)
 		heard = append(heard, f.PCM...)
 	}
-	return heard, l.Stats()
+	return heard, l.Stats(), lag
 }
 
 // recognized is what the recognizer understands.
@@ -205,11 +222,15 @@ func recognizer(t testing.TB) port.Recognizer {
 	return r
 }
 
-// errorRate is the share of words that are wrong behind a network, and what the
-// jitter buffers have seen in all.
-func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather, atOnce int) (float64, webrtc.Stats) {
+// errorRate is the share of words that are wrong behind a network, what the jitter
+// buffers have seen in all, and the longest lag.
+func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather, atOnce int) (float64, webrtc.Stats, time.Duration) {
 	t.Helper()
-	heard, stats := make([][]int16, len(list)), make([]webrtc.Stats, len(list))
+	heard, stats, lags := make([][]int16, len(list)), make([]webrtc.Stats, len(list)), make([]time.Duration, len(list))
+	sources := make([]func() []byte, len(list))
+	for i := range list {
+		sources[i] = microphone(t, list[i].pcm, int(100*w.Loss))
+	}
 	var calls sync.WaitGroup
 	turn := make(chan struct{}, atOnce)
 	for i := range list {
@@ -217,7 +238,7 @@ func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather
 			turn <- struct{}{}
 			w := w
 			w.Seed = uint64(i + 1)
-			heard[i], stats[i] = through(t, list[i].pcm, w)
+			heard[i], stats[i], lags[i] = through(t, sources[i], len(list[i].pcm), w)
 			<-turn
 		})
 	}
@@ -241,11 +262,16 @@ func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather
 		sum.Target += stats[i].Target / time.Duration(len(list))
 		sum.Delay += stats[i].Delay / time.Duration(len(list))
 	}
-	t.Logf("loss %v, jitter %v: %d of %d words wrong; %+v", w.Loss, w.Jitter, wrong, words, sum)
-	return float64(wrong) / float64(words), sum
+	lag := slices.Max(lags)
+	t.Logf("loss %v, jitter %v, lag %v: %d of %d words wrong; %+v", w.Loss, w.Jitter, lag, wrong, words, sum)
+	return float64(wrong) / float64(words), sum, lag
 }
 
-const shaken = 60 * time.Millisecond
+const (
+	shaken = 60 * time.Millisecond
+	// A machine that lags further behind the clock loses packets of its own.
+	keepsUp = 100 * time.Millisecond
+)
 
 // What is said is understood behind a network that loses a packet in ten and
 // shakes the others by 60 ms.
@@ -253,7 +279,13 @@ func TestRecognitionBehindBadNetwork(t *testing.T) {
 	r := recognizer(t)
 	list := phrases(t, 9)
 	for _, c := range []struct{ loss, most float64 }{{0, 0.2}, {0.1, 0.35}} {
-		got, st := errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
+		got, st, lag := errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
+		for try := 1; lag > keepsUp; try++ {
+			if try == 3 {
+				t.Skipf("this machine is too busy for %d calls: they lag %v behind", len(list), lag)
+			}
+			got, st, lag = errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
+		}
 		if got > c.most {
 			t.Errorf("loss %v: %.0f%% of the words are wrong, want at most %.0f%%", c.loss, 100*got, 100*c.most)
 		}
@@ -282,7 +314,7 @@ func BenchmarkRecognition(b *testing.B) {
 	for _, w := range []nettest.Weather{{}, {Jitter: shaken}, {Jitter: shaken, Loss: 0.05}, {Jitter: shaken, Loss: 0.1}} {
 		b.Run(fmt.Sprintf("jitter%d_loss%.0f", w.Jitter.Milliseconds(), 100*w.Loss), func(b *testing.B) {
 			for b.Loop() {
-				got, st := errorRate(b, r, list, w, 12)
+				got, st, _ := errorRate(b, r, list, w, 12)
 				b.ReportMetric(100*got, "%wrong")
 				b.ReportMetric(float64(st.Target.Milliseconds()), "ms_target")
 				b.ReportMetric(100*float64(st.Recovered)/float64(max(st.Lost, 1)), "%recovered")
