@@ -211,6 +211,20 @@ func tools(ev conv.Event) bool {
 	}
 }
 
+// failures are those of quick tools and delegated agents that end in Faulted.
+func failures(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.ToolCalled:
+		return e.Turn == 0
+	case conv.ToolFailed:
+		return e.Fatal
+	case conv.TaskFailed:
+		return e.ID == "c"
+	default:
+		return false
+	}
+}
+
 // tasks are delegated agents of this conversation and of an earlier one.
 func tasks(ev conv.Event) bool {
 	switch e := ev.(type) {

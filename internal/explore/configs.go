@@ -48,6 +48,8 @@ func Shipped() []Config {
 	}
 	outliving := without(small("recognizer", turn.BargeInEnergy))
 	outliving.TasksOutlive = true
+	recovering := without(small("recognizer", turn.BargeInEnergy))
+	recovering.Retry.Recover, recovering.Limits.Calls = 1, 1
 	session := []conv.Timer{conv.TimerWarning, conv.TimerSession}
 	configs := []Config{
 		{
@@ -81,6 +83,10 @@ func Shipped() []Config {
 		{
 			Name: "tasks that outlive the conversation", Options: outliving,
 			Events: any_(beginning, typed, tasks, blows), Still: session,
+		},
+		{
+			Name: "tools that fail", Options: recovering,
+			Events: any_(beginning, typed, failures), Still: session,
 		},
 		{
 			Name: "faults and silence", Options: small("recognizer", turn.BargeInEnergy),

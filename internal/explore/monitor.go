@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
 )
@@ -25,7 +26,7 @@ type stepped struct {
 func (s *stepped) check() (monitor, error) {
 	checks := []func(*stepped) error{
 		(*stepped).checkLate, (*stepped).checkTurns, (*stepped).checkRequests,
-		(*stepped).checkCalls, (*stepped).checkSettled, (*stepped).checkSuspension, (*stepped).checkWaiting, (*stepped).checkDialogue,
+		(*stepped).checkCalls, (*stepped).checkSettled, (*stepped).checkFailureTold, (*stepped).checkSuspension, (*stepped).checkWaiting, (*stepped).checkDialogue,
 	}
 	for _, f := range checks {
 		if err := f(s); err != nil {
@@ -269,6 +270,22 @@ func (s *stepped) checkSettled() error {
 			if call.ID == settled.ID {
 				return fmt.Errorf("task %s was settled while it runs", settled.ID)
 			}
+		}
+	}
+	return nil
+}
+
+// checkFailureTold: a model's call whose failure ends in Faulted is news behind it, so
+// that the model tells what has failed.
+func (s *stepped) checkFailureTold() error {
+	if s.before.Phase == conv.Faulted || s.after.Phase != conv.Faulted {
+		return nil
+	}
+	for i := range s.before.Calls {
+		call := &s.before.Calls[i]
+		ended := !slices.ContainsFunc(s.after.Calls, func(other conv.Call) bool { return other.ID == call.ID })
+		if ended && call.State == conv.CallRunning && !call.Action && !call.Background && !slices.Contains(s.after.Pending.News, call.ID) {
+			return fmt.Errorf("the failure of call %s is told to nobody", call.ID)
 		}
 	}
 	return nil

@@ -127,6 +127,18 @@ var mutants = []mutant{
 		config: "tasks that outlive the conversation", found: "is not settled",
 	},
 	{
+		name: "a model's failed tool is an apology", file: "tools.go",
+		old:    "c.st.Pending.Apology = \"\"\n\t\t\tc.st.Pending.News = c.enqueue(c.st.Pending.News, id)",
+		new:    "_ = id",
+		config: "tools that fail", found: "is told to nobody",
+	},
+	{
+		name: "the reply waits for work that was called off", file: "tasks.go",
+		old:    "awaited && c.st.Phase == Delegated && quick+long == 0",
+		new:    "awaited && c.st.Phase == Delegated && quick+long < 0",
+		config: "tools", found: "",
+	},
+	{
 		name: "a flow's result that nobody waits for is kept from the flow", file: "tools.go",
 		old:    "case call.Action:\n\t\tc.tellLater(c.actionEnded(call, r))",
 		new:    "case false:\n\t\tc.tellLater(c.actionEnded(call, r))",
