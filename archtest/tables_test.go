@@ -20,7 +20,7 @@ var layers = []struct {
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/media", "internal/explore", "internal/toolset", "internal/line", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
-	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/seal", "internal/panel", "internal/routes", "examples", "examples/research/desk"}},
+	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/seal", "internal/panel", "internal/routes", "internal/wait", "examples", "examples/research/desk"}},
 	// internal/detector, internal/provider and internal/leg hold tests of the adapters below them
 	// together.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/detector", "internal/provider", "internal/leg", "internal/provider/*/fake"}},
@@ -86,6 +86,7 @@ var workers = map[string]string{
 	"session: (*Session).RunVirtual":            "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/leg/realtime: (*conn).run":        "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/task: (*Tasks).sure":              "nobody: a callback that only cancels a context; its stop ends it, before the attempt ends",
+	"internal/wait: Longer":                     "nobody: a callback that only cancels a context; the end that it returns ends it",
 	"internal/task: Open":                       "Close, which waits for the poll",
 	"internal/task: (*Tasks).Run":               "itself: it waits for its loops and for the tools that run before it returns",
 	"internal/task: (*execution).run":           "itself, before it returns",

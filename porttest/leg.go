@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -142,14 +143,7 @@ func (l *Leg) wait(ctx context.Context) error {
 		l.due = time.Now().Add(l.o.Phase)
 	}
 	l.due = l.due.Add(audio.FrameDuration)
-	timer := time.NewTimer(time.Until(l.due))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return wait.For(ctx, time.Until(l.due))
 }
 
 // Write takes the agent's next 20 ms.

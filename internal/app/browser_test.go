@@ -19,6 +19,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/nettest"
 	"github.com/hocketvoice/hocket/internal/provider/flite"
 	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // person talks over a browser: says the next line when the agent has been silent
@@ -146,7 +147,7 @@ func TestServeSpokenConversation(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for !p.done() {
-		if err := pass(ctx, 100*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
 			t.Fatalf("the conversation does not come to its end: phase %s, understood %q", r.phase(id), r.understood(id))
 		}
 	}
@@ -161,18 +162,6 @@ func TestServeSpokenConversation(t *testing.T) {
 	defer p.mu.Unlock()
 	if level := audio.RMS(p.heard); level < 0.02 {
 		t.Errorf("the agent was heard at level %v for %d samples", level, len(p.heard))
-	}
-}
-
-// pass lets time pass.
-func pass(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/hocketvoice/hocket/internal/provider/httpaction"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -72,7 +72,7 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
 	text, err := session.NewText(session.TextOptions{
-		Conv: conversation, Tools: flows, ModelTools: model, Model: mind, Instructions: agent.Instructions(), Wait: httpaction.Wait,
+		Conv: conversation, Tools: flows, ModelTools: model, Model: mind, Instructions: agent.Instructions(), Wait: wait.For,
 		ID: kept.id, Checkpoints: kept.points, Restore: kept.restore,
 	})
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/task"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/session"
@@ -32,15 +33,11 @@ func timetable(d time.Duration, calledOff *atomic.Bool) port.Tool {
 		Known: []port.ToolSpec{{Name: "research", Long: true}},
 		Run: func(ctx context.Context, _ port.ToolCall, progress func(string)) (string, error) {
 			progress("I am reading")
-			timer := time.NewTimer(d)
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-				return `{"summary":"` + found + `"}`, nil
-			case <-ctx.Done():
+			if wait.For(ctx, d) != nil {
 				calledOff.Store(true)
 				return "", &port.Failure{Code: "CANCELLED", Message: "it was called off"}
 			}
+			return `{"summary":"` + found + `"}`, nil
 		},
 	}
 }

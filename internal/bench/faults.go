@@ -13,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // FaultsOptions describe a measurement of healthy clients of the OpenAI Realtime
@@ -115,7 +116,7 @@ func Faults(ctx context.Context, o FaultsOptions) (r FaultsReport, err error) {
 		running.Go(func() { c.listen(ctx) })
 		running.Go(func() { c.talk(ctx, said, silence, shift) })
 	}
-	if err := wait(ctx, greeted+warmUp); err != nil {
+	if err := wait.For(ctx, greeted+warmUp); err != nil {
 		return r, err
 	}
 	r.Rows, err = f.run(ctx)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // FootprintOptions describe a measurement of a server that runs: what its
@@ -99,7 +101,7 @@ func MeasureFootprint(ctx context.Context, o FootprintOptions) (r FootprintRepor
 		if r.After = int(after.goroutines); err != nil || r.After <= r.Before || time.Now().After(until) {
 			return r, err
 		}
-		if err := wait(ctx, 100*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
 			return r, err
 		}
 	}
@@ -110,7 +112,7 @@ func warm(ctx context.Context, c *client, o FootprintOptions) error {
 	o.Calls = 1
 	_, end, err := hold(ctx, c, o)
 	if err == nil {
-		err = wait(ctx, time.Second)
+		err = wait.For(ctx, time.Second)
 	}
 	return errors.Join(err, end())
 }
@@ -218,7 +220,7 @@ func (f figures) after(ctx context.Context, c *client, calls int, d time.Duratio
 	if err != nil {
 		return p, err
 	}
-	if err := wait(ctx, d); err != nil {
+	if err := wait.For(ctx, d); err != nil {
 		return p, err
 	}
 	ended, err := c.metrics(ctx)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/codec/opus"
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // LatencyOptions describe a measurement of a running server. Zero fields take the
@@ -261,7 +262,7 @@ func (m *meter) byVoice(ctx context.Context) (err error) {
 	if _, err := e.state("speaking"); err != nil {
 		return err
 	}
-	if err := wait(ctx, settle); err != nil {
+	if err := wait.For(ctx, settle); err != nil {
 		return err
 	}
 	began, err := m.after(ctx, made.ID, e, "interrupt", "", "interrupted", interruptToInterrupted)
@@ -273,7 +274,7 @@ func (m *meter) byVoice(ctx context.Context) (err error) {
 		return err
 	}
 	m.note(interruptToListening, began, at)
-	if err := wait(ctx, settle); err != nil {
+	if err := wait.For(ctx, settle); err != nil {
 		return err
 	}
 	last := time.Unix(0, listener.loud.Load())

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // This file: what clients do that should not.
@@ -125,7 +127,7 @@ func killed(ctx context.Context, f *faulty, t *tally) error {
 			return unless(ctx, err)
 		}
 		err = c.send(ctx, harmless)
-		_ = wait(ctx, 200*time.Millisecond)
+		_ = wait.For(ctx, 200*time.Millisecond)
 		if err = errors.Join(err, c.tcp.SetLinger(0), c.tcp.Close()); err != nil {
 			return unless(ctx, err)
 		}
@@ -155,8 +157,8 @@ func halfOpen(ctx context.Context, f *faulty, t *tally) error {
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	_ = wait(late, 2*faultPing+faultTimeout+time.Second) // the server finds out
-	c.listen(late, t)                                    // what has arrived on the machine meanwhile is there
+	_ = wait.For(late, 2*faultPing+faultTimeout+time.Second) // the server finds out
+	c.listen(late, t)                                        // what has arrived on the machine meanwhile is there
 	return nil
 }
 
@@ -222,7 +224,7 @@ func (f *faulty) every(ctx context.Context, t *tally, interval time.Duration, ev
 			break // the server has had enough: listen says how
 		}
 		if interval > 0 {
-			_ = wait(ctx, interval)
+			_ = wait.For(ctx, interval)
 		}
 	}
 	return nil
@@ -283,7 +285,7 @@ func (f *faulty) takeOver(ctx context.Context, t *tally) error {
 			if err := c.send(ctx, harmless); err != nil {
 				return unless(ctx, err)
 			}
-			_ = wait(ctx, 50*time.Millisecond)
+			_ = wait.For(ctx, 50*time.Millisecond)
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // Usage is what the calls of a measurement have cost, with their callers', who are
@@ -28,13 +30,13 @@ func (u *Usage) open(calls int) {
 // watch lets the calls warm up, and then notes for a time what they cost. begin is
 // called in between.
 func (u *Usage) watch(ctx context.Context, d time.Duration, begin func()) error {
-	if err := wait(ctx, warmUp); err != nil {
+	if err := wait.For(ctx, warmUp); err != nil {
 		return err
 	}
 	begin()
 	began := time.Now()
 	cpu, known := cpuTime()
-	if err := wait(ctx, d); err != nil {
+	if err := wait.For(ctx, d); err != nil {
 		return err
 	}
 	elapsed := time.Since(began)
@@ -59,17 +61,6 @@ func memory() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapInuse + m.StackInuse
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // goroutines is how many are left, once they are as few as before or time is up.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -111,14 +112,7 @@ func (l *Leg) wait(ctx context.Context) error {
 	l.due = l.due.Add(audio.FrameDuration)
 	pause := l.due.Sub(now)
 	l.mu.Unlock()
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return wait.For(ctx, pause)
 }
 
 // decide begins the next utterance if its moment has come.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/wait"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -114,11 +115,7 @@ func (c *channel) Write(ctx context.Context, b []byte) error {
 		if err == nil {
 			return nil
 		}
-		timer := time.NewTimer(retry)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if wait.For(ctx, retry) != nil {
 			return err
 		}
 	}

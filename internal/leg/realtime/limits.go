@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/wait"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
@@ -88,14 +89,7 @@ func (p *pace) wait(ctx context.Context, cost, burst time.Duration) error {
 	if ahead < doze {
 		return nil
 	}
-	timer := time.NewTimer(ahead)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return wait.For(ctx, ahead)
 }
 
 // The tokens of a text and of a sound are estimates: the language model behind

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"iter"
 	"strings"
-	"time"
 
 	sdk "github.com/a2aproject/a2a-go/a2a"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/toolset"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -92,12 +92,8 @@ func (t *task) begin(ctx context.Context, m *sdk.Message) error {
 func (t *task) follow(ctx context.Context) error {
 	for pause := t.v.o.Retry; !t.over(); {
 		t.missed = true
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
+		if err := wait.For(ctx, pause); err != nil {
+			return err
 		}
 		pause = min(2*pause, longestRetry)
 		state, size := t.state, t.size

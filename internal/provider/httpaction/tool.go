@@ -15,6 +15,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -109,7 +110,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 		if err == nil || f == nil || !f.Retryable || attempt == retries {
 			return out, err
 		}
-		if Wait(ctx, max(pause, f.After)) != nil {
+		if wait.For(ctx, max(pause, f.After)) != nil {
 			return "", err
 		}
 		pause *= 2
@@ -124,18 +125,6 @@ func idempotent(a *dialog.Action) bool {
 		return true
 	default:
 		return a.Idempotent
-	}
-}
-
-// Wait waits by the clock, or returns the context's error if that ends first.
-func Wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hocketvoice/hocket/internal/process"
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // server keeps one server running. Its methods are safe for concurrent use.
@@ -170,12 +171,8 @@ func answers(ctx context.Context, l *link) bool {
 func (v *server) again(ctx context.Context) *link {
 	pause := v.o.Backoff
 	for {
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if wait.For(ctx, pause) != nil {
 			return nil
-		case <-timer.C:
 		}
 		l, err := v.start(ctx)
 		if err == nil {

@@ -9,6 +9,8 @@ import (
 
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // code is SQLite's primary result code, or 0.
@@ -46,7 +48,7 @@ func (s *Store) do(ctx context.Context, f func() error) error {
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	const first, longest = 200 * time.Microsecond, 10 * time.Millisecond
 	var begin time.Time
-	for wait := first; ; wait = min(2*wait, longest) {
+	for step := first; ; step = min(2*step, longest) {
 		err := f()
 		if err == nil || !isBusy(err) {
 			return err
@@ -59,13 +61,9 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 		if left <= 0 {
 			return err
 		}
-		pause := wait/2 + rand.N(wait/2) // two that wait for each other do not keep step
-		timer := time.NewTimer(min(pause, left))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
+		pause := step/2 + rand.N(step/2) // two that wait for each other do not keep step
+		if err := wait.For(ctx, min(pause, left)); err != nil {
+			return err
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // Server is the endpoint. Its fields are set before it serves; it is safe for
@@ -120,7 +122,7 @@ func (s *Server) send(ctx context.Context, w http.ResponseWriter, a Answer) bool
 	}
 	w.Header().Set("X-Request-Id", "req_fake")
 	if a.Status != 0 || a.Body != "" {
-		if !wait(ctx, a.First) {
+		if wait.For(ctx, a.First) != nil {
 			return false
 		}
 		if a.Status != 0 {
@@ -130,12 +132,12 @@ func (s *Server) send(ctx context.Context, w http.ResponseWriter, a Answer) bool
 		return true
 	}
 	out := http.NewResponseController(w)
-	if out.Flush() != nil || !wait(ctx, a.First) {
+	if out.Flush() != nil || wait.For(ctx, a.First) != nil {
 		return false
 	}
 	sent := 0
 	for i, p := range a.pieces() {
-		if i > 0 && !wait(ctx, a.Gap) {
+		if i > 0 && wait.For(ctx, a.Gap) != nil {
 			return false
 		}
 		if a.Cut > 0 && sent+len(p) >= a.Cut {
@@ -154,21 +156,6 @@ func (s *Server) send(ctx context.Context, w http.ResponseWriter, a Answer) bool
 		return false
 	}
 	return true
-}
-
-// wait waits, and says whether the client is still there.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d == 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // pieces are what is sent at a time.
