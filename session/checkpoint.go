@@ -203,17 +203,19 @@ func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, saveLimit)
 	defer cancel()
-	err := k.log.flush(ctx)
+	behind := k.log.flush(ctx) // nobody waits for the journal
+	var err error
 	if d != nil {
-		err = errors.Join(err, k.write(ctx, d))
+		err = k.write(ctx, d)
 	}
-	k.tell(err)
+	all := errors.Join(behind, err)
+	k.tell(all)
 	if d == nil {
-		return err
+		return all
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.tried, k.late, k.lost = d.number, err != nil, k.lost || errors.Is(err, port.ErrFenced)
+	k.tried, k.late, k.lost = d.number, err != nil, k.lost || errors.Is(all, port.ErrFenced)
 	if err == nil {
 		k.done = d.number
 	} else if k.next == nil {
@@ -224,7 +226,7 @@ func (k *keeper) flush(ctx context.Context) error {
 	}
 	close(k.moved)
 	k.moved = make(chan struct{})
-	return err
+	return all
 }
 
 // tell reports that the store fell behind, or has caught up.

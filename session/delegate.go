@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -38,23 +39,31 @@ func (t *tools) delegate(id string, call port.ToolCall) {
 		Limit: t.s.conv.Options().Limits.Task,
 	}
 	state := t.s.keeper.position()
+	t.taking.Add(1)
 	t.launch(id, task.Key, func(ctx context.Context, progress func(string)) (string, error) {
-		if refusal != nil {
-			return "", refusal
+		err := refusal
+		if err == nil {
+			err = t.begin(ctx, tool, task, state)
 		}
-		call, err := checked(tool, task.Call)
+		t.taking.Done()
 		if err != nil {
-			return "", err
-		}
-		task.Call = call
-		if !t.s.keeper.settle(ctx, state) { // that it runs is known before it does
-			return "", port.ErrFenced
-		}
-		if err := persist(ctx, func() error { return d.Tasks.Start(ctx, task) }); err != nil {
 			return "", err
 		}
 		return t.result(ctx, task.Key, progress)
 	})
+}
+
+// begin starts a task, once a state is written that knows of it.
+func (t *tools) begin(ctx context.Context, tool port.Tool, task port.Task, state int) error {
+	call, err := checked(tool, task.Call)
+	if err != nil {
+		return err
+	}
+	task.Call = call
+	if !t.s.keeper.settle(ctx, state) {
+		return port.ErrFenced
+	}
+	return persist(ctx, func() error { return t.s.o.Delegation.Tasks.Start(ctx, task) })
 }
 
 // follow waits for the result of a task that runs already.
@@ -73,43 +82,44 @@ func (t *tools) result(ctx context.Context, key string, progress func(string)) (
 	return output, err
 }
 
-// launch runs a job for a task in the background. When ctx ends before the job does,
-// nobody is told: the task goes on without this session.
+// launch runs a job for a task in the background. When ctx ends before the job does, or
+// the conversation is somebody else's, nobody is told: the task goes on without this
+// session.
 func (t *tools) launch(id, key string, job func(ctx context.Context, progress func(string)) (string, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	over := make(chan struct{})
 	stop := t.s.spawn(func(ctx context.Context) {
 		output, err := job(ctx, func(text string) { t.s.postFact(conv.TaskProgress{ID: id, Text: text}) })
-		t.mu.Lock()
-		delete(t.running, id)
-		t.mu.Unlock()
-		if ctx.Err() == nil {
+		close(over)
+		if ctx.Err() == nil && !errors.Is(err, port.ErrFenced) {
 			t.s.postFact(callEnded(id, true, output, err))
 		}
 	})
-	t.running[id] = func() {
+	t.running[id] = runningCall{key, func() {
 		stop()
 		state := t.s.keeper.position()
 		t.s.spawn(func(ctx context.Context) {
+			<-over // or a start that is on its way would come behind its end
 			t.callOff(ctx, key)
 			if t.s.keeper.saved(ctx, state) {
 				t.forget(ctx, key)
 			}
 		})
-	}
+	}}
 }
 
 // callOff ends a task. Its key is forgotten later: who resumes an older state finds
 // that it was called off, and does not begin it anew.
 func (t *tools) callOff(ctx context.Context, key string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveLimit)
+	ctx, cancel := wait.Longer(ctx, saveLimit)
 	defer cancel()
-	_ = persist(ctx, func() error { return t.s.o.Delegation.Tasks.Cancel(ctx, key) }) // it has a limit of its own
+	_ = persist(ctx, func() error { return t.s.o.Delegation.Tasks.Cancel(ctx, key) }) // else it has a limit of its own
 }
 
 // forget has a task forgotten whose result nobody waits for any more.
 func (t *tools) forget(ctx context.Context, key string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveLimit)
+	ctx, cancel := wait.Longer(ctx, saveLimit)
 	defer cancel()
 	_ = persist(ctx, func() error { return t.s.o.Delegation.Tasks.Settle(ctx, key) }) // else it is told again, or grows old
 }
@@ -124,6 +134,11 @@ func (t *tools) settled(e conv.SettleTask) {
 	if !e.Adopted {
 		key = t.s.keys() + key
 	}
+	t.mu.Lock()
+	if t.running[e.ID].task == key {
+		delete(t.running, e.ID)
+	}
+	t.mu.Unlock()
 	state := t.s.keeper.position()
 	t.s.spawn(func(ctx context.Context) {
 		if t.s.keeper.saved(ctx, state) {
@@ -138,12 +153,14 @@ func (t *tools) adopt() {
 	if d.Tasks == nil || d.Caller == "" {
 		return
 	}
+	t.taking.Add(1)
 	t.s.spawn(func(ctx context.Context) {
 		var tasks []port.Task
 		err := persist(ctx, func() (err error) {
 			tasks, err = d.Tasks.Adopt(ctx, d.Caller, t.s.o.ID)
 			return err
 		})
+		t.taking.Done()
 		if err != nil {
 			return // ctx has ended
 		}
@@ -161,7 +178,8 @@ func (t *tools) leave() {
 		return
 	}
 	t.s.spawn(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)
+		t.taking.Wait() // what comes behind the end would wait for nobody
+		ctx, cancel := wait.Longer(ctx, leaveLimit)
 		defer cancel()
 		_ = persist(ctx, func() error { return d.Tasks.Leave(ctx, t.s.o.ID) }) // who looks for abandoned conversations says it again
 	})
@@ -175,12 +193,8 @@ func persist(ctx context.Context, ask func() error) error {
 		if _, answered := errors.AsType[*port.Failure](err); err == nil || answered {
 			return err
 		}
-		timer := time.NewTimer(askAgain)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if wait.For(ctx, askAgain) != nil {
 			return err
-		case <-timer.C:
 		}
 	}
 }

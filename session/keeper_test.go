@@ -156,3 +156,48 @@ func TestJournalPieces(t *testing.T) {
 		t.Errorf("%d lines, error %v: expected two headers and ten steps", lines, err)
 	}
 }
+
+// refusing is a journal that takes nothing.
+type refusing struct{ port.Journal }
+
+func (refusing) Append(context.Context, port.Hold, int, []byte) error {
+	return errors.New("no room")
+}
+
+// TestKeeperWithoutItsJournal: a state that is written is, though the journal is not; and
+// the journal is asked again.
+func TestKeeperWithoutItsJournal(t *testing.T) {
+	store := &history{}
+	if err := store.Beat(t.Context(), port.Node{ID: "a"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	hold, err := store.Claim(t.Context(), "c", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []error
+	o := Checkpoints{Store: store, Journal: refusing{}, Token: hold.Token, Behind: func(err error) { told = append(told, err) }}
+	k := newKeeper(o, "c", conv.PrivacyKeep, start, func(int) {})
+	_, _ = k.log.Write([]byte("{}\n"))
+	k.note(start, begun(t))
+	for range 2 {
+		if err := k.flush(t.Context()); err == nil {
+			t.Error("the journal's error is lost")
+		}
+	}
+	soon, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if !k.saved(soon, 1) {
+		t.Error("who waits for the state waits for the journal")
+	}
+	if n := len(store.all()); n != 1 {
+		t.Errorf("the state was written %d times, expected once", n)
+	}
+	k.log.o.Journal = store
+	if err := k.flush(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(told) != 2 || told[0] == nil || told[1] != nil {
+		t.Errorf("told %v, expected that it fell behind, and that it caught up", told)
+	}
+}

@@ -20,13 +20,22 @@ type tools struct {
 	// they were started: the order of their results must not depend on how fast
 	// they are.
 	turnstile chan struct{}
+	// taking are the starts and adoptions of tasks that are on their way.
+	taking sync.WaitGroup
 
 	mu      sync.Mutex // guards running
-	running map[string]func()
+	running map[string]runningCall
+}
+
+// runningCall is one that the machine may cancel. A task is one until the machine has its
+// result, and has said that it was told.
+type runningCall struct {
+	task   string // its key; "" for one that runs here
+	cancel func()
 }
 
 func newTools(s *Session) *tools {
-	t := &tools{s: s, running: make(map[string]func())}
+	t := &tools{s: s, running: make(map[string]runningCall)}
 	if s.work != nil {
 		t.turnstile = make(chan struct{})
 		close(t.turnstile)
@@ -56,7 +65,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 	state := t.s.keeper.position()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running[id] = t.s.spawn(func(ctx context.Context) {
+	t.running[id] = runningCall{cancel: t.s.spawn(func(ctx context.Context) {
 		defer close(after)
 		if before != nil {
 			<-before
@@ -76,16 +85,17 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		delete(t.running, id)
 		t.mu.Unlock()
 		t.s.postFact(callEnded(id, long, output, err))
-	})
+	})}
 }
 
 // cancel ends a call whose result nobody waits for.
 func (t *tools) cancel(id string) {
 	t.mu.Lock()
-	cancel := t.running[id]
+	call, ok := t.running[id]
+	delete(t.running, id)
 	t.mu.Unlock()
-	if cancel != nil {
-		cancel()
+	if ok {
+		call.cancel()
 	}
 }
 
