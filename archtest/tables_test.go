@@ -85,7 +85,6 @@ var workers = map[string]string{
 	"session: (*Session).Run":                   "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"session: (*Session).RunVirtual":            "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/leg/realtime: (*conn).run":        "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-	"internal/task: (*Tasks).sure":              "nobody: a callback that only cancels a context; its stop ends it, before the attempt ends",
 	"internal/wait: Longer":                     "nobody: a callback that only cancels a context; the end that it returns ends it",
 	"internal/task: Open":                       "Close, which waits for the poll",
 	"internal/task: (*Tasks).Run":               "itself: it waits for its loops and for the tools that run before it returns",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -66,7 +67,7 @@ func take[T any](t testing.TB, c <-chan T) (value T) {
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for ctx := soon(t); !is(); {
-		if !pause(ctx, 10*time.Millisecond) {
+		if wait.For(ctx, 10*time.Millisecond) != nil {
 			t.Fatalf("never: %s", what)
 		}
 	}

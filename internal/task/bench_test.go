@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/pgtest"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -89,7 +90,7 @@ func BenchmarkCancel(b *testing.B) {
 			key := fmt.Sprint(i)
 			started(b, asks, asked(key, "work", "{}"))
 			<-begun
-			pause(b.Context(), poll+rand.N(poll)) // anywhere between two looks
+			_ = wait.For(b.Context(), poll+rand.N(poll)) // anywhere between two looks
 			begin := time.Now()
 			if err := asks.Cancel(b.Context(), key); err != nil {
 				b.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -53,7 +54,7 @@ func child() int {
 			return "", err
 		}
 		progress("at it")
-		pause(ctx, time.Duration(rand.IntN(300))*time.Millisecond)
+		_ = wait.For(ctx, time.Duration(rand.IntN(300))*time.Millisecond)
 		return "done " + c.ID, tell("end")
 	}
 	o := Options{Path: os.Getenv(childPath), URL: os.Getenv(childURL), Resolve: one(tool), Parallel: 4}
@@ -214,7 +215,7 @@ func TestKilledWorkers(t *testing.T) {
 			w := living[i]
 			for n := random.IntN(12); n >= 0 && w.line(t, asks); n-- {
 			}
-			pause(t.Context(), time.Duration(random.IntN(int(20*time.Millisecond)))) // anywhere between two lines
+			_ = wait.For(t.Context(), time.Duration(random.IntN(int(20*time.Millisecond)))) // anywhere between two lines
 			w.kill(t)
 			killed++
 			living[i] = spawned(t, o, count)

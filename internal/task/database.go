@@ -14,6 +14,8 @@ import (
 	"github.com/cschleiden/go-workflows/backend"
 	"github.com/jackc/pgx/v5"
 	"github.com/pressly/goose/v3"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 //go:embed migrations
@@ -144,25 +146,13 @@ func migrateOwn(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir stri
 // retry runs f until it succeeds, ctx ends or tries are used up.
 func retry(ctx context.Context, tries int, f func() error) error {
 	const first, longest = 50 * time.Millisecond, time.Second
-	for wait := first; ; wait = min(2*wait, longest) {
+	for pause := first; ; pause = min(2*pause, longest) {
 		err := f()
 		if tries--; err == nil || tries <= 0 {
 			return err
 		}
-		if !pause(ctx, wait) {
-			return errors.Join(err, ctx.Err())
+		if e := wait.For(ctx, pause); e != nil {
+			return errors.Join(err, e)
 		}
-	}
-}
-
-// pause waits; false says that ctx has ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/cschleiden/go-workflows/backend/history"
 	"github.com/cschleiden/go-workflows/core"
 	"github.com/cschleiden/go-workflows/workflow"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // engine is the engine's backend with three habits of ours: who asks for work waits
@@ -38,7 +40,7 @@ func await[T any](ctx context.Context, bell chan struct{}, get func() (*T, error
 	for {
 		work, err := get()
 		if err != nil && ctx.Err() == nil {
-			pause(ctx, time.Second) // the database is gone: no need to hurry
+			_ = wait.For(ctx, time.Second) // the database is gone: no need to hurry
 		}
 		if err != nil || work != nil {
 			return work, err

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -44,7 +45,7 @@ func (t *Tasks) carryOut(taking, tools context.Context, key string) error {
 			}
 			continue // another was quicker
 		}
-		if !pause(taking, poll) {
+		if wait.For(taking, poll) != nil {
 			return errNotDone
 		}
 	}
@@ -202,7 +203,7 @@ func (e *execution) end(tools context.Context, output string, err, cause error) 
 	e.mu.Lock()
 	partial := e.text
 	e.mu.Unlock()
-	sure, stop := e.t.sure(tools)
+	sure, stop := wait.Longer(tools, e.t.o.Grace+time.Second) // it is written even when the program ends
 	defer stop()
 	f := &port.Failure{Code: codeTimeout, Message: e.task.Call.Name + " took too long"}
 	switch {
@@ -227,20 +228,6 @@ func (e *execution) end(tools context.Context, output string, err, cause error) 
 	return e.t.finishSure(sure, e.task.Key, outcome{Failure: f})
 }
 
-// sure is for what has to be written even when the program ends: it lasts a while
-// longer than ctx.
-func (t *Tasks) sure(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		pause(longer, t.o.Grace+time.Second)
-		cancel()
-	})
-	return longer, func() {
-		stop()
-		cancel()
-	}
-}
-
 // listen ends the tool's context when the task has ended otherwise.
 func (e *execution) listen(ctx context.Context, end context.CancelCauseFunc) {
 	sub := e.t.watch.follow(e.task.Key)
@@ -259,7 +246,8 @@ func (e *execution) listen(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// say takes what the tool says of itself. It never waits: only the last text counts.
+// say takes what the tool says of itself. It never waits: only the last text counts. A
+// sign of life takes none away; the worker gives them by itself.
 func (e *execution) say(text string) {
 	e.mu.Lock()
 	e.text, e.number = cut(text, maxText), e.number+1
@@ -302,7 +290,7 @@ func (e *execution) notes(ctx context.Context) {
 			return
 		case <-e.said:
 			write()
-			pause(ctx, noteEvery)
+			_ = wait.For(ctx, noteEvery)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -26,7 +27,7 @@ func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 			return "", fail("follow", key, err)
 		case err != nil:
 			t.o.Log.Warn("a task cannot be read, it is tried again", "task", key, "err", err)
-			if !pause(ctx, time.Second) {
+			if wait.For(ctx, time.Second) != nil {
 				return "", ctx.Err()
 			}
 			continue

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -29,16 +30,16 @@ func BenchmarkIdle(b *testing.B) {
 		cpu := func() (all time.Duration) {
 			begin := cpuTime(b)
 			for range b.N {
-				pause(b.Context(), second)
+				_ = wait.For(b.Context(), second)
 			}
 			return (cpuTime(b) - begin) / time.Duration(b.N)
 		}
-		pause(b.Context(), second)
+		_ = wait.For(b.Context(), second)
 		b.ReportMetric(float64(cpu().Microseconds())/1000, "idle-cpu-ms/s")
 		for i := range 50 {
 			started(b, tasks, asked(fmt.Sprint(i), "work", "{}"))
 		}
-		pause(b.Context(), second)
+		_ = wait.For(b.Context(), second)
 		b.ReportMetric(float64(cpu().Microseconds())/1000, "busy50-cpu-ms/s")
 	})
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 const (
@@ -112,7 +114,7 @@ func (t *Tasks) listen(ctx context.Context) {
 		if ctx.Err() == nil {
 			t.o.Log.Warn("the changes of tasks are not heard at once", "err", err)
 		}
-		pause(ctx, time.Second)
+		_ = wait.For(ctx, time.Second)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/cschleiden/go-workflows/registry"
 	"github.com/cschleiden/go-workflows/worker"
 	"github.com/cschleiden/go-workflows/workflow"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 const (
@@ -57,7 +59,7 @@ func (t *Tasks) Run(ctx context.Context) error {
 	loops.Go(func() { t.sweeps(ctx) })
 	loops.Go(func() {
 		<-ctx.Done()
-		pause(alive, t.o.Grace)
+		_ = wait.For(alive, t.o.Grace)
 		endTools(errStopping)
 	})
 	<-ctx.Done()
@@ -76,7 +78,7 @@ func bring(ctx workflow.Context, key string) error {
 
 // beats give signs of life of the tools that run here.
 func (t *Tasks) beats(ctx context.Context) {
-	for pause(ctx, t.o.beat) {
+	for wait.For(ctx, t.o.beat) == nil {
 		var workers []string
 		t.mu.Lock()
 		for w := range t.calls {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/cschleiden/go-workflows/diag"
 
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
 // sweeps put right what dead processes have left.
 func (t *Tasks) sweeps(ctx context.Context) {
-	for pause(ctx, sweepEvery) {
+	for wait.For(ctx, sweepEvery) == nil {
 		if err := t.Sweep(ctx); err != nil && ctx.Err() == nil {
 			t.o.Log.Warn("the tasks cannot be tidied up", "err", err)
 		}

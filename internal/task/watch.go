@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/wait"
 )
 
 // watch wakes those who wait for a change of tasks: at once for what this process
@@ -93,7 +95,7 @@ func (w *watch) see(key string, now mark) {
 
 // pollAll polls until ctx ends. A database that does not answer wakes nobody.
 func (t *Tasks) pollAll(ctx context.Context) {
-	for pause(ctx, poll) {
+	for wait.For(ctx, poll) == nil {
 		const most = 500 // in one question
 		for keys := t.watch.followed(); len(keys) > 0; {
 			n := min(len(keys), most)
