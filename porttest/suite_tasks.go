@@ -100,11 +100,13 @@ func (t *tasksTest) wantFailure(key, code string) port.Failure {
 	return *f
 }
 
-// blocks has the tool wait for the end of its context, which it tells of.
+// blocks has the tool wait for the end of its context, which it tells of. Its sign of
+// life takes nothing of what it has said away.
 func (t *tasksTest) blocks() (begun, ended chan string) {
 	begun, ended = make(chan string, 100), make(chan string, 100)
 	t.run = func(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 		progress("half of it")
+		progress("")
 		begun <- call.ID
 		<-ctx.Done()
 		ended <- call.ID
@@ -162,6 +164,7 @@ func taskProgress(t *tasksTest) {
 		for i := range 50 {
 			progress(fmt.Sprint("step ", i))
 		}
+		progress("")
 		select {
 		case <-goOn:
 		case <-ctx.Done():

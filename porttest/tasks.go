@@ -28,8 +28,9 @@ type memoryTask struct {
 	adopted bool // it was begun by another conversation
 	stop    context.CancelFunc
 
-	text    string        // the last progress
-	count   int           // how often there was one
+	text    string        // the last one of its progress
+	count   int           // how many there were
+	signs   int           // of life
 	ended   bool          // with output or err
 	changed chan struct{} // closed at the next change
 	output  string
@@ -131,10 +132,15 @@ func (m *Tasks) call(ctx context.Context, t *memoryTask) (output string, err err
 	return m.Tool.Call(ctx, t.Call, func(text string) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if !t.ended {
+		switch {
+		case t.ended:
+			return
+		case text == "":
+			t.signs++
+		default:
 			t.text, t.count = text, t.count+1
-			t.change()
 		}
+		t.change()
 	})
 }
 
@@ -146,14 +152,19 @@ func (m *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 	if t == nil {
 		return "", called("NOT_FOUND", fmt.Sprintf("there is no task %q", key))
 	}
-	for heard := 0; ; {
+	if progress == nil {
+		progress = func(string) {}
+	}
+	for heard, felt := 0, 0; ; {
 		m.mu.Lock()
-		ended, changed, text, count := t.ended, t.changed, t.text, t.count
+		ended, changed, text, count, signs := t.ended, t.changed, t.text, t.count, t.signs
 		m.mu.Unlock()
-		if count > heard && progress != nil {
+		if count > heard {
 			progress(text)
+		} else if signs > felt {
+			progress("")
 		}
-		heard = count
+		heard, felt = count, signs
 		if ended {
 			return t.output, t.err
 		}

@@ -249,6 +249,9 @@ func (e *execution) listen(ctx context.Context, end context.CancelCauseFunc) {
 // say takes what the tool says of itself. It never waits: only the last text counts. A
 // sign of life takes none away; the worker gives them by itself.
 func (e *execution) say(text string) {
+	if text == "" {
+		return
+	}
 	e.mu.Lock()
 	e.text, e.number = cut(text, maxText), e.number+1
 	e.mu.Unlock()
@@ -274,7 +277,7 @@ func (e *execution) notes(ctx context.Context) {
 		e.mu.Lock()
 		text, number := e.text, e.number
 		e.mu.Unlock()
-		if number == written || text == "" {
+		if number == written {
 			return
 		}
 		if err := e.t.note(sure, e.task.Key, e.worker, text); err != nil {
