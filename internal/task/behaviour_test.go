@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -351,11 +352,23 @@ func TestOptions(t *testing.T) {
 	if err := tasks.Run(t.Context()); err == nil {
 		t.Error("there is no tool, and it runs")
 	}
-	if err := tasks.Start(t.Context(), port.Task{}); err == nil {
-		t.Error("a task without a key is taken")
-	}
-	long := asked("k", "work", string(make([]byte, MaxArguments+1)))
-	if f, ok := errors.AsType[*port.Failure](tasks.Start(t.Context(), long)); !ok || f.Code != codeInvalidArgs {
-		t.Errorf("%v", f)
-	}
+}
+
+// TestStartIsRefused: what no database takes is a failure, so that nobody asks again.
+func TestStartIsRefused(t *testing.T) {
+	both(t, func(t *testing.T, o Options) {
+		tasks := opened(t, o)
+		for name, task := range map[string]port.Task{
+			"no key":         asked("", "work", "{}"),
+			"a long key":     asked(strings.Repeat("k", maxKey+1), "work", "{}"),
+			"no text":        asked("k\xff", "work", "{}"),
+			"a zero":         asked("k\x00", "work", "{}"),
+			"long arguments": asked("k", "work", string(make([]byte, MaxArguments+1))),
+		} {
+			err := tasks.Start(t.Context(), task)
+			if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != codeInvalidArgs {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"database/sql"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -93,4 +94,78 @@ func TestFileAtOnce(t *testing.T) {
 		})
 	}
 	g.Wait()
+}
+
+// inTheWay runs a statement in a transaction, which ends when all that is done meanwhile
+// waits for it, and returns what became of that.
+func inTheWay(t *testing.T, tasks *Tasks, text, arg string, do ...func() error) (err error) {
+	t.Helper()
+	tx, err := tasks.db.writer.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), text, arg); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, len(do))
+	for _, f := range do {
+		go func() { done <- f() }()
+	}
+	until(t, "they wait for the transaction", func() bool {
+		if _, err := tx.ExecContext(t.Context(), "SELECT pg_stat_clear_snapshot()"); err != nil { // else it sees no change
+			t.Fatal(err)
+		}
+		var n int
+		if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n == len(do)
+	})
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for range do {
+		err = errors.Join(err, take(t, done))
+	}
+	return err
+}
+
+// TestCalledOffAsItBegins: what is said of an irreversible tool that is called at the
+// moment when its task is called off, or replaced, is that nobody knows.
+func TestCalledOffAsItBegins(t *testing.T) {
+	const begins = "UPDATE hocket_tasks SET attempt = 1, worker = 'w' WHERE key = $1"
+	tasks := opened(t, Options{
+		URL: server.Database(t), Resolve: one(newBench()),
+		Duplicates: func(string, string) Policy { return Policy{Mode: Replace} },
+	})
+	for key, do := range map[string]func() error{
+		"cancelled": func() error { return tasks.Cancel(soon(t), "cancelled") },
+		"replaced":  func() error { return tasks.Start(soon(t), asked("another", "ship", "{}")) },
+	} {
+		started(t, tasks, asked(key, "ship", "{}"))
+		if err := inTheWay(t, tasks, begins, key, do); err != nil {
+			t.Fatal(err)
+		}
+		if f := wantFailure(t, tasks, key, codeCancelled); !contains(f.Message, "it is not known whether it was done") {
+			t.Errorf("%s: %+v", key, f)
+		}
+	}
+}
+
+// TestNoDuplicateOfItself: a task that two processes start at once is one task, whatever
+// is done with duplicates.
+func TestNoDuplicateOfItself(t *testing.T) {
+	for _, mode := range []Mode{Reject, Replace} {
+		o := Options{URL: server.Database(t), Duplicates: func(string, string) Policy { return Policy{Mode: mode} }}
+		tasks, other := opened(t, o), opened(t, o)
+		err := inTheWay(t, tasks, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "agent\x1fwork\x1fconv",
+			func() error { return tasks.Start(soon(t), asked("k", "work", "{}")) },
+			func() error { return other.Start(soon(t), asked("k", "work", "{}")) })
+		if err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if r, ok, err := tasks.read(t.Context(), "k"); err != nil || !ok || r.ended.Valid {
+			t.Errorf("%s: there %v, ended %v, error %v", mode, ok, r.ended, err)
+		}
+	}
 }

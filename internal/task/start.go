@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cschleiden/go-workflows/backend"
 	"github.com/cschleiden/go-workflows/client"
@@ -28,15 +29,21 @@ const (
 	codeInvalidArgs = "INVALID_ARGS"
 )
 
-// Start begins a task, unless its key is known. Its key has 1 to 512 bytes, its
+// Start begins a task, unless its key is known. Its key has 1 to 512 bytes of text, its
 // arguments at most [MaxArguments]. A database that does not answer is asked again
 // for a few seconds.
 func (t *Tasks) Start(ctx context.Context, task port.Task) error {
-	if task.Key == "" || len(task.Key) > maxKey {
-		return fmt.Errorf("tasks: the key has %d bytes, expected 1 to %d", len(task.Key), maxKey)
+	// No other try would be taken: it is a failure, which ends the task for who asks.
+	refuse := func(format string, args ...any) error {
+		return &port.Failure{Code: codeInvalidArgs, Message: fmt.Sprintf(format, args...)}
 	}
-	if n := len(task.Call.Arguments); n > MaxArguments {
-		return &port.Failure{Code: codeInvalidArgs, Message: fmt.Sprintf("the arguments of %s have %d bytes, expected at most %d", task.Call.Name, n, MaxArguments)}
+	switch key, n := task.Key, len(task.Call.Arguments); {
+	case key == "" || len(key) > maxKey:
+		return refuse("the key of the task has %d bytes, expected 1 to %d", len(key), maxKey)
+	case !utf8.ValidString(key) || strings.Contains(key, "\x00"):
+		return refuse("the key %q of the task is no text, expected UTF-8 without zeros", key)
+	case n > MaxArguments:
+		return refuse("the arguments of %s have %d bytes, expected at most %d", task.Call.Name, n, MaxArguments)
 	}
 	var refused *port.Failure
 	err := retry(ctx, 8, func() error {
@@ -79,10 +86,6 @@ func instance(key string) string {
 // insert writes the row of a task, unless its key is known or the policy for
 // duplicates refuses it. replaced are the tasks that make place for it.
 func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused *port.Failure, replaced []string, err error) {
-	known, err := t.db.keys(ctx, tx, `SELECT key FROM hocket_tasks WHERE key = ?`, task.Key)
-	if err != nil || len(known) > 0 {
-		return nil, nil, err
-	}
 	arguments := t.vault.digests("arguments", canonical(task.Call.Arguments))
 	var callers [][]byte
 	if task.Caller != "" {
@@ -92,7 +95,8 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 	if t.o.Duplicates != nil {
 		policy = t.o.Duplicates(task.Agent, task.Call.Name)
 	}
-	if policy.Mode == Reject || policy.Mode == Replace {
+	exclusive := policy.Mode == Reject || policy.Mode == Replace
+	if exclusive {
 		whose := task.Caller
 		if whose == "" {
 			whose = task.Conversation
@@ -100,6 +104,13 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 		if err := t.db.alone(ctx, tx, strings.Join([]string{task.Agent, task.Call.Name, whose}, "\x1f")); err != nil {
 			return nil, nil, err
 		}
+	}
+	// Behind the lock: a task is no duplicate of itself.
+	known, err := t.db.keys(ctx, tx, `SELECT key FROM hocket_tasks WHERE key = ?`, task.Key)
+	if err != nil || len(known) > 0 {
+		return nil, nil, err
+	}
+	if exclusive {
 		others, err := t.duplicates(ctx, tx, task, policy.By, callers, arguments)
 		switch {
 		case err != nil:
@@ -107,7 +118,7 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 		case len(others) > 0 && policy.Mode == Reject:
 			return &port.Failure{Code: codeDuplicate, Message: fmt.Sprintf("%s runs already, as task %s", task.Call.Name, others[0].key)}, nil, nil
 		}
-		if replaced, err = t.replace(ctx, tx, others); err != nil {
+		if replaced, err = t.callOff(ctx, tx, others, "; another one has replaced it"); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -130,30 +141,13 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 	return nil, replaced, err
 }
 
-// replace calls tasks off for another one.
-func (t *Tasks) replace(ctx context.Context, tx *sql.Tx, others []row) (keys []string, err error) {
-	for _, r := range others {
-		f := t.calledOff(r)
-		f.Message += "; another one has replaced it"
-		sealed, err := t.vault.put("result", r.key, outcome{Failure: f})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := tx.ExecContext(ctx, t.db.text(finishing), t.o.Now().UnixMilli(), sealed, r.key); err != nil {
-			return nil, err
-		}
-		keys = append(keys, r.key)
-	}
-	return keys, nil
-}
-
 // duplicates are the running tasks of the same tool and caller, or conversation
 // where nobody is known, the oldest first.
-func (t *Tasks) duplicates(ctx context.Context, tx *sql.Tx, task port.Task, by By, callers, arguments [][]byte) (all []row, err error) {
-	query := `SELECT key, agent, tool, attempt, progress_text FROM hocket_tasks WHERE ended IS NULL AND agent = ? AND tool = ?`
+func (t *Tasks) duplicates(ctx context.Context, tx *sql.Tx, task port.Task, by By, callers, arguments [][]byte) ([]row, error) {
+	condition := `agent = ? AND tool = ?`
 	args := []any{task.Agent, task.Call.Name}
 	some := func(column string, digests [][]byte) {
-		query += ` AND ` + column + ` IN (` + marks(len(digests)) + `)`
+		condition += ` AND ` + column + ` IN (` + marks(len(digests)) + `)`
 		for _, d := range digests {
 			args = append(args, d)
 		}
@@ -161,23 +155,11 @@ func (t *Tasks) duplicates(ctx context.Context, tx *sql.Tx, task port.Task, by B
 	if callers != nil {
 		some("caller", callers)
 	} else {
-		query += ` AND caller IS NULL AND conversation = ?`
+		condition += ` AND caller IS NULL AND conversation = ?`
 		args = append(args, task.Conversation)
 	}
 	if by == ByArguments {
 		some("arguments", arguments)
 	}
-	rows, err := tx.QueryContext(ctx, t.db.text(query+` ORDER BY seq`), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var r row
-		if err := rows.Scan(&r.key, &r.agent, &r.tool, &r.attempt, &r.text); err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, rows.Err()
+	return t.runningOf(ctx, tx, condition, args...)
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -86,11 +88,58 @@ func (t *Tasks) Close() error {
 
 // Cancel calls a task off, on whichever node it runs: there its tool's context ends.
 func (t *Tasks) Cancel(ctx context.Context, key string) error {
-	r, ok, err := t.read(ctx, key)
-	if err == nil && ok && !r.ended.Valid {
-		err = t.finish(ctx, key, outcome{Failure: t.calledOff(r)})
+	var keys []string
+	err := t.db.within(ctx, func(tx *sql.Tx) error {
+		rows, err := t.runningOf(ctx, tx, `key = ?`, key)
+		if err == nil {
+			keys, err = t.callOff(ctx, tx, rows, "")
+		}
+		return err
+	})
+	if err == nil {
+		t.watch.poke(keys...)
 	}
 	return fail("cancel", key, err)
+}
+
+// runningOf are the tasks that run of which a condition is true, the oldest first. None
+// is begun or ended before the transaction is.
+func (t *Tasks) runningOf(ctx context.Context, tx *sql.Tx, condition string, args ...any) (all []row, err error) {
+	query := `SELECT key, agent, tool, attempt, progress_text FROM hocket_tasks WHERE ended IS NULL AND ` + condition + ` ORDER BY seq`
+	if t.db.postgres {
+		query += ` FOR UPDATE` // a SQLite file has one writer anyway
+	}
+	rows, err := tx.QueryContext(ctx, t.db.text(query), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r row
+		if err := rows.Scan(&r.key, &r.agent, &r.tool, &r.attempt, &r.text); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+// callOff ends tasks of which it is known that they run; why is added to what is said
+// of each.
+func (t *Tasks) callOff(ctx context.Context, tx *sql.Tx, rows []row, why string) (keys []string, err error) {
+	for _, r := range rows {
+		f := t.calledOff(r)
+		f.Message += why
+		sealed, err := t.vault.put("result", r.key, outcome{Failure: f})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.ExecContext(ctx, t.db.text(finishing), t.o.Now().UnixMilli(), sealed, r.key); err != nil {
+			return nil, err
+		}
+		keys = append(keys, r.key)
+	}
+	return keys, nil
 }
 
 // calledOff says what is known of a task that is called off.
