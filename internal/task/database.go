@@ -32,6 +32,7 @@ type database struct {
 	// queue is fairer than a lock. The engine shares it. reader never waits for it.
 	writer, reader *sql.DB
 	engine         backend.Backend
+	outage         *outage
 	config         *pgx.ConnConfig // of PostgreSQL, to listen
 }
 
@@ -72,6 +73,7 @@ func (d *database) exec(ctx context.Context, query string, args ...any) (int64, 
 	if err != nil {
 		return 0, err
 	}
+	d.outage.answered(ctx)
 	return r.RowsAffected()
 }
 

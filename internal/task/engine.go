@@ -22,10 +22,11 @@ type engine struct {
 	backend.Backend
 	workflows, activities chan struct{} // hold one: there may be work
 	cache                 *cache
+	outage                *outage
 }
 
-func newEngine(b backend.Backend) *engine {
-	return &engine{b, make(chan struct{}, 1), make(chan struct{}, 1), newCache()}
+func newEngine(d *database) *engine {
+	return &engine{d.engine, make(chan struct{}, 1), make(chan struct{}, 1), newCache(), d.outage}
 }
 
 func ring(c chan struct{}) {
@@ -36,9 +37,12 @@ func ring(c chan struct{}) {
 }
 
 // await asks for work until there is some, and until the end of ctx.
-func await[T any](ctx context.Context, bell chan struct{}, get func() (*T, error)) (*T, error) {
+func await[T any](ctx context.Context, away *outage, bell chan struct{}, get func() (*T, error)) (*T, error) {
 	for {
 		work, err := get()
+		if err == nil {
+			away.answered(ctx)
+		}
 		if err != nil && ctx.Err() == nil {
 			_ = wait.For(ctx, time.Second) // the database is gone: no need to hurry
 		}
@@ -64,11 +68,11 @@ func (e *engine) CreateWorkflowInstance(ctx context.Context, i *workflow.Instanc
 }
 
 func (e *engine) GetWorkflowTask(ctx context.Context, queues []workflow.Queue) (*backend.WorkflowTask, error) {
-	return await(ctx, e.workflows, func() (*backend.WorkflowTask, error) { return e.Backend.GetWorkflowTask(ctx, queues) })
+	return await(ctx, e.outage, e.workflows, func() (*backend.WorkflowTask, error) { return e.Backend.GetWorkflowTask(ctx, queues) })
 }
 
 func (e *engine) GetActivityTask(ctx context.Context, queues []workflow.Queue) (*backend.ActivityTask, error) {
-	return await(ctx, e.activities, func() (*backend.ActivityTask, error) { return e.Backend.GetActivityTask(ctx, queues) })
+	return await(ctx, e.outage, e.activities, func() (*backend.ActivityTask, error) { return e.Backend.GetActivityTask(ctx, queues) })
 }
 
 func (e *engine) CompleteWorkflowTask(ctx context.Context, task *backend.WorkflowTask, state core.WorkflowInstanceState,

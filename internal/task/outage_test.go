@@ -4,40 +4,66 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// warnings count what is logged of trouble.
-type warnings struct {
+// trouble is a log that keeps what it is told, and counts the signs of life that failed.
+type trouble struct {
 	slog.Handler
-	n *atomic.Int64
+	beats *atomic.Int64
+
+	mu    *sync.Mutex // guards lines
+	lines *[]string
 }
 
-func (w warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func newTrouble() trouble {
+	return trouble{slog.DiscardHandler, new(atomic.Int64), new(sync.Mutex), new([]string)}
+}
 
-func (w warnings) Handle(_ context.Context, r slog.Record) error {
+func (l trouble) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l trouble) Handle(_ context.Context, r slog.Record) error {
 	if r.Message == "the tasks that run cannot be said to live" {
-		w.n.Add(1)
+		l.beats.Add(1)
+	}
+	if r.Level >= slog.LevelInfo {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		text := r.Message
+		r.Attrs(func(a slog.Attr) bool {
+			text += " " + a.String()
+			return true
+		})
+		*l.lines = append(*l.lines, text)
 	}
 	return nil
 }
 
-func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
-func (w warnings) WithGroup(string) slog.Handler      { return w }
+func (l trouble) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l trouble) WithGroup(string) slog.Handler      { return l }
+
+func (l trouble) told() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(*l.lines)
+}
 
 // TestDatabaseAway: while the database is away the tools that run go on, nobody is
-// taken for dead, and what was done meanwhile is known when it is back.
+// taken for dead, and what was done meanwhile is known when it is back. The log of each
+// worker has one line of each moment, whatever was asked meanwhile.
 func TestDatabaseAway(t *testing.T) {
-	var beats atomic.Int64
 	o := Options{URL: server.Database(t), Grace: time.Millisecond, beat: 100 * time.Millisecond, Takeover: time.Second}
-	o.Log = slog.New(warnings{slog.DiscardHandler, &beats})
+	logs := [2]trouble{newTrouble(), newTrouble()}
 	var works [2]*Tasks
 	var tools [2]*bench
 	for i := range works {
 		tools[i] = newBench()
-		o.Resolve = one(tools[i])
+		o.Resolve, o.Log = one(tools[i]), slog.New(logs[i])
 		works[i] = opened(t, o)
 	}
 	working(t, works[0])
@@ -49,7 +75,7 @@ func TestDatabaseAway(t *testing.T) {
 	wait := outcomes(t, works[1], []string{"k", "ends meanwhile"})
 
 	server.Halt(t)
-	until(t, "the signs of life have failed for longer than a takeover", func() bool { return beats.Load() > 15 })
+	until(t, "the signs of life have failed for longer than a takeover", func() bool { return logs[0].beats.Load() > 15 })
 	tools[0].goOn <- "in the dark"
 	until(t, "one of the tools has ended", func() bool { return len(tools[0].goOn) == 0 })
 	server.Continue(t)
@@ -65,6 +91,12 @@ func TestDatabaseAway(t *testing.T) {
 	}
 	if n, m := len(tools[0].Calls()), len(tools[1].Calls()); n != 2 || m != 0 {
 		t.Errorf("called %d and %d times, expected 2 and 0", n, m)
+	}
+	for i, log := range logs {
+		until(t, "the end of the outage is told", func() bool { return len(log.told()) >= 2 })
+		if told := log.told(); len(told) != 2 || !strings.HasPrefix(told[0], "the database of tasks does not answer") || !strings.HasPrefix(told[1], "the database of tasks answers again") {
+			t.Errorf("the log of worker %d: %q", i, told)
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ func (t *Tasks) read(ctx context.Context, key string) (r row, ok bool, err error
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
 	}
+	if err == nil {
+		t.db.outage.answered(ctx)
+	}
 	return r, err == nil, err
 }
 

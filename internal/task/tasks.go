@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -47,6 +48,8 @@ func Open(ctx context.Context, o Options) (*Tasks, error) {
 		return nil, err
 	}
 	t := &Tasks{o: o.withDefaults(), watch: newWatch(), calls: make(map[string]*execution)}
+	away := &outage{log: t.o.Log.Handler()}
+	t.o.Log = slog.New(quiet{away.log, away})
 	var err error
 	if t.vault, err = newVault(o.Keys); err != nil {
 		return nil, err
@@ -64,7 +67,8 @@ func Open(ctx context.Context, o Options) (*Tasks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tasks: open %s: %w", cmp.Or(o.Path, "the database"), err)
 	}
-	t.engine = newEngine(t.db.engine)
+	t.db.outage = away
+	t.engine = newEngine(t.db)
 	t.client = client.New(t.engine)
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx)) // Close ends it
 	t.stop = stop
