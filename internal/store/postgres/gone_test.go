@@ -90,3 +90,38 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestExpireLooksAgain: what was saved or claimed since it was found to be old stays,
+// and what others have deleted does not count.
+func TestExpireLooksAgain(t *testing.T) {
+	url := server.Database(t)
+	s, admin := begun(t, Options{URL: url}), other(t, url)
+	for _, id := range []string{"old", "saved again", "claimed again"} {
+		saved(t, s, id, "x")
+	}
+	given := claimed(t, s, "given up again", "node")
+	execute(t, admin, "UPDATE hocket.snapshots SET saved = now() - interval '1 hour'")
+	execute(t, admin, "UPDATE hocket.claims SET moved = now() - interval '1 hour'")
+	saved(t, s, "saved again", "y")
+	claimed(t, s, "claimed again", "node")
+	if err := s.Release(t.Context(), given, false); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"old": true, "saved again": false, "claimed again": false, "given up again": false, "deleted": false} {
+		if gone, err := s.removeDead(t.Context(), []byte(id), time.Minute); gone != want || err != nil {
+			t.Errorf("%s: deleted %v, error %v", id, gone, err)
+		}
+	}
+	if _, ok, err := s.Load(t.Context(), "old"); ok || err != nil {
+		t.Errorf("there %v, error %v", ok, err)
+	}
+	wantLoaded(t, s, "saved again", "y")
+	wantLoaded(t, s, "claimed again", "x")
+	if err := s.Grant(t.Context(), given, []byte("access"), nil); err != nil {
+		t.Errorf("its claim is gone: %v", err)
+	}
+	var left int
+	if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM hocket.claims WHERE token = 0").Scan(&left); err != nil || left > 0 {
+		t.Errorf("%d claims are left that were made for the lock, error %v", left, err)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hocketvoice/hocket/port"
 )
@@ -68,10 +67,12 @@ func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err
 		return 0, err
 	}
 	for _, id := range ids {
-		n, err := s.removeDead(ctx, id)
-		deleted += n
+		gone, err := s.removeDead(ctx, id, age)
 		if err != nil {
 			return deleted, err
+		}
+		if gone {
+			deleted++
 		}
 	}
 	return deleted, nil
@@ -88,33 +89,29 @@ func (s *Store) expired(ctx context.Context, age time.Duration) ([][]byte, error
 	return pgx.CollectRows(rows, pgx.RowTo[[]byte])
 }
 
-// dead is true where nobody who is alive holds conversation $1.
-const dead = ` NOT EXISTS (SELECT FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node
-	WHERE c.id = $1 AND n.until > clock_timestamp())`
+// removing deletes conversation $1 if it is still older than $2 and nobody who is alive
+// holds it, and what was made for the lock in any case. It is a statement of its own,
+// behind those that lock the claim: it sees what has changed while it waited for them.
+const removing = `
+	WITH old AS (SELECT clock_timestamp() - $2::interval AS at
+		WHERE NOT EXISTS (SELECT FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node WHERE c.id = $1 AND n.until > clock_timestamp())
+		AND coalesce((SELECT saved FROM hocket.snapshots WHERE id = $1), (SELECT moved FROM hocket.claims WHERE id = $1 AND token <> 0),
+			(SELECT added FROM hocket.journal WHERE id = $1 AND number = 1)) < clock_timestamp() - $2::interval),
+	snapshot AS (DELETE FROM hocket.snapshots s USING old WHERE s.id = $1 AND s.saved < old.at),
+	pieces AS (DELETE FROM hocket.journal USING old WHERE id = $1),
+	claim AS (DELETE FROM hocket.claims WHERE id = $1 AND (token = 0 OR EXISTS (SELECT FROM old)))
+	SELECT EXISTS (SELECT FROM old)`
 
-// removeDead deletes a conversation, unless somebody has claimed it meanwhile. Its claim
-// is locked first, or made where there is none, and is the first to go: whoever holds it
-// for a write may want the snapshot then, and never the other way round.
-func (s *Store) removeDead(ctx context.Context, id []byte) (deleted int, err error) {
+// removeDead deletes a conversation, unless somebody has claimed, saved or deleted it
+// since it was found. Its claim is locked first, or made where there is none: whoever
+// holds it for a write may want the snapshot then, and never the other way round.
+func (s *Store) removeDead(ctx context.Context, id []byte, age time.Duration) (deleted bool, err error) {
 	limited, end := s.limited(ctx)
 	defer end()
 	var b pgx.Batch
 	b.Queue(making, id)
 	b.Queue(locking, id)
-	for _, text := range []string{
-		"DELETE FROM hocket.claims WHERE id = $1 AND" + dead,
-		"DELETE FROM hocket.snapshots WHERE id = $1 AND" + dead,
-		"DELETE FROM hocket.journal WHERE id = $1 AND" + dead,
-	} {
-		b.Queue(text, id).Exec(func(done pgconn.CommandTag) error {
-			if done.RowsAffected() > 0 {
-				deleted = 1
-			}
-			return nil
-		})
-	}
-	if err := s.pool.SendBatch(limited, &b).Close(); err != nil {
-		return 0, err
-	}
-	return deleted, nil
+	b.Queue(removing, id, age).QueryRow(func(row pgx.Row) error { return row.Scan(&deleted) })
+	err = s.pool.SendBatch(limited, &b).Close()
+	return deleted && err == nil, err
 }

@@ -150,7 +150,8 @@ func TestDeletedIsGoneAfterClose(t *testing.T) {
 	}
 }
 
-// TestExpireLooksAgain: what was saved or claimed since it was found to be old stays.
+// TestExpireLooksAgain: what was saved or claimed since it was found to be old stays,
+// and what others have deleted does not count.
 func TestExpireLooksAgain(t *testing.T) {
 	var now atomic.Int64
 	s := begun(t, Options{Path: newPath(t), Now: func() time.Time { return time.UnixMilli(now.Load()) }})
@@ -162,6 +163,14 @@ func TestExpireLooksAgain(t *testing.T) {
 	now.Add(time.Minute.Milliseconds())
 	saved(t, s, "saved again", "y")
 	filled(t, s, "claimed again")
+	given, err := s.Claim(t.Context(), "given up again", "node")
+	if err == nil {
+		err = s.Release(t.Context(), given, false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids = append(ids, []byte("given up again"), []byte("deleted"))
 	if err := s.write(t.Context(), func(tx *sql.Tx) error {
 		n, err := s.removeDead(t.Context(), tx, ids, now.Load()-time.Second.Milliseconds())
 		if n != 1 {
@@ -174,5 +183,8 @@ func TestExpireLooksAgain(t *testing.T) {
 	wantLoaded(t, s, "saved again", "y")
 	if _, ok, err := s.Load(t.Context(), "claimed again"); !ok || err != nil {
 		t.Errorf("there %v, error %v", ok, err)
+	}
+	if err := s.Grant(t.Context(), given, []byte("access"), nil); err != nil {
+		t.Errorf("its claim is gone: %v", err)
 	}
 }

@@ -57,9 +57,11 @@ const expired = `
 		AND id NOT IN (SELECT id FROM snapshots) AND id NOT IN (SELECT id FROM claims)
 	LIMIT ?3`
 
-// lives is true where somebody has saved or claimed conversation ?3 since it was found.
-const lives = `SELECT EXISTS (SELECT 1 FROM snapshots WHERE id = ?3 AND saved >= ?1)
-	OR EXISTS (SELECT 1 FROM claims c JOIN nodes n ON n.id = c.node WHERE c.id = ?3 AND n.until > ?2)`
+// spared is true where somebody has saved, claimed or deleted conversation ?3 since it
+// was found.
+const spared = `SELECT EXISTS (SELECT 1 FROM claims c JOIN nodes n ON n.id = c.node WHERE c.id = ?3 AND n.until > ?2)
+	OR ifnull(coalesce((SELECT saved FROM snapshots WHERE id = ?3), (SELECT moved FROM claims WHERE id = ?3),
+		(SELECT added FROM journal WHERE id = ?3 AND number = 1)) >= ?1, true)`
 
 // Expire deletes the conversations that were last saved longer ago than age and that no
 // living node holds, and returns how many there were. When it returns nil, nothing that
@@ -106,11 +108,11 @@ func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err
 // removeDead deletes conversations that are still to be deleted.
 func (s *Store) removeDead(ctx context.Context, tx *sql.Tx, ids [][]byte, before int64) (deleted int, err error) {
 	for _, id := range ids {
-		var alive bool
-		if err := tx.QueryRowContext(ctx, lives, before, s.opts.Now().UnixMilli(), id).Scan(&alive); err != nil {
+		var stays bool
+		if err := tx.QueryRowContext(ctx, spared, before, s.opts.Now().UnixMilli(), id).Scan(&stays); err != nil {
 			return 0, err
 		}
-		if alive {
+		if stays {
 			continue
 		}
 		if err := remove(ctx, tx, id); err != nil {
