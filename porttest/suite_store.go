@@ -39,7 +39,7 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-func (s Stores) beat(t *testing.T, node string) {
+func (s Stores) beat(t testing.TB, node string) {
 	t.Helper()
 	if err := s.Registry.Beat(t.Context(), port.Node{ID: node, URL: "http://" + node}, alive); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func (s Stores) dies(t *testing.T, node string) {
 	})
 }
 
-func (s Stores) claim(t *testing.T, id, node string) port.Hold {
+func (s Stores) claim(t testing.TB, id, node string) port.Hold {
 	t.Helper()
 	h, err := s.Registry.Claim(t.Context(), id, node)
 	if err != nil || h.ID != id || h.Token <= 0 {

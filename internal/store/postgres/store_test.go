@@ -14,7 +14,7 @@ import (
 // server is that of all tests here.
 var server pgtest.Server
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(server.Tests(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(durable.Tests(server.Tests(m))) }
 
 // begun opens a store, and closes it when the test ends.
 func begun(t testing.TB, o Options) *Store {
@@ -64,10 +64,14 @@ func wantError(t testing.TB, err error, words ...string) {
 	}
 }
 
+// views are what a store is.
+func views(s *Store) porttest.Stores {
+	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+}
+
 func TestConformance(t *testing.T) {
 	open := func(t *testing.T) porttest.Stores {
-		s := begun(t, Options{URL: server.Database(t)})
-		return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+		return views(begun(t, Options{URL: server.Database(t)}))
 	}
 	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/convtest"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 func flightAgent(t testing.TB) []dialog.File {
@@ -162,78 +162,9 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// holding is a store with 50 conversations that a node holds.
-func holding(b *testing.B) (*Store, []port.Hold) {
-	b.Helper()
-	s := begun(b, Options{Path: newPath(b)})
-	if err := s.Beat(b.Context(), port.Node{ID: "n"}, time.Hour); err != nil {
-		b.Fatal(err)
-	}
-	holds := make([]port.Hold, 50)
-	for i := range holds {
-		var err error
-		if holds[i], err = s.Claim(b.Context(), fmt.Sprintf("conversation-%08d", i), "n"); err != nil {
-			b.Fatal(err)
-		}
-	}
-	return s, holds
-}
-
-// BenchmarkAppend adds a piece of 1 KB to a journal.
-func BenchmarkAppend(b *testing.B) {
-	s, holds := holding(b)
-	piece := bytes.Repeat([]byte("0123456789"), 100)
-	n := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		copy(piece, fmt.Sprint(n))
-		if err := s.Append(b.Context(), holds[n%len(holds)], n/len(holds)+1, piece); err != nil {
-			b.Fatal(err)
-		}
-		n++
-	}
-}
-
-// BenchmarkClaim takes a conversation, and gives it up.
-func BenchmarkClaim(b *testing.B) {
-	s, holds := holding(b)
-	n := 0
-	for b.Loop() {
-		h, err := s.Claim(b.Context(), holds[n%len(holds)].ID, "n")
-		if err == nil {
-			err = s.Release(b.Context(), h, false)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		n++
-	}
-}
-
-// BenchmarkRedeem uses a token up, and grants the next.
-func BenchmarkRedeem(b *testing.B) {
-	s, holds := holding(b)
-	n := 0
-	for b.Loop() {
-		h, token := holds[n%len(holds)], fmt.Appendf(nil, "%032d", n)
-		if err := s.Grant(b.Context(), h, nil, token); err != nil {
-			b.Fatal(err)
-		}
-		if ok, err := s.Redeem(b.Context(), token); err != nil || !ok {
-			b.Fatal(ok, err)
-		}
-		n++
-	}
-}
-
-// BenchmarkBeat is what a node does every other second.
-func BenchmarkBeat(b *testing.B) {
-	s, _ := holding(b)
-	for b.Loop() {
-		if err := s.Beat(b.Context(), port.Node{ID: "n", URL: "http://10.0.0.1:8080"}, 6*time.Second); err != nil {
-			b.Fatal(err)
-		}
-	}
+// BenchmarkStores is what a store costs, whichever: see [porttest.BenchmarkStores].
+func BenchmarkStores(b *testing.B) {
+	porttest.BenchmarkStores(b, func(b *testing.B) porttest.Stores { return views(begun(b, Options{Path: newPath(b)})) })
 }
 
 // BenchmarkDelete removes a conversation of 30 KB, and empties the log.

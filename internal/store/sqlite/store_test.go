@@ -95,10 +95,14 @@ func execute(t testing.TB, db *sql.DB, text string) {
 	}
 }
 
+// views are what a store is.
+func views(s *Store) porttest.Stores {
+	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+}
+
 func TestConformance(t *testing.T) {
 	open := func(t *testing.T) porttest.Stores {
-		s := begun(t, Options{Path: newPath(t)})
-		return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+		return views(begun(t, Options{Path: newPath(t)}))
 	}
 	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })

@@ -1,0 +1,113 @@
+package porttest
+
+import (
+	"bytes"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// BenchmarkStores is what a store costs that holds 50 conversations of one node. open
+// makes an empty one for each benchmark.
+func BenchmarkStores(b *testing.B, open func(*testing.B) Stores) {
+	for _, size := range []int{5_700, 29_000} { // of a short call, and of a long one
+		b.Run(fmt.Sprintf("save/%dB", size), func(b *testing.B) {
+			s, holds := busy(b, open)
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				s.benchSave(b, holds[n%len(holds)], size, n)
+			}
+		})
+	}
+	b.Run("save together", func(b *testing.B) { // from 16 conversations on two cores
+		s, holds := busy(b, open)
+		var n atomic.Int64
+		b.SetParallelism(8)
+		b.ResetTimer()
+		b.RunParallel(func(pb *testing.PB) {
+			h := holds[int(n.Add(1))%len(holds)]
+			for pb.Next() {
+				s.benchSave(b, h, 5_700, int(n.Add(1)))
+			}
+		})
+	})
+	b.Run("load", func(b *testing.B) {
+		s, holds := busy(b, open)
+		s.benchSave(b, holds[0], 5_700, 1)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, ok, err := s.Store.Load(b.Context(), holds[0].ID); err != nil || !ok {
+				b.Fatal(ok, err)
+			}
+		}
+	})
+	b.Run("append", func(b *testing.B) { // 1 KB
+		s, holds := busy(b, open)
+		b.ReportAllocs()
+		for n := 0; b.Loop(); n++ {
+			if err := s.Journal.Append(b.Context(), holds[n%len(holds)], n/len(holds)+1, words(1_000, n)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("claim and release", func(b *testing.B) {
+		s, holds := busy(b, open)
+		for n := 0; b.Loop(); n++ {
+			h, err := s.Registry.Claim(b.Context(), holds[n%len(holds)].ID, "n")
+			if err == nil {
+				err = s.Registry.Release(b.Context(), h, false)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("redeem and grant", func(b *testing.B) {
+		s, holds := busy(b, open)
+		for n := 0; b.Loop(); n++ {
+			token := fmt.Appendf(nil, "%032d", n)
+			if err := s.Registry.Grant(b.Context(), holds[n%len(holds)], nil, token); err != nil {
+				b.Fatal(err)
+			}
+			if ok, err := s.Registry.Redeem(b.Context(), token); err != nil || !ok {
+				b.Fatal(ok, err)
+			}
+		}
+	})
+	b.Run("beat", func(b *testing.B) {
+		s, _ := busy(b, open)
+		for b.Loop() {
+			if err := s.Registry.Beat(b.Context(), port.Node{ID: "n", URL: "http://10.0.0.1:8080"}, 6*time.Second); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// busy is a store with 50 conversations that a node holds.
+func busy(b *testing.B, open func(*testing.B) Stores) (Stores, []port.Hold) {
+	b.Helper()
+	s := open(b)
+	s.beat(b, "n")
+	holds := make([]port.Hold, 50)
+	for i := range holds {
+		holds[i] = s.claim(b, fmt.Sprintf("conversation-%08d", i), "n")
+	}
+	return s, holds
+}
+
+func (s Stores) benchSave(b *testing.B, h port.Hold, size, n int) {
+	if err := s.Store.Save(b.Context(), h, words(size, n)); err != nil {
+		b.Error(err)
+	}
+}
+
+// words are what a conversation has to save: like JSON, and others each time.
+func words(size, n int) []byte {
+	b := bytes.Repeat([]byte(`{"role":"user","turn":12,"text":"I want to book a flight"},`), size/59+1)[:size]
+	copy(b, fmt.Sprint(n))
+	return b
+}
