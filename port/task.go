@@ -46,6 +46,9 @@ type Task struct {
 	// Agent is the name of the agent whose tool is called: who runs the task finds
 	// the tool by it.
 	Agent string
+	// Action: an action of the agent's flows is called, no tool of its model's. The
+	// two may have one name, and a model is given a result that it can read.
+	Action bool
 	// Conversation is that to which the result goes. Caller, if known, is who holds
 	// it: the result is kept for them when the conversation has ended.
 	Conversation, Caller string

@@ -25,14 +25,18 @@ func newToolbox(flows, model port.Tool) toolbox {
 // pick is the tool that runs a call of the conversation's. It fails where the user
 // has to be asked first: a flow asks by itself, a model is told to.
 func (b toolbox) pick(c *conv.Conversation, id string, call port.ToolCall) (port.Tool, error) {
-	calls := c.State().Calls
-	if i := slices.IndexFunc(calls, func(k conv.Call) bool { return k.ID == id }); i >= 0 && calls[i].Action {
+	if isAction(c, id) {
 		return b.flows, nil
 	}
 	if spec, ok := specOf(b.model, call.Name); ok && spec.Confirm && !consented(c, call) {
 		return nil, putBack(call.Name)
 	}
 	return b.model, nil
+}
+
+// isAction reports whether a call of the conversation's is a flow's.
+func isAction(c *conv.Conversation, id string) bool {
+	return slices.ContainsFunc(c.State().Calls, func(k conv.Call) bool { return k.ID == id && k.Action })
 }
 
 // specOf is what is known of a tool, if there is one of the name.

@@ -35,7 +35,7 @@ func (t *tools) delegate(id string, call port.ToolCall) {
 	d := &t.s.o.Delegation
 	call.ID = t.s.keys() + call.ID
 	task := port.Task{
-		Key: call.ID, Call: call, Agent: d.Agent, Conversation: t.s.o.ID, Caller: d.Caller,
+		Key: call.ID, Call: call, Agent: d.Agent, Action: isAction(t.s.conv, id), Conversation: t.s.o.ID, Caller: d.Caller,
 		Limit: t.s.conv.Options().Limits.Task,
 	}
 	state := t.s.keeper.position()

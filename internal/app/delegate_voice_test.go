@@ -195,9 +195,14 @@ func TestSpeechOfACallerWhoComesBack(t *testing.T) {
 		},
 	}
 	tasks, err := task.Open(t.Context(), task.Options{
-		Path:    filepath.Join(t.TempDir(), "tasks.db"),
-		Log:     slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Resolve: func(string) (port.Tool, error) { return tool, nil },
+		Path: filepath.Join(t.TempDir(), "tasks.db"),
+		Log:  slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Resolve: func(task port.Task) (port.Tool, error) {
+			if task.Agent != "errand" || !task.Action {
+				return nil, fmt.Errorf("%+v is no task of the flow's action", task)
+			}
+			return tool, nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -157,13 +157,7 @@ func (s *Server) openTasks(o Options, agents []*served) (err error) {
 	}
 	t := task.Options{
 		Keys: keys, Log: s.o.Log, Duplicates: duplicates(o.Tools.Tools),
-		Resolve: func(agent string) (port.Tool, error) {
-			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
-			if i < 0 {
-				return nil, fmt.Errorf("this server has no agent %q", agent)
-			}
-			return either{agents[i].flows, agents[i].may}, nil
-		},
+		Resolve: func(t port.Task) (port.Tool, error) { return toolOf(agents, t) },
 	}
 	if postgres.IsURL(place) {
 		t.URL = place
@@ -181,26 +175,18 @@ func (s *Server) openTasks(o Options, agents []*served) (err error) {
 	return nil
 }
 
-// either are the tools of an agent: those of its flows, and what else a model may call.
-type either struct{ flows, model port.Tool }
-
-// Specs are those of both; of two with one name that of the flows.
-func (e either) Specs() []port.ToolSpec {
-	specs := slices.Clone(e.flows.Specs())
-	for _, spec := range e.model.Specs() {
-		if !slices.ContainsFunc(specs, func(s port.ToolSpec) bool { return s.Name == spec.Name }) {
-			specs = append(specs, spec)
-		}
+// toolOf is what has the tool that a task calls: the flows' own, or the model's, whose
+// long results are summarised.
+func toolOf(agents []*served, t port.Task) (port.Tool, error) {
+	i := slices.IndexFunc(agents, func(a *served) bool { return a.name == t.Agent })
+	switch {
+	case i < 0:
+		return nil, fmt.Errorf("this server has no agent %q", t.Agent)
+	case t.Action:
+		return agents[i].flows, nil
+	default:
+		return agents[i].may, nil
 	}
-	return specs
-}
-
-// Call runs a call of one of them.
-func (e either) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
-	if slices.ContainsFunc(e.flows.Specs(), func(s port.ToolSpec) bool { return s.Name == call.Name }) {
-		return e.flows.Call(ctx, call, progress)
-	}
-	return e.model.Call(ctx, call, progress)
 }
 
 // engines opens speech engines, nil where this build has none.

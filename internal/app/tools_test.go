@@ -203,6 +203,20 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}
 	if err != nil || out != "Summary of a result of 8892 characters: many" || asked != 1 {
 		t.Errorf("%q, error %v, %d requests", out, err, asked)
 	}
+	// The action is the model's too: as a task it is summarised for the one alone.
+	agents := []*served{{name: "a", flows: flows, may: model}}
+	for action, want := range map[bool]int{true: 8000, false: len("Summary of a result of 10902 characters: many")} {
+		tool, err := toolOf(agents, port.Task{Agent: "a", Action: action})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := tool.Call(t.Context(), port.ToolCall{ID: "1", Name: "all"}, nil); err != nil || action && len(out) < want || !action && len(out) != want {
+			t.Errorf("action %v: %d bytes %.80q, error %v", action, len(out), out, err)
+		}
+	}
+	if _, err := toolOf(agents, port.Task{Agent: "b"}); err == nil || err.Error() != `this server has no agent "b"` {
+		t.Errorf("%v", err)
+	}
 	if err := tools.Close(); err != nil {
 		t.Error(err)
 	}

@@ -84,7 +84,7 @@ func (t *Tasks) takeOver(taking, tools context.Context, r row) (done bool, err e
 	if err != nil {
 		return true, t.finishSure(tools, r.key, outcome{Failure: &port.Failure{Code: codeServerError, Message: "the task cannot be read: " + err.Error()}})
 	}
-	tool, spec, err := t.find(r.agent, r.tool)
+	tool, spec, err := t.find(task)
 	if err != nil {
 		return true, t.finishSure(tools, r.key, outcome{Failure: failure(err)})
 	}
@@ -104,20 +104,20 @@ func (t *Tasks) takeOver(taking, tools context.Context, r row) (done bool, err e
 	return true, e.run(tools, tool)
 }
 
-// find is an agent's tool of a name.
-func (t *Tasks) find(agent, name string) (port.Tool, port.ToolSpec, error) {
-	tool, err := t.o.Resolve(agent)
+// find is the tool that a task calls.
+func (t *Tasks) find(task port.Task) (port.Tool, port.ToolSpec, error) {
+	tool, err := t.o.Resolve(task)
 	if err != nil {
 		return nil, port.ToolSpec{}, err
 	}
 	if tool != nil {
 		for _, spec := range tool.Specs() {
-			if spec.Name == name {
+			if spec.Name == task.Call.Name {
 				return tool, spec, nil
 			}
 		}
 	}
-	return nil, port.ToolSpec{}, &port.Failure{Code: codeToolError, Message: fmt.Sprintf("there is no tool %q", name)}
+	return nil, port.ToolSpec{}, &port.Failure{Code: codeToolError, Message: fmt.Sprintf("there is no tool %q", task.Call.Name)}
 }
 
 // finishSure ends a task, and tries until it is written or ctx ends.

@@ -44,9 +44,9 @@ type Options struct {
 	// Keys, of 32 bytes, encrypt what tasks say: the first seals, all open. Without
 	// one it is readable.
 	Keys [][]byte
-	// Resolve finds the tool of an agent; needed to Run. It must be safe for
-	// concurrent use.
-	Resolve func(agent string) (port.Tool, error)
+	// Resolve finds what has the tool that a task calls, by its Agent and Action;
+	// needed to Run. It must be safe for concurrent use.
+	Resolve func(task port.Task) (port.Tool, error)
 	// Duplicates is the policy for a second task of a tool while one runs; nil
 	// allows them all. It must be safe for concurrent use.
 	Duplicates func(agent, tool string) Policy

@@ -10,16 +10,16 @@ import (
 
 // row is a task as the database has it.
 type row struct {
-	key, agent, tool string
-	task             []byte
-	deadline         int64 // ms since 1970
-	attempt          int64 // calls of the tool that were begun and not given back
-	worker           string
-	beat             int64
-	progress         int64
-	text             []byte
-	ended            sql.NullInt64
-	result           []byte
+	key, tool string
+	task      []byte
+	deadline  int64 // ms since 1970
+	attempt   int64 // calls of the tool that were begun and not given back
+	worker    string
+	beat      int64
+	progress  int64
+	text      []byte
+	ended     sql.NullInt64
+	result    []byte
 }
 
 // outcome is how a task ended.
@@ -32,9 +32,9 @@ func (t *Tasks) read(ctx context.Context, key string) (r row, ok bool, err error
 	ctx, cancel := context.WithTimeout(ctx, statementLimit)
 	defer cancel()
 	r.key = key
-	err = t.db.reader.QueryRowContext(ctx, t.db.text(`SELECT agent, tool, task, deadline, attempt, worker, beat, progress, progress_text, ended, result
+	err = t.db.reader.QueryRowContext(ctx, t.db.text(`SELECT tool, task, deadline, attempt, worker, beat, progress, progress_text, ended, result
 		FROM hocket_tasks WHERE key = ?`), key).
-		Scan(&r.agent, &r.tool, &r.task, &r.deadline, &r.attempt, &r.worker, &r.beat, &r.progress, &r.text, &r.ended, &r.result)
+		Scan(&r.tool, &r.task, &r.deadline, &r.attempt, &r.worker, &r.beat, &r.progress, &r.text, &r.ended, &r.result)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // one gives every agent the same tool.
-func one(tool port.Tool) func(string) (port.Tool, error) {
-	return func(string) (port.Tool, error) { return tool, nil }
+func one(tool port.Tool) func(port.Task) (port.Tool, error) {
+	return func(port.Task) (port.Tool, error) { return tool, nil }
 }
 
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "tasks.db") }

@@ -109,7 +109,7 @@ func (t *Tasks) Cancel(ctx context.Context, key string) error {
 // runningOf are the tasks that run of which a condition is true, the oldest first. None
 // is begun or ended before the transaction is.
 func (t *Tasks) runningOf(ctx context.Context, tx *sql.Tx, condition string, args ...any) (all []row, err error) {
-	query := `SELECT key, agent, tool, attempt, progress_text FROM hocket_tasks WHERE ended IS NULL AND ` + condition + ` ORDER BY seq`
+	query := `SELECT key, tool, task, attempt, progress_text FROM hocket_tasks WHERE ended IS NULL AND ` + condition + ` ORDER BY seq`
 	if t.db.postgres {
 		query += ` FOR UPDATE` // a SQLite file has one writer anyway
 	}
@@ -120,7 +120,7 @@ func (t *Tasks) runningOf(ctx context.Context, tx *sql.Tx, condition string, arg
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var r row
-		if err := rows.Scan(&r.key, &r.agent, &r.tool, &r.attempt, &r.text); err != nil {
+		if err := rows.Scan(&r.key, &r.tool, &r.task, &r.attempt, &r.text); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -160,7 +160,11 @@ func (t *Tasks) irreversible(r row) bool {
 	if t.o.Resolve == nil {
 		return false
 	}
-	_, spec, err := t.find(r.agent, r.tool)
+	task, err := t.open(r)
+	if err != nil {
+		return false
+	}
+	_, spec, err := t.find(task)
 	return err == nil && spec.Irreversible
 }
 
