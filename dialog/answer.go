@@ -64,6 +64,9 @@ func (r reader) find(s *slot, toks []token, i int, whole bool) (v any, n int) {
 		return p, n
 	case TypeCode:
 		c, n, parts := r.l.code(toks, i)
+		if n == 0 {
+			c, n, parts = r.codeInTwo(s, toks, i, whole)
+		}
 		if n == 0 || !whole && (parts < 3 && !mixed(c) || len(c) < 4) {
 			return nil, 0
 		}
@@ -88,6 +91,42 @@ func (r reader) find(s *slot, toks []token, i int, whole bool) (v any, n int) {
 	default:
 		return nil, 0
 	}
+}
+
+// codeInTwo reads an identifier whose letters stand apart from its digits: "BK 1234".
+// In the middle of a sentence they stand out by their capitals, or behind the slot's
+// name. Words are no part of one, and "EUR 500" is none.
+func (r reader) codeInTwo(s *slot, toks []token, i int, whole bool) (c string, n, parts int) {
+	if i+1 >= len(toks) || !isDigit(toks[i+1].text[0]) || !letters(toks[i].text) {
+		return "", 0, 0
+	}
+	head, written := toks[i].text, r.raw[toks[i].start:toks[i].end]
+	longest := 2
+	if written == strings.ToUpper(written) && (whole || r.raw != strings.ToUpper(r.raw)) {
+		longest = 4
+	} else if !whole && s.mentions.endsAt(toks, i) == 0 {
+		return "", 0, 0
+	}
+	if len(head) < 2 || len(head) > longest || r.isWord(s, toks, i) {
+		return "", 0, 0
+	}
+	c, n, parts = r.l.codeBehind(head, toks, i+1)
+	return c, n + 1, parts
+}
+
+// isWord reports whether a token before digits is a word that people use there: one
+// of every day, of the slot's own, of an amount or a date.
+func (r reader) isWord(s *slot, toks []token, i int) bool {
+	_, light := r.l.light.at(toks, i)
+	_, _, amount := r.l.amount(toks, i)
+	_, date := r.dateAt(s.past, toks, i)
+	answer, _ := r.l.leadingAnswer(toks[i : i+1])
+	return light > 0 || amount > 1 || date > 1 || answer != answerNone || r.carrier(s, toks, i) > 0 || s.words[stem(toks[i].text)]
+}
+
+// letters reports whether a word is made of the letters of identifiers.
+func letters(t string) bool {
+	return !strings.ContainsFunc(t, func(c rune) bool { return c < 'a' || c > 'z' })
 }
 
 // number reads a value of a slot that holds numbers.

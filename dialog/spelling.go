@@ -90,7 +90,16 @@ func (l *language) letter(toks []token, i int) (string, int) {
 // "BK-98765", "b k dash nine eight", "bravo kilo double seven". parts counts
 // what it was put together from.
 func (l *language) code(toks []token, i int) (s string, n, parts int) {
+	return l.codeBehind("", toks, i)
+}
+
+// codeBehind reads what of an identifier follows its head.
+func (l *language) codeBehind(head string, toks []token, i int) (s string, n, parts int) {
 	var b strings.Builder
+	if head != "" {
+		b.WriteString(head)
+		parts = 1
+	}
 	k := i
 	for k < len(toks) && b.Len() < 40 {
 		if _, an := l.spelling.asIn.at(toks, k); an > 0 && parts > 0 {
@@ -153,10 +162,8 @@ func (l *language) letterGroup(toks []token, k int, before string) bool {
 	if len(t) < 2 || len(t) > 5 || k+1 >= len(toks) || !mixed(before) || !isDigit(before[len(before)-1]) {
 		return false
 	}
-	for i := range len(t) {
-		if t[i] < 'a' || t[i] > 'z' {
-			return false
-		}
+	if !letters(t) {
+		return false
 	}
 	if _, n := l.light.at(toks, k); n > 0 {
 		return false
