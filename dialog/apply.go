@@ -200,7 +200,7 @@ type slotResult struct {
 	corrected []string // slots whose values changed
 	ask       *Asking  // a slot to be asked for anew
 	reopened  bool     // the flow had ended
-	refused   bool     // a value did not do
+	refused   bool     // a value did not do, and that was said
 	ended     bool     // the flow came to its end by it
 }
 
@@ -223,7 +223,23 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 			}
 		}
 	}
+	beside := slices.ContainsFunc(cmds, func(c Command) bool { return c.Type != SetSlot && c.Type != CorrectSlot })
+	if beside || r.changed || r.refused || r.ask != nil || len(r.corrected) > 0 {
+		return r
+	}
+	for _, s := range t.dropped { // there was nothing else in the message
+		t.invalid(s)
+		r.refused = true
+	}
+	t.dropped = nil
 	return r
+}
+
+// volunteered reports whether a value was said that nobody had asked for. Where there
+// is one already, or a yes is awaited, the user is told what became of it.
+func (t *turn) volunteered(c Command, awaited bool) bool {
+	st := t.st
+	return c.Type == SetSlot && !awaited && st.Confirmation == nil && st.Slots[c.Slot] == nil && (st.Asking == nil || st.Asking.Slot != c.Slot)
 }
 
 func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
@@ -244,7 +260,12 @@ func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 	if t.failed {
 		return
 	}
+	if !ok && !r.reopened && t.volunteered(c, awaited) {
+		t.dropped = append(t.dropped, s)
+		return
+	}
 	if !ok {
+		t.invalid(s)
 		r.refused = true
 		if r.reopened || old != nil {
 			r.ask = &Asking{Slot: s.name, Correction: true, Reopen: r.reopened}
@@ -277,8 +298,8 @@ func (t *turn) clearAsked(name string) {
 	}
 }
 
-// takeUnderstood normalises and validates an understood value. What does not do
-// is said; the old value stays.
+// takeUnderstood normalises and validates an understood value. Where it does not do,
+// the old value stays.
 func (t *turn) takeUnderstood(s *slot, value any) (any, bool) {
 	v, sure := t.normalise(s, value)
 	why := "not a " + string(s.typ)
@@ -293,6 +314,5 @@ func (t *turn) takeUnderstood(s *slot, value any) (any, bool) {
 		why = err.Error()
 	}
 	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: cutText(why, 200)})
-	t.invalid(s)
 	return nil, false
 }

@@ -198,6 +198,7 @@ type turn struct {
 	refused   bool        // the awaited slot's value did not do
 	changing  bool        // what to change was asked
 	asked     *slot       // what was said of its value asks for another
+	dropped   []*slot     // of values that did not do and that nobody had asked for
 	reached   []*flow     // whose slots the commands may fill
 	suggested *Suggestion // that the message may answer in words of its own
 

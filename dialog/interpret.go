@@ -147,7 +147,7 @@ func decodeStrictly(data []byte, v any) error {
 //
 // [Agent.Handle] checks again what it is given and trusts nobody; of what was
 // dropped here it traces the reasons, and tells the user of a value that does not
-// do.
+// do, unless nobody asks for it and there was more in the message.
 func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
 	t := a.looking(st, now)
 	var u Understood

@@ -206,6 +206,9 @@ func (t *turn) runCollect(s *step) bool {
 
 // prompt asks for a slot.
 func (t *turn) prompt(s *slot, st *step) {
+	if slices.Contains(t.dropped, s) && t.asked != s { // who has just said it hears why it is asked for
+		t.invalid(s)
+	}
 	switch {
 	case t.asked == s:
 	case st != nil && st.typ == stepCollect && st.slot == s && t.sayMessage(st.message, st.wording):

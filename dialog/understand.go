@@ -85,7 +85,7 @@ func (t *turn) understood(in Understood) {
 		c.Value = canon(c.Value)
 		cmds = append(cmds, c)
 	}
-	for _, d := range in.Dropped { // dropped again, with a trace; a value that does not do is told
+	for _, d := range in.Dropped { // dropped again, with a trace, or told
 		cmds = append(cmds, d.Command)
 	}
 	t.apply(t.meant(cmds[:min(len(cmds), maxCommands)]))
