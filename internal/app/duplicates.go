@@ -9,24 +9,24 @@ import (
 // which the tool is offered. The tools are the same for all agents.
 func duplicates(c config.Tools) func(agent, tool string) task.Policy {
 	policies := make(map[string]task.Policy)
-	set := func(name, mode, by string) {
-		if mode != "" {
-			policies[name] = task.Policy{Mode: task.Mode(mode), By: task.By(by)}
+	set := func(name string, c config.CallPolicy) {
+		if c.Duplicates != "" {
+			policies[name] = task.Policy{Mode: task.Mode(c.Duplicates), By: task.By(c.DuplicatesBy)}
 		}
 	}
 	for _, s := range c.MCP {
 		for _, t := range s.Tools {
-			set(s.Prefix+t.Name, t.Duplicates, t.DuplicatesBy)
+			set(s.Prefix+t.Name, t.CallPolicy)
 		}
 	}
 	for _, t := range c.HTTP {
-		set(t.Name, t.Duplicates, t.DuplicatesBy)
+		set(t.Name, t.CallPolicy)
 	}
 	for _, t := range c.Command {
-		set(t.Name, t.Duplicates, t.DuplicatesBy)
+		set(t.Name, t.CallPolicy)
 	}
 	for _, t := range c.A2A {
-		set(t.Name, t.Duplicates, t.DuplicatesBy)
+		set(t.Name, t.CallPolicy)
 	}
 	return func(_, tool string) task.Policy { return policies[tool] }
 }

@@ -11,12 +11,12 @@ import (
 func TestDuplicates(t *testing.T) {
 	policy := duplicates(config.Tools{
 		MCP: []config.MCPServer{
-			{Name: "files", Prefix: "files_", Tools: []config.ToolPolicy{{Name: "index", Duplicates: "reject", DuplicatesBy: "arguments"}}},
-			{Name: "mail", Tools: []config.ToolPolicy{{Name: "index", Duplicates: "replace"}}},
+			{Name: "files", Prefix: "files_", Tools: []config.ToolPolicy{{Name: "index", CallPolicy: second("reject", "arguments")}}},
+			{Name: "mail", Tools: []config.ToolPolicy{{Name: "index", CallPolicy: second("replace", "")}}},
 		},
-		HTTP:    []config.HTTPTool{{Name: "report", Duplicates: "replace"}, {Name: "weather"}},
-		Command: []config.CommandTool{{Name: "research", Duplicates: "reject", DuplicatesBy: "name"}},
-		A2A:     []config.A2AAgent{{Name: "travel", Duplicates: "allow"}},
+		HTTP:    []config.HTTPTool{{Name: "report", CallPolicy: second("replace", "")}, {Name: "weather"}},
+		Command: []config.CommandTool{{Name: "research", CallPolicy: second("reject", "name")}},
+		A2A:     []config.A2AAgent{{Name: "travel", CallPolicy: second("allow", "")}},
 	})
 	for tool, want := range map[string]task.Policy{
 		"files_index": {Mode: task.Reject, By: task.ByArguments},
@@ -31,4 +31,9 @@ func TestDuplicates(t *testing.T) {
 			t.Errorf("%s: %+v, expected %+v", tool, got, want)
 		}
 	}
+}
+
+// second is a policy for a second task.
+func second(mode, by string) config.CallPolicy {
+	return config.CallPolicy{Duplicates: mode, DuplicatesBy: by}
 }

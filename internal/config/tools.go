@@ -8,6 +8,15 @@ type Tools struct {
 	A2A     []A2AAgent    `yaml:"a2a"`
 }
 
+// CallPolicy is what can be said of every tool: how its calls are made.
+type CallPolicy struct {
+	Timeout      Duration `yaml:"timeout"`
+	Repeatable   bool     `yaml:"repeatable"`
+	Confirm      bool     `yaml:"confirm"`
+	Duplicates   string   `yaml:"duplicates" oneof:"allow reject replace"`
+	DuplicatesBy string   `yaml:"duplicates_by" oneof:"name arguments"`
+}
+
 // MCPServer is a server of the Model Context Protocol: a command or a URL.
 type MCPServer struct {
 	Name         string       `yaml:"name" required:"true"`
@@ -26,31 +35,23 @@ type MCPServer struct {
 
 // ToolPolicy says more about one tool of a server.
 type ToolPolicy struct {
-	Name         string   `yaml:"name" required:"true"`
-	Irreversible bool     `yaml:"irreversible"`
-	Repeatable   bool     `yaml:"repeatable"`
-	Long         bool     `yaml:"long"`
-	Confirm      bool     `yaml:"confirm"`
-	Timeout      Duration `yaml:"timeout"`
-	Duplicates   string   `yaml:"duplicates" oneof:"allow reject replace"`
-	DuplicatesBy string   `yaml:"duplicates_by" oneof:"name arguments"`
+	Name         string `yaml:"name" required:"true"`
+	Irreversible bool   `yaml:"irreversible"`
+	Long         bool   `yaml:"long"`
+	CallPolicy   `yaml:",inline"`
 }
 
 // HTTPTool is a request that a model may make.
 type HTTPTool struct {
-	Name         string      `yaml:"name" required:"true"`
-	Description  string      `yaml:"description"`
-	Method       string      `yaml:"method" oneof:"GET POST PUT PATCH DELETE"`
-	URL          string      `yaml:"url" required:"true"`
-	KeyEnv       string      `yaml:"key_env"`
-	Parameters   []Parameter `yaml:"parameters"`
-	Timeout      Duration    `yaml:"timeout"`
-	Retries      Count       `yaml:"retries"`
-	Repeatable   bool        `yaml:"repeatable"`
-	Long         bool        `yaml:"long"`
-	Confirm      bool        `yaml:"confirm"`
-	Duplicates   string      `yaml:"duplicates" oneof:"allow reject replace"`
-	DuplicatesBy string      `yaml:"duplicates_by" oneof:"name arguments"`
+	Name        string      `yaml:"name" required:"true"`
+	Description string      `yaml:"description"`
+	Method      string      `yaml:"method" oneof:"GET POST PUT PATCH DELETE"`
+	URL         string      `yaml:"url" required:"true"`
+	KeyEnv      string      `yaml:"key_env"`
+	Parameters  []Parameter `yaml:"parameters"`
+	Retries     Count       `yaml:"retries"`
+	Long        bool        `yaml:"long"`
+	CallPolicy  `yaml:",inline"`
 }
 
 // Parameter is one argument of an HTTPTool or a CommandTool.
@@ -63,22 +64,18 @@ type Parameter struct {
 
 // CommandTool is a program that models and flows may run.
 type CommandTool struct {
-	Name         string      `yaml:"name" required:"true"`
-	Description  string      `yaml:"description"`
-	Command      string      `yaml:"command" required:"true"`
-	Args         []string    `yaml:"args"`
-	Dir          string      `yaml:"dir" path:"true"`
-	Env          []string    `yaml:"env"`
-	Stdin        string      `yaml:"stdin"`
-	Output       string      `yaml:"output" oneof:"lines text claude codex amplifier"`
-	Parameters   []Parameter `yaml:"parameters"`
-	Schema       string      `yaml:"schema"`
-	Timeout      Duration    `yaml:"timeout"`
-	Quick        bool        `yaml:"quick"`
-	Repeatable   bool        `yaml:"repeatable"`
-	Confirm      bool        `yaml:"confirm"`
-	Duplicates   string      `yaml:"duplicates" oneof:"allow reject replace"`
-	DuplicatesBy string      `yaml:"duplicates_by" oneof:"name arguments"`
+	Name        string      `yaml:"name" required:"true"`
+	Description string      `yaml:"description"`
+	Command     string      `yaml:"command" required:"true"`
+	Args        []string    `yaml:"args"`
+	Dir         string      `yaml:"dir" path:"true"`
+	Env         []string    `yaml:"env"`
+	Stdin       string      `yaml:"stdin"`
+	Output      string      `yaml:"output" oneof:"lines text claude codex amplifier"`
+	Parameters  []Parameter `yaml:"parameters"`
+	Schema      string      `yaml:"schema"`
+	Quick       bool        `yaml:"quick"`
+	CallPolicy  `yaml:",inline"`
 }
 
 // A2AAgent is an agent elsewhere that is reached over the Agent2Agent protocol.
@@ -88,9 +85,5 @@ type A2AAgent struct {
 	URL          string   `yaml:"url" required:"true"`
 	KeyEnv       string   `yaml:"key_env"`
 	StartTimeout Duration `yaml:"start_timeout"`
-	Timeout      Duration `yaml:"timeout"`
-	Repeatable   bool     `yaml:"repeatable"`
-	Confirm      bool     `yaml:"confirm"`
-	Duplicates   string   `yaml:"duplicates" oneof:"allow reject replace"`
-	DuplicatesBy string   `yaml:"duplicates_by" oneof:"name arguments"`
+	CallPolicy   `yaml:",inline"`
 }
