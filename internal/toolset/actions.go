@@ -12,41 +12,64 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Actions are the actions of an agent's flows that tools of one kind carry out,
-// named in their files. It is safe for concurrent use.
+// Actions are the actions of an agent's flows that tools carry out, named in their
+// files. It is safe for concurrent use.
 type Actions struct {
 	tool  port.Tool
-	byKey map[string]*dialog.Action
+	uses  map[string]Use
+	known map[string]*dialog.Action
 	specs []port.ToolSpec
 }
 
 var _ port.Tool = (*Actions)(nil)
 
+// Use is what an action makes of a tool.
+type Use struct {
+	Spec    port.ToolSpec     // the tool's
+	Long    bool              // the action is a delegated agent's work
+	Outputs map[string]string // what it takes of the result: see [Outputs]
+}
+
 // NewActions makes the tool of the actions that name a tool of a kind
 // ([dialog.ToolUse]). The others are left alone. It fails where an action names
 // what there is not; t may be nil.
 func NewActions(kind string, t port.Tool, actions []dialog.Action) (*Actions, error) {
-	m := &Actions{tool: t, byKey: make(map[string]*dialog.Action)}
 	var known []port.ToolSpec
 	if t != nil {
 		known = t.Specs()
 	}
-	for i := range actions {
-		a := &actions[i]
+	return ActionsBy(t, actions, func(a *dialog.Action) (*Use, error) {
 		if a.Tool == nil || a.Tool.Kind != kind {
-			continue
+			return nil, nil
 		}
 		at := slices.IndexFunc(known, func(s port.ToolSpec) bool { return s.Name == a.Tool.Name })
 		if at < 0 {
-			return nil, fmt.Errorf("action %s: tools.%s has no %q: it has %s", a.Name, kind, a.Tool.Name, nameList(known))
+			return nil, fmt.Errorf("tools.%s has no %q: it has %s", kind, a.Tool.Name, nameList(known))
 		}
-		s := known[at]
-		s.Name, s.Confirm, s.Long = a.Name, a.RequiresConfirmation || s.Confirm, a.Long
+		return &Use{Spec: known[at], Long: a.Long, Outputs: a.Tool.Outputs}, nil
+	})
+}
+
+// ActionsBy makes the tool of the actions for which use finds one of t's; it gives nil
+// for those that are left alone.
+func ActionsBy(t port.Tool, actions []dialog.Action, use func(*dialog.Action) (*Use, error)) (*Actions, error) {
+	m := &Actions{tool: t, uses: make(map[string]Use), known: make(map[string]*dialog.Action)}
+	for i := range actions {
+		a := &actions[i]
+		u, err := use(a)
+		if err != nil {
+			return nil, fmt.Errorf("action %s: %w", a.Name, err)
+		}
+		if u == nil {
+			continue
+		}
+		s := u.Spec
+		s.Name, s.Confirm, s.Long = a.Name, a.RequiresConfirmation || s.Confirm, u.Long
 		s.Irreversible = s.Irreversible && !a.Idempotent
 		if a.Description != "" {
 			s.Description = a.Description
 		}
-		m.byKey[a.Name] = a
+		m.uses[a.Name], m.known[a.Name] = *u, a
 		m.specs = append(m.specs, s)
 	}
 	return m, nil
@@ -69,16 +92,17 @@ func (m *Actions) Specs() []port.ToolSpec { return slices.Clone(m.specs) }
 // Call runs the tool of an action once and returns its outputs as a JSON object. A
 // failure is the tool's, or a [*port.Failure].
 func (m *Actions) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
-	a := m.byKey[call.Name]
-	if a == nil {
+	u, ok := m.uses[call.Name]
+	if !ok {
 		return "", missing(call.Name)
 	}
-	call.Name = a.Tool.Name
+	a := m.known[call.Name]
+	call.Name = u.Spec.Name
 	text, err := m.tool.Call(ctx, call, progress)
 	if err != nil {
 		return "", err
 	}
-	return Outputs(a, a.Tool.Outputs, text)
+	return Outputs(a, u.Outputs, text)
 }
 
 // Outputs makes a tool's result the outputs of an action, a JSON object: what the

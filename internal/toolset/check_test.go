@@ -15,10 +15,12 @@ import (
 const counting = `{"type":"object","properties":{"n":{"type":"integer","maximum":9},"to":{"type":"object",` +
 	`"properties":{"name":{"type":"string"}}}},"required":["n"]}`
 
+const pin = `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"pin":{"pattern":"^[0-9]+$"},"to":{"anyOf":[{"format":"email"},{"const":1}]}}}`
+
 // TestCheck: what does not fit is refused with the field's name and reaches no
 // tool; what fits arrives as it is.
 func TestCheck(t *testing.T) {
-	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "count", Schema: []byte(counting)}, {Name: "plain"}}}
+	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "count", Schema: []byte(counting)}, {Name: "plain"}, {Name: "pin", Schema: []byte(pin)}}}
 	c, err := Check(tool)
 	if err != nil {
 		t.Fatal(err)
@@ -27,6 +29,8 @@ func TestCheck(t *testing.T) {
 		{"count", `{}`, "count: the arguments do not fit the tool's schema: - at '': missing property 'n'"},
 		{"count", ``, "missing property 'n'"},
 		{"count", `{"n":"hush"}`, "at '/n': got string, want integer"},
+		{"pin", `{"pin":"hush"}`, "at '/pin': '...' does not match pattern '^[0-9]+$'"},
+		{"pin", `{"to":"hush"}`, "at '/to': '...' is not valid email"},
 		{"count", `{"n":10}`, "at '/n': maximum: got 10, want 9"},
 		{"count", `{"n":1,"to":{"name":3}}`, "at '/to/name': got number, want string"},
 		{"count", `{"n":`, "the arguments are no JSON"},

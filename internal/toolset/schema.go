@@ -2,11 +2,16 @@ package toolset
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/hocketvoice/hocket/internal/outside"
 )
 
 // The bounds of what is checked.
@@ -50,50 +55,60 @@ func CompileSchema(text []byte) (*Schema, error) {
 	}
 	compiled, err := c.Compile(name)
 	if err != nil {
-		return nil, errors.New(cut(oneLine(err.Error()), maxMistake))
+		return nil, errors.New(outside.Cut(outside.OneLine(err.Error()), maxMistake))
 	}
 	return &Schema{compiled}, nil
 }
 
 // Check says what is wrong with a call's arguments, with the place, in words that
-// a model can act upon. They are a JSON object, "" is the empty one; what they
-// hold is not quoted.
+// a model can act upon. They are a JSON object, "" is the empty one; no text that
+// they hold is quoted.
 func (s *Schema) Check(arguments string) error {
-	if strings.TrimSpace(arguments) == "" {
-		arguments = "{}"
-	}
 	if len(arguments) > maxArguments {
 		return fmt.Errorf("the arguments have %d bytes, expected at most %d", len(arguments), maxArguments)
 	}
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(arguments))
+	object, err := Arguments(arguments)
 	if err != nil {
-		return errors.New("the arguments are no JSON")
-	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return errors.New("the arguments are no JSON object")
+		return err
 	}
 	if err := s.compiled.Validate(object); err != nil {
 		invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 		if !ok {
-			return errors.New(cut(oneLine(err.Error()), maxMistake))
+			return errors.New(outside.Cut(outside.OneLine(err.Error()), maxMistake))
 		}
+		discreet(invalid)
 		_, causes, _ := strings.Cut(invalid.Error(), "\n")
-		return fmt.Errorf("the arguments do not fit the tool's schema: %s", cut(oneLine(causes), maxMistake))
+		return fmt.Errorf("the arguments do not fit the tool's schema: %s", outside.Cut(outside.OneLine(causes), maxMistake))
 	}
 	return nil
 }
 
-// oneLine is a text on one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// discreet takes the values out of what is said of them: what a user has said in
+// confidence may be among them.
+func discreet(e *jsonschema.ValidationError) {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Pattern:
+		k.Got = "..."
+	case *kind.Format:
+		k.Got, k.Err = "...", errors.New("see "+k.Want)
+	}
+	for _, cause := range e.Causes {
+		discreet(cause)
+	}
+}
 
-// cut bounds a text, at a whole character.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
+// Arguments reads a call's arguments: a JSON object, "" is the empty one. Numbers
+// keep their text.
+func Arguments(text string) (map[string]any, error) {
+	if strings.TrimSpace(text) == "" {
+		return map[string]any{}, nil
 	}
-	for limit > 0 && text[limit]&0xC0 == 0x80 {
-		limit--
+	var object map[string]any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	err := d.Decode(&object)
+	if _, more := d.Token(); err != nil || object == nil || !errors.Is(more, io.EOF) {
+		return nil, errors.New("the arguments are no JSON object")
 	}
-	return text[:limit] + "..."
+	return object, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -101,7 +102,7 @@ func (s *Summarized) summary(ctx context.Context, call port.ToolCall, output str
 		return "", false
 	}
 	question := fmt.Sprintf("The tool %s was called with %s. Its result, which has to become shorter than %d characters:\n\n%s",
-		call.Name, cut(call.Arguments, maxMistake), room*3/4, cut(output, maxSummarized))
+		call.Name, outside.Cut(call.Arguments, maxMistake), room*3/4, outside.Cut(output, maxSummarized))
 	var b strings.Builder
 	err := s.model.Reply(ctx, port.Request{
 		Instructions: summaryInstructions, Messages: []port.Message{{Role: "user", Content: question}}, ToolChoice: "none",

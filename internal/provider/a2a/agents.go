@@ -15,6 +15,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2aclient"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -82,7 +83,10 @@ func (m *Agents) find(ctx context.Context, a *Agent) (*agent, error) {
 		}
 		v.secret = key
 	}
-	web := &http.Client{Transport: &transport{m.web, v.secret}, CheckRedirect: sameHost}
+	web := &http.Client{
+		Transport:     transport{&outside.Transport{Base: m.web, Key: v.secret, MaxAnswer: maxMessage}},
+		CheckRedirect: outside.SameServer,
+	}
 	card, err := fetchCard(ctx, web, a.URL)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -157,7 +161,7 @@ func (v *agent) endpoint(card *sdk.AgentCard) (sdk.AgentInterface, error) {
 	own, err1 := address(v.a.URL)
 	to, err2 := address(all[i].URL)
 	if err := errors.Join(err1, err2); err != nil {
-		return preferred, fmt.Errorf("its card says that it is at %q: expected an address of the web", cut(all[i].URL, maxFailure))
+		return preferred, fmt.Errorf("its card says that it is at %q: expected an address of the web", outside.Cut(all[i].URL, maxFailure))
 	}
 	if v.secret != "" && (own.Host != to.Host || own.Scheme != to.Scheme) {
 		return preferred, fmt.Errorf("its card says that it is at %s://%s: a key goes to %s://%s alone", to.Scheme, to.Host, own.Scheme, own.Host)
@@ -174,7 +178,7 @@ func description(a *Agent, card *sdk.AgentCard) string {
 			text += "\n" + s.Name + ": " + s.Description
 		}
 	}
-	return cut(strings.ToValidUTF8(strings.TrimSpace(text), "?"), maxDescription)
+	return outside.Cut(strings.ToValidUTF8(strings.TrimSpace(text), "?"), maxDescription)
 }
 
 // Specs are the agents.
@@ -209,28 +213,9 @@ func (m *Agents) Call(ctx context.Context, call port.ToolCall, progress func(str
 
 // hide takes the key out of a text, and makes it one bounded line.
 func (v *agent) hide(text string) string {
-	if len(v.secret) >= 4 {
-		text = strings.ReplaceAll(text, v.secret, "[secret]")
-	}
-	return cut(oneLine(text), maxFailure)
+	return outside.Cut(outside.OneLine(outside.Hide(text, v.secret)), maxFailure)
 }
 
 func failure(code, format string, args ...any) *port.Failure {
 	return &port.Failure{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// oneLine is a text on one line.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-}
-
-// cut bounds a text, at a whole character.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && text[limit]&0xC0 == 0x80 {
-		limit--
-	}
-	return text[:limit] + "..."
 }

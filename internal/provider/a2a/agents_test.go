@@ -161,10 +161,11 @@ func (r *remote) Execute(ctx context.Context, q *a2asrv.RequestContext, queue ev
 		func() error { return write(sdk.NewArtifactUpdateEvent(q, artifact.Artifact.ID, text(", world!"))) },
 	}
 	last := map[string]func() error{
-		"work":   func() error { return status(sdk.TaskStateCompleted, "done") },
-		"refuse": func() error { return status(sdk.TaskStateRejected, "not my job") },
-		"fail":   func() error { return status(sdk.TaskStateFailed, "") },
-		"ask":    func() error { return status(sdk.TaskStateInputRequired, "which one?") },
+		"work":            func() error { return status(sdk.TaskStateCompleted, "done") },
+		"refuse":          func() error { return status(sdk.TaskStateRejected, "not my job") },
+		"fail":            func() error { return status(sdk.TaskStateFailed, "") },
+		"ask":             func() error { return status(sdk.TaskStateInputRequired, "which one?") },
+		"wait for a word": func() error { return status(sdk.TaskStateInputRequired, "") },
 		"data": func() error {
 			return errors.Join(write(sdk.NewArtifactEvent(q, sdk.DataPart{Data: map[string]any{"n": 1}})), status(sdk.TaskStateCompleted, ""))
 		},
@@ -253,14 +254,15 @@ func TestTasks(t *testing.T) {
 			output string
 			want   *port.Failure
 		}{
-			"at once": {"the answer", nil},
-			"work":    {"Hello, world!", nil},
-			"data":    {`{"n":1}`, nil},
-			"big":     {"Hello, world!\n" + strings.Repeat("x", 100_000), nil},
-			"huge":    {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: the result has more than 1048576 bytes"}},
-			"refuse":  {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: not my job", Partial: "Hello, world!"}},
-			"fail":    {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: the agent reports a failure and says no more", Partial: "Hello, world!"}},
-			"ask":     {"", &port.Failure{Code: "INPUT_REQUIRED", Message: "remote: the agent asks for something, and cannot be answered: which one?", Partial: "Hello, world!"}},
+			"at once":         {"the answer", nil},
+			"work":            {"Hello, world!", nil},
+			"data":            {`{"n":1}`, nil},
+			"big":             {"Hello, world!\n" + strings.Repeat("x", 100_000), nil},
+			"huge":            {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: the result has more than 1048576 bytes"}},
+			"refuse":          {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: not my job", Partial: "Hello, world!"}},
+			"fail":            {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: the agent reports a failure and says no more", Partial: "Hello, world!"}},
+			"wait for a word": {"", &port.Failure{Code: "INPUT_REQUIRED", Message: "remote: the agent asks for something, and cannot be answered: input-required", Partial: "Hello, world!"}},
+			"ask":             {"", &port.Failure{Code: "INPUT_REQUIRED", Message: "remote: the agent asks for something, and cannot be answered: which one?", Partial: "Hello, world!"}},
 		} {
 			output, heard, f := called(t, m, message)
 			if output != c.output || (f == nil) != (c.want == nil) || f != nil && *f != *c.want {
@@ -273,10 +275,10 @@ func TestTasks(t *testing.T) {
 				t.Errorf("the message has the id %q", key)
 			}
 		}
-		if streams != (r.count("message/stream") == 8) || streams == (r.count("message/send") == 8) {
+		if streams != (r.count("message/stream") == 9) || streams == (r.count("message/send") == 9) {
 			t.Errorf("streams %v: %v", streams, r.calls)
 		}
-		if n := len(r.cancelled); n != 1 && n != 2 { // who asks, and who gives too much
+		if n := len(r.cancelled); n != 2 && n != 3 { // who asks, twice, and who gives too much
 			t.Errorf("%d tasks were called off", n)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/a2aproject/a2a-go/a2a"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
@@ -48,6 +49,8 @@ func (v *agent) run(ctx context.Context, key, message string, progress func(stri
 		err = t.follow(limited)
 	}
 	switch {
+	case err == nil: // it is over, whatever else
+		return t.end(ctx)
 	case ctx.Err() != nil:
 		t.callOff(ctx)
 		return "", toolset.Interrupted(ctx, v.a.Name, t.result())
@@ -57,12 +60,11 @@ func (v *agent) run(ctx context.Context, key, message string, progress func(stri
 	case errors.Is(err, errTooMuch):
 		t.callOff(ctx)
 		return "", failure(conv.ClassToolError, "%s: the result has more than %d bytes", v.a.Name, maxResult)
-	case err != nil:
+	default:
 		f := failure(conv.ClassServerError, "%s: %s", v.a.Name, v.hide(err.Error()))
 		f.Partial = t.result()
 		return "", f
 	}
-	return t.end(ctx)
 }
 
 // begin sends the message, once. Without an error the agent has it.
@@ -177,14 +179,14 @@ func (t *task) take(ev sdk.Event) error {
 func (t *task) status(s sdk.TaskStatus) {
 	words := ""
 	if s.Message != nil {
-		words = cut(strings.TrimSpace(texts(s.Message.Parts)), maxResult)
+		words = outside.Cut(strings.TrimSpace(texts(s.Message.Parts)), maxResult)
 	}
 	told := words != t.words
 	t.state, t.words = s.State, words
 	switch {
 	case t.over():
 	case told:
-		t.progress(cut(oneLine(words), maxProgress))
+		t.progress(outside.Cut(outside.OneLine(words), maxProgress))
 	default:
 		t.progress("")
 	}
@@ -251,8 +253,8 @@ func (t *task) end(ctx context.Context) (string, error) {
 	case t.state == sdk.TaskStateCompleted:
 		return result, nil
 	case t.waits():
-		t.callOff(ctx)
 		f = failure("INPUT_REQUIRED", "%s: the agent asks for something, and cannot be answered: %s", name, because(string(t.state)))
+		t.callOff(ctx)
 	case t.state == sdk.TaskStateCanceled:
 		f = failure("CANCELLED", "%s: %s", name, because("the agent has called the task off"))
 	default:

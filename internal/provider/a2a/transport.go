@@ -8,25 +8,19 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/hocketvoice/hocket/internal/outside"
 )
 
-// transport adds the key, and bounds what a server answers.
-type transport struct {
-	base http.RoundTripper
-	key  string
-}
+// transport makes a stream of an answer that should have been one.
+type transport struct{ base http.RoundTripper }
 
 // RoundTrip sends a request.
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.key != "" {
-		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+t.key)
-	}
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.base.RoundTrip(r)
-	if err != nil || strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+	if err != nil || outside.IsEventStream(resp) {
 		return resp, err
 	}
-	resp.Body = &bounded{resp.Body, maxMessage}
 	if resp.StatusCode != http.StatusOK || !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return resp, nil
 	}
@@ -43,28 +37,4 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	return resp, nil
-}
-
-// sameHost keeps the key from being carried to another server.
-func sameHost(req *http.Request, via []*http.Request) error {
-	if len(via) >= 5 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
-		return errors.New("redirected to another host")
-	}
-	return nil
-}
-
-// bounded is a body that may not be longer.
-type bounded struct {
-	io.ReadCloser
-	left int
-}
-
-// Read fails behind the bound.
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("the answer has more than %d bytes", maxMessage)
-	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
 }

@@ -1,13 +1,13 @@
 package httpaction
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -27,7 +27,7 @@ type Options struct {
 	// Specs describe actions better than their files do, by name.
 	Specs map[string]port.ToolSpec
 	// Client sends the requests; one of its own, which follows no redirect to
-	// another host, if nil.
+	// another server, if nil.
 	Client *http.Client
 	// Getenv reads the environment for ${NAME}; os.LookupEnv if nil.
 	Getenv func(name string) (string, bool)
@@ -55,7 +55,7 @@ func (o Options) Validate() error {
 
 func (o Options) withDefaults() Options {
 	if o.Client == nil {
-		o.Client = &http.Client{CheckRedirect: sameHost}
+		o.Client = &http.Client{CheckRedirect: outside.SameServer}
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.LookupEnv
@@ -70,15 +70,4 @@ func (o Options) withDefaults() Options {
 		o.MaxBody = DefaultMaxBody
 	}
 	return o
-}
-
-// sameHost keeps credentials in headers from being carried to another server.
-func sameHost(req *http.Request, via []*http.Request) error {
-	if len(via) >= 5 {
-		return errors.New("more than 5 redirects")
-	}
-	if req.URL.Host != via[0].URL.Host {
-		return errors.New("redirected to another host")
-	}
-	return nil
 }

@@ -10,12 +10,12 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -77,18 +77,17 @@ func schema(a *dialog.Action) []byte {
 func (t *Tool) Specs() []port.ToolSpec { return t.specs }
 
 // Call sends one action's request and returns its outputs as a JSON object. Whether
-// its arguments fit the spec is checked before: see [toolset.Check]. The call's ID goes with it as the header Idempotency-Key. A failure is a
-// [*port.Failure]; nothing of a credential is in it.
+// its arguments fit the spec is checked before: see [toolset.Check]. The call's ID goes
+// with it as the header Idempotency-Key. A failure is a [*port.Failure]; nothing of a
+// credential is in it.
 func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (string, error) {
 	a := t.actions[call.Name]
 	if a == nil {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no action %q with http", call.Name)}
 	}
-	var inputs map[string]any
-	d := json.NewDecoder(strings.NewReader(call.Arguments))
-	d.UseNumber()
-	if err := d.Decode(&inputs); err != nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: its inputs are no JSON object: %v", call.Name, err)}
+	inputs, err := toolset.Arguments(call.Arguments)
+	if err != nil {
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", call.Name, err)}
 	}
 	timeout := a.HTTP.Timeout
 	if timeout == 0 {

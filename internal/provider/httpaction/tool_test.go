@@ -16,6 +16,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -38,7 +39,7 @@ func tool(t *testing.T, handler http.HandlerFunc, actions string) *Tool {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	client := server.Client()
-	client.CheckRedirect = sameHost
+	client.CheckRedirect = outside.SameServer
 	t.Cleanup(server.Close)
 	env := map[string]string{"AIRLINE_URL": server.URL, "AIRLINE_KEY": "hush-hush"}
 	tl, err := New(Options{

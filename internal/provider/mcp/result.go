@@ -8,20 +8,21 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/port"
 )
 
 // output is what a tool has answered: its structured result as JSON where it has
 // one, else its texts. What is neither is named in their place.
-func output(tool string, r *sdk.CallToolResult) (string, error) {
+func (v *server) output(tool string, r *sdk.CallToolResult) (string, error) {
 	text := texts(r.Content)
 	if r.IsError {
 		if text == "" {
 			text = "the tool reports an error and says no more"
 		}
-		f := &port.Failure{Code: conv.ClassToolError, Message: cut(text, maxFailure)}
+		f := &port.Failure{Code: conv.ClassToolError, Message: outside.Cut(v.hide(text), maxFailure)}
 		if len(text) > maxFailure {
-			f.Partial = cut(text, maxResult)
+			f.Partial = outside.Cut(text, maxResult)
 		}
 		return "", f
 	}
@@ -72,7 +73,7 @@ func progressText(p *sdk.ProgressNotificationParams) update {
 	switch {
 	case p.Message != "":
 		message := strings.ToValidUTF8(p.Message, "?")
-		return update{cut(oneLine(message), maxProgress), cut(message, maxPartial)}
+		return update{outside.Cut(outside.OneLine(message), maxProgress), outside.Cut(message, maxPartial)}
 	case p.Total > 0:
 		return update{text: fmt.Sprintf("%.0f%%", max(0, min(100, 100*p.Progress/p.Total)))}
 	default:

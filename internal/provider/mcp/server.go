@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/internal/process"
 	"github.com/hocketvoice/hocket/internal/wait"
 )
@@ -25,6 +24,8 @@ type server struct {
 	s      *Server
 	client *sdk.Client
 	key    string // for Authorization
+
+	secrets []string // what was handed over by name
 
 	changed chan struct{} // holds a token when the tools have changed
 	suspect chan struct{} // holds a token when a call has had no answer
@@ -66,6 +67,7 @@ func newServer(o *Options, s *Server) (*server, error) {
 		if !ok {
 			return nil, fmt.Errorf("mcp server %s: the environment has no %s", s.Name, name)
 		}
+		v.secrets = append(v.secrets, value)
 		if name == s.KeyEnv {
 			v.key = value
 		}
@@ -153,7 +155,7 @@ func (v *server) up(l *link) {
 // end closes a connection and, with it, the process.
 func (l *link) end() {
 	if l.process != nil {
-		l.process.End() // first: the session's Close waits for a server that hangs
+		endProcess(l.process) // first: the session's Close waits for a server that hangs
 	}
 	_ = l.session.Close() // it is given up
 }
@@ -209,31 +211,27 @@ func (v *server) start(ctx context.Context) (*link, error) {
 
 // failed words an error of the start. Keys are not in it.
 func (v *server) failed(what string, err error, said string) error {
-	text := oneLine(err.Error())
+	text := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		text = fmt.Sprintf("no answer within %v", v.s.StartTimeout)
 	}
 	if said != "" {
 		text += " (it says: " + said + ")"
 	}
-	return fmt.Errorf("mcp server %s: %s: %s", v.s.Name, what, cut(v.hide(text), 2*maxFailure))
+	return fmt.Errorf("mcp server %s: %s: %s", v.s.Name, what, outside.Cut(outside.OneLine(v.hide(text)), 2*maxFailure))
 }
 
 // hide takes the values that were handed over by name out of a text.
-func (v *server) hide(text string) string {
-	for _, name := range append(slices.Clone(v.s.Env), v.s.KeyEnv) {
-		if value, _ := v.o.Getenv(name); name != "" && len(value) >= 4 {
-			text = strings.ReplaceAll(text, value, "[secret]")
-		}
-	}
-	return text
-}
+func (v *server) hide(text string) string { return outside.Hide(text, v.secrets...) }
 
 func (v *server) connect(ctx context.Context) (*link, error) {
 	if v.s.URL != "" {
 		session, err := v.client.Connect(ctx, &sdk.StreamableClientTransport{
 			Endpoint: v.s.URL, MaxEventSize: maxMessage,
-			HTTPClient: &http.Client{Transport: &transport{key: v.key}, CheckRedirect: sameHost},
+			HTTPClient: &http.Client{
+				Transport:     &outside.Transport{Base: http.DefaultTransport, Key: v.key, MaxAnswer: maxMessage},
+				CheckRedirect: outside.SameServer,
+			},
 		}, nil)
 		if err != nil {
 			return nil, v.failed("connect to it", err, "")
@@ -248,7 +246,7 @@ func (v *server) connect(ctx context.Context) (*link, error) {
 	}
 	session, err := v.client.Connect(ctx, &sdk.IOTransport{Reader: ended{p.Stdout, p}, Writer: ended{p.Stdin, p}, MaxLineLength: maxMessage}, nil)
 	if err != nil {
-		p.End()
+		endProcess(p)
 		return nil, v.failed("connect to it", err, p.Said())
 	}
 	return &link{session: session, process: p}, nil
@@ -262,8 +260,14 @@ type ended struct {
 
 // Close ends the process.
 func (e ended) Close() error {
-	e.process.End()
+	endProcess(e.process)
 	return nil
+}
+
+// endProcess ends a process of which nothing more is read.
+func endProcess(p *process.Process) {
+	p.End()
+	_ = p.Stdout.Close() // it may be closed already
 }
 
 // connected is the connection, when there is one.
@@ -328,44 +332,4 @@ func (v *server) progressed(p *sdk.ProgressNotificationParams) {
 	case to <- progressText(p):
 	default:
 	}
-}
-
-// transport adds the key, and bounds what a server answers.
-type transport struct{ key string }
-
-// RoundTrip sends a request.
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.key != "" {
-		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+t.key)
-	}
-	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err == nil && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body = &bounded{resp.Body, maxMessage}
-	}
-	return resp, err
-}
-
-// sameHost keeps the key from being carried to another server.
-func sameHost(req *http.Request, via []*http.Request) error {
-	if len(via) >= 5 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
-		return errors.New("redirected to another host")
-	}
-	return nil
-}
-
-// bounded is a body that may not be longer.
-type bounded struct {
-	io.ReadCloser
-	left int
-}
-
-// Read fails behind the bound.
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("the answer has more than %d bytes", maxMessage)
-	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
 }

@@ -77,6 +77,10 @@ func testServer() *sdk.Server {
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			return nil, nil, errors.New("no such table")
 		})
+	sdk.AddTool(s, &sdk.Tool{Name: "tell"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return nil, nil, errors.New("no entry with " + os.Getenv("TEST_KEY"))
+		})
 	sdk.AddTool(s, &sdk.Tool{Name: "hang"},
 		func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 			<-ctx.Done()

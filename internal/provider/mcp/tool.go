@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -114,8 +115,8 @@ func (t *Tools) Specs() []port.ToolSpec {
 }
 
 // Call runs a tool once and returns its result. Its arguments are taken as they are:
-// see [toolset.Check]. A failure is
-// a [*port.Failure]; nothing of a credential is in it.
+// see [toolset.Check]. A failure is a [*port.Failure]; nothing of a credential is in
+// its message.
 func (t *Tools) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	for _, v := range t.servers {
 		for _, tool := range v.offered() {
@@ -181,7 +182,7 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	args, err := object(call.Arguments)
+	args, err := toolset.Arguments(call.Arguments)
 	if err != nil {
 		return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: %v", tool.spec.Name, err)}
 	}
@@ -221,7 +222,7 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 			if a.err != nil {
 				return "", t.failure(caller, v, l, tool, limit, a.err, said.rest(news))
 			}
-			return output(tool.spec.Name, a.result)
+			return v.output(tool.spec.Name, a.result)
 		case <-ctx.Done():
 			return "", t.failure(caller, v, l, tool, limit, ctx.Err(), said.rest(news))
 		}
@@ -288,7 +289,7 @@ func (t *Tools) failure(caller context.Context, v *server, l *link, tool tool, l
 func (t *Tools) failed(v *server, l *link, tool tool, limit time.Duration, err error) *port.Failure {
 	_, answered := errors.AsType[*jsonrpc.Error](err)
 	if answered || l == nil && !errors.Is(err, context.DeadlineExceeded) {
-		return toolError("%s: %s", tool.spec.Name, cut(v.hide(oneLine(err.Error())), maxFailure))
+		return toolError("%s: %s", tool.spec.Name, outside.Cut(outside.OneLine(v.hide(err.Error())), maxFailure))
 	}
 	if l != nil {
 		v.down(l)
@@ -316,7 +317,7 @@ func (v *server) list(ctx context.Context, l *link) ([]tool, error) {
 		}
 		tool, err := v.tool(t)
 		if err != nil {
-			return nil, fmt.Errorf("tool %q: %w", cut(t.Name, 80), err)
+			return nil, fmt.Errorf("tool %q: %w", outside.Cut(t.Name, 80), err)
 		}
 		tools = append(tools, tool)
 	}
@@ -345,7 +346,7 @@ func (v *server) tool(t *sdk.Tool) (tool, error) {
 	return tool{
 		name: t.Name, policy: p,
 		spec: spec{
-			Name: name, Description: cut(strings.ToValidUTF8(description, "?"), maxDescription), Schema: schema,
+			Name: name, Description: outside.Cut(strings.ToValidUTF8(description, "?"), maxDescription), Schema: schema,
 			Long: p.Long, Irreversible: p.Irreversible || !harmless, Confirm: p.Confirm,
 		},
 	}, nil

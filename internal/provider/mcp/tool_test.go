@@ -102,6 +102,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("the process has the environment\n%s", env)
 	}
 	refused(t, tools, "fail", `{}`, conv.ClassToolError, "no such table")
+	refused(t, tools, "tell", `{}`, conv.ClassToolError, "no entry with [secret]")
 	refused(t, tools, "big", `{"n":2000000}`, conv.ClassToolError, "2000000 bytes")
 	refused(t, tools, "echo", `{}`, conv.ClassInvalidArgs, "echo", "text")
 	refused(t, tools, "echo", `{"text":7}`, conv.ClassInvalidArgs, "/text", "want string")
