@@ -6,9 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/outside"
 )
 
 // maxSaid bounds what is kept of a program's standard error, in bytes.
@@ -30,8 +31,9 @@ type Options struct {
 
 // Process is a program that runs. Its methods are safe for concurrent use.
 type Process struct {
-	// Stdin is what the program reads, Stdout what it writes. Both are closed by the
-	// end; whoever needs it earlier closes Stdin.
+	// Stdin is what the program reads, closed by its end or by whoever needs that
+	// earlier. Stdout is what it writes. Who reads it closes it, when the last of it is
+	// read: at the latest a grace after the program's end there is no more.
 	Stdin, Stdout *os.File
 
 	cmd    *exec.Cmd
@@ -68,6 +70,10 @@ func Start(o Options) (*Process, error) {
 	cmd.Env = append(cmd.Env, o.Set...)
 	ownGroup(cmd)
 	p := &Process{cmd: cmd, grace: o.Grace, waited: make(chan struct{})}
+	for _, name := range o.Env {
+		v, _ := getenv(name)
+		p.said.secrets = append(p.said.secrets, v)
+	}
 	if p.grace == 0 {
 		p.grace = 2 * time.Second
 	}
@@ -150,8 +156,7 @@ func (p *Process) Err() error {
 }
 
 // End has the program end by the end of its input, then by SIGTERM and SIGKILL to
-// its group, each a grace later. It returns when the program has ended, and closes
-// Stdout.
+// its group, each a grace later. It returns when the program has ended.
 func (p *Process) End() { p.end(false) }
 
 // Terminate has it end as End does, without the first grace.
@@ -178,28 +183,33 @@ func (p *Process) end(now bool) {
 			}
 			timer.Stop()
 		}
-		<-p.waited
-		_ = p.Stdout.Close()
 	})
 	<-p.waited
 }
 
-// Said is the last of what the program wrote to its standard error, for people.
+// Said is the last of what the program wrote to its standard error, for people. The
+// values of the variables that it was given by name are not in it.
 func (p *Process) Said() string { return p.said.String() }
 
 // tail keeps the last bytes that are written to it. It is safe for concurrent use.
 type tail struct {
-	mu  sync.Mutex // guards buf
+	secrets []string
+
+	mu  sync.Mutex // guards all below
 	buf []byte
+	cut bool // there was more before it
 }
 
 // Write keeps the end of b.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.buf = append(t.buf, b[max(0, len(b)-maxSaid):]...)
+	last := b[max(0, len(b)-maxSaid):]
+	t.cut = t.cut || len(last) < len(b)
+	t.buf = append(t.buf, last...)
 	if over := len(t.buf) - maxSaid; over > 0 {
 		t.buf = append(t.buf[:0], t.buf[over:]...)
+		t.cut = true
 	}
 	return len(b), nil
 }
@@ -208,5 +218,9 @@ func (t *tail) Write(b []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.Join(strings.Fields(strings.ToValidUTF8(string(t.buf), "?")), " ")
+	text := string(t.buf)
+	if t.cut {
+		text = outside.HideHead(text, t.secrets...)
+	}
+	return outside.OneLine(outside.Hide(text, t.secrets...))
 }

@@ -42,7 +42,10 @@ func started(t *testing.T, o Options) *Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Terminate)
+	t.Cleanup(func() {
+		p.Terminate()
+		_ = p.Stdout.Close() // it may be closed already
+	})
 	return p
 }
 
@@ -106,6 +109,39 @@ func TestStreams(t *testing.T) {
 	}
 	if _, err := Start(Options{Command: "sh", Dir: "/no/such"}); err == nil {
 		t.Error("it runs nowhere")
+	}
+}
+
+// TestLastWords: what a program writes when it is told to end is there to be read
+// when it has ended.
+func TestLastWords(t *testing.T) {
+	p := started(t, Options{Command: "sh", Args: []string{"-c", "trap 'echo bye; exit' TERM; echo; while :; do sleep 0.01; done"}})
+	if _, err := p.Stdout.Read(make([]byte, 1)); err != nil { // it listens by now
+		t.Fatal(err)
+	}
+	p.Terminate()
+	if b, err := io.ReadAll(p.Stdout); err != nil || string(b) != "bye\n" {
+		t.Errorf("it has said %q, error %v", b, err)
+	}
+}
+
+// TestSecrets: of the variables that a program is given by name nothing is told, not
+// even the rest of one whose beginning is lost.
+func TestSecrets(t *testing.T) {
+	p := started(t, Options{
+		Command: "sh", Args: []string{"-c", `echo "$KEY and more"; printf '%0480d' 0; echo "$KEY and $KEY" >&2`}, Env: []string{"KEY"},
+		Getenv: func(name string) (string, bool) { return "open sesame", name == "KEY" },
+	})
+	<-p.Waited()
+	if said := p.Said(); said != "[secret] and [secret]" {
+		t.Errorf("it says %q", said)
+	}
+	said := tail{secrets: []string{"open sesame"}}
+	if _, err := said.Write([]byte("open sesame!" + strings.Repeat("x", maxSaid-4))); err != nil {
+		t.Fatal(err)
+	}
+	if text := said.String(); text != "!"+strings.Repeat("x", maxSaid-4) {
+		t.Errorf("it says %.20q, %d bytes", text, len(text))
 	}
 }
 

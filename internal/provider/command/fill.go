@@ -5,19 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/hocketvoice/hocket/internal/toolset"
 )
 
 // fill puts a call's arguments where a program finds them. It refuses what the
 // program could take for something else.
 func (p *Program) fill(arguments string) (args []string, stdin string, err error) {
-	if strings.TrimSpace(arguments) == "" {
-		arguments = "{}"
-	}
-	var values map[string]any
-	d := json.NewDecoder(strings.NewReader(arguments))
-	d.UseNumber()
-	if err := d.Decode(&values); err != nil || values == nil || d.More() {
-		return nil, "", errors.New("the arguments are no JSON object")
+	values, err := toolset.Arguments(arguments)
+	if err != nil {
+		return nil, "", err
 	}
 	free := false // behind "--" nothing is an option
 	for _, a := range p.Args {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -31,6 +32,14 @@ func newFormat(name string, r *report) format {
 	}
 }
 
+// decode reads a JSON object, as far as its fields are of the kinds that are expected:
+// what others put into a field that does not count here is theirs.
+func decode(b []byte, into any) bool {
+	err := json.Unmarshal(b, into)
+	_, odd := errors.AsType[*json.UnmarshalTypeError](err)
+	return err == nil || odd
+}
+
 // lines is our own protocol: a JSON object a line. What is none, and types that
 // nobody knows, are a sign of life.
 type lines struct{ *report }
@@ -40,7 +49,7 @@ func (f *lines) line(b []byte) {
 		Type, Text, Code, Message string
 		Output                    json.RawMessage
 	}
-	if json.Unmarshal(b, &m) != nil {
+	if !decode(b, &m) {
 		f.tell("")
 		return
 	}
@@ -111,7 +120,7 @@ func (f *claude) line(b []byte) {
 			Content json.RawMessage // of users it may be a text
 		}
 	}
-	if json.Unmarshal(b, &m) != nil {
+	if !decode(b, &m) {
 		f.goesOn()
 		return
 	}
@@ -157,7 +166,7 @@ func (f *codex) line(b []byte) {
 		Error         struct{ Message string }
 		Item          struct{ Type, Text string }
 	}
-	if json.Unmarshal(b, &m) != nil {
+	if !decode(b, &m) {
 		f.goesOn()
 		return
 	}

@@ -81,6 +81,12 @@ func child(args []string) int {
 		say(`{"type":"progress","text":"%d"}`, os.Getpid())
 		<-asked
 		say(`{"type":"partial","output":"nearly"}`)
+	case "finishes": // it has its result when it is told to go
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		say(`{"type":"progress","text":"%d"}`, os.Getpid())
+		<-asked
+		say(`{"type":"result","output":"just in time"}`)
 	case "lingers": // it has a result, and stays
 		say(`{"type":"result","output":"early"}`)
 		signal.Ignore(syscall.SIGTERM)

@@ -2,7 +2,9 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -167,7 +169,10 @@ func (p *Program) ready(getenv func(string) (string, bool)) error {
 		look = filepath.Join(p.Dir, look) // a path is one in its folder
 	}
 	file, err := exec.LookPath(look)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the program %s cannot be run: expected a file that is marked executable", p.Command)
+	case err != nil:
 		return fmt.Errorf("there is no program %s", p.Command)
 	}
 	if p.Command, err = filepath.Abs(file); err != nil {

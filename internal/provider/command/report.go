@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/outside"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -16,6 +16,7 @@ import (
 // its lines; who waits for that may read it.
 type report struct {
 	tell    func(text string) // progress; "" is a sign of life
+	secrets []string          // that no failure quotes
 	partial string
 	output  string
 	done    bool // output is the result
@@ -50,33 +51,14 @@ func (r *report) fail(code, message string) {
 	if !codes.MatchString(code) || code == conv.ClassAuthFailure || code == conv.ClassSessionExpired {
 		code = conv.ClassToolError
 	}
-	if message = words(message, maxFailure); message == "" {
+	if message = words(outside.Hide(message, r.secrets...), maxFailure); message == "" {
 		message = "it reports an error and says no more"
 	}
 	r.failure = &port.Failure{Code: code, Message: message}
 }
 
 // words are a program's words for people: one line, bounded.
-func words(text string, limit int) string {
-	text = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(text, "?"))
-	return cut(strings.Join(strings.Fields(text), " "), limit)
-}
-
-// cut bounds a text, at a whole character.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && text[limit]&0xC0 == 0x80 {
-		limit--
-	}
-	return text[:limit] + "..."
-}
+func words(text string, limit int) string { return outside.Cut(outside.OneLine(text), limit) }
 
 // value is a JSON value as a result: a text is itself, null is nothing.
 func value(raw json.RawMessage) string {

@@ -76,20 +76,20 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 		Set: []string{"HOCKET_IDEMPOTENCY_KEY=" + strings.ReplaceAll(call.ID, "\x00", "")},
 	})
 	if err != nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("%s: %s", p.Name, t.hide(p, err.Error()))}
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("%s: %v", p.Name, err)}
 	}
 	r := t.follow(limited, p, program, stdin, progress)
 	switch {
-	case ctx.Err() != nil:
-		return "", toolset.Interrupted(ctx, p.Name, r.anything())
-	case r.failure != nil:
-		r.failure.Message = fmt.Sprintf("%s: %s", p.Name, t.hide(p, r.failure.Message))
-		r.failure.Partial = r.anything()
-		return "", r.failure
-	case limited.Err() != nil && !r.done:
-		return "", toolset.Interrupted(limited, p.Name, r.anything())
-	case r.done:
+	case r.done: // whatever else: a result is not lost
 		return r.output, nil
+	case ctx.Err() != nil:
+		return "", toolset.Interrupted(ctx, p.Name, r.partial)
+	case r.failure != nil:
+		r.failure.Message = p.Name + ": " + r.failure.Message
+		r.failure.Partial = r.partial
+		return "", r.failure
+	case limited.Err() != nil:
+		return "", toolset.Interrupted(limited, p.Name, r.partial)
 	default:
 		how := "it has ended without a result"
 		if err := program.Err(); err != nil {
@@ -99,24 +99,16 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 			how += " (it says: " + said + ")"
 		}
 		return "", &port.Failure{
-			Code: conv.ClassToolError, Message: fmt.Sprintf("%s: %s", p.Name, t.hide(p, how)), Partial: r.anything(),
+			Code: conv.ClassToolError, Message: p.Name + ": " + how, Partial: r.partial,
 		}
 	}
-}
-
-// anything is what there is of a result.
-func (r *report) anything() string {
-	if r.done {
-		return r.output
-	}
-	return r.partial
 }
 
 // follow serves a program until it has ended, and is not to be waited for any more
 // when it returns.
 func (t *Tool) follow(ctx context.Context, p *Program, program *process.Process, stdin string, progress func(string)) *report {
 	news := make(chan string, maxNews)
-	r := &report{tell: func(text string) { post(news, text) }}
+	r := &report{tell: func(text string) { post(news, text) }, secrets: t.secrets(p)}
 	read := make(chan struct{}) // closed when all is read
 	var workers sync.WaitGroup
 	workers.Go(func() {
@@ -158,6 +150,7 @@ func (t *Tool) follow(ctx context.Context, p *Program, program *process.Process,
 		program.Terminate()
 	}
 	workers.Wait()
+	_ = program.Stdout.Close() // all of it was read that counts
 	if p.Output == "text" && (program.Err() != nil || ctx.Err() != nil) {
 		r.partial, r.done = r.output, false // what it wrote is no result
 	}
@@ -192,7 +185,8 @@ func scan(from io.Reader, f format, r *report) {
 	s := bufio.NewScanner(limited)
 	s.Buffer(make([]byte, 0, 4<<10), maxLine)
 	for s.Scan() {
-		if b := s.Bytes(); len(b) > 0 {
+		b := s.Bytes()
+		if _, words := f.(*text); len(b) > 0 || words { // between paragraphs
 			f.line(b)
 		}
 		if r.over() {
@@ -212,12 +206,11 @@ func scan(from io.Reader, f format, r *report) {
 	}
 }
 
-// hide takes the values that were handed over by name out of a text.
-func (t *Tool) hide(p *Program, text string) string {
-	for _, name := range p.Env {
-		if v, _ := t.o.Getenv(name); len(v) >= 4 {
-			text = strings.ReplaceAll(text, v, "[secret]")
-		}
+// secrets are the values that are handed over by name.
+func (t *Tool) secrets(p *Program) []string {
+	list := make([]string, len(p.Env))
+	for i, name := range p.Env {
+		list[i], _ = t.o.Getenv(name)
 	}
-	return text
+	return list
 }

@@ -76,7 +76,10 @@ func TestLines(t *testing.T) {
 		"nothing":         {[]string{`{"type":"result"}`}, "", nil, nil},
 		"behind a result": {[]string{`{"type":"result","output":"a"}`, `{"type":"result","output":"b"}`, `{"type":"error"}`}, "a", nil, nil},
 		"signs of life":   {[]string{`{"type":"beat"}`, `{"type":"result","output":"a"}`}, "a", []string{""}, nil},
-		"noise":           {[]string{`I am starting`, `{"type":"result","output":"a"}`}, "a", []string{""}, nil},
+		"odd fields": {
+			[]string{`{"type":"progress","text":"x","code":7}`, `{"type":"result","output":"a","message":{"for":"others"}}`}, "a", []string{"x"}, nil,
+		},
+		"noise": {[]string{`I am starting`, `{"type":"result","output":"a"}`}, "a", []string{""}, nil},
 		"an error": {
 			[]string{`{"type":"partial","output":"a"}`, `{"type":"partial","output":{"b":2}}`, `{"type":"error","code":"RATE_LIMIT","message":"too many"}`},
 			"", nil, &port.Failure{Code: "RATE_LIMIT", Message: "child: too many", Partial: `{"b":2}`},
@@ -157,6 +160,13 @@ func TestStatus(t *testing.T) {
 	}
 	text := func(p *Program) { p.Output = "text" }
 	if output, _, f := called(t, self(t, text, "plain", "0"), "{}"); output != "one\ntwo" || f != nil {
+		t.Errorf("%q, failure %v", output, f)
+	}
+	file := filepath.Join(t.TempDir(), "paragraphs")
+	if err := os.WriteFile(file, []byte("one\n\ntwo\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if output, _, f := called(t, self(t, text, "cat", file), "{}"); output != "one\n\ntwo" || f != nil {
 		t.Errorf("%q, failure %v", output, f)
 	}
 	if _, _, f := called(t, self(t, text, "plain", "7"), "{}"); f == nil || f.Partial != "one\ntwo" || !strings.Contains(f.Message, "exit status 7") {
@@ -269,6 +279,17 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// TestResultAtTheEnd: a result that comes while the program is ended is one.
+func TestResultAtTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	tool := self(t, nil, "finishes")
+	tool.o.Grace = time.Minute // it needs none of it
+	if out, err := tool.Call(ctx, port.ToolCall{Name: "child"}, func(string) { cancel() }); out != "just in time" || err != nil {
+		t.Errorf("%q, error %v", out, err)
+	}
+}
+
 // TestLeftBehind: what a program leaves behind ends with it, and holds nothing up.
 func TestLeftBehind(t *testing.T) {
 	output, _, f := called(t, self(t, nil, "family", "result"), "{}")
@@ -340,12 +361,13 @@ func TestMissing(t *testing.T) {
 	}
 	one := func(p Program) Options { return Options{Programs: []Program{p}} }
 	for want, o := range map[string]Options{
-		"command: a: there is no program no-such-program":              one(Program{Name: "a", Command: "no-such-program"}),
-		"command: a: there is no program ./sh":                         one(Program{Name: "a", Command: "./sh", Dir: t.TempDir()}),
-		"command: a: the environment has no TEST_NOT_SET":              one(Program{Name: "a", Command: "sh", Env: []string{"TEST_NOT_SET"}}),
-		"command: a: its folder: stat /no/such":                        one(Program{Name: "a", Command: "sh", Dir: "/no/such"}),
-		"is a file":                                                    one(Program{Name: "a", Command: "sh", Dir: file}),
-		"command: a: expected a command":                               one(Program{Name: "a"}),
+		"command: a: there is no program no-such-program":                                      one(Program{Name: "a", Command: "no-such-program"}),
+		"command: a: there is no program ./sh":                                                 one(Program{Name: "a", Command: "./sh", Dir: t.TempDir()}),
+		"command: a: the environment has no TEST_NOT_SET":                                      one(Program{Name: "a", Command: "sh", Env: []string{"TEST_NOT_SET"}}),
+		"command: a: its folder: stat /no/such":                                                one(Program{Name: "a", Command: "sh", Dir: "/no/such"}),
+		"a: the program " + file + " cannot be run: expected a file that is marked executable": one(Program{Name: "a", Command: file}),
+		"is a file":                      one(Program{Name: "a", Command: "sh", Dir: file}),
+		"command: a: expected a command": one(Program{Name: "a"}),
 		"expected a program, with the call's values in its arguments":  one(Program{Name: "a", Command: "{x}"}),
 		`command: tool 1 has the name "a b"`:                           one(Program{Name: "a b", Command: "sh"}),
 		`the output is "xml", expected one of lines, text`:             one(Program{Name: "a", Command: "sh", Output: "xml"}),
