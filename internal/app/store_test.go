@@ -142,7 +142,7 @@ func TestStoreExpires(t *testing.T) {
 // that opens the file beside it reads the conversation.
 func TestServeKeeps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "serve.db")
-	r := serve(t, "store: {path: "+path+"}\n")
+	r := serve(t, "server: {drain: off}\nstore: {path: "+path+"}\n") // the conversation is open at the end
 	var made createdAnswer
 	if status := r.do("POST", "/v1/conversations", `{"agent":"flights","transport":"text"}`, &made); status != 201 {
 		t.Fatal(status)

@@ -41,9 +41,13 @@ func inFiles(t *testing.T, store, text string) bool {
 }
 
 // TestConversations lists, shows, exports, resumes and deletes a conversation.
-func TestConversations(t *testing.T) { eachStore(t, lookAfter) }
+func TestConversations(t *testing.T) {
+	t.Parallel()
+	eachStore(t, lookAfter)
+}
 
 func lookAfter(t *testing.T, store string) {
+	t.Parallel()
 	_, stderr, status := run(t, "book a flight from Boston to Denver\n", "chat", "--agent", flights, "--store", store)
 	if status != 0 {
 		t.Fatal(stderr)
@@ -148,6 +152,7 @@ func TestPrivacyOnDisk(t *testing.T) {
 // TestPrivacyNoneWhileItLives: while a conversation goes on, too, no word of it is
 // in the file.
 func TestPrivacyNoneWhileItLives(t *testing.T) {
+	t.Parallel()
 	store := filepath.Join(t.TempDir(), "chats.db")
 	c := chatting(t, store, "", "http://127.0.0.1:1", "--config", write(t, "c.yaml", "privacy: none\n"))
 	for _, text := range []string{"", "I want to book a flight", "from Boston", "to Denver"} {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,34 +12,69 @@ import (
 	"github.com/hocketvoice/hocket/internal/explore"
 )
 
-// TestExplore runs the command once: the report is whole and without violation,
-// the generated machine is what it found, and what people get of it has the
-// shape that the documentation shows.
+// TestExplore runs the command on a part of the machine: the report is whole, tells what
+// the part has not reached and nothing else, and what people get of it has the shape
+// that the documentation shows. That the whole machine keeps its promises is the test of
+// package explore, which takes half a minute; -rewrite explores it here.
 func TestExplore(t *testing.T) {
-	if testing.Short() || raceDetector {
-		t.Skip("the exploration takes half a minute, and many under the race detector")
-	}
 	var r struct {
 		explore.Report
 		ElapsedMS int64 `json:"elapsed_ms"`
 	}
-	text := output(t, "", "explore", "--json")
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
+	part := explore.Shipped()[:1]
+	part[0].Events = func(ev conv.Event) bool {
+		switch ev.(type) {
+		case conv.UserStart, conv.SessionReady, conv.AudioReady, conv.SpeechStarted, conv.SpeechStopped, conv.STTFinal, conv.UserStop:
+			return true
+		default:
+			return false
+		}
+	}
+	if *rewrite {
+		part = nil
+	}
+	var out bytes.Buffer
+	err := (&exploreCmd{JSON: true, configs: part}).Run(&streams{out: &out})
+	if want := errFinding; (part != nil) != errors.Is(err, want) {
+		t.Errorf("it ends with %v, expected %v", err, want)
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Violations == nil || len(r.Violations) > 0 || r.States < 100_000 || r.ElapsedMS < 1 || len(r.Views) != len(conv.AllViews()) {
+	if r.Violations == nil || r.States < 10 || r.ElapsedMS < 1 || len(r.Views) != len(conv.AllViews()) {
 		t.Errorf("%d violations, %d states, %d ms, %d views", len(r.Violations), r.States, r.ElapsedMS, len(r.Views))
 	}
-	if stale := explore.Known().Stale(&r.Report); stale != nil {
-		t.Errorf("internal/explore/reached_gen.go is out of date: run go generate ./internal/explore\n%s", strings.Join(stale, "\n"))
+	for _, v := range r.Violations {
+		if !strings.HasPrefix(v.Check, "completeness") {
+			t.Errorf("%s: %s", v.Check, v.What)
+		}
 	}
-	human := describeReport(&r.Report, time.Duration(r.ElapsedMS)*time.Millisecond)
+	human := describeReport(proven(r.Report), time.Duration(r.ElapsedMS)*time.Millisecond)
 	switch shown := documented(t, "hocket explore"); {
 	case *rewrite:
-		rewriteDocument(t, "$ hocket explore\n"+shown, "$ hocket explore\n"+human)
+		rewriteDocument(t, "$ hocket explore\n"+shown, "$ hocket explore\n"+describeReport(&r.Report, time.Duration(r.ElapsedMS)*time.Millisecond))
 	case shape(human) != shape(shown):
 		t.Errorf("docs/cli.md (-rewrite writes it anew) shows another report than\n%s", human)
 	}
+}
+
+// proven is a report as it is of the whole machine, which keeps its promises.
+func proven(r explore.Report) *explore.Report {
+	r.Violations, r.Configs, r.Phases, r.LivePhase = nil, nil, nil, conv.Faulted
+	for _, c := range explore.Shipped() {
+		r.Configs = append(r.Configs, explore.ConfigSize{Name: c.Name})
+	}
+	for i := range r.Views {
+		r.Views[i].Reached, r.Views[i].Missing = make([]explore.Edge, r.Views[i].Rows), nil
+	}
+	for _, from := range conv.Phases() {
+		for _, to := range conv.Phases() {
+			if from.CanFollow(to) {
+				r.Phases = append(r.Phases, explore.PhaseEdge{From: from, To: to})
+			}
+		}
+	}
+	return &r
 }
 
 // TestExploreViolations: what does not hold is told with the way to it.

@@ -122,6 +122,7 @@ func TestThreeNodes(t *testing.T) {
 // conversation is sent on to it, an event stream too; so is a client that comes back
 // while its conversation still runs.
 func TestForwarded(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, 2, server.Database(t))
 	v := &traveller{caller: &caller{t: t, urls: h.from(0)}}
 	if !v.call(map[string]any{"transport": "text"}) {
@@ -247,6 +248,7 @@ func (c *realtimeClient) quiet() {
 // TestRealtimeClientMoves: a client of the OpenAI Realtime protocol whose line breaks
 // comes back through another server, and to another server when its own is killed.
 func TestRealtimeClientMoves(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, 2, server.Database(t))
 	var agents struct{ Agents []struct{ Speech bool } }
 	if err := (&caller{t: t, urls: h.from(0)}).get("/v1/agents", &agents); err != nil {
@@ -290,6 +292,7 @@ func TestRealtimeClientMoves(t *testing.T) {
 
 // TestFullServer: a server without room leaves a client's token good for another.
 func TestFullServer(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, 1, server.Database(t))
 	v := &traveller{caller: &caller{t: t, urls: h.from(0)}}
 	if !v.call(map[string]any{"transport": "text"}) || !v.follow() {
@@ -319,6 +322,7 @@ func TestFullServer(t *testing.T) {
 // TestLostAnswer: a client whose answer to a return was lost comes again with the same
 // token; when it has used what it was given, the token is spent.
 func TestLostAnswer(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, 1, server.Database(t))
 	v := &traveller{caller: &caller{t: t, urls: h.from(0)}}
 	if !v.call(map[string]any{"transport": "text"}) || !v.follow() {
@@ -349,6 +353,7 @@ func TestLostAnswer(t *testing.T) {
 // TestDrain: a server that is told to stop hands its conversations over: nobody says
 // goodbye, and the caller goes on with another.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, 2, server.Database(t))
 	v := &traveller{caller: &caller{t: t, urls: h.from(0)}}
 	if !v.call(map[string]any{"transport": "text"}) || !v.follow() {
@@ -372,6 +377,7 @@ func TestDrain(t *testing.T) {
 // TestDatabaseAway: the database stops for ten seconds while callers talk: their
 // conversations go on, they are told, and what was not written is written after it.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	proxy, through := server.Proxy(t, server.Database(t))
 	h := newHouse(t, 1, through)
 	outage := 10 * time.Second

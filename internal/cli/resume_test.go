@@ -154,10 +154,15 @@ func firstID(t *testing.T, store string) string {
 // TestKilledChats: a conversation whose process is killed at any moment goes on in
 // another with everything that it had told, and what was done is done once.
 func TestKilledChats(t *testing.T) {
+	t.Parallel()
 	t.Run("file", func(t *testing.T) {
+		t.Parallel()
 		killChats(t, 20, func(t *testing.T) string { return filepath.Join(t.TempDir(), "chats.db") })
 	})
-	t.Run("postgres", func(t *testing.T) { killChats(t, 5, func(t *testing.T) string { return server.Database(t) }) })
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		killChats(t, 5, func(t *testing.T) string { return server.Database(t) })
+	})
 }
 
 // killChats holds so many conversations.

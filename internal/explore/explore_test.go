@@ -24,6 +24,12 @@ func TestShippedMachine(t *testing.T) {
 	if r.States < 100_000 {
 		t.Errorf("only %d states were reached: the exploration has become too coarse", r.States)
 	}
+	if r.LivePhase != conv.Faulted { // docs/cli.md says so
+		t.Errorf("the longest way to a sign of life begins in %v", r.LivePhase)
+	}
+	if stale := Known().Stale(r); stale != nil {
+		t.Errorf("reached_gen.go is out of date: run go generate ./internal/explore\n%s", strings.Join(stale, "\n"))
+	}
 }
 
 // TestAlphabetHasEveryEvent keeps the alphabet complete when an event is added.

@@ -9,8 +9,7 @@ import (
 )
 
 // TestGeneratedFileIsItsSource: the file is as the generator writes it. That it
-// is what the exploration finds now is tested with the command `hocket explore`,
-// which explores anyway.
+// is what the exploration finds now is tested with the proof, which explores anyway.
 func TestGeneratedFileIsItsSource(t *testing.T) {
 	want, err := Known().Source()
 	if err != nil {
