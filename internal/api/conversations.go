@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
@@ -130,16 +129,16 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConv
 			keep()
 		}
 	}()
-	if err := s.back(w, r, o, c, func(context.Context) bool { return true }); err != nil {
+	if err := s.back(w, r, o, c); err != nil {
 		return err
 	}
 	s.tokens.spend(id, sha256.Sum256([]byte(o.Resume)))
 	return nil
 }
 
-// back gives a conversation that runs here to its client that has come back. redeem
-// uses the token up.
-func (s *Server) back(w http.ResponseWriter, r *http.Request, o NewConversation, c *hub.Conversation, redeem func(context.Context) bool) (err error) {
+// back gives a conversation that runs here to its client that has come back. The token
+// that it came with is used up by the next one.
+func (s *Server) back(w http.ResponseWriter, r *http.Request, o NewConversation, c *hub.Conversation) (err error) {
 	if err := fits(o, c.Agent(), c.Transport()); err != nil {
 		return err
 	}
@@ -149,8 +148,6 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, o NewConversation,
 		return fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 	case !negotiates && o.SDP != "":
 		return fail(http.StatusBadRequest, "bad_request", "field sdp belongs to transport webrtc")
-	case !redeem(r.Context()):
-		return errNoResume
 	}
 	answer := ""
 	if negotiates {

@@ -31,12 +31,15 @@ type Home interface {
 	Redeem(ctx context.Context, digest []byte) (ok bool, err error)
 	// Restore takes a conversation over, and describes how it goes on here; the leg is
 	// filled in by the caller, who calls Over of one that does not begin. It fails with
-	// a [port.HeldError] while another node holds the conversation.
+	// a [port.HeldError] while somebody else holds the conversation, and with [ErrGone].
 	Restore(ctx context.Context, id string) (hub.Call, error)
 	// Holder is where another node that holds a conversation is reached; ok is false
 	// where none is.
 	Holder(ctx context.Context, id string) (url string, ok bool)
 }
+
+// ErrGone says that there is nothing to go on with.
+var ErrGone = errors.New("the conversation is not kept, or has ended")
 
 // forwarded marks a request that another node has sent on: it is not sent further.
 const forwarded = "Hocket-Forwarded"
@@ -119,12 +122,9 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		return errNoResume
 	}
 	digest := sha256.Sum256([]byte(o.Resume))
-	id, ok, err := s.o.Home.Resume(r.Context(), digest[:])
+	id, err := s.resumed(r.Context(), digest)
 	if err != nil {
-		return errStore
-	}
-	if !ok {
-		return errNoResume
+		return err
 	}
 	if !s.restoring.begin(id) {
 		return errAway
@@ -134,7 +134,10 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		if !p.resumes(c) {
 			return errNoResume
 		}
-		return s.back(w, r, o, c, func(ctx context.Context) bool { ok, err := s.o.Home.Redeem(ctx, digest[:]); return ok && err == nil })
+		if err := s.stillGood(r.Context(), digest, id); err != nil {
+			return err // another request with it was faster
+		}
+		return s.back(w, r, o, c)
 	}
 	call, err := s.o.Home.Restore(r.Context(), id)
 	if held, ok := errors.AsType[*port.HeldError](err); ok {
@@ -148,9 +151,12 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		return &elsewhere{held.Node.URL}
 	}
+	if errors.Is(err, ErrGone) {
+		return errNoResume
+	}
 	if err != nil {
 		s.o.Log.Error("a conversation cannot go on", "conversation", id, "error", err)
-		return errNoResume
+		return errStore
 	}
 	begun := false
 	defer func() {
@@ -171,8 +177,8 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		return err
 	}
 	// The conversation is this process's: nobody else uses the token up meanwhile.
-	if now, ok, err := s.o.Home.Resume(r.Context(), digest[:]); err != nil || !ok || now != id {
-		return errors.Join(errNoResume, closeLeg(call.Leg))
+	if err := s.stillGood(r.Context(), digest, id); err != nil {
+		return errors.Join(err, closeLeg(call.Leg))
 	}
 	begun = true                  // from here on the hub gives it up
 	c, err := s.o.Hub.Start(call) //nolint:contextcheck // it outlives the request
@@ -187,6 +193,27 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	s.o.Log.Info("conversation goes on", "conversation", id)
 	s.created(w, r, c, answer)
 	return nil
+}
+
+// resumed is the conversation that a resume token of the store's is good for.
+func (s *Server) resumed(ctx context.Context, digest [sha256.Size]byte) (id string, err error) {
+	id, ok, err := s.o.Home.Resume(ctx, digest[:])
+	switch {
+	case err != nil:
+		return "", errStore
+	case !ok:
+		return "", errNoResume
+	}
+	return id, nil
+}
+
+// stillGood says why a resume token is not that of a conversation any more.
+func (s *Server) stillGood(ctx context.Context, digest [sha256.Size]byte, id string) error {
+	now, err := s.resumed(ctx, digest)
+	if err == nil && now != id {
+		err = errNoResume
+	}
+	return err
 }
 
 func closeLeg(leg port.Leg) error {

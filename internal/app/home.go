@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/journal"
@@ -47,7 +48,7 @@ type home struct {
 	back atomic.Int64
 
 	mu       sync.Mutex
-	holds    map[string]port.Hold
+	holds    map[string]port.Hold    // what runs here, or is being taken: without a token while it is not claimed
 	releases map[string]release // that the store has not taken yet
 }
 
@@ -167,6 +168,18 @@ func (h *home) held(hold port.Hold) {
 	h.holds[hold.ID] = hold
 }
 
+// begin notes that a conversation is being taken. It reports false where it is here
+// already: another claim would fence it.
+func (h *home) begin(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, here := h.holds[id]; here {
+		return false
+	}
+	h.holds[id] = port.Hold{ID: id}
+	return true
+}
+
 func (h *home) hold(id string) (port.Hold, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -177,13 +190,13 @@ func (h *home) hold(id string) (port.Hold, bool) {
 // over gives a conversation up that does not run here any more.
 func (h *home) over(id string, ended bool) {
 	h.mu.Lock()
-	hold, ok := h.holds[id]
+	hold := h.holds[id]
 	delete(h.holds, id)
-	if ok {
+	if hold.Token != 0 {
 		h.releases[id] = release{hold, ended}
 	}
 	h.mu.Unlock()
-	if ok {
+	if hold.Token != 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), askStore)
 		defer cancel()
 		h.letGo(ctx, id, release{hold, ended})
@@ -203,12 +216,13 @@ func (h *home) letGo(ctx context.Context, id string, r release) {
 	}
 }
 
-// errGone says that there is nothing to go on with.
-var errGone = errors.New("the conversation is not kept, or has ended")
-
 // take claims a conversation that is kept, and reads it. It fails with a
-// [port.HeldError] while another process holds it, and with errGone.
+// [port.HeldError] while somebody holds it, this process included, and with
+// [api.ErrGone].
 func (h *home) take(ctx context.Context, id string) (journal.Checkpoint, port.Hold, error) {
+	if !h.begin(id) {
+		return journal.Checkpoint{}, port.Hold{}, &port.HeldError{Node: port.Node{ID: h.node.ID}} // without the URL: nobody sends on to itself
+	}
 	hold, err := h.store.registry.Claim(ctx, id, h.node.ID)
 	if held, ok := errors.AsType[*port.HeldError](err); ok && diedHere(held.Node.ID) {
 		if err = h.store.registry.Leave(ctx, held.Node.ID); err == nil {
@@ -216,15 +230,17 @@ func (h *home) take(ctx context.Context, id string) (journal.Checkpoint, port.Ho
 		}
 	}
 	if err != nil {
+		h.over(id, false) //nolint:contextcheck // nothing is to be told
 		return journal.Checkpoint{}, port.Hold{}, err
 	}
 	h.held(hold)
 	kept, err := h.store.Load(ctx, id)
-	if _, missing := errors.AsType[inputError](err); missing || err == nil && kept.Ended {
+	_, missing := errors.AsType[missingError](err)
+	if missing || err == nil && kept.Ended {
 		h.over(id, true) //nolint:contextcheck // it is given up whatever becomes of the request
-		return kept, hold, errGone
+		return kept, hold, api.ErrGone
 	}
-	if err != nil {
+	if err != nil { // another node may be able to read it
 		h.over(id, false) //nolint:contextcheck // as above
 		return kept, hold, fmt.Errorf("go on with conversation %s: %w", id, err)
 	}
@@ -242,7 +258,7 @@ func (h *home) sweep(ctx context.Context) error {
 		kept, hold, err := h.take(ctx, id)
 		_, held := errors.AsType[*port.HeldError](err)
 		switch {
-		case errors.Is(err, errGone), held:
+		case errors.Is(err, api.ErrGone), held:
 			continue
 		case err != nil:
 			errs = append(errs, err)
@@ -289,7 +305,7 @@ func (h *home) ready(context.Context) error {
 // Grant keeps the digests of a conversation's tokens.
 func (h *home) Grant(ctx context.Context, id string, access, resume []byte) error {
 	hold, ok := h.hold(id)
-	if !ok {
+	if !ok || hold.Token == 0 {
 		return fmt.Errorf("conversation %s is not claimed", id)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askStore)
@@ -345,5 +361,6 @@ func (k kept) Restore(ctx context.Context, id string) (hub.Call, error) {
 		}
 	}
 	k.over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
-	return hub.Call{}, fmt.Errorf("conversation %s is held with the agent %q, which this server does not have", id, c.Agent)
+	k.log.Error("a conversation cannot go on: this server does not have its agent", "conversation", id, "agent", c.Agent)
+	return hub.Call{}, api.ErrGone
 }

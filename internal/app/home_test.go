@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
@@ -81,7 +82,7 @@ func TestSweep(t *testing.T) {
 	if len(tasks.ended) != 2 {
 		t.Errorf("the tasks of %v were left, expected those of kept and session", tasks.ended)
 	}
-	if _, _, err := h.take(t.Context(), "kept"); !errors.Is(err, errGone) {
+	if _, _, err := h.take(t.Context(), "kept"); !errors.Is(err, api.ErrGone) {
 		t.Errorf("an ended conversation is taken up again: %v", err)
 	}
 }

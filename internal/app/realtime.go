@@ -14,6 +14,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/internal/leg/realtime"
 	"github.com/hocketvoice/hocket/internal/leg/webrtc"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -27,7 +29,7 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 		Linger: linger, Answer: s.answerRealtime,
 		Open: func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
 			api.NoteOwner(ctx, from.Owner) // a client secret's is known only now
-			return s.realtimeParts(agents, from), nil
+			return s.realtimeParts(agents, from)
 		},
 		Resume: s.resumeRealtime(agents),
 	}
@@ -55,7 +57,7 @@ func (s *Server) serveRealtime(w http.ResponseWriter, r *http.Request) {
 }
 
 // realtimeParts are what a conversation of the protocol is held with.
-func (s *Server) realtimeParts(agents []*served, from realtime.Caller) realtime.Parts {
+func (s *Server) realtimeParts(agents []*served, from realtime.Caller) (realtime.Parts, error) {
 	a, name := realtimeAgent(agents, from.Model)
 	call := a.call(realtimeTransport)
 	call.Agent, call.Owner = name, from.Owner
@@ -63,13 +65,16 @@ func (s *Server) realtimeParts(agents []*served, from realtime.Caller) realtime.
 }
 
 // realtimeCall are the parts of a call, new or one that goes on, with what more its
-// session has then.
-func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Options)) realtime.Parts {
+// session has then. The conversation has its place from now on.
+func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Options)) (realtime.Parts, error) {
 	o := a.session(realtimeTransport)
 	if call.Agent == realtimeModel {
 		o.Conv.Agent, o.AgentFiles, o.Instructions, o.Tools = nil, nil, "", nil
 	}
-	c := s.hub.Prepare(call)
+	c, err := s.hub.Prepare(call)
+	if err != nil {
+		return realtime.Parts{}, refused(err)
+	}
 	a.kept(&o, c)
 	if more != nil {
 		more(&o)
@@ -85,14 +90,21 @@ func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Optio
 		issued.id = call.ID
 	}
 	return realtime.Parts{
-		Session: o, Issue: issued.issue,
-		Hold: func(ctx context.Context, id string, held *session.Session) error {
-			err := c.Hold(ctx, id, held)
-			if errors.Is(err, hub.ErrFull) || errors.Is(err, hub.ErrUserFull) || errors.Is(err, hub.ErrDraining) {
-				return fmt.Errorf("%w: %w", realtime.ErrBusy, err)
-			}
-			return err
-		},
+		ID: c.ID(), Session: o, Issue: issued.issue,
+		Hold:  func(ctx context.Context, held *session.Session) error { return refused(c.Hold(ctx, held)) },
+		Close: func() error { c.Forgo(); return nil },
+	}, nil
+}
+
+// refused is an error of the hub's as the protocol's server knows it.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, hub.ErrFull), errors.Is(err, hub.ErrUserFull), errors.Is(err, hub.ErrDraining):
+		return fmt.Errorf("%w: %w", realtime.ErrBusy, err)
+	case errors.Is(err, hub.ErrRuns):
+		return fmt.Errorf("%w: %w", realtime.ErrAgain, err)
+	default:
+		return err
 	}
 }
 
@@ -106,13 +118,12 @@ type issued struct {
 	digest []byte // waits for the claim
 }
 
-func (i *issued) issue(ctx context.Context, digest []byte) error {
+func (i *issued) issue(ctx context.Context, digest []byte) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.digest = digest; i.id != "" {
 		i.grant(ctx)
 	}
-	return nil
 }
 
 func (i *issued) claimed(ctx context.Context, id string) {
@@ -133,32 +144,60 @@ func (i *issued) grant(ctx context.Context) {
 	}
 }
 
-// resumeRealtime goes on with a conversation of the protocol that does not run here.
-func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime.Caller, string) (string, realtime.Parts, error) {
+// resumeRealtime goes on with a conversation of the protocol that does not run here. Its
+// token is good until the next one is granted: a server without room leaves it good.
+func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime.Caller, string) (realtime.Parts, error) {
 	if s.home == nil {
 		return nil
 	}
-	return func(ctx context.Context, from realtime.Caller, token string) (string, realtime.Parts, error) {
+	return func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
 		digest := sha256.Sum256([]byte(token))
 		id, ok, err := s.home.Resume(ctx, digest[:])
-		if err != nil || !ok {
-			return "", realtime.Parts{}, errors.Join(err, realtime.ErrUnknownToken)
+		switch {
+		case err != nil:
+			return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
+		case !ok:
+			return realtime.Parts{}, realtime.ErrUnknownToken
 		}
 		c, hold, err := s.home.take(ctx, id)
-		if err != nil {
-			return "", realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrUnknownToken, err)
-		}
-		if c.Transport == realtimeTransport && c.Owner == from.Owner {
-			if ok, err = s.home.Redeem(ctx, digest[:]); ok && err == nil {
-				a, _ := realtimeAgent(agents, c.Agent)
-				call := a.goesOn(c, hold)
-				call.Agent = c.Agent
-				return id, s.realtimeCall(a, call, func(o *session.Options) { a.restored(o, c, hold) }), nil
+		_, held := errors.AsType[*port.HeldError](err)
+		switch {
+		case errors.Is(err, api.ErrGone):
+			return realtime.Parts{}, realtime.ErrUnknownToken
+		case err != nil:
+			if !held {
+				s.o.Log.Error("a conversation cannot go on", "conversation", id, "error", err)
 			}
+			return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
 		}
-		s.home.over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
-		return "", realtime.Parts{}, realtime.ErrUnknownToken
+		parts, err := s.goesOnRealtime(ctx, agents, from, c, hold, digest[:])
+		if err != nil {
+			s.home.over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
+		}
+		return parts, err
 	}
+}
+
+// goesOnRealtime are the parts of a conversation that was taken for who has its token.
+func (s *Server) goesOnRealtime(
+	ctx context.Context, agents []*served, from realtime.Caller, c journal.Checkpoint, hold port.Hold, token []byte,
+) (realtime.Parts, error) {
+	// The conversation is this process's: nobody else uses the token up meanwhile.
+	now, ok, err := s.home.Resume(ctx, token)
+	if err != nil {
+		return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
+	}
+	if !ok || now != c.ID || c.Transport != realtimeTransport || c.Owner != from.Owner {
+		return realtime.Parts{}, realtime.ErrUnknownToken
+	}
+	a, name := realtimeAgent(agents, c.Agent)
+	if name != c.Agent {
+		s.o.Log.Error("a conversation cannot go on: this server does not have its agent", "conversation", c.ID, "agent", c.Agent)
+		return realtime.Parts{}, realtime.ErrUnknownToken
+	}
+	call := a.goesOn(c, hold)
+	call.Agent = c.Agent
+	return s.realtimeCall(a, call, func(o *session.Options) { a.restored(o, c, hold) })
 }
 
 // answerRealtime answers a browser that speaks the protocol over WebRTC.

@@ -119,7 +119,7 @@ func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error)
 	case err != nil:
 		return journal.Checkpoint{}, err
 	case !ok:
-		return journal.Checkpoint{}, inputError{fmt.Errorf("there is no conversation %s in the store", id)}
+		return journal.Checkpoint{}, inputError{missingError{id}}
 	case sealed.Sealed(b):
 		return journal.Checkpoint{}, errEncrypted
 	}
@@ -129,6 +129,12 @@ func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error)
 	}
 	return c, err
 }
+
+// missingError says that nothing is kept of a conversation.
+type missingError struct{ id string }
+
+// Error names the conversation.
+func (e missingError) Error() string { return "there is no conversation " + e.id + " in the store" }
 
 // Trace writes the journal of a conversation: a trace for each process that has held it.
 // It writes nothing where none is kept.
@@ -161,7 +167,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	if missing {
-		return inputError{fmt.Errorf("there is no conversation %s in the store", id)}
+		return inputError{missingError{id}}
 	}
 	return nil
 }

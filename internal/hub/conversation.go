@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -66,6 +67,7 @@ type Conversation struct {
 	done    chan struct{} // closed behind the last
 	err     error         // that ended it; set before done is closed
 	call    Call          // as it was asked for
+	taken   atomic.Bool   // a prepared one is held, or was given up
 
 	// Of the loop's goroutine.
 	captions    captions

@@ -88,9 +88,6 @@ func (h *Hub) Start(call Call) (*Conversation, error) {
 	}
 	c := newConversation(h, id, call)
 	if err := h.admit(c); err != nil {
-		if !errors.Is(err, ErrRuns) {
-			c.gone(false)
-		}
 		return nil, errors.Join(err, closeLeg(call.Leg))
 	}
 	s, err := call.Session(c)
@@ -116,17 +113,25 @@ func (h *Hub) Start(call Call) (*Conversation, error) {
 	}
 }
 
-// Prepare makes a conversation that somebody else runs, in [Conversation.Hold].
-// Until then nobody sees it.
-func (h *Hub) Prepare(call Call) *Conversation { return newConversation(h, "", call) }
+// Prepare gives a conversation its place that somebody else runs, in
+// [Conversation.Hold]. Until then nobody sees it. Who does not hold it calls
+// [Conversation.Forgo].
+func (h *Hub) Prepare(call Call) (*Conversation, error) {
+	c := newConversation(h, cmp.Or(call.ID, newID()), call)
+	if err := h.admit(c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
 
-// Hold runs a prepared conversation to its end, under an id that is nobody
-// else's.
-func (c *Conversation) Hold(ctx context.Context, id string, s *session.Session) error {
-	c.id, c.info.ID = id, id
-	if err := c.hub.admit(c); err != nil {
-		c.gone(false)
-		return err
+// Hold runs a prepared conversation to its end. It may be called once.
+func (c *Conversation) Hold(ctx context.Context, s *session.Session) error {
+	if c.hub.Draining() {
+		c.Forgo()
+		return ErrDraining
+	}
+	if !c.taken.CompareAndSwap(false, true) {
+		return fmt.Errorf("%w: its place was given up", ErrStart)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -134,8 +139,26 @@ func (c *Conversation) Hold(ctx context.Context, id string, s *session.Session) 
 	return c.run(ctx)
 }
 
-// admit gives a conversation its place, if there is one.
+// Forgo gives up the place of a prepared conversation that does not begin. Of one that
+// is held, or was given up, it changes nothing.
+func (c *Conversation) Forgo() {
+	if c.taken.CompareAndSwap(false, true) {
+		c.gone(false)
+		c.hub.drop(c)
+	}
+}
+
+// admit gives a conversation its place, if there is one. Who asked for it is told that
+// it does not run here, unless it does.
 func (h *Hub) admit(c *Conversation) error {
+	err := h.place(c)
+	if err != nil && !errors.Is(err, ErrRuns) {
+		c.gone(false)
+	}
+	return err
+}
+
+func (h *Hub) place(c *Conversation) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {

@@ -298,7 +298,13 @@ func TestHold(t *testing.T) {
 		h := mustHub(t, hub.Options{Most: 1})
 		hold := func(id string) (*hub.Conversation, <-chan error) {
 			described := call(nil, "me") // the leg is theirs
-			c := h.Prepare(described)
+			described.ID = id
+			done := make(chan error, 1)
+			c, err := h.Prepare(described)
+			if err != nil {
+				done <- err
+				return c, done
+			}
 			s, err := session.New(session.Options{
 				ID: id, Leg: text.New(text.Options{}), Trace: c.Recorder(), TraceLive: true, Synthesizer: text.Voice{},
 				Conv: conv.Options{Greeting: "Hello.", Endpoint: "manual", DeadAir: turn.DeadAirOptions{Off: true}},
@@ -306,9 +312,20 @@ func TestHold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			done := make(chan error, 1)
-			go func() { done <- c.Hold(t.Context(), id, s) }()
+			go func() { done <- c.Hold(t.Context(), s) }()
 			return c, done
+		}
+		gone := 0
+		described := call(nil, "me")
+		described.Over = func(string, bool) { gone++ }
+		none, err := h.Prepare(described)
+		if err != nil || h.Live() != 1 {
+			t.Fatalf("%d have a place, error %v", h.Live(), err)
+		}
+		none.Forgo()
+		none.Forgo()
+		if err := none.Hold(t.Context(), nil); !errors.Is(err, hub.ErrStart) || gone != 1 || h.Live() != 0 {
+			t.Errorf("given up: error %v, told %d times, %d have a place", err, gone, h.Live())
 		}
 		c, done := hold("theirs")
 		time.Sleep(time.Second)

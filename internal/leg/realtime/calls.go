@@ -205,7 +205,7 @@ func statusOf(bad *wire.Error) int {
 	switch {
 	case bad.Code == wire.CodeResume:
 		return http.StatusNotFound
-	case bad == restarting:
+	case bad == restarting, bad == errFull, bad == errAgain:
 		return http.StatusServiceUnavailable
 	default:
 		return http.StatusInternalServerError
@@ -223,6 +223,7 @@ func (s *Server) answerCall(r *http.Request, a *arrival) *wire.Error {
 		a.end()
 		return restarting
 	}
+	s.issue(r.Context(), c)
 	return nil
 }
 
@@ -254,7 +255,7 @@ func (c *conn) carryCall(ctx context.Context) {
 // callBack answers the client of a call that runs here and comes back to it by
 // another offer; false: there is none.
 func (s *Server) callBack(w http.ResponseWriter, r *http.Request, from Caller, token, offer string) bool {
-	a, bad := s.comeBack(r.Context(), from, token)
+	a, bad := s.comeBack(from, token)
 	switch {
 	case a == nil && bad == nil && s.o.Resume != nil:
 		return false
@@ -274,6 +275,7 @@ func (s *Server) callBack(w http.ResponseWriter, r *http.Request, from Caller, t
 		httpError(w, http.StatusBadRequest, wire.Invalid("invalid_offer", "sdp", "The offer cannot be answered: %v", err))
 		return true
 	}
+	s.issue(r.Context(), a.c)
 	answered(w, a, answer)
 	return true
 }

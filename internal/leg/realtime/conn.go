@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,13 +33,14 @@ type conn struct {
 	parts   session.Options // as they were opened
 	openErr error           // ErrUnknownModel
 	s       *session.Session
-	hold    func(ctx context.Context, id string, s *session.Session) error // nil: it runs by itself
-	issue   func(ctx context.Context, digest []byte) error                 // nil: nobody wants to know
-	resume  digest                                                         // of the token that is good for it; guarded by the server's mu
-	gone    bool                                                           // it has ended; guarded by the server's mu
-	wakec   chan struct{}                                                  // holds a token when the clock is to look again
-	work    chan func(context.Context)                                     // jobs on their way to the clock: answers beside the conversation, the ear
-	ended   chan struct{}                                                  // closed when nothing of the conversation runs any more
+	hold    func(ctx context.Context, s *session.Session) error
+	issued  func(ctx context.Context, digest []byte) // nil: nobody wants to know
+	issuing sync.Mutex                               // orders the calls of issued
+	resume  digest                                   // of the token that is good for it; guarded by the server's mu
+	gone    bool                                     // it has ended; guarded by the server's mu
+	wakec   chan struct{}                            // holds a token when the clock is to look again
+	work    chan func(context.Context)               // jobs on their way to the clock: answers beside the conversation, the ear
+	ended   chan struct{}                            // closed when nothing of the conversation runs any more
 
 	mu    sync.Mutex // guards all below
 	later []func()
@@ -91,7 +93,6 @@ type sound interface {
 
 // begin is what a conversation begins with.
 type begin struct {
-	id      string // of the conversation
 	owner   string
 	session wire.Session
 	parts   Parts
@@ -103,9 +104,12 @@ type begin struct {
 func newConn(o *Options, b begin) (*conn, error) {
 	parts := b.parts.Session
 	c := &conn{
-		o: o, id: b.id, owner: b.owner, ids: newEventIDs(), parts: parts, hold: b.parts.Hold, issue: b.parts.Issue, openErr: b.openErr,
+		o: o, id: cmp.Or(b.parts.ID, newID("conv")), owner: b.owner, ids: newEventIDs(), parts: parts, hold: b.parts.Hold, issued: b.parts.Issue, openErr: b.openErr,
 		wakec: make(chan struct{}, 1), work: make(chan func(context.Context), maxBeside+1), ended: make(chan struct{}), session: b.session, expireAt: time.Now().Add(o.Lifetime),
 		limits: limits{responses: o.Responses, tokens: o.Tokens, since: time.Now()}, restored: parts.Restore != nil,
+	}
+	if c.hold == nil {
+		c.hold = func(ctx context.Context, s *session.Session) error { return s.Run(ctx) }
 	}
 	c.leg = newLeg(c.writeSpeech)
 	if b.call != nil {
@@ -140,11 +144,7 @@ func (c *conn) run(ctx context.Context) {
 	if c.call != nil {
 		workers.Go(func() { c.carryCall(outer) }) // it ends with the call, once all is told
 	}
-	hold := c.hold
-	if hold == nil {
-		hold = func(ctx context.Context, _ string, s *session.Session) error { return s.Run(ctx) }
-	}
-	c.held(hold(ctx, c.id, c.s), ctx.Err() != nil)
+	c.held(c.hold(ctx, c.s), ctx.Err() != nil)
 	cancel()
 	workers.Wait()
 }
@@ -156,7 +156,7 @@ func (c *conn) held(err error, cut bool) {
 		c.conclude(closeNormal, "the conversation is over")
 	case errors.Is(err, ErrBusy):
 		c.locked(func() {
-			c.send(wire.ErrorEvent{Error: *wire.Invalid(wire.CodeRateLimit, "", "There are too many conversations.")})
+			c.send(wire.ErrorEvent{Error: *errFull})
 		})
 		c.conclude(closeBusy, "there are too many conversations")
 	default:

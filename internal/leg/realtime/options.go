@@ -19,6 +19,9 @@ var ErrBusy = errors.New("too many calls")
 // ErrUnknownToken says that nobody can come back with a token.
 var ErrUnknownToken = errors.New("unknown resume token")
 
+// ErrAgain says that nobody can tell at the moment: the client is to try again.
+var ErrAgain = errors.New("try again")
+
 // Caller is who connects, and to what.
 type Caller struct {
 	Owner string // of the key, as [Options].Authorize tells; that of a client secret is its maker
@@ -28,17 +31,20 @@ type Caller struct {
 // Parts are what a conversation is held with. The session is what counts; the rest
 // may be nil.
 type Parts struct {
+	// ID is that of the conversation; one is made if it is empty.
+	ID string
 	// Session are its options, of which Leg, Model, Tools and Synthesizer are
 	// wrapped, and the machine's limits set for this protocol.
 	Session session.Options
 	// Hold runs the conversation to its end. A program that lists its conversations
 	// does so here. It must call [session.Session.Run]; nil is nothing but that.
 	// [ErrBusy] says that there is no room for it.
-	Hold func(ctx context.Context, id string, s *session.Session) error
-	// Issue is told of each token with which the client may come back, as its
-	// SHA-256 digest; those before are no longer good. It may be called before Hold.
-	Issue func(ctx context.Context, digest []byte) error
-	// Close ends what was opened. It is called once.
+	Hold func(ctx context.Context, s *session.Session) error
+	// Issue is told of each token that a client has got to come back with, as its
+	// SHA-256 digest; empty: it may not. Those before are no longer good. It is called
+	// when the client is connected, at the same time as Hold, by one goroutine at a time.
+	Issue func(ctx context.Context, digest []byte)
+	// Close ends what was opened, whether Hold was called or not. It is called once.
 	Close func() error
 }
 
@@ -46,7 +52,8 @@ type Parts struct {
 // field is its default.
 type Options struct {
 	// Open makes what a conversation is held with. With [ErrUnknownModel] the parts
-	// are those of a conversation without a mind. It is called by any goroutine.
+	// are those of a conversation without a mind; [ErrBusy] says that there is no room.
+	// It is called by any goroutine.
 	Open func(ctx context.Context, from Caller) (Parts, error)
 	// Authorize says whether a key is good, and whose it is; nil: none is asked for.
 	// It is called by any goroutine.
@@ -58,10 +65,11 @@ type Options struct {
 	// never said anything.
 	Linger time.Duration
 	// Resume is asked for the conversation of a token that no conversation has which
-	// runs here: its id and what it goes on with, with the snapshot in
+	// runs here: what it goes on with, with its id and with the snapshot in
 	// Session.Restore. It fails with [ErrUnknownToken] where there is none, or none
-	// of this caller's. The token is used up by it. nil: there are no others.
-	Resume func(ctx context.Context, from Caller, token string) (id string, parts Parts, err error)
+	// of this caller's; with [ErrBusy] where there is no room, and with [ErrAgain]. The
+	// token stays good until the next one is issued. nil: there are no others.
+	Resume func(ctx context.Context, from Caller, token string) (Parts, error)
 
 	// Answer takes an offer of WebRTC and gives the call that comes of it, of
 	// 24 kHz; nil: there are no calls. It is called by any goroutine. An error is

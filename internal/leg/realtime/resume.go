@@ -48,7 +48,8 @@ func resumeToken(r *http.Request) string {
 }
 
 // arrival is a client that has been let in: to a new conversation, or back to its
-// own.
+// own. The token that it came with is good again until it is connected: what fails
+// before that must not lose it.
 type arrival struct {
 	c    *conn
 	next grant  // with which it may come back; its zero value: it may not
@@ -64,12 +65,16 @@ func (a *arrival) tell(h http.Header) {
 	}
 }
 
-var errResume = wire.Invalid(wire.CodeResume, resumeParameter, "The resume token is not known, was used, or its conversation has ended.")
+var (
+	errResume = wire.Invalid(wire.CodeResume, resumeParameter, "The resume token is not known, was used, or its conversation has ended.")
+	errFull   = wire.Invalid(wire.CodeRateLimit, "", "There are too many conversations.")
+	errAgain  = &wire.Error{Type: wire.ServerError, Code: "try_again", Message: "The server that holds the conversation does not answer: try again in a second."}
+)
 
 // comeBack takes a client back to the conversation here that its token stands for,
 // and uses the token up: of two clients with the same one the first gets it. nil:
 // there is no such conversation.
-func (s *Server) comeBack(ctx context.Context, from Caller, token string) (*arrival, *wire.Error) {
+func (s *Server) comeBack(from Caller, token string) (*arrival, *wire.Error) {
 	used := digest(sha256.Sum256([]byte(token)))
 	s.mu.Lock()
 	c := s.resumes[used]
@@ -83,14 +88,9 @@ func (s *Server) comeBack(ctx context.Context, from Caller, token string) (*arri
 	case c.owner != from.Owner:
 		return nil, errResume
 	}
-	again := func() { s.keep(c, grant{token, used}) }
-	next, err := s.grant(ctx, c)
-	if err != nil {
-		again()
-		return nil, internalError
-	}
+	next := s.nextGrant()
 	s.keep(c, next)
-	return &arrival{c: c, back: true, next: next, end: again}, nil
+	return &arrival{c: c, back: true, next: next, end: func() { s.keep(c, grant{token, used}) }}, nil
 }
 
 // restore goes on with a conversation that does not run here. call is its sound,
@@ -99,28 +99,44 @@ func (s *Server) restore(ctx context.Context, from Caller, token string, call Ca
 	if s.o.Resume == nil {
 		return nil, errResume
 	}
-	id, parts, err := s.o.Resume(ctx, from, token)
+	parts, err := s.o.Resume(ctx, from, token)
 	switch {
 	case errors.Is(err, ErrUnknownToken):
 		return nil, errResume
+	case errors.Is(err, ErrBusy):
+		return nil, errFull
+	case errors.Is(err, ErrAgain):
+		return nil, errAgain
 	case err != nil:
 		return nil, internalError
 	}
-	return s.make(ctx, begin{id: id, owner: from.Owner, session: defaults(from), parts: parts, call: call})
+	return s.make(begin{owner: from.Owner, session: defaults(from), parts: parts, call: call})
 }
 
-// grant makes the next token of a conversation, and has the program keep it.
-func (s *Server) grant(ctx context.Context, c *conn) (grant, error) {
+// nextGrant makes the token with which a client may come back, if it may.
+func (s *Server) nextGrant() grant {
 	if s.o.Linger == 0 {
-		return grant{}, nil
+		return grant{}
 	}
-	g := newGrant()
-	if c.issue != nil {
-		if err := c.issue(ctx, g.digest[:]); err != nil {
-			return grant{}, err
-		}
+	return newGrant()
+}
+
+// issue has the program keep the token that is good for a conversation, now that its
+// client is connected. What it came with is no longer good.
+func (s *Server) issue(ctx context.Context, c *conn) {
+	if c.issued == nil {
+		return
 	}
-	return g, nil
+	c.issuing.Lock() // the last token is told last
+	defer c.issuing.Unlock()
+	s.mu.Lock()
+	now := c.resume
+	s.mu.Unlock()
+	b := now[:]
+	if now == (digest{}) {
+		b = nil
+	}
+	c.issued(context.WithoutCancel(ctx), b) // the client may have gone again
 }
 
 // keep makes a token the one that is good for a conversation that runs.

@@ -1,7 +1,9 @@
 package realtime_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -210,7 +212,7 @@ func TestLostWhileSpeaking(t *testing.T) {
 		open := o.Open
 		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
 			parts, err := open(ctx, from)
-			parts.Hold = func(ctx context.Context, _ string, s *session.Session) error {
+			parts.Hold = func(ctx context.Context, s *session.Session) error {
 				s.OnStep(func(st session.Step) {
 					if _, ok := st.Event.(conv.PlayoutFlushed); ok && st.State.Phase == conv.Reconnecting {
 						close(lost) // what was heard is measured
@@ -301,27 +303,26 @@ func TestRestored(t *testing.T) {
 	})
 
 	var parts realtime.Parts
+	issued := make(chan []byte, 1)
 	other := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
-		o.Resume = func(ctx context.Context, from realtime.Caller, token string) (string, realtime.Parts, error) {
+		o.Resume = func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
 			if token != c.token() || from.Model != "test" {
-				return "", realtime.Parts{}, realtime.ErrUnknownToken
+				return realtime.Parts{}, realtime.ErrUnknownToken
 			}
 			fresh, err := o.Open(ctx, from)
-			fresh.Session.Restore = state
-			fresh.Issue = func(_ context.Context, digest []byte) error {
-				if len(digest) != 32 {
-					t.Errorf("a digest of %d bytes", len(digest))
-				}
-				return nil
-			}
+			fresh.ID, fresh.Session.Restore = "conv_kept", state
+			fresh.Issue = func(_ context.Context, digest []byte) { issued <- digest }
 			parts = fresh
-			return "conv_kept", fresh, err
+			return fresh, err
 		}
 	}})
 	other.refused(t, "rt_wrong")
 	again := other.back(t, c.token())
 	if parts.Session.Restore == nil || again.header.Get("Hocket-Conversation") != "conv_kept" {
 		t.Fatalf("%v", again.header)
+	}
+	if digest := sha256.Sum256([]byte(again.token())); !bytes.Equal(<-issued, digest[:]) {
+		t.Error("what was issued is not the token that the client got")
 	}
 	again.of("session.created")
 	for _, role := range []string{"user", "assistant"} {
@@ -338,4 +339,69 @@ func TestRestored(t *testing.T) {
 	if q := other.llm.Requests()[0]; len(q.Messages) < 3 || q.Messages[0].Text() != "hello" && q.Messages[1].Text() != "hello" {
 		t.Errorf("the model was told %+v", q.Messages)
 	}
+}
+
+// A client that cannot be taken at the moment is told so before it gets another token:
+// the one that it has stays good, and so does that of a client whose handshake fails.
+func TestTokenOutlivesRefusal(t *testing.T) {
+	var mu sync.Mutex
+	var refusal error
+	issued := 0
+	closed := make(chan bool, 2)
+	r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+		open := o.Open
+		o.Resume = func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if refusal != nil {
+				return realtime.Parts{}, refusal
+			}
+			parts, err := open(ctx, from)
+			parts.ID = "conv_" + token
+			parts.Issue = func(context.Context, []byte) {
+				mu.Lock()
+				defer mu.Unlock()
+				issued++
+			}
+			parts.Close = func() error { closed <- true; return nil }
+			return parts, err
+		}
+	}})
+	for err, code := range map[error]string{realtime.ErrBusy: "rate_limit_exceeded", realtime.ErrAgain: "try_again"} {
+		mu.Lock()
+		refusal = err
+		mu.Unlock()
+		c := r.back(t, "rt_kept")
+		if e := c.of("error"); e.str("error.code") != code || c.token() != "" {
+			t.Errorf("%s, token %q", e.raw, c.token())
+		}
+		if got := c.ended(); got != 1013 {
+			t.Errorf("close code %d", got)
+		}
+	}
+	mu.Lock()
+	refusal = nil
+	mu.Unlock()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.http.URL+"/v1/realtime?model=test&resume=rt_kept", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Connection", "Upgrade")
+	q.Header.Set("Upgrade", "websocket") // without a version and a key
+	w, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Body.Close()
+	if w.StatusCode < 400 {
+		t.Errorf("half a handshake is answered with %d", w.StatusCode)
+	}
+	<-closed // what was taken for it is given up
+	mu.Lock()
+	n := issued
+	mu.Unlock()
+	if n != 0 {
+		t.Errorf("%d tokens were issued to clients that are not connected", n)
+	}
+	r.back(t, "rt_kept").of("session.created")
 }

@@ -205,7 +205,7 @@ func (s *Server) arrive(r *http.Request) (*arrival, *wire.Error) {
 	}
 	from := Caller{Owner: owner, Model: start.Model}
 	if token := resumeToken(r); token != "" {
-		a, bad := s.comeBack(r.Context(), from, token)
+		a, bad := s.comeBack(from, token)
 		switch {
 		case a == nil && bad == nil:
 			return s.restore(r.Context(), from, token, nil)
@@ -267,16 +267,19 @@ func (s *Server) open(ctx context.Context, from Caller, start wire.Session, call
 	parts, err := s.o.Open(ctx, from)
 	if err != nil && !errors.Is(err, ErrUnknownModel) {
 		parts.end()
+		if errors.Is(err, ErrBusy) {
+			return nil, errFull
+		}
 		return nil, internalError
 	}
-	return s.make(ctx, begin{id: newID("conv"), owner: from.Owner, session: start, parts: parts, openErr: err, call: call})
+	return s.make(begin{owner: from.Owner, session: start, parts: parts, openErr: err, call: call})
 }
 
 // internalError is what a client is told that nobody can help.
 var internalError = &wire.Error{Type: wire.ServerError, Code: "cannot_start", Message: "The conversation cannot be made."}
 
 // make makes a conversation of its parts, which it ends where that fails.
-func (s *Server) make(ctx context.Context, b begin) (*arrival, *wire.Error) {
+func (s *Server) make(b begin) (*arrival, *wire.Error) {
 	b.session.ID = newID("sess")
 	b.session.ExpiresAt = expiry(s.o.Lifetime)
 	if v := &b.session.Output.Voice; *v == "" {
@@ -287,12 +290,7 @@ func (s *Server) make(ctx context.Context, b begin) (*arrival, *wire.Error) {
 		b.parts.end()
 		return nil, internalError
 	}
-	next, err := s.grant(ctx, c)
-	if err != nil {
-		b.parts.end()
-		return nil, internalError
-	}
-	return &arrival{c: c, next: next, end: b.parts.end}, nil
+	return &arrival{c: c, next: s.nextGrant(), end: b.parts.end}, nil
 }
 
 // end ends what was opened.
@@ -314,6 +312,7 @@ func (s *Server) serve(ctx context.Context, l *link, a *arrival) {
 		l.t.Close(closeRestart, "the server restarts")
 		return
 	}
+	s.issue(ctx, c)
 	c.detach(l, c.carry(ctx, l))
 }
 
@@ -358,6 +357,8 @@ func (l *link) refuse(ctx context.Context, bad *wire.Error) {
 	switch {
 	case bad.Code == wire.CodeInvalidKey:
 		code = closeKey
+	case bad == errFull, bad == errAgain:
+		code = closeBusy
 	case bad.Type == wire.ServerError:
 		code = closeError
 	}

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// returning is a server to which clients of the Realtime protocol come back whose
+// conversations another node has held.
+type returning struct {
+	t      *testing.T
+	mem    *porttest.Store
+	server *Server
+	resume func(context.Context, realtime.Caller, string) (realtime.Parts, error)
+}
+
+func newReturning(t *testing.T) *returning {
+	t.Helper()
+	mem := &porttest.Store{}
+	log := slog.New(slog.DiscardHandler)
+	h, err := openHome(t.Context(), &Store{port: mem, registry: mem, journal: mem}, config.Server{Node: "here"}, 0, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := hub.New(hub.Options{Most: 1, HandOver: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, err := loadServed(ServeOptions{Note: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents[0].home = h
+	s := &Server{o: ServeOptions{Log: log}, home: h, hub: one}
+	return &returning{t: t, mem: mem, server: s, resume: s.resumeRealtime(agents)}
+}
+
+// left is a conversation that a node has given up, with its token.
+func (r *returning) left(c journal.Checkpoint, token string) {
+	r.t.Helper()
+	b, err := c.Marshal()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.mem.Beat(r.t.Context(), port.Node{ID: "dead"}, nodeTTL); err != nil {
+		r.t.Fatal(err)
+	}
+	hold, err := r.mem.Claim(r.t.Context(), c.ID, "dead")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	digest := sha256.Sum256([]byte(token))
+	if err := errors.Join(r.mem.Save(r.t.Context(), hold, b), r.mem.Grant(r.t.Context(), hold, nil, digest[:]), r.mem.Leave(r.t.Context(), "dead")); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// want says which conversation a token is good for, and who holds that.
+func (r *returning) want(what, token, id, node string) {
+	r.t.Helper()
+	digest := sha256.Sum256([]byte(token))
+	if got, _, err := r.mem.Resume(r.t.Context(), digest[:]); err != nil || got != id {
+		r.t.Errorf("%s: the token is good for %q, error %v", what, got, err)
+	}
+	if n, _, err := r.mem.Holder(r.t.Context(), "conv_a"); err != nil || n.ID != node {
+		r.t.Errorf("%s: the conversation is held by %q, error %v", what, n.ID, err)
+	}
+}
+
+// TestRealtimeTokenStaysGood: a client of the Realtime protocol loses its token to its
+// next one alone, and to nothing that fails before that.
+func TestRealtimeTokenStaysGood(t *testing.T) {
+	r := newReturning(t)
+	r.left(journal.Checkpoint{ID: "conv_a", Agent: "flights", Transport: realtimeTransport, Owner: "me", Snapshot: []byte("{}")}, "rt_a")
+	me := realtime.Caller{Owner: "me"}
+
+	place, err := r.server.hub.Prepare(hub.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.resume(t.Context(), me, "rt_a"); !errors.Is(err, realtime.ErrBusy) {
+		t.Errorf("without room: %v", err)
+	}
+	r.want("without room", "rt_a", "conv_a", "")
+	place.Forgo()
+
+	if _, err := r.resume(t.Context(), realtime.Caller{Owner: "them"}, "rt_a"); !errors.Is(err, realtime.ErrUnknownToken) {
+		t.Errorf("another owner: %v", err)
+	}
+	r.want("another owner", "rt_a", "conv_a", "")
+
+	parts, err := r.resume(t.Context(), me, "rt_a")
+	if err != nil || parts.ID != "conv_a" {
+		t.Fatalf("%q, error %v", parts.ID, err)
+	}
+	r.want("taken", "rt_a", "conv_a", "here")
+	hold, _ := r.server.home.hold("conv_a")
+	if _, err := r.resume(t.Context(), me, "rt_a"); !errors.Is(err, realtime.ErrAgain) {
+		t.Errorf("at the same time: %v", err)
+	}
+	if now, _ := r.server.home.hold("conv_a"); now != hold {
+		t.Errorf("the first one's claim %v was replaced by %v", hold, now)
+	}
+	if err := parts.Close(); err != nil { // its connection has not come about
+		t.Fatal(err)
+	}
+	r.want("not connected", "rt_a", "conv_a", "")
+	if n := r.server.hub.Live(); n != 0 {
+		t.Errorf("%d places are taken", n)
+	}
+
+	if parts, err = r.resume(t.Context(), me, "rt_a"); err != nil {
+		t.Fatal(err)
+	}
+	next := sha256.Sum256([]byte("rt_b"))
+	parts.Issue(t.Context(), next[:])
+	r.want("the next token", "rt_b", "conv_a", "here")
+	r.want("the token before", "rt_a", "", "here")
+	if err := parts.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRealtimeNotHere: what does not go on here is given up again, and its token stays
+// good for a node where it does.
+func TestRealtimeNotHere(t *testing.T) {
+	r := newReturning(t)
+	for what, c := range map[string]journal.Checkpoint{
+		"an agent that this server does not have": {Agent: "trains", Transport: realtimeTransport},
+		"another transport":                       {Agent: "flights", Transport: "text"},
+	} {
+		c.ID, c.Snapshot = "conv_a", []byte("{}")
+		r.left(c, "rt_a")
+		if _, err := r.resume(t.Context(), realtime.Caller{}, "rt_a"); !errors.Is(err, realtime.ErrUnknownToken) {
+			t.Errorf("%s: %v", what, err)
+		}
+		r.want(what, "rt_a", "conv_a", "")
+	}
+	// One that runs here is nobody's to take: its claim stays as it is.
+	r.left(journal.Checkpoint{ID: "conv_a", Agent: "flights", Transport: "text", Snapshot: []byte("{}")}, "rt_a")
+	if _, _, err := r.server.home.take(t.Context(), "conv_a"); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := r.server.home.hold("conv_a")
+	if _, err := r.resume(t.Context(), realtime.Caller{}, "rt_a"); !errors.Is(err, realtime.ErrAgain) {
+		t.Errorf("one that runs: %v", err)
+	}
+	if now, _ := r.server.home.hold("conv_a"); now != before {
+		t.Errorf("its claim %v was replaced by %v", before, now)
+	}
+	if _, err := r.resume(t.Context(), realtime.Caller{}, "rt_nothing"); !errors.Is(err, realtime.ErrUnknownToken) {
+		t.Errorf("no token: %v", err)
+	}
+}
