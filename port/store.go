@@ -114,3 +114,22 @@ type HeldError struct{ Node Node }
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("the conversation is held by node %s", e.Node.ID)
 }
+
+// Tickets keeps what secrets of a short life are good for, by their digests: whoever reads
+// the store must not be able to use them. Kinds are apart from each other. Its clock is the
+// store's. It is safe for concurrent use, of several processes too.
+type Tickets interface {
+	// KeepTicket keeps what a ticket is good for, for a time from now on. One that is
+	// there, or was spent, stays as it is: who does not know whether it was kept keeps it
+	// again. It fails with [ErrTickets] where most of its kind, or about as many, wait
+	// already.
+	KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error
+	// FindTicket returns what a ticket is good for; ok is false where it is not, or no
+	// longer.
+	FindTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error)
+	// SpendTicket is FindTicket for the last time: of several calls one gets the value.
+	SpendTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error)
+}
+
+// ErrTickets refuses a ticket where there are too many.
+var ErrTickets = errors.New("too many tickets wait to be used")

@@ -69,12 +69,13 @@ func TestFakeTool(t *testing.T) {
 func TestFakeStore(t *testing.T) {
 	open := func(*testing.T) Stores {
 		s := &Store{}
-		return Stores{Store: s, Journal: s, Registry: s, Archive: s}
+		return Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s}
 	}
 	TestStore(t, open)
 	TestJournal(t, open)
 	TestRegistry(t, open)
 	TestArchive(t, open)
+	TestTickets(t, open)
 }
 
 func TestFakeTasks(t *testing.T) {

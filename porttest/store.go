@@ -19,6 +19,7 @@ var (
 	_ port.Journal  = (*Store)(nil)
 	_ port.Registry = (*Store)(nil)
 	_ port.Archive  = (*Store)(nil)
+	_ port.Tickets  = (*Store)(nil)
 )
 
 // Store keeps conversations in memory. The zero value is ready; it is safe for
@@ -32,7 +33,8 @@ type Store struct {
 	journals  map[string]*pieces
 	claims    map[string]*claim
 	nodes     map[string]beat
-	last      int64 // the last token
+	tickets   map[string]ticket // by kind and digest
+	last      int64             // the last token
 }
 
 // pieces are a journal, which began at a time.
@@ -72,7 +74,7 @@ func (s *Store) begin(ctx context.Context) (now time.Time, err error) {
 	s.mu.Lock()
 	if s.snapshots == nil {
 		s.snapshots, s.journals = make(map[string]kept), make(map[string]*pieces)
-		s.claims, s.nodes = make(map[string]*claim), make(map[string]beat)
+		s.claims, s.nodes, s.tickets = make(map[string]*claim), make(map[string]beat), make(map[string]ticket)
 	}
 	return now, nil
 }
@@ -416,4 +418,65 @@ func (s *Store) Redeem(ctx context.Context, digest []byte) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// ticket is good until a time, unless it was spent.
+type ticket struct {
+	kind  string
+	value []byte
+	until time.Time
+	spent bool
+}
+
+// KeepTicket keeps a ticket.
+func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error {
+	if len(digest) == 0 || ttl <= 0 {
+		return fmt.Errorf("a ticket has a digest of %d bytes and a time of %v, expected more than 0", len(digest), ttl)
+	}
+	now, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if _, ok := s.tickets[kind+string(digest)]; ok {
+		return nil
+	}
+	n := 0
+	for _, t := range s.tickets {
+		if t.kind == kind && !t.spent && t.until.After(now) {
+			n++
+		}
+	}
+	if n >= most {
+		return port.ErrTickets
+	}
+	s.tickets[kind+string(digest)] = ticket{kind: kind, value: append([]byte{}, value...), until: now.Add(ttl)}
+	return nil
+}
+
+// FindTicket returns a copy of what a ticket is good for.
+func (s *Store) FindTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
+	return s.ticket(ctx, kind, digest, false)
+}
+
+// SpendTicket does so for the last time.
+func (s *Store) SpendTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
+	return s.ticket(ctx, kind, digest, true)
+}
+
+func (s *Store) ticket(ctx context.Context, kind string, digest []byte, spend bool) (value []byte, ok bool, err error) {
+	now, err := s.begin(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer s.mu.Unlock()
+	t, ok := s.tickets[kind+string(digest)]
+	if !ok || t.spent || !t.until.After(now) {
+		return nil, false, nil
+	}
+	if spend {
+		t.spent = true
+		s.tickets[kind+string(digest)] = t
+	}
+	return bytes.Clone(t.value), true, nil
 }

@@ -19,6 +19,7 @@ type Stores struct {
 	Journal  port.Journal
 	Registry port.Registry
 	Archive  port.Archive // for TestArchive alone
+	Tickets  port.Tickets // for TestTickets alone
 }
 
 // alive is how long a node lives that is not to die in a test.

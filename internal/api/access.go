@@ -17,8 +17,9 @@ type who struct {
 	all bool
 	// only, if set, is the one conversation that they may use.
 	only string
-	// start: all that they may do is to begin a conversation.
-	start bool
+	// start: all that they may do is to begin a conversation, with ticket, a client token.
+	start  bool
+	ticket string
 }
 
 // sees reports whether a conversation is theirs to see.
@@ -35,8 +36,11 @@ func (s *Server) identify(r *http.Request) (who, error) {
 		return who{}, err
 	}
 	secret := bearer(r)
-	if p, ok := s.tokens.use(secret, r); ok {
+	if p, ok := s.tokens.use(secret); ok {
 		return p, nil
+	}
+	if p, ok, err := s.client(r, secret); ok || err != nil {
+		return p, err
 	}
 	if p, ok := s.known(r, secret); ok {
 		return p, nil
@@ -49,10 +53,12 @@ func (s *Server) identify(r *http.Request) (who, error) {
 	}
 	owner, ok := s.o.Keys.Owner(secret)
 	if !ok {
-		return who{}, fail(http.StatusUnauthorized, "bad_key", "the key or token is not known, or no longer valid")
+		return who{}, errBadKey
 	}
 	return who{owner: owner}, nil
 }
+
+var errBadKey = fail(http.StatusUnauthorized, "bad_key", "the key or token is not known, or no longer valid")
 
 // bearer is the secret that a request carries. A WebSocket of a browser cannot
 // set headers: it has it among its subprotocols, as "hocket.bearer.SECRET".

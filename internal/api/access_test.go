@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/internal/leg/text"
+	"github.com/hocketvoice/hocket/internal/ticket"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 const (
@@ -125,20 +128,64 @@ func TestTokens(t *testing.T) {
 // TestTokenExpires: a client token is good for a minute.
 func TestTokenExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newTokens()
-		token, _, err := s.forClient(who{owner: "x"}, "", time.Now())
+		s := &Server{o: Options{ClientTokens: ticket.NewMemory(1)}}
+		token, err := s.forClient(t.Context(), who{owner: "x"}, "")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := s.forClient(t.Context(), who{owner: "x"}, ""); failureOf(err).code != "too_many_tokens" {
+			t.Errorf("one too many: %v", err)
 		}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/conversations", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if p, ok, err := s.client(r, token); !ok || err != nil || p.owner != "x" || !p.start {
+			t.Errorf("it is good for %+v, error %v", p, err)
+		}
 		time.Sleep(clientTokenFor + time.Second)
-		if p, ok := s.use(token, r); ok {
-			t.Errorf("it is good for %+v", p)
+		if p, ok, err := s.client(r, token); ok || err != nil {
+			t.Errorf("it is good for %+v, error %v", p, err)
 		}
 	})
+}
+
+// TestClientTokenAnywhere: a client token is good at every server that shares a store,
+// once; a request that cannot be does not use it up; and a store that does not answer is
+// told as such.
+func TestClientTokenAnywhere(t *testing.T) {
+	store, away := &porttest.Store{}, new(atomic.Bool)
+	node := func() *house {
+		h := newHouse(t, hub.Options{}, func(o *Options) {
+			o.Keys = mustKeys(t, "office "+keyOne)
+			o.ClientTokens = ticket.NewShared(ticket.SharedOptions{
+				Store: store, Kind: "client_token", Most: 9, Limit: time.Second, Away: away.Load,
+			})
+		})
+		h.key = keyOne
+		return h
+	}
+	one, two := node(), node()
+	token := ask[ClientToken](one, http.StatusOK, "POST", "/v1/client_tokens", `{"caller":"ann"}`)
+	two.key = token.Token
+	two.refused(http.StatusNotFound, "no_such_agent", "POST", "/v1/conversations", `{"transport":"text","agent":"nobody"}`)
+	two.refused(http.StatusForbidden, "forbidden", "POST", "/v1/conversations", `{"transport":"text","caller":"bob"}`)
+	made := two.begin("flights")
+	if c, ok := two.hub.Find(made.ID); !ok || c.Owner() != "office" || c.Caller() != "office/ann" {
+		t.Errorf("it is %s's, held by %s", c.Owner(), c.Caller())
+	}
+	for _, h := range []*house{one, two} {
+		h.key = token.Token
+		h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
+	}
+	one.key = keyOne
+	token = ask[ClientToken](one, http.StatusOK, "POST", "/v1/client_tokens", "")
+	away.Store(true)
+	two.key = token.Token
+	two.refused(http.StatusServiceUnavailable, "try_again", "POST", "/v1/conversations", `{"transport":"text"}`)
+	if n := two.hub.Live(); n != 1 {
+		t.Errorf("%d conversations", n)
+	}
 }
 
 // TestOrigins: pages of other origins are kept out, and without keys so are

@@ -89,12 +89,15 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	if err != nil {
 		return err
 	}
+	call.Owner = p.owner
+	if call.Caller, err = p.calls(o.Caller); err != nil {
+		return err
+	}
 	var answer string
 	if call.Leg, answer, err = s.connect(r, o); err != nil {
 		return err
 	}
-	call.Owner = p.owner
-	if call.Caller, err = p.calls(o.Caller); err != nil {
+	if err := s.spend(r.Context(), p); err != nil {
 		return errors.Join(err, closeLeg(call.Leg))
 	}
 	c, err := s.o.Hub.Start(call)
@@ -129,7 +132,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConv
 			keep()
 		}
 	}()
-	if err := s.back(w, r, o, c); err != nil {
+	if err := s.back(w, r, p, o, c); err != nil {
 		return err
 	}
 	s.tokens.spend(id, sha256.Sum256([]byte(o.Resume)))
@@ -138,7 +141,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConv
 
 // back gives a conversation that runs here to its client that has come back. The token
 // that it came with is used up by the next one.
-func (s *Server) back(w http.ResponseWriter, r *http.Request, o NewConversation, c *hub.Conversation) (err error) {
+func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConversation, c *hub.Conversation) (err error) {
 	if err := fits(o, c.Agent(), c.Transport()); err != nil {
 		return err
 	}
@@ -148,6 +151,9 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, o NewConversation,
 		return fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 	case !negotiates && o.SDP != "":
 		return fail(http.StatusBadRequest, "bad_request", "field sdp belongs to transport webrtc")
+	}
+	if err := s.spend(r.Context(), p); err != nil {
+		return err
 	}
 	answer := ""
 	if negotiates {
@@ -358,7 +364,8 @@ func (s *Server) clientToken(w http.ResponseWriter, r *http.Request, p who) erro
 	if len(o.Caller) > maxCaller {
 		return fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(o.Caller), maxCaller)
 	}
-	token, expires, err := s.tokens.forClient(p, o.Caller, time.Now())
+	expires := time.Now().Add(clientTokenFor)
+	token, err := s.forClient(r.Context(), p, o.Caller)
 	if err != nil {
 		return err
 	}

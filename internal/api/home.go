@@ -131,25 +131,17 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	}
 	defer s.restoring.end(id)
 	if c, runs := s.o.Hub.Find(id); runs && !c.Over() {
-		if !p.resumes(c) {
-			return errNoResume
-		}
 		if err := s.stillGood(r.Context(), digest, id); err != nil {
 			return err // another request with it was faster
 		}
-		return s.back(w, r, o, c)
+		if !p.resumes(c) {
+			return errNoResume
+		}
+		return s.back(w, r, p, o, c)
 	}
 	call, err := s.o.Home.Restore(r.Context(), id)
 	if held, ok := errors.AsType[*port.HeldError](err); ok {
-		if held.Node.URL == "" {
-			return errAway
-		}
-		body, err := json.Marshal(o)
-		if err != nil {
-			return err
-		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		return &elsewhere{held.Node.URL}
+		return sentOn(r, o, held.Node.URL)
 	}
 	if errors.Is(err, ErrGone) {
 		return errNoResume
@@ -177,7 +169,11 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		return err
 	}
 	// The conversation is this process's: nobody else uses the token up meanwhile.
-	if err := s.stillGood(r.Context(), digest, id); err != nil {
+	err = s.stillGood(r.Context(), digest, id)
+	if err == nil {
+		err = s.spend(r.Context(), p)
+	}
+	if err != nil {
 		return errors.Join(err, closeLeg(call.Leg))
 	}
 	begun = true                  // from here on the hub gives it up
@@ -193,6 +189,19 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	s.o.Log.Info("conversation goes on", "conversation", id)
 	s.created(w, r, c, answer)
 	return nil
+}
+
+// sentOn prepares a request that was read for the node that it belongs to.
+func sentOn(r *http.Request, o NewConversation, url string) error {
+	if url == "" {
+		return errAway
+	}
+	body, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return &elsewhere{url}
 }
 
 // resumed is the conversation that a resume token of the store's is good for.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/internal/ticket"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -45,6 +46,10 @@ type Options struct {
 
 	// Home is where conversations are that do not run in this process; nil: nowhere.
 	Home Home
+
+	// ClientTokens keeps what client tokens are good for; nil: this process does, for
+	// itself.
+	ClientTokens ticket.Keeper
 
 	// Ready are what has to hold beside that the server is not shutting down, for
 	// /readyz. They have two seconds together.
@@ -104,6 +109,9 @@ func (o Options) withDefaults() Options {
 	o.MaxStreams = cmp.Or(o.MaxStreams, 100)
 	o.WriteWait = cmp.Or(o.WriteWait, 10*time.Second)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	if o.ClientTokens == nil {
+		o.ClientTokens = ticket.NewMemory(MaxClientTokens)
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

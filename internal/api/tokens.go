@@ -1,33 +1,41 @@
 package api
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hocketvoice/hocket/port"
 )
 
 // clientTokenFor is how long a client token is good.
 const clientTokenFor = time.Minute
 
-// accessPrefix begins the tokens that are good for one conversation.
-const accessPrefix = "at_"
+// accessPrefix begins the tokens that are good for one conversation, clientPrefix those
+// with which a browser may begin one.
+const (
+	accessPrefix = "at_"
+	clientPrefix = "ct_"
+)
 
-// maxTokens bounds the client tokens that wait to be used.
-const maxTokens = 10_000
+// MaxClientTokens bounds the client tokens that wait to be used.
+const MaxClientTokens = 10_000
 
-// tokens are the short-lived secrets that this server hands out. It is safe for
-// concurrent use.
+// tokens are those of the conversations of this server. It is safe for concurrent use.
 type tokens struct {
 	mu     sync.Mutex
-	client map[[sha256.Size]byte]clientToken // one use: a browser may begin a conversation
-	access map[[sha256.Size]byte]string      // conversations by tokens that are good for them alone
-	resume map[[sha256.Size]byte]string      // conversations by tokens that are good for one resumption
-	held   map[string]grant                  // what was given for a conversation
-	spent  map[string]spent                  // resume tokens by the conversations that they brought back
+	access map[[sha256.Size]byte]string // conversations by tokens that are good for them alone
+	resume map[[sha256.Size]byte]string // conversations by tokens that are good for one resumption
+	held   map[string]grant             // what was given for a conversation
+	spent  map[string]spent             // resume tokens by the conversations that they brought back
 }
 
 // spent is a resume token that was used. Until its client shows that it has the answer,
@@ -43,16 +51,8 @@ const spentFor = 30 * time.Second
 // grant are the digests of the tokens of a conversation.
 type grant struct{ access, resume [sha256.Size]byte }
 
-type clientToken struct {
-	owner   string
-	caller  string
-	all     bool
-	expires time.Time
-}
-
 func newTokens() *tokens {
 	return &tokens{
-		client: make(map[[sha256.Size]byte]clientToken),
 		access: make(map[[sha256.Size]byte]string), resume: make(map[[sha256.Size]byte]string),
 		held: make(map[string]grant), spent: make(map[string]spent),
 	}
@@ -63,23 +63,6 @@ func newSecret(prefix string) string {
 	var b [24]byte
 	rand.Read(b[:]) // never fails
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-// forClient makes a client token for one who may begin conversations.
-func (t *tokens) forClient(p who, caller string, now time.Time) (token string, expires time.Time, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for digest, c := range t.client {
-		if now.After(c.expires) {
-			delete(t.client, digest)
-		}
-	}
-	if len(t.client) >= maxTokens {
-		return "", time.Time{}, fail(http.StatusTooManyRequests, "too_many_tokens", "%d client tokens wait to be used", maxTokens)
-	}
-	token, expires = newSecret("ct_"), now.Add(clientTokenFor)
-	t.client[sha256.Sum256([]byte(token))] = clientToken{p.owner, caller, p.all, expires}
-	return token, expires, nil
 }
 
 // forConversation makes the tokens of a conversation: one that is good for it
@@ -145,26 +128,69 @@ func (t *tokens) forget(remembered func(id string) bool) {
 	}
 }
 
-// use says what a token is good for. A client token is used up by it.
-func (t *tokens) use(secret string, r *http.Request) (who, bool) {
+// use says which conversation an access token is good for.
+func (t *tokens) use(secret string) (who, bool) {
 	digest := sha256.Sum256([]byte(secret))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case strings.HasPrefix(secret, accessPrefix):
-		id, ok := t.access[digest]
-		if ok {
-			delete(t.spent, id) // the answer has arrived
-		}
-		return who{only: id}, ok
-	case strings.HasPrefix(secret, "ct_"):
-		c, ok := t.client[digest]
-		if !ok || time.Now().After(c.expires) || r.Method != http.MethodPost || r.URL.Path != "/v1/conversations" {
-			return who{}, false
-		}
-		delete(t.client, digest)
-		return who{owner: c.owner, caller: c.caller, all: c.all, start: true}, true
-	default:
-		return who{}, false
+	id, ok := t.access[digest]
+	if ok {
+		delete(t.spent, id) // the answer has arrived
 	}
+	return who{only: id}, ok
+}
+
+// clientToken is what a client token is good for: to begin a conversation, in the name of
+// who has made it.
+type clientToken struct {
+	Owner  string `json:"owner,omitempty"`
+	Caller string `json:"caller,omitempty"`
+	All    bool   `json:"all,omitempty"`
+}
+
+// forClient makes a client token.
+func (s *Server) forClient(ctx context.Context, p who, caller string) (token string, err error) {
+	b, err := json.Marshal(clientToken{p.owner, caller, p.all})
+	if err != nil {
+		return "", err
+	}
+	token = newSecret(clientPrefix)
+	err = s.o.ClientTokens.Keep(ctx, token, b, clientTokenFor)
+	if errors.Is(err, port.ErrTickets) {
+		return "", fail(http.StatusTooManyRequests, "too_many_tokens", "too many client tokens wait to be used")
+	}
+	return token, err
+}
+
+// client says who comes with a client token. It is used up when they begin: see spend.
+func (s *Server) client(r *http.Request, secret string) (p who, ok bool, err error) {
+	if !strings.HasPrefix(secret, clientPrefix) || r.Method != http.MethodPost || r.URL.Path != "/v1/conversations" {
+		return who{}, false, nil
+	}
+	b, ok, err := s.o.ClientTokens.Find(r.Context(), secret)
+	if err != nil {
+		return who{}, false, errStore
+	}
+	if !ok {
+		return who{}, false, nil
+	}
+	var c clientToken
+	if err := json.Unmarshal(b, &c); err != nil {
+		return who{}, false, fmt.Errorf("a client token: %w", err)
+	}
+	return who{owner: c.Owner, caller: c.Caller, all: c.All, start: true, ticket: secret}, true, nil
+}
+
+// spend uses the client token up of one who has it. Nobody else may have, meanwhile.
+func (s *Server) spend(ctx context.Context, p who) error {
+	if p.ticket == "" {
+		return nil
+	}
+	switch _, ok, err := s.o.ClientTokens.Spend(ctx, p.ticket); {
+	case err != nil:
+		return errStore
+	case !ok:
+		return errBadKey
+	}
+	return nil
 }

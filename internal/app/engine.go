@@ -19,6 +19,7 @@ type engine interface {
 	port.Journal
 	port.Registry
 	port.Archive
+	port.Tickets
 	Close() error
 }
 

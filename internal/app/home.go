@@ -15,6 +15,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/internal/ticket"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -42,14 +44,17 @@ type home struct {
 	wait, keep time.Duration
 	log        *slog.Logger
 
+	// clientTokens and clientSecrets are good at every node.
+	clientTokens, clientSecrets *ticket.Shared
+
 	away atomic.Bool // the store did not answer the last sign of life
 	// back is when the store has answered again, in nanoseconds since 1970: the other
 	// nodes have to be heard before what they hold is taken for abandoned.
 	back atomic.Int64
 
 	mu       sync.Mutex
-	holds    map[string]port.Hold    // what runs here, or is being taken: without a token while it is not claimed
-	releases map[string]release // that the store has not taken yet
+	holds    map[string]port.Hold // what runs here, or is being taken: without a token while it is not claimed
+	releases map[string]release   // that the store has not taken yet
 }
 
 type release struct {
@@ -63,6 +68,10 @@ func openHome(ctx context.Context, store *Store, c config.Server, keep time.Dura
 		store: store, node: port.Node{ID: cmp.Or(c.Node, nodeName()), URL: c.URL}, wait: time.Duration(c.Resume), keep: keep, log: log,
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
 	}
+	shared := func(kind string, most int) *ticket.Shared {
+		return ticket.NewShared(ticket.SharedOptions{Store: store.tickets, Kind: kind, Most: most, Limit: askStore, Away: h.away.Load})
+	}
+	h.clientTokens, h.clientSecrets = shared("client_token", api.MaxClientTokens), shared("client_secret", realtime.MaxSecrets)
 	if err := store.registry.Beat(ctx, h.node, nodeTTL); err != nil {
 		return nil, err
 	}
@@ -107,6 +116,9 @@ func (h *home) beat(ctx context.Context) {
 	h.mu.Unlock()
 	for id, r := range left {
 		h.letGo(ctx, id, r)
+	}
+	if err := errors.Join(h.clientTokens.Flush(ctx), h.clientSecrets.Flush(ctx)); err != nil && ctx.Err() == nil {
+		h.log.Error("tokens that were given while the store was away are good at this node alone", "error", err)
 	}
 }
 

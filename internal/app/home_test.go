@@ -1,9 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -32,7 +36,7 @@ func (l *left) Leave(_ context.Context, conversation string) error {
 func TestSweep(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	mem := &porttest.Store{Now: func() time.Time { return now }}
-	store := &Store{port: mem, registry: mem, journal: mem}
+	store := &Store{port: mem, registry: mem, journal: mem, tickets: mem}
 	h, err := openHome(t.Context(), store, config.Server{Node: "alive", Resume: config.Duration(time.Minute)}, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +96,7 @@ func TestSweep(t *testing.T) {
 func TestStoreAway(t *testing.T) {
 	mem := &porttest.Store{}
 	away := &unreachable{Store: mem}
-	h, err := openHome(t.Context(), &Store{port: away, registry: away, journal: away}, config.Server{Node: "a"}, 0, slog.New(slog.DiscardHandler))
+	h, err := openHome(t.Context(), &Store{port: away, registry: away, journal: away, tickets: away}, config.Server{Node: "a"}, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,4 +150,34 @@ func (u *unreachable) Release(ctx context.Context, hold port.Hold, ended bool) e
 		return errNoRoute
 	}
 	return u.Store.Release(ctx, hold, ended)
+}
+
+// TestTokensAnywhere: a client token is good at every server with the same store, once,
+// and the store has nothing with which one could be used.
+func TestTokensAnywhere(t *testing.T) {
+	t.Setenv(DefaultKeysEnv, "office 0123456789abcdef-one")
+	path := filepath.Join(t.TempDir(), "store.db")
+	config := "store: {path: " + path + "}\nserver: {drain: off}\n"
+	var client struct{ Token string }
+	t.Run("made", func(t *testing.T) {
+		r := serve(t, config)
+		r.key = "0123456789abcdef-one"
+		if status := r.do("POST", "/v1/client_tokens", "", &client); status != http.StatusOK {
+			t.Fatalf("status %d", status)
+		}
+		for _, name := range []string{path, path + "-wal"} {
+			if b, err := os.ReadFile(name); err != nil || bytes.Contains(b, []byte(client.Token)) {
+				t.Errorf("%s has the token, or cannot be read: %v", name, err)
+			}
+		}
+	})
+	t.Run("used", func(t *testing.T) {
+		r := serve(t, config)
+		r.key = client.Token
+		for _, want := range []int{http.StatusCreated, http.StatusUnauthorized} {
+			if status := r.do("POST", "/v1/conversations", `{"transport":"text"}`, nil); status != want {
+				t.Errorf("status %d, expected %d", status, want)
+			}
+		}
+	})
 }

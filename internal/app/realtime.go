@@ -33,6 +33,9 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 		},
 		Resume: s.resumeRealtime(agents),
 	}
+	if s.home != nil {
+		o.Secrets = s.home.clientSecrets
+	}
 	if keys := s.secrets.keys; keys != nil {
 		o.Authorize = func(r *http.Request, key string) (string, bool) {
 			owner, ok := keys.Owner(key)

@@ -28,7 +28,7 @@ func newReturning(t *testing.T) *returning {
 	t.Helper()
 	mem := &porttest.Store{}
 	log := slog.New(slog.DiscardHandler)
-	h, err := openHome(t.Context(), &Store{port: mem, registry: mem, journal: mem}, config.Server{Node: "here"}, 0, log)
+	h, err := openHome(t.Context(), &Store{port: mem, registry: mem, journal: mem, tickets: mem}, config.Server{Node: "here"}, 0, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ type Store struct {
 	engine   engine
 	port     port.Store   // with encryption, where there are keys
 	journal  port.Journal // as well
+	tickets  port.Tickets // as well
 	registry port.Registry
 }
 
@@ -39,18 +40,18 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: engine, port: engine, registry: engine, journal: engine}
+	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
 	if len(keys) > 0 {
-		sealing, err := sealed.New(sealed.Options{Store: engine, Journal: engine, Keys: keys})
+		sealing, err := sealed.New(sealed.Options{Store: engine, Journal: engine, Tickets: engine, Keys: keys})
 		if err != nil {
 			return nil, err
 		}
-		s.port, s.journal = sealing, sealing
+		s.port, s.journal, s.tickets = sealing, sealing, sealing
 	}
 	if c.Keep > 0 {
 		if _, err := engine.Expire(ctx, time.Duration(c.Keep)); err != nil {

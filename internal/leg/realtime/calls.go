@@ -148,8 +148,11 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	start, owner, bad := s.start(r)
 	if bad != nil {
 		status := http.StatusBadRequest
-		if bad.Code == wire.CodeInvalidKey {
+		switch {
+		case bad.Code == wire.CodeInvalidKey:
 			status = http.StatusUnauthorized
+		case bad.Type == wire.ServerError:
+			status = statusOf(bad)
 		}
 		httpError(w, status, bad)
 		return
@@ -200,13 +203,15 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	answered(w, a, answer)
 }
 
-// statusOf is the status of a conversation that does not come about.
+// statusOf is the status of a conversation, or a secret, that does not come about.
 func statusOf(bad *wire.Error) int {
 	switch {
 	case bad.Code == wire.CodeResume:
 		return http.StatusNotFound
 	case bad == restarting, bad == errFull, bad == errAgain:
 		return http.StatusServiceUnavailable
+	case bad.Code == wire.CodeRateLimit:
+		return http.StatusTooManyRequests
 	default:
 		return http.StatusInternalServerError
 	}

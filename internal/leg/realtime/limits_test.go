@@ -7,13 +7,17 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/internal/ticket"
+	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -244,5 +248,41 @@ func TestMethods(t *testing.T) {
 		if w.StatusCode != want || w.Header.Get("Allow") != allow || w.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %v", path, w.StatusCode, w.Header)
 		}
+	}
+}
+
+// A client secret is good at every server that shares where they are kept, with its
+// configuration; where nobody can tell, the client is to try again.
+func TestClientSecretAnywhere(t *testing.T) {
+	store, away := &porttest.Store{}, new(atomic.Bool)
+	node := func() *rig {
+		return newRig(t, rigOptions{silent: true, keys: true, change: func(o *realtime.Options) {
+			o.Secrets = ticket.NewShared(ticket.SharedOptions{
+				Store: store, Kind: "client_secret", Most: 1, Limit: time.Second, Away: away.Load,
+			})
+		}})
+	}
+	one, two := node(), node()
+	status, m := one.post(t, "/v1/realtime/client_secrets", `{"session":{"type":"realtime","model":"m","instructions":"Hm."}}`)
+	if status != http.StatusOK {
+		t.Fatalf("%d %v", status, m)
+	}
+	if status, m := one.post(t, "/v1/realtime/client_secrets", ""); status != http.StatusTooManyRequests {
+		t.Errorf("one too many: %d %v", status, m)
+	}
+	secret, _ := m["value"].(string)
+	with := dialOptions{header: http.Header{"Authorization": {"Bearer " + secret}}}
+	for _, r := range []*rig{one, two, two} { // it is no token for one use
+		if e := r.dial(t, with).of("session.created"); e.str("session.instructions") != "Hm." {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	away.Store(true)
+	c := two.dial(t, with)
+	if e := c.of("error"); e.str("error.code") != "try_again" {
+		t.Errorf("%s", e.raw)
+	}
+	if code := c.ended(); code != 1013 {
+		t.Errorf("close code %d", code)
 	}
 }

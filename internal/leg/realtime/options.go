@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/ticket"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -71,6 +72,10 @@ type Options struct {
 	// token stays good until the next one is issued. nil: there are no others.
 	Resume func(ctx context.Context, from Caller, token string) (Parts, error)
 
+	// Secrets keeps what client secrets are good for; nil: this process does, for
+	// itself.
+	Secrets ticket.Keeper
+
 	// Answer takes an offer of WebRTC and gives the call that comes of it, of
 	// 24 kHz; nil: there are no calls. It is called by any goroutine. An error is
 	// the offer's; [ErrBusy] says that there is no room.
@@ -88,6 +93,9 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
+	if o.Secrets == nil {
+		o.Secrets = ticket.NewMemory(MaxSecrets)
+	}
 	if o.Lifetime == 0 {
 		o.Lifetime = time.Hour
 	}

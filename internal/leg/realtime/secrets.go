@@ -1,71 +1,83 @@
 package realtime
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/port"
 )
 
 // This file: keys of a short life that a client may give to a browser, each with
 // the configuration that its connections begin with.
 
+// MaxSecrets bounds the client secrets that are good at one time.
+const MaxSecrets = 10_000
+
 const (
 	handshakeTime = 5 * time.Second
 	maxBody       = 1 << 20
-	maxSecrets    = 10_000
 	secretSeconds = 600
 )
 
-// secrets are the keys that are valid. The zero value is empty. It is safe for
-// concurrent use.
-type secrets struct {
-	mu   sync.Mutex // guards keys
-	keys map[string]secret
+// clientSecret is what such a key is good for.
+type clientSecret struct {
+	Owner string `json:"owner,omitempty"` // of the key that it was made with
+	// Session is the configuration, as the client gave it.
+	Session json.RawMessage `json:"session,omitempty"`
 }
 
-type secret struct {
-	session wire.Session
-	owner   string // of the key that it was made with
-	until   time.Time
+// secretPrefix begins such keys.
+const secretPrefix = "ek"
+
+// configured reads the configuration that a key is given; there may be none.
+func configured(given json.RawMessage) (wire.Session, *wire.Error) {
+	session := wire.NewSession(wire.TypeRealtime)
+	if len(given) == 0 || string(given) == "null" {
+		return session, nil
+	}
+	return session.Update(given, wire.UpdateOptions{Opening: true})
 }
 
-// find is the configuration of a key that is still good, and who has made it.
-func (s *secrets) find(key string) (session wire.Session, owner string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k, ok := s.keys[key]
-	if !ok || time.Now().After(k.until) {
-		return wire.Session{}, "", false
+// secret is the configuration of a key that is still good, and who has made it.
+func (s *Server) secret(ctx context.Context, key string) (session wire.Session, owner string, ok bool, bad *wire.Error) {
+	if !strings.HasPrefix(key, secretPrefix+"_") {
+		return wire.Session{}, "", false, nil
 	}
-	return k.session, k.owner, true
+	b, ok, err := s.o.Secrets.Find(ctx, key)
+	if err != nil {
+		return wire.Session{}, "", false, errAgain
+	}
+	if !ok {
+		return wire.Session{}, "", false, nil
+	}
+	var kept clientSecret
+	if err := json.Unmarshal(b, &kept); err != nil {
+		return wire.Session{}, "", false, internalError
+	}
+	session, bad = configured(kept.Session)
+	return session, kept.Owner, bad == nil, bad
 }
 
-// add makes a key. When there are too many the ones that are over go, and if none
-// is there is no room.
-func (s *secrets) add(session wire.Session, owner string, until time.Time) (string, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.keys == nil {
-		s.keys = make(map[string]secret)
+// newSecret makes a key that is good for a time, and says until when.
+func (s *Server) newSecret(ctx context.Context, session json.RawMessage, owner string, ttl time.Duration) (key string, until int64, bad *wire.Error) {
+	b, err := json.Marshal(clientSecret{owner, session})
+	if err != nil {
+		return "", 0, internalError
 	}
-	if len(s.keys) >= maxSecrets {
-		for k, v := range s.keys {
-			if time.Now().After(v.until) {
-				delete(s.keys, k)
-			}
-		}
+	key, until = newID(secretPrefix), expiry(ttl)
+	switch err := s.o.Secrets.Keep(ctx, key, b, ttl); {
+	case errors.Is(err, port.ErrTickets):
+		return "", 0, wire.Invalid(wire.CodeRateLimit, "", "There are too many client secrets.")
+	case err != nil:
+		return "", 0, internalError
 	}
-	if len(s.keys) >= maxSecrets {
-		return "", false
-	}
-	key := newID("ek")
-	s.keys[key] = secret{session, owner, until}
-	return key, true
+	return key, until, nil
 }
 
 func expiry(d time.Duration) int64 { return time.Now().Add(d).Unix() }
@@ -119,22 +131,18 @@ func (s *Server) serveClientSecrets(w http.ResponseWriter, r *http.Request) {
 			"Invalid 'expires_after.seconds': expected an integer from 10 to 7200 after 'created_at'."))
 		return
 	}
-	session := wire.NewSession(wire.TypeRealtime)
-	if len(in.Session) > 0 && string(in.Session) != "null" {
-		var bad *wire.Error
-		if session, bad = session.Update(in.Session, wire.UpdateOptions{Opening: true}); bad != nil {
-			httpError(w, http.StatusBadRequest, bad)
-			return
-		}
+	session, bad := configured(in.Session)
+	if bad != nil {
+		httpError(w, http.StatusBadRequest, bad)
+		return
 	}
-	until := time.Now().Add(time.Duration(seconds) * time.Second)
-	key, ok := s.secrets.add(session, owner, until)
-	if !ok {
-		httpError(w, http.StatusTooManyRequests, wire.Invalid(wire.CodeRateLimit, "", "There are too many client secrets."))
+	key, until, bad := s.newSecret(r.Context(), in.Session, owner, time.Duration(seconds)*time.Second)
+	if bad != nil {
+		httpError(w, statusOf(bad), bad)
 		return
 	}
 	session.ID = newID("sess")
-	writeJSON(w, http.StatusOK, map[string]any{"value": key, "expires_at": until.Unix(), "session": session})
+	writeJSON(w, http.StatusOK, map[string]any{"value": key, "expires_at": until, "session": session})
 }
 
 // serveSessions is the older way to a client secret: the session is flat, and the
@@ -153,17 +161,16 @@ func (s *Server) serveSessions(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic("realtime: JSON that was read does not marshal: " + err.Error())
 	}
-	session, bad := wire.NewSession(wire.TypeRealtime).Update(general, wire.UpdateOptions{Opening: true})
+	session, bad := configured(general)
 	if bad != nil {
 		httpError(w, http.StatusBadRequest, bad)
 		return
 	}
-	until := time.Now().Add(time.Minute)
-	key, ok := s.secrets.add(session, owner, until)
-	if !ok {
-		httpError(w, http.StatusTooManyRequests, wire.Invalid(wire.CodeRateLimit, "", "There are too many client secrets."))
+	key, until, bad := s.newSecret(r.Context(), general, owner, time.Minute)
+	if bad != nil {
+		httpError(w, statusOf(bad), bad)
 		return
 	}
 	session.ID = newID("sess")
-	writeJSON(w, http.StatusOK, wire.BetaSession(session, map[string]any{"value": key, "expires_at": until.Unix()}))
+	writeJSON(w, http.StatusOK, wire.BetaSession(session, map[string]any{"value": key, "expires_at": until}))
 }

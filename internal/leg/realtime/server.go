@@ -19,9 +19,8 @@ import (
 
 // Server is the handler of the protocol's paths. It is safe for concurrent use.
 type Server struct {
-	o       Options
-	mux     *http.ServeMux
-	secrets secrets
+	o   Options
+	mux *http.ServeMux
 
 	mu      sync.Mutex       // guards all below
 	conns   map[string]*conn // by the id of the call, or of the conversation
@@ -231,8 +230,12 @@ func (s *Server) start(r *http.Request) (start wire.Session, owner string, bad *
 		return start, "", wire.Invalid("invalid_intent", "intent", "Invalid intent '%s'.", intent)
 	}
 	k := key(r)
-	if made, by, ok := s.secrets.find(k); ok {
-		start, owner = made, by
+	made, owner, ok, bad := s.secret(r.Context(), k)
+	if bad != nil {
+		return start, "", bad
+	}
+	if ok {
+		start = made
 	} else if owner, ok = s.authorized(r, k); !ok {
 		return start, "", wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided.")
 	}

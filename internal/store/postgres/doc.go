@@ -1,7 +1,7 @@
 // Package postgres keeps conversations in a database of PostgreSQL, which several
 // processes on several machines share: snapshots, journals, which process holds which
 // conversation, and the digests of tokens. It implements port.Store, port.Journal,
-// port.Registry and port.Archive.
+// port.Registry, port.Archive and port.Tickets.
 //
 // The package decides how one that no longer holds a conversation is kept from writing
 // it (each write looks at the claim, and locks it, in the same statement), how long a

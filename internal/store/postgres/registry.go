@@ -35,6 +35,7 @@ func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error 
 		b.Queue(`DELETE FROM hocket.nodes WHERE id IN (SELECT id FROM hocket.nodes n
 			WHERE until < clock_timestamp() - $1::interval AND NOT EXISTS (SELECT FROM hocket.claims WHERE node = n.id)
 			FOR UPDATE SKIP LOCKED)`, forgotten)
+		b.Queue(forgetTickets)
 		err = s.pool.SendBatch(limited, &b).Close()
 	}
 	return s.fail(ctx, "beat of node "+quote(n.ID), err)

@@ -66,7 +66,7 @@ func wantError(t testing.TB, err error, words ...string) {
 
 // views are what a store is.
 func views(s *Store) porttest.Stores {
-	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s}
 }
 
 func TestConformance(t *testing.T) {
@@ -77,4 +77,5 @@ func TestConformance(t *testing.T) {
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
 	t.Run("registry", func(t *testing.T) { porttest.TestRegistry(t, open) })
 	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
+	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
 }

@@ -16,6 +16,8 @@ type Options struct {
 	Store port.Store
 	// Journal, if set, is wrapped too.
 	Journal port.Journal
+	// Tickets, if set, are wrapped too.
+	Tickets port.Tickets
 	// Keys are the keys, of [KeySize] bytes: the first seals, all open.
 	Keys [][]byte
 }

@@ -12,12 +12,14 @@ import (
 type Store struct {
 	store   port.Store
 	journal port.Journal // nil: there is none
+	tickets port.Tickets // nil: there are none
 	box     *seal.Box
 }
 
 var (
 	_ port.Store   = (*Store)(nil)
 	_ port.Journal = (*Store)(nil)
+	_ port.Tickets = (*Store)(nil)
 )
 
 // New wraps a store.
@@ -29,7 +31,7 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sealed store: %w", err)
 	}
-	return &Store{store: o.Store, journal: o.Journal, box: box}, nil
+	return &Store{store: o.Store, journal: o.Journal, tickets: o.Tickets, box: box}, nil
 }
 
 // Save seals a snapshot with the first key and saves it.

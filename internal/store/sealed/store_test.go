@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -16,7 +17,7 @@ func key32(b byte) []byte { return bytes.Repeat([]byte{b}, KeySize) }
 
 func sealing(t testing.TB, under *porttest.Store, keys ...[]byte) *Store {
 	t.Helper()
-	s, err := New(Options{Store: under, Journal: under, Keys: keys})
+	s, err := New(Options{Store: under, Journal: under, Tickets: under, Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +28,11 @@ func TestPort(t *testing.T) {
 	open := func(t *testing.T) porttest.Stores {
 		under := &porttest.Store{}
 		s := sealing(t, under, key32(1))
-		return porttest.Stores{Store: s, Journal: s, Registry: under}
+		return porttest.Stores{Store: s, Journal: s, Registry: under, Tickets: s}
 	}
 	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
+	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
 }
 
 // TestRotation: a new key seals, an old one still opens, and one that is gone does
@@ -138,6 +140,31 @@ func TestPieces(t *testing.T) {
 	}
 	if err := plain.Append(t.Context(), hold, 1, nil); err == nil {
 		t.Error("there is a journal")
+	}
+	if err := plain.KeepTicket(t.Context(), "one", []byte("a"), nil, time.Hour, 1); err == nil {
+		t.Error("there are tickets")
+	}
+}
+
+// TestTickets: what a ticket is good for is not readable below, and believed for itself
+// alone.
+func TestTickets(t *testing.T) {
+	under := &porttest.Store{}
+	s := sealing(t, under, key32(1))
+	if err := s.KeepTicket(t.Context(), "one", []byte("a"), []byte("my secret words"), time.Hour, 1); err != nil {
+		t.Fatal(err)
+	}
+	raw, _, err := under.FindTicket(t.Context(), "one", []byte("a"))
+	if err != nil || bytes.Contains(raw, []byte("secret")) || !Sealed(raw) {
+		t.Fatalf("%q, error %v", raw, err)
+	}
+	for what, b := range map[string][]byte{"another ticket's": raw, "plain": []byte("plain")} {
+		if err := under.KeepTicket(t.Context(), "two", []byte(what), b, time.Hour, 9); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok, err := s.FindTicket(t.Context(), "two", []byte(what)); err == nil || ok || len(got) > 0 {
+			t.Errorf("%s: %q is believed", what, got)
+		}
 	}
 }
 

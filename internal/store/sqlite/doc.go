@@ -1,7 +1,7 @@
 // Package sqlite keeps conversations in one file, so that one whose process died goes
 // on in another at the step it was at: snapshots, journals, which process holds which
 // conversation, and the digests of tokens. It implements port.Store, port.Journal,
-// port.Registry and port.Archive on SQLite, without cgo and without a server.
+// port.Registry, port.Archive and port.Tickets on SQLite, without cgo and without a server.
 //
 // The package decides how a snapshot reaches the disk and when it is too large,
 // what of a damaged file may still be believed (nothing whose checksum is wrong),

@@ -34,6 +34,9 @@ func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error 
 				_, err = tx.ExecContext(ctx, "DELETE FROM nodes WHERE until < ? AND id NOT IN (SELECT node FROM claims WHERE node IS NOT NULL)",
 					now.Add(-forgotten).UnixMilli())
 			}
+			if err == nil {
+				_, err = tx.ExecContext(ctx, "DELETE FROM tickets WHERE until <= ?", now.UnixMilli())
+			}
 			return err
 		})
 	}

@@ -20,6 +20,7 @@ var (
 	_ port.Journal  = (*Store)(nil)
 	_ port.Registry = (*Store)(nil)
 	_ port.Archive  = (*Store)(nil)
+	_ port.Tickets  = (*Store)(nil)
 )
 
 // Store keeps conversations in a file. It is safe for concurrent use.

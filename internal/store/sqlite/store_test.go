@@ -97,7 +97,7 @@ func execute(t testing.TB, db *sql.DB, text string) {
 
 // views are what a store is.
 func views(s *Store) porttest.Stores {
-	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s}
+	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s}
 }
 
 func TestConformance(t *testing.T) {
@@ -108,6 +108,7 @@ func TestConformance(t *testing.T) {
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
 	t.Run("registry", func(t *testing.T) { porttest.TestRegistry(t, open) })
 	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
+	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
 }
 
 func TestOptions(t *testing.T) {
