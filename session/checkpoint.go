@@ -18,7 +18,9 @@ import (
 type Checkpoints struct {
 	Store port.Store // nil: none are written
 	Token int64      // of the claim under which they are written, 0 if none was made
-	// Claim, if set, makes that claim when the session begins.
+	// Claim, if set, makes that claim when the session begins. It gives 0 where the store
+	// does not answer: the session begins without a claim, which is made before anything
+	// is written.
 	Claim func(ctx context.Context, id string) (token int64, err error)
 	// Agent, Transport, Owner and Caller are for who lists the conversations, or goes
 	// on with one.
@@ -203,10 +205,13 @@ func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, saveLimit)
 	defer cancel()
-	behind := k.log.flush(ctx) // nobody waits for the journal
-	var err error
-	if d != nil {
-		err = k.write(ctx, d)
+	var behind error
+	err := k.claim(ctx)
+	if err == nil {
+		behind = k.log.flush(ctx) // nobody waits for the journal
+		if d != nil {
+			err = k.write(ctx, d)
+		}
 	}
 	all := errors.Join(behind, err)
 	k.tell(all)
@@ -227,6 +232,30 @@ func (k *keeper) flush(ctx context.Context) error {
 	close(k.moved)
 	k.moved = make(chan struct{})
 	return all
+}
+
+var errUnclaimed = errors.New("the conversation could not be claimed")
+
+// claim makes the claim that could not be made when the session began.
+func (k *keeper) claim(ctx context.Context) error {
+	if k.o.Claim == nil || k.o.Token != 0 {
+		return nil
+	}
+	token, err := k.o.Claim(ctx, k.id)
+	if _, held := errors.AsType[*port.HeldError](err); held {
+		return fmt.Errorf("%w: %w", port.ErrFenced, err)
+	}
+	if err == nil && token == 0 {
+		err = errUnclaimed
+	}
+	if err != nil {
+		return err
+	}
+	k.o.Token = token
+	if k.log != nil {
+		k.log.hold = k.hold()
+	}
+	return nil
 }
 
 // tell reports that the store fell behind, or has caught up.

@@ -108,6 +108,55 @@ func TestKeeperIsFenced(t *testing.T) {
 	}
 }
 
+// TestKeeperClaimsLater: a conversation that could not be claimed when it began is claimed
+// before anything is written, and written under that claim; one that is somebody else's by
+// then is fenced.
+func TestKeeperClaimsLater(t *testing.T) {
+	store := &porttest.Store{}
+	for _, node := range []string{"a", "b"} {
+		if err := store.Beat(t.Context(), port.Node{ID: node}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	away := true
+	o := Checkpoints{Store: store, Journal: store, Claim: func(ctx context.Context, id string) (int64, error) {
+		if away {
+			return 0, nil
+		}
+		hold, err := store.Claim(ctx, id, "a")
+		return hold.Token, err
+	}}
+	k := newKeeper(o, "c", conv.PrivacyKeep, start, func(int) {})
+	c := begun(t)
+	k.note(start, c)
+	_, _ = k.log.Write([]byte("a step\n"))
+	if err := k.flush(t.Context()); err == nil {
+		t.Error("nothing is amiss")
+	}
+	if _, ok, err := store.Load(t.Context(), "c"); ok || err != nil {
+		t.Errorf("it is written without a claim, error %v", err)
+	}
+	away = false
+	if err := k.flush(t.Context()); err != nil || k.o.Token == 0 {
+		t.Fatalf("claim %d, error %v", k.o.Token, err)
+	}
+	steps := 0
+	if err := store.Read(t.Context(), "c", func(int, []byte) error { steps++; return nil }); err != nil || steps != 1 {
+		t.Errorf("%d pieces of the journal, error %v", steps, err)
+	}
+	if err := store.Save(t.Context(), port.Hold{ID: "c", Token: k.o.Token}, []byte("x")); err != nil {
+		t.Errorf("it is not written under the claim: %v", err)
+	}
+	if _, err := store.Claim(t.Context(), "d", "b"); err != nil {
+		t.Fatal(err)
+	}
+	other := newKeeper(o, "d", conv.PrivacyKeep, start, func(int) {})
+	other.note(start, c)
+	if err := other.flush(t.Context()); !errors.Is(err, port.ErrFenced) {
+		t.Errorf("%v, expected that it is fenced", err)
+	}
+}
+
 // TestJournalPieces: a piece ends with a line, one that was not taken comes again under
 // its number, and what two processes have written is read as two traces.
 func TestJournalPieces(t *testing.T) {

@@ -22,7 +22,8 @@ import (
 // another node. Its methods are called by many goroutines. Tokens are known by their
 // SHA-256 digests.
 type Home interface {
-	// Grant replaces the tokens of a conversation that runs here.
+	// Grant replaces the tokens of a conversation that runs here. Where it fails they are
+	// kept as soon as that is possible.
 	Grant(ctx context.Context, id string, access, resume []byte) error
 	// Access and Resume are the conversations that tokens are good for.
 	Access(ctx context.Context, digest []byte) (id string, ok bool, err error)
@@ -82,7 +83,7 @@ func (s *Server) grant(ctx context.Context, c *hub.Conversation) (access, resume
 	c.Kept(kept) // a token is good for something that is there; a store that is away delays nobody for long
 	a, r := sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))
 	if err := s.o.Home.Grant(context.WithoutCancel(ctx), id, a[:], r[:]); err != nil {
-		s.o.Log.Error("the tokens of a conversation are good in this process alone", "conversation", id, "error", err)
+		s.o.Log.Warn("the tokens of a conversation are good in this process alone until the store has them", "conversation", id, "error", err)
 	}
 	return access, resume
 }

@@ -55,6 +55,8 @@ type home struct {
 	mu       sync.Mutex
 	holds    map[string]port.Hold // what runs here, or is being taken: without a token while it is not claimed
 	releases map[string]release   // that the store has not taken yet
+	grants   map[string]*grant    // as well, of what is here
+	giving   map[string]bool      // conversations whose tokens are on their way to the store
 }
 
 type release struct {
@@ -67,6 +69,7 @@ func openHome(ctx context.Context, store *Store, c config.Server, keep time.Dura
 	h := &home{
 		store: store, node: port.Node{ID: cmp.Or(c.Node, nodeName()), URL: c.URL}, wait: time.Duration(c.Resume), keep: keep, log: log,
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
+		grants: make(map[string]*grant), giving: make(map[string]bool),
 	}
 	shared := func(kind string, most int) *ticket.Shared {
 		return ticket.NewShared(ticket.SharedOptions{Store: store.tickets, Kind: kind, Most: most, Limit: askStore, Away: h.away.Load})
@@ -117,9 +120,7 @@ func (h *home) beat(ctx context.Context) {
 	for id, r := range left {
 		h.letGo(ctx, id, r)
 	}
-	if err := errors.Join(h.clientTokens.Flush(ctx), h.clientSecrets.Flush(ctx)); err != nil && ctx.Err() == nil {
-		h.log.Error("tokens that were given while the store was away are good at this node alone", "error", err)
-	}
+	h.giveAll(ctx)
 }
 
 // upkeep looks after what nobody holds.
@@ -157,12 +158,16 @@ func (h *home) close() error {
 	return h.store.registry.Leave(ctx, h.node.ID)
 }
 
-// claim takes a new conversation. It is held without a claim where the store does not
-// answer: a call is not refused for that.
+// claim takes a new conversation. Where the store does not answer the token is 0, for a
+// call is not refused for that: the session asks again before it writes.
 func (h *home) claim(ctx context.Context, id string) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, askStore)
+	h.begin(id)
+	if h.away.Load() {
+		return 0, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
-	hold, err := h.store.registry.Claim(ctx, id, h.node.ID)
+	hold, err := h.store.registry.Claim(limited, id, h.node.ID)
 	if _, held := errors.AsType[*port.HeldError](err); held {
 		return 0, err
 	}
@@ -171,6 +176,7 @@ func (h *home) claim(ctx context.Context, id string) (int64, error) {
 		return 0, nil
 	}
 	h.held(hold)
+	_ = h.give(ctx, id) // what was granted before; a beat tries again
 	return hold.Token, nil
 }
 
@@ -204,6 +210,7 @@ func (h *home) over(id string, ended bool) {
 	h.mu.Lock()
 	hold := h.holds[id]
 	delete(h.holds, id)
+	delete(h.grants, id)
 	if hold.Token != 0 {
 		h.releases[id] = release{hold, ended}
 	}
@@ -310,40 +317,6 @@ func (h *home) ready(context.Context) error {
 		return errors.New("the store does not answer")
 	}
 	return nil
-}
-
-// The methods of api.Home.
-
-// Grant keeps the digests of a conversation's tokens.
-func (h *home) Grant(ctx context.Context, id string, access, resume []byte) error {
-	hold, ok := h.hold(id)
-	if !ok || hold.Token == 0 {
-		return fmt.Errorf("conversation %s is not claimed", id)
-	}
-	ctx, cancel := context.WithTimeout(ctx, askStore)
-	defer cancel()
-	return h.store.registry.Grant(ctx, hold, access, resume)
-}
-
-// Access is the conversation that an access token is good for.
-func (h *home) Access(ctx context.Context, digest []byte) (string, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, askStore)
-	defer cancel()
-	return h.store.registry.Access(ctx, digest)
-}
-
-// Resume is the conversation that a resume token is good for.
-func (h *home) Resume(ctx context.Context, digest []byte) (string, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, askStore)
-	defer cancel()
-	return h.store.registry.Resume(ctx, digest)
-}
-
-// Redeem uses a resume token up.
-func (h *home) Redeem(ctx context.Context, digest []byte) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, askStore)
-	defer cancel()
-	return h.store.registry.Redeem(ctx, digest)
 }
 
 // Holder is where another node that holds a conversation is reached.

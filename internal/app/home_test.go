@@ -123,6 +123,67 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
+// TestGrantedWhileAway: tokens that are given while the store is away are good at every
+// node when it is back: the last ones, of what is still here, and of what could not be
+// claimed when it began.
+func TestGrantedWhileAway(t *testing.T) {
+	mem := &porttest.Store{}
+	away := &unreachable{Store: mem}
+	h, err := openHome(t.Context(), &Store{port: away, registry: away, journal: away, tickets: mem}, config.Server{Node: "a"}, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"claimed", "over"} {
+		if _, err := h.claim(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Grant(t.Context(), "claimed", []byte("a0"), []byte("r0")); err != nil {
+		t.Fatal(err)
+	}
+	away.down = true
+	h.beat(t.Context())
+	for _, id := range []string{"begun", "later"} {
+		if token, err := h.claim(t.Context(), id); err != nil || token != 0 {
+			t.Fatalf("token %d, error %v", token, err)
+		}
+	}
+	for _, id := range []string{"claimed", "over", "begun"} {
+		for _, n := range []string{"1", "2"} {
+			if err := h.Grant(t.Context(), id, []byte("a"+n+id), []byte("r"+n+id)); err == nil {
+				t.Errorf("the store has taken the tokens of %s", id)
+			}
+		}
+	}
+	h.over("over", true)
+	if err := h.Grant(t.Context(), "over", nil, []byte("r")); err == nil || len(h.grants) != 2 {
+		t.Errorf("the tokens of %d conversations wait, error %v", len(h.grants), err)
+	}
+	want := func(token, id string) {
+		t.Helper()
+		access, _, err := mem.Access(t.Context(), []byte("a"+token))
+		resume, _, err2 := mem.Resume(t.Context(), []byte("r"+token))
+		if err := errors.Join(err, err2); err != nil || access != id || resume != id {
+			t.Errorf("%s is good for %q and %q, error %v; expected %q", token, access, resume, err, id)
+		}
+	}
+	want("0", "claimed")
+	away.down = false
+	h.beat(t.Context())
+	want("0", "")
+	want("1claimed", "")
+	want("2claimed", "claimed")
+	want("2over", "")
+	want("2begun", "")
+	if token, err := h.claim(t.Context(), "begun"); err != nil || token == 0 { // its session asks again
+		t.Fatalf("token %d, error %v", token, err)
+	}
+	want("2begun", "begun")
+	if _, err := h.claim(t.Context(), "later"); err != nil || len(h.grants) != 0 {
+		t.Errorf("the tokens of %d conversations wait, error %v", len(h.grants), err)
+	}
+}
+
 // unreachable is a store that may be away.
 type unreachable struct {
 	*porttest.Store
@@ -180,4 +241,11 @@ func TestTokensAnywhere(t *testing.T) {
 			}
 		}
 	})
+}
+
+func (u *unreachable) Grant(ctx context.Context, hold port.Hold, access, resume []byte) error {
+	if u.down {
+		return errNoRoute
+	}
+	return u.Store.Grant(ctx, hold, access, resume)
 }

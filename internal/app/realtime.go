@@ -143,7 +143,7 @@ func (i *issued) grant(ctx context.Context) {
 		return
 	}
 	if err := i.home.Grant(ctx, i.id, nil, i.digest); err != nil { // the protocol has no tokens for one conversation
-		i.home.log.Error("the token of a conversation is good in this process alone", "conversation", i.id, "error", err)
+		i.home.log.Warn("the token of a conversation is good in this process alone until the store has it", "conversation", i.id, "error", err)
 	}
 }
 

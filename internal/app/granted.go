@@ -1,0 +1,99 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// This file: the tokens of conversations and of those who may begin one, at home.
+
+// grant are the digests of the tokens of a conversation.
+type grant struct{ access, resume []byte }
+
+// Grant keeps the digests of a conversation's tokens. What the store does not take is
+// given to it with a sign of life, while the conversation is here.
+func (h *home) Grant(ctx context.Context, id string, access, resume []byte) error {
+	h.mu.Lock()
+	_, here := h.holds[id]
+	if here {
+		h.grants[id] = &grant{access, resume}
+	}
+	h.mu.Unlock()
+	if !here {
+		return fmt.Errorf("conversation %s does not run here", id)
+	}
+	return h.give(ctx, id)
+}
+
+// give hands the last tokens of a conversation to the store. Who finds that somebody does
+// so leaves theirs to them: the later ones come later.
+func (h *home) give(ctx context.Context, id string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.giving[id] {
+		return nil
+	}
+	h.giving[id] = true
+	defer delete(h.giving, id)
+	for {
+		hold, g := h.holds[id], h.grants[id]
+		switch {
+		case g == nil:
+			return nil
+		case hold.Token == 0:
+			return fmt.Errorf("conversation %s is not claimed", id)
+		}
+		h.mu.Unlock()
+		limited, cancel := context.WithTimeout(ctx, askStore)
+		err := h.store.registry.Grant(limited, hold, g.access, g.resume)
+		cancel()
+		h.mu.Lock()
+		if err != nil {
+			return err
+		}
+		if h.grants[id] == g {
+			delete(h.grants, id)
+		}
+	}
+}
+
+// giveAll hands to the store what it has not taken.
+func (h *home) giveAll(ctx context.Context) {
+	h.mu.Lock()
+	ids := slices.Collect(maps.Keys(h.grants))
+	h.mu.Unlock()
+	var errs []error
+	for _, id := range ids {
+		if hold, _ := h.hold(id); hold.Token != 0 { // else its claim comes first
+			errs = append(errs, h.give(ctx, id))
+		}
+	}
+	errs = append(errs, h.clientTokens.Flush(ctx), h.clientSecrets.Flush(ctx))
+	if err := errors.Join(errs...); err != nil && ctx.Err() == nil {
+		h.log.Warn("tokens are good in this process alone until the store has them", "error", err)
+	}
+}
+
+// Access is the conversation that an access token is good for.
+func (h *home) Access(ctx context.Context, digest []byte) (string, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	return h.store.registry.Access(ctx, digest)
+}
+
+// Resume is the conversation that a resume token is good for.
+func (h *home) Resume(ctx context.Context, digest []byte) (string, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	return h.store.registry.Resume(ctx, digest)
+}
+
+// Redeem uses a resume token up.
+func (h *home) Redeem(ctx context.Context, digest []byte) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	return h.store.registry.Redeem(ctx, digest)
+}
