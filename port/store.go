@@ -86,6 +86,9 @@ type Registry interface {
 	// Release gives a conversation up; ended says that nobody will go on with it: its
 	// tokens are forgotten. A hold that is no longer good changes nothing.
 	Release(ctx context.Context, h Hold, ended bool) error
+	// Fenced are those of the holds that are no longer good: what is written under them
+	// is refused. They must have tokens.
+	Fenced(ctx context.Context, holds []Hold) ([]Hold, error)
 	// Abandoned are conversations that were claimed once and are not ended, and that
 	// nobody has held or saved for a time, the oldest first, at most limit.
 	Abandoned(ctx context.Context, idle time.Duration, limit int) ([]string, error)

@@ -333,6 +333,20 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	return nil
 }
 
+// Fenced are holds that are no longer good.
+func (s *Store) Fenced(ctx context.Context, holds []port.Hold) (lost []port.Hold, err error) {
+	if _, err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	for _, h := range holds {
+		if s.fenced(h) != nil {
+			lost = append(lost, h)
+		}
+	}
+	return lost, nil
+}
+
 // Abandoned are conversations that nobody goes on with.
 func (s *Store) Abandoned(ctx context.Context, idle time.Duration, limit int) (ids []string, err error) {
 	now, err := s.begin(ctx)

@@ -302,6 +302,32 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		want(t, s, "access of b", "b", "")
 		want(t, s, "access", h.ID, "")
 	})
+	t.Run("who has lost a conversation can ask", func(t *testing.T) {
+		s := open(t)
+		s.beat(t, "n1")
+		s.beat(t, "n2")
+		lost := func(holds []port.Hold, want ...port.Hold) {
+			t.Helper()
+			got, err := s.Registry.Fenced(t.Context(), holds)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v are lost, error %v; expected %v", got, err, want)
+			}
+		}
+		a, b, c := s.claim(t, "a", "n1"), s.claim(t, "b", "n1"), s.claim(t, "c", "n1")
+		all := []port.Hold{a, b, c}
+		lost(nil)
+		lost(all)
+		if err := s.Registry.Leave(t.Context(), "n1"); err != nil {
+			t.Fatal(err)
+		}
+		lost(all) // nobody else has them yet: it may write
+		second := s.claim(t, "a", "n2")
+		lost(all, a)
+		if err := s.Store.Delete(t.Context(), "c"); err != nil {
+			t.Fatal(err)
+		}
+		lost(append(all, second), a, c)
+	})
 	t.Run("it is fenced", func(t *testing.T) {
 		s := open(t)
 		s.beat(t, "n1")

@@ -52,6 +52,9 @@ type home struct {
 	// nodes have to be heard before what they hold is taken for abandoned.
 	back atomic.Int64
 
+	// lost is told of a conversation that runs here and is another process's.
+	lost func(id string)
+
 	mu       sync.Mutex
 	holds    map[string]port.Hold // what runs here, or is being taken: without a token while it is not claimed
 	releases map[string]release   // that the store has not taken yet
@@ -68,6 +71,7 @@ type release struct {
 func openHome(ctx context.Context, store *Store, c config.Server, keep time.Duration, log *slog.Logger) (*home, error) {
 	h := &home{
 		store: store, node: port.Node{ID: cmp.Or(c.Node, nodeName()), URL: c.URL}, wait: time.Duration(c.Resume), keep: keep, log: log,
+		lost: func(string) {},
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
 		grants: make(map[string]*grant), giving: make(map[string]bool),
 	}
@@ -98,7 +102,8 @@ func (h *home) run(ctx context.Context) {
 	}
 }
 
-// beat says that this process lives, and gives up what the store has not heard of.
+// beat says that this process lives, tells the store what it has not taken, and gives up
+// what is not this process's any more.
 func (h *home) beat(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, nodeBeat)
 	defer cancel()
@@ -121,6 +126,29 @@ func (h *home) beat(ctx context.Context) {
 		h.letGo(ctx, id, r)
 	}
 	h.giveAll(ctx)
+	if err := h.lose(ctx); err != nil && ctx.Err() == nil {
+		h.log.Error("look for conversations that are held elsewhere", "error", err)
+	}
+}
+
+// lose gives up at once what another process goes on with: nobody is to be answered by a
+// copy that is not kept.
+func (h *home) lose(ctx context.Context) error {
+	var holds []port.Hold
+	h.mu.Lock()
+	for _, hold := range h.holds {
+		if hold.Token != 0 {
+			holds = append(holds, hold)
+		}
+	}
+	h.mu.Unlock()
+	fenced, err := h.store.registry.Fenced(ctx, holds)
+	for _, hold := range fenced {
+		if now, _ := h.hold(hold.ID); now == hold { // else it has ended, or was claimed again
+			h.lost(hold.ID)
+		}
+	}
+	return err
 }
 
 // upkeep looks after what nobody holds.

@@ -184,6 +184,40 @@ func TestGrantedWhileAway(t *testing.T) {
 	}
 }
 
+// TestLost: a beat finds what another process has claimed, and that alone is ended here.
+func TestLost(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	mem := &porttest.Store{Now: func() time.Time { return now }}
+	h, err := openHome(t.Context(), &Store{port: mem, registry: mem, journal: mem, tickets: mem}, config.Server{Node: "a"}, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost []string
+	h.lost = func(id string) { lost = append(lost, id) }
+	for _, id := range []string{"ours", "theirs"} {
+		if _, err := h.claim(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.begin("not claimed yet")
+	now = now.Add(2 * nodeTTL) // it was not heard for so long
+	if err := mem.Beat(t.Context(), port.Node{ID: "b"}, nodeTTL); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mem.Claim(t.Context(), "theirs", "b"); err != nil {
+		t.Fatal(err)
+	}
+	h.beat(t.Context())
+	if len(lost) != 1 || lost[0] != "theirs" {
+		t.Errorf("lost are %q", lost)
+	}
+	h.over("theirs", false)
+	h.beat(t.Context())
+	if n, _, err := mem.Holder(t.Context(), "theirs"); err != nil || n.ID != "b" || len(lost) != 1 {
+		t.Errorf("held by %q, lost are %q, error %v", n.ID, lost, err)
+	}
+}
+
 // unreachable is a store that may be away.
 type unreachable struct {
 	*porttest.Store

@@ -98,6 +98,9 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	}); err != nil {
 		return nil, err
 	}
+	if s.home != nil {
+		s.home.lost = s.hub.Lose
+	}
 	if err := s.listen(c); err != nil {
 		return nil, err
 	}

@@ -67,6 +67,7 @@ type Conversation struct {
 	done    chan struct{} // closed behind the last
 	err     error         // that ended it; set before done is closed
 	call    Call          // as it was asked for
+	lost    atomic.Bool   // it is another process's
 	taken   atomic.Bool   // a prepared one is held, or was given up
 
 	// Of the loop's goroutine.
@@ -133,7 +134,11 @@ func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 
 // run holds the conversation to its end.
 func (c *Conversation) run(ctx context.Context) error {
-	err := errors.Join(c.session.Run(ctx), closeLeg(c.leg))
+	err := c.session.Run(ctx)
+	if errors.Is(err, context.Canceled) && c.lost.Load() {
+		err = port.ErrFenced
+	}
+	err = errors.Join(err, closeLeg(c.leg))
 	c.mu.Lock()
 	c.info.Ended = time.Now()
 	c.info.Phase, c.info.State, c.info.Label = conv.Idle, conv.AgentVoiceIdle.String(), c.session.State().Label

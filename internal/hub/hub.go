@@ -266,6 +266,18 @@ func (h *Hub) List(visible func(owner string) bool) []Info {
 	return list
 }
 
+// Lose ends a conversation at once and without a word: another process goes on with it.
+func (h *Hub) Lose(id string) {
+	h.mu.Lock()
+	c, ok := h.live[id]
+	ok = ok && c.shown
+	h.mu.Unlock()
+	if ok {
+		c.lost.Store(true)
+		c.cancel()
+	}
+}
+
 // Live is how many conversations there are.
 func (h *Hub) Live() int {
 	h.mu.Lock()

@@ -353,3 +353,25 @@ func TestHold(t *testing.T) {
 		}
 	})
 }
+
+// TestLose: what another process goes on with ends here at once, as moved and not as over.
+func TestLose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := mustHub(t, hub.Options{})
+		described := call(text.New(text.Options{}), "me")
+		ended := make(chan bool, 1)
+		described.Over = func(_ string, over bool) { ended <- over }
+		c, err := h.Start(described)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Lose("another")
+		h.Lose(c.ID())
+		<-c.Done()
+		if over := <-ended; over || c.Info().Reason != "moved" {
+			t.Errorf("over %v, reason %q", over, c.Info().Reason)
+		}
+		h.Lose(c.ID())
+		drained(h)
+	})
+}

@@ -154,6 +154,10 @@ func (c *conn) held(err error, cut bool) {
 	switch {
 	case err == nil || cut:
 		c.conclude(closeNormal, "the conversation is over")
+	case errors.Is(err, port.ErrFenced):
+		c.conclude(closeRestart, "the conversation goes on elsewhere")
+	case errors.Is(err, context.Canceled): // who holds it is going
+		c.conclude(closeRestart, "the server restarts")
 	case errors.Is(err, ErrBusy):
 		c.locked(func() {
 			c.send(wire.ErrorEvent{Error: *errFull})

@@ -405,3 +405,36 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 	}
 	r.back(t, "rt_kept").of("session.created")
 }
+
+// A client whose conversation is taken from this server is told to come back, and of no
+// failure.
+func TestMoved(t *testing.T) {
+	for what, end := range map[string]error{"fenced": port.ErrFenced, "the server goes": context.Canceled} {
+		stop := make(chan struct{})
+		r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+			open := o.Open
+			o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+				parts, err := open(ctx, from)
+				parts.Hold = func(ctx context.Context, s *session.Session) error {
+					ctx, cancel := context.WithCancel(ctx)
+					defer cancel()
+					go func() { <-stop; cancel() }()
+					_ = s.Run(ctx) // it was cut off
+					return end
+				}
+				return parts, err
+			}
+		}})
+		c := r.dial(t, dialOptions{})
+		c.of("session.created")
+		close(stop)
+		if code := c.ended(); code != 1012 {
+			t.Errorf("%s: close code %d", what, code)
+		}
+		for _, e := range c.since(0) {
+			if e.Type == "error" {
+				t.Errorf("%s: %s", what, e.raw)
+			}
+		}
+	}
+}

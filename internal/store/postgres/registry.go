@@ -180,6 +180,31 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	return s.fail(ctx, "release "+quote(h.ID), err)
 }
 
+// Fenced are those of the holds that are no longer good.
+func (s *Store) Fenced(ctx context.Context, holds []port.Hold) ([]port.Hold, error) {
+	if len(holds) == 0 {
+		return nil, nil
+	}
+	ids, tokens := make([][]byte, len(holds)), make([]int64, len(holds))
+	for i, h := range holds {
+		ids[i], tokens[i] = []byte(h.ID), h.Token
+	}
+	limited, end := s.limited(ctx)
+	defer end()
+	rows, err := s.pool.Query(limited, `SELECT h.id, h.token FROM unnest($1::bytea[], $2::bigint[]) AS h (id, token)
+		WHERE NOT EXISTS (SELECT FROM hocket.claims c WHERE c.id = h.id AND c.token = h.token)`, ids, tokens)
+	var lost []port.Hold
+	if err == nil {
+		lost, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (h port.Hold, err error) {
+			var id []byte
+			err = row.Scan(&id, &h.Token)
+			h.ID = string(id)
+			return h, err
+		})
+	}
+	return lost, s.fail(ctx, "look for lost holds", err)
+}
+
 // Abandoned are conversations that were claimed once, that are not ended, and that
 // nobody has held or saved for a time.
 func (s *Store) Abandoned(ctx context.Context, idle time.Duration, limit int) ([]string, error) {

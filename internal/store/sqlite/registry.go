@@ -146,6 +146,25 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	return s.fail(ctx, "release "+quote(h.ID), err)
 }
 
+// Fenced are those of the holds that are no longer good.
+func (s *Store) Fenced(ctx context.Context, holds []port.Hold) (lost []port.Hold, err error) {
+	err = s.do(ctx, func() error {
+		lost = nil
+		for _, h := range holds {
+			var good bool
+			err := s.reader.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM claims WHERE id = ? AND token = ?)", []byte(h.ID), h.Token).Scan(&good)
+			if err != nil {
+				return err
+			}
+			if !good {
+				lost = append(lost, h)
+			}
+		}
+		return nil
+	})
+	return lost, s.fail(ctx, "look for lost holds", err)
+}
+
 // Abandoned are conversations that were claimed once, that are not ended, and that
 // nobody has held or saved for a time.
 func (s *Store) Abandoned(ctx context.Context, idle time.Duration, limit int) (ids []string, err error) {
