@@ -84,6 +84,7 @@ func TestBadBodies(t *testing.T) {
 		{commands, `{"type":"push_to_talk","pressed":"yes"}`, http.StatusBadRequest, "bad_request"},
 		{commands, `{"type":"interrupt","volume":11}`, http.StatusBadRequest, "bad_request"},
 		{commands, `{}`, http.StatusBadRequest, "bad_command"},
+		{commands, `{"type":"cancel","id":"nothing"}`, http.StatusBadRequest, "bad_command"},
 		{commands, `{"type":"push_to_talk"}`, http.StatusBadRequest, "bad_command"},
 		{commands, `{"type":"send_text","text":"  "}`, http.StatusBadRequest, "bad_command"},
 		{"/v1/conversations", `null`, http.StatusBadRequest, "bad_request"},

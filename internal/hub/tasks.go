@@ -42,10 +42,12 @@ type Task struct {
 	// DurationMS is how long it has run, or ran, in milliseconds.
 	DurationMS float64 `json:"durationMs"`
 	Turn       int     `json:"turn,omitempty"` // the agent's, that asked for it
-	// Background: the conversation went on without it; its result is told later, in
-	// the agent's turn Told.
+	// Background: the conversation went on without it; its result is told later.
 	Background bool `json:"background,omitempty"`
-	Told       int  `json:"told,omitempty"`
+	// Told is the agent's turn that tells what came of it, where it is a turn of its
+	// own: of one in the background, and of one whose failure a model tells behind the
+	// fault.
+	Told int `json:"told,omitempty"`
 	// Adopted: an earlier conversation of the same caller's has begun it.
 	Adopted bool `json:"adopted,omitempty"`
 }
@@ -59,7 +61,9 @@ const untoldKept = 16
 // tasks follows delegated work. It belongs to the goroutine of the loop.
 type tasks struct {
 	running []Task // the oldest first
-	untold  []Task // ended, in the background, and not told to the end
+	// untold have ended, and are told in a turn of their own, which has not ended yet:
+	// those in the background, and those whose failure broke a model's reply off.
+	untold []Task
 }
 
 // step returns the tasks that a step changes, as they are now.
@@ -96,7 +100,7 @@ func (t *tasks) ended(list []Task, s session.Step) []Task {
 		k.end(s)
 		k = k.at(s.Now)
 		list = append(list, k)
-		if k.Background && (k.State == TaskDone || k.State == TaskFailed) {
+		if (k.State == TaskDone || k.State == TaskFailed) && (k.Background || slices.Contains(s.State.Pending.News, k.ID)) {
 			t.untold = append(t.untold, k)
 			t.untold = t.untold[max(0, len(t.untold)-untoldKept):]
 		}
@@ -147,7 +151,7 @@ func (t *tasks) begun(list []Task, s session.Step) []Task {
 	return list
 }
 
-// told notes in which turn the results are told for which no reply has waited.
+// told notes in which turn the results are told that have one of their own.
 func (t *tasks) told(list []Task, s session.Step) []Task {
 	for i := range s.Output.Turns {
 		switch e := &s.Output.Turns[i]; {
@@ -158,10 +162,17 @@ func (t *tasks) told(list []Task, s session.Step) []Task {
 				list = append(list, t.untold[j])
 			}
 		case e.Type != conv.TurnStarted:
-			// What was cut off before it was heard is told again.
-			t.untold = slices.DeleteFunc(t.untold, func(k Task) bool {
-				return k.Told == e.Turn && !slices.Contains(s.State.Pending.News, k.ID)
-			})
+			kept := t.untold[:0]
+			for _, k := range t.untold {
+				switch {
+				case k.Told != e.Turn:
+					kept = append(kept, k)
+				case slices.Contains(s.State.Pending.News, k.ID): // cut off before it was heard
+					k.Told = 0
+					kept, list = append(kept, k), append(list, k)
+				}
+			}
+			t.untold = kept
 		}
 	}
 	return list

@@ -82,7 +82,7 @@ test("the agent is stopped, and long work is called off", { skip }, async (t) =>
   until = 24_000;
   await page.waitForSelector(".state[data-state=speaking]");
   assert.equal(await card.count(), 0, "the reply says what came of it");
-  assert.deepEqual(fake.commands, [{ type: "interrupt" }, { type: "cancel" }]);
+  assert.deepEqual(fake.commands, [{ type: "interrupt" }, { type: "cancel", id: "r1" }]);
 });
 
 test("work that nobody waits for any more is told later, and its turn says so", { skip }, async (t) => {
@@ -93,7 +93,7 @@ test("work that nobody waits for any more is told later, and its turn says so", 
   const card = page.locator(".task");
   await card.and(page.locator("[data-background=true]")).getByText("12 have answered").waitFor();
   assert.match(await card.innerText(), /Find hotel\s+0:\d\d\s+in the background/);
-  assert.equal(await card.getByRole("button").count(), 0, "the command would not reach it");
+  await card.getByRole("button", { name: "Call it off: Find hotel, in the background" }).waitFor();
   until = 17_000;
   await page.locator(".line-agent").filter({ hasText: "Casa do Jardim" }).getByText("result: Find hotel").waitFor();
   await card.getByText("June").waitFor();
@@ -106,6 +106,18 @@ test("work that nobody waits for any more is told later, and its turn says so", 
   await page.locator(".task[data-state=failed]").waitFor({ state: "detached" });
   until = 51_000;
   await card.getByText("Took too long").waitFor();
+  // The failure is told behind the fault, and is no card any more.
+  until = 57_300;
+  await page.locator(".line-agent").filter({ hasText: "neither of them worked" }).getByText("result: Compare flights", { exact: true }).waitFor();
+  await card.and(page.locator("[data-state=failed]")).waitFor({ state: "detached" });
+  // Each has its own button, which calls it off alone.
+  until = 60_900;
+  for (const name of ["Summary", "Price watch, from an earlier conversation"]) await page.getByRole("button", { name: `Call it off: ${name}` }).click();
+  assert.deepEqual(fake.commands, [{ type: "cancel", id: "s1" }, { type: "cancel", id: "earlier-2" }]);
+  await page.getByRole("button", { name: "Call it off: Pictures" }).and(page.locator(":enabled")).waitFor();
+  until = 61_900;
+  await page.locator(".task[data-state=cancelled]").nth(1).waitFor();
+  await page.locator(".task[data-state=running]").filter({ hasText: "Pictures" }).waitFor();
   // Side by side they stand one below the other.
   await page.getByRole("link", { name: "Inspect" }).click();
   await page.waitForSelector(".bar[data-lane=delegated][data-outcome=failed]");

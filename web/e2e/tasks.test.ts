@@ -102,6 +102,21 @@ async function house(t: TestContext): Promise<House> {
 
 const answered = (page: Page, words: string) => page.locator(".line-agent[data-outcome=completed]").filter({ hasText: words }).last();
 
+async function begin(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await answered(page, "Hello").waitFor();
+}
+
+/** leave hangs up while the search runs, and comes back. */
+async function leave(page: Page): Promise<void> {
+  await begin(page);
+  await say(page, "find me a hotel");
+  await page.locator(".task[data-state=running]").getByText("asking 40 hotels").waitFor();
+  await page.getByRole("button", { name: "End", exact: true }).click();
+  await page.locator(".task[data-state=left]").getByText("The result is kept for the next one.").waitFor();
+  await begin(page);
+}
+
 async function say(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox").fill(text);
   await page.keyboard.press("Enter");
@@ -109,8 +124,7 @@ async function say(page: Page, text: string): Promise<void> {
 
 test("work is shown while it runs, called off, and done", { skip }, async (t) => {
   const { page, begun, answer } = await house(t);
-  await page.getByRole("button", { name: "Start by text" }).click();
-  await answered(page, "Hello").waitFor();
+  await begin(page);
   await say(page, "find me a hotel");
   const card = page.locator(".task[data-state=running]");
   await card.getByText("asking 40 hotels").waitFor();
@@ -139,8 +153,7 @@ test("work is shown while it runs, called off, and done", { skip }, async (t) =>
 
 test("it outlives its server, and its result is told once", { skip }, async (t) => {
   const { page, answer, restart } = await house(t);
-  await page.getByRole("button", { name: "Start by text" }).click();
-  await answered(page, "Hello").waitFor();
+  await begin(page);
   await say(page, "find me a hotel");
   const card = page.locator(".task[data-state=running]");
   await card.getByText("asking 40 hotels").waitFor();
@@ -155,16 +168,23 @@ test("it outlives its server, and its result is told once", { skip }, async (t) 
 
 test("who hangs up is told the result in the next conversation", { skip }, async (t) => {
   const { page, begun, answer } = await house(t);
-  await page.getByRole("button", { name: "Start by text" }).click();
-  await answered(page, "Hello").waitFor();
-  await say(page, "find me a hotel");
-  await page.locator(".task[data-state=running]").getByText("asking 40 hotels").waitFor();
-  await page.getByRole("button", { name: "End", exact: true }).click();
-  await page.locator(".task[data-state=left]").getByText("The result is kept for the next one.").waitFor();
-  await page.getByRole("button", { name: "Start by text" }).click();
-  await answered(page, "Hello").waitFor();
+  await leave(page);
   await page.locator(".task[data-state=running]").getByText("from an earlier conversation").waitFor();
   answer();
   await answered(page, "What you asked for earlier is done.").getByText("result: Search").waitFor();
   assert.equal(begun(), 1, "it was not begun again");
+});
+
+test("work of an earlier conversation is called off by its button, and the other goes on", { skip }, async (t) => {
+  const { page, begun, answer } = await house(t);
+  await leave(page);
+  await say(page, "find me a hotel");
+  await page.getByRole("button", { name: "Call it off: Search", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Call it off: Search, from an earlier conversation" }).press("Enter");
+  await page.locator(".task[data-state=cancelled]").getByText("Called off.").waitFor();
+  assert.equal(await page.locator(".task[data-state=running]").count(), 1);
+  answer();
+  await answered(page, "I have found Casa do Jardim.").waitFor();
+  assert.equal(begun(), 2);
+  assert.equal(await page.getByText("What you asked for earlier").count(), 0);
 });

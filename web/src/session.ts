@@ -243,6 +243,19 @@ export class Session {
     }
   }
 
+  /** callOff calls delegated work off; false if that did not go through. */
+  async callOff(id: string, of: ConversationStore): Promise<boolean> {
+    try {
+      await of.command({ type: "cancel", id });
+    } catch (err) {
+      // It has ended meanwhile; its card is about to say so.
+      if (err instanceof ApiError && err.code === "bad_command") return true;
+      this.problem.value = problemOf(err);
+      return false;
+    }
+    return true;
+  }
+
   /** waiting are the lines that were sent and are not part of the conversation yet: they are answered behind the work that goes on. */
   waiting(shown: Shown): readonly string[] {
     if (!shown.tasks.some((t) => t.state === "running" && !t.background)) return [];

@@ -89,7 +89,7 @@ export class Deriver {
       });
     }
     for (const t of ended) this.endTurn(t, put);
-    for (const t of this.tasks.step(step, (turn) => !!this.captions.get(turn)?.heard)) {
+    for (const t of this.tasks.step(step)) {
       put("task", { ...t, durationMs: (t.end ?? step.at) - t.start });
     }
     this.tell(step, put);

@@ -19,9 +19,9 @@ export interface Task {
   end?: number;
   /** The agent's turn that asked for it. */
   turn: number;
-  /** No reply waits for it: its result is told later, in the agent's turn told. */
+  /** No reply waits for it: its result is told later. */
   background: boolean;
-  /** 0 as long as it has not been told. */
+  /** The agent's turn that tells what came of it, where it is a turn of its own; 0 as long as there is none. */
   told: number;
   /** An earlier conversation has begun it. */
   adopted: boolean;
@@ -36,13 +36,19 @@ const untoldKept = 16;
 /** Tasks follows the delegated work of one conversation. */
 export class Tasks {
   private running: Task[] = [];
+  /** Ended, and told in a turn of their own, which has not ended yet. */
   private untold: Task[] = [];
+  /** The agent's last turn, and the last of which anything was heard. */
+  private turn = 0;
+  private heard = 0;
 
   /** copy follows by itself from here on. */
   copy(): Tasks {
     const t = new Tasks();
     t.running = this.running.map((k) => ({ ...k }));
     t.untold = this.untold.map((k) => ({ ...k }));
+    t.turn = this.turn;
+    t.heard = this.heard;
     return t;
   }
 
@@ -53,9 +59,10 @@ export class Tasks {
     return this.running.filter((t) => !known.includes(t)).map((t) => ({ ...t }));
   }
 
-  /** step returns the tasks that a step changes, as they are then. heard says of a turn whether any of it was heard. */
-  step(step: Step, heard: (turn: number) => boolean): Task[] {
+  /** step returns the tasks that a step changes, as they are then. */
+  step(step: Step): Task[] {
     if (step.late) return [];
+    if (step.event === "playout.started") this.heard = step.in.turn ?? this.turn;
     const out: Task[] = [];
     const put = (t: Task) => out.push({ ...t });
     if (step.event === "task.progress" && step.in.text) {
@@ -69,7 +76,7 @@ export class Tasks {
     const gone = new Set((step.turns ?? []).filter((t) => t.role === "agent" && t.type !== "turn-started").map((t) => t.turn));
     this.end(step, gone, put);
     this.begin(step, gone, put);
-    this.tell(step, heard, put);
+    this.tell(step, put);
     return out;
   }
 
@@ -87,12 +94,15 @@ export class Tasks {
     if (id && step.event === "task.done") over.set(id, { state: "done", text: "" });
     if (id && step.event === "task.failed") over.set(id, { state: "failed", text: step.in.message ?? "", code: step.in.code ?? "" });
     const leaves = step.transitions.some((t) => t.to === "terminating");
+    const faulted = step.transitions.at(-1)?.to === "faulted";
     this.running = this.running.filter((t) => {
       const how = over.get(t.id) ?? (leaves ? { state: "left" as const, text: "" } : undefined);
       if (!how) return true;
       Object.assign(t, how, { end: step.at });
       put(t);
-      if (t.background && (t.state === "done" || t.state === "failed")) this.untold = [...this.untold, t].slice(-untoldKept);
+      // A failure that breaks a model's reply off is told behind the fault.
+      const later = t.background ? t.state === "done" || t.state === "failed" : t.state === "failed" && faulted;
+      if (later) this.untold = [...this.untold, t].slice(-untoldKept);
       return false;
     });
     for (const t of this.running) {
@@ -115,20 +125,30 @@ export class Tasks {
     }
   }
 
-  /** tell notes in which turn the results are told for which no reply has waited. */
-  private tell(step: Step, heard: (turn: number) => boolean, put: (t: Task) => void): void {
+  /** tell notes in which turn the results are told that have one of their own. */
+  private tell(step: Step, put: (t: Task) => void): void {
+    const tell = (t: Task, told: number) => {
+      t.told = told;
+      put(t);
+    };
     for (const turn of step.turns ?? []) {
       if (turn.role !== "agent") continue;
       if (turn.type === "turn-started") {
-        if (turn.kind !== "news") continue;
-        for (const t of this.untold) {
-          t.told = turn.turn;
-          put(t);
-        }
+        this.turn = turn.turn;
+        if (turn.kind === "news") for (const t of this.untold) tell(t, turn.turn);
         continue;
       }
-      // What was cut off before it was heard is told again.
-      if (turn.type === "turn-completed" || heard(turn.turn)) this.untold = this.untold.filter((t) => t.told !== turn.turn);
+      // What was cut off before it was heard is told again, unless the person called it off.
+      const again = turn.type !== "turn-completed" && this.heard !== turn.turn && !calledOff(step);
+      const here = this.untold.filter((t) => t.told === turn.turn);
+      if (again) for (const t of here) tell(t, 0);
+      else this.untold = this.untold.filter((t) => !here.includes(t));
     }
   }
+}
+
+/** calledOff reports whether a step gives up the reply that is being made, by command. */
+function calledOff(step: Step): boolean {
+  if (step.event !== "user.cancel" && step.event !== "user.interrupt") return false;
+  return step.transitions.some((t) => t.to === "listening.ready" && t.from !== "processing.delegated");
 }

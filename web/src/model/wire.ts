@@ -141,6 +141,8 @@ export interface Command {
   text?: string;
   pressed?: boolean;
   reason?: string;
+  /** cancel: the delegated work that is called off; without it all that is waited for. */
+  id?: string;
 }
 
 /** Stored is an entry of GET /v1/stored. */

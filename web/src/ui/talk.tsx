@@ -58,7 +58,7 @@ export function Talk({ app }: { app: App }) {
       ) : (
         <Empty app={app} active={active} voice={voice} />
       )}
-      {store && <TaskCards store={store} lang={lang} onCancel={() => session.send({ type: "cancel" }, store)} />}
+      {store && <TaskCards store={store} lang={lang} onCancel={(id) => session.callOff(id, store)} />}
       <div class="dock">
         {active && (
           <Compose onSend={(words) => (store === app.host ? host(app, words) : session.send({ type: "send_text", text: words }))}>

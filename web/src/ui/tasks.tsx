@@ -1,7 +1,7 @@
 // Delegated work, a card each while it runs: what it is, how long it has run, what it
 // said last, and a button that calls it off.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import type { ConversationStore } from "../conversation.ts";
 import { setting } from "../kept.ts";
 import { ended, type Task } from "../model/tasks.ts";
@@ -26,16 +26,17 @@ export const waited = (tasks: readonly Task[]) => tasks.filter((t) => !ended(t) 
 
 /** resultsOf are the names of the tasks whose results a turn tells, by turn. */
 export function resultsOf(tasks: readonly Task[]): Map<number, string> {
-  const names = new Map<number, string>();
+  const names = new Map<number, Set<string>>();
   for (const t of tasks) {
-    if (t.told !== 0) names.set(t.told, [names.get(t.told), taskName(t.name)].filter(Boolean).join(", "));
+    if (t.told !== 0) names.set(t.told, (names.get(t.told) ?? new Set()).add(taskName(t.name)));
   }
-  return names;
+  return new Map([...names].map(([turn, all]) => [turn, [...all].join(", ")]));
 }
 
 interface Props {
   store: ConversationStore;
-  onCancel: () => Promise<boolean>;
+  /** Calls off the work with an id; false if that did not go through. */
+  onCancel: (id: string) => Promise<boolean>;
   lang?: string;
 }
 
@@ -49,7 +50,6 @@ export function TaskCards({ store, onCancel, lang }: Props) {
   const now = store.clock();
   const shown = tasks.filter((k) => !closed.has(k.id) && stays(k, now));
   useEffect(() => setRuns(shown.length > 0), [shown.length > 0]);
-  const running = waited(tasks);
   const latest = tasks.findLast((k) => !closed.has(k.id) && stays(k, now));
   const said = useCalm(latest ? `${taskName(latest.name)}: ${statusOf(t, latest)}` : "", breath);
   return (
@@ -66,8 +66,7 @@ export function TaskCards({ store, onCancel, lang }: Props) {
                 task={k}
                 now={now}
                 lang={lang}
-                // One command calls off all that is waited for: one button, on the first of them.
-                cancel={running[0] === k ? { all: running.length > 1, run: onCancel } : undefined}
+                onCancel={ended(k) ? undefined : () => onCancel(k.id)}
                 onClose={ended(k) ? () => setClosed(new Set([...closed, k.id])) : undefined}
               />
             ))}
@@ -114,19 +113,20 @@ interface CardProps {
   task: Task;
   now: number;
   lang?: string;
-  cancel?: { all: boolean; run: () => Promise<boolean> };
+  onCancel?: () => Promise<boolean>;
   onClose?: () => void;
 }
 
-function Card({ task: k, now, lang, cancel, onClose }: CardProps) {
+function Card({ task: k, now, lang, onCancel, onClose }: CardProps) {
   const t = useWords();
+  const text = useId();
   const [calling, setCalling] = useState(false);
-  const call = async () => {
+  const callOff = async (run: () => Promise<boolean>) => {
     setCalling(true);
-    if (!(await cancel!.run())) setCalling(false);
+    if (!(await run())) setCalling(false);
   };
   const name = taskName(k.name);
-  const words = cancel?.all ? t("task.cancelAll") : t("talk.cancel");
+  const tag = k.state === "running" && k.background ? t(k.adopted ? "task.adopted" : "task.behind") : "";
   return (
     <li class="task" data-state={k.state} data-background={k.background}>
       <i class="task-sign" aria-hidden="true" />
@@ -134,15 +134,15 @@ function Card({ task: k, now, lang, cancel, onClose }: CardProps) {
         <p class="task-head">
           <strong class="task-name">{name}</strong>
           <span class="task-time">{t.clock(Math.max(0, (k.end ?? now) - k.start)).replace(/\.\d+$/, "")}</span>
-          {k.state === "running" && k.background && <span class="tag">{t(k.adopted ? "task.adopted" : "task.behind")}</span>}
+          {tag && <span class="tag">{tag}</span>}
         </p>
-        <p class="task-text" lang={k.text ? lang : undefined}>
+        <p id={text} class="task-text" lang={k.text ? lang : undefined}>
           {statusOf(t, k)}
         </p>
       </div>
-      {cancel && (
-        <button type="button" class="quiet-button small" disabled={calling} aria-label={`${words}: ${name}`} onClick={() => void call()}>
-          {calling ? t("task.calling") : words}
+      {onCancel && (
+        <button type="button" class="quiet-button small" disabled={calling} aria-label={`${t("talk.cancel")}: ${[name, tag].filter(Boolean).join(", ")}`} aria-describedby={text} onClick={() => void callOff(onCancel)}>
+          {t(calling ? "task.calling" : "talk.cancel")}
         </button>
       )}
       {onClose && (

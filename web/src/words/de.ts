@@ -64,7 +64,6 @@ export const de: Record<keyof typeof en, string> = {
   "task.cancelled": "Abgebrochen.",
   "task.left": "Das Gespräch ist beendet. Das Ergebnis bleibt für das nächste aufgehoben.",
   "task.leftAlone": "Das Gespräch ist vor dem Ergebnis zu Ende.",
-  "task.cancelAll": "Alles abbrechen",
   "task.calling": "Wird abgebrochen…",
   "task.result": "Ergebnis: {name}",
 

@@ -64,7 +64,6 @@ export const en = {
   "task.cancelled": "Called off.",
   "task.left": "The conversation is over. The result is kept for the next one.",
   "task.leftAlone": "The conversation is over before its result.",
-  "task.cancelAll": "Call all of it off",
   "task.calling": "Calling off…",
   "task.result": "result: {name}",
 
