@@ -69,8 +69,10 @@ export class Past {
       await this.server.deleteStored(id);
       batch(() => {
         this.list.value = this.list.peek()?.filter((c) => c.id !== id);
-        this.chosen.value = undefined;
-        this.chosenId.value = "";
+        if (this.chosenId.peek() === id) {
+          this.chosen.value = undefined;
+          this.chosenId.value = "";
+        }
         this.deleted.value = id;
       });
     });

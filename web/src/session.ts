@@ -100,7 +100,8 @@ export class Session {
   private async takeUp(last: Resumable, offer?: string): Promise<string> {
     // The token is good once: it is not spent while the conversation is there.
     if (await this.holds(last.id)) return offer === undefined ? "" : this.server.renegotiate(last.id, offer);
-    const token = kept<Resumable>("conversation")?.token || last.token;
+    // Forgotten meanwhile: the person has ended it.
+    const token = kept<Resumable>("conversation")?.token ?? "";
     if (token === "") throw new ApiError(404, "resume_gone", "");
     const { agent, transport } = last;
     const started = await this.server.begin({ agent, transport, ...(offer && { sdp: offer }), resume: token });
@@ -133,9 +134,9 @@ export class Session {
     }
   }
 
-  /** lost: a conversation that is gone cannot be taken up again; nothing is lost by that. */
+  /** lost: a conversation that is gone cannot be taken up again; nothing is lost by that. One that the person has ended is not missed. */
   private lost(err: unknown): void {
-    if (err instanceof ApiError && err.status === 401) return;
+    if ((err instanceof ApiError && err.status === 401) || !kept<Resumable>("conversation")) return;
     keep("conversation", undefined);
     this.problem.value = { code: "resume_gone", message: err instanceof Error ? err.message : "" };
   }

@@ -39,7 +39,8 @@ export class AudioCall {
   private readonly onLink: (l: Link) => void;
   private exchange: Exchange | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private restarting = false;
+  /** The connection that an offer is out for. */
+  private negotiating: RTCPeerConnection | undefined;
   private closed = false;
   private readonly online = () => void this.renegotiate();
   private readonly gesture = () => this.unblock();
@@ -123,24 +124,33 @@ export class AudioCall {
   }
 
   private async negotiate(exchange: Exchange, iceRestart: boolean): Promise<void> {
-    await this.pc.setLocalDescription(await this.pc.createOffer({ iceRestart }));
-    await gathered(this.pc);
-    const answer = await exchange(this.pc.localDescription?.sdp ?? "");
-    if (this.closed) return;
-    await this.pc.setRemoteDescription({ type: "answer", sdp: answer });
+    const pc = this.pc;
+    this.negotiating = pc;
+    try {
+      await pc.setLocalDescription(await pc.createOffer({ iceRestart }));
+      await gathered(pc);
+      const answer = await exchange(pc.localDescription?.sdp ?? "");
+      if (this.current(pc)) await pc.setRemoteDescription({ type: "answer", sdp: answer });
+    } finally {
+      if (this.negotiating === pc) this.negotiating = undefined;
+    }
+  }
+
+  /** current reports whether a connection is in use: it may be closed, or renewed, while it is negotiated. */
+  private current(pc: RTCPeerConnection): boolean {
+    return !this.closed && this.pc === pc;
   }
 
   /** renegotiate restarts ICE: the way to the server has changed. */
   async renegotiate(): Promise<void> {
-    if (this.closed || this.restarting || !this.exchange) return;
-    this.restarting = true;
+    const pc = this.pc;
+    if (this.closed || this.negotiating === pc || !this.exchange) return;
     try {
       await this.negotiate(this.exchange, true);
     } catch {
+      if (!this.current(pc)) return;
       this.onLink("lost");
       this.again();
-    } finally {
-      this.restarting = false;
     }
   }
 
@@ -148,14 +158,9 @@ export class AudioCall {
   async renew(exchange: Exchange): Promise<void> {
     if (this.closed) return;
     clearTimeout(this.timer);
-    this.restarting = true;
-    try {
-      this.drop();
-      this.pc = this.connection();
-      await this.negotiate(exchange, false);
-    } finally {
-      this.restarting = false;
-    }
+    this.drop();
+    this.pc = this.connection();
+    await this.negotiate(exchange, false);
   }
 
   private drop(): void {

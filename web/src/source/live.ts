@@ -54,6 +54,7 @@ export function pause(ms: number | undefined, signal?: AbortSignal, wake?: (end:
     function done() {
       clearTimeout(timer);
       globalThis.removeEventListener?.("online", done);
+      signal?.removeEventListener("abort", done);
       resolve();
     }
   });

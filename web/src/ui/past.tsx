@@ -15,7 +15,10 @@ export function Past({ app }: { app: App }) {
   const past = app.past;
   const list = past.list.value;
   const problem = past.problem.value;
-  useEffect(() => void past.load(), []);
+  useEffect(() => {
+    void past.load();
+    return () => void (past.deleted.value = "");
+  }, []);
   const heading = useRef<HTMLHeadingElement>(null);
   const deleted = past.deleted.value;
   // The keyboard is not lost with what was deleted.

@@ -52,7 +52,7 @@ export function Talk({ app }: { app: App }) {
         {call ? <Duet levels={levels} muted={session.pushToTalk.value && !session.pressed.value} /> : null}
       </div>
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
-      <Notices notices={shown.notices} working={shown.state === "waitingForCopilot" && waited(shown.tasks).length === 0} faulted={shown.state === "faulted"} lang={lang} />
+      <Notices key={session.id.value} notices={shown.notices} working={shown.state === "waitingForCopilot" && waited(shown.tasks).length === 0} faulted={shown.state === "faulted"} lang={lang} />
       {store && shown.lines.length > 0 ? (
         <Transcript lines={shown.lines} agent={agent?.title ?? store.source.name ?? ""} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} />
       ) : (

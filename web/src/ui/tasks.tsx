@@ -1,7 +1,7 @@
 // Delegated work, a card each while it runs: what it is, how long it has run, what it
 // said last, and a button that calls it off.
 
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ConversationStore } from "../conversation.ts";
 import { setting } from "../kept.ts";
 import { ended, type Task } from "../model/tasks.ts";
@@ -49,9 +49,11 @@ export function TaskCards({ store, onCancel, lang }: Props) {
   useClock(runs, 500);
   const now = store.clock();
   const shown = tasks.filter((k) => !closed.has(k.id) && stays(k, now));
-  useEffect(() => setRuns(shown.length > 0), [shown.length > 0]);
-  const latest = tasks.findLast((k) => !closed.has(k.id) && stays(k, now));
-  const said = useCalm(latest ? `${taskName(latest.name)}: ${statusOf(t, latest)}` : "", breath);
+  const counts = shown.some((k) => !ended(k) || k.state === "cancelled");
+  useEffect(() => setRuns(counts), [counts]);
+  const over = store.connection.value === "ended" || store.connection.value === "failed";
+  const news = useChanged(tasks);
+  const said = useCalm(news && shown.includes(news) ? `${taskName(news.name)}: ${statusOf(t, news)}` : "", breath);
   return (
     <>
       <p class="visually-hidden" role="status">
@@ -66,7 +68,7 @@ export function TaskCards({ store, onCancel, lang }: Props) {
                 task={k}
                 now={now}
                 lang={lang}
-                onCancel={ended(k) ? undefined : () => onCancel(k.id)}
+                onCancel={ended(k) || over ? undefined : () => onCancel(k.id)}
                 onClose={ended(k) ? () => setClosed(new Set([...closed, k.id])) : undefined}
               />
             ))}
@@ -75,6 +77,17 @@ export function TaskCards({ store, onCancel, lang }: Props) {
       )}
     </>
   );
+}
+
+/** useChanged is the task that was told of last. */
+function useChanged(tasks: readonly Task[]): Task | undefined {
+  const before = useRef<readonly Task[]>([]);
+  const last = useRef<Task | undefined>(undefined);
+  if (before.current !== tasks) {
+    last.current = tasks.findLast((k) => !before.current.includes(k)) ?? tasks.find((k) => k === last.current);
+    before.current = tasks;
+  }
+  return last.current;
 }
 
 /** stays reports whether a task is still to be shown at a time. */
