@@ -42,6 +42,14 @@ export async function open(browser: Browser, url: string, options: BrowserContex
   return tab;
 }
 
+/** until waits for what no page shows. */
+export async function until(what: string, ok: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 30_000; !(await ok()); ) {
+    assert.ok(Date.now() < end, `it does not come: ${what}`);
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 interface Violation {

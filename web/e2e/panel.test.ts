@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { engineWords } from "../src/words/catalog.ts";
 import { dist, executable, launch, web } from "./browser.ts";
 import { Fake, type FakeOptions } from "./fake.ts";
-import { open, type Tab } from "./page.ts";
+import { open, until, type Tab } from "./page.ts";
 
 const skip = executable() ? false : "there is no Chromium on this machine";
 let browser: Browser;
@@ -34,6 +34,8 @@ test("a conversation by text: states, words, commands, the end", { skip }, async
   const { page, fake } = await panel(t);
   fake.holdAt = (s) => s.at > 5000;
   await page.getByRole("button", { name: "Start by text" }).click();
+  // It is listening for a moment before the greeting too.
+  await page.waitForSelector(".line-agent[data-outcome=completed]");
   await page.waitForSelector(".state[data-state=listening]");
   assert.equal(await page.locator(".state-label").innerText(), "● Listening");
   assert.deepEqual(await lines(page), ["Welcome to Hocket Airlines. I can book a flight for you. What would you like to do?"]);
@@ -76,7 +78,7 @@ test("the agent is stopped, and long work is called off", { skip }, async (t) =>
   await card.getByText("reading the archive").waitFor();
   assert.match(await card.locator(".task-head").innerText(), /^Report\s+0:0\d$/);
   // What is read out: the work and what it says, once, and nothing that only ticks.
-  assert.match((await page.locator("p[role=status]").allInnerTexts()).join("|"), /Report: /);
+  await page.locator("p[role=status]").filter({ hasText: "Report: " }).waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Call it off: Report" }).click();
   await page.getByRole("button", { name: "Call it off: Report" }).and(page.locator(":disabled")).waitFor();
   until = 24_000;
@@ -156,17 +158,17 @@ test("with the keyboard alone", { skip }, async (t) => {
   await page.waitForSelector(".timeline");
   await tabTo(/Position in the conversation/);
   await page.keyboard.press("Home");
-  assert.match(await page.locator(".stepper-at").innerText(), /Step 1 of/);
+  await page.locator(".stepper-at").filter({ hasText: "Step 1 of" }).waitFor();
   await page.keyboard.press("ArrowRight");
-  assert.match(await page.locator(".stepper-at").innerText(), /Step 2 of/);
+  await page.locator(".stepper-at").filter({ hasText: "Step 2 of" }).waitFor();
   await page.keyboard.press("End");
 });
 
 test("a trace from disk is stepped through, both ways, with no call to the server", { skip }, async (t) => {
   const { page, tab } = await panel(t);
   await page.goto("#inspect");
-  await page.waitForSelector(".conversations");
-  await page.waitForTimeout(100);
+  // What it asks the server for by itself, it has asked for by then.
+  await until("the list of conversations", () => tab.requests.includes("GET /v1/conversations"));
   const before = tab.requests.length;
   await page.setInputFiles("input[type=file]", `${web}test/fixtures/desk.jsonl`);
   await page.waitForSelector(".timeline");
@@ -235,6 +237,7 @@ test("events are filtered by kind and by word", { skip }, async (t) => {
   const { page } = await panel(t);
   await page.goto("#inspect");
   await page.setInputFiles("input[type=file]", `${web}test/fixtures/desk.jsonl`);
+  await page.waitForSelector(".event");
   const names = () => page.locator(".event code").allInnerTexts();
   assert.ok(!(await names()).includes("playout.progress"));
   await page.getByRole("button", { name: "Progress", exact: true }).click();
@@ -282,7 +285,7 @@ test("a stream that breaks off is taken up, and nothing is lost or doubled", { s
   fake.down = false;
   await page.getByRole("button", { name: "Try now" }).click();
   await page.getByText("The connection is there again.").waitFor();
-  await page.locator(".line").nth(7).waitFor();
+  await page.locator(".line").nth(7).getByText("next friday").waitFor();
   assert.deepEqual((await lines(page)).slice(0, 8).map((l) => l.split(" ")[0]), ["Welcome", "i", "And", "from", "Where", "to", "And", "next"]);
   assert.equal(await page.getByText("The connection to the server is lost").count(), 0);
 });
@@ -336,6 +339,7 @@ test("without a microphone there is help, and text works", { skip }, async (t) =
   }
   assert.equal(fake.begun.length, 0, "no conversation begins without a microphone");
   await page.getByRole("button", { name: "Go on by text" }).click();
+  await page.locator(".line").first().waitFor();
   await page.getByRole("textbox").waitFor();
   assert.deepEqual(fake.begun.map((b) => b.transport), ["text"]);
 });
@@ -420,6 +424,7 @@ test("inside of an editor the panel shows what is posted, and asks for nothing",
   await post({ type: "agentvoice.state", payload: { state: "waitingForCopilot", localizedLabel: "⋯ Waiting for Copilot", turnId: "turn-1" } });
   await post({ type: "transcript", payload: { role: "user", turn: 1, text: "explain this file", final: true } });
   await page.waitForSelector(".state[data-state=waitingForCopilot]");
+  await page.waitForSelector(".line-text");
   assert.deepEqual(await page.locator(".line-text").allInnerTexts(), ["explain this file"]);
   await page.getByRole("textbox").fill("the other one");
   await page.keyboard.press("Enter");

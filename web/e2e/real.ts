@@ -1,8 +1,10 @@
 // The panel against the program itself: what its tests have in common.
 
 import assert from "node:assert/strict";
-import { availableParallelism, loadavg } from "node:os";
-import { after, before, type TestContext } from "node:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, type TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { executable, launch, web } from "./browser.ts";
 import { delays } from "./delays.ts";
@@ -33,27 +35,58 @@ export interface Options {
   allow?: RegExp[];
 }
 
-/** Its microphone plays silence. */
-let silent: Browser;
+/** A browser whose microphone plays silence, for all tests of a file. */
+let silent: Promise<Browser> | undefined;
 
-before(async () => {
-  if (!skip) silent = await launch();
-});
-after(() => silent?.close());
+const quiet = () => (silent ??= launch());
+
+after(async () => (await silent)?.close());
 
 /** panel opens the panel at a server of its own, for one test. */
 export async function panel(t: TestContext, o: Options = {}): Promise<{ page: Page; server: Served; browser: Browser }> {
   const server = await serve(["--agent", flights], o.env);
-  const browser = o.microphone ? await launch(o.microphone) : silent;
+  const browser = await (o.microphone ? launch(o.microphone) : quiet());
   const tab = await open(browser, server.url);
   tab.allow.push(...(o.allow ?? []));
   t.after(async () => {
     for (const line of await said(tab.page)) t.diagnostic(line);
     await tab.close();
-    if (browser !== silent) await browser.close();
+    if (o.microphone) await browser.close();
     await server.stop();
   });
   return { page: tab.page, server, browser };
+}
+
+/** House is a panel at a server that can be killed, and started again at the same address. */
+export interface House {
+  page: Page;
+  server: () => Served;
+  kill: () => Promise<void>;
+  start: () => Promise<void>;
+}
+
+/** house opens the panel at a server with a folder of its own, for one test; args are the server's. */
+export async function house(t: TestContext, args: (dir: string) => string[]): Promise<House> {
+  const dir = mkdtempSync(join(tmpdir(), "hocket-"));
+  const all = args(dir);
+  let server = await serve(all);
+  const address = new URL(server.url).host;
+  const tab = await open(await quiet(), server.url);
+  tab.allow.push(/ERR_|Failed to load/);
+  t.after(async () => {
+    for (const line of await said(tab.page)) t.diagnostic(line);
+    await tab.close();
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return {
+    page: tab.page,
+    server: () => server,
+    kill: () => server.kill(),
+    start: async () => {
+      server = await serve(all, {}, address);
+    },
+  };
 }
 
 /** conversationOf is the id of the only conversation. */
