@@ -14,8 +14,8 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
-	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/internal/toolset"
+	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 )
 
