@@ -18,7 +18,7 @@ var layers = []struct {
 	{5, []string{"internal/api", "internal/bench", "internal/telemetry"}},
 	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*", "internal/task", "internal/airline"}},
 	{3, []string{"session", "internal/explore/gen"}},
-	{2, []string{"journal", "internal/media", "internal/explore", "internal/toolset", "internal/line", "internal/ticket", "internal/process"}},
+	{2, []string{"journal", "internal/store", "internal/media", "internal/explore", "internal/toolset", "internal/line", "internal/ticket", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
 	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/seal", "internal/outside", "internal/panel", "internal/routes", "internal/wait", "examples", "examples/research/desk"}},
 	// internal/detector, internal/provider and internal/leg hold tests of the adapters below them

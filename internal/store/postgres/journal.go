@@ -2,11 +2,11 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -21,10 +21,7 @@ const appending = `, added AS (INSERT INTO hocket.journal (id, number, added, re
 // Append adds a piece to the journal of a conversation, in one statement, as durable as
 // what Save saves. A piece is at most MaxSnapshot bytes long.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
-	err := errors.Join(checkID(h.ID), s.checkSize("piece", len(records)))
-	if number < 1 {
-		err = errors.Join(err, fmt.Errorf("its number is %d, expected 1 or more", number))
-	}
+	err := store.CheckPiece(h.ID, number, len(records), s.opts.MaxSnapshot)
 	if err == nil {
 		if records == nil {
 			records = []byte{} // nil is NULL
@@ -37,7 +34,7 @@ func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []b
 			err = port.ErrFenced
 		}
 	}
-	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, quote(h.ID)), err)
+	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, store.Quote(h.ID)), err)
 }
 
 // piece is one of a journal; Size is that of its records, which are NULL where they
@@ -51,17 +48,17 @@ type piece struct {
 // Read calls each with the pieces of a conversation in the order of their numbers. No
 // connection is held meanwhile: each may take its time, and use the store.
 func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
-	if err := checkID(id); err != nil {
-		return s.fail(ctx, "read "+quote(id), err)
+	if err := store.CheckID(id); err != nil {
+		return s.fail(ctx, "read "+store.Quote(id), err)
 	}
 	for number, limit := 0, 1; ; limit = piecesAtOnce {
 		pieces, err := s.pieces(ctx, id, number, limit)
 		if err != nil {
-			return s.fail(ctx, fmt.Sprintf("read the pieces of %s behind %d", quote(id), number), err)
+			return s.fail(ctx, fmt.Sprintf("read the pieces of %s behind %d", store.Quote(id), number), err)
 		}
 		for _, p := range pieces {
-			if err := s.checkSize("piece", p.Size); err != nil {
-				return s.fail(ctx, fmt.Sprintf("read piece %d of %s", p.Number, quote(id)), err)
+			if err := store.CheckSize("piece", p.Size, s.opts.MaxSnapshot); err != nil {
+				return s.fail(ctx, fmt.Sprintf("read piece %d of %s", p.Number, store.Quote(id)), err)
 			}
 			if err := each(p.Number, p.Records); err != nil {
 				return err

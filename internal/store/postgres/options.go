@@ -9,24 +9,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hocketvoice/hocket/internal/store"
 )
 
-// The defaults of [Options].
-const (
-	DefaultTimeout     = 5 * time.Second
-	DefaultMaxSnapshot = 4 << 20
-)
-
-// What no option changes, in bytes.
-const (
-	// MaxID bounds the id of a conversation or a node.
-	MaxID = 512
-	// LargestSnapshot bounds MaxSnapshot. PostgreSQL itself ends at 1 GB.
-	LargestSnapshot = 256 << 20
-
-	maxURL    = 2048 // the address of a node
-	maxDigest = 64   // the digest of a token
-)
+// DefaultTimeout is the default of [Options].Timeout.
+const DefaultTimeout = 5 * time.Second
 
 // Options configure a [Store]. URL alone must be set; the zero value of every other
 // field is its default.
@@ -41,7 +29,7 @@ type Options struct {
 	// database; [DefaultTimeout] if 0. The context of a call may end it earlier.
 	Timeout time.Duration
 	// MaxSnapshot bounds a snapshot, or a piece of a journal, that is written or
-	// read, in bytes; [DefaultMaxSnapshot] if 0, at most [LargestSnapshot].
+	// read, in bytes; [store.DefaultMaxSnapshot] if 0, at most [store.LargestSnapshot].
 	MaxSnapshot int
 }
 
@@ -59,7 +47,7 @@ func (o Options) withDefaults() Options {
 		o.Timeout = DefaultTimeout
 	}
 	if o.MaxSnapshot == 0 {
-		o.MaxSnapshot = DefaultMaxSnapshot
+		o.MaxSnapshot = store.DefaultMaxSnapshot
 	}
 	return o
 }
@@ -77,8 +65,9 @@ func (o Options) pool() (*pgxpool.Config, error) {
 		return nil, errors.New("store: the URL is none of PostgreSQL, expected postgres://user@host/database")
 	case o.Timeout < 0:
 		return nil, fmt.Errorf("store: Timeout is %v, expected 0 or more", o.Timeout)
-	case o.MaxSnapshot < 0 || o.MaxSnapshot > LargestSnapshot:
-		return nil, fmt.Errorf("store: MaxSnapshot is %d, expected 0 to %d bytes", o.MaxSnapshot, LargestSnapshot)
+	}
+	if err := store.CheckMost(o.MaxSnapshot); err != nil {
+		return nil, err
 	}
 	o = o.withDefaults()
 	c, err := pgxpool.ParseConfig(o.URL)

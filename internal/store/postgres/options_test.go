@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/pgtest"
+
+	"github.com/hocketvoice/hocket/internal/store"
 )
 
 func TestOptions(t *testing.T) {
@@ -26,7 +28,7 @@ func TestOptions(t *testing.T) {
 		{Options{URL: "host=a password=secret"}, "the URL is none of PostgreSQL, expected postgres://"},
 		{Options{URL: good, Timeout: -1}, "Timeout is -1ns, expected"},
 		{Options{URL: good, MaxSnapshot: -1}, "MaxSnapshot is -1, expected"},
-		{Options{URL: good, MaxSnapshot: LargestSnapshot + 1}, "MaxSnapshot is 268435457, expected"},
+		{Options{URL: good, MaxSnapshot: store.LargestSnapshot + 1}, "MaxSnapshot is 268435457, expected"},
 		{Options{URL: who + "@host:port/database"}, "the URL of PostgreSQL is wrong"},
 		{Options{URL: who + "/?#%@host/database"}, "the URL of PostgreSQL is wrong"},
 		{Options{URL: who + "%2@host/database"}, "the URL of PostgreSQL is wrong"},
@@ -163,7 +165,7 @@ func TestTooLarge(t *testing.T) {
 	wantError(t, err, `load "a"`, "the snapshot has 19 bytes, expected at most 10")
 	err = small.Read(t.Context(), "b", func(int, []byte) error { return errors.New("it is read") })
 	wantError(t, err, `read piece 1 of "b"`, "the piece has 19 bytes, expected at most 10")
-	for _, id := range []string{"", strings.Repeat("x", MaxID+1)} {
+	for _, id := range []string{"", strings.Repeat("x", store.MaxID+1)} {
 		_, _, err := s.Load(t.Context(), id)
 		wantError(t, err, "bytes, expected 1 to 512")
 	}

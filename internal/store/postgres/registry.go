@@ -4,29 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
-
-// forgotten is how long a node is dead before it is forgotten, if it holds nothing.
-const forgotten = time.Hour
 
 // Beat keeps a node alive for ttl from now on, by the clock of the database. ttl is at
 // least 1 ms.
 func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error {
-	err := checkID(n.ID)
-	switch {
-	case err != nil:
-	case len(n.URL) > maxURL || !utf8.ValidString(n.URL) || strings.Contains(n.URL, "\x00"):
-		err = fmt.Errorf("its address is wrong, expected at most %d bytes of UTF-8", maxURL)
-	case ttl < time.Millisecond:
-		err = fmt.Errorf("its time is %v, expected 1ms or more", ttl)
-	default:
+	err := store.CheckNode(n, ttl)
+	if err == nil {
 		limited, end := s.limited(ctx)
 		defer end()
 		var b pgx.Batch
@@ -34,11 +24,11 @@ func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error 
 			ON CONFLICT (id) DO UPDATE SET url = excluded.url, until = excluded.until`, []byte(n.ID), n.URL, ttl)
 		b.Queue(`DELETE FROM hocket.nodes WHERE id IN (SELECT id FROM hocket.nodes n
 			WHERE until < clock_timestamp() - $1::interval AND NOT EXISTS (SELECT FROM hocket.claims WHERE node = n.id)
-			FOR UPDATE SKIP LOCKED)`, forgotten)
+			FOR UPDATE SKIP LOCKED)`, store.Forgotten)
 		b.Queue(forgetTickets)
 		err = s.pool.SendBatch(limited, &b).Close()
 	}
-	return s.fail(ctx, "beat of node "+quote(n.ID), err)
+	return s.fail(ctx, "beat of node "+store.Quote(n.ID), err)
 }
 
 // scanned is a node of a row.
@@ -70,7 +60,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	b.Queue(`UPDATE hocket.claims SET node = NULL, moved = clock_timestamp()
 		WHERE id IN (SELECT id FROM hocket.claims WHERE node = $1 ORDER BY id FOR UPDATE)`, []byte(node))
 	b.Queue("DELETE FROM hocket.nodes WHERE id = $1", []byte(node))
-	return s.fail(ctx, "leave of node "+quote(node), s.pool.SendBatch(limited, &b).Close())
+	return s.fail(ctx, "leave of node "+store.Quote(node), s.pool.SendBatch(limited, &b).Close())
 }
 
 const holder = `SELECT n.id, n.url FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node
@@ -87,7 +77,7 @@ func (s *Store) Holder(ctx context.Context, id string) (n port.Node, ok bool, er
 	if errors.Is(err, pgx.ErrNoRows) {
 		return port.Node{}, false, nil
 	}
-	return n, err == nil, s.fail(ctx, "holder of "+quote(id), err)
+	return n, err == nil, s.fail(ctx, "holder of "+store.Quote(id), err)
 }
 
 // making and locking have a transaction be the only one that has to do with the claim of
@@ -114,7 +104,7 @@ var (
 // Claim gives a conversation to a node, in one transaction and one round trip. Its
 // tokens stay.
 func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
-	err := checkID(id)
+	err := store.CheckID(id)
 	var token int64
 	if err == nil {
 		limited, end := s.limited(ctx)
@@ -126,7 +116,7 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 		}
 	}
 	if err != nil {
-		return port.Hold{}, s.fail(ctx, "claim "+quote(id), err)
+		return port.Hold{}, s.fail(ctx, "claim "+store.Quote(id), err)
 	}
 	return port.Hold{ID: id, Token: token}, nil
 }
@@ -154,7 +144,7 @@ func (s *Store) claim(ctx context.Context, id, node []byte) (token int64, err er
 	case token != 0:
 		return token, nil
 	case !alive:
-		return 0, fmt.Errorf("%w: %s", errDead, quote(string(node)))
+		return 0, fmt.Errorf("%w: %s", errDead, store.Quote(string(node)))
 	case by != nil:
 		return 0, &port.HeldError{Node: *by}
 	default:
@@ -177,7 +167,7 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	_, err := s.pool.Exec(limited, `UPDATE hocket.claims SET node = NULL, moved = clock_timestamp(), ended = $3,
 		access = CASE WHEN $3 THEN NULL ELSE access END, resume = CASE WHEN $3 THEN NULL ELSE resume END
 		WHERE id = $1 AND token = $2`, []byte(h.ID), h.Token, ended)
-	return s.fail(ctx, "release "+quote(h.ID), err)
+	return s.fail(ctx, "release "+store.Quote(h.ID), err)
 }
 
 // Fenced are those of the holds that are no longer good.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -98,7 +99,7 @@ func fenced(h port.Hold, text string) string {
 // the snapshot survives the process, and the server as its synchronous_commit says.
 // When it fails either snapshot may be there.
 func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
-	err := errors.Join(checkID(h.ID), s.checkSize("snapshot", len(snapshot)))
+	err := errors.Join(store.CheckID(h.ID), store.CheckSize("snapshot", len(snapshot), s.opts.MaxSnapshot))
 	if err == nil {
 		if snapshot == nil {
 			snapshot = []byte{} // nil is NULL
@@ -111,14 +112,14 @@ func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 			err = port.ErrFenced
 		}
 	}
-	return s.fail(ctx, "save "+quote(h.ID), err)
+	return s.fail(ctx, "save "+store.Quote(h.ID), err)
 }
 
 // Load returns the snapshot of a conversation; ok is false where there is none. One
 // that is larger than MaxSnapshot is an error.
 func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
-	if err := checkID(id); err != nil {
-		return nil, false, s.fail(ctx, "load "+quote(id), err)
+	if err := store.CheckID(id); err != nil {
+		return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
 	}
 	limited, end := s.limited(ctx)
 	defer end()
@@ -129,10 +130,10 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 		return nil, false, nil
 	}
 	if err == nil {
-		err = s.checkSize("snapshot", size)
+		err = store.CheckSize("snapshot", size, s.opts.MaxSnapshot)
 	}
 	if err != nil {
-		return nil, false, s.fail(ctx, "load "+quote(id), err)
+		return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
 	}
 	return snapshot, true, nil
 }
@@ -141,7 +142,7 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 // files until those are vacuumed and its log is used again: see the page of this
 // package.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := checkID(id)
+	err := store.CheckID(id)
 	if err == nil {
 		limited, end := s.limited(ctx)
 		defer end()
@@ -153,29 +154,5 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		b.Queue("DELETE FROM hocket.journal WHERE id = $1", []byte(id))
 		err = s.pool.SendBatch(limited, &b).Close()
 	}
-	return s.fail(ctx, "delete "+quote(id), err)
-}
-
-// checkSize bounds what is written and read.
-func (s *Store) checkSize(what string, n int) error {
-	if n > s.opts.MaxSnapshot {
-		return fmt.Errorf("the %s has %d bytes, expected at most %d", what, n, s.opts.MaxSnapshot)
-	}
-	return nil
-}
-
-func checkID(id string) error {
-	if id == "" || len(id) > MaxID {
-		return fmt.Errorf("the id has %d bytes, expected 1 to %d", len(id), MaxID)
-	}
-	return nil
-}
-
-// quote is an id for a message: one line, and not a long one.
-func quote(id string) string {
-	const longest = 64
-	if len(id) > longest {
-		return fmt.Sprintf("%q...", id[:longest])
-	}
-	return fmt.Sprintf("%q", id)
+	return s.fail(ctx, "delete "+store.Quote(id), err)
 }

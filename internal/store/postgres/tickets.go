@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -25,7 +25,7 @@ const keeping = `INSERT INTO hocket.tickets (digest, kind, until, value)
 
 // KeepTicket keeps what a ticket is good for.
 func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error {
-	err := s.checkTicket(digest, value, ttl)
+	err := store.CheckTicket(digest, ttl, len(value), s.opts.MaxSnapshot)
 	if err == nil {
 		if value == nil {
 			value = []byte{} // nil is NULL
@@ -39,17 +39,6 @@ func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byt
 		}
 	}
 	return s.fail(ctx, "keep a ticket", err)
-}
-
-// checkTicket bounds what is written.
-func (s *Store) checkTicket(digest, value []byte, ttl time.Duration) error {
-	switch {
-	case len(digest) == 0 || len(digest) > maxDigest:
-		return fmt.Errorf("a digest has %d bytes, expected 1 to %d", len(digest), maxDigest)
-	case ttl < time.Millisecond:
-		return fmt.Errorf("its time is %v, expected 1ms or more", ttl)
-	}
-	return s.checkSize("ticket", len(value))
 }
 
 // FindTicket returns what a ticket is good for.

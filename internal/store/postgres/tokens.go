@@ -3,20 +3,17 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
 // Grant replaces the tokens of a conversation. An empty digest is none.
 func (s *Store) Grant(ctx context.Context, h port.Hold, access, resume []byte) error {
-	var err error
-	if n := max(len(access), len(resume)); n > maxDigest {
-		err = fmt.Errorf("a digest has %d bytes, expected at most %d", n, maxDigest)
-	}
+	err := store.CheckDigests(access, resume)
 	if err == nil {
 		limited, end := s.limited(ctx)
 		defer end()
@@ -27,7 +24,7 @@ func (s *Store) Grant(ctx context.Context, h port.Hold, access, resume []byte) e
 			err = port.ErrFenced
 		}
 	}
-	return s.fail(ctx, "grant "+quote(h.ID), err)
+	return s.fail(ctx, "grant "+store.Quote(h.ID), err)
 }
 
 // digest is what a column has of one: NULL for none.

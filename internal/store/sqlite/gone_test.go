@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -120,7 +121,7 @@ func TestNodesAreForgotten(t *testing.T) {
 			if _, err := s.Claim(t.Context(), "a", n); err != nil {
 				t.Fatal(err)
 			}
-			now.Add((forgotten + time.Minute).Milliseconds())
+			now.Add((store.Forgotten + time.Minute).Milliseconds())
 		}
 	}
 	ids, err := column[string](s.reader.QueryContext(t.Context(), "SELECT id FROM nodes ORDER BY id"))

@@ -8,16 +8,14 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
 // Append adds a piece to the journal of a conversation, as durable as what Save saves.
 // A piece is at most MaxSnapshot bytes long.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
-	err := errors.Join(checkID(h.ID), s.checkSize("piece", len(records)))
-	if number < 1 {
-		err = errors.Join(err, fmt.Errorf("its number is %d, expected 1 or more", number))
-	}
+	err := store.CheckPiece(h.ID, number, len(records), s.opts.MaxSnapshot)
 	if err == nil {
 		if records == nil {
 			records = []byte{} // nil is NULL
@@ -27,14 +25,14 @@ func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []b
 			return held(s.add.ExecContext(ctx, []byte(h.ID), added, pieceChecksum(h.ID, number, records), records, token(h), number))
 		})
 	}
-	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, quote(h.ID)), err)
+	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, store.Quote(h.ID)), err)
 }
 
 // Read calls each with the pieces of a conversation in the order of their numbers. No
 // lock is held meanwhile: each may take its time, and use the store.
 func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
-	if err := checkID(id); err != nil {
-		return s.fail(ctx, "read "+quote(id), err)
+	if err := store.CheckID(id); err != nil {
+		return s.fail(ctx, "read "+store.Quote(id), err)
 	}
 	for number := 0; ; {
 		next, records, err := s.next(ctx, id, number)
@@ -42,7 +40,7 @@ func (s *Store) Read(ctx context.Context, id string, each func(number int, recor
 			return nil
 		}
 		if err != nil {
-			return s.fail(ctx, fmt.Sprintf("read the piece of %s behind %d", quote(id), number), err)
+			return s.fail(ctx, fmt.Sprintf("read the piece of %s behind %d", store.Quote(id), number), err)
 		}
 		if err := each(next, records); err != nil {
 			return err
@@ -53,15 +51,16 @@ func (s *Store) Read(ctx context.Context, id string, each func(number int, recor
 
 // next is the piece behind a number.
 func (s *Store) next(ctx context.Context, id string, behind int) (number int, records []byte, err error) {
-	var size, sum int64
+	var size int
+	var sum int64
 	err = s.do(ctx, func() error {
 		return s.piece.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id), behind).Scan(&number, &size, &sum, &records)
 	})
 	switch {
 	case err != nil:
 		return 0, nil, err
-	case size > int64(s.opts.MaxSnapshot):
-		return 0, nil, fmt.Errorf("the piece has %d bytes, expected at most %d", size, s.opts.MaxSnapshot)
+	case size > s.opts.MaxSnapshot:
+		return 0, nil, store.CheckSize("piece", size, s.opts.MaxSnapshot)
 	case sum != pieceChecksum(id, number, records):
 		return 0, nil, errors.New("the file is damaged: the checksum of the piece is wrong")
 	}

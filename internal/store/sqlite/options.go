@@ -4,21 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/store"
 )
 
-// The defaults of [Options].
-const (
-	DefaultBusyTimeout = 5 * time.Second
-	DefaultMaxSnapshot = 4 << 20
-)
-
-// What no option changes, in bytes.
-const (
-	// MaxID bounds the id of a conversation.
-	MaxID = 512
-	// LargestSnapshot bounds MaxSnapshot. SQLite itself ends at 1e9 bytes.
-	LargestSnapshot = 256 << 20
-)
+// DefaultBusyTimeout is the default of [Options].BusyTimeout.
+const DefaultBusyTimeout = 5 * time.Second
 
 // Options configure a [Store]. Path alone must be set; the zero value of every
 // other field is its default.
@@ -31,7 +22,7 @@ type Options struct {
 	// [DefaultBusyTimeout] if 0.
 	BusyTimeout time.Duration
 	// MaxSnapshot bounds a snapshot that is saved or loaded, in bytes;
-	// [DefaultMaxSnapshot] if 0, at most [LargestSnapshot].
+	// [store.DefaultMaxSnapshot] if 0, at most [store.LargestSnapshot].
 	MaxSnapshot int
 	// Now is the time that a snapshot is saved at, and that Expire counts from;
 	// time.Now if nil. It must be safe for concurrent use.
@@ -46,10 +37,8 @@ func (o Options) Validate() error {
 		return errors.New("store: Path is empty, expected the path of a file")
 	case o.BusyTimeout < 0:
 		return fmt.Errorf("store: BusyTimeout is %v, expected 0 or more", o.BusyTimeout)
-	case o.MaxSnapshot < 0 || o.MaxSnapshot > LargestSnapshot:
-		return fmt.Errorf("store: MaxSnapshot is %d, expected 0 to %d bytes", o.MaxSnapshot, LargestSnapshot)
 	default:
-		return nil
+		return store.CheckMost(o.MaxSnapshot)
 	}
 }
 
@@ -58,7 +47,7 @@ func (o Options) withDefaults() Options {
 		o.BusyTimeout = DefaultBusyTimeout
 	}
 	if o.MaxSnapshot == 0 {
-		o.MaxSnapshot = DefaultMaxSnapshot
+		o.MaxSnapshot = store.DefaultMaxSnapshot
 	}
 	if o.Now == nil {
 		o.Now = time.Now

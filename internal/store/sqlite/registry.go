@@ -7,32 +7,21 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
-// forgotten is how long a node is dead before it is forgotten, if it holds nothing.
-const forgotten = time.Hour
-
-// maxURL bounds the address of a node, in bytes.
-const maxURL = 2048
-
 // Beat keeps a node alive for ttl from now on, which is at least 1 ms.
 func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error {
-	err := checkID(n.ID)
-	switch {
-	case err != nil:
-	case len(n.URL) > maxURL:
-		err = fmt.Errorf("its address has %d bytes, expected at most %d", len(n.URL), maxURL)
-	case ttl < time.Millisecond:
-		err = fmt.Errorf("its time is %v, expected 1ms or more", ttl)
-	default:
+	err := store.CheckNode(n, ttl)
+	if err == nil {
 		now := s.opts.Now()
 		err = s.write(ctx, func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO nodes (id, url, until) VALUES (?, ?, ?)
 				ON CONFLICT (id) DO UPDATE SET url = excluded.url, until = excluded.until`, []byte(n.ID), n.URL, now.Add(ttl).UnixMilli())
 			if err == nil {
 				_, err = tx.ExecContext(ctx, "DELETE FROM nodes WHERE until < ? AND id NOT IN (SELECT node FROM claims WHERE node IS NOT NULL)",
-					now.Add(-forgotten).UnixMilli())
+					now.Add(-store.Forgotten).UnixMilli())
 			}
 			if err == nil {
 				_, err = tx.ExecContext(ctx, "DELETE FROM tickets WHERE until <= ?", now.UnixMilli())
@@ -40,7 +29,7 @@ func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error 
 			return err
 		})
 	}
-	return s.fail(ctx, "beat of node "+quote(n.ID), err)
+	return s.fail(ctx, "beat of node "+store.Quote(n.ID), err)
 }
 
 // Nodes are those that are alive.
@@ -76,7 +65,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 		}
 		return err
 	})
-	return s.fail(ctx, "leave of node "+quote(node), err)
+	return s.fail(ctx, "leave of node "+store.Quote(node), err)
 }
 
 // holder finds the node that holds conversation ?1 and is alive at ?2.
@@ -93,13 +82,13 @@ func (s *Store) Holder(ctx context.Context, id string) (n port.Node, ok bool, er
 	if errors.Is(err, sql.ErrNoRows) {
 		return port.Node{}, false, nil
 	}
-	return n, err == nil, s.fail(ctx, "holder of "+quote(id), err)
+	return n, err == nil, s.fail(ctx, "holder of "+store.Quote(id), err)
 }
 
 // Claim gives a conversation to a node. Its tokens stay.
 func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	h := port.Hold{ID: id}
-	err := checkID(id)
+	err := store.CheckID(id)
 	if err == nil {
 		err = s.write(ctx, func(tx *sql.Tx) (err error) {
 			h.Token, err = claim(ctx, tx, []byte(id), []byte(node), s.opts.Now().UnixMilli())
@@ -109,7 +98,7 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	if err != nil {
 		h = port.Hold{}
 	}
-	return h, s.fail(ctx, "claim "+quote(id), err)
+	return h, s.fail(ctx, "claim "+store.Quote(id), err)
 }
 
 func claim(ctx context.Context, tx *sql.Tx, id, node []byte, now int64) (token int64, err error) {
@@ -118,7 +107,7 @@ func claim(ctx context.Context, tx *sql.Tx, id, node []byte, now int64) (token i
 		return 0, err
 	}
 	if !alive {
-		return 0, fmt.Errorf("the node %s is not alive: expected one that beats", quote(string(node)))
+		return 0, fmt.Errorf("the node %s is not alive: expected one that beats", store.Quote(string(node)))
 	}
 	var by []byte
 	var url string
@@ -143,7 +132,7 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 			WHERE id = ?1 AND token = ?2`, []byte(h.ID), h.Token, now, ended)
 		return err
 	})
-	return s.fail(ctx, "release "+quote(h.ID), err)
+	return s.fail(ctx, "release "+store.Quote(h.ID), err)
 }
 
 // Fenced are those of the holds that are no longer good.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -167,11 +168,11 @@ func (s *Store) close() error {
 }
 
 // Save replaces the snapshot of a conversation, in one transaction with the look at
-// who holds it. The id is 1 to [MaxID] bytes, of any kind. When Save returns nil the
+// who holds it. The id is 1 to [store.MaxID] bytes, of any kind. When Save returns nil the
 // snapshot survives the process. When it fails the one before is still there, but
 // for an error of ctx, where either may be.
 func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
-	err := errors.Join(checkID(h.ID), s.checkSize("snapshot", len(snapshot)))
+	err := errors.Join(store.CheckID(h.ID), store.CheckSize("snapshot", len(snapshot), s.opts.MaxSnapshot))
 	if err == nil {
 		if snapshot == nil {
 			snapshot = []byte{} // nil is NULL
@@ -181,24 +182,17 @@ func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 			return held(s.save.ExecContext(ctx, []byte(h.ID), saved, checksum(h.ID, snapshot), snapshot, token(h)))
 		})
 	}
-	return s.fail(ctx, "save "+quote(h.ID), err)
-}
-
-// checkSize bounds what is written.
-func (s *Store) checkSize(what string, n int) error {
-	if n > s.opts.MaxSnapshot {
-		return fmt.Errorf("the %s has %d bytes, expected at most %d", what, n, s.opts.MaxSnapshot)
-	}
-	return nil
+	return s.fail(ctx, "save "+store.Quote(h.ID), err)
 }
 
 // Load returns the snapshot of a conversation; ok is false where there is none.
 // One that is larger than MaxSnapshot, or that is not what was saved, is an error.
 func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
-	if err := checkID(id); err != nil {
-		return nil, false, s.fail(ctx, "load "+quote(id), err)
+	if err := store.CheckID(id); err != nil {
+		return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
 	}
-	var size, sum int64
+	var size int
+	var sum int64
 	err = s.do(ctx, func() error {
 		return s.load.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id)).Scan(&size, &sum, &snapshot)
 	})
@@ -206,14 +200,14 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, false, nil
 	case err != nil:
-	case size > int64(s.opts.MaxSnapshot):
-		err = fmt.Errorf("the snapshot has %d bytes, expected at most %d", size, s.opts.MaxSnapshot)
+	case size > s.opts.MaxSnapshot:
+		err = store.CheckSize("snapshot", size, s.opts.MaxSnapshot)
 	case sum != checksum(id, snapshot):
 		err = errors.New("the file is damaged: the checksum of the snapshot is wrong")
 	default:
 		return snapshot, true, nil
 	}
-	return nil, false, s.fail(ctx, "load "+quote(id), err)
+	return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
 }
 
 // Delete removes all that is kept of a conversation. Deleting what is not there is no
@@ -221,14 +215,14 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 // its log; where it fails, the conversation may be gone already and its bytes still be
 // in the log: deleting it again makes sure.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := checkID(id)
+	err := store.CheckID(id)
 	if err == nil {
 		err = s.write(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, []byte(id)) })
 	}
 	if err == nil {
 		err = s.do(ctx, func() error { return s.checkpoint(ctx) })
 	}
-	return s.fail(ctx, "delete "+quote(id), err)
+	return s.fail(ctx, "delete "+store.Quote(id), err)
 }
 
 // remove deletes a conversation from every table.
@@ -255,22 +249,6 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 		}
 		return tx.Commit()
 	})
-}
-
-func checkID(id string) error {
-	if id == "" || len(id) > MaxID {
-		return fmt.Errorf("the id has %d bytes, expected 1 to %d", len(id), MaxID)
-	}
-	return nil
-}
-
-// quote is an id for a message: one line, and not a long one.
-func quote(id string) string {
-	const longest = 64
-	if len(id) > longest {
-		return fmt.Sprintf("%q...", id[:longest])
-	}
-	return fmt.Sprintf("%q", id)
 }
 
 // checksum has the id in it: a damaged index that leads to the wrong row is found.

@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -120,7 +121,7 @@ func TestOptions(t *testing.T) {
 		{Options{}, "Path is empty, expected"},
 		{Options{Path: "a", BusyTimeout: -1}, "BusyTimeout is -1ns, expected"},
 		{Options{Path: "a", MaxSnapshot: -1}, "MaxSnapshot is -1, expected"},
-		{Options{Path: "a", MaxSnapshot: LargestSnapshot + 1}, "MaxSnapshot is 268435457, expected"},
+		{Options{Path: "a", MaxSnapshot: store.LargestSnapshot + 1}, "MaxSnapshot is 268435457, expected"},
 	} {
 		err := c.o.Validate()
 		if c.want == "" {
@@ -155,14 +156,14 @@ func TestBounds(t *testing.T) {
 	path := newPath(t)
 	s := begun(t, Options{Path: path, MaxSnapshot: 1000})
 	secret := strings.Repeat("secret ", 200)
-	for _, id := range []string{"", strings.Repeat("i", MaxID+1)} {
+	for _, id := range []string{"", strings.Repeat("i", store.MaxID+1)} {
 		wantError(t, s.Save(t.Context(), port.Hold{ID: id}, nil), path, "expected 1 to 512")
 		_, _, err := s.Load(t.Context(), id)
 		wantError(t, err, path, "expected 1 to 512")
 		wantError(t, s.Delete(t.Context(), id), path, "expected 1 to 512")
 	}
-	saved(t, s, strings.Repeat("i", MaxID), secret[:1000])
-	wantLoaded(t, s, strings.Repeat("i", MaxID), secret[:1000])
+	saved(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
+	wantLoaded(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
 	err := s.Save(t.Context(), port.Hold{ID: "call"}, []byte(secret[:1001]))
 	wantError(t, err, path, `save "call"`, "1001 bytes, expected at most 1000")
 	if strings.Contains(err.Error(), "secret") {

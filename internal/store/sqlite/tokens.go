@@ -4,27 +4,21 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
+	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
 
-// maxDigest bounds the digest of a token, in bytes.
-const maxDigest = 64
-
 // Grant replaces the tokens of a conversation. An empty digest is none.
 func (s *Store) Grant(ctx context.Context, h port.Hold, access, resume []byte) error {
-	var err error
-	if n := max(len(access), len(resume)); n > maxDigest {
-		err = fmt.Errorf("a digest has %d bytes, expected at most %d", n, maxDigest)
-	}
+	err := store.CheckDigests(access, resume)
 	if err == nil {
 		err = s.do(ctx, func() error {
 			return held(s.writer.ExecContext(ctx, "UPDATE claims SET access = ?, resume = ? WHERE id = ? AND token = ?",
 				digest(access), digest(resume), []byte(h.ID), h.Token))
 		})
 	}
-	return s.fail(ctx, "grant "+quote(h.ID), err)
+	return s.fail(ctx, "grant "+store.Quote(h.ID), err)
 }
 
 // digest is what a column has of one.
