@@ -116,6 +116,7 @@ func said(t testing.TB, tasks *Tasks, key string) bool {
 // is called off; and a worker that is stopped gives its task to another, but for an
 // irreversible one that has begun.
 func TestTwoNodes(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
 		o.Grace, o.beat, o.Takeover = time.Millisecond, 100*time.Millisecond, time.Second
 		asks := opened(t, o)
@@ -190,6 +191,7 @@ func TestGrace(t *testing.T) {
 
 // TestSignsOfLife: who follows a tool that says nothing hears that it is worked on.
 func TestSignsOfLife(t *testing.T) {
+	t.Parallel()
 	b := newBench()
 	tasks := opened(t, Options{Path: newPath(t), Resolve: one(b), Grace: time.Millisecond, beat: 50 * time.Millisecond, Life: 600 * time.Millisecond})
 	stop := working(t, tasks)
@@ -233,6 +235,7 @@ func TestSignsOfLife(t *testing.T) {
 
 // TestDeafTool: a tool that does not hear the end of its context loses its say.
 func TestDeafTool(t *testing.T) {
+	t.Parallel()
 	goOn := make(chan struct{})
 	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "work"}}}
 	tool.Run = func(_ context.Context, _ port.ToolCall, progress func(string)) (string, error) {
@@ -240,7 +243,7 @@ func TestDeafTool(t *testing.T) {
 		<-goOn
 		return "too late", nil
 	}
-	tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool), Grace: time.Millisecond})
+	tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool), Grace: time.Millisecond, sweep: 100 * time.Millisecond})
 	working(t, tasks)
 	task := asked("k", "work", "{}")
 	task.Limit = 100 * time.Millisecond
@@ -356,6 +359,7 @@ func TestOptions(t *testing.T) {
 
 // TestStartIsRefused: what no database takes is a failure, so that nobody asks again.
 func TestStartIsRefused(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
 		tasks := opened(t, o)
 		for name, task := range map[string]port.Task{

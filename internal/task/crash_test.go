@@ -180,6 +180,7 @@ func outcomes(t *testing.T, tasks *Tasks, keys []string) (wait func() map[string
 // repeatable one's result comes in the end; and what a tool has done and told is not
 // contradicted.
 func TestKilledWorkers(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
 		seed := uint64(time.Now().UnixNano())
 		t.Logf("seed %d", seed)

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,52 +21,41 @@ func contains(text, part string) bool { return strings.Contains(text, part) }
 
 func key32(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
 
-// folder is where the bytes of a database are.
-func folder(o Options) string {
-	if o.Path != "" {
-		return filepath.Dir(o.Path)
-	}
-	return server.Data()
-}
-
-// found tells which words are in any file below a folder.
-func found(t *testing.T, dir string, words []string) (there []string) {
+// found are those of the words that are in any file of a database.
+func found(t *testing.T, o Options, words []string) (there []string) {
 	t.Helper()
-	files := 0
-	seen := make(map[string]bool)
-	root := os.DirFS(dir)
-	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return ignoreGone(err)
+	in := make(map[string][]string)
+	if o.URL != "" {
+		in = server.Words(t, o.URL, words)
+	} else {
+		files, err := os.ReadDir(filepath.Dir(o.Path))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d files, error %v", len(files), err)
 		}
-		b, err := fs.ReadFile(root, path)
-		files++
-		for _, w := range words {
-			seen[w] = seen[w] || bytes.Contains(b, []byte(w))
+		for _, f := range files {
+			b, err := os.ReadFile(filepath.Join(filepath.Dir(o.Path), f.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range words {
+				if bytes.Contains(b, []byte(w)) {
+					in[w] = append(in[w], f.Name())
+				}
+			}
 		}
-		return ignoreGone(err)
-	})
-	if err != nil || files == 0 {
-		t.Fatalf("%d files, error %v", files, err)
 	}
 	for _, w := range words {
-		if seen[w] {
+		if len(in[w]) > 0 {
 			there = append(there, w)
 		}
 	}
 	return there
 }
 
-func ignoreGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a server removes files at any time
-	}
-	return err
-}
-
 // TestSealed: with a key none of what a task says is in the database's files, and all
 // of it is without one.
 func TestSealed(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, at Options) {
 		for i, keys := range [][][]byte{nil, {key32(1)}} {
 			words := make([]string, 6)
@@ -106,7 +94,7 @@ func TestSealed(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			there := found(t, folder(o), words)
+			there := found(t, o, words)
 			if want := len(words) * (1 - i); len(there) != want {
 				t.Errorf("with %d keys there are %v, expected %d of %v", len(keys), there, want, words)
 			}
@@ -114,7 +102,7 @@ func TestSealed(t *testing.T) {
 			if err := errors.Join(take(t, ended), tasks.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if there := found(t, folder(o), words); len(keys) > 0 && len(there) > 0 {
+			if there := found(t, o, words); len(keys) > 0 && len(there) > 0 {
 				t.Errorf("after the end there are %v", there)
 			}
 		}
@@ -152,11 +140,16 @@ func TestKeyReplaced(t *testing.T) {
 	}
 }
 
+// tables are all, the engine's too.
+func tables() []string {
+	return []string{"hocket_tasks", "instances", "pending_events", "history", "activities", "attributes"}
+}
+
 // rows counts what is in all tables.
 func rows(t *testing.T, tasks *Tasks) map[string]int {
 	t.Helper()
 	n := make(map[string]int)
-	for _, table := range []string{"hocket_tasks", "instances", "pending_events", "history", "activities", "attributes"} {
+	for _, table := range tables() {
 		var count int
 		if err := tasks.db.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&count); err != nil {
 			t.Fatal(err)
@@ -178,6 +171,7 @@ func empty(n map[string]int) bool {
 // TestNothingStays: what is settled, and what nobody settles in time, is removed from
 // all tables, the engine's too.
 func TestNothingStays(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
 		ahead := atomic.Int64{}
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -228,6 +222,7 @@ func TestNothingStays(t *testing.T) {
 
 // TestFileDoesNotGrow: the place of settled tasks is used again.
 func TestFileDoesNotGrow(t *testing.T) {
+	t.Parallel()
 	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "work"}}}
 	tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool)})
 	working(t, tasks)

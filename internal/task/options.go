@@ -58,7 +58,7 @@ type Options struct {
 	Takeover time.Duration // a worker's silence after which it is dead; [DefaultTakeover] if 0
 	Life     time.Duration // between a working task's signs of life; [DefaultLife] if 0
 
-	beat time.Duration // beatEvery if 0; tests hurry
+	beat, sweep time.Duration // beatEvery and sweepEvery if 0; tests hurry
 
 	Now func() time.Time // time.Now if nil; safe for concurrent use
 	Log *slog.Logger     // nothing is logged if nil
@@ -93,6 +93,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Takeover, DefaultTakeover)
 	set(&o.Life, DefaultLife)
 	set(&o.beat, beatEvery)
+	set(&o.sweep, sweepEvery)
 	if o.Parallel == 0 {
 		o.Parallel = DefaultParallel
 	}

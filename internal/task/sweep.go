@@ -13,7 +13,7 @@ import (
 
 // sweeps put right what dead processes have left.
 func (t *Tasks) sweeps(ctx context.Context) {
-	for wait.For(ctx, sweepEvery) == nil {
+	for wait.For(ctx, t.o.sweep) == nil {
 		if err := t.Sweep(ctx); err != nil && ctx.Err() == nil {
 			t.o.Log.Warn("the tasks cannot be tidied up", "err", err)
 		}

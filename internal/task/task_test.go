@@ -57,6 +57,7 @@ func working(t testing.TB, tasks *Tasks) (stop func()) {
 }
 
 func TestPort(t *testing.T) {
+	t.Parallel()
 	porttest.TestTasks(t, func(t *testing.T, tool port.Tool) port.Tasks {
 		tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool), Grace: 10 * time.Millisecond})
 		working(t, tasks)

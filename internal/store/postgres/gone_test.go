@@ -1,44 +1,16 @@
 package postgres
 
 import (
-	"bytes"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-// inData are the files of the server in which a word stands.
-func inData(t *testing.T, word string) (names []string) {
-	t.Helper()
-	err := filepath.WalkDir(server.Data(), func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a file that the server has removed
-		}
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		b, err := os.ReadFile(path) //nolint:gosec // the tests' own server alone writes there
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if bytes.Contains(b, []byte(word)) {
-			names = append(names, strings.TrimPrefix(path, server.Data()+"/"))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
-
 // TestNothingIsLeft: when a conversation is deleted or has expired no row of it is
 // left; its bytes are in the tables' files until those are vacuumed.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	s, admin := begun(t, Options{URL: url}), other(t, url)
 	for name, remove := range map[string]func(id string) error{
@@ -62,11 +34,12 @@ func TestNothingIsLeft(t *testing.T) {
 			s.Grant(t.Context(), h, []byte("access of "+name), []byte("resume of "+name))); err != nil {
 			t.Fatal(err)
 		}
-		words := []string{"Winnetou of ", "Nscho-tschi of ", "access of ", "resume of ", "Shatterhand of "}
+		words := []string{"Winnetou of " + name, "Nscho-tschi of " + name, "access of " + name, "resume of " + name, "Shatterhand of " + name}
 		execute(t, admin, "CHECKPOINT")
+		there := server.Words(t, url, words)
 		for _, w := range words {
-			if len(inData(t, w+name)) == 0 {
-				t.Errorf("%s%s is nowhere: the test does not see it", w, name)
+			if len(there[w]) == 0 {
+				t.Errorf("%q is nowhere: the test does not see it", w)
 			}
 		}
 		if err := remove(h.ID); err != nil {
@@ -81,10 +54,10 @@ func TestNothingIsLeft(t *testing.T) {
 		execute(t, admin, "VACUUM FULL")
 		execute(t, admin, "SELECT pg_switch_wal()")
 		execute(t, admin, "CHECKPOINT")
-		for _, w := range words {
-			for _, file := range inData(t, w+name) {
+		for w, files := range server.Words(t, url, words) {
+			for _, file := range files {
 				if !strings.HasPrefix(file, "pg_wal/") {
-					t.Errorf("%s%s is left in %s", w, name, file)
+					t.Errorf("%q is left in %s", w, file)
 				}
 			}
 		}
@@ -94,6 +67,7 @@ func TestNothingIsLeft(t *testing.T) {
 // TestExpireLooksAgain: what was saved or claimed since it was found to be old stays,
 // and what others have deleted does not count.
 func TestExpireLooksAgain(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	s, admin := begun(t, Options{URL: url}), other(t, url)
 	for _, id := range []string{"old", "saved again", "claimed again"} {

@@ -75,6 +75,7 @@ func claimed(t *testing.T, s *Store, id, node string) port.Hold {
 // TestWriteWaitsForClaim: what is written while a claim is being made is fenced by it,
 // or not, as the claim ends.
 func TestWriteWaitsForClaim(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		write func(*Store, port.Hold) error
@@ -105,6 +106,7 @@ func TestWriteWaitsForClaim(t *testing.T) {
 // TestClaimWaitsForWrite: who has claimed a conversation sees the last thing that was
 // written under the hold before.
 func TestClaimWaitsForWrite(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	s, writer := begun(t, Options{URL: url}), other(t, url)
 	h := claimed(t, s, "a", "n1")
@@ -162,6 +164,7 @@ func TestClaimSeesWhatItWaitedFor(t *testing.T) {
 
 // TestOfFiftyProcessesOneWins: the claimants have connections of their own.
 func TestOfFiftyProcessesOneWins(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	const many = 50
 	var stores [many]*Store
@@ -198,6 +201,7 @@ func TestOfFiftyProcessesOneWins(t *testing.T) {
 // TestNoDeadlock: everything at once, on the same few conversations, by several
 // processes: no call fails but by its own rules.
 func TestNoDeadlock(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	var all sync.WaitGroup
 	for i := range 8 {
