@@ -20,7 +20,7 @@ var layers = []struct {
 	{3, []string{"session", "internal/explore/gen"}},
 	{2, []string{"journal", "internal/store", "internal/media", "internal/explore", "internal/toolset", "internal/line", "internal/ticket", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
-	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/seal", "internal/outside", "internal/panel", "internal/routes", "internal/wait", "examples", "examples/research/desk"}},
+	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/seal", "internal/outside", "internal/panel", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// internal/detector, internal/provider and internal/leg hold tests of the adapters below them
 	// together.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/detector", "internal/provider", "internal/leg", "internal/provider/*/fake"}},

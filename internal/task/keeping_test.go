@@ -272,6 +272,14 @@ func TestFiles(t *testing.T) {
 		}
 		return err
 	}
+	for path, want := range map[string]string{
+		filepath.Join(newPath(t), "tasks.db"): "does not exist: expected one",
+		t.TempDir():                           "it is a folder: expected a file",
+	} {
+		if _, err := Open(ctx, Options{Path: path}); err == nil || !contains(err.Error(), want) {
+			t.Errorf("%v, expected that %s", err, want)
+		}
+	}
 	if err := try("CREATE TABLE mine (a)"); err == nil || !contains(err.Error(), "another program") {
 		t.Errorf("%v", err)
 	}

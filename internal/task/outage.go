@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	sqlite "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
+
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
 )
 
 // outage says once that the database does not answer, and once that it does again: a
@@ -108,8 +109,8 @@ func unanswered(err error) bool {
 		// resources, an operator's intervention, the system.
 		return len(e.Code) == 5 && slices.Contains([]string{"08", "53", "57", "58"}, e.Code[:2])
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		switch e.Code() & 0xff {
+	if code := sqlitefile.Code(err); code != 0 {
+		switch code {
 		case codes.SQLITE_BUSY, codes.SQLITE_LOCKED, codes.SQLITE_IOERR, codes.SQLITE_FULL, codes.SQLITE_CANTOPEN, codes.SQLITE_READONLY:
 			return true
 		default:

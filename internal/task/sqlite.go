@@ -6,16 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/cschleiden/go-workflows/backend"
 	"github.com/cschleiden/go-workflows/backend/sqlite"
 	"github.com/pressly/goose/v3"
-	driver "modernc.org/sqlite"
-	codes "modernc.org/sqlite/lib"
+
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
 )
 
 const (
@@ -34,13 +32,7 @@ func openFile(ctx context.Context, o Options, worker string) (*database, error) 
 	if err != nil {
 		return nil, err
 	}
-	// It holds what people said: nobody else may read it, nor the files beside it,
-	// which get its mode.
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
+	if err := sqlitefile.Prepare(path); err != nil {
 		return nil, err
 	}
 	if err := migrateFile(ctx, path); err != nil {
@@ -65,19 +57,8 @@ func openFile(ctx context.Context, o Options, worker string) (*database, error) 
 // engine compares times as text: they are of one zone, or a lock would last an hour
 // longer when the summer ends.
 func connect(path string, n int, settings ...string) (*sql.DB, error) {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive's letter
-	}
-	const always = "_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)&_timezone=UTC&mode=rw"
-	u := url.URL{Scheme: "file", Path: path, RawQuery: strings.Join(append([]string{always}, settings...), "&")}
-	db, err := sql.Open("sqlite", u.String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
-	return db, nil
+	const always = "_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)&_timezone=UTC"
+	return sqlitefile.Connect(path, n, append([]string{always}, settings...)...)
 }
 
 // migrateFile brings the schema to fileVersion. Who does it is alone with the file:
@@ -92,19 +73,13 @@ func migrateFile(ctx context.Context, path string) error {
 				err = errors.Join(migrateAlone(ctx, db), db.Close())
 			}
 		}
-		if isBusy(err) {
+		if sqlitefile.IsBusy(err) {
 			return err
 		}
 		refused = err
 		return nil
 	})
 	return errors.Join(err, refused)
-}
-
-// isBusy tells that another process was in the way.
-func isBusy(err error) bool {
-	e, ok := errors.AsType[*driver.Error](err)
-	return ok && (e.Code()&0xff == codes.SQLITE_BUSY || e.Code()&0xff == codes.SQLITE_LOCKED)
 }
 
 func migrateAlone(ctx context.Context, db *sql.DB) error {

@@ -7,28 +7,17 @@ import (
 	"math/rand/v2"
 	"time"
 
-	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
 	"github.com/hocketvoice/hocket/internal/wait"
 )
-
-// code is SQLite's primary result code, or 0.
-func code(err error) int {
-	if e, ok := errors.AsType[*driver.Error](err); ok {
-		return e.Code() & 0xff
-	}
-	return 0
-}
 
 // errBusy is a checkpoint that others were in the way of, which SQLite tells in a
 // row and not as an error.
 var errBusy = errors.New("others use the file")
 
-func isBusy(err error) bool {
-	c := code(err)
-	return c == codes.SQLITE_BUSY || c == codes.SQLITE_LOCKED || errors.Is(err, errBusy)
-}
+func isBusy(err error) bool { return sqlitefile.IsBusy(err) || errors.Is(err, errBusy) }
 
 // do carries out a call of the store, with its retries, unless the store is closed.
 func (s *Store) do(ctx context.Context, f func() error) error {
@@ -84,7 +73,7 @@ func (s *Store) fail(ctx context.Context, op string, err error) error {
 }
 
 func (s *Store) explain(err error) string {
-	switch code(err) {
+	switch sqlitefile.Code(err) {
 	case codes.SQLITE_NOTADB:
 		return "the file is no SQLite database: expected a store, or no file"
 	case codes.SQLITE_CORRUPT:

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
 	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -62,7 +63,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.file, err = filepath.Abs(s.opts.Path); err != nil {
 		return err
 	}
-	if err := prepareFile(s.file); err != nil {
+	if err := sqlitefile.Prepare(s.file); err != nil {
 		return err
 	}
 	if err := s.migrate(ctx); err != nil {

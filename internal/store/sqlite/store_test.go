@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
 	"github.com/hocketvoice/hocket/internal/store"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -402,7 +403,7 @@ func TestModes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if info.Mode().Perm() != ownerOnly {
+			if info.Mode().Perm() != sqlitefile.OwnerOnly {
 				t.Errorf("calls.db%s has mode %v", suffix, info.Mode())
 			}
 		}
