@@ -141,6 +141,10 @@ flows:
 	if _, _, err := tools.For(t.Context(), agentOf(t, strings.ReplaceAll(text, "finder", "fnder"))); err == nil || err.Error() != `action find: tools.command has no "fnder": it has finder` {
 		t.Errorf("%v", err)
 	}
+	if _, _, err := tools.For(t.Context(), agentOf(t, strings.ReplaceAll(text, "find: {inputs: [topic]", "find: {inputs: {about: topic}"))); err == nil ||
+		err.Error() != "action find: finder requires topic, which is none of its inputs: expected inputs: {topic: SLOT}" {
+		t.Errorf("%v", err)
+	}
 	for want, change := range map[string]func(*config.CommandTool){
 		"tools.command: finder: there is no program no-such":           func(c *config.CommandTool) { c.Command = "no-such" },
 		"tools.command: finder: it has parameters and a schema":        func(c *config.CommandTool) { c.Schema = "{}" },

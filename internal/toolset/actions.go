@@ -63,6 +63,9 @@ func ActionsBy(t port.Tool, actions []dialog.Action, use func(*dialog.Action) (*
 		if u == nil {
 			continue
 		}
+		if err := u.gives(a); err != nil {
+			return nil, fmt.Errorf("action %s: %w", a.Name, err)
+		}
 		s := u.Spec
 		s.Name, s.Confirm, s.Long = a.Name, a.RequiresConfirmation || s.Confirm, u.Long
 		s.Irreversible = s.Irreversible && !a.Idempotent
@@ -73,6 +76,21 @@ func ActionsBy(t port.Tool, actions []dialog.Action, use func(*dialog.Action) (*
 		m.specs = append(m.specs, s)
 	}
 	return m, nil
+}
+
+// gives reports what a tool requires and an action never gives it: each of its calls
+// would fail.
+func (u *Use) gives(a *dialog.Action) error {
+	var schema struct{ Required []string }
+	if len(u.Spec.Schema) > 0 && json.Unmarshal(u.Spec.Schema, &schema) != nil {
+		return nil // of whatever kind it is, it is compiled elsewhere
+	}
+	for _, name := range schema.Required {
+		if !slices.ContainsFunc(a.Inputs, func(in dialog.ActionInput) bool { return in.Name == name }) {
+			return fmt.Errorf("%s requires %s, which is none of its inputs: expected inputs: {%s: SLOT}", u.Spec.Name, name, name)
+		}
+	}
+	return nil
 }
 
 func nameList(specs []port.ToolSpec) string {

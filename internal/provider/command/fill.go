@@ -45,13 +45,18 @@ func (p *Program) fill(arguments string) (args []string, stdin string, err error
 	return args, stdin, nil
 }
 
-// fillText fills in {name}. A text that is one name and nothing else, without a
-// value, is not there.
+// fillText fills in {name}. A text with names of which none has a value is not there.
 func fillText(text string, values map[string]any) (filled string, there bool) {
-	if m := place.FindString(text); m == text && m != "" && values[m[1:len(m)-1]] == nil {
-		return "", false
-	}
-	return place.ReplaceAllStringFunc(text, func(m string) string { return plain(values[m[1:len(m)-1]]) }), true
+	names, given := 0, 0
+	filled = place.ReplaceAllStringFunc(text, func(m string) string {
+		v := values[m[1:len(m)-1]]
+		names++
+		if v != nil {
+			given++
+		}
+		return plain(v)
+	})
+	return filled, names == 0 || given > 0
 }
 
 // plain is a value as it stands in a text.

@@ -113,7 +113,8 @@ func TestInput(t *testing.T) {
 		"nothing":         {nil, "none", `{"topic":"x"}`, " < "},
 		"its words":       {nil, "{topic}", `{"topic":"what is\nnew? $(id) {n}"}`, " < what is\nnew? $(id) {n}"},
 		"places":          {[]string{"--n={n}", "{topic}", "{deep}"}, "none", `{"topic":"$HOME; ls","n":3,"deep":{"a":1}}`, `--n=3|$HOME; ls|{"a":1} < `},
-		"what is missing": {[]string{"--n={n}", "{topic}", "x"}, "none", `{}`, "--n=|x < "},
+		"what is missing": {[]string{"--n={n}", "{topic}", "x"}, "none", `{}`, "x < "},
+		"what is there":   {[]string{"n={n},{topic}"}, "none", `{"topic":"x"}`, "n=,x < "},
 		"a number":        {[]string{"{n}"}, "none", `{"n":-3}`, "-3 < "},
 		"behind dashes":   {[]string{"--", "{topic}"}, "none", `{"topic":"--force"}`, "--|--force < "},
 	} {
