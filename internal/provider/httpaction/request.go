@@ -16,9 +16,16 @@ import (
 // request makes the HTTP request of an action.
 func (t *Tool) request(ctx context.Context, a *dialog.Action, id string, inputs map[string]any) (*http.Request, error) {
 	h := a.HTTP
-	target, err := t.fill(h.URL, inputs, url.PathEscape)
+	upward := false
+	target, err := t.fill(h.URL, inputs, func(value string) string {
+		upward = upward || value == "." || value == ".."
+		return url.PathEscape(value)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)
+	}
+	if upward { // no escape keeps these from leading to another resource
+		return nil, fmt.Errorf("url: a value is . or .., expected the name of something")
 	}
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

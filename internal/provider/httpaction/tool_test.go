@@ -154,6 +154,7 @@ func TestFailures(t *testing.T) {
 		"refused":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, `{}`, conv.ClassToolError, "403"},
 		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, conv.ClassToolError, "no JSON"},
 		"too long":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat("x", DefaultMaxBody+1)) }, `{}`, conv.ClassToolError, "more than"},
+		"a way up":      {nil, `{"origin":".."}`, conv.ClassToolError, "a value is . or .."},
 		"bad arguments": {nil, `[1]`, conv.ClassToolError, "no JSON object"},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
