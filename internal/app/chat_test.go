@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestChatWithModelAndAction(t *testing.T) {
 		}
 		return path
 	}
-	text, end, err := NewChat(t.Context(), ChatOptions{
+	o := ChatOptions{
 		Config: write("config.yaml", "model: {name: m, base_url: "+server.URL+"/v1}\n"),
 		Agent: write("agent.yaml", `version: "1.0"
 instructions: You are brief.
@@ -65,7 +66,17 @@ flows:
       - {step: run, type: action, call: book}
       - {step: told, type: say, message: "You have table {table}."}
 `),
-	})
+	}
+	said := chatted(t, o, "what is the capital of France", "reserve a table", "four")
+	if want := []string{"Paris, of course.", "How many are you?", "You have table seven."}; !slices.Equal(said, want) {
+		t.Errorf("said %q, expected %q", said, want)
+	}
+}
+
+// chatted holds a conversation, and returns what is said to each line.
+func chatted(t *testing.T, o ChatOptions, lines ...string) (said []string) {
+	t.Helper()
+	text, end, err := NewChat(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,19 +89,17 @@ flows:
 	if _, err := text.Start(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []struct{ say, want string }{
-		{"what is the capital of France", "Paris, of course."},
-		{"reserve a table", "How many are you?"},
-		{"four", "You have table seven."},
-	} {
-		r, err := text.Say(t.Context(), now, line.say)
+	for _, line := range lines {
+		r, err := text.Say(t.Context(), now, line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Join(r.Said, " "); said != line.want {
-			t.Errorf("%q: %q (%v), expected %q", line.say, said, r.Notes, line.want)
+		if len(r.Notes) > 0 {
+			t.Logf("%s: %q", line, r.Notes)
 		}
+		said = append(said, strings.Join(r.Said, " "))
 	}
+	return said
 }
 
 // TestChatRefusesAModelWithoutAName: what is missing is told at the start.

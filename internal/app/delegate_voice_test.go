@@ -133,19 +133,7 @@ func TestSpeechEndsAProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := OpenTools(t.Context(), o.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := tools.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	flows, _, err := tools.For(t.Context(), agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	flows, _ := toolsOf(t, o.Tools, agent)
 	// The caller hangs up when the program has gone, while the conversation goes on.
 	gone := func(m porttest.Moment) bool { return answering(m) && !alive(pids) }
 	c := &errandCall{cues: []cue{{answering, "find me a train"}, {working(time.Second), "never mind"}, {gone, ""}}}

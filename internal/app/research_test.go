@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hocketvoice/hocket/port"
 )
@@ -23,30 +22,15 @@ func TestResearch(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the assistants are started with go run")
 	}
-	text, end, err := NewChat(t.Context(), ChatOptions{Agent: researchAgent, Config: researchConfig})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := end(); err != nil {
-			t.Error(err)
-		}
-	}()
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	if _, err := text.Start(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ line, want string }{
+	lines := []struct{ line, want string }{
 		{"tell me about the hocket", "I have read 3 notes. A hocket is one melody shared by two voices"},
 		{"search the archive for carillons", "The archive has one entry on that. The oldest is a keyboard from Oudenaarde, of 1510."},
 		{"search the archive for barrel organs", "The archive has nothing on that."},
-	} {
-		r, err := text.Say(t.Context(), now, c.line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if said := strings.Join(r.Said, " "); !strings.HasPrefix(said, c.want) {
-			t.Errorf("%s: %q", c.line, said)
+	}
+	said := chatted(t, ChatOptions{Agent: researchAgent, Config: researchConfig}, lines[0].line, lines[1].line, lines[2].line)
+	for i, c := range lines {
+		if !strings.HasPrefix(said[i], c.want) {
+			t.Errorf("%s: %q", c.line, said[i])
 		}
 	}
 }
@@ -68,19 +52,7 @@ func TestResearchDelegates(t *testing.T) {
 	for _, args := range [][]string{o.Tools.Command[0].Args, o.Tools.MCP[0].Args} {
 		args[slices.Index(args, "--pace")+1] = "1ms"
 	}
-	tools, err := OpenTools(t.Context(), o.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := tools.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	flows, _, err := tools.For(t.Context(), agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	flows, _ := toolsOf(t, o.Tools, agent)
 	for _, s := range flows.Specs() {
 		if !s.Long || s.Irreversible {
 			t.Errorf("%s: long %v, irreversible %v", s.Name, s.Long, s.Irreversible)
@@ -98,18 +70,7 @@ func TestResearchDelegates(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o.Tools.Command[0].Args[slices.Index(o.Tools.Command[0].Args, "--pace")+1] = "1h"
-	slow, err := OpenTools(t.Context(), o.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := slow.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	if flows, _, err = slow.For(t.Context(), agent); err != nil {
-		t.Fatal(err)
-	}
+	flows, _ = toolsOf(t, o.Tools, agent)
 	_, err = flows.Call(ctx, port.ToolCall{ID: "2", Name: "research", Arguments: `{"topic":"hocket"}`}, func(string) { cancel() })
 	if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != "CANCELLED" || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

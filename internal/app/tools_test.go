@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -33,6 +32,25 @@ func crm(t *testing.T) string {
 	server := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// toolsOf opens an installation's tools, until the test ends, and returns those of an
+// agent.
+func toolsOf(t *testing.T, o ToolOptions, agent *Agent) (flows, model port.Tool) {
+	t.Helper()
+	tools, err := OpenTools(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tools.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if flows, model, err = tools.For(t.Context(), agent); err != nil {
+		t.Fatal(err)
+	}
+	return flows, model
 }
 
 func agentOf(t *testing.T, text string) *Agent {
@@ -76,28 +94,8 @@ func TestFlowCallsMCP(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, end, err := NewChat(t.Context(), ChatOptions{Agent: filepath.Join(dir, "agent.yaml"), Config: filepath.Join(dir, "config.yaml")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := end(); err != nil {
-			t.Error(err)
-		}
-	}()
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	if _, err := text.Start(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	said := ""
-	for _, line := range []string{"who am I", "four seven"} {
-		r, err := text.Say(t.Context(), now, line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said = strings.Join(r.Said, " ")
-	}
-	if said != "You are Ada 47." {
+	o := ChatOptions{Agent: filepath.Join(dir, "agent.yaml"), Config: filepath.Join(dir, "config.yaml")}
+	if said := chatted(t, o, "who am I", "four seven"); said[1] != "You are Ada 47." {
 		t.Errorf("said %q", said)
 	}
 }
@@ -183,22 +181,15 @@ func TestLongResults(t *testing.T) {
 		_, _ = w.Write([]byte(`data: {"choices":[{"index":0,"delta":{"content":"many"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"))
 	}))
 	defer server.Close()
-	tools, err := OpenTools(t.Context(), ToolOptions{
+	flows, model := toolsOf(t, ToolOptions{
 		Tools:  config.Tools{Command: []config.CommandTool{{Name: "list", Command: "sh", Args: []string{"-c", "seq 2000"}, Output: "text"}}},
 		Model:  config.Model{Name: "m", BaseURL: server.URL},
 		Limits: conv.Limits{ResultChars: 5000},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	flows, model, err := tools.For(t.Context(), agentOf(t, `version: "1.0"
+	}, agentOf(t, `version: "1.0"
 actions: {all: {outputs: [list], command: list}}
 tools: [all, list]
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}]}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
 	out, err := flows.Call(t.Context(), port.ToolCall{ID: "1", Name: "all"}, nil)
 	if err != nil || len(out) < 8000 || !strings.Contains(out, "1999") || asked != 0 {
 		t.Errorf("%d bytes, error %v, %d requests", len(out), err, asked)
@@ -221,9 +212,6 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}
 	if _, err := toolOf(agents, port.Task{Agent: "b"}); err == nil || err.Error() != `this server has no agent "b"` {
 		t.Errorf("%v", err)
 	}
-	if err := tools.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestFlowAsksAgent: a flow's action is an agent elsewhere.
@@ -238,23 +226,13 @@ func TestFlowAsksAgent(t *testing.T) {
 	}))
 	defer server.Close()
 	card = `{"name":"planner","url":"` + server.URL + `"}`
-	tools, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{A2A: []config.A2AAgent{{Name: "planner", URL: server.URL}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	flows, _, err := tools.For(t.Context(), agentOf(t, `version: "1.0"
+	flows, _ := toolsOf(t, ToolOptions{Tools: config.Tools{A2A: []config.A2AAgent{{Name: "planner", URL: server.URL}}}}, agentOf(t, `version: "1.0"
 slots: {wish: {type: any}}
 actions: {plan: {inputs: {message: wish}, outputs: [made], a2a: planner}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: plan}]}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if out, err := flows.Call(t.Context(), port.ToolCall{ID: "1", Name: "plan", Arguments: `{"message":"go"}`}, nil); err != nil || out != `{"made":"a plan"}` {
 		t.Errorf("%s, error %v", out, err)
-	}
-	if err := tools.Close(); err != nil {
-		t.Error(err)
 	}
 	if _, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{A2A: []config.A2AAgent{{Name: "planner", URL: server.URL + "/x.json", KeyEnv: "NO_SUCH_KEY"}}}}); err == nil || err.Error() != "a2a: planner: the environment has no NO_SUCH_KEY" {
 		t.Errorf("%v", err)

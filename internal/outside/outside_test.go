@@ -12,7 +12,7 @@ import (
 
 func TestOneLine(t *testing.T) {
 	for text, want := range map[string]string{
-		" two\n lines ": "two lines", "\x1b[31mred\x00": "[31mred", "\xff": "?", "": "",
+		"two\n  lines": "two lines", "\x1b[31mred\x00": "[31mred", "\xff": "?", "": "",
 	} {
 		if got := OneLine(text); got != want {
 			t.Errorf("%q is %q, expected %q", text, got, want)

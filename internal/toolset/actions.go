@@ -82,9 +82,7 @@ func ActionsBy(t port.Tool, actions []dialog.Action, use func(*dialog.Action) (*
 // would fail.
 func (u *Use) gives(a *dialog.Action) error {
 	var schema struct{ Required []string }
-	if len(u.Spec.Schema) > 0 && json.Unmarshal(u.Spec.Schema, &schema) != nil {
-		return nil // of whatever kind it is, it is compiled elsewhere
-	}
+	_ = json.Unmarshal(u.Spec.Schema, &schema) // one that cannot be read is told by [Check]
 	for _, name := range schema.Required {
 		if !slices.ContainsFunc(a.Inputs, func(in dialog.ActionInput) bool { return in.Name == name }) {
 			return fmt.Errorf("%s requires %s, which is none of its inputs: expected inputs: {%s: SLOT}", u.Spec.Name, name, name)

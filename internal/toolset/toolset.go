@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -68,6 +69,12 @@ func (s *Set) Call(ctx context.Context, call port.ToolCall, progress func(string
 func has(t port.Tool, name string) bool {
 	return slices.ContainsFunc(t.Specs(), func(s port.ToolSpec) bool { return s.Name == name })
 }
+
+// toolName is one that models and files take without trouble.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// IsName reports whether a tool can have a name: 1 to 64 letters, digits, - or _.
+func IsName(text string) bool { return toolName.MatchString(text) }
 
 func missing(name string) error {
 	return &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", name)}

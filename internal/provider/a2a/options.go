@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/toolset"
 )
 
 // The defaults of [Agent] and [Options].
@@ -56,9 +57,6 @@ type Agent struct {
 	Timeout      time.Duration // of a call
 }
 
-// names are those that models and files take without trouble.
-var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // Validate reports the first setting that makes no sense.
 func (o Options) Validate() error {
 	if o.Retry < 0 {
@@ -66,7 +64,7 @@ func (o Options) Validate() error {
 	}
 	for i, a := range o.Agents {
 		switch {
-		case !names.MatchString(a.Name):
+		case !toolset.IsName(a.Name):
 			return fmt.Errorf("a2a: agent %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, a.Name)
 		case slices.ContainsFunc(o.Agents[:i], func(b Agent) bool { return b.Name == a.Name }):
 			return fmt.Errorf("a2a: two agents are called %s: expected another name for each", a.Name)

@@ -75,9 +75,6 @@ type Program struct {
 	Timeout                    time.Duration // of a call
 }
 
-// names are those that models and files take without trouble.
-var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // place is where an argument stands.
 var place = regexp.MustCompile(`\{([A-Za-z0-9_-]+)\}`)
 
@@ -88,7 +85,7 @@ func (o Options) Validate() error {
 	}
 	for i := range o.Programs {
 		p := &o.Programs[i]
-		if !names.MatchString(p.Name) {
+		if !toolset.IsName(p.Name) {
 			return fmt.Errorf("command: tool %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, p.Name)
 		}
 		if slices.ContainsFunc(o.Programs[:i], func(q Program) bool { return q.Name == p.Name }) {

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/toolset"
 )
 
 // The defaults of [Options] and [Server].
@@ -83,10 +84,6 @@ type Policy struct {
 	Timeout       time.Duration // 0: the server's
 }
 
-// names are those of tools and servers that models and files take without
-// trouble; the prefix is part of a tool's.
-var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // Validate reports the first setting that makes no sense.
 func (o Options) Validate() error {
 	if o.Backoff < 0 || o.Grace < 0 {
@@ -95,7 +92,7 @@ func (o Options) Validate() error {
 	seen := make(map[string]bool)
 	for i := range o.Servers {
 		s := &o.Servers[i]
-		if !names.MatchString(s.Name) {
+		if !toolset.IsName(s.Name) {
 			return fmt.Errorf("mcp: server %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, s.Name)
 		}
 		if seen[s.Name] {
@@ -117,7 +114,7 @@ func (s *Server) validate() error {
 		return fmt.Errorf("arguments, a folder and an environment belong to a command: expected none beside a URL")
 	case s.Command != "" && s.KeyEnv != "":
 		return fmt.Errorf("a key belongs to a URL: name the variable in the command's environment")
-	case s.Prefix != "" && !names.MatchString(s.Prefix):
+	case s.Prefix != "" && !toolset.IsName(s.Prefix):
 		return fmt.Errorf("the prefix is %q, expected letters, digits, - or _", s.Prefix)
 	case s.Timeout < 0 || s.StartTimeout < 0:
 		return fmt.Errorf("a timeout is below 0, expected 0 (the default) or more")

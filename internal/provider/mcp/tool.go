@@ -328,7 +328,7 @@ func (v *server) list(ctx context.Context, l *link) ([]tool, error) {
 func (v *server) tool(t *sdk.Tool) (tool, error) {
 	p := v.s.policy(t.Name)
 	name := v.s.Prefix + t.Name
-	if !names.MatchString(name) {
+	if !toolset.IsName(name) {
 		return tool{}, fmt.Errorf("its name is not 1 to 64 letters, digits, - or _: leave it out with allow")
 	}
 	schema, err := newSchema(t.InputSchema)
