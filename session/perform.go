@@ -63,10 +63,10 @@ func (s *Session) perform(e conv.Effect) {
 	case conv.Reject:
 		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(conv.LevelWarning), Code: e.Code, Text: s.words(e.Code)})
 	case conv.SaveContext:
-		// The context is in this process, and so are the services: their session
-		// lives on.
+		// The context is in this process: a new session needs nothing of it. Where none is
+		// to be had, the old one expires.
 		if e.Reason == "session.expiring" {
-			s.Local(conv.SessionRenewed{ID: s.o.ID})
+			s.renew(renewal{done: conv.SessionRenewed{ID: s.o.ID}})
 		}
 	case conv.RestoreContext, conv.CloseConnection:
 		// The context is in this process, and so is the leg.
@@ -91,7 +91,7 @@ func (s *Session) reconnect() {
 	case s.conv.State().Conn.Lost:
 		s.Local(conv.ConnectionRestored{})
 	default:
-		s.Local(conv.SessionReady{ID: s.o.ID})
+		s.renew(renewal{done: conv.SessionReady{ID: s.o.ID}, failed: conv.ReconnectFailed{Retryable: true}})
 	}
 }
 

@@ -96,7 +96,8 @@ type Session struct {
 	recorder *recorder
 	frames   *frameQueue // nil in virtual time
 	rate     int
-	reopen   chan struct{} // holds a token when the recognizer is to be replaced
+	reopen   chan struct{} // holds a token when a recognizer that failed is to be replaced, or closed
+	renewal  chan renewal  // holds those that are to be done
 
 	// spawn runs a job of the loop's in a goroutine of its own, which Run waits for
 	// at its end, with a context that ends then at the latest; what it returns ends
@@ -128,7 +129,7 @@ func New(o Options) (*Session, error) {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
-	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1)}
+	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
 		Owner: o.Owner, Owners: o.Owners, Restore: o.Restore,
@@ -175,8 +176,8 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	up := media.UplinkOptions{
 		Rate: s.rate, Language: c.Language, Detector: o.Detector, Recognizer: o.Recognizer,
 		Turn: o.Turn, Onset: o.Onset, Stability: o.Stability, Post: post,
-		Utterance: s.conv.State().Floor.Utterance,
-		Energy:    c.BargeIn.Reply.Policy == turn.BargeInEnergy,
+		Utterance: s.conv.State().Floor.Utterance, Retired: s.restoreSoon,
+		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
 	}
 	if o.Heard != nil {
 		up.Post = func(events ...conv.Event) {
@@ -267,27 +268,58 @@ func (s *Session) close() error {
 	return errors.Join(errs...)
 }
 
-// restore replaces a recognizer that has failed, when it is asked to. It ends
-// with ctx.
+// maxRenewals bounds those that wait for a service that does not answer.
+const maxRenewals = 4
+
+// renewal is what follows from a session of the services' that was renewed, or not.
+type renewal struct{ done, failed conv.Event }
+
+// restore replaces a recognizer that has failed, or whose session ends, when it is
+// asked to. It ends with ctx.
 func (s *Session) restore(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case r := <-s.renewal:
+			ev := r.done
+			if s.uplink.Renew(ctx) != nil {
+				ev = r.failed
+			}
+			if ev != nil && ctx.Err() == nil {
+				s.postFact(ev)
+			}
 		case <-s.reopen:
-		}
-		if err := s.uplink.Reopen(ctx); err != nil && ctx.Err() == nil {
-			s.postFact(recognizerFailed(err))
+			if err := s.uplink.Reopen(ctx); err != nil && ctx.Err() == nil {
+				s.postFact(recognizerFailed(err))
+			}
 		}
 		s.busy(-1)
 	}
 }
 
+// renew asks the services for a new session, while the old one goes on.
+func (s *Session) renew(r renewal) {
+	s.busy(1)
+	select {
+	case s.renewal <- r:
+	default:
+		s.busy(-1)
+		if r.failed != nil {
+			s.Local(r.failed)
+		}
+	}
+}
+
 // listenAgain asks for a new recognizer where the old one has failed.
 func (s *Session) listenAgain() {
-	if !s.uplink.Failed() {
-		return
+	if s.uplink.Failed() {
+		s.restoreSoon()
 	}
+}
+
+// restoreSoon has restore look what there is to do.
+func (s *Session) restoreSoon() {
 	s.busy(1)
 	select {
 	case s.reopen <- struct{}{}:

@@ -17,7 +17,7 @@ type command struct {
 	expect dialog.Expectation
 	on     bool
 	level  float64
-	stream port.RecognizerStream
+	stream *stream
 	end    turn.Endpointer
 	policy string
 	onset  turn.OnsetOptions
@@ -133,9 +133,8 @@ func (u *Uplink) obey() {
 				m.Release()
 			}
 		case commandReplace:
-			u.recognizer = c.stream
-			c.stream = nil
-			u.recognizer.Expect(u.expected)
+			u.retire(u.next) // it has not had its moment
+			u.next, c.stream = c.stream, nil
 		case commandConfigure:
 			u.endpointer, u.o.Turn.Policy = c.end, c.policy
 			u.endpointer.Expect(turn.AdjustmentFor(u.expected.Kind))
@@ -145,6 +144,7 @@ func (u *Uplink) obey() {
 			u.listen()
 		}
 	}
+	u.replace()
 }
 
 // conclude answers the wish for the final transcript.

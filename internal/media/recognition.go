@@ -26,13 +26,23 @@ const (
 	maxAsked      = 8 // requests that are remembered
 )
 
-func (u *Uplink) openRecognizer(ctx context.Context) (port.RecognizerStream, error) {
+// stream is one of the recognizer's, by its number.
+type stream struct {
+	port.RecognizerStream
+	number int
+}
+
+func (u *Uplink) openRecognizer(ctx context.Context) (*stream, error) {
+	u.mu.Lock()
+	u.opened++
+	number := u.opened
+	u.mu.Unlock()
 	cfg := port.RecognizerConfig{Rate: recognizerRate, Language: u.o.Language}
-	r, err := u.o.Recognizer.Open(ctx, cfg, u.take)
+	r, err := u.o.Recognizer.Open(ctx, cfg, func(t port.Transcript) { u.take(number, t) })
 	if err != nil {
 		return nil, fmt.Errorf("open the recognizer: %w", err)
 	}
-	return r, nil
+	return &stream{r, number}, nil
 }
 
 // Failed reports whether the recognizer has failed and was not replaced.
@@ -47,15 +57,22 @@ func (u *Uplink) Failed() bool {
 // from any goroutine, by one at a time. Where nothing has failed it does
 // nothing.
 func (u *Uplink) Reopen(ctx context.Context) error {
-	u.mu.Lock()
-	failed, old := u.failed, u.broken
-	u.broken = nil
-	u.mu.Unlock()
+	failed := u.Failed()
+	u.Tidy()
 	if !failed {
 		return nil
 	}
-	if old != nil {
-		_ = old.Close() // it failed before, and that was told
+	return u.Renew(ctx)
+}
+
+// Renew opens a new stream of the same engine, whose streams live only so long. It
+// takes the place of the one at hand in a moment when nothing is being recognized: no
+// sound and no result is lost between the two. Renew waits for the engine and may be
+// called from any goroutine, by one at a time; it does not wait for that moment, behind
+// which the owner is told to [Uplink.Tidy] up.
+func (u *Uplink) Renew(ctx context.Context) error {
+	if u.o.Recognizer == nil {
+		return nil
 	}
 	r, err := u.openRecognizer(ctx)
 	if err != nil {
@@ -74,10 +91,53 @@ func (u *Uplink) Reopen(ctx context.Context) error {
 	return nil
 }
 
-// take is the recognizer's sink. It may be called from any goroutine.
-func (u *Uplink) take(t port.Transcript) {
+// Tidy closes the streams that others have replaced, or that have failed. It waits for
+// the engine, as Renew does.
+func (u *Uplink) Tidy() {
 	u.mu.Lock()
-	u.results = append(u.results, t)
+	old := u.retired
+	u.retired = nil
+	u.mu.Unlock()
+	for _, r := range old {
+		_ = r.Close() // nothing is expected of it any more
+	}
+}
+
+// replace puts the stream in its place that waits for a moment in which nothing is
+// being recognized.
+func (u *Uplink) replace() {
+	if u.next == nil || u.recognizer != nil && (u.open || len(u.asked) > 0 || u.onset.Speaking()) {
+		return
+	}
+	old := u.recognizer
+	u.recognizer, u.next = u.next, nil
+	u.mu.Lock()
+	u.serving = u.recognizer.number
+	u.mu.Unlock()
+	u.recognizer.Expect(u.expected)
+	u.retire(old)
+}
+
+// retire leaves a stream to be closed.
+func (u *Uplink) retire(r *stream) {
+	if r == nil {
+		return
+	}
+	u.mu.Lock()
+	u.retired = append(u.retired, r)
+	u.mu.Unlock()
+	if u.o.Retired != nil {
+		u.o.Retired()
+	}
+}
+
+// take is a stream's sink. It may be called from any goroutine. What comes of one that
+// was replaced is nothing that was waited for.
+func (u *Uplink) take(number int, t port.Transcript) {
+	u.mu.Lock()
+	if number >= u.serving {
+		u.results = append(u.results, t)
+	}
 	u.mu.Unlock()
 }
 
@@ -90,7 +150,7 @@ func (u *Uplink) check(err error) {
 	u.open = false
 	u.asked, u.overdue = u.asked[:0], 0
 	u.mu.Lock()
-	u.broken, u.failed = u.recognizer, true
+	u.retired, u.failed = append(u.retired, u.recognizer), u.next == nil
 	u.mu.Unlock()
 	u.recognizer = nil
 }

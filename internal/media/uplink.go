@@ -41,6 +41,9 @@ type UplinkOptions struct {
 	Utterance int
 	// Post takes the facts. It is called by the goroutine that calls Frame.
 	Post func(...conv.Event)
+	// Retired, if set, is told that a stream of the recognizer's was replaced, by the
+	// goroutine that calls Frame: [Uplink.Tidy] closes it.
+	Retired func()
 	// Features, if set, sees what the turn controller sees on every frame.
 	Features func(Features)
 }
@@ -58,7 +61,8 @@ type Features struct {
 type Uplink struct {
 	o          UplinkOptions
 	detector   port.DetectorStream
-	recognizer port.RecognizerStream
+	recognizer *stream
+	next       *stream          // takes its place when nothing is being recognized
 	toRec      *audio.Resampler // nil: the leg's rate is the recognizer's
 	toDet      *audio.Resampler // nil: the detector takes the recognizer's samples
 	preRoll    *audio.Ring
@@ -94,9 +98,11 @@ type Uplink struct {
 	mu       sync.Mutex // guards all below
 	commands []command
 	results  []port.Transcript
-	broken   port.RecognizerStream // it has failed and is not closed yet
-	failed   bool                  // the recognizer has failed and was not replaced
-	shut     bool                  // Close was called
+	retired  []*stream // failed or replaced, and not closed yet
+	opened   int       // streams so far
+	serving  int       // the number of the one whose results count
+	failed   bool      // the recognizer has failed and was not replaced
+	shut     bool      // Close was called
 }
 
 // NewUplink opens the streams. Close ends them.
@@ -161,15 +167,15 @@ func (u *Uplink) openDetector() (err error) {
 func (u *Uplink) Close() error {
 	u.mu.Lock()
 	u.shut = true
-	streams := []port.RecognizerStream{u.broken}
-	u.broken = nil
+	streams := u.retired
+	u.retired = nil
 	for _, c := range u.commands {
 		streams = append(streams, c.stream) // a replacement that came too late
 	}
 	u.commands = nil
 	u.mu.Unlock()
-	streams = append(streams, u.recognizer)
-	u.recognizer = nil
+	streams = append(streams, u.recognizer, u.next)
+	u.recognizer, u.next = nil, nil
 	var errs []error
 	for _, r := range streams {
 		if r == nil {
