@@ -155,9 +155,9 @@ func (o *office) wantKept(keys ...string) {
 }
 
 // running are the calls that run in what is kept of a conversation.
-func (o *office) running(id string) (calls []string) {
+func (o *office) running(ctx context.Context, id string) (calls []string) {
 	o.t.Helper()
-	b, ok, err := o.store.Load(context.Background(), id)
+	b, ok, err := o.store.Load(ctx, id)
 	if err != nil || !ok {
 		return nil
 	}
@@ -321,12 +321,12 @@ func of(caller string) func(*Options) { return func(o *Options) { o.Delegation.C
 func TestTaskIsToldAndForgotten(t *testing.T) {
 	inOffice(t, func(o *office) {
 		var atStart, atEnd []string
-		o.before = func(_ context.Context, what string) error {
+		o.before = func(ctx context.Context, what string) error {
 			switch what {
 			case "start test/c1":
-				atStart = o.running("test")
+				atStart = o.running(ctx, "test")
 			case "settle test/c1":
-				atEnd = o.running("test")
+				atEnd = o.running(ctx, "test")
 			}
 			return nil
 		}
@@ -447,7 +447,7 @@ func TestTaskIsCalledOff(t *testing.T) {
 		c.says("find research {}")
 		c.until(`progress "I am reading"`)
 		var known []string
-		o.first("settle test/c1", func(context.Context) error { known = o.running("test"); return nil })
+		o.first("settle test/c1", func(ctx context.Context) error { known = o.running(ctx, "test"); return nil })
 		c.post(conv.UserCancel{})
 		pass(time.Second)
 		synctest.Wait()
