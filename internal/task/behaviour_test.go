@@ -2,9 +2,11 @@ package task
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -116,7 +118,6 @@ func said(t testing.TB, tasks *Tasks, key string) bool {
 // is called off; and a worker that is stopped gives its task to another, but for an
 // irreversible one that has begun.
 func TestTwoNodes(t *testing.T) {
-	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
 		o.Grace, o.beat, o.Takeover = time.Millisecond, 100*time.Millisecond, time.Second
 		asks := opened(t, o)
@@ -235,24 +236,28 @@ func TestSignsOfLife(t *testing.T) {
 
 // TestDeafTool: a tool that does not hear the end of its context loses its say.
 func TestDeafTool(t *testing.T) {
-	t.Parallel()
 	goOn := make(chan struct{})
+	end := sync.OnceFunc(func() { close(goOn) })
 	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "work"}}}
 	tool.Run = func(_ context.Context, _ port.ToolCall, progress func(string)) (string, error) {
 		progress("half")
 		<-goOn
 		return "too late", nil
 	}
-	tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool), Grace: time.Millisecond, sweep: 100 * time.Millisecond})
+	ahead := atomic.Int64{}
+	o := Options{Path: newPath(t), Resolve: one(tool), Grace: time.Millisecond, sweep: 100 * time.Millisecond}
+	o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	tasks := opened(t, o)
 	working(t, tasks)
-	task := asked("k", "work", "{}")
-	task.Limit = 100 * time.Millisecond
-	started(t, tasks, task)
+	defer end() // the worker waits for it
+	started(t, tasks, asked("k", "work", "{}"))
+	until(t, "what it says is written", func() bool { return said(t, tasks, "k") })
+	ahead.Store(int64(DefaultLimit + late + time.Second))
 	f := wantFailure(t, tasks, "k", codeTimeout)
 	if f.Partial != "half" {
 		t.Errorf("%+v", f)
 	}
-	close(goOn)
+	end()
 	wantFailure(t, tasks, "k", codeTimeout)
 }
 
@@ -324,6 +329,30 @@ func TestLostStart(t *testing.T) {
 	})
 }
 
+// TestLostWorkflow: a task of which the engine knows nothing any more is brought to
+// another worker when its own is dead.
+func TestLostWorkflow(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	ahead := atomic.Int64{}
+	o := hurried(Options{Path: newPath(t), Resolve: one(b), sweep: 100 * time.Millisecond})
+	o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	tasks := opened(t, o)
+	if err := tasks.db.within(t.Context(), func(tx *sql.Tx) error {
+		_, _, err := tasks.insert(t.Context(), tx, asked("k", "work", "{}"))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tasks.db.exec(t.Context(), "UPDATE hocket_tasks SET attempt = 1, worker = 'dead'"); err != nil {
+		t.Fatal(err)
+	}
+	ahead.Store(int64(time.Minute))
+	working(t, tasks)
+	b.goOn <- "found"
+	wantOutput(t, tasks, "k", "found")
+}
+
 func secret(host string) string {
 	return "postgres://u:" + "hush-hush@" + host + "/d?connect_timeout=1"
 }
@@ -359,7 +388,6 @@ func TestOptions(t *testing.T) {
 
 // TestStartIsRefused: what no database takes is a failure, so that nobody asks again.
 func TestStartIsRefused(t *testing.T) {
-	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
 		tasks := opened(t, o)
 		for name, task := range map[string]port.Task{

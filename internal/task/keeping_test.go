@@ -55,7 +55,6 @@ func found(t *testing.T, o Options, words []string) (there []string) {
 // TestSealed: with a key none of what a task says is in the database's files, and all
 // of it is without one.
 func TestSealed(t *testing.T) {
-	t.Parallel()
 	both(t, func(t *testing.T, at Options) {
 		for i, keys := range [][][]byte{nil, {key32(1)}} {
 			words := make([]string, 6)
@@ -171,7 +170,6 @@ func empty(n map[string]int) bool {
 // TestNothingStays: what is settled, and what nobody settles in time, is removed from
 // all tables, the engine's too.
 func TestNothingStays(t *testing.T) {
-	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
 		ahead := atomic.Int64{}
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -222,7 +220,6 @@ func TestNothingStays(t *testing.T) {
 
 // TestFileDoesNotGrow: the place of settled tasks is used again.
 func TestFileDoesNotGrow(t *testing.T) {
-	t.Parallel()
 	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "work"}}}
 	tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool)})
 	working(t, tasks)

@@ -70,7 +70,12 @@ func (t *Tasks) engage(ctx context.Context, key string) error {
 	if err != nil || !ok || r.ended.Valid || r.attempt > 0 {
 		return err
 	}
-	_, err = t.client.CreateWorkflowInstance(ctx, client.WorkflowInstanceOptions{InstanceID: instance(key)}, workflowName, key)
+	return t.bringAgain(ctx, key)
+}
+
+// bringAgain begins the workflow of a task, if there is none.
+func (t *Tasks) bringAgain(ctx context.Context, key string) error {
+	_, err := t.client.CreateWorkflowInstance(ctx, client.WorkflowInstanceOptions{InstanceID: instance(key)}, workflowName, key)
 	if errors.Is(err, backend.ErrInstanceAlreadyExists) {
 		return nil
 	}

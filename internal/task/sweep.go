@@ -24,9 +24,11 @@ func (t *Tasks) sweeps(ctx context.Context) {
 const batch = 200
 
 // Sweep ends the tasks that are over their limit, forgets the ended ones that nobody
-// has settled in time, brings those to a worker whose process died while it started
-// them, and removes what is left of finished workflows. Run does it by itself.
+// has settled in time, brings those to a worker that nobody works on, and removes what is
+// left of finished workflows. Run does it by itself.
 func (t *Tasks) Sweep(ctx context.Context) error {
+	t.sweeping.Lock()
+	defer t.sweeping.Unlock()
 	now := t.o.Now()
 	overdue, err := t.db.keys(ctx, t.db.reader, `SELECT key FROM hocket_tasks WHERE ended IS NULL AND deadline < ? ORDER BY deadline LIMIT ?`,
 		now.Add(-late).UnixMilli(), batch)
@@ -50,17 +52,52 @@ func (t *Tasks) Sweep(ctx context.Context) error {
 		return err
 	}
 	t.watch.poke(old...)
-	lost, err := t.db.keys(ctx, t.db.reader, `SELECT key FROM hocket_tasks WHERE ended IS NULL AND attempt = 0 AND created < ? LIMIT ?`,
-		now.Add(-unbegun).UnixMilli(), batch)
+	if err := t.engageLost(ctx, now); err != nil {
+		return err
+	}
+	return t.removeFinished(ctx)
+}
+
+// engageLost has the engine bring those to a worker of which it may know nothing: whose
+// start was broken off, and whose worker has given no sign of life since the last sweep.
+func (t *Tasks) engageLost(ctx context.Context, now time.Time) error {
+	lost, beats, err := t.quietSince(ctx, t.swept, now.Add(-unbegun))
 	if err != nil {
 		return err
 	}
+	t.swept = beats
 	for _, key := range lost {
-		if err := t.engage(ctx, key); err != nil {
+		if err := t.bringAgain(ctx, key); err != nil {
 			return err
 		}
 	}
-	return t.removeFinished(ctx)
+	return nil
+}
+
+// quietSince are the tasks that run, were started before a time, and have no worker or one
+// whose beat is the same as before; beats are those of all that run.
+func (t *Tasks) quietSince(ctx context.Context, before map[string]int64, started time.Time) (keys []string, beats map[string]int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statementLimit)
+	defer cancel()
+	rows, err := t.db.reader.QueryContext(ctx, t.db.text(`SELECT key, attempt, beat FROM hocket_tasks WHERE ended IS NULL AND created < ? ORDER BY seq LIMIT ?`),
+		started.UnixMilli(), batch)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	beats = make(map[string]int64)
+	for rows.Next() {
+		var key string
+		var attempt, beat int64
+		if err := rows.Scan(&key, &attempt, &beat); err != nil {
+			return nil, nil, err
+		}
+		beats[key] = beat
+		if last, known := before[key]; attempt == 0 || known && last == beat {
+			keys = append(keys, key)
+		}
+	}
+	return keys, beats, rows.Err()
 }
 
 const (

@@ -34,6 +34,9 @@ type Tasks struct {
 	mu    sync.Mutex            // guards calls
 	calls map[string]*execution // the tools that run here, by their worker
 
+	sweeping sync.Mutex       // guards swept; one sweep runs at a time
+	swept    map[string]int64 // the beats of the tasks that ran at the last one
+
 	stop   context.CancelFunc
 	closed atomic.Bool
 	loops  sync.WaitGroup
