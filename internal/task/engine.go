@@ -107,5 +107,10 @@ func (e *engine) CompleteActivityTask(ctx context.Context, task *backend.Activit
 	}
 	err := e.Backend.CompleteActivityTask(ctx, task, result)
 	ring(e.workflows)
+	if err != nil && !unanswered(err) {
+		// Its lock has run out: the key is brought again, and the row says what is true.
+		e.Options().Logger.DebugContext(ctx, "the lock of a task was lost", "err", err)
+		return nil
+	}
 	return err
 }
