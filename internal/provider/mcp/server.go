@@ -120,6 +120,9 @@ func (v *server) watch(ctx context.Context, l *link) {
 		case <-v.changed:
 			if tools, err := v.list(ctx, l); err == nil {
 				v.offer(tools)
+			} else if errors.Is(err, context.DeadlineExceeded) {
+				v.down(l)
+				token(v.suspect)
 			}
 		case <-v.suspect:
 			if ended = !answers(ctx, l); !ended {

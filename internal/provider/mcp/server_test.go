@@ -155,6 +155,19 @@ func testServer() *sdk.Server {
 				})
 			return text("there is one more"), nil, nil
 		})
+	sdk.AddTool(s, &sdk.Tool{Name: "silence"}, // the list of tools changes, and nobody gets the new one
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+				return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+					if method == "tools/list" {
+						<-ctx.Done()
+					}
+					return next(ctx, method, r)
+				}
+			})
+			s.RemoveTools("echo")
+			return text("guess"), nil, nil
+		})
 	s.AddTool(&sdk.Tool{Name: "picture", InputSchema: &jsonschema.Schema{Type: "object"}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{Content: []sdk.Content{

@@ -301,15 +301,18 @@ func (t *Tools) failed(v *server, l *link, tool tool, limit time.Duration, err e
 	return &port.Failure{Code: conv.ClassServerError, Message: fmt.Sprintf("%s: the MCP server %s has ended", tool.spec.Name, v.s.Name)}
 }
 
-// list asks a server for its tools. Those that cannot be offered are left out
-// unless the options name them: then missing reports them.
+// list asks a server for its tools, within the time of a start. It fails where one
+// cannot be offered: who does not want it leaves it out with allow.
 func (v *server) list(ctx context.Context, l *link) ([]tool, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.s.StartTimeout)
+	defer cancel()
 	var tools []tool
+	seen := 0
 	for t, err := range l.session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
-		if len(tools) == maxTools {
+		if seen++; seen > maxTools {
 			return nil, fmt.Errorf("it has more than %d tools", maxTools)
 		}
 		if v.s.Allow != nil && !slices.Contains(v.s.Allow, t.Name) {

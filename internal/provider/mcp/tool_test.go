@@ -317,6 +317,23 @@ func TestToolsChange(t *testing.T) {
 	}
 }
 
+// TestToolsChangeInSilence: a server that says that its tools have changed, and does not
+// tell them, keeps those that it had, and is looked after as before.
+func TestToolsChangeInSilence(t *testing.T) {
+	tools := opened(t, self(t, "1", func(s *Server) {
+		s.StartTimeout = 2 * time.Second
+		s.Policies = []Policy{{Tool: "hang", Timeout: 100 * time.Millisecond}}
+	}))
+	called(t, tools, "silence", `{}`)
+	refused(t, tools, "hang", `{}`, conv.ClassNetworkTimeout, "no answer within 100ms")
+	if out := called(t, tools, "sum", `{"n":1}`); !strings.Contains(out, `"sum":2`) {
+		t.Errorf("sum: %s", out)
+	}
+	if !slices.ContainsFunc(tools.Specs(), func(s port.ToolSpec) bool { return s.Name == "echo" }) {
+		t.Error("the tools that there were are not offered")
+	}
+}
+
 // TestTheCallerEnds: who calls may give up, and closing ends what runs.
 func TestTheCallerEnds(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
