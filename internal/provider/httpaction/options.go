@@ -13,10 +13,11 @@ import (
 
 // The defaults of [Options].
 const (
-	DefaultTimeout = 10 * time.Second
-	DefaultRetries = 2
-	DefaultBackoff = 250 * time.Millisecond
-	DefaultMaxBody = 1 << 20
+	DefaultTimeout     = 10 * time.Second
+	DefaultLongTimeout = 5 * time.Minute // of a delegated agent
+	DefaultRetries     = 2
+	DefaultBackoff     = 250 * time.Millisecond
+	DefaultMaxBody     = 1 << 20
 )
 
 // Options set up the actions. The zero value of each field but Actions means its
@@ -31,7 +32,8 @@ type Options struct {
 	Client *http.Client
 	// Getenv reads the environment for ${NAME}; os.LookupEnv if nil.
 	Getenv func(name string) (string, bool)
-	// Timeout bounds an action whose file does not say, its retries included.
+	// Timeout bounds an action whose file does not say, its retries included;
+	// [DefaultTimeout] if 0, and [DefaultLongTimeout] for a long one.
 	Timeout time.Duration
 	// Backoff is the pause before the first retry; it doubles.
 	Backoff time.Duration
@@ -59,9 +61,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.LookupEnv
-	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
 	}
 	if o.Backoff == 0 {
 		o.Backoff = DefaultBackoff

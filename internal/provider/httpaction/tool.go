@@ -2,6 +2,7 @@ package httpaction
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -89,11 +91,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 	if err != nil {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", call.Name, err)}
 	}
-	timeout := a.HTTP.Timeout
-	if timeout == 0 {
-		timeout = t.o.Timeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, t.limit(a))
 	defer cancel()
 	retries := 0
 	if idempotent(a) {
@@ -114,6 +112,15 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 		}
 		pause *= 2
 	}
+}
+
+// limit is the time of an action.
+func (t *Tool) limit(a *dialog.Action) time.Duration {
+	limit := time.Duration(DefaultTimeout)
+	if slices.ContainsFunc(t.specs, func(s port.ToolSpec) bool { return s.Name == a.Name && s.Long }) {
+		limit = DefaultLongTimeout
+	}
+	return cmp.Or(a.HTTP.Timeout, t.o.Timeout, limit)
 }
 
 // idempotent reports whether an action may be sent again: its file says so, or

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -196,6 +197,45 @@ func TestTimeout(t *testing.T) {
 	cancel()
 	if _, err := tool(t, hang, search).Call(ctx, port.ToolCall{Name: "search", Arguments: `{}`}, nil); err == nil {
 		t.Error("a cancelled action has a result")
+	}
+}
+
+// TestLong: a delegated agent has its minutes where nobody says.
+func TestLong(t *testing.T) {
+	for _, long := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			file := search
+			if long {
+				file = strings.Replace(search, "idempotent: true", "long: true", 1)
+			}
+			tl, err := New(Options{
+				Actions: agent(t, file), Getenv: func(string) (string, bool) { return "http://agent.example", true },
+				Client: &http.Client{Transport: afterAMinute{}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			out, err := tl.Call(t.Context(), port.ToolCall{Name: "search", Arguments: `{}`}, nil)
+			if took := time.Since(began); long && (err != nil || out != `{"price":5}` || took != time.Minute) || !long && (err == nil || took != DefaultTimeout) {
+				t.Errorf("long %v: %s, error %v, after %v", long, out, err, took)
+			}
+		})
+	}
+}
+
+// afterAMinute is a server that takes its time.
+type afterAMinute struct{}
+
+// RoundTrip answers.
+func (afterAMinute) RoundTrip(r *http.Request) (*http.Response, error) {
+	timer := time.NewTimer(time.Minute)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("5"))}, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
 	}
 }
 
