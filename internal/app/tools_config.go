@@ -13,6 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/provider/a2a"
 	"github.com/hocketvoice/hocket/internal/provider/command"
 	"github.com/hocketvoice/hocket/internal/provider/httpaction"
+	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -63,13 +64,27 @@ func a2aOptions(list []config.A2AAgent) a2a.Options {
 	return o
 }
 
-// httpTools are the config's HTTP tools: actions that no flow has.
+// httpTools are the config's HTTP tools.
 func httpTools(list []config.HTTPTool) (port.Tool, error) {
+	o, err := httpOptions(list)
+	if err != nil {
+		return nil, fmt.Errorf("tools.http: %w", err)
+	}
+	return httpaction.New(o)
+}
+
+// httpOptions are the config's HTTP tools in the terms of their package: actions that
+// no flow has.
+func httpOptions(list []config.HTTPTool) (httpaction.Options, error) {
+	var none httpaction.Options
 	actions := make([]dialog.Action, len(list))
 	specs := make(map[string]port.ToolSpec, len(list))
 	for i, c := range list {
+		if !toolset.IsName(c.Name) {
+			return none, fmt.Errorf("tool %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, c.Name)
+		}
 		if _, there := specs[c.Name]; there {
-			return nil, fmt.Errorf("tools.http: two tools are called %s: expected another name for each", c.Name)
+			return none, fmt.Errorf("two tools are called %s: expected another name for each", c.Name)
 		}
 		method := cmp.Or(c.Method, "POST")
 		a := dialog.Action{
@@ -81,7 +96,7 @@ func httpTools(list []config.HTTPTool) (port.Tool, error) {
 		}
 		schema, err := parameters(c.Parameters)
 		if err != nil {
-			return nil, fmt.Errorf("tools.http: %s: %w", c.Name, err)
+			return none, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		for _, p := range c.Parameters {
 			if place := "{" + p.Name + "}"; method == "GET" && !strings.Contains(c.URL, place) {
@@ -95,7 +110,7 @@ func httpTools(list []config.HTTPTool) (port.Tool, error) {
 			Irreversible: !c.Repeatable && method != "GET",
 		}
 	}
-	return httpaction.New(httpaction.Options{Actions: actions, Specs: specs})
+	return httpaction.Options{Actions: actions, Specs: specs}, nil
 }
 
 // with sets a key of a map that may not have been made.

@@ -155,19 +155,19 @@ flows:
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte("tools:\n  command:\n    - {name: a, command: sh, args: [\"{x}\"]}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err = LoadOptions(path)
-	if err == nil || !strings.Contains(err.Error(), "tools.command: a: {x} in \"{x}\" is no argument: there are []") {
-		t.Errorf("%v", err)
-	}
-	if err := os.WriteFile(path, []byte("tools:\n  a2a:\n    - {name: a, url: nowhere}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err = LoadOptions(path); err == nil || !strings.Contains(err.Error(), "tools.a2a: a: the URL is no http://HOST/PATH") {
-		t.Errorf("%v", err)
+	for text, want := range map[string]string{
+		`command: [{name: a, command: sh, args: ["{x}"]}]`:                                       `tools.command: a: {x} in "{x}" is no argument: there are []`,
+		`a2a: [{name: a, url: nowhere}]`:                                                         "tools.a2a: a: the URL is no http://HOST/PATH",
+		`http: [{name: the weather, url: "http://a/"}]`:                                          `tools.http: tool 1 has the name "the weather", expected 1 to 64 letters, digits, - or _`,
+		`http: [{name: a, url: "http://a/", parameters: [{name: x}, {name: x, type: integer}]}]`: "tools.http: a: the parameter x stands twice",
+	} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte("tools:\n  "+text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = LoadOptions(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
 	}
 }
 

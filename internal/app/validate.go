@@ -49,17 +49,20 @@ func validate(c *config.Config, o Options) error {
 	all = append(all, codes(c)...)
 	all = append(all, engines(c)...)
 	all = append(all, serverProblems(c)...)
-	if err := (mcp.Options{Servers: mcpServers(c.Tools.MCP)}).Validate(); err != nil {
-		all = append(all, c.Problem("tools.mcp", strings.TrimPrefix(err.Error(), "mcp: ")))
-	}
-	all = append(all, delegates(c)...)
+	all = append(all, toolProblems(c)...)
 	return all.Err()
 }
 
-// delegates reports what is wrong with programs and agents elsewhere. Whether they
-// are there is found out when they are opened.
-func delegates(c *config.Config) config.Problems {
+// toolProblems reports what is wrong with tools. Whether they are there is found out
+// when they are opened.
+func toolProblems(c *config.Config) config.Problems {
 	var all config.Problems
+	if err := (mcp.Options{Servers: mcpServers(c.Tools.MCP)}).Validate(); err != nil {
+		all = append(all, c.Problem("tools.mcp", strings.TrimPrefix(err.Error(), "mcp: ")))
+	}
+	if _, err := httpOptions(c.Tools.HTTP); err != nil {
+		all = append(all, c.Problem("tools.http", err.Error()))
+	}
 	programs, err := commandOptions(c.Tools.Command)
 	if err == nil {
 		err = programs.Validate()

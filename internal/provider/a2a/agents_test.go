@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -475,6 +476,16 @@ func TestRefusals(t *testing.T) {
 		if _, _, f := called(t, m, "x"); f == nil || f.Code != conv.ClassServerError || !strings.Contains(f.Message, want) {
 			t.Errorf("%s: %+v", text, f)
 		}
+	}
+	card = bytes.Replace(card, []byte("true"), []byte("false"), 1)
+	answer = `{"jsonrpc":"2.0","id":"1","result":{"kind":"task","id":"","contextId":"c","status":{"state":"working"}}}`
+	silent := Options{Agents: []Agent{{Name: "remote", URL: s.URL, Timeout: 5 * time.Second}}}
+	if m, err := Open(t.Context(), silent); err != nil {
+		t.Error(err)
+	} else if _, _, f := called(t, m, "x"); f == nil || f.Message != "remote: it has answered with a task that has no id" {
+		t.Errorf("a task without an id: %+v", f)
+	} else if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 	_, err = m.Call(t.Context(), port.ToolCall{Name: "remote", Arguments: `[]`}, nil)
 	if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != conv.ClassInvalidArgs {

@@ -74,10 +74,13 @@ func (t *task) begin(ctx context.Context, m *sdk.Message) error {
 		blocking := false
 		params.Config = &sdk.MessageSendConfig{Blocking: &blocking}
 		ev, err := t.v.client.SendMessage(ctx, params)
-		if err != nil {
-			return err
+		if err == nil {
+			err = t.take(ev)
 		}
-		return t.take(ev)
+		if err == nil && t.id == "" && !t.answered {
+			err = errors.New("it has answered with a task that has no id")
+		}
+		return err
 	}
 	err := t.hear(t.v.client.SendStreamingMessage(ctx, params))
 	switch {
