@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -122,21 +121,12 @@ func with(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// parameters is the JSON Schema of an HTTP tool's arguments.
+// parameters is the JSON Schema of a tool's arguments.
 func parameters(list []config.Parameter) ([]byte, error) {
-	properties := make(map[string]map[string]string, len(list))
-	required := []string{}
-	for _, p := range list {
-		if properties[p.Name] != nil {
-			return nil, fmt.Errorf("the parameter %s stands twice", p.Name)
-		}
-		properties[p.Name] = map[string]string{"type": cmp.Or(p.Type, "string")}
-		if p.Description != "" {
-			properties[p.Name]["description"] = p.Description
-		}
-		if !p.Optional {
-			required = append(required, p.Name)
-		}
+	arguments := make([]toolset.Argument, len(list))
+	for i, p := range list {
+		arguments[i] = toolset.Argument(p)
+		arguments[i].Type = cmp.Or(p.Type, "string")
 	}
-	return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+	return toolset.ObjectSchema(arguments)
 }

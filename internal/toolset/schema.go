@@ -60,6 +60,38 @@ func CompileSchema(text []byte) (*Schema, error) {
 	return &Schema{compiled}, nil
 }
 
+// Argument describes one of a tool's arguments.
+type Argument struct {
+	Name        string
+	Type        string // of JSON Schema; any if ""
+	Description string // for the model; none if ""
+	Optional    bool
+}
+
+// ObjectSchema is the JSON Schema of an object with the arguments. It fails where two
+// have one name.
+func ObjectSchema(list []Argument) ([]byte, error) {
+	properties := make(map[string]map[string]string, len(list))
+	required := []string{}
+	for _, a := range list {
+		if properties[a.Name] != nil {
+			return nil, fmt.Errorf("the parameter %s stands twice", a.Name)
+		}
+		property := make(map[string]string)
+		if a.Type != "" {
+			property["type"] = a.Type
+		}
+		if a.Description != "" {
+			property["description"] = a.Description
+		}
+		properties[a.Name] = property
+		if !a.Optional {
+			required = append(required, a.Name)
+		}
+	}
+	return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+}
+
 // Check says what is wrong with a call's arguments, with the place, in words that
 // a model can act upon. They are a JSON object, "" is the empty one; no text that
 // they hold is quoted.

@@ -16,11 +16,9 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/outside"
+	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 )
-
-// schema is the form of every agent's arguments.
-const schema = `{"type":"object","properties":{"message":{"type":"string","description":"what the agent is to do, in words"}},"required":["message"]}`
 
 // Agents are agents elsewhere, as tools. It is safe for concurrent use.
 type Agents struct {
@@ -102,9 +100,13 @@ func (m *Agents) find(ctx context.Context, a *Agent) (*agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a2a: %s: %s", a.Name, v.hide(err.Error()))
 	}
+	schema, err := toolset.ObjectSchema([]toolset.Argument{{Name: "message", Type: "string", Description: "what the agent is to do, in words"}})
+	if err != nil {
+		return nil, err
+	}
 	v.streams = card.Capabilities.Streaming
 	v.spec = port.ToolSpec{
-		Name: a.Name, Description: description(a, card), Schema: []byte(schema),
+		Name: a.Name, Description: description(a, card), Schema: schema,
 		Long: true, Irreversible: !a.Repeatable, Confirm: a.Confirm,
 	}
 	return v, nil

@@ -48,8 +48,12 @@ func New(o Options) (*Tool, error) {
 		t.actions[a.Name] = a
 		spec, ok := o.Specs[a.Name]
 		if !ok {
+			text, err := schema(a)
+			if err != nil {
+				return nil, fmt.Errorf("action %s: %w", a.Name, err)
+			}
 			spec = port.ToolSpec{
-				Name: a.Name, Description: a.Description, Schema: schema(a), Irreversible: !idempotent(a),
+				Name: a.Name, Description: a.Description, Schema: text, Irreversible: !idempotent(a),
 				Confirm: a.RequiresConfirmation, Long: a.Long,
 			}
 		}
@@ -59,20 +63,12 @@ func New(o Options) (*Tool, error) {
 }
 
 // schema is the JSON Schema of an action's inputs.
-func schema(a *dialog.Action) []byte {
-	properties := make(map[string]struct{}, len(a.Inputs))
-	required := []string{}
-	for _, in := range a.Inputs {
-		properties[in.Name] = struct{}{}
-		if !in.Optional {
-			required = append(required, in.Name)
-		}
+func schema(a *dialog.Action) ([]byte, error) {
+	arguments := make([]toolset.Argument, len(a.Inputs))
+	for i, in := range a.Inputs {
+		arguments[i] = toolset.Argument{Name: in.Name, Optional: in.Optional}
 	}
-	b, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
-	if err != nil {
-		panic(fmt.Sprintf("httpaction: a schema of strings does not marshal: %v", err))
-	}
-	return b
+	return toolset.ObjectSchema(arguments)
 }
 
 // Specs are the actions there are.
