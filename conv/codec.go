@@ -209,7 +209,7 @@ func (t *taker) build() (Event, error) {
 	f := t.f
 	switch f.Type {
 	case "user.start":
-		return UserStart{}, nil
+		return UserStart{Silent: take(f.Silent)}, nil
 	case "user.stop":
 		return UserStop{Reason: take(f.Reason)}, nil
 	case "session.ended":
@@ -365,7 +365,9 @@ func millis(d time.Duration) *float64 { return some(milliseconds(d)) }
 func toFields(ev Event) fields {
 	f := fields{Type: ev.EventType()}
 	switch e := ev.(type) {
-	case UserStart, SessionEnded, AudioReady, SessionExpiring, SessionExpired,
+	case UserStart:
+		f.Silent = some(e.Silent)
+	case SessionEnded, AudioReady, SessionExpiring, SessionExpired,
 		ConnectionRestored, DeadlinePassed:
 	case UserStop:
 		f.Reason = some(e.Reason)

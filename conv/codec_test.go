@@ -13,7 +13,7 @@ import (
 // TestEventsRoundTrip writes and reads an event of each type with all its fields.
 func TestEventsRoundTrip(t *testing.T) {
 	full := []conv.Event{
-		conv.UserStart{},
+		conv.UserStart{Silent: true},
 		conv.UserStop{Reason: "done"},
 		conv.SessionEnded{},
 		conv.SessionReady{ID: "s1"},

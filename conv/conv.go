@@ -176,7 +176,7 @@ func (c *Conversation) stale(ev Event) bool {
 func (c *Conversation) handle(ev Event) {
 	switch e := ev.(type) {
 	case UserStart:
-		c.handleUserStart()
+		c.handleUserStart(e)
 	case UserStop:
 		c.handleUserStop()
 	case SessionEnded:

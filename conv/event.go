@@ -22,8 +22,9 @@ type Event interface {
 }
 
 // UserStart: a person wants a conversation (seed 000, startConversation). In
-// [Faulted] it is the person's demand to try again.
-type UserStart struct{}
+// [Faulted] it is the person's demand to try again. Silent: they have something to say
+// first, and the agent does not greet.
+type UserStart struct{ Silent bool }
 
 // UserStop: a person ends the conversation (endConversation, user_end_session).
 type UserStop struct{ Reason string }

@@ -4,13 +4,13 @@ package conv
 // session under it. Seed 000: REQ-002, REQ-003, INT-001, CON-002; seed 001:
 // section 6, session timeout.
 
-func (c *Conversation) handleUserStart() {
+func (c *Conversation) handleUserStart(e UserStart) {
 	switch c.st.Phase {
 	case Idle:
 		if c.st.Pending.Start {
 			return // No op. The start is waiting already.
 		}
-		c.st.Pending.Start = true
+		c.st.Pending.Start, c.st.Pending.Greeted = true, c.st.Pending.Greeted || e.Silent
 		if c.st.Session.Alive && !c.st.Session.Expiring {
 			c.becomePreparing("user.start")
 			return

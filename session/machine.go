@@ -63,8 +63,9 @@ type Machine struct {
 	loop   atomic.Uint64 // the goroutine of the loop; zero before it runs
 
 	// Of the loop's goroutine.
-	local   []conv.Event // facts of its own, to be stepped next
-	backlog []message    // taken from the inbox to make room: see keep
+	local    []conv.Event // facts of its own, to be stepped next
+	backlog  []message    // taken from the inbox to make room: see keep
+	declined bool         // the conversation was ended before it began, and will not begin
 
 	current atomic.Pointer[Snapshot]
 
@@ -312,7 +313,7 @@ func (m *Machine) take(msg message) error {
 
 // over reports whether a conversation was held and is done.
 func (m *Machine) over() bool {
-	return m.conv.Phase() == conv.Idle && m.conv.State().Previous == conv.Terminating
+	return m.conv.Phase() == conv.Idle && (m.declined || m.conv.State().Previous == conv.Terminating)
 }
 
 // end gives back what the machine holds. The order matters to a start that

@@ -27,7 +27,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	if err := s.open(ctx, time.Now(), post); err != nil {
 		return err
 	}
-	if s.o.Restore == nil {
+	if s.o.Restore == nil && !s.o.Idle {
 		if err := s.StartConversation(); err != nil {
 			return err
 		}

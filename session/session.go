@@ -74,6 +74,11 @@ type Options struct {
 	// never share them, and one that is restored keeps its own.
 	Keys string
 
+	// Idle leaves it to others to begin the conversation while [Session.Run] runs, with a
+	// [conv.UserStart]; a [conv.UserStop] before that ends the session. One that is
+	// restored has begun.
+	Idle bool
+
 	// Owner and Owners: see [MachineOptions].
 	Owner  string
 	Owners *Owners
@@ -341,6 +346,8 @@ func (s *Session) record(now time.Time, c *conv.Conversation, ev conv.Event) err
 		s.legLost = true
 	case conv.ConnectionRestored:
 		s.legLost = false
+	case conv.UserStop:
+		s.declined = s.declined || s.o.Idle && c.Phase() == conv.Idle // it will not begin
 	default:
 	}
 	if s.recorder != nil {

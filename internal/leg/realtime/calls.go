@@ -60,7 +60,9 @@ func (l *callLine) Read(ctx context.Context) (audio.Frame, error) {
 	l.pos.Add(int64(len(f.PCM)))
 	manual := false
 	l.c.locked(func() {
-		manual = !l.c.detects()
+		if manual = !l.c.detects(); !manual {
+			l.c.start()
+		}
 		l.c.uncommitted += len(f.PCM)
 	})
 	if manual {

@@ -161,7 +161,21 @@ func (c *conn) append(ctx context.Context, l *link, b []byte) {
 		c.locked(func() { c.refuse(wire.Invalid(wire.CodeInvalidValue, "audio", "The audio cannot be read.")) })
 		return
 	}
-	c.locked(func() { c.uncommitted, c.known = c.uncommitted+len(pcm), true })
+	begins := false
+	c.locked(func() {
+		c.uncommitted, c.known = c.uncommitted+len(pcm), true
+		if !manual {
+			begins = !c.started
+			c.start()
+		}
+	})
+	if begins {
+		select { // what is heard is judged by what the client has configured
+		case <-c.ready:
+		case <-c.ended:
+		case <-ctx.Done():
+		}
+	}
 	if manual {
 		c.hear(ctx, earJob{pcm: pcm})
 		_ = c.leg.push(ctx, chunk{skip: len(pcm)}) // it ends with ctx, as the reader does

@@ -40,6 +40,7 @@ type conn struct {
 	gone    bool                                     // it has ended; guarded by the server's mu
 	wakec   chan struct{}                            // holds a token when the clock is to look again
 	work    chan func(context.Context)               // jobs on their way to the clock: answers beside the conversation, the ear
+	ready   chan struct{}                            // closed when the machine listens for the first time
 	ended   chan struct{}                            // closed when nothing of the conversation runs any more
 
 	mu    sync.Mutex // guards all below
@@ -61,6 +62,7 @@ type conn struct {
 	spoken  bool // the agent has been heard
 
 	phase   conv.Phase
+	started bool      // the conversation was told to begin
 	running bool      // the machine listens, or has
 	resp    *response // the one that is active
 	last    *response // the one before, until another begins
@@ -105,8 +107,8 @@ func newConn(o *Options, b begin) (*conn, error) {
 	parts := b.parts.Session
 	c := &conn{
 		o: o, id: cmp.Or(b.parts.ID, newID("conv")), owner: b.owner, ids: newEventIDs(), parts: parts, hold: b.parts.Hold, issued: b.parts.Issue, openErr: b.openErr,
-		wakec: make(chan struct{}, 1), work: make(chan func(context.Context), maxBeside+1), ended: make(chan struct{}), session: b.session, expireAt: time.Now().Add(o.Lifetime),
-		limits: limits{responses: o.Responses, tokens: o.Tokens, since: time.Now()}, restored: parts.Restore != nil,
+		wakec: make(chan struct{}, 1), work: make(chan func(context.Context), maxBeside+1), ready: make(chan struct{}), ended: make(chan struct{}), session: b.session, expireAt: time.Now().Add(o.Lifetime),
+		limits: limits{responses: o.Responses, tokens: o.Tokens, since: time.Now()}, restored: parts.Restore != nil, started: parts.Restore != nil,
 	}
 	if c.hold == nil {
 		c.hold = func(ctx context.Context, s *session.Session) error { return s.Run(ctx) }
@@ -117,7 +119,7 @@ func newConn(o *Options, b begin) (*conn, error) {
 	}
 	c.ear = newEar(parts.Recognizer, parts.Conv.Language)
 	p := parts
-	p.ID, p.Leg, p.Heard = c.id, c.leg, c.noteHeard
+	p.ID, p.Leg, p.Heard, p.Idle = c.id, c.leg, c.noteHeard, true
 	p.Conv = machineOptions(parts.Conv)
 	p.Turn, p.Onset = turnOptions(b.session, &parts)
 	p.Model, p.Synthesizer = &mind{c}, &voice{c, parts.Synthesizer}
@@ -277,6 +279,16 @@ func (c *conn) locked(f func()) {
 // post hands facts to the machine when the lock is free again.
 func (c *conn) post(events ...conv.Event) {
 	c.later = append(c.later, func() { _ = c.s.Post(events...) }) // ErrEnded: the conversation is over
+}
+
+// start has the conversation begin. What the client says first is answered, and else the
+// agent greets, if it does. The caller holds the lock.
+func (c *conn) start(first ...conv.Event) {
+	if c.started {
+		return
+	}
+	c.started = true
+	c.post(append([]conv.Event{conv.UserStart{Silent: len(first) > 0}}, first...)...)
 }
 
 // send queues an event for the client, if it is there. The caller holds the lock,

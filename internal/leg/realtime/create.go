@@ -45,6 +45,12 @@ func (c *conn) createResponse(e *wire.ClientEvent) *wire.Error {
 	switch {
 	case c.create != nil:
 		active = c.create.id
+	case c.resp != nil && c.resp.first && !c.resp.ask:
+		// Nobody has asked for the greeting: it is the answer to who says nothing, and
+		// in nobody's way who does.
+		if c.greetingAnswers(q) {
+			return nil
+		}
 	case c.resp != nil && !(c.resp.generated && len(c.resp.calls) > 0):
 		// A response that has called tools and is only being heard still is waited
 		// for: its results are there, and nobody asks twice.
@@ -61,16 +67,40 @@ func (c *conn) createResponse(e *wire.ClientEvent) *wire.Error {
 }
 
 // maybeCreate asks the machine for the response that is to begin, when it
-// listens and all that it answers is known.
+// listens, or only greets, and all that the response answers is known. What the client
+// says as its first thing goes before the greeting.
 func (c *conn) maybeCreate() {
 	q := c.create
-	if q == nil || q.posted || c.resp != nil || !c.running || c.phase != conv.ListeningReady {
+	if q == nil || q.posted {
 		return
 	}
-	said := ""
+	greets := c.resp != nil && c.resp.first && !c.resp.ask
+	if c.started && !greets && (c.resp != nil || !c.running || c.phase != conv.ListeningReady) {
+		return
+	}
+	said, known := c.unanswered(q)
+	switch {
+	case !known: // its words are on their way
+	case !c.started && said != "":
+		q.posted = true
+		c.start(conv.UserText{Text: said})
+	case !c.started:
+		c.start() // the greeting is the answer, or there is none and it comes when the machine listens
+	case said != "":
+		q.posted = true
+		c.post(conv.UserText{Text: said})
+	case !greets:
+		q.posted = true
+		c.post(conv.ReplyRequested{Source: "client"})
+	}
+}
+
+// unanswered is what the client has said that no response has answered; known is false
+// while words of it are being made out.
+func (c *conn) unanswered(q *create) (said string, known bool) {
 	for _, it := range c.items.list {
 		if it.waiting {
-			return // its words are on their way
+			return "", false
 		}
 		if it.answered || it.Type != wire.Message || it.Role != "user" || q.params.InputSet {
 			continue
@@ -80,12 +110,14 @@ func (c *conn) maybeCreate() {
 		}
 		said = strings.TrimSpace(said + " " + words(&it.Item))
 	}
-	q.posted = true
-	if strings.TrimSpace(said) != "" {
-		c.post(conv.UserText{Text: said})
-		return
-	}
-	c.post(conv.ReplyRequested{Source: "client"})
+	return said, true
+}
+
+// greetingAnswers reports whether the greeting is the response that a client asks for,
+// which has said nothing.
+func (c *conn) greetingAnswers(q *create) bool {
+	said, known := c.unanswered(q)
+	return known && said == "" && !q.posted && !q.params.InputSet
 }
 
 // cancelResponse is response.cancel.

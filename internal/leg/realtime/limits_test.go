@@ -165,24 +165,31 @@ func TestALaw(t *testing.T) {
 	g711(t, newRig(t, rigOptions{}), "audio/pcma", audio.ALaw)
 }
 
-// The name of a model may be that of an agent: its flows answer, by text and by
-// voice, and it greets.
-func TestAgentOfFlows(t *testing.T) {
+// flowing is a rig whose agent is one of flows, which greets.
+func flowing(t *testing.T) *rig {
+	t.Helper()
 	agent, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
 	if agent == nil {
 		t.Fatal(problems)
 	}
-	r := newRig(t, rigOptions{open: func(name string, o *session.Options) error {
+	return newRig(t, rigOptions{open: func(name string, o *session.Options) error {
 		o.Conv.Agent = agent
 		return nil
 	}})
+}
+
+// The name of a model may be that of an agent: its flows answer, by text and by
+// voice, and it greets who asks for a response and has said nothing.
+func TestAgentOfFlows(t *testing.T) {
+	r := flowing(t)
 	c := r.dial(t, dialOptions{query: "model=agent"})
 	c.textOnly()
-	if done := c.of("response.done"); done.str("response.status") == "" {
+	done := find(t, c.respond(nil), "response.done")
+	if got := done.str("response.output.0.content.0.text"); got != "Hello." || done.str("response.status") != "completed" {
 		t.Errorf("greeting: %s", done.raw)
 	}
 	c.user("transfer money")
-	done := find(t, c.respond(nil), "response.done")
+	done = find(t, c.respond(nil), "response.done")
 	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "How much") {
 		t.Errorf("%s", done.raw)
 	}
@@ -193,6 +200,65 @@ func TestAgentOfFlows(t *testing.T) {
 	}
 	if n := len(r.llm.Requests()); n != 0 {
 		t.Errorf("the language model was asked %d times", n)
+	}
+}
+
+// A client that says something as its first thing is answered, and not greeted: by the
+// first response that there is.
+func TestWordsFirst(t *testing.T) {
+	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
+	c.of("session.created")
+	c.user("transfer money")
+	c.send(obj{"type": "response.create", "response": obj{"output_modalities": []string{"text"}}})
+	done := c.of("response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "How much") {
+		t.Errorf("%s", done.raw)
+	}
+	for _, e := range c.since(0) {
+		if e.Type == "error" || e.Type == "response.created" && e.str("response.id") != done.str("response.id") {
+			t.Errorf("%s", e.raw)
+		}
+	}
+}
+
+// A client whose microphone is open is greeted, unasked. Its words are in the way of the
+// greeting, and not the other way round; a response that it asks for without words is the
+// greeting.
+func TestWordsIntoGreeting(t *testing.T) {
+	engine(t)
+	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
+	c.of("session.created")
+	c.send(obj{"type": "input_audio_buffer.append", "audio": base64.StdEncoding.EncodeToString(make([]byte, 4800))})
+	greeting := c.of("response.created")
+	c.send(obj{"type": "response.create"}) // it is on its way
+	c.user("transfer money")
+	c.send(obj{"type": "response.create", "response": obj{"output_modalities": []string{"text"}}})
+	if e := c.of("response.done"); e.str("response.id") != greeting.str("response.id") {
+		t.Errorf("%s", e.raw)
+	}
+	done := c.of("response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "How much") {
+		t.Errorf("%s", done.raw)
+	}
+	for _, e := range c.since(0) {
+		if e.Type == "error" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+}
+
+// A client that goes before anything began leaves nothing behind, and is not waited for.
+func TestNothingBegan(t *testing.T) {
+	r := flowing(t)
+	c := r.dial(t, dialOptions{query: "model=agent"})
+	c.of("session.created")
+	began := time.Now()
+	c.vanish()
+	for r.srv.Conversations() > 0 {
+		if time.Since(began) > patience {
+			t.Fatal("its conversation does not end")
+		}
+		<-time.After(5 * ms)
 	}
 }
 

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -65,9 +66,10 @@ func (c *conn) observe(st session.Step) {
 		c.restored = false
 		c.recall(st.State)
 	}
-	if !c.running && c.phase == conv.ListeningReady {
+	if !c.running && (c.phase == conv.ListeningReady || reached(out, conv.ListeningReady)) {
 		c.running = true
 		c.configure()
+		close(c.ready)
 	}
 	if !out.Late {
 		c.observeEvent(st)
@@ -78,11 +80,16 @@ func (c *conn) observe(st session.Step) {
 		}
 	}
 	for i := range out.Turns {
-		c.observeTurn(&out.Turns[i], st.Event)
+		c.observeTurn(&out.Turns[i], st)
 	}
 	c.observeText(st.State)
 	c.observeCancel(out)
 	c.observeCreate(st)
+}
+
+// reached reports whether a step went through a phase.
+func reached(out *conv.Output, phase conv.Phase) bool {
+	return slices.ContainsFunc(out.Transitions, func(t conv.Transition) bool { return t.To == phase })
 }
 
 // observeEvent is about what has happened.
@@ -116,13 +123,13 @@ func (c *conn) observeEvent(st session.Step) {
 	}
 }
 
-func (c *conn) observeTurn(t *conv.TurnEvent, ev conv.Event) {
+func (c *conn) observeTurn(t *conv.TurnEvent, st session.Step) {
 	switch {
 	case t.Role == conv.RoleAgent && t.Type == conv.TurnStarted:
-		c.beginResponse(t.Turn)
+		c.beginResponse(t.Turn, st.State.Reply.Turn == t.Turn && st.State.Reply.Kind == conv.ReplyGreeting)
 	case t.Role == conv.RoleAgent:
 		if r := c.resp; r != nil && r.turn == t.Turn {
-			c.finishResponse(t.Type, broke(ev))
+			c.finishResponse(t.Type, broke(st.Event))
 		}
 	case t.Type != conv.TurnStarted:
 		c.commitSpeech()

@@ -16,6 +16,7 @@ type response struct {
 	turn  int // of the machine; 0: it is beside the conversation
 	audio bool
 	ask   bool // the client asked for it
+	first bool // the agent greets
 	// What is in effect for it.
 	params  wire.CreateParams
 	session wire.Session
@@ -40,9 +41,9 @@ type response struct {
 }
 
 // beginResponse announces the response of an agent's turn.
-func (c *conn) beginResponse(turn int) {
-	r := &response{turn: turn, id: newID("resp"), session: c.session, audio: c.session.Audio()}
-	if q := c.create; q != nil {
+func (c *conn) beginResponse(turn int, greeting bool) {
+	r := &response{turn: turn, id: newID("resp"), session: c.session, audio: c.session.Audio(), first: greeting}
+	if q := c.create; q != nil && (!greeting || c.greetingAnswers(q)) {
 		c.create = nil
 		r.id, r.params, r.ask = q.id, q.params, true
 		r.override()
@@ -54,7 +55,7 @@ func (c *conn) beginResponse(turn int) {
 	c.resp, c.last = r, nil
 	c.idleAt = time.Time{}
 	for _, it := range c.items.list {
-		it.answered = true
+		it.answered = it.answered || !greeting
 	}
 	c.send(wire.ResponseEvent{Name: "created", Response: c.show(r, wire.InProgress, nil)})
 }
