@@ -14,8 +14,8 @@ export function executable(): string | undefined {
   return known.find((path) => path && existsSync(path));
 }
 
-/** launch starts it, with a microphone that plays a file, silence without one. */
-export function launch(microphone?: string): Promise<Browser> {
+/** launch starts it, with a microphone that plays a file, silence without one, and with more flags. */
+export function launch(microphone?: string, ...flags: string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: executable(),
     headless: false, // the flag below chooses the new headless mode
@@ -30,6 +30,7 @@ export function launch(microphone?: string): Promise<Browser> {
       "--disable-sync",
       "--use-fake-device-for-media-stream",
       "--use-fake-ui-for-media-stream",
+      ...flags,
       ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}`] : []),
     ],
   });

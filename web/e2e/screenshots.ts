@@ -32,6 +32,16 @@ const until = (state: string) => async (page: Page) => {
   await page.waitForSelector(`.state[data-state="${state}"]`, { timeout: 60_000 });
 };
 
+/** behind is a conversation whose server cannot reach its store. */
+const behind = async (page: Page, fake: Fake) => {
+  fake.options.speed = 20;
+  fake.holdAt = (s) => s.at > 8000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.locator(".line").nth(2).waitFor();
+  fake.tellAll({ type: "agentvoice.notification", at: 8000, payload: { code: "store.behind", level: "warning", message: "" } });
+  await page.waitForSelector(".banner");
+};
+
 const shots: Shot[] = [
   { name: "talk-ready", run: async (page) => void (await page.waitForSelector(".talk-button:not(:disabled)")) },
   { name: "talk-speaking", run: until("speaking") },
@@ -67,11 +77,23 @@ const shots: Shot[] = [
     },
   },
   {
+    name: "talk-several-tasks",
+    trace: "tasks.jsonl",
+    run: async (page, fake) => {
+      fake.options.speed = 100;
+      fake.holdAt = (s) => s.at > 60_900;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".task").nth(2).waitFor({ timeout: 60_000 });
+    },
+  },
+  {
     name: "talk-interrupted",
     run: async (page, fake) => {
       fake.options.speed = 30;
+      fake.holdAt = (s) => s.at > 30_000;
       await page.getByRole("button", { name: "Start by text" }).click();
       await page.waitForSelector(".unheard", { timeout: 60_000 });
+      await page.waitForSelector(".state[data-state=speaking]");
     },
   },
   {
@@ -95,11 +117,7 @@ const shots: Shot[] = [
   {
     name: "talk-lost",
     run: async (page, fake) => {
-      fake.options.speed = 20;
-      fake.holdAt = (s) => s.at > 8000;
-      await page.getByRole("button", { name: "Start by text" }).click();
-      await page.locator(".line").nth(1).waitFor();
-      fake.tellAll({ type: "agentvoice.notification", at: 8000, payload: { code: "store.behind", level: "warning", message: "" } });
+      await behind(page, fake);
       fake.down = true;
       fake.drop();
       await page.getByRole("button", { name: "Try now" }).waitFor();
@@ -107,14 +125,7 @@ const shots: Shot[] = [
   },
   {
     name: "talk-store-behind",
-    run: async (page, fake) => {
-      fake.options.speed = 20;
-      fake.holdAt = (s) => s.at > 8000;
-      await page.getByRole("button", { name: "Start by text" }).click();
-      await page.locator(".line").nth(1).waitFor();
-      fake.tellAll({ type: "agentvoice.notification", at: 8000, payload: { code: "store.behind", level: "warning", message: "" } });
-      await page.waitForSelector(".banner");
-    },
+    run: behind,
   },
   {
     name: "past",
@@ -182,7 +193,8 @@ const shots: Shot[] = [
   },
 ];
 
-const browser = await launch();
+// A picture of a whole page has no room for its scroll bar.
+const browser = await launch(undefined, "--hide-scrollbars");
 for (const shot of shots.filter((s) => !only || s.name.includes(only))) {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ["light", "dark"] as const) {

@@ -86,6 +86,16 @@ const views: View[] = [
     },
   },
   {
+    name: "several pieces of delegated work",
+    trace: "tasks.jsonl",
+    show: async (page, fake) => {
+      fake.options.speed = 200;
+      fake.holdAt = (s) => s.at > 60_900;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".task").getByRole("button", { name: /^Call it off/ }).nth(2).waitFor();
+    },
+  },
+  {
     name: "a line that is lost",
     allow: /ERR_|Failed to load/,
     show: async (page, fake) => {

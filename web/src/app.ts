@@ -169,8 +169,11 @@ export class App {
   /** openFile shows a trace from disk. */
   async openFile(file: File): Promise<void> {
     this.fileProblem.value = undefined;
+    if (file.size > maxFile) {
+      this.fileProblem.value = { code: "large", message: "", file: file.name };
+      return;
+    }
     try {
-      if (file.size > maxFile) throw new TraceError(0, "json", "too large");
       this.open(new FileSource(file.name, await file.text()));
     } catch (err) {
       const line = err instanceof TraceError ? err.line : undefined;

@@ -36,7 +36,9 @@ export function Inspect({ app }: { app: App }) {
         <div class="empty">
           <p>{t("inspect.choose")}</p>
           <p class="muted">{t("inspect.chooseHelp")}</p>
-          <code class="command">hocket call --agent AGENT --say TEXT --trace FILE</code>
+          <code class="command">
+            hocket call <span>--agent AGENT</span> <span>--say TEXT</span> <span>--trace FILE</span>
+          </code>
         </div>
       )}
     </main>

@@ -62,7 +62,7 @@ export function Talk({ app }: { app: App }) {
       <div class="dock">
         {active && (
           <Compose onSend={(words) => (store === app.host ? host(app, words) : session.send({ type: "send_text", text: words }))}>
-            <Action state={waited(shown.tasks).length > 0 && shown.state !== "speaking" ? "" : shown.state} onCommand={(type) => void store?.command({ type }).catch((err) => (session.problem.value = problemOf(err)))} />
+            <Action state={lost || (waited(shown.tasks).length > 0 && shown.state !== "speaking") ? "" : shown.state} onCommand={(type) => void store?.command({ type }).catch((err) => (session.problem.value = problemOf(err)))} />
           </Compose>
         )}
         {!app.host && (

@@ -150,12 +150,12 @@ function Card({ task: k, now, lang, onCancel, onClose }: CardProps) {
           {tag && <span class="tag">{tag}</span>}
         </p>
         <p id={text} class="task-text" lang={k.text ? lang : undefined}>
-          {statusOf(t, k)}
+          {calling && k.state === "running" ? t("task.calling") : statusOf(t, k)}
         </p>
       </div>
       {onCancel && (
         <button type="button" class="quiet-button small" disabled={calling} aria-label={`${t("talk.cancel")}: ${[name, tag].filter(Boolean).join(", ")}`} aria-describedby={text} onClick={() => void callOff(onCancel)}>
-          {t(calling ? "task.calling" : "talk.cancel")}
+          {t("talk.cancel")}
         </button>
       )}
       {onClose && (

@@ -37,9 +37,15 @@ export function Transcript({ lines, agent, lang, aloud = false, results, waiting
     observer.observe(el);
     return () => observer.disconnect();
   }, [follows]);
+  const top = useRef(0);
   const onScroll = () => {
     const el = box.current;
-    if (el && from === undefined) setFollows(el.scrollHeight - el.scrollTop - el.clientHeight < 48);
+    if (!el || from !== undefined) return;
+    // Upwards goes a reader alone: more may have been said since what is told of was scrolled.
+    const up = el.scrollTop < top.current;
+    top.current = el.scrollTop;
+    if (el.scrollHeight - el.scrollTop - el.clientHeight < 48) setFollows(true);
+    else if (up) setFollows(false);
   };
   return (
     <div class="transcript-frame">

@@ -151,7 +151,8 @@ export const de: Record<keyof typeof en, string> = {
   "file.empty": "Die Datei ist leer.",
   "file.header": "Sie beginnt nicht mit dem Kopf einer Aufzeichnung.",
   "file.version": "Sie stammt von einer anderen Version:",
-  "file.json": "Eine Zeile ist kein JSON, oder die Datei ist zu groß.",
+  "file.json": "Eine Zeile ist kein JSON.",
+  "file.large": "Die Datei ist zu groß.",
   "file.step": "Eine Zeile ist kein Schritt eines Gesprächs.",
   "file.trace": "Sie ließ sich nicht lesen.",
 

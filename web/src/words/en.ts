@@ -151,7 +151,8 @@ export const en = {
   "file.empty": "The file is empty.",
   "file.header": "It does not begin with the header of a trace.",
   "file.version": "It was written by another version:",
-  "file.json": "A line is not JSON, or the file is too large.",
+  "file.json": "A line is not JSON.",
+  "file.large": "The file is too large.",
   "file.step": "A line is no step of a conversation.",
   "file.trace": "It could not be read.",
 
