@@ -1,6 +1,6 @@
 // Bundles TypeScript for Node and runs it: tests with node's runner, others as
 // programs. Node 20 does not read TypeScript by itself. Two files of tests run at a
-// time: conversations by voice mostly wait for the clock.
+// time, in their order: conversations by voice mostly wait for the clock.
 //
 //   node run.mjs test/*.test.ts          node's test runner
 //   node run.mjs --program e2e/x.ts      a program
@@ -17,6 +17,8 @@ const program = args[0] === "--program";
 if (program) args.shift();
 const files = program ? args.slice(0, 1) : args.flatMap((a) => expand(a));
 const rest = program ? args.slice(1) : [];
+// The runner sorts files by their names.
+const bundles = files.map((f, i) => `${String(i).padStart(2, "0")}-${basename(f).replace(/\.tsx?$/, "")}`);
 
 // Beside node_modules, so that packages are found.
 mkdirSync(join(root, ".run"), { recursive: true });
@@ -24,9 +26,8 @@ const out = mkdtempSync(join(root, ".run", "run-"));
 let status = 1;
 try {
   await build({
-    entryPoints: files.map((f) => join(root, f)),
+    entryPoints: files.map((f, i) => ({ in: join(root, f), out: bundles[i] })),
     outdir: out,
-    outbase: root,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
@@ -40,7 +41,7 @@ try {
     sourcemap: "inline",
     logLevel: "warning",
   });
-  const built = files.map((f) => join(out, f.replace(/\.tsx?$/, ".mjs")));
+  const built = bundles.map((name) => join(out, `${name}.mjs`));
   const flags = program ? [] : ["--test", "--test-reporter=spec", "--test-concurrency=2"];
   status = spawnSync(process.execPath, ["--enable-source-maps", ...flags, ...built, ...rest], { stdio: "inherit" }).status ?? 1;
 } finally {

@@ -249,7 +249,8 @@ test("events are filtered by kind and by word", { skip }, async (t) => {
 });
 
 test("several conversations are watched live, and one is chosen", { skip }, async (t) => {
-  const { page, fake } = await panel(t, { speed: 2 });
+  const { page, fake } = await panel(t, { speed: 1 });
+  fake.holdAt = (s) => s.at > 40_000; // it speaks, and does not end
   await page.goto("#inspect");
   fake.add("flights", "webrtc");
   await page.locator(".conversation").nth(0).waitFor();
