@@ -195,7 +195,7 @@ func (h *home) claim(ctx context.Context, id string) (int64, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
-	hold, err := h.store.registry.Claim(limited, id, h.node.ID)
+	hold, err := h.ask(limited, id)
 	if _, held := errors.AsType[*port.HeldError](err); held {
 		return 0, err
 	}
@@ -206,6 +206,19 @@ func (h *home) claim(ctx context.Context, id string) (int64, error) {
 	h.held(hold)
 	_ = h.give(ctx, id) // what was granted before; a beat tries again
 	return hold.Token, nil
+}
+
+// ask claims a conversation. A process that was held up for longer than it is believed
+// to live is taken for dead, and refused: it says that it lives, and asks again.
+func (h *home) ask(ctx context.Context, id string) (port.Hold, error) {
+	hold, err := h.store.registry.Claim(ctx, id, h.node.ID)
+	if _, held := errors.AsType[*port.HeldError](err); err == nil || held {
+		return hold, err
+	}
+	if h.store.registry.Beat(ctx, h.node, nodeTTL) != nil {
+		return hold, err // the store is away
+	}
+	return h.store.registry.Claim(ctx, id, h.node.ID)
 }
 
 func (h *home) held(hold port.Hold) {
@@ -270,10 +283,10 @@ func (h *home) take(ctx context.Context, id string) (journal.Checkpoint, port.Ho
 	if !h.begin(id) {
 		return journal.Checkpoint{}, port.Hold{}, &port.HeldError{Node: port.Node{ID: h.node.ID}} // without the URL: nobody sends on to itself
 	}
-	hold, err := h.store.registry.Claim(ctx, id, h.node.ID)
+	hold, err := h.ask(ctx, id)
 	if held, ok := errors.AsType[*port.HeldError](err); ok && diedHere(held.Node.ID) {
 		if err = h.store.registry.Leave(ctx, held.Node.ID); err == nil {
-			hold, err = h.store.registry.Claim(ctx, id, h.node.ID)
+			hold, err = h.ask(ctx, id)
 		}
 	}
 	if err != nil {

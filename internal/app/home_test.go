@@ -283,3 +283,42 @@ func (u *unreachable) Grant(ctx context.Context, hold port.Hold, access, resume 
 	}
 	return u.Store.Grant(ctx, hold, access, resume)
 }
+
+// TestHeldUp: a process that was held up, at its start or by its machine, until the
+// store took it for dead, claims and takes up conversations all the same.
+func TestHeldUp(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	mem := &porttest.Store{Now: func() time.Time { return now }}
+	h, err := openHome(t.Context(), &Store{port: mem, registry: mem, journal: mem}, config.Server{Node: "a"}, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * nodeTTL)
+	token, err := h.claim(t.Context(), "new")
+	if err != nil || token == 0 {
+		t.Fatalf("token %d, error %v: expected a claim", token, err)
+	}
+	b, err := journal.Checkpoint{ID: "new", Snapshot: []byte(`{}`)}.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mem.Save(t.Context(), port.Hold{ID: "new", Token: token}, b); err != nil {
+		t.Fatal(err)
+	}
+	h.over("new", false)
+	now = now.Add(2 * nodeTTL)
+	if kept, hold, err := h.take(t.Context(), "new"); err != nil || kept.ID != "new" || hold.Token <= token {
+		t.Errorf("%q, token %d after %d, error %v", kept.ID, hold.Token, token, err)
+	}
+	// What somebody else holds stays theirs.
+	if err := mem.Beat(t.Context(), port.Node{ID: "b"}, nodeTTL); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mem.Claim(t.Context(), "theirs", "b"); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(nodeTTL / 2)
+	if _, err := h.claim(t.Context(), "theirs"); err == nil {
+		t.Error("it is taken from who holds it")
+	}
+}
