@@ -81,11 +81,20 @@ func TestDiedHere(t *testing.T) {
 		}
 	}
 	r := &porttest.Store{}
-	if err := r.Beat(t.Context(), port.Node{ID: child}, time.Hour); err != nil {
-		t.Fatal(err)
+	for id, node := range map[string]string{"a": child, "b": "elsewhere"} {
+		if err := r.Beat(t.Context(), port.Node{ID: node, URL: "http://" + node}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Claim(t.Context(), id, node); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := r.Claim(t.Context(), "a", child); err != nil {
-		t.Fatal(err)
+	h := &home{store: &Store{registry: r}, node: port.Node{ID: own}}
+	if url, ok := h.Holder(t.Context(), "a"); ok {
+		t.Errorf("who comes back is sent to %s, which is dead", url)
+	}
+	if url, ok := h.Holder(t.Context(), "b"); !ok || url != "http://elsewhere" {
+		t.Errorf("who comes back is sent to %q, %v", url, ok)
 	}
 	c, err := claim(t.Context(), r, "a", 0)
 	if err != nil {

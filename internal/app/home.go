@@ -360,12 +360,14 @@ func (h *home) ready(context.Context) error {
 	return nil
 }
 
-// Holder is where another node that holds a conversation is reached.
+// Holder is where another node that holds a conversation is reached. A process of this
+// machine that was killed is none, though its time is not over: where it was reached,
+// this one may be.
 func (h *home) Holder(ctx context.Context, id string) (url string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
 	n, ok, err := h.store.registry.Holder(ctx, id)
-	return n.URL, ok && err == nil && n.ID != h.node.ID && n.URL != ""
+	return n.URL, ok && err == nil && n.ID != h.node.ID && n.URL != "" && !diedHere(n.ID)
 }
 
 // kept is a conversation that this server may go on with.
