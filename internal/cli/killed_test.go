@@ -47,6 +47,7 @@ type agency struct {
 	mu       sync.Mutex
 	done     map[string]map[string]int // by path and key: how often it was asked for
 	bookings map[string]string         // references by key
+	hold     func(path string)         // called when something is done, and its answer not yet out; nil: nobody is
 }
 
 func newAgency(t *testing.T, rnd *rand.Rand) (*agency, string) {
@@ -61,7 +62,10 @@ func newAgency(t *testing.T, rnd *rand.Rand) (*agency, string) {
 		if r.URL.Path == "/book" {
 			<-time.After(wait / 2)
 		}
-		answer := a.take(r.URL.Path, key)
+		answer, hold := a.take(r.URL.Path, key)
+		if hold != nil {
+			hold(r.URL.Path)
+		}
 		<-time.After(wait)
 		_, _ = io.WriteString(w, answer)
 	}))
@@ -70,7 +74,7 @@ func newAgency(t *testing.T, rnd *rand.Rand) (*agency, string) {
 }
 
 // take does what is asked for, once for each key.
-func (a *agency) take(path, key string) string {
+func (a *agency) take(path, key string) (answer string, hold func(string)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done[path] == nil {
@@ -79,14 +83,14 @@ func (a *agency) take(path, key string) string {
 	a.done[path][key]++
 	switch path {
 	case "/quote":
-		return `{"price": 200}`
+		return `{"price": 200}`, a.hold
 	case "/advise":
-		return `{"advice": "take the train"}`
+		return `{"advice": "take the train"}`, a.hold
 	}
 	if a.bookings[key] == "" {
 		a.bookings[key] = fmt.Sprintf("T%d", len(a.bookings)+1)
 	}
-	return `{"ref": "` + a.bookings[key] + `"}`
+	return `{"ref": "` + a.bookings[key] + `"}`, a.hold
 }
 
 // asked is how many different things a conversation has asked for.
@@ -114,10 +118,12 @@ func (a *agency) booked(id string) (refs []string) {
 }
 
 // tripFile writes the agent.
-func tripFile(t *testing.T) string {
+func tripFile(t *testing.T) string { return agentFile(t, tripAgent) }
+
+func agentFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trip.yaml")
-	if err := os.WriteFile(path, []byte(tripAgent), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
