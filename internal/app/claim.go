@@ -45,26 +45,44 @@ func claim(ctx context.Context, r port.Registry, id string, wait time.Duration) 
 	}
 	beating, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until close
 	c.cancel = cancel
-	c.beats.Go(func() { c.beat(beating) })
+	c.beats.Go(func() {
+		repeat(beating, claimBeat, func(ctx context.Context) {
+			// What fails is tried again: a claim that is lost shows when something is saved.
+			_ = c.registry.Beat(ctx, port.Node{ID: c.node}, claimTTL)
+		})
+	})
 	if c.hold, err = c.take(ctx, id, wait); err != nil {
 		return nil, errors.Join(err, c.close()) //nolint:contextcheck // an end is not cut short
 	}
 	return c, nil
 }
 
-// beat tells the store that the process lives. What fails is tried again: a claim that
-// is lost shows when something is saved.
-func (c *claimed) beat(ctx context.Context) {
-	tick := time.NewTicker(claimBeat)
+// repeat does something again and again, until ctx ends.
+func repeat(ctx context.Context, every time.Duration, do func(context.Context)) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			_ = c.registry.Beat(ctx, port.Node{ID: c.node}, claimTTL) // the next one tries again
+			do(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// claimOnce claims a conversation for a node. What a process of this machine held that is
+// dead is not waited for.
+func claimOnce(ctx context.Context, r port.Registry, id, node string) (port.Hold, error) {
+	hold, err := r.Claim(ctx, id, node)
+	held, ok := errors.AsType[*port.HeldError](err)
+	if !ok || !diedHere(held.Node.ID) {
+		return hold, err
+	}
+	if err := r.Leave(ctx, held.Node.ID); err != nil {
+		return port.Hold{}, err
+	}
+	return r.Claim(ctx, id, node)
 }
 
 // take claims as soon as nobody holds the conversation.
@@ -74,16 +92,10 @@ func (c *claimed) take(ctx context.Context, id string, wait time.Duration) (port
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		h, err := c.registry.Claim(ctx, id, c.node)
+		h, err := claimOnce(ctx, c.registry, id, c.node)
 		held, ok := errors.AsType[*port.HeldError](err)
 		if !ok {
 			return h, err
-		}
-		if diedHere(held.Node.ID) {
-			if err := c.registry.Leave(ctx, held.Node.ID); err != nil {
-				return h, err
-			}
-			continue
 		}
 		select {
 		case <-tick.C:

@@ -71,7 +71,7 @@ type release struct {
 func openHome(ctx context.Context, store *Store, c config.Server, keep time.Duration, log *slog.Logger) (*home, error) {
 	h := &home{
 		store: store, node: port.Node{ID: cmp.Or(c.Node, nodeName()), URL: c.URL}, wait: time.Duration(c.Resume), keep: keep, log: log,
-		lost: func(string) {},
+		lost:  func(string) {},
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
 		grants: make(map[string]*grant), giving: make(map[string]bool),
 	}
@@ -85,29 +85,27 @@ func openHome(ctx context.Context, store *Store, c config.Server, keep time.Dura
 	return h, nil
 }
 
-// run gives signs of life, and ends what nobody came back to, until ctx ends.
+// run gives signs of life, and looks after what nobody holds, until ctx ends.
 func (h *home) run(ctx context.Context) {
-	beat := time.NewTicker(nodeBeat)
-	defer beat.Stop()
 	var workers sync.WaitGroup
-	defer workers.Wait()
-	workers.Go(func() { h.upkeep(ctx) })
-	for {
-		select {
-		case <-beat.C:
-			h.beat(ctx)
-		case <-ctx.Done():
-			return
-		}
+	workers.Go(func() { repeat(ctx, nodeBeat, h.beat) })
+	workers.Go(func() { repeat(ctx, sweepEvery, h.sweepIfHeard) })
+	if h.keep > 0 {
+		workers.Go(func() { repeat(ctx, expireEvery, h.expire) })
 	}
+	workers.Wait()
 }
 
 // beat says that this process lives, tells the store what it has not taken, and gives up
 // what is not this process's any more.
 func (h *home) beat(ctx context.Context) {
+	running := ctx
 	ctx, cancel := context.WithTimeout(ctx, nodeBeat)
 	defer cancel()
 	err := h.store.registry.Beat(ctx, h.node, nodeTTL)
+	if running.Err() != nil {
+		return // the server ends: it says nothing of the store
+	}
 	if was := h.away.Swap(err != nil); was != (err != nil) {
 		if err != nil {
 			h.log.Error("the store does not answer: conversations go on, and are kept when it does", "error", err)
@@ -119,6 +117,9 @@ func (h *home) beat(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	if err := h.lose(ctx); err != nil && ctx.Err() == nil {
+		h.log.Error("look for conversations that are held elsewhere", "error", err)
+	}
 	h.mu.Lock()
 	left := maps.Clone(h.releases)
 	h.mu.Unlock()
@@ -126,9 +127,6 @@ func (h *home) beat(ctx context.Context) {
 		h.letGo(ctx, id, r)
 	}
 	h.giveAll(ctx)
-	if err := h.lose(ctx); err != nil && ctx.Err() == nil {
-		h.log.Error("look for conversations that are held elsewhere", "error", err)
-	}
 }
 
 // lose gives up at once what another process goes on with: nobody is to be answered by a
@@ -151,30 +149,21 @@ func (h *home) lose(ctx context.Context) error {
 	return err
 }
 
-// upkeep looks after what nobody holds.
-func (h *home) upkeep(ctx context.Context) {
-	sweep, expire := time.NewTicker(sweepEvery), time.NewTicker(expireEvery)
-	defer sweep.Stop()
-	defer expire.Stop()
-	for {
-		select {
-		case <-sweep.C:
-			if h.away.Load() || time.Since(time.Unix(0, h.back.Load())) < 2*nodeTTL {
-				continue
-			}
-			if err := h.sweep(ctx); err != nil && ctx.Err() == nil {
-				h.log.Error("look for abandoned conversations", "error", err)
-			}
-		case <-expire.C:
-			if h.keep <= 0 {
-				continue
-			}
-			if _, err := h.store.Expire(ctx, h.keep); err != nil && ctx.Err() == nil {
-				h.log.Error("delete old conversations", "error", err)
-			}
-		case <-ctx.Done():
-			return
-		}
+// sweepIfHeard sweeps, unless the store was away until a moment ago: the other nodes have
+// to be heard first.
+func (h *home) sweepIfHeard(ctx context.Context) {
+	if h.away.Load() || time.Since(time.Unix(0, h.back.Load())) < 2*nodeTTL {
+		return
+	}
+	if err := h.sweep(ctx); err != nil && ctx.Err() == nil {
+		h.log.Error("look for abandoned conversations", "error", err)
+	}
+}
+
+// expire deletes what is too old.
+func (h *home) expire(ctx context.Context) {
+	if _, err := h.store.Expire(ctx, h.keep); err != nil && ctx.Err() == nil {
+		h.log.Error("delete old conversations", "error", err)
 	}
 }
 
@@ -211,14 +200,14 @@ func (h *home) claim(ctx context.Context, id string) (int64, error) {
 // ask claims a conversation. A process that was held up for longer than it is believed
 // to live is taken for dead, and refused: it says that it lives, and asks again.
 func (h *home) ask(ctx context.Context, id string) (port.Hold, error) {
-	hold, err := h.store.registry.Claim(ctx, id, h.node.ID)
+	hold, err := claimOnce(ctx, h.store.registry, id, h.node.ID)
 	if _, held := errors.AsType[*port.HeldError](err); err == nil || held {
 		return hold, err
 	}
 	if h.store.registry.Beat(ctx, h.node, nodeTTL) != nil {
 		return hold, err // the store is away
 	}
-	return h.store.registry.Claim(ctx, id, h.node.ID)
+	return claimOnce(ctx, h.store.registry, id, h.node.ID)
 }
 
 func (h *home) held(hold port.Hold) {
@@ -284,11 +273,6 @@ func (h *home) take(ctx context.Context, id string) (journal.Checkpoint, port.Ho
 		return journal.Checkpoint{}, port.Hold{}, &port.HeldError{Node: port.Node{ID: h.node.ID}} // without the URL: nobody sends on to itself
 	}
 	hold, err := h.ask(ctx, id)
-	if held, ok := errors.AsType[*port.HeldError](err); ok && diedHere(held.Node.ID) {
-		if err = h.store.registry.Leave(ctx, held.Node.ID); err == nil {
-			hold, err = h.ask(ctx, id)
-		}
-	}
 	if err != nil {
 		h.over(id, false) //nolint:contextcheck // nothing is to be told
 		return journal.Checkpoint{}, port.Hold{}, err
