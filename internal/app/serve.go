@@ -209,7 +209,7 @@ func (s *Server) route(c config.Server, agents []*served) error {
 		Keys:     s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
-		o.Home, o.Stored, o.ClientTokens = kept{s.home, agents}, shelf{s.home.store}, s.home.clientTokens
+		o.Home, o.Stored, o.ClientTokens = kept{s.home, agents}, newShelf(s.home.store), s.home.clientTokens
 		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.ready})
 	}
 	if c.AccessLog {

@@ -113,10 +113,13 @@ func (s *Store) List(ctx context.Context, limit int) ([]Kept, error) {
 	return list, nil
 }
 
-// Load reads a conversation.
+// Load reads a conversation. What is no fault of the store's, but of what is kept or of
+// the keys, is an [ErrInput].
 func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error) {
 	b, ok, err := s.port.Load(ctx, id)
 	switch {
+	case errors.Is(err, sealed.ErrOpen):
+		return journal.Checkpoint{}, inputError{err}
 	case err != nil:
 		return journal.Checkpoint{}, err
 	case !ok:
@@ -128,7 +131,10 @@ func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error)
 	if err == nil && c.ID != id {
 		err = fmt.Errorf("the conversation %s says that it is %q", id, c.ID)
 	}
-	return c, err
+	if err != nil {
+		return c, inputError{err}
+	}
+	return c, nil
 }
 
 // missingError says that nothing is kept of a conversation.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/api"
@@ -14,11 +15,20 @@ import (
 // scanned bounds the conversations that a list looks through for those of one owner.
 const scanned = 1000
 
-// shelf shows what a store keeps to the control API.
-type shelf struct{ *Store }
+// shelf shows what a store keeps to the control API. It is safe for concurrent use.
+type shelf struct {
+	*Store
+
+	// read are conversations as they were read last: of one that was not saved since then
+	// nothing is read again, neither to show it nor to find out whose it is.
+	mu   sync.Mutex
+	read map[string]api.StoredInfo
+}
+
+func newShelf(s *Store) *shelf { return &shelf{Store: s, read: make(map[string]api.StoredInfo)} }
 
 // List is one of [api.Stored].
-func (s shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, error) {
+func (s *shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, error) {
 	entries, err := s.engine.List(ctx, scanned)
 	if err != nil {
 		return nil, err
@@ -31,19 +41,41 @@ func (s shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, e
 		if !q.Before.IsZero() && !e.Saved.Before(q.Before) {
 			continue
 		}
-		d, ok, err := s.info(ctx, e.ID)
+		d, ok, err := s.listed(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		if d.Saved = e.Saved; ok && (q.All || d.Owner == q.Owner) {
+		if ok && (q.All || d.Owner == q.Owner) {
 			list = append(list, d)
 		}
 	}
 	return list, nil
 }
 
+// listed is what the list shows of an entry.
+func (s *shelf) listed(ctx context.Context, e port.Entry) (d api.StoredInfo, ok bool, err error) {
+	s.mu.Lock()
+	d, ok = s.read[e.ID]
+	s.mu.Unlock()
+	if ok && d.Saved.Equal(e.Saved) {
+		return d, true, nil
+	}
+	if d, ok, err = s.info(ctx, e.ID); err != nil || !ok {
+		return d, ok, err
+	}
+	// What was saved since the list was made is read again by the next one.
+	d.Saved = e.Saved
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.read) >= 2*scanned {
+		clear(s.read)
+	}
+	s.read[e.ID] = d
+	return d, true, nil
+}
+
 // Load is one of [api.Stored].
-func (s shelf) Load(ctx context.Context, id string) (d api.StoredDetails, ok bool, err error) {
+func (s *shelf) Load(ctx context.Context, id string) (d api.StoredDetails, ok bool, err error) {
 	if d.StoredInfo, ok, err = s.info(ctx, id); err != nil || !ok || d.Error != "" {
 		return d, ok, err
 	}
@@ -67,13 +99,13 @@ func (s shelf) Load(ctx context.Context, id string) (d api.StoredDetails, ok boo
 }
 
 // info reads what the list shows of a conversation; ok is false where there is none.
-func (s shelf) info(ctx context.Context, id string) (d api.StoredInfo, ok bool, err error) {
-	if _, ok, err := s.port.Load(ctx, id); err != nil || !ok {
-		return d, false, err
-	}
+func (s *shelf) info(ctx context.Context, id string) (d api.StoredInfo, ok bool, err error) {
 	c, err := s.Store.Load(ctx, id)
 	if err != nil {
-		if ctx.Err() != nil {
+		if _, missing := errors.AsType[missingError](err); missing {
+			return d, false, nil
+		}
+		if !errors.Is(err, ErrInput) { // the store does not answer
 			return d, false, err
 		}
 		return api.StoredInfo{ID: id, Error: plain(err).Error()}, true, nil
@@ -93,7 +125,7 @@ func storedInfo(c journal.Checkpoint, trace bool) api.StoredInfo {
 var errEnough = errors.New("enough")
 
 // traced reports whether a trace is kept.
-func (s shelf) traced(ctx context.Context, id string) (bool, error) {
+func (s *shelf) traced(ctx context.Context, id string) (bool, error) {
 	err := s.journal.Read(ctx, id, func(int, []byte) error { return errEnough })
 	if errors.Is(err, errEnough) {
 		return true, nil
@@ -103,7 +135,7 @@ func (s shelf) traced(ctx context.Context, id string) (bool, error) {
 
 // Trace is one of [api.Stored]: the traces of the processes that have held the
 // conversation, one behind the other.
-func (s shelf) Trace(ctx context.Context, id string, w io.Writer) error {
+func (s *shelf) Trace(ctx context.Context, id string, w io.Writer) error {
 	kept, err := s.traced(ctx, id)
 	if err != nil {
 		return err
@@ -115,7 +147,7 @@ func (s shelf) Trace(ctx context.Context, id string, w io.Writer) error {
 }
 
 // Delete is one of [api.Stored].
-func (s shelf) Delete(ctx context.Context, id string) error {
+func (s *shelf) Delete(ctx context.Context, id string) error {
 	n, held, err := s.registry.Holder(ctx, id)
 	if err != nil {
 		return err

@@ -2,15 +2,21 @@ package app
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/hub"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 // hold holds a conversation by text, with one line of the person's, to its end.
@@ -115,5 +121,66 @@ func TestStoredConversations(t *testing.T) {
 	}
 	if strings.Contains(r.log.String(), "book a flight") {
 		t.Error("the log holds what was said")
+	}
+}
+
+// counting is a store that counts what is read.
+type counting struct {
+	*porttest.Store
+	loads int
+}
+
+func (c *counting) Load(ctx context.Context, id string) ([]byte, bool, error) {
+	c.loads++
+	return c.Store.Load(ctx, id)
+}
+
+func (c *counting) Close() error { return nil }
+
+// TestListReadsOnce: to list conversations each is read once, and again when it was saved;
+// one that cannot be read is listed with the reason, and is in nobody's way.
+func TestListReadsOnce(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	mem := &counting{Store: &porttest.Store{Now: func() time.Time { return now }}}
+	save := func(id, owner string) {
+		t.Helper()
+		now = now.Add(time.Second)
+		b, err := journal.Checkpoint{ID: id, Owner: owner, Snapshot: []byte("{}")}.Marshal()
+		if owner == "" {
+			b = []byte("no checkpoint")
+		}
+		if err := errors.Join(err, mem.Save(t.Context(), port.Hold{ID: id}, b)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newShelf(&Store{engine: mem, port: mem, journal: mem, registry: mem, tickets: mem})
+	list := func(q api.StoredQuery, loads int, want ...string) {
+		t.Helper()
+		mem.loads = 0
+		got, err := s.List(t.Context(), q)
+		var ids []string
+		for _, d := range got {
+			ids = append(ids, d.ID)
+		}
+		if err != nil || !slices.Equal(ids, want) || mem.loads != loads {
+			t.Errorf("%q is listed with %d snapshots read, error %v; expected %q with %d", ids, mem.loads, err, want, loads)
+		}
+	}
+	save("a", "me")
+	save("b", "them")
+	save("c", "me")
+	save("broken", "")
+	mine, all := api.StoredQuery{Owner: "me", Limit: 9}, api.StoredQuery{All: true, Limit: 9}
+	list(mine, 4, "c", "a")
+	list(mine, 0, "c", "a")
+	list(all, 0, "broken", "c", "b", "a")
+	save("b", "me")
+	list(mine, 1, "b", "c", "a")
+	if err := mem.Delete(t.Context(), "c"); err != nil {
+		t.Fatal(err)
+	}
+	list(mine, 0, "b", "a")
+	if d, ok, err := s.Load(t.Context(), "broken"); !ok || err != nil || d.Error == "" {
+		t.Errorf("%+v, %v, error %v", d, ok, err)
 	}
 }

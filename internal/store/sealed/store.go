@@ -2,6 +2,7 @@ package sealed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hocketvoice/hocket/internal/seal"
@@ -51,10 +52,13 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 		return nil, ok, err
 	}
 	if snapshot, err = s.box.Open(id, sealed); err != nil {
-		return nil, false, fmt.Errorf("open the snapshot of %q: %w", id, err)
+		return nil, false, fmt.Errorf("%w of %q: %w", ErrOpen, id, err)
 	}
 	return snapshot, true, nil
 }
+
+// ErrOpen says that what is kept cannot be read with the keys that there are.
+var ErrOpen = errors.New("open the snapshot")
 
 // Sealed reports whether bytes were written by such a store.
 func Sealed(b []byte) bool { return seal.Sealed(b) }
