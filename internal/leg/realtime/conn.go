@@ -62,12 +62,13 @@ type conn struct {
 	spoken  bool // the agent has been heard
 
 	phase   conv.Phase
-	started bool      // the conversation was told to begin
-	running bool      // the machine listens, or has
-	resp    *response // the one that is active
-	last    *response // the one before, until another begins
-	create  *create   // a response that is to begin
-	beside  int       // responses beside the conversation
+	started bool          // the conversation was told to begin
+	running bool          // the machine listens, or has
+	resp    *response     // the one that is active
+	last    *response     // the one before, until another begins
+	measure chan struct{} // closed when it is known what was heard of last; nil: it is
+	create  *create       // a response that is to begin
+	beside  int           // responses beside the conversation
 
 	speech      *speech   // the person's, not yet committed
 	written     []*speech // committed, their words not all known

@@ -59,6 +59,7 @@ func newLink(t transport, beta bool) *link { return &link{t: t, beta: beta, out:
 // attach gives the conversation to a connection, and ends the one that had it. A
 // client that comes back is told what there is. false: the conversation is over.
 func (c *conn) attach(l *link) bool {
+	c.awaitMeasure()
 	ok := false
 	c.locked(func() {
 		if c.over {

@@ -214,6 +214,7 @@ func (c *conn) noteMark(turn int, heard time.Duration, text string) {
 // flushed: the exact measure of what was heard of an answer that was cut off. Of
 // the rest nobody knows.
 func (c *conn) flushed(e conv.PlayoutFlushed) {
+	defer c.measured()
 	r := c.last
 	if c.resp != nil && c.resp.turn == e.Turn {
 		r = c.resp
@@ -230,6 +231,36 @@ func (c *conn) flushed(e conv.PlayoutFlushed) {
 			it.length = min(it.length, e.Heard)
 			c.send(wire.ItemTruncated{ItemID: it.ID, AudioEndMS: int(it.length.Milliseconds())})
 		}
+	}
+}
+
+// measured says that nothing more will be known of what was heard.
+func (c *conn) measured() {
+	if c.measure != nil {
+		close(c.measure)
+		c.measure = nil
+	}
+}
+
+// measureTime bounds how long a client that has come back waits for the measure of what
+// it has heard of an answer that was cut off.
+const measureTime = time.Second
+
+// awaitMeasure waits for it. The items that the client is told are those of the machine
+// then.
+func (c *conn) awaitMeasure() {
+	c.mu.Lock()
+	measure := c.measure
+	c.mu.Unlock()
+	if measure == nil {
+		return
+	}
+	limit := time.NewTimer(measureTime)
+	defer limit.Stop()
+	select {
+	case <-measure:
+	case <-c.ended:
+	case <-limit.C:
 	}
 }
 

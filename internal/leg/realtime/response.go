@@ -53,6 +53,7 @@ func (c *conn) beginResponse(turn int, greeting bool) {
 		}
 	}
 	c.resp, c.last = r, nil
+	c.measured()
 	c.idleAt = time.Time{}
 	for _, it := range c.items.list {
 		it.answered = it.answered || !greeting
@@ -256,6 +257,10 @@ func (c *conn) finishResponse(how conv.TurnEventType, voice bool) {
 		return
 	}
 	c.resp, c.last = nil, r
+	c.measured()
+	if how == conv.TurnInterrupted && r.audio && r.samples > 0 {
+		c.measure = make(chan struct{})
+	}
 	if how == conv.TurnFailed && r.failure == nil {
 		r.failure = &port.Failure{Code: "server_error", Message: "The server had an error while making the response."}
 	}

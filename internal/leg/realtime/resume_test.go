@@ -438,3 +438,43 @@ func TestMoved(t *testing.T) {
 		}
 	}
 }
+
+// A client that is back before it is known what it has heard of an answer that the loss
+// has cut off waits for that: it is not told what nobody has heard.
+func TestBackBeforeTheMeasure(t *testing.T) {
+	lost, goOn := make(chan struct{}), make(chan struct{})
+	r := staying(t, rigOptions{change: func(o *realtime.Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+			parts, err := open(ctx, from)
+			parts.Hold = func(ctx context.Context, s *session.Session) error {
+				s.OnStep(func(st session.Step) {
+					if _, ok := st.Event.(conv.ConnectionLost); ok {
+						close(lost)
+						<-goOn // the measure comes behind this step
+					}
+				})
+				return s.Run(ctx)
+			}
+			return parts, err
+		}
+	}})
+	c := r.dial(t, dialOptions{})
+	c.user("tell me a story")
+	c.send(obj{"type": "response.create"})
+	for range 30 {
+		c.of("response.output_audio.delta")
+	}
+	c.vanish()
+	<-lost
+	again := r.back(t, c.token())
+	for _, e := range again.since(0) {
+		t.Errorf("told before it is known: %s", e.raw)
+	}
+	close(goOn)
+	again.of("conversation.item.done")
+	agent := again.of("conversation.item.done")
+	if heard := agent.str("item.content.0.transcript"); agent.str("item.status") != "incomplete" || !strings.HasPrefix(longAnswer, heard) || heard == longAnswer {
+		t.Errorf("%s", agent.raw)
+	}
+}
