@@ -37,6 +37,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.TaskDone{ID: "i", Output: "o"},
 		conv.TaskFailed{ID: "i", Code: "C", Message: "m", Output: "o"},
 		conv.TaskAdopted{Key: "k", Name: "n", Arguments: `{"a":1}`},
+		conv.Summarized{Request: 3, Text: "a"},
 		conv.PlayoutStarted{Turn: 1, Part: 2},
 		conv.PlayoutProgress{Turn: 1, Heard: time.Hour, Text: "a"},
 		conv.PlayoutFinished{Turn: 1, Part: 2, Heard: time.Millisecond / 3, Text: "a"},
