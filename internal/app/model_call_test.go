@@ -76,6 +76,7 @@ tools: [weather]
 // tool: the model calls the tool, its answer is broken off, the history keeps what
 // was heard of it, and the trace replays when neither server is there any more.
 func TestModelAgentInACall(t *testing.T) {
+	t.Parallel()
 	url, stop := aimock(t, filepath.Join("testdata", "aimock.json"))
 	var asked atomic.Int32
 	weather := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

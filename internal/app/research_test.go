@@ -19,6 +19,7 @@ const (
 // TestResearch talks to examples/research with its own assistants, as its README
 // says.
 func TestResearch(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the assistants are started with go run")
 	}
@@ -38,6 +39,7 @@ func TestResearch(t *testing.T) {
 // TestResearchDelegates: both assistants tell how they get on, and keep what they
 // have when they are called off.
 func TestResearchDelegates(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the assistants are started with go run")
 	}
