@@ -3,8 +3,8 @@
 // where the arguments of all of them are checked against their schemas, and where
 // results that are too long for a model are summarised by it.
 //
-// It decides which of several tools a call belongs to, which are left out, and
-// whether a call's arguments fit. It runs nothing itself, and owns none of what it
+// It decides which of several tools a call belongs to, which are left out, how
+// arguments are read and described, and whether a call's fit. It runs nothing itself, and owns none of what it
 // combines.
 //
 // JSON Schema is santhosh-tekuri/jsonschema's: it knows all drafts, passes their
