@@ -125,6 +125,21 @@ test("work that nobody waits for any more is told later, and its turn says so", 
   await page.waitForSelector(".bar[data-lane=delegated][data-outcome=failed]");
 });
 
+test("a message is shown, though as many were dismissed in the conversation before", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 5000;
+  for (const message of ["The line is bad.", "The line is still bad."]) {
+    await page.getByRole("button", { name: "Start by text" }).click();
+    await page.locator(".line").first().waitFor();
+    fake.tellAll({ type: "agentvoice.notification", at: 5000, payload: { level: "warning", code: "line.bad", message } });
+    const banner = page.locator(".banner").filter({ hasText: message });
+    await banner.getByRole("button", { name: "Dismiss" }).click();
+    await banner.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "End", exact: true }).click();
+    await page.getByRole("button", { name: "Start by text" }).waitFor();
+  }
+});
+
 test("with the keyboard alone", { skip }, async (t) => {
   const { page, fake } = await panel(t);
   fake.holdAt = (s) => s.at > 5000;
