@@ -101,7 +101,9 @@ func TestRenewalThatFails(t *testing.T) {
 	service := &expiring{}
 	p := limited(plan{
 		texts: []string{"before", "and behind it"},
-		lines: []line{{answers, 800 * ms}, {func(m porttest.Moment) bool { return m.State == "listening.ready" && service.Calls("open") >= 5 && m.Quiet >= 30 }, 800 * ms}},
+		lines: []line{{answers, 800 * ms}, {func(m porttest.Moment) bool {
+			return m.State == "listening.ready" && service.Calls("open") >= 5 && m.Quiet >= 30
+		}, 800 * ms}},
 	}, service)
 	p.rec = func(r *porttest.Recognizer) {
 		r.Fail = func(call string, n int) error {

@@ -100,7 +100,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	if err := s.spend(r.Context(), p); err != nil {
 		return errors.Join(err, closeLeg(call.Leg))
 	}
-	c, err := s.o.Hub.Start(call)
+	c, err := s.o.Hub.Start(call) //nolint:contextcheck // it outlives the request
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (h *home) giveAll(ctx context.Context) {
 	h.mu.Unlock()
 	var errs []error
 	for _, id := range ids {
-		if hold, _ := h.hold(id); hold.Token != 0 { // else its claim comes first
+		if h.hold(id).Token != 0 { // else its claim comes first
 			errs = append(errs, h.give(ctx, id))
 		}
 	}

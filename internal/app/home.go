@@ -142,7 +142,7 @@ func (h *home) lose(ctx context.Context) error {
 	h.mu.Unlock()
 	fenced, err := h.store.registry.Fenced(ctx, holds)
 	for _, hold := range fenced {
-		if now, _ := h.hold(hold.ID); now == hold { // else it has ended, or was claimed again
+		if h.hold(hold.ID) == hold { // else it has ended, or was claimed again
 			h.lost(hold.ID)
 		}
 	}
@@ -228,11 +228,10 @@ func (h *home) begin(id string) bool {
 	return true
 }
 
-func (h *home) hold(id string) (port.Hold, bool) {
+func (h *home) hold(id string) port.Hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	hold, ok := h.holds[id]
-	return hold, ok
+	return h.holds[id]
 }
 
 // over gives a conversation up that does not run here any more.

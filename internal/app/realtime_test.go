@@ -104,11 +104,11 @@ func TestRealtimeTokenStaysGood(t *testing.T) {
 		t.Fatalf("%q, error %v", parts.ID, err)
 	}
 	r.want("taken", "rt_a", "conv_a", "here")
-	hold, _ := r.server.home.hold("conv_a")
+	hold := r.server.home.hold("conv_a")
 	if _, err := r.resume(t.Context(), me, "rt_a"); !errors.Is(err, realtime.ErrAgain) {
 		t.Errorf("at the same time: %v", err)
 	}
-	if now, _ := r.server.home.hold("conv_a"); now != hold {
+	if now := r.server.home.hold("conv_a"); now != hold {
 		t.Errorf("the first one's claim %v was replaced by %v", hold, now)
 	}
 	if err := parts.Close(); err != nil { // its connection has not come about
@@ -151,11 +151,11 @@ func TestRealtimeNotHere(t *testing.T) {
 	if _, _, err := r.server.home.take(t.Context(), "conv_a"); err != nil {
 		t.Fatal(err)
 	}
-	before, _ := r.server.home.hold("conv_a")
+	before := r.server.home.hold("conv_a")
 	if _, err := r.resume(t.Context(), realtime.Caller{}, "rt_a"); !errors.Is(err, realtime.ErrAgain) {
 		t.Errorf("one that runs: %v", err)
 	}
-	if now, _ := r.server.home.hold("conv_a"); now != before {
+	if now := r.server.home.hold("conv_a"); now != before {
 		t.Errorf("its claim %v was replaced by %v", before, now)
 	}
 	if _, err := r.resume(t.Context(), realtime.Caller{}, "rt_nothing"); !errors.Is(err, realtime.ErrUnknownToken) {

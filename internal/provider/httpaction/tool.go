@@ -112,7 +112,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 
 // limit is the time of an action.
 func (t *Tool) limit(a *dialog.Action) time.Duration {
-	limit := time.Duration(DefaultTimeout)
+	limit := DefaultTimeout
 	if slices.ContainsFunc(t.specs, func(s port.ToolSpec) bool { return s.Name == a.Name && s.Long }) {
 		limit = DefaultLongTimeout
 	}
