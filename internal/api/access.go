@@ -42,8 +42,8 @@ func (s *Server) identify(r *http.Request) (who, error) {
 	if p, ok, err := s.client(r, secret); ok || err != nil {
 		return p, err
 	}
-	if p, ok := s.known(r, secret); ok {
-		return p, nil
+	if p, ok, err := s.known(r, secret); ok || err != nil {
+		return p, err
 	}
 	if s.o.Keys.None() {
 		return who{all: true}, s.checkHost(r)

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -186,6 +188,32 @@ func TestClientTokenAnywhere(t *testing.T) {
 	if n := two.hub.Live(); n != 1 {
 		t.Errorf("%d conversations", n)
 	}
+}
+
+// dumb is a home whose store does not answer.
+type dumb struct{ Home }
+
+var errDumb = errors.New("no route to the store")
+
+func (dumb) Access(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
+func (dumb) Resume(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
+func (dumb) Grant(context.Context, string, []byte, []byte) error  { return errDumb }
+func (dumb) Holder(context.Context, string) (string, bool, error) { return "", false, errDumb }
+
+// TestStoreDumb: of tokens that the store alone knows a server without it does not say
+// that they are no good; its own are.
+func TestStoreDumb(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys, o.Home = mustKeys(t, keyOne), dumb{} })
+	h.key = keyOne
+	made := h.begin("flights")
+	h.refused(http.StatusServiceUnavailable, "try_again", "POST", "/v1/conversations", `{"resume":"rt_elsewhere"}`)
+	h.refused(http.StatusServiceUnavailable, "try_again", "GET", "/v1/conversations/conv_elsewhere", "")
+	h.key = made.AccessToken
+	h.say(made.ID, "book a flight")
+	h.key = "at_elsewhere"
+	h.refused(http.StatusServiceUnavailable, "try_again", "GET", "/v1/conversations/conv_elsewhere", "")
+	h.key = "ct_elsewhere"
+	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
 }
 
 // TestOrigins: pages of other origins are kept out, and without keys so are

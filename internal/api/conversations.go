@@ -262,8 +262,12 @@ func (s *Server) find(r *http.Request, p who) (*hub.Conversation, error) {
 		return c, nil
 	}
 	if s.o.Home != nil && !p.start && (p.only == "" || p.only == id) {
-		if url, ok := s.o.Home.Holder(r.Context(), id); ok {
+		url, held, err := s.o.Home.Holder(r.Context(), id)
+		switch {
+		case held && err == nil:
 			return nil, &elsewhere{url}
+		case err != nil && !ok:
+			return nil, errStore
 		}
 	}
 	if ok {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +37,7 @@ type Home interface {
 	Restore(ctx context.Context, id string) (hub.Call, error)
 	// Holder is where another node that holds a conversation is reached; ok is false
 	// where none is.
-	Holder(ctx context.Context, id string) (url string, ok bool)
+	Holder(ctx context.Context, id string) (url string, ok bool, err error)
 }
 
 // ErrGone says that there is nothing to go on with.
@@ -58,13 +59,16 @@ const tryAgain = "try_again"
 var errAway = fail(http.StatusServiceUnavailable, tryAgain, "the server that holds the conversation does not answer: try again in a second")
 
 // known is what a token is good for that this process has not given, or has forgotten.
-func (s *Server) known(r *http.Request, token string) (who, bool) {
-	if s.o.Home == nil || len(token) < len(accessPrefix) || token[:len(accessPrefix)] != accessPrefix {
-		return who{}, false
+func (s *Server) known(r *http.Request, token string) (who, bool, error) {
+	if s.o.Home == nil || !strings.HasPrefix(token, accessPrefix) {
+		return who{}, false, nil
 	}
 	digest := sha256.Sum256([]byte(token))
 	id, ok, err := s.o.Home.Access(r.Context(), digest[:])
-	return who{only: id}, ok && err == nil
+	if err != nil {
+		return who{}, false, errStore // it may be good: the client must not throw it away
+	}
+	return who{only: id}, ok, nil
 }
 
 // keptLimit bounds how long an answer waits for the conversation's first checkpoint.
@@ -245,7 +249,8 @@ func (s *Server) heldElsewhere(r *http.Request) (url string, ok bool) {
 	if err != nil || !ok {
 		return "", false
 	}
-	return s.o.Home.Holder(r.Context(), id)
+	url, ok, err = s.o.Home.Holder(r.Context(), id)
+	return url, ok && err == nil
 }
 
 // errStore says that nobody can tell at the moment.

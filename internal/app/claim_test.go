@@ -90,11 +90,11 @@ func TestDiedHere(t *testing.T) {
 		}
 	}
 	h := &home{store: &Store{registry: r}, node: port.Node{ID: own}}
-	if url, ok := h.Holder(t.Context(), "a"); ok {
-		t.Errorf("who comes back is sent to %s, which is dead", url)
+	if url, ok, err := h.Holder(t.Context(), "a"); ok || err != nil {
+		t.Errorf("who comes back is sent to %s, which is dead: %v", url, err)
 	}
-	if url, ok := h.Holder(t.Context(), "b"); !ok || url != "http://elsewhere" {
-		t.Errorf("who comes back is sent to %q, %v", url, ok)
+	if url, ok, err := h.Holder(t.Context(), "b"); !ok || err != nil || url != "http://elsewhere" {
+		t.Errorf("who comes back is sent to %q, %v, error %v", url, ok, err)
 	}
 	c, err := claim(t.Context(), r, "a", 0)
 	if err != nil {

@@ -228,6 +228,8 @@ func (h *home) begin(id string) bool {
 	return true
 }
 
+// hold is that of a conversation which is here; without a token it is not claimed, or not
+// here.
 func (h *home) hold(id string) port.Hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -346,11 +348,11 @@ func (h *home) ready(context.Context) error {
 // Holder is where another node that holds a conversation is reached. A process of this
 // machine that was killed is none, though its time is not over: where it was reached,
 // this one may be.
-func (h *home) Holder(ctx context.Context, id string) (url string, ok bool) {
+func (h *home) Holder(ctx context.Context, id string) (url string, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
 	n, ok, err := h.store.registry.Holder(ctx, id)
-	return n.URL, ok && err == nil && n.ID != h.node.ID && n.URL != "" && !diedHere(n.ID)
+	return n.URL, ok && n.ID != h.node.ID && n.URL != "" && !diedHere(n.ID), err
 }
 
 // kept is a conversation that this server may go on with.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/internal/store/sealed"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -183,4 +184,20 @@ func TestListReadsOnce(t *testing.T) {
 	if d, ok, err := s.Load(t.Context(), "broken"); !ok || err != nil || d.Error == "" {
 		t.Errorf("%+v, %v, error %v", d, ok, err)
 	}
+	with := func(key byte) *sealed.Store {
+		store, err := sealed.New(sealed.Options{Store: mem, Journal: mem, Keys: [][]byte{bytes.Repeat([]byte{key}, sealed.KeySize)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
+	if err := with(1).Save(t.Context(), port.Hold{ID: "a"}, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	other := with(2) // the key is gone
+	s = newShelf(&Store{engine: mem, port: other, journal: other, registry: mem, tickets: mem})
+	if d, ok, err := s.Load(t.Context(), "a"); !ok || err != nil || !strings.Contains(d.Error, "which is not among the keys") {
+		t.Errorf("%+v, %v, error %v", d, ok, err)
+	}
+	list(all, 3, "a", "b", "broken")
 }
