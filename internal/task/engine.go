@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/cschleiden/go-workflows/backend"
@@ -23,10 +24,18 @@ type engine struct {
 	workflows, activities chan struct{} // hold one: there may be work
 	cache                 *cache
 	outage                *outage
+
+	// steps is held while a step is taken or completed, and guards last: the step of each
+	// workflow that was taken last.
+	steps sync.Mutex
+	last  map[string]*backend.WorkflowTask
 }
 
 func newEngine(d *database) *engine {
-	return &engine{d.engine, make(chan struct{}, 1), make(chan struct{}, 1), newCache(), d.outage}
+	return &engine{
+		Backend: d.engine, workflows: make(chan struct{}, 1), activities: make(chan struct{}, 1), cache: newCache(), outage: d.outage,
+		last: make(map[string]*backend.WorkflowTask),
+	}
 }
 
 func ring(c chan struct{}) {
@@ -68,8 +77,32 @@ func (e *engine) CreateWorkflowInstance(ctx context.Context, i *workflow.Instanc
 }
 
 func (e *engine) GetWorkflowTask(ctx context.Context, queues []workflow.Queue) (*backend.WorkflowTask, error) {
-	return await(ctx, e.outage, e.workflows, func() (*backend.WorkflowTask, error) { return e.Backend.GetWorkflowTask(ctx, queues) })
+	return await(ctx, e.outage, e.workflows, func() (*backend.WorkflowTask, error) {
+		e.steps.Lock()
+		defer e.steps.Unlock()
+		task, err := e.Backend.GetWorkflowTask(ctx, queues)
+		if task != nil {
+			e.last[task.WorkflowInstance.ExecutionID] = task
+		}
+		return task, err
+	})
 }
+
+// complete writes what a step has done, unless it was taken again meanwhile because its
+// lock had run out: the database tells only processes from each other, and what is done
+// twice makes a history that nobody can read any more.
+func (e *engine) complete(task *backend.WorkflowTask, write func() error) error {
+	e.steps.Lock()
+	defer e.steps.Unlock()
+	id := task.WorkflowInstance.ExecutionID
+	if e.last[id] != task {
+		return errTakenAgain
+	}
+	delete(e.last, id)
+	return write()
+}
+
+var errTakenAgain = errors.New("the step was taken again, its lock had run out")
 
 func (e *engine) GetActivityTask(ctx context.Context, queues []workflow.Queue) (*backend.ActivityTask, error) {
 	return await(ctx, e.outage, e.activities, func() (*backend.ActivityTask, error) { return e.Backend.GetActivityTask(ctx, queues) })
@@ -81,7 +114,9 @@ func (e *engine) CompleteWorkflowTask(ctx context.Context, task *backend.Workflo
 	if err := e.cache.Evict(ctx, task.WorkflowInstance); err != nil {
 		return err
 	}
-	if err := e.Backend.CompleteWorkflowTask(ctx, task, state, executed, activities, timers, workflows); err != nil {
+	if err := e.complete(task, func() error {
+		return e.Backend.CompleteWorkflowTask(ctx, task, state, executed, activities, timers, workflows)
+	}); err != nil {
 		return err
 	}
 	if len(activities) > 0 {
