@@ -57,14 +57,14 @@ type Machine struct {
 	conv    *conv.Conversation // touched by the loop's goroutine alone, or under begin before there is one
 	catalog *catalog.Catalog
 
-	inbox  chan message
+	inbox  chan *message
 	donec  chan struct{} // closed when the loop has ended
 	ending sync.Once     // closes donec
 	loop   atomic.Uint64 // the goroutine of the loop; zero before it runs
 
 	// Of the loop's goroutine.
 	local    []conv.Event // facts of its own, to be stepped next
-	backlog  []message    // taken from the inbox to make room: see keep
+	backlog  []*message   // taken from the inbox to make room: see keep
 	declined bool         // the conversation was ended before it began, and will not begin
 
 	current atomic.Pointer[Snapshot]
@@ -102,7 +102,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	}
 	m := &Machine{
 		o: o, conv: c, catalog: words,
-		inbox: make(chan message, inboxSize), donec: make(chan struct{}),
+		inbox: make(chan *message, inboxSize), donec: make(chan struct{}),
 	}
 	m.publish()
 	return m, nil
@@ -151,10 +151,10 @@ func resumed() []conv.Event {
 // observer), which would wait for itself. It fails with [ErrEnded] after the
 // loop's end.
 func (m *Machine) Post(events ...conv.Event) error {
-	return m.send(message{events: append([]conv.Event(nil), events...)})
+	return m.send(&message{events: append([]conv.Event(nil), events...)})
 }
 
-func (m *Machine) send(msg message) error {
+func (m *Machine) send(msg *message) error {
 	select {
 	case <-m.donec:
 		return ErrEnded
@@ -179,7 +179,7 @@ func (m *Machine) send(msg message) error {
 
 // keep is the loop posting to its own full inbox: it takes the oldest messages
 // into its own hands until there is room, so that the order stays.
-func (m *Machine) keep(msg message) {
+func (m *Machine) keep(msg *message) {
 	for {
 		select {
 		case m.inbox <- msg:
@@ -260,7 +260,7 @@ func (m *Machine) run(ctx context.Context) error {
 				return ctx.Err()
 			case msg = <-m.inbox:
 			case <-timer.C:
-				msg.events = []conv.Event{conv.DeadlinePassed{}}
+				msg = &message{events: []conv.Event{conv.DeadlinePassed{}}}
 			}
 		}
 		if err := m.take(msg); err != nil {
@@ -273,9 +273,9 @@ func (m *Machine) run(ctx context.Context) error {
 }
 
 // kept is the oldest message of the backlog.
-func (m *Machine) kept() (msg message, ok bool) {
+func (m *Machine) kept() (msg *message, ok bool) {
 	if len(m.backlog) == 0 {
-		return message{}, false
+		return nil, false
 	}
 	msg = m.backlog[0]
 	m.backlog = slices.Delete(m.backlog, 0, 1)
@@ -283,7 +283,7 @@ func (m *Machine) kept() (msg message, ok bool) {
 }
 
 // poll is the next message, if there is one.
-func (m *Machine) poll() (msg message, ok bool) {
+func (m *Machine) poll() (msg *message, ok bool) {
 	if msg, ok = m.kept(); ok {
 		return msg, true
 	}
@@ -291,12 +291,12 @@ func (m *Machine) poll() (msg message, ok bool) {
 	case msg = <-m.inbox:
 		return msg, true
 	default:
-		return message{}, false
+		return nil, false
 	}
 }
 
 // take answers a question or steps facts.
-func (m *Machine) take(msg message) error {
+func (m *Machine) take(msg *message) error {
 	if msg.ask != nil {
 		msg.ask(m.conv)
 		close(msg.reply)
@@ -391,7 +391,7 @@ func (m *Machine) inspect(f func(*conv.Conversation)) error {
 		f(m.conv)
 		return nil
 	}
-	msg := message{ask: f, reply: make(chan struct{})}
+	msg := &message{ask: f, reply: make(chan struct{})}
 	if err := m.send(msg); err != nil {
 		return err
 	}

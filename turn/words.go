@@ -52,12 +52,8 @@ func Lookup(language string) (*Words, error) {
 		tag = "en"
 	}
 	for {
-		if slices.Contains(Languages(), tag) {
-			file, err := wordFiles.ReadFile("words/" + tag + ".json")
-			if err != nil {
-				return nil, fmt.Errorf("words of language %q: %w", tag, err)
-			}
-			return parseWords(tag, file)
+		if known, ok := builtin[tag]; ok {
+			return known.words, known.err
 		}
 		cut := strings.LastIndexByte(tag, '-')
 		if cut < 0 {
@@ -65,6 +61,28 @@ func Lookup(language string) (*Words, error) {
 		}
 		tag = tag[:cut]
 	}
+}
+
+// builtin are the words of each language, read once: all conversations share them.
+var builtin = readWords()
+
+type builtinWords struct {
+	words *Words
+	err   error
+}
+
+func readWords() map[string]builtinWords {
+	all := make(map[string]builtinWords)
+	for _, tag := range Languages() {
+		file, err := wordFiles.ReadFile("words/" + tag + ".json")
+		if err != nil {
+			all[tag] = builtinWords{err: fmt.Errorf("words of language %q: %w", tag, err)}
+			continue
+		}
+		words, err := parseWords(tag, file)
+		all[tag] = builtinWords{words, err}
+	}
+	return all
 }
 
 // Languages lists the tags that have words, in alphabetical order.

@@ -11,7 +11,8 @@ import (
 //go:embed words/*.json
 var files embed.FS
 
-// Catalog is the words of one language.
+// Catalog is the words of one language. It never changes, so that it is safe for
+// concurrent use.
 type Catalog struct {
 	language string
 	texts    map[string]string
@@ -35,15 +36,30 @@ func Languages() []string {
 // language's own ("de").
 func Lookup(language string) (*Catalog, error) {
 	tag, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(language, "_", "-")), "-")
-	b, err := files.ReadFile("words/" + tag + ".json")
-	if err != nil {
+	c, ok := catalogs[tag]
+	if !ok {
 		return nil, fmt.Errorf("no words for language %q: expected one of %v", language, Languages())
 	}
-	c := &Catalog{language: tag}
-	if err := json.Unmarshal(b, &c.texts); err != nil {
-		return nil, fmt.Errorf("words of language %q: %w", tag, err)
-	}
 	return c, nil
+}
+
+// catalogs are the words of each language, read once: all conversations share them.
+var catalogs = read()
+
+func read() map[string]*Catalog {
+	all := make(map[string]*Catalog)
+	for _, tag := range Languages() {
+		b, err := files.ReadFile("words/" + tag + ".json")
+		if err != nil {
+			panic(fmt.Sprintf("catalog: the embedded words are gone: %v", err))
+		}
+		c := &Catalog{language: tag}
+		if err := json.Unmarshal(b, &c.texts); err != nil {
+			panic(fmt.Sprintf("catalog: the embedded words of %s: %v", tag, err))
+		}
+		all[tag] = c
+	}
+	return all
 }
 
 // Language is the tag of the words.
