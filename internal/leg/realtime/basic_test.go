@@ -3,6 +3,7 @@ package realtime_test
 import "testing"
 
 func TestTextTurn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{silent: true})
 	c := r.dial(t, dialOptions{})
 	c.of("session.created")
@@ -20,6 +21,9 @@ func TestTextTurn(t *testing.T) {
 }
 
 func TestVoiceTurn(t *testing.T) {
+	t.Parallel()
+	engine(t)
+	take(t, 1)
 	r := newRig(t, rigOptions{})
 	c := r.dial(t, dialOptions{})
 	c.of("session.created")

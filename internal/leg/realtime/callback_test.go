@@ -108,6 +108,7 @@ func (f *fakeCall) next(t *testing.T, name string) event {
 // A call's client comes back by another offer; its next connection is told what
 // there is.
 func TestCallComesBack(t *testing.T) {
+	t.Parallel()
 	call := newFakeCall()
 	r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
 		o.Answer = func(context.Context, string) (realtime.Call, string, error) { return call, "welcome", nil }

@@ -70,7 +70,7 @@ var audioChecks = []check{
 			"response.output_audio_transcript.done": "transcript", "response.content_part.done": "part.transcript",
 			"response.output_item.done": "item.content.0.transcript", "response.done": "response.output.0.content.0.transcript",
 		} {
-			if e := find(t, list, name); e.str(path) != text || text != "This is an answer. It has two sentences." {
+			if e := find(t, list, name); e.str(path) != text || text != shortAnswer {
 				t.Errorf("%s: %q in %s", name, e.str(path), e.raw)
 			}
 		}

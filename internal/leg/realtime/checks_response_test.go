@@ -81,7 +81,7 @@ var responseChecks = []check{
 	{id: "C26", what: "the deltas are the text, everywhere", test: func(t *testing.T, r *rig) {
 		list := texting(t, r, "hello").respond(nil)
 		text := concat(list, "response.output_text.delta")
-		if text != "This is an answer. It has two sentences." {
+		if text != shortAnswer {
 			t.Errorf("text %q", text)
 		}
 		for name, path := range map[string]string{
@@ -202,7 +202,7 @@ var responseChecks = []check{
 		})
 		id := done.str("response.output.0.id")
 		if done.get("response.conversation_id") != nil || done.str("response.status") != "completed" ||
-			done.str("response.output.0.content.0.text") != "This is an answer. It has two sentences." || done.str("response.id") == active {
+			done.str("response.output.0.content.0.text") != shortAnswer || done.str("response.id") == active {
 			t.Errorf("%s", done.raw)
 		}
 		for _, e := range c.since(m) {

@@ -38,8 +38,8 @@ func installed(t *testing.T, name string) string {
 	return home
 }
 
-// nodeClient runs a client of others in Node.
-func nodeClient(t *testing.T, name string, want int, change ...func(*testing.T, *realtime.Options)) {
+// nodeClient is a client of others that runs in Node.
+func nodeClient(t *testing.T, name string, env ...string) *exec.Cmd {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -47,8 +47,8 @@ func nodeClient(t *testing.T, name string, want int, change ...func(*testing.T, 
 	}
 	home := installed(t, name)
 	cmd := exec.CommandContext(t.Context(), node, "--no-warnings", "--experimental-websocket", filepath.Join("testdata", name, "client.mjs"))
-	cmd.Env = append(os.Environ(), "CLIENT_HOME="+home)
-	clientChecks(t, cmd, want, change...)
+	cmd.Env = append(append(os.Environ(), "CLIENT_HOME="+home), env...)
+	return cmd
 }
 
 // clientChecks runs a client of others, whose lines tell how its checks came out.
@@ -110,9 +110,11 @@ func clientChecks(t *testing.T, cmd *exec.Cmd, want int, change ...func(*testing
 			t.Log(lines.Text())
 		}
 	}
+	run.mu.Lock()
 	if len(run.invalid)+len(run.unknown) > 0 {
 		t.Errorf("events that do not fit: %s %s", some(run.invalid), some(run.unknown))
 	}
+	run.mu.Unlock()
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%s: %v", cmd.Path, err)
 	}
@@ -122,22 +124,41 @@ func clientChecks(t *testing.T, cmd *exec.Cmd, want int, change ...func(*testing
 }
 
 // npm openai, its WebSocket classes (both dialects) and its REST calls.
-func TestClientOpenAI(t *testing.T) { nodeClient(t, "openai", 21) }
+func TestClientOpenAI(t *testing.T) {
+	t.Parallel()
+	cmd := nodeClient(t, "openai")
+	take(t, 1)
+	clientChecks(t, cmd, 21)
+}
 
 // The OpenAI Agents SDK in Node.
-func TestClientAgents(t *testing.T) { nodeClient(t, "agents", 19) }
+func TestClientAgents(t *testing.T) {
+	t.Parallel()
+	cmd := nodeClient(t, "agents")
+	take(t, 1)
+	clientChecks(t, cmd, 19)
+}
 
 // The beta dialect: openai-realtime-api and rt-client.
-func TestClientBeta(t *testing.T) { nodeClient(t, "beta", 27) }
+func TestClientBeta(t *testing.T) {
+	t.Parallel()
+	cmd := nodeClient(t, "beta")
+	take(t, 1)
+	clientChecks(t, cmd, 27)
+}
 
 // OpenAI's SDK for Go. Its client is a module of its own, so that this one does not
 // carry the SDK.
 func TestClientGo(t *testing.T) {
-	clientChecks(t, exec.CommandContext(t.Context(), filepath.Join(installed(t, "openai-go"), "client")), 9)
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t, "openai-go"), "client"))
+	take(t, 1)
+	clientChecks(t, cmd, 9)
 }
 
 // The Agents SDK and npm openai in Chromium, over WebRTC.
 func TestClientBrowser(t *testing.T) {
+	t.Parallel()
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -148,8 +169,9 @@ func TestClientBrowser(t *testing.T) {
 	if browser == "" {
 		t.Skip("there is no Chromium")
 	}
-	t.Setenv("CHROMIUM", browser)
-	nodeClient(t, "browser", 15, withCalls)
+	cmd := nodeClient(t, "browser", "CHROMIUM="+browser)
+	take(t, 2) // the browser takes as much as the conversation
+	clientChecks(t, cmd, 15, withCalls)
 }
 
 // withCalls gives a server calls over WebRTC.

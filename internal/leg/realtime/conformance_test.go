@@ -26,6 +26,7 @@ var results = struct {
 // TestConformance runs the checks against the real handler, over real sockets,
 // with real speech. Those of the whole run come last.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	t.Run("checks", func(t *testing.T) {
 		for _, list := range [][]check{sessionChecks, itemChecks, responseChecks, audioChecks, bufferChecks, turnChecks, otherChecks} {
 			for _, c := range list {
@@ -34,6 +35,7 @@ func TestConformance(t *testing.T) {
 					t.Cleanup(func() { c.note(t) })
 					if c.speech {
 						engine(t)
+						take(t, 1)
 					}
 					c.with.silent = !c.speech
 					c.test(t, newRig(t, c.with))
@@ -44,6 +46,8 @@ func TestConformance(t *testing.T) {
 	for _, c := range wholeChecks {
 		t.Run(c.id+" "+c.what, func(t *testing.T) {
 			t.Cleanup(func() { c.note(t) })
+			run.mu.Lock() // tests beside this one go on
+			defer run.mu.Unlock()
 			c.test(t, nil)
 		})
 	}

@@ -72,6 +72,8 @@ func documentation(t *testing.T) {
 
 // matrix is docs/realtime.md.
 func matrix(t *testing.T) string {
+	run.mu.Lock()
+	defer run.mu.Unlock()
 	var b strings.Builder
 	head, err := os.ReadFile(filepath.Join("testdata", "realtime-head.md"))
 	if err != nil {

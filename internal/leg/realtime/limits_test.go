@@ -23,6 +23,7 @@ import (
 
 // A connection that has lasted its time is told so, and may come back.
 func TestExpiry(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Lifetime = 300 * ms }})
 	c := r.dial(t, dialOptions{})
 	if e := c.of("error"); e.str("error.code") != "session_expired" || !strings.Contains(e.str("error.message"), "maximum duration") {
@@ -35,6 +36,7 @@ func TestExpiry(t *testing.T) {
 
 // A server that ends asks its clients to come back.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{silent: true})
 	c := r.dial(t, dialOptions{})
 	c.of("session.created")
@@ -50,6 +52,8 @@ func TestRestart(t *testing.T) {
 
 // A client that never reads loses its connection, not the server's memory.
 func TestClientThatNeverReads(t *testing.T) {
+	t.Parallel()
+	take(t, 2)
 	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.WriteTimeout = 500 * ms }})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -82,6 +86,8 @@ func TestClientThatNeverReads(t *testing.T) {
 // A client that floods the server with nonsense gets an error for each, and the
 // connection goes on.
 func TestFlood(t *testing.T) {
+	t.Parallel()
+	take(t, 2)
 	r := newRig(t, rigOptions{silent: true})
 	c := r.dial(t, dialOptions{})
 	for range 2000 {
@@ -96,6 +102,8 @@ func TestFlood(t *testing.T) {
 
 // A client that goes on with it is sent away.
 func TestEndlessFlood(t *testing.T) {
+	t.Parallel()
+	take(t, 4)
 	r := newRig(t, rigOptions{silent: true})
 	c := r.dial(t, dialOptions{})
 	for c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"response.cancel"}`)) == nil {
@@ -109,13 +117,17 @@ func TestEndlessFlood(t *testing.T) {
 // One append has at most 15 MiB of sound; an event beyond what that needs ends
 // the connection.
 func TestAppendLimit(t *testing.T) {
+	t.Parallel()
+	take(t, 2)
 	r := newRig(t, rigOptions{silent: true})
 	c := r.dial(t, dialOptions{})
 	c.update(obj{"audio": obj{"input": obj{"turn_detection": nil}}})
 	most := base64.StdEncoding.EncodeToString(make([]byte, 15<<20))
-	c.raw(`{"type":"input_audio_buffer.append","audio":"` + most + `"}`)
-	c.update(obj{"instructions": "alive"})
-	c.expectError(obj{"type": "input_audio_buffer.append", "audio": base64.StdEncoding.EncodeToString(make([]byte, 15<<20+6))})
+	c.write(`{"type":"input_audio_buffer.append","audio":"` + most + `"}`)
+	c.send(obj{"type": "input_audio_buffer.clear"}) // nobody need hear it
+	c.of("input_audio_buffer.cleared")
+	c.write(`{"type":"input_audio_buffer.append","event_id":"beyond","audio":"` + most + `AAAAAAAA"}`)
+	c.wait("an error about it", func(e event) bool { return e.Type == "error" && e.str("error.event_id") == "beyond" })
 	_ = c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"input_audio_buffer.append","audio":"`+most+strings.Repeat("A", 1<<20)+`"}`)) // it may end in the middle
 	if code := c.ended(); code != websocket.StatusMessageTooBig {
 		t.Errorf("close code %d", code)
@@ -124,6 +136,7 @@ func TestAppendLimit(t *testing.T) {
 
 // The limits that rate_limits.updated tells are kept.
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Responses = 1 }})
 	c := texting(t, r, "hello")
 	if e := find(t, c.respond(nil), "response.done"); e.str("response.status") != "completed" {
@@ -138,6 +151,7 @@ func TestRateLimit(t *testing.T) {
 // An unknown model is told with the first response, as OpenAI does; the
 // connection goes on. So it does when the model fails.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	unknown := newRig(t, rigOptions{silent: true, open: func(string, *session.Options) error { return realtime.ErrUnknownModel }})
 	c := texting(t, unknown, "hello")
 	for range 4 {
@@ -161,13 +175,17 @@ func TestFailures(t *testing.T) {
 
 // The other law of the telephone.
 func TestALaw(t *testing.T) {
+	t.Parallel()
 	engine(t)
+	take(t, 1)
 	g711(t, newRig(t, rigOptions{}), "audio/pcma", audio.ALaw)
 }
 
 // flowing is a rig whose agent is one of flows, which greets.
 func flowing(t *testing.T) *rig {
 	t.Helper()
+	engine(t)
+	take(t, 1)
 	agent, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
 	if agent == nil {
 		t.Fatal(problems)
@@ -181,6 +199,7 @@ func flowing(t *testing.T) *rig {
 // The name of a model may be that of an agent: its flows answer, by text and by
 // voice, and it greets who asks for a response and has said nothing.
 func TestAgentOfFlows(t *testing.T) {
+	t.Parallel()
 	r := flowing(t)
 	c := r.dial(t, dialOptions{query: "model=agent"})
 	c.textOnly()
@@ -206,6 +225,7 @@ func TestAgentOfFlows(t *testing.T) {
 // A client that says something as its first thing is answered, and not greeted: by the
 // first response that there is.
 func TestWordsFirst(t *testing.T) {
+	t.Parallel()
 	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
 	c.of("session.created")
 	c.user("transfer money")
@@ -225,6 +245,7 @@ func TestWordsFirst(t *testing.T) {
 // greeting, and not the other way round; a response that it asks for without words is the
 // greeting.
 func TestWordsIntoGreeting(t *testing.T) {
+	t.Parallel()
 	engine(t)
 	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
 	c.of("session.created")
@@ -249,6 +270,7 @@ func TestWordsIntoGreeting(t *testing.T) {
 
 // A client that goes before anything began leaves nothing behind, and is not waited for.
 func TestNothingBegan(t *testing.T) {
+	t.Parallel()
 	r := flowing(t)
 	c := r.dial(t, dialOptions{query: "model=agent"})
 	c.of("session.created")
@@ -265,6 +287,7 @@ func TestNothingBegan(t *testing.T) {
 // The client goes in the middle of everything, again and again: nothing is left
 // (the leak check of the package sees).
 func TestClientsThatGo(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{silent: true})
 	for _, line := range []string{"talk slowly", "tell me a story", "hello"} {
 		c := texting(t, r, line)
@@ -296,6 +319,7 @@ flows:
 
 // A path with a method that it does not have says which it has.
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{silent: true})
 	for path, allow := range map[string]string{"/v1/realtime": "GET, HEAD", "/openai/v1/realtime/client_secrets": "POST", "/v1/realtime/nothing": ""} {
 		q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, r.http.URL+path, nil)
@@ -320,6 +344,7 @@ func TestMethods(t *testing.T) {
 // A client secret is good at every server that shares where they are kept, with its
 // configuration; where nobody can tell, the client is to try again.
 func TestClientSecretAnywhere(t *testing.T) {
+	t.Parallel()
 	store, away := &porttest.Store{}, new(atomic.Bool)
 	node := func() *rig {
 		return newRig(t, rigOptions{silent: true, keys: true, change: func(o *realtime.Options) {

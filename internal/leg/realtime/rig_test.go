@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +69,43 @@ func engine(t testing.TB) *speech {
 		t.Skipf("this build has no speech: %v", err)
 	}
 	return s
+}
+
+// places are those of the tests that run at once: two for each processor. With too
+// many of them sound would not keep pace with the clock.
+var places = struct {
+	next  sync.Mutex // held by who waits: nobody is overtaken
+	mu    sync.Mutex // guards taken
+	taken int
+	freed chan struct{} // holds a token when there may be room
+}{freed: make(chan struct{}, 1)}
+
+// take waits for so many places and holds them until the test has ended: a
+// conversation with sound takes one, what keeps a processor busy two. It is called
+// before the server is made, which then ends before the places are free.
+func take(t testing.TB, n int) {
+	t.Helper()
+	places.next.Lock()
+	defer places.next.Unlock()
+	for {
+		places.mu.Lock()
+		if places.taken == 0 || places.taken+n <= 2*runtime.GOMAXPROCS(0) {
+			places.taken += n
+			places.mu.Unlock()
+			break
+		}
+		places.mu.Unlock()
+		<-places.freed
+	}
+	t.Cleanup(func() {
+		places.mu.Lock()
+		defer places.mu.Unlock()
+		places.taken -= n
+		select {
+		case places.freed <- struct{}{}:
+		default:
+		}
+	})
 }
 
 // rig is a server with real speech and a language model that the test writes.
@@ -148,8 +186,9 @@ func newRig(t testing.TB, o rigOptions) *rig {
 
 // The words with which tests move the language model.
 const (
-	longAnswer = "Once upon a time there was a small house at the edge of a deep forest. In the house lived an old woman. She had a black cat and a white dog. Every evening they sat by the fire. The cat told stories of the sea. The dog told stories of the hills. And nobody ever knew which of them were true."
-	weather    = "get_weather"
+	shortAnswer = "This is an answer. So." // two sentences, and soon said
+	longAnswer  = "Once upon a time there was a small house at the edge of a deep forest. In the house lived an old woman. She had a black cat and a white dog. Every evening they sat by the fire. The cat told stories of the sea. The dog told stories of the hills. And nobody ever knew which of them were true."
+	weather     = "get_weather"
 )
 
 // answer is the language model of the tests.
@@ -172,7 +211,7 @@ func answer(q fake.Request) fake.Answer {
 	case strings.Contains(said, "instructions"):
 		return fake.Text(q.Messages[0].Text())
 	default:
-		return fake.Text("This is ", "an answer. ", "It has two sentences.")
+		return fake.Text(pieces(shortAnswer)...)
 	}
 }
 
@@ -327,12 +366,18 @@ type obj = map[string]any
 func (c *client) raw(s string) {
 	c.t.Helper()
 	recordSent([]byte(s))
+	c.write(s)
+}
+
+// write writes an event that is not taken into the account of the run.
+func (c *client) write(s string) {
+	c.t.Helper()
 	if err := c.ws.Write(c.t.Context(), websocket.MessageText, []byte(s)); err != nil {
 		c.t.Fatalf("send %.100s: %v", s, err)
 	}
 }
 
-const patience = 20 * time.Second
+const patience = time.Minute // no more than a hang takes
 
 // wait returns the next event for which ok holds; those before it are passed
 // over.
@@ -550,10 +595,11 @@ func (m *microphone) off() {
 
 func (m *microphone) run() {
 	defer close(m.done)
-	beat := time.NewTicker(40 * ms)
+	due := time.Now()
+	beat := time.NewTimer(0)
 	defer beat.Stop()
 	frame := make([]int16, 960)
-	for {
+	for ; ; beat.Reset(time.Until(due)) {
 		select {
 		case <-m.stop:
 			return
@@ -561,6 +607,7 @@ func (m *microphone) run() {
 			return
 		case <-beat.C:
 		}
+		due = due.Add(40 * ms) // a beat that was late is made up for
 		clear(frame)
 		m.mu.Lock()
 		n := copy(frame, m.left)
