@@ -121,4 +121,6 @@ var longFiles = map[string]string{}
 var longFunctions = map[string]string{
 	"conv: (*Conversation).handle": "one case for each event, in their order; splitting it would hide which part of the machine takes which",
 	"conv: toFields":               "one case for each event, in their order",
+	"internal/explore: alphabet":   "the list of events, one a line",
+	"internal/explore: Shipped":    "the list of configurations, one after the other",
 }

@@ -2,6 +2,7 @@ package convtest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
 )
@@ -19,8 +20,9 @@ func (k *Checker) checkSummary(s step) error {
 		if !ok {
 			continue
 		}
-		if s.after.Phase != conv.ListeningReady || before.Asking != 0 && !answered {
-			return fmt.Errorf("summary %d is asked for in %v, %d entries are asked for already", e.Request, s.after.Phase, before.Asking)
+		listened := s.before.Phase == conv.ListeningReady || slices.ContainsFunc(s.out.Transitions, func(t conv.Transition) bool { return t.To == conv.ListeningReady })
+		if !listened || before.Asking != 0 && !answered {
+			return fmt.Errorf("summary %d is asked for between %v and %v, %d entries are asked for already", e.Request, s.before.Phase, s.after.Phase, before.Asking)
 		}
 		turns := 0
 		for i := range s.after.History[e.Items:] {
@@ -28,7 +30,7 @@ func (k *Checker) checkSummary(s step) error {
 				turns++
 			}
 		}
-		if want := k.c.Options().SummaryTurns; turns != want || e.Items <= after.Items {
+		if want := k.c.Options().SummaryTurns; turns < want || e.Items <= after.Items {
 			return fmt.Errorf("a summary of %d entries is asked for: %d turns are kept, want %d; %d are in it already", e.Items, turns, want, after.Items)
 		}
 	}
