@@ -24,15 +24,14 @@ GOTEST = go test -count=1 -timeout 10m
 
 # Packages that start no goroutine, where the race detector has nothing to find
 # and makes long calculations four to five times slower; the exploration, a fork and
-# join of half a minute that would take two and a half; and the commands, whose tests
-# start the program a hundred times over, and kill it. All others, new ones too, are
-# tested with it. `make soak` takes these as well.
-PLAIN = audio|conv|dialog|turn|archtest|internal/cli|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
+# join of half a minute that would take two and a half; a loaded server and calls over a
+# bad network, which keep pace with the clock; and the commands, whose tests start the
+# program a hundred times over, and kill it. All others, new ones too, are tested with it. `make soak` takes these as well.
+PLAIN = audio|conv|dialog|turn|archtest|internal/bench|internal/cli|internal/leg|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
 
-# Packages whose tests keep pace with the clock: calls over a bad network, a loaded
-# server, the panel in a browser. Each runs alone, and without the race detector: what
-# they run has tests of its own with it.
-LIVE = internal/bench|internal/leg|internal/panel
+# What keeps pace with the clock and takes the processors, the panel in a browser, runs
+# alone, and without the race detector: it has the program built.
+LIVE = internal/panel
 
 MODULE = $(shell go list -m)
 PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')
@@ -80,10 +79,9 @@ have-browser:
 have-postgresql:
 	@scripts/deps --postgresql
 
-## test: everything: vet, tests, the pure Go build, brief fuzzing
+## test: everything: vet, tests, the pure Go build
 .PHONY: test
-test: build vet test-race test-plain test-live test-pure
-	TAGS='$(TAGS)' scripts/fuzz 1s --fresh
+test: vet test-race test-plain test-live test-pure
 	@scripts/tags --report
 	@scripts/testdata --report
 
@@ -106,6 +104,7 @@ test-race: have-deps have-postgresql have-testdata
 .PHONY: test-plain
 test-plain: have-deps have-postgresql have-testdata
 	$(GOTEST) -tags '$(TAGS)' $(PLAINPKGS)
+	$(GOTEST) -tags '$(TAGS)' -run BySpeech ./internal/app # what it leaves out with the detector
 
 .PHONY: test-live
 test-live: have-deps have-browser have-testdata

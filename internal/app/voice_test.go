@@ -20,6 +20,9 @@ const iban = "D E eight nine [700ms] three seven zero four [700ms] zero zero fou
 // inside numbers, a correction, a backchannel, an interruption, a cancel, a
 // confirmation.
 func TestExamplesBySpeech(t *testing.T) {
+	if raceDetector {
+		t.Skip("most of it is decoding, three times as slow with the race detector; `make test` holds these calls without it")
+	}
 	for _, tt := range []struct {
 		name, agent string
 		lines       []CallerLine
