@@ -113,7 +113,8 @@ test-live: have-deps have-browser have-testdata
 # What behaves differently without cgo; `make check` compiles all tests without it.
 .PHONY: test-pure
 test-pure:
-	CGO_ENABLED=0 $(GOTEST) -short $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector/silero ./internal/app ./internal/cli))
+	CGO_ENABLED=0 $(GOTEST) -short $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector/silero ./internal/app))
+	CGO_ENABLED=0 $(GOTEST) -short -run 'Help|Arguments|Documented' ./internal/cli
 
 ## check: format, vet, lint, module file, other systems, race tests, architecture (make -k check: all findings)
 .PHONY: check
