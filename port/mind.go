@@ -2,6 +2,8 @@ package port
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 )
 
@@ -11,6 +13,27 @@ type Model interface {
 	// from one goroutine. It returns after the last piece, when ctx ends, or when
 	// emit fails. A failure is a [*Failure] if its class is known.
 	Reply(ctx context.Context, r Request, emit func(Delta) error) error
+}
+
+// ErrLong is among the causes of an error about an answer that is longer than it may be.
+var ErrLong = errors.New("the answer is too long")
+
+// Text asks a model, once, and returns its whole answer without the white space around
+// it. An answer of more than most bytes is given up, with [ErrLong]. It may be called
+// wherever the model may.
+func Text(ctx context.Context, m Model, r Request, most int) (string, error) {
+	var b strings.Builder
+	err := m.Reply(ctx, r, func(d Delta) error {
+		if b.Len()+len(d.Text) > most {
+			return ErrLong
+		}
+		b.WriteString(d.Text)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(b.String()), nil
 }
 
 // Request is what a model is asked.
