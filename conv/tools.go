@@ -3,6 +3,7 @@ package conv
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/hocketvoice/hocket/dialog"
 )
@@ -44,13 +45,15 @@ func (c *Conversation) findCall(id string, long bool) int {
 	return -1
 }
 
+// Delegated reports whether a delegated call of this id runs: one that
+// [UserCancel] can call off by it.
+func (c *Conversation) Delegated(id string) bool { return c.findTask(id) >= 0 }
+
 // findTask is the index of the delegated call with this id that runs, or -1.
 func (c *Conversation) findTask(id string) int {
-	i := c.findCall(id, true)
-	if i >= 0 && !c.st.Calls[i].Long {
-		return -1
-	}
-	return i
+	return slices.IndexFunc(c.st.Calls, func(call Call) bool {
+		return call.ID == id && call.Long && call.State == CallRunning
+	})
 }
 
 // belated reports a call of the response whose other calls have their results

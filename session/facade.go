@@ -139,17 +139,12 @@ var ErrNoTask = errors.New("no delegated work of this id runs here")
 // CancelTask calls off one delegated call, also one that no reply waits for. It fails
 // with [ErrNoTask] where there is none.
 func (m *Machine) CancelTask(id string) error {
-	found := false
-	err := m.inspect(func(c *conv.Conversation) {
-		calls := c.State().Calls
-		for i := range calls {
-			found = found || calls[i].ID == id && calls[i].Long && calls[i].State == conv.CallRunning
-		}
-	})
+	runs := false
+	err := m.inspect(func(c *conv.Conversation) { runs = c.Delegated(id) })
 	switch {
 	case err != nil:
 		return err
-	case !found:
+	case !runs:
 		return ErrNoTask
 	}
 	return m.Post(conv.UserCancel{ID: id})

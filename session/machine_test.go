@@ -166,7 +166,7 @@ func TestFacadeCallsOneTaskOff(t *testing.T) {
 		}
 		p.must(p.m.CancelTask("a"))
 		p.in(conv.Delegated)
-		for _, id := range []string{"a", "c", "d"} {
+		for _, id := range []string{"a", "c", "d", ""} {
 			if err := p.m.CancelTask(id); !errors.Is(err, ErrNoTask) {
 				t.Errorf("%s: %v", id, err)
 			}

@@ -47,11 +47,11 @@ func modelRequest(instructions string, c *conv.Conversation, tools port.Tool, e 
 		}
 	default:
 	}
-	r := port.Request{Instructions: instructions, Messages: messages(c.History())}
-	if summary, items := c.Summary(); summary != "" {
-		r.Instructions = instructions + "\n\nWhat was said before, in short: " + summary
-		r.Messages = messages(c.History()[items:])
+	summary, items := c.Summary()
+	if summary != "" {
+		instructions += "\n\nWhat was said before, in short: " + summary
 	}
+	r := port.Request{Instructions: instructions, Messages: messages(c.History()[items:])}
 	if tools != nil {
 		r.Tools = tools.Specs()
 	}
