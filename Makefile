@@ -27,11 +27,11 @@ GOTEST = go test -count=1 -timeout 10m
 # join of half a minute that would take two and a half; a loaded server and calls over a
 # bad network, which keep pace with the clock; and the commands, whose tests start the
 # program a hundred times over, and kill it. All others, new ones too, are tested with it. `make soak` takes these as well.
-PLAIN = audio|conv|dialog|turn|archtest|internal/bench|internal/cli|internal/leg|internal/catalog|internal/codec/.*|internal/wire/.*|internal/detector(/.*)?|internal/explore(/.*)?
+PLAIN = audio|conv|dialog|turn|archtest|internal/bench|internal/cli|leg|internal/messages|internal/codec/.*|internal/wire/.*|detector(/.*)?|internal/explore(/.*)?
 
 # What keeps pace with the clock and takes the processors, the panel in a browser, runs
 # alone, and without the race detector: it has the program built.
-LIVE = internal/panel
+LIVE = server/panel
 
 MODULE = $(shell go list -m)
 PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')
@@ -113,7 +113,7 @@ test-live: have-deps have-browser have-testdata
 # What behaves differently without cgo; `make check` compiles all tests without it.
 .PHONY: test-pure
 test-pure:
-	CGO_ENABLED=0 $(GOTEST) -short $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector/silero ./internal/app))
+	CGO_ENABLED=0 $(GOTEST) -short $(addsuffix /...,$(wildcard ./provider ./tool ./detector/silero ./internal/app))
 	CGO_ENABLED=0 $(GOTEST) -short -run 'Help|Arguments|Documented' ./internal/cli
 
 ## check: format, vet, lint, module file, other systems, race tests, architecture (make -k check: all findings)
@@ -135,7 +135,7 @@ check-fmt: $(GOFUMPT)
 .PHONY: lint
 lint: have-deps $(GOLANGCI)
 	$(GOLANGCI) run --build-tags '$(TAGS)' ./...
-	CGO_ENABLED=0 $(GOLANGCI) run --disable unused $(addsuffix /...,$(wildcard ./internal/provider ./internal/detector))
+	CGO_ENABLED=0 $(GOLANGCI) run --disable unused $(addsuffix /...,$(wildcard ./provider ./tool ./detector))
 
 .PHONY: check-tidy
 check-tidy:
@@ -177,7 +177,7 @@ soak: have-deps
 	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
 	go test -count=1 -p 1 -shuffle=on -timeout 1h -tags '$(TAGS)' $(LIVEPKGS)
 
-## panel: the panel's bundle from web/, into internal/panel/dist (needs Node)
+## panel: the panel's bundle from web/, into server/panel/dist (needs Node)
 .PHONY: panel
 panel: web/node_modules
 	npm --prefix web run build

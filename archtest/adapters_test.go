@@ -13,7 +13,7 @@ var adapterFiles = []string{"doc.go", "options.go", "README.md"}
 // adaptersAlike: the folders of providers and legs have the same files.
 func adaptersAlike(m *module) (found []string) {
 	for _, p := range m.packages {
-		if !matches([]string{"internal/provider/*", "internal/leg/*"}, p.dir) {
+		if !matches([]string{"provider/*", "tool/*", "leg/*"}, p.dir) {
 			continue
 		}
 		for _, name := range adapterFiles {
@@ -27,8 +27,8 @@ func adaptersAlike(m *module) (found []string) {
 
 func TestAdapters(t *testing.T) {
 	examples(t, adaptersAlike, []example{
-		{"all", map[string]string{"internal/leg/sip/doc.go": "package sip", "internal/leg/sip/options.go": "package sip", "internal/leg/sip/README.md": ""}, nil},
-		{"one", map[string]string{"internal/provider/x/options.go": "package x"}, []string{"internal/provider/x: has no doc.go", "internal/provider/x: has no README.md"}},
+		{"all", map[string]string{"leg/sip/doc.go": "package sip", "leg/sip/options.go": "package sip", "leg/sip/README.md": ""}, nil},
+		{"one", map[string]string{"provider/x/options.go": "package x"}, []string{"provider/x: has no doc.go", "provider/x: has no README.md"}},
 		{"elsewhere", map[string]string{"turn/x.go": "package turn"}, nil},
 	})
 }

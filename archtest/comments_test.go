@@ -177,7 +177,7 @@ func TestComments(t *testing.T) {
 			{"none", map[string]string{"turn/x.go": "package turn"}, []string{"turn/x.go:1: package turn has no doc comment"}},
 			{"another place", map[string]string{"turn/x.go": "// Package turn decides. It never plays.\npackage turn"}, []string{"turn/x.go:2: the doc comment of package turn is in x.go"}},
 			{"two places", map[string]string{"turn/doc.go": "// Package turn decides. It never plays.\npackage turn", "turn/x.go": "// X.\npackage turn"}, []string{"turn/doc.go:2: package turn has a doc comment in each of [doc.go x.go]"}},
-			{"tests alone", map[string]string{"internal/detector/x_test.go": "// Package detector has tests. No more.\npackage detector"}, []string{"internal/detector/x_test.go:2: package internal/detector has no doc comment"}},
+			{"tests alone", map[string]string{"detector/x_test.go": "// Package detector has tests. No more.\npackage detector"}, []string{"detector/x_test.go:2: package detector has no doc comment"}},
 			{"a command", map[string]string{"cmd/hocket/main.go": "// Hocket talks. And listens.\npackage main"}, nil},
 		})
 	})

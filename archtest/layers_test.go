@@ -101,12 +101,12 @@ func TestLayers(t *testing.T) {
 			"port/x.go": `package port`,
 		}, []string{"conv/x.go:2: conv imports port"}},
 		{"beside, in a test", map[string]string{
-			"internal/leg/sip/x_test.go": "package sip\nimport _ \"github.com/hocketvoice/hocket/internal/leg/file\"",
-			"internal/leg/file/x.go":     `package file`,
-		}, []string{"internal/leg/sip/x_test.go:2: internal/leg/sip imports internal/leg/file"}},
+			"leg/sip/x_test.go": "package sip\nimport _ \"github.com/hocketvoice/hocket/leg/file\"",
+			"leg/file/x.go":     `package file`,
+		}, []string{"leg/sip/x_test.go:2: leg/sip imports leg/file"}},
 		{"an external test", map[string]string{
-			"session/x_test.go":      `package session_test; import _ "github.com/hocketvoice/hocket/internal/leg/file"`,
-			"internal/leg/file/x.go": `package file`,
+			"session/x_test.go": `package session_test; import _ "github.com/hocketvoice/hocket/leg/file"`,
+			"leg/file/x.go":     `package file`,
 		}, nil},
 		{"behind a build tag", map[string]string{
 			"turn/x.go": "//go:build never\n\npackage turn\nimport _ \"github.com/hocketvoice/hocket/conv\"",

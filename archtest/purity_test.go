@@ -136,9 +136,9 @@ func TestPurity(t *testing.T) {
 			"internal/wire/sip/x.go": "package sip\nimport _ \"crypto/rand\"",
 		}, []string{"internal/wire/sip/x.go:2:"}},
 		{"an impure package of the module", map[string]string{
-			"conv/x.go":           "package conv\nimport _ \"github.com/hocketvoice/hocket/internal/panel\"",
-			"internal/panel/x.go": "package panel",
-		}, []string{"conv/x.go:2: internal/panel is not pure"}},
+			"conv/x.go":         "package conv\nimport _ \"github.com/hocketvoice/hocket/server/panel\"",
+			"server/panel/x.go": "package panel",
+		}, []string{"conv/x.go:2: server/panel is not pure"}},
 		{"a build constraint", map[string]string{"turn/x.go": "//go:build linux\n\npackage turn"}, []string{"turn/x.go:3: a build constraint"}},
 		{"elsewhere", map[string]string{"session/x.go": "package session\nimport \"time\"\nvar x = time.Now()"}, nil},
 		{"in tests", map[string]string{"conv/x_test.go": "package conv\nimport \"time\"\nvar x = time.Now()"}, nil},

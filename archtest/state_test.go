@@ -157,11 +157,11 @@ func TestState(t *testing.T) {
 				"session/x.go": "package session\nimport \"io\"\nfunc f() {\nio.EOF = nil\n}",
 			}, []string{"session/x.go:4: package variable EOF"}},
 			example{"behind a build tag", map[string]string{
-				"internal/provider/flite/x.go": "//go:build flite && cgo\n\npackage flite\nimport \"C\"\nvar n int\nfunc f() { n = int(C.flite_init()) }",
-			}, []string{"internal/provider/flite/x.go:6: package variable n"}},
+				"provider/flite/x.go": "//go:build flite && cgo\n\npackage flite\nimport \"C\"\nvar n int\nfunc f() { n = int(C.flite_init()) }",
+			}, []string{"provider/flite/x.go:6: package variable n"}},
 			example{"without the build tag", map[string]string{
-				"internal/provider/flite/x.go": "//go:build !flite || !cgo\n\npackage flite\nvar n int\nfunc f() { n = 1 }",
-			}, []string{"internal/provider/flite/x.go:5: package variable n"}},
+				"provider/flite/x.go": "//go:build !flite || !cgo\n\npackage flite\nvar n int\nfunc f() { n = 1 }",
+			}, []string{"provider/flite/x.go:5: package variable n"}},
 			example{"in a test", map[string]string{
 				"session/x.go": "package session\nvar n int", "session/x_test.go": "package session\nfunc f() { n = 1 }",
 			}, nil},

@@ -15,15 +15,15 @@ var layers = []struct {
 	{8, []string{"cmd/hocket"}}, // main, which does nothing but call cli
 	{7, []string{"internal/cli"}},
 	{6, []string{"internal/app"}},
-	{5, []string{"internal/api", "internal/bench", "internal/telemetry"}},
-	{4, []string{"internal/hub", "internal/leg/*", "internal/provider/*", "internal/detector/*", "internal/store/*", "internal/task", "internal/airline"}},
+	{5, []string{"server/api", "internal/bench", "server/telemetry"}},
+	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "internal/explore/gen"}},
-	{2, []string{"journal", "internal/store", "internal/media", "internal/explore", "internal/toolset", "internal/line", "internal/ticket", "internal/process"}},
+	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "server/tokens", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
-	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/catalog", "internal/config", "internal/seal", "internal/outside", "internal/panel", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
-	// internal/detector, internal/provider and internal/leg hold tests of the adapters below them
+	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
+	// detector, provider and leg hold tests of the adapters below them
 	// together.
-	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/detector", "internal/provider", "internal/leg", "internal/provider/*/fake"}},
+	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "detector", "provider", "leg", "provider/*/fake"}},
 }
 
 // onlyImportedBy narrows who may import a package.
@@ -37,7 +37,7 @@ var public = []string{"audio", "turn", "dialog", "conv", "port", "journal", "ses
 
 // pure packages are deterministic: the same calls give the same results, bit for
 // bit, on every machine.
-var pure = []string{"conv", "turn", "dialog", "audio", "internal/wire/*", "internal/catalog"}
+var pure = []string{"conv", "turn", "dialog", "audio", "internal/wire/*", "internal/messages"}
 
 // pureImports are the packages of the standard library that a pure package may
 // use. Missing on purpose: context and sync (one owner, nothing to wait for),
@@ -67,46 +67,46 @@ var sharedTables = map[string]string{
 // workers are the functions that start goroutines outside tests, each with the one that waits
 // for what it started.
 var workers = map[string]string{
-	"internal/explore: (*explorer).expand":      "a fork and join: it waits for its workers before it returns",
-	"internal/app: (*Server).Run":               "itself: it takes what Serve returns before it does",
-	"internal/app: (*home).run":                 "itself, before it returns",
-	"internal/app: claim":                       "the close of what it returns, or itself",
-	"internal/cli: (*serveCmd).Run":             "nobody: a callback that only gives the signals back",
-	"internal/hub: (*Hub).Start":                "Drain, which waits for all conversations",
-	"internal/bench: (*Browser).run":            "its Close",
-	"internal/bench: WebRTC":                    "itself, before it returns",
-	"internal/bench: WS":                        "itself, before it returns",
-	"internal/bench: serveRealtime":             "the function that it returns",
-	"internal/leg/webrtc: (*Leg).OnMessage":     "one of the leg's workers; Close waits for it",
-	"internal/leg/webrtc: (*Leg).start":         "the leg's two workers; Close waits for them",
-	"internal/leg/webrtc: (*peer).work":         "what reads one connection; its close waits for it",
-	"internal/provider/openai: (*watch).await":  "a timer, whose callback only cancels the request's context; its stop, before the request returns",
-	"session: (*Session).spawner":               "Run and RunVirtual wait for the jobs among their workers",
-	"session: (*Session).Run":                   "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-	"session: (*Session).RunVirtual":            "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-	"internal/leg/realtime: (*conn).run":        "its WaitGroup, which it waits for, with the context cancelled, before it returns",
-	"internal/wait: Longer":                     "nobody: a callback that only cancels a context; the end that it returns ends it",
-	"internal/task: Open":                       "Close, which waits for the poll",
-	"internal/task: (*Tasks).Run":               "itself: it waits for its loops and for the tools that run before it returns",
-	"internal/task: (*execution).run":           "itself, before it returns",
-	"internal/provider/mcp: Open":               "starts are a fork and join; the servers' goroutines are waited for by Close",
-	"internal/provider/mcp: (*Tools).call":      "a request, which ends with its context; Close waits for it",
-	"internal/provider/mcp: (*server).watch":    "waits for the connection's end; watch waits for it before it returns",
-	"internal/process: Start":                   "waits for the process; End or Terminate, one of which every start is followed by, waits for it",
-	"internal/process: (*Process).wait":         "reads the standard error; wait waits for it before it returns",
-	"internal/provider/command: (*Tool).follow": "what feeds and reads one program; follow waits for both before it returns",
-	"internal/airline: Listen":                  "serves until Close, which waits for it",
-	"internal/leg/realtime: (*Server).begin":    "Server.Close, which waits for all conversations",
-	"internal/leg/realtime: (*conn).carry":      "itself: the writer ends with the connection, before it returns",
-	"internal/leg/realtime: (*conn).carryCall":  "itself: who waits for another connection ends with this one, before it returns",
-	"internal/leg/realtime: (*conn).clock":      "itself: answers beside the conversation end with its context, before it returns",
-	"internal/provider/a2a: Open":               "itself: a fork and join",
-	"internal/bench: MeasureFootprint":          "itself, before it returns",
-	"internal/bench: hold":                      "the end that it returns",
-	"internal/bench: Faults":                    "itself, before it returns",
-	"internal/bench: (*faulty).run":             "itself, before it returns",
-	"internal/bench: (*faulty).measure":         "itself, before it returns",
-	"internal/bench: (*rude).follow":            "the client's bye, or who waits for done",
+	"internal/explore: (*explorer).expand": "a fork and join: it waits for its workers before it returns",
+	"internal/app: (*Server).Run":          "itself: it takes what Serve returns before it does",
+	"internal/app: (*home).run":            "itself, before it returns",
+	"internal/app: claim":                  "the close of what it returns, or itself",
+	"internal/cli: (*serveCmd).Run":        "nobody: a callback that only gives the signals back",
+	"server/hub: (*Hub).Start":             "Drain, which waits for all conversations",
+	"internal/bench: (*Browser).run":       "its Close",
+	"internal/bench: WebRTC":               "itself, before it returns",
+	"internal/bench: WS":                   "itself, before it returns",
+	"internal/bench: serveRealtime":        "the function that it returns",
+	"leg/webrtc: (*Leg).OnMessage":         "one of the leg's workers; Close waits for it",
+	"leg/webrtc: (*Leg).start":             "the leg's two workers; Close waits for them",
+	"leg/webrtc: (*peer).work":             "what reads one connection; its close waits for it",
+	"provider/openai: (*watch).await":      "a timer, whose callback only cancels the request's context; its stop, before the request returns",
+	"session: (*Session).spawner":          "Run and RunVirtual wait for the jobs among their workers",
+	"session: (*Session).Run":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"session: (*Session).RunVirtual":       "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"leg/realtime: (*conn).run":            "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"internal/wait: Longer":                "nobody: a callback that only cancels a context; the end that it returns ends it",
+	"task: Open":                           "Close, which waits for the poll",
+	"task: (*Tasks).Run":                   "itself: it waits for its loops and for the tools that run before it returns",
+	"task: (*execution).run":               "itself, before it returns",
+	"tool/mcp: Open":                       "starts are a fork and join; the servers' goroutines are waited for by Close",
+	"tool/mcp: (*Tools).call":              "a request, which ends with its context; Close waits for it",
+	"tool/mcp: (*server).watch":            "waits for the connection's end; watch waits for it before it returns",
+	"internal/process: Start":              "waits for the process; End or Terminate, one of which every start is followed by, waits for it",
+	"internal/process: (*Process).wait":    "reads the standard error; wait waits for it before it returns",
+	"tool/command: (*Tool).follow":         "what feeds and reads one program; follow waits for both before it returns",
+	"examples/airline: Listen":             "serves until Close, which waits for it",
+	"leg/realtime: (*Server).begin":        "Server.Close, which waits for all conversations",
+	"leg/realtime: (*conn).carry":          "itself: the writer ends with the connection, before it returns",
+	"leg/realtime: (*conn).carryCall":      "itself: who waits for another connection ends with this one, before it returns",
+	"leg/realtime: (*conn).clock":          "itself: answers beside the conversation end with its context, before it returns",
+	"tool/a2a: Open":                       "itself: a fork and join",
+	"internal/bench: MeasureFootprint":     "itself, before it returns",
+	"internal/bench: hold":                 "the end that it returns",
+	"internal/bench: Faults":               "itself, before it returns",
+	"internal/bench: (*faulty).run":        "itself, before it returns",
+	"internal/bench: (*faulty).measure":    "itself, before it returns",
+	"internal/bench: (*rude).follow":       "the client's bye, or who waits for done",
 }
 
 // Longer files and functions have an entry with the reason why they are one.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/catalog"
 	"github.com/hocketvoice/hocket/internal/explore"
+	"github.com/hocketvoice/hocket/internal/messages"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -209,7 +209,7 @@ func TestAmplifierNumbers(t *testing.T) {
 		t.Errorf("heartbeat %v, result of %d characters; the seed has %v, %d", l.Heartbeat, l.ResultChars,
 			ms(f.TaskMS.NoHeartbeatWarning), f.TaskMS.ResultCharsBeforeSummary)
 	}
-	words, err := catalog.Lookup("en")
+	words, err := messages.Lookup("en")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/catalog"
+	"github.com/hocketvoice/hocket/internal/messages"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -16,7 +16,7 @@ const transitionsKept = 20
 type Conversation struct {
 	opts    Options
 	words   *turn.Words
-	phrases *catalog.Catalog
+	phrases *messages.Catalog
 	st      State
 
 	event string // type of the event being stepped
@@ -49,7 +49,7 @@ func New(o Options) (*Conversation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("conversation options: %w", err)
 	}
-	phrases, err := catalog.Lookup(o.Language)
+	phrases, err := messages.Lookup(o.Language)
 	if err != nil {
 		return nil, fmt.Errorf("conversation options: %w", err)
 	}

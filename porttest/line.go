@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/hocketvoice/hocket/audio"
-	"github.com/hocketvoice/hocket/internal/line"
+	"github.com/hocketvoice/hocket/internal/connection"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -14,13 +14,13 @@ var _ port.Watcher = (*LineLeg)(nil)
 // and hears nothing. HangUp ends it too.
 type LineLeg struct {
 	*Leg
-	line    *line.Signal
+	line    *connection.Signal
 	silence []int16
 }
 
 // NewLineLeg makes a leg whose line is up.
 func NewLineLeg(l *Leg) *LineLeg {
-	return &LineLeg{Leg: l, line: line.New(), silence: make([]int16, l.frame)}
+	return &LineLeg{Leg: l, line: connection.New(), silence: make([]int16, l.frame)}
 }
 
 // SetLine changes the state of the line.

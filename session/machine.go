@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/catalog"
+	"github.com/hocketvoice/hocket/internal/messages"
 )
 
 // inboxSize bounds the facts that wait for the loop. When it is full the poster
@@ -55,7 +55,7 @@ type MachineOptions struct {
 type Machine struct {
 	o       MachineOptions
 	conv    *conv.Conversation // touched by the loop's goroutine alone, or under begin before there is one
-	catalog *catalog.Catalog
+	catalog *messages.Catalog
 
 	inbox  chan *message
 	donec  chan struct{} // closed when the loop has ended
@@ -90,7 +90,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := catalog.Lookup(c.Options().Language)
+	words, err := messages.Lookup(c.Options().Language)
 	if err != nil {
 		return nil, err
 	}

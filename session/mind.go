@@ -51,7 +51,7 @@ func modelRequest(instructions string, c *conv.Conversation, tools port.Tool, e 
 	if summary != "" {
 		instructions += "\n\nWhat was said before, in short: " + summary
 	}
-	r := port.Request{Instructions: instructions, Messages: messages(c.History()[items:])}
+	r := port.Request{Instructions: instructions, Messages: portMessages(c.History()[items:])}
 	if tools != nil {
 		r.Tools = tools.Specs()
 	}
@@ -133,8 +133,8 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 	})
 }
 
-// messages is the history as a model reads it: what was said and heard.
-func messages(history []conv.Item) []port.Message {
+// portMessages is the history as a model reads it: what was said and heard.
+func portMessages(history []conv.Item) []port.Message {
 	list := make([]port.Message, 0, len(history))
 	for i := range history {
 		it := &history[i]

@@ -44,7 +44,7 @@ func summaryRequest(c *conv.Conversation, e conv.Summarize) port.Request {
 	if so != "" {
 		fmt.Fprintf(&b, "The summary so far:\n%s\n\nWhat was said since:\n", so)
 	}
-	for _, m := range messages(c.History()[from:e.Items]) {
+	for _, m := range portMessages(c.History()[from:e.Items]) {
 		switch {
 		case m.Role != string(conv.RoleTool):
 			fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Content)

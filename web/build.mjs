@@ -1,4 +1,4 @@
-// Bundles the panel into internal/panel/dist, where the server embeds it. The page
+// Bundles the panel into server/panel/dist, where the server embeds it. The page
 // and its icon stand there already: they are nowhere else.
 //
 //   npm run build              (OUTDIR names another folder)
@@ -31,5 +31,5 @@ export async function bundle(outdir) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await bundle(process.env.OUTDIR ?? here("../internal/panel/dist"));
+  await bundle(process.env.OUTDIR ?? here("../server/panel/dist"));
 }

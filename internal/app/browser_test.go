@@ -17,9 +17,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/codec/opus"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/nettest"
-	"github.com/hocketvoice/hocket/internal/provider/flite"
-	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
 	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
 // person talks over a browser: says the next line when the agent has been silent

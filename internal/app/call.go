@@ -14,9 +14,9 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/detector/silero"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/detector/silero"
-	"github.com/hocketvoice/hocket/internal/leg/file"
+	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/turn"

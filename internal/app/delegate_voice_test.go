@@ -19,11 +19,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/task"
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/task"
 )
 
 // timetable is a delegate that works for so long, by the clock of its bubble. ended

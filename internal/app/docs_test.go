@@ -11,11 +11,11 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/provider/a2a"
-	"github.com/hocketvoice/hocket/internal/provider/command"
-	"github.com/hocketvoice/hocket/internal/provider/httpaction"
-	"github.com/hocketvoice/hocket/internal/provider/mcp"
-	"github.com/hocketvoice/hocket/internal/task"
+	"github.com/hocketvoice/hocket/task"
+	"github.com/hocketvoice/hocket/tool/a2a"
+	"github.com/hocketvoice/hocket/tool/command"
+	httptool "github.com/hocketvoice/hocket/tool/http"
+	"github.com/hocketvoice/hocket/tool/mcp"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -111,8 +111,8 @@ var toolDefaults = map[string]string{
 	"tools.mcp[].start_timeout":         mcp.DefaultStartTimeout.String(),
 	"tools.mcp[].timeout":               mcp.DefaultTimeout.String(),
 	"tools.http[].method":               "POST",
-	"tools.http[].timeout":              httpaction.DefaultTimeout.String(),
-	"tools.http[].retries":              fmt.Sprint(httpaction.DefaultRetries),
+	"tools.http[].timeout":              httptool.DefaultTimeout.String(),
+	"tools.http[].retries":              fmt.Sprint(httptool.DefaultRetries),
 	"tools.http[].parameters[].type":    "string",
 	"tools.command[].stdin":             command.DefaultStdin,
 	"tools.command[].output":            command.DefaultOutput,

@@ -2,7 +2,7 @@ package app
 
 import (
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/task"
+	"github.com/hocketvoice/hocket/task"
 )
 
 // duplicates are the config's policies for a second task of a tool, by the name under

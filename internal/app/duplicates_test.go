@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/task"
+	"github.com/hocketvoice/hocket/task"
 )
 
 // TestDuplicates: each kind of tool has its policy under the name that a model calls.

@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/hocketvoice/hocket/internal/store/postgres"
-	"github.com/hocketvoice/hocket/internal/store/sqlite"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/store/postgres"
+	"github.com/hocketvoice/hocket/store/sqlite"
 )
 
 // engine is a store of some kind.

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/hub"
-	"github.com/hocketvoice/hocket/internal/leg/realtime"
-	"github.com/hocketvoice/hocket/internal/ticket"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/leg/realtime"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/server/tokens"
 )
 
 // The times of a server among those that share a store.
@@ -45,7 +45,7 @@ type home struct {
 	log        *slog.Logger
 
 	// clientTokens and clientSecrets are good at every node.
-	clientTokens, clientSecrets *ticket.Shared
+	clientTokens, clientSecrets *tokens.Shared
 
 	away atomic.Bool // the store did not answer the last sign of life
 	// back is when the store has answered again, in nanoseconds since 1970: the other
@@ -75,8 +75,8 @@ func openHome(ctx context.Context, store *Store, c config.Server, keep time.Dura
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
 		grants: make(map[string]*grant), giving: make(map[string]bool),
 	}
-	shared := func(kind string, most int) *ticket.Shared {
-		return ticket.NewShared(ticket.SharedOptions{Store: store.tickets, Kind: kind, Most: most, Limit: askStore, Away: h.away.Load})
+	shared := func(kind string, most int) *tokens.Shared {
+		return tokens.NewShared(tokens.SharedOptions{Store: store.tickets, Kind: kind, Most: most, Limit: askStore, Away: h.away.Load})
 	}
 	h.clientTokens, h.clientSecrets = shared("client_token", api.MaxClientTokens), shared("client_secret", realtime.MaxSecrets)
 	if err := store.registry.Beat(ctx, h.node, nodeTTL); err != nil {

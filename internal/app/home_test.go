@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/api"
 )
 
 // left records the conversations that tasks were told of that have ended.

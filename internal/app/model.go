@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/provider/openai"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/openai"
 )
 
 // NewModel makes the language model that the config names, and what ends it. It

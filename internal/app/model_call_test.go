@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/provider/flite"
-	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -28,7 +28,7 @@ func aimock(t *testing.T, fixtures string) (url string, stop func()) {
 	t.Helper()
 	script := filepath.Join("..", "..", "third_party", "aimock-1.43.0", "package", "dist", "cli.js")
 	if _, err := os.Stat(script); err != nil {
-		t.Skip("aimock is not there: internal/provider/openai/testdata/aimock/fetch puts it into third_party, with npm")
+		t.Skip("aimock is not there: provider/openai/testdata/aimock/fetch puts it into third_party, with npm")
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {

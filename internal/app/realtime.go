@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/api"
-	"github.com/hocketvoice/hocket/internal/hub"
-	"github.com/hocketvoice/hocket/internal/leg/realtime"
-	"github.com/hocketvoice/hocket/internal/leg/webrtc"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/leg/realtime"
+	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
 )
 

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/hub"
-	"github.com/hocketvoice/hocket/internal/leg/realtime"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/leg/realtime"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/hub"
 )
 
 // returning is a server to which clients of the Realtime protocol come back whose

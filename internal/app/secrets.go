@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/server/api"
 )
 
 // secrets are the API keys and the certificate of a server. Both are read again

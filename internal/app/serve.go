@@ -14,16 +14,16 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/hub"
-	"github.com/hocketvoice/hocket/internal/leg/realtime"
-	"github.com/hocketvoice/hocket/internal/leg/text"
-	"github.com/hocketvoice/hocket/internal/leg/webrtc"
-	"github.com/hocketvoice/hocket/internal/panel"
-	"github.com/hocketvoice/hocket/internal/task"
-	"github.com/hocketvoice/hocket/internal/telemetry"
+	"github.com/hocketvoice/hocket/leg/realtime"
+	"github.com/hocketvoice/hocket/leg/text"
+	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/server/panel"
+	"github.com/hocketvoice/hocket/server/telemetry"
+	"github.com/hocketvoice/hocket/task"
 )
 
 // ServeOptions describe a server.

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/hub"
-	"github.com/hocketvoice/hocket/internal/leg/text"
-	"github.com/hocketvoice/hocket/internal/provider/flite"
-	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
-	"github.com/hocketvoice/hocket/internal/store/postgres"
-	"github.com/hocketvoice/hocket/internal/task"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/pocketsphinx"
+	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/store/postgres"
+	"github.com/hocketvoice/hocket/task"
 	"github.com/hocketvoice/hocket/turn"
 )
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/hocketvoice/hocket/detector/energy"
+	"github.com/hocketvoice/hocket/detector/silero"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/detector/energy"
-	"github.com/hocketvoice/hocket/internal/detector/silero"
-	"github.com/hocketvoice/hocket/internal/provider/flite"
-	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
 // Speech is what a call hears and speaks with.

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/store/sealed"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/store/sealed"
 )
 
 // Store is where conversations are kept: a file, or a database. It is safe for

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/api"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/api"
 )
 
 // scanned bounds the conversations that a list looks through for those of one owner.

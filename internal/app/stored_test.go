@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/api"
-	"github.com/hocketvoice/hocket/internal/hub"
-	"github.com/hocketvoice/hocket/internal/store/sealed"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/store/sealed"
 )
 
 // hold holds a conversation by text, with one line of the person's, to its end.

@@ -13,13 +13,13 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
-	"github.com/hocketvoice/hocket/internal/airline"
+	"github.com/hocketvoice/hocket/examples/airline"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/provider/a2a"
-	"github.com/hocketvoice/hocket/internal/provider/httpaction"
-	"github.com/hocketvoice/hocket/internal/provider/mcp"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/tool/a2a"
+	httptool "github.com/hocketvoice/hocket/tool/http"
+	"github.com/hocketvoice/hocket/tool/mcp"
 )
 
 // Tools are an installation's tools: its MCP servers, HTTP tools, programs and agents
@@ -145,7 +145,7 @@ func (t *Tools) For(ctx context.Context, agent *Agent) (flows, model port.Tool, 
 	if err != nil {
 		return nil, nil, err
 	}
-	web, err := httpaction.New(httpaction.Options{Actions: agent.Actions(), Getenv: getenv})
+	web, err := httptool.New(httptool.Options{Actions: agent.Actions(), Getenv: getenv})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,11 +9,11 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/provider/a2a"
-	"github.com/hocketvoice/hocket/internal/provider/command"
-	"github.com/hocketvoice/hocket/internal/provider/httpaction"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/tool/a2a"
+	"github.com/hocketvoice/hocket/tool/command"
+	httptool "github.com/hocketvoice/hocket/tool/http"
 )
 
 // commandTools are the config's programs.
@@ -69,13 +69,13 @@ func httpTools(list []config.HTTPTool) (port.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tools.http: %w", err)
 	}
-	return httpaction.New(o)
+	return httptool.New(o)
 }
 
 // httpOptions are the config's HTTP tools in the terms of their package: actions that
 // no flow has.
-func httpOptions(list []config.HTTPTool) (httpaction.Options, error) {
-	var none httpaction.Options
+func httpOptions(list []config.HTTPTool) (httptool.Options, error) {
+	var none httptool.Options
 	actions := make([]dialog.Action, len(list))
 	specs := make(map[string]port.ToolSpec, len(list))
 	for i, c := range list {
@@ -109,7 +109,7 @@ func httpOptions(list []config.HTTPTool) (httpaction.Options, error) {
 			Irreversible: !c.Repeatable && method != "GET",
 		}
 	}
-	return httpaction.Options{Actions: actions, Specs: specs}, nil
+	return httptool.Options{Actions: actions, Specs: specs}, nil
 }
 
 // with sets a key of a map that may not have been made.

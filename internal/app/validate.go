@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/catalog"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/provider/flite"
-	"github.com/hocketvoice/hocket/internal/provider/mcp"
+	"github.com/hocketvoice/hocket/internal/messages"
+	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/tool/mcp"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -139,7 +139,7 @@ func serverProblems(c *config.Config) config.Problems {
 // codes reports messages that the catalogue does not have.
 func codes(c *config.Config) config.Problems {
 	var all config.Problems
-	words, err := catalog.Lookup(cmp.Or(c.Language, "en"))
+	words, err := messages.Lookup(cmp.Or(c.Language, "en"))
 	check := func(path, code string) {
 		if err != nil || code == "" || words.Has(code) {
 			return // What is wrong with the language is reported with it.

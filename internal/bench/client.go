@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/hub"
+	"github.com/hocketvoice/hocket/server/hub"
 )
 
 // client talks to a running server. It is used by one goroutine.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
-	"github.com/hocketvoice/hocket/internal/leg/realtime"
 	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/leg/realtime"
 )
 
 // FaultsOptions describe a measurement of healthy clients of the OpenAI Realtime

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
-	"github.com/hocketvoice/hocket/internal/leg/webrtc"
+	"github.com/hocketvoice/hocket/leg/webrtc"
 )
 
 // stall is the lateness from which on a beat counts as missed: the pacer lets

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/leg/webrtc"
+	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/turn"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/internal/leg/realtime"
+	"github.com/hocketvoice/hocket/leg/realtime"
 	"github.com/hocketvoice/hocket/session"
 )
 

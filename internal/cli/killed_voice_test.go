@@ -21,9 +21,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/audio"
-	"github.com/hocketvoice/hocket/internal/provider/flite"
-	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
 // The sound of the OpenAI Realtime protocol, and how long a piece of it is.

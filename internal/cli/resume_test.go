@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
-	"github.com/hocketvoice/hocket/internal/airline"
+	"github.com/hocketvoice/hocket/examples/airline"
 	"github.com/hocketvoice/hocket/internal/pgtest"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/provider/flite"
-	"github.com/hocketvoice/hocket/internal/provider/pocketsphinx"
+	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
 // speechless skips a test that holds a call, in a build without speech.

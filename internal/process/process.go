@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/outside"
+	"github.com/hocketvoice/hocket/internal/redact"
 )
 
 // maxSaid bounds what is kept of a program's standard error, in bytes.
@@ -220,7 +220,7 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	text := string(t.buf)
 	if t.cut {
-		text = outside.HideHead(text, t.secrets...)
+		text = redact.HideHead(text, t.secrets...)
 	}
-	return outside.OneLine(outside.Hide(text, t.secrets...))
+	return redact.OneLine(redact.Hide(text, t.secrets...))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"github.com/hocketvoice/hocket/internal/outside"
+	"github.com/hocketvoice/hocket/internal/redact"
 )
 
 // The bounds of what is checked.
@@ -55,7 +55,7 @@ func CompileSchema(text []byte) (*Schema, error) {
 	}
 	compiled, err := c.Compile(name)
 	if err != nil {
-		return nil, errors.New(outside.Cut(outside.OneLine(err.Error()), maxMistake))
+		return nil, errors.New(redact.Cut(redact.OneLine(err.Error()), maxMistake))
 	}
 	return &Schema{compiled}, nil
 }
@@ -106,11 +106,11 @@ func (s *Schema) Check(arguments string) error {
 	if err := s.compiled.Validate(object); err != nil {
 		invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 		if !ok {
-			return errors.New(outside.Cut(outside.OneLine(err.Error()), maxMistake))
+			return errors.New(redact.Cut(redact.OneLine(err.Error()), maxMistake))
 		}
 		discreet(invalid)
 		_, causes, _ := strings.Cut(invalid.Error(), "\n")
-		return fmt.Errorf("the arguments do not fit the tool's schema: %s", outside.Cut(outside.OneLine(causes), maxMistake))
+		return fmt.Errorf("the arguments do not fit the tool's schema: %s", redact.Cut(redact.OneLine(causes), maxMistake))
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/hocketvoice/hocket/internal/outside"
+	"github.com/hocketvoice/hocket/internal/redact"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -97,7 +97,7 @@ func (s *Summarized) summary(ctx context.Context, call port.ToolCall, output str
 		return "", false
 	}
 	question := fmt.Sprintf("The tool %s was called with %s. Its result, which has to become shorter than %d characters:\n\n%s",
-		call.Name, outside.Cut(call.Arguments, maxMistake), room*3/4, outside.Cut(output, maxSummarized))
+		call.Name, redact.Cut(call.Arguments, maxMistake), room*3/4, redact.Cut(output, maxSummarized))
 	text, err := port.Text(ctx, s.model, port.Request{
 		Instructions: summaryInstructions, Messages: []port.Message{{Role: "user", Content: question}}, ToolChoice: "none",
 	}, room)

@@ -6,7 +6,7 @@ import { chromium, type Browser } from "playwright-core";
 declare const WEB: string;
 
 export const web = WEB;
-export const dist = process.env.PANEL_DIST ?? `${WEB}../internal/panel/dist`;
+export const dist = process.env.PANEL_DIST ?? `${WEB}../server/panel/dist`;
 
 /** executable is the browser on this machine; CHROMIUM names another. */
 export function executable(): string | undefined {

@@ -11,9 +11,9 @@ import { restoredStep } from "../src/model/restored.ts";
 import { parseTrace } from "../src/model/trace.ts";
 import type { Message, Step, StoredDetails } from "../src/model/wire.ts";
 
-/** policy is what internal/panel says that a server must send. */
+/** policy is what server/panel says that a server must send. */
 function policy(): string {
-  const source = readFileSync(`${web}../internal/panel/doc.go`, "utf8");
+  const source = readFileSync(`${web}../server/panel/doc.go`, "utf8");
   const value = /ContentSecurityPolicy = ([^\n]*\n[^\n]*)\n\n/.exec(source)?.[1] ?? "";
   return [...value.matchAll(/"([^"]*)"/g)].map((m) => m[1]).join("");
 }

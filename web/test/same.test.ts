@@ -1,5 +1,5 @@
 // The panel reads a trace by its own code. What it makes of recorded conversations
-// is held against what the server told of them: internal/hub writes
+// is held against what the server told of them: server/hub writes
 // fixtures/*.told.json, by holding the conversations again.
 
 import assert from "node:assert/strict";

@@ -1,8 +1,8 @@
-// The engine's own words, from the one catalogue (internal/catalog). They label
+// The engine's own words, from the one catalogue (internal/messages). They label
 // what a trace shows; a live conversation brings its labels with it.
 
-import de from "../../../internal/catalog/words/de.json";
-import en from "../../../internal/catalog/words/en.json";
+import de from "../../../internal/messages/words/de.json";
+import en from "../../../internal/messages/words/en.json";
 
 const english: Record<string, string> = en;
 const catalogs: Record<string, Record<string, string>> = { de, en: english };

@@ -1,0 +1,128 @@
+package realtime_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// clientEvents are what a client can send, and what it does here.
+var clientEvents = []struct{ name, does string }{
+	{"session.update", "merges; `model` and the session's type stay; see the table of members below"},
+	{"transcription_session.update", "the older form of `session.update`, in the beta dialect"},
+	{"input_audio_buffer.append", "up to 15 MiB at once; time is the sound appended, which is neither dropped nor filled with silence"},
+	{"input_audio_buffer.commit", "at least 100 ms; ends the person's turn where turns are detected"},
+	{"input_audio_buffer.clear", "drops what was not committed"},
+	{"conversation.item.create", "messages of text and `input_audio`, calls and their outputs; no images; a repeated id is refused"},
+	{"conversation.item.retrieve", "without the sound, which is not kept"},
+	{"conversation.item.truncate", "cuts the words to those that had been heard, here and in the conversation's history"},
+	{"conversation.item.delete", "the model is not told of it any more"},
+	{"response.create", "all overrides; `conversation: \"none\"`; `input` with references"},
+	{"response.cancel", "the active response; one beside the conversation runs to its end"},
+	{"output_audio_buffer.clear", "over WebRTC it ends the answer; over WebSocket it is an error, as the client plays"},
+}
+
+// sentNever are server events that this server does not send, and why.
+var sentNever = map[string]string{
+	"conversation.created":                                "not sent by OpenAI either; some clients do not know it",
+	"conversation.item.input_audio_transcription.segment": "speakers are not told apart",
+	"input_audio_buffer.dtmf_event_received":              "of telephone calls, which come by another way",
+	"mcp_list_tools.in_progress":                          "tools of type `mcp` are refused",
+	"mcp_list_tools.completed":                            "the same",
+	"mcp_list_tools.failed":                               "the same",
+	"response.mcp_call_arguments.delta":                   "the same",
+	"response.mcp_call_arguments.done":                    "the same",
+	"response.mcp_call.in_progress":                       "the same",
+	"response.mcp_call.completed":                         "the same",
+	"response.mcp_call.failed":                            "the same",
+}
+
+// documentation holds docs/realtime.md against this run, or writes it.
+func documentation(t *testing.T) {
+	for _, list := range [][]check{sessionChecks, itemChecks, responseChecks, audioChecks, bufferChecks, turnChecks, otherChecks, wholeChecks} {
+		for _, c := range list {
+			if _, ok := results.of[c.id]; !ok {
+				t.Skip("not all checks were run: docs/realtime.md is not looked at")
+			}
+			if results.of[c.id] == "not run" {
+				t.Skipf("%s was not run: docs/realtime.md is not looked at", c.id)
+			}
+		}
+	}
+	path := filepath.Join("..", "..", "docs", "realtime.md")
+	want := matrix(t)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/realtime.md is not what this run shows: go test ./leg/realtime -run Conformance -rewrite")
+	}
+}
+
+// matrix is docs/realtime.md.
+func matrix(t *testing.T) string {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	var b strings.Builder
+	head, err := os.ReadFile(filepath.Join("testdata", "realtime-head.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Write(head)
+	b.WriteString("\n## Client events\n\n| event | tried | what it does here |\n|---|---|---|\n")
+	for _, e := range clientEvents {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.name, yes(run.sent[e.name]), e.does)
+	}
+	known, err := schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("\n## Server events\n\nThe 46 that npm `openai` knows. *Seen* means that a check received it and that it\nfits the types.\n\n| event | |\n|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		switch why := sentNever[name]; {
+		case strings.HasPrefix(name, "output_audio_buffer."):
+			fmt.Fprintf(&b, "| `%s` | over WebRTC alone; seen by the client in Chromium |\n", name)
+		case run.types[name] && why != "":
+			t.Errorf("%s is sent, and the documentation says that it is not", name)
+		case run.types[name]:
+			fmt.Fprintf(&b, "| `%s` | seen |\n", name)
+		case run.beta[name]:
+			fmt.Fprintf(&b, "| `%s` | seen in the beta dialect |\n", name)
+		case why != "":
+			fmt.Fprintf(&b, "| `%s` | not sent: %s |\n", name, why)
+		default:
+			fmt.Fprintf(&b, "| `%s` | not seen |\n", name)
+		}
+	}
+	b.WriteString("\n## The checks\n\n| | | |\n|---|---|---|\n")
+	all := slices.Concat(sessionChecks, itemChecks, responseChecks, audioChecks, bufferChecks, turnChecks, otherChecks, wholeChecks)
+	slices.SortFunc(all, func(a, b check) int { return strings.Compare(a.id, b.id) })
+	passed := 0
+	for _, c := range all {
+		result := results.of[c.id]
+		if result == "passed" {
+			passed++
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", c.id, c.what, result)
+	}
+	fmt.Fprintf(&b, "\n%d of %d passed.\n", passed, len(all))
+	return b.String()
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,379 @@
+package realtime_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/leg/realtime"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/tokens"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// A connection that has lasted its time is told so, and may come back.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Lifetime = 300 * ms }})
+	c := r.dial(t, dialOptions{})
+	if e := c.of("error"); e.str("error.code") != "session_expired" || !strings.Contains(e.str("error.message"), "maximum duration") {
+		t.Errorf("%s", e.raw)
+	}
+	if code := c.ended(); code != websocket.StatusGoingAway {
+		t.Errorf("close code %d", code)
+	}
+}
+
+// A server that ends asks its clients to come back.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	c.of("session.created")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := r.srv.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if code := c.ended(); code != websocket.StatusServiceRestart {
+		t.Errorf("close code %d", code)
+	}
+}
+
+// A client that never reads loses its connection, not the server's memory.
+func TestClientThatNeverReads(t *testing.T) {
+	t.Parallel()
+	take(t, 2)
+	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.WriteTimeout = 500 * ms }})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	small := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			err = errors.Join(err, tcp.SetReadBuffer(4096))
+		}
+		return conn, err
+	}}}
+	ws, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(r.http.URL, "http")+"/v1/realtime?model=m", &websocket.DialOptions{HTTPClient: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ws.CloseNow() }()
+	if resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	ask := []byte(`{"type":"session.update","session":{"type":"realtime","instructions":"` + strings.Repeat("x", 100_000) + `"}}`)
+	for n := 0; ; n++ {
+		if err := ws.Write(ctx, websocket.MessageText, ask); err != nil {
+			if ctx.Err() != nil {
+				t.Fatalf("the connection is still there after %d events", n)
+			}
+			return
+		}
+	}
+}
+
+// A client that floods the server with nonsense gets an error for each, and the
+// connection goes on.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	take(t, 2)
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	for range 2000 {
+		c.raw(`{"type":"response.cancel"}`)
+		c.raw(`nonsense`)
+	}
+	for range 4000 {
+		c.of("error")
+	}
+	c.update(obj{"instructions": "alive"})
+}
+
+// A client that goes on with it is sent away.
+func TestEndlessFlood(t *testing.T) {
+	t.Parallel()
+	take(t, 4)
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	for c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"response.cancel"}`)) == nil {
+	}
+	if code := c.ended(); code != websocket.StatusPolicyViolation {
+		t.Errorf("close code %d", code)
+	}
+	c.wait("what is wrong", func(e event) bool { return e.str("error.code") == "rate_limit_exceeded" })
+}
+
+// One append has at most 15 MiB of sound; an event beyond what that needs ends
+// the connection.
+func TestAppendLimit(t *testing.T) {
+	t.Parallel()
+	take(t, 2)
+	r := newRig(t, rigOptions{silent: true})
+	c := r.dial(t, dialOptions{})
+	c.update(obj{"audio": obj{"input": obj{"turn_detection": nil}}})
+	most := base64.StdEncoding.EncodeToString(make([]byte, 15<<20))
+	c.write(`{"type":"input_audio_buffer.append","audio":"` + most + `"}`)
+	c.send(obj{"type": "input_audio_buffer.clear"}) // nobody need hear it
+	c.of("input_audio_buffer.cleared")
+	c.write(`{"type":"input_audio_buffer.append","event_id":"beyond","audio":"` + most + `AAAAAAAA"}`)
+	c.wait("an error about it", func(e event) bool { return e.Type == "error" && e.str("error.event_id") == "beyond" })
+	_ = c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"input_audio_buffer.append","audio":"`+most+strings.Repeat("A", 1<<20)+`"}`)) // it may end in the middle
+	if code := c.ended(); code != websocket.StatusMessageTooBig {
+		t.Errorf("close code %d", code)
+	}
+}
+
+// The limits that rate_limits.updated tells are kept.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Responses = 1 }})
+	c := texting(t, r, "hello")
+	if e := find(t, c.respond(nil), "response.done"); e.str("response.status") != "completed" {
+		t.Errorf("%s", e.raw)
+	}
+	c.user("again")
+	if e := find(t, c.respond(nil), "response.done"); e.str("response.status") != "failed" || e.str("response.status_details.error.code") != "rate_limit_exceeded" {
+		t.Errorf("%s", e.raw)
+	}
+}
+
+// An unknown model is told with the first response, as OpenAI does; the
+// connection goes on. So it does when the model fails.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	unknown := newRig(t, rigOptions{silent: true, open: func(string, *session.Options) error { return realtime.ErrUnknownModel }})
+	c := texting(t, unknown, "hello")
+	for range 4 {
+		e := find(t, c.respond(nil), "response.done")
+		if e.str("response.status") != "failed" || e.str("response.status_details.error.code") != "model_not_found" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	failing := newRig(t, rigOptions{silent: true})
+	c = texting(t, failing, "please fail")
+	for range 4 {
+		if e := find(t, c.respond(nil), "response.done"); e.str("response.status") != "failed" || e.str("response.status_details.error.message") == "" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	again := obj{"input": []any{message("user", "input_text", "hello")}}
+	if e := find(t, c.respond(again), "response.done"); e.str("response.status") != "completed" {
+		t.Errorf("%s", e.raw)
+	}
+}
+
+// The other law of the telephone.
+func TestALaw(t *testing.T) {
+	t.Parallel()
+	engine(t)
+	take(t, 1)
+	g711(t, newRig(t, rigOptions{}), "audio/pcma", audio.ALaw)
+}
+
+// flowing is a rig whose agent is one of flows, which greets.
+func flowing(t *testing.T) *rig {
+	t.Helper()
+	engine(t)
+	take(t, 1)
+	agent, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
+	if agent == nil {
+		t.Fatal(problems)
+	}
+	return newRig(t, rigOptions{open: func(name string, o *session.Options) error {
+		o.Conv.Agent = agent
+		return nil
+	}})
+}
+
+// The name of a model may be that of an agent: its flows answer, by text and by
+// voice, and it greets who asks for a response and has said nothing.
+func TestAgentOfFlows(t *testing.T) {
+	t.Parallel()
+	r := flowing(t)
+	c := r.dial(t, dialOptions{query: "model=agent"})
+	c.textOnly()
+	done := find(t, c.respond(nil), "response.done")
+	if got := done.str("response.output.0.content.0.text"); got != "Hello." || done.str("response.status") != "completed" {
+		t.Errorf("greeting: %s", done.raw)
+	}
+	c.user("transfer money")
+	done = find(t, c.respond(nil), "response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "How much") {
+		t.Errorf("%s", done.raw)
+	}
+	c.user("twenty")
+	done = find(t, c.respond(nil), "response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "20") {
+		t.Errorf("%s", done.raw)
+	}
+	if n := len(r.llm.Requests()); n != 0 {
+		t.Errorf("the language model was asked %d times", n)
+	}
+}
+
+// A client that says something as its first thing is answered, and not greeted: by the
+// first response that there is.
+func TestWordsFirst(t *testing.T) {
+	t.Parallel()
+	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
+	c.of("session.created")
+	c.user("transfer money")
+	c.send(obj{"type": "response.create", "response": obj{"output_modalities": []string{"text"}}})
+	done := c.of("response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "How much") {
+		t.Errorf("%s", done.raw)
+	}
+	for _, e := range c.since(0) {
+		if e.Type == "error" || e.Type == "response.created" && e.str("response.id") != done.str("response.id") {
+			t.Errorf("%s", e.raw)
+		}
+	}
+}
+
+// A client whose microphone is open is greeted, unasked. Its words are in the way of the
+// greeting, and not the other way round; a response that it asks for without words is the
+// greeting.
+func TestWordsIntoGreeting(t *testing.T) {
+	t.Parallel()
+	engine(t)
+	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
+	c.of("session.created")
+	c.send(obj{"type": "input_audio_buffer.append", "audio": base64.StdEncoding.EncodeToString(make([]byte, 4800))})
+	greeting := c.of("response.created")
+	c.send(obj{"type": "response.create"}) // it is on its way
+	c.user("transfer money")
+	c.send(obj{"type": "response.create", "response": obj{"output_modalities": []string{"text"}}})
+	if e := c.of("response.done"); e.str("response.id") != greeting.str("response.id") {
+		t.Errorf("%s", e.raw)
+	}
+	done := c.of("response.done")
+	if got := done.str("response.output.0.content.0.text"); !strings.Contains(got, "How much") {
+		t.Errorf("%s", done.raw)
+	}
+	for _, e := range c.since(0) {
+		if e.Type == "error" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+}
+
+// A client that goes before anything began leaves nothing behind, and is not waited for.
+func TestNothingBegan(t *testing.T) {
+	t.Parallel()
+	r := flowing(t)
+	c := r.dial(t, dialOptions{query: "model=agent"})
+	c.of("session.created")
+	began := time.Now()
+	c.vanish()
+	for r.srv.Conversations() > 0 {
+		if time.Since(began) > patience {
+			t.Fatal("its conversation does not end")
+		}
+		<-time.After(5 * ms)
+	}
+}
+
+// The client goes in the middle of everything, again and again: nothing is left
+// (the leak check of the package sees).
+func TestClientsThatGo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{silent: true})
+	for _, line := range []string{"talk slowly", "tell me a story", "hello"} {
+		c := texting(t, r, line)
+		c.send(obj{"type": "response.create"})
+		c.send(obj{"type": "response.create", "response": obj{"conversation": "none"}})
+		c.of("response.created")
+		c.close()
+	}
+}
+
+const flowsAgent = `
+version: "1.0"
+settings:
+  language: en
+  greeting: "Hello."
+slots:
+  amount:
+    type: number
+    prompt: "How much?"
+flows:
+  transfer:
+    description: transfer money
+    trigger:
+      intents: ["transfer money", "send money"]
+    steps:
+      - {step: ask, type: collect, slot: amount}
+      - {step: tell, type: say, message: "I send {amount}."}
+`
+
+// A path with a method that it does not have says which it has.
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{silent: true})
+	for path, allow := range map[string]string{"/v1/realtime": "GET, HEAD", "/openai/v1/realtime/client_secrets": "POST", "/v1/realtime/nothing": ""} {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, r.http.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Body.Close()
+		want := http.StatusMethodNotAllowed
+		if allow == "" {
+			want = http.StatusNotFound
+		}
+		if w.StatusCode != want || w.Header.Get("Allow") != allow || w.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %v", path, w.StatusCode, w.Header)
+		}
+	}
+}
+
+// A client secret is good at every server that shares where they are kept, with its
+// configuration; where nobody can tell, the client is to try again.
+func TestClientSecretAnywhere(t *testing.T) {
+	t.Parallel()
+	store, away := &porttest.Store{}, new(atomic.Bool)
+	node := func() *rig {
+		return newRig(t, rigOptions{silent: true, keys: true, change: func(o *realtime.Options) {
+			o.Secrets = tokens.NewShared(tokens.SharedOptions{
+				Store: store, Kind: "client_secret", Most: 1, Limit: time.Second, Away: away.Load,
+			})
+		}})
+	}
+	one, two := node(), node()
+	status, m := one.post(t, "/v1/realtime/client_secrets", `{"session":{"type":"realtime","model":"m","instructions":"Hm."}}`)
+	if status != http.StatusOK {
+		t.Fatalf("%d %v", status, m)
+	}
+	if status, m := one.post(t, "/v1/realtime/client_secrets", ""); status != http.StatusTooManyRequests {
+		t.Errorf("one too many: %d %v", status, m)
+	}
+	secret, _ := m["value"].(string)
+	with := dialOptions{header: http.Header{"Authorization": {"Bearer " + secret}}}
+	for _, r := range []*rig{one, two, two} { // it is no token for one use
+		if e := r.dial(t, with).of("session.created"); e.str("session.instructions") != "Hm." {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	away.Store(true)
+	c := two.dial(t, with)
+	if e := c.of("error"); e.str("error.code") != "try_again" {
+		t.Errorf("%s", e.raw)
+	}
+	if code := c.ended(); code != 1013 {
+		t.Errorf("close code %d", code)
+	}
+}

@@ -1,0 +1,488 @@
+package realtime_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/leg/realtime"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// staying is a rig whose conversations wait for their clients.
+func staying(t *testing.T, o rigOptions) *rig {
+	t.Helper()
+	change := o.change
+	o.change = func(ro *realtime.Options) {
+		ro.Linger = time.Minute
+		if change != nil {
+			change(ro)
+		}
+	}
+	return newRig(t, o)
+}
+
+// vanish ends the connection without a word.
+func (c *client) vanish() {
+	_ = c.ws.CloseNow()
+	<-c.done
+}
+
+func (c *client) token() string { return c.header.Get("Hocket-Resume-Token") }
+
+// back connects with a token.
+func (r *rig) back(t *testing.T, token string) *client {
+	t.Helper()
+	return r.dial(t, dialOptions{query: "model=test&resume=" + token})
+}
+
+// refused says that a client with a token is not let in.
+func (r *rig) refused(t *testing.T, token string) {
+	t.Helper()
+	c := r.back(t, token)
+	if e := c.of("error"); e.str("error.code") != "resume_token_invalid" {
+		t.Errorf("%s", e.raw)
+	}
+	if code := c.ended(); code != 4000 {
+		t.Errorf("close code %d", code)
+	}
+}
+
+// A client that has lost its connection comes back, is told what there is, and
+// goes on.
+func TestComeBack(t *testing.T) {
+	t.Parallel()
+	r := staying(t, rigOptions{silent: true})
+	c := texting(t, r, "hello")
+	find(t, c.respond(nil), "response.done")
+	first, id := c.of("rate_limits.updated"), c.header.Get("Hocket-Conversation")
+	c.vanish()
+
+	again := r.dial(t, dialOptions{header: http.Header{"Hocket-Resume-Token": {c.token()}}})
+	created := again.of("session.created")
+	if got := created.str("session.output_modalities.0"); got != "text" {
+		t.Errorf("the configuration is not the conversation's: %s", created.raw)
+	}
+	if again.header.Get("Hocket-Conversation") != id || again.token() == c.token() || !strings.HasPrefix(again.token(), "rt_") {
+		t.Errorf("the answer's headers are %v", again.header)
+	}
+	var last string
+	for _, role := range []string{"user", "assistant"} {
+		added, done := again.of("conversation.item.added"), again.of("conversation.item.done")
+		if added.str("item.role") != role || added.str("item.status") != "completed" || added.str("previous_item_id") != last ||
+			done.str("item.id") != added.str("item.id") || done.str("item.content.0.text") == "" {
+			t.Errorf("%s\n%s", added.raw, done.raw)
+		}
+		last = added.str("item.id")
+	}
+	if created.str("event_id") <= first.str("event_id") && len(created.str("event_id")) <= len(first.str("event_id")) {
+		t.Errorf("event ids: %s behind %s", created.str("event_id"), first.str("event_id"))
+	}
+	again.user("and again")
+	if e := find(t, again.respond(nil), "response.done"); e.str("response.status") != "completed" {
+		t.Errorf("%s", e.raw)
+	}
+	if n := len(r.llm.Requests()); n != 2 {
+		t.Fatalf("the model was asked %d times", n)
+	}
+	if q := r.llm.Requests()[1]; len(q.Messages) < 3 {
+		t.Errorf("the model was told %d messages", len(q.Messages))
+	}
+	r.refused(t, c.token()) // it was used
+	again.vanish()
+	r.back(t, again.token()).of("session.created")
+}
+
+// What ends a connection on purpose, or before anything was said, ends its
+// conversation; and so does time.
+func TestNobodyComesBack(t *testing.T) {
+	t.Parallel()
+	r := staying(t, rigOptions{silent: true})
+	c := texting(t, r, "hello")
+	if err := c.ws.Close(websocket.StatusNormalClosure, "bye"); err != nil {
+		t.Error(err)
+	}
+	r.gone(t, c.token())
+
+	c = texting(t, r, "hello")
+	if err := c.ws.Close(websocket.StatusNoStatusRcvd, ""); err != nil && websocket.CloseStatus(err) != websocket.StatusNoStatusRcvd {
+		t.Error(err)
+	}
+	r.gone(t, c.token())
+
+	c = r.dial(t, dialOptions{})
+	c.of("session.created")
+	c.vanish()
+	r.gone(t, c.token())
+
+	short := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Linger = 50 * ms }})
+	c = texting(t, short, "hello")
+	c.vanish()
+	short.gone(t, c.token())
+
+	none := newRig(t, rigOptions{silent: true})
+	c = none.dial(t, dialOptions{})
+	if c.token() != "" || c.header.Get("Hocket-Conversation") == "" {
+		t.Errorf("without a time to wait: %v", c.header)
+	}
+	none.refused(t, "rt_nothing")
+}
+
+// gone waits until a token is no longer good; each try with a good one would use
+// it up, so there is only one.
+func (r *rig) gone(t *testing.T, token string) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for r.srv.Conversations() > 0 && time.Now().Before(deadline) {
+		<-time.After(5 * ms)
+	}
+	r.refused(t, token)
+}
+
+// Of two clients on one conversation the later has it. A token of one owner is
+// nothing to another.
+func TestTwoClients(t *testing.T) {
+	t.Parallel()
+	r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+		o.Authorize = func(_ *http.Request, k string) (string, bool) { return k, strings.HasPrefix(k, "sk-") }
+	}})
+	as := func(key, token string) *client {
+		h := http.Header{"Authorization": {"Bearer " + key}}
+		if token != "" {
+			h.Set("Hocket-Resume-Token", token)
+		}
+		return r.dial(t, dialOptions{header: h})
+	}
+	one := as("sk-one", "")
+	one.textOnly()
+	one.user("hello")
+	thief := as("sk-two", one.token())
+	if e := thief.of("error"); e.str("error.code") != "resume_token_invalid" {
+		t.Errorf("%s", e.raw)
+	}
+	two := as("sk-one", one.token())
+	two.of("conversation.item.done")
+	if code := one.ended(); code != 4409 {
+		t.Errorf("the first one's connection ends with %d", code)
+	}
+	if e := find(t, two.respond(nil), "response.done"); e.str("response.status") != "completed" {
+		t.Errorf("%s", e.raw)
+	}
+}
+
+// A client that takes over in the middle of a response is told of it and hears
+// the rest.
+func TestTakeOverWhileAnswering(t *testing.T) {
+	t.Parallel()
+	r := staying(t, rigOptions{silent: true})
+	one := texting(t, r, "talk slowly")
+	one.send(obj{"type": "response.create"})
+	for range 5 {
+		one.of("response.output_text.delta")
+	}
+	two := r.back(t, one.token())
+	two.wait("the user's item", func(e event) bool { return e.Type == "conversation.item.done" && e.str("item.role") == "user" })
+	done := two.of("response.done")
+	if s := done.str("response.status"); s == "cancelled" {
+		// The machine had taken the old connection for lost: then it answers again.
+		done = two.of("response.done")
+	}
+	text := ""
+	for _, e := range two.since(0) {
+		if e.Type == "response.output_text.delta" && e.str("response_id") == done.str("response.id") {
+			text += e.str("delta")
+		}
+	}
+	if got := done.str("response.output.0.content.0.text"); got != longAnswer || text != got {
+		t.Errorf("%s\ndeltas: %q", done.raw, text)
+	}
+}
+
+// A spoken answer that the loss has cut off stands in the list with what was sent
+// of it. The client speaks on.
+func TestLostWhileSpeaking(t *testing.T) {
+	t.Parallel()
+	engine(t)
+	take(t, 1)
+	lost := make(chan struct{})
+	r := staying(t, rigOptions{change: func(o *realtime.Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+			parts, err := open(ctx, from)
+			parts.Hold = func(ctx context.Context, s *session.Session) error {
+				s.OnStep(func(st session.Step) {
+					if _, ok := st.Event.(conv.PlayoutFlushed); ok && st.State.Phase == conv.Reconnecting {
+						close(lost) // what was heard is measured
+					}
+				})
+				return s.Run(ctx)
+			}
+			return parts, err
+		}
+	}})
+	c := r.dial(t, dialOptions{})
+	c.user("tell me a story")
+	c.send(obj{"type": "response.create"})
+	for range 30 {
+		c.of("response.output_audio.delta")
+	}
+	c.vanish()
+	<-lost // who is back before that was never away
+	again := r.back(t, c.token())
+	again.of("session.created")
+	if user := again.of("conversation.item.done"); user.str("item.role") != "user" {
+		t.Errorf("%s", user.raw)
+	}
+	agent := again.of("conversation.item.done")
+	if heard := agent.str("item.content.0.transcript"); agent.str("item.status") != "incomplete" || !strings.HasPrefix(longAnswer, heard) || heard == longAnswer {
+		t.Errorf("%s", agent.raw)
+	}
+	again.microphone(nil).say(sound(t, "How are you today?"))
+	again.of("input_audio_buffer.committed")
+	again.wait("an answer", func(e event) bool { return e.Type == "response.done" && e.str("response.status") == "completed" })
+}
+
+// shelf is a store in memory.
+type shelf struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+func (s *shelf) Save(_ context.Context, _ port.Hold, b []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = append([]byte(nil), b...)
+	return nil
+}
+
+func (s *shelf) Load(context.Context, string) ([]byte, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last, s.last != nil, nil
+}
+
+func (s *shelf) Delete(context.Context, string) error { return nil }
+
+// state is the snapshot in the last checkpoint, if ok holds for it.
+func (s *shelf) state(t *testing.T, ok func(string) bool) []byte {
+	t.Helper()
+	var c struct {
+		Snapshot json.RawMessage `json:"snapshot"`
+	}
+	for deadline := time.Now().Add(patience); ; {
+		b, _, _ := s.Load(t.Context(), "")
+		if ok(string(b)) {
+			if err := json.Unmarshal(b, &c); err != nil {
+				t.Fatal(err)
+			}
+			return c.Snapshot
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the last checkpoint is %s", b)
+		}
+		<-time.After(5 * ms)
+	}
+}
+
+// A conversation that another process has held goes on here with what was kept of
+// it: the client is told its history.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	var kept shelf
+	keep := func(_ string, o *session.Options) error {
+		o.Checkpoints = session.Checkpoints{Store: &kept}
+		return nil
+	}
+	r := staying(t, rigOptions{silent: true, open: keep})
+	c := texting(t, r, "hello")
+	find(t, c.respond(nil), "response.done")
+	state := kept.state(t, func(s string) bool {
+		return strings.Contains(s, "So.") && strings.Contains(s, "listening.ready")
+	})
+
+	var parts realtime.Parts
+	issued := make(chan []byte, 1)
+	other := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+		o.Resume = func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
+			if token != c.token() || from.Model != "test" {
+				return realtime.Parts{}, realtime.ErrUnknownToken
+			}
+			fresh, err := o.Open(ctx, from)
+			fresh.ID, fresh.Session.Restore = "conv_kept", state
+			fresh.Issue = func(_ context.Context, digest []byte) { issued <- digest }
+			parts = fresh
+			return fresh, err
+		}
+	}})
+	other.refused(t, "rt_wrong")
+	again := other.back(t, c.token())
+	if parts.Session.Restore == nil || again.header.Get("Hocket-Conversation") != "conv_kept" {
+		t.Fatalf("%v", again.header)
+	}
+	if digest := sha256.Sum256([]byte(again.token())); !bytes.Equal(<-issued, digest[:]) {
+		t.Error("what was issued is not the token that the client got")
+	}
+	again.of("session.created")
+	for _, role := range []string{"user", "assistant"} {
+		e := again.of("conversation.item.done")
+		if e.str("item.role") != role || e.str("item.content.0.text") == "" {
+			t.Errorf("%s", e.raw)
+		}
+	}
+	again.textOnly()
+	again.user("and again")
+	if e := find(t, again.respond(nil), "response.done"); e.str("response.status") != "completed" {
+		t.Errorf("%s", e.raw)
+	}
+	if q := other.llm.Requests()[0]; len(q.Messages) < 3 || q.Messages[0].Text() != "hello" && q.Messages[1].Text() != "hello" {
+		t.Errorf("the model was told %+v", q.Messages)
+	}
+}
+
+// A client that cannot be taken at the moment is told so before it gets another token:
+// the one that it has stays good, and so does that of a client whose handshake fails.
+func TestTokenOutlivesRefusal(t *testing.T) {
+	var mu sync.Mutex
+	var refusal error
+	issued := 0
+	closed := make(chan bool, 2)
+	r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+		open := o.Open
+		o.Resume = func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if refusal != nil {
+				return realtime.Parts{}, refusal
+			}
+			parts, err := open(ctx, from)
+			parts.ID = "conv_" + token
+			parts.Issue = func(context.Context, []byte) {
+				mu.Lock()
+				defer mu.Unlock()
+				issued++
+			}
+			parts.Close = func() error { closed <- true; return nil }
+			return parts, err
+		}
+	}})
+	for err, code := range map[error]string{realtime.ErrBusy: "rate_limit_exceeded", realtime.ErrAgain: "try_again"} {
+		mu.Lock()
+		refusal = err
+		mu.Unlock()
+		c := r.back(t, "rt_kept")
+		if e := c.of("error"); e.str("error.code") != code || c.token() != "" {
+			t.Errorf("%s, token %q", e.raw, c.token())
+		}
+		if got := c.ended(); got != 1013 {
+			t.Errorf("close code %d", got)
+		}
+	}
+	mu.Lock()
+	refusal = nil
+	mu.Unlock()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.http.URL+"/v1/realtime?model=test&resume=rt_kept", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Connection", "Upgrade")
+	q.Header.Set("Upgrade", "websocket") // without a version and a key
+	w, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Body.Close()
+	if w.StatusCode < 400 {
+		t.Errorf("half a handshake is answered with %d", w.StatusCode)
+	}
+	<-closed // what was taken for it is given up
+	mu.Lock()
+	n := issued
+	mu.Unlock()
+	if n != 0 {
+		t.Errorf("%d tokens were issued to clients that are not connected", n)
+	}
+	r.back(t, "rt_kept").of("session.created")
+}
+
+// A client whose conversation is taken from this server is told to come back, and of no
+// failure.
+func TestMoved(t *testing.T) {
+	for what, end := range map[string]error{"fenced": port.ErrFenced, "the server goes": context.Canceled} {
+		stop := make(chan struct{})
+		r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+			open := o.Open
+			o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+				parts, err := open(ctx, from)
+				parts.Hold = func(ctx context.Context, s *session.Session) error {
+					ctx, cancel := context.WithCancel(ctx)
+					defer cancel()
+					go func() { <-stop; cancel() }()
+					_ = s.Run(ctx) // it was cut off
+					return end
+				}
+				return parts, err
+			}
+		}})
+		c := r.dial(t, dialOptions{})
+		c.of("session.created")
+		close(stop)
+		if code := c.ended(); code != 1012 {
+			t.Errorf("%s: close code %d", what, code)
+		}
+		for _, e := range c.since(0) {
+			if e.Type == "error" {
+				t.Errorf("%s: %s", what, e.raw)
+			}
+		}
+	}
+}
+
+// A client that is back before it is known what it has heard of an answer that the loss
+// has cut off waits for that: it is not told what nobody has heard.
+func TestBackBeforeTheMeasure(t *testing.T) {
+	lost, goOn := make(chan struct{}), make(chan struct{})
+	r := staying(t, rigOptions{change: func(o *realtime.Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+			parts, err := open(ctx, from)
+			parts.Hold = func(ctx context.Context, s *session.Session) error {
+				s.OnStep(func(st session.Step) {
+					if _, ok := st.Event.(conv.ConnectionLost); ok {
+						close(lost)
+						<-goOn // the measure comes behind this step
+					}
+				})
+				return s.Run(ctx)
+			}
+			return parts, err
+		}
+	}})
+	c := r.dial(t, dialOptions{})
+	c.user("tell me a story")
+	c.send(obj{"type": "response.create"})
+	for range 30 {
+		c.of("response.output_audio.delta")
+	}
+	c.vanish()
+	<-lost
+	again := r.back(t, c.token())
+	for _, e := range again.since(0) {
+		t.Errorf("told before it is known: %s", e.raw)
+	}
+	close(goOn)
+	again.of("conversation.item.done")
+	agent := again.of("conversation.item.done")
+	if heard := agent.str("item.content.0.transcript"); agent.str("item.status") != "incomplete" || !strings.HasPrefix(longAnswer, heard) || heard == longAnswer {
+		t.Errorf("%s", agent.raw)
+	}
+}

@@ -1,0 +1,324 @@
+//go:build pocketsphinx && cgo
+
+package leg_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+
+	"go.uber.org/goleak"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/bench"
+	"github.com/hocketvoice/hocket/internal/codec/opus"
+	"github.com/hocketvoice/hocket/internal/nettest"
+	"github.com/hocketvoice/hocket/leg/webrtc"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/pocketsphinx"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// phrase is a recording, at 24 kHz, and what is said in it.
+type phrase struct {
+	name, text string
+	pcm        []int16
+}
+
+// phrases are every n-th of the recordings.
+func phrases(t testing.TB, n int) (list []phrase) {
+	t.Helper()
+	dir := filepath.Join("..", "..", "shared", "data", "vap-phrases")
+	f, err := os.Open(filepath.Join(dir, "phrases.csv"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the recordings are not here: shared/data/vap-phrases is a folder beside the repository")
+	}
+	check(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	check(t, err)
+	name, text := slices.Index(rows[0], "name"), slices.Index(rows[0], "text")
+	for _, row := range rows[1:] {
+		pcm, err := recording(filepath.Join(dir, "audio", row[name]+".wav"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		check(t, err)
+		around := func(ms int) []int16 { return make([]int16, rate/1000*ms) }
+		list = append(list, phrase{row[name], row[text], slices.Concat(around(400), pcm, around(600))})
+	}
+	for i := range list {
+		if i*n < len(list) {
+			list[i] = list[i*n]
+		}
+	}
+	return list[:(len(list)+n-1)/n]
+}
+
+const rate = 24000 // of the recordings, and of the leg
+
+func recording(path string) (pcm []int16, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	w, err := audio.NewWAVReader(f, audio.WAVReaderOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if w.Format().Rate != rate {
+		return nil, fmt.Errorf("%s: %d Hz", path, w.Format().Rate)
+	}
+	buf := make([]int16, 4800)
+	for {
+		n, err := w.ReadMono(buf)
+		pcm = append(pcm, buf[:n]...)
+		if err != nil {
+			return pcm, nil
+		}
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wordErrors is how many words were substituted, inserted and deleted, and how
+// many there are.
+func wordErrors(want, got string) (wrong, words int) {
+	w, g := wordsOf(want), wordsOf(got)
+	row := make([]int, len(g)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range w {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range g {
+			cost := diagonal
+			if x != y {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(g)], len(w)
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+}
+
+// microphone is a sound as the packets of a browser, which is told by its far end
+// to expect losses.
+func microphone(t testing.TB, pcm []int16, loss int) func() []byte {
+	t.Helper()
+	e, err := opus.NewEncoder(opus.EncoderOptions{Rate: rate})
+	check(t, err)
+	check(t, e.SetLoss(loss))
+	// Encoded before the call begins: a browser's encoder is on another machine.
+	frame, packet := make([]int16, rate/50), make([]byte, opus.MaxPacket)
+	encode := func() []byte {
+		n := copy(frame, pcm)
+		pcm = pcm[n:]
+		clear(frame[n:])
+		size, err := e.Encode(packet, frame)
+		check(t, err)
+		return bytes.Clone(packet[:size])
+	}
+	var packets [][]byte
+	for len(pcm) > 0 {
+		packets = append(packets, encode())
+	}
+	silence := encode()
+	return func() []byte {
+		packet := silence
+		if len(packets) > 0 {
+			packet, packets = packets[0], packets[1:]
+		}
+		if len(packet) == 0 {
+			return nil
+		}
+		return packet
+	}
+}
+
+// through is what comes of a sound on its way over a network, and how far the calls
+// of this machine lagged behind the clock at worst.
+func through(t testing.TB, source func() []byte, samples int, w nettest.Weather) (heard []int16, stats webrtc.Stats, lag time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	network, err := nettest.New(w)
+	check(t, err)
+	s, err := webrtc.NewServer(webrtc.Options{Conn: network})
+	check(t, err)
+	defer func() { check(t, s.Close()) }()
+	b, err := bench.NewBrowser(bench.BrowserOptions{Source: source})
+	check(t, err)
+	defer func() { check(t, b.Close()) }()
+	offer, err := b.Offer(ctx)
+	check(t, err)
+	l, answer, err := s.Accept(ctx, offer)
+	check(t, err)
+	check(t, b.Answer(ctx, answer))
+	var began time.Time
+	for len(heard) < samples+rate/2 { // half a second for what is on its way
+		f, err := l.Read(ctx)
+		check(t, err)
+		if began.IsZero() {
+			began = time.Now()
+		}
+		lag = max(lag, time.Since(began)-time.Duration(len(heard))*time.Second/rate)
+		heard = append(heard, f.PCM...)
+	}
+	return heard, l.Stats(), lag
+}
+
+// recognized is what the recognizer understands.
+func recognized(t testing.TB, r port.Recognizer, pcm []int16) (text string) {
+	t.Helper()
+	s, err := r.Open(context.Background(), port.RecognizerConfig{Rate: pocketsphinx.Rate, Language: "en"}, func(tr port.Transcript) {
+		if tr.Final {
+			text = tr.Text
+		}
+	})
+	check(t, err)
+	pcm, err = audio.Resample(pcm, rate, pocketsphinx.Rate)
+	check(t, err)
+	check(t, s.Begin())
+	for piece := range slices.Chunk(pcm, pocketsphinx.Rate/50) {
+		check(t, s.Write(audio.Frame{Rate: pocketsphinx.Rate, PCM: piece}))
+	}
+	check(t, s.Finalize())
+	check(t, s.Close())
+	return text
+}
+
+func recognizer(t testing.TB) port.Recognizer {
+	t.Helper()
+	r, err := pocketsphinx.New(pocketsphinx.Options{})
+	if err != nil {
+		t.Skip(err) // no model on this machine
+	}
+	t.Cleanup(func() { check(t, r.Close()) })
+	return r
+}
+
+// errorRate is the share of words that are wrong behind a network, what the jitter
+// buffers have seen in all, and the longest lag.
+func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather, atOnce int) (float64, webrtc.Stats, time.Duration) {
+	t.Helper()
+	heard, stats, lags := make([][]int16, len(list)), make([]webrtc.Stats, len(list)), make([]time.Duration, len(list))
+	sources := make([]func() []byte, len(list))
+	for i := range list {
+		sources[i] = microphone(t, list[i].pcm, int(100*w.Loss))
+	}
+	var calls sync.WaitGroup
+	turn := make(chan struct{}, atOnce)
+	for i := range list {
+		calls.Go(func() {
+			turn <- struct{}{}
+			w := w
+			w.Seed = uint64(i + 1)
+			heard[i], stats[i], lags[i] = through(t, sources[i], len(list[i].pcm), w)
+			<-turn
+		})
+	}
+	calls.Wait()
+	wrong, words := 0, 0
+	var sum webrtc.Stats
+	for i := range list {
+		got := recognized(t, r, heard[i])
+		e, n := wordErrors(list[i].text, got)
+		wrong, words = wrong+e, words+n
+		if e > 0 {
+			t.Logf("loss %v: %q for %q", w.Loss, got, list[i].text)
+		}
+		sum.Received += stats[i].Received
+		sum.Lost += stats[i].Lost
+		sum.Recovered += stats[i].Recovered
+		sum.Concealed += stats[i].Concealed
+		sum.Late += stats[i].Late
+		sum.Shortened += stats[i].Shortened
+		sum.Stretched += stats[i].Stretched
+		sum.Target += stats[i].Target / time.Duration(len(list))
+		sum.Delay += stats[i].Delay / time.Duration(len(list))
+	}
+	lag := slices.Max(lags)
+	t.Logf("loss %v, jitter %v, lag %v: %d of %d words wrong; %+v", w.Loss, w.Jitter, lag, wrong, words, sum)
+	return float64(wrong) / float64(words), sum, lag
+}
+
+const (
+	shaken = 60 * time.Millisecond
+	// A machine that lags further behind the clock loses packets of its own.
+	keepsUp = 100 * time.Millisecond
+)
+
+// What is said is understood behind a network that loses a packet in ten and
+// shakes the others by 60 ms.
+func TestRecognitionBehindBadNetwork(t *testing.T) {
+	r := recognizer(t)
+	list := phrases(t, 9)
+	for _, c := range []struct{ loss, most float64 }{{0, 0.2}, {0.1, 0.35}} {
+		got, st, lag := errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
+		for try := 1; lag > keepsUp; try++ {
+			if try == 3 {
+				t.Skipf("this machine is too busy for %d calls: they lag %v behind", len(list), lag)
+			}
+			got, st, lag = errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
+		}
+		if got > c.most {
+			t.Errorf("loss %v: %.0f%% of the words are wrong, want at most %.0f%%", c.loss, 100*got, 100*c.most)
+		}
+		if c.loss > 0 && (st.Lost == 0 || st.Recovered < st.Lost/3) {
+			t.Errorf("of %d lost packets %d are recovered", st.Lost, st.Recovered)
+		}
+	}
+}
+
+// BenchmarkRecognition is the error rate on all recordings: as they are, and
+// behind networks of 60 ms jitter. Run it once (-benchtime 1x). Goal: at 5 % loss
+// no more than 3 % of the words beyond those without a network.
+func BenchmarkRecognition(b *testing.B) {
+	r := recognizer(b)
+	list := phrases(b, 1)
+	b.Run("recordings", func(b *testing.B) {
+		for b.Loop() {
+			wrong, words := 0, 0
+			for _, p := range list {
+				e, n := wordErrors(p.text, recognized(b, r, p.pcm))
+				wrong, words = wrong+e, words+n
+			}
+			b.ReportMetric(100*float64(wrong)/float64(words), "%wrong")
+		}
+	})
+	for _, w := range []nettest.Weather{{}, {Jitter: shaken}, {Jitter: shaken, Loss: 0.05}, {Jitter: shaken, Loss: 0.1}} {
+		b.Run(fmt.Sprintf("jitter%d_loss%.0f", w.Jitter.Milliseconds(), 100*w.Loss), func(b *testing.B) {
+			for b.Loop() {
+				got, st, _ := errorRate(b, r, list, w, 12)
+				b.ReportMetric(100*got, "%wrong")
+				b.ReportMetric(float64(st.Target.Milliseconds()), "ms_target")
+				b.ReportMetric(100*float64(st.Recovered)/float64(max(st.Lost, 1)), "%recovered")
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package webrtc
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/pion/rtp"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/codec/opus"
+	"github.com/hocketvoice/hocket/internal/wire/rtpjitter"
+)
+
+// quietLevel is the root mean square below which sound may be made longer or
+// shorter unnoticed: -40 dB.
+const quietLevel = 0.01
+
+// receiver makes frames of the person's packets. push may be called from any
+// goroutine, frame from one.
+type receiver struct {
+	rate    int
+	decoder *opus.Decoder
+	fifo    []int16 // decoded and not read; its capacity is fixed
+	pcm     []int16 // what frame lends
+	scratch []int16
+	pos     audio.Pos
+	quiet   bool
+	silent  bool // the last step was silence
+
+	mu        sync.Mutex // guards all below
+	buffer    *rtpjitter.Buffer
+	fresh     bool // another sender has taken over
+	source    uint32
+	malformed int
+}
+
+func newReceiver(rate int) (*receiver, error) {
+	decoder, err := opus.NewDecoder(opus.DecoderOptions{Rate: rate})
+	if err != nil {
+		return nil, err
+	}
+	buffer, err := rtpjitter.New(rtpjitter.Options{ClockRate: opus.ClockRate})
+	if err != nil {
+		return nil, err
+	}
+	longest := int(audio.PosOf(120*time.Millisecond, rate))
+	return &receiver{
+		rate: rate, decoder: decoder, buffer: buffer, quiet: true, silent: true,
+		fifo: make([]int16, 0, longest+audio.FrameSamples(rate)), scratch: make([]int16, longest),
+		pcm: make([]int16, audio.FrameSamples(rate)),
+	}, nil
+}
+
+// push takes a packet.
+func (r *receiver) push(now time.Time, h *rtp.Header, payload []byte) {
+	d, err := opus.Duration(payload)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.malformed++
+		return
+	}
+	if h.SSRC != r.source { // another microphone, on the same connection
+		r.source = h.SSRC
+		r.forget()
+	}
+	r.buffer.Push(now, rtpjitter.Packet{
+		Seq: h.SequenceNumber, Timestamp: h.Timestamp, Duration: d, Payload: payload,
+		Silent: opus.Silent(payload), Copy: opus.HasCopy(payload),
+	})
+}
+
+// reset forgets the sender; another one follows.
+func (r *receiver) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget()
+}
+
+// forget is called with mu held.
+func (r *receiver) forget() {
+	r.buffer.Reset()
+	r.fresh = true
+}
+
+// frame is the next 20 ms, those that begin at now. They are lent until the next
+// call.
+func (r *receiver) frame(now time.Time) audio.Frame {
+	for len(r.fifo) < len(r.pcm) {
+		r.decode(now)
+	}
+	copy(r.pcm, r.fifo)
+	r.fifo = r.fifo[:copy(r.fifo, r.fifo[len(r.pcm):])]
+	f := audio.Frame{Pos: r.pos, Rate: r.rate, PCM: r.pcm}
+	r.pos += audio.Pos(len(r.pcm))
+	return f
+}
+
+// decode carries out the next step of the jitter buffer.
+func (r *receiver) decode(now time.Time) {
+	r.mu.Lock()
+	fresh := r.fresh
+	r.fresh = false
+	step := r.buffer.Pull(now, r.quiet)
+	r.mu.Unlock()
+	if fresh {
+		r.decoder.Reset()
+	}
+	pcm := r.scratch[:audio.PosOf(step.Duration, r.rate)]
+	var err error
+	switch step.Kind {
+	case rtpjitter.Play:
+		_, err = r.decoder.Decode(r.scratch, step.Payload)
+		if err != nil {
+			r.mu.Lock()
+			r.malformed++
+			r.mu.Unlock()
+			err = r.decoder.Conceal(pcm)
+		}
+	case rtpjitter.Recover:
+		err = r.decoder.Recover(pcm, step.Payload)
+	case rtpjitter.Conceal:
+		err = r.decoder.Conceal(pcm)
+	case rtpjitter.Silence:
+		if !r.silent {
+			err = r.decoder.Conceal(pcm) // fades into it
+			audio.Ramp(pcm, 1, 0)
+		} else {
+			clear(pcm)
+		}
+	}
+	if err != nil {
+		clear(pcm)
+	}
+	r.silent = step.Kind == rtpjitter.Silence
+	r.quiet = audio.RMS(pcm) < quietLevel
+	r.fifo = append(r.fifo, pcm...)
+}
+
+// Stats tell how the person's sound arrives.
+type Stats struct {
+	rtpjitter.Stats
+	Malformed int // packets that are no Opus
+}
+
+// LogValue is the statistics, for a log.
+func (l *Leg) LogValue() slog.Value {
+	s := l.Stats()
+	return slog.GroupValue(
+		slog.Int("received", s.Received), slog.Int("lost", s.Lost), slog.Int("recovered", s.Recovered),
+		slog.Int("concealed", s.Concealed), slog.Int("late", s.Late), slog.Int("malformed", s.Malformed),
+		slog.Float64("target_ms", float64(s.Target.Microseconds())/1000),
+	)
+}
+
+// Stats are the counts so far, over all connections of the leg.
+func (l *Leg) Stats() Stats {
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	return Stats{l.in.buffer.Stats(), l.in.malformed}
+}

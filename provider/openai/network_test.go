@@ -1,0 +1,173 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/openai/fake"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const testKey = "sk-test-0123456789abcdef"
+
+// memory is a network in memory, on which time can be virtual.
+type memory struct {
+	conns chan net.Conn
+	donec chan struct{} // closed by Close
+	once  sync.Once
+	dials atomic.Int32
+	// reach, if set, comes before a connection is there. The transport may dial
+	// for longer than the request lives that wants it.
+	reach atomic.Pointer[func(context.Context) error]
+}
+
+func newMemory() *memory { return &memory{conns: make(chan net.Conn), donec: make(chan struct{})} }
+
+func (n *memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-n.conns:
+		return c, nil
+	case <-n.donec:
+		return nil, net.ErrClosed
+	}
+}
+
+func (n *memory) Close() error { n.once.Do(func() { close(n.donec) }); return nil }
+
+func (n *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
+
+func (n *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	n.dials.Add(1)
+	if reach := n.reach.Load(); reach != nil {
+		if err := (*reach)(ctx); err != nil {
+			return nil, err
+		}
+	}
+	here, there := net.Pipe()
+	select {
+	case n.conns <- there:
+		return here, nil
+	case <-n.donec:
+		return nil, errors.New("connection refused")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// world is a model and its server, in a bubble of virtual time.
+type world struct {
+	t      *testing.T
+	net    *memory
+	server *fake.Server
+	model  *Model
+	report []Report
+}
+
+// try runs a test in a bubble, on a server that answers as it says.
+func try(t *testing.T, answer func(fake.Request) fake.Answer, change func(*Options, *fake.Server), f func(*world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, net: newMemory(), server: &fake.Server{Key: testKey, Answer: answer}}
+		o := Options{
+			BaseURL: "http://llm.test/v1", Model: "fake-1", KeyEnv: "KEY",
+			Getenv: func(string) string { return testKey },
+			Report: func(r Report) { w.report = append(w.report, r) },
+		}
+		if change != nil {
+			change(&o, w.server)
+		}
+		m, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.model = m
+		m.own.Proxy = nil
+		m.own.DialContext = w.net.dial
+		s := &http.Server{Handler: w.server, ReadHeaderTimeout: time.Hour}
+		var serving sync.WaitGroup
+		serving.Go(func() { _ = s.Serve(w.net) })
+		defer func() {
+			_ = m.Close()
+			_ = s.Close()
+			serving.Wait()
+		}()
+		f(w)
+	})
+}
+
+// answers is the same answer to every request.
+func answers(a fake.Answer) func(fake.Request) fake.Answer {
+	return func(fake.Request) fake.Answer { return a }
+}
+
+// hear asks for a reply and collects it.
+func (w *world) hear(ctx context.Context, r port.Request) (text string, calls []port.ToolCall, err error) {
+	var b strings.Builder
+	err = w.model.Reply(ctx, r, func(d port.Delta) error {
+		b.WriteString(d.Text)
+		if d.Call != nil {
+			calls = append(calls, *d.Call)
+		}
+		return nil
+	})
+	return b.String(), calls, err
+}
+
+// wantFailure asks and wants a failure of a class, whose message has words in it.
+func (w *world) wantFailure(class string, words ...string) {
+	w.t.Helper()
+	w.failure(class, words...)
+}
+
+// failure is wantFailure for who looks at more of it.
+func (w *world) failure(class string, words ...string) port.Failure {
+	w.t.Helper()
+	_, _, err := w.hear(w.t.Context(), question())
+	return *wantFailure(w.t, err, class, words...)
+}
+
+func wantFailure(t *testing.T, err error, class string, words ...string) *port.Failure {
+	t.Helper()
+	var f *port.Failure
+	if !errors.As(err, &f) {
+		t.Fatalf("error %v, expected a failure", err)
+	}
+	if f.Code != class {
+		t.Errorf("class %s, expected %s: %s", f.Code, class, f.Message)
+	}
+	for _, word := range words {
+		if !strings.Contains(f.Message, word) {
+			t.Errorf("message %q, expected %q in it", f.Message, word)
+		}
+	}
+	if strings.Contains(err.Error(), testKey) {
+		t.Errorf("the key is in the error %q", err)
+	}
+	return f
+}
+
+func question() port.Request {
+	return port.Request{
+		Instructions: "Be brief.",
+		Messages:     []port.Message{{Role: "user", Content: "Is the flight booked?"}},
+	}
+}
+
+// took runs f and says how long it took.
+func took(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}

@@ -1,0 +1,329 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hocketvoice/hocket/leg/text"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/server/tokens"
+)
+
+const (
+	keyOne   = "0123456789abcdef-one"
+	keyTwo   = "0123456789abcdef-two"
+	keyThree = "0123456789abcdef-three"
+)
+
+func mustKeys(t *testing.T, text string) *Keys {
+	t.Helper()
+	k, err := ParseKeys(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestKeys: a key gives access to its own conversations, and is replaced while
+// the server runs.
+func TestKeys(t *testing.T) {
+	keys := mustKeys(t, "# of the office\noffice "+keyOne+"\nphone "+keyTwo+"\n")
+	h := newHouse(t, hub.Options{PerUser: 2}, func(o *Options) { o.Keys = keys })
+	h.refused(http.StatusUnauthorized, "no_key", "GET", "/v1/agents", "")
+	h.key = "0123456789abcdef-nobody"
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/agents", "")
+	h.key = keyOne
+	mine := h.begin("flights")
+	h.begin("flights")
+	h.refused(http.StatusTooManyRequests, "too_many_conversations", "POST", "/v1/conversations", `{"transport":"text"}`)
+	list := h.listen("/v1/events?from=1")
+
+	h.key = keyTwo
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+mine.ID, "")
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations/"+mine.ID+"/commands", `{"type":"endConversation"}`)
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+mine.ID+"/events", "")
+	if all := ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", ""); len(all.Conversations) != 0 {
+		t.Errorf("another key sees %+v", all)
+	}
+	theirs := h.begin("flights")
+	h.say(theirs.ID, "book a flight")
+	h.key = keyOne
+	h.say(mine.ID, "book a flight")
+	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+mine.ID+"/commands", `{"type":"endConversation"}`)
+	list.until("my conversation's end", func(m hub.Message) bool {
+		if strings.Contains(string(m.Payload), theirs.ID) {
+			t.Errorf("the list tells of another key's: %s", m.Payload)
+		}
+		return m.Type == hub.TypeEnded
+	})
+
+	keys.Replace(mustKeys(t, "office "+keyThree))
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/agents", "")
+	h.key = keyThree
+	if all := ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", ""); len(all.Conversations) != 2 {
+		t.Errorf("the office's next key sees %+v", all)
+	}
+	for _, secret := range []string{keyOne, keyTwo, keyThree, mine.AccessToken} {
+		if strings.Contains(h.log.String(), secret) {
+			t.Errorf("the log holds a secret:\n%s", h.log)
+		}
+	}
+}
+
+func TestBadKeys(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "short", "a b " + keyOne, "name short"} {
+		if _, err := ParseKeys(text); err == nil || strings.Contains(err.Error(), keyOne) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestTokens: a client token begins one conversation, what comes of it is good
+// for that conversation alone.
+func TestTokens(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, keyOne) })
+	h.key = keyOne
+	other := h.begin("flights")
+	token := ask[ClientToken](h, http.StatusOK, "POST", "/v1/client_tokens", "")
+	if !strings.HasPrefix(token.Token, "ct_") || time.Until(token.ExpiresAt) > time.Minute {
+		t.Errorf("the token is %+v", token)
+	}
+	h.key = token.Token
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/agents", "")
+	made := h.begin("flights")
+	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
+
+	h.key = made.AccessToken
+	h.say(made.ID, "book a flight")
+	h.listen("/v1/conversations/" + made.ID + "/events?from=1").heard("fly from")
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+other.ID, "")
+	h.refused(http.StatusForbidden, "forbidden", "GET", "/v1/conversations", "")
+	h.refused(http.StatusForbidden, "forbidden", "GET", "/v1/events", "")
+	// A browser's WebSocket has the token among its subprotocols.
+	socket, w, err := websocket.Dial(t.Context(), h.url+"/v1/conversations/"+made.ID+"/events?from=1", &websocket.DialOptions{
+		Subprotocols: []string{"hocket.events", "hocket.bearer." + made.AccessToken},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Body != nil {
+		defer w.Body.Close()
+	}
+	if _, _, err := socket.Read(t.Context()); err != nil || socket.Subprotocol() != "hocket.events" {
+		t.Errorf("over the subprotocol %q: %v", socket.Subprotocol(), err)
+	}
+	_ = socket.CloseNow()
+	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/client_tokens", "")
+	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/conversations", `{"transport":"text"}`)
+}
+
+// TestTokenExpires: a client token is good for a minute.
+func TestTokenExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{o: Options{ClientTokens: tokens.NewMemory(1)}}
+		token, err := s.forClient(t.Context(), who{owner: "x"}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.forClient(t.Context(), who{owner: "x"}, ""); failureOf(err).code != "too_many_tokens" {
+			t.Errorf("one too many: %v", err)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/conversations", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, ok, err := s.client(r, token); !ok || err != nil || p.owner != "x" || !p.start {
+			t.Errorf("it is good for %+v, error %v", p, err)
+		}
+		time.Sleep(clientTokenFor + time.Second)
+		if p, ok, err := s.client(r, token); ok || err != nil {
+			t.Errorf("it is good for %+v, error %v", p, err)
+		}
+	})
+}
+
+// TestClientTokenAnywhere: a client token is good at every server that shares a store,
+// once; a request that cannot be does not use it up; and a store that does not answer is
+// told as such.
+func TestClientTokenAnywhere(t *testing.T) {
+	store, away := &porttest.Store{}, new(atomic.Bool)
+	node := func() *house {
+		h := newHouse(t, hub.Options{}, func(o *Options) {
+			o.Keys = mustKeys(t, "office "+keyOne)
+			o.ClientTokens = tokens.NewShared(tokens.SharedOptions{
+				Store: store, Kind: "client_token", Most: 9, Limit: time.Second, Away: away.Load,
+			})
+		})
+		h.key = keyOne
+		return h
+	}
+	one, two := node(), node()
+	token := ask[ClientToken](one, http.StatusOK, "POST", "/v1/client_tokens", `{"caller":"ann"}`)
+	two.key = token.Token
+	two.refused(http.StatusNotFound, "no_such_agent", "POST", "/v1/conversations", `{"transport":"text","agent":"nobody"}`)
+	two.refused(http.StatusForbidden, "forbidden", "POST", "/v1/conversations", `{"transport":"text","caller":"bob"}`)
+	made := two.begin("flights")
+	if c, ok := two.hub.Find(made.ID); !ok || c.Owner() != "office" || c.Caller() != "office/ann" {
+		t.Errorf("it is %s's, held by %s", c.Owner(), c.Caller())
+	}
+	for _, h := range []*house{one, two} {
+		h.key = token.Token
+		h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
+	}
+	one.key = keyOne
+	token = ask[ClientToken](one, http.StatusOK, "POST", "/v1/client_tokens", "")
+	away.Store(true)
+	two.key = token.Token
+	two.refused(http.StatusServiceUnavailable, "try_again", "POST", "/v1/conversations", `{"transport":"text"}`)
+	if n := two.hub.Live(); n != 1 {
+		t.Errorf("%d conversations", n)
+	}
+}
+
+// dumb is a home whose store does not answer.
+type dumb struct{ Home }
+
+var errDumb = errors.New("no route to the store")
+
+func (dumb) Access(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
+func (dumb) Resume(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
+func (dumb) Grant(context.Context, string, []byte, []byte) error  { return errDumb }
+func (dumb) Holder(context.Context, string) (string, bool, error) { return "", false, errDumb }
+
+// TestStoreDumb: of tokens that the store alone knows a server without it does not say
+// that they are no good; its own are.
+func TestStoreDumb(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys, o.Home = mustKeys(t, keyOne), dumb{} })
+	h.key = keyOne
+	made := h.begin("flights")
+	h.refused(http.StatusServiceUnavailable, "try_again", "POST", "/v1/conversations", `{"resume":"rt_elsewhere"}`)
+	h.refused(http.StatusServiceUnavailable, "try_again", "GET", "/v1/conversations/conv_elsewhere", "")
+	h.key = made.AccessToken
+	h.say(made.ID, "book a flight")
+	h.key = "at_elsewhere"
+	h.refused(http.StatusServiceUnavailable, "try_again", "GET", "/v1/conversations/conv_elsewhere", "")
+	h.key = "ct_elsewhere"
+	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
+}
+
+// TestOrigins: pages of other origins are kept out, and without keys so are
+// names that are not this machine's.
+func TestOrigins(t *testing.T) {
+	const app = "https://app.example.com"
+	open := newHouse(t, hub.Options{}, func(o *Options) { o.Origins = []string{app} })
+	keyed := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, keyOne); o.Origins = []string{app} })
+	keyed.key = keyOne
+	for _, c := range []struct {
+		host, origin string
+		open, keyed  int
+	}{
+		{"", "", 200, 200},
+		{"localhost:8080", "http://localhost:8080", 200, 200},
+		{"127.0.0.1:8080", "http://localhost:3000", 200, 200},
+		{"[::1]:8080", "", 200, 200},
+		{"127.0.0.1", app, 200, 200},
+		{"evil.example", "", 403, 200},
+		{"evil.example", "http://evil.example", 403, 200},
+		{"127.0.0.1", "https://evil.example", 403, 403},
+		{"127.0.0.1", "null", 403, 403},
+		{"127.0.0.1", "http://127.0.0.1.evil.example", 403, 403},
+		{"localhost.evil.example", "", 403, 200},
+	} {
+		headers := []string{"X", "y"}
+		if c.host != "" {
+			headers = append(headers, "Host", c.host)
+		}
+		if c.origin != "" {
+			headers = append(headers, "Origin", c.origin)
+		}
+		if status, b := open.do("GET", "/v1/agents", "", headers...); status != c.open {
+			t.Errorf("without keys, host %q, origin %q: %d, expected %d: %s", c.host, c.origin, status, c.open, b)
+		}
+		if status, b := keyed.do("GET", "/v1/agents", "", headers...); status != c.keyed {
+			t.Errorf("with a key, host %q, origin %q: %d, expected %d: %s", c.host, c.origin, status, c.keyed, b)
+		}
+	}
+	r := keyed.request("OPTIONS", "/v1/conversations", "", "Origin", app, "Access-Control-Request-Method", "POST")
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	if w.StatusCode != http.StatusNoContent || w.Header.Get("Access-Control-Allow-Origin") != app || !strings.Contains(w.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
+		t.Errorf("the preflight is answered with %d %v", w.StatusCode, w.Header)
+	}
+}
+
+// TestResume: a conversation whose client has gone waits, is taken up once with
+// its token, and the tokens of the client before are no longer good.
+func TestResume(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, "one "+keyOne+", two "+keyTwo) })
+	h.key = keyOne
+	made := h.begin("flights")
+	path := "/v1/conversations/" + made.ID
+	first := h.listen(path + "/events?from=1")
+	first.heard("Welcome")
+	h.say(made.ID, "book a flight")
+	first.heard("fly from")
+	if err := first.body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the loss", func() bool {
+		return ask[hub.Details](h, http.StatusOK, "GET", path, "").Phase.String() == "reconnecting"
+	})
+	resume := `{"resume":"` + made.ResumeToken + `"}`
+	h.key = keyTwo
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
+	h.key = keyOne
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"rt_unknown"}`)
+	// The try with the wrong key has used the token up: whoever has a token and no
+	// right to it may have stolen it.
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
+	h.say(made.ID, "from boston") // a sign of life does it too
+	eventually(t, "the return", func() bool {
+		return ask[hub.Details](h, http.StatusOK, "GET", path, "").Phase.String() != "reconnecting"
+	})
+
+	other := h.begin("flights")
+	h.refused(http.StatusConflict, "other_transport", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","transport":"webrtc"}`)
+	h.refused(http.StatusBadRequest, "bad_request", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","sdp":"v=0"}`)
+	h.key = other.AccessToken // what a page still has when it is loaded again
+	again := ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","transport":"text"}`)
+	if again.ID != other.ID || again.ResumeToken == other.ResumeToken || again.AccessToken == other.AccessToken {
+		t.Errorf("it is resumed as %+v, it was %+v", again, other)
+	}
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/conversations/"+other.ID, "")
+	h.key = again.AccessToken
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`"}`)
+	h.say(again.ID, "book a flight")
+	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+again.ID+"/commands", `{"type":"endConversation"}`)
+	eventually(t, "the end", func() bool {
+		return !ask[hub.Details](h, http.StatusOK, "GET", "/v1/conversations/"+again.ID, "").Ended.IsZero()
+	})
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+again.ResumeToken+`"}`)
+}
+
+// TestNobodyReturns: who does not come back in time has hung up.
+func TestNobodyReturns(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) {
+		o.Text = func() port.Leg { return text.New(text.Options{Linger: 200 * time.Millisecond}) }
+	})
+	made := h.begin("flights")
+	path := "/v1/conversations/" + made.ID
+	s := h.listen(path + "/events?from=1")
+	s.heard("Welcome")
+	if err := s.body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end", func() bool { return !ask[hub.Details](h, http.StatusOK, "GET", path, "").Ended.IsZero() })
+}

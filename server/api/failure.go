@@ -1,0 +1,127 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// Failure is an error as clients see it.
+type Failure struct {
+	Error FailureError `json:"error"`
+}
+
+// FailureError is its code, for programs, and its message, for people.
+type FailureError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// failure is an error with the status that it gets.
+type failure struct {
+	status  int
+	code    string
+	message string
+}
+
+// Error is the message.
+func (f *failure) Error() string { return f.message }
+
+func fail(status int, code, format string, args ...any) error {
+	return &failure{status, code, fmt.Sprintf(format, args...)}
+}
+
+// failureOf gives an error of the packages below its status.
+func failureOf(err error) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if active, ok := errors.AsType[*session.ActiveError](err); ok {
+		return &failure{http.StatusConflict, "conversation_active", active.Error()}
+	}
+	switch {
+	case errors.Is(err, hub.ErrCommand):
+		return &failure{http.StatusBadRequest, "bad_command", err.Error()}
+	case errors.Is(err, session.ErrEnded):
+		return &failure{http.StatusConflict, "conversation_ended", "the conversation has ended"}
+	case errors.Is(err, hub.ErrFull):
+		return &failure{http.StatusServiceUnavailable, "full", err.Error()}
+	case errors.Is(err, hub.ErrDraining):
+		return &failure{http.StatusServiceUnavailable, "shutting_down", err.Error()}
+	case errors.Is(err, hub.ErrStart):
+		return &failure{http.StatusServiceUnavailable, "cannot_start", err.Error()}
+	case errors.Is(err, hub.ErrUserFull):
+		return &failure{http.StatusTooManyRequests, "too_many_conversations", err.Error()}
+	case errors.Is(err, hub.ErrStreams):
+		return &failure{http.StatusTooManyRequests, "too_many_streams", err.Error()}
+	default:
+		return &failure{http.StatusInternalServerError, "internal", "something failed on the server; its log says what"}
+	}
+}
+
+// retryAfter is when a client that was refused for want of room may try again, in
+// seconds.
+const retryAfter = "5"
+
+// tell answers a request with an error.
+func (s *Server) tell(w http.ResponseWriter, r *http.Request, err error) {
+	f := failureOf(err)
+	if f.status == http.StatusInternalServerError || f.code == "store_unavailable" {
+		s.o.Log.Error("request failed", "method", r.Method, "route", r.Pattern, "error", err)
+	}
+	switch f.status {
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		after := retryAfter
+		if f.code == tryAgain {
+			after = "1"
+		}
+		w.Header().Set("Retry-After", after)
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="hocket"`)
+	}
+	writeJSON(w, f.status, Failure{FailureError{f.code, f.message}})
+}
+
+// writeJSON answers a request. What the client does not take is its loss.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // the client has gone
+}
+
+// read reads a request's body, one JSON object.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil && d.More() {
+		err = errors.New("there is more behind the object")
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &large):
+		return fail(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", large.Limit)
+	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):
+		return fail(http.StatusBadRequest, "bad_json", "the body is no valid JSON: %v", err)
+	case errors.Is(err, io.EOF):
+		return fail(http.StatusBadRequest, "bad_json", "the body is empty: expected a JSON object")
+	case errors.As(err, &kind) && kind.Field != "":
+		return fail(http.StatusBadRequest, "bad_request", "field %s is a %s: expected %s", kind.Field, kind.Value, kind.Type)
+	case errors.As(err, &kind):
+		return fail(http.StatusBadRequest, "bad_request", "the body is a JSON %s: expected an object", kind.Value)
+	default:
+		return fail(http.StatusBadRequest, "bad_request", "the body: %v", err)
+	}
+}

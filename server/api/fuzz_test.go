@@ -1,0 +1,72 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/server/hub"
+)
+
+// FuzzBody: whatever a body holds, it is taken or refused with a reason, and the
+// refusal is the client's fault.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"interrupt"}`, `{"type":"push_to_talk","pressed":true}`, `{"agent":"x","transport":"text","sdp":"v=0\r\n"}`,
+		``, `null`, `[]`, `{"type":7}`, `{"type":"x","type":"y"}`, `{"resume":"rt_"}{}`, "\xff\xfe", `{"text":"\ud800"}`,
+	} {
+		f.Add(seed)
+	}
+	s := &Server{o: Options{MaxBody: 1 << 10}}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, into := range []any{&hub.Command{}, &NewConversation{}, &Description{}} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+			err := s.read(httptest.NewRecorder(), r, into)
+			if err == nil {
+				continue
+			}
+			if got := failureOf(err); got.status < 400 || got.status >= 500 || got.message == "" {
+				t.Errorf("%q is refused with %d %q", body, got.status, got.message)
+			}
+		}
+	})
+}
+
+// FuzzKeys: a file of keys is read or refused, and no key is in the refusal.
+func FuzzKeys(f *testing.F) {
+	for _, seed := range []string{"office 5f0c9a86f2b14f05\n# x\nphone 91a7a0c3e6b2f854,abcdefghijklmnop", "", ",,,", "a b c", "\x00", strings.Repeat("x", 5000)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		k, err := ParseKeys(text)
+		if err != nil {
+			for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' || r == ' ' }) {
+				if len(w) >= shortestKey && strings.Contains(err.Error(), w) {
+					t.Errorf("%q: the error is %v", text, err)
+				}
+			}
+			return
+		}
+		if k.None() {
+			t.Errorf("%q gives no keys, and no error", text)
+		}
+	})
+}
+
+// FuzzOrigin: whatever the headers hold, the question who may is answered.
+func FuzzOrigin(f *testing.F) {
+	for _, seed := range [][2]string{{"localhost", "http://localhost"}, {"[::1]:80", "null"}, {"", "http://"}, {"a:b:c", "://"}, {"127.0.0.1.evil.example", "http://127.0.0.1.evil.example"}} {
+		f.Add(seed[0], seed[1])
+	}
+	s := &Server{}
+	f.Fuzz(func(t *testing.T, host, origin string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.Host = host
+		r.Header["Origin"] = []string{origin}
+		_ = s.checkOrigin(r)
+		if s.checkHost(r) == nil && !strings.Contains(strings.ToLower(host), "localhost") && !strings.Contains(host, "127.") && !strings.Contains(host, ":") {
+			t.Errorf("the host %q counts as this machine", host)
+		}
+	})
+}

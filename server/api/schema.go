@@ -1,0 +1,174 @@
+package api
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/server/hub"
+)
+
+// object is a piece of JSON under construction.
+type object = map[string]any
+
+// schemas makes JSON Schemas (2020-12) of Go types as encoding/json writes them:
+// a struct is an object with no other keys, and what is omitted when empty is not
+// required. Named structs stand by themselves, under defs.
+type schemas struct {
+	refs     string // where defs are: "#/components/schemas/"
+	defs     object
+	requests bool // of what is read: nothing has to be null
+}
+
+// enums are the strings that types with few values take.
+func enums() map[reflect.Type][]string {
+	phases := make([]string, 0, len(conv.Phases()))
+	for _, p := range conv.Phases() {
+		phases = append(phases, p.String())
+	}
+	view := func(v conv.View) []string {
+		states, err := v.States()
+		if err != nil {
+			panic("api: " + err.Error()) // the views below exist
+		}
+		return states
+	}
+	return map[reflect.Type][]string{
+		reflect.TypeFor[conv.Phase]():       phases,
+		reflect.TypeFor[conv.AgentVoice]():  view(conv.ViewAgentVoice),
+		reflect.TypeFor[conv.Amplifier]():   view(conv.ViewAmplifier),
+		reflect.TypeFor[conv.EasyTurn]():    view(conv.ViewEasyTurn),
+		reflect.TypeFor[conv.Interaction](): view(conv.ViewInteraction),
+		reflect.TypeFor[conv.NotifyLevel](): {string(conv.LevelInfo), string(conv.LevelWarning), string(conv.LevelError)},
+		reflect.TypeFor[hub.TaskState]():    hub.TaskStates(),
+		reflect.TypeFor[conv.TurnEventType](): {
+			string(conv.TurnStarted), string(conv.TurnCompleted), string(conv.TurnInterrupted),
+			string(conv.TurnAbandoned), string(conv.TurnFailed),
+		},
+	}
+}
+
+// of is the schema of a type.
+func (s *schemas) of(t reflect.Type) object {
+	if values, ok := enums()[t]; ok {
+		return object{"type": "string", "enum": values}
+	}
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return object{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[json.RawMessage]():
+		return object{}
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return object{"type": "string"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		if s.requests {
+			return s.of(t.Elem())
+		}
+		return object{"anyOf": []any{s.of(t.Elem()), object{"type": "null"}}}
+	case reflect.Struct:
+		return s.named(t)
+	case reflect.Slice:
+		list := object{"type": "array", "items": s.of(t.Elem())}
+		if s.requests {
+			return list
+		}
+		return object{"anyOf": []any{list, object{"type": "null"}}}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return object{"type": "integer"}
+	default:
+		return object{}
+	}
+}
+
+// named is a reference to a struct's schema, which it makes where there is none.
+// A struct without a name has its schema in place.
+func (s *schemas) named(t reflect.Type) object {
+	name := t.Name()
+	if name == "" {
+		return s.object(t)
+	}
+	if path := t.PkgPath(); !strings.HasSuffix(path, "/api") && !strings.HasSuffix(path, "/hub") {
+		pkg := path[strings.LastIndexByte(path, '/')+1:]
+		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
+	}
+	if _, ok := s.defs[name]; !ok {
+		s.defs[name] = nil // it may hold itself
+		s.defs[name] = s.object(t)
+	}
+	return object{"$ref": s.refs + name}
+}
+
+func (s *schemas) object(t reflect.Type) object {
+	properties, required := object{}, []string{}
+	s.fields(t, properties, &required)
+	o := object{"type": "object", "properties": properties, "additionalProperties": false}
+	if t == reflect.TypeFor[hub.Command]() {
+		properties["type"] = object{"type": "string", "enum": hub.CommandTypes()}
+	}
+	if len(required) > 0 {
+		slices.Sort(required)
+		o["required"] = required
+	}
+	return o
+}
+
+// fields adds the keys of a struct, those of an embedded one with them.
+func (s *schemas) fields(t reflect.Type, properties object, required *[]string) {
+	for f := range t.Fields() {
+		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported() && !f.Anonymous:
+			continue
+		case f.Anonymous && name == "":
+			s.fields(f.Type, properties, required)
+			continue
+		case name == "":
+			name = f.Name
+		}
+		properties[name] = s.of(f.Type)
+		if !strings.Contains(rest, "omit") {
+			*required = append(*required, name)
+		}
+	}
+}
+
+// EventSchema is the JSON Schema of the messages of the event streams: each is
+// an object with the payload of its type.
+func EventSchema() map[string]any {
+	s := &schemas{refs: "#/$defs/", defs: object{}}
+	types := hub.MessageTypes()
+	names := make([]string, 0, len(types))
+	for name := range types {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	variants := make([]any, 0, len(names))
+	for _, name := range names {
+		variants = append(variants, object{
+			"type": "object", "additionalProperties": false, "required": []string{"at", "payload", "seq", "type"},
+			"properties": object{
+				"type": object{"const": name}, "seq": object{"type": "integer", "minimum": 0},
+				"at": object{"type": "number", "minimum": 0}, "payload": s.of(types[name]),
+			},
+		})
+	}
+	return object{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A message of an event stream",
+		"oneOf": variants, "$defs": s.defs,
+	}
+}

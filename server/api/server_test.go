@@ -1,0 +1,432 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/leg/text"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// house is a server with the agent of the tests, over real sockets.
+type house struct {
+	t    *testing.T
+	url  string
+	hub  *hub.Hub
+	api  *Server
+	log  *safeBuffer
+	keys *Keys
+	key  string // that requests carry; may be empty
+	http *httptest.Server
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// textCall describes a conversation by text with the agent of the tests.
+func textCall(t *testing.T, privacy conv.Privacy) hub.Call {
+	files := []dialog.File{{Name: "agent.yaml", Data: []byte(testAgent)}}
+	agent, problems := dialog.Parse(files)
+	if agent == nil {
+		t.Fatal(problems)
+	}
+	return hub.Call{
+		Agent: "flights", Transport: "text", Privacy: privacy,
+		Session: func(c *hub.Conversation) (*session.Session, error) {
+			return session.New(session.Options{
+				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, AgentFiles: files, Synthesizer: text.Voice{},
+				Conv: conv.Options{
+					Agent: agent, Endpoint: "manual", Privacy: privacy, DeadAir: turn.DeadAirOptions{Off: true},
+					Limits: conv.Limits{Grace: 50 * time.Millisecond},
+				},
+			})
+		},
+	}
+}
+
+// newHouse opens a server; change may change its options.
+func newHouse(t *testing.T, limits hub.Options, change func(*Options)) *house {
+	t.Helper()
+	h := &house{t: t, log: &safeBuffer{}}
+	log := slog.New(slog.NewJSONHandler(h.log, nil))
+	limits.Log = log
+	var err error
+	if h.hub, err = hub.New(limits); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Hub: h.hub, Agents: []Agent{{Name: "flights", Title: "Flights", Language: "en"}, {Name: "secret", Title: "Secret", Language: "en"}},
+		Call: func(agent, _ string) (hub.Call, error) {
+			if agent == "secret" {
+				return textCall(t, conv.PrivacyNone), nil
+			}
+			return textCall(t, conv.PrivacyKeep), nil
+		},
+		Text:    func() port.Leg { return text.New(text.Options{}) },
+		Panel:   fstest.MapFS{"index.html": {Data: []byte("<title>panel</title>")}},
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x 1\n") }),
+		Log:     log,
+	}
+	if change != nil {
+		change(&o)
+	}
+	h.keys = o.Keys
+	if h.api, err = New(o); err != nil {
+		t.Fatal(err)
+	}
+	h.http = httptest.NewServer(h.api)
+	h.url = h.http.URL
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		h.hub.Drain(ctx, 5*time.Second)
+		h.http.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return h
+}
+
+// do makes a request, and returns status and body.
+func (h *house) do(method, path, body string, headers ...string) (int, []byte) {
+	h.t.Helper()
+	r := h.request(method, path, body, headers...)
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	b, err := io.ReadAll(w.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return w.StatusCode, b
+}
+
+func (h *house) request(method, path, body string, headers ...string) *http.Request {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
+	h.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, method, h.url+path, strings.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if h.key != "" {
+		r.Header.Set("Authorization", "Bearer "+h.key)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if r.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+	}
+	return r
+}
+
+// ask makes a request that is to be answered with a status, and reads the
+// answer.
+func ask[T any](h *house, status int, method, path, body string, headers ...string) T {
+	h.t.Helper()
+	got, b := h.do(method, path, body, headers...)
+	if got != status {
+		h.t.Fatalf("%s %s %.100s: status %d, expected %d: %s", method, path, body, got, status, b)
+	}
+	var v T
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil {
+		h.t.Fatalf("%s %s: %v: %s", method, path, err, b)
+	}
+	return v
+}
+
+// refused makes a request that is to be refused with a status and a code.
+func (h *house) refused(status int, code, method, path, body string, headers ...string) {
+	h.t.Helper()
+	f := ask[Failure](h, status, method, path, body, headers...)
+	if f.Error.Code != code || f.Error.Message == "" {
+		h.t.Errorf("%s %s %.100s: code %q, expected %q: %s", method, path, body, f.Error.Code, code, f.Error.Message)
+	}
+}
+
+// begin begins a conversation by text.
+func (h *house) begin(agent string) Created {
+	h.t.Helper()
+	return ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"agent":"`+agent+`","transport":"text"}`)
+}
+
+// say sends a line.
+func (h *house) say(id, line string) {
+	h.t.Helper()
+	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+id+"/commands", `{"type":"send_text","text":"`+line+`"}`)
+}
+
+// stream is an event stream that a test reads.
+type stream struct {
+	t     *testing.T
+	lines *bufio.Reader
+	body  io.Closer
+	seen  []hub.Message
+}
+
+// listen opens an event stream.
+func (h *house) listen(path string, headers ...string) *stream {
+	h.t.Helper()
+	w, err := http.DefaultClient.Do(h.request("GET", path, "", headers...))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if w.StatusCode != http.StatusOK || w.Header.Get("Content-Type") != "text/event-stream" {
+		b, _ := io.ReadAll(w.Body)
+		h.t.Fatalf("GET %s: status %d: %s", path, w.StatusCode, b)
+	}
+	s := &stream{t: h.t, lines: bufio.NewReader(w.Body), body: w.Body}
+	h.t.Cleanup(func() { _ = w.Body.Close() })
+	return s
+}
+
+// next is the next message; io.EOF ends the stream.
+func (s *stream) next() (hub.Message, error) {
+	ended := false
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			return hub.Message{}, err
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if line == "event: end" {
+			ended = true
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		switch {
+		case !ok:
+			continue
+		case ended:
+			return hub.Message{}, io.EOF
+		}
+		var m hub.Message
+		d := json.NewDecoder(strings.NewReader(data))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&m); err != nil {
+			s.t.Fatalf("%s: %v", line, err)
+		}
+		s.seen = append(s.seen, m)
+		return m, nil
+	}
+}
+
+// until reads up to a message that fits.
+func (s *stream) until(what string, fits func(hub.Message) bool) hub.Message {
+	s.t.Helper()
+	for {
+		m, err := s.next()
+		if err != nil {
+			s.t.Fatalf("waiting for %s: %v", what, err)
+		}
+		if fits(m) {
+			return m
+		}
+	}
+}
+
+// heard waits until the agent has said a text that contains words.
+func (s *stream) heard(words string) hub.Caption {
+	s.t.Helper()
+	var c hub.Caption
+	s.until(words, func(m hub.Message) bool {
+		c = hub.Caption{}
+		return m.Type == hub.TypeCaption && json.Unmarshal(m.Payload, &c) == nil && c.Final && strings.Contains(c.Text, words)
+	})
+	return c
+}
+
+// TestConversation holds a conversation by text over HTTP.
+func TestConversation(t *testing.T) {
+	h := newHouse(t, hub.Options{}, nil)
+	list := h.listen("/v1/events")
+	made := h.begin("flights")
+	events := h.listen("/v1/conversations/" + made.ID + "/events?from=1")
+	if c := events.heard("Welcome to the airline"); c.Heard != c.Text || c.Unheard != "" {
+		t.Errorf("the greeting was not heard whole: %+v", c)
+	}
+	h.say(made.ID, "book a flight from boston to denver")
+	events.heard("day")
+	h.say(made.ID, "on friday")
+	events.heard("Boston to Denver")
+
+	d := ask[hub.Details](h, http.StatusOK, "GET", "/v1/conversations/"+made.ID, "")
+	if d.Agent != "flights" || d.Transport != "text" || d.Metrics.UserTurns != 2 || len(d.Timings) != 2 || len(d.Transitions) < 10 {
+		t.Errorf("details %+v", d)
+	}
+	all := ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", "")
+	if len(all.Conversations) != 1 || all.Conversations[0].ID != made.ID || all.Conversations[0].Label == "" {
+		t.Errorf("the list is %+v", all)
+	}
+
+	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"endConversation","reason":"done"}`)
+	for {
+		if _, err := events.next(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list.until("the end in the list", func(m hub.Message) bool { return m.Type == hub.TypeEnded })
+	for i, m := range events.seen {
+		if i > 0 && m.Seq <= events.seen[i-1].Seq {
+			t.Errorf("message %d follows message %d", m.Seq, events.seen[i-1].Seq)
+		}
+	}
+	d = ask[hub.Details](h, http.StatusOK, "GET", "/v1/conversations/"+made.ID, "")
+	if d.Ended.IsZero() || d.Reason != "user.stop" || d.State != "idle" {
+		t.Errorf("behind its end it is %+v", d.Info)
+	}
+	h.refused(http.StatusConflict, "conversation_ended", "POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"interrupt"}`)
+	if strings.Contains(h.log.String(), "boston") || strings.Contains(h.log.String(), "Welcome") {
+		t.Errorf("the log holds what was said:\n%s", h.log)
+	}
+}
+
+// TestSeedMessages: the messages of the seeds have exactly the seeds' fields.
+func TestSeedMessages(t *testing.T) {
+	h := newHouse(t, hub.Options{}, nil)
+	made := h.begin("flights")
+	events := h.listen("/v1/conversations/" + made.ID + "/events?from=1")
+	events.heard("Welcome")
+	h.say(made.ID, "book a flight")
+	events.heard("fly from")
+	fields := map[string][]string{
+		hub.TypeState: {"localizedLabel", "metadata", "since", "state", "turnId"},
+		hub.TypeTurn:  {"confidence", "durationMs", "event", "role", "turnId"},
+		hub.TypeEnter: {"context", "state"},
+		hub.TypeExit:  {"duration", "state"},
+	}
+	states := make([]string, 0, 16)
+	for _, m := range events.seen {
+		var payload map[string]any
+		if err := json.Unmarshal(m.Payload, &payload); err != nil {
+			t.Fatal(err)
+		}
+		if m.Type == hub.TypeState {
+			state, _ := payload["state"].(string)
+			states = append(states, state)
+		}
+		want, ok := fields[m.Type]
+		if !ok {
+			continue
+		}
+		var got []string
+		for k := range payload {
+			got = append(got, k)
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s has the fields %v, expected %v", m.Type, got, want)
+		}
+	}
+	if want := []string{"preparing", "listening", "processing", "speaking", "listening", "processing", "speaking"}; len(states) < len(want) || !slices.Equal(states[:len(want)], want) {
+		t.Errorf("the states are %v, expected to begin with %v", states, want)
+	}
+}
+
+// TestTrace: what is downloaded replays, and steps are its lines.
+func TestTrace(t *testing.T) {
+	h := newHouse(t, hub.Options{}, nil)
+	made := h.begin("flights")
+	events := h.listen("/v1/conversations/" + made.ID + "/events?from=1&steps=1")
+	events.heard("Welcome")
+	_, trace := h.do("GET", "/v1/conversations/"+made.ID+"/trace", "")
+	lines := bytes.Split(bytes.TrimSpace(trace), []byte("\n"))
+	n := 1 // behind the header
+	for _, m := range events.seen {
+		if m.Type != hub.TypeStep {
+			continue
+		}
+		if n < len(lines) && !bytes.Equal(bytes.TrimSpace(m.Payload), lines[n]) {
+			t.Errorf("step %d is %s, in the trace it is %s", n, m.Payload, lines[n])
+		}
+		n++
+	}
+	if n < 5 || len(lines) < n {
+		t.Errorf("%d steps, and %d lines of the trace", n-1, len(lines))
+	}
+	secret := h.begin("secret")
+	h.refused(http.StatusForbidden, "private", "GET", "/v1/conversations/"+secret.ID+"/trace", "")
+}
+
+// TestPrivacyNone: who comes later does not get to read what was said.
+func TestPrivacyNone(t *testing.T) {
+	h := newHouse(t, hub.Options{}, nil)
+	made := h.begin("secret")
+	first := h.listen("/v1/conversations/" + made.ID + "/events")
+	first.until("the greeting's end", func(m hub.Message) bool {
+		return m.Type == hub.TypeTurn && strings.Contains(string(m.Payload), "turn-completed")
+	})
+	h.say(made.ID, "book a flight")
+	first.heard("fly from")
+	later := h.listen("/v1/conversations/" + made.ID + "/events?from=1")
+	h.say(made.ID, "from boston")
+	later.heard("fly to")
+	for _, m := range later.seen {
+		if strings.Contains(string(m.Payload), "book a flight") || strings.Contains(string(m.Payload), "fly from") {
+			t.Errorf("it was told later: %s", m.Payload)
+		}
+	}
+	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"endConversation"}`)
+	for {
+		if _, err := later.next(); err != nil {
+			break
+		}
+	}
+	behind := h.listen("/v1/conversations/" + made.ID + "/events?from=1")
+	for {
+		m, err := behind.next()
+		if err != nil {
+			break
+		}
+		if m.Type == hub.TypeTranscript || m.Type == hub.TypeCaption {
+			t.Errorf("behind the end there is %s", m.Payload)
+		}
+	}
+	if len(behind.seen) == 0 {
+		t.Error("nothing is remembered")
+	}
+}
+
+func encodeMessage(t *testing.T, m hub.Message) []byte {
+	t.Helper()
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/hub"
+)
+
+// shelf is a store in memory.
+type shelf struct {
+	mu     sync.Mutex
+	kept   []StoredDetails
+	traces map[string]string
+	broken error // what everything fails with
+	cut    error // what a trace fails with behind its first line
+}
+
+// newShelf is a store with three conversations of the office's, one of the phone's,
+// one that cannot be read and one that is held elsewhere.
+func newShelf() *shelf {
+	s := &shelf{traces: map[string]string{"conv_1": "{\"format\":\"hocket trace\"}\n{\"at\":0}\n"}}
+	at := time.Date(2026, 11, 20, 12, 0, 0, 5000, time.UTC)
+	for i, one := range []StoredInfo{
+		{ID: "conv_1", Owner: "office", Agent: "flights", Transport: "text", Phase: "idle", Ended: true, Turns: 5, Trace: true},
+		{ID: "conv_2", Owner: "office", Agent: "flights", Transport: "webrtc", Phase: "speaking", Turns: 2},
+		{ID: "conv_locked", Owner: "office", Error: "the conversation is encrypted"},
+		{ID: "conv_3", Owner: "phone", Agent: "bank", Transport: "text", Phase: "idle", Ended: true},
+		{ID: "conv_elsewhere", Owner: "office", Agent: "flights", Transport: "text", Phase: "speaking"},
+	} {
+		one.Saved = at.Add(time.Duration(-i) * time.Minute)
+		one.Started = one.Saved.Add(-time.Minute)
+		s.kept = append(s.kept, StoredDetails{StoredInfo: one})
+	}
+	s.kept[0].Lines = []StoredLine{{Turn: 1, Role: "agent", Text: "Welcome.", Interrupted: true}, {Turn: 2, Role: "user", Text: "book a flight"}}
+	return s
+}
+
+// fails makes everything fail from now on, or traces alone, behind their first line.
+func (s *shelf) fails(all, traces error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken, s.cut = all, traces
+}
+
+// List is one of [Stored].
+func (s *shelf) List(_ context.Context, q StoredQuery) (list []StoredInfo, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.kept {
+		if (q.All || d.Owner == q.Owner) && (q.Before.IsZero() || d.Saved.Before(q.Before)) {
+			list = append(list, d.StoredInfo)
+		}
+	}
+	slices.SortFunc(list, func(a, b StoredInfo) int { return cmp.Or(b.Saved.Compare(a.Saved), strings.Compare(a.ID, b.ID)) })
+	return list[:min(len(list), q.Limit)], s.broken
+}
+
+// Load is one of [Stored].
+func (s *shelf) Load(_ context.Context, id string) (d StoredDetails, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.kept, func(d StoredDetails) bool { return d.ID == id })
+	if i < 0 || s.broken != nil {
+		return d, false, s.broken
+	}
+	return s.kept[i], true, nil
+}
+
+// Trace is one of [Stored].
+func (s *shelf) Trace(_ context.Context, id string, w io.Writer) error {
+	s.mu.Lock()
+	trace, ok := s.traces[id]
+	cut := s.cut
+	s.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("%s: %w", id, ErrNoTrace)
+	}
+	for line := range strings.Lines(trace) {
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+		if cut != nil {
+			return cut
+		}
+	}
+	return nil
+}
+
+// Delete is one of [Stored].
+func (s *shelf) Delete(_ context.Context, id string) error {
+	if id == "conv_elsewhere" {
+		return &port.HeldError{Node: port.Node{ID: "node_2"}}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = slices.DeleteFunc(s.kept, func(d StoredDetails) bool { return d.ID == id })
+	delete(s.traces, id)
+	return s.broken
+}
+
+// TestStored: who has a key sees, opens and deletes what is theirs.
+func TestStored(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) {
+		o.Stored, o.Keys = newShelf(), mustKeys(t, "office "+keyOne+"\nphone "+keyTwo)
+	})
+	h.refused(http.StatusUnauthorized, "no_key", "GET", "/v1/stored", "")
+	h.key = keyTwo
+	list := ask[StoredList](h, http.StatusOK, "GET", "/v1/stored", "")
+	if len(list.Conversations) != 1 || list.Conversations[0].ID != "conv_3" || list.Next != "" {
+		t.Errorf("the phone sees %+v", list)
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		h.refused(http.StatusNotFound, "no_such_conversation", method, "/v1/stored/conv_1", "")
+	}
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/stored/conv_1/trace", "")
+
+	h.key = keyOne
+	var ids []string
+	for next := "/v1/stored?limit=2"; next != ""; {
+		list := ask[StoredList](h, http.StatusOK, "GET", next, "")
+		for _, c := range list.Conversations {
+			ids = append(ids, c.ID)
+		}
+		if next = ""; list.Next != "" {
+			next = "/v1/stored?limit=2&before=" + list.Next
+		}
+	}
+	if got := strings.Join(ids, " "); got != "conv_1 conv_2 conv_locked conv_elsewhere" {
+		t.Errorf("page by page the office sees %s", got)
+	}
+	one := ask[StoredDetails](h, http.StatusOK, "GET", "/v1/stored/conv_1", "")
+	if len(one.Lines) != 2 || one.Lines[1].Text != "book a flight" || !one.Lines[0].Interrupted || one.Live {
+		t.Errorf("details %+v", one)
+	}
+	if status, b := h.do("GET", "/v1/stored/conv_1/trace", ""); status != http.StatusOK || !bytes.Contains(b, []byte("{\"at\":0}\n")) {
+		t.Errorf("the trace: %d %s", status, b)
+	}
+	h.refused(http.StatusNotFound, "no_trace", "GET", "/v1/stored/conv_2/trace", "")
+	ask[Empty](h, http.StatusOK, "DELETE", "/v1/stored/conv_1", "")
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/stored/conv_1", "")
+	h.refused(http.StatusConflict, "conversation_active", "DELETE", "/v1/stored/conv_elsewhere", "")
+	for _, query := range []string{"limit=x", "limit=0", "limit=201", "before=yesterday"} {
+		h.refused(http.StatusBadRequest, "bad_request", "GET", "/v1/stored?"+query, "")
+	}
+	if strings.Contains(h.log.String(), "book a flight") {
+		t.Errorf("the log holds what was said:\n%s", h.log)
+	}
+}
+
+// TestStoredAll: without keys everybody sees everything; what goes on here is not
+// deleted.
+func TestStoredAll(t *testing.T) {
+	shelf := newShelf()
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Stored = shelf })
+	made := h.begin("flights")
+	shelf.mu.Lock()
+	shelf.kept = append(shelf.kept, StoredDetails{StoredInfo: StoredInfo{ID: made.ID, Agent: "flights", Saved: time.Now()}})
+	shelf.mu.Unlock()
+	list := ask[StoredList](h, http.StatusOK, "GET", "/v1/stored", "")
+	if len(list.Conversations) != 6 || list.Conversations[0].ID != made.ID || !list.Conversations[0].Live || list.Conversations[1].Live {
+		t.Errorf("the list is %+v", list)
+	}
+	h.refused(http.StatusConflict, "conversation_active", "DELETE", "/v1/stored/"+made.ID, "")
+	// A token for one conversation opens no others, nor the list.
+	for _, path := range []string{"/v1/stored", "/v1/stored/conv_1", "/v1/stored/conv_1/trace"} {
+		h.refused(http.StatusForbidden, "forbidden", "GET", path, "", "Authorization", "Bearer "+made.AccessToken)
+	}
+
+	// A trace that breaks off is no whole answer.
+	shelf.fails(nil, errors.New("disk broken"))
+	w, err := http.DefaultClient.Do(h.request("GET", "/v1/stored/conv_1/trace", ""))
+	if err == nil {
+		_, err = io.ReadAll(w.Body)
+		_ = w.Body.Close()
+	}
+	if err == nil {
+		t.Error("the trace that broke off came to its end")
+	}
+	shelf.fails(errors.New("disk full"), nil)
+	h.refused(http.StatusServiceUnavailable, "store_unavailable", "GET", "/v1/stored", "")
+	if !strings.Contains(h.log.String(), "disk full") || !strings.Contains(h.log.String(), "disk broken") {
+		t.Errorf("the log says nothing of the store:\n%s", h.log)
+	}
+}
+
+// TestNoStore: where nothing is kept, that is what is said.
+func TestNoStore(t *testing.T) {
+	h := newHouse(t, hub.Options{}, nil)
+	for _, path := range []string{"GET /v1/stored", "GET /v1/stored/conv_1", "GET /v1/stored/conv_1/trace", "DELETE /v1/stored/conv_1"} {
+		method, path, _ := strings.Cut(path, " ")
+		h.refused(http.StatusNotFound, "no_store", method, path, "")
+	}
+}

@@ -1,0 +1,159 @@
+package telemetry
+
+import (
+	"net/http"
+	"regexp"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// metrics is everything that is counted. Labels take values from closed sets
+// alone: agents, transports, phases, codes of the catalogue, patterns of paths.
+type metrics struct {
+	registry *prometheus.Registry
+
+	live        *prometheus.GaugeVec // agent, transport
+	begun       *prometheus.CounterVec
+	over        *prometheus.CounterVec // agent, reason
+	byPhase     *prometheus.GaugeVec
+	turns       *prometheus.CounterVec // agent, role, outcome
+	interrupted *prometheus.CounterVec
+	tools       *prometheus.CounterVec // agent, outcome
+	errors      *prometheus.CounterVec // agent, code
+	stale       prometheus.Counter
+	firstAudio  *prometheus.HistogramVec
+	stages      *prometheus.HistogramVec
+	late        prometheus.Histogram
+	requests    *prometheus.CounterVec   // route, method, code
+	requestTime *prometheus.HistogramVec // route
+	inFlight    prometheus.Gauge
+
+	mu     sync.Mutex
+	phases map[string]conv.Phase // by conversation
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	}
+	seconds := []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10}
+	m := &metrics{
+		registry:    prometheus.NewRegistry(),
+		live:        gauge("hocket_conversations", "Conversations that run.", "agent", "transport"),
+		begun:       counter("hocket_conversations_started_total", "Conversations that began.", "agent", "transport"),
+		over:        counter("hocket_conversations_ended_total", "Conversations that ended, by why.", "agent", "reason"),
+		byPhase:     gauge("hocket_conversations_by_phase", "Conversations by the phase they are in.", "phase"),
+		turns:       counter("hocket_turns_total", "Turns that ended, by whose and how.", "agent", "role", "outcome"),
+		interrupted: counter("hocket_interruptions_total", "Turns of the agent's that were interrupted.", "agent"),
+		tools:       counter("hocket_tool_calls_total", "Calls of tools and tasks that ended, by how.", "agent", "outcome"),
+		errors:      counter("hocket_errors_total", "Errors that the person was told, by the code of the message.", "agent", "code"),
+		stale: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "hocket_late_facts_total", Help: "Facts that came too late and were dropped.",
+		}),
+		firstAudio: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hocket_time_to_first_audio_seconds", Help: "From the user's last sound to the first of the answer.", Buckets: seconds,
+		}, []string{"agent"}),
+		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hocket_answer_stage_seconds", Help: "The stages of that time.", Buckets: seconds,
+		}, []string{"stage"}),
+		late: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "hocket_frame_lateness_seconds", Help: "How late frames of the agent's sound were written.",
+			Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.1, 0.5},
+		}),
+		requests: counter("hocket_http_requests_total", "HTTP requests that ended, event streams and WebSockets at their end.", "route", "method", "code"),
+		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hocket_http_request_duration_seconds", Help: "How long they took.",
+			Buckets: []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300},
+		}, []string{"route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests that run, event streams and WebSockets too."}),
+		phases:   make(map[string]conv.Phase),
+	}
+	m.registry.MustRegister(m.live, m.begun, m.over, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale,
+		m.firstAudio, m.stages, m.late, m.requests, m.requestTime, m.inFlight, collectors.NewGoCollector(
+			collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}),
+		), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
+
+func (m *metrics) started(c hub.Info) {
+	m.live.WithLabelValues(c.Agent, c.Transport).Inc()
+	m.begun.WithLabelValues(c.Agent, c.Transport).Inc()
+	m.enter(c.ID, conv.Idle)
+}
+
+func (m *metrics) ended(c hub.Info) {
+	m.live.WithLabelValues(c.Agent, c.Transport).Dec()
+	m.over.WithLabelValues(c.Agent, c.Reason).Inc()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.phases[c.ID]; ok {
+		m.byPhase.WithLabelValues(p.String()).Dec()
+		delete(m.phases, c.ID)
+	}
+}
+
+// enter moves a conversation to a phase.
+func (m *metrics) enter(id string, p conv.Phase) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if before, ok := m.phases[id]; ok {
+		m.byPhase.WithLabelValues(before.String()).Dec()
+	}
+	m.phases[id] = p
+	m.byPhase.WithLabelValues(p.String()).Inc()
+}
+
+func (m *metrics) stepped(c *hub.Conversation, s session.Step, answer *hub.Timing) {
+	if s.Output.Late {
+		m.stale.Inc()
+		return
+	}
+	agent := c.Agent()
+	if len(s.Output.Transitions) > 0 {
+		m.enter(c.ID(), s.State.Phase)
+	}
+	switch s.Event.(type) {
+	case conv.ToolDone, conv.TaskDone:
+		m.tools.WithLabelValues(agent, "done").Inc()
+	case conv.ToolFailed, conv.TaskFailed:
+		m.tools.WithLabelValues(agent, "failed").Inc()
+	default:
+		// Not counted.
+	}
+	for i := range s.Output.Turns {
+		t := &s.Output.Turns[i]
+		if t.Type == conv.TurnStarted {
+			continue
+		}
+		m.turns.WithLabelValues(agent, string(t.Role), string(t.Type)).Inc()
+		if t.Type == conv.TurnInterrupted {
+			m.interrupted.WithLabelValues(agent).Inc()
+		}
+	}
+	for _, e := range s.Output.Effects {
+		if n, ok := e.(conv.Notify); ok && n.Level == conv.LevelError {
+			m.errors.WithLabelValues(agent, n.Code).Inc()
+		}
+	}
+	if answer == nil {
+		return
+	}
+	m.firstAudio.WithLabelValues(agent).Observe(answer.TotalMS / 1000)
+	for _, stage := range answer.Stages() {
+		m.stages.WithLabelValues(stage.Name).Observe(stage.MS / 1000)
+	}
+}

@@ -1,0 +1,92 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/session"
+)
+
+var _ hub.Watcher = (*Telemetry)(nil)
+
+// Options set up a [Telemetry].
+type Options struct {
+	// Tracing sends spans to the collector that the environment names: see
+	// https://opentelemetry.io/docs/specs/otel/protocol/exporter/ for its
+	// variables, of which OTEL_EXPORTER_OTLP_ENDPOINT is the first.
+	Tracing bool
+}
+
+// Telemetry watches conversations. It is safe for concurrent use.
+type Telemetry struct {
+	metrics *metrics
+	spans   *spans // nil: nobody collects them
+}
+
+// New makes a telemetry. Close ends it.
+func New(ctx context.Context, o Options) (*Telemetry, error) {
+	t := &Telemetry{metrics: newMetrics()}
+	if !o.Tracing {
+		return t, nil
+	}
+	var err error
+	t.spans, err = newSpans(ctx)
+	return t, err
+}
+
+// Handler answers with the metrics in the text format of Prometheus.
+func (t *Telemetry) Handler() http.Handler { return t.metrics.handler() }
+
+// Started counts a conversation.
+func (t *Telemetry) Started(c hub.Info) {
+	t.metrics.started(c)
+	if t.spans != nil {
+		t.spans.started(c)
+	}
+}
+
+// Stepped counts what a step did.
+func (t *Telemetry) Stepped(c *hub.Conversation, s session.Step, answer *hub.Timing) {
+	t.metrics.stepped(c, s, answer)
+	if t.spans != nil && answer != nil {
+		t.spans.answered(c, *answer, s.Now)
+	}
+}
+
+// Ended counts the end of a conversation.
+func (t *Telemetry) Ended(c hub.Info) {
+	t.metrics.ended(c)
+	if t.spans != nil {
+		t.spans.ended(c)
+	}
+}
+
+// FrameLate notes how late a frame of the agent's sound was written. It
+// allocates nothing.
+func (t *Telemetry) FrameLate(by time.Duration) { t.metrics.late.Observe(by.Seconds()) }
+
+// RequestBegan counts an HTTP request.
+func (t *Telemetry) RequestBegan() { t.metrics.inFlight.Inc() }
+
+// RequestEnded counts the end of an HTTP request. route and method are of small
+// sets.
+func (t *Telemetry) RequestEnded(route, method string, status int, took time.Duration) {
+	t.metrics.inFlight.Dec()
+	t.metrics.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	t.metrics.requestTime.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// Close sends what is left to the collector, as long as ctx lasts.
+func (t *Telemetry) Close(ctx context.Context) error {
+	if t.spans == nil {
+		return nil
+	}
+	if err := t.spans.provider.Shutdown(ctx); err != nil {
+		return errors.Join(errors.New("telemetry: not all spans were sent"), err)
+	}
+	return nil
+}

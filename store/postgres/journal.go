@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/store"
+)
+
+// piecesAtOnce is how many pieces of a journal one statement reads; the first one reads
+// a single piece, for those who want to know whether there is any.
+const piecesAtOnce = 32
+
+const appending = `, added AS (INSERT INTO hocket.journal (id, number, added, records)
+	SELECT id, $3, clock_timestamp(), $4 FROM held ON CONFLICT DO NOTHING)
+	SELECT count(*) FROM held`
+
+// Append adds a piece to the journal of a conversation, in one statement, as durable as
+// what Save saves. A piece is at most MaxSnapshot bytes long.
+func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	err := store.CheckPiece(h.ID, number, len(records), s.opts.MaxSnapshot)
+	if err == nil {
+		if records == nil {
+			records = []byte{} // nil is NULL
+		}
+		limited, end := s.limited(ctx)
+		defer end()
+		var n int
+		err = s.pool.QueryRow(limited, fenced(h, appending), []byte(h.ID), h.Token, number, records).Scan(&n)
+		if err == nil && n == 0 {
+			err = port.ErrFenced
+		}
+	}
+	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, store.Quote(h.ID)), err)
+}
+
+// piece is one of a journal; Size is that of its records, which are NULL where they
+// are too large.
+type piece struct {
+	Number  int
+	Size    int
+	Records []byte
+}
+
+// Read calls each with the pieces of a conversation in the order of their numbers. No
+// connection is held meanwhile: each may take its time, and use the store.
+func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	if err := store.CheckID(id); err != nil {
+		return s.fail(ctx, "read "+store.Quote(id), err)
+	}
+	for number, limit := 0, 1; ; limit = piecesAtOnce {
+		pieces, err := s.pieces(ctx, id, number, limit)
+		if err != nil {
+			return s.fail(ctx, fmt.Sprintf("read the pieces of %s behind %d", store.Quote(id), number), err)
+		}
+		for _, p := range pieces {
+			if err := store.CheckSize("piece", p.Size, s.opts.MaxSnapshot); err != nil {
+				return s.fail(ctx, fmt.Sprintf("read piece %d of %s", p.Number, store.Quote(id)), err)
+			}
+			if err := each(p.Number, p.Records); err != nil {
+				return err
+			}
+			number = p.Number
+		}
+		if len(pieces) < limit {
+			return nil
+		}
+	}
+}
+
+// pieces are the next ones behind a number, at most limit.
+func (s *Store) pieces(ctx context.Context, id string, behind, limit int) ([]piece, error) {
+	limited, end := s.limited(ctx)
+	defer end()
+	rows, err := s.pool.Query(limited, `SELECT number, length(records), CASE WHEN length(records) <= $3 THEN records END
+		FROM hocket.journal WHERE id = $1 AND number > $2 ORDER BY number LIMIT $4`, []byte(id), behind, s.opts.MaxSnapshot, limit)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[piece])
+}

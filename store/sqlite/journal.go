@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/store"
+)
+
+// Append adds a piece to the journal of a conversation, as durable as what Save saves.
+// A piece is at most MaxSnapshot bytes long.
+func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	err := store.CheckPiece(h.ID, number, len(records), s.opts.MaxSnapshot)
+	if err == nil {
+		if records == nil {
+			records = []byte{} // nil is NULL
+		}
+		added := s.opts.Now().UnixMilli()
+		err = s.do(ctx, func() error {
+			return held(s.add.ExecContext(ctx, []byte(h.ID), added, pieceChecksum(h.ID, number, records), records, token(h), number))
+		})
+	}
+	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, store.Quote(h.ID)), err)
+}
+
+// Read calls each with the pieces of a conversation in the order of their numbers. No
+// lock is held meanwhile: each may take its time, and use the store.
+func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	if err := store.CheckID(id); err != nil {
+		return s.fail(ctx, "read "+store.Quote(id), err)
+	}
+	for number := 0; ; {
+		next, records, err := s.next(ctx, id, number)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return s.fail(ctx, fmt.Sprintf("read the piece of %s behind %d", store.Quote(id), number), err)
+		}
+		if err := each(next, records); err != nil {
+			return err
+		}
+		number = next
+	}
+}
+
+// next is the piece behind a number.
+func (s *Store) next(ctx context.Context, id string, behind int) (number int, records []byte, err error) {
+	var size int
+	var sum int64
+	err = s.do(ctx, func() error {
+		return s.piece.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id), behind).Scan(&number, &size, &sum, &records)
+	})
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case size > s.opts.MaxSnapshot:
+		return 0, nil, store.CheckSize("piece", size, s.opts.MaxSnapshot)
+	case sum != pieceChecksum(id, number, records):
+		return 0, nil, errors.New("the file is damaged: the checksum of the piece is wrong")
+	}
+	return number, records, nil
+}
+
+func pieceChecksum(id string, number int, records []byte) int64 {
+	sum := crc32.Update(crc32.ChecksumIEEE([]byte(id)), crc32.IEEETable, binary.BigEndian.AppendUint64(nil, uint64(number)))
+	return int64(crc32.Update(sum, crc32.IEEETable, records))
+}

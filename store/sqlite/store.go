@@ -1,0 +1,258 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"path/filepath"
+	"sync"
+
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/store"
+)
+
+// readers is how many calls of Load run at once.
+const readers = 4
+
+var (
+	_ port.Store    = (*Store)(nil)
+	_ port.Journal  = (*Store)(nil)
+	_ port.Registry = (*Store)(nil)
+	_ port.Archive  = (*Store)(nil)
+	_ port.Tickets  = (*Store)(nil)
+)
+
+// Store keeps conversations in a file. It is safe for concurrent use.
+type Store struct {
+	opts Options
+	file string // Path from the root: the folder that the process is in may change
+
+	// One connection writes: the file takes one writer anyway, and a queue is
+	// fairer than a lock. Others read, which never waits for a writer.
+	writer, reader *sql.DB
+
+	// The statements of every step of a conversation; the others are prepared when
+	// they are used.
+	save, load, add, piece *sql.Stmt
+
+	mu     sync.Mutex // guards closed, and that no call begins behind it
+	closed bool
+	calls  sync.WaitGroup // those that run
+}
+
+// Open opens the store, makes its file, or brings it to the version of this
+// program. ctx bounds Open alone.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{opts: o.withDefaults()}
+	if err := s.open(ctx); err != nil {
+		return nil, s.fail(ctx, "open", errors.Join(err, s.close()))
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.file, err = filepath.Abs(s.opts.Path); err != nil {
+		return err
+	}
+	if err := sqlitefile.Prepare(s.file); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if s.writer, err = connect(s.file, 1, "_txlock=immediate"); err != nil {
+		return err
+	}
+	if s.reader, err = connect(s.file, readers, "_query_only=1"); err != nil {
+		return err
+	}
+	return s.retry(ctx, func() error { return s.begin(ctx) })
+}
+
+// holds is true where the hold ?5 on the conversation ?1 is that of its last claim;
+// a hold without a token is NULL.
+const holds = "(SELECT token FROM claims WHERE id = ?1) IS ?5"
+
+// token is that of a hold for a statement with [holds].
+func token(h port.Hold) sql.NullInt64 { return sql.NullInt64{Int64: h.Token, Valid: h.Token != 0} }
+
+// held tells a fenced write, which changes no row, from one that was done.
+func held(r sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return port.ErrFenced
+}
+
+// begin switches the log on, before a reader comes, and prepares the statements.
+func (s *Store) begin(ctx context.Context) error {
+	var mode string
+	if err := s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the journal's mode is %q, expected wal: is the file on a local disk?", mode)
+	}
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		db   *sql.DB
+		text string
+	}{
+		// No row is there to insert where the hold is not that of the last claim.
+		{&s.save, s.writer, `INSERT INTO snapshots (id, saved, checksum, snapshot)
+			SELECT ?1, ?2, ?3, ?4 WHERE ` + holds + `
+			ON CONFLICT (id) DO UPDATE SET saved = excluded.saved, checksum = excluded.checksum, snapshot = excluded.snapshot`},
+		{&s.load, s.reader, `SELECT length(snapshot), checksum, CASE WHEN length(snapshot) <= ? THEN snapshot END
+			FROM snapshots WHERE id = ?`},
+		{&s.add, s.writer, `INSERT INTO journal (id, added, checksum, records, number)
+			SELECT ?1, ?2, ?3, ?4, ?6 WHERE ` + holds + `
+			ON CONFLICT (id, number) DO UPDATE SET number = excluded.number`},
+		{&s.piece, s.reader, `SELECT number, length(records), checksum, CASE WHEN length(records) <= ?1 THEN records END
+			FROM journal WHERE id = ?2 AND number > ?3 ORDER BY number LIMIT 1`},
+	} {
+		if *p.stmt != nil {
+			continue // prepared in an earlier try
+		}
+		stmt, err := p.db.PrepareContext(ctx, p.text)
+		if err != nil {
+			return err
+		}
+		*p.stmt = stmt
+	}
+	return nil
+}
+
+// Close waits for the calls that run, moves the log into the file if no other
+// store has it open, and ends the connections. Calls after it fail; closing
+// again does nothing.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	again := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	s.calls.Wait()
+	if again {
+		return nil
+	}
+	if err := s.close(); err != nil {
+		return s.fail(context.Background(), "close", err)
+	}
+	return nil
+}
+
+func (s *Store) close() error {
+	var errs []error
+	for _, stmt := range []*sql.Stmt{s.piece, s.load, s.add, s.save} {
+		if stmt != nil {
+			errs = append(errs, stmt.Close())
+		}
+	}
+	// The writer last: the last connection tidies up, which a reader may not.
+	for _, db := range []*sql.DB{s.reader, s.writer} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Save replaces the snapshot of a conversation, in one transaction with the look at
+// who holds it. The id is 1 to [store.MaxID] bytes, of any kind. When Save returns nil the
+// snapshot survives the process. When it fails the one before is still there, but
+// for an error of ctx, where either may be.
+func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
+	err := errors.Join(store.CheckID(h.ID), store.CheckSize("snapshot", len(snapshot), s.opts.MaxSnapshot))
+	if err == nil {
+		if snapshot == nil {
+			snapshot = []byte{} // nil is NULL
+		}
+		saved := s.opts.Now().UnixMilli()
+		err = s.do(ctx, func() error {
+			return held(s.save.ExecContext(ctx, []byte(h.ID), saved, checksum(h.ID, snapshot), snapshot, token(h)))
+		})
+	}
+	return s.fail(ctx, "save "+store.Quote(h.ID), err)
+}
+
+// Load returns the snapshot of a conversation; ok is false where there is none.
+// One that is larger than MaxSnapshot, or that is not what was saved, is an error.
+func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
+	if err := store.CheckID(id); err != nil {
+		return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
+	}
+	var size int
+	var sum int64
+	err = s.do(ctx, func() error {
+		return s.load.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id)).Scan(&size, &sum, &snapshot)
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, false, nil
+	case err != nil:
+	case size > s.opts.MaxSnapshot:
+		err = store.CheckSize("snapshot", size, s.opts.MaxSnapshot)
+	case sum != checksum(id, snapshot):
+		err = errors.New("the file is damaged: the checksum of the snapshot is wrong")
+	default:
+		return snapshot, true, nil
+	}
+	return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
+}
+
+// Delete removes all that is kept of a conversation. Deleting what is not there is no
+// error. When it returns nil, nothing that was deleted before is left in the file or
+// its log; where it fails, the conversation may be gone already and its bytes still be
+// in the log: deleting it again makes sure.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	err := store.CheckID(id)
+	if err == nil {
+		err = s.write(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, []byte(id)) })
+	}
+	if err == nil {
+		err = s.do(ctx, func() error { return s.checkpoint(ctx) })
+	}
+	return s.fail(ctx, "delete "+store.Quote(id), err)
+}
+
+// remove deletes a conversation from every table.
+func remove(ctx context.Context, tx *sql.Tx, id []byte) error {
+	for _, text := range []string{
+		"DELETE FROM snapshots WHERE id = ?", "DELETE FROM journal WHERE id = ?", "DELETE FROM claims WHERE id = ?",
+	} {
+		if _, err := tx.ExecContext(ctx, text, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write carries out f in a transaction, which is undone where f fails.
+func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
+	return s.do(ctx, func() error {
+		tx, err := s.writer.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return tx.Commit()
+	})
+}
+
+// checksum has the id in it: a damaged index that leads to the wrong row is found.
+func checksum(id string, snapshot []byte) int64 {
+	return int64(crc32.Update(crc32.ChecksumIEEE([]byte(id)), crc32.IEEETable, snapshot))
+}

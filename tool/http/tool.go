@@ -1,0 +1,211 @@
+package httptool
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/toolset"
+	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// Tool runs the actions. It is safe for concurrent use.
+type Tool struct {
+	o       Options
+	actions map[string]*dialog.Action
+	specs   []port.ToolSpec
+}
+
+var _ port.Tool = (*Tool)(nil)
+
+// New makes the tool of an agent's actions. It fails where an action needs what
+// is not there: a variable of the environment that is not set.
+func New(o Options) (*Tool, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	t := &Tool{o: o.withDefaults(), actions: make(map[string]*dialog.Action)}
+	for i := range o.Actions {
+		a := &o.Actions[i]
+		if a.HTTP == nil {
+			continue
+		}
+		if err := t.checkEnvironment(a); err != nil {
+			return nil, fmt.Errorf("action %s: %w", a.Name, err)
+		}
+		t.actions[a.Name] = a
+		spec, ok := o.Specs[a.Name]
+		if !ok {
+			text, err := schema(a)
+			if err != nil {
+				return nil, fmt.Errorf("action %s: %w", a.Name, err)
+			}
+			spec = port.ToolSpec{
+				Name: a.Name, Description: a.Description, Schema: text, Irreversible: !idempotent(a),
+				Confirm: a.RequiresConfirmation, Long: a.Long,
+			}
+		}
+		t.specs = append(t.specs, spec)
+	}
+	return t, nil
+}
+
+// schema is the JSON Schema of an action's inputs.
+func schema(a *dialog.Action) ([]byte, error) {
+	arguments := make([]toolset.Argument, len(a.Inputs))
+	for i, in := range a.Inputs {
+		arguments[i] = toolset.Argument{Name: in.Name, Optional: in.Optional}
+	}
+	return toolset.ObjectSchema(arguments)
+}
+
+// Specs are the actions there are.
+func (t *Tool) Specs() []port.ToolSpec { return t.specs }
+
+// Call sends one action's request and returns its outputs as a JSON object. Whether
+// its arguments fit the spec is checked before: see [toolset.Check]. The call's ID goes
+// with it as the header Idempotency-Key. A failure is a [*port.Failure]; nothing of a
+// credential is in it.
+func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (string, error) {
+	a := t.actions[call.Name]
+	if a == nil {
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no action %q with http", call.Name)}
+	}
+	inputs, err := toolset.Arguments(call.Arguments)
+	if err != nil {
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", call.Name, err)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.limit(a))
+	defer cancel()
+	retries := 0
+	if idempotent(a) {
+		retries = a.HTTP.Retries
+		if retries == 0 {
+			retries = DefaultRetries
+		}
+	}
+	pause := t.o.Backoff
+	for attempt := 0; ; attempt++ {
+		out, err := t.send(ctx, a, call.ID, inputs)
+		f, _ := errors.AsType[*port.Failure](err)
+		if err == nil || f == nil || !f.Retryable || attempt == retries {
+			return out, err
+		}
+		if wait.For(ctx, max(pause, f.After)) != nil {
+			return "", err
+		}
+		pause *= 2
+	}
+}
+
+// limit is the time of an action.
+func (t *Tool) limit(a *dialog.Action) time.Duration {
+	limit := DefaultTimeout
+	if slices.ContainsFunc(t.specs, func(s port.ToolSpec) bool { return s.Name == a.Name && s.Long }) {
+		limit = DefaultLongTimeout
+	}
+	return cmp.Or(a.HTTP.Timeout, t.o.Timeout, limit)
+}
+
+// idempotent reports whether an action may be sent again: its file says so, or
+// its method does (RFC 9110, 9.2.2).
+func idempotent(a *dialog.Action) bool {
+	switch a.HTTP.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
+		return true
+	default:
+		return a.Idempotent
+	}
+}
+
+// send makes one request.
+func (t *Tool) send(ctx context.Context, a *dialog.Action, id string, inputs map[string]any) (string, error) {
+	req, err := t.request(ctx, a, id, inputs)
+	if err != nil {
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", a.Name, err)}
+	}
+	resp, err := t.o.Client.Do(req)
+	if err != nil {
+		return "", failed(a, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, t.o.MaxBody+1))
+	switch {
+	case err != nil:
+		return "", failed(a, err)
+	case int64(len(body)) > t.o.MaxBody:
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: the answer has more than %d bytes", a.Name, t.o.MaxBody)}
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return "", refused(a, resp)
+	}
+	return outputs(a, body)
+}
+
+// failed words an error of the wire. Its own text names the URL, in which a
+// credential may stand: only the cause is told.
+func failed(a *dialog.Action, err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	what := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		what = "no answer in time"
+	}
+	return &port.Failure{
+		Code: conv.ClassNetworkTimeout, Message: fmt.Sprintf("action %s: %s", a.Name, what),
+		Retryable: !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded),
+	}
+}
+
+// refused is the failure of a status that is no success.
+func refused(a *dialog.Action, resp *http.Response) error {
+	f := &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: the server answered %s", a.Name, resp.Status)}
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+		// It is the action that is refused, not the conversation.
+	case resp.StatusCode == http.StatusTooManyRequests:
+		f.Code, f.Retryable = conv.ClassRateLimit, true
+	case resp.StatusCode >= 500:
+		f.Code, f.Retryable = conv.ClassServerError, true
+	}
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+		f.After = min(time.Duration(s)*time.Second, time.Minute)
+	}
+	return f
+}
+
+// outputs makes the answer a JSON object: as it is, or under the name of the
+// only output.
+func outputs(a *dialog.Action, body []byte) (string, error) {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		return "{}", nil
+	}
+	if !json.Valid(body) {
+		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: the answer is no JSON", a.Name)}
+	}
+	if body[0] == '{' {
+		return string(body), nil
+	}
+	name := "result"
+	if len(a.Outputs) == 1 {
+		name = a.Outputs[0]
+	}
+	b, err := json.Marshal(map[string]json.RawMessage{name: body})
+	if err != nil {
+		return "", fmt.Errorf("action %s: %w", a.Name, err)
+	}
+	return string(b), nil
+}

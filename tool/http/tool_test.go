@@ -1,0 +1,264 @@
+package httptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/httpclient"
+	"github.com/hocketvoice/hocket/port"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// agent compiles actions as they stand in files.
+func agent(t *testing.T, actions string) []dialog.Action {
+	t.Helper()
+	text := "version: \"1.0\"\nsettings: {instructions: be brief}\nslots:\n  origin: {type: string}\n  seats: {type: integer}\nactions:\n" + actions
+	a, problems := dialog.Parse([]dialog.File{{Name: "a.yaml", Data: []byte(text)}})
+	for _, p := range problems {
+		if p.Severity == dialog.SeverityError {
+			t.Fatal(p)
+		}
+	}
+	return a.Actions()
+}
+
+func tool(t *testing.T, handler http.HandlerFunc, actions string) *Tool {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	client := server.Client()
+	client.CheckRedirect = httpclient.SameServer
+	t.Cleanup(server.Close)
+	env := map[string]string{"AIRLINE_URL": server.URL, "AIRLINE_KEY": "hush-hush"}
+	tl, err := New(Options{
+		Actions: agent(t, actions), Client: client, Backoff: time.Millisecond,
+		Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tl
+}
+
+// answer writes a body; a client that has gone is no concern of the server's.
+func answer(w io.Writer, body string) { _, _ = io.WriteString(w, body) }
+
+const search = `
+  search:
+    inputs: [origin, seats]
+    outputs: [price]
+    idempotent: true
+    http:
+      method: POST
+      url: "${AIRLINE_URL}/from/{origin}"
+      headers: {Authorization: "Bearer ${AIRLINE_KEY}"}
+      query: {q: "a b&{origin}"}
+      body: {where: "{origin}", seats: "{seats}", note: "from {origin}", fixed: [1, true]}
+      retries: 2
+`
+
+// TestRequest: slots and the environment are where the file says, escaped where a
+// user could do harm, with their types.
+func TestRequest(t *testing.T) {
+	tl := tool(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Error(err)
+		}
+		for what, pair := range map[string][2]string{
+			"path":            {r.URL.EscapedPath(), "/from/New%20York%2F..%2Fadmin"},
+			"query":           {r.URL.Query().Get("q"), "a b&New York/../admin"},
+			"authorization":   {r.Header.Get("Authorization"), "Bearer hush-hush"},
+			"idempotency key": {r.Header.Get("Idempotency-Key"), "k1"},
+			"where":           {got["where"].(string), "New York/../admin"},
+			"note":            {got["note"].(string), "from New York/../admin"},
+		} {
+			if pair[0] != pair[1] {
+				t.Errorf("%s is %q, expected %q", what, pair[0], pair[1])
+			}
+		}
+		if got["seats"] != 2.0 {
+			t.Errorf("seats is %v, expected the number 2", got["seats"])
+		}
+		answer(w, `{"price": 120}`)
+	}, search)
+	out, err := tl.Call(context.Background(), port.ToolCall{ID: "k1", Name: "search", Arguments: `{"origin":"New York/../admin","seats":2}`}, nil)
+	if err != nil || out != `{"price": 120}` {
+		t.Errorf("%s, %v", out, err)
+	}
+	if s := tl.Specs(); len(s) != 1 || s[0].Irreversible || !strings.Contains(string(s[0].Schema), `"origin"`) {
+		t.Errorf("specs %+v", s)
+	}
+}
+
+// TestRetries: what is idempotent is sent again, with the same key; what is not is
+// sent once.
+func TestRetries(t *testing.T) {
+	var n atomic.Int32
+	unavailable := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Idempotency-Key") != "k" {
+			t.Error("another key")
+		}
+		if n.Add(1) < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		answer(w, `5`)
+	}
+	tl := tool(t, unavailable, search)
+	out, err := tl.Call(context.Background(), port.ToolCall{ID: "k", Name: "search", Arguments: `{"origin":"a"}`}, nil)
+	if err != nil || out != `{"price":5}` || n.Load() != 3 {
+		t.Errorf("%s, %v after %d requests", out, err, n.Load())
+	}
+	n.Store(0)
+	if tl.Specs()[0].Long {
+		t.Error("it is a delegate's work, and its file does not say so")
+	}
+	tl = tool(t, unavailable, strings.Replace(search, "idempotent: true", "idempotent: false\n    long: true", 1))
+	_, err = tl.Call(context.Background(), port.ToolCall{ID: "k", Name: "search", Arguments: `{"origin":"a"}`}, nil)
+	f, _ := errors.AsType[*port.Failure](err)
+	if f == nil || f.Code != conv.ClassServerError || n.Load() != 1 {
+		t.Errorf("%v after %d requests, expected a server error after one", err, n.Load())
+	}
+	if s := tl.Specs(); !s[0].Irreversible {
+		t.Error("it may run for a turn that is taken back")
+	} else if !s[0].Long {
+		t.Error("it is no delegate's work, and its file says so")
+	}
+}
+
+// TestFailures: each has its class, and no credential.
+func TestFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		args    string
+		code    string
+		want    string
+	}{
+		"refused":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, `{}`, conv.ClassToolError, "403"},
+		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, conv.ClassToolError, "no JSON"},
+		"too long":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat("x", DefaultMaxBody+1)) }, `{}`, conv.ClassToolError, "more than"},
+		"a way up":      {nil, `{"origin":".."}`, conv.ClassToolError, "a value is . or .."},
+		"bad arguments": {nil, `[1]`, conv.ClassToolError, "no JSON object"},
+		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}, `{}`, conv.ClassNetworkTimeout, "another host"},
+		"cut": {func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, `{}`, conv.ClassNetworkTimeout, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tl := tool(t, c.handler, search)
+			_, err := tl.Call(context.Background(), port.ToolCall{ID: "k", Name: "search", Arguments: c.args}, nil)
+			f, _ := errors.AsType[*port.Failure](err)
+			if f == nil || f.Code != c.code || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, expected %s with %q", err, c.code, c.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "hush") {
+				t.Errorf("a credential in %v", err)
+			}
+		})
+	}
+	tl := tool(t, nil, search)
+	if _, err := tl.Call(context.Background(), port.ToolCall{Name: "dance", Arguments: `{}`}, nil); err == nil || !strings.Contains(err.Error(), `"dance"`) {
+		t.Errorf("an unknown action: %v", err)
+	}
+}
+
+// TestTimeout: an action ends when its time is up, and when its context is.
+func TestTimeout(t *testing.T) {
+	hang := func(_ http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return
+		}
+		<-r.Context().Done()
+	}
+	tl := tool(t, hang, search+"      timeout: 20ms\n")
+	_, err := tl.Call(context.Background(), port.ToolCall{Name: "search", Arguments: `{}`}, nil)
+	if f, _ := errors.AsType[*port.Failure](err); f == nil || f.Code != conv.ClassNetworkTimeout || !strings.Contains(err.Error(), "no answer in time") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := tool(t, hang, search).Call(ctx, port.ToolCall{Name: "search", Arguments: `{}`}, nil); err == nil {
+		t.Error("a cancelled action has a result")
+	}
+}
+
+// TestLong: a delegated agent has its minutes where nobody says.
+func TestLong(t *testing.T) {
+	for _, long := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			file := search
+			if long {
+				file = strings.Replace(search, "idempotent: true", "long: true", 1)
+			}
+			tl, err := New(Options{
+				Actions: agent(t, file), Getenv: func(string) (string, bool) { return "http://agent.example", true },
+				Client: &http.Client{Transport: afterAMinute{}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			out, err := tl.Call(t.Context(), port.ToolCall{Name: "search", Arguments: `{}`}, nil)
+			if took := time.Since(began); long && (err != nil || out != `{"price":5}` || took != time.Minute) || !long && (err == nil || took != DefaultTimeout) {
+				t.Errorf("long %v: %s, error %v, after %v", long, out, err, took)
+			}
+		})
+	}
+}
+
+// afterAMinute is a server that takes its time.
+type afterAMinute struct{}
+
+// RoundTrip answers.
+func (afterAMinute) RoundTrip(r *http.Request) (*http.Response, error) {
+	timer := time.NewTimer(time.Minute)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("5"))}, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// TestNew: what cannot work is told at the start.
+func TestNew(t *testing.T) {
+	_, err := New(Options{Actions: agent(t, search), Getenv: func(string) (string, bool) { return "", false }})
+	if err == nil || err.Error() != "action search: the environment has no AIRLINE_URL" {
+		t.Errorf("%v", err)
+	}
+	if _, err := New(Options{MaxBody: -1}); err == nil {
+		t.Error("a negative limit is taken")
+	}
+}
+
+// FuzzFill: texts of a file and values of users make a text or an error.
+func FuzzFill(f *testing.F) {
+	f.Add("a {b} ${C} }", "v")
+	f.Add("${", "{b}")
+	tl := &Tool{o: Options{}.withDefaults()}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		out, err := tl.fill(text, map[string]any{"b": value}, nil)
+		if err == nil && !strings.Contains(text, "{") && out != text {
+			t.Fatalf("%q became %q", text, out)
+		}
+	})
+}
