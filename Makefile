@@ -42,6 +42,7 @@ RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN)|$(LIVE))$$')
 # name, therefore a new pin is installed by itself.
 GOFUMPT = .tools/gofumpt@v0.12.0
 GOLANGCI = .tools/golangci-lint@v2.15.0
+GOLICENSES = .tools/go-licenses@v1.6.0
 
 ## build: the program, as bin/hocket
 .PHONY: build
@@ -196,6 +197,11 @@ web/node_modules: web/package-lock.json
 	npm --prefix web ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
+## licences: write THIRD_PARTY.md anew, from what is linked and bundled (needs Node)
+.PHONY: licences
+licences: web/node_modules $(GOLICENSES)
+	scripts/third-party $(GOLICENSES) > THIRD_PARTY.md.new && mv THIRD_PARTY.md.new THIRD_PARTY.md
+
 ## clean: remove what was built; third_party and .tools stay
 .PHONY: clean
 clean:
@@ -209,6 +215,7 @@ help:
 # The tools are built without the settings of this build.
 $(GOFUMPT): PACKAGE = mvdan.cc/gofumpt
 $(GOLANGCI): PACKAGE = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(GOLICENSES): PACKAGE = github.com/google/go-licenses
 .tools/%:
 	CGO_ENABLED=0 GOBIN="$(CURDIR)/.tools" go install $(PACKAGE)@$(lastword $(subst @, ,$@))
 	mv $(firstword $(subst @, ,$@)) $@
