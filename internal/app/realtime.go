@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -34,7 +36,7 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 		Resume: s.resumeRealtime(agents),
 	}
 	if s.home != nil {
-		o.Secrets = s.home.clientSecrets
+		o.Secrets = s.home.Tokens("client_secret", realtime.MaxSecrets)
 	}
 	if keys := s.secrets.keys; keys != nil {
 		o.Authorize = func(r *http.Request, key string) (string, bool) {
@@ -82,7 +84,7 @@ func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Optio
 	if more != nil {
 		more(&o)
 	}
-	issued := &issued{home: s.home}
+	issued := &issued{home: s.home, log: s.o.Log}
 	if claim := o.Checkpoints.Claim; claim != nil {
 		o.Checkpoints.Claim = func(ctx context.Context, id string) (int64, error) {
 			token, err := claim(ctx, id)
@@ -114,7 +116,8 @@ func refused(err error) error {
 // issued keeps the token of a conversation of the protocol, as soon as the
 // conversation is this process's. It is safe for concurrent use.
 type issued struct {
-	home *home // nil: tokens are good in this process alone
+	home *node.Home // nil: tokens are good in this process alone
+	log  *slog.Logger
 
 	mu     sync.Mutex
 	id     string // empty: not claimed yet
@@ -143,7 +146,7 @@ func (i *issued) grant(ctx context.Context) {
 		return
 	}
 	if err := i.home.Grant(ctx, i.id, nil, i.digest); err != nil { // the protocol has no tokens for one conversation
-		i.home.log.Warn("the token of a conversation is good in this process alone until the store has it", "conversation", i.id, "error", err)
+		i.log.Warn("the token of a conversation is good in this process alone until the store has it", "conversation", i.id, "error", err)
 	}
 }
 
@@ -162,10 +165,10 @@ func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime
 		case !ok:
 			return realtime.Parts{}, realtime.ErrUnknownToken
 		}
-		c, hold, err := s.home.take(ctx, id)
+		c, hold, err := s.home.Take(ctx, id)
 		_, held := errors.AsType[*port.HeldError](err)
 		switch {
-		case errors.Is(err, api.ErrGone):
+		case errors.Is(err, node.ErrGone):
 			return realtime.Parts{}, realtime.ErrUnknownToken
 		case err != nil:
 			if !held {
@@ -175,7 +178,7 @@ func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime
 		}
 		parts, err := s.goesOnRealtime(ctx, agents, from, c, hold, digest[:])
 		if err != nil {
-			s.home.over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
+			s.home.Over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
 		}
 		return parts, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/server/node"
 )
 
 // returning is a server to which clients of the Realtime protocol come back whose
@@ -28,7 +29,8 @@ func newReturning(t *testing.T) *returning {
 	t.Helper()
 	mem := &porttest.Store{}
 	log := slog.New(slog.DiscardHandler)
-	h, err := openHome(t.Context(), &Store{port: mem, registry: mem, journal: mem, tickets: mem}, config.Server{Node: "here"}, 0, log)
+	store := &Store{port: mem, registry: mem, journal: mem, tickets: mem}
+	h, err := openHome(t.Context(), store, config.Server{Node: "here"}, 0, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func newReturning(t *testing.T) *returning {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents[0].home = h
+	agents[0].home, agents[0].store = h, store
 	s := &Server{o: ServeOptions{Log: log}, home: h, hub: one}
 	return &returning{t: t, mem: mem, server: s, resume: s.resumeRealtime(agents)}
 }
@@ -52,7 +54,7 @@ func (r *returning) left(c journal.Checkpoint, token string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := r.mem.Beat(r.t.Context(), port.Node{ID: "dead"}, nodeTTL); err != nil {
+	if err := r.mem.Beat(r.t.Context(), port.Node{ID: "dead"}, node.TTL); err != nil {
 		r.t.Fatal(err)
 	}
 	hold, err := r.mem.Claim(r.t.Context(), c.ID, "dead")
@@ -104,11 +106,11 @@ func TestRealtimeTokenStaysGood(t *testing.T) {
 		t.Fatalf("%q, error %v", parts.ID, err)
 	}
 	r.want("taken", "rt_a", "conv_a", "here")
-	hold := r.server.home.hold("conv_a")
+	hold := r.server.home.Hold("conv_a")
 	if _, err := r.resume(t.Context(), me, "rt_a"); !errors.Is(err, realtime.ErrAgain) {
 		t.Errorf("at the same time: %v", err)
 	}
-	if now := r.server.home.hold("conv_a"); now != hold {
+	if now := r.server.home.Hold("conv_a"); now != hold {
 		t.Errorf("the first one's claim %v was replaced by %v", hold, now)
 	}
 	if err := parts.Close(); err != nil { // its connection has not come about
@@ -148,14 +150,14 @@ func TestRealtimeNotHere(t *testing.T) {
 	}
 	// One that runs here is nobody's to take: its claim stays as it is.
 	r.left(journal.Checkpoint{ID: "conv_a", Agent: "flights", Transport: "text", Snapshot: []byte("{}")}, "rt_a")
-	if _, _, err := r.server.home.take(t.Context(), "conv_a"); err != nil {
+	if _, _, err := r.server.home.Take(t.Context(), "conv_a"); err != nil {
 		t.Fatal(err)
 	}
-	before := r.server.home.hold("conv_a")
+	before := r.server.home.Hold("conv_a")
 	if _, err := r.resume(t.Context(), realtime.Caller{}, "rt_a"); !errors.Is(err, realtime.ErrAgain) {
 		t.Errorf("one that runs: %v", err)
 	}
-	if now := r.server.home.hold("conv_a"); now != before {
+	if now := r.server.home.Hold("conv_a"); now != before {
 		t.Errorf("its claim %v was replaced by %v", before, now)
 	}
 	if _, err := r.resume(t.Context(), realtime.Caller{}, "rt_nothing"); !errors.Is(err, realtime.ErrUnknownToken) {

@@ -21,6 +21,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/server/panel"
 	"github.com/hocketvoice/hocket/server/telemetry"
 	"github.com/hocketvoice/hocket/task"
@@ -54,7 +55,8 @@ type Server struct {
 	webrtc    *webrtc.Server
 	realtime  *realtime.Server
 	secrets   *secrets
-	home      *home       // nil: conversations are in memory alone
+	home      *node.Home  // nil: conversations are in memory alone
+	store     *Store      // nil as well
 	tasks     *task.Tasks // nil: delegated work ends with its conversation
 	telemetry *telemetry.Telemetry
 	close     []func() error // in the order of building
@@ -99,7 +101,7 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 		return nil, err
 	}
 	if s.home != nil {
-		s.home.lost = s.hub.Lose
+		s.home.Lost = s.hub.Lose
 	}
 	if err := s.listen(c); err != nil {
 		return nil, err
@@ -209,8 +211,8 @@ func (s *Server) route(c config.Server, agents []*served) error {
 		Keys:     s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
-		o.Home, o.Stored, o.ClientTokens = kept{s.home, agents}, newShelf(s.home.store), s.home.clientTokens
-		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.ready})
+		o.Home, o.Stored, o.ClientTokens = kept{s.home, s.o.Log, agents}, newShelf(s.store), s.home.Tokens("client_token", api.MaxClientTokens)
+		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.Ready})
 	}
 	if c.AccessLog {
 		o.Access = s.o.Log
@@ -259,7 +261,7 @@ func (s *Server) Run(ctx context.Context) error {
 		defer close(watcher)
 		var watchers sync.WaitGroup
 		if s.home != nil {
-			watchers.Go(func() { s.home.run(watched) })
+			watchers.Go(func() { s.home.Run(watched) })
 			watchers.Go(func() {
 				if err := s.tasks.Run(watched); err != nil && watched.Err() == nil {
 					s.o.Log.Error("delegated work does not run any more", "error", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/store/postgres"
 	"github.com/hocketvoice/hocket/task"
@@ -34,7 +35,8 @@ type served struct {
 	speech *Speech // nil: this build has none
 	late   func(time.Duration)
 	resume time.Duration
-	home   *home      // nil: conversations are in memory alone
+	home   *node.Home // nil: conversations are in memory alone
+	store  *Store     // nil as well
 	tasks  port.Tasks // nil: delegated work ends with its conversation
 }
 
@@ -106,7 +108,7 @@ func (s *Server) share(list []*served, note func(string)) error {
 	speech := make(map[config.Speech]*Speech)
 	for _, a := range list {
 		a.model, a.late = model, s.telemetry.FrameLate
-		a.home = s.home
+		a.home, a.store = s.home, s.store
 		if a.flows, a.may, err = tools.For(context.Background(), a.agent); err != nil {
 			return inputError{err}
 		}
@@ -133,11 +135,12 @@ func (s *Server) openHome(o Options) error {
 		return err
 	}
 	s.close = append(s.close, store.Close)
+	s.store = store
 	s.home, err = openHome(context.Background(), store, o.Server, time.Duration(c.Keep), s.o.Log)
 	if err != nil {
 		return err
 	}
-	s.close = append(s.close, s.home.close)
+	s.close = append(s.close, s.home.Close)
 	return nil
 }
 
@@ -168,7 +171,7 @@ func (s *Server) openTasks(o Options, agents []*served) (err error) {
 		return err
 	}
 	s.close = append(s.close, s.tasks.Close)
-	s.home.tasks = s.tasks
+	s.home.Tasks = s.tasks
 	for _, a := range agents {
 		a.tasks = s.tasks
 	}
@@ -220,7 +223,7 @@ func (a *served) call(transport string) hub.Call {
 		},
 	}
 	if a.home != nil {
-		call.Over = a.home.over
+		call.Over = a.home.Over
 	}
 	return call
 }
@@ -252,7 +255,7 @@ func (a *served) kept(o *session.Options, c *hub.Conversation) {
 		return
 	}
 	o.Checkpoints = session.Checkpoints{
-		Store: a.home.store.port, Journal: a.home.store.journal, Claim: a.home.claim,
+		Store: a.store.port, Journal: a.store.journal, Claim: a.home.Claim,
 		Agent: c.Agent(), Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/store/sealed"
 )
@@ -164,7 +165,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if held && !diedHere(n.ID) {
+	if held && !node.DiedHere(n.ID) {
 		return inputError{fmt.Errorf("the conversation %s goes on: %w", id, &port.HeldError{Node: n})}
 	}
 	// Where there is no snapshot something else may be left.
@@ -185,7 +186,7 @@ type keeping struct {
 	id      string
 	points  session.Checkpoints
 	restore json.RawMessage // nil: a new one
-	claimed *claimed
+	claimed *node.Claimed
 }
 
 // keep opens a store for one conversation of an agent's, new or resumed, and claims the
@@ -230,10 +231,14 @@ func (k *keeping) begin(ctx context.Context, resume bool) (err error) {
 			return err
 		}
 	}
-	if k.claimed, err = claim(ctx, k.store.registry, k.id, claimWait); err != nil {
+	k.claimed, err = node.Claim(ctx, k.store.registry, k.id, node.ClaimWait)
+	if _, held := errors.AsType[*node.InUseError](err); held {
+		return inputError{err}
+	}
+	if err != nil {
 		return err
 	}
-	k.points.Token = k.claimed.hold.Token
+	k.points.Token = k.claimed.Hold.Token
 	if !resume {
 		return nil
 	}
@@ -254,7 +259,7 @@ func (k *keeping) begin(ctx context.Context, resume bool) (err error) {
 func (k *keeping) close() error {
 	var err error
 	if k.claimed != nil {
-		err = k.claimed.close()
+		err = k.claimed.Close()
 	}
 	if k.store != nil {
 		err = errors.Join(err, k.store.Close())

@@ -1,4 +1,4 @@
-package app
+package node
 
 import (
 	"context"
@@ -15,31 +15,33 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
+// ClaimWait is how long a conversation is waited for whose holder may be dead: longer
+// than any holder is believed to live, a server included.
+const ClaimWait = TTL + 500*time.Millisecond
+
 // The times of a process that holds one conversation.
 const (
 	claimTTL  = 4 * time.Second // how long it is believed to live without a sign of life
 	claimBeat = time.Second
-	// claimWait is how long a conversation is waited for whose holder may be dead:
-	// longer than any holder is believed to live, a server's 6 s included.
-	claimWait = 6500 * time.Millisecond
 	// claimEnd bounds what is said to the store when a process ends.
 	claimEnd = 5 * time.Second
 )
 
-// claimed is a conversation that this process holds. It is safe for concurrent use.
-type claimed struct {
+// Claimed is a conversation that this process holds. It is safe for concurrent use.
+type Claimed struct {
 	registry port.Registry
 	node     string
-	hold     port.Hold
+	// Hold is the right to write it.
+	Hold port.Hold
 
 	cancel context.CancelFunc // ends beat
 	beats  sync.WaitGroup
 }
 
-// claim takes a conversation for this process. While another one holds it that may be
+// Claim takes a conversation for this process. While another one holds it that may be
 // dead, it waits, at most for the given time.
-func claim(ctx context.Context, r port.Registry, id string, wait time.Duration) (_ *claimed, err error) {
-	c := &claimed{registry: r, node: nodeName()}
+func Claim(ctx context.Context, r port.Registry, id string, wait time.Duration) (_ *Claimed, err error) {
+	c := &Claimed{registry: r, node: Name()}
 	if err := r.Beat(ctx, port.Node{ID: c.node}, claimTTL); err != nil {
 		return nil, err
 	}
@@ -51,8 +53,8 @@ func claim(ctx context.Context, r port.Registry, id string, wait time.Duration) 
 			_ = c.registry.Beat(ctx, port.Node{ID: c.node}, claimTTL)
 		})
 	})
-	if c.hold, err = c.take(ctx, id, wait); err != nil {
-		return nil, errors.Join(err, c.close()) //nolint:contextcheck // an end is not cut short
+	if c.Hold, err = c.take(ctx, id, wait); err != nil {
+		return nil, errors.Join(err, c.Close()) //nolint:contextcheck // an end is not cut short
 	}
 	return c, nil
 }
@@ -76,7 +78,7 @@ func repeat(ctx context.Context, every time.Duration, do func(context.Context)) 
 func claimOnce(ctx context.Context, r port.Registry, id, node string) (port.Hold, error) {
 	hold, err := r.Claim(ctx, id, node)
 	held, ok := errors.AsType[*port.HeldError](err)
-	if !ok || !diedHere(held.Node.ID) {
+	if !ok || !DiedHere(held.Node.ID) {
 		return hold, err
 	}
 	if err := r.Leave(ctx, held.Node.ID); err != nil {
@@ -85,8 +87,16 @@ func claimOnce(ctx context.Context, r port.Registry, id, node string) (port.Hold
 	return r.Claim(ctx, id, node)
 }
 
+// InUseError says that another process holds a conversation.
+type InUseError struct{ ID, Node string }
+
+// Error names both.
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("the conversation %s is in use: another process holds it (%s)", e.ID, e.Node)
+}
+
 // take claims as soon as nobody holds the conversation.
-func (c *claimed) take(ctx context.Context, id string, wait time.Duration) (port.Hold, error) {
+func (c *Claimed) take(ctx context.Context, id string, wait time.Duration) (port.Hold, error) {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -100,30 +110,30 @@ func (c *claimed) take(ctx context.Context, id string, wait time.Duration) (port
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			return h, inputError{fmt.Errorf("the conversation %s is in use: another process holds it (%s)", id, held.Node.ID)}
+			return h, &InUseError{ID: id, Node: held.Node.ID}
 		case <-ctx.Done():
 			return h, ctx.Err()
 		}
 	}
 }
 
-// close gives the conversation up. Who ends it here may go on with it, in any process,
+// Close gives the conversation up. Who ends it here may go on with it, in any process,
 // but nobody is to end it meanwhile.
-func (c *claimed) close() error {
+func (c *Claimed) Close() error {
 	c.cancel()
 	c.beats.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), claimEnd)
 	defer cancel()
 	var err error
-	if c.hold.Token != 0 {
-		err = c.registry.Release(ctx, c.hold, true)
+	if c.Hold.Token != 0 {
+		err = c.registry.Release(ctx, c.Hold, true)
 	}
 	return errors.Join(err, c.registry.Leave(ctx, c.node))
 }
 
-// nodeName names this process among those that share a store: its machine, its number
+// Name names this process among those that share a store: its machine, its number
 // there, and a word that no other process has.
-func nodeName() string {
+func Name() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
@@ -131,10 +141,10 @@ func nodeName() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:10]))
 }
 
-// diedHere reports whether a node was a process of this machine that exists no more: its
+// DiedHere reports whether a node was a process of this machine that exists no more: its
 // conversations need not wait until it is believed dead. Where two containers share a
 // host's name and a store, the fence of the store keeps them apart.
-func diedHere(node string) bool {
+func DiedHere(node string) bool {
 	name, rest, ok := strings.Cut(node, "/")
 	number, _, ok2 := strings.Cut(rest, "/")
 	pid, err := strconv.Atoi(number)

@@ -1,15 +1,12 @@
-package app
+package node
 
 import (
-	"errors"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -18,27 +15,27 @@ import (
 // live no more, and who waits in vain is told so.
 func TestClaimWaits(t *testing.T) {
 	r := &porttest.Store{}
-	take := func(wait time.Duration) *claimed {
-		c, err := claim(t.Context(), r, "a", wait)
+	take := func(wait time.Duration) *Claimed {
+		c, err := Claim(t.Context(), r, "a", wait)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
 	first := take(0)
-	second, err := claim(t.Context(), r, "a", 60*time.Millisecond)
-	if second != nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "the conversation a is in use: another process holds it ("+first.node+")") {
+	second, err := Claim(t.Context(), r, "a", 60*time.Millisecond)
+	if second != nil || err == nil || !strings.Contains(err.Error(), "the conversation a is in use: another process holds it ("+first.node+")") {
 		t.Errorf("%+v, error %v", second, err)
 	}
 	if nodes, err := r.Nodes(t.Context()); err != nil || len(nodes) != 1 || nodes[0].ID != first.node {
 		t.Errorf("nodes %v, error %v: expected the holder alone", nodes, err)
 	}
-	go func() { _ = first.close() }()
+	go func() { _ = first.Close() }()
 	third := take(time.Minute)
-	if third.hold.Token <= first.hold.Token {
-		t.Errorf("token %d after %d", third.hold.Token, first.hold.Token)
+	if third.Hold.Token <= first.Hold.Token {
+		t.Errorf("token %d after %d", third.Hold.Token, first.Hold.Token)
 	}
-	if err := third.close(); err != nil {
+	if err := third.Close(); err != nil {
 		t.Error(err)
 	}
 	// One on another machine, which has died.
@@ -48,7 +45,7 @@ func TestClaimWaits(t *testing.T) {
 	if _, err := r.Claim(t.Context(), "a", "elsewhere/1/x"); err != nil {
 		t.Fatal(err)
 	}
-	if err := take(time.Minute).close(); err != nil {
+	if err := take(time.Minute).Close(); err != nil {
 		t.Error(err)
 	}
 	if ids, err := r.Abandoned(t.Context(), 0, 10); err != nil || len(ids) > 0 {
@@ -62,21 +59,21 @@ func TestDiedHere(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Skip("there is no program sleep: ", err)
 	}
-	own := nodeName()
+	own := Name()
 	host, _, _ := strings.Cut(own, "/")
 	child := host + "/" + strconv.Itoa(cmd.Process.Pid) + "/x"
-	if diedHere(own) || diedHere(child) {
+	if DiedHere(own) || DiedHere(child) {
 		t.Error("who lives is dead")
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if !diedHere(child) {
+	if !DiedHere(child) {
 		t.Error("who is dead lives")
 	}
 	for _, node := range []string{"", "n1", "a/b", "elsewhere" + child, host + "/0/x", host + "/-1/x", host + "/x/y"} {
-		if diedHere(node) {
+		if DiedHere(node) {
 			t.Errorf("%q is dead", node)
 		}
 	}
@@ -89,50 +86,18 @@ func TestDiedHere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := &home{store: &Store{registry: r}, node: port.Node{ID: own}}
+	h := &Home{o: Options{Registry: r, Node: port.Node{ID: own}}}
 	if url, ok, err := h.Holder(t.Context(), "a"); ok || err != nil {
 		t.Errorf("who comes back is sent to %s, which is dead: %v", url, err)
 	}
 	if url, ok, err := h.Holder(t.Context(), "b"); !ok || err != nil || url != "http://elsewhere" {
 		t.Errorf("who comes back is sent to %q, %v, error %v", url, ok, err)
 	}
-	c, err := claim(t.Context(), r, "a", 0)
+	c, err := Claim(t.Context(), r, "a", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.close(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestKeepClaims: what is kept is claimed first, and a failure leaves no claim behind.
-func TestKeepClaims(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.db")
-	first, err := keep(t.Context(), path, "", "flights", "text", config.Store{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := first.close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	if first.points.Token == 0 {
-		t.Error("it is not claimed")
-	}
-	h := port.Hold{ID: first.id, Token: first.points.Token}
-	if err := first.store.port.Save(t.Context(), h, []byte("x")); err != nil {
-		t.Error(err)
-	}
-	if err := first.store.port.Save(t.Context(), port.Hold{ID: first.id}, []byte("x")); !errors.Is(err, port.ErrFenced) {
-		t.Errorf("error %v, expected that it is fenced", err)
-	}
-	for _, id := range []string{"nobody", first.id} { // one is not there, one is no checkpoint
-		if k, err := keep(t.Context(), path, id, "flights", "text", config.Store{}); err == nil {
-			t.Errorf("%+v", k)
-		}
-	}
-	if nodes, err := first.store.registry.Nodes(t.Context()); err != nil || len(nodes) != 1 {
-		t.Errorf("nodes %v, error %v", nodes, err)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package node
 
 import (
 	"context"
@@ -15,7 +15,7 @@ type grant struct{ access, resume []byte }
 
 // Grant keeps the digests of a conversation's tokens. What the store does not take is
 // given to it with a sign of life, while the conversation is here.
-func (h *home) Grant(ctx context.Context, id string, access, resume []byte) error {
+func (h *Home) Grant(ctx context.Context, id string, access, resume []byte) error {
 	h.mu.Lock()
 	_, here := h.holds[id]
 	if here {
@@ -30,7 +30,7 @@ func (h *home) Grant(ctx context.Context, id string, access, resume []byte) erro
 
 // give hands the last tokens of a conversation to the store. Who finds that somebody does
 // so leaves theirs to them: the later ones come later.
-func (h *home) give(ctx context.Context, id string) error {
+func (h *Home) give(ctx context.Context, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.giving[id] {
@@ -48,7 +48,7 @@ func (h *home) give(ctx context.Context, id string) error {
 		}
 		h.mu.Unlock()
 		limited, cancel := context.WithTimeout(ctx, askStore)
-		err := h.store.registry.Grant(limited, hold, g.access, g.resume)
+		err := h.o.Registry.Grant(limited, hold, g.access, g.resume)
 		cancel()
 		h.mu.Lock()
 		if err != nil {
@@ -61,39 +61,41 @@ func (h *home) give(ctx context.Context, id string) error {
 }
 
 // giveAll hands to the store what it has not taken.
-func (h *home) giveAll(ctx context.Context) {
+func (h *Home) giveAll(ctx context.Context) {
 	h.mu.Lock()
 	ids := slices.Collect(maps.Keys(h.grants))
 	h.mu.Unlock()
 	var errs []error
 	for _, id := range ids {
-		if h.hold(id).Token != 0 { // else its claim comes first
+		if h.Hold(id).Token != 0 { // else its claim comes first
 			errs = append(errs, h.give(ctx, id))
 		}
 	}
-	errs = append(errs, h.clientTokens.Flush(ctx), h.clientSecrets.Flush(ctx))
+	for _, s := range h.shared {
+		errs = append(errs, s.Flush(ctx))
+	}
 	if err := errors.Join(errs...); err != nil && ctx.Err() == nil {
-		h.log.Warn("tokens are good in this process alone until the store has them", "error", err)
+		h.o.Log.Warn("tokens are good in this process alone until the store has them", "error", err)
 	}
 }
 
 // Access is the conversation that an access token is good for.
-func (h *home) Access(ctx context.Context, digest []byte) (string, bool, error) {
+func (h *Home) Access(ctx context.Context, digest []byte) (string, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
-	return h.store.registry.Access(ctx, digest)
+	return h.o.Registry.Access(ctx, digest)
 }
 
 // Resume is the conversation that a resume token is good for.
-func (h *home) Resume(ctx context.Context, digest []byte) (string, bool, error) {
+func (h *Home) Resume(ctx context.Context, digest []byte) (string, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
-	return h.store.registry.Resume(ctx, digest)
+	return h.o.Registry.Resume(ctx, digest)
 }
 
 // Redeem uses a resume token up.
-func (h *home) Redeem(ctx context.Context, digest []byte) (bool, error) {
+func (h *Home) Redeem(ctx context.Context, digest []byte) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
-	return h.store.registry.Redeem(ctx, digest)
+	return h.o.Registry.Redeem(ctx, digest)
 }
