@@ -209,7 +209,12 @@ func (c *compiler) httpCall(n node, what string) *HTTPCall {
 				c.report(SeverityError, v, nearest(h.Method, []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"}), "%s.method: unknown method %q", what, h.Method)
 			}
 		},
-		"url":     func(_, v node) { h.URL = c.text(v, what+".url") },
+		"url": func(_, v node) {
+			h.URL = c.text(v, what+".url")
+			if slot, found := slotInAuthority(h.URL); found {
+				c.fail(v, "%s.url: {%s} would let the user choose the server, expected slots behind the host's / alone", what, slot)
+			}
+		},
 		"headers": func(_, v node) { h.Headers = c.textMap(v, what+".headers") },
 		"query":   func(_, v node) { h.Query = c.textMap(v, what+".query") },
 		"body":    func(_, v node) { h.Body = v.plain() },

@@ -202,6 +202,18 @@ slots:
   l: {type: digits, length: [4, 2]}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: say, message: hi}]}}
 `, []string{`slot n: min is above max`, `slot t.min: want a time as 08:30`, `slot c: the type enum wants values`, `"a" stands for "a" and for "b"`, `the value "!" has no letter or digit`, `slot m.currency: want a code of three letters`, `slot l.length: want a number or [least, most]`}},
+		{"the user chooses the server", `
+actions:
+  a: {http: {url: "http://{n}/x"}}
+  b: {http: {url: "{n}"}}
+  c: {http: {url: "${BASE}{n}/x"}}
+  d: {http: {url: "https://key:{n}@host/"}}
+  e: {http: {url: "http://host:{n}/"}}
+  f: {http: {url: "${SCHEME}//{n}/"}}
+  fine: {http: {url: "${BASE}/{n}"}}
+  fine2: {http: {url: "http://host?x={n}"}}
+flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: a}]}}
+`, []string{`action a.http.url: {n} would let the user choose the server`, `action b.http.url: {n}`, `action c.http.url: {n}`, `action d.http.url: {n}`, `action e.http.url: {n}`, `action f.http.url: {n}`}},
 		{"actions", `
 actions:
   a: {http: {method: FETCH}, mcp: {tool: x}}

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/hocketvoice/hocket/dialog"
 )
@@ -16,25 +19,18 @@ import (
 // request makes the HTTP request of an action.
 func (t *Tool) request(ctx context.Context, a *dialog.Action, id string, inputs map[string]any) (*http.Request, error) {
 	h := a.HTTP
-	upward := false
-	target, err := t.fill(h.URL, inputs, func(value string) string {
-		upward = upward || value == "." || value == ".."
-		return url.PathEscape(value)
-	})
+	u, err := t.target(h.URL, inputs)
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)
 	}
-	if upward { // no escape keeps these from leading to another resource
-		return nil, fmt.Errorf("url: a value is . or .., expected the name of something")
-	}
-	u, err := url.Parse(target)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("url: expected http://HOST/PATH or https://HOST/PATH after the values of %s are filled in", h.URL)
+	// No escape keeps these from leading to another resource.
+	if segments := strings.Split(u.EscapedPath(), "/"); slices.Contains(segments, ".") || slices.Contains(segments, "..") {
+		return nil, errors.New("url: a part of the path is . or .., expected the name of something")
 	}
 	if len(h.Query) > 0 {
 		q := u.Query()
 		for _, name := range sorted(h.Query) {
-			v, err := t.fill(h.Query[name], inputs, nil)
+			v, err := t.fill(h.Query[name], inputs, asIs)
 			if err != nil {
 				return nil, fmt.Errorf("query %s: %w", name, err)
 			}
@@ -56,12 +52,9 @@ func (t *Tool) request(ctx context.Context, a *dialog.Action, id string, inputs 
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Idempotency-Key", id)
 	for _, name := range sorted(h.Headers) {
-		v, err := t.fill(h.Headers[name], inputs, nil)
+		v, err := t.header(h.Headers[name], inputs)
 		if err != nil {
 			return nil, fmt.Errorf("header %s: %w", name, err)
-		}
-		if strings.ContainsAny(v, "\r\n\x00") {
-			return nil, fmt.Errorf("header %s: a value with a line break", name)
 		}
 		req.Header.Set(name, v)
 	}
@@ -89,14 +82,14 @@ func (t *Tool) body(h *dialog.HTTPCall, inputs map[string]any) ([]byte, error) {
 func (t *Tool) fillValue(v any, inputs map[string]any) (any, error) {
 	switch v := v.(type) {
 	case string:
-		if name, ok := strings.CutPrefix(v, "{"); ok && strings.HasSuffix(name, "}") && !strings.ContainsAny(name[:len(name)-1], "{}$") {
-			value, there := inputs[name[:len(name)-1]]
+		if name, ok := only(v); ok {
+			value, there := inputs[name]
 			if !there {
 				return nil, nil // an optional one that was not given
 			}
 			return value, nil
 		}
-		return t.fill(v, inputs, nil)
+		return t.fill(v, inputs, asIs)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
@@ -120,9 +113,75 @@ func (t *Tool) fillValue(v any, inputs map[string]any) (any, error) {
 	}
 }
 
+// target is the URL of an action. A value is escaped for the part in which it
+// stands: what a caller says never ends a segment of the path or a parameter, and
+// never has a say in which server is asked.
+func (t *Tool) target(text string, inputs map[string]any) (*url.URL, error) {
+	target, err := t.fill(text, inputs, func(before, value string) (string, error) {
+		switch {
+		case strings.ContainsAny(before, "?#"):
+			return url.QueryEscape(value), nil
+		case dialog.InAuthority(before):
+			return "", errors.New("a value would name the server, expected one behind the host's /")
+		default:
+			return url.PathEscape(value), nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("expected http://HOST/PATH or https://HOST/PATH after the values of %s are filled in", text)
+	}
+	return u, nil
+}
+
+// header is a header's text. A value that is not all of it is escaped, so that it
+// adds no parameter to those of the file.
+func (t *Tool) header(text string, inputs map[string]any) (string, error) {
+	escape := escapeHeader
+	if name, ok := only(text); ok {
+		text, escape = "{"+name+"}", asIs
+	}
+	v, err := t.fill(text, inputs, escape)
+	if err == nil && strings.ContainsFunc(v, unicode.IsControl) {
+		err = errors.New("the value has a control character")
+	}
+	return v, err
+}
+
+// escapeHeader percent-encodes what separates values in headers: spaces, quotes,
+// commas, semicolons and their like, and all that is not ASCII.
+func escapeHeader(_, value string) (string, error) {
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		if c > ' ' && c < 0x7f && !strings.ContainsRune("\"%&(),;<>?[\\]{}", rune(c)) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String(), nil
+}
+
+// asIs is the escape of a place where any text may stand.
+func asIs(_, value string) (string, error) { return value, nil }
+
+// only is the slot of a text that is {slot} and nothing else.
+func only(text string) (name string, ok bool) {
+	text = strings.TrimSpace(text)
+	name, ok = strings.CutPrefix(text, "{")
+	if !ok || !strings.HasSuffix(name, "}") || strings.ContainsAny(name[:len(name)-1], "{}$") {
+		return "", false
+	}
+	return name[:len(name)-1], true
+}
+
 // fill replaces {slot} by the input and ${NAME} by the environment's variable.
-// What users say is escaped, what the environment says is not.
-func (t *Tool) fill(text string, inputs map[string]any, escape func(string) string) (string, error) {
+// What users say is escaped, for the place behind the text before it; what the
+// environment says is not.
+func (t *Tool) fill(text string, inputs map[string]any, escape func(before, value string) (string, error)) (string, error) {
 	var b strings.Builder
 	for {
 		i := strings.IndexByte(text, '{')
@@ -148,8 +207,9 @@ func (t *Tool) fill(text string, inputs map[string]any, escape func(string) stri
 			if value, ok := inputs[name]; ok && value != nil {
 				v = fmt.Sprint(value)
 			}
-			if escape != nil {
-				v = escape(v)
+			v, err := escape(b.String(), v)
+			if err != nil {
+				return "", fmt.Errorf("{%s}: %w", name, err)
 			}
 			b.WriteString(v)
 		}
@@ -159,14 +219,17 @@ func (t *Tool) fill(text string, inputs map[string]any, escape func(string) stri
 
 // checkEnvironment fails early where a variable is not set.
 func (t *Tool) checkEnvironment(a *dialog.Action) error {
-	texts := []string{a.HTTP.URL}
+	if _, err := t.target(a.HTTP.URL, nil); err != nil {
+		return err
+	}
+	var texts []string
 	for _, m := range []map[string]string{a.HTTP.Headers, a.HTTP.Query} {
 		for _, name := range sorted(m) {
 			texts = append(texts, m[name])
 		}
 	}
 	for _, text := range texts {
-		if _, err := t.fill(text, nil, nil); err != nil {
+		if _, err := t.fill(text, nil, asIs); err != nil {
 			return err
 		}
 	}

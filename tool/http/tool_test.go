@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -108,6 +110,103 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestValueAddsAParameter: what a caller says stays one value in the place where it
+// stands, whatever it is made of; the server is never one that a caller names.
+func TestValueAddsAParameter(t *testing.T) {
+	const evil = "bob&role=admin#x/../y?role=admin;role=admin, role=admin\"+%26"
+	var got *http.Request
+	var body []byte
+	tl := tool(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			t.Error(err)
+		}
+		answer(w, `{}`)
+	}, `
+  user:
+    inputs: [origin]
+    http:
+      url: "${AIRLINE_URL}/users/{origin}?user={origin}&role=guest"
+      query: {again: "{origin}"}
+      headers: {X-User: "{origin}", X-Roles: "user={origin}; role=guest", Cookie: "user={origin}; role=guest"}
+      body: {user: "{origin}", note: "{\"user\": \"{origin}\"}"}
+`)
+	arguments, err := json.Marshal(map[string]string{"origin": evil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tl.Call(t.Context(), port.ToolCall{ID: "k", Name: "user", Arguments: string(arguments)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := url.PathEscape(evil); got.URL.EscapedPath() != "/users/"+want {
+		t.Errorf("the path is %s, want /users/%s", got.URL.EscapedPath(), want)
+	}
+	want := url.Values{"user": {evil}, "role": {"guest"}, "again": {evil}}
+	if q, err := url.ParseQuery(got.URL.RawQuery); err != nil || !reflect.DeepEqual(q, want) {
+		t.Errorf("the query is %v, %v, want %v", q, err, want)
+	}
+	if h := got.Header.Get("X-User"); h != evil {
+		t.Errorf("a header that is the value alone is %q, want %q", h, evil)
+	}
+	cookies := got.Cookies()
+	if len(cookies) != 2 || cookies[1].Name != "role" || cookies[1].Value != "guest" {
+		t.Errorf("the cookies are %v, want user and role=guest", cookies)
+	} else if v, err := url.PathUnescape(cookies[0].Value); err != nil || v != evil {
+		t.Errorf("the cookie user is %q, want %q", v, evil)
+	}
+	roles := strings.FieldsFunc(got.Header.Get("X-Roles"), func(c rune) bool { return strings.ContainsRune("; ,&\"", c) })
+	if len(roles) != 2 || roles[1] != "role=guest" {
+		t.Errorf("the header's parameters are %q, want two", roles)
+	}
+	var said map[string]string
+	if err := json.Unmarshal(body, &said); err != nil || len(said) != 2 || said["user"] != evil {
+		t.Errorf("the body is %s, %v", body, err)
+	}
+	for _, value := range []string{"a\r\nX-Role: admin", "a\x00", "a\x7f"} {
+		arguments, err := json.Marshal(map[string]string{"origin": value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tl.Call(t.Context(), port.ToolCall{ID: "k", Name: "user", Arguments: string(arguments)}, nil)
+		if err == nil || !strings.Contains(err.Error(), "control character") {
+			t.Errorf("%q as a header: %v", value, err)
+		}
+	}
+}
+
+// TestPathThatLeadsUpward: two values make no .. that each of them is not.
+func TestPathThatLeadsUpward(t *testing.T) {
+	tl := tool(t, nil, `
+  read:
+    inputs: [origin, seats]
+    http: {url: "${AIRLINE_URL}/users/{origin}{seats}/name"}
+`)
+	_, err := tl.Call(t.Context(), port.ToolCall{ID: "k", Name: "read", Arguments: `{"origin":".","seats":"."}`}, nil)
+	if err == nil || !strings.Contains(err.Error(), "a part of the path is . or ..") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCallerNamesTheServer: a variable that does not end the host's name lets no value go
+// on with it.
+func TestCallerNamesTheServer(t *testing.T) {
+	for _, c := range []struct{ base, address string }{
+		{"", "http://{origin}/x"},
+		{"", "http://user:{origin}@example.org/"},
+		{"", "{origin}://example.org/"},
+		{"http://good.example", "${BASE}{origin}"},
+		{"http:/", "${BASE}/{origin}"},
+	} {
+		a := agent(t, "  go:\n    inputs: [origin]\n    http: {url: http://example.org}\n")
+		a[0].HTTP.URL = c.address
+		_, err := New(Options{Actions: a, Getenv: func(string) (string, bool) { return c.base, true }})
+		if err == nil || !strings.Contains(err.Error(), "{origin}: a value would name the server") {
+			t.Errorf("%s with BASE=%s: %v", c.address, c.base, err)
+		}
+	}
+}
+
 // TestRetries: what is idempotent is sent again, with the same key; what is not is
 // sent once.
 func TestRetries(t *testing.T) {
@@ -155,7 +254,7 @@ func TestFailures(t *testing.T) {
 		"refused":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, `{}`, conv.ClassToolError, "403"},
 		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, conv.ClassToolError, "no JSON"},
 		"too long":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat("x", DefaultMaxBody+1)) }, `{}`, conv.ClassToolError, "more than"},
-		"a way up":      {nil, `{"origin":".."}`, conv.ClassToolError, "a value is . or .."},
+		"a way up":      {nil, `{"origin":".."}`, conv.ClassToolError, "a part of the path is . or .."},
 		"bad arguments": {nil, `[1]`, conv.ClassToolError, "no JSON object"},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
@@ -256,9 +355,32 @@ func FuzzFill(f *testing.F) {
 	f.Add("${", "{b}")
 	tl := &Tool{o: Options{}.withDefaults()}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		out, err := tl.fill(text, map[string]any{"b": value}, nil)
+		out, err := tl.fill(text, map[string]any{"b": value}, asIs)
 		if err == nil && !strings.Contains(text, "{") && out != text {
 			t.Fatalf("%q became %q", text, out)
+		}
+	})
+}
+
+// FuzzTarget: a value changes neither the server nor the number of the path's segments
+// nor the parameters, wherever it stands behind the host.
+func FuzzTarget(f *testing.F) {
+	for _, value := range []string{"bob&role=admin", "../x", "a b+c%26", "?a=b#c", "\x00", "é", "\\evil.example"} {
+		f.Add(value)
+	}
+	tl := &Tool{o: Options{}.withDefaults()}
+	f.Fuzz(func(t *testing.T, value string) {
+		u, err := tl.target("http://example.org/a/{b}/c?d={b}&e=f", map[string]any{"b": value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := url.ParseQuery(u.RawQuery)
+		if err != nil || u.Host != "example.org" || u.Fragment != "" || strings.Count(u.EscapedPath(), "/") != 3 ||
+			!reflect.DeepEqual(q, url.Values{"d": {value}, "e": {"f"}}) {
+			t.Fatalf("%q became %s: %v, %v", value, u, q, err)
+		}
+		if h, err := tl.header("d={b}; e=f", map[string]any{"b": value}); err != nil || strings.Count(h, ";") != 1 || strings.Count(h, " ") != 1 {
+			t.Fatalf("%q became the header %q, %v", value, h, err)
 		}
 	})
 }
