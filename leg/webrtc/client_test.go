@@ -48,6 +48,7 @@ type client struct {
 	t       testing.TB
 	pc      *pion.PeerConnection
 	mux     *ice.UDPMuxDefault
+	addr    string // of its socket
 	track   *pion.TrackLocalStaticRTP
 	channel *pion.DataChannel
 	workers sync.WaitGroup
@@ -92,6 +93,7 @@ func newClient(t testing.TB, o clientOptions) *client {
 		}
 		o.conn = conn
 	}
+	c.addr = o.conn.LocalAddr().String()
 	var settings pion.SettingEngine
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)

@@ -17,7 +17,8 @@ import (
 // that was loaded again or another device. It takes the old one's place, and ends
 // it, when it stands; until then the old one is in use.
 func (l *Leg) Reattach(ctx context.Context, offer string) (answer string, err error) {
-	if err := checkOffer(offer); err != nil {
+	offer, err = readOffer(offer)
+	if err != nil {
 		return "", err
 	}
 	if err := l.lock(ctx); err != nil {
@@ -59,7 +60,8 @@ func (l *Leg) Return(ctx context.Context, offer string) (answer string, err erro
 // connection over another network ([Leg.Renegotiate]), or of a new one
 // ([Leg.Reattach]). The certificate tells them apart.
 func (l *Leg) Restart(ctx context.Context, offer string) (answer string, err error) {
-	if err := checkOffer(offer); err != nil {
+	offer, err = readOffer(offer)
+	if err != nil {
 		return "", err
 	}
 	if p := l.latest(); p != nil && p.status() != pion.PeerConnectionStateClosed && p.isFrom(offer) {
@@ -81,7 +83,8 @@ func (l *Leg) latest() *peer {
 // Renegotiate answers an offer on the connection that is in use: an ICE restart,
 // after the person's network has changed.
 func (l *Leg) Renegotiate(ctx context.Context, offer string) (answer string, err error) {
-	if err := checkOffer(offer); err != nil {
+	offer, err = readOffer(offer)
+	if err != nil {
 		return "", err
 	}
 	if err := l.lock(ctx); err != nil {

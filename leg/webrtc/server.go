@@ -185,7 +185,8 @@ func (s *Server) Addr() net.Addr { return s.addr }
 // connects once the browser has it. Errors about the offer are [ErrOffer]. The
 // leg belongs to the caller, who closes it.
 func (s *Server) Accept(ctx context.Context, offer string) (*Leg, string, error) {
-	if err := checkOffer(offer); err != nil {
+	offer, err := readOffer(offer)
+	if err != nil {
 		return nil, "", err
 	}
 	l, err := newLeg(s)
