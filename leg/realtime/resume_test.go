@@ -38,6 +38,21 @@ func (c *client) vanish() {
 	<-c.done
 }
 
+// watched has every conversation of a server tell its steps.
+func watched(on func(session.Step)) func(*realtime.Options) {
+	return func(o *realtime.Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+			parts, err := open(ctx, from)
+			parts.Hold = func(ctx context.Context, s *session.Session) error {
+				s.OnStep(on)
+				return s.Run(ctx)
+			}
+			return parts, err
+		}
+	}
+}
+
 func (c *client) token() string { return c.header.Get("Hocket-Resume-Token") }
 
 // back connects with a token.
@@ -215,21 +230,12 @@ func TestLostWhileSpeaking(t *testing.T) {
 	engine(t)
 	take(t, 1)
 	lost := make(chan struct{})
-	r := staying(t, rigOptions{change: func(o *realtime.Options) {
-		open := o.Open
-		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
-			parts, err := open(ctx, from)
-			parts.Hold = func(ctx context.Context, s *session.Session) error {
-				s.OnStep(func(st session.Step) {
-					if _, ok := st.Event.(conv.PlayoutFlushed); ok && st.State.Phase == conv.Reconnecting {
-						close(lost) // what was heard is measured
-					}
-				})
-				return s.Run(ctx)
-			}
-			return parts, err
+	measured := sync.OnceFunc(func() { close(lost) }) // the connection is lost again at the end of the test
+	r := staying(t, rigOptions{change: watched(func(st session.Step) {
+		if _, ok := st.Event.(conv.PlayoutFlushed); ok && st.State.Phase == conv.Reconnecting {
+			measured()
 		}
-	}})
+	})})
 	c := r.dial(t, dialOptions{})
 	c.user("tell me a story")
 	c.send(obj{"type": "response.create"})
@@ -451,22 +457,13 @@ func TestMoved(t *testing.T) {
 // has cut off waits for that: it is not told what nobody has heard.
 func TestBackBeforeTheMeasure(t *testing.T) {
 	lost, goOn := make(chan struct{}), make(chan struct{})
-	r := staying(t, rigOptions{change: func(o *realtime.Options) {
-		open := o.Open
-		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
-			parts, err := open(ctx, from)
-			parts.Hold = func(ctx context.Context, s *session.Session) error {
-				s.OnStep(func(st session.Step) {
-					if _, ok := st.Event.(conv.ConnectionLost); ok {
-						close(lost)
-						<-goOn // the measure comes behind this step
-					}
-				})
-				return s.Run(ctx)
-			}
-			return parts, err
+	first := sync.OnceFunc(func() { close(lost) }) // the connection is lost again at the end of the test
+	r := staying(t, rigOptions{change: watched(func(st session.Step) {
+		if _, ok := st.Event.(conv.ConnectionLost); ok {
+			first()
+			<-goOn // the measure comes behind this step
 		}
-	}})
+	})})
 	c := r.dial(t, dialOptions{})
 	c.user("tell me a story")
 	c.send(obj{"type": "response.create"})
@@ -476,7 +473,7 @@ func TestBackBeforeTheMeasure(t *testing.T) {
 	c.vanish()
 	<-lost
 	again := r.back(t, c.token())
-	for _, e := range again.since(0) {
+	for _, e := range again.come() {
 		t.Errorf("told before it is known: %s", e.raw)
 	}
 	close(goOn)

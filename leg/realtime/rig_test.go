@@ -441,6 +441,13 @@ func (c *client) since(mark int) []event {
 	return slices.Clone(c.events[mark:c.next])
 }
 
+// come are the events that have come, waited for or not.
+func (c *client) come() []event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.events)
+}
+
 // settle gathers what has come when an answer to a harmless question is in: all
 // that was sent before it is.
 func (c *client) settle() {
