@@ -78,12 +78,22 @@ func mayImport(from string, layer int, to string, test bool) string {
 		return "it is there for tests alone"
 	case layer == testOnly || target == testOnly:
 		return ""
+	case target == layer && roomBefore(from, to):
 	case target >= layer:
 		return fmt.Sprintf("it is in layer %d, expected one below %d", target, layer)
 	case only != nil && !slices.Contains(only, from):
 		return fmt.Sprintf("only %v may", only)
 	}
 	return ""
+}
+
+// roomBefore reports whether two packages are rooms of one list, the second before the
+// first.
+func roomBefore(from, to string) bool {
+	return slices.ContainsFunc(rooms, func(list []string) bool {
+		i, j := slices.Index(list, from), slices.Index(list, to)
+		return j >= 0 && j < i
+	})
 }
 
 func TestLayers(t *testing.T) {
@@ -104,6 +114,18 @@ func TestLayers(t *testing.T) {
 			"leg/sip/x_test.go": "package sip\nimport _ \"github.com/hocketvoice/hocket/leg/file\"",
 			"leg/file/x.go":     `package file`,
 		}, []string{"leg/sip/x_test.go:2: leg/sip imports leg/file"}},
+		{"the room before", map[string]string{
+			"dialog/x.go":       `package dialog; import _ "github.com/hocketvoice/hocket/dialog/value"`,
+			"dialog/value/x.go": `package value`,
+		}, nil},
+		{"the room behind", map[string]string{
+			"dialog/x.go":       `package dialog`,
+			"dialog/value/x.go": "package value\nimport _ \"github.com/hocketvoice/hocket/dialog\"",
+		}, []string{"dialog/value/x.go:2: dialog/value imports dialog: it is in layer 0, expected one below 0"}},
+		{"a room of others", map[string]string{
+			"turn/x.go":         "package turn\nimport _ \"github.com/hocketvoice/hocket/dialog/value\"",
+			"dialog/value/x.go": `package value`,
+		}, []string{"turn/x.go:2: turn imports dialog/value: it is in layer 0, expected one below 0"}},
 		{"an external test", map[string]string{
 			"session/x_test.go": `package session_test; import _ "github.com/hocketvoice/hocket/leg/file"`,
 			"leg/file/x.go":     `package file`,

@@ -7,7 +7,7 @@ package archtest
 const testOnly = -1
 
 // layers gives each package its layer; a star stands for one name. A package
-// imports only packages of lower layers.
+// imports only packages of lower layers, and the rooms before it.
 var layers = []struct {
 	layer int
 	dirs  []string
@@ -20,10 +20,16 @@ var layers = []struct {
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "server/tokens", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
-	{0, []string{"turn", "dialog", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
+	{0, []string{"turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg hold tests of the adapters below them
 	// together.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "detector", "provider", "leg", "provider/*/fake"}},
+}
+
+// rooms are the packages of one folder that are one thing taken apart. They have one
+// layer, and each may import those that stand before it.
+var rooms = [][]string{
+	{"dialog/value", "dialog"},
 }
 
 // onlyImportedBy narrows who may import a package.
@@ -33,11 +39,11 @@ var onlyImportedBy = map[string][]string{
 }
 
 // public packages are the library: every exported name has a doc comment.
-var public = []string{"audio", "turn", "dialog", "conv", "port", "journal", "session"}
+var public = []string{"audio", "turn", "dialog", "dialog/*", "conv", "port", "journal", "session"}
 
 // pure packages are deterministic: the same calls give the same results, bit for
 // bit, on every machine.
-var pure = []string{"conv", "turn", "dialog", "audio", "internal/wire/*", "internal/messages"}
+var pure = []string{"conv", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages"}
 
 // pureImports are the packages of the standard library that a pure package may
 // use. Missing on purpose: context and sync (one owner, nothing to wait for),

@@ -3,14 +3,16 @@ package dialog
 import (
 	"errors"
 	"fmt"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: whether a value may go into a slot.
 
 // accept checks a normalised value: the slot's limits, its validators, then the
 // step's. It returns the value to keep.
-func (t *turn) accept(s *slot, st *step, value any) (any, error) {
-	if err := s.within(value); err != nil {
+func (t *turn) accept(s *slot, st *step, val any) (any, error) {
+	if err := s.Within(val); err != nil {
 		return nil, err
 	}
 	lists := [2][]namedValidator{s.validators, nil}
@@ -22,57 +24,20 @@ func (t *turn) accept(s *slot, st *step, value any) (any, error) {
 			if v.fn == nil {
 				continue
 			}
-			kept, err := t.validate(v, s, value)
+			kept, err := t.validate(v, s, val)
 			if t.failed {
 				return nil, err
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", v.name, err)
 			}
-			value = canon(kept)
+			val = value.Canonical(kept)
 		}
 	}
-	if value == nil {
+	if val == nil {
 		return nil, errors.New("a value is needed")
 	}
-	return value, nil
-}
-
-// within checks a value against the limits of the slot.
-func (s *slot) within(value any) error {
-	if s.numeric() {
-		f, ok := toNumber(value)
-		if !ok {
-			return fmt.Errorf("%v is no number", value)
-		}
-		if s.low != nil && f < *s.low {
-			return fmt.Errorf("%v is below %v", value, *s.low)
-		}
-		if s.high != nil && f > *s.high {
-			return fmt.Errorf("%v is above %v", value, *s.high)
-		}
-		return nil
-	}
-	text, _ := value.(string)
-	if s.typ == TypeTime {
-		m, ok := parseClock(text)
-		if !ok {
-			return fmt.Errorf("%v is no time", value)
-		}
-		if s.low != nil && float64(m) < *s.low || s.high != nil && float64(m) > *s.high {
-			return fmt.Errorf("%s is outside the hours", text)
-		}
-	}
-	if low, high := s.length[0], s.length[1]; high > 0 {
-		n := length(value)
-		if s.typ == TypePhone && n > 0 && text[0] == '+' {
-			n--
-		}
-		if n < low || n > high {
-			return fmt.Errorf("%d characters: want %d to %d", n, low, high)
-		}
-	}
-	return nil
+	return val, nil
 }
 
 // validate calls a validator. One that panics is an unexpected error (rule 7).
@@ -90,59 +55,59 @@ func (t *turn) validate(v namedValidator, s *slot, value any) (kept any, err err
 
 // normalise reads a value that a model or a caller gave for a slot: in the form
 // in which it is kept, or as people say it.
-func (t *turn) normalise(s *slot, value any) (any, certainty) {
-	text, isText := value.(string)
-	switch s.typ {
-	case TypeBoolean:
-		if b, ok := value.(bool); ok {
-			return b, certain
+func (t *turn) normalise(s *slot, val any) (any, value.Certainty) {
+	text, isText := val.(string)
+	switch s.Type {
+	case value.TypeBoolean:
+		if b, ok := val.(bool); ok {
+			return b, value.Certain
 		}
 		switch text {
 		case "true", "True":
-			return true, certain
+			return true, value.Certain
 		case "false", "False":
-			return false, certain
+			return false, value.Certain
 		}
-	case TypeInteger, TypeNumber, TypeFloat, TypeMoney:
-		if f, ok := toNumber(value); ok {
-			if s.typ == TypeInteger && f != float64(int64(f)) {
-				return nil, unread
+	case value.TypeInteger, value.TypeNumber, value.TypeFloat, value.TypeMoney:
+		if f, ok := value.ToNumber(val); ok {
+			if s.Type == value.TypeInteger && f != float64(int64(f)) {
+				return nil, value.Unread
 			}
-			return canonNumber(f), certain
+			return value.Number(f), value.Certain
 		}
-	case TypeDate:
-		if _, ok := parseCivil(text); ok {
-			return text, certain
+	case value.TypeDate:
+		if _, ok := value.ParseDate(text); ok {
+			return text, value.Certain
 		}
-	case TypeTime:
-		if _, ok := parseClock(text); ok {
-			return text, certain
+	case value.TypeTime:
+		if _, ok := value.ParseTime(text); ok {
+			return text, value.Certain
 		}
-	case TypeString, TypeName, TypeAddress, TypeCity:
-		if !s.closed() {
+	case value.TypeString, value.TypeName, value.TypeAddress, value.TypeCity:
+		if !s.Closed() {
 			if !isText {
-				text = rawText(value)
+				text = value.RawText(val)
 			}
 			if text == "" {
-				return nil, unread
+				return nil, value.Unread
 			}
-			return text, certain
+			return text, value.Certain
 		}
-	case TypeAny:
-		return canon(value), certain
-	case TypeDigits, TypeCode, TypeEmail, TypePhone, TypeEnum:
+	case value.TypeAny:
+		return value.Canonical(val), value.Certain
+	case value.TypeDigits, value.TypeCode, value.TypeEmail, value.TypePhone, value.TypeEnum:
 	}
 	if !isText {
-		text = rawText(value)
+		text = value.RawText(val)
 	}
 	if text == "" {
-		return nil, unread
+		return nil, value.Unread
 	}
-	var buf [24]token
-	rd := reader{l: t.a.lang, raw: text, toks: tokenize(text, buf[:0]), now: t.now}
-	v, sure := rd.answer(s)
-	if sure == unread && s.closed() {
-		v, sure = rd.misheard(s)
+	var buf [24]value.Token
+	rd := value.Reader{Lang: t.a.lang, Raw: text, Toks: value.Tokenize(text, buf[:0]), Now: t.now}
+	v, sure := rd.Answer(&s.Spec)
+	if sure == value.Unread && s.Closed() {
+		v, sure = rd.Misheard(&s.Spec)
 	}
 	return v, sure
 }

@@ -1,9 +1,12 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: actions and confirmations.
@@ -15,7 +18,7 @@ func (t *turn) runAction(s *step) bool {
 	st.CurrentStep = s.id
 	st.WaitingForSlot = ""
 	for _, in := range s.action.Inputs {
-		if sl := t.a.slotIndex[in.From]; sl != nil && !in.Optional && sl.typ != TypeAny && st.Slots[in.From] == nil {
+		if sl := t.a.slotIndex[in.From]; sl != nil && !in.Optional && sl.Type != value.TypeAny && st.Slots[in.From] == nil {
 			st.Asking = &Asking{Slot: in.From}
 			return true
 		}
@@ -107,7 +110,7 @@ func (t *turn) actionEnded(in ActionEnded) {
 	}
 	s := t.step()
 	if st.Action == nil || st.Action.ID != in.ID || st.Action.Failed || st.ConversationState != ExecutingAction || s == nil || s.typ != stepAction {
-		t.trace("action_late", TraceData{Detail: cutText(strings.ToValidUTF8(in.ID, "?"), 100)})
+		t.trace("action_late", TraceData{Detail: value.CutText(strings.ToValidUTF8(in.ID, "?"), 100)})
 		return
 	}
 	switch {
@@ -152,7 +155,7 @@ func (t *turn) actionFailed(s *step, in ActionEnded) {
 func (t *turn) actionMissing(s *step, missing []string) {
 	var names []string
 	for _, name := range missing {
-		if sl := t.a.slotIndex[name]; sl != nil && sl.typ != TypeAny && !slices.Contains(names, name) {
+		if sl := t.a.slotIndex[name]; sl != nil && sl.Type != value.TypeAny && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -176,22 +179,22 @@ func (t *turn) mapOutputs(s *step, outputs map[string]any) {
 		v, ok := outputs[m.output]
 		if !ok && m.swapped {
 			if v, ok = outputs[m.variable]; ok {
-				t.st.Slots[m.output] = canon(v)
+				t.st.Slots[m.output] = value.Canonical(v)
 				continue
 			}
 		}
-		t.st.Slots[m.variable] = canon(v)
+		t.st.Slots[m.variable] = value.Canonical(v)
 	}
 	if len(s.outputs) > 0 {
 		return
 	}
 	names := s.action.Outputs
 	if len(names) == 0 {
-		names = sortedKeys(outputs)
+		names = slices.Sorted(maps.Keys(outputs))
 	}
 	for _, name := range names {
 		if v, ok := outputs[name]; ok && identifier(name) {
-			t.st.Slots[name] = canon(v)
+			t.st.Slots[name] = value.Canonical(v)
 		}
 	}
 }
@@ -231,10 +234,10 @@ func (t *turn) summary(s *step) string {
 	var parts []string
 	add := func(name string) {
 		sl := t.a.slotIndex[name]
-		if sl == nil || sl.secret || t.st.Slots[name] == nil {
+		if sl == nil || sl.Secret || t.st.Slots[name] == nil {
 			return
 		}
-		parts = append(parts, sl.label+" "+v.speak(t.st.Slots[name], sl, ""))
+		parts = append(parts, sl.label+" "+v.Speak(t.st.Slots[name], &sl.Spec, ""))
 	}
 	if s.typ == stepAction && s.action.Declared {
 		for _, in := range s.action.Inputs {
@@ -298,7 +301,7 @@ func (t *turn) granted(a *Action) bool {
 		return false
 	}
 	for _, in := range a.Inputs {
-		if !equal(t.st.Slots[in.From], t.st.GrantedFor[in.From]) {
+		if !value.Equal(t.st.Slots[in.From], t.st.GrantedFor[in.From]) {
 			t.trace("confirmation_stale", TraceData{Action: a.Name, Slot: in.From})
 			return false
 		}

@@ -3,6 +3,8 @@ package dialog
 import (
 	"slices"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // Agent is a compiled agent: flows, slots, actions and the understanding
@@ -13,7 +15,7 @@ type Agent struct {
 	instructions string
 	tools        []string // what a model may call
 	toolsSet     bool
-	lang         *language
+	lang         *value.Language
 	messages     map[string]variants // the engine's own phrases
 
 	slots     []*slot
@@ -33,7 +35,7 @@ type Agent struct {
 	flowWeights map[string]float64
 	askables    []askable
 	askWeights  map[string]float64
-	values      *phraseTable // of all slots that list theirs
+	values      *value.Phrases // of all slots that list theirs
 
 	prompt Prompt // what is the same in every prompt
 
@@ -53,7 +55,7 @@ type flow struct {
 	ids         map[string]int // step ids
 	first       int
 	writes      []string // slots and variables that a run sets
-	mentions    *phraseTable
+	mentions    *value.Phrases
 	takes       []string // slots that another flow has filled and this one takes over
 	proposes    *flow    // what is proposed when the user likes what was found
 
@@ -198,11 +200,11 @@ type FlowInfo struct {
 
 // SlotInfo describes a slot to those who show or prompt with it.
 type SlotInfo struct {
-	Name        string   `json:"name"`
-	Type        SlotType `json:"type"`
-	Description string   `json:"description,omitempty"`
-	Values      []string `json:"values,omitempty"`
-	Required    bool     `json:"required"`
+	Name        string     `json:"name"`
+	Type        value.Type `json:"type"`
+	Description string     `json:"description,omitempty"`
+	Values      []string   `json:"values,omitempty"`
+	Required    bool       `json:"required"`
 	// Secret: its value is neither said nor shown, and no model gets it.
 	Secret bool `json:"secret,omitempty"`
 }
@@ -259,9 +261,9 @@ func (a *Agent) Flows() []FlowInfo {
 func (a *Agent) Slots() []SlotInfo {
 	out := make([]SlotInfo, 0, len(a.slots))
 	for _, s := range a.slots {
-		info := SlotInfo{Name: s.name, Type: s.typ, Description: s.description, Required: s.required, Secret: s.secret}
-		for _, v := range s.values {
-			info.Values = append(info.Values, v.value)
+		info := SlotInfo{Name: s.name, Type: s.Type, Description: s.description, Required: s.required, Secret: s.Secret}
+		for _, v := range s.Values {
+			info.Values = append(info.Values, v.Value)
 		}
 		out = append(out, info)
 	}

@@ -1,6 +1,10 @@
 package dialog
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: commands become changes of the state, each checked against the
 // agent first.
@@ -13,7 +17,7 @@ func (t *turn) apply(cmds []Command) {
 		return
 	}
 	for _, c := range cmds {
-		t.trace("command", TraceData{Command: string(c.Type), Flow: c.Flow, Slot: c.Slot, Value: c.Value, Detail: cutText(c.Text, 40)})
+		t.trace("command", TraceData{Command: string(c.Type), Flow: c.Flow, Slot: c.Slot, Value: c.Value, Detail: value.CutText(c.Text, 40)})
 	}
 	if t.forModel(cmds) {
 		t.askModel()
@@ -108,7 +112,7 @@ func (t *turn) checked(cmds []Command) []Command {
 	return slices.DeleteFunc(cmds, func(c Command) bool {
 		why := t.objection(c)
 		if why != "" {
-			t.trace("command_rejected", TraceData{Command: cutText(string(c.Type), 40), Flow: cutText(c.Flow, 80), Slot: cutText(c.Slot, 80), Detail: why})
+			t.trace("command_rejected", TraceData{Command: value.CutText(string(c.Type), 40), Flow: value.CutText(c.Flow, 80), Slot: value.CutText(c.Slot, 80), Detail: why})
 		}
 		return why != ""
 	})
@@ -285,7 +289,7 @@ func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 	default:
 		r.corrected = append(r.corrected, s.name)
 		t.clearAsked(s.name)
-		if !equal(old, st.Slots[s.name]) {
+		if !value.Equal(old, st.Slots[s.name]) {
 			t.updated(s)
 		}
 	}
@@ -300,10 +304,10 @@ func (t *turn) clearAsked(name string) {
 
 // takeUnderstood normalises and validates an understood value. Where it does not do,
 // the old value stays.
-func (t *turn) takeUnderstood(s *slot, value any) (any, bool) {
-	v, sure := t.normalise(s, value)
-	why := "not a " + string(s.typ)
-	if sure == certain {
+func (t *turn) takeUnderstood(s *slot, val any) (any, bool) {
+	v, sure := t.normalise(s, val)
+	why := "not a " + string(s.Type)
+	if sure == value.Certain {
 		kept, err := t.accept(s, t.collectStep(s), v)
 		if t.failed {
 			return nil, false
@@ -313,6 +317,6 @@ func (t *turn) takeUnderstood(s *slot, value any) (any, bool) {
 		}
 		why = err.Error()
 	}
-	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: cutText(why, 200)})
+	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: value.CutText(why, 200)})
 	return nil, false
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -15,7 +16,7 @@ func (c *compiler) linkSteps(d *flowDraft) {
 				continue
 			}
 			if !ok {
-				c.unknown(b, "step", b.text, sortedKeys(f.ids))
+				c.unknown(b, "step", b.text, slices.Sorted(maps.Keys(f.ids)))
 				continue
 			}
 			if d.raws[i].st.inLoop {
@@ -133,7 +134,7 @@ func (c *compiler) target(d *flowDraft, n node, missing, next int) int {
 		}
 		name = jump
 	}
-	known := append(sortedKeys(d.f.ids), "continue", "__end__")
+	known := append(slices.Sorted(maps.Keys(d.f.ids)), "continue", "__end__")
 	c.unknown(n, "step", name, known)
 	return endTarget
 }

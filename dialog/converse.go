@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: what a message means by the state it meets, before any
@@ -10,7 +12,7 @@ import (
 // message takes what the user said.
 func (t *turn) message(m Message) {
 	st := t.st
-	text := cutText(strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD"), maxUtterance)
+	text := value.CutText(strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD"), value.MaxUtterance)
 	st.TurnCount++
 	st.Pending = ""
 	t.remember("user", text)
@@ -94,32 +96,32 @@ func (t *turn) validating(s *slot) {
 	st := t.st
 	old := st.Slots[s.name]
 	t.told(s)
-	st.Slots[s.name] = t.rd.raw // rule 3: "Temporary, will be normalized"
+	st.Slots[s.name] = t.rd.Raw // rule 3: "Temporary, will be normalized"
 	t.enter(ValidatingSlot)
 	st.Slots[s.name] = old
 }
 
 // take puts a directly mapped value into the awaited slot.
-func (t *turn) take(s *slot, value any, sure certainty) {
+func (t *turn) take(s *slot, v any, sure value.Certainty) {
 	st := t.st
 	switch sure {
-	case doubtful:
-		if s.secret { // it is not said again to ask about it
+	case value.Doubtful:
+		if s.Secret { // it is not said again to ask about it
 			t.reject(s, "doubtful")
 			return
 		}
 		t.refused = true
-		st.Suggested = &Suggestion{s.name, value}
-		t.trace("slot_doubtful", TraceData{Slot: s.name, Value: canon(value)})
-		t.suggest(s, value)
+		st.Suggested = &Suggestion{s.name, v}
+		t.trace("slot_doubtful", TraceData{Slot: s.name, Value: value.Canonical(v)})
+		t.suggest(s, v)
 		t.enter(WaitingForSlot)
 		return
-	case unread:
-		t.reject(s, "not a "+string(s.typ))
+	case value.Unread:
+		t.reject(s, "not a "+string(s.Type))
 		return
-	case certain:
+	case value.Certain:
 	}
-	kept, err := t.accept(s, t.collectStep(s), value)
+	kept, err := t.accept(s, t.collectStep(s), v)
 	if t.failed {
 		return
 	}
@@ -136,7 +138,7 @@ func (t *turn) take(s *slot, value any, sure certainty) {
 
 // suggest asks whether a value is what was meant.
 func (t *turn) suggest(s *slot, value any) {
-	t.phrase("did_you_mean", "value", t.voice().speak(value, s, ""))
+	t.phrase("did_you_mean", "value", t.voice().Speak(value, &s.Spec, ""))
 	t.readBack = true
 }
 
@@ -163,7 +165,7 @@ func (t *turn) filled(s *slot) {
 func (t *turn) reject(s *slot, why string) {
 	st := t.st
 	t.refused = true
-	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: cutText(why, 200)})
+	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: value.CutText(why, 200)})
 	if st.Slots[s.name] == nil {
 		st.Slots[s.name] = nil // rule 4: null, not absent
 	}
@@ -209,41 +211,41 @@ func (t *turn) handoff() {
 
 // example says what could be said for a slot.
 func (t *turn) example(s *slot) {
-	if s.closed() {
+	if s.Closed() {
 		var texts []string
-		for i, v := range s.values {
+		for i, v := range s.Values {
 			if i == 5 {
 				break
 			}
-			texts = append(texts, v.value)
+			texts = append(texts, v.Value)
 		}
-		t.phrase("options", "values", enumerate(texts, t.a.lang.data.Render.Or))
+		t.phrase("options", "values", value.Enumerate(texts, t.a.lang.Data.Render.Or))
 		return
 	}
 	key := ""
-	switch s.typ {
-	case TypeDate:
-		if s.past {
+	switch s.Type {
+	case value.TypeDate:
+		if s.Past {
 			return // the examples are of days to come
 		}
 		key = "example_date"
-	case TypeTime:
+	case value.TypeTime:
 		key = "example_time"
-	case TypeDigits:
+	case value.TypeDigits:
 		key = "example_digits"
-	case TypePhone:
+	case value.TypePhone:
 		key = "example_phone"
-	case TypeEmail:
+	case value.TypeEmail:
 		key = "example_email"
-	case TypeInteger, TypeNumber, TypeFloat:
+	case value.TypeInteger, value.TypeNumber, value.TypeFloat:
 		key = "example_number"
-	case TypeMoney:
+	case value.TypeMoney:
 		key = "example_money"
-	case TypeBoolean:
+	case value.TypeBoolean:
 		key = "example_yes_no"
-	case TypeCode:
+	case value.TypeCode:
 		key = "example_spelling"
-	case TypeString, TypeName, TypeEnum, TypeCity, TypeAddress, TypeAny:
+	case value.TypeString, value.TypeName, value.TypeEnum, value.TypeCity, value.TypeAddress, value.TypeAny:
 		t.phrase("options_free", "label", s.label)
 		return
 	}
@@ -258,14 +260,14 @@ func (t *turn) answerSuggestion(s *slot) bool {
 	if sg == nil || sg.Slot != s.name {
 		return false
 	}
-	answer, rest := t.a.lang.leadingAnswer(t.rd.toks)
+	answer, rest := t.a.lang.LeadingAnswer(t.rd.Toks)
 	st.Suggested, t.suggested = nil, sg
 	switch {
-	case answer == answerYes && (rest == len(t.rd.toks) || t.nothingFor(s, rest)):
+	case answer == value.Yes && (rest == len(t.rd.Toks) || t.nothingFor(s, rest)):
 		t.validating(s)
-		t.take(s, sg.Value, certain)
+		t.take(s, sg.Value, value.Certain)
 		return true
-	case answer == answerNo && rest == len(t.rd.toks):
+	case answer == value.No && rest == len(t.rd.Toks):
 		t.validating(s)
 		t.refused = true
 		t.trace("slot_rejected", TraceData{Slot: s.name, Detail: "not what was meant"})
@@ -280,10 +282,10 @@ func (t *turn) answerSuggestion(s *slot) bool {
 			t.enter(WaitingForSlot)
 		}
 		return true
-	case answer == answerNo: // "no, Austin"
-		t.rd.toks = t.rd.toks[rest:]
-		t.rd.raw = t.rd.raw[t.rd.toks[0].start:]
-		t.read(t.rd.raw)
+	case answer == value.No: // "no, Austin"
+		t.rd.Toks = t.rd.Toks[rest:]
+		t.rd.Raw = t.rd.Raw[t.rd.Toks[0].Start:]
+		t.read(t.rd.Raw)
 	}
 	return false
 }
@@ -292,8 +294,8 @@ func (t *turn) answerSuggestion(s *slot) bool {
 // "yes, that is the one I meant".
 func (t *turn) nothingFor(s *slot, rest int) bool {
 	sub := t.rd
-	sub.toks = sub.toks[rest:]
-	return !t.a.lang.wrong(sub.toks) && len(t.a.extract(sub, []*slot{s}, s)) == 0
+	sub.Toks = sub.Toks[rest:]
+	return !t.a.lang.Wrong(sub.Toks) && len(t.a.extract(sub, []*slot{s}, s)) == 0
 }
 
 // answerConfirmation takes a message while a yes or no is awaited.
@@ -302,12 +304,12 @@ func (t *turn) answerConfirmation() {
 		t.fail("ConfirmationError", "nothing is to be confirmed")
 		return
 	}
-	switch t.a.lang.yesOrNo(t.rd.toks) {
-	case answerYes:
+	switch t.a.lang.YesOrNo(t.rd.Toks) {
+	case value.Yes:
 		t.st.Misses = 0
 		t.confirmed()
-	case answerNo:
-		if t.a.lang.wrong(t.rd.toks) { // "that's wrong": something in it is
+	case value.No:
+		if t.a.lang.Wrong(t.rd.Toks) { // "that's wrong": something in it is
 			t.enter(Understanding)
 			t.understand()
 			return

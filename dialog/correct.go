@@ -3,6 +3,8 @@ package dialog
 import (
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: corrections ("actually, change the origin to Boston").
@@ -25,26 +27,26 @@ func (t *turn) corrections() []Command {
 			return nil
 		}
 	}
-	l, toks := t.a.lang, t.rd.toks
+	l, toks := t.a.lang, t.rd.Toks
 	if len(toks) > 40 {
 		return nil
 	}
 	head := toks // without the yes of "that's correct, the time is right"
-	if answer, n := l.leadingAnswer(toks); answer == answerYes {
+	if answer, n := l.LeadingAnswer(toks); answer == value.Yes {
 		head = toks[n:]
 	}
-	strong, changing := l.strong.within(head), l.wrong(head)
+	strong, changing := l.Strong.Within(head), l.Wrong(head)
 	weak := false
-	if _, n := l.weak.at(l.trim(toks), 0); n > 0 {
+	if _, n := l.Weak.At(l.Trim(toks), 0); n > 0 {
 		weak = true
 	}
-	if id, n := l.yesNo.at(toks, 0); n > 0 && id == 1 {
+	if id, n := l.YesNo.At(toks, 0); n > 0 && id == 1 {
 		weak = true // "no, to Chicago"
 	}
 	if t.st.Confirmation != nil {
 		weak = true // every value that is said here changes one
 	}
-	negated := l.not.within(toks)
+	negated := l.Not.Within(toks)
 	if t.st.Changing {
 		weak = true // "what would you like to change?"
 	}
@@ -68,8 +70,8 @@ func (t *turn) corrections() []Command {
 // longer name. A name inside a value ("the day after tomorrow") is none.
 func (t *turn) mentioned(f *flow) (mention, bool) {
 	var values []found
-	for i := range t.rd.toks {
-		id, n := f.mentions.at(t.rd.toks, i)
+	for i := range t.rd.Toks {
+		id, n := f.mentions.At(t.rd.Toks, i)
 		if n == 0 {
 			continue
 		}
@@ -86,13 +88,13 @@ func (t *turn) mentioned(f *flow) (mention, bool) {
 // correctMentioned is "change the origin to Boston", "the date is wrong", "make
 // Boston the origin".
 func (t *turn) correctMentioned(f *flow, m mention, strong, weak, changing bool) []Command {
-	l, toks := t.a.lang, t.rd.toks
+	l, toks := t.a.lang, t.rd.Toks
 	s := m.slot
 	k := m.end
 	for k < len(toks) {
-		_, n := l.assign.at(toks, k)
+		_, n := l.Assign.At(toks, k)
 		if n == 0 {
-			if _, n = l.fillers.at(toks, k); n == 0 {
+			if _, n = l.Fillers.At(toks, k); n == 0 {
 				break
 			}
 		}
@@ -109,10 +111,10 @@ func (t *turn) correctMentioned(f *flow, m mention, strong, weak, changing bool)
 	if !strong && !weak {
 		return nil
 	}
-	if v, ok := t.valueIn(s, toks[:m.start], false); ok && !s.free() {
+	if v, ok := t.valueIn(s, toks[:m.start], false); ok && !s.Free() {
 		return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
 	}
-	if !s.free() {
+	if !s.Free() {
 		if v, ok := t.valueIn(s, toks[m.end:], false); ok {
 			return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
 		}
@@ -126,18 +128,18 @@ func (t *turn) correctMentioned(f *flow, m mention, strong, weak, changing bool)
 // onlyMention reports whether the message names the slot and says nothing else.
 func (t *turn) onlyMention(m mention) bool {
 	l := t.a.lang
-	before := l.articles.trimLeft(l.carriers.trimLeft(l.weak.trimLeft(l.trim(t.rd.toks[:m.start]))))
-	return len(before) == 0 && len(l.trim(t.rd.toks[m.end:])) == 0
+	before := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks[:m.start]))))
+	return len(before) == 0 && len(l.Trim(t.rd.Toks[m.end:])) == 0
 }
 
 // correctionWith adds the further values of the sentence: "change the origin
 // to Boston and the date to Friday".
-func (t *turn) correctionWith(f *flow, s *slot, v any, after []token) []Command {
+func (t *turn) correctionWith(f *flow, s *slot, v any, after []value.Token) []Command {
 	cmds := []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
 	sub := t.rd
-	sub.toks = after
+	sub.Toks = after
 	for _, x := range t.a.extract(sub, f.slots, nil) {
-		if x.slot != s && x.cue && !equal(x.value, v) && !equal(x.value, t.st.Slots[x.slot.name]) {
+		if x.slot != s && x.cue && !value.Equal(x.value, v) && !value.Equal(x.value, t.st.Slots[x.slot.name]) {
 			cmds = append(cmds, Command{Type: CorrectSlot, Slot: x.slot.name, Value: x.value})
 		}
 	}
@@ -146,45 +148,45 @@ func (t *turn) correctionWith(f *flow, s *slot, v any, after []token) []Command 
 
 // valueIn reads a value of the slot from tokens; whole asks that it is all that
 // they say, if the slot has no form of its own.
-func (t *turn) valueIn(s *slot, toks []token, whole bool) (any, bool) {
+func (t *turn) valueIn(s *slot, toks []value.Token, whole bool) (any, bool) {
 	if len(toks) == 0 {
 		return nil, false
 	}
 	sub := t.rd
-	sub.toks = toks
-	sub.raw = t.rd.raw[:toks[len(toks)-1].end]
-	if s.free() || s.typ == TypeBoolean || s.typ == TypeCity && !s.closed() {
+	sub.Toks = toks
+	sub.Raw = t.rd.Raw[:toks[len(toks)-1].End]
+	if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
 		if !whole {
 			return nil, false
 		}
-		sub.raw = spanText(t.rd.raw, toks, 0, len(toks))
-		var buf [24]token
-		sub.toks = tokenize(sub.raw, buf[:0])
-		v, sure := sub.answer(s)
-		if text, _ := v.(string); s.typ == TypeName && strings.Count(text, " ") >= 5 {
+		sub.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
+		var buf [24]value.Token
+		sub.Toks = value.Tokenize(sub.Raw, buf[:0])
+		v, sure := sub.Answer(&s.Spec)
+		if text, _ := v.(string); s.Type == value.TypeName && strings.Count(text, " ") >= 5 {
 			return nil, false // a sentence
 		}
-		return v, sure == certain
+		return v, sure == value.Certain
 	}
-	if v, sure := sub.answer(s); sure == certain {
+	if v, sure := sub.Answer(&s.Spec); sure == value.Certain {
 		return v, true
 	}
-	var value any
+	var val any
 	best := 0
 	for i := range toks {
-		if v, n := sub.find(s, toks, i, whole); n > best {
-			if not := t.a.lang.not.endsAt(toks, i); not > 0 {
+		if v, n := sub.Find(&s.Spec, toks, i, whole); n > best {
+			if not := t.a.lang.Not.EndsAt(toks, i); not > 0 {
 				continue
 			}
-			value, best = v, n
+			val, best = v, n
 		}
 	}
-	if best == 0 && whole && s.closed() {
-		if v, sure := sub.misheard(s); sure == certain {
+	if best == 0 && whole && s.Closed() {
+		if v, sure := sub.Misheard(&s.Spec); sure == value.Certain {
 			return v, true
 		}
 	}
-	return value, best > 0
+	return val, best > 0
 }
 
 // correctValue is "make it Chicago", "not Boston, Denver", "actually from
@@ -202,7 +204,7 @@ func (t *turn) correctValue(f *flow, strong, negated bool) []Command {
 	if several(values) { // "Denver to Boston": what one is decides what the other is
 		var cmds []Command
 		for _, v := range t.a.extract(t.rd, f.slots, nil) {
-			if !equal(v.value, t.st.Slots[v.slot.name]) {
+			if !value.Equal(v.value, t.st.Slots[v.slot.name]) {
 				cmds = append(cmds, t.correction(v))
 			}
 		}
@@ -264,7 +266,7 @@ func several(values []found) bool {
 // acceptable reports whether the slot would take the value: five hundred is an
 // amount and no account number.
 func (t *turn) acceptable(v found) bool {
-	if v.slot.within(v.value) != nil {
+	if v.slot.Within(v.value) != nil {
 		return false
 	}
 	for _, val := range v.slot.validators {
@@ -291,21 +293,21 @@ func (t *turn) correction(v found) Command {
 func (t *turn) spans(f *flow) []found {
 	var out []found
 	for _, s := range f.slots {
-		if s.free() || s.typ == TypeBoolean || s.typ == TypeCity && !s.closed() {
+		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
 			continue
 		}
 		end := 0
-		for i := range t.rd.toks {
+		for i := range t.rd.Toks {
 			if i < end {
 				continue
 			}
-			v, n := t.rd.find(s, t.rd.toks, i, len(t.rd.toks) <= 6 && s.typ != TypeCode && s.typ != TypeDigits)
-			if n == 0 || n == 1 && t.a.lang.numbers.one[t.rd.toks[i].text] || s.typ == TypeTime && t.countsAt(f, i, n) {
+			v, n := t.rd.Find(&s.Spec, t.rd.Toks, i, len(t.rd.Toks) <= 6 && s.Type != value.TypeCode && s.Type != value.TypeDigits)
+			if n == 0 || n == 1 && t.a.lang.Numbers.One[t.rd.Toks[i].Text] || s.Type == value.TypeTime && t.countsAt(f, i, n) {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
 			x.cue, _ = t.a.pointed(t.rd, s, f.slots, i)
-			x.cue = x.cue || s.numeric() && t.a.unit(t.rd, s, i+n)
+			x.cue = x.cue || s.Numeric() && t.a.unit(t.rd, s, i+n)
 			out = append(out, x)
 			end = i + n
 		}
@@ -316,7 +318,7 @@ func (t *turn) spans(f *flow) []found {
 // countsAt reports whether a bare number counts what a slot of the flow is about:
 // "one person" is no time.
 func (t *turn) countsAt(f *flow, i, n int) bool {
-	return n == 1 && slices.ContainsFunc(f.slots, func(s *slot) bool { return s.numeric() && t.a.unit(t.rd, s, i+n) })
+	return n == 1 && slices.ContainsFunc(f.slots, func(s *slot) bool { return s.Numeric() && t.a.unit(t.rd, s, i+n) })
 }
 
 // longest drops values that lie inside longer ones: the "three" of "the third
@@ -331,22 +333,22 @@ func (t *turn) longest(values []found) []found {
 
 // insteadOf is "not Boston but Denver", "Denver, not Boston".
 func (t *turn) insteadOf(values []found) []Command {
-	toks := t.rd.toks
+	toks := t.rd.Toks
 	for _, old := range values {
-		n := t.a.lang.not.endsAt(toks, old.start)
+		n := t.a.lang.Not.EndsAt(toks, old.start)
 		k := old.start
 		if n == 0 {
-			if an := t.a.lang.articles.endsAt(toks, k); an > 0 {
+			if an := t.a.lang.Articles.EndsAt(toks, k); an > 0 {
 				k -= an
-				n = t.a.lang.not.endsAt(toks, k)
+				n = t.a.lang.Not.EndsAt(toks, k)
 			}
 			if n == 0 { // "not to Boston"
-				if cn := old.slot.cues.endsAt(toks, k); cn > 0 {
-					n = t.a.lang.not.endsAt(toks, k-cn)
+				if cn := old.slot.Cues.EndsAt(toks, k); cn > 0 {
+					n = t.a.lang.Not.EndsAt(toks, k-cn)
 				}
 			}
 		}
-		if n == 0 || !equal(t.st.Slots[old.slot.name], old.value) {
+		if n == 0 || !value.Equal(t.st.Slots[old.slot.name], old.value) {
 			continue
 		}
 		for _, v := range values {
@@ -362,18 +364,18 @@ func (t *turn) insteadOf(values []found) []Command {
 // correctText is "I meant rent" for a slot that takes any words.
 func (t *turn) correctText(f *flow) []Command {
 	l := t.a.lang
-	toks := l.trim(t.rd.toks)
-	toks = l.weak.trimLeft(toks)
-	_, n := l.strong.at(toks, 0)
+	toks := l.Trim(t.rd.Toks)
+	toks = l.Weak.TrimLeft(toks)
+	_, n := l.Strong.At(toks, 0)
 	if n == 0 || n >= len(toks) || len(toks)-n > 8 {
 		return nil
 	}
-	if _, change := l.changeVerbs.at(toks, 0); change > 0 {
+	if _, change := l.ChangeVerbs.At(toks, 0); change > 0 {
 		return nil
 	}
 	for i := len(t.st.Recent) - 1; i >= 0; i-- {
 		s := t.a.slotIndex[t.st.Recent[i]]
-		if s == nil || !f.usesSlot(s) || !(s.free() || s.typ == TypeCity && !s.closed()) {
+		if s == nil || !f.usesSlot(s) || !(s.Free() || s.Type == value.TypeCity && !s.Closed()) {
 			continue
 		}
 		if v, ok := t.valueIn(s, toks[n:], true); ok {

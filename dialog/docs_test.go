@@ -2,11 +2,14 @@ package dialog
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // TestFlowsPage: the page about the files names everything that files may have, and
@@ -17,9 +20,9 @@ func TestFlowsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	names := slices.Concat(stepTypeNames, sortedKeys(builtinValidators()), templateFormats)
-	for typ := range slices.Values(slotTypeNames) {
-		if slotTypes[typ] == SlotType(typ) {
+	names := slices.Concat(stepTypeNames, slices.Sorted(maps.Keys(builtinValidators())), templateFormats)
+	for typ := range slices.Values(value.TypeNames) {
+		if value.Types[typ] == value.Type(typ) {
 			names = append(names, typ)
 		}
 	}

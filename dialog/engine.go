@@ -2,9 +2,12 @@ package dialog
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // maxDepth bounds how many flows wait for others.
@@ -24,11 +27,11 @@ func (a *Agent) Start(st *State, now time.Time) Output {
 	}
 	st.init()
 	if len(slots) > 0 {
-		st.Given = sortedKeys(slots)
+		st.Given = slices.Sorted(maps.Keys(slots))
 	}
 	for _, s := range a.slots {
 		if s.def != nil && st.Slots[s.name] == nil {
-			st.Slots[s.name] = canon(s.def)
+			st.Slots[s.name] = value.Canonical(s.def)
 		}
 	}
 	t := a.turn(st, now)
@@ -47,7 +50,7 @@ func (s *State) init() {
 		s.Slots = make(map[string]any)
 	}
 	for k, v := range s.Slots {
-		s.Slots[k] = canon(v)
+		s.Slots[k] = value.Canonical(v)
 	}
 	if s.Metadata == nil {
 		s.Metadata = make(map[string]any)
@@ -202,8 +205,8 @@ type turn struct {
 	reached   []*flow     // whose slots the commands may fill
 	suggested *Suggestion // that the message may answer in words of its own
 
-	rd  reader
-	buf [24]token
+	rd  value.Reader
+	buf [24]value.Token
 }
 
 func (a *Agent) turn(st *State, now time.Time) *turn {
@@ -212,7 +215,7 @@ func (a *Agent) turn(st *State, now time.Time) *turn {
 
 // read cuts a text into tokens for the rest of the turn.
 func (t *turn) read(text string) {
-	t.rd = reader{l: t.a.lang, raw: text, toks: tokenize(text, t.buf[:0]), now: t.now}
+	t.rd = value.Reader{Lang: t.a.lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now}
 }
 
 // enter changes the conversation state along an edge of the matrix.
@@ -282,7 +285,7 @@ func (t *turn) fail(kind, message string) {
 	}
 	t.failed = true
 	t.st.Metadata["error"] = map[string]any{
-		"type": kind, "message": canon(message), "timestamp": canonNumber(t.ts), "recovery_state": string(from),
+		"type": kind, "message": value.Canonical(message), "timestamp": value.Number(t.ts), "recovery_state": string(from),
 	}
 	t.trace("error", TraceData{From: from, Detail: kind + ": " + message, Step: t.st.CurrentStep})
 	t.enter(Error)
@@ -330,8 +333,8 @@ func (s *State) tidy() {
 const maxRecent = 64
 
 // set stores the value of a slot and remembers that it was the latest.
-func (t *turn) set(name string, value any) {
-	t.st.Slots[name] = canon(value)
+func (t *turn) set(name string, v any) {
+	t.st.Slots[name] = value.Canonical(v)
 	st := t.st
 	t.told(t.a.slotIndex[name])
 	if i := slices.Index(st.Recent, name); i >= 0 {

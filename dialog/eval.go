@@ -6,7 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: the values of expressions.
@@ -58,19 +59,19 @@ func (n *exprNode) eval(lookup func(string) any) (any, error) {
 	case "not":
 		return !truthy(args[0]), nil
 	case "len":
-		return int64(length(args[0])), nil
+		return int64(value.Length(args[0])), nil
 	case "neg":
-		f, ok := toNumber(args[0])
+		f, ok := value.ToNumber(args[0])
 		if !ok {
 			return nil, fmt.Errorf("%s is no number", kindOf(args[0]))
 		}
-		return canonNumber(-f), nil
+		return value.Number(-f), nil
 	case "in":
 		return member(args[0], args[1]), nil
 	case "==":
-		return equal(args[0], args[1]), nil
+		return value.Equal(args[0], args[1]), nil
 	case "!=":
-		return !equal(args[0], args[1]), nil
+		return !value.Equal(args[0], args[1]), nil
 	case "<", "<=", ">", ">=":
 		return order(n.op, args[0], args[1]), nil
 	default:
@@ -83,7 +84,7 @@ func arithmetic(op string, a, b any) (any, error) {
 		s, sok := a.(string)
 		t, tok := b.(string)
 		if sok && tok {
-			if _, num := toNumber(a); !num {
+			if _, num := value.ToNumber(a); !num {
 				if len(s)+len(t) > maxExprValue {
 					return nil, errors.New("the text grows too long")
 				}
@@ -91,8 +92,8 @@ func arithmetic(op string, a, b any) (any, error) {
 			}
 		}
 	}
-	x, xok := toNumber(a)
-	y, yok := toNumber(b)
+	x, xok := value.ToNumber(a)
+	y, yok := value.ToNumber(b)
 	if !xok || !yok {
 		bad := a
 		if xok {
@@ -121,7 +122,7 @@ func arithmetic(op string, a, b any) (any, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, errors.New("the result is no number")
 	}
-	return canonNumber(f), nil
+	return value.Number(f), nil
 }
 
 func kindOf(v any) string {
@@ -181,75 +182,12 @@ func truthy(v any) bool {
 	}
 }
 
-func length(v any) int {
-	switch v := v.(type) {
-	case string:
-		return utf8.RuneCountInString(v)
-	case []any:
-		return len(v)
-	case map[string]any:
-		return len(v)
-	default:
-		return 0
-	}
-}
-
-// toNumber reads a number or the text of one.
-func toNumber(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	case int:
-		return float64(v), true
-	case string:
-		f, err := strconv.ParseFloat(v, 64)
-		return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
-	default:
-		return 0, false
-	}
-}
-
-func equal(a, b any) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	if x, ok := toNumber(a); ok {
-		if y, ok := toNumber(b); ok {
-			_, sa := a.(string)
-			_, sb := b.(string)
-			return x == y && !(sa && sb && a != b)
-		}
-	}
-	switch x := a.(type) {
-	case string:
-		y, ok := b.(string)
-		return ok && x == y
-	case bool:
-		y, ok := b.(bool)
-		return ok && x == y
-	case []any:
-		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for i := range x {
-			if !equal(x[i], y[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // order compares numbers as numbers and text as text; what cannot be compared
 // is in no order.
 func order(op string, a, b any) bool {
 	c := 0
-	if x, ok := toNumber(a); ok {
-		y, ok := toNumber(b)
+	if x, ok := value.ToNumber(a); ok {
+		y, ok := value.ToNumber(b)
 		if !ok {
 			return false
 		}
@@ -283,7 +221,7 @@ func member(a, b any) bool {
 	switch b := b.(type) {
 	case []any:
 		for _, v := range b {
-			if equal(a, v) {
+			if value.Equal(a, v) {
 				return true
 			}
 		}
@@ -320,9 +258,9 @@ func caseMatches(value any, pattern string) bool {
 }
 
 // sameText compares a value with the text of a case.
-func sameText(value any, text string) bool {
+func sameText(val any, text string) bool {
 	lower := strings.ToLower(text)
-	switch v := value.(type) {
+	switch v := val.(type) {
 	case nil:
 		return lower == "none" || lower == "null" || lower == ""
 	case bool:
@@ -342,8 +280,8 @@ func sameText(value any, text string) bool {
 		}
 		return false
 	}
-	if x, ok := toNumber(value); ok {
-		y, ok := toNumber(text)
+	if x, ok := value.ToNumber(val); ok {
+		y, ok := value.ToNumber(text)
 		return ok && x == y
 	}
 	return false

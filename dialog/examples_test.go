@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // exampleAgent reads an agent of examples/. Its actions are made by the test,
@@ -88,16 +90,16 @@ func (g *guard) check(before State, said string, act *ActionCall) error {
 	if !declared.RequiresConfirmation {
 		return nil
 	}
-	toks := tokenize(said, nil)
-	answer, _ := g.a.lang.leadingAnswer(toks)
+	toks := value.Tokenize(said, nil)
+	answer, _ := g.a.lang.LeadingAnswer(toks)
 	switch {
 	case before.ConversationState != Confirming && before.ConversationState != Understanding || before.Confirmation == nil || !before.Confirmation.Action:
 		return fmt.Errorf("%s runs and nobody was asked", act.Name)
-	case answer != answerYes:
+	case answer != value.Yes:
 		return fmt.Errorf("%s runs after %q, which is no yes", act.Name, said)
 	}
 	for _, in := range declared.Inputs {
-		if !equal(before.Slots[in.From], act.Inputs[in.Name]) {
+		if !value.Equal(before.Slots[in.From], act.Inputs[in.Name]) {
 			return fmt.Errorf("%s runs with %s = %v; confirmed was %v", act.Name, in.Name, act.Inputs[in.Name], before.Slots[in.From])
 		}
 	}
@@ -419,26 +421,26 @@ func (u *randomUser) value(s *slot) string {
 	if u.rnd.IntN(10) == 0 {
 		return u.pick(u.noise(), "yesterday", "minus five", "eleven at night", "DE12 3456", "nine nine nine", "a million euros")
 	}
-	if s.closed() {
-		v := s.values[u.rnd.IntN(len(s.values))]
-		return u.pick(append([]string{v.value, strings.ToLower(v.value)}, v.synonyms...)...)
+	if s.Closed() {
+		v := s.Values[u.rnd.IntN(len(s.Values))]
+		return u.pick(append([]string{v.Value, strings.ToLower(v.Value)}, v.Synonyms...)...)
 	}
-	switch s.typ {
-	case TypeDate:
-		if s.past {
+	switch s.Type {
+	case value.TypeDate:
+		if s.Past {
 			return u.pick("the third of may nineteen eighty", "July 7th 1990", "1/2/1955", "second of march 2020")
 		}
 		return u.pick("tomorrow", "next friday", "on monday", "in two weeks", "the third of may", "2026-03-04")
-	case TypeTime:
+	case value.TypeTime:
 		return u.pick("half past three", "at ten", "9:30", "noon", "quarter to eleven", "two in the afternoon")
-	case TypeMoney:
+	case value.TypeMoney:
 		return u.pick("fifty euros", "two hundred and ten euros", "900 euros", "€12.50", "a thousand", "40")
-	case TypeCode:
+	case value.TypeCode:
 		if s.kind != "iban" {
 			return u.pick("BK98765", "BK-12345", "bk40001", "B K nine eight seven six five", "XYZ")
 		}
 		return u.pick("DE89370400440532013000", "GB29 NWBK 6016 1331 9268 19", "D E eight nine three seven zero four double zero four four zero five three two zero one three triple zero")
-	case TypeDigits:
+	case value.TypeDigits:
 		return u.pick("123456", "one two three four five six", "double four double five double six")
 	default:
 		return u.pick("Anna Schmidt", "Jane Doe", "my brother Tom", "Yes Limited")
@@ -452,15 +454,15 @@ func (u *randomUser) lost(before State) (string, bool) {
 		return slices.ContainsFunc(u.st.Trace, func(e TraceEvent) bool { return e.Event == "slot_set" && e.Data.Slot == name })
 	}
 	differs := func(kept map[string]any) (string, bool) {
-		for _, name := range sortedKeys(kept) {
-			if !set(name) && u.st.WaitingForSlot != name && !equal(kept[name], u.st.Slots[name]) {
+		for _, name := range slices.Sorted(maps.Keys(kept)) {
+			if !set(name) && u.st.WaitingForSlot != name && !value.Equal(kept[name], u.st.Slots[name]) {
 				return name, true
 			}
 		}
 		return "", false
 	}
 	started := slices.ContainsFunc(u.st.Trace, func(e TraceEvent) bool { return e.Event == "flow_started" })
-	if started || u.st.CurrentFlow != before.CurrentFlow && u.st.CurrentFlow != noFlow || slices.ContainsFunc(sortedKeys(u.confirmed), set) {
+	if started || u.st.CurrentFlow != before.CurrentFlow && u.st.CurrentFlow != noFlow || slices.ContainsFunc(slices.Sorted(maps.Keys(u.confirmed)), set) {
 		u.confirmed = nil // another run
 	}
 	if name, is := differs(u.confirmed); is {
@@ -503,7 +505,7 @@ func (u *randomUser) lost(before State) (string, bool) {
 func (u *randomUser) seen() (where string, is bool) {
 	for _, s := range u.a.slots {
 		value, _ := u.st.Slots[s.name].(string)
-		if !s.secret || len(value) < 4 {
+		if !s.Secret || len(value) < 4 {
 			continue
 		}
 		kept, err := json.Marshal([]any{u.st.Messages, u.st.Trace, u.st.Cache, u.st.LastResponse, u.st.Pending, u.st.Suggested, u.out.Say})
@@ -573,9 +575,9 @@ func (u *randomUser) check(what string, step func() Output) {
 	if reason || u.st.ConversationState == Error || u.st.CurrentFlow != before.CurrentFlow {
 		return
 	}
-	for _, name := range sortedKeys(before.Slots) { // what was given stays, unless it was changed or is asked for anew
+	for _, name := range slices.Sorted(maps.Keys(before.Slots)) { // what was given stays, unless it was changed or is asked for anew
 		old := before.Slots[name]
-		if old == nil || u.a.slotIndex[name] == nil || equal(old, u.st.Slots[name]) || u.st.WaitingForSlot == name {
+		if old == nil || u.a.slotIndex[name] == nil || value.Equal(old, u.st.Slots[name]) || u.st.WaitingForSlot == name {
 			continue
 		}
 		if !slices.ContainsFunc(u.st.Trace, func(e TraceEvent) bool { return e.Event == "slot_set" && e.Data.Slot == name }) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // Expressions are a small language without effects: comparison, and, or, not,
@@ -96,9 +98,9 @@ func (p *exprParser) next() error {
 	rest := p.text[p.pos:]
 	c, size := utf8.DecodeRuneInString(rest)
 	switch {
-	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && isDigit(rest[1]):
+	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && value.IsDigit(rest[1]):
 		n := 0
-		for n < len(rest) && (isDigit(rest[n]) || rest[n] == '.') {
+		for n < len(rest) && (value.IsDigit(rest[n]) || rest[n] == '.') {
 			n++
 		}
 		p.kind, p.tok = tokNumber, rest[:n]
@@ -269,7 +271,7 @@ func (p *exprParser) primary() (*exprNode, error) {
 		if err != nil {
 			return nil, p.unexpected("a number")
 		}
-		n := &exprNode{op: "lit", value: canonNumber(f)}
+		n := &exprNode{op: "lit", value: value.Number(f)}
 		return n, p.next()
 	case tokString:
 		n := &exprNode{op: "lit", value: p.tok}

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 func TestExpressions(t *testing.T) {
@@ -89,7 +91,7 @@ func TestExpressions(t *testing.T) {
 		}
 		if want, ok := c.want.(string); ok && strings.HasPrefix(want, "!") {
 			if err == nil || !strings.Contains(err.Error(), want[1:]) {
-				t.Errorf("%s: error %v, want %q", cutText(c.expr, 40), err, want[1:])
+				t.Errorf("%s: error %v, want %q", value.CutText(c.expr, 40), err, want[1:])
 			}
 			continue
 		}

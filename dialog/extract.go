@@ -3,7 +3,8 @@ package dialog
 import (
 	"cmp"
 	"slices"
-	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // found is a value that an utterance gives to a slot.
@@ -20,30 +21,30 @@ type found struct {
 // Denver next friday"). A value that could belong to two slots goes to the one
 // that the words before it point to, then to the one that is being asked for;
 // if neither decides, it goes nowhere: a wrong guess costs more than a question.
-func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
+func (a *Agent) extract(r value.Reader, slots []*slot, awaited *slot) []found {
 	var buf [32]found
 	all := buf[:0]
 	for _, s := range slots {
-		if s.free() || s.typ == TypeBoolean && !s.closed() {
+		if s.Free() || s.Type == value.TypeBoolean && !s.Closed() {
 			if f, ok := a.named(r, s); ok {
 				all = append(all, f)
-			} else if s.typ == TypeBoolean && s != awaited {
+			} else if s.Type == value.TypeBoolean && s != awaited {
 				all = a.wished(r, s, all)
-			} else if s.typ == TypeName {
+			} else if s.Type == value.TypeName {
 				all = a.nameSpans(r, s, slots, awaited, all)
 			}
 			continue
 		}
-		for i := 0; i < len(r.toks); i++ {
-			v, n := r.find(s, r.toks, i, s == awaited && len(r.toks) <= 4)
-			if n == 0 && s.typ == TypeCity && !s.closed() && (s == awaited && r.oneName() || s.typeCues.endsAt(r.toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
-				if v, n = r.place(i); n == 0 && (s.typeCues.endsAt(r.toks, i) > 0) {
-					v, n = r.spokenPlace(i)
+		for i := 0; i < len(r.Toks); i++ {
+			v, n := r.Find(&s.Spec, r.Toks, i, s == awaited && len(r.Toks) <= 4)
+			if n == 0 && s.Type == value.TypeCity && !s.Closed() && (s == awaited && r.OneName() || s.TypeCues.EndsAt(r.Toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
+				if v, n = r.Place(i); n == 0 && (s.TypeCues.EndsAt(r.Toks, i) > 0) {
+					v, n = r.SpokenPlace(i)
 				}
 			}
 			if n == 0 {
-				if s.typ == TypeTime { // "at three" needs no more
-					if cn := r.l.clock.at.endsAt(r.toks, i); cn == 0 {
+				if s.Type == value.TypeTime { // "at three" needs no more
+					if cn := r.Lang.Clock.At.EndsAt(r.Toks, i); cn == 0 {
 						continue
 					}
 				}
@@ -55,15 +56,15 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 			if s == awaited {
 				f.score += 3
 			}
-			if s.numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.typ != TypeMoney && !a.counted(r, s, slots, i, i+n) && !s.onlyIn(v) {
+			if s.Numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.Type != value.TypeMoney && !a.counted(r, s, slots, i, i+n) && !s.OnlyIn(v) {
 				continue // a bare number belongs to nobody
 			}
-			if s.typ == TypeMoney && !f.cue && s != awaited {
-				if _, cur, _ := r.l.amount(r.toks, i); cur == "" {
+			if s.Type == value.TypeMoney && !f.cue && s != awaited {
+				if _, cur, _ := r.Lang.Amount(r.Toks, i); cur == "" {
 					continue
 				}
 			}
-			f.fits = s.typ == TypeDate && !s.past && !f.cue && a.takes(r, s, v)
+			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v)
 			all = append(all, f)
 		}
 	}
@@ -74,8 +75,8 @@ func (a *Agent) extract(r reader, slots []*slot, awaited *slot) []found {
 }
 
 // nameSpans appends the names that a sentence may give to a slot.
-func (a *Agent) nameSpans(r reader, s *slot, slots []*slot, awaited *slot, all []found) []found {
-	for i := 1; i < len(r.toks); i++ {
+func (a *Agent) nameSpans(r value.Reader, s *slot, slots []*slot, awaited *slot, all []found) []found {
+	for i := 1; i < len(r.Toks); i++ {
 		v, n, cue := a.nameFor(r, s, awaited, i)
 		if n == 0 {
 			continue
@@ -96,18 +97,18 @@ func (a *Agent) nameSpans(r reader, s *slot, slots []*slot, awaited *slot, all [
 
 // wished finds a yes or no that a wish gives to a slot: "somewhere with outdoor
 // seating", "a place without smoking". A question about it is none.
-func (a *Agent) wished(r reader, s *slot, all []found) []found {
-	for _, part := range r.sentences(r.toks) {
-		if len(part) == 0 || len(s.keys) == 0 || r.asksAbout(part) {
+func (a *Agent) wished(r value.Reader, s *slot, all []found) []found {
+	for _, part := range r.Sentences(r.Toks) {
+		if len(part) == 0 || len(s.Keys) == 0 || r.Asks(part) {
 			continue
 		}
-		if r.l.notWanted.within(part) {
+		if r.Lang.NotWanted.Within(part) {
 			continue
 		}
 		at, known := -1, 0
 		for i := 0; i < len(part); {
-			w, n := r.l.meaning(part, i)
-			if s.keys[w] {
+			w, n := r.Lang.Meaning(part, i)
+			if s.Keys[w] {
 				known++
 				if at < 0 {
 					at = i
@@ -115,95 +116,56 @@ func (a *Agent) wished(r reader, s *slot, all []found) []found {
 			}
 			i += n
 		}
-		if known == 0 || known*2 < len(s.keys) {
+		if known == 0 || known*2 < len(s.Keys) {
 			continue
 		}
-		value := true
+		v := true
 		for i := max(0, at-5); i < at; i++ {
-			switch part[i].text {
+			switch part[i].Text {
 			case "no", "not", "non", "without", "dont", "never", "kein", "keine", "nicht", "ohne":
-				value = false
+				v = false
 			}
 		}
-		start := slices.IndexFunc(r.toks, func(t token) bool { return t.start == part[at].start })
-		all = append(all, found{slot: s, value: value, start: start, end: start + 1, score: 12, cue: true})
+		start := slices.IndexFunc(r.Toks, func(t value.Token) bool { return t.Start == part[at].Start })
+		all = append(all, found{slot: s, value: v, start: start, end: start + 1, score: 12, cue: true})
 	}
 	return all
-}
-
-// asksAbout reports whether a sentence asks for something that is so or not so:
-// "is smoking allowed", "do they have seats outside".
-func (r reader) asksAbout(part []token) bool {
-	toks := r.l.fillers.trimLeft(part)
-	for len(toks) > 0 {
-		if _, n := r.l.yesNo.at(toks, 0); n > 0 && n < len(toks) {
-			toks = toks[n:]
-			continue
-		}
-		if _, n := r.l.weak.at(toks, 0); n > 0 && n < len(toks) || toks[0].text == "and" || toks[0].text == "also" || toks[0].text == "but" {
-			toks = toks[max(1, n):]
-			continue
-		}
-		break
-	}
-	_, n := r.l.questions.at(toks, 0)
-	if n == 0 {
-		return false
-	}
-	_, soft := r.l.soft.at(toks, 0) // "can you find me a place with seats outside"
-	_, tells := r.l.tells.at(toks, 0)
-	return soft == 0 || tells > 0
-}
-
-// sentenceEnds reports whether a sentence ends before token i: "St. Helena" is
-// none.
-func (r reader) sentenceEnds(i int) bool {
-	last := r.toks[i-1]
-	between := r.raw[last.end:r.toks[i].start]
-	return strings.ContainsAny(between, "!?;:") || len(last.text) > 2 && strings.Contains(between, ".")
 }
 
 // counted reports whether a bare number at tokens i to j can only be meant for
 // the slot: it counts people or things ("for four people", "a party of six"), and
 // no other slot holds a number.
-func (a *Agent) counted(r reader, s *slot, slots []*slot, i, j int) bool {
+func (a *Agent) counted(r value.Reader, s *slot, slots []*slot, i, j int) bool {
 	for _, o := range slots {
-		if o != s && o.numeric() && o.typ != TypeMoney {
+		if o != s && o.Numeric() && o.Type != value.TypeMoney {
 			return false
 		}
 	}
-	if s.trailing != nil {
-		if _, n := s.trailing.at(r.toks, j); n > 0 {
+	if s.Trailing != nil {
+		if _, n := s.Trailing.At(r.Toks, j); n > 0 {
 			return true
 		}
 	}
-	return s.typeCues != nil && s.typeCues.endsAt(r.toks, i) > 1
-}
-
-// onlyIn reports whether a number is of the few that the slot takes, none of which
-// anybody says of something else: a year.
-func (s *slot) onlyIn(v any) bool {
-	f, ok := toNumber(v)
-	return ok && s.low != nil && s.high != nil && *s.low >= 100 && f >= *s.low && f <= *s.high
+	return s.TypeCues != nil && s.TypeCues.EndsAt(r.Toks, i) > 1
 }
 
 // takes reports whether a slot would take a value, by its limits and validators
 // alone: "next friday" is the day of a visit and no date of birth. A slot of days
 // past is not guessed at: yesterday is rarely what it asks for.
-func (a *Agent) takes(r reader, s *slot, v any) (ok bool) {
+func (a *Agent) takes(r value.Reader, s *slot, v any) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false // the validator fails again, where it is reported
 		}
 	}()
-	if s.within(v) != nil {
+	if s.Within(v) != nil {
 		return false
 	}
 	for _, val := range s.validators {
 		if val.fn == nil {
 			continue
 		}
-		if _, err := val.fn(v, Check{Slot: s.name, Language: a.settings.Language, Now: r.now, lang: a.lang}); err != nil {
+		if _, err := val.fn(v, Check{Slot: s.name, Language: a.settings.Language, Now: r.Now, lang: a.lang}); err != nil {
 			return false
 		}
 	}
@@ -212,15 +174,15 @@ func (a *Agent) takes(r reader, s *slot, v any) (ok bool) {
 
 // pointed scores the words before a value: those that point to the slot raise
 // it, those that point to another slot of the kind lower it.
-func (a *Agent) pointed(r reader, s *slot, slots []*slot, i int) (bool, int) {
+func (a *Agent) pointed(r value.Reader, s *slot, slots []*slot, i int) (bool, int) {
 	k := i
-	if n := r.l.articles.endsAt(r.toks, k); n > 0 && n < k {
+	if n := r.Lang.Articles.EndsAt(r.Toks, k); n > 0 && n < k {
 		k -= n
 	}
 	own := max(a.cueBefore(r, s, i), a.cueBefore(r, s, k))
 	other := 0
 	for _, o := range slots {
-		if o != s && o.typ == s.typ {
+		if o != s && o.Type == s.Type {
 			other = max(other, a.cueBefore(r, o, i), a.cueBefore(r, o, k))
 		}
 	}
@@ -235,13 +197,13 @@ func (a *Agent) pointed(r reader, s *slot, slots []*slot, i int) (bool, int) {
 }
 
 // cueBefore is how many tokens before i point to the slot.
-func (a *Agent) cueBefore(r reader, s *slot, i int) int {
-	n := s.cues.endsAt(r.toks, i)
-	if m := s.mentions.endsAt(r.toks, i); m > 0 {
+func (a *Agent) cueBefore(r value.Reader, s *slot, i int) int {
+	n := s.Cues.EndsAt(r.Toks, i)
+	if m := s.Mentions.EndsAt(r.Toks, i); m > 0 {
 		n = max(n, m+10)
 	}
-	if an := r.l.assign.endsAt(r.toks, i); an > 0 {
-		if m := s.mentions.endsAt(r.toks, i-an); m > 0 {
+	if an := r.Lang.Assign.EndsAt(r.Toks, i); an > 0 {
+		if m := s.Mentions.EndsAt(r.Toks, i-an); m > 0 {
 			n = max(n, m+an+10)
 		}
 	}
@@ -250,40 +212,40 @@ func (a *Agent) cueBefore(r reader, s *slot, i int) int {
 
 // unit reports whether the words behind a number say what it counts: those of
 // the slot's name ("two guests").
-func (a *Agent) unit(r reader, s *slot, i int) bool {
-	if i >= len(r.toks) {
+func (a *Agent) unit(r value.Reader, s *slot, i int) bool {
+	if i >= len(r.Toks) {
 		return false
 	}
-	w, _ := r.l.meaning(r.toks, i)
-	return s.keys[w] || s.typ == TypeInteger && s.words[w] && w[0] == '~'
+	w, _ := r.Lang.Meaning(r.Toks, i)
+	return s.Keys[w] || s.Type == value.TypeInteger && s.Words[w] && w[0] == '~'
 }
 
 // named finds the value of a slot without a form of its own when its name
 // stands before it: "the name is John Smith".
-func (a *Agent) named(r reader, s *slot) (found, bool) {
-	if r.asksAbout(r.toks) {
+func (a *Agent) named(r value.Reader, s *slot) (found, bool) {
+	if r.Asks(r.Toks) {
 		return found{}, false // "what kind of music is it"
 	}
-	for i := range r.toks {
-		_, n := s.mentions.at(r.toks, i)
+	for i := range r.Toks {
+		_, n := s.Mentions.At(r.Toks, i)
 		if n == 0 {
 			continue
 		}
 		k := i + n
-		if _, an := r.l.assign.at(r.toks, k); an > 0 {
+		if _, an := r.Lang.Assign.At(r.Toks, k); an > 0 {
 			k += an
 		} else {
 			continue
 		}
-		if k >= len(r.toks) {
+		if k >= len(r.Toks) {
 			continue
 		}
-		rest := r.l.polite.trimRight(r.toks[k:])
-		sub := reader{l: r.l, raw: spanText(r.raw, r.toks, k, k+len(rest)), now: r.now}
-		var buf [24]token
-		sub.toks = tokenize(sub.raw, buf[:0]) // their places are those of the part
-		v, sure := sub.answer(s)
-		if sure == certain {
+		rest := r.Lang.Polite.TrimRight(r.Toks[k:])
+		sub := value.Reader{Lang: r.Lang, Raw: value.SpanText(r.Raw, r.Toks, k, k+len(rest)), Now: r.Now}
+		var buf [24]value.Token
+		sub.Toks = value.Tokenize(sub.Raw, buf[:0]) // their places are those of the part
+		v, sure := sub.Answer(&s.Spec)
+		if sure == value.Certain {
 			return found{slot: s, value: v, start: i, end: k + len(rest), score: 5*len(rest) + 15, cue: true}, true
 		}
 	}
@@ -321,4 +283,34 @@ func (a *Agent) assign(all []found, awaited *slot) []found {
 	}
 	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.start, b.start) })
 	return out
+}
+
+// nameFor reads a name for the slot at token i: one with capitals behind a word
+// that points to it, or behind anything if the slot is asked for.
+func (a *Agent) nameFor(r value.Reader, s *slot, awaited *slot, i int) (any, int, int) {
+	v, n := r.Place(i)
+	if n == 0 || r.Capital(i-1) && r.Capital(i) && i > 1 && !r.SentenceEnds(i) {
+		return nil, 0, 0
+	}
+	cue := max(s.Cues.EndsAt(r.Toks, i), s.Mentions.EndsAt(r.Toks, i))
+	if s.TypeCues != nil {
+		cue = max(cue, s.TypeCues.EndsAt(r.Toks, i))
+	}
+	if cue == 0 && s != awaited && !a.classBefore(r, s, i) {
+		return nil, 0, 0
+	}
+	if _, city := r.Lang.TypeCues["city"]; city && cue == 0 && s != awaited && r.Lang.TypeCues["city"].EndsAt(r.Toks, i) > 0 {
+		return nil, 0, 0
+	}
+	return v, n, cue
+}
+
+// classBefore reports whether the word before token i is what the slot is about:
+// "the restaurant Aq", "the song Hello".
+func (a *Agent) classBefore(r value.Reader, s *slot, i int) bool {
+	if i == 0 {
+		return false
+	}
+	w, _ := r.Lang.Meaning(r.Toks, i-1)
+	return s.Words[w]
 }

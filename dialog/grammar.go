@@ -1,38 +1,13 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
-)
 
-// grammarData is the "grammar" part of a language file: what a recognizer may
-// be told to expect, as right-hand sides of JSGF rules. {weekday} and the like
-// stand for the lists beside them.
-type grammarData struct {
-	Please       []string `json:"please"`
-	Infinitive   string   `json:"infinitive"` // between "I'd like" and "fly from"
-	Commands     []string `json:"commands"`
-	Yes          []string `json:"yes"`
-	No           []string `json:"no"`
-	Change       []string `json:"change"` // {slot} {value}
-	DayNumbers   string   `json:"day_numbers"`
-	MonthNames   string   `json:"month_names"`
-	WeekdayNames string   `json:"weekday_names"`
-	DigitNames   string   `json:"digit_names"`
-	SmallNumbers string   `json:"small_numbers"`
-	Number       string   `json:"number"`
-	Date         []string `json:"date"`
-	PastDate     []string `json:"past_date"` // of slots whose days are past
-	Years        string   `json:"years"`
-	Time         []string `json:"time"`
-	Digits       []string `json:"digits"`
-	Integer      []string `json:"integer"`
-	Money        []string `json:"money"`
-	Letters      string   `json:"letters"`
-	Dash         string   `json:"dash"`
-	Dot          string   `json:"dot"`
-}
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // Bounds of a grammar: a recognizer compiles it while the user waits.
 const (
@@ -44,7 +19,7 @@ const (
 
 // grammar collects phrases within the bounds.
 type grammar struct {
-	l       *language
+	l       *value.Language
 	phrases []string
 	size    int
 }
@@ -59,7 +34,7 @@ func (g *grammar) add(p string) {
 }
 
 // fill puts the lists of the language into a phrase.
-func (d *grammarData) fill(p string) string {
+func fillIn(d *value.GrammarData, p string) string {
 	return strings.NewReplacer(
 		"{weekday}", d.WeekdayNames, "{month}", d.MonthNames, "{day}", d.DayNumbers,
 		"{small}", d.SmallNumbers, "{hour}", d.SmallNumbers, "{digit}", d.DigitNames,
@@ -80,7 +55,7 @@ const (
 
 // iban is an IBAN as it is read aloud: country, check digits, the letters of a
 // bank where a country has them, digits.
-func (d *grammarData) iban() string {
+func ibanPhrase(d *value.GrammarData) string {
 	spelled := func(countries string) string {
 		list := strings.Fields(countries)
 		for i, c := range list {
@@ -98,42 +73,42 @@ func (d *grammarData) iban() string {
 // values are the phrases that a value of the slot may be, without any words
 // around it.
 func (g *grammar) values(s *slot) []string {
-	d := &g.l.data.Grammar
-	if s.closed() {
+	d := &g.l.Data.Grammar
+	if s.Closed() {
 		var names []string
-		for _, v := range s.values {
-			names = append(names, v.value)
+		for _, v := range s.Values {
+			names = append(names, v.Value)
 		}
-		for _, v := range s.values { // the values first: synonyms may fall to the bound
-			names = append(names, v.synonyms...)
+		for _, v := range s.Values { // the values first: synonyms may fall to the bound
+			names = append(names, v.Synonyms...)
 		}
-		if a := g.l.alternatives(names); a != "" {
+		if a := alternatives(g.l, names); a != "" {
 			return []string{a}
 		}
 		return nil
 	}
 	var list []string
-	switch s.typ {
-	case TypeDate:
+	switch s.Type {
+	case value.TypeDate:
 		list = d.Date
-		if s.past && len(d.PastDate) > 0 { // a date of birth has its year
+		if s.Past && len(d.PastDate) > 0 { // a date of birth has its year
 			list = d.PastDate
 		}
-	case TypeTime:
+	case value.TypeTime:
 		list = d.Time
-	case TypeDigits, TypePhone:
+	case value.TypeDigits, value.TypePhone:
 		list = d.Digits
-	case TypeInteger, TypeNumber, TypeFloat:
+	case value.TypeInteger, value.TypeNumber, value.TypeFloat:
 		list = d.Integer
-	case TypeMoney:
+	case value.TypeMoney:
 		list = d.Money
-	case TypeBoolean:
+	case value.TypeBoolean:
 		return append(slices.Clone(d.Yes), d.No...)
-	case TypeCode:
+	case value.TypeCode:
 		letter, digit, check := d.Letters, d.DigitNames, func(v namedValidator) bool { return v.name == "booking_ref_format" }
 		switch {
 		case s.kind == "iban":
-			return []string{d.iban()}
+			return []string{ibanPhrase(d)}
 		case slices.ContainsFunc(s.validators, check): // where a letter is, no digit is heard, and the other way round
 			four, either := strings.Repeat(" "+digit, 4), "("+letter+" | "+digit+") "
 			return []string{
@@ -142,12 +117,12 @@ func (g *grammar) values(s *slot) []string {
 			}
 		}
 		return []string{"(" + d.Letters + " | " + d.DigitNames + " | " + d.Dash + ")+"}
-	case TypeEmail, TypeString, TypeName, TypeEnum, TypeCity, TypeAddress, TypeAny:
+	case value.TypeEmail, value.TypeString, value.TypeName, value.TypeEnum, value.TypeCity, value.TypeAddress, value.TypeAny:
 		return nil // any words
 	}
 	out := make([]string, len(list))
 	for i, p := range list {
-		out[i] = d.fill(p)
+		out[i] = fillIn(d, p)
 	}
 	return out
 }
@@ -157,7 +132,7 @@ func (g *grammar) values(s *slot) []string {
 func (g *grammar) group(s *slot) string {
 	values := g.values(s)
 	switch {
-	case len(values) == 0 || s.typ == TypeBoolean && !s.closed():
+	case len(values) == 0 || s.Type == value.TypeBoolean && !s.Closed():
 		return ""
 	case len(values) == 1:
 		return values[0]
@@ -175,27 +150,27 @@ func (g *grammar) answers(s *slot, f *flow) {
 	for _, v := range g.values(s) {
 		g.add(v)
 	}
-	please := g.l.alternatives(g.l.data.Grammar.Please)
+	please := alternatives(g.l, g.l.Data.Grammar.Please)
 	group := g.group(s)
 	if group == "" {
 		return
 	}
 	g.add(group + " " + please)
-	carriers := g.l.alternatives(firstN(g.l.data.Carriers, 24))
+	carriers := alternatives(g.l, firstN(g.l.Data.Carriers, 24))
 	g.add(carriers + " " + group + " [" + please + "]")
-	if cues := g.l.alternatives(s.cueTexts(g.l)); cues != "" {
-		g.add("[" + carriers + "] " + g.l.data.Grammar.Infinitive + " " + cues + " " + group + " [" + please + "]")
+	if cues := alternatives(g.l, s.cueTexts(g.l)); cues != "" {
+		g.add("[" + carriers + "] " + g.l.Data.Grammar.Infinitive + " " + cues + " " + group + " [" + please + "]")
 	}
 	if f == nil {
 		return
 	}
 	for _, o := range f.slots { // two values in one breath
-		cue := g.l.alternatives(firstN(o.cueTexts(g.l), 6))
+		cue := alternatives(g.l, firstN(o.cueTexts(g.l), 6))
 		other := g.group(o)
-		if o == s || cue == "" || other == "" || o.typ != s.typ {
+		if o == s || cue == "" || other == "" || o.Type != s.Type {
 			continue
 		}
-		own := g.l.alternatives(firstN(s.cueTexts(g.l), 6))
+		own := alternatives(g.l, firstN(s.cueTexts(g.l), 6))
 		if own != "" {
 			own = "[" + own + "] "
 		}
@@ -206,17 +181,17 @@ func (g *grammar) answers(s *slot, f *flow) {
 func firstN(list []string, n int) []string { return list[:min(n, len(list))] }
 
 // cueTexts are the words before a value of the slot, as they are said.
-func (s *slot) cueTexts(l *language) []string {
+func (s *slot) cueTexts(l *value.Language) []string {
 	var out []string
-	for _, role := range l.data.Roles {
+	for _, role := range l.Data.Roles {
 		for _, c := range role.Cues {
-			if _, ok := s.cues.ids[foldText(c)]; ok && !slices.Contains(out, c) {
+			if _, ok := s.Cues.IDs[value.FoldText(c)]; ok && !slices.Contains(out, c) {
 				out = append(out, c)
 			}
 		}
 	}
-	for _, c := range sortedKeys(s.cues.ids) {
-		if !slices.ContainsFunc(out, func(o string) bool { return foldText(o) == c }) {
+	for _, c := range slices.Sorted(maps.Keys(s.Cues.IDs)) {
+		if !slices.ContainsFunc(out, func(o string) bool { return value.FoldText(o) == c }) {
 			out = append(out, c)
 		}
 	}
@@ -226,9 +201,9 @@ func (s *slot) cueTexts(l *language) []string {
 // changes adds the corrections that the flow's slots allow.
 func (g *grammar) changes(f *flow) {
 	for _, s := range f.slots {
-		names := g.l.alternatives(s.names)
+		names := alternatives(g.l, s.names)
 		value := g.group(s)
-		for _, p := range g.l.data.Grammar.Change {
+		for _, p := range g.l.Data.Grammar.Change {
 			if strings.Contains(p, "{slot}") && names == "" || strings.Contains(p, "{value}") && value == "" {
 				continue
 			}
@@ -243,7 +218,7 @@ func (g *grammar) starts(a *Agent) {
 		for _, t := range f.triggers {
 			g.add(g.trigger(t))
 			if !t.slots {
-				g.add("[" + g.l.alternatives(firstN(g.l.data.Prefixes, 8)) + "] " + g.coreText(a, t))
+				g.add("[" + alternatives(g.l, firstN(g.l.Data.Prefixes, 8)) + "] " + g.coreText(a, t))
 			}
 		}
 	}
@@ -251,12 +226,12 @@ func (g *grammar) starts(a *Agent) {
 
 // coreText is a trigger without "I want to".
 func (g *grammar) coreText(a *Agent, t trigger) string {
-	toks := tokenize(t.text, nil)
+	toks := value.Tokenize(t.text, nil)
 	core := a.core(toks)
 	if len(core) == 0 {
 		return ""
 	}
-	return g.l.jsgfWords(t.text[core[0].start:core[len(core)-1].end])
+	return jsgfWords(g.l, t.text[core[0].Start:core[len(core)-1].End])
 }
 
 // trigger is a trigger phrase with its slots filled in; "" if one of them takes
@@ -276,23 +251,23 @@ func (g *grammar) trigger(t trigger) string {
 		if value == "" {
 			return ""
 		}
-		out += " " + g.l.jsgfWords(rest[:i]) + " " + value
+		out += " " + jsgfWords(g.l, rest[:i]) + " " + value
 		rest = rest[n+1:]
 	}
-	return out + " " + g.l.jsgfWords(rest)
+	return out + " " + jsgfWords(g.l, rest)
 }
 
 func (g *grammar) commands() {
-	for _, p := range g.l.data.Grammar.Commands {
+	for _, p := range g.l.Data.Grammar.Commands {
 		g.add(p)
 	}
 }
 
 func (g *grammar) yesNo() {
-	for _, p := range g.l.data.Grammar.Yes {
+	for _, p := range g.l.Data.Grammar.Yes {
 		g.add(p)
 	}
-	for _, p := range g.l.data.Grammar.No {
+	for _, p := range g.l.Data.Grammar.No {
 		g.add(p)
 	}
 }
@@ -310,7 +285,7 @@ func (a *Agent) finish() {
 		}
 	}
 	for _, s := range a.slots {
-		if s.secret {
+		if s.Secret {
 			a.secrets = append(a.secrets, s)
 		}
 	}
@@ -320,7 +295,7 @@ func (a *Agent) finish() {
 	a.prompt = Prompt{System: a.promptSystem(), Schema: a.promptSchema()}
 	for _, f := range a.flows {
 		for _, s := range f.steps {
-			if s.typ == stepCollect && !s.slot.anyWords() {
+			if s.typ == stepCollect && !s.slot.AnyWords() {
 				g := grammar{l: a.lang}
 				g.answers(s.slot, f)
 				g.commands()
@@ -340,7 +315,7 @@ func (a *Agent) finish() {
 		f.idlePhrases = slices.Clip(g.phrases)
 	}
 	for _, s := range a.slots {
-		if s.anyWords() {
+		if s.AnyWords() {
 			continue // a grammar would bend every name to a command
 		}
 		g := grammar{l: a.lang}
@@ -355,8 +330,8 @@ func (a *Agent) finish() {
 	g = grammar{l: a.lang}
 	g.yesNo()
 	g.commands()
-	for _, p := range a.lang.data.Commands["retry"] {
-		g.add(a.lang.jsgfWords(p))
+	for _, p := range a.lang.Data.Commands["retry"] {
+		g.add(jsgfWords(a.lang, p))
 	}
 	a.errorPhrases = slices.Clip(g.phrases)
 }
@@ -379,7 +354,7 @@ func (t *turn) expect() Expectation {
 		if s == nil {
 			return e
 		}
-		e.Slot, e.Kind, e.Phrases, e.Secret = s.name, s.kind, s.phrases, s.secret
+		e.Slot, e.Kind, e.Phrases, e.Secret = s.name, s.kind, s.phrases, s.Secret
 		if step := t.collectStep(s); step != nil {
 			e.Phrases = step.phrases
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // checkJSGF checks the right-hand side of a rule of the JSpeech Grammar Format
@@ -132,7 +134,7 @@ func TestGrammars(t *testing.T) {
 	all = append(all, expectations(t, testAgent(t, "de.yaml"), "ich brauche einen Termin", "Doktor Müller", "morgen", "neun Uhr", "ja")...)
 	all = append(all, expectations(t, testAgent(t, "steps.yaml"), "show me the branches", "5", "divide by zero", "cancel", "ask me for confirmation", "apple")...)
 	all = append(all, expectations(t, flightsExample(t), "book a flight", "boston", "denver", "tomorrow", "change the date")...)
-	for _, language := range Languages() {
+	for _, language := range value.Languages() {
 		a := templateAgent(t, language)
 		for _, s := range a.slots {
 			all = append(all, Expectation{Slot: s.name, Phrases: s.phrases})
@@ -319,7 +321,7 @@ func TestExpectationKinds(t *testing.T) {
 }
 
 func TestJSGFWords(t *testing.T) {
-	l, err := loadLanguage("en")
+	l, err := value.Load("en")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +329,7 @@ func TestJSGFWords(t *testing.T) {
 		"New York": "new york", "L.A.": "l a", "LA": "l a", "St. Louis": "st louis", "I'd like 2 tickets": "i'd like two tickets", "gate 42": "gate forty two",
 		"flight 407": "flight four zero seven", "A380": "a three eight zero", "Köln/Bonn": "köln bonn", "(x | y)": "x y", "---": "", "it’s": "it's", "90": "ninety",
 	} {
-		if got := l.jsgfWords(text); got != want {
+		if got := jsgfWords(l, text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -1,6 +1,10 @@
 package dialog
 
-import "math"
+import (
+	"math"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // The intent classifier is a softmax regression over hashed features: words,
 // pairs of words and groups of three letters. It is trained when the agent is
@@ -42,7 +46,7 @@ type feature struct {
 
 // features appends the features of an utterance. Words of no content count
 // less; values of slots stand for their type.
-func (a *Agent) features(toks []token, buf []feature) []feature {
+func (a *Agent) features(toks []value.Token, buf []feature) []feature {
 	start := len(buf)
 	add := func(h uint32, v float32) {
 		b := (h * 2654435761) >> (32 - intentBits)
@@ -56,12 +60,12 @@ func (a *Agent) features(toks []token, buf []feature) []feature {
 	}
 	var previous uint32
 	for i := 0; i < len(toks); i++ {
-		w := stem(toks[i].text)
+		w := value.Stem(toks[i].Text)
 		weight := float32(1)
-		if _, n := a.values.at(toks, i); n > 0 { // any value is as good as another
+		if _, n := a.values.At(toks, i); n > 0 { // any value is as good as another
 			w, weight = "#", 0.35
 			i += n - 1
-		} else if _, n := a.lang.light.at(toks, i); n == 1 {
+		} else if _, n := a.lang.Light.At(toks, i); n == 1 {
 			weight = 0.35
 		}
 		h := hashString(w, 2166136261)
@@ -100,11 +104,11 @@ func hashString(s string, seed uint32) uint32 {
 
 // core drops what is before the matter of a request: fillers, politeness, "I
 // want to".
-func (a *Agent) core(toks []token) []token {
+func (a *Agent) core(toks []value.Token) []value.Token {
 	for {
 		n := len(toks)
-		toks = a.lang.trim(toks)
-		toks = a.lang.prefixes.trimLeft(toks)
+		toks = a.lang.Trim(toks)
+		toks = a.lang.Prefixes.TrimLeft(toks)
 		if len(toks) == n {
 			return toks
 		}
@@ -138,7 +142,7 @@ func (c *classifier) probabilities(features []feature, p []float64) {
 
 // classify finds the flow that an utterance asks for and how probable it is;
 // nil if none is.
-func (a *Agent) classify(toks []token) (*flow, float64) {
+func (a *Agent) classify(toks []value.Token) (*flow, float64) {
 	c := a.intents
 	if len(a.flows) == 0 || len(toks) == 0 {
 		return nil, 0
@@ -174,12 +178,12 @@ func (a *Agent) classify(toks []token) (*flow, float64) {
 
 // exactTrigger finds the flow that has the utterance as a trigger, politeness
 // apart.
-func (a *Agent) exactTrigger(toks []token) *flow {
+func (a *Agent) exactTrigger(toks []value.Token) *flow {
 	if len(toks) > 24 {
 		return nil
 	}
 	var buf [160]byte
-	for _, t := range [...][]token{toks, a.core(toks)} {
+	for _, t := range [...][]value.Token{toks, a.core(toks)} {
 		if len(t) == 0 {
 			continue
 		}
@@ -188,7 +192,7 @@ func (a *Agent) exactTrigger(toks []token) *flow {
 			if i > 0 {
 				key = append(key, ' ')
 			}
-			key = append(key, tok.text...)
+			key = append(key, tok.Text...)
 		}
 		if in, ok := a.intents.exact[string(key)]; ok {
 			return a.flows[in.flow]
@@ -200,30 +204,30 @@ func (a *Agent) exactTrigger(toks []token) *flow {
 // coverage is the share of the words with content that the flow's triggers know
 // or that are values of its slots. It keeps the classifier from being sure of
 // what it has never seen.
-func (a *Agent) coverage(toks []token, class int) float64 {
+func (a *Agent) coverage(toks []value.Token, class int) float64 {
 	known, content := 0, 0
 	for i := 0; i < len(toks); {
 		if n := a.valueAt(toks, i, a.flows[class]); n > 0 {
 			i += n
 			continue
 		}
-		w := stem(toks[i].text)
+		w := value.Stem(toks[i].Text)
 		switch {
 		case a.intents.words[class][w] || len(w) >= 4 && a.intents.words[class][w[:4]+"-"]:
-			if _, n := a.lang.light.at(toks, i); n == 0 {
+			if _, n := a.lang.Light.At(toks, i); n == 0 {
 				known++
 				content++
 			}
 		default:
-			if _, n := a.lang.light.at(toks, i); n > 0 {
+			if _, n := a.lang.Light.At(toks, i); n > 0 {
 				i += n
 				continue
 			}
-			if _, n := a.lang.prefixes.at(toks, i); n > 0 {
+			if _, n := a.lang.Prefixes.At(toks, i); n > 0 {
 				i += n
 				continue
 			}
-			if _, n := a.lang.fillers.at(toks, i); n > 0 {
+			if _, n := a.lang.Fillers.At(toks, i); n > 0 {
 				i += n
 				continue
 			}
@@ -238,11 +242,11 @@ func (a *Agent) coverage(toks []token, class int) float64 {
 }
 
 // valueAt is the length of a listed value of the flow's slots at token i.
-func (a *Agent) valueAt(toks []token, i int, f *flow) int {
+func (a *Agent) valueAt(toks []value.Token, i int, f *flow) int {
 	n := 0
 	for _, s := range f.slots {
-		if s.closed() {
-			if _, m := s.lookup.at(toks, i); m > n {
+		if s.Closed() {
+			if _, m := s.Lookup.At(toks, i); m > n {
 				n = m
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: commands from outside, and whether the agent takes them. What the
@@ -32,24 +34,24 @@ type Dropped struct {
 // simple value for the awaited slot it makes the command that fills it.
 func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
 	t := a.looking(st, now)
-	t.read(cutText(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), maxUtterance))
+	t.read(value.CutText(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), value.MaxUtterance))
 	if s := a.slotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
-		if v, sure, direct := t.simple(s); direct && sure == certain {
-			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.name, Value: canon(v)}}}
+		if v, sure, direct := t.simple(s); direct && sure == value.Certain {
+			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.name, Value: value.Canonical(v)}}}
 		}
 	}
-	if t.st.Confirmation != nil && !a.lang.wrong(t.rd.toks) {
-		switch a.lang.yesOrNo(t.rd.toks) {
-		case answerYes:
+	if t.st.Confirmation != nil && !a.lang.Wrong(t.rd.Toks) {
+		switch a.lang.YesOrNo(t.rd.Toks) {
+		case value.Yes:
 			return Understood{Commands: []Command{{Type: Confirm}}}
-		case answerNo:
+		case value.No:
 			return Understood{Commands: []Command{{Type: Deny}}}
-		case answerNone:
+		case value.NoAnswer:
 		}
 	}
 	cmds := t.local()
 	for i := range cmds {
-		cmds[i].Value = canon(cmds[i].Value)
+		cmds[i].Value = value.Canonical(cmds[i].Value)
 	}
 	return Understood{Commands: cmds}
 }
@@ -100,11 +102,11 @@ func ParseCommands(answer []byte) ([]Command, error) {
 		if alias, ok := commandAliases[c.Type]; ok {
 			c.Type = alias
 		}
-		c.Type, c.Flow, c.Slot = CommandType(cutText(string(c.Type), maxName)), cutText(c.Flow, maxName), cutText(c.Slot, maxName)
-		c.Text = cutText(c.Text, maxName)
-		c.Value = canon(c.Value)
+		c.Type, c.Flow, c.Slot = CommandType(value.CutText(string(c.Type), maxName)), value.CutText(c.Flow, maxName), value.CutText(c.Slot, maxName)
+		c.Text = value.CutText(c.Text, maxName)
+		c.Value = value.Canonical(c.Value)
 		if text, ok := c.Value.(string); ok {
-			c.Value = cutText(text, maxUtterance)
+			c.Value = value.CutText(text, value.MaxUtterance)
 		}
 	}
 	return list, nil
@@ -176,14 +178,14 @@ func (a *Agent) looking(st *State, now time.Time) *turn {
 }
 
 // fitted is a value as the slot keeps it, or why it does not take it.
-func (t *turn) fitted(s *slot, value any) (any, string) {
-	v, sure := t.normalise(s, value)
-	if sure != certain {
-		return value, "no " + string(s.typ) + " of the slot"
+func (t *turn) fitted(s *slot, val any) (any, string) {
+	v, sure := t.normalise(s, val)
+	if sure != value.Certain {
+		return val, "no " + string(s.Type) + " of the slot"
 	}
 	kept, err := t.accept(s, t.collectStep(s), v)
 	if err != nil {
-		return value, err.Error()
+		return val, err.Error()
 	}
 	return kept, ""
 }
@@ -243,7 +245,7 @@ func (t *turn) objection(c Command) string {
 			return "unknown slot"
 		case c.Type == SetSlot && c.Value == nil:
 			return "no value"
-		case s.typ == TypeAny:
+		case s.Type == value.TypeAny:
 			return "no slot that a user fills"
 		case !slices.ContainsFunc(t.reached, func(f *flow) bool { return f.usesSlot(s) }):
 			return "no slot of the flow"

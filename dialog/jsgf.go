@@ -1,20 +1,23 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: texts as words of a grammar.
 
 // jsgfWords spells a text for a grammar: lower-case words, numbers and initials
 // as words, everything else dropped. It is "" if nothing can be said.
-func (l *language) jsgfWords(text string) string {
+func jsgfWords(l *value.Language, text string) string {
 	var words []string
 	for _, f := range strings.Fields(text) {
 		f = strings.Trim(f, ".,;:!?\"()[]{}<>|*+/\\=&%#@…“”„")
-		if dottedLetters(strings.ToLower(f)+".") || dottedLetters(strings.ToLower(f)) && strings.Contains(f, ".") {
+		if value.DottedLetters(strings.ToLower(f)+".") || value.DottedLetters(strings.ToLower(f)) && strings.Contains(f, ".") {
 			for _, r := range strings.ToLower(f) {
 				if unicode.IsLetter(r) {
 					words = append(words, string(r))
@@ -22,7 +25,7 @@ func (l *language) jsgfWords(text string) string {
 			}
 			continue
 		}
-		if len(f) >= 2 && len(f) <= 3 && upperLetters(f) { // initials
+		if len(f) >= 2 && len(f) <= 3 && value.UpperLetters(f) { // initials
 			for _, r := range strings.ToLower(f) {
 				words = append(words, string(r))
 			}
@@ -31,7 +34,7 @@ func (l *language) jsgfWords(text string) string {
 		for _, part := range strings.FieldsFunc(strings.ToLower(f), func(r rune) bool {
 			return !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\'' || r == '’')
 		}) {
-			words = append(words, l.sayPart(strings.ReplaceAll(part, "’", "'"))...)
+			words = append(words, sayPart(l, strings.ReplaceAll(part, "’", "'"))...)
 		}
 	}
 	return strings.Join(words, " ")
@@ -39,19 +42,19 @@ func (l *language) jsgfWords(text string) string {
 
 // sayPart splits digits off a word and says them one by one, numbers below a
 // hundred as numbers.
-func (l *language) sayPart(w string) []string {
+func sayPart(l *value.Language, w string) []string {
 	var out []string
 	for w != "" {
 		n := 0
-		for n < len(w) && isDigit(w[n]) {
+		for n < len(w) && value.IsDigit(w[n]) {
 			n++
 		}
 		if n > 0 {
-			out = append(out, l.sayDigits(w[:n])...)
+			out = append(out, sayDigits(l, w[:n])...)
 			w = w[n:]
 			continue
 		}
-		for n < len(w) && !isDigit(w[n]) {
+		for n < len(w) && !value.IsDigit(w[n]) {
 			n++
 		}
 		if part := strings.Trim(w[:n], "'"); part != "" {
@@ -62,44 +65,44 @@ func (l *language) sayPart(w string) []string {
 	return out
 }
 
-func (l *language) sayDigits(digits string) []string {
+func sayDigits(l *value.Language, digits string) []string {
 	if len(digits) <= 2 {
 		v := int64(digits[0] - '0')
 		if len(digits) == 2 {
 			v = v*10 + int64(digits[1]-'0')
 		}
-		if words := l.sayNumber(v); words != nil && (len(digits) == 1 || v >= 10) {
+		if words := sayNumber(l, v); words != nil && (len(digits) == 1 || v >= 10) {
 			return words
 		}
 	}
 	var out []string
 	for i := range len(digits) {
-		out = append(out, l.sayNumber(int64(digits[i]-'0'))...)
+		out = append(out, sayNumber(l, int64(digits[i]-'0'))...)
 	}
 	return out
 }
 
 // sayNumber spells a number below a hundred.
-func (l *language) sayNumber(v int64) []string {
+func sayNumber(l *value.Language, v int64) []string {
 	if v < 0 || v > 99 {
 		return nil
 	}
 	find := func(m map[string]int64, v int64) string {
-		for _, k := range sortedKeys(m) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if m[k] == v {
 				return k
 			}
 		}
 		return ""
 	}
-	if w := preferred(l.data.Numbers.Units, v); w != "" {
+	if w := preferred(l.Data.Numbers.Units, v); w != "" {
 		return []string{w}
 	}
 	if v%10 == 0 {
-		return []string{find(l.data.Numbers.Tens, v)}
+		return []string{find(l.Data.Numbers.Tens, v)}
 	}
-	ten, unit := find(l.data.Numbers.Tens, v-v%10), preferred(l.data.Numbers.Units, v%10)
-	if l.numbers.compound {
+	ten, unit := find(l.Data.Numbers.Tens, v-v%10), preferred(l.Data.Numbers.Units, v%10)
+	if l.Numbers.Compound {
 		if v%10 == 1 {
 			unit = "ein"
 		}
@@ -112,7 +115,7 @@ func (l *language) sayNumber(v int64) []string {
 // else the first in order.
 func preferred(m map[string]int64, v int64) string {
 	best := ""
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if m[k] == v && (best == "" || strings.HasSuffix(k, "s") && !strings.HasSuffix(best, "s") || strings.ContainsFunc(k, func(r rune) bool { return r > 127 }) && !strings.ContainsFunc(best, func(r rune) bool { return r > 127 }) && !strings.HasSuffix(best, "s")) {
 			best = k
 		}
@@ -121,11 +124,11 @@ func preferred(m map[string]int64, v int64) string {
 }
 
 // alternatives is (a | b | c) of the texts that can be said.
-func (l *language) alternatives(texts []string) string {
+func alternatives(l *value.Language, texts []string) string {
 	var out []string
 	size := 0
 	for _, t := range texts {
-		w := l.jsgfWords(t)
+		w := jsgfWords(l, t)
 		if w == "" || slices.Contains(out, w) || len(out) >= maxListed || size+len(w) > maxPhraseBytes/2 {
 			continue
 		}

@@ -3,6 +3,8 @@ package dialog
 import (
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: what people call slots, and the words that point to them.
@@ -15,7 +17,7 @@ func (a *Agent) nameSlots(f *flow) {
 	own := make(map[string]bool) // names that a file gives: derived ones do not touch them
 	var order []string
 	claim := func(phrase string, i int, given bool) {
-		key := foldText(phrase)
+		key := value.FoldText(phrase)
 		if key == "" || own[key] && !given {
 			return
 		}
@@ -44,30 +46,30 @@ func (a *Agent) nameSlots(f *flow) {
 		if d := strings.TrimRight(s.description, ".?!"); d != "" && len(strings.Fields(d)) <= 4 {
 			claim(strings.TrimPrefix(strings.TrimPrefix(d, "the "), "The "), i, false)
 		}
-		for _, role := range a.lang.data.Roles {
-			if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(s.name), func(r rune) bool { return r == '_' }), func(w string) bool { return slices.Contains(role.Names, w) }) && s.typ != TypeDate && s.typ != TypeTime {
+		for _, role := range a.lang.Data.Roles {
+			if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(s.name), func(r rune) bool { return r == '_' }), func(w string) bool { return slices.Contains(role.Names, w) }) && s.Type != value.TypeDate && s.Type != value.TypeTime {
 				for _, m := range role.Mentions {
 					claim(m, i, false)
 				}
 			}
 		}
-		for _, n := range a.lang.data.TypeNames[string(s.typ)] {
+		for _, n := range a.lang.Data.TypeNames[string(s.Type)] {
 			claim(n, i, false)
 		}
 	}
-	f.mentions = newPhraseTable()
+	f.mentions = value.NewPhrases()
 	for _, phrase := range order {
-		key := foldText(phrase)
+		key := value.FoldText(phrase)
 		i := owner[key]
 		if i < 0 {
 			continue
 		}
 		s := f.slots[i]
-		if _, value := s.lookup.ids[key]; value {
+		if _, value := s.Lookup.IDs[key]; value {
 			continue // a value is not a name
 		}
-		f.mentions.add(phrase, i)
-		s.mentions.add(phrase, 0)
+		f.mentions.Add(phrase, i)
+		s.Mentions.Add(phrase, 0)
 		if !slices.Contains(s.names, phrase) && phrase != s.name {
 			s.names = append(s.names, phrase)
 		}
@@ -85,11 +87,11 @@ func (a *Agent) learnCues() {
 				}
 				w := t.parts[i-1].word
 				known := false
-				for _, role := range a.lang.data.Roles {
-					known = known || slices.ContainsFunc(role.Cues, func(c string) bool { return foldText(c) == w })
+				for _, role := range a.lang.Data.Roles {
+					known = known || slices.ContainsFunc(role.Cues, func(c string) bool { return value.FoldText(c) == w })
 				}
 				if known {
-					p.slot.cues.add(w, 0)
+					p.slot.Cues.Add(w, 0)
 				}
 			}
 		}

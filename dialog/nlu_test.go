@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"maps"
+	"slices"
 	"testing"
 )
 
@@ -55,7 +57,7 @@ func TestIntents(t *testing.T) {
 	} {
 		a := testAgent(t, c.agent)
 		total, right := 0, 0
-		for _, want := range sortedKeys(c.covered) {
+		for _, want := range slices.Sorted(maps.Keys(c.covered)) {
 			for _, text := range c.covered[want] {
 				total++
 				if got := understoodFlow(a, text); got == want {

@@ -1,6 +1,11 @@
 package dialog
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: validators that have to ask somebody outside. What asks the outside
 // is work and not a function: it becomes an action, awaited like any other behind
@@ -75,7 +80,7 @@ func (c *compiler) addChecks() {
 // unchecked is the first slot of the flow whose value nobody outside has accepted.
 func (t *turn) unchecked() *slot {
 	for _, s := range t.flow.slots {
-		if v := t.st.Slots[s.name]; s.check != nil && v != nil && !equal(t.st.Checked[s.name], v) {
+		if v := t.st.Slots[s.name]; s.check != nil && v != nil && !value.Equal(t.st.Checked[s.name], v) {
 			return s
 		}
 	}
@@ -87,7 +92,7 @@ func (t *turn) askOutside(s *slot) {
 	st := t.st
 	st.Calls++
 	a := s.check.action
-	key := t.flow.name + "." + a.Name + "." + itoa(int64(st.Calls))
+	key := t.flow.name + "." + a.Name + "." + strconv.Itoa(st.Calls)
 	st.WaitingForSlot = ""
 	st.Action = &PendingAction{
 		ID: key, Key: key, Name: a.Name, Step: st.CurrentStep, Inputs: t.inputs(a), Attempt: 1, Check: s.name,
@@ -134,10 +139,10 @@ func (t *turn) checkFailed(code, message string) {
 
 // acceptedOutside keeps a value that a service has accepted, in the service's spelling if it
 // gives one.
-func (t *turn) acceptedOutside(s *slot, value any) {
+func (t *turn) acceptedOutside(s *slot, v any) {
 	st := t.st
-	if value != nil && s.within(canon(value)) == nil {
-		st.Slots[s.name] = canon(value)
+	if v != nil && s.Within(value.Canonical(v)) == nil {
+		st.Slots[s.name] = value.Canonical(v)
 	}
 	put(&st.Checked, s.name, st.Slots[s.name])
 	st.Action = nil
@@ -172,7 +177,7 @@ func (t *turn) turnedDown(s *slot, reason any) {
 		return
 	}
 	text, _ := reason.(string)
-	if text = strings.Join(strings.Fields(cutText(strings.ToValidUTF8(text, "\uFFFD"), maxReason)), " "); text != "" {
+	if text = strings.Join(strings.Fields(value.CutText(strings.ToValidUTF8(text, "\uFFFD"), maxReason)), " "); text != "" {
 		t.sayText(text, true)
 	} else {
 		t.invalid(s)

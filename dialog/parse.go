@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // File is a named file of an agent.
@@ -29,7 +31,7 @@ type Options struct {
 
 // Validate reports options that make no sense.
 func (o Options) Validate() error {
-	for _, name := range sortedKeys(o.Validators) {
+	for _, name := range slices.Sorted(maps.Keys(o.Validators)) {
 		if name == "" || o.Validators[name] == nil {
 			return fmt.Errorf("options: Validators[%q]: want a name and a function", name)
 		}
@@ -159,7 +161,7 @@ func (c *compiler) fields(n node, what string, handlers map[string]func(key, val
 		seen[name] = true
 		h, ok := handlers[name]
 		if !ok && len(c.problems) < maxProblems {
-			c.report(SeverityWarning, p.key, nearest(name, sortedKeys(handlers)), "%s: unknown field %q is ignored", what, name)
+			c.report(SeverityWarning, p.key, nearest(name, slices.Sorted(maps.Keys(handlers))), "%s: unknown field %q is ignored", what, name)
 			continue
 		}
 		if h != nil {
@@ -222,7 +224,7 @@ func (c *compiler) boolean(n node, what string, def bool) bool {
 
 func (c *compiler) number(n node, what string, low, high float64) (float64, bool) {
 	if n.kind == nodeScalar {
-		if f, ok := toNumber(strings.TrimSpace(n.text)); ok {
+		if f, ok := value.ToNumber(strings.TrimSpace(n.text)); ok {
 			if f >= low && f <= high {
 				return f, true
 			}
@@ -381,7 +383,7 @@ func (c *compiler) instructions(n node) {
 // catalogue replaces phrases of the engine.
 func (c *compiler) catalogue(n node) {
 	handlers := make(map[string]func(key, value node))
-	for _, name := range sortedKeys(c.a.messages) {
+	for _, name := range slices.Sorted(maps.Keys(c.a.messages)) {
 		handlers[name] = func(_, v node) {
 			before := len(c.refs)
 			if m := c.message(v, "message "+name); len(m) > 0 {
@@ -403,7 +405,7 @@ var engineNames = []string{"label", "value", "values", "description", "summary",
 // checkRefs reports names that are neither slots nor set anywhere.
 func (c *compiler) checkRefs() {
 	known := c.a.slotNames()
-	known = append(known, sortedKeys(c.a.vars)...)
+	known = append(known, slices.Sorted(maps.Keys(c.a.vars))...)
 	for _, r := range c.refs {
 		if c.a.slotIndex[r.name] != nil || c.a.vars[r.name] {
 			continue

@@ -1,9 +1,12 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // actions reads the declared actions.
@@ -82,10 +85,10 @@ func (c *compiler) action(name string, n node) *Action {
 	}
 	a.Long = c.boolean(long, what+".long", a.Tool != nil) // a program or an agent is a delegate
 	if a.MCP != nil && len(a.Outputs) == 0 {
-		a.Outputs = sortedKeys(a.MCP.Outputs)
+		a.Outputs = slices.Sorted(maps.Keys(a.MCP.Outputs))
 	}
 	if a.Tool != nil && len(a.Outputs) == 0 {
-		a.Outputs = sortedKeys(a.Tool.Outputs)
+		a.Outputs = slices.Sorted(maps.Keys(a.Tool.Outputs))
 	}
 	c.mock(a, mock)
 	if len(a.confirmation) > 0 {
@@ -282,7 +285,7 @@ func (c *compiler) textMap(n node, what string) map[string]string {
 
 func (c *compiler) duration(n node, what string) time.Duration {
 	text := strings.TrimSpace(c.text(n, what))
-	if f, ok := toNumber(text); ok && f >= 0 && f <= 3600 {
+	if f, ok := value.ToNumber(text); ok && f >= 0 && f <= 3600 {
 		return time.Duration(f * float64(time.Second))
 	}
 	d, err := time.ParseDuration(text)

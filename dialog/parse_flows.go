@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // rawStep is a step before its targets are resolved.
@@ -208,10 +210,10 @@ func (c *compiler) addTrigger(d *flowDraft, at node, text string) {
 	}
 	t := trigger{text: text}
 	rest := text
-	var buf [32]token
+	var buf [32]value.Token
 	words := func(s string) {
-		for _, tok := range tokenize(s, buf[:0]) {
-			t.parts = append(t.parts, triggerPart{word: tok.text})
+		for _, tok := range value.Tokenize(s, buf[:0]) {
+			t.parts = append(t.parts, triggerPart{word: tok.Text})
 		}
 	}
 	for {
@@ -253,7 +255,7 @@ func (c *compiler) addTrigger(d *flowDraft, at node, text string) {
 
 // implicitSlot makes a slot for a name that nothing defines.
 func (c *compiler) implicitSlot(name string) *slot {
-	d := &slotDraft{s: &slot{name: name, typ: TypeString, required: true}}
+	d := &slotDraft{s: &slot{name: name, Spec: value.Spec{Type: value.TypeString}, required: true}}
 	c.finishSlot(d)
 	c.a.slots = append(c.a.slots, d.s)
 	c.a.slotIndex[name] = d.s

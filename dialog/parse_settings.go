@@ -1,8 +1,11 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // soniSettings mark a file of Soni, whose code is registered elsewhere.
@@ -116,7 +119,7 @@ func EngineSettings() []string {
 
 // language loads the agent's language and its phrases.
 func (c *compiler) language(sections []section) bool {
-	tag, ok := languageTag(c.a.settings.Language)
+	tag, ok := value.Tag(c.a.settings.Language)
 	if !ok {
 		at := node{}
 		for _, s := range sections {
@@ -124,22 +127,22 @@ func (c *compiler) language(sections []section) bool {
 				at = v
 			}
 		}
-		c.report(SeverityError, at, nearest(tag, Languages()), "settings.language: there are no words for %q: want one of %s",
-			c.a.settings.Language, strings.Join(Languages(), ", "))
+		c.report(SeverityError, at, nearest(tag, value.Languages()), "settings.language: there are no words for %q: want one of %s",
+			c.a.settings.Language, strings.Join(value.Languages(), ", "))
 		tag = "en" // so that the rest is checked too
 	}
-	lang, err := loadLanguage(tag)
+	lang, err := value.Load(tag)
 	if err != nil {
 		c.fail(node{}, "%v", err)
 		return false
 	}
 	c.a.settings.Language = tag
 	c.a.lang = lang
-	for _, key := range sortedKeys(lang.messages) {
+	for _, key := range slices.Sorted(maps.Keys(lang.Messages)) {
 		if len(c.a.messages[key]) > 0 {
 			continue // the greeting of the settings
 		}
-		for _, text := range lang.messages[key] {
+		for _, text := range lang.Messages[key] {
 			t, err := compileTemplate(text)
 			if err != nil {
 				c.fail(node{}, "message %s of language %s: %v", key, tag, err)

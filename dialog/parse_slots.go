@@ -1,8 +1,11 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // slotDraft is a slot while its definitions are being read: the agent's and
@@ -12,7 +15,7 @@ type slotDraft struct {
 	at        node
 	typeGiven bool
 	valuesAt  node
-	values    []slotValue
+	values    []value.Choice
 	plain     []any
 	defAt     node
 	def       node
@@ -38,7 +41,7 @@ func (c *compiler) defineSlots(sections, flows []section) {
 			return
 		}
 		if !there {
-			d = &slotDraft{s: &slot{name: name, typ: TypeString, required: true}, at: at}
+			d = &slotDraft{s: &slot{name: name, Spec: value.Spec{Type: value.TypeString}, required: true}, at: at}
 			drafts[name] = d
 			order = append(order, d)
 		}
@@ -126,7 +129,7 @@ func (c *compiler) slotFields(d *slotDraft, def node) {
 		"validation_error_message": func(_, v node) {
 			s.invalid = firstVariants(s.invalid, c.message(v, what+".validation_error_message"))
 		},
-		"secret":   func(_, v node) { s.secret = c.boolean(v, what+".secret", false) },
+		"secret":   func(_, v node) { s.Secret = c.boolean(v, what+".secret", false) },
 		"help":     func(_, v node) { s.help = firstVariants(s.help, c.message(v, what+".help")) },
 		"values":   func(_, v node) { c.slotValues(d, v) },
 		"options":  func(_, v node) { c.slotValues(d, v) },
@@ -135,7 +138,7 @@ func (c *compiler) slotFields(d *slotDraft, def node) {
 		"min":      func(_, v node) { d.lowText, d.lowAt = c.text(v, what+".min"), v },
 		"max":      func(_, v node) { d.highText, d.lowAt = c.text(v, what+".max"), v },
 		"length":   func(_, v node) { c.slotLength(s, v) },
-		"past":     func(_, v node) { s.past = c.boolean(v, what+".past", false) },
+		"past":     func(_, v node) { s.Past = c.boolean(v, what+".past", false) },
 		"cues":     func(_, v node) { d.cues = append(d.cues, c.texts(v, what+".cues")...) },
 		"aliases":  func(_, v node) { d.aliases = append(d.aliases, c.texts(v, what+".aliases")...) },
 	})
@@ -160,16 +163,16 @@ func (c *compiler) slotType(d *slotDraft, v node) {
 	if name == "" {
 		return
 	}
-	typ, ok := slotTypes[name]
+	typ, ok := value.Types[name]
 	if !ok {
-		c.report(SeverityError, v, nearest(name, slotTypeNames), "slot %s: unknown type %q", d.s.name, name)
+		c.report(SeverityError, v, nearest(name, value.TypeNames), "slot %s: unknown type %q", d.s.name, name)
 		return
 	}
-	if d.typeGiven && d.s.typ != typ {
-		c.fail(v, "slot %s: type %s here, %s where it was defined first (%s, line %d)", d.s.name, typ, d.s.typ, d.at.file, d.at.line)
+	if d.typeGiven && d.s.Type != typ {
+		c.fail(v, "slot %s: type %s here, %s where it was defined first (%s, line %d)", d.s.name, typ, d.s.Type, d.at.file, d.at.line)
 		return
 	}
-	d.s.typ, d.typeGiven = typ, true
+	d.s.Type, d.typeGiven = typ, true
 	if name == "iban" {
 		d.s.kind = "iban"
 	}
@@ -177,11 +180,11 @@ func (c *compiler) slotType(d *slotDraft, v node) {
 
 func (c *compiler) slotCurrency(s *slot, v node) {
 	code := strings.ToUpper(strings.TrimSpace(c.text(v, "slot "+s.name+".currency")))
-	if len(code) != 3 || !upperLetters(code) {
+	if len(code) != 3 || !value.UpperLetters(code) {
 		c.fail(v, "slot %s.currency: want a code of three letters, as EUR", s.name)
 		return
 	}
-	s.currency = code
+	s.Currency = code
 }
 
 func (c *compiler) slotLength(s *slot, v node) {
@@ -189,14 +192,14 @@ func (c *compiler) slotLength(s *slot, v node) {
 	switch v.kind {
 	case nodeScalar:
 		if n, ok := c.count(v, what, 1, 100); ok {
-			s.length = [2]int{n, n}
+			s.Length = [2]int{n, n}
 		}
 	case nodeSequence:
 		if len(v.items) == 2 {
 			low, ok1 := c.count(v.items[0], what, 1, 100)
 			high, ok2 := c.count(v.items[1], what, 1, 100)
 			if ok1 && ok2 && low <= high {
-				s.length = [2]int{low, high}
+				s.Length = [2]int{low, high}
 				return
 			}
 		}
@@ -215,7 +218,7 @@ func (c *compiler) slotValues(d *slotDraft, v node) {
 	}
 	if v.kind == nodeMapping { // value: [synonyms]
 		for _, p := range v.pairs {
-			d.values = append(d.values, slotValue{value: p.key.text, synonyms: c.texts(p.value, what)})
+			d.values = append(d.values, value.Choice{Value: p.key.text, Synonyms: c.texts(p.value, what)})
 			d.plain = append(d.plain, p.key.scalar())
 		}
 		return
@@ -227,17 +230,17 @@ func (c *compiler) slotValues(d *slotDraft, v node) {
 	for _, item := range v.items {
 		switch item.kind {
 		case nodeScalar:
-			d.values = append(d.values, slotValue{value: item.text})
+			d.values = append(d.values, value.Choice{Value: item.text})
 			d.plain = append(d.plain, item.scalar())
 		case nodeMapping:
-			var sv slotValue
+			var sv value.Choice
 			var plain any
 			c.fields(item, what, map[string]func(key, value node){
-				"value":    func(_, v node) { sv.value, plain = c.text(v, what), v.scalar() },
-				"synonyms": func(_, v node) { sv.synonyms = c.texts(v, what+".synonyms") },
-				"aliases":  func(_, v node) { sv.synonyms = append(sv.synonyms, c.texts(v, what+".aliases")...) },
+				"value":    func(_, v node) { sv.Value, plain = c.text(v, what), v.scalar() },
+				"synonyms": func(_, v node) { sv.Synonyms = c.texts(v, what+".synonyms") },
+				"aliases":  func(_, v node) { sv.Synonyms = append(sv.Synonyms, c.texts(v, what+".aliases")...) },
 			})
-			if sv.value == "" {
+			if sv.Value == "" {
 				c.fail(item, "%s: want {value: .., synonyms: [..]}", what)
 				continue
 			}
@@ -263,7 +266,7 @@ func (c *compiler) validatorList(n node, what string) []namedValidator {
 		}
 		fn, ok := c.validators[name]
 		if !ok {
-			c.undeclared(item, "validator", name, sortedKeys(c.validators), "every value of the slot's type passes")
+			c.undeclared(item, "validator", name, slices.Sorted(maps.Keys(c.validators)), "every value of the slot's type passes")
 		}
 		out = append(out, namedValidator{name, fn})
 	}
@@ -274,20 +277,20 @@ func (c *compiler) validatorList(n node, what string) []namedValidator {
 }
 
 // impliedTypes are the types that a validator wants where none is given.
-var impliedTypes = map[string]SlotType{
-	"city_name": TypeCity, "future_date_only": TypeDate, "today_or_later": TypeDate, "past_date_only": TypeDate,
-	"weekday_only": TypeDate, "booking_ref_format": TypeCode, "booking_reference": TypeCode, "iata_code": TypeCode,
-	"email": TypeEmail, "phone": TypePhone, "phone_number": TypePhone, "iban": TypeCode, "credit_card": TypeDigits,
-	"security_code": TypeDigits, "card_digits": TypeDigits, "zip_code": TypeDigits, "person_name": TypeName,
+var impliedTypes = map[string]value.Type{
+	"city_name": value.TypeCity, "future_date_only": value.TypeDate, "today_or_later": value.TypeDate, "past_date_only": value.TypeDate,
+	"weekday_only": value.TypeDate, "booking_ref_format": value.TypeCode, "booking_reference": value.TypeCode, "iata_code": value.TypeCode,
+	"email": value.TypeEmail, "phone": value.TypePhone, "phone_number": value.TypePhone, "iban": value.TypeCode, "credit_card": value.TypeDigits,
+	"security_code": value.TypeDigits, "card_digits": value.TypeDigits, "zip_code": value.TypeDigits, "person_name": value.TypeName,
 }
 
 // finishSlot derives what the definitions leave open.
 func (c *compiler) finishSlot(d *slotDraft) {
 	s, l := d.s, c.a.lang
-	if s.typ == TypeString {
+	if s.Type == value.TypeString {
 		for _, v := range s.validators {
 			if t, ok := impliedTypes[v.name]; ok && len(d.values) == 0 {
-				s.typ = t
+				s.Type = t
 				if v.name == "iban" {
 					s.kind = "iban"
 				}
@@ -295,54 +298,47 @@ func (c *compiler) finishSlot(d *slotDraft) {
 			}
 		}
 		if len(d.values) > 0 {
-			s.typ = TypeEnum
+			s.Type = value.TypeEnum
 		}
 	}
-	switch s.typ {
-	case TypeEnum, TypeCity, TypeName, TypeAddress, TypeCode, TypeDigits, TypeString, TypeAny:
-		s.values = d.values
+	switch s.Type {
+	case value.TypeEnum, value.TypeCity, value.TypeName, value.TypeAddress, value.TypeCode, value.TypeDigits, value.TypeString, value.TypeAny:
+		s.Values = d.values
 		c.checkValues(d)
 	default:
 		if len(d.values) > 0 {
-			c.warn(d.valuesAt, "slot %s: values are ignored for the type %s", s.name, s.typ)
+			c.warn(d.valuesAt, "slot %s: values are ignored for the type %s", s.name, s.Type)
 		}
 	}
-	if s.typ == TypeEnum && len(s.values) == 0 && d.valuesAt.line == 0 {
+	if s.Type == value.TypeEnum && len(s.Values) == 0 && d.valuesAt.line == 0 {
 		c.fail(d.at, "slot %s: the type enum wants values", s.name)
 	}
 	if s.kind == "" {
-		switch s.typ {
-		case TypeBoolean:
+		switch s.Type {
+		case value.TypeBoolean:
 			s.kind = "yes_no"
-		case TypeCode:
+		case value.TypeCode:
 			s.kind = "spelling"
 		default:
-			s.kind = string(s.typ)
+			s.kind = string(s.Type)
 		}
 	}
-	if s.currency == "" {
-		s.currency = l.data.Currency
+	if s.Currency == "" {
+		s.Currency = l.Data.Currency
 	}
 	if s.label == "" {
 		s.label = strings.ReplaceAll(s.name, "_", " ")
 	}
-	if d.typeGiven && s.typ == TypeMoney && s.currency != "" {
+	if d.typeGiven && s.Type == value.TypeMoney && s.Currency != "" {
 		c.a.vars[s.name+"_currency"] = true
 	}
-	s.index(l)
 	c.slotLimits(d)
 	c.slotDefault(d)
-	s.trailing, s.typeCues = l.trailingLight[string(s.typ)], l.typeCues[string(s.typ)]
-	s.nouns = newPhraseTable(l.data.TypeNames[string(s.typ)])
-	s.promptWords = make(map[string]bool)
-	var buf [40]token
+	naming := value.Naming{Name: s.name, Label: s.label, Description: s.description, Cues: d.cues, Aliases: d.aliases}
 	for _, t := range s.prompt {
-		for _, tok := range tokenize(t.text, buf[:0]) {
-			s.promptWords[stem(tok.text)] = true
-		}
+		naming.Prompts = append(naming.Prompts, t.text)
 	}
-	s.learnWords(l)
-	s.cues, s.mentions = c.slotCues(d), newPhraseTable(append([]string{s.label, s.name}, d.aliases...))
+	s.Learn(l, naming)
 	s.names = append([]string{s.label}, d.aliases...)
 }
 
@@ -350,17 +346,17 @@ func (c *compiler) finishSlot(d *slotDraft) {
 func (c *compiler) checkValues(d *slotDraft) {
 	owner := make(map[string]string)
 	for _, v := range d.values {
-		for _, name := range append([]string{v.value}, v.synonyms...) {
-			key := foldText(name)
+		for _, name := range append([]string{v.Value}, v.Synonyms...) {
+			key := value.FoldText(name)
 			if key == "" {
 				c.fail(d.valuesAt, "slot %s: the value %q has no letter or digit", d.s.name, name)
 				continue
 			}
-			if o, there := owner[key]; there && o != v.value {
-				c.warn(d.valuesAt, "slot %s: %q stands for %q and for %q; the first is taken", d.s.name, name, o, v.value)
+			if o, there := owner[key]; there && o != v.Value {
+				c.warn(d.valuesAt, "slot %s: %q stands for %q and for %q; the first is taken", d.s.name, name, o, v.Value)
 				continue
 			}
-			owner[key] = v.value
+			owner[key] = v.Value
 		}
 	}
 }
@@ -370,23 +366,23 @@ func (c *compiler) slotLimits(d *slotDraft) {
 		if text == "" {
 			return nil
 		}
-		if d.s.typ == TypeTime {
-			if m, ok := parseClock(text); ok {
+		if d.s.Type == value.TypeTime {
+			if m, ok := value.ParseTime(text); ok {
 				f := float64(m)
 				return &f
 			}
 			c.fail(d.lowAt, "slot %s.%s: want a time as 08:30", d.s.name, field)
 			return nil
 		}
-		f, ok := toNumber(text)
-		if !ok || !d.s.numeric() {
+		f, ok := value.ToNumber(text)
+		if !ok || !d.s.Numeric() {
 			c.fail(d.lowAt, "slot %s.%s: want a number, for a slot that holds one", d.s.name, field)
 			return nil
 		}
 		return &f
 	}
-	d.s.low, d.s.high = read(d.lowText, "min"), read(d.highText, "max")
-	if d.s.low != nil && d.s.high != nil && *d.s.low > *d.s.high {
+	d.s.Low, d.s.High = read(d.lowText, "min"), read(d.highText, "max")
+	if d.s.Low != nil && d.s.High != nil && *d.s.Low > *d.s.High {
 		c.fail(d.lowAt, "slot %s: min is above max", d.s.name)
 	}
 }
@@ -399,34 +395,4 @@ func (c *compiler) slotDefault(d *slotDraft) {
 		c.fail(d.defAt, "slot %s.default: want a single value", d.s.name)
 	case nodeMissing, nodeNull:
 	}
-}
-
-// slotCues collects the words before a value that point to the slot: given in
-// the file, by the words of its name, and by the end of its prompt.
-func (c *compiler) slotCues(d *slotDraft) *phraseTable {
-	t := newPhraseTable(d.cues)
-	words := strings.FieldsFunc(strings.ToLower(d.s.name), func(r rune) bool { return r == '_' || r == '-' })
-	for _, role := range c.a.lang.data.Roles {
-		for _, w := range words {
-			if slices.Contains(role.Names, w) && d.s.typ != TypeDate && d.s.typ != TypeTime || slices.Contains(role.Names, w) && (w == "return" || w == "checkout" || w == "checkin") {
-				for _, cue := range role.Cues {
-					t.add(cue, 0)
-				}
-			}
-		}
-	}
-	for _, p := range d.s.prompt {
-		var buf [40]token
-		toks := tokenize(p.text, buf[:0])
-		if len(toks) == 0 {
-			continue
-		}
-		last := toks[len(toks)-1].text
-		for _, role := range c.a.lang.data.Roles {
-			if slices.ContainsFunc(role.Cues, func(cue string) bool { return foldText(cue) == last }) {
-				t.add(last, 0)
-			}
-		}
-	}
-	return t
 }

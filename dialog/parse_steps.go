@@ -3,6 +3,8 @@ package dialog
 import (
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // stepFields are the fields of each type of step, beside those that all have.
@@ -164,7 +166,7 @@ func (c *compiler) collectStep(d *flowDraft, r *rawStep, n, slotNode node) {
 			return
 		}
 	}
-	if s.typ == TypeAny {
+	if s.Type == value.TypeAny {
 		c.fail(slotNode, "step %s: slot %q has the type any, which cannot be asked for", st.id, name)
 	}
 	st.slot = s
@@ -173,10 +175,10 @@ func (c *compiler) collectStep(d *flowDraft, r *rawStep, n, slotNode node) {
 		d.f.slots = append(d.f.slots, s)
 	}
 	if len(st.message) > 0 {
-		var buf [40]token
+		var buf [40]value.Token
 		for _, t := range st.message {
-			for _, tok := range tokenize(t.text, buf[:0]) {
-				s.promptWords[stem(tok.text)] = true
+			for _, tok := range value.Tokenize(t.text, buf[:0]) {
+				s.PromptWords[value.Stem(tok.Text)] = true
 			}
 		}
 	}
@@ -291,13 +293,13 @@ func (c *compiler) confirmStep(r *rawStep, slotNode node) {
 		c.fail(slotNode, "step %s.slot: want a name of letters, digits and underscores", st.id)
 		return
 	}
-	if s := c.a.slotIndex[st.answer]; s != nil && s.typ != TypeBoolean && s.typ != TypeAny {
+	if s := c.a.slotIndex[st.answer]; s != nil && s.Type != value.TypeBoolean && s.Type != value.TypeAny {
 		if c.lenient {
-			c.warn(slotNode, "step %s: the answer is not kept: slot %q holds a %s", st.id, st.answer, s.typ)
+			c.warn(slotNode, "step %s: the answer is not kept: slot %q holds a %s", st.id, st.answer, s.Type)
 			st.answer = ""
 			return
 		}
-		c.fail(slotNode, "step %s: slot keeps the answer and %q is a %s: want a boolean or a name of its own", st.id, st.answer, s.typ)
+		c.fail(slotNode, "step %s: slot keeps the answer and %q is a %s: want a boolean or a name of its own", st.id, st.answer, s.Type)
 	}
 	c.a.vars[st.answer] = true
 	st.writes = []string{st.answer}
@@ -339,7 +341,7 @@ func (c *compiler) settingOf(name string, v node, what string) setting {
 		v.text = strings.TrimPrefix(strings.TrimSpace(v.text), "=")
 		before := len(c.refs)
 		set.expr = c.expression(v, what+"."+name)
-		if to := c.a.slotIndex[name]; (to == nil || !to.secret) && set.expr != nil && set.expr.root.op == "name" {
+		if to := c.a.slotIndex[name]; (to == nil || !to.Secret) && set.expr != nil && set.expr.root.op == "name" {
 			for i := before; i < len(c.refs); i++ {
 				c.refs[i].shows = true
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // problemsOf parses one file and prints its problems, one a line.
@@ -405,7 +407,7 @@ func TestParseIsBounded(t *testing.T) {
 	} {
 		got := problemsOf(t, c.yaml)
 		if len(got) > maxProblems || !strings.Contains(strings.Join(got, "\n"), c.want) {
-			t.Errorf("%s: %d problems, want one that says %q: %s", c.name, len(got), c.want, cutText(strings.Join(got, "\n"), 300))
+			t.Errorf("%s: %d problems, want one that says %q: %s", c.name, len(got), c.want, value.CutText(strings.Join(got, "\n"), 300))
 		}
 	}
 }

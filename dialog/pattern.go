@@ -1,11 +1,13 @@
 package dialog
 
+import "github.com/hocketvoice/hocket/dialog/value"
+
 // This file: triggers with slots in braces.
 
 // pattern matches an utterance against a trigger with slots in braces and
 // returns the values. Free text takes what lies between the words.
-func (a *Agent) pattern(r reader, t trigger) ([]found, bool) {
-	toks := a.lang.polite.trimRight(r.toks)
+func (a *Agent) pattern(r value.Reader, t trigger) ([]found, bool) {
+	toks := a.lang.Polite.TrimRight(r.Toks)
 	for start := 0; start < len(toks) && start < 8; start++ {
 		for _, parts := range [...][]triggerPart{t.parts, t.core} {
 			if len(parts) == 0 {
@@ -26,17 +28,17 @@ func (a *Agent) coreParts(t trigger) []triggerPart {
 	for n < len(t.parts) && t.parts[n].slot == nil {
 		n++
 	}
-	toks := make([]token, n)
+	toks := make([]value.Token, n)
 	for i := range n {
-		toks[i].text = t.parts[i].word
+		toks[i].Text = t.parts[i].word
 	}
-	parts := t.parts[n-len(a.lang.prefixes.trimLeft(toks)):]
+	parts := t.parts[n-len(a.lang.Prefixes.TrimLeft(toks)):]
 	if len(parts) == len(t.parts) {
 		return nil
 	}
 	for _, p := range parts {
 		if p.slot == nil {
-			if _, light := a.lang.light.at([]token{{text: p.word}}, 0); light == 0 {
+			if _, light := a.lang.Light.At([]value.Token{{Text: p.word}}, 0); light == 0 {
 				return parts
 			}
 		}
@@ -47,7 +49,7 @@ func (a *Agent) coreParts(t trigger) []triggerPart {
 	return nil
 }
 
-func (a *Agent) matchPattern(r reader, toks []token, i int, parts []triggerPart, out []found, depth int) ([]found, bool) {
+func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []triggerPart, out []found, depth int) ([]found, bool) {
 	if len(parts) == 0 {
 		return out, true
 	}
@@ -56,19 +58,19 @@ func (a *Agent) matchPattern(r reader, toks []token, i int, parts []triggerPart,
 	}
 	p := parts[0]
 	if p.slot == nil {
-		if toks[i].text != p.word && stem(toks[i].text) != stem(p.word) {
+		if toks[i].Text != p.word && value.Stem(toks[i].Text) != value.Stem(p.word) {
 			return nil, false
 		}
 		return a.matchPattern(r, toks, i+1, parts[1:], out, depth+1)
 	}
-	if !p.slot.free() {
+	if !p.slot.Free() {
 		k := i
-		if _, n := r.l.articles.at(toks, k); n > 0 {
-			if v, m := r.find(p.slot, toks, k+n, false); k+n < len(toks) && m > 0 {
+		if _, n := r.Lang.Articles.At(toks, k); n > 0 {
+			if v, m := r.Find(&p.slot.Spec, toks, k+n, false); k+n < len(toks) && m > 0 {
 				return a.matchPattern(r, toks, k+n+m, parts[1:], append(out, found{slot: p.slot, value: v, start: k, end: k + n + m, cue: true}), depth+1)
 			}
 		}
-		v, n := r.find(p.slot, toks, k, true)
+		v, n := r.Find(&p.slot.Spec, toks, k, true)
 		if n == 0 {
 			return nil, false
 		}
@@ -92,10 +94,10 @@ func (a *Agent) matchPattern(r reader, toks []token, i int, parts []triggerPart,
 	return nil, false
 }
 
-func (a *Agent) textSpan(r reader, toks []token, i, end int, s *slot, out []found) ([]found, bool) {
-	text := spanText(r.raw, toks, i, end)
-	if s.typ == TypeName {
-		text = titleWords(text)
+func (a *Agent) textSpan(r value.Reader, toks []value.Token, i, end int, s *slot, out []found) ([]found, bool) {
+	text := value.SpanText(r.Raw, toks, i, end)
+	if s.Type == value.TypeName {
+		text = value.TitleWords(text)
 	}
 	return append(out, found{slot: s, value: text, start: i, end: end, cue: true}), true
 }

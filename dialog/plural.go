@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // plural are the forms of a word by number: {count|seat|seats}, or by the plural
@@ -53,27 +55,27 @@ func compilePlural(text string) (*plural, error) {
 }
 
 // of is the form for a value, with the number in place of #.
-func (p *plural) of(value any, v voice) string {
+func (p *plural) of(val any, v value.Voice) string {
 	var n float64
-	switch x := value.(type) {
+	switch x := val.(type) {
 	case []any:
 		n = float64(len(x))
 	case map[string]any:
 		n = float64(len(x))
 	default:
-		f, ok := toNumber(value)
+		f, ok := value.ToNumber(val)
 		if !ok {
-			return strings.ReplaceAll(p.forms["other"], "#", v.speak(value, nil, ""))
+			return strings.ReplaceAll(p.forms["other"], "#", v.Speak(val, nil, ""))
 		}
 		n = f
 	}
 	form, ok := p.exact[n]
 	if !ok {
-		if form, ok = p.forms[pluralCategory(v.l.tag, n)]; !ok {
+		if form, ok = p.forms[pluralCategory(v.Lang.Tag, n)]; !ok {
 			form = p.forms["other"]
 		}
 	}
-	return strings.ReplaceAll(form, "#", v.speak(canonNumber(n), nil, "number"))
+	return strings.ReplaceAll(form, "#", v.Speak(value.Number(n), nil, "number"))
 }
 
 // pluralCategory is the category of a number by CLDR's rules (supplemental,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // Severity says how much a problem matters.
@@ -55,7 +57,7 @@ func nearest(name string, candidates []string) string {
 		if c == name || c == "" {
 			continue
 		}
-		d := editDistance(lower, strings.ToLower(c), limit)
+		d := value.EditDistance(lower, strings.ToLower(c), limit)
 		if d < distance || d == distance && d <= limit && c < best {
 			best, distance = c, d
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/value"
 	"pgregory.net/rapid"
 )
 
@@ -33,11 +35,11 @@ func vocabulary(a *Agent) []string {
 	}
 	for _, s := range a.slots {
 		out = append(out, "change the "+s.label, "the "+s.label+" is wrong", "what is the "+s.label)
-		for i, v := range s.values {
+		for i, v := range s.Values {
 			if i == 4 {
 				break
 			}
-			out = append(out, v.value, "from "+v.value, "to "+v.value, "actually make it "+v.value, "change the "+s.label+" to "+v.value, "no, "+v.value, "not "+v.value)
+			out = append(out, v.Value, "from "+v.Value, "to "+v.Value, "actually make it "+v.Value, "change the "+s.label+" to "+v.Value, "no, "+v.Value, "not "+v.Value)
 		}
 	}
 	return out
@@ -76,7 +78,7 @@ func propertyAgents(t *testing.T) map[string]*Agent {
 // change nothing, and the state survives JSON.
 func TestRandomTurns(t *testing.T) {
 	agents := propertyAgents(t)
-	for _, name := range sortedKeys(agents) {
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		a := agents[name]
 		words := vocabulary(a)
 		t.Run(name, func(t *testing.T) {
@@ -178,8 +180,8 @@ func (w *walker) checkUntouched(t *rapid.T, text string, before State) {
 
 // agreed reports whether a text begins with a yes.
 func (w *walker) agreed(text string) bool {
-	a, _ := w.a.lang.leadingAnswer(tokenize(text, nil))
-	return a == answerYes
+	a, _ := w.a.lang.LeadingAnswer(value.Tokenize(text, nil))
+	return a == value.Yes
 }
 
 // likely is what somebody would say who follows the conversation.
@@ -194,25 +196,25 @@ func (w *walker) likely() []string {
 		return nil
 	}
 	s := w.a.slotIndex[w.st.WaitingForSlot]
-	if s.closed() {
+	if s.Closed() {
 		var out []string
-		for _, v := range s.values {
-			out = append(out, v.value)
+		for _, v := range s.Values {
+			out = append(out, v.Value)
 		}
 		return out
 	}
-	switch s.typ {
-	case TypeDate:
+	switch s.Type {
+	case value.TypeDate:
 		return []string{"tomorrow", "next friday", "morgen", "2026-03-04"}
-	case TypeTime:
+	case value.TypeTime:
 		return []string{"15:30", "9:00"}
-	case TypeInteger, TypeNumber, TypeFloat, TypeMoney:
+	case value.TypeInteger, value.TypeNumber, value.TypeFloat, value.TypeMoney:
 		return []string{"3", "7", "50"}
-	case TypeCode:
+	case value.TypeCode:
 		return []string{"DE89370400440532013000"}
-	case TypeDigits:
+	case value.TypeDigits:
 		return []string{"123456", "1234"}
-	case TypeBoolean:
+	case value.TypeBoolean:
 		return []string{"yes", "no"}
 	default:
 		return []string{"Jane Doe", "checking"}
@@ -302,7 +304,7 @@ func (w *walker) checkSlots(t *rapid.T, what string, before State) {
 	}
 	for name, old := range before.Slots {
 		s := w.a.slotIndex[name]
-		if old == nil || s == nil || equal(old, w.st.Slots[name]) {
+		if old == nil || s == nil || value.Equal(old, w.st.Slots[name]) {
 			continue
 		}
 		set := slices.ContainsFunc(w.st.Trace, func(e TraceEvent) bool { return e.Event == "slot_set" && e.Data.Slot == name })

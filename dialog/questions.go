@@ -1,8 +1,11 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: questions about what is known: "what is the address?", "do they have
@@ -27,14 +30,14 @@ func (a *Agent) learnAskables() {
 		sets = append(sets, words)
 	}
 	for _, s := range a.slots {
-		add(s.name, s.words)
+		add(s.name, s.Words)
 	}
-	for _, name := range sortedKeys(a.vars) {
+	for _, name := range slices.Sorted(maps.Keys(a.vars)) {
 		if a.slotIndex[name] != nil {
 			continue
 		}
 		words := make(map[string]bool)
-		for _, w := range a.lang.contents(tokenize(strings.ReplaceAll(name, "_", " "), nil), nil) {
+		for _, w := range a.lang.Contents(value.Tokenize(strings.ReplaceAll(name, "_", " "), nil), nil) {
 			words[w] = true
 		}
 		add(name, words)
@@ -49,13 +52,13 @@ func (t *turn) questions() []Command {
 		return nil
 	}
 	var cmds []Command
-	for _, part := range t.rd.sentences(t.rd.toks) {
-		if t.flow == nil && t.a.lang.others.within(part) {
+	for _, part := range t.rd.Sentences(t.rd.Toks) {
+		if t.flow == nil && t.a.lang.Others.Within(part) {
 			continue
 		}
-		asks := t.rd.asksAbout(part)
+		asks := t.rd.Asks(part)
 		for _, clause := range t.clauses(part) {
-			if !asks && !t.rd.asksAbout(clause) {
+			if !asks && !t.rd.Asks(clause) {
 				continue
 			}
 			if name := t.askedFor(clause); name != "" && len(cmds) < maxAsked &&
@@ -69,12 +72,12 @@ func (t *turn) questions() []Command {
 
 // clauses cuts a question at its conjunctions: "what is the address and the
 // phone number".
-func (t *turn) clauses(part []token) [][]token {
-	var out [][]token
+func (t *turn) clauses(part []value.Token) [][]value.Token {
+	var out [][]value.Token
 	start := 0
 	for i, tok := range part {
-		comma := i > start && strings.ContainsRune(t.rd.raw[part[i-1].end:tok.start], ',')
-		if tok.text == "and" || tok.text == "und" || comma {
+		comma := i > start && strings.ContainsRune(t.rd.Raw[part[i-1].End:tok.Start], ',')
+		if tok.Text == "and" || tok.Text == "und" || comma {
 			out = append(out, part[start:i])
 			start = i
 			if !comma {
@@ -86,9 +89,9 @@ func (t *turn) clauses(part []token) [][]token {
 }
 
 // askedFor is the slot or variable that a question is about, "" if none is.
-func (t *turn) askedFor(toks []token) string {
+func (t *turn) askedFor(toks []value.Token) string {
 	var buf [24]string
-	words := t.a.lang.contents(toks, buf[:0])
+	words := t.a.lang.Contents(toks, buf[:0])
 	best, second, name := 0.0, 0.0, ""
 	for _, x := range t.a.askables {
 		score := 0.0
@@ -105,7 +108,7 @@ func (t *turn) askedFor(toks []token) string {
 				score -= 0.4
 			}
 			for _, w := range words { // the name says more than the description
-				if s.keys[w] {
+				if s.Keys[w] {
 					score += 0.3
 				}
 			}

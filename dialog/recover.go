@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: ways back, after errors and after what was not understood.
@@ -12,11 +14,11 @@ import (
 // else that may set things right.
 func (t *turn) answerError() {
 	l := t.a.lang
-	core := l.trim(t.rd.toks)
+	core := l.Trim(t.rd.Toks)
 	if len(core) == 0 {
-		core = t.rd.toks
+		core = t.rd.Toks
 	}
-	if id, ok := l.commands.whole(core); ok && commandWords[id] == "cancel" {
+	if id, ok := l.Commands.Whole(core); ok && value.CommandWords[id] == "cancel" {
 		t.dropFlow()
 		t.enter(Idle)
 		t.phrase("cancelled")
@@ -24,11 +26,11 @@ func (t *turn) answerError() {
 		return
 	}
 	t.enter(Understanding)
-	if _, ok := l.commandSets["retry"].whole(core); ok {
+	if _, ok := l.CommandSets["retry"].Whole(core); ok {
 		t.retry()
 		return
 	}
-	if _, ok := l.commandSets["retry"].whole(t.rd.toks); ok {
+	if _, ok := l.CommandSets["retry"].Whole(t.rd.Toks); ok {
 		t.retry()
 		return
 	}
@@ -47,7 +49,7 @@ func (t *turn) retry() {
 	if p := st.Action; p != nil && p.Failed {
 		p.Failed = false
 		p.Attempt++
-		p.ID = p.Key + "#" + itoa(int64(p.Attempt))
+		p.ID = p.Key + "#" + strconv.Itoa(p.Attempt)
 		t.startAction()
 		return
 	}
@@ -100,7 +102,7 @@ func (t *turn) again() {
 // offer what could be said, and at last hand over to a person.
 func (t *turn) notUnderstood() {
 	st := t.st
-	if t.a.settings.Model.Answers && len(t.rd.toks) > 0 && t.before != Error && st.Confirmation == nil {
+	if t.a.settings.Model.Answers && len(t.rd.Toks) > 0 && t.before != Error && st.Confirmation == nil {
 		t.askModel()
 		return
 	}
@@ -197,15 +199,15 @@ func (t *turn) doubt() bool {
 		return false
 	}
 	s := t.a.slotIndex[st.WaitingForSlot]
-	if s == nil || s.free() || s.secret || s.typ == TypeBoolean {
+	if s == nil || s.Free() || s.Secret || s.Type == value.TypeBoolean {
 		return false
 	}
-	value, sure, direct := t.simple(s)
-	if !direct || sure == unread {
+	v, sure, direct := t.simple(s)
+	if !direct || sure == value.Unread {
 		return false
 	}
 	t.validating(s)
-	t.take(s, value, doubtful)
+	t.take(s, v, value.Doubtful)
 	return true
 }
 
@@ -235,16 +237,16 @@ func (a *Agent) offers() string {
 			break
 		}
 	}
-	return enumerate(texts, a.lang.data.Render.Or)
+	return value.Enumerate(texts, a.lang.Data.Render.Or)
 }
 
 // offer is what the flow does, as it is said in the middle of a sentence.
-func (f *flow) offer(l *language) string {
+func (f *flow) offer(l *value.Language) string {
 	d := strings.TrimRight(f.description, ".")
 	if d == "" || len(d) > 80 {
 		d = f.label
 	}
-	if r := []rune(d); len(r) > 1 && !strings.ContainsAny(string(r[1]), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && l.tag == "en" {
+	if r := []rune(d); len(r) > 1 && !strings.ContainsAny(string(r[1]), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && l.Tag == "en" {
 		d = strings.ToLower(string(r[0])) + string(r[1:])
 	}
 	return d

@@ -62,7 +62,7 @@ flows: {f: {trigger: {intents: [los geht es]}, steps: [{step: a, type: collect, 
 	} {
 		if got := c.a.KeepsValues(c.original, c.rephrased, values, tuesday); got != c.keeps {
 			t.Errorf("%q\n as %q\n keeps the values: %v, want %v; facts %q and %q", c.original, c.rephrased, got, c.keeps,
-				c.a.facts(c.original, tuesday), c.a.facts(c.rephrased, tuesday))
+				c.a.lang.Facts(c.original, tuesday), c.a.lang.Facts(c.rephrased, tuesday))
 		}
 	}
 	for text, want := range map[string]bool{

@@ -3,8 +3,12 @@ package dialog
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: what a language model is asked so that it understands a message.
@@ -90,7 +94,7 @@ func (a *Agent) promptSystem() string {
 		if len(f.slots) > 0 {
 			b.WriteString("; slots:")
 			for _, s := range f.slots {
-				if s.typ != TypeAny {
+				if s.Type != value.TypeAny {
 					b.WriteString(" " + s.name)
 				}
 			}
@@ -99,20 +103,20 @@ func (a *Agent) promptSystem() string {
 	}
 	b.WriteString("\nSlots:\n")
 	for _, s := range a.slots {
-		if s.typ == TypeAny {
+		if s.Type == value.TypeAny {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s (%s)", s.name, s.typ)
+		fmt.Fprintf(&b, "- %s (%s)", s.name, s.Type)
 		if s.description != "" {
 			b.WriteString(": " + oneLine(s.description))
 		}
-		if s.closed() && len(s.values) <= promptValues {
+		if s.Closed() && len(s.Values) <= promptValues {
 			b.WriteString("; one of")
-			for i, v := range s.values {
+			for i, v := range s.Values {
 				if i > 0 {
 					b.WriteByte(',')
 				}
-				b.WriteString(" " + quoted(v.value))
+				b.WriteString(" " + quoted(v.Value))
 			}
 		}
 		b.WriteByte('\n')
@@ -145,9 +149,9 @@ func (a *Agent) promptMoment(st *State, text string, today time.Time) string {
 		fmt.Fprintf(&b, "The user was asked for the slot %s.\n", s.name)
 	}
 	if st.LastResponse != "" {
-		b.WriteString("The agent said: " + quoted(cutText(st.LastResponse, promptBytes)) + "\n")
+		b.WriteString("The agent said: " + quoted(value.CutText(st.LastResponse, promptBytes)) + "\n")
 	}
-	b.WriteString("The user said: " + quoted(cutText(strings.ToValidUTF8(text, "\uFFFD"), promptBytes)) + "\n")
+	b.WriteString("The user said: " + quoted(value.CutText(strings.ToValidUTF8(text, "\uFFFD"), promptBytes)) + "\n")
 	return b.String()
 }
 
@@ -155,7 +159,7 @@ func (a *Agent) promptMoment(st *State, text string, today time.Time) string {
 func (a *Agent) promptValues(st *State) string {
 	var parts []string
 	for _, s := range a.slots {
-		if v := st.Slots[s.name]; v != nil && s.typ != TypeAny {
+		if v := st.Slots[s.name]; v != nil && s.Type != value.TypeAny {
 			parts = append(parts, quoted(s.name)+":"+a.promptValue(s, v))
 		}
 	}
@@ -165,14 +169,14 @@ func (a *Agent) promptValues(st *State) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func (a *Agent) promptValue(s *slot, value any) string {
-	if s.secret {
-		return quoted(hidden)
+func (a *Agent) promptValue(s *slot, v any) string {
+	if s.Secret {
+		return quoted(value.Hidden)
 	}
-	if text, ok := value.(string); ok {
-		value = cutText(text, promptBytes/10)
+	if text, ok := v.(string); ok {
+		v = value.CutText(text, promptBytes/10)
 	}
-	data, err := json.Marshal(value)
+	data, err := json.Marshal(v)
 	if err != nil {
 		return "null"
 	}
@@ -189,7 +193,7 @@ func quoted(text string) string {
 }
 
 func oneLine(text string) string {
-	return cutText(strings.Join(strings.Fields(text), " "), 300)
+	return value.CutText(strings.Join(strings.Fields(text), " "), 300)
 }
 
 // promptSchema is the JSON Schema of the answer: the names of the agent, the
@@ -208,31 +212,31 @@ func (a *Agent) promptSchema() []byte {
 	var all []string
 	kinds := make(map[string][]string) // slots by the type of their values
 	for _, s := range a.slots {
-		if s.typ == TypeAny {
+		if s.Type == value.TypeAny {
 			continue
 		}
 		all = append(all, s.name)
-		if s.closed() && len(s.values) <= promptValues {
+		if s.Closed() && len(s.Values) <= promptValues {
 			var values []string
-			for _, v := range s.values {
-				values = append(values, v.value)
+			for _, v := range s.Values {
+				values = append(values, v.Value)
 			}
 			variants = append(variants, promptCommand([]string{string(SetSlot), string(CorrectSlot)}, "slot", enumOf([]string{s.name}), "value", enumOf(values)))
 			continue
 		}
 		kind := "string"
 		switch {
-		case s.closed():
-		case s.typ == TypeInteger:
+		case s.Closed():
+		case s.Type == value.TypeInteger:
 			kind = "integer"
-		case s.numeric():
+		case s.Numeric():
 			kind = "number"
-		case s.typ == TypeBoolean:
+		case s.Type == value.TypeBoolean:
 			kind = "boolean"
 		}
 		kinds[kind] = append(kinds[kind], s.name)
 	}
-	for _, kind := range sortedKeys(kinds) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		variants = append(variants, promptCommand([]string{string(SetSlot), string(CorrectSlot)}, "slot", enumOf(kinds[kind]), "value", map[string]any{"type": kind}))
 	}
 	if len(all) > 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: how a flow runs from where it stands to the next thing that has
@@ -46,7 +48,7 @@ func (t *turn) forget(name string) {
 	delete(t.st.Slots, name)
 	delete(t.st.Checked, name)
 	if s := t.a.slotIndex[name]; s != nil && s.def != nil {
-		t.st.Slots[name] = canon(s.def)
+		t.st.Slots[name] = value.Canonical(s.def)
 	}
 }
 
@@ -213,7 +215,7 @@ func (t *turn) prompt(s *slot, st *step) {
 	case t.asked == s:
 	case st != nil && st.typ == stepCollect && st.slot == s && t.sayMessage(st.message, st.wording):
 	case t.sayMessage(s.prompt, wordingBySettings):
-	case s.typ == TypeBoolean:
+	case s.Type == value.TypeBoolean:
 		t.phrase("prompt_yes_no", "label", firstUpper(s.label))
 	default:
 		t.phrase("prompt", "label", s.label)
@@ -287,7 +289,7 @@ func (t *turn) runBranch(s *step) bool {
 			break
 		}
 	}
-	t.trace("branch", TraceData{Step: s.id, Value: canon(v)})
+	t.trace("branch", TraceData{Step: s.id, Value: value.Canonical(v)})
 	return t.next(s, to)
 }
 
@@ -311,7 +313,7 @@ func (t *turn) runSet(s *step) bool {
 			t.fail("ExpressionError", err.Error())
 			return false
 		}
-		t.st.Slots[set.name] = canon(v)
+		t.st.Slots[set.name] = value.Canonical(v)
 	}
 	return t.next(s, s.next)
 }
@@ -331,7 +333,7 @@ func (t *turn) valueOf(set setting) (any, error) {
 // rawScope fills templates with values as they are kept.
 func (t *turn) rawScope() scope {
 	s := t.scope()
-	s.slot = func(string) *slot { return &slot{typ: TypeString} }
+	s.slot = func(string) *slot { return &slot{Spec: value.Spec{Type: value.TypeString}} }
 	return s
 }
 

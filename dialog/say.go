@@ -3,6 +3,8 @@ package dialog
 import (
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: what a turn says.
@@ -21,11 +23,11 @@ func (t *turn) scope() scope {
 	return scope{
 		get:   func(name string) any { return t.st.Slots[name] },
 		slot:  t.a.slotOf,
-		voice: t.voice(),
+		Voice: t.voice(),
 	}
 }
 
-func (t *turn) voice() voice { return voice{l: t.a.lang, today: civilOf(t.now)} }
+func (t *turn) voice() value.Voice { return value.Voice{Lang: t.a.lang, Today: value.DateOf(t.now)} }
 
 // sayMessage says one of the variants of a message. It reports whether there
 // was anything to say.

@@ -15,6 +15,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the output of the scenarios into their files")
 
+// tuesday is the day of the seed's examples.
+var tuesday = time.Date(2025, 12, 2, 10, 0, 0, 0, time.UTC)
+
 // A scenario is a conversation in a text file. Lines that begin with a command
 // are input; what follows them is the golden output:
 //

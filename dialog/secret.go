@@ -1,18 +1,23 @@
 package dialog
 
+import (
+	"maps"
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
 // This file: values that nobody is to see. A secret slot's value is in
 // [State.Slots] and in the inputs of the action that takes it, and nowhere else:
 // not in the messages, the trace, the cache, nor in anything that is said or asked.
 
 // Hidden stands for a secret value where one would be shown.
-const Hidden = "•••"
-
-const hidden = Hidden
+const Hidden = value.Hidden
 
 // told notes that the user's message has the value of a slot in it, right or
 // wrong.
 func (t *turn) told(s *slot) {
-	if s != nil && s.secret {
+	if s != nil && s.Secret {
 		t.secret = true
 	}
 }
@@ -21,12 +26,12 @@ func (t *turn) told(s *slot) {
 // stands in another value because it was taken for that.
 func (t *turn) hideIn(d *TraceData) {
 	s := t.a.slotIndex[d.Slot]
-	of := s != nil && s.secret
+	of := s != nil && s.Secret
 	if text, ok := d.Value.(string); d.Value != nil && (of || ok && t.a.holdsSecret(t.st, text)) {
-		d.Value = hidden
+		d.Value = value.Hidden
 	}
 	if d.Detail != "" && (of || t.a.holdsSecret(t.st, d.Detail)) {
-		d.Detail = hidden
+		d.Detail = value.Hidden
 	}
 }
 
@@ -35,11 +40,11 @@ func (t *turn) hideIn(d *TraceData) {
 func (t *turn) hide() {
 	st := t.st
 	for name := range st.Checked { // order: each by itself
-		if s := t.a.slotIndex[name]; s != nil && s.secret && st.Slots[name] == nil {
+		if s := t.a.slotIndex[name]; s != nil && s.Secret && st.Slots[name] == nil {
 			delete(st.Checked, name)
 		}
 	}
-	if s := t.a.slotIndex[t.awaited]; s != nil && s.secret && t.secretWords() {
+	if s := t.a.slotIndex[t.awaited]; s != nil && s.Secret && t.secretWords() {
 		t.secret = true
 	}
 	if c := st.Cache; c != nil && len(t.a.secrets) > 0 {
@@ -61,7 +66,7 @@ func (t *turn) hide() {
 	for i := len(st.Messages) - 1; i >= 0; i-- {
 		m := &st.Messages[i]
 		if m.Role == "user" && (last || t.a.holdsSecret(st, m.Content)) { // it may have been said before anybody knew
-			m.Content = hidden
+			m.Content = value.Hidden
 		}
 		last = last && m.Role != "user"
 	}
@@ -81,30 +86,30 @@ func (a *Agent) holdsSecret(st *State, text string) bool {
 // for: one that is known, or what may be one behind its name.
 func (t *turn) repeatsSecret() bool {
 	for _, s := range t.a.secrets {
-		named := s.mentions.within(t.rd.toks)
-		for i := range t.rd.toks {
-			v, n := t.rd.find(s, t.rd.toks, i, false)
-			if n > 0 && (named || equal(v, t.st.Slots[s.name])) {
+		named := s.Mentions.Within(t.rd.Toks)
+		for i := range t.rd.Toks {
+			v, n := t.rd.Find(&s.Spec, t.rd.Toks, i, false)
+			if n > 0 && (named || value.Equal(v, t.st.Slots[s.name])) {
 				return true
 			}
 		}
 	}
-	return t.a.holdsSecret(t.st, t.rd.raw)
+	return t.a.holdsSecret(t.st, t.rd.Raw)
 }
 
 // secretWords reports whether a message that answers the question for a secret may
 // have it in it: anything but a command that may be given at any time.
 func (t *turn) secretWords() bool {
-	return len(t.rd.toks) > 0 && t.a.command(t.rd.toks) == ""
+	return len(t.rd.Toks) > 0 && t.a.command(t.rd.Toks) == ""
 }
 
 // updated says that a slot has a new value.
 func (t *turn) updated(s *slot) {
-	if s.secret {
+	if s.Secret {
 		t.phrase("updated_secret", "label", s.label)
 		return
 	}
-	t.phrase("updated", "label", s.label, "value", t.voice().speak(t.st.Slots[s.name], s, ""))
+	t.phrase("updated", "label", s.label, "value", t.voice().Speak(t.st.Slots[s.name], &s.Spec, ""))
 	t.readBack = true
 }
 
@@ -116,13 +121,13 @@ func (a *Agent) secretInputs(action string, inputs map[string]any) []string {
 	}
 	var out []string
 	for _, in := range act.Inputs {
-		if s := a.slotIndex[in.From]; s != nil && s.secret {
+		if s := a.slotIndex[in.From]; s != nil && s.Secret {
 			out = append(out, in.Name)
 		}
 	}
 	if !act.Declared {
-		for _, name := range sortedKeys(inputs) {
-			if s := a.slotIndex[name]; s != nil && s.secret {
+		for _, name := range slices.Sorted(maps.Keys(inputs)) {
+			if s := a.slotIndex[name]; s != nil && s.Secret {
 				out = append(out, name)
 			}
 		}
@@ -144,12 +149,12 @@ func (a *Agent) Masked(st State) State {
 	if out.Action != nil {
 		for _, name := range a.secretInputs(out.Action.Name, out.Action.Inputs) {
 			if _, there := out.Action.Inputs[name]; there {
-				out.Action.Inputs[name] = hidden
+				out.Action.Inputs[name] = value.Hidden
 			}
 		}
 	}
-	if sg := out.Suggested; sg != nil && a.slotIndex[sg.Slot] != nil && a.slotIndex[sg.Slot].secret {
-		sg.Value = hidden
+	if sg := out.Suggested; sg != nil && a.slotIndex[sg.Slot] != nil && a.slotIndex[sg.Slot].Secret {
+		sg.Value = value.Hidden
 	}
 	return out
 }
@@ -157,8 +162,8 @@ func (a *Agent) Masked(st State) State {
 // maskSlots hides the secrets among slots, and returns them.
 func (a *Agent) maskSlots(m map[string]any) map[string]any {
 	for k, v := range m {
-		if s := a.slotIndex[k]; s != nil && s.secret && v != nil {
-			m[k] = hidden
+		if s := a.slotIndex[k]; s != nil && s.Secret && v != nil {
+			m[k] = value.Hidden
 		}
 	}
 	return m
@@ -168,7 +173,7 @@ func (a *Agent) maskSlots(m map[string]any) map[string]any {
 // would put one where it is none.
 func (c *compiler) checkSecrets() {
 	for _, r := range c.refs {
-		if s := c.a.slotIndex[r.name]; s != nil && s.secret && r.shows {
+		if s := c.a.slotIndex[r.name]; s != nil && s.Secret && r.shows {
 			c.fail(r.at, "%s: the slot %q is secret and is not said", r.what, r.name)
 		}
 	}

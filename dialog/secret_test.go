@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // TestSecretIsNotKept: the bank's code, right or wrong, in digits or words, asked
@@ -63,7 +65,7 @@ func TestSecretIsNotKept(t *testing.T) {
 			if out.Act.Inputs["code"] != "424242" || !slices.Equal(out.Act.Secrets, []string{"code"}) {
 				t.Errorf("%s: the call is %+v", said, out.Act)
 			}
-			if got := a.Masked(st).Slots["code"]; got != hidden {
+			if got := a.Masked(st).Slots["code"]; got != value.Hidden {
 				t.Errorf("%s: shown as %v", said, got)
 			}
 			out = a.Handle(&st, tuesday, ActionEnded{ID: out.Act.ID, Outputs: map[string]any{"code_right": true, "tries_left": 2}})

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // sgdType chooses the type of a slot by the words of its name, as somebody would
@@ -17,7 +19,7 @@ func sgdType(s sgdSlot) string {
 		switch {
 		case slices.Equal(slices.Sorted(slices.Values(s.PossibleValues)), []string{"False", "True"}):
 			return "boolean"
-		case !slices.ContainsFunc(s.PossibleValues, func(v string) bool { return !allDigits(v) }):
+		case !slices.ContainsFunc(s.PossibleValues, func(v string) bool { return !value.AllDigits(v) }):
 			return "integer"
 		}
 		return "enum"
@@ -155,7 +157,7 @@ func (s *sgdSchema) follows(in sgdIntent) string {
 func sgdNumbers(s sgdSlot) []int {
 	var out []int
 	for _, v := range s.PossibleValues {
-		if f, ok := toNumber(v); ok {
+		if f, ok := value.ToNumber(v); ok {
 			out = append(out, int(f))
 		}
 	}
@@ -168,7 +170,7 @@ func sgdDefault(typ, v string) any {
 	case "boolean":
 		return v == "True"
 	case "integer":
-		f, _ := toNumber(v)
+		f, _ := value.ToNumber(v)
 		return f
 	}
 	return v

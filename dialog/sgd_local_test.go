@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // sgdScores are the measures of the local understanding.
@@ -113,7 +115,7 @@ func TestSGDLocal(t *testing.T) {
 	}
 	var all []string
 	var unseen sgdScores
-	for _, name := range sortedKeys(services) {
+	for _, name := range slices.Sorted(maps.Keys(services)) {
 		if !slices.Contains([]string{"Hotels_4", "Music_3", "Restaurants_2"}, name) {
 			unseen.add(*services[name])
 		}
@@ -245,7 +247,7 @@ func (c *sgdScores) compareCalls(r *sgdRun, gold []*sgdCall) {
 	for _, g := range gold {
 		k := slices.IndexFunc(made, func(m *ActionCall) bool {
 			return m.Name == g.Method && maps.EqualFunc(sgdParameters(m), g.Parameters, func(got, want string) bool {
-				return foldText(got) == foldText(want) || r.canon.same(got, want)
+				return value.FoldText(got) == value.FoldText(want) || r.canon.same(got, want)
 			})
 		})
 		if k >= 0 {
@@ -269,7 +271,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 		for _, a := range f.Actions {
 			switch {
 			case a.Act == "OFFER" && r.a.slotIndex[a.Slot] != nil && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"):
-				st.Slots[a.Slot] = canon(r.typed(a.Slot, a.CanonicalValues[0]))
+				st.Slots[a.Slot] = value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))
 				st.Recent = slices.DeleteFunc(st.Recent, func(n string) bool { return n == a.Slot })
 				if !slices.Contains(st.Finished.Found, a.Slot) && slices.ContainsFunc(r.a.flows, func(f *flow) bool { return slices.Contains(f.takes, a.Slot) && f.collects(a.Slot) }) {
 					st.Finished.Found = append(st.Finished.Found, a.Slot)
@@ -286,7 +288,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 		return
 	}
 	if a := f.Actions[k]; a.Act == "OFFER" && r.a.flowIndex[st.CurrentFlow].collects(a.Slot) && st.Slots[a.Slot] == nil {
-		st.Suggested = &Suggestion{a.Slot, canon(r.typed(a.Slot, a.CanonicalValues[0]))}
+		st.Suggested = &Suggestion{a.Slot, value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))}
 	} else if a.Act == "OFFER" {
 		return
 	}
@@ -322,7 +324,7 @@ func (c *sgdScores) compare(s *sgdSchema, r *sgdRun, state *sgdState, asked []st
 			v = nil // a default, which the user has not heard of yet
 		}
 		right := v != nil && slices.ContainsFunc(values, func(g string) bool {
-			return foldText(sgdText(v)) == foldText(g) || foldText(sgdText(v)) == foldText(r.canon.of(sl.Name, g))
+			return value.FoldText(sgdText(v)) == value.FoldText(g) || value.FoldText(sgdText(v)) == value.FoldText(r.canon.of(sl.Name, g))
 		})
 		switch {
 		case said && right:

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // sgdText is a value as the data writes it.
@@ -17,7 +19,7 @@ func sgdText(v any) string {
 	case nil:
 		return ""
 	default:
-		return rawText(v)
+		return value.RawText(v)
 	}
 }
 
@@ -55,10 +57,10 @@ func (c sgdCanon) of(slot, value string) string {
 
 // same reports whether a value is another form of the canonical one, as the
 // recorded service would resolve it: "NYC" for "New York".
-func (c sgdCanon) same(value, canonical string) bool {
+func (c sgdCanon) same(v, canonical string) bool {
 	for _, forms := range c {
 		for form, is := range forms {
-			if is == canonical && foldText(form) == foldText(value) {
+			if is == canonical && value.FoldText(form) == value.FoldText(v) {
 				return true
 			}
 		}
@@ -128,10 +130,10 @@ func (r *sgdRun) typed(slot, v string) any {
 	if s == nil {
 		return v
 	}
-	switch f, number := toNumber(v); {
-	case s.typ == TypeBoolean:
+	switch f, number := value.ToNumber(v); {
+	case s.Type == value.TypeBoolean:
 		return v == "True"
-	case s.numeric() && number:
+	case s.Numeric() && number:
 		return f
 	}
 	return v

@@ -1,6 +1,10 @@
 package dialog
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: the economy of seed 003: is a message a simple value, or has it to
 // be understood?
@@ -8,143 +12,143 @@ import "strings"
 // simple decides whether a message is a simple value for the awaited slot
 // (seed 003, WAITING_FOR_SLOT, Optimization): direct is false if it has to be
 // understood. A direct message without a value is an invalid one.
-func (t *turn) simple(s *slot) (value any, sure certainty, direct bool) {
-	l, toks := t.a.lang, t.rd.toks
+func (t *turn) simple(s *slot) (val any, sure value.Certainty, direct bool) {
+	l, toks := t.a.lang, t.rd.Toks
 	if len(toks) == 0 {
-		return nil, unread, false
+		return nil, value.Unread, false
 	}
-	if s.closed() {
-		if id, ok := s.lookup.whole(toks); ok {
-			return s.values[id].value, certain, true
+	if s.Closed() {
+		if id, ok := s.Lookup.Whole(toks); ok {
+			return s.Values[id].Value, value.Certain, true
 		}
 	}
-	if s.typ == TypeBoolean {
-		if v, sure := t.rd.answer(s); sure == certain {
+	if s.Type == value.TypeBoolean {
+		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain {
 			return v, sure, true
 		}
-		return nil, unread, false
+		return nil, value.Unread, false
 	}
 	if t.marked(s) {
-		return nil, unread, false
+		return nil, value.Unread, false
 	}
-	value, sure = t.rd.answer(s)
-	if sure != unread && t.foreign(s) {
-		return nil, unread, false
+	val, sure = t.rd.Answer(&s.Spec)
+	if sure != value.Unread && t.foreign(s) {
+		return nil, value.Unread, false
 	}
-	if s.anyWords() {
-		if t.asks(toks) || !s.takesYesNo() && l.yesOrNo(toks) != answerNone || t.thanks(toks) {
-			return nil, unread, false
+	if s.AnyWords() {
+		if t.asks(toks) || !s.takesYesNo() && l.YesOrNo(toks) != value.NoAnswer || t.thanks(toks) {
+			return nil, value.Unread, false
 		}
 	}
-	if s.free() {
-		if s.typ == TypeName && !t.bareName(value) {
-			return nil, unread, false // a name in a sentence
+	if s.Free() {
+		if s.Type == value.TypeName && !t.bareName(val) {
+			return nil, value.Unread, false // a name in a sentence
 		}
-		return value, sure, true
+		return val, sure, true
 	}
-	if sure == certain {
-		return value, sure, true
+	if sure == value.Certain {
+		return val, sure, true
 	}
-	core := l.trim(toks)
-	if _, n := l.soft.at(core, 0); n > 0 || t.asks(toks) || len(core) > 4 || len(core) == 0 {
-		return nil, unread, false
+	core := l.Trim(toks)
+	if _, n := l.Soft.At(core, 0); n > 0 || t.asks(toks) || len(core) > 4 || len(core) == 0 {
+		return nil, value.Unread, false
 	}
-	if value, sure = t.rd.misheard(s); sure != unread {
-		return value, sure, true
+	if val, sure = t.rd.Misheard(&s.Spec); sure != value.Unread {
+		return val, sure, true
 	}
-	if len(core) > 2 && !s.closed() || t.elsewhere(s) {
-		return nil, unread, false
+	if len(core) > 2 && !s.Closed() || t.elsewhere(s) {
+		return nil, value.Unread, false
 	}
-	return nil, unread, true
+	return nil, value.Unread, true
 }
 
 // marked reports intent markers: a universal command, a trigger, a correction.
 func (t *turn) marked(s *slot) bool {
-	l, toks := t.a.lang, t.rd.toks
+	l, toks := t.a.lang, t.rd.Toks
 	if t.a.command(toks) != "" {
 		return true
 	}
 	if !s.required {
-		if _, ok := l.commandSets["skip"].whole(l.trim(toks)); ok {
+		if _, ok := l.CommandSets["skip"].Whole(l.Trim(toks)); ok {
 			return true
 		}
 	}
-	if f := t.a.exactTrigger(toks); f != nil && (len(toks) > 1 || !s.free()) && f != t.flow {
+	if f := t.a.exactTrigger(toks); f != nil && (len(toks) > 1 || !s.Free()) && f != t.flow {
 		return true
 	}
 	if t.st.Changing {
 		return true
 	}
-	if m, ok := t.mentioned(t.flow); ok && m.slot != s && t.onlyMention(m) && !s.free() {
+	if m, ok := t.mentioned(t.flow); ok && m.slot != s && t.onlyMention(m) && !s.Free() {
 		return true
 	}
 	core := t.a.core(toks)
-	if _, n := l.strong.at(core, 0); n > 0 && !(s.free() && n == len(core)) {
+	if _, n := l.Strong.At(core, 0); n > 0 && !(s.Free() && n == len(core)) {
 		return true
 	}
-	if _, n := l.weak.at(l.trim(toks), 0); n > 0 {
+	if _, n := l.Weak.At(l.Trim(toks), 0); n > 0 {
 		return true
 	}
-	if s.free() {
+	if s.Free() {
 		return t.mentionsWithChange(core)
 	}
-	return l.strong.within(toks) && t.flow.mentions.within(toks) || l.not.within(toks)
+	return l.Strong.Within(toks) && t.flow.mentions.Within(toks) || l.Not.Within(toks)
 }
 
 // mentionsWithChange reports a verb of change together with the name of a slot.
-func (t *turn) mentionsWithChange(toks []token) bool {
-	return len(toks) <= 12 && t.a.lang.changeVerbs.within(toks) && t.flow.mentions.within(toks)
+func (t *turn) mentionsWithChange(toks []value.Token) bool {
+	return len(toks) <= 12 && t.a.lang.ChangeVerbs.Within(toks) && t.flow.mentions.Within(toks)
 }
 
 // bareName reports whether a message is a name and no sentence: it is no longer
 // than names are, and begins neither with a yes or no nor with thanks.
-func (t *turn) bareName(value any) bool {
-	text, _ := value.(string)
+func (t *turn) bareName(v any) bool {
+	text, _ := v.(string)
 	if strings.Count(text, " ") >= 5 {
 		return false
 	}
-	toks := t.rd.toks
-	answer, n := t.a.lang.leadingAnswer(toks)
-	_, thanks := t.a.lang.commandSets["thanks"].at(toks, 0)
-	return (answer == answerNone || n == len(toks)) && (thanks == 0 || thanks == len(toks))
+	toks := t.rd.Toks
+	answer, n := t.a.lang.LeadingAnswer(toks)
+	_, thanks := t.a.lang.CommandSets["thanks"].At(toks, 0)
+	return (answer == value.NoAnswer || n == len(toks)) && (thanks == 0 || thanks == len(toks))
 }
 
 // thanks reports whether a message is thanks and nothing else.
-func (t *turn) thanks(toks []token) bool {
-	_, ok := t.a.lang.commandSets["thanks"].whole(toks)
+func (t *turn) thanks(toks []value.Token) bool {
+	_, ok := t.a.lang.CommandSets["thanks"].Whole(toks)
 	return ok
 }
 
 // asks reports whether a message begins like a question, a yes before it apart.
-func (t *turn) asks(toks []token) bool {
-	if answer, n := t.a.lang.leadingAnswer(toks); answer != answerNone && n < len(toks) {
+func (t *turn) asks(toks []value.Token) bool {
+	if answer, n := t.a.lang.LeadingAnswer(toks); answer != value.NoAnswer && n < len(toks) {
 		toks = toks[n:]
 	}
 	if len(toks) < 2 {
 		return false
 	}
-	_, n := t.a.lang.questions.at(toks, 0)
+	_, n := t.a.lang.Questions.At(toks, 0)
 	return n > 0 && n < len(toks)
 }
 
 // foreign reports whether the words before the value point to another slot of
 // the kind: "to Denver" while the origin is awaited.
 func (t *turn) foreign(s *slot) bool {
-	if s.free() {
+	if s.Free() {
 		return false
 	}
-	for i := range t.rd.toks {
-		_, n := t.rd.find(s, t.rd.toks, i, false)
+	for i := range t.rd.Toks {
+		_, n := t.rd.Find(&s.Spec, t.rd.Toks, i, false)
 		if n == 0 {
 			continue
 		}
 		k := i
-		if an := t.a.lang.articles.endsAt(t.rd.toks, k); an > 0 {
+		if an := t.a.lang.Articles.EndsAt(t.rd.Toks, k); an > 0 {
 			k -= an
 		}
 		own := max(t.a.cueBefore(t.rd, s, i), t.a.cueBefore(t.rd, s, k))
 		for _, o := range t.flow.slots {
-			if o != s && o.typ == s.typ && max(t.a.cueBefore(t.rd, o, i), t.a.cueBefore(t.rd, o, k)) > own {
+			if o != s && o.Type == s.Type && max(t.a.cueBefore(t.rd, o, i), t.a.cueBefore(t.rd, o, k)) > own {
 				return true
 			}
 		}
@@ -156,11 +160,11 @@ func (t *turn) foreign(s *slot) bool {
 // flow: it answers something, though not what was asked.
 func (t *turn) elsewhere(s *slot) bool {
 	for _, o := range t.flow.slots {
-		if o == s || o.free() || o.numeric() || o.typ == TypeDigits || o.typ == TypeBoolean || o.typ == TypeCode || o.typ == TypePhone {
+		if o == s || o.Free() || o.Numeric() || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
 			continue
 		}
-		for i := range t.rd.toks {
-			if _, n := t.rd.find(o, t.rd.toks, i, false); n > 0 {
+		for i := range t.rd.Toks {
+			if _, n := t.rd.Find(&o.Spec, t.rd.Toks, i, false); n > 0 {
 				return true
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // stateJSON is the JSON form of [State]: the seed's fields under its names,
@@ -157,116 +157,41 @@ func (s *State) unused() bool {
 // canonical turns the numbers of JSON into those of the engine.
 func (s *State) canonical() {
 	for k, v := range s.Slots {
-		s.Slots[k] = canon(v)
+		s.Slots[k] = value.Canonical(v)
 	}
 	for k, v := range s.Checked {
-		s.Checked[k] = canon(v)
+		s.Checked[k] = value.Canonical(v)
 	}
 	for k, v := range s.Metadata {
-		s.Metadata[k] = canon(v)
+		s.Metadata[k] = value.Canonical(v)
 	}
 	for i := range s.Stack {
 		for k, v := range s.Stack[i].Saved {
-			s.Stack[i].Saved[k] = canon(v)
+			s.Stack[i].Saved[k] = value.Canonical(v)
 		}
 		for k, v := range s.Stack[i].For {
-			s.Stack[i].For[k] = canon(v)
+			s.Stack[i].For[k] = value.Canonical(v)
 		}
 	}
 	for k, v := range s.GrantedFor {
-		s.GrantedFor[k] = canon(v)
+		s.GrantedFor[k] = value.Canonical(v)
 	}
 	if s.Suggested != nil {
-		s.Suggested.Value = canon(s.Suggested.Value)
+		s.Suggested.Value = value.Canonical(s.Suggested.Value)
 	}
 	if s.Action != nil {
 		for k, v := range s.Action.Inputs {
-			s.Action.Inputs[k] = canon(v)
+			s.Action.Inputs[k] = value.Canonical(v)
 		}
 	}
 	if s.Cache != nil {
 		for i := range s.Cache.Commands {
-			s.Cache.Commands[i].Value = canon(s.Cache.Commands[i].Value)
+			s.Cache.Commands[i].Value = value.Canonical(s.Cache.Commands[i].Value)
 		}
 	}
 	for i := range s.Trace {
-		s.Trace[i].Data.Value = canon(s.Trace[i].Data.Value)
+		s.Trace[i].Data.Value = value.Canonical(s.Trace[i].Data.Value)
 	}
 }
 
 // maxCanonDepth bounds how deep values nest.
-const maxCanonDepth = 20
-
-// canon is the form in which values are kept: string, bool, int64, float64 that
-// is no whole number, []any, map[string]any, nil. A state that holds only these
-// reads back from JSON as it was.
-func canon(v any) any { return canonAt(v, 0) }
-
-func canonAt(v any, depth int) any {
-	if depth > maxCanonDepth {
-		return nil
-	}
-	switch v := v.(type) {
-	case nil, bool, int64:
-		return v
-	case string:
-		return strings.ToValidUTF8(v, "\uFFFD")
-	case int:
-		return int64(v)
-	case int32:
-		return int64(v)
-	case float32:
-		return canonNumber(float64(v))
-	case float64:
-		if v != v || v > 1e300 || v < -1e300 {
-			return nil
-		}
-		return canonNumber(v)
-	case json.Number:
-		if i, err := v.Int64(); err == nil {
-			return i
-		}
-		f, err := v.Float64()
-		if err != nil {
-			return v.String()
-		}
-		return canonNumber(f)
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = canonAt(v[i], depth+1)
-		}
-		return out
-	case []string:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = v[i]
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[k] = canonAt(v[k], depth+1)
-		}
-		return out
-	case map[string]string:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[k] = v[k]
-		}
-		return out
-	case time.Time:
-		return v.Format(time.RFC3339)
-	}
-	data, err := json.Marshal(v) // another type of the program: by its JSON
-	if err != nil {
-		return fmt.Sprintf("%T", v)
-	}
-	var out any
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(&out); err != nil {
-		return fmt.Sprintf("%T", v)
-	}
-	return canonAt(out, depth+1)
-}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // TestZeroStateReadsBack: a conversation without a dialogue has a zero State.
@@ -44,9 +46,9 @@ func TestStateKeepsValues(t *testing.T) {
 		B []string `json:"b"`
 	}
 	st := State{CurrentFlow: noFlow, ConversationState: Idle, TurnCount: 1, Messages: []ChatMessage{}, Trace: []TraceEvent{}, Metadata: map[string]any{}, Slots: map[string]any{
-		"int": canon(7), "whole": canon(2.0), "half": canon(2.5), "big": canon(1e17), "huge": canon(1e25), "text": canon("é\xff"), "list": canon([]string{"a"}),
-		"deep": canon(map[string]any{"a": []any{1, nil, true, map[string]string{"b": "c"}}}), "nil": nil, "own": canon(own{1, []string{"x"}}),
-		"nan": canon(nan()), "number": canon(json.Number("12345678901234567890")), "time": canon(tuesday), "func": canon(func() {}),
+		"int": value.Canonical(7), "whole": value.Canonical(2.0), "half": value.Canonical(2.5), "big": value.Canonical(1e17), "huge": value.Canonical(1e25), "text": value.Canonical("é\xff"), "list": value.Canonical([]string{"a"}),
+		"deep": value.Canonical(map[string]any{"a": []any{1, nil, true, map[string]string{"b": "c"}}}), "nil": nil, "own": value.Canonical(own{1, []string{"x"}}),
+		"nan": value.Canonical(nan()), "number": value.Canonical(json.Number("12345678901234567890")), "time": value.Canonical(tuesday), "func": value.Canonical(func() {}),
 	}}
 	checkRoundTrip(t, st)
 	if st.Slots["whole"] != int64(2) || st.Slots["nan"] != nil || fmt.Sprint(st.Slots["own"]) != "map[a:1 b:[x]]" {
@@ -234,7 +236,7 @@ func TestDescription(t *testing.T) {
 	if f := a.Flows()[0]; f.Name != "transfer_money" || len(f.Triggers) != 4 || f.Slots[0] != "amount" {
 		t.Errorf("flow %+v", f)
 	}
-	if s := a.Slots()[5]; s.Name != "account" || s.Type != TypeEnum || strings.Join(s.Values, " ") != "checking savings" || !s.Required {
+	if s := a.Slots()[5]; s.Name != "account" || s.Type != value.TypeEnum || strings.Join(s.Values, " ") != "checking savings" || !s.Required {
 		t.Errorf("slot %+v", s)
 	}
 	if acts := a.Actions(); len(acts) != 4 || !acts[1].RequiresConfirmation || len(acts[1].Inputs) != 4 || !acts[1].Inputs[3].Optional {

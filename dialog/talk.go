@@ -1,6 +1,10 @@
 package dialog
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: what may be said at any time, and the answers to it.
 
@@ -58,15 +62,15 @@ func (t *turn) listOptions() {
 	case t.st.Confirmation != nil:
 		t.phrase("example_yes_no")
 		t.again()
-	case s != nil && s.closed():
+	case s != nil && s.Closed():
 		var texts []string
-		for i, v := range s.values {
+		for i, v := range s.Values {
 			if i == 10 {
 				break
 			}
-			texts = append(texts, v.value)
+			texts = append(texts, v.Value)
 		}
-		t.phrase("options", "values", enumerate(texts, t.a.lang.data.Render.Or))
+		t.phrase("options", "values", value.Enumerate(texts, t.a.lang.Data.Render.Or))
 		t.again()
 	case s != nil:
 		t.explain(s)
@@ -104,8 +108,8 @@ func (t *turn) help() {
 // does.
 func (t *turn) goodbye() bool {
 	if t.flow != nil {
-		core := t.a.lang.trim(t.rd.toks)
-		if _, ok := t.a.lang.commandSets["hangup"].whole(core); !ok {
+		core := t.a.lang.Trim(t.rd.Toks)
+		if _, ok := t.a.lang.CommandSets["hangup"].Whole(core); !ok {
 			t.notUnderstood()
 			return true
 		}
@@ -195,9 +199,9 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 			label = s.label
 		}
 		value := t.st.Slots[c.Slot]
-		text := t.voice().speak(value, s, "")
+		text := t.voice().Speak(value, s.form(), "")
 		switch {
-		case s != nil && s.secret:
+		case s != nil && s.Secret:
 			t.phrase("slot_secret", "label", label)
 		case text != "":
 			t.phrase("slot_value", "label", label, "value", text)
@@ -207,10 +211,10 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 			t.trace("asked_model", TraceData{})
 		case s != nil && s.name == t.st.WaitingForSlot && t.flow != nil && !more:
 			t.explain(s)
-			if s.closed() {
+			if s.Closed() {
 				t.example(s)
 			}
-		case s != nil && s.closed():
+		case s != nil && s.Closed():
 			t.example(s)
 		default:
 			t.phrase("slot_unknown", "label", label)

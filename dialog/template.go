@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // A template is a message with values in braces:
@@ -57,7 +59,7 @@ func compileTemplate(text string) (*template, error) {
 			}
 			n := strings.Index(text[i+open:], end)
 			if n < 0 {
-				return nil, fmt.Errorf("%q: the brace is not closed; write \\{ for a brace", cutText(text[i:], 40))
+				return nil, fmt.Errorf("%q: the brace is not closed; write \\{ for a brace", value.CutText(text[i:], 40))
 			}
 			part, err := compilePlaceholder(strings.TrimSpace(text[i+open : i+open+n]))
 			if err != nil {
@@ -95,7 +97,7 @@ func compilePlaceholder(content string) (templatePart, error) {
 	}
 	if head, format, ok := strings.Cut(content, ":"); ok && !strings.ContainsAny(format, `'"`) {
 		part.format = strings.TrimSpace(format)
-		if !slices.Contains(templateFormats, part.format) && !(len(part.format) == 3 && upperLetters(part.format)) {
+		if !slices.Contains(templateFormats, part.format) && !(len(part.format) == 3 && value.UpperLetters(part.format)) {
 			return part, fmt.Errorf("{%s}: unknown format %q: want one of %s, or a currency as EUR", content, part.format, strings.Join(templateFormats, ", "))
 		}
 		content = strings.TrimSpace(head)
@@ -156,7 +158,7 @@ func (v variants) names() []string {
 type scope struct {
 	get  func(name string) any
 	slot func(name string) *slot // nil for variables
-	voice
+	value.Voice
 }
 
 // render fills a template. Values that are not set leave nothing behind.
@@ -175,14 +177,14 @@ func (t *template) render(s scope) (string, error) {
 			return "", err
 		}
 		if p.plural != nil {
-			b.WriteString(p.plural.of(v, s.voice))
+			b.WriteString(p.plural.of(v, s.Voice))
 			continue
 		}
-		var of *slot
+		var of *value.Spec
 		if n := p.value.root; n.op == "name" && len(n.path) == 1 {
-			of = s.slot(n.path[0])
+			of = s.slot(n.path[0]).form()
 		}
-		b.WriteString(s.speak(v, of, p.format))
+		b.WriteString(s.Speak(v, of, p.format))
 		if b.Len() > maxExprValue {
 			return "", errors.New("the message grows too long")
 		}

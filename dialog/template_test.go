@@ -1,14 +1,44 @@
 package dialog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
+
+const templateSlots = `
+slots:
+  city: {type: city, prompt: "Which city?", values: [New York, Boston, {value: Los Angeles, synonyms: [LA, L.A.]}, San Francisco, Köln, München, Denver, Austin]}
+  size: {type: enum, values: [small, medium, {value: extra large, synonyms: [XL]}]}
+  place: {type: city}
+  date: {type: date}
+  birth: {type: date, past: true}
+  time: {type: time}
+  morning: {type: time, min: "06:00", max: "12:00"}
+  int: {type: integer}
+  num: {type: number}
+  yes: {type: boolean}
+  digits: {type: digits}
+  code: {type: code}
+  email: {type: email}
+  phone: {type: phone}
+  money: {type: money}
+  euro: {type: money, currency: EUR, prompt: "How much do you want to send?"}
+  name: {type: name}
+  text: {type: string}
+flows:
+  f:
+    trigger: {intents: [go]}
+    steps:
+      - {step: a, type: collect, slot: city}
+`
 
 func templateAgent(t testing.TB, language string) *Agent {
 	t.Helper()
-	a, problems := Parse([]File{{"a.yaml", []byte("settings: {language: " + language + "}" + normaliseSlots)}})
+	a, problems := Parse([]File{{"a.yaml", []byte("settings: {language: " + language + "}" + templateSlots)}})
 	if a == nil {
 		t.Fatal(problems)
 	}
@@ -68,16 +98,16 @@ func TestTemplates(t *testing.T) {
 				continue
 			}
 			got, err := tpl.render(tn.scope())
-			if want := strings.ReplaceAll(c.want, "12 am", a.lang.midnight()); err != nil || got != want {
+			if want := strings.ReplaceAll(c.want, "12 am", midnight(a.lang)); err != nil || got != want {
 				t.Errorf("%s %q: got %q, %v; want %q", language, c.text, got, err, want)
 			}
 		}
 	}
 }
 
-func (l *language) midnight() string {
-	if l.data.Render.Midnight != "" {
-		return l.data.Render.Midnight
+func midnight(l *value.Language) string {
+	if l.Data.Render.Midnight != "" {
+		return l.Data.Render.Midnight
 	}
 	return "0 Uhr"
 }
@@ -126,20 +156,20 @@ func TestVariants(t *testing.T) {
 // TestCataloguesAgree: every language has the same phrases, with the same
 // values in them.
 func TestCataloguesAgree(t *testing.T) {
-	english, err := loadLanguage("en")
+	english, err := value.Load("en")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tag := range Languages() {
-		l, err := loadLanguage(tag)
+	for _, tag := range value.Languages() {
+		l, err := value.Load(tag)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := sortedKeys(english.messages), sortedKeys(l.messages); strings.Join(a, " ") != strings.Join(b, " ") {
+		if a, b := slices.Sorted(maps.Keys(english.Messages)), slices.Sorted(maps.Keys(l.Messages)); strings.Join(a, " ") != strings.Join(b, " ") {
 			t.Errorf("%s: phrases %v, want %v", tag, b, a)
 		}
-		for _, key := range sortedKeys(l.messages) {
-			for _, text := range l.messages[key] {
+		for _, key := range slices.Sorted(maps.Keys(l.Messages)) {
+			for _, text := range l.Messages[key] {
 				tpl, err := compileTemplate(text)
 				if err != nil {
 					t.Errorf("%s %s: %v", tag, key, err)
@@ -152,8 +182,8 @@ func TestCataloguesAgree(t *testing.T) {
 				}
 			}
 		}
-		for _, name := range append([]string{"skip", "retry", "thanks", "hello", "wait", "hangup"}, commandWords[:]...) {
-			if len(l.data.Commands[name]) == 0 {
+		for _, name := range append([]string{"skip", "retry", "thanks", "hello", "wait", "hangup"}, value.CommandWords[:]...) {
+			if len(l.Data.Commands[name]) == 0 {
 				t.Errorf("%s has no words for %s", tag, name)
 			}
 		}
@@ -202,7 +232,7 @@ func TestPlurals(t *testing.T) {
 		{"de", "{n|=0:kein Platz|one:ein Platz|other:# Plätze}", 2.5, "2,5 Plätze"},
 		{"de", "{n|Platz|Plätze}", int64(0), "Plätze"},
 	} {
-		l, err := loadLanguage(c.lang)
+		l, err := value.Load(c.lang)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +241,7 @@ func TestPlurals(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := tpl.render(scope{
-			get: func(string) any { return c.value }, slot: func(string) *slot { return nil }, voice: voice{l: l, today: civilOf(tuesday)},
+			get: func(string) any { return c.value }, slot: func(string) *slot { return nil }, Voice: value.Voice{Lang: l, Today: value.DateOf(tuesday)},
 		})
 		if err != nil || got != c.want {
 			t.Errorf("%s of %v: %q, %v, want %q", c.text, c.value, got, err, c.want)
@@ -221,17 +251,17 @@ func TestPlurals(t *testing.T) {
 
 // TestRelativeDates: a day near today is called so.
 func TestRelativeDates(t *testing.T) {
-	for _, lang := range Languages() {
-		l, err := loadLanguage(lang)
+	for _, lang := range value.Languages() {
+		l, err := value.Load(lang)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := voice{l: l, today: civilOf(tuesday)}
+		v := value.Voice{Lang: l, Today: value.DateOf(tuesday)}
 		for date, want := range map[string]string{
-			"2025-12-01": l.data.Render.Near[0], "2025-12-02": l.data.Render.Near[1], "2025-12-03": l.data.Render.Near[2],
-			"2025-12-12": v.speak("2025-12-12", nil, "date"),
+			"2025-12-01": l.Data.Render.Near[0], "2025-12-02": l.Data.Render.Near[1], "2025-12-03": l.Data.Render.Near[2],
+			"2025-12-12": v.Speak("2025-12-12", nil, "date"),
 		} {
-			if got := v.speak(date, nil, "relative"); got != want {
+			if got := v.Speak(date, nil, "relative"); got != want {
 				t.Errorf("%s: %s is %q, want %q", lang, date, got, want)
 			}
 		}

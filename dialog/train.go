@@ -1,6 +1,10 @@
 package dialog
 
-import "math"
+import (
+	"math"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: how the classifier of intents is trained.
 
@@ -14,10 +18,10 @@ type example struct {
 func (a *Agent) trainIntents() {
 	c := &classifier{classes: len(a.flows) + 1, exact: make(map[string]exactIntent)}
 	a.intents = c
-	a.values = newPhraseTable()
+	a.values = value.NewPhrases()
 	for _, s := range a.slots {
-		for k := range s.lookup.ids { // order: a set of phrases
-			a.values.add(k, 0)
+		for k := range s.Lookup.IDs { // order: a set of phrases
+			a.values.Add(k, 0)
 		}
 	}
 	if len(a.flows) == 0 {
@@ -27,7 +31,7 @@ func (a *Agent) trainIntents() {
 	c.bias = make([]float32, c.classes)
 	var examples []example
 	add := func(text string, class int) {
-		toks := tokenize(text, nil)
+		toks := value.Tokenize(text, nil)
 		if len(toks) > 0 {
 			examples = append(examples, example{a.features(toks, nil), class})
 		}
@@ -35,8 +39,8 @@ func (a *Agent) trainIntents() {
 	for i, f := range a.flows {
 		words := make(map[string]bool)
 		learn := func(text string) {
-			for _, tok := range tokenize(text, nil) {
-				w := stem(tok.text)
+			for _, tok := range value.Tokenize(text, nil) {
+				w := value.Stem(tok.Text)
 				words[w] = true
 				if len(w) >= 5 { // "stole" and "stolen" begin alike
 					words[w[:4]+"-"] = true
@@ -46,11 +50,11 @@ func (a *Agent) trainIntents() {
 		for _, t := range f.triggers {
 			text := a.withoutSlots(t)
 			add(text, i)
-			add(joinTokens(a.core(tokenize(text, nil))), i)
+			add(value.JoinTokens(a.core(value.Tokenize(text, nil))), i)
 			learn(text)
 			if !t.slots {
-				for _, toks := range [][]token{tokenize(t.text, nil), a.core(tokenize(t.text, nil))} {
-					key := joinTokens(toks)
+				for _, toks := range [][]value.Token{value.Tokenize(t.text, nil), a.core(value.Tokenize(t.text, nil))} {
+					key := value.JoinTokens(toks)
 					if _, there := c.exact[key]; !there && len(toks) > 0 {
 						c.exact[key] = exactIntent{i, t.text}
 					}
@@ -67,13 +71,13 @@ func (a *Agent) trainIntents() {
 		}
 		c.words = append(c.words, words)
 	}
-	for _, text := range a.lang.data.Background {
+	for _, text := range a.lang.Data.Background {
 		add(text, len(a.flows))
 	}
 	for _, s := range a.slots { // values alone are no intent, unless triggers use their words
-		for k, v := range s.values {
-			if k < 12 && !c.knows(v.value) {
-				add(v.value, len(a.flows))
+		for k, v := range s.Values {
+			if k < 12 && !c.knows(v.Value) {
+				add(v.Value, len(a.flows))
 			}
 		}
 	}
@@ -82,9 +86,9 @@ func (a *Agent) trainIntents() {
 
 // knows reports whether a word of the text is in a trigger of any flow.
 func (c *classifier) knows(text string) bool {
-	for _, tok := range tokenize(text, nil) {
+	for _, tok := range value.Tokenize(text, nil) {
 		for _, words := range c.words {
-			if words[stem(tok.text)] {
+			if words[value.Stem(tok.Text)] {
 				return true
 			}
 		}
@@ -98,10 +102,10 @@ func (a *Agent) withoutSlots(t trigger) string {
 	for _, p := range t.parts {
 		w := p.word
 		if p.slot != nil {
-			if !p.slot.closed() {
+			if !p.slot.Closed() {
 				continue
 			}
-			w = foldText(p.slot.values[0].value)
+			w = value.FoldText(p.slot.Values[0].Value)
 		}
 		if text != "" {
 			text += " "

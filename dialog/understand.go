@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: understanding without a model: what a message asks for, by the
@@ -14,13 +16,13 @@ func (t *turn) understand() {
 	if t.failed {
 		return
 	}
-	if len(t.rd.toks) == 0 { // nothing to understand
+	if len(t.rd.Toks) == 0 { // nothing to understand
 		t.notUnderstood()
 		return
 	}
 	context := st.CurrentFlow + "/" + st.CurrentStep + "/" + st.WaitingForSlot
 	if c := st.Cache; c != nil && st.LastNLUCall != 0 && t.ts-st.LastNLUCall >= 0 && t.ts-st.LastNLUCall < 1 &&
-		c.Text == t.rd.raw && c.Context == context {
+		c.Text == t.rd.Raw && c.Context == context {
 		t.trace("nlu_cached", TraceData{})
 		t.apply(slices.Clone(c.Commands))
 		return
@@ -28,11 +30,11 @@ func (t *turn) understand() {
 	st.NLUCalls++
 	st.LastNLUCall = t.ts
 	t.trace("nlu", TraceData{})
-	if s := t.a.slotIndex[st.WaitingForSlot]; t.a.settings.Model.Understanding && !t.plain() && (s == nil || !s.secret) {
-		st.Pending = t.rd.raw
+	if s := t.a.slotIndex[st.WaitingForSlot]; t.a.settings.Model.Understanding && !t.plain() && (s == nil || !s.Secret) {
+		st.Pending = t.rd.Raw
 		st.Cache, st.Suggested = nil, t.suggested
 		t.out.Understand = &UnderstandRequest{
-			Text: t.rd.raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: t.a.maskSlots(cloneValues(st.Slots)),
+			Text: t.rd.Raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: t.a.maskSlots(cloneValues(st.Slots)),
 		}
 		if t.flow != nil {
 			t.out.Understand.Flow = t.flow.name
@@ -45,17 +47,17 @@ func (t *turn) understand() {
 // plain reports whether the words alone leave no doubt: a trigger phrase as it
 // stands, or a command that may be given at any time. No model is asked then.
 func (t *turn) plain() bool {
-	f := t.a.exactTrigger(t.rd.toks)
-	return f != nil && f != t.flow || t.a.command(t.rd.toks) != ""
+	f := t.a.exactTrigger(t.rd.Toks)
+	return f != nil && f != t.flow || t.a.command(t.rd.Toks) != ""
 }
 
 func (t *turn) understandLocally(context string) {
 	cmds := t.local()
 	for i := range cmds {
-		cmds[i].Value = canon(cmds[i].Value)
+		cmds[i].Value = value.Canonical(cmds[i].Value)
 	}
-	t.st.Cache = &NLUCache{Text: t.rd.raw, Context: context}
-	if slices.ContainsFunc(cmds, func(c Command) bool { s := t.a.slotIndex[c.Slot]; return s != nil && s.secret }) {
+	t.st.Cache = &NLUCache{Text: t.rd.Raw, Context: context}
+	if slices.ContainsFunc(cmds, func(c Command) bool { s := t.a.slotIndex[c.Slot]; return s != nil && s.Secret }) {
 		t.st.Cache = nil
 	} else if len(cmds) > 0 {
 		t.st.Cache.Commands = slices.Clone(cmds)
@@ -82,7 +84,7 @@ func (t *turn) understood(in Understood) {
 	}
 	cmds := make([]Command, 0, len(in.Commands)+len(in.Dropped))
 	for _, c := range in.Commands {
-		c.Value = canon(c.Value)
+		c.Value = value.Canonical(c.Value)
 		cmds = append(cmds, c)
 	}
 	for _, d := range in.Dropped { // dropped again, with a trace, or told
@@ -105,7 +107,7 @@ func (t *turn) meant(cmds []Command) []Command {
 		switch sg := t.suggested; {
 		case sg != nil && sg.Slot == s.name && c.Type == Confirm:
 			cmds[i] = Command{Type: SetSlot, Slot: s.name, Value: sg.Value}
-		case s.typ == TypeBoolean:
+		case s.Type == value.TypeBoolean:
 			cmds[i] = Command{Type: SetSlot, Slot: s.name, Value: c.Type == Confirm}
 		}
 	}
@@ -114,14 +116,14 @@ func (t *turn) meant(cmds []Command) []Command {
 
 // command finds the universal command that is all of an utterance, "" if none
 // is.
-func (a *Agent) command(toks []token) CommandType {
+func (a *Agent) command(toks []value.Token) CommandType {
 	l := a.lang
-	for _, t := range [...][]token{toks, l.trim(toks), a.core(toks), a.core(l.weak.trimLeft(l.trim(toks)))} {
+	for _, t := range [...][]value.Token{toks, l.Trim(toks), a.core(toks), a.core(l.Weak.TrimLeft(l.Trim(toks)))} {
 		if len(t) == 0 {
 			continue
 		}
-		if id, ok := l.commands.whole(t); ok {
-			switch commandWords[id] {
+		if id, ok := l.Commands.Whole(t); ok {
+			switch value.CommandWords[id] {
 			case "cancel":
 				return Cancel
 			case "restart":
@@ -141,7 +143,7 @@ func (a *Agent) command(toks []token) CommandType {
 			}
 		}
 	}
-	if len(toks) <= 16 && l.handoffWithin.within(toks) {
+	if len(toks) <= 16 && l.HandoffWithin.Within(toks) {
 		return Handoff
 	}
 	return ""
@@ -149,7 +151,7 @@ func (a *Agent) command(toks []token) CommandType {
 
 // local understands the message by its words.
 func (t *turn) local() []Command {
-	l, toks, st := t.a.lang, t.rd.toks, t.st
+	l, toks, st := t.a.lang, t.rd.Toks, t.st
 	if len(toks) == 0 {
 		return nil
 	}
@@ -162,12 +164,12 @@ func (t *turn) local() []Command {
 	if id, ok := t.moment(); ok {
 		return []Command{id}
 	}
-	t.rd.keep()
-	answer, rest := answerNone, 0
+	t.rd.Keep()
+	answer, rest := value.NoAnswer, 0
 	if st.Confirmation != nil || t.awaitsYesNo() {
-		answer, rest = l.leadingAnswer(toks)
+		answer, rest = l.LeadingAnswer(toks)
 	}
-	if t.flow == nil && l.yesOrNo(toks) == answerNo {
+	if t.flow == nil && l.YesOrNo(toks) == value.No {
 		return t.rest(answer, rest)
 	}
 	asked := t.questions()
@@ -176,12 +178,12 @@ func (t *turn) local() []Command {
 	}
 	if c := t.request(len(asked) > 0); len(c) > 0 {
 		if c[0].Type == StartFlow { // the question was the request, unless something is known to answer it
-			asked = slices.DeleteFunc(asked, func(q Command) bool { return st.Slots[q.Slot] == nil || len(t.rd.sentences(toks)) == 1 })
+			asked = slices.DeleteFunc(asked, func(q Command) bool { return st.Slots[q.Slot] == nil || len(t.rd.Sentences(toks)) == 1 })
 		}
 		return append(c, asked...)
 	}
 	if len(asked) > 0 {
-		if st.Confirmation != nil && answer == answerYes {
+		if st.Confirmation != nil && answer == value.Yes {
 			asked = append([]Command{{Type: Confirm}}, asked...)
 		}
 		return asked
@@ -192,13 +194,13 @@ func (t *turn) local() []Command {
 // moment finds what is a command only at the moment: skip, thanks, hello, wait.
 func (t *turn) moment() (Command, bool) {
 	l := t.a.lang
-	core := l.trim(t.rd.toks)
-	for _, toks := range [...][]token{t.rd.toks, core} {
+	core := l.Trim(t.rd.Toks)
+	for _, toks := range [...][]value.Token{t.rd.Toks, core} {
 		if len(toks) == 0 {
 			continue
 		}
 		if s := t.a.slotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
-			if _, ok := l.commandSets["skip"].whole(toks); ok {
+			if _, ok := l.CommandSets["skip"].Whole(toks); ok {
 				return Command{Type: Skip}, true
 			}
 		}
@@ -206,7 +208,7 @@ func (t *turn) moment() (Command, bool) {
 			if name == "thanks" && t.flow == nil && t.likes() {
 				continue
 			}
-			if _, ok := l.commandSets[name].whole(toks); ok {
+			if _, ok := l.CommandSets[name].Whole(toks); ok {
 				return Command{Type: Chitchat, Text: name}, true
 			}
 		}
@@ -216,13 +218,13 @@ func (t *turn) moment() (Command, bool) {
 
 func (t *turn) awaitsYesNo() bool {
 	s := t.a.slotIndex[t.st.WaitingForSlot]
-	return s != nil && s.typ == TypeBoolean
+	return s != nil && s.Type == value.TypeBoolean
 }
 
 // skips reports whether a no leaves the awaited slot empty.
-func (t *turn) skips(answer yesNoAnswer) bool {
+func (t *turn) skips(answer value.Answer) bool {
 	s := t.a.slotIndex[t.st.WaitingForSlot]
-	return t.flow != nil && s != nil && !s.required && s.typ != TypeBoolean && answer == answerNo
+	return t.flow != nil && s != nil && !s.required && s.Type != value.TypeBoolean && answer == value.No
 }
 
 // request finds a flow that is asked for, and values for its slots or those of
@@ -268,8 +270,8 @@ func (t *turn) request(asked bool) []Command {
 // intent finds the flow that the message asks for: as a whole, by one of its
 // sentences, or by its words.
 func (t *turn) intent(asked bool) (*flow, float64) {
-	toks := t.rd.toks
-	for _, part := range [...][]token{t.a.core(toks), toks} {
+	toks := t.rd.Toks
+	for _, part := range [...][]value.Token{t.a.core(toks), toks} {
 		if f, p := t.a.classify(part); f != nil {
 			if p >= intentSure || t.fitsBest(f) {
 				return f, p
@@ -277,7 +279,7 @@ func (t *turn) intent(asked bool) (*flow, float64) {
 			break
 		}
 	}
-	sentences := t.rd.sentences(toks)
+	sentences := t.rd.Sentences(toks)
 	if t.unwanted(toks) && len(sentences) == 1 {
 		return nil, 0
 	}
@@ -291,7 +293,7 @@ func (t *turn) intent(asked bool) (*flow, float64) {
 	var best *flow
 	top := 0.0
 	for _, s := range sentences {
-		if asked && t.rd.asksAbout(s) || t.unwanted(s) {
+		if asked && t.rd.Asks(s) || t.unwanted(s) {
 			continue
 		}
 		if f, p := t.byWords(s); f != nil && p > top {
@@ -314,9 +316,9 @@ func (t *turn) fitsBest(f *flow) bool {
 
 // unwanted reports whether a sentence says no to something, or asks for another of
 // what was found: it starts nothing.
-func (t *turn) unwanted(toks []token) bool {
-	answer, _ := t.a.lang.leadingAnswer(toks)
-	return answer == answerNo || t.a.lang.notWanted.within(toks) || t.flow == nil && t.st.Finished != nil && t.a.lang.others.within(toks)
+func (t *turn) unwanted(toks []value.Token) bool {
+	answer, _ := t.a.lang.LeadingAnswer(toks)
+	return answer == value.No || t.a.lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.lang.Others.Within(toks)
 }
 
 // byValues starts the one flow that the message has at least two values for:
@@ -368,7 +370,7 @@ func (t *turn) setting(values []found) []Command {
 	for _, v := range values {
 		c := Command{Type: SetSlot, Slot: v.slot.name, Value: v.value}
 		if old := t.st.Slots[v.slot.name]; old != nil && v.slot.name != t.st.WaitingForSlot {
-			if equal(old, v.value) {
+			if value.Equal(old, v.value) {
 				continue
 			}
 			c.Type = CorrectSlot

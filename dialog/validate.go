@@ -3,9 +3,12 @@ package dialog
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // Check is what a [Validator] may look at beside the value.
@@ -16,7 +19,7 @@ type Check struct {
 	// Slots are the values collected so far. A validator does not change them.
 	Slots map[string]any
 
-	lang *language
+	lang *value.Language
 }
 
 // Validator checks a normalised value. It returns the value to keep, which may
@@ -67,19 +70,19 @@ func asText(v any) (string, error) {
 	case string:
 		return v, nil
 	case int64:
-		return itoa(v), nil
+		return strconv.FormatInt(v, 10), nil
 	}
 	return "", fmt.Errorf("want text, got %T", v)
 }
 
-func asDate(v any) (civil, error) {
+func asDate(v any) (value.Date, error) {
 	s, err := asText(v)
 	if err != nil {
-		return civil{}, err
+		return value.Date{}, err
 	}
-	c, ok := parseCivil(s)
+	c, ok := value.ParseDate(s)
 	if !ok {
-		return civil{}, fmt.Errorf("%q is not a date", s)
+		return value.Date{}, fmt.Errorf("%q is not a date", s)
 	}
 	return c, nil
 }
@@ -112,7 +115,7 @@ func validateFutureDate(v any, c Check) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !civilOf(c.Now).before(d) {
+	if !value.DateOf(c.Now).Before(d) {
 		return nil, fmt.Errorf("%s is not in the future", d)
 	}
 	return v, nil
@@ -123,7 +126,7 @@ func validateTodayOrLater(v any, c Check) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.before(civilOf(c.Now)) {
+	if d.Before(value.DateOf(c.Now)) {
 		return nil, fmt.Errorf("%s is in the past", d)
 	}
 	return v, nil
@@ -134,7 +137,7 @@ func validatePastDate(v any, c Check) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !d.before(civilOf(c.Now)) {
+	if !d.Before(value.DateOf(c.Now)) {
 		return nil, fmt.Errorf("%s is not in the past", d)
 	}
 	return v, nil
@@ -145,7 +148,7 @@ func validateWeekday(v any, _ Check) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if wd := d.weekday(); wd == 0 || wd == 6 {
+	if wd := d.Weekday(); wd == 0 || wd == 6 {
 		return nil, fmt.Errorf("%s is not a working day", d)
 	}
 	return v, nil
@@ -159,15 +162,15 @@ func validateBookingRef(v any, _ Check) (any, error) {
 		return nil, err
 	}
 	s = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
-	if len(s) > 2 && upperLetters(s[:2]) {
+	if len(s) > 2 && value.UpperLetters(s[:2]) {
 		digits := strings.TrimPrefix(s[2:], "-")
-		if len(digits) >= 4 && len(digits) <= 6 && allDigits(digits) {
+		if len(digits) >= 4 && len(digits) <= 6 && value.AllDigits(digits) {
 			return s[:2] + "-" + digits, nil
 		}
 	}
 	if len(s) == 6 {
 		for i := range len(s) {
-			if !(isDigit(s[i]) || 'A' <= s[i] && s[i] <= 'Z') {
+			if !(value.IsDigit(s[i]) || 'A' <= s[i] && s[i] <= 'Z') {
 				return nil, fmt.Errorf("%q is not a booking reference", s)
 			}
 		}
@@ -176,22 +179,13 @@ func validateBookingRef(v any, _ Check) (any, error) {
 	return nil, fmt.Errorf("%q is not a booking reference", s)
 }
 
-func upperLetters(s string) bool {
-	for i := range len(s) {
-		if s[i] < 'A' || s[i] > 'Z' {
-			return false
-		}
-	}
-	return s != ""
-}
-
 func validateIATA(v any, _ Check) (any, error) {
 	s, err := asText(v)
 	if err != nil {
 		return nil, err
 	}
 	s = strings.ToUpper(strings.TrimSpace(s))
-	if len(s) != 3 || !upperLetters(s) {
+	if len(s) != 3 || !value.UpperLetters(s) {
 		return nil, fmt.Errorf("%q is not an airport code", s)
 	}
 	return s, nil
@@ -202,7 +196,7 @@ func validateEmail(v any, _ Check) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !validEmail(s) {
+	if !value.ValidEmail(s) {
 		return nil, fmt.Errorf("%q is not an e-mail address", s)
 	}
 	return s, nil
@@ -213,7 +207,7 @@ func validatePhone(v any, _ Check) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, ok := writtenDigits(strings.ReplaceAll(s, " ", ""), true)
+	s, ok := value.WrittenDigits(strings.ReplaceAll(s, " ", ""), true)
 	if n := len(strings.TrimPrefix(s, "+")); !ok || n < 6 || n > 15 {
 		return nil, errors.New("a telephone number has 6 to 15 digits")
 	}
@@ -221,7 +215,7 @@ func validatePhone(v any, _ Check) (any, error) {
 }
 
 func validatePositive(v any, _ Check) (any, error) {
-	f, ok := toNumber(v)
+	f, ok := value.ToNumber(v)
 	if !ok || f <= 0 {
 		return nil, fmt.Errorf("%v is not a positive number", v)
 	}
@@ -229,7 +223,7 @@ func validatePositive(v any, _ Check) (any, error) {
 }
 
 func validateNonNegative(v any, _ Check) (any, error) {
-	f, ok := toNumber(v)
+	f, ok := value.ToNumber(v)
 	if !ok || f < 0 {
 		return nil, fmt.Errorf("%v is below zero", v)
 	}
@@ -243,13 +237,13 @@ func validateIBAN(v any, _ Check) (any, error) {
 		return nil, err
 	}
 	s = strings.ToUpper(strings.NewReplacer(" ", "", "-", "", ".", "").Replace(s))
-	if len(s) < 15 || len(s) > 34 || !upperLetters(s[:2]) || !allDigits(s[2:4]) {
+	if len(s) < 15 || len(s) > 34 || !value.UpperLetters(s[:2]) || !value.AllDigits(s[2:4]) {
 		return nil, errors.New("an IBAN begins with two letters and two digits")
 	}
 	rest := 0
 	for _, c := range []byte(s[4:] + s[:4]) {
 		switch {
-		case isDigit(c):
+		case value.IsDigit(c):
 			rest = (rest*10 + int(c-'0')) % 97
 		case 'A' <= c && c <= 'Z':
 			rest = (rest*100 + int(c-'A') + 10) % 97
@@ -269,7 +263,7 @@ func validateCreditCard(v any, _ Check) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, ok := writtenDigits(strings.ReplaceAll(s, " ", ""), false)
+	s, ok := value.WrittenDigits(strings.ReplaceAll(s, " ", ""), false)
 	if !ok || len(s) < 12 || len(s) > 19 {
 		return nil, errors.New("a card number has 12 to 19 digits")
 	}
@@ -336,13 +330,13 @@ func validateYesNo(v any, c Check) (any, error) {
 		if c.lang == nil {
 			break
 		}
-		var buf [8]token
-		switch c.lang.yesOrNo(tokenize(v, buf[:0])) {
-		case answerYes:
+		var buf [8]value.Token
+		switch c.lang.YesOrNo(value.Tokenize(v, buf[:0])) {
+		case value.Yes:
 			return "yes", nil
-		case answerNo:
+		case value.No:
 			return "no", nil
-		case answerNone:
+		case value.NoAnswer:
 		}
 	}
 	return nil, fmt.Errorf("%v is neither yes nor no", v)
@@ -355,16 +349,16 @@ func validateDigitCount(n int) Validator {
 		if err != nil {
 			return nil, err
 		}
-		if d, ok := writtenDigits(strings.ReplaceAll(s, " ", ""), false); ok {
+		if d, ok := value.WrittenDigits(strings.ReplaceAll(s, " ", ""), false); ok {
 			s = d
 		} else if c.lang != nil {
-			var buf [16]token
-			toks := tokenize(s, buf[:0])
-			if d, m := c.lang.digitRun(toks, 0, false); m > 0 && m == len(toks) {
+			var buf [16]value.Token
+			toks := value.Tokenize(s, buf[:0])
+			if d, m := c.lang.DigitRun(toks, 0, false); m > 0 && m == len(toks) {
 				s = d
 			}
 		}
-		if len(s) != n || !allDigits(s) {
+		if len(s) != n || !value.AllDigits(s) {
 			return nil, fmt.Errorf("want %d digits", n)
 		}
 		return s, nil

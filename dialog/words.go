@@ -3,69 +3,11 @@ package dialog
 import (
 	"math"
 	"slices"
-	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: words by their meaning. Words of one class ("find", "search", "look
-// for") count as one; all others are themselves, by their stem.
-
-// compileSynonyms fills the tables of the word classes. A word of two classes is
-// of the first.
-func (l *language) compileSynonyms() {
-	l.synonyms, l.classes = newPhraseTable(), make(map[string]int)
-	for id, list := range l.data.Synonyms {
-		l.classNames = append(l.classNames, "~"+itoa(int64(id)))
-		for _, p := range list {
-			if key := foldText(p); strings.Contains(key, " ") {
-				l.synonyms.add(key, id)
-			} else if _, there := l.classes[stem(key)]; !there {
-				l.classes[stem(key)] = id
-			}
-		}
-	}
-}
-
-// meaning is the word at token i, as its class or its stem, and how many tokens
-// it takes.
-func (l *language) meaning(toks []token, i int) (string, int) {
-	if id, n := l.synonyms.at(toks, i); n > 0 {
-		return l.classNames[id], n
-	}
-	w := stem(toks[i].text)
-	if id, ok := l.classes[w]; ok {
-		return l.classNames[id], 1
-	}
-	return w, 1
-}
-
-// contents appends the words with content of tokens: without those that every
-// sentence has.
-func (l *language) contents(toks []token, out []string) []string {
-	for i := 0; i < len(toks); {
-		w, n := l.meaning(toks, i)
-		if n == 1 && w[0] != '~' {
-			if _, m := l.light.at(toks, i); m > 0 {
-				i += m
-				continue
-			}
-			if _, m := l.prefixes.at(toks, i); m > 0 {
-				i += m
-				continue
-			}
-			if _, m := l.fillers.at(toks, i); m > 0 {
-				i += m
-				continue
-			}
-			if _, m := l.questions.at(toks, i); m > 0 {
-				i += m
-				continue
-			}
-		}
-		out = append(out, w)
-		i += n
-	}
-	return out
-}
+// This file: the flow whose words an utterance has.
 
 // weights are how much each word says about which of several things is meant: 1
 // if one of them alone has it, less the more have it.
@@ -110,7 +52,7 @@ func (a *Agent) learnWords() {
 			texts = append(texts, a.withoutSlots(t))
 		}
 		for _, text := range texts {
-			for _, w := range a.lang.contents(tokenize(text, nil), nil) {
+			for _, w := range a.lang.Contents(value.Tokenize(text, nil), nil) {
 				sets[i][w] = true
 			}
 		}
@@ -120,14 +62,14 @@ func (a *Agent) learnWords() {
 
 // byWords finds the flow whose words an utterance has, when the classifier is not
 // sure. Of two that are as good as each other it is the one that changes nothing.
-func (t *turn) byWords(toks []token) (*flow, float64) {
+func (t *turn) byWords(toks []value.Token) (*flow, float64) {
 	a, r := t.a, t.rd
 	var buf [40]string
-	words := a.lang.contents(toks, buf[:0])
+	words := a.lang.Contents(toks, buf[:0])
 	if len(words) == 0 || len(a.flows) == 0 {
 		return nil, 0
 	}
-	names := r.names(toks) // London is known to nobody and no word of its own
+	names := r.Names(toks) // London is known to nobody and no word of its own
 	var best, second float64
 	var which, next *flow
 	share := 0.0
@@ -173,10 +115,10 @@ func (t *turn) byWords(toks []token) (*flow, float64) {
 
 // givenTo is what the values of a message add to the score of each flow: those of
 // a slot that few flows have say more.
-func (a *Agent) givenTo(r reader) []float64 {
+func (a *Agent) givenTo(r value.Reader) []float64 {
 	out := make([]float64, len(a.flows))
 	for _, s := range a.slots {
-		if s.free() || s.typ == TypeBoolean || s.typ == TypeCity && !s.closed() {
+		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
 			continue
 		}
 		users := 0
@@ -197,46 +139,7 @@ func (a *Agent) givenTo(r reader) []float64 {
 	return out
 }
 
-// names counts the words that are written with capitals in the middle of a
-// sentence.
-func (r reader) names(toks []token) int {
-	n := 0
-	for _, t := range toks {
-		if t.start > 0 && t.end <= len(r.raw) && r.raw[t.start] >= 'A' && r.raw[t.start] <= 'Z' && t.text != "i" {
-			n++
-		}
-	}
-	return n
-}
-
 // changes reports whether the flow runs an action that wants a yes.
 func (f *flow) changes() bool {
 	return slices.ContainsFunc(f.steps, func(s *step) bool { return s.typ == stepAction && s.action != nil && s.action.RequiresConfirmation })
-}
-
-// sentences cuts tokens where a sentence ends.
-func (r reader) sentences(toks []token) [][]token {
-	var out [][]token
-	start := 0
-	for i := 1; i < len(toks); i++ {
-		between := r.raw[toks[i-1].end:toks[i].start]
-		if strings.ContainsAny(between, "!?;") || strings.Contains(between, ".") && (len(toks[i-1].text) > 2 || toks[i].start > toks[i-1].end+1 && len(toks[i-1].text) > 1) {
-			out = append(out, toks[start:i])
-			start = i
-		}
-	}
-	return append(out, toks[start:])
-}
-
-// learnWords collects the words that the slot is about.
-func (s *slot) learnWords(l *language) {
-	s.words, s.keys = make(map[string]bool), make(map[string]bool)
-	for _, w := range l.contents(tokenize(s.label, nil), nil) {
-		s.words[w], s.keys[w] = true, true
-	}
-	for _, w := range l.contents(tokenize(s.description, nil), nil) {
-		s.words[w] = true
-	}
-	allowed, _ := l.meaning([]token{{text: "allowed"}}, 0)
-	delete(s.keys, allowed)
 }

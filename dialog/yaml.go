@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	yamltoken "github.com/goccy/go-yaml/token"
+	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // Bounds of what Parse reads, so that no file takes it long.
@@ -209,7 +212,7 @@ func (c *nodeReader) read(n ast.Node, depth int) node {
 		if !ok {
 			c.problems = append(c.problems, Problem{
 				Severity: SeverityError, File: c.file, Line: out.line, Column: out.column,
-				Message: fmt.Sprintf("the alias *%s has no anchor before it", name), Suggestion: nearest(name, sortedKeys(c.anchors)),
+				Message: fmt.Sprintf("the alias *%s has no anchor before it", name), Suggestion: nearest(name, slices.Sorted(maps.Keys(c.anchors))),
 			})
 			return out
 		}
@@ -311,11 +314,11 @@ func (n node) scalar() any {
 	case "false":
 		return false
 	}
-	if i, err := strconv.ParseInt(strings.ReplaceAll(n.text, "_", ""), 0, 64); err == nil && i > -maxNumber && i < maxNumber && !strings.HasPrefix(n.text, "0") || n.text == "0" {
+	if i, err := strconv.ParseInt(strings.ReplaceAll(n.text, "_", ""), 0, 64); err == nil && i > -value.MaxNumber && i < value.MaxNumber && !strings.HasPrefix(n.text, "0") || n.text == "0" {
 		return i
 	}
-	if f, ok := toNumber(n.text); ok && strings.ContainsAny(n.text, ".eE") {
-		return canonNumber(f)
+	if f, ok := value.ToNumber(n.text); ok && strings.ContainsAny(n.text, ".eE") {
+		return value.Number(f)
 	}
 	return n.text
 }

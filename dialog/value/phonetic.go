@@ -1,4 +1,4 @@
-package dialog
+package value
 
 import (
 	"strings"
@@ -56,9 +56,9 @@ func jaroWinkler(a, b string) float64 {
 	return jaro + float64(prefix)*0.1*(1-jaro)
 }
 
-// editDistance is the number of characters to insert, drop, change or swap
+// EditDistance is the number of characters to insert, drop, change or swap
 // with a neighbour, at most limit+1.
-func editDistance(a, b string, limit int) int {
+func EditDistance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
 	}
@@ -92,8 +92,8 @@ func editDistance(a, b string, limit int) int {
 }
 
 // phoneticCode is the sound of a text in the language's code.
-func (l *language) phoneticCode(s string) string {
-	if l.data.Phonetic == "cologne" {
+func (l *Language) phoneticCode(s string) string {
+	if l.Data.Phonetic == "cologne" {
 		return cologne(s)
 	}
 	return metaphone(s)
@@ -213,7 +213,7 @@ func (m metaphoneReader) letter(i int) (code string, n int) {
 	case 'z':
 		return "S", 1
 	default:
-		if isDigit(c) {
+		if IsDigit(c) {
 			return m.w[i : i+1], 1
 		}
 		return "", 1

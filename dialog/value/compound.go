@@ -1,4 +1,4 @@
-package dialog
+package value
 
 import (
 	"strconv"
@@ -9,20 +9,20 @@ import (
 
 // joined reads a number whose words may be written together, the German way:
 // the longest run of tokens that is one number when joined.
-func (w *numberWords) joined(toks []token, i int) (float64, int) {
-	if v, ok := w.wholeHalves[toks[i].text]; ok {
+func (w *numberWords) joined(toks []Token, i int) (float64, int) {
+	if v, ok := w.wholeHalves[toks[i].Text]; ok {
 		return v, 1
 	}
 	var best int64
 	n := 0
 	word := ""
 	for k := i; k < len(toks) && k < i+7; k++ {
-		if len(word)+len(toks[k].text) > 80 {
+		if len(word)+len(toks[k].Text) > 80 {
 			break
 		}
-		if scale, ok := w.scales[toks[k].text]; ok && scale >= 1000000 && n > 0 && i+n == k {
+		if scale, ok := w.scales[toks[k].Text]; ok && scale >= 1000000 && n > 0 && i+n == k {
 			v := best * scale
-			if v > maxNumber {
+			if v > MaxNumber {
 				return 0, 0
 			}
 			if k+1 < len(toks) {
@@ -32,10 +32,10 @@ func (w *numberWords) joined(toks []token, i int) (float64, int) {
 			}
 			return float64(v), k + 1 - i
 		}
-		if w.scales[toks[k].text] == 12 && n > 0 && i+n == k {
+		if w.scales[toks[k].Text] == 12 && n > 0 && i+n == k {
 			return float64(best * 12), k + 1 - i
 		}
-		word += toks[k].text
+		word += toks[k].Text
 		if v, ok := w.compoundNumber(word); ok {
 			best, n = v, k+1-i
 		}
@@ -106,26 +106,26 @@ func (w *numberWords) belowHundred(s string) (int64, bool) {
 }
 
 // ordinal reads "third", "twenty first", "3rd", "dritten".
-func (l *language) ordinal(toks []token, i int) (v int64, n int) {
+func (l *Language) ordinal(toks []Token, i int) (v int64, n int) {
 	if i >= len(toks) {
 		return 0, 0
 	}
-	w := &l.numbers
-	t := toks[i].text
-	if v, ok := w.ordinals[t]; ok && !w.compound {
+	w := &l.Numbers
+	t := toks[i].Text
+	if v, ok := w.ordinals[t]; ok && !w.Compound {
 		return v, 1
 	}
 	for _, suffix := range w.ordSuffixes {
-		if head, ok := strings.CutSuffix(t, suffix); ok && len(head) <= 3 && allDigits(head) {
+		if head, ok := strings.CutSuffix(t, suffix); ok && len(head) <= 3 && AllDigits(head) {
 			v, err := strconv.ParseInt(head, 10, 64)
 			if err == nil {
 				return v, 1
 			}
 		}
 	}
-	if !w.compound {
+	if !w.Compound {
 		if ten, ok := w.tens[t]; ok && i+1 < len(toks) {
-			if u, ok := w.ordinals[toks[i+1].text]; ok && u < 10 {
+			if u, ok := w.ordinals[toks[i+1].Text]; ok && u < 10 {
 				return ten + u, 2
 			}
 		}

@@ -1,4 +1,4 @@
-package dialog
+package value
 
 import (
 	"fmt"
@@ -6,56 +6,69 @@ import (
 	"time"
 )
 
-// tuesday is the day of the seed's examples.
-var tuesday = time.Date(2025, 12, 2, 10, 0, 0, 0, time.UTC)
+// today is the day of the seed's examples.
+var today = time.Date(2025, 12, 2, 10, 0, 0, 0, time.UTC)
 
 // spoken is a spoken form and the value it stands for; nil: none.
 type spoken struct {
-	typ  string // slot of normalise*.yaml
+	typ  string // name of a slot in specs
 	text string
 	want any
 }
 
-const normaliseSlots = `
-slots:
-  city: {type: city, prompt: "Which city?", values: [New York, Boston, {value: Los Angeles, synonyms: [LA, L.A.]}, San Francisco, Köln, München, Denver, Austin]}
-  size: {type: enum, values: [small, medium, {value: extra large, synonyms: [XL]}]}
-  place: {type: city}
-  date: {type: date}
-  birth: {type: date, past: true}
-  time: {type: time}
-  morning: {type: time, min: "06:00", max: "12:00"}
-  int: {type: integer}
-  num: {type: number}
-  yes: {type: boolean}
-  digits: {type: digits}
-  code: {type: code}
-  email: {type: email}
-  phone: {type: phone}
-  money: {type: money}
-  euro: {type: money, currency: EUR, prompt: "How much do you want to send?"}
-  name: {type: name}
-  text: {type: string}
-flows:
-  f:
-    trigger: {intents: [go]}
-    steps:
-      - {step: a, type: collect, slot: city}
-`
+// specs are the slots of the tables.
+func specs(l *Language) map[string]*Spec {
+	six, twelve := 6.0*60, 12.0*60
+	list := map[string]*Spec{
+		"city": {Type: TypeCity, Values: []Choice{
+			{Value: "New York"},
+			{Value: "Boston"},
+			{Value: "Los Angeles", Synonyms: []string{"LA", "L.A."}},
+			{Value: "San Francisco"},
+			{Value: "Köln"},
+			{Value: "München"},
+			{Value: "Denver"},
+			{Value: "Austin"},
+		}},
+		"size":    {Type: TypeEnum, Values: []Choice{{Value: "small"}, {Value: "medium"}, {Value: "extra large", Synonyms: []string{"XL"}}}},
+		"place":   {Type: TypeCity},
+		"date":    {Type: TypeDate},
+		"birth":   {Type: TypeDate, Past: true},
+		"time":    {Type: TypeTime},
+		"morning": {Type: TypeTime, Low: &six, High: &twelve},
+		"int":     {Type: TypeInteger},
+		"num":     {Type: TypeNumber},
+		"yes":     {Type: TypeBoolean},
+		"digits":  {Type: TypeDigits},
+		"code":    {Type: TypeCode},
+		"email":   {Type: TypeEmail},
+		"phone":   {Type: TypePhone},
+		"money":   {Type: TypeMoney, Currency: l.Data.Currency},
+		"euro":    {Type: TypeMoney, Currency: "EUR"},
+		"name":    {Type: TypeName},
+		"text":    {Type: TypeString},
+	}
+	prompts := map[string][]string{"city": {"Which city?"}, "euro": {"How much do you want to send?"}}
+	for name, s := range list {
+		s.Learn(l, Naming{Name: name, Label: name, Prompts: prompts[name]})
+	}
+	return list
+}
 
 func normaliser(t testing.TB, language string) func(typ, text string) any {
 	t.Helper()
-	a, problems := Parse([]File{{"slots.yaml", []byte("settings: {language: " + language + "}" + normaliseSlots)}})
-	if a == nil {
-		t.Fatal(problems)
+	l, err := Load(language)
+	if err != nil {
+		t.Fatal(err)
 	}
+	list := specs(l)
 	return func(typ, text string) any {
-		s := a.slotIndex[typ]
+		s := list[typ]
 		if s == nil {
 			t.Fatalf("no slot %q", typ)
 		}
-		v, sure := reader{l: a.lang, raw: text, toks: tokenize(text, nil), now: tuesday}.answer(s)
-		if sure != certain {
+		v, sure := Reader{Lang: l, Raw: text, Toks: Tokenize(text, nil), Now: today}.Answer(s)
+		if sure != Certain {
 			return nil
 		}
 		return v

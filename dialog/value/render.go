@@ -1,7 +1,9 @@
-package dialog
+package value
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,25 +29,25 @@ type renderData struct {
 	Dot        string   `json:"dot"`
 }
 
-// voice speaks values in a language, on a day.
-type voice struct {
-	l     *language
-	today civil
+// Voice speaks values in a language, on a day.
+type Voice struct {
+	Lang  *Language
+	Today Date
 }
 
-// speak is a value as the agent says it. The slot, if any, says what it is.
-func (v voice) speak(value any, s *slot, format string) string {
-	if s != nil && s.secret && value != nil {
-		return hidden
+// Speak is a value as the agent says it. The slot, if any, says what it is.
+func (v Voice) Speak(value any, s *Spec, format string) string {
+	if s != nil && s.Secret && value != nil {
+		return Hidden
 	}
 	switch value := value.(type) {
 	case nil:
 		return ""
 	case bool:
 		if value {
-			return v.l.data.Render.Yes
+			return v.Lang.Data.Render.Yes
 		}
-		return v.l.data.Render.No
+		return v.Lang.Data.Render.No
 	case []any:
 		return v.list(value, s, format)
 	case map[string]any:
@@ -56,54 +58,54 @@ func (v voice) speak(value any, s *slot, format string) string {
 	}
 	switch format {
 	case "raw", "iso":
-		return rawText(value)
+		return RawText(value)
 	case "relative":
-		if c, ok := parseCivil(rawText(value)); ok {
+		if c, ok := ParseDate(RawText(value)); ok {
 			return v.relative(c)
 		}
 	case "date":
-		if c, ok := parseCivil(rawText(value)); ok {
+		if c, ok := ParseDate(RawText(value)); ok {
 			return v.day(c)
 		}
 	case "time":
-		if m, ok := parseClock(rawText(value)); ok {
+		if m, ok := ParseTime(RawText(value)); ok {
 			return v.clock(m)
 		}
 	case "money":
-		if f, ok := toNumber(value); ok {
-			currency := v.l.data.Currency
-			if s != nil && s.currency != "" {
-				currency = s.currency
+		if f, ok := ToNumber(value); ok {
+			currency := v.Lang.Data.Currency
+			if s != nil && s.Currency != "" {
+				currency = s.Currency
 			}
 			return v.money(f, currency)
 		}
 	case "spell":
-		return spell(rawText(value))
+		return spell(RawText(value))
 	case "email":
-		text := strings.ReplaceAll(rawText(value), "@", " "+v.l.data.Render.At+" ")
-		return strings.ReplaceAll(text, ".", " "+v.l.data.Render.Dot+" ")
+		text := strings.ReplaceAll(RawText(value), "@", " "+v.Lang.Data.Render.At+" ")
+		return strings.ReplaceAll(text, ".", " "+v.Lang.Data.Render.Dot+" ")
 	}
-	if f, ok := toNumber(value); ok && len(format) == 3 && upperLetters(format) {
+	if f, ok := ToNumber(value); ok && len(format) == 3 && UpperLetters(format) {
 		return v.money(f, format)
 	}
 	if f, ok := value.(float64); ok {
 		text := strconv.FormatFloat(f, 'f', -1, 64)
-		return strings.Replace(text, ".", v.l.data.Decimal, 1)
+		return strings.Replace(text, ".", v.Lang.Data.Decimal, 1)
 	}
-	return rawText(value)
+	return RawText(value)
 }
 
 // defaultFormat is how a value is spoken when its template does not say.
-func defaultFormat(value any, s *slot) string {
+func defaultFormat(value any, s *Spec) string {
 	if s == nil {
 		if text, ok := value.(string); ok {
-			if _, is := parseCivil(text); is {
+			if _, is := ParseDate(text); is {
 				return "date"
 			}
 		}
 		return "number"
 	}
-	switch s.typ {
+	switch s.Type {
 	case TypeDate:
 		return "date"
 	case TypeTime:
@@ -119,12 +121,13 @@ func defaultFormat(value any, s *slot) string {
 	}
 }
 
-func rawText(value any) string {
+// RawText is a value as it is kept, without any words; "" for lists and maps.
+func RawText(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
 	case int64:
-		return itoa(v)
+		return strconv.FormatInt(v, 10)
 	case int:
 		return strconv.Itoa(v)
 	case float64:
@@ -137,14 +140,14 @@ func rawText(value any) string {
 }
 
 // day speaks a date; the year only when it is not the nearest one.
-func (v voice) day(c civil) string {
-	d := &v.l.data.Render
+func (v Voice) day(c Date) string {
+	d := &v.Lang.Data.Render
 	format := d.Date
-	if c.before(v.today) || !c.before(v.today.add(330)) {
+	if c.Before(v.Today) || !c.Before(v.Today.add(330)) {
 		format = d.DateYear
 	}
 	return strings.NewReplacer(
-		"{weekday}", d.Weekdays[c.weekday()],
+		"{weekday}", d.Weekdays[c.Weekday()],
 		"{month}", d.Months[c.month-1],
 		"{day}", strconv.Itoa(c.day),
 		"{year}", strconv.Itoa(c.year),
@@ -152,10 +155,10 @@ func (v voice) day(c civil) string {
 }
 
 // relative speaks a date as its distance from today, if it is near.
-func (v voice) relative(c civil) string {
-	d := &v.l.data.Render
+func (v Voice) relative(c Date) string {
+	d := &v.Lang.Data.Render
 	for i, name := range d.Near {
-		if c == v.today.add(i-1) {
+		if c == v.Today.add(i-1) {
 			return name
 		}
 	}
@@ -163,9 +166,9 @@ func (v voice) relative(c civil) string {
 }
 
 // clock speaks a time of day.
-func (v voice) clock(minutes int) string {
+func (v Voice) clock(minutes int) string {
 	h, m := minutes/60, minutes%60
-	d := &v.l.data.Render
+	d := &v.Lang.Data.Render
 	switch {
 	case minutes == 0 && d.Midnight != "":
 		return d.Midnight
@@ -190,9 +193,9 @@ func (v voice) clock(minutes int) string {
 }
 
 // money speaks an amount.
-func (v voice) money(f float64, currency string) string {
-	d := &v.l.data.Render
-	c, ok := v.l.data.Currencies[currency]
+func (v Voice) money(f float64, currency string) string {
+	d := &v.Lang.Data.Render
+	c, ok := v.Lang.Data.Currencies[currency]
 	if !ok {
 		c = currencyData{One: currency, Many: currency}
 	}
@@ -206,35 +209,35 @@ func (v voice) money(f float64, currency string) string {
 	if major == 1 {
 		name = c.One
 	}
-	r := []string{"{amount}", sign + itoa(major), "{currency}", name}
+	r := []string{"{amount}", sign + strconv.FormatInt(major, 10), "{currency}", name}
 	if minor == 0 {
 		return strings.NewReplacer(r...).Replace(d.Money)
 	}
 	if c.MinorMany == "" {
-		r[1] = sign + itoa(major) + v.l.data.Decimal + string(appendPadded(nil, int(minor), 2))
+		r[1] = sign + strconv.FormatInt(major, 10) + v.Lang.Data.Decimal + string(appendPadded(nil, int(minor), 2))
 		return strings.NewReplacer(r...).Replace(d.Money)
 	}
 	minorName := c.MinorMany
 	if minor == 1 {
 		minorName = c.MinorOne
 	}
-	r = append(r, "{minor_amount}", itoa(minor), "{minor}", minorName)
+	r = append(r, "{minor_amount}", strconv.FormatInt(minor, 10), "{minor}", minorName)
 	return strings.NewReplacer(r...).Replace(d.MoneyMinor)
 }
 
 // list speaks "a, b and c".
-func (v voice) list(items []any, s *slot, format string) string {
+func (v Voice) list(items []any, s *Spec, format string) string {
 	texts := make([]string, 0, len(items))
 	for _, item := range items {
-		if t := v.speak(item, s, format); t != "" {
+		if t := v.Speak(item, s, format); t != "" {
 			texts = append(texts, t)
 		}
 	}
-	return enumerate(texts, v.l.data.Render.And)
+	return Enumerate(texts, v.Lang.Data.Render.And)
 }
 
-// enumerate joins texts as people list things.
-func enumerate(texts []string, conjunction string) string {
+// Enumerate joins texts as people list things.
+func Enumerate(texts []string, conjunction string) string {
 	switch len(texts) {
 	case 0:
 		return ""
@@ -246,10 +249,10 @@ func enumerate(texts []string, conjunction string) string {
 }
 
 // fields speaks the values of a map in the order of its keys.
-func (v voice) fields(m map[string]any) string {
+func (v Voice) fields(m map[string]any) string {
 	var texts []string
-	for _, k := range sortedKeys(m) {
-		if t := v.speak(m[k], nil, ""); t != "" {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if t := v.Speak(m[k], nil, ""); t != "" {
 			texts = append(texts, strings.ReplaceAll(k, "_", " ")+" "+t)
 		}
 	}
@@ -280,3 +283,6 @@ func spell(s string) string {
 	}
 	return b.String()
 }
+
+// Hidden stands in place of a secret.
+const Hidden = "•••"

@@ -1,7 +1,9 @@
-package dialog
+package value
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,42 +32,42 @@ type numberData struct {
 
 // numberWords reads numbers from tokens. It is immutable.
 type numberWords struct {
-	compound    bool
+	Compound    bool
 	hundred     string // the words inside compounds
 	thousand    string
 	units       map[string]int64
 	tens        map[string]int64
 	scales      map[string]int64
 	suffixes    map[string]int64
-	one         map[string]bool
+	One         map[string]bool
 	and         map[string]bool
 	point       map[string]bool
 	minus       map[string]bool
 	plus        map[string]bool
-	halves      *phraseTable
+	halves      *Phrases
 	halfValues  []float64
 	wholeHalves map[string]float64
 	ordinals    map[string]int64
 	ordSuffixes []string
 	ordEndings  []string
 	digitWords  map[string]string
-	repeat      *phraseTable
+	repeat      *Phrases
 	repeatTimes []int
-	skip        *phraseTable
+	skip        *Phrases
 }
 
 func (d numberData) compile() numberWords {
 	w := numberWords{
-		compound: d.Compound,
+		Compound: d.Compound,
 		units:    foldMap(d.Units), tens: foldMap(d.Tens), scales: foldMap(d.Scales),
 		suffixes: foldMap(d.ScaleSuffixes), wholeHalves: foldMap(d.WholeHalves),
-		one: wordSet(d.OneWords), and: wordSet(d.And), point: wordSet(d.Point),
+		One: wordSet(d.OneWords), and: wordSet(d.And), point: wordSet(d.Point),
 		minus: wordSet(d.Minus), plus: wordSet(d.Plus),
 		ordinals: foldMap(d.Ordinals), ordSuffixes: d.OrdinalSuffixes, ordEndings: d.OrdinalEndings,
 		digitWords: foldMap(d.Digits),
-		halves:     newPhraseTable(), repeat: newPhraseTable(), skip: newPhraseTable(d.Skip),
+		halves:     NewPhrases(), repeat: NewPhrases(), skip: NewPhrases(d.Skip),
 	}
-	for _, k := range sortedKeys(w.scales) {
+	for _, k := range slices.Sorted(maps.Keys(w.scales)) {
 		switch w.scales[k] {
 		case 100:
 			w.hundred = k
@@ -73,12 +75,12 @@ func (d numberData) compile() numberWords {
 			w.thousand = k
 		}
 	}
-	for _, k := range sortedKeys(d.Halves) {
-		w.halves.add(k, len(w.halfValues))
+	for _, k := range slices.Sorted(maps.Keys(d.Halves)) {
+		w.halves.Add(k, len(w.halfValues))
 		w.halfValues = append(w.halfValues, d.Halves[k])
 	}
-	for _, k := range sortedKeys(d.Repeat) {
-		w.repeat.add(k, len(w.repeatTimes))
+	for _, k := range slices.Sorted(maps.Keys(d.Repeat)) {
+		w.repeat.Add(k, len(w.repeatTimes))
 		w.repeatTimes = append(w.repeatTimes, d.Repeat[k])
 	}
 	return w
@@ -87,14 +89,14 @@ func (d numberData) compile() numberWords {
 func wordSet(words []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {
-		set[foldText(w)] = true
+		set[FoldText(w)] = true
 	}
 	return set
 }
 
-// maxNumber bounds what is read as a number; beyond it digits are an
+// MaxNumber bounds what is read as a number; beyond it digits are an
 // identifier, not an amount.
-const maxNumber = 1 << 53
+const MaxNumber = 1 << 53
 
 // numeral reads a number written in digits, with the language's marks for
 // thousands and decimals.
@@ -109,13 +111,13 @@ func numeral(s string, decimal string) (float64, bool) {
 	case '+':
 		s = s[1:]
 	}
-	if s == "" || !isDigit(s[0]) {
+	if s == "" || !IsDigit(s[0]) {
 		return 0, false
 	}
 	marks := 0
 	for i := 0; i < len(s); i++ {
 		switch {
-		case isDigit(s[i]):
+		case IsDigit(s[i]):
 		case s[i] == '.' || s[i] == ',':
 			marks++
 		default:
@@ -153,7 +155,7 @@ func numeral(s string, decimal string) (float64, bool) {
 		}
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.Abs(v) > maxNumber {
+	if err != nil || math.Abs(v) > MaxNumber {
 		return 0, false
 	}
 	return sign * v, true
@@ -176,33 +178,33 @@ func groupsOfThree(s, mark string) bool {
 }
 
 // cardinal reads a number that starts at token i; n is 0 without one.
-func (l *language) cardinal(toks []token, i int) (v float64, n int) {
-	w := &l.numbers
+func (l *Language) cardinal(toks []Token, i int) (v float64, n int) {
+	w := &l.Numbers
 	if i >= len(toks) {
 		return 0, 0
 	}
-	if w.minus[toks[i].text] {
+	if w.minus[toks[i].Text] {
 		if v, n = l.cardinal(toks, i+1); n > 0 && v > 0 {
 			return -v, n + 1
 		}
 		return 0, 0
 	}
 	if v, n = l.written(toks, i); n == 0 {
-		if w.compound {
+		if w.Compound {
 			v, n = w.joined(toks, i)
 		} else {
 			v, n = w.spoken(toks, i)
 		}
 	}
 	if n == 0 {
-		if id, hn := w.halves.at(toks, i); hn > 0 && i+hn < len(toks) {
+		if id, hn := w.halves.At(toks, i); hn > 0 && i+hn < len(toks) {
 			// "half a million"
 			k := i + hn
-			if w.one[toks[k].text] {
+			if w.One[toks[k].Text] {
 				k++
 			}
 			if k < len(toks) {
-				if scale, ok := w.scales[toks[k].text]; ok {
+				if scale, ok := w.scales[toks[k].Text]; ok {
 					return w.halfValues[id] * float64(scale), k + 1 - i
 				}
 			}
@@ -211,29 +213,29 @@ func (l *language) cardinal(toks []token, i int) (v float64, n int) {
 	}
 	v, n = w.fraction(toks, i, v, n)
 	if i+n < len(toks) { // "2.5 million", "two and a half thousand"
-		if scale, ok := w.scales[toks[i+n].text]; ok && scale >= 1000 && math.Abs(v) < float64(scale) {
+		if scale, ok := w.scales[toks[i+n].Text]; ok && scale >= 1000 && math.Abs(v) < float64(scale) {
 			v *= float64(scale)
 			n++
 		}
 	}
-	if math.Abs(v) > maxNumber {
+	if math.Abs(v) > MaxNumber {
 		return 0, 0
 	}
 	return v, n
 }
 
 // fraction reads what may follow a whole number: ".5" in words, "and a half".
-func (w *numberWords) fraction(toks []token, i int, v float64, n int) (float64, int) {
+func (w *numberWords) fraction(toks []Token, i int, v float64, n int) (float64, int) {
 	k := i + n
 	if k >= len(toks) || v != math.Trunc(v) {
 		return v, n
 	}
-	if w.point[toks[k].text] {
+	if w.point[toks[k].Text] {
 		digits := ""
 		for k++; k < len(toks) && len(digits) < 9; k++ {
-			d, ok := w.units[toks[k].text]
+			d, ok := w.units[toks[k].Text]
 			if !ok || d > 9 {
-				if t := toks[k].text; len(t) <= 3 && allDigits(t) {
+				if t := toks[k].Text; len(t) <= 3 && AllDigits(t) {
 					digits += t
 					continue
 				}
@@ -250,18 +252,19 @@ func (w *numberWords) fraction(toks []token, i int, v float64, n int) (float64, 
 		return v, n
 	}
 	h := k
-	if w.and[toks[h].text] {
+	if w.and[toks[h].Text] {
 		h++
 	}
-	if id, hn := w.halves.at(toks, h); hn > 0 && h > k {
+	if id, hn := w.halves.At(toks, h); hn > 0 && h > k {
 		return v + w.halfValues[id], h + hn - i
 	}
 	return v, n
 }
 
-func allDigits(s string) bool {
+// AllDigits reports whether a text is made of 0 to 9.
+func AllDigits(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if !isDigit(s[i]) {
+		if !IsDigit(s[i]) {
 			return false
 		}
 	}
@@ -269,24 +272,24 @@ func allDigits(s string) bool {
 }
 
 // written reads "23", "1,250.50" and "3k".
-func (l *language) written(toks []token, i int) (float64, int) {
-	t := toks[i].text
-	if t == "" || !(isDigit(t[0]) || len(t) > 1 && (t[0] == '-' || t[0] == '+') && isDigit(t[1])) {
+func (l *Language) written(toks []Token, i int) (float64, int) {
+	t := toks[i].Text
+	if t == "" || !(IsDigit(t[0]) || len(t) > 1 && (t[0] == '-' || t[0] == '+') && IsDigit(t[1])) {
 		return 0, 0
 	}
-	if v, ok := numeral(t, l.data.Decimal); ok {
+	if v, ok := numeral(t, l.Data.Decimal); ok {
 		if i+1 < len(toks) { // "2 hundred"
-			if scale, is := l.numbers.scales[toks[i+1].text]; is && scale < 1000 && v < 100 && v > 0 {
+			if scale, is := l.Numbers.scales[toks[i+1].Text]; is && scale < 1000 && v < 100 && v > 0 {
 				v *= float64(scale)
 				return v, 2
 			}
 		}
 		return v, 1
 	}
-	for _, suffix := range sortedKeys(l.numbers.suffixes) {
+	for _, suffix := range slices.Sorted(maps.Keys(l.Numbers.suffixes)) {
 		if head, ok := strings.CutSuffix(t, suffix); ok {
-			if v, ok := numeral(head, l.data.Decimal); ok {
-				return v * float64(l.numbers.suffixes[suffix]), 1
+			if v, ok := numeral(head, l.Data.Decimal); ok {
+				return v * float64(l.Numbers.suffixes[suffix]), 1
 			}
 		}
 	}
@@ -303,12 +306,12 @@ const (
 )
 
 // spoken reads a number of separate words, the English way.
-func (w *numberWords) spoken(toks []token, i int) (float64, int) {
+func (w *numberWords) spoken(toks []Token, i int) (float64, int) {
 	var total, current int64
 	kind, lastScale := numStart, int64(math.MaxInt64)
 	end := i // after the last word that completes a number
 	for k := i; k < len(toks); k++ {
-		t := toks[k].text
+		t := toks[k].Text
 		if u, ok := w.units[t]; ok {
 			if !(kind == numStart || kind == numScale || kind == numTens && u >= 1 && u <= 9) || u == 0 && kind != numStart {
 				break
@@ -345,19 +348,19 @@ func (w *numberWords) spoken(toks []token, i int) (float64, int) {
 				current, lastScale = 0, s
 			}
 			kind, end = numScale, k+1
-			if total > maxNumber {
+			if total > MaxNumber {
 				return 0, 0
 			}
 			continue
 		}
-		if w.one[t] && (kind == numStart) && k+1 < len(toks) {
-			if _, ok := w.scales[toks[k+1].text]; ok {
+		if w.One[t] && (kind == numStart) && k+1 < len(toks) {
+			if _, ok := w.scales[toks[k+1].Text]; ok {
 				current, kind = 1, numUnit
 				continue
 			}
 		}
 		if kind == numScale && w.and[t] && k+1 < len(toks) {
-			next := toks[k+1].text
+			next := toks[k+1].Text
 			_, unit := w.units[next]
 			_, ten := w.tens[next]
 			if unit || ten {

@@ -1,27 +1,27 @@
-package dialog
+package value
 
 import (
 	"strconv"
 	"strings"
 )
 
-// digitRun reads a sequence of digits as people dictate it: "four one five",
+// DigitRun reads a sequence of digits as people dictate it: "four one five",
 // "double oh seven", "twenty three", "eight hundred". It returns the digits and
 // how many tokens they took.
-func (l *language) digitRun(toks []token, i int, plus bool) (string, int) {
-	w := &l.numbers
+func (l *Language) DigitRun(toks []Token, i int, plus bool) (string, int) {
+	w := &l.Numbers
 	var buf [40]byte
 	out := buf[:0]
 	k := i
-	if plus && k < len(toks) && w.plus[toks[k].text] {
+	if plus && k < len(toks) && w.plus[toks[k].Text] {
 		out = append(out, '+')
 		k++
 	}
 	end := k
 	for k < len(toks) && len(out) < 36 {
-		t := toks[k].text
-		if id, n := w.repeat.at(toks, k); n > 0 && k+n < len(toks) {
-			if d, ok := w.digit(toks[k+n].text); ok {
+		t := toks[k].Text
+		if id, n := w.repeat.At(toks, k); n > 0 && k+n < len(toks) {
+			if d, ok := w.digit(toks[k+n].Text); ok {
 				for range w.repeatTimes[id] {
 					out = append(out, d)
 				}
@@ -30,7 +30,7 @@ func (l *language) digitRun(toks []token, i int, plus bool) (string, int) {
 				continue
 			}
 		}
-		if s, ok := writtenDigits(t, plus && len(out) == 0); ok {
+		if s, ok := WrittenDigits(t, plus && len(out) == 0); ok {
 			out = append(out, s...)
 			k++
 			end = k
@@ -49,7 +49,7 @@ func (l *language) digitRun(toks []token, i int, plus bool) (string, int) {
 			continue
 		}
 		if len(out) > 0 {
-			if _, n := w.skip.at(toks, k); n > 0 {
+			if _, n := w.skip.At(toks, k); n > 0 {
 				k += n
 				continue
 			}
@@ -63,21 +63,21 @@ func (l *language) digitRun(toks []token, i int, plus bool) (string, int) {
 }
 
 // digitNeighbour keeps "to" and "for" out of digits unless digits follow.
-func (w *numberWords) digitNeighbour(toks []token, k, first int) bool {
-	d := w.digitWords[toks[k].text]
+func (w *numberWords) digitNeighbour(toks []Token, k, first int) bool {
+	d := w.digitWords[toks[k].Text]
 	if d == "0" {
 		if k+1 < len(toks) {
-			_, ok := w.digit(toks[k+1].text)
+			_, ok := w.digit(toks[k+1].Text)
 			_, pair := w.pair(toks, k+1)
-			return ok || pair > 0 || allDigits(toks[k+1].text) || k > first
+			return ok || pair > 0 || AllDigits(toks[k+1].Text) || k > first
 		}
 		return k > first
 	}
 	if k+1 >= len(toks) {
 		return false
 	}
-	_, before := w.units[toks[k-1].text]
-	_, after := w.units[toks[k+1].text]
+	_, before := w.units[toks[k-1].Text]
+	_, after := w.units[toks[k+1].Text]
 	return before && after
 }
 
@@ -89,7 +89,7 @@ func (w *numberWords) digit(t string) (byte, bool) {
 	if d, ok := w.digitWords[t]; ok {
 		return d[0], true
 	}
-	if len(t) == 1 && isDigit(t[0]) {
+	if len(t) == 1 && IsDigit(t[0]) {
 		return t[0], true
 	}
 	return 0, false
@@ -97,12 +97,12 @@ func (w *numberWords) digit(t string) (byte, bool) {
 
 // pair reads one number word group inside a sequence of digits: a digit, a
 // teen, "twenty three", "eight hundred", "five thousand".
-func (w *numberWords) pair(toks []token, k int) (int64, int) {
+func (w *numberWords) pair(toks []Token, k int) (int64, int) {
 	if k >= len(toks) {
 		return 0, 0
 	}
-	t := toks[k].text
-	if w.compound {
+	t := toks[k].Text
+	if w.Compound {
 		if v, ok := w.compoundNumber(t); ok {
 			return v, 1
 		}
@@ -115,7 +115,7 @@ func (w *numberWords) pair(toks []token, k int) (int64, int) {
 	} else if ten, ok := w.tens[t]; ok {
 		v, n = ten, 1
 		if k+1 < len(toks) {
-			if u, ok := w.units[toks[k+1].text]; ok && u >= 1 && u <= 9 {
+			if u, ok := w.units[toks[k+1].Text]; ok && u >= 1 && u <= 9 {
 				v, n = ten+u, 2
 			}
 		}
@@ -123,25 +123,25 @@ func (w *numberWords) pair(toks []token, k int) (int64, int) {
 		return 0, 0
 	}
 	if k+n < len(toks) && v > 0 && v < 100 {
-		if s, ok := w.scales[toks[k+n].text]; ok && s <= 1000 && s != 12 {
+		if s, ok := w.scales[toks[k+n].Text]; ok && s <= 1000 && s != 12 {
 			return v * s, n + 1
 		}
 	}
 	return v, n
 }
 
-// writtenDigits strips the marks of "555-0123", "(415)" and "555.0123".
-func writtenDigits(t string, plus bool) (string, bool) {
+// WrittenDigits strips the marks of "555-0123", "(415)" and "555.0123".
+func WrittenDigits(t string, plus bool) (string, bool) {
 	if t == "" {
 		return "", false
 	}
-	if allDigits(t) {
+	if AllDigits(t) {
 		return t, true
 	}
 	var b strings.Builder
 	for i := 0; i < len(t); i++ {
 		switch c := t[i]; {
-		case isDigit(c):
+		case IsDigit(c):
 			b.WriteByte(c)
 		case c == '+' && i == 0 && plus:
 			b.WriteByte(c)

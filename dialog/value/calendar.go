@@ -1,6 +1,8 @@
-package dialog
+package value
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,44 +39,44 @@ type calendarData struct {
 type calendarWords struct {
 	months, weekdays, units                  map[string]int
 	words                                    []string // for spelling
-	days                                     *phraseTable
+	days                                     *Phrases
 	dayOffsets                               []int
-	holidays                                 *phraseTable
+	holidays                                 *Phrases
 	holidayDates                             [][2]int
-	next, this, last, the, of, in            *phraseTable
-	fromNow, after, ago, agoBefore           *phraseTable
-	afterNext, aWeekOn, weekend, month, year *phraseTable
-	week, endOf, startOf                     *phraseTable
+	next, this, last, the, of, in            *Phrases
+	fromNow, after, ago, agoBefore           *Phrases
+	afterNext, aWeekOn, weekend, month, year *Phrases
+	week, endOf, startOf                     *Phrases
 }
 
 func (d calendarData) compile() calendarWords {
 	c := calendarWords{
 		months: foldMap(d.Months), weekdays: foldMap(d.Weekdays), units: foldMap(d.Units),
-		days: newPhraseTable(), holidays: newPhraseTable(),
-		next: newPhraseTable(d.Next), this: newPhraseTable(d.This), last: newPhraseTable(d.Last),
-		the: newPhraseTable(d.The), of: newPhraseTable(d.Of), in: newPhraseTable(d.In),
-		fromNow: newPhraseTable(d.FromNow), after: newPhraseTable(d.After),
-		ago: newPhraseTable(d.Ago), agoBefore: newPhraseTable(d.AgoBefore),
-		afterNext: newPhraseTable(d.AfterNext), aWeekOn: newPhraseTable(d.AWeekOn),
-		weekend: newPhraseTable(d.Weekend), month: newPhraseTable(d.Month), year: newPhraseTable(d.Year),
-		week: newPhraseTable(d.Week), endOf: newPhraseTable(d.EndOf), startOf: newPhraseTable(d.StartOf),
+		days: NewPhrases(), holidays: NewPhrases(),
+		next: NewPhrases(d.Next), this: NewPhrases(d.This), last: NewPhrases(d.Last),
+		the: NewPhrases(d.The), of: NewPhrases(d.Of), in: NewPhrases(d.In),
+		fromNow: NewPhrases(d.FromNow), after: NewPhrases(d.After),
+		ago: NewPhrases(d.Ago), agoBefore: NewPhrases(d.AgoBefore),
+		afterNext: NewPhrases(d.AfterNext), aWeekOn: NewPhrases(d.AWeekOn),
+		weekend: NewPhrases(d.Weekend), month: NewPhrases(d.Month), year: NewPhrases(d.Year),
+		week: NewPhrases(d.Week), endOf: NewPhrases(d.EndOf), startOf: NewPhrases(d.StartOf),
 	}
 	for _, m := range [...]map[string]int{d.Months, d.Weekdays, d.Days} {
-		for _, k := range sortedKeys(m) {
-			if w := foldText(k); len(w) >= 5 && !strings.Contains(w, " ") {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if w := FoldText(k); len(w) >= 5 && !strings.Contains(w, " ") {
 				c.words = append(c.words, w)
 			}
 		}
 	}
-	for _, k := range sortedKeys(d.Days) {
-		c.days.add(k, len(c.dayOffsets))
+	for _, k := range slices.Sorted(maps.Keys(d.Days)) {
+		c.days.Add(k, len(c.dayOffsets))
 		c.dayOffsets = append(c.dayOffsets, d.Days[k])
 	}
-	for _, k := range sortedKeys(d.Holidays) {
+	for _, k := range slices.Sorted(maps.Keys(d.Holidays)) {
 		m, day, _ := strings.Cut(d.Holidays[k], "-")
 		mi, _ := strconv.Atoi(m)
 		di, _ := strconv.Atoi(day)
-		c.holidays.add(k, len(c.holidayDates))
+		c.holidays.Add(k, len(c.holidayDates))
 		c.holidayDates = append(c.holidayDates, [2]int{mi, di})
 	}
 	return c
@@ -88,7 +90,7 @@ func (c *calendarWords) spelling(w string) string {
 		switch {
 		case known == w:
 			return w
-		case editDistance(w, known, 1) == 1:
+		case EditDistance(w, known, 1) == 1:
 			if best != "" {
 				return ""
 			}
@@ -98,31 +100,33 @@ func (c *calendarWords) spelling(w string) string {
 	return best
 }
 
-// civil is a day without a clock.
-type civil struct {
+// Date is a day without a clock.
+type Date struct {
 	year  int
 	month time.Month
 	day   int
 }
 
-func civilOf(t time.Time) civil {
+// DateOf is the day of an instant, in its zone.
+func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
-	return civil{y, m, d}
+	return Date{y, m, d}
 }
 
-func (c civil) time() time.Time { return time.Date(c.year, c.month, c.day, 0, 0, 0, 0, time.UTC) }
+func (c Date) time() time.Time { return time.Date(c.year, c.month, c.day, 0, 0, 0, 0, time.UTC) }
 
-func (c civil) add(days int) civil { return civilOf(c.time().AddDate(0, 0, days)) }
+func (c Date) add(days int) Date { return DateOf(c.time().AddDate(0, 0, days)) }
 
-func (c civil) before(o civil) bool { return c.time().Before(o.time()) }
+// Before reports whether a day comes before another.
+func (c Date) Before(o Date) bool { return c.time().Before(o.time()) }
 
 // valid reports whether the day exists and the year is one that people talk of.
-func (c civil) valid() bool {
-	return c.year >= 1850 && c.year <= 2200 && civilOf(c.time()) == c
+func (c Date) valid() bool {
+	return c.year >= 1850 && c.year <= 2200 && DateOf(c.time()) == c
 }
 
 // String writes the day in ISO 8601.
-func (c civil) String() string {
+func (c Date) String() string {
 	var b [10]byte
 	out := appendPadded(b[:0], c.year, 4)
 	out = append(out, '-')
@@ -139,14 +143,14 @@ func appendPadded(b []byte, v, width int) []byte {
 	return append(b, s...)
 }
 
-// parseCivil reads an ISO 8601 day.
-func parseCivil(s string) (civil, bool) {
-	if len(s) != 10 || s[4] != '-' || s[7] != '-' || !allDigits(s[:4]) || !allDigits(s[5:7]) || !allDigits(s[8:]) {
-		return civil{}, false
+// ParseDate reads an ISO 8601 day.
+func ParseDate(s string) (Date, bool) {
+	if len(s) != 10 || s[4] != '-' || s[7] != '-' || !AllDigits(s[:4]) || !AllDigits(s[5:7]) || !AllDigits(s[8:]) {
+		return Date{}, false
 	}
 	y, _ := strconv.Atoi(s[:4])
 	m, _ := strconv.Atoi(s[5:7])
 	d, _ := strconv.Atoi(s[8:])
-	c := civil{y, time.Month(m), d}
+	c := Date{y, time.Month(m), d}
 	return c, c.valid()
 }

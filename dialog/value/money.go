@@ -1,4 +1,9 @@
-package dialog
+package value
+
+import (
+	"maps"
+	"slices"
+)
 
 // currencyData is one entry of the "currencies" part of a language file.
 type currencyData struct {
@@ -13,28 +18,28 @@ type currencyData struct {
 // moneyWords finds currencies. It is immutable.
 type moneyWords struct {
 	codes        []string
-	major, minor *phraseTable // index into codes
+	major, minor *Phrases // index into codes
 }
 
 func compileMoney(data map[string]currencyData) moneyWords {
-	w := moneyWords{codes: sortedKeys(data), major: newPhraseTable(), minor: newPhraseTable()}
+	w := moneyWords{codes: slices.Sorted(maps.Keys(data)), major: NewPhrases(), minor: NewPhrases()}
 	for i, code := range w.codes {
 		for _, p := range data[code].Words {
-			w.major.add(p, i)
+			w.major.Add(p, i)
 		}
 		for _, p := range data[code].Minor {
-			w.minor.add(p, i)
+			w.minor.Add(p, i)
 		}
 	}
 	return w
 }
 
-// amount reads an amount of money that starts at token i. The currency is ""
+// Amount reads an amount of money that starts at token i. The currency is ""
 // if none was said.
-func (l *language) amount(toks []token, i int) (v float64, currency string, n int) {
+func (l *Language) Amount(toks []Token, i int) (v float64, currency string, n int) {
 	k := i
 	w := &l.money
-	if id, cn := w.major.at(toks, k); cn > 0 { // "$500"
+	if id, cn := w.major.At(toks, k); cn > 0 { // "$500"
 		currency = w.codes[id]
 		k += cn
 	}
@@ -43,23 +48,23 @@ func (l *language) amount(toks []token, i int) (v float64, currency string, n in
 		return 0, "", 0
 	}
 	k += vn
-	if id, cn := w.minor.at(toks, k); cn > 0 && currency == "" { // "fifty cents"
+	if id, cn := w.minor.At(toks, k); cn > 0 && currency == "" { // "fifty cents"
 		return v / 100, w.codes[id], k + cn - i
 	}
-	if id, cn := w.major.at(toks, k); cn > 0 && (currency == "" || currency == w.codes[id]) {
+	if id, cn := w.major.At(toks, k); cn > 0 && (currency == "" || currency == w.codes[id]) {
 		currency = w.codes[id]
 		k += cn
 		// "twelve dollars [and] fifty [cents]"
 		m := k
-		and := m < len(toks) && l.numbers.and[toks[m].text]
+		and := m < len(toks) && l.Numbers.and[toks[m].Text]
 		if and {
 			m++
 		}
-		if id, hn := l.numbers.halves.at(toks, m); hn > 0 && and {
-			return v + l.numbers.halfValues[id], currency, m + hn - i
+		if id, hn := l.Numbers.halves.At(toks, m); hn > 0 && and {
+			return v + l.Numbers.halfValues[id], currency, m + hn - i
 		}
 		if c, cn := l.cardinal(toks, m); cn > 0 && c > 0 && c < 100 && c == float64(int(c)) && v == float64(int64(v)) {
-			_, minor := w.minor.at(toks, m+cn)
+			_, minor := w.minor.At(toks, m+cn)
 			if minor > 0 || !and && c >= 10 {
 				return v + c/100, currency, m + cn + minor - i
 			}

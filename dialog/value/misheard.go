@@ -1,4 +1,4 @@
-package dialog
+package value
 
 import (
 	"strings"
@@ -12,13 +12,13 @@ const (
 	fuzzyMargin = 0.06
 )
 
-// misheard finds the value of a closed list that sounds most like what was
+// Misheard finds the value of a closed list that sounds most like what was
 // said. It is for short answers.
-func (r reader) misheard(s *slot) (any, certainty) {
-	if !s.closed() {
-		return nil, unread
+func (r Reader) Misheard(s *Spec) (any, Certainty) {
+	if !s.Closed() {
+		return nil, Unread
 	}
-	toks := r.l.trim(r.toks)
+	toks := r.Lang.Trim(r.Toks)
 	k := 0
 	for k < len(toks)-1 {
 		n := r.carrier(s, toks, k)
@@ -29,11 +29,11 @@ func (r reader) misheard(s *slot) (any, certainty) {
 	}
 	toks = toks[k:]
 	if len(toks) == 0 || len(toks) > 6 {
-		return nil, unread
+		return nil, Unread
 	}
-	text := joinTokens(toks)
+	text := JoinTokens(toks)
 	if len(text) < 3 || len(text) > 60 {
-		return nil, unread
+		return nil, Unread
 	}
 	best, second, value := r.nearest(s, text)
 	if squeezed := strings.ReplaceAll(text, " ", ""); squeezed != text {
@@ -47,18 +47,18 @@ func (r reader) misheard(s *slot) (any, certainty) {
 	}
 	switch {
 	case best >= fuzzyAccept && best-second >= fuzzyMargin:
-		return s.values[value].value, certain
+		return s.Values[value].Value, Certain
 	case best >= fuzzyAsk:
-		return s.values[value].value, doubtful
+		return s.Values[value].Value, Doubtful
 	default:
-		return nil, unread
+		return nil, Unread
 	}
 }
 
 // nearest scores the list against text: the best score, the best of another
 // value, and which value it is.
-func (r reader) nearest(s *slot, text string) (best, second float64, value int) {
-	code := r.l.phoneticCode(text)
+func (r Reader) nearest(s *Spec, text string) (best, second float64, value int) {
+	code := r.Lang.phoneticCode(text)
 	value = -1
 	for _, e := range s.entries {
 		score := jaroWinkler(text, e.text)

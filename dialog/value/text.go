@@ -1,4 +1,4 @@
-package dialog
+package value
 
 import (
 	"strings"
@@ -11,20 +11,20 @@ import (
 // that what was typed and what a recognizer wrote look the same.
 
 const (
-	maxUtterance = 2000 // bytes of a message that are read; the rest is speech gone astray
+	MaxUtterance = 2000 // bytes of a message that are read; the rest is speech gone astray
 	maxTokens    = 160
 )
 
-// token is one word of an utterance.
-type token struct {
-	text       string // folded
-	start, end int    // its bytes in the original
+// Token is one word of an utterance.
+type Token struct {
+	Text       string // folded
+	Start, End int    // its bytes in the original
 }
 
-// tokenize appends the tokens of s to buf.
-func tokenize(s string, buf []token) []token {
-	if len(s) > maxUtterance {
-		s = cutText(s, maxUtterance)
+// Tokenize appends the tokens of s to buf.
+func Tokenize(s string, buf []Token) []Token {
+	if len(s) > MaxUtterance {
+		s = CutText(s, MaxUtterance)
 	}
 	i := 0
 	for i < len(s) && len(buf) < maxTokens {
@@ -50,8 +50,8 @@ func tokenize(s string, buf []token) []token {
 	return buf
 }
 
-// cutText shortens s to at most n bytes at the border of a character.
-func cutText(s string, n int) string {
+// CutText shortens s to at most n bytes at the border of a character.
+func CutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -64,7 +64,7 @@ func cutText(s string, n int) string {
 func isCurrencySign(r rune) bool { return r == '$' || r == '€' || r == '£' }
 
 // splitChunk cuts a run without white space into tokens.
-func splitChunk(s string, i, j int, buf []token) []token {
+func splitChunk(s string, i, j int, buf []Token) []Token {
 	simple := true
 	for k := i; k < j; k++ {
 		if c := s[k]; c < 'a' || c > 'z' {
@@ -73,13 +73,13 @@ func splitChunk(s string, i, j int, buf []token) []token {
 		}
 	}
 	if simple {
-		return append(buf, token{text: s[i:j], start: i, end: j})
+		return append(buf, Token{Text: s[i:j], Start: i, End: j})
 	}
 	for i < j { // what opens
 		r, n := utf8.DecodeRuneInString(s[i:j])
 		if isCurrencySign(r) {
-			buf = append(buf, token{text: string(r), start: i, end: i + n})
-		} else if unicode.IsLetter(r) || unicode.IsDigit(r) || (r == '+' || r == '-') && i+n < j && isDigit(s[i+n]) {
+			buf = append(buf, Token{Text: string(r), Start: i, End: i + n})
+		} else if unicode.IsLetter(r) || unicode.IsDigit(r) || (r == '+' || r == '-') && i+n < j && IsDigit(s[i+n]) {
 			break
 		}
 		i += n
@@ -98,20 +98,21 @@ func splitChunk(s string, i, j int, buf []token) []token {
 	for end < j {
 		r, n := utf8.DecodeRuneInString(s[end:j])
 		if isCurrencySign(r) {
-			buf = append(buf, token{text: string(r), start: end, end: end + n})
+			buf = append(buf, Token{Text: string(r), Start: end, End: end + n})
 		}
 		end += n
 	}
 	return buf
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+// IsDigit reports whether a byte is one of 0 to 9.
+func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // splitWord cuts what is left between opening and closing marks.
-func splitWord(s string, i, j int, buf []token) []token {
+func splitWord(s string, i, j int, buf []Token) []Token {
 	word := s[i:j]
 	if strings.ContainsRune(word, '@') {
-		return append(buf, token{text: foldWord(word), start: i, end: j})
+		return append(buf, Token{Text: foldWord(word), Start: i, End: j})
 	}
 	digits := strings.ContainsFunc(word, unicode.IsDigit)
 	start := i
@@ -127,15 +128,15 @@ func splitWord(s string, i, j int, buf []token) []token {
 			continue
 		}
 		if start < i+k {
-			buf = append(buf, token{text: foldWord(s[start : i+k]), start: start, end: i + k})
+			buf = append(buf, Token{Text: foldWord(s[start : i+k]), Start: start, End: i + k})
 		}
 		if isCurrencySign(r) {
-			buf = append(buf, token{text: string(r), start: i + k, end: i + k + utf8.RuneLen(r)})
+			buf = append(buf, Token{Text: string(r), Start: i + k, End: i + k + utf8.RuneLen(r)})
 		}
 		start = i + k + utf8.RuneLen(r)
 	}
 	if start < j {
-		buf = append(buf, token{text: foldWord(s[start:j]), start: start, end: j})
+		buf = append(buf, Token{Text: foldWord(s[start:j]), Start: start, End: j})
 	}
 	return buf
 }
@@ -155,7 +156,7 @@ func foldWord(w string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(w))
-	dotted := dottedLetters(w)
+	dotted := DottedLetters(w)
 	for _, r := range w {
 		switch r {
 		case '\'', '’', '‘', '`', '´':
@@ -170,9 +171,9 @@ func foldWord(w string) string {
 	return b.String()
 }
 
-// dottedLetters reports whether w is made of single letters with full stops
+// DottedLetters reports whether w is made of single letters with full stops
 // between them.
-func dottedLetters(w string) bool {
+func DottedLetters(w string) bool {
 	letter := false
 	dots := 0
 	for _, r := range w {
@@ -243,90 +244,93 @@ func foldRune(b *strings.Builder, r rune) {
 	}
 }
 
-// foldText is the text of the tokens of s, with single spaces.
-func foldText(s string) string {
-	var buf [24]token
-	toks := tokenize(s, buf[:0])
-	return joinTokens(toks)
+// FoldText is the text of the tokens of s, with single spaces.
+func FoldText(s string) string {
+	var buf [24]Token
+	toks := Tokenize(s, buf[:0])
+	return JoinTokens(toks)
 }
 
-func joinTokens(toks []token) string {
+// JoinTokens is the folded text of tokens, with single spaces.
+func JoinTokens(toks []Token) string {
 	if len(toks) == 1 {
-		return toks[0].text
+		return toks[0].Text
 	}
 	var b strings.Builder
 	for i, t := range toks {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(t.text)
+		b.WriteString(t.Text)
 	}
 	return b.String()
 }
 
-// spanText is the original text of toks[i:j].
-func spanText(raw string, toks []token, i, j int) string {
+// SpanText is the original text of toks[i:j].
+func SpanText(raw string, toks []Token, i, j int) string {
 	if i >= j {
 		return ""
 	}
-	return raw[toks[i].start:toks[j-1].end]
+	return raw[toks[i].Start:toks[j-1].End]
 }
 
-// phraseTable finds phrases in tokens. It is filled once and then only read.
-type phraseTable struct {
-	ids     map[string]int
+// Phrases finds phrases in tokens. It is filled once and then only read.
+type Phrases struct {
+	IDs     map[string]int
 	first   map[string]int // words that phrases begin with, and of the longest the words
 	longest int            // words of the longest phrase
 }
 
-func newPhraseTable(phrases ...[]string) *phraseTable {
-	t := &phraseTable{ids: make(map[string]int), first: make(map[string]int)}
+// NewPhrases makes a table of lists of phrases; the id of a phrase is the index of
+// its list.
+func NewPhrases(phrases ...[]string) *Phrases {
+	t := &Phrases{IDs: make(map[string]int), first: make(map[string]int)}
 	for id, list := range phrases {
 		for _, p := range list {
-			t.add(p, id)
+			t.Add(p, id)
 		}
 	}
 	return t
 }
 
-// add enters a phrase unless it is there already.
-func (t *phraseTable) add(phrase string, id int) {
-	key := foldText(phrase)
+// Add enters a phrase unless it is there already.
+func (t *Phrases) Add(phrase string, id int) {
+	key := FoldText(phrase)
 	if key == "" {
 		return
 	}
-	if _, there := t.ids[key]; there {
+	if _, there := t.IDs[key]; there {
 		return
 	}
-	t.ids[key] = id
+	t.IDs[key] = id
 	words := strings.Count(key, " ") + 1
 	head, _, _ := strings.Cut(key, " ")
 	t.first[head] = max(t.first[head], words)
 	t.longest = max(t.longest, words)
 }
 
-// at finds the longest phrase that starts at token i; n is 0 without one.
-func (t *phraseTable) at(toks []token, i int) (id, n int) {
+// At finds the longest phrase that starts at token i; n is 0 without one.
+func (t *Phrases) At(toks []Token, i int) (id, n int) {
 	if i >= len(toks) {
 		return 0, 0
 	}
-	longest := t.first[toks[i].text] // mostly none: most words begin nothing
+	longest := t.first[toks[i].Text] // mostly none: most words begin nothing
 	var buf [96]byte
 	key := buf[:0]
 	for k := i; k < len(toks) && k-i < longest; k++ {
 		if k > i {
 			key = append(key, ' ')
 		}
-		key = append(key, toks[k].text...)
-		if v, ok := t.ids[string(key)]; ok {
+		key = append(key, toks[k].Text...)
+		if v, ok := t.IDs[string(key)]; ok {
 			id, n = v, k-i+1
 		}
 	}
 	return id, n
 }
 
-// whole finds the phrase that is exactly toks.
-func (t *phraseTable) whole(toks []token) (id int, ok bool) {
+// Whole finds the phrase that is exactly toks.
+func (t *Phrases) Whole(toks []Token) (id int, ok bool) {
 	if len(toks) == 0 || len(toks) > t.longest {
 		return 0, false
 	}
@@ -336,39 +340,39 @@ func (t *phraseTable) whole(toks []token) (id int, ok bool) {
 		if i > 0 {
 			key = append(key, ' ')
 		}
-		key = append(key, tok.text...)
+		key = append(key, tok.Text...)
 	}
-	id, ok = t.ids[string(key)]
+	id, ok = t.IDs[string(key)]
 	return id, ok
 }
 
-// endsAt is the length of the longest phrase that ends just before token i.
-func (t *phraseTable) endsAt(toks []token, i int) int {
+// EndsAt is the length of the longest phrase that ends just before token i.
+func (t *Phrases) EndsAt(toks []Token, i int) int {
 	for k := max(0, i-t.longest); k < i; k++ {
-		if t.first[toks[k].text] < i-k {
+		if t.first[toks[k].Text] < i-k {
 			continue
 		}
-		if _, ok := t.whole(toks[k:i]); ok {
+		if _, ok := t.Whole(toks[k:i]); ok {
 			return i - k
 		}
 	}
 	return 0
 }
 
-// within reports whether a phrase stands anywhere in toks.
-func (t *phraseTable) within(toks []token) bool {
+// Within reports whether a phrase stands anywhere in toks.
+func (t *Phrases) Within(toks []Token) bool {
 	for i := range toks {
-		if _, n := t.at(toks, i); n > 0 {
+		if _, n := t.At(toks, i); n > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// cover reports whether phrases of the table cover all of toks.
-func (t *phraseTable) cover(toks []token) bool {
+// Cover reports whether phrases of the table cover all of toks.
+func (t *Phrases) Cover(toks []Token) bool {
 	for i := 0; i < len(toks); {
-		_, n := t.at(toks, i)
+		_, n := t.At(toks, i)
 		if n == 0 {
 			return false
 		}
@@ -377,10 +381,10 @@ func (t *phraseTable) cover(toks []token) bool {
 	return true
 }
 
-// trimLeft drops phrases of the table from the front.
-func (t *phraseTable) trimLeft(toks []token) []token {
+// TrimLeft drops phrases of the table from the front.
+func (t *Phrases) TrimLeft(toks []Token) []Token {
 	for len(toks) > 0 {
-		_, n := t.at(toks, 0)
+		_, n := t.At(toks, 0)
 		if n == 0 {
 			break
 		}
@@ -389,14 +393,41 @@ func (t *phraseTable) trimLeft(toks []token) []token {
 	return toks
 }
 
-// trimRight drops phrases of the table from the end.
-func (t *phraseTable) trimRight(toks []token) []token {
+// TrimRight drops phrases of the table from the end.
+func (t *Phrases) TrimRight(toks []Token) []Token {
 	for len(toks) > 0 {
-		n := t.endsAt(toks, len(toks))
+		n := t.EndsAt(toks, len(toks))
 		if n == 0 {
 			break
 		}
 		toks = toks[:len(toks)-n]
 	}
 	return toks
+}
+
+// UpperLetters reports whether a text is made of A to Z, and not empty.
+func UpperLetters(s string) bool {
+	for i := range len(s) {
+		if s[i] < 'A' || s[i] > 'Z' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// TitleWords capitalises words that are all in lower case.
+func TitleWords(s string) string {
+	if strings.ToLower(s) != s {
+		return s
+	}
+	var b strings.Builder
+	up := true
+	for _, r := range s {
+		if up {
+			r = unicode.ToUpper(r)
+		}
+		b.WriteRune(r)
+		up = r == ' ' || r == '-'
+	}
+	return b.String()
 }

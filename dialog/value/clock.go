@@ -1,4 +1,4 @@
-package dialog
+package value
 
 import (
 	"strconv"
@@ -31,23 +31,23 @@ type clockData struct {
 
 // clockWords reads times of day from tokens. It is immutable.
 type clockWords struct {
-	at, past, to, halfPast, halfTo, quarter, threeQuarters *phraseTable
-	oclock, separator, noon, midnight, now                 *phraseTable
-	halfHour, quarterHour                                  *phraseTable
-	part                                                   *phraseTable // 0 am, 1 pm, 2 night
+	At, past, to, halfPast, halfTo, quarter, threeQuarters *Phrases
+	oclock, separator, noon, midnight, now                 *Phrases
+	halfHour, quarterHour                                  *Phrases
+	part                                                   *Phrases // 0 am, 1 pm, 2 night
 	units                                                  map[string]int
 	oh                                                     map[string]bool
 }
 
 func (d clockData) compile() clockWords {
 	return clockWords{
-		at: newPhraseTable(d.At), past: newPhraseTable(d.Past), to: newPhraseTable(d.To),
-		halfPast: newPhraseTable(d.HalfPast), halfTo: newPhraseTable(d.HalfTo),
-		quarter: newPhraseTable(d.Quarter), threeQuarters: newPhraseTable(d.ThreeQuarters),
-		oclock: newPhraseTable(d.OClock), separator: newPhraseTable(d.Separator),
-		noon: newPhraseTable(d.Noon), midnight: newPhraseTable(d.Midnight), now: newPhraseTable(d.Now),
-		halfHour: newPhraseTable(d.HalfHour), quarterHour: newPhraseTable(d.QuarterHour),
-		part: newPhraseTable(d.AM, d.PM, d.Night), units: foldMap(d.Units), oh: wordSet(d.Oh),
+		At: NewPhrases(d.At), past: NewPhrases(d.Past), to: NewPhrases(d.To),
+		halfPast: NewPhrases(d.HalfPast), halfTo: NewPhrases(d.HalfTo),
+		quarter: NewPhrases(d.Quarter), threeQuarters: NewPhrases(d.ThreeQuarters),
+		oclock: NewPhrases(d.OClock), separator: NewPhrases(d.Separator),
+		noon: NewPhrases(d.Noon), midnight: NewPhrases(d.Midnight), now: NewPhrases(d.Now),
+		halfHour: NewPhrases(d.HalfHour), quarterHour: NewPhrases(d.QuarterHour),
+		part: NewPhrases(d.AM, d.PM, d.Night), units: foldMap(d.Units), oh: wordSet(d.Oh),
 	}
 }
 
@@ -65,9 +65,9 @@ func (c clockTime) String() string {
 	return string(appendPadded(out, c.minutes%60, 2))
 }
 
-// parseClock reads "15:30".
-func parseClock(s string) (int, bool) {
-	if len(s) != 5 || s[2] != ':' || !allDigits(s[:2]) || !allDigits(s[3:]) {
+// ParseTime reads "15:30".
+func ParseTime(s string) (int, bool) {
+	if len(s) != 5 || s[2] != ':' || !AllDigits(s[:2]) || !AllDigits(s[3:]) {
 		return 0, false
 	}
 	h, _ := strconv.Atoi(s[:2])
@@ -101,20 +101,20 @@ func (c clockTime) resolve(low, high int) clockTime {
 
 // timeReader finds times of day. Loose reading takes a bare number as an hour.
 type timeReader struct {
-	l     *language
+	l     *Language
 	now   time.Time
 	loose bool
 }
 
 // time finds the time of day that starts at token i.
-func (r timeReader) time(toks []token, i int) (c clockTime, n int) {
+func (r timeReader) time(toks []Token, i int) (c clockTime, n int) {
 	if i >= len(toks) {
 		return clockTime{}, 0
 	}
-	w := &r.l.clock
-	if id, n := w.part.at(toks, i); n > 0 { // "afternoon at three"
+	w := &r.l.Clock
+	if id, n := w.part.At(toks, i); n > 0 { // "afternoon at three"
 		k := i + n
-		if _, an := w.at.at(toks, k); an > 0 {
+		if _, an := w.At.At(toks, k); an > 0 {
 			k += an
 		}
 		if c, cn := r.dial(toks, k, true); cn > 0 {
@@ -125,20 +125,20 @@ func (r timeReader) time(toks []token, i int) (c clockTime, n int) {
 	if n == 0 {
 		// A bare hour counts when the part of the day follows.
 		if b, bn := r.dial(toks, i, true); bn > 0 {
-			if id, pn := w.part.at(toks, i+bn); pn > 0 {
+			if id, pn := w.part.At(toks, i+bn); pn > 0 {
 				return partOfDay(b, id), bn + pn
 			}
 		}
 		return r.fromNow(toks, i)
 	}
-	if id, pn := w.part.at(toks, i+n); pn > 0 {
+	if id, pn := w.part.At(toks, i+n); pn > 0 {
 		return partOfDay(c, id), n + pn
 	}
 	return c, n
 }
 
-func (r timeReader) atBefore(toks []token, i int) bool {
-	n := r.l.clock.at.endsAt(toks, i)
+func (r timeReader) atBefore(toks []Token, i int) bool {
+	n := r.l.Clock.At.EndsAt(toks, i)
 	return n > 0
 }
 
@@ -162,15 +162,15 @@ func partOfDay(c clockTime, part int) clockTime {
 }
 
 // dial reads what a clock shows.
-func (r timeReader) dial(toks []token, i int, loose bool) (clockTime, int) {
-	w := &r.l.clock
+func (r timeReader) dial(toks []Token, i int, loose bool) (clockTime, int) {
+	w := &r.l.Clock
 	if i >= len(toks) {
 		return clockTime{}, 0
 	}
-	if _, n := w.noon.at(toks, i); n > 0 {
+	if _, n := w.noon.At(toks, i); n > 0 {
 		return clockTime{720, true}, n
 	}
-	if _, n := w.midnight.at(toks, i); n > 0 {
+	if _, n := w.midnight.At(toks, i); n > 0 {
 		return clockTime{0, true}, n
 	}
 	if c, n := r.shown(toks, i); n > 0 {
@@ -184,14 +184,14 @@ func (r timeReader) dial(toks []token, i int, loose bool) (clockTime, int) {
 		return clockTime{}, 0
 	}
 	k := i + n
-	if _, sn := w.separator.at(toks, k); sn > 0 { // "drei Uhr dreißig"
+	if _, sn := w.separator.At(toks, k); sn > 0 { // "drei Uhr dreißig"
 		k += sn
 		if m, mn := r.minute(toks, k); mn > 0 {
 			return hourTime(h, m), k + mn - i
 		}
 		return hourTime(h, 0), k - i
 	}
-	if _, on := w.oclock.at(toks, k); on > 0 {
+	if _, on := w.oclock.At(toks, k); on > 0 {
 		return hourTime(h, 0), k + on - i
 	}
 	if m, mn := r.minute(toks, k); mn > 0 && (loose || m >= 10 || mn == 2) { // "three thirty", "three oh five"
@@ -208,9 +208,9 @@ func hourTime(h, m int) clockTime {
 }
 
 // shown reads "3:30", "15:30", "3pm", "3:30pm".
-func (r timeReader) shown(toks []token, i int) (clockTime, int) {
-	t := toks[i].text
-	if t == "" || !isDigit(t[0]) {
+func (r timeReader) shown(toks []Token, i int) (clockTime, int) {
+	t := toks[i].Text
+	if t == "" || !IsDigit(t[0]) {
 		return clockTime{}, 0
 	}
 	part := -1
@@ -220,13 +220,13 @@ func (r timeReader) shown(toks []token, i int) (clockTime, int) {
 		}
 	}
 	h, m, found := strings.Cut(t, ":")
-	if !found && (part >= 0 || r.l.data.DayFirst) {
+	if !found && (part >= 0 || r.l.Data.DayFirst) {
 		h, m, found = strings.Cut(t, ".")
 	}
 	if !found && part < 0 {
 		return clockTime{}, 0
 	}
-	if !allDigits(h) || len(h) > 2 || found && (!allDigits(m) || len(m) != 2) {
+	if !AllDigits(h) || len(h) > 2 || found && (!AllDigits(m) || len(m) != 2) {
 		return clockTime{}, 0
 	}
 	hour, _ := strconv.Atoi(h)
@@ -249,62 +249,62 @@ func (r timeReader) shown(toks []token, i int) (clockTime, int) {
 
 // relativeToHour reads "half past three", "quarter to four", "halb vier",
 // "fünf vor halb vier", "twenty five to six".
-func (r timeReader) relativeToHour(toks []token, i int) (clockTime, int) {
-	w := &r.l.clock
+func (r timeReader) relativeToHour(toks []Token, i int) (clockTime, int) {
+	w := &r.l.Clock
 	shift := func(k, minutes int) (clockTime, int) {
 		h, hn := r.hour(toks, k)
 		if hn == 0 {
 			return clockTime{}, 0
 		}
 		k += hn
-		if _, on := w.oclock.at(toks, k); on > 0 {
+		if _, on := w.oclock.At(toks, k); on > 0 {
 			k += on
 		}
 		c := hourTime(h, 0)
 		c.minutes = (c.minutes + minutes + 1440) % 1440
 		return c, k - i
 	}
-	if _, n := w.halfPast.at(toks, i); n > 0 {
+	if _, n := w.halfPast.At(toks, i); n > 0 {
 		return shift(i+n, 30)
 	}
-	if _, n := w.halfTo.at(toks, i); n > 0 {
+	if _, n := w.halfTo.At(toks, i); n > 0 {
 		return shift(i+n, -30)
 	}
 	var minutes, k int
-	if _, n := w.threeQuarters.at(toks, i); n > 0 {
+	if _, n := w.threeQuarters.At(toks, i); n > 0 {
 		if c, cn := shift(i+n, -15); cn > 0 {
 			return c, cn
 		}
 	}
-	if _, n := w.quarter.at(toks, i); n > 0 {
+	if _, n := w.quarter.At(toks, i); n > 0 {
 		minutes, k = 15, i+n
 	} else if m, n := r.minute(toks, i); n > 0 && m > 0 && m < 60 {
 		minutes, k = m, i+n
-		if k < len(toks) && w.units[toks[k].text] == 1 {
+		if k < len(toks) && w.units[toks[k].Text] == 1 {
 			k++
 		}
 	} else {
 		return clockTime{}, 0
 	}
 	sign := 0
-	if _, n := w.past.at(toks, k); n > 0 {
+	if _, n := w.past.At(toks, k); n > 0 {
 		sign, k = 1, k+n
-	} else if _, n := w.to.at(toks, k); n > 0 {
+	} else if _, n := w.to.At(toks, k); n > 0 {
 		sign, k = -1, k+n
-	} else if minutes == 15 && len(w.halfTo.ids) > 0 { // "viertel vier"
+	} else if minutes == 15 && len(w.halfTo.IDs) > 0 { // "viertel vier"
 		return shift(k, -45)
 	}
 	if sign == 0 {
 		return clockTime{}, 0
 	}
-	if _, n := w.halfTo.at(toks, k); n > 0 {
+	if _, n := w.halfTo.At(toks, k); n > 0 {
 		return shift(k+n, -30+sign*minutes)
 	}
 	return shift(k, sign*minutes)
 }
 
 // hour reads an hour of the day.
-func (r timeReader) hour(toks []token, k int) (int, int) {
+func (r timeReader) hour(toks []Token, k int) (int, int) {
 	v, n := r.small(toks, k)
 	if n > 0 && v <= 24 {
 		return v % 24, n
@@ -316,11 +316,11 @@ func (r timeReader) hour(toks []token, k int) (int, int) {
 }
 
 // minute reads minutes: a number below sixty or "oh five".
-func (r timeReader) minute(toks []token, k int) (int, int) {
+func (r timeReader) minute(toks []Token, k int) (int, int) {
 	if k >= len(toks) {
 		return 0, 0
 	}
-	if r.l.clock.oh[toks[k].text] && k+1 < len(toks) {
+	if r.l.Clock.oh[toks[k].Text] && k+1 < len(toks) {
 		if v, n := r.small(toks, k+1); n > 0 && v < 10 {
 			return v, n + 1
 		}
@@ -332,19 +332,19 @@ func (r timeReader) minute(toks []token, k int) (int, int) {
 	return 0, 0
 }
 
-func (r timeReader) small(toks []token, k int) (int, int) {
+func (r timeReader) small(toks []Token, k int) (int, int) {
 	if k >= len(toks) {
 		return 0, 0
 	}
-	t := toks[k].text
-	if isDigit(t[0]) {
-		if len(t) <= 2 && allDigits(t) {
+	t := toks[k].Text
+	if IsDigit(t[0]) {
+		if len(t) <= 2 && AllDigits(t) {
 			v, _ := strconv.Atoi(t)
 			return v, 1
 		}
 		return 0, 0
 	}
-	v, n := r.l.numbers.pair(toks, k)
+	v, n := r.l.Numbers.pair(toks, k)
 	if n == 0 || v > 99 {
 		return 0, 0
 	}
@@ -352,24 +352,24 @@ func (r timeReader) small(toks []token, k int) (int, int) {
 }
 
 // fromNow reads "now", "in two hours" and "in half an hour".
-func (r timeReader) fromNow(toks []token, i int) (clockTime, int) {
-	w, c := &r.l.clock, &r.l.calendar
+func (r timeReader) fromNow(toks []Token, i int) (clockTime, int) {
+	w, c := &r.l.Clock, &r.l.calendar
 	at := func(minutes int) clockTime {
 		t := r.now.Add(time.Duration(minutes) * time.Minute)
 		return clockTime{t.Hour()*60 + t.Minute(), true}
 	}
-	if _, n := w.now.at(toks, i); n > 0 {
+	if _, n := w.now.At(toks, i); n > 0 {
 		return at(0), n
 	}
-	_, n := c.in.at(toks, i)
+	_, n := c.in.At(toks, i)
 	if n == 0 {
 		return clockTime{}, 0
 	}
 	k := i + n
-	if _, hn := w.halfHour.at(toks, k); hn > 0 {
+	if _, hn := w.halfHour.At(toks, k); hn > 0 {
 		return at(30), k + hn - i
 	}
-	if _, hn := w.quarterHour.at(toks, k); hn > 0 {
+	if _, hn := w.quarterHour.At(toks, k); hn > 0 {
 		return at(15), k + hn - i
 	}
 	count, cn := dateReader{l: r.l}.count(toks, k)
@@ -377,7 +377,7 @@ func (r timeReader) fromNow(toks []token, i int) (clockTime, int) {
 		return clockTime{}, 0
 	}
 	k += cn
-	unit, ok := w.units[toks[k].text]
+	unit, ok := w.units[toks[k].Text]
 	if !ok {
 		return clockTime{}, 0
 	}

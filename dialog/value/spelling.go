@@ -1,6 +1,9 @@
-package dialog
+package value
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,27 +22,27 @@ type spellingData struct {
 
 // spellingWords reads what is spelled out. It is immutable.
 type spellingWords struct {
-	alphabet     *phraseTable
+	alphabet     *Phrases
 	letters      []string
-	asIn         *phraseTable
-	symbols      *phraseTable
+	asIn         *Phrases
+	symbols      *Phrases
 	marks        []string
-	upper, lower *phraseTable
-	at, dot      *phraseTable
+	upper, lower *Phrases
+	at, dot      *Phrases
 }
 
 func (d spellingData) compile() spellingWords {
 	w := spellingWords{
-		alphabet: newPhraseTable(), asIn: newPhraseTable(d.AsIn), symbols: newPhraseTable(),
-		upper: newPhraseTable(d.Upper), lower: newPhraseTable(d.Lower),
-		at: newPhraseTable(d.At), dot: newPhraseTable(d.Dot),
+		alphabet: NewPhrases(), asIn: NewPhrases(d.AsIn), symbols: NewPhrases(),
+		upper: NewPhrases(d.Upper), lower: NewPhrases(d.Lower),
+		at: NewPhrases(d.At), dot: NewPhrases(d.Dot),
 	}
-	for _, k := range sortedKeys(d.Alphabet) {
-		w.alphabet.add(k, len(w.letters))
+	for _, k := range slices.Sorted(maps.Keys(d.Alphabet)) {
+		w.alphabet.Add(k, len(w.letters))
 		w.letters = append(w.letters, d.Alphabet[k])
 	}
-	for _, k := range sortedKeys(d.Symbols) {
-		w.symbols.add(k, len(w.marks))
+	for _, k := range slices.Sorted(maps.Keys(d.Symbols)) {
+		w.symbols.Add(k, len(w.marks))
 		w.marks = append(w.marks, d.Symbols[k])
 	}
 	return w
@@ -52,28 +55,28 @@ func isLetter(t string) bool {
 }
 
 // letter reads one spelled letter: "b", "b as in boston", "bravo", "capital b".
-func (l *language) letter(toks []token, i int) (string, int) {
+func (l *Language) letter(toks []Token, i int) (string, int) {
 	w := &l.spelling
 	k, upper, lower := i, false, false
-	if _, n := w.upper.at(toks, k); n > 0 && k+n < len(toks) {
+	if _, n := w.upper.At(toks, k); n > 0 && k+n < len(toks) {
 		k, upper = k+n, true
-	} else if _, n := w.lower.at(toks, k); n > 0 && k+n < len(toks) {
+	} else if _, n := w.lower.At(toks, k); n > 0 && k+n < len(toks) {
 		k, lower = k+n, true
 	}
 	if k >= len(toks) {
 		return "", 0
 	}
 	var s string
-	if id, n := w.alphabet.at(toks, k); n > 0 && (!isLetter(toks[k].text) || n > 1) {
+	if id, n := w.alphabet.At(toks, k); n > 0 && (!isLetter(toks[k].Text) || n > 1) {
 		s, k = w.letters[id], k+n
-	} else if isLetter(toks[k].text) {
-		s = toks[k].text
+	} else if isLetter(toks[k].Text) {
+		s = toks[k].Text
 		k++
 	} else {
 		return "", 0
 	}
-	if _, n := w.asIn.at(toks, k); n > 0 && k+n < len(toks) {
-		if word := toks[k+n].text; strings.HasPrefix(word, s) && !isLetter(word) {
+	if _, n := w.asIn.At(toks, k); n > 0 && k+n < len(toks) {
+		if word := toks[k+n].Text; strings.HasPrefix(word, s) && !isLetter(word) {
 			k += n + 1
 		}
 	}
@@ -89,12 +92,12 @@ func (l *language) letter(toks []token, i int) (string, int) {
 // code reads an identifier of letters and digits that starts at token i:
 // "BK-98765", "b k dash nine eight", "bravo kilo double seven". parts counts
 // what it was put together from.
-func (l *language) code(toks []token, i int) (s string, n, parts int) {
+func (l *Language) code(toks []Token, i int) (s string, n, parts int) {
 	return l.codeBehind("", toks, i)
 }
 
 // codeBehind reads what of an identifier follows its head.
-func (l *language) codeBehind(head string, toks []token, i int) (s string, n, parts int) {
+func (l *Language) codeBehind(head string, toks []Token, i int) (s string, n, parts int) {
 	var b strings.Builder
 	if head != "" {
 		b.WriteString(head)
@@ -102,12 +105,12 @@ func (l *language) codeBehind(head string, toks []token, i int) (s string, n, pa
 	}
 	k := i
 	for k < len(toks) && b.Len() < 40 {
-		if _, an := l.spelling.asIn.at(toks, k); an > 0 && parts > 0 {
+		if _, an := l.spelling.asIn.At(toks, k); an > 0 && parts > 0 {
 			break
 		}
-		if id, rn := l.numbers.repeat.at(toks, k); rn > 0 && k+rn < len(toks) {
-			if c, cn := l.letter(toks, k+rn); cn > 0 && toks[k+rn].text != "u" {
-				for range l.numbers.repeatTimes[id] {
+		if id, rn := l.Numbers.repeat.At(toks, k); rn > 0 && k+rn < len(toks) {
+			if c, cn := l.letter(toks, k+rn); cn > 0 && toks[k+rn].Text != "u" {
+				for range l.Numbers.repeatTimes[id] {
 					b.WriteString(c)
 				}
 				k += rn + cn
@@ -115,14 +118,14 @@ func (l *language) codeBehind(head string, toks []token, i int) (s string, n, pa
 				continue
 			}
 		}
-		if t := toks[k].text; len(t) > 1 && mixed(t) {
+		if t := toks[k].Text; len(t) > 1 && mixed(t) {
 			b.WriteString(t)
 			k++
 			parts++
 			continue
 		}
 		if c, cn := l.letter(toks, k); cn > 0 {
-			if c == "o" && cn == 1 && parts > 0 && isDigit(lastByte(&b)) {
+			if c == "o" && cn == 1 && parts > 0 && IsDigit(lastByte(&b)) {
 				c = "0"
 			}
 			b.WriteString(c)
@@ -137,12 +140,12 @@ func (l *language) codeBehind(head string, toks []token, i int) (s string, n, pa
 			continue
 		}
 		if l.letterGroup(toks, k, b.String()) {
-			b.WriteString(toks[k].text)
+			b.WriteString(toks[k].Text)
 			k++
 			parts++
 			continue
 		}
-		if id, sn := l.spelling.symbols.at(toks, k); sn > 0 && parts > 0 && l.spelling.marks[id] != "@" {
+		if id, sn := l.spelling.symbols.At(toks, k); sn > 0 && parts > 0 && l.spelling.marks[id] != "@" {
 			b.WriteString(l.spelling.marks[id])
 			k += sn
 			continue
@@ -157,21 +160,21 @@ func (l *language) codeBehind(head string, toks []token, i int) (s string, n, pa
 
 // letterGroup reports whether token k is a group of letters between groups of
 // digits, as IBANs are written: "GB29 NWBK 6016". A word of every day is none.
-func (l *language) letterGroup(toks []token, k int, before string) bool {
-	t := toks[k].text
-	if len(t) < 2 || len(t) > 5 || k+1 >= len(toks) || !mixed(before) || !isDigit(before[len(before)-1]) {
+func (l *Language) letterGroup(toks []Token, k int, before string) bool {
+	t := toks[k].Text
+	if len(t) < 2 || len(t) > 5 || k+1 >= len(toks) || !mixed(before) || !IsDigit(before[len(before)-1]) {
 		return false
 	}
 	if !letters(t) {
 		return false
 	}
-	if _, n := l.light.at(toks, k); n > 0 {
+	if _, n := l.Light.At(toks, k); n > 0 {
 		return false
 	}
-	if _, n := l.spelling.symbols.at(toks, k); n > 0 {
+	if _, n := l.spelling.symbols.At(toks, k); n > 0 {
 		return false
 	}
-	return isDigit(toks[k+1].text[0])
+	return IsDigit(toks[k+1].Text[0])
 }
 
 func lastByte(b *strings.Builder) byte {
@@ -183,19 +186,19 @@ func lastByte(b *strings.Builder) byte {
 }
 
 // oneNumber reads one group of digits.
-func (l *language) oneNumber(toks []token, k int) (string, int) {
-	if s, ok := writtenDigits(toks[k].text, false); ok {
+func (l *Language) oneNumber(toks []Token, k int) (string, int) {
+	if s, ok := WrittenDigits(toks[k].Text, false); ok {
 		return s, 1
 	}
-	if id, n := l.numbers.repeat.at(toks, k); n > 0 && k+n < len(toks) {
-		if d, ok := l.numbers.digit(toks[k+n].text); ok {
-			return strings.Repeat(string(rune(d)), l.numbers.repeatTimes[id]), n + 1
+	if id, n := l.Numbers.repeat.At(toks, k); n > 0 && k+n < len(toks) {
+		if d, ok := l.Numbers.digit(toks[k+n].Text); ok {
+			return strings.Repeat(string(rune(d)), l.Numbers.repeatTimes[id]), n + 1
 		}
 	}
-	if v, n := l.numbers.pair(toks, k); n > 0 {
-		return itoa(v), n
+	if v, n := l.Numbers.pair(toks, k); n > 0 {
+		return strconv.FormatInt(v, 10), n
 	}
-	if d := l.numbers.digitWords[toks[k].text]; d == "0" {
+	if d := l.Numbers.digitWords[toks[k].Text]; d == "0" {
 		return d, 1
 	}
 	return "", 0
@@ -220,9 +223,9 @@ func mixed(t string) bool {
 
 // email reads an address. Whole says that toks are the answer and nothing else,
 // so that "john smith at example dot com" has all its words.
-func (l *language) email(toks []token, i int, whole bool) (string, int) {
-	if strings.Contains(toks[i].text, "@") {
-		if a := strings.TrimRight(toks[i].text, "."); validEmail(a) {
+func (l *Language) email(toks []Token, i int, whole bool) (string, int) {
+	if strings.Contains(toks[i].Text, "@") {
+		if a := strings.TrimRight(toks[i].Text, "."); ValidEmail(a) {
 			return a, 1
 		}
 		return "", 0
@@ -230,7 +233,7 @@ func (l *language) email(toks []token, i int, whole bool) (string, int) {
 	w := &l.spelling
 	at := -1
 	for k := i + 1; k < len(toks) && k <= i+24; k++ {
-		if _, n := w.at.at(toks, k); n > 0 && l.domainAt(toks, k+n) > 0 {
+		if _, n := w.at.At(toks, k); n > 0 && l.domainAt(toks, k+n) > 0 {
 			at = k
 			break
 		}
@@ -250,7 +253,7 @@ func (l *language) email(toks []token, i int, whole bool) (string, int) {
 			return "", 0
 		}
 	}
-	_, an := w.at.at(toks, at)
+	_, an := w.at.At(toks, at)
 	end := l.domainAt(toks, at+an)
 	b.WriteByte('@')
 	for k := at + an; k < end; {
@@ -259,40 +262,40 @@ func (l *language) email(toks []token, i int, whole bool) (string, int) {
 		k += n
 	}
 	a := b.String()
-	if !validEmail(a) {
+	if !ValidEmail(a) {
 		return "", 0
 	}
 	return a, end - i
 }
 
 // emailPart is the text of one piece of a spoken address.
-func (l *language) emailPart(toks []token, k int) (string, int) {
+func (l *Language) emailPart(toks []Token, k int) (string, int) {
 	w := &l.spelling
-	if id, n := w.symbols.at(toks, k); n > 0 {
+	if id, n := w.symbols.At(toks, k); n > 0 {
 		return w.marks[id], n
 	}
 	if s, n := l.letter(toks, k); n > 1 {
 		return strings.ToLower(s), n
 	}
-	if s, n := l.digitRun(toks, k, false); n > 0 {
+	if s, n := l.DigitRun(toks, k, false); n > 0 {
 		return s, n
 	}
-	return toks[k].text, 1
+	return toks[k].Text, 1
 }
 
 // domainAt is the token behind the domain that starts at k, or 0.
-func (l *language) domainAt(toks []token, k int) int {
+func (l *Language) domainAt(toks []Token, k int) int {
 	w := &l.spelling
 	dots, need := 0, true
 	for m := k; m < len(toks) && m < k+12; m++ {
-		if _, n := w.dot.at(toks, m); n > 0 {
+		if _, n := w.dot.At(toks, m); n > 0 {
 			if need {
 				return 0
 			}
 			dots, need = dots+1, true
 			continue
 		}
-		t := toks[m].text
+		t := toks[m].Text
 		if m == k && strings.Contains(t, ".") {
 			return m + 1
 		}
@@ -308,7 +311,7 @@ func (l *language) domainAt(toks []token, k int) int {
 		need = false
 		if dots > 0 && len(t) < 2 {
 			// "dot c o m": spelled
-			for m+1 < len(toks) && isLetter(toks[m+1].text) {
+			for m+1 < len(toks) && isLetter(toks[m+1].Text) {
 				m++
 			}
 		}
@@ -321,19 +324,19 @@ func (l *language) domainAt(toks []token, k int) int {
 }
 
 // localStart is where the part before the at sign begins when words precede it.
-func (l *language) localStart(toks []token, i, at int) int {
+func (l *Language) localStart(toks []Token, i, at int) int {
 	w := &l.spelling
 	start := at - 1
 	single := func(k int) bool {
-		return isLetter(toks[k].text) || allDigits(toks[k].text)
+		return isLetter(toks[k].Text) || AllDigits(toks[k].Text)
 	}
 	for start > i {
-		if n := w.symbols.endsAt(toks, start); n > 0 && start-n > i-1 && start-n-1 >= i {
+		if n := w.symbols.EndsAt(toks, start); n > 0 && start-n > i-1 && start-n-1 >= i {
 			start -= n + 1
 			continue
 		}
 		if start >= i+2 {
-			if n := w.asIn.endsAt(toks, start); n > 0 && start-n-1 >= i && isLetter(toks[start-n-1].text) {
+			if n := w.asIn.EndsAt(toks, start); n > 0 && start-n-1 >= i && isLetter(toks[start-n-1].Text) {
 				start -= n + 1
 				continue
 			}
@@ -342,7 +345,7 @@ func (l *language) localStart(toks []token, i, at int) int {
 			start--
 			continue
 		}
-		if _, n := l.numbers.pair(toks, start); n > 0 {
+		if _, n := l.Numbers.pair(toks, start); n > 0 {
 			start--
 			continue
 		}
@@ -351,8 +354,8 @@ func (l *language) localStart(toks []token, i, at int) int {
 	return start
 }
 
-// validEmail checks the shape of an address.
-func validEmail(a string) bool {
+// ValidEmail checks the shape of an address.
+func ValidEmail(a string) bool {
 	if len(a) > 254 {
 		return false
 	}
@@ -381,7 +384,7 @@ func validEmail(a string) bool {
 				return false
 			}
 		}
-		if i == len(labels)-1 && (len(label) < 2 || allDigits(label)) {
+		if i == len(labels)-1 && (len(label) < 2 || AllDigits(label)) {
 			return false
 		}
 	}
@@ -389,8 +392,8 @@ func validEmail(a string) bool {
 }
 
 // phone reads a telephone number: 5 to 15 digits, a plus sign before them kept.
-func (l *language) phone(toks []token, i int) (string, int) {
-	s, n := l.digitRun(toks, i, true)
+func (l *Language) phone(toks []Token, i int) (string, int) {
+	s, n := l.DigitRun(toks, i, true)
 	digits := len(strings.TrimPrefix(s, "+"))
 	if n == 0 || digits < 5 || digits > 15 {
 		return "", 0

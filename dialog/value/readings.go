@@ -1,16 +1,16 @@
-package dialog
+package value
 
 // readings keeps the dates and times of a message: every slot that holds one looks
 // for them, at every word. They are those of one slice of tokens.
 type readings struct {
-	first *token
+	first *Token
 	n     int
 	dates [2][]dateReading // days to come, days past
 	times [2][]timeReading // in a sentence, as an answer
 }
 
 type dateReading struct {
-	c    civil
+	c    Date
 	n    int
 	done bool
 }
@@ -21,21 +21,21 @@ type timeReading struct {
 	done bool
 }
 
-// keep has the readings of the message kept.
-func (r *reader) keep() {
-	if len(r.toks) > 0 {
-		r.seen = &readings{first: &r.toks[0], n: len(r.toks)}
+// Keep has the readings of the message kept.
+func (r *Reader) Keep() {
+	if len(r.Toks) > 0 {
+		r.seen = &readings{first: &r.Toks[0], n: len(r.Toks)}
 	}
 }
 
 // kept reports whether the readings of the tokens are kept.
-func (r reader) kept(toks []token) bool {
+func (r Reader) kept(toks []Token) bool {
 	return r.seen != nil && len(toks) == r.seen.n && &toks[0] == r.seen.first
 }
 
 // dateAt reads a date at token i.
-func (r reader) dateAt(past bool, toks []token, i int) (civil, int) {
-	d := dateReader{l: r.l, today: civilOf(r.now), past: past}
+func (r Reader) dateAt(past bool, toks []Token, i int) (Date, int) {
+	d := dateReader{l: r.Lang, today: DateOf(r.Now), past: past}
 	if !r.kept(toks) {
 		return d.date(toks, i)
 	}
@@ -55,8 +55,8 @@ func (r reader) dateAt(past bool, toks []token, i int) (civil, int) {
 }
 
 // timeAt reads a time of day at token i.
-func (r reader) timeAt(loose bool, toks []token, i int) (clockTime, int) {
-	d := timeReader{l: r.l, now: r.now, loose: loose}
+func (r Reader) timeAt(loose bool, toks []Token, i int) (clockTime, int) {
+	d := timeReader{l: r.Lang, now: r.Now, loose: loose}
 	if !r.kept(toks) {
 		return d.time(toks, i)
 	}

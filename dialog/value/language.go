@@ -1,10 +1,11 @@
-package dialog
+package value
 
 import (
 	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -56,8 +57,36 @@ type languageData struct {
 	Spelling   spellingData            `json:"spelling"`
 	Currencies map[string]currencyData `json:"currencies"`
 	Render     renderData              `json:"render"`
-	Grammar    grammarData             `json:"grammar"`
+	Grammar    GrammarData             `json:"grammar"`
 	Background []string                `json:"background"`
+}
+
+// GrammarData is the "grammar" part of a language file: what a recognizer may
+// be told to expect, as right-hand sides of JSGF rules. {weekday} and the like
+// stand for the lists beside them.
+type GrammarData struct {
+	Please       []string `json:"please"`
+	Infinitive   string   `json:"infinitive"` // between "I'd like" and "fly from"
+	Commands     []string `json:"commands"`
+	Yes          []string `json:"yes"`
+	No           []string `json:"no"`
+	Change       []string `json:"change"` // {slot} {value}
+	DayNumbers   string   `json:"day_numbers"`
+	MonthNames   string   `json:"month_names"`
+	WeekdayNames string   `json:"weekday_names"`
+	DigitNames   string   `json:"digit_names"`
+	SmallNumbers string   `json:"small_numbers"`
+	Number       string   `json:"number"`
+	Date         []string `json:"date"`
+	PastDate     []string `json:"past_date"` // of slots whose days are past
+	Years        string   `json:"years"`
+	Time         []string `json:"time"`
+	Digits       []string `json:"digits"`
+	Integer      []string `json:"integer"`
+	Money        []string `json:"money"`
+	Letters      string   `json:"letters"`
+	Dash         string   `json:"dash"`
+	Dot          string   `json:"dot"`
 }
 
 // roleData ties the words before a value ("from Boston") to slots by the words
@@ -68,38 +97,38 @@ type roleData struct {
 	Cues     []string `json:"cues"`
 }
 
-// language is a compiled language. It never changes once made, so that any
+// Language is a compiled language. It never changes once made, so that any
 // number of goroutines may use it.
-type language struct {
-	tag      string
-	data     languageData
-	messages map[string][]string
+type Language struct {
+	Tag      string
+	Data     languageData
+	Messages map[string][]string
 
-	fillers, polite, carriers, stringCarriers *phraseTable
-	light, prefixes, articles, fillersAfter   *phraseTable
-	yesNo                                     *phraseTable // 0 yes, 1 no, 2 light
-	commands                                  *phraseTable // index into commandWords
-	commandSets                               map[string]*phraseTable
-	handoffWithin, cancelVerbs                *phraseTable
-	strong, weak, changeVerbs, not, assign    *phraseTable
-	soft, questions, notWanted, tells, others *phraseTable
-	synonyms                                  *phraseTable   // class of a phrase
+	Fillers, Polite, Carriers, stringCarriers *Phrases
+	Light, Prefixes, Articles, fillersAfter   *Phrases
+	YesNo                                     *Phrases // 0 yes, 1 no, 2 light
+	Commands                                  *Phrases // index into CommandWords
+	CommandSets                               map[string]*Phrases
+	HandoffWithin, cancelVerbs                *Phrases
+	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
+	Soft, Questions, NotWanted, tells, Others *Phrases
+	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
 	negations                                 map[string]bool
-	typeCues, trailingLight                   map[string]*phraseTable
+	TypeCues, trailingLight                   map[string]*Phrases
 
-	numbers  numberWords
+	Numbers  numberWords
 	calendar calendarWords
-	clock    clockWords
+	Clock    clockWords
 	spelling spellingWords
 	money    moneyWords
 }
 
-// commandWords orders the universal commands: of two that share a phrase, the
+// CommandWords orders the universal commands: of two that share a phrase, the
 // earlier wins. "skip", "retry", "thanks", "hello" and "wait" depend on the
 // moment and have sets of their own.
-var commandWords = [...]string{"cancel", "restart", "repeat", "clarify", "options", "help", "handoff", "goodbye"}
+var CommandWords = [...]string{"cancel", "restart", "repeat", "clarify", "options", "help", "handoff", "goodbye"}
 
 // Languages lists the languages that the package has words for.
 func Languages() []string {
@@ -117,8 +146,8 @@ func Languages() []string {
 	return tags
 }
 
-// languageTag finds the embedded language for a BCP 47 tag: "de-AT" is "de".
-func languageTag(tag string) (string, bool) {
+// Tag finds the embedded language for a BCP 47 tag: "de-AT" is "de".
+func Tag(tag string) (string, bool) {
 	tag = strings.ToLower(strings.ReplaceAll(tag, "_", "-"))
 	if tag == "" {
 		return "en", true
@@ -129,62 +158,62 @@ func languageTag(tag string) (string, bool) {
 	return tag, slices.Contains(Languages(), tag)
 }
 
-// loadLanguage compiles the embedded files of a language.
-func loadLanguage(tag string) (*language, error) {
-	l := &language{tag: tag}
-	if err := decodeEmbedded("lang/"+tag+".json", &l.data); err != nil {
+// Load compiles the embedded files of a language.
+func Load(tag string) (*Language, error) {
+	l := &Language{Tag: tag}
+	if err := decodeEmbedded("lang/"+tag+".json", &l.Data); err != nil {
 		return nil, err
 	}
-	if err := decodeEmbedded("lang/"+tag+".messages.json", &l.messages); err != nil {
+	if err := decodeEmbedded("lang/"+tag+".messages.json", &l.Messages); err != nil {
 		return nil, err
 	}
-	d := &l.data
-	l.fillers = newPhraseTable(d.Fillers)
-	l.polite = newPhraseTable(d.Polite)
-	l.carriers = newPhraseTable(d.Carriers)
-	l.stringCarriers = newPhraseTable(d.StringCarriers)
-	l.light = newPhraseTable(d.Light)
-	l.prefixes = newPhraseTable(d.Prefixes)
-	l.articles = newPhraseTable(d.Articles)
-	l.fillersAfter = newPhraseTable(d.FillersAfter)
-	l.yesNo = newPhraseTable(d.Yes, d.No, d.YesNoLight)
+	d := &l.Data
+	l.Fillers = NewPhrases(d.Fillers)
+	l.Polite = NewPhrases(d.Polite)
+	l.Carriers = NewPhrases(d.Carriers)
+	l.stringCarriers = NewPhrases(d.StringCarriers)
+	l.Light = NewPhrases(d.Light)
+	l.Prefixes = NewPhrases(d.Prefixes)
+	l.Articles = NewPhrases(d.Articles)
+	l.fillersAfter = NewPhrases(d.FillersAfter)
+	l.YesNo = NewPhrases(d.Yes, d.No, d.YesNoLight)
 	var lists [][]string
-	l.commandSets = make(map[string]*phraseTable)
-	for _, name := range commandWords {
+	l.CommandSets = make(map[string]*Phrases)
+	for _, name := range CommandWords {
 		lists = append(lists, d.Commands[name])
 	}
-	l.commands = newPhraseTable(lists...)
+	l.Commands = NewPhrases(lists...)
 	for name, list := range d.Commands {
-		l.commandSets[name] = newPhraseTable(list)
+		l.CommandSets[name] = NewPhrases(list)
 	}
-	l.handoffWithin = newPhraseTable(d.HandoffWithin)
-	l.cancelVerbs = newPhraseTable(d.CancelVerbs)
-	l.strong = newPhraseTable(d.CorrectionStrong)
-	l.weak = newPhraseTable(d.CorrectionWeak)
-	l.changeVerbs = newPhraseTable(d.ChangeVerbs)
-	l.not = newPhraseTable(d.Not)
-	l.assign = newPhraseTable(d.Assign)
-	l.soft = newPhraseTable(d.SoftMarkers)
-	l.questions = newPhraseTable(d.Questions)
-	l.notWanted = newPhraseTable(d.NotWanted)
+	l.HandoffWithin = NewPhrases(d.HandoffWithin)
+	l.cancelVerbs = NewPhrases(d.CancelVerbs)
+	l.Strong = NewPhrases(d.CorrectionStrong)
+	l.Weak = NewPhrases(d.CorrectionWeak)
+	l.ChangeVerbs = NewPhrases(d.ChangeVerbs)
+	l.Not = NewPhrases(d.Not)
+	l.Assign = NewPhrases(d.Assign)
+	l.Soft = NewPhrases(d.SoftMarkers)
+	l.Questions = NewPhrases(d.Questions)
+	l.NotWanted = NewPhrases(d.NotWanted)
 	l.negations = make(map[string]bool)
 	for _, w := range d.Negations {
-		l.negations[foldText(w)] = true
+		l.negations[FoldText(w)] = true
 	}
-	l.others = newPhraseTable(d.Others)
-	l.tells = newPhraseTable(d.Tells)
+	l.Others = NewPhrases(d.Others)
+	l.tells = NewPhrases(d.Tells)
 	l.compileSynonyms()
-	l.typeCues = make(map[string]*phraseTable)
+	l.TypeCues = make(map[string]*Phrases)
 	for name, list := range d.TypeCues {
-		l.typeCues[name] = newPhraseTable(list)
+		l.TypeCues[name] = NewPhrases(list)
 	}
-	l.trailingLight = make(map[string]*phraseTable)
+	l.trailingLight = make(map[string]*Phrases)
 	for name, list := range d.TrailingLight {
-		l.trailingLight[name] = newPhraseTable(list)
+		l.trailingLight[name] = NewPhrases(list)
 	}
-	l.numbers = d.Numbers.compile()
+	l.Numbers = d.Numbers.compile()
 	l.calendar = d.Calendar.compile()
-	l.clock = d.Clock.compile()
+	l.Clock = d.Clock.compile()
 	l.spelling = d.Spelling.compile()
 	l.money = compileMoney(d.Currencies)
 	return l, nil
@@ -203,12 +232,12 @@ func decodeEmbedded(name string, v any) error {
 	return nil
 }
 
-// wrong reports whether something is to be changed: "that's not right", but not
+// Wrong reports whether something is to be changed: "that's not right", but not
 // "not right now".
-func (l *language) wrong(toks []token) bool {
+func (l *Language) Wrong(toks []Token) bool {
 	for i := range toks {
-		if _, n := l.changeVerbs.at(toks, i); n > 0 {
-			if _, m := l.yesNo.at(toks, i); m <= n {
+		if _, n := l.ChangeVerbs.At(toks, i); n > 0 {
+			if _, m := l.YesNo.At(toks, i); m <= n {
 				return true
 			}
 		}
@@ -216,14 +245,14 @@ func (l *language) wrong(toks []token) bool {
 	return false
 }
 
-// trim drops fillers and words of politeness at both ends.
-func (l *language) trim(toks []token) []token {
+// Trim drops fillers and words of politeness at both ends.
+func (l *Language) Trim(toks []Token) []Token {
 	for {
 		n := len(toks)
-		toks = l.fillers.trimLeft(toks)
-		toks = l.polite.trimLeft(toks)
-		toks = l.fillers.trimRight(toks)
-		toks = l.polite.trimRight(toks)
+		toks = l.Fillers.TrimLeft(toks)
+		toks = l.Polite.TrimLeft(toks)
+		toks = l.Fillers.TrimRight(toks)
+		toks = l.Polite.TrimRight(toks)
 		if len(toks) == n {
 			return toks
 		}
@@ -233,19 +262,8 @@ func (l *language) trim(toks []token) []token {
 // foldMap folds the keys of a map of words.
 func foldMap[V any](m map[string]V) map[string]V {
 	out := make(map[string]V, len(m))
-	for _, k := range sortedKeys(m) {
-		out[foldText(k)] = m[k]
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out[FoldText(k)] = m[k]
 	}
 	return out
-}
-
-// sortedKeys are the keys of a map in order, so that nothing depends on the
-// order of maps.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

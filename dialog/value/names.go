@@ -1,0 +1,182 @@
+package value
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file: names in the middle of a sentence, of people, places and things that
+// no list has. What was typed has capitals; a recognizer may write none.
+
+// maxNameTokens bounds a name.
+const maxNameTokens = 7
+
+// Place reads a name that is written with capitals, not at the beginning of a
+// sentence: "in Half Moon Bay", "at Puerto 27", "45 Park Lane". Days and months
+// are none.
+func (r Reader) Place(i int) (any, int) {
+	n, last := 0, 0
+	if i > 0 && r.SentenceEnds(i) {
+		return nil, 0
+	}
+	for i > 0 && i+n < len(r.Toks) && n < maxNameTokens {
+		tok := r.Toks[i+n]
+		if n > 0 && r.SentenceEnds(i+n) {
+			break
+		}
+		first, _ := utf8.DecodeRuneInString(r.Raw[tok.Start:tok.End])
+		switch {
+		case n > 0 && r.Raw[r.Toks[i+n-1].End:tok.Start] == "-": // "Chi-town"
+			n++
+			last = n
+			continue
+		case unicode.IsUpper(first):
+			if !r.nameAt(i+n, n) {
+				return r.span(i, last)
+			}
+			n++
+			last = n
+			continue
+		case unicode.IsDigit(first) && n > 0 && len(tok.Text) <= 4 && !strings.Contains(tok.Text, ":"): // "Puerto 27"
+			n++
+			if r.closesName(i + n) {
+				last = n
+			}
+			continue
+		case unicode.IsDigit(first) && n == 0 && len(tok.Text) <= 4 && i+1 < len(r.Toks) && r.Capital(i+1) && r.nameAt(i+1, 1): // "45 Park Lane"
+			n++
+			continue
+		case n > 0 && r.inName(tok.Text) && i+n+1 < len(r.Toks) && r.Capital(i+n+1): // "Bridge of Sighs"
+			n++
+			continue
+		}
+		break
+	}
+	return r.span(i, last)
+}
+
+// span is the text of n tokens from i.
+func (r Reader) span(i, n int) (any, int) {
+	if n == 0 {
+		return nil, 0
+	}
+	return strings.TrimRight(SpanText(r.Raw, r.Toks, i, i+n), ".,"), n
+}
+
+// Capital reports whether token i is written with a capital.
+func (r Reader) Capital(i int) bool {
+	first, _ := utf8.DecodeRuneInString(r.Raw[r.Toks[i].Start:r.Toks[i].End])
+	return unicode.IsUpper(first)
+}
+
+// inName reports whether a word may stand inside a name without a capital.
+func (r Reader) inName(w string) bool {
+	switch w {
+	case "of", "the", "and", "de", "la", "del", "van", "von", "und", "der":
+		return true
+	}
+	return false
+}
+
+// closesName reports whether a name may end before token i, after a number: not
+// if the number is an hour or a count.
+func (r Reader) closesName(i int) bool {
+	if i >= len(r.Toks) {
+		return true
+	}
+	switch r.Toks[i].Text {
+	case "am", "pm", "people", "oclock", "persons", "nights", "days", "rooms":
+		return false
+	}
+	return true
+}
+
+// nameAt reports whether the capital of token i is a name's and no day's, month's
+// or pronoun's.
+func (r Reader) nameAt(i, n int) bool {
+	tok := r.Toks[i]
+	if _, month := r.Lang.calendar.months[tok.Text]; month {
+		return n > 0 && !r.calendarAt(i)
+	}
+	if _, light := r.Lang.Light.At(r.Toks, i); light > 0 && !r.inName(tok.Text) {
+		return false
+	}
+	return n > 0 || !r.calendarAt(i)
+}
+
+func (r Reader) calendarAt(i int) bool {
+	_, n := (dateReader{l: r.Lang, today: DateOf(r.Now)}).date(r.Toks, i)
+	return n > 0
+}
+
+// AfterCue is a name in an answer without capitals: what stands behind the last
+// word that points to it, "get me a table at the golden lion".
+func (r Reader) AfterCue(s *Spec, toks []Token) (string, bool) {
+	for i := len(toks) - 1; i > 0; i-- {
+		cued := s.Cues.EndsAt(toks, i) > 0 || s.Mentions.EndsAt(toks, i) > 0 || s.TypeCues != nil && s.TypeCues.EndsAt(toks, i) > 0
+		if cued && len(toks)-i <= 5 {
+			return SpanText(r.Raw, toks, i, len(toks)), true
+		}
+	}
+	return "", false
+}
+
+// SpokenPlace reads the name of a place that a recognizer wrote without capitals:
+// the words from i to the end of the sentence or to the next word that every
+// sentence has.
+func (r Reader) SpokenPlace(i int) (any, int) {
+	for k, tok := range r.Toks {
+		if k > 0 && tok.Text != "i" && r.Capital(k) {
+			return nil, 0 // whoever writes capitals writes those of a place
+		}
+	}
+	n := 0
+	for i+n < len(r.Toks) && n < 4 {
+		tok := r.Toks[i+n]
+		if n > 0 && r.SentenceEnds(i+n) {
+			break
+		}
+		_, light := r.Lang.Light.At(r.Toks, i+n)
+		_, polite := r.Lang.Polite.At(r.Toks, i+n)
+		_, class := r.Lang.classes[Stem(tok.Text)]
+		_, number := r.Lang.cardinal(r.Toks, i+n)
+		if light > 0 && !r.inName(tok.Text) || polite > 0 || class || number > 0 || r.calendarAt(i+n) || len(tok.Text) < 2 {
+			break
+		}
+		n++
+	}
+	if n == 0 || n == 4 {
+		return nil, 0
+	}
+	if _, tn := (timeReader{l: r.Lang, now: r.Now}).time(r.Toks, i); tn > 0 || r.Lang.Articles.EndsAt(r.Toks, i) > 0 {
+		return nil, 0 // "in the morning"
+	}
+	return TitleWords(SpanText(r.Raw, r.Toks, i, i+n)), n
+}
+
+// OneName reports whether the sentence has one name with capitals.
+func (r Reader) OneName() bool {
+	count := 0
+	for i := 1; i < len(r.Toks); i++ {
+		if _, n := r.Place(i); n > 0 {
+			count++
+			i += n - 1
+		}
+	}
+	return count == 1
+}
+
+// PlainName reports whether the words may be a name and are no sentence.
+func (r Reader) PlainName() bool {
+	light := 0
+	for i, tok := range r.Toks {
+		if tok.Text == "i" || tok.Text == "you" || tok.Text == "ich" || tok.Text == "sie" {
+			return false
+		}
+		if _, n := r.Lang.Light.At(r.Toks, i); n > 0 && !r.inName(tok.Text) {
+			light++
+		}
+	}
+	return light <= 1 && len(r.Toks) <= 5
+}

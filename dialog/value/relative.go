@@ -1,0 +1,119 @@
+package value
+
+import (
+	"time"
+)
+
+// This file: dates that are counted from another day.
+
+// relative reads "in three days", "two weeks from friday", "a week ago".
+func (r dateReader) relative(toks []Token, i int) (Date, int) {
+	c := &r.l.calendar
+	k, sign, anchored := i, 1, false
+	if _, n := c.in.At(toks, k); n > 0 {
+		k, anchored = k+n, true
+	} else if _, n := c.agoBefore.At(toks, k); n > 0 {
+		k, sign, anchored = k+n, -1, true
+	}
+	count, n := r.count(toks, k)
+	if n == 0 || k+n >= len(toks) {
+		return Date{}, 0
+	}
+	k += n
+	unit, ok := c.units[toks[k].Text]
+	if !ok {
+		return Date{}, 0
+	}
+	k++
+	base := r.today
+	if _, n := c.fromNow.At(toks, k); n > 0 {
+		k, anchored = k+n, true
+	} else if _, n := c.ago.At(toks, k); n > 0 && !anchored {
+		k, sign, anchored = k+n, -1, true
+	} else if _, n := c.after.At(toks, k); n > 0 {
+		if d, dn := r.simple(toks, k+n); dn > 0 {
+			k, base, anchored = k+n+dn, d, true
+		}
+	}
+	if !anchored {
+		return Date{}, 0
+	}
+	switch unit {
+	case 30:
+		return DateOf(base.time().AddDate(0, sign*count, 0)), k - i
+	case 365:
+		return DateOf(base.time().AddDate(sign*count, 0, 0)), k - i
+	default:
+		return base.add(sign * count * unit), k - i
+	}
+}
+
+// count reads how many: a number or an article.
+func (r dateReader) count(toks []Token, k int) (int, int) {
+	if k >= len(toks) {
+		return 0, 0
+	}
+	if v, n := r.l.cardinal(toks, k); n > 0 && v >= 0 && v <= 5000 && v == float64(int(v)) {
+		return int(v), n
+	}
+	if r.l.Numbers.One[toks[k].Text] {
+		return 1, 1
+	}
+	return 0, 0
+}
+
+// simple is a date that may follow "two weeks from".
+func (r dateReader) simple(toks []Token, i int) (Date, int) {
+	if i >= len(toks) {
+		return Date{}, 0
+	}
+	for _, form := range [...]func([]Token, int) (Date, int){r.named, r.weekday, r.monthDay, r.dayMonth} {
+		if d, n := form(toks, i); n > 0 {
+			return d, n
+		}
+	}
+	return Date{}, 0
+}
+
+// edge reads "the end of the month" and "the beginning of next year".
+func (r dateReader) edge(toks []Token, i int) (Date, int) {
+	c := &r.l.calendar
+	end := true
+	_, n := c.endOf.At(toks, i)
+	if n == 0 {
+		if _, n = c.startOf.At(toks, i); n == 0 {
+			return Date{}, 0
+		}
+		end = false
+	}
+	k, shift := i+n, 0
+	if _, n := c.next.At(toks, k); n > 0 {
+		k, shift = k+n, 1
+	} else if _, n := c.this.At(toks, k); n > 0 {
+		k += n
+	} else if _, n := c.the.At(toks, k); n > 0 {
+		k += n
+	}
+	if k >= len(toks) {
+		return Date{}, 0
+	}
+	first := Date{r.today.year, r.today.month, 1}.time()
+	span := 1
+	if _, n := c.month.At(toks, k); n > 0 {
+		first, k = first.AddDate(0, shift, 0), k+n
+	} else if _, n := c.year.At(toks, k); n > 0 {
+		first, span, k = Date{r.today.year + shift, 1, 1}.time(), 12, k+n
+	} else if m, ok := c.months[toks[k].Text]; ok {
+		u := r.upcoming(m, 1)
+		if time.Month(m) == r.today.month {
+			u = Date{r.today.year, r.today.month, 1}
+		}
+		first, k = u.time(), k+1
+	} else {
+		return Date{}, 0
+	}
+	if end {
+		return DateOf(first.AddDate(0, span, -1)), k - i
+	}
+	return DateOf(first), k - i
+}

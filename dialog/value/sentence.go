@@ -1,0 +1,63 @@
+package value
+
+import "strings"
+
+// This file: the sentences of an utterance.
+
+// Sentences cuts tokens where a sentence ends.
+func (r Reader) Sentences(toks []Token) [][]Token {
+	var out [][]Token
+	start := 0
+	for i := 1; i < len(toks); i++ {
+		between := r.Raw[toks[i-1].End:toks[i].Start]
+		if strings.ContainsAny(between, "!?;") || strings.Contains(between, ".") && (len(toks[i-1].Text) > 2 || toks[i].Start > toks[i-1].End+1 && len(toks[i-1].Text) > 1) {
+			out = append(out, toks[start:i])
+			start = i
+		}
+	}
+	return append(out, toks[start:])
+}
+
+// SentenceEnds reports whether a sentence ends before token i: "St. Helena" is
+// none.
+func (r Reader) SentenceEnds(i int) bool {
+	last := r.Toks[i-1]
+	between := r.Raw[last.End:r.Toks[i].Start]
+	return strings.ContainsAny(between, "!?;:") || len(last.Text) > 2 && strings.Contains(between, ".")
+}
+
+// Asks reports whether a sentence asks for something that is so or not so:
+// "is smoking allowed", "do they have seats outside".
+func (r Reader) Asks(part []Token) bool {
+	toks := r.Lang.Fillers.TrimLeft(part)
+	for len(toks) > 0 {
+		if _, n := r.Lang.YesNo.At(toks, 0); n > 0 && n < len(toks) {
+			toks = toks[n:]
+			continue
+		}
+		if _, n := r.Lang.Weak.At(toks, 0); n > 0 && n < len(toks) || toks[0].Text == "and" || toks[0].Text == "also" || toks[0].Text == "but" {
+			toks = toks[max(1, n):]
+			continue
+		}
+		break
+	}
+	_, n := r.Lang.Questions.At(toks, 0)
+	if n == 0 {
+		return false
+	}
+	_, soft := r.Lang.Soft.At(toks, 0) // "can you find me a place with seats outside"
+	_, tells := r.Lang.tells.At(toks, 0)
+	return soft == 0 || tells > 0
+}
+
+// Names counts the words that are written with capitals in the middle of a
+// sentence.
+func (r Reader) Names(toks []Token) int {
+	n := 0
+	for _, t := range toks {
+		if t.Start > 0 && t.End <= len(r.Raw) && r.Raw[t.Start] >= 'A' && r.Raw[t.Start] <= 'Z' && t.Text != "i" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,153 @@
+package value
+
+import (
+	"fmt"
+)
+
+// Type names what a slot holds. Its string is what files write and what
+// [Expectation.Kind] carries, "yes_no" for booleans and confirmations apart.
+type Type string
+
+// The types of slots, with the form of their values.
+const (
+	TypeString  Type = "string"  // the words as they were said
+	TypeName    Type = "name"    // a person's name
+	TypeInteger Type = "integer" // int64
+	TypeNumber  Type = "number"  // int64 if whole, else float64
+	TypeFloat   Type = "float"   // as number
+	TypeBoolean Type = "boolean" // bool
+	TypeDate    Type = "date"    // "2025-12-12"
+	TypeTime    Type = "time"    // "15:30"
+	TypeDigits  Type = "digits"  // "007"
+	TypeCode    Type = "code"    // letters and digits, upper case: "BK-98765"
+	TypeEmail   Type = "email"   // "j.doe@example.com"
+	TypePhone   Type = "phone"   // "+14155550123"
+	TypeMoney   Type = "money"   // number, in the slot's currency
+	TypeEnum    Type = "enum"    // one of the slot's values
+	TypeCity    Type = "city"    // one of the slot's values, or any name if there are none
+	TypeAddress Type = "address" // the words as they were said
+	TypeAny     Type = "any"     // set by actions, never asked for
+)
+
+// Types maps the names that files may use to types.
+var Types = map[string]Type{
+	"string": TypeString, "text": TypeString, "str": TypeString,
+	"name": TypeName, "person": TypeName, "person_name": TypeName,
+	"integer": TypeInteger, "int": TypeInteger,
+	"number": TypeNumber, "float": TypeFloat, "decimal": TypeFloat,
+	"boolean": TypeBoolean, "bool": TypeBoolean, "yes_no": TypeBoolean,
+	"date": TypeDate, "time": TypeTime,
+	"digits": TypeDigits, "number_sequence": TypeDigits, "digit_sequence": TypeDigits, "pin": TypeDigits, "zip": TypeDigits, "card": TypeDigits,
+	"code": TypeCode, "spelling": TypeCode, "alphanumeric": TypeCode, "iban": TypeCode,
+	"email": TypeEmail, "e-mail": TypeEmail, "phone": TypePhone, "phone_number": TypePhone,
+	"money": TypeMoney, "amount": TypeMoney, "currency": TypeMoney,
+	"enum": TypeEnum, "choice": TypeEnum, "category": TypeEnum, "categorical": TypeEnum,
+	"city": TypeCity, "location": TypeCity, "place": TypeCity, "airport": TypeCity,
+	"address": TypeAddress,
+	"any":     TypeAny, "object": TypeAny, "array": TypeAny, "list": TypeAny,
+}
+
+// TypeNames are the names that messages suggest.
+var TypeNames = []string{
+	"string", "name", "integer", "number", "float", "boolean", "date", "time", "digits", "code",
+	"email", "phone", "money", "enum", "city", "address", "any", "number_sequence", "text",
+}
+
+// Spec says what the values of a slot look like and which words point to them. It
+// knows nothing of flows.
+type Spec struct {
+	Type      Type
+	Secret    bool // never said, written or shown
+	Past      bool // dates: those before today
+	Currency  string
+	Low, High *float64 // numbers, or minutes for times
+	Length    [2]int   // of digits and codes; 0 is open
+
+	Values  []Choice
+	Lookup  *Phrases // index into values
+	entries []fuzzyEntry
+
+	Cues        *Phrases // words before a value that point to this slot
+	Mentions    *Phrases // words that name the slot
+	PromptWords map[string]bool
+	Trailing    *Phrases
+	TypeCues    *Phrases
+	nouns       *Phrases // what a slot of the type is called: "number"
+
+	Words map[string]bool // of its name and description, by meaning
+	Keys  map[string]bool // of its name alone, without "is" and "has"
+}
+
+// Choice is one of the values of a list, and what else people call it.
+type Choice struct {
+	Value    string
+	Synonyms []string
+}
+
+type fuzzyEntry struct {
+	text  string
+	code  string
+	value int
+}
+
+// Closed reports whether the slot's values are listed.
+func (s *Spec) Closed() bool { return len(s.Values) > 0 }
+
+// Free reports whether any words may be a value.
+func (s *Spec) Free() bool {
+	return !s.Closed() && (s.Type == TypeString || s.Type == TypeAddress || s.Type == TypeName || s.Type == TypeAny)
+}
+
+// AnyWords reports whether no grammar can say what a value looks like.
+func (s *Spec) AnyWords() bool {
+	return s.Free() || !s.Closed() && (s.Type == TypeEmail || s.Type == TypeCity)
+}
+
+// Numeric reports whether a bare number may be a value.
+func (s *Spec) Numeric() bool {
+	return s.Type == TypeInteger || s.Type == TypeNumber || s.Type == TypeFloat || s.Type == TypeMoney
+}
+
+// Within checks a value against the limits of the slot.
+func (s *Spec) Within(value any) error {
+	if s.Numeric() {
+		f, ok := ToNumber(value)
+		if !ok {
+			return fmt.Errorf("%v is no number", value)
+		}
+		if s.Low != nil && f < *s.Low {
+			return fmt.Errorf("%v is below %v", value, *s.Low)
+		}
+		if s.High != nil && f > *s.High {
+			return fmt.Errorf("%v is above %v", value, *s.High)
+		}
+		return nil
+	}
+	text, _ := value.(string)
+	if s.Type == TypeTime {
+		m, ok := ParseTime(text)
+		if !ok {
+			return fmt.Errorf("%v is no time", value)
+		}
+		if s.Low != nil && float64(m) < *s.Low || s.High != nil && float64(m) > *s.High {
+			return fmt.Errorf("%s is outside the hours", text)
+		}
+	}
+	if low, high := s.Length[0], s.Length[1]; high > 0 {
+		n := Length(value)
+		if s.Type == TypePhone && n > 0 && text[0] == '+' {
+			n--
+		}
+		if n < low || n > high {
+			return fmt.Errorf("%d characters: want %d to %d", n, low, high)
+		}
+	}
+	return nil
+}
+
+// OnlyIn reports whether a number is of the few that the slot takes, none of which
+// anybody says of something else: a year.
+func (s *Spec) OnlyIn(v any) bool {
+	f, ok := ToNumber(v)
+	return ok && s.Low != nil && s.High != nil && *s.Low >= 100 && f >= *s.Low && f <= *s.High
+}
