@@ -6,16 +6,17 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // TestDialogueHearsTheModel: what a model answered for the flows is in the
 // dialogue's messages, as far as it was heard.
 func TestDialogueHearsTheModel(t *testing.T) {
-	agent, problems := dialog.Parse([]dialog.File{{Name: "a.yaml", Data: []byte("version: \"1.0\"\ninstructions: be brief\n")}})
-	if dialog.HasErrors(problems) {
+	a, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte("version: \"1.0\"\ninstructions: be brief\n")}})
+	if agent.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	c, err := conv.New(conv.Options{Endpoint: "recognizer", Agent: agent})
+	c, err := conv.New(conv.Options{Endpoint: "recognizer", Agent: a})
 	if err != nil {
 		t.Fatal(err)
 	}

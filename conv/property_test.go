@@ -12,7 +12,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/convtest"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -279,12 +279,12 @@ func TestAnySequenceWithFlows(t *testing.T) {
 	} {
 		t.Run(how.name, func(t *testing.T) {
 			text := strings.Replace(string(b), "settings:\n", "settings:\n"+how.model, 1)
-			anySequence(t, []dialog.File{{Name: "agent.yaml", Data: []byte(text)}})
+			anySequence(t, []agent.File{{Name: "agent.yaml", Data: []byte(text)}})
 		})
 	}
 }
 
-func anySequence(t *testing.T, agent []dialog.File) {
+func anySequence(t *testing.T, agent []agent.File) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
 		r, err := convtest.NewRun(drawOptions(t), agent, nil)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/journal"
 )
 
@@ -37,7 +37,7 @@ type Run struct {
 	Steps []Step
 
 	opts    conv.Options
-	agent   []dialog.File
+	agent   []agent.File
 	now     time.Duration
 	checker *Checker
 	trace   bytes.Buffer
@@ -47,7 +47,7 @@ type Run struct {
 
 // NewRun begins a run. agent are the files of its dialogue, if it has one; seen,
 // if not nil, notes what the run visits.
-func NewRun(o conv.Options, agent []dialog.File, seen *Coverage) (*Run, error) {
+func NewRun(o conv.Options, agent []agent.File, seen *Coverage) (*Run, error) {
 	r := &Run{opts: o, agent: agent, seen: seen}
 	header, err := journal.NewHeader(epoch, o, agent)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // Walk runs every scenario file in dir, without its subdirectories, each as a
@@ -121,7 +121,7 @@ type scenario struct {
 	seen *Coverage
 	runs []*Run
 
-	agent []dialog.File
+	agent []agent.File
 	// What the assertions look back to.
 	from  int
 	start conv.Phase
@@ -138,7 +138,7 @@ func (s *scenario) run() (*Run, error) {
 func (s *scenario) command(name string, args []datadriven.CmdArg, input string) (string, error) {
 	switch name {
 	case "agent":
-		s.agent = []dialog.File{{Name: "agent.yaml", Data: []byte(input)}}
+		s.agent = []agent.File{{Name: "agent.yaml", Data: []byte(input)}}
 		return "", nil
 	case "new":
 		return s.begin(args, input)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -11,17 +12,17 @@ import (
 
 // accept checks a normalised value: the slot's limits, its validators, then the
 // step's. It returns the value to keep.
-func (t *turn) accept(s *slot, st *step, val any) (any, error) {
+func (t *turn) accept(s *agent.Slot, st *agent.Step, val any) (any, error) {
 	if err := s.Within(val); err != nil {
 		return nil, err
 	}
-	lists := [2][]namedValidator{s.validators, nil}
+	lists := [2][]agent.NamedValidator{s.Validators, nil}
 	if st != nil {
-		lists[1] = st.validators
+		lists[1] = st.Validators
 	}
 	for _, list := range lists {
 		for _, v := range list {
-			if v.fn == nil {
+			if v.Func == nil {
 				continue
 			}
 			kept, err := t.validate(v, s, val)
@@ -29,7 +30,7 @@ func (t *turn) accept(s *slot, st *step, val any) (any, error) {
 				return nil, err
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", v.name, err)
+				return nil, fmt.Errorf("%s: %w", v.Name, err)
 			}
 			val = value.Canonical(kept)
 		}
@@ -41,21 +42,21 @@ func (t *turn) accept(s *slot, st *step, val any) (any, error) {
 }
 
 // validate calls a validator. One that panics is an unexpected error (rule 7).
-func (t *turn) validate(v namedValidator, s *slot, value any) (kept any, err error) {
+func (t *turn) validate(v agent.NamedValidator, s *agent.Slot, value any) (kept any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("validator %s failed", v.name)
-			t.fail("ValidatorError", fmt.Sprintf("validator %s: %v", v.name, r))
+			err = fmt.Errorf("validator %s failed", v.Name)
+			t.fail("ValidatorError", fmt.Sprintf("validator %s: %v", v.Name, r))
 		}
 	}()
-	return v.fn(value, Check{
-		Slot: s.name, Language: t.a.settings.Language, Now: t.now, Slots: t.st.Slots, lang: t.a.lang,
+	return v.Func(value, agent.Check{
+		Slot: s.Name, Language: t.a.def.Settings.Language, Now: t.now, Slots: t.st.Slots, Words: t.a.def.Lang,
 	})
 }
 
 // normalise reads a value that a model or a caller gave for a slot: in the form
 // in which it is kept, or as people say it.
-func (t *turn) normalise(s *slot, val any) (any, value.Certainty) {
+func (t *turn) normalise(s *agent.Slot, val any) (any, value.Certainty) {
 	text, isText := val.(string)
 	switch s.Type {
 	case value.TypeBoolean:
@@ -104,7 +105,7 @@ func (t *turn) normalise(s *slot, val any) (any, value.Certainty) {
 		return nil, value.Unread
 	}
 	var buf [24]value.Token
-	rd := value.Reader{Lang: t.a.lang, Raw: text, Toks: value.Tokenize(text, buf[:0]), Now: t.now}
+	rd := value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, buf[:0]), Now: t.now}
 	v, sure := rd.Answer(&s.Spec)
 	if sure == value.Unread && s.Closed() {
 		v, sure = rd.Misheard(&s.Spec)

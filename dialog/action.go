@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -13,28 +14,28 @@ import (
 
 // runAction asks for the action to be run, when its inputs are there and, if it
 // requires that, the user has said yes to this very run.
-func (t *turn) runAction(s *step) bool {
+func (t *turn) runAction(s *agent.Step) bool {
 	st := t.st
-	st.CurrentStep = s.id
+	st.CurrentStep = s.ID
 	st.WaitingForSlot = ""
-	for _, in := range s.action.Inputs {
-		if sl := t.a.slotIndex[in.From]; sl != nil && !in.Optional && sl.Type != value.TypeAny && st.Slots[in.From] == nil {
+	for _, in := range s.Action.Inputs {
+		if sl := t.a.def.SlotIndex[in.From]; sl != nil && !in.Optional && sl.Type != value.TypeAny && st.Slots[in.From] == nil {
 			st.Asking = &Asking{Slot: in.From}
 			return true
 		}
 	}
-	if s.action.RequiresConfirmation && !t.granted(s.action) {
+	if s.Action.RequiresConfirmation && !t.granted(s.Action) {
 		t.enter(ExecutingAction)
-		st.Confirmation = &Confirmation{Step: s.id, Action: true}
+		st.Confirmation = &Confirmation{Step: s.ID, Action: true}
 		t.askConfirmation(s)
 		return false
 	}
 	st.Granted, st.GrantedFor = false, nil
 	st.Calls++
-	key := t.flow.name + "." + s.id + "." + strconv.Itoa(st.Calls)
-	st.Action = &PendingAction{ID: key, Key: key, Name: s.action.Name, Step: s.id, Inputs: t.inputs(s.action), Attempt: 1}
+	key := t.flow.Name + "." + s.ID + "." + strconv.Itoa(st.Calls)
+	st.Action = &PendingAction{ID: key, Key: key, Name: s.Action.Name, Step: s.ID, Inputs: t.inputs(s.Action), Attempt: 1}
 	t.startAction()
-	if s.action.Mocked && !t.failed {
+	if s.Action.Mocked && !t.failed {
 		return t.mocked(s)
 	}
 	return false
@@ -42,30 +43,30 @@ func (t *turn) runAction(s *step) bool {
 
 // mocked ends an action that the files answer themselves. It reports whether
 // the flow goes on.
-func (t *turn) mocked(s *step) bool {
-	outputs := make(map[string]any, len(s.action.mock))
-	for _, set := range s.action.mock {
+func (t *turn) mocked(s *agent.Step) bool {
+	outputs := make(map[string]any, len(s.Action.Mock))
+	for _, set := range s.Action.Mock {
 		v, err := t.valueOf(set)
 		if err != nil {
 			t.fail("ExpressionError", err.Error())
 			return false
 		}
-		outputs[set.name] = v
+		outputs[set.Name] = v
 	}
 	t.out.Act, t.st.Action = nil, nil
 	t.mapOutputs(s, outputs)
-	t.trace("action_completed", TraceData{Step: s.id, Action: s.action.Name, Detail: "mock"})
-	return t.next(s, s.next)
+	t.trace("action_completed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: "mock"})
+	return t.next(s, s.Next)
 }
 
 // inputs collects an action's arguments. An action that nobody declared gets
 // the slots of the flow.
-func (t *turn) inputs(a *Action) map[string]any {
+func (t *turn) inputs(a *agent.Action) map[string]any {
 	var m map[string]any
 	if !a.Declared {
-		for _, s := range t.flow.slots {
-			if v := t.st.Slots[s.name]; v != nil {
-				put(&m, s.name, v)
+		for _, s := range t.flow.Slots {
+			if v := t.st.Slots[s.Name]; v != nil {
+				put(&m, s.Name, v)
 			}
 		}
 		return m
@@ -94,7 +95,7 @@ func (t *turn) call() *ActionCall {
 	if inputs == nil {
 		inputs = map[string]any{}
 	}
-	a := t.a.actionIndex[p.Name]
+	a := t.a.def.ActionIndex[p.Name]
 	return &ActionCall{
 		ID: p.ID, Key: p.Key, Name: p.Name, Inputs: inputs, Secrets: t.a.secretInputs(p.Name, inputs), Attempt: p.Attempt,
 		Long: a != nil && a.Long,
@@ -109,14 +110,14 @@ func (t *turn) actionEnded(in ActionEnded) {
 		return
 	}
 	s := t.step()
-	if st.Action == nil || st.Action.ID != in.ID || st.Action.Failed || st.ConversationState != ExecutingAction || s == nil || s.typ != stepAction {
+	if st.Action == nil || st.Action.ID != in.ID || st.Action.Failed || st.ConversationState != ExecutingAction || s == nil || s.Type != agent.StepAction {
 		t.trace("action_late", TraceData{Detail: value.CutText(strings.ToValidUTF8(in.ID, "?"), 100)})
 		return
 	}
 	switch {
 	case in.Cancelled:
 		st.Action = nil
-		t.trace("action_failed", TraceData{Step: s.id, Action: s.action.Name, Detail: "cancelled"})
+		t.trace("action_failed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: "cancelled"})
 		t.cancel()
 	case in.Failed:
 		t.actionFailed(s, in)
@@ -125,22 +126,22 @@ func (t *turn) actionEnded(in ActionEnded) {
 	default:
 		st.Action = nil
 		t.mapOutputs(s, in.Outputs)
-		t.trace("action_completed", TraceData{Step: s.id, Action: s.action.Name})
-		if t.next(s, s.next) {
+		t.trace("action_completed", TraceData{Step: s.ID, Action: s.Action.Name})
+		if t.next(s, s.Next) {
 			t.advance()
 		}
 	}
 }
 
-func (t *turn) actionFailed(s *step, in ActionEnded) {
+func (t *turn) actionFailed(s *agent.Step, in ActionEnded) {
 	code := in.Code
 	if code == "" {
 		code = "ActionError"
 	}
-	t.trace("action_failed", TraceData{Step: s.id, Action: s.action.Name, Detail: code})
-	if s.failsTo {
+	t.trace("action_failed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: code})
+	if s.FailsTo {
 		t.st.Action = nil
-		if t.next(s, s.onError) {
+		if t.next(s, s.OnError) {
 			t.advance()
 		}
 		return
@@ -152,19 +153,19 @@ func (t *turn) actionFailed(s *step, in ActionEnded) {
 // actionMissing asks for what the action did not get (seed 003: EXECUTING_ACTION
 // to WAITING_FOR_SLOT, "action returns missing slots"). The action runs again
 // when it is there, as a new run.
-func (t *turn) actionMissing(s *step, missing []string) {
+func (t *turn) actionMissing(s *agent.Step, missing []string) {
 	var names []string
 	for _, name := range missing {
-		if sl := t.a.slotIndex[name]; sl != nil && sl.Type != value.TypeAny && !slices.Contains(names, name) {
+		if sl := t.a.def.SlotIndex[name]; sl != nil && sl.Type != value.TypeAny && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
 		t.st.Action.Failed = true
-		t.fail("MissingSlotError", "action "+s.action.Name+" needs "+strings.Join(missing, ", ")+", which no slot holds")
+		t.fail("MissingSlotError", "action "+s.Action.Name+" needs "+strings.Join(missing, ", ")+", which no slot holds")
 		return
 	}
-	t.trace("action_missing", TraceData{Step: s.id, Action: s.action.Name, Slot: names[0]})
+	t.trace("action_missing", TraceData{Step: s.ID, Action: s.Action.Name, Slot: names[0]})
 	t.st.Action = nil
 	t.st.Asking = &Asking{Slot: names[0], More: names[1:]}
 	if len(names) == 1 {
@@ -174,48 +175,48 @@ func (t *turn) actionMissing(s *step, missing []string) {
 }
 
 // mapOutputs keeps the outputs of an action.
-func (t *turn) mapOutputs(s *step, outputs map[string]any) {
-	for _, m := range s.outputs {
-		v, ok := outputs[m.output]
-		if !ok && m.swapped {
-			if v, ok = outputs[m.variable]; ok {
-				t.st.Slots[m.output] = value.Canonical(v)
+func (t *turn) mapOutputs(s *agent.Step, outputs map[string]any) {
+	for _, m := range s.Outputs {
+		v, ok := outputs[m.Output]
+		if !ok && m.Swapped {
+			if v, ok = outputs[m.Variable]; ok {
+				t.st.Slots[m.Output] = value.Canonical(v)
 				continue
 			}
 		}
-		t.st.Slots[m.variable] = value.Canonical(v)
+		t.st.Slots[m.Variable] = value.Canonical(v)
 	}
-	if len(s.outputs) > 0 {
+	if len(s.Outputs) > 0 {
 		return
 	}
-	names := s.action.Outputs
+	names := s.Action.Outputs
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(outputs))
 	}
 	for _, name := range names {
-		if v, ok := outputs[name]; ok && identifier(name) {
+		if v, ok := outputs[name]; ok && agent.Identifier(name) {
 			t.st.Slots[name] = value.Canonical(v)
 		}
 	}
 }
 
 // runConfirm asks for a yes or no.
-func (t *turn) runConfirm(s *step) bool {
-	t.st.CurrentStep = s.id
+func (t *turn) runConfirm(s *agent.Step) bool {
+	t.st.CurrentStep = s.ID
 	t.st.WaitingForSlot = ""
-	t.st.Confirmation = &Confirmation{Step: s.id}
+	t.st.Confirmation = &Confirmation{Step: s.ID}
 	t.askConfirmation(s)
 	return false
 }
 
 // askConfirmation says what is going to happen and waits for a yes or no.
-func (t *turn) askConfirmation(s *step) {
-	m := s.message
+func (t *turn) askConfirmation(s *agent.Step) {
+	m := s.Message
 	key := "confirm"
-	if s.typ == stepAction {
-		m, key = s.action.confirmation, "confirm_action"
+	if s.Type == agent.StepAction {
+		m, key = s.Action.Confirmation, "confirm_action"
 	}
-	if !t.sayMessage(m, s.wording) && !t.failed {
+	if !t.sayMessage(m, s.Wording) && !t.failed {
 		if summary := t.summary(s); summary != "" {
 			t.phrase(key, "summary", summary)
 			t.readBack = true
@@ -229,29 +230,29 @@ func (t *turn) askConfirmation(s *step) {
 }
 
 // summary lists the slots that a confirmation is about.
-func (t *turn) summary(s *step) string {
+func (t *turn) summary(s *agent.Step) string {
 	v := t.voice()
 	var parts []string
 	add := func(name string) {
-		sl := t.a.slotIndex[name]
+		sl := t.a.def.SlotIndex[name]
 		if sl == nil || sl.Secret || t.st.Slots[name] == nil {
 			return
 		}
-		parts = append(parts, sl.label+" "+v.Speak(t.st.Slots[name], &sl.Spec, ""))
+		parts = append(parts, sl.Label+" "+v.Speak(t.st.Slots[name], &sl.Spec, ""))
 	}
-	if s.typ == stepAction && s.action.Declared {
-		for _, in := range s.action.Inputs {
+	if s.Type == agent.StepAction && s.Action.Declared {
+		for _, in := range s.Action.Inputs {
 			add(in.From)
 		}
 	} else {
-		for _, sl := range t.flow.slots {
-			add(sl.name)
+		for _, sl := range t.flow.Slots {
+			add(sl.Name)
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return firstUpper(strings.Join(parts, ", "))
+	return agent.FirstUpper(strings.Join(parts, ", "))
 }
 
 // confirmed carries on after a yes.
@@ -264,15 +265,15 @@ func (t *turn) confirmed() {
 	action := st.Confirmation.Action
 	st.Confirmation = nil
 	t.grant()
-	t.trace("confirmed", TraceData{Step: s.id})
+	t.trace("confirmed", TraceData{Step: s.ID})
 	if action {
 		t.advance() // the step itself, with the yes in hand
 		return
 	}
-	if s.answer != "" {
-		st.Slots[s.answer] = true
+	if s.Answer != "" {
+		st.Slots[s.Answer] = true
 	}
-	if t.next(s, s.onConfirm) {
+	if t.next(s, s.OnConfirm) {
 		t.advance()
 	}
 }
@@ -282,11 +283,11 @@ func (t *turn) confirmed() {
 func (t *turn) grant() {
 	st := t.st
 	st.Granted, st.GrantedFor = true, nil
-	for _, s := range t.flow.steps {
-		if s.typ != stepAction || !s.action.RequiresConfirmation {
+	for _, s := range t.flow.Steps {
+		if s.Type != agent.StepAction || !s.Action.RequiresConfirmation {
 			continue
 		}
-		for _, in := range s.action.Inputs {
+		for _, in := range s.Action.Inputs {
 			if v := st.Slots[in.From]; v != nil {
 				put(&st.GrantedFor, in.From, v)
 			}
@@ -296,7 +297,7 @@ func (t *turn) grant() {
 
 // granted reports whether the user has said yes to this run of the action: with
 // the values that it would get now.
-func (t *turn) granted(a *Action) bool {
+func (t *turn) granted(a *agent.Action) bool {
 	if !t.st.Granted {
 		return false
 	}
@@ -318,26 +319,26 @@ func (t *turn) denied() {
 	}
 	action := st.Confirmation.Action
 	st.Confirmation, st.Granted, st.GrantedFor = nil, false, nil
-	t.trace("denied", TraceData{Step: s.id})
-	if !action && s.answer != "" {
-		st.Slots[s.answer] = false
+	t.trace("denied", TraceData{Step: s.ID})
+	if !action && s.Answer != "" {
+		st.Slots[s.Answer] = false
 	}
-	if action || s.denyEnds {
+	if action || s.DenyEnds {
 		t.phrase("denied")
 		t.visited(s)
 		t.endFlow()
 		t.advance()
 		return
 	}
-	if t.next(s, s.onDeny) {
+	if t.next(s, s.OnDeny) {
 		t.advance()
 	}
 }
 
 // confirmStep is the step that the open confirmation belongs to.
-func (t *turn) confirmStep() *step {
+func (t *turn) confirmStep() *agent.Step {
 	s := t.step()
-	if t.st.Confirmation == nil || s == nil || s.id != t.st.Confirmation.Step {
+	if t.st.Confirmation == nil || s == nil || s.ID != t.st.Confirmation.Step {
 		t.fail("ConfirmationError", "nothing is to be confirmed")
 		return nil
 	}

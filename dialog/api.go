@@ -15,7 +15,7 @@ type Input interface{ isInput() }
 type Message struct {
 	Text string
 	// Confidence is the recognizer's, 0 to 1. Typed text has 1; 0 is unknown and
-	// doubts nothing. See [Settings.MinConfidence].
+	// doubts nothing. See [agent.Settings.MinConfidence].
 	Confidence float64
 }
 
@@ -110,7 +110,7 @@ type ActionCall struct {
 	Inputs  map[string]any // the caller's own; never nil
 	Secrets []string       // names of inputs that are not to be logged or shown
 	Attempt int            // from 1
-	Long    bool           // see [Action]
+	Long    bool           // see [agent.Action]
 }
 
 // UnderstandRequest asks a model for commands: [UnderstandingRequest] makes the

@@ -3,6 +3,7 @@ package dialog
 import (
 	"slices"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -78,7 +79,7 @@ func (t *turn) follow(cmds []Command, started, told bool, r slotResult) {
 		}
 		t.st.Asking = r.ask
 		if !r.refused {
-			t.phrase("change_what", "label", t.a.slotIndex[r.ask.Slot].label)
+			t.phrase("change_what", "label", t.a.def.SlotIndex[r.ask.Slot].Label)
 		}
 		t.advance()
 	case len(r.corrected) > 0:
@@ -123,7 +124,7 @@ func (t *turn) applyAlone(cmds []Command) bool {
 	for _, c := range cmds {
 		switch c.Type {
 		case Handoff:
-			if t.a.settings.Handoff {
+			if t.a.def.Settings.Handoff {
 				t.phrase("handoff")
 				t.handoff()
 			} else {
@@ -174,10 +175,10 @@ func (t *turn) applyAlone(cmds []Command) bool {
 }
 
 // wanted is the flow to start, nil if none or the active one is asked for.
-func (t *turn) wanted(cmds []Command) *flow {
+func (t *turn) wanted(cmds []Command) *agent.Flow {
 	for _, c := range cmds {
 		if c.Type == StartFlow {
-			if f := t.a.flowIndex[c.Flow]; f != t.flow {
+			if f := t.a.def.FlowIndex[c.Flow]; f != t.flow {
 				return f
 			}
 			return nil
@@ -187,7 +188,7 @@ func (t *turn) wanted(cmds []Command) *flow {
 }
 
 // begin starts a flow: a digression if another one is active.
-func (t *turn) begin(f *flow) {
+func (t *turn) begin(f *agent.Flow) {
 	if t.flow != nil {
 		if t.before == Error { // what failed is given up for what is wanted now
 			t.dropFlow()
@@ -248,7 +249,7 @@ func (t *turn) volunteered(c Command, awaited bool) bool {
 
 func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 	st := t.st
-	s := t.a.slotIndex[c.Slot]
+	s := t.a.def.SlotIndex[c.Slot]
 	if t.flow == nil {
 		if !t.reopen(s) {
 			return
@@ -256,10 +257,10 @@ func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 		r.reopened = true
 	}
 	if c.Value == nil {
-		r.ask = &Asking{Slot: s.name, Correction: st.Slots[s.name] != nil, Reopen: r.reopened}
+		r.ask = &Asking{Slot: s.Name, Correction: st.Slots[s.Name] != nil, Reopen: r.reopened}
 		return
 	}
-	old := st.Slots[s.name]
+	old := st.Slots[s.Name]
 	kept, ok := t.takeUnderstood(s, c.Value)
 	if t.failed {
 		return
@@ -272,12 +273,12 @@ func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 		t.invalid(s)
 		r.refused = true
 		if r.reopened || old != nil {
-			r.ask = &Asking{Slot: s.name, Correction: true, Reopen: r.reopened}
+			r.ask = &Asking{Slot: s.Name, Correction: true, Reopen: r.reopened}
 		}
 		return
 	}
-	t.set(s.name, kept)
-	t.trace("slot_set", TraceData{Slot: s.name, Value: st.Slots[s.name]})
+	t.set(s.Name, kept)
+	t.trace("slot_set", TraceData{Slot: s.Name, Value: st.Slots[s.Name]})
 	switch {
 	case awaited:
 		r.changed = true
@@ -285,11 +286,11 @@ func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 		r.ended = t.flow == nil
 	case old == nil && !r.reopened || started:
 		r.changed = true
-		t.clearAsked(s.name)
+		t.clearAsked(s.Name)
 	default:
-		r.corrected = append(r.corrected, s.name)
-		t.clearAsked(s.name)
-		if !value.Equal(old, st.Slots[s.name]) {
+		r.corrected = append(r.corrected, s.Name)
+		t.clearAsked(s.Name)
+		if !value.Equal(old, st.Slots[s.Name]) {
 			t.updated(s)
 		}
 	}
@@ -304,7 +305,7 @@ func (t *turn) clearAsked(name string) {
 
 // takeUnderstood normalises and validates an understood value. Where it does not do,
 // the old value stays.
-func (t *turn) takeUnderstood(s *slot, val any) (any, bool) {
+func (t *turn) takeUnderstood(s *agent.Slot, val any) (any, bool) {
 	v, sure := t.normalise(s, val)
 	why := "not a " + string(s.Type)
 	if sure == value.Certain {
@@ -317,6 +318,6 @@ func (t *turn) takeUnderstood(s *slot, val any) (any, bool) {
 		}
 		why = err.Error()
 	}
-	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: value.CutText(why, 200)})
+	t.trace("slot_rejected", TraceData{Slot: s.Name, Detail: value.CutText(why, 200)})
 	return nil, false
 }

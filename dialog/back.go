@@ -1,18 +1,22 @@
 package dialog
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+)
 
 // This file: ways back within a flow: to what a correction changes, to the
 // beginning, and out of it.
 
 // reopen makes the flow that ended last the current one again, its slots kept.
-func (t *turn) reopen(s *slot) bool {
+func (t *turn) reopen(s *agent.Slot) bool {
 	f := t.st.Finished
 	if f == nil {
 		return false
 	}
-	target := t.a.flowIndex[f.Flow]
-	if target == nil || !target.usesSlot(s) {
+	target := t.a.def.FlowIndex[f.Flow]
+	if target == nil || !target.UsesSlot(s) {
 		return false
 	}
 	st := t.st
@@ -33,27 +37,27 @@ func (t *turn) rewind(names []string, reopened bool) {
 	st := t.st
 	st.Granted, st.GrantedFor = false, nil
 	for k, id := range st.Path {
-		i, ok := t.flow.ids[id]
+		i, ok := t.flow.IDs[id]
 		if !ok {
 			continue
 		}
-		s := t.flow.steps[i]
-		if s.typ == stepCollect || s.inLoop || s.typ == stepSay && !reopened {
+		s := t.flow.Steps[i]
+		if s.Type == agent.StepCollect || s.InLoop || s.Type == agent.StepSay && !reopened {
 			continue
 		}
-		touched := s.typ == stepConfirm || s.typ == stepCall
-		if s.typ == stepAction && !s.action.Declared && len(s.action.Inputs) == 0 {
+		touched := s.Type == agent.StepConfirm || s.Type == agent.StepCall
+		if s.Type == agent.StepAction && !s.Action.Declared && len(s.Action.Inputs) == 0 {
 			touched = true // it gets all slots
 		}
 		for _, n := range names {
-			touched = touched || s.readsName(n)
+			touched = touched || s.ReadsName(n)
 		}
 		if !touched {
 			continue
 		}
 		for _, later := range st.Path[k:] {
-			if j, ok := t.flow.ids[later]; ok && t.flow.steps[j].typ == stepConfirm && t.flow.steps[j].answer != "" {
-				st.Slots[t.flow.steps[j].answer] = nil
+			if j, ok := t.flow.IDs[later]; ok && t.flow.Steps[j].Type == agent.StepConfirm && t.flow.Steps[j].Answer != "" {
+				st.Slots[t.flow.Steps[j].Answer] = nil
 			}
 		}
 		st.Path = slices.Clone(st.Path[:k])
@@ -69,7 +73,7 @@ func (t *turn) rewind(names []string, reopened bool) {
 // lastStep is where a re-opened flow ends again: its last words.
 func (t *turn) lastStep() string {
 	for k := len(t.st.Path) - 1; k >= 0; k-- {
-		if i, ok := t.flow.ids[t.st.Path[k]]; ok && t.flow.steps[i].typ == stepSay {
+		if i, ok := t.flow.IDs[t.st.Path[k]]; ok && t.flow.Steps[i].Type == agent.StepSay {
 			return t.st.Path[k]
 		}
 	}
@@ -113,7 +117,7 @@ func (t *turn) restart() {
 	st.Misses = 0
 	f := t.flow
 	if f == nil && st.Finished != nil {
-		f = t.a.flowIndex[st.Finished.Flow]
+		f = t.a.def.FlowIndex[st.Finished.Flow]
 		st.Finished = nil
 	}
 	if f == nil {
@@ -127,7 +131,7 @@ func (t *turn) restart() {
 		if !ok {
 			break
 		}
-		f = t.a.flowIndex[frame.Flow]
+		f = t.a.def.FlowIndex[frame.Flow]
 	}
 	t.phrase("restarted")
 	t.startFlow(f, true)

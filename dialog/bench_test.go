@@ -175,7 +175,8 @@ func longDialogue(t testing.TB) State {
 // full. Goal: below 20 KB.
 func TestStateSize(t *testing.T) {
 	st := longDialogue(t)
-	if len(st.Messages) != defaultHistoryLimit || len(st.Trace) < defaultTraceLimit/2 {
+	a := flightsExample(t)
+	if len(st.Messages) != a.Settings().HistoryLimit || len(st.Trace) < a.Settings().TraceLimit/2 {
 		t.Fatalf("%d messages, %d events: the limits are not reached", len(st.Messages), len(st.Trace))
 	}
 	size, written := idleBytes(t, st)

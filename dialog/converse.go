@@ -3,6 +3,7 @@ package dialog
 import (
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -73,7 +74,7 @@ func (t *turn) resting() ConversationState {
 // understood first.
 func (t *turn) answerSlot() {
 	st := t.st
-	s := t.a.slotIndex[st.WaitingForSlot]
+	s := t.a.def.SlotIndex[st.WaitingForSlot]
 	if s == nil || t.flow == nil {
 		t.fail("UnknownSlotError", "the slot that is awaited is not there")
 		return
@@ -92,17 +93,17 @@ func (t *turn) answerSlot() {
 }
 
 // validating enters VALIDATING_SLOT with what was said for the slot.
-func (t *turn) validating(s *slot) {
+func (t *turn) validating(s *agent.Slot) {
 	st := t.st
-	old := st.Slots[s.name]
+	old := st.Slots[s.Name]
 	t.told(s)
-	st.Slots[s.name] = t.rd.Raw // rule 3: "Temporary, will be normalized"
+	st.Slots[s.Name] = t.rd.Raw // rule 3: "Temporary, will be normalized"
 	t.enter(ValidatingSlot)
-	st.Slots[s.name] = old
+	st.Slots[s.Name] = old
 }
 
 // take puts a directly mapped value into the awaited slot.
-func (t *turn) take(s *slot, v any, sure value.Certainty) {
+func (t *turn) take(s *agent.Slot, v any, sure value.Certainty) {
 	st := t.st
 	switch sure {
 	case value.Doubtful:
@@ -111,8 +112,8 @@ func (t *turn) take(s *slot, v any, sure value.Certainty) {
 			return
 		}
 		t.refused = true
-		st.Suggested = &Suggestion{s.name, v}
-		t.trace("slot_doubtful", TraceData{Slot: s.name, Value: value.Canonical(v)})
+		st.Suggested = &Suggestion{s.Name, v}
+		t.trace("slot_doubtful", TraceData{Slot: s.Name, Value: value.Canonical(v)})
 		t.suggest(s, v)
 		t.enter(WaitingForSlot)
 		return
@@ -129,45 +130,45 @@ func (t *turn) take(s *slot, v any, sure value.Certainty) {
 		t.reject(s, err.Error())
 		return
 	}
-	t.set(s.name, kept)
+	t.set(s.Name, kept)
 	st.Misses = 0
-	t.trace("slot_set", TraceData{Slot: s.name, Value: st.Slots[s.name]})
+	t.trace("slot_set", TraceData{Slot: s.Name, Value: st.Slots[s.Name]})
 	t.filled(s)
 	t.advance()
 }
 
 // suggest asks whether a value is what was meant.
-func (t *turn) suggest(s *slot, value any) {
+func (t *turn) suggest(s *agent.Slot, value any) {
 	t.phrase("did_you_mean", "value", t.voice().Speak(value, &s.Spec, ""))
 	t.readBack = true
 }
 
 // filled moves on from the awaited slot, which has its value now.
-func (t *turn) filled(s *slot) {
+func (t *turn) filled(s *agent.Slot) {
 	st := t.st
 	st.WaitingForSlot, st.Suggested = "", nil
-	if a := st.Asking; a != nil && a.Slot == s.name {
+	if a := st.Asking; a != nil && a.Slot == s.Name {
 		if t.answered(); st.Asking != nil {
 			return
 		}
 		if a.Correction {
 			t.updated(s)
-			t.rewind([]string{s.name}, a.Reopen)
+			t.rewind([]string{s.Name}, a.Reopen)
 		}
 		return
 	}
-	if cur := t.step(); cur != nil && cur.typ == stepCollect && cur.slot == s {
-		t.next(cur, cur.next)
+	if cur := t.step(); cur != nil && cur.Type == agent.StepCollect && cur.Slot == s {
+		t.next(cur, cur.Next)
 	}
 }
 
 // reject is rule 4: the value is cleared and asked for again.
-func (t *turn) reject(s *slot, why string) {
+func (t *turn) reject(s *agent.Slot, why string) {
 	st := t.st
 	t.refused = true
-	t.trace("slot_rejected", TraceData{Slot: s.name, Detail: value.CutText(why, 200)})
-	if st.Slots[s.name] == nil {
-		st.Slots[s.name] = nil // rule 4: null, not absent
+	t.trace("slot_rejected", TraceData{Slot: s.Name, Detail: value.CutText(why, 200)})
+	if st.Slots[s.Name] == nil {
+		st.Slots[s.Name] = nil // rule 4: null, not absent
 	}
 	st.Misses++
 	if t.giveUp() {
@@ -184,17 +185,17 @@ func (t *turn) reject(s *slot, why string) {
 }
 
 // invalid says that a value does not do.
-func (t *turn) invalid(s *slot) {
-	if st := t.collectStep(s); st != nil && t.sayMessage(st.invalid, st.wording) || t.sayMessage(s.invalid, wordingFixed) {
+func (t *turn) invalid(s *agent.Slot) {
+	if st := t.collectStep(s); st != nil && t.sayMessage(st.Invalid, st.Wording) || t.sayMessage(s.Invalid, agent.WordingFixed) {
 		t.asked = s // the file's own words ask anew
 		return
 	}
-	t.phrase("invalid", "label", s.label)
+	t.phrase("invalid", "label", s.Label)
 }
 
 // giveUp hands over to a person when nothing helped too often.
 func (t *turn) giveUp() bool {
-	if t.st.Misses < t.a.settings.Retries || !t.a.settings.Handoff {
+	if t.st.Misses < t.a.def.Settings.Retries || !t.a.def.Settings.Handoff {
 		return false
 	}
 	t.phrase("handoff_misses")
@@ -210,7 +211,7 @@ func (t *turn) handoff() {
 }
 
 // example says what could be said for a slot.
-func (t *turn) example(s *slot) {
+func (t *turn) example(s *agent.Slot) {
 	if s.Closed() {
 		var texts []string
 		for i, v := range s.Values {
@@ -219,7 +220,7 @@ func (t *turn) example(s *slot) {
 			}
 			texts = append(texts, v.Value)
 		}
-		t.phrase("options", "values", value.Enumerate(texts, t.a.lang.Data.Render.Or))
+		t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
 		return
 	}
 	key := ""
@@ -246,7 +247,7 @@ func (t *turn) example(s *slot) {
 	case value.TypeCode:
 		key = "example_spelling"
 	case value.TypeString, value.TypeName, value.TypeEnum, value.TypeCity, value.TypeAddress, value.TypeAny:
-		t.phrase("options_free", "label", s.label)
+		t.phrase("options_free", "label", s.Label)
 		return
 	}
 	t.phrase(key)
@@ -254,13 +255,13 @@ func (t *turn) example(s *slot) {
 
 // answerSuggestion takes the answer to "did you mean Boston?". It reports
 // whether the message was that.
-func (t *turn) answerSuggestion(s *slot) bool {
+func (t *turn) answerSuggestion(s *agent.Slot) bool {
 	st := t.st
 	sg := st.Suggested
-	if sg == nil || sg.Slot != s.name {
+	if sg == nil || sg.Slot != s.Name {
 		return false
 	}
-	answer, rest := t.a.lang.LeadingAnswer(t.rd.Toks)
+	answer, rest := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	st.Suggested, t.suggested = nil, sg
 	switch {
 	case answer == value.Yes && (rest == len(t.rd.Toks) || t.nothingFor(s, rest)):
@@ -270,7 +271,7 @@ func (t *turn) answerSuggestion(s *slot) bool {
 	case answer == value.No && rest == len(t.rd.Toks):
 		t.validating(s)
 		t.refused = true
-		t.trace("slot_rejected", TraceData{Slot: s.name, Detail: "not what was meant"})
+		t.trace("slot_rejected", TraceData{Slot: s.Name, Detail: "not what was meant"})
 		st.Misses++
 		if !t.giveUp() {
 			t.prompt(s, t.collectStep(s))
@@ -292,10 +293,10 @@ func (t *turn) answerSuggestion(s *slot) bool {
 
 // nothingFor reports whether the words behind a yes give the slot no other value:
 // "yes, that is the one I meant".
-func (t *turn) nothingFor(s *slot, rest int) bool {
+func (t *turn) nothingFor(s *agent.Slot, rest int) bool {
 	sub := t.rd
 	sub.Toks = sub.Toks[rest:]
-	return !t.a.lang.Wrong(sub.Toks) && len(t.a.extract(sub, []*slot{s}, s)) == 0
+	return !t.a.def.Lang.Wrong(sub.Toks) && len(t.a.extract(sub, []*agent.Slot{s}, s)) == 0
 }
 
 // answerConfirmation takes a message while a yes or no is awaited.
@@ -304,12 +305,12 @@ func (t *turn) answerConfirmation() {
 		t.fail("ConfirmationError", "nothing is to be confirmed")
 		return
 	}
-	switch t.a.lang.YesOrNo(t.rd.Toks) {
+	switch t.a.def.Lang.YesOrNo(t.rd.Toks) {
 	case value.Yes:
 		t.st.Misses = 0
 		t.confirmed()
 	case value.No:
-		if t.a.lang.Wrong(t.rd.Toks) { // "that's wrong": something in it is
+		if t.a.def.Lang.Wrong(t.rd.Toks) { // "that's wrong": something in it is
 			t.enter(Understanding)
 			t.understand()
 			return

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -11,7 +12,7 @@ import (
 
 // mention is the name of a slot in an utterance.
 type mention struct {
-	slot       *slot
+	slot       *agent.Slot
 	start, end int
 }
 
@@ -23,11 +24,11 @@ func (t *turn) corrections() []Command {
 		if t.st.Finished == nil {
 			return nil
 		}
-		if f = t.a.flowIndex[t.st.Finished.Flow]; f == nil {
+		if f = t.a.def.FlowIndex[t.st.Finished.Flow]; f == nil {
 			return nil
 		}
 	}
-	l, toks := t.a.lang, t.rd.Toks
+	l, toks := t.a.def.Lang, t.rd.Toks
 	if len(toks) > 40 {
 		return nil
 	}
@@ -68,10 +69,10 @@ func (t *turn) corrections() []Command {
 
 // mentioned finds the first slot that is named; of two at the same place the
 // longer name. A name inside a value ("the day after tomorrow") is none.
-func (t *turn) mentioned(f *flow) (mention, bool) {
+func (t *turn) mentioned(f *agent.Flow) (mention, bool) {
 	var values []found
 	for i := range t.rd.Toks {
-		id, n := f.mentions.At(t.rd.Toks, i)
+		id, n := f.Mentions.At(t.rd.Toks, i)
 		if n == 0 {
 			continue
 		}
@@ -79,7 +80,7 @@ func (t *turn) mentioned(f *flow) (mention, bool) {
 			values = t.spans(f)
 		}
 		if !slices.ContainsFunc(values, func(v found) bool { return v.start <= i && i+n <= v.end && v.end-v.start > n }) {
-			return mention{f.slots[id], i, i + n}, true
+			return mention{f.Slots[id], i, i + n}, true
 		}
 	}
 	return mention{}, false
@@ -87,8 +88,8 @@ func (t *turn) mentioned(f *flow) (mention, bool) {
 
 // correctMentioned is "change the origin to Boston", "the date is wrong", "make
 // Boston the origin".
-func (t *turn) correctMentioned(f *flow, m mention, strong, weak, changing bool) []Command {
-	l, toks := t.a.lang, t.rd.Toks
+func (t *turn) correctMentioned(f *agent.Flow, m mention, strong, weak, changing bool) []Command {
+	l, toks := t.a.def.Lang, t.rd.Toks
 	s := m.slot
 	k := m.end
 	for k < len(toks) {
@@ -105,42 +106,42 @@ func (t *turn) correctMentioned(f *flow, m mention, strong, weak, changing bool)
 			return t.correctionWith(f, s, v, toks[k:])
 		}
 	}
-	if t.onlyMention(m) && s.name != t.st.WaitingForSlot {
-		return []Command{{Type: CorrectSlot, Slot: s.name}} // "the date"
+	if t.onlyMention(m) && s.Name != t.st.WaitingForSlot {
+		return []Command{{Type: CorrectSlot, Slot: s.Name}} // "the date"
 	}
 	if !strong && !weak {
 		return nil
 	}
 	if v, ok := t.valueIn(s, toks[:m.start], false); ok && !s.Free() {
-		return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+		return []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
 	}
 	if !s.Free() {
 		if v, ok := t.valueIn(s, toks[m.end:], false); ok {
-			return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+			return []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
 		}
 	}
 	if changing {
-		return []Command{{Type: CorrectSlot, Slot: s.name}}
+		return []Command{{Type: CorrectSlot, Slot: s.Name}}
 	}
 	return nil
 }
 
 // onlyMention reports whether the message names the slot and says nothing else.
 func (t *turn) onlyMention(m mention) bool {
-	l := t.a.lang
+	l := t.a.def.Lang
 	before := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks[:m.start]))))
 	return len(before) == 0 && len(l.Trim(t.rd.Toks[m.end:])) == 0
 }
 
 // correctionWith adds the further values of the sentence: "change the origin
 // to Boston and the date to Friday".
-func (t *turn) correctionWith(f *flow, s *slot, v any, after []value.Token) []Command {
-	cmds := []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+func (t *turn) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value.Token) []Command {
+	cmds := []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
 	sub := t.rd
 	sub.Toks = after
-	for _, x := range t.a.extract(sub, f.slots, nil) {
-		if x.slot != s && x.cue && !value.Equal(x.value, v) && !value.Equal(x.value, t.st.Slots[x.slot.name]) {
-			cmds = append(cmds, Command{Type: CorrectSlot, Slot: x.slot.name, Value: x.value})
+	for _, x := range t.a.extract(sub, f.Slots, nil) {
+		if x.slot != s && x.cue && !value.Equal(x.value, v) && !value.Equal(x.value, t.st.Slots[x.slot.Name]) {
+			cmds = append(cmds, Command{Type: CorrectSlot, Slot: x.slot.Name, Value: x.value})
 		}
 	}
 	return cmds
@@ -148,7 +149,7 @@ func (t *turn) correctionWith(f *flow, s *slot, v any, after []value.Token) []Co
 
 // valueIn reads a value of the slot from tokens; whole asks that it is all that
 // they say, if the slot has no form of its own.
-func (t *turn) valueIn(s *slot, toks []value.Token, whole bool) (any, bool) {
+func (t *turn) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
 	if len(toks) == 0 {
 		return nil, false
 	}
@@ -175,7 +176,7 @@ func (t *turn) valueIn(s *slot, toks []value.Token, whole bool) (any, bool) {
 	best := 0
 	for i := range toks {
 		if v, n := sub.Find(&s.Spec, toks, i, whole); n > best {
-			if not := t.a.lang.Not.EndsAt(toks, i); not > 0 {
+			if not := t.a.def.Lang.Not.EndsAt(toks, i); not > 0 {
 				continue
 			}
 			val, best = v, n
@@ -191,7 +192,7 @@ func (t *turn) valueIn(s *slot, toks []value.Token, whole bool) (any, bool) {
 
 // correctValue is "make it Chicago", "not Boston, Denver", "actually from
 // Chicago": the slot follows from the value.
-func (t *turn) correctValue(f *flow, strong, negated bool) []Command {
+func (t *turn) correctValue(f *agent.Flow, strong, negated bool) []Command {
 	values := t.spans(f)
 	if len(values) == 0 {
 		return t.correctText(f)
@@ -203,8 +204,8 @@ func (t *turn) correctValue(f *flow, strong, negated bool) []Command {
 	}
 	if several(values) { // "Denver to Boston": what one is decides what the other is
 		var cmds []Command
-		for _, v := range t.a.extract(t.rd, f.slots, nil) {
-			if !value.Equal(v.value, t.st.Slots[v.slot.name]) {
+		for _, v := range t.a.extract(t.rd, f.Slots, nil) {
+			if !value.Equal(v.value, t.st.Slots[v.slot.Name]) {
 				cmds = append(cmds, t.correction(v))
 			}
 		}
@@ -214,15 +215,15 @@ func (t *turn) correctValue(f *flow, strong, negated bool) []Command {
 	}
 	var cmds []Command
 	for _, v := range values { // the words before the value decide
-		if v.cue && !slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == v.slot.name }) {
+		if v.cue && !slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == v.slot.Name }) {
 			cmds = append(cmds, t.correction(v))
 		}
 	}
 	if len(cmds) > 0 {
 		return cmds
 	}
-	awaited := t.a.slotIndex[t.st.WaitingForSlot]
-	fits := func(s *slot) *found {
+	awaited := t.a.def.SlotIndex[t.st.WaitingForSlot]
+	fits := func(s *agent.Slot) *found {
 		for i := range values {
 			if values[i].slot == s && t.acceptable(values[i]) {
 				return &values[i]
@@ -232,22 +233,22 @@ func (t *turn) correctValue(f *flow, strong, negated bool) []Command {
 	}
 	if awaited != nil && t.flow != nil && !strong {
 		if v := fits(awaited); v != nil {
-			return []Command{{Type: SetSlot, Slot: awaited.name, Value: v.value}}
+			return []Command{{Type: SetSlot, Slot: awaited.Name, Value: v.value}}
 		}
 	}
 	for i := len(t.st.Recent) - 1; i >= 0; i-- {
-		if v := fits(t.a.slotIndex[t.st.Recent[i]]); v != nil {
+		if v := fits(t.a.def.SlotIndex[t.st.Recent[i]]); v != nil {
 			return []Command{t.correction(*v)}
 		}
 	}
 	for _, v := range values {
-		if t.st.Slots[v.slot.name] != nil {
+		if t.st.Slots[v.slot.Name] != nil {
 			return []Command{t.correction(v)}
 		}
 	}
 	if awaited != nil && t.flow != nil {
 		if v := fits(awaited); v != nil {
-			return []Command{{Type: SetSlot, Slot: awaited.name, Value: v.value}}
+			return []Command{{Type: SetSlot, Slot: awaited.Name, Value: v.value}}
 		}
 	}
 	return nil
@@ -269,8 +270,8 @@ func (t *turn) acceptable(v found) bool {
 	if v.slot.Within(v.value) != nil {
 		return false
 	}
-	for _, val := range v.slot.validators {
-		if val.fn == nil {
+	for _, val := range v.slot.Validators {
+		if val.Func == nil {
 			continue
 		}
 		if _, err := t.validate(val, v.slot, v.value); err != nil {
@@ -281,8 +282,8 @@ func (t *turn) acceptable(v found) bool {
 }
 
 func (t *turn) correction(v found) Command {
-	c := Command{Type: CorrectSlot, Slot: v.slot.name, Value: v.value}
-	if t.st.Slots[v.slot.name] == nil && t.flow != nil {
+	c := Command{Type: CorrectSlot, Slot: v.slot.Name, Value: v.value}
+	if t.st.Slots[v.slot.Name] == nil && t.flow != nil {
 		c.Type = SetSlot
 	}
 	return c
@@ -290,9 +291,9 @@ func (t *turn) correction(v found) Command {
 
 // spans are all values of the flow's slots in the message, for every slot that
 // takes them.
-func (t *turn) spans(f *flow) []found {
+func (t *turn) spans(f *agent.Flow) []found {
 	var out []found
-	for _, s := range f.slots {
+	for _, s := range f.Slots {
 		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
 			continue
 		}
@@ -302,11 +303,11 @@ func (t *turn) spans(f *flow) []found {
 				continue
 			}
 			v, n := t.rd.Find(&s.Spec, t.rd.Toks, i, len(t.rd.Toks) <= 6 && s.Type != value.TypeCode && s.Type != value.TypeDigits)
-			if n == 0 || n == 1 && t.a.lang.Numbers.One[t.rd.Toks[i].Text] || s.Type == value.TypeTime && t.countsAt(f, i, n) {
+			if n == 0 || n == 1 && t.a.def.Lang.Numbers.One[t.rd.Toks[i].Text] || s.Type == value.TypeTime && t.countsAt(f, i, n) {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
-			x.cue, _ = t.a.pointed(t.rd, s, f.slots, i)
+			x.cue, _ = t.a.pointed(t.rd, s, f.Slots, i)
 			x.cue = x.cue || s.Numeric() && t.a.unit(t.rd, s, i+n)
 			out = append(out, x)
 			end = i + n
@@ -317,8 +318,8 @@ func (t *turn) spans(f *flow) []found {
 
 // countsAt reports whether a bare number counts what a slot of the flow is about:
 // "one person" is no time.
-func (t *turn) countsAt(f *flow, i, n int) bool {
-	return n == 1 && slices.ContainsFunc(f.slots, func(s *slot) bool { return s.Numeric() && t.a.unit(t.rd, s, i+n) })
+func (t *turn) countsAt(f *agent.Flow, i, n int) bool {
+	return n == 1 && slices.ContainsFunc(f.Slots, func(s *agent.Slot) bool { return s.Numeric() && t.a.unit(t.rd, s, i+n) })
 }
 
 // longest drops values that lie inside longer ones: the "three" of "the third
@@ -335,35 +336,35 @@ func (t *turn) longest(values []found) []found {
 func (t *turn) insteadOf(values []found) []Command {
 	toks := t.rd.Toks
 	for _, old := range values {
-		n := t.a.lang.Not.EndsAt(toks, old.start)
+		n := t.a.def.Lang.Not.EndsAt(toks, old.start)
 		k := old.start
 		if n == 0 {
-			if an := t.a.lang.Articles.EndsAt(toks, k); an > 0 {
+			if an := t.a.def.Lang.Articles.EndsAt(toks, k); an > 0 {
 				k -= an
-				n = t.a.lang.Not.EndsAt(toks, k)
+				n = t.a.def.Lang.Not.EndsAt(toks, k)
 			}
 			if n == 0 { // "not to Boston"
 				if cn := old.slot.Cues.EndsAt(toks, k); cn > 0 {
-					n = t.a.lang.Not.EndsAt(toks, k-cn)
+					n = t.a.def.Lang.Not.EndsAt(toks, k-cn)
 				}
 			}
 		}
-		if n == 0 || !value.Equal(t.st.Slots[old.slot.name], old.value) {
+		if n == 0 || !value.Equal(t.st.Slots[old.slot.Name], old.value) {
 			continue
 		}
 		for _, v := range values {
 			if v.slot == old.slot && v.start != old.start {
-				return []Command{{Type: CorrectSlot, Slot: v.slot.name, Value: v.value}}
+				return []Command{{Type: CorrectSlot, Slot: v.slot.Name, Value: v.value}}
 			}
 		}
-		return []Command{{Type: CorrectSlot, Slot: old.slot.name}} // "not Boston"
+		return []Command{{Type: CorrectSlot, Slot: old.slot.Name}} // "not Boston"
 	}
 	return nil
 }
 
 // correctText is "I meant rent" for a slot that takes any words.
-func (t *turn) correctText(f *flow) []Command {
-	l := t.a.lang
+func (t *turn) correctText(f *agent.Flow) []Command {
+	l := t.a.def.Lang
 	toks := l.Trim(t.rd.Toks)
 	toks = l.Weak.TrimLeft(toks)
 	_, n := l.Strong.At(toks, 0)
@@ -374,12 +375,12 @@ func (t *turn) correctText(f *flow) []Command {
 		return nil
 	}
 	for i := len(t.st.Recent) - 1; i >= 0; i-- {
-		s := t.a.slotIndex[t.st.Recent[i]]
-		if s == nil || !f.usesSlot(s) || !(s.Free() || s.Type == value.TypeCity && !s.Closed()) {
+		s := t.a.def.SlotIndex[t.st.Recent[i]]
+		if s == nil || !f.UsesSlot(s) || !(s.Free() || s.Type == value.TypeCity && !s.Closed()) {
 			continue
 		}
 		if v, ok := t.valueIn(s, toks[n:], true); ok {
-			return []Command{{Type: CorrectSlot, Slot: s.name, Value: v}}
+			return []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
 		}
 	}
 	return nil

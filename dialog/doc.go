@@ -12,7 +12,7 @@
 //
 // Doubt: words of which the recognizer is less sure than the agent's settings ask
 // for are asked again, and nothing in them is acted upon
-// ([Settings.MinConfidence]).
+// ([agent.Settings.MinConfidence]).
 //
 // Economy: while a slot is awaited and the message is a simple value, the value
 // goes straight into the slot. Everything else is understood first, by the words

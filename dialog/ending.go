@@ -1,6 +1,10 @@
 package dialog
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+)
 
 // This file: the end of a flow, and what comes after it.
 
@@ -12,7 +16,7 @@ func (t *turn) endFlow() {
 	if f, ok := t.resume(); ok {
 		if f.Called {
 			if s := t.step(); s != nil {
-				t.next(s, s.next)
+				t.next(s, s.Next)
 			}
 			return
 		}
@@ -23,8 +27,8 @@ func (t *turn) endFlow() {
 }
 
 // collects reports whether the flow asks for a slot.
-func (f *flow) collects(name string) bool {
-	return slices.ContainsFunc(f.steps, func(s *step) bool { return s.typ == stepCollect && s.slot.name == name })
+func collects(f *agent.Flow, name string) bool {
+	return slices.ContainsFunc(f.Steps, func(s *agent.Step) bool { return s.Type == agent.StepCollect && s.Slot.Name == name })
 }
 
 // found are the slots that the actions of the run have filled and that another
@@ -32,15 +36,15 @@ func (f *flow) collects(name string) bool {
 func (t *turn) found() []string {
 	var out []string
 	for _, id := range t.st.Path {
-		s := t.flow.steps[t.flow.ids[id]]
-		if s.typ != stepAction {
+		s := t.flow.Steps[t.flow.IDs[id]]
+		if s.Type != agent.StepAction {
 			continue
 		}
-		for _, name := range s.writes {
+		for _, name := range s.Writes {
 			if t.st.Slots[name] == nil || slices.Contains(out, name) || slices.Contains(t.st.Recent, name) {
 				continue
 			}
-			if slices.ContainsFunc(t.a.flows, func(f *flow) bool { return f != t.flow && slices.Contains(f.takes, name) && f.collects(name) }) {
+			if slices.ContainsFunc(t.a.def.Flows, func(f *agent.Flow) bool { return f != t.flow && slices.Contains(f.Takes, name) && collects(f, name) }) {
 				out = append(out, name)
 			}
 		}

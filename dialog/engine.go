@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -22,23 +23,23 @@ func (a *Agent) Start(st *State, now time.Time) Output {
 	}
 	slots, metadata := st.Slots, st.Metadata
 	*st = State{
-		Messages: []ChatMessage{}, Slots: slots, CurrentFlow: noFlow, ConversationState: Idle,
+		Messages: []ChatMessage{}, Slots: slots, CurrentFlow: agent.NoFlow, ConversationState: Idle,
 		Trace: []TraceEvent{}, Metadata: metadata,
 	}
 	st.init()
 	if len(slots) > 0 {
 		st.Given = slices.Sorted(maps.Keys(slots))
 	}
-	for _, s := range a.slots {
-		if s.def != nil && st.Slots[s.name] == nil {
-			st.Slots[s.name] = value.Canonical(s.def)
+	for _, s := range a.def.Slots {
+		if s.Default != nil && st.Slots[s.Name] == nil {
+			st.Slots[s.Name] = value.Canonical(s.Default)
 		}
 	}
 	t := a.turn(st, now)
-	t.sayMessage(a.messages["greeting"], wordingFixed)
-	if a.start != nil {
+	t.sayMessage(a.def.Messages["greeting"], agent.WordingFixed)
+	if a.def.Start != nil {
 		t.enter(Understanding)
-		t.startFlow(a.start, true)
+		t.startFlow(a.def.Start, true)
 		t.advance()
 	}
 	return t.finish()
@@ -65,7 +66,7 @@ func (s *State) init() {
 		s.ConversationState = Idle
 	}
 	if s.CurrentFlow == "" {
-		s.CurrentFlow = noFlow
+		s.CurrentFlow = agent.NoFlow
 	}
 }
 
@@ -165,14 +166,14 @@ func (a *Agent) RecoverFromError(st *State, now time.Time) Output {
 			recovery = ConversationState(s)
 		}
 	}
-	t.flow = t.a.flowIndex[st.CurrentFlow]
+	t.flow = t.a.def.FlowIndex[st.CurrentFlow]
 	if recovery == "" || recovery == Idle || recovery == Completed || t.flow == nil {
 		t.enter(Idle)
 		t.dropFlow()
 		return t.finish()
 	}
 	t.enter(Understanding)
-	t.sayMessage(a.messages["recovered"], wordingFixed)
+	t.sayMessage(a.def.Messages["recovered"], agent.WordingFixed)
 	said := t.out.Say
 	t.retry()
 	if recovery != ExecutingAction { // the seed says this alone
@@ -188,7 +189,7 @@ type turn struct {
 	st   *State
 	now  time.Time
 	ts   float64
-	flow *flow // of CurrentFlow, nil without one
+	flow *agent.Flow // of CurrentFlow, nil without one
 
 	awaited string // slot that was awaited when the message came
 	secret  bool   // the message has a secret in it
@@ -198,24 +199,24 @@ type turn struct {
 	steps     int
 	before    ConversationState // when the message came
 	failed    bool
-	refused   bool        // the awaited slot's value did not do
-	changing  bool        // what to change was asked
-	asked     *slot       // what was said of its value asks for another
-	dropped   []*slot     // of values that did not do and that nobody had asked for
-	reached   []*flow     // whose slots the commands may fill
-	suggested *Suggestion // that the message may answer in words of its own
+	refused   bool          // the awaited slot's value did not do
+	changing  bool          // what to change was asked
+	asked     *agent.Slot   // what was said of its value asks for another
+	dropped   []*agent.Slot // of values that did not do and that nobody had asked for
+	reached   []*agent.Flow // whose slots the commands may fill
+	suggested *Suggestion   // that the message may answer in words of its own
 
 	rd  value.Reader
 	buf [24]value.Token
 }
 
 func (a *Agent) turn(st *State, now time.Time) *turn {
-	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.flowIndex[st.CurrentFlow], before: st.ConversationState, awaited: st.WaitingForSlot}
+	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.def.FlowIndex[st.CurrentFlow], before: st.ConversationState, awaited: st.WaitingForSlot}
 }
 
 // read cuts a text into tokens for the rest of the turn.
 func (t *turn) read(text string) {
-	t.rd = value.Reader{Lang: t.a.lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now}
+	t.rd = value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now}
 }
 
 // enter changes the conversation state along an edge of the matrix.
@@ -238,7 +239,7 @@ func (t *turn) enter(to ConversationState) {
 		on = "slot needed" // the next one: the edge serves both
 	}
 	d := TraceData{From: from, To: to, On: on, Step: t.st.CurrentStep, Slot: t.st.WaitingForSlot}
-	if t.st.CurrentFlow != noFlow {
+	if t.st.CurrentFlow != agent.NoFlow {
 		d.Flow = t.st.CurrentFlow
 	}
 	if to == ValidatingSlot {
@@ -249,12 +250,12 @@ func (t *turn) enter(to ConversationState) {
 
 // trace appends an event to the audit trail, which keeps the latest.
 func (t *turn) trace(event string, d TraceData) {
-	limit := t.a.settings.TraceLimit
+	limit := t.a.def.Settings.TraceLimit
 	if limit <= 0 {
 		return
 	}
 	st := t.st
-	if len(t.a.secrets) > 0 {
+	if len(t.a.def.Secrets) > 0 {
 		t.hideIn(&d)
 	}
 	if n := len(st.Trace); n >= limit {
@@ -268,7 +269,7 @@ func (t *turn) trace(event string, d TraceData) {
 
 // remember appends to the message history, which keeps the latest.
 func (t *turn) remember(role, text string) {
-	limit := t.a.settings.HistoryLimit
+	limit := t.a.def.Settings.HistoryLimit
 	st := t.st
 	if n := len(st.Messages); n >= limit {
 		st.Messages = slices.Delete(st.Messages, 0, n-limit+1)
@@ -290,8 +291,8 @@ func (t *turn) fail(kind, message string) {
 	t.trace("error", TraceData{From: from, Detail: kind + ": " + message, Step: t.st.CurrentStep})
 	t.enter(Error)
 	t.out.Act, t.out.Understand, t.out.Ask = nil, nil, false
-	t.sayMessage(t.a.messages["error"], wordingFixed)
-	t.sayMessage(t.a.messages["error_offer"], wordingFixed)
+	t.sayMessage(t.a.def.Messages["error"], agent.WordingFixed)
+	t.sayMessage(t.a.def.Messages["error_offer"], agent.WordingFixed)
 }
 
 // finish completes the output of the turn.
@@ -336,7 +337,7 @@ const maxRecent = 64
 func (t *turn) set(name string, v any) {
 	t.st.Slots[name] = value.Canonical(v)
 	st := t.st
-	t.told(t.a.slotIndex[name])
+	t.told(t.a.def.SlotIndex[name])
 	if i := slices.Index(st.Recent, name); i >= 0 {
 		st.Recent = slices.Delete(st.Recent, i, i+1)
 	}
@@ -347,20 +348,20 @@ func (t *turn) set(name string, v any) {
 }
 
 // step finds the current step, nil if the flow has not begun.
-func (t *turn) step() *step {
+func (t *turn) step() *agent.Step {
 	if t.flow == nil || t.st.CurrentStep == "" {
 		return nil
 	}
-	i, ok := t.flow.ids[t.st.CurrentStep]
+	i, ok := t.flow.IDs[t.st.CurrentStep]
 	if !ok {
 		return nil
 	}
-	return t.flow.steps[i]
+	return t.flow.Steps[i]
 }
 
 // visited notes that the run has been at a step.
-func (t *turn) visited(s *step) {
-	if !slices.Contains(t.st.Path, s.id) {
-		t.st.Path = append(t.st.Path, s.id)
+func (t *turn) visited(s *agent.Step) {
+	if !slices.Contains(t.st.Path, s.ID) {
+		t.st.Path = append(t.st.Path, s.ID)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // flightsExample reads the flights of examples/, which other packages' tests
@@ -14,7 +16,7 @@ func flightsExample(t testing.TB) *Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, problems := Parse([]File{{Name: "flights.yaml", Data: data}})
+	a, problems := Parse([]agent.File{{Name: "flights.yaml", Data: data}})
 	for _, p := range problems {
 		t.Error(p)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -24,16 +25,16 @@ func exampleAgent(t testing.TB, name string, alone bool) *Agent {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("examples/%s: no files: %v", name, err)
 	}
-	var files []File
+	var files []agent.File
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, File{Name: filepath.Base(path), Data: data})
+		files = append(files, agent.File{Name: filepath.Base(path), Data: data})
 	}
-	parse := func(o Options) *Agent {
-		a, problems := o.Parse(files)
+	parse := func(o agent.Options) *Agent {
+		a, problems := New(o.Parse(files))
 		for _, p := range problems {
 			t.Error(p)
 		}
@@ -42,7 +43,7 @@ func exampleAgent(t testing.TB, name string, alone bool) *Agent {
 		}
 		return a
 	}
-	a := parse(Options{})
+	a := parse(agent.Options{})
 	if alone {
 		return a
 	}
@@ -50,7 +51,7 @@ func exampleAgent(t testing.TB, name string, alone bool) *Agent {
 	for _, act := range a.Actions() {
 		actions = append(actions, act.Name)
 	}
-	return parse(Options{Actions: actions})
+	return parse(agent.Options{Actions: actions})
 }
 
 // guard looks at every step of a conversation: an action that requires it runs
@@ -86,12 +87,12 @@ func (g *guard) check(before State, said string, act *ActionCall) error {
 		return fmt.Errorf("the key %s is used for two runs", act.Key)
 	}
 	g.keys[act.Key] = true
-	declared := g.a.actionIndex[act.Name]
+	declared := g.a.def.ActionIndex[act.Name]
 	if !declared.RequiresConfirmation {
 		return nil
 	}
 	toks := value.Tokenize(said, nil)
-	answer, _ := g.a.lang.LeadingAnswer(toks)
+	answer, _ := g.a.def.Lang.LeadingAnswer(toks)
 	switch {
 	case before.ConversationState != Confirming && before.ConversationState != Understanding || before.Confirmation == nil || !before.Confirmation.Action:
 		return fmt.Errorf("%s runs and nobody was asked", act.Name)
@@ -180,7 +181,7 @@ flows:
       - {step: do, type: action, call: pay}
       - {step: told, type: say, message: "{ref}, {twice:raw}, {text}"}
 `
-	a, problems := Parse([]File{{"a.yaml", []byte(file)}})
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(file)}})
 	if a == nil || len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -210,8 +211,10 @@ flows:
 		{"mock: {ref: 1}\n    http: {url: x}", "want http, mcp or mock, one of them"},
 	} {
 		bad := strings.Replace(file, `mock: {ref: R1, twice: "= amount * 2", text: "{amount} paid"}`, c.mock, 1)
-		_, problems := Parse([]File{{"a.yaml", []byte(bad)}})
-		if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == SeverityError && strings.Contains(p.String(), c.want) }) {
+		_, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(bad)}})
+		if !slices.ContainsFunc(problems, func(p agent.Problem) bool {
+			return p.Severity == agent.SeverityError && strings.Contains(p.String(), c.want)
+		}) {
 			t.Errorf("%s: %v, want %q", c.mock, problems, c.want)
 		}
 	}
@@ -220,7 +223,7 @@ flows:
 // TestPlacesByCapitals: a place that no list has is found in the middle of a
 // sentence where it is written with capitals, and nowhere else.
 func TestPlacesByCapitals(t *testing.T) {
-	a, problems := Parse([]File{{"a.yaml", []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {origin: {type: city, prompt: From where?}, destination: {type: city, prompt: Where to?}, seats: {type: integer, prompt: How many?}}
 flows:
   f:
@@ -347,14 +350,14 @@ func (u *randomUser) result(act ActionCall) ActionEnded {
 	case 0:
 		in.Failed, in.Code, in.Message = true, "TIMEOUT", "no answer"
 	case 1:
-		in.Missing = []string{u.slot().name}
+		in.Missing = []string{u.slot().Name}
 	case 2:
 		in.Outputs = nil
 	}
 	return in
 }
 
-func (u *randomUser) slot() *slot { return u.a.slots[u.rnd.IntN(len(u.a.slots))] }
+func (u *randomUser) slot() *agent.Slot { return u.a.def.Slots[u.rnd.IntN(len(u.a.def.Slots))] }
 
 // text is what the user says: mostly what fits, sometimes anything.
 func (u *randomUser) text() string {
@@ -364,11 +367,11 @@ func (u *randomUser) text() string {
 	case n == 1:
 		return u.command()
 	case n == 2:
-		f := u.a.flows[u.rnd.IntN(len(u.a.flows))]
-		return u.fill(f.triggers[u.rnd.IntN(len(f.triggers))])
+		f := u.a.def.Flows[u.rnd.IntN(len(u.a.def.Flows))]
+		return u.fill(f.Triggers[u.rnd.IntN(len(f.Triggers))])
 	case n == 3:
 		return u.text() + " " + u.text()
-	case n < 7 && u.st.CurrentFlow != noFlow:
+	case n < 7 && u.st.CurrentFlow != agent.NoFlow:
 		return u.correction()
 	}
 	switch u.st.ConversationState {
@@ -377,20 +380,20 @@ func (u *randomUser) text() string {
 	case Error:
 		return u.pick("try again", "cancel", "yes", "no", "help", u.noise())
 	case WaitingForSlot:
-		s := u.a.slotIndex[u.st.WaitingForSlot]
+		s := u.a.def.SlotIndex[u.st.WaitingForSlot]
 		v := u.value(s)
-		return u.pick(v, v, v, v, "it's "+v, "um "+v+" please", "I'd say "+v, "the "+s.label+" is "+v, v+" thanks", "no "+v)
+		return u.pick(v, v, v, v, "it's "+v, "um "+v+" please", "I'd say "+v, "the "+s.Label+" is "+v, v+" thanks", "no "+v)
 	default:
-		f := u.a.flows[u.rnd.IntN(len(u.a.flows))]
-		return u.fill(f.triggers[u.rnd.IntN(len(f.triggers))])
+		f := u.a.def.Flows[u.rnd.IntN(len(u.a.def.Flows))]
+		return u.fill(f.Triggers[u.rnd.IntN(len(f.Triggers))])
 	}
 }
 
-func (u *randomUser) fill(t trigger) string {
-	text := t.text
-	for _, p := range t.parts {
-		if p.slot != nil {
-			text = strings.Replace(text, "{"+p.slot.name+"}", u.value(p.slot), 1)
+func (u *randomUser) fill(t agent.Trigger) string {
+	text := t.Text
+	for _, p := range t.Parts {
+		if p.Slot != nil {
+			text = strings.Replace(text, "{"+p.Slot.Name+"}", u.value(p.Slot), 1)
 		}
 	}
 	return text
@@ -398,12 +401,12 @@ func (u *randomUser) fill(t trigger) string {
 
 func (u *randomUser) correction() string {
 	s := u.slot()
-	if f := u.a.flowIndex[u.st.CurrentFlow]; f != nil && len(f.slots) > 0 {
-		s = f.slots[u.rnd.IntN(len(f.slots))]
+	if f := u.a.def.FlowIndex[u.st.CurrentFlow]; f != nil && len(f.Slots) > 0 {
+		s = f.Slots[u.rnd.IntN(len(f.Slots))]
 	}
 	v := u.value(s)
-	return u.pick("change the "+s.label+" to "+v, "actually make it "+v, "no, "+v, "sorry, I meant "+v, "the "+s.label+" should be "+v,
-		"the "+s.label+" is wrong", "not "+v, "change the "+s.label, "not "+v+", "+u.value(s), "yes but make it "+v)
+	return u.pick("change the "+s.Label+" to "+v, "actually make it "+v, "no, "+v, "sorry, I meant "+v, "the "+s.Label+" should be "+v,
+		"the "+s.Label+" is wrong", "not "+v, "change the "+s.Label, "not "+v+", "+u.value(s), "yes but make it "+v)
 }
 
 func (u *randomUser) command() string {
@@ -417,7 +420,7 @@ func (u *randomUser) noise() string {
 }
 
 // value is a value for a slot as people say it; now and then one that will not do.
-func (u *randomUser) value(s *slot) string {
+func (u *randomUser) value(s *agent.Slot) string {
 	if u.rnd.IntN(10) == 0 {
 		return u.pick(u.noise(), "yesterday", "minus five", "eleven at night", "DE12 3456", "nine nine nine", "a million euros")
 	}
@@ -436,7 +439,7 @@ func (u *randomUser) value(s *slot) string {
 	case value.TypeMoney:
 		return u.pick("fifty euros", "two hundred and ten euros", "900 euros", "€12.50", "a thousand", "40")
 	case value.TypeCode:
-		if s.kind != "iban" {
+		if s.Kind != "iban" {
 			return u.pick("BK98765", "BK-12345", "bk40001", "B K nine eight seven six five", "XYZ")
 		}
 		return u.pick("DE89370400440532013000", "GB29 NWBK 6016 1331 9268 19", "D E eight nine three seven zero four double zero four four zero five three two zero one three triple zero")
@@ -462,24 +465,24 @@ func (u *randomUser) lost(before State) (string, bool) {
 		return "", false
 	}
 	started := slices.ContainsFunc(u.st.Trace, func(e TraceEvent) bool { return e.Event == "flow_started" })
-	if started || u.st.CurrentFlow != before.CurrentFlow && u.st.CurrentFlow != noFlow || slices.ContainsFunc(slices.Sorted(maps.Keys(u.confirmed)), set) {
+	if started || u.st.CurrentFlow != before.CurrentFlow && u.st.CurrentFlow != agent.NoFlow || slices.ContainsFunc(slices.Sorted(maps.Keys(u.confirmed)), set) {
 		u.confirmed = nil // another run
 	}
 	if name, is := differs(u.confirmed); is {
 		return name, true
 	}
-	if act := u.out.Act; act != nil && u.a.actionIndex[act.Name].RequiresConfirmation {
+	if act := u.out.Act; act != nil && u.a.def.ActionIndex[act.Name].RequiresConfirmation {
 		u.confirmed = make(map[string]any)
-		for _, in := range u.a.actionIndex[act.Name].Inputs {
+		for _, in := range u.a.def.ActionIndex[act.Name].Inputs {
 			u.confirmed[in.From] = before.Slots[in.From]
 		}
 	}
 	switch grown := len(u.st.Stack) - len(before.Stack); {
 	case grown == 1 && started:
 		kept := make(map[string]any)
-		for _, s := range u.a.flowIndex[before.CurrentFlow].slots {
-			if v := before.Slots[s.name]; v != nil {
-				kept[s.name] = v
+		for _, s := range u.a.def.FlowIndex[before.CurrentFlow].Slots {
+			if v := before.Slots[s.Name]; v != nil {
+				kept[s.Name] = v
 			}
 		}
 		u.waiting = append(u.waiting[:len(before.Stack)], kept)
@@ -503,14 +506,14 @@ func (u *randomUser) lost(before State) (string, bool) {
 // seen finds a secret whose value stands in the messages, the trace or in what is
 // said.
 func (u *randomUser) seen() (where string, is bool) {
-	for _, s := range u.a.slots {
-		value, _ := u.st.Slots[s.name].(string)
+	for _, s := range u.a.def.Slots {
+		value, _ := u.st.Slots[s.Name].(string)
 		if !s.Secret || len(value) < 4 {
 			continue
 		}
 		kept, err := json.Marshal([]any{u.st.Messages, u.st.Trace, u.st.Cache, u.st.LastResponse, u.st.Pending, u.st.Suggested, u.out.Say})
 		if err != nil || strings.Contains(string(kept), value) {
-			return s.name + " in " + string(kept), true
+			return s.Name + " in " + string(kept), true
 		}
 	}
 	return "", false
@@ -577,7 +580,7 @@ func (u *randomUser) check(what string, step func() Output) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(before.Slots)) { // what was given stays, unless it was changed or is asked for anew
 		old := before.Slots[name]
-		if old == nil || u.a.slotIndex[name] == nil || value.Equal(old, u.st.Slots[name]) || u.st.WaitingForSlot == name {
+		if old == nil || u.a.def.SlotIndex[name] == nil || value.Equal(old, u.st.Slots[name]) || u.st.WaitingForSlot == name {
 			continue
 		}
 		if !slices.ContainsFunc(u.st.Trace, func(e TraceEvent) bool { return e.Event == "slot_set" && e.Data.Slot == name }) {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // found is a value that an utterance gives to a slot.
 type found struct {
-	slot       *slot
+	slot       *agent.Slot
 	value      any
 	start, end int
 	score      int
@@ -21,7 +22,7 @@ type found struct {
 // Denver next friday"). A value that could belong to two slots goes to the one
 // that the words before it point to, then to the one that is being asked for;
 // if neither decides, it goes nowhere: a wrong guess costs more than a question.
-func (a *Agent) extract(r value.Reader, slots []*slot, awaited *slot) []found {
+func (a *Agent) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
 	var buf [32]found
 	all := buf[:0]
 	for _, s := range slots {
@@ -75,7 +76,7 @@ func (a *Agent) extract(r value.Reader, slots []*slot, awaited *slot) []found {
 }
 
 // nameSpans appends the names that a sentence may give to a slot.
-func (a *Agent) nameSpans(r value.Reader, s *slot, slots []*slot, awaited *slot, all []found) []found {
+func (a *Agent) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, awaited *agent.Slot, all []found) []found {
 	for i := 1; i < len(r.Toks); i++ {
 		v, n, cue := a.nameFor(r, s, awaited, i)
 		if n == 0 {
@@ -97,7 +98,7 @@ func (a *Agent) nameSpans(r value.Reader, s *slot, slots []*slot, awaited *slot,
 
 // wished finds a yes or no that a wish gives to a slot: "somewhere with outdoor
 // seating", "a place without smoking". A question about it is none.
-func (a *Agent) wished(r value.Reader, s *slot, all []found) []found {
+func (a *Agent) wished(r value.Reader, s *agent.Slot, all []found) []found {
 	for _, part := range r.Sentences(r.Toks) {
 		if len(part) == 0 || len(s.Keys) == 0 || r.Asks(part) {
 			continue
@@ -135,7 +136,7 @@ func (a *Agent) wished(r value.Reader, s *slot, all []found) []found {
 // counted reports whether a bare number at tokens i to j can only be meant for
 // the slot: it counts people or things ("for four people", "a party of six"), and
 // no other slot holds a number.
-func (a *Agent) counted(r value.Reader, s *slot, slots []*slot, i, j int) bool {
+func (a *Agent) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j int) bool {
 	for _, o := range slots {
 		if o != s && o.Numeric() && o.Type != value.TypeMoney {
 			return false
@@ -152,7 +153,7 @@ func (a *Agent) counted(r value.Reader, s *slot, slots []*slot, i, j int) bool {
 // takes reports whether a slot would take a value, by its limits and validators
 // alone: "next friday" is the day of a visit and no date of birth. A slot of days
 // past is not guessed at: yesterday is rarely what it asks for.
-func (a *Agent) takes(r value.Reader, s *slot, v any) (ok bool) {
+func (a *Agent) takes(r value.Reader, s *agent.Slot, v any) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false // the validator fails again, where it is reported
@@ -161,11 +162,11 @@ func (a *Agent) takes(r value.Reader, s *slot, v any) (ok bool) {
 	if s.Within(v) != nil {
 		return false
 	}
-	for _, val := range s.validators {
-		if val.fn == nil {
+	for _, val := range s.Validators {
+		if val.Func == nil {
 			continue
 		}
-		if _, err := val.fn(v, Check{Slot: s.name, Language: a.settings.Language, Now: r.Now, lang: a.lang}); err != nil {
+		if _, err := val.Func(v, agent.Check{Slot: s.Name, Language: a.def.Settings.Language, Now: r.Now, Words: a.def.Lang}); err != nil {
 			return false
 		}
 	}
@@ -174,7 +175,7 @@ func (a *Agent) takes(r value.Reader, s *slot, v any) (ok bool) {
 
 // pointed scores the words before a value: those that point to the slot raise
 // it, those that point to another slot of the kind lower it.
-func (a *Agent) pointed(r value.Reader, s *slot, slots []*slot, i int) (bool, int) {
+func (a *Agent) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i int) (bool, int) {
 	k := i
 	if n := r.Lang.Articles.EndsAt(r.Toks, k); n > 0 && n < k {
 		k -= n
@@ -197,7 +198,7 @@ func (a *Agent) pointed(r value.Reader, s *slot, slots []*slot, i int) (bool, in
 }
 
 // cueBefore is how many tokens before i point to the slot.
-func (a *Agent) cueBefore(r value.Reader, s *slot, i int) int {
+func (a *Agent) cueBefore(r value.Reader, s *agent.Slot, i int) int {
 	n := s.Cues.EndsAt(r.Toks, i)
 	if m := s.Mentions.EndsAt(r.Toks, i); m > 0 {
 		n = max(n, m+10)
@@ -212,7 +213,7 @@ func (a *Agent) cueBefore(r value.Reader, s *slot, i int) int {
 
 // unit reports whether the words behind a number say what it counts: those of
 // the slot's name ("two guests").
-func (a *Agent) unit(r value.Reader, s *slot, i int) bool {
+func (a *Agent) unit(r value.Reader, s *agent.Slot, i int) bool {
 	if i >= len(r.Toks) {
 		return false
 	}
@@ -222,7 +223,7 @@ func (a *Agent) unit(r value.Reader, s *slot, i int) bool {
 
 // named finds the value of a slot without a form of its own when its name
 // stands before it: "the name is John Smith".
-func (a *Agent) named(r value.Reader, s *slot) (found, bool) {
+func (a *Agent) named(r value.Reader, s *agent.Slot) (found, bool) {
 	if r.Asks(r.Toks) {
 		return found{}, false // "what kind of music is it"
 	}
@@ -254,7 +255,7 @@ func (a *Agent) named(r value.Reader, s *slot) (found, bool) {
 
 // assign gives spans to slots, the best first; spans do not overlap, a slot
 // gets one.
-func (a *Agent) assign(all []found, awaited *slot) []found {
+func (a *Agent) assign(all []found, awaited *agent.Slot) []found {
 	var out []found
 	taken := func(f found) bool {
 		return slices.ContainsFunc(out, func(o found) bool {
@@ -287,7 +288,7 @@ func (a *Agent) assign(all []found, awaited *slot) []found {
 
 // nameFor reads a name for the slot at token i: one with capitals behind a word
 // that points to it, or behind anything if the slot is asked for.
-func (a *Agent) nameFor(r value.Reader, s *slot, awaited *slot, i int) (any, int, int) {
+func (a *Agent) nameFor(r value.Reader, s *agent.Slot, awaited *agent.Slot, i int) (any, int, int) {
 	v, n := r.Place(i)
 	if n == 0 || r.Capital(i-1) && r.Capital(i) && i > 1 && !r.SentenceEnds(i) {
 		return nil, 0, 0
@@ -307,7 +308,7 @@ func (a *Agent) nameFor(r value.Reader, s *slot, awaited *slot, i int) (any, int
 
 // classBefore reports whether the word before token i is what the slot is about:
 // "the restaurant Aq", "the song Hello".
-func (a *Agent) classBefore(r value.Reader, s *slot, i int) bool {
+func (a *Agent) classBefore(r value.Reader, s *agent.Slot, i int) bool {
 	if i == 0 {
 		return false
 	}

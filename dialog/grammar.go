@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -72,7 +73,7 @@ func ibanPhrase(d *value.GrammarData) string {
 
 // values are the phrases that a value of the slot may be, without any words
 // around it.
-func (g *grammar) values(s *slot) []string {
+func (g *grammar) values(s *agent.Slot) []string {
 	d := &g.l.Data.Grammar
 	if s.Closed() {
 		var names []string
@@ -105,11 +106,11 @@ func (g *grammar) values(s *slot) []string {
 	case value.TypeBoolean:
 		return append(slices.Clone(d.Yes), d.No...)
 	case value.TypeCode:
-		letter, digit, check := d.Letters, d.DigitNames, func(v namedValidator) bool { return v.name == "booking_ref_format" }
+		letter, digit, check := d.Letters, d.DigitNames, func(v agent.NamedValidator) bool { return v.Name == "booking_ref_format" }
 		switch {
-		case s.kind == "iban":
+		case s.Kind == "iban":
 			return []string{ibanPhrase(d)}
-		case slices.ContainsFunc(s.validators, check): // where a letter is, no digit is heard, and the other way round
+		case slices.ContainsFunc(s.Validators, check): // where a letter is, no digit is heard, and the other way round
 			four, either := strings.Repeat(" "+digit, 4), "("+letter+" | "+digit+") "
 			return []string{
 				letter + " " + letter + " [" + d.Dash + "]" + four + " [" + digit + " [" + digit + "]]",
@@ -129,7 +130,7 @@ func (g *grammar) values(s *slot) []string {
 
 // group is one phrase for all values of the slot, "" if they are any words or
 // too many to go inside another phrase.
-func (g *grammar) group(s *slot) string {
+func (g *grammar) group(s *agent.Slot) string {
 	values := g.values(s)
 	switch {
 	case len(values) == 0 || s.Type == value.TypeBoolean && !s.Closed():
@@ -146,7 +147,7 @@ func (g *grammar) group(s *slot) string {
 
 // answers adds what may be answered when the slot is asked for: the value, in
 // the sentences that people wrap it in.
-func (g *grammar) answers(s *slot, f *flow) {
+func (g *grammar) answers(s *agent.Slot, f *agent.Flow) {
 	for _, v := range g.values(s) {
 		g.add(v)
 	}
@@ -158,19 +159,19 @@ func (g *grammar) answers(s *slot, f *flow) {
 	g.add(group + " " + please)
 	carriers := alternatives(g.l, firstN(g.l.Data.Carriers, 24))
 	g.add(carriers + " " + group + " [" + please + "]")
-	if cues := alternatives(g.l, s.cueTexts(g.l)); cues != "" {
+	if cues := alternatives(g.l, cueTexts(s, g.l)); cues != "" {
 		g.add("[" + carriers + "] " + g.l.Data.Grammar.Infinitive + " " + cues + " " + group + " [" + please + "]")
 	}
 	if f == nil {
 		return
 	}
-	for _, o := range f.slots { // two values in one breath
-		cue := alternatives(g.l, firstN(o.cueTexts(g.l), 6))
+	for _, o := range f.Slots { // two values in one breath
+		cue := alternatives(g.l, firstN(cueTexts(o, g.l), 6))
 		other := g.group(o)
 		if o == s || cue == "" || other == "" || o.Type != s.Type {
 			continue
 		}
-		own := alternatives(g.l, firstN(s.cueTexts(g.l), 6))
+		own := alternatives(g.l, firstN(cueTexts(s, g.l), 6))
 		if own != "" {
 			own = "[" + own + "] "
 		}
@@ -181,7 +182,7 @@ func (g *grammar) answers(s *slot, f *flow) {
 func firstN(list []string, n int) []string { return list[:min(n, len(list))] }
 
 // cueTexts are the words before a value of the slot, as they are said.
-func (s *slot) cueTexts(l *value.Language) []string {
+func cueTexts(s *agent.Slot, l *value.Language) []string {
 	var out []string
 	for _, role := range l.Data.Roles {
 		for _, c := range role.Cues {
@@ -199,9 +200,9 @@ func (s *slot) cueTexts(l *value.Language) []string {
 }
 
 // changes adds the corrections that the flow's slots allow.
-func (g *grammar) changes(f *flow) {
-	for _, s := range f.slots {
-		names := alternatives(g.l, s.names)
+func (g *grammar) changes(f *agent.Flow) {
+	for _, s := range f.Slots {
+		names := alternatives(g.l, s.Names)
 		value := g.group(s)
 		for _, p := range g.l.Data.Grammar.Change {
 			if strings.Contains(p, "{slot}") && names == "" || strings.Contains(p, "{value}") && value == "" {
@@ -214,10 +215,10 @@ func (g *grammar) changes(f *flow) {
 
 // starts adds the trigger phrases of all flows.
 func (g *grammar) starts(a *Agent) {
-	for _, f := range a.flows {
-		for _, t := range f.triggers {
+	for _, f := range a.def.Flows {
+		for _, t := range f.Triggers {
 			g.add(g.trigger(t))
-			if !t.slots {
+			if !t.Slots {
 				g.add("[" + alternatives(g.l, firstN(g.l.Data.Prefixes, 8)) + "] " + g.coreText(a, t))
 			}
 		}
@@ -225,21 +226,21 @@ func (g *grammar) starts(a *Agent) {
 }
 
 // coreText is a trigger without "I want to".
-func (g *grammar) coreText(a *Agent, t trigger) string {
-	toks := value.Tokenize(t.text, nil)
+func (g *grammar) coreText(a *Agent, t agent.Trigger) string {
+	toks := value.Tokenize(t.Text, nil)
 	core := a.core(toks)
 	if len(core) == 0 {
 		return ""
 	}
-	return jsgfWords(g.l, t.text[core[0].Start:core[len(core)-1].End])
+	return jsgfWords(g.l, t.Text[core[0].Start:core[len(core)-1].End])
 }
 
 // trigger is a trigger phrase with its slots filled in; "" if one of them takes
 // any words.
-func (g *grammar) trigger(t trigger) string {
-	rest, out := t.text, ""
-	for _, p := range t.parts {
-		if p.slot == nil {
+func (g *grammar) trigger(t agent.Trigger) string {
+	rest, out := t.Text, ""
+	for _, p := range t.Parts {
+		if p.Slot == nil {
 			continue
 		}
 		i := strings.IndexByte(rest, '{')
@@ -247,7 +248,7 @@ func (g *grammar) trigger(t trigger) string {
 		if i < 0 || n < i {
 			break
 		}
-		value := g.group(p.slot)
+		value := g.group(p.Slot)
 		if value == "" {
 			return ""
 		}
@@ -272,68 +273,58 @@ func (g *grammar) yesNo() {
 	}
 }
 
-// finish builds what depends on the whole agent: the names of slots in
-// corrections, the classifier and the grammars.
+// finish builds what depends on the whole agent: the classifier, the prompt and the
+// grammars.
 func (a *Agent) finish() {
-	for _, f := range a.flows {
-		a.nameSlots(f)
-	}
-	a.learnCues()
-	for _, f := range a.flows {
-		for i := range f.triggers {
-			f.triggers[i].core = a.coreParts(f.triggers[i])
-		}
-	}
-	for _, s := range a.slots {
-		if s.Secret {
-			a.secrets = append(a.secrets, s)
-		}
+	a.expects = grammars{
+		steps: make(map[*agent.Step][]string), slots: make(map[*agent.Slot][]string),
+		confirm: make(map[*agent.Flow][]string), done: make(map[*agent.Flow][]string),
 	}
 	a.trainIntents()
 	a.learnWords()
 	a.learnAskables()
 	a.prompt = Prompt{System: a.promptSystem(), Schema: a.promptSchema()}
-	for _, f := range a.flows {
-		for _, s := range f.steps {
-			if s.typ == stepCollect && !s.slot.AnyWords() {
-				g := grammar{l: a.lang}
-				g.answers(s.slot, f)
+	for _, f := range a.def.Flows {
+		for _, s := range f.Steps {
+			if s.Type == agent.StepCollect && !s.Slot.AnyWords() {
+				g := grammar{l: a.def.Lang}
+				g.answers(s.Slot, f)
 				g.commands()
 				g.changes(f)
-				s.phrases = slices.Clip(g.phrases)
+				a.expects.steps[s] = slices.Clip(g.phrases)
 			}
 		}
-		g := grammar{l: a.lang}
+		g := grammar{l: a.def.Lang}
 		g.yesNo()
 		g.commands()
 		g.changes(f)
-		f.confirmPhrases = slices.Clip(g.phrases)
-		g = grammar{l: a.lang}
+		a.expects.confirm[f] = slices.Clip(g.phrases)
+		g = grammar{l: a.def.Lang}
 		g.starts(a)
 		g.commands()
 		g.changes(f)
-		f.idlePhrases = slices.Clip(g.phrases)
+		a.expects.done[f] = slices.Clip(g.phrases)
 	}
-	for _, s := range a.slots {
+	for _, s := range a.def.Slots {
 		if s.AnyWords() {
 			continue // a grammar would bend every name to a command
 		}
-		g := grammar{l: a.lang}
+		g := grammar{l: a.def.Lang}
 		g.answers(s, nil)
 		g.commands()
-		s.phrases = slices.Clip(g.phrases)
+		a.expects.slots[s] = slices.Clip(g.phrases)
 	}
-	g := grammar{l: a.lang}
+	g := grammar{l: a.def.Lang}
 	g.starts(a)
 	g.commands()
-	a.idlePhrases = slices.Clip(g.phrases)
-	g = grammar{l: a.lang}
+	a.expects.idle = slices.Clip(g.phrases)
+	g = grammar{l: a.def.Lang}
 	g.yesNo()
 	g.commands()
-	for _, p := range a.lang.Data.Commands["retry"] {
-		g.add(jsgfWords(a.lang, p))
+	for _, p := range a.def.Lang.Data.Commands["retry"] {
+		g.add(jsgfWords(a.def.Lang, p))
 	}
-	a.errorPhrases = slices.Clip(g.phrases)
+	a.expects.failed = slices.Clip(g.phrases)
 }
 
 // Expect is what the agent awaits in a state: what the last [Output] said, for a
@@ -350,32 +341,32 @@ func (t *turn) expect() Expectation {
 	e := Expectation{ReadBack: st.ReadBack}
 	switch st.ConversationState {
 	case WaitingForSlot:
-		s := t.a.slotIndex[st.WaitingForSlot]
+		s := t.a.def.SlotIndex[st.WaitingForSlot]
 		if s == nil {
 			return e
 		}
-		e.Slot, e.Kind, e.Phrases, e.Secret = s.name, s.kind, s.phrases, s.Secret
+		e.Slot, e.Kind, e.Phrases, e.Secret = s.Name, s.Kind, t.a.expects.slots[s], s.Secret
 		if step := t.collectStep(s); step != nil {
-			e.Phrases = step.phrases
+			e.Phrases = t.a.expects.steps[step]
 		}
 		if st.Suggested != nil {
 			e.Kind = "yes_no"
-			g := grammar{l: t.a.lang}
+			g := grammar{l: t.a.def.Lang}
 			g.yesNo()
 			e.Phrases = append(g.phrases, e.Phrases...)
 		}
 	case Confirming:
 		e.Kind = "yes_no"
 		if t.flow != nil {
-			e.Phrases = t.flow.confirmPhrases
+			e.Phrases = t.a.expects.confirm[t.flow]
 		}
 	case Error:
-		e.Phrases = t.a.errorPhrases
+		e.Phrases = t.a.expects.failed
 	case Idle, Completed:
-		e.Phrases = t.a.idlePhrases
+		e.Phrases = t.a.expects.idle
 		if st.Finished != nil {
-			if f := t.a.flowIndex[st.Finished.Flow]; f != nil {
-				e.Phrases = f.idlePhrases
+			if f := t.a.def.FlowIndex[st.Finished.Flow]; f != nil {
+				e.Phrases = t.a.expects.done[f]
 			}
 		}
 	case Understanding, ValidatingSlot, ExecutingAction:

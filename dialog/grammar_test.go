@@ -136,8 +136,8 @@ func TestGrammars(t *testing.T) {
 	all = append(all, expectations(t, flightsExample(t), "book a flight", "boston", "denver", "tomorrow", "change the date")...)
 	for _, language := range value.Languages() {
 		a := templateAgent(t, language)
-		for _, s := range a.slots {
-			all = append(all, Expectation{Slot: s.name, Phrases: s.phrases})
+		for _, s := range a.def.Slots {
+			all = append(all, Expectation{Slot: s.Name, Phrases: a.expects.slots[s]})
 		}
 	}
 	phrases := 0

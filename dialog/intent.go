@@ -3,6 +3,7 @@ package dialog
 import (
 	"math"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -65,18 +66,18 @@ func (a *Agent) features(toks []value.Token, buf []feature) []feature {
 		if _, n := a.values.At(toks, i); n > 0 { // any value is as good as another
 			w, weight = "#", 0.35
 			i += n - 1
-		} else if _, n := a.lang.Light.At(toks, i); n == 1 {
+		} else if _, n := a.def.Lang.Light.At(toks, i); n == 1 {
 			weight = 0.35
 		}
-		h := hashString(w, 2166136261)
+		h := value.Hash(w, 2166136261)
 		add(h, weight)
 		if previous != 0 {
-			add(hashString(w, previous^0x9e3779b9), 0.7)
+			add(value.Hash(w, previous^0x9e3779b9), 0.7)
 		}
 		previous = h
 		if weight == 1 && len(w) > 3 {
 			for k := 0; k+3 <= len(w) && k < 12; k++ {
-				add(hashString(w[k:k+3], 0x7ed55d16), 0.3)
+				add(value.Hash(w[k:k+3], 0x7ed55d16), 0.3)
 			}
 		}
 	}
@@ -93,22 +94,13 @@ func (a *Agent) features(toks []value.Token, buf []feature) []feature {
 	return buf
 }
 
-// hashString is FNV-1a from a seed.
-func hashString(s string, seed uint32) uint32 {
-	h := seed
-	for i := 0; i < len(s); i++ {
-		h = (h ^ uint32(s[i])) * 16777619
-	}
-	return h
-}
-
 // core drops what is before the matter of a request: fillers, politeness, "I
 // want to".
 func (a *Agent) core(toks []value.Token) []value.Token {
 	for {
 		n := len(toks)
-		toks = a.lang.Trim(toks)
-		toks = a.lang.Prefixes.TrimLeft(toks)
+		toks = a.def.Lang.Trim(toks)
+		toks = a.def.Lang.Prefixes.TrimLeft(toks)
 		if len(toks) == n {
 			return toks
 		}
@@ -142,9 +134,9 @@ func (c *classifier) probabilities(features []feature, p []float64) {
 
 // classify finds the flow that an utterance asks for and how probable it is;
 // nil if none is.
-func (a *Agent) classify(toks []value.Token) (*flow, float64) {
+func (a *Agent) classify(toks []value.Token) (*agent.Flow, float64) {
 	c := a.intents
-	if len(a.flows) == 0 || len(toks) == 0 {
+	if len(a.def.Flows) == 0 || len(toks) == 0 {
 		return nil, 0
 	}
 	if f := a.exactTrigger(toks); f != nil {
@@ -159,7 +151,7 @@ func (a *Agent) classify(toks []value.Token) (*flow, float64) {
 	p = p[:c.classes]
 	c.probabilities(a.features(toks, fbuf[:0]), p)
 	best, second := -1, -1
-	for k := range p[:len(a.flows)] {
+	for k := range p[:len(a.def.Flows)] {
 		switch {
 		case best < 0 || p[k] > p[best]:
 			best, second = k, best
@@ -173,12 +165,12 @@ func (a *Agent) classify(toks []value.Token) (*flow, float64) {
 	if a.coverage(toks, best) < intentCoverage {
 		return nil, p[best]
 	}
-	return a.flows[best], p[best]
+	return a.def.Flows[best], p[best]
 }
 
 // exactTrigger finds the flow that has the utterance as a trigger, politeness
 // apart.
-func (a *Agent) exactTrigger(toks []value.Token) *flow {
+func (a *Agent) exactTrigger(toks []value.Token) *agent.Flow {
 	if len(toks) > 24 {
 		return nil
 	}
@@ -195,7 +187,7 @@ func (a *Agent) exactTrigger(toks []value.Token) *flow {
 			key = append(key, tok.Text...)
 		}
 		if in, ok := a.intents.exact[string(key)]; ok {
-			return a.flows[in.flow]
+			return a.def.Flows[in.flow]
 		}
 	}
 	return nil
@@ -207,27 +199,27 @@ func (a *Agent) exactTrigger(toks []value.Token) *flow {
 func (a *Agent) coverage(toks []value.Token, class int) float64 {
 	known, content := 0, 0
 	for i := 0; i < len(toks); {
-		if n := a.valueAt(toks, i, a.flows[class]); n > 0 {
+		if n := a.valueAt(toks, i, a.def.Flows[class]); n > 0 {
 			i += n
 			continue
 		}
 		w := value.Stem(toks[i].Text)
 		switch {
 		case a.intents.words[class][w] || len(w) >= 4 && a.intents.words[class][w[:4]+"-"]:
-			if _, n := a.lang.Light.At(toks, i); n == 0 {
+			if _, n := a.def.Lang.Light.At(toks, i); n == 0 {
 				known++
 				content++
 			}
 		default:
-			if _, n := a.lang.Light.At(toks, i); n > 0 {
+			if _, n := a.def.Lang.Light.At(toks, i); n > 0 {
 				i += n
 				continue
 			}
-			if _, n := a.lang.Prefixes.At(toks, i); n > 0 {
+			if _, n := a.def.Lang.Prefixes.At(toks, i); n > 0 {
 				i += n
 				continue
 			}
-			if _, n := a.lang.Fillers.At(toks, i); n > 0 {
+			if _, n := a.def.Lang.Fillers.At(toks, i); n > 0 {
 				i += n
 				continue
 			}
@@ -242,9 +234,9 @@ func (a *Agent) coverage(toks []value.Token, class int) float64 {
 }
 
 // valueAt is the length of a listed value of the flow's slots at token i.
-func (a *Agent) valueAt(toks []value.Token, i int, f *flow) int {
+func (a *Agent) valueAt(toks []value.Token, i int, f *agent.Flow) int {
 	n := 0
-	for _, s := range f.slots {
+	for _, s := range f.Slots {
 		if s.Closed() {
 			if _, m := s.Lookup.At(toks, i); m > n {
 				n = m

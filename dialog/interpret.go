@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -35,13 +36,13 @@ type Dropped struct {
 func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
 	t := a.looking(st, now)
 	t.read(value.CutText(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), value.MaxUtterance))
-	if s := a.slotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
+	if s := a.def.SlotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
 		if v, sure, direct := t.simple(s); direct && sure == value.Certain {
-			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.name, Value: value.Canonical(v)}}}
+			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.Name, Value: value.Canonical(v)}}}
 		}
 	}
-	if t.st.Confirmation != nil && !a.lang.Wrong(t.rd.Toks) {
-		switch a.lang.YesOrNo(t.rd.Toks) {
+	if t.st.Confirmation != nil && !a.def.Lang.Wrong(t.rd.Toks) {
+		switch a.def.Lang.YesOrNo(t.rd.Toks) {
 		case value.Yes:
 			return Understood{Commands: []Command{{Type: Confirm}}}
 		case value.No:
@@ -157,7 +158,7 @@ func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
 	for _, c := range cmds {
 		why := t.objection(c)
 		if why == "" && (c.Type == SetSlot || c.Type == CorrectSlot) && c.Slot != "" && c.Value != nil {
-			c.Value, why = t.fitted(a.slotIndex[c.Slot], c.Value)
+			c.Value, why = t.fitted(a.def.SlotIndex[c.Slot], c.Value)
 		}
 		if why != "" {
 			u.Dropped = append(u.Dropped, Dropped{c, why})
@@ -172,13 +173,13 @@ func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
 func (a *Agent) looking(st *State, now time.Time) *turn {
 	c := *st
 	if c.CurrentFlow == "" {
-		c.CurrentFlow = noFlow
+		c.CurrentFlow = agent.NoFlow
 	}
 	return a.turn(&c, now)
 }
 
 // fitted is a value as the slot keeps it, or why it does not take it.
-func (t *turn) fitted(s *slot, val any) (any, string) {
+func (t *turn) fitted(s *agent.Slot, val any) (any, string) {
 	v, sure := t.normalise(s, val)
 	if sure != value.Certain {
 		return val, "no " + string(s.Type) + " of the slot"
@@ -194,27 +195,27 @@ func (t *turn) fitted(s *slot, val any) (any, string) {
 // of the current one, of those that wait or have ended, and of all that these
 // call.
 func (t *turn) reach(cmds []Command) {
-	var add func(f *flow)
-	add = func(f *flow) {
+	var add func(f *agent.Flow)
+	add = func(f *agent.Flow) {
 		if f == nil || slices.Contains(t.reached, f) {
 			return
 		}
 		t.reached = append(t.reached, f)
-		for _, s := range f.steps {
-			add(s.target)
+		for _, s := range f.Steps {
+			add(s.Target)
 		}
 	}
 	t.reached = nil
 	add(t.flow)
 	if t.st.Finished != nil {
-		add(t.a.flowIndex[t.st.Finished.Flow])
+		add(t.a.def.FlowIndex[t.st.Finished.Flow])
 	}
 	for _, f := range t.st.Stack {
-		add(t.a.flowIndex[f.Flow])
+		add(t.a.def.FlowIndex[f.Flow])
 	}
 	for _, c := range cmds {
 		if c.Type == StartFlow {
-			if f := t.a.flowIndex[c.Flow]; f != nil && t.a.startable(f) {
+			if f := t.a.def.FlowIndex[c.Flow]; f != nil && t.a.startable(f) {
 				add(f)
 			}
 		}
@@ -223,13 +224,13 @@ func (t *turn) reach(cmds []Command) {
 
 // startable reports whether a user may start a flow: one without triggers is
 // called by others alone.
-func (a *Agent) startable(f *flow) bool { return len(f.triggers) > 0 || f == a.start }
+func (a *Agent) startable(f *agent.Flow) bool { return len(f.Triggers) > 0 || f == a.def.Start }
 
 // objection is why the agent does not take a command, "" if it does.
 func (t *turn) objection(c Command) string {
 	switch c.Type {
 	case StartFlow:
-		switch f := t.a.flowIndex[c.Flow]; {
+		switch f := t.a.def.FlowIndex[c.Flow]; {
 		case f == nil:
 			return "unknown flow"
 		case f != t.flow && !t.a.startable(f):
@@ -239,7 +240,7 @@ func (t *turn) objection(c Command) string {
 		if c.Type == CorrectSlot && c.Slot == "" {
 			return "" // something in it, but what
 		}
-		s := t.a.slotIndex[c.Slot]
+		s := t.a.def.SlotIndex[c.Slot]
 		switch {
 		case s == nil:
 			return "unknown slot"
@@ -247,7 +248,7 @@ func (t *turn) objection(c Command) string {
 			return "no value"
 		case s.Type == value.TypeAny:
 			return "no slot that a user fills"
-		case !slices.ContainsFunc(t.reached, func(f *flow) bool { return f.usesSlot(s) }):
+		case !slices.ContainsFunc(t.reached, func(f *agent.Flow) bool { return f.UsesSlot(s) }):
 			return "no slot of the flow"
 		}
 	case AskSlot:
@@ -262,4 +263,4 @@ func (t *turn) objection(c Command) string {
 }
 
 // known reports whether a name is a slot or what an action or a step sets.
-func (a *Agent) known(name string) bool { return a.slotIndex[name] != nil || a.vars[name] }
+func (a *Agent) known(name string) bool { return a.def.SlotIndex[name] != nil || a.def.Vars[name] }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // modelAt is the agent of model.yaml after some messages, which the words alone
@@ -186,7 +188,7 @@ func TestInterpret(t *testing.T) {
 // TestInterpretKeepsFlowsApart: a flow that only others call is not the user's to
 // start, nor are slots that no flow of the moment has.
 func TestInterpretKeepsFlowsApart(t *testing.T) {
-	a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots:
   pin: {type: digits, prompt: "PIN?"}
   amount: {type: money, prompt: "How much?"}
@@ -294,7 +296,7 @@ func FuzzParseCommands(f *testing.F) {
 			st = st.Clone()
 			u := a.Interpret(&st, tuesday, answer)
 			for _, c := range u.Commands {
-				if c.Slot != "" && c.Type != AskSlot && a.slotIndex[c.Slot] == nil || c.Flow != "" && c.Type == StartFlow && a.flowIndex[c.Flow] == nil || !slices.Contains(CommandTypes(), c.Type) {
+				if c.Slot != "" && c.Type != AskSlot && a.def.SlotIndex[c.Slot] == nil || c.Flow != "" && c.Type == StartFlow && a.def.FlowIndex[c.Flow] == nil || !slices.Contains(CommandTypes(), c.Type) {
 					t.Fatalf("%+v is kept", c)
 				}
 			}

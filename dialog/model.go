@@ -15,7 +15,7 @@ func (t *turn) askModel() {
 // is active, a yes, a no or a "cancel it" answers nothing of the engine's. An agent
 // without flows has nothing else to help with, list or begin again either.
 func (t *turn) forModel(cmds []Command) bool {
-	if !t.a.settings.Model.Answers || t.flow != nil || t.before == Error {
+	if !t.a.def.Settings.Model.Answers || t.flow != nil || t.before == Error {
 		return false
 	}
 	return !slices.ContainsFunc(cmds, func(c Command) bool {
@@ -23,7 +23,7 @@ func (t *turn) forModel(cmds []Command) bool {
 		case Confirm, Deny, Cancel:
 			return false
 		case Clarify, ListOptions, Help, Skip, Chitchat, Restart:
-			return len(t.a.flows) > 0
+			return len(t.a.def.Flows) > 0
 		default:
 			return true
 		}

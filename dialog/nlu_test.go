@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // TestIntents measures the classifier on sentences that no trigger phrase has
@@ -91,7 +93,7 @@ func understoodFlow(a *Agent, text string) string {
 	if st.Runs == 0 {
 		return ""
 	}
-	if st.CurrentFlow != noFlow {
+	if st.CurrentFlow != agent.NoFlow {
 		return st.CurrentFlow
 	}
 	return st.Finished.Flow
@@ -100,7 +102,7 @@ func understoodFlow(a *Agent, text string) string {
 // TestNameInALongSentence: the value behind the name of a slot, far behind in a
 // sentence, is read at its own place.
 func TestNameInALongSentence(t *testing.T) {
-	a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots:
   title: {type: string, prompt: "Which title?"}
   day: {type: date, prompt: "When?"}

@@ -1,15 +1,18 @@
 package dialog
 
-import "github.com/hocketvoice/hocket/dialog/value"
+import (
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: triggers with slots in braces.
 
 // pattern matches an utterance against a trigger with slots in braces and
 // returns the values. Free text takes what lies between the words.
-func (a *Agent) pattern(r value.Reader, t trigger) ([]found, bool) {
-	toks := a.lang.Polite.TrimRight(r.Toks)
+func (a *Agent) pattern(r value.Reader, t agent.Trigger) ([]found, bool) {
+	toks := a.def.Lang.Polite.TrimRight(r.Toks)
 	for start := 0; start < len(toks) && start < 8; start++ {
-		for _, parts := range [...][]triggerPart{t.parts, t.core} {
+		for _, parts := range [...][]agent.TriggerPart{t.Parts, t.Core} {
 			if len(parts) == 0 {
 				continue
 			}
@@ -21,35 +24,7 @@ func (a *Agent) pattern(r value.Reader, t trigger) ([]found, bool) {
 	return nil, false
 }
 
-// coreParts is a trigger without the words before its matter, if a word with
-// content is left beside the slots.
-func (a *Agent) coreParts(t trigger) []triggerPart {
-	n := 0
-	for n < len(t.parts) && t.parts[n].slot == nil {
-		n++
-	}
-	toks := make([]value.Token, n)
-	for i := range n {
-		toks[i].Text = t.parts[i].word
-	}
-	parts := t.parts[n-len(a.lang.Prefixes.TrimLeft(toks)):]
-	if len(parts) == len(t.parts) {
-		return nil
-	}
-	for _, p := range parts {
-		if p.slot == nil {
-			if _, light := a.lang.Light.At([]value.Token{{Text: p.word}}, 0); light == 0 {
-				return parts
-			}
-		}
-	}
-	if len(parts) >= 3 && parts[0].slot == nil && parts[1].slot == nil {
-		return parts // "fly to {destination}"
-	}
-	return nil
-}
-
-func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []triggerPart, out []found, depth int) ([]found, bool) {
+func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []agent.TriggerPart, out []found, depth int) ([]found, bool) {
 	if len(parts) == 0 {
 		return out, true
 	}
@@ -57,33 +32,33 @@ func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []
 		return nil, false
 	}
 	p := parts[0]
-	if p.slot == nil {
-		if toks[i].Text != p.word && value.Stem(toks[i].Text) != value.Stem(p.word) {
+	if p.Slot == nil {
+		if toks[i].Text != p.Word && value.Stem(toks[i].Text) != value.Stem(p.Word) {
 			return nil, false
 		}
 		return a.matchPattern(r, toks, i+1, parts[1:], out, depth+1)
 	}
-	if !p.slot.Free() {
+	if !p.Slot.Free() {
 		k := i
 		if _, n := r.Lang.Articles.At(toks, k); n > 0 {
-			if v, m := r.Find(&p.slot.Spec, toks, k+n, false); k+n < len(toks) && m > 0 {
-				return a.matchPattern(r, toks, k+n+m, parts[1:], append(out, found{slot: p.slot, value: v, start: k, end: k + n + m, cue: true}), depth+1)
+			if v, m := r.Find(&p.Slot.Spec, toks, k+n, false); k+n < len(toks) && m > 0 {
+				return a.matchPattern(r, toks, k+n+m, parts[1:], append(out, found{slot: p.Slot, value: v, start: k, end: k + n + m, cue: true}), depth+1)
 			}
 		}
-		v, n := r.Find(&p.slot.Spec, toks, k, true)
+		v, n := r.Find(&p.Slot.Spec, toks, k, true)
 		if n == 0 {
 			return nil, false
 		}
-		return a.matchPattern(r, toks, k+n, parts[1:], append(out, found{slot: p.slot, value: v, start: k, end: k + n, cue: true}), depth+1)
+		return a.matchPattern(r, toks, k+n, parts[1:], append(out, found{slot: p.Slot, value: v, start: k, end: k + n, cue: true}), depth+1)
 	}
 	if len(parts) == 1 { // the rest, unless it grows too long for a value
 		if len(toks)-i > 12 {
 			return nil, false
 		}
-		return a.textSpan(r, toks, i, len(toks), p.slot, out)
+		return a.textSpan(r, toks, i, len(toks), p.Slot, out)
 	}
 	for end := i + 1; end < len(toks) && end <= i+8; end++ {
-		next, ok := a.textSpan(r, toks, i, end, p.slot, out)
+		next, ok := a.textSpan(r, toks, i, end, p.Slot, out)
 		if !ok {
 			continue
 		}
@@ -94,7 +69,7 @@ func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []
 	return nil, false
 }
 
-func (a *Agent) textSpan(r value.Reader, toks []value.Token, i, end int, s *slot, out []found) ([]found, bool) {
+func (a *Agent) textSpan(r value.Reader, toks []value.Token, i, end int, s *agent.Slot, out []found) ([]found, bool) {
 	text := value.SpanText(r.Raw, toks, i, end)
 	if s.Type == value.TypeName {
 		text = value.TitleWords(text)

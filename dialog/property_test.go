@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 	"pgregory.net/rapid"
 )
@@ -28,18 +29,18 @@ func vocabulary(a *Agent) []string {
 		"from to from to", "yes but no", "no but yes", "maybe", "ja", "nein", "abbrechen", "morgen", "\x00\xff", "🙂", "{origin}", "((((",
 		strings.Repeat("very ", 300) + "long",
 	}
-	for _, f := range a.flows {
-		for _, t := range f.triggers {
-			out = append(out, t.text)
+	for _, f := range a.def.Flows {
+		for _, t := range f.Triggers {
+			out = append(out, t.Text)
 		}
 	}
-	for _, s := range a.slots {
-		out = append(out, "change the "+s.label, "the "+s.label+" is wrong", "what is the "+s.label)
+	for _, s := range a.def.Slots {
+		out = append(out, "change the "+s.Label, "the "+s.Label+" is wrong", "what is the "+s.Label)
 		for i, v := range s.Values {
 			if i == 4 {
 				break
 			}
-			out = append(out, v.Value, "from "+v.Value, "to "+v.Value, "actually make it "+v.Value, "change the "+s.label+" to "+v.Value, "no, "+v.Value, "not "+v.Value)
+			out = append(out, v.Value, "from "+v.Value, "to "+v.Value, "actually make it "+v.Value, "change the "+s.Label+" to "+v.Value, "no, "+v.Value, "not "+v.Value)
 		}
 	}
 	return out
@@ -107,7 +108,7 @@ func (w *walker) turn(t *rapid.T, words []string) {
 		case 0:
 			in.Failed, in.Code, in.Message = true, "boom", "it broke"
 		case 1:
-			in.Missing = []string{rapid.SampledFrom(append(w.a.slotNames(), "nonsense")).Draw(t, "missing")}
+			in.Missing = []string{rapid.SampledFrom(append(w.a.def.SlotNames(), "nonsense")).Draw(t, "missing")}
 		}
 		w.check(t, fmt.Sprintf("%+v", in), func() Output { return w.a.Handle(&w.st, w.now, in) })
 	case w.out.Understand != nil && rapid.IntRange(0, 9).Draw(t, "answer") > 0:
@@ -144,7 +145,7 @@ func (w *walker) turn(t *rapid.T, words []string) {
 		w.yes = w.agreed(text) || strings.Contains(strings.ToLower(text), "yes")
 		before, m := w.st.Clone(), Message{Text: text, Confidence: rapid.Float64Range(0, 1).Draw(t, "confidence")}
 		w.check(t, text, func() Output { return w.a.Handle(&w.st, w.now, m) })
-		if m.Confidence > 0 && m.Confidence < w.a.settings.MinConfidence {
+		if m.Confidence > 0 && m.Confidence < w.a.def.Settings.MinConfidence {
 			w.checkUntouched(t, text, before)
 		}
 	}
@@ -180,7 +181,7 @@ func (w *walker) checkUntouched(t *rapid.T, text string, before State) {
 
 // agreed reports whether a text begins with a yes.
 func (w *walker) agreed(text string) bool {
-	a, _ := w.a.lang.LeadingAnswer(value.Tokenize(text, nil))
+	a, _ := w.a.def.Lang.LeadingAnswer(value.Tokenize(text, nil))
 	return a == value.Yes
 }
 
@@ -195,7 +196,7 @@ func (w *walker) likely() []string {
 	default:
 		return nil
 	}
-	s := w.a.slotIndex[w.st.WaitingForSlot]
+	s := w.a.def.SlotIndex[w.st.WaitingForSlot]
 	if s.Closed() {
 		var out []string
 		for _, v := range s.Values {
@@ -224,8 +225,8 @@ func (w *walker) likely() []string {
 // command makes a command as a model might, sensible or not.
 func (w *walker) command(t *rapid.T) Command {
 	c := Command{Type: rapid.SampledFrom(append(CommandTypes(), "nonsense")).Draw(t, "type")}
-	c.Flow = rapid.SampledFrom(append(w.a.flowNames(), "nonsense")).Draw(t, "flow")
-	c.Slot = rapid.SampledFrom(append(w.a.slotNames(), "nonsense", "")).Draw(t, "slot")
+	c.Flow = rapid.SampledFrom(append(w.a.def.FlowNames(), "nonsense")).Draw(t, "flow")
+	c.Slot = rapid.SampledFrom(append(w.a.def.SlotNames(), "nonsense", "")).Draw(t, "slot")
 	c.Value = rapid.SampledFrom([]any{nil, "Boston", "Denver", 3, 2.5, true, "next friday", "", []any{1}, map[string]any{"a": 1}, "no such thing"}).Draw(t, "value")
 	return c
 }
@@ -279,7 +280,7 @@ func (w *walker) checkAction(t *rapid.T, what string, before State) {
 		t.Fatalf("%s: the key %s is used for two runs", what, act.Key)
 	}
 	w.keys[act.Key] = true
-	if a, ok := w.a.actionIndex[act.Name]; ok && a.RequiresConfirmation && !retry {
+	if a, ok := w.a.def.ActionIndex[act.Name]; ok && a.RequiresConfirmation && !retry {
 		if before.Confirmation == nil || !w.yes {
 			t.Fatalf("%s: %s runs without its confirmation", what, act.Name)
 		}
@@ -303,7 +304,7 @@ func (w *walker) checkSlots(t *rapid.T, what string, before State) {
 		return
 	}
 	for name, old := range before.Slots {
-		s := w.a.slotIndex[name]
+		s := w.a.def.SlotIndex[name]
 		if old == nil || s == nil || value.Equal(old, w.st.Slots[name]) {
 			continue
 		}
@@ -321,15 +322,15 @@ func (w *walker) checkShape(t *rapid.T, what string) {
 	bad := func(why string) { t.Fatalf("%s: %s: %+v", what, why, *st) }
 	switch st.ConversationState {
 	case Idle, Completed:
-		if st.CurrentFlow != noFlow || st.CurrentStep != "" || st.WaitingForSlot != "" {
+		if st.CurrentFlow != agent.NoFlow || st.CurrentStep != "" || st.WaitingForSlot != "" {
 			bad("a flow is left over")
 		}
 	case WaitingForSlot:
-		if st.WaitingForSlot == "" || st.CurrentFlow == noFlow || w.a.slotIndex[st.WaitingForSlot] == nil {
+		if st.WaitingForSlot == "" || st.CurrentFlow == agent.NoFlow || w.a.def.SlotIndex[st.WaitingForSlot] == nil {
 			bad("waits for nothing")
 		}
 	case Confirming:
-		if st.Confirmation == nil || st.CurrentFlow == noFlow {
+		if st.Confirmation == nil || st.CurrentFlow == agent.NoFlow {
 			bad("confirms nothing")
 		}
 	case ExecutingAction:
@@ -337,7 +338,7 @@ func (w *walker) checkShape(t *rapid.T, what string) {
 			bad("runs nothing")
 		}
 	case Understanding:
-		if !w.a.settings.Model.Understanding || st.Pending == "" {
+		if !w.a.def.Settings.Model.Understanding || st.Pending == "" {
 			bad("rests in understanding")
 		}
 	case Error:
@@ -356,7 +357,7 @@ func (w *walker) checkShape(t *rapid.T, what string) {
 	if one > 1 {
 		bad("asks for two things at once")
 	}
-	if len(st.Messages) > w.a.settings.HistoryLimit || len(st.Trace) > w.a.settings.TraceLimit || len(st.Stack) > maxDepth {
+	if len(st.Messages) > w.a.def.Settings.HistoryLimit || len(st.Trace) > w.a.def.Settings.TraceLimit || len(st.Stack) > maxDepth {
 		bad("outgrows its limits")
 	}
 	for _, l := range w.out.Say {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -29,15 +30,15 @@ func (a *Agent) learnAskables() {
 		a.askables = append(a.askables, askable{name, words})
 		sets = append(sets, words)
 	}
-	for _, s := range a.slots {
-		add(s.name, s.Words)
+	for _, s := range a.def.Slots {
+		add(s.Name, s.Words)
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.vars)) {
-		if a.slotIndex[name] != nil {
+	for _, name := range slices.Sorted(maps.Keys(a.def.Vars)) {
+		if a.def.SlotIndex[name] != nil {
 			continue
 		}
 		words := make(map[string]bool)
-		for _, w := range a.lang.Contents(value.Tokenize(strings.ReplaceAll(name, "_", " "), nil), nil) {
+		for _, w := range a.def.Lang.Contents(value.Tokenize(strings.ReplaceAll(name, "_", " "), nil), nil) {
 			words[w] = true
 		}
 		add(name, words)
@@ -53,7 +54,7 @@ func (t *turn) questions() []Command {
 	}
 	var cmds []Command
 	for _, part := range t.rd.Sentences(t.rd.Toks) {
-		if t.flow == nil && t.a.lang.Others.Within(part) {
+		if t.flow == nil && t.a.def.Lang.Others.Within(part) {
 			continue
 		}
 		asks := t.rd.Asks(part)
@@ -91,7 +92,7 @@ func (t *turn) clauses(part []value.Token) [][]value.Token {
 // askedFor is the slot or variable that a question is about, "" if none is.
 func (t *turn) askedFor(toks []value.Token) string {
 	var buf [24]string
-	words := t.a.lang.Contents(toks, buf[:0])
+	words := t.a.def.Lang.Contents(toks, buf[:0])
 	best, second, name := 0.0, 0.0, ""
 	for _, x := range t.a.askables {
 		score := 0.0
@@ -103,7 +104,7 @@ func (t *turn) askedFor(toks []value.Token) string {
 		if score == 0 {
 			continue
 		}
-		if s := t.a.slotIndex[x.name]; s != nil {
+		if s := t.a.def.SlotIndex[x.name]; s != nil {
 			if slices.Contains(t.st.Recent, x.name) { // nobody asks for what he has said
 				score -= 0.4
 			}
@@ -113,7 +114,7 @@ func (t *turn) askedFor(toks []value.Token) string {
 				}
 			}
 		}
-		if !t.relevant(x.name) && (score < 0.9 || t.a.slotIndex[x.name] == nil) {
+		if !t.relevant(x.name) && (score < 0.9 || t.a.def.SlotIndex[x.name] == nil) {
 			continue
 		}
 		switch {
@@ -137,10 +138,10 @@ func (t *turn) relevant(name string) bool {
 	}
 	f := t.flow
 	if f == nil && t.st.Finished != nil {
-		f = t.a.flowIndex[t.st.Finished.Flow]
+		f = t.a.def.FlowIndex[t.st.Finished.Flow]
 	}
 	if f == nil {
 		return false
 	}
-	return slices.Contains(f.writes, name) || slices.ContainsFunc(f.slots, func(s *slot) bool { return s.name == name })
+	return slices.Contains(f.Writes, name) || slices.ContainsFunc(f.Slots, func(s *agent.Slot) bool { return s.Name == name })
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -13,7 +14,7 @@ import (
 // answerError takes a message after an error: retry, cancel, help, or anything
 // else that may set things right.
 func (t *turn) answerError() {
-	l := t.a.lang
+	l := t.a.def.Lang
 	core := l.Trim(t.rd.Toks)
 	if len(core) == 0 {
 		core = t.rd.Toks
@@ -92,7 +93,7 @@ func (t *turn) again() {
 			t.askConfirmation(s)
 		}
 	default:
-		if s := t.a.slotIndex[t.st.WaitingForSlot]; s != nil {
+		if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil {
 			t.prompt(s, t.collectStep(s))
 		}
 	}
@@ -102,7 +103,7 @@ func (t *turn) again() {
 // offer what could be said, and at last hand over to a person.
 func (t *turn) notUnderstood() {
 	st := t.st
-	if t.a.settings.Model.Answers && len(t.rd.Toks) > 0 && t.before != Error && st.Confirmation == nil {
+	if t.a.def.Settings.Model.Answers && len(t.rd.Toks) > 0 && t.before != Error && st.Confirmation == nil {
 		t.askModel()
 		return
 	}
@@ -112,7 +113,7 @@ func (t *turn) notUnderstood() {
 		t.back()
 		return
 	}
-	m := t.a.messages["not_understood"]
+	m := t.a.def.Messages["not_understood"]
 	if len(m) > 0 {
 		t.phraseOf(m[min(st.Misses, len(m))-1])
 	}
@@ -124,7 +125,7 @@ func (t *turn) notUnderstood() {
 	case t.flow == nil:
 		t.offer()
 	default:
-		s := t.a.slotIndex[st.WaitingForSlot]
+		s := t.a.def.SlotIndex[st.WaitingForSlot]
 		if s == nil {
 			break
 		}
@@ -139,7 +140,7 @@ func (t *turn) notUnderstood() {
 // unsure reports whether the recognizer doubts a message: it says how sure it
 // is, and that is less than the agent's settings ask for.
 func (t *turn) unsure(m Message) bool {
-	return m.Confidence > 0 && m.Confidence < t.a.settings.MinConfidence
+	return m.Confidence > 0 && m.Confidence < t.a.def.Settings.MinConfidence
 }
 
 // notCaught is what happens with words that the recognizer doubts: nothing in
@@ -166,7 +167,7 @@ func (t *turn) notCaught(m Message) {
 		return
 	}
 	t.phrase("not_caught")
-	s := t.a.slotIndex[st.WaitingForSlot]
+	s := t.a.def.SlotIndex[st.WaitingForSlot]
 	switch {
 	case t.before == Error:
 		t.phrase("error_offer")
@@ -179,7 +180,7 @@ func (t *turn) notCaught(m Message) {
 	case st.Confirmation != nil: // the caller may have lost what it is about
 		t.again()
 	case s == nil:
-	case st.Suggested != nil && st.Suggested.Slot == s.name:
+	case st.Suggested != nil && st.Suggested.Slot == s.Name:
 		t.suggest(s, st.Suggested.Value)
 	default:
 		if st.Misses > 1 {
@@ -198,7 +199,7 @@ func (t *turn) doubt() bool {
 	if st.ConversationState != WaitingForSlot || t.flow == nil || st.Suggested != nil {
 		return false
 	}
-	s := t.a.slotIndex[st.WaitingForSlot]
+	s := t.a.def.SlotIndex[st.WaitingForSlot]
 	if s == nil || s.Free() || s.Secret || s.Type == value.TypeBoolean {
 		return false
 	}
@@ -225,11 +226,11 @@ func (t *turn) offer() {
 // offers lists what the flows do, as their descriptions say.
 func (a *Agent) offers() string {
 	var texts []string
-	for _, f := range a.flows {
-		if len(f.triggers) == 0 {
+	for _, f := range a.def.Flows {
+		if len(f.Triggers) == 0 {
 			continue
 		}
-		d := f.offer(a.lang)
+		d := offer(f, a.def.Lang)
 		if !slices.Contains(texts, d) {
 			texts = append(texts, d)
 		}
@@ -237,14 +238,14 @@ func (a *Agent) offers() string {
 			break
 		}
 	}
-	return value.Enumerate(texts, a.lang.Data.Render.Or)
+	return value.Enumerate(texts, a.def.Lang.Data.Render.Or)
 }
 
 // offer is what the flow does, as it is said in the middle of a sentence.
-func (f *flow) offer(l *value.Language) string {
-	d := strings.TrimRight(f.description, ".")
+func offer(f *agent.Flow, l *value.Language) string {
+	d := strings.TrimRight(f.Description, ".")
 	if d == "" || len(d) > 80 {
-		d = f.label
+		d = f.Label
 	}
 	if r := []rune(d); len(r) > 1 && !strings.ContainsAny(string(r[1]), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && l.Tag == "en" {
 		d = strings.ToLower(string(r[0])) + string(r[1:])

@@ -1,11 +1,15 @@
 package dialog
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+)
 
 // TestKeepsValues: other words are taken when they say the same, and only then.
 func TestKeepsValues(t *testing.T) {
 	parse := func(yaml string) *Agent {
-		a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(yaml)}})
+		a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(yaml)}})
 		if a == nil {
 			t.Fatal(problems)
 		}
@@ -62,7 +66,7 @@ flows: {f: {trigger: {intents: [los geht es]}, steps: [{step: a, type: collect, 
 	} {
 		if got := c.a.KeepsValues(c.original, c.rephrased, values, tuesday); got != c.keeps {
 			t.Errorf("%q\n as %q\n keeps the values: %v, want %v; facts %q and %q", c.original, c.rephrased, got, c.keeps,
-				c.a.lang.Facts(c.original, tuesday), c.a.lang.Facts(c.rephrased, tuesday))
+				c.a.def.Lang.Facts(c.original, tuesday), c.a.def.Lang.Facts(c.rephrased, tuesday))
 		}
 	}
 	for text, want := range map[string]bool{
@@ -90,7 +94,7 @@ flows:
       - {step: c, type: say, message: "Three.", rephrase: false}
 `
 	for settings, want := range map[string][3]bool{"": {true, false, true}, "settings: {rephrase_responses: true}": {false, false, true}} {
-		a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(settings + flow)}})
+		a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(settings + flow)}})
 		if a == nil {
 			t.Fatal(problems)
 		}

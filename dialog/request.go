@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -71,16 +72,16 @@ Rules:
 func (a *Agent) promptSystem() string {
 	var b strings.Builder
 	b.WriteString(promptTask)
-	fmt.Fprintf(&b, "\nThe language of the conversation is %q.\n\nFlows:\n", a.settings.Language)
-	for _, f := range a.flows {
+	fmt.Fprintf(&b, "\nThe language of the conversation is %q.\n\nFlows:\n", a.def.Settings.Language)
+	for _, f := range a.def.Flows {
 		if !a.startable(f) {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s", f.name)
-		if f.description != "" {
-			b.WriteString(": " + oneLine(f.description))
+		fmt.Fprintf(&b, "- %s", f.Name)
+		if f.Description != "" {
+			b.WriteString(": " + oneLine(f.Description))
 		}
-		for i, t := range f.triggers {
+		for i, t := range f.Triggers {
 			if i == promptTriggers {
 				break
 			}
@@ -89,26 +90,26 @@ func (a *Agent) promptSystem() string {
 			} else {
 				b.WriteString(",")
 			}
-			b.WriteString(" " + quoted(t.text))
+			b.WriteString(" " + quoted(t.Text))
 		}
-		if len(f.slots) > 0 {
+		if len(f.Slots) > 0 {
 			b.WriteString("; slots:")
-			for _, s := range f.slots {
+			for _, s := range f.Slots {
 				if s.Type != value.TypeAny {
-					b.WriteString(" " + s.name)
+					b.WriteString(" " + s.Name)
 				}
 			}
 		}
 		b.WriteByte('\n')
 	}
 	b.WriteString("\nSlots:\n")
-	for _, s := range a.slots {
+	for _, s := range a.def.Slots {
 		if s.Type == value.TypeAny {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s (%s)", s.name, s.Type)
-		if s.description != "" {
-			b.WriteString(": " + oneLine(s.description))
+		fmt.Fprintf(&b, "- %s (%s)", s.Name, s.Type)
+		if s.Description != "" {
+			b.WriteString(": " + oneLine(s.Description))
 		}
 		if s.Closed() && len(s.Values) <= promptValues {
 			b.WriteString("; one of")
@@ -128,25 +129,25 @@ func (a *Agent) promptSystem() string {
 func (a *Agent) promptMoment(st *State, text string, today time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Today is %s, %s.\n", today.Format("Monday"), today.Format("2006-01-02, 15:04"))
-	f := a.flowIndex[st.CurrentFlow]
+	f := a.def.FlowIndex[st.CurrentFlow]
 	if f == nil {
 		b.WriteString("No flow is active.\n")
 		if st.Finished != nil {
 			fmt.Fprintf(&b, "The last one was %s; its values may still be corrected.\n", st.Finished.Flow)
 		}
 	} else {
-		fmt.Fprintf(&b, "The active flow is %s.\n", f.name)
+		fmt.Fprintf(&b, "The active flow is %s.\n", f.Name)
 	}
 	if known := a.promptValues(st); known != "" {
 		b.WriteString("Known so far: " + known + "\n")
 	}
-	switch s := a.slotIndex[st.WaitingForSlot]; {
+	switch s := a.def.SlotIndex[st.WaitingForSlot]; {
 	case st.Confirmation != nil:
 		b.WriteString("The user was asked for a yes or a no.\n")
-	case s != nil && st.Suggested != nil && st.Suggested.Slot == s.name:
-		fmt.Fprintf(&b, "The user was asked whether %s is right for the slot %s.\n", a.promptValue(s, st.Suggested.Value), s.name)
+	case s != nil && st.Suggested != nil && st.Suggested.Slot == s.Name:
+		fmt.Fprintf(&b, "The user was asked whether %s is right for the slot %s.\n", a.promptValue(s, st.Suggested.Value), s.Name)
 	case s != nil:
-		fmt.Fprintf(&b, "The user was asked for the slot %s.\n", s.name)
+		fmt.Fprintf(&b, "The user was asked for the slot %s.\n", s.Name)
 	}
 	if st.LastResponse != "" {
 		b.WriteString("The agent said: " + quoted(value.CutText(st.LastResponse, promptBytes)) + "\n")
@@ -158,9 +159,9 @@ func (a *Agent) promptMoment(st *State, text string, today time.Time) string {
 // promptValues are the slots that have values, as a JSON object.
 func (a *Agent) promptValues(st *State) string {
 	var parts []string
-	for _, s := range a.slots {
-		if v := st.Slots[s.name]; v != nil && s.Type != value.TypeAny {
-			parts = append(parts, quoted(s.name)+":"+a.promptValue(s, v))
+	for _, s := range a.def.Slots {
+		if v := st.Slots[s.Name]; v != nil && s.Type != value.TypeAny {
+			parts = append(parts, quoted(s.Name)+":"+a.promptValue(s, v))
 		}
 	}
 	if len(parts) == 0 {
@@ -169,7 +170,7 @@ func (a *Agent) promptValues(st *State) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func (a *Agent) promptValue(s *slot, v any) string {
+func (a *Agent) promptValue(s *agent.Slot, v any) string {
 	if s.Secret {
 		return quoted(value.Hidden)
 	}
@@ -200,9 +201,9 @@ func oneLine(text string) string {
 // listed values, and a type for every other value.
 func (a *Agent) promptSchema() []byte {
 	var flows []string
-	for _, f := range a.flows {
+	for _, f := range a.def.Flows {
 		if a.startable(f) {
-			flows = append(flows, f.name)
+			flows = append(flows, f.Name)
 		}
 	}
 	var variants []any
@@ -211,17 +212,17 @@ func (a *Agent) promptSchema() []byte {
 	}
 	var all []string
 	kinds := make(map[string][]string) // slots by the type of their values
-	for _, s := range a.slots {
+	for _, s := range a.def.Slots {
 		if s.Type == value.TypeAny {
 			continue
 		}
-		all = append(all, s.name)
+		all = append(all, s.Name)
 		if s.Closed() && len(s.Values) <= promptValues {
 			var values []string
 			for _, v := range s.Values {
 				values = append(values, v.Value)
 			}
-			variants = append(variants, promptCommand([]string{string(SetSlot), string(CorrectSlot)}, "slot", enumOf([]string{s.name}), "value", enumOf(values)))
+			variants = append(variants, promptCommand([]string{string(SetSlot), string(CorrectSlot)}, "slot", enumOf([]string{s.Name}), "value", enumOf(values)))
 			continue
 		}
 		kind := "string"
@@ -234,7 +235,7 @@ func (a *Agent) promptSchema() []byte {
 		case s.Type == value.TypeBoolean:
 			kind = "boolean"
 		}
-		kinds[kind] = append(kinds[kind], s.name)
+		kinds[kind] = append(kinds[kind], s.Name)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		variants = append(variants, promptCommand([]string{string(SetSlot), string(CorrectSlot)}, "slot", enumOf(kinds[kind]), "value", map[string]any{"type": kind}))
@@ -266,9 +267,9 @@ func (a *Agent) promptSchema() []byte {
 // promptFindings are the outputs of actions, which the user may ask for.
 func (a *Agent) promptFindings() []string {
 	var out []string
-	for _, act := range a.actions {
+	for _, act := range a.def.Actions {
 		for _, name := range act.Outputs {
-			if a.slotIndex[name] == nil && a.vars[name] {
+			if a.def.SlotIndex[name] == nil && a.def.Vars[name] {
 				out = append(out, name)
 			}
 		}

@@ -8,7 +8,7 @@ import "github.com/hocketvoice/hocket/dialog/value"
 // rest makes what it can of a message that is neither a correction nor a
 // request.
 func (t *turn) rest(answer value.Answer, rest int) []Command {
-	st, l := t.st, t.a.lang
+	st, l := t.st, t.a.def.Lang
 	left := t.rd.Toks[rest:]
 	switch {
 	case st.Confirmation != nil && answer == value.Yes:
@@ -25,8 +25,8 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 	case t.flow == nil && (l.YesOrNo(t.rd.Toks) == value.No || t.declines()): // "anything else?"
 		return []Command{{Type: Chitchat, Text: "no"}}
 	case t.flow == nil && t.likes():
-		if f := t.a.flowIndex[st.Proposed]; f != nil {
-			return t.starting(f, t.a.extract(t.rd, f.slots, nil))
+		if f := t.a.def.FlowIndex[st.Proposed]; f != nil {
+			return t.starting(f, t.a.extract(t.rd, f.Slots, nil))
 		}
 		return []Command{{Type: Confirm}}
 	case t.skips(l.YesOrNo(t.rd.Toks)): // "shall I write a reference?" "no"
@@ -34,7 +34,7 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 	case t.awaitsYesNo() && answer != value.NoAnswer && len(left) <= 8:
 		return []Command{{Type: SetSlot, Slot: st.WaitingForSlot, Value: answer == value.Yes}}
 	}
-	if s := t.a.slotIndex[st.WaitingForSlot]; s != nil && t.flow != nil && !t.asks(t.rd.Toks) && l.YesOrNo(t.rd.Toks) == value.NoAnswer {
+	if s := t.a.def.SlotIndex[st.WaitingForSlot]; s != nil && t.flow != nil && !t.asks(t.rd.Toks) && l.YesOrNo(t.rd.Toks) == value.NoAnswer {
 		toks := l.Weak.TrimLeft(l.Trim(t.rd.Toks)) // "sorry, Boston"
 		if len(toks) > 0 && len(toks) < len(t.rd.Toks) {
 			sub := t.rd
@@ -42,15 +42,15 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 			var buf [24]value.Token
 			sub.Toks = value.Tokenize(sub.Raw, buf[:0])
 			if v, sure := sub.Answer(&s.Spec); sure == value.Certain && (s.Type != value.TypeName || sub.PlainName()) {
-				return []Command{{Type: SetSlot, Slot: s.name, Value: v}}
+				return []Command{{Type: SetSlot, Slot: s.Name, Value: v}}
 			}
 		}
 		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain && !s.Free() && !t.foreign(s) {
-			return []Command{{Type: SetSlot, Slot: s.name, Value: v}}
+			return []Command{{Type: SetSlot, Slot: s.Name, Value: v}}
 		}
 		if s.Type == value.TypeName && !s.Closed() {
 			if v, ok := t.rd.AfterCue(&s.Spec, l.Polite.TrimRight(t.rd.Toks)); ok && t.bareName(v) {
-				return []Command{{Type: SetSlot, Slot: s.name, Value: value.TitleWords(v)}}
+				return []Command{{Type: SetSlot, Slot: s.Name, Value: value.TitleWords(v)}}
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (t *turn) onlyTalk(toks []value.Token) bool {
 		return false
 	}
 	for _, s := range t.rd.Sentences(toks) {
-		_, thanks := t.a.lang.CommandSets["thanks"].At(s, 0)
+		_, thanks := t.a.def.Lang.CommandSets["thanks"].At(s, 0)
 		if thanks == 0 && !t.rd.Asks(s) {
 			return false
 		}
@@ -74,7 +74,7 @@ func (t *turn) onlyTalk(toks []value.Token) bool {
 
 // declines reports whether the message begins with a no and goes on with words.
 func (t *turn) declines() bool {
-	answer, _ := t.a.lang.LeadingAnswer(t.rd.Toks)
+	answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	return answer == value.No && t.st.Finished != nil
 }
 
@@ -84,9 +84,9 @@ func (t *turn) likes() bool {
 	if st.Proposed == "" && (st.Finished == nil || len(st.Finished.Found) == 0) {
 		return false
 	}
-	if answer, _ := t.a.lang.LeadingAnswer(t.rd.Toks); answer != value.NoAnswer {
+	if answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks); answer != value.NoAnswer {
 		return answer == value.Yes
 	}
-	_, thanks := t.a.lang.CommandSets["thanks"].At(t.rd.Toks, 0)
+	_, thanks := t.a.def.Lang.CommandSets["thanks"].At(t.rd.Toks, 0)
 	return thanks > 0 && st.Proposed == ""
 }

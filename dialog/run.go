@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -13,14 +14,14 @@ import (
 
 // startFlow makes a flow the current one. A fresh start forgets what an earlier
 // run of it collected.
-func (t *turn) startFlow(f *flow, fresh bool) {
+func (t *turn) startFlow(f *agent.Flow, fresh bool) {
 	st := t.st
-	other := st.Finished != nil && st.Finished.Flow != f.name // which may have filled what this one takes
-	if n := len(st.Stack); n > 0 && st.Stack[n-1].Flow != f.name {
+	other := st.Finished != nil && st.Finished.Flow != f.Name // which may have filled what this one takes
+	if n := len(st.Stack); n > 0 && st.Stack[n-1].Flow != f.Name {
 		other = true
 	}
 	t.flow = f
-	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.name, "", ""
+	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.Name, "", ""
 	st.Path, st.Granted, st.GrantedFor = nil, false, nil
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 	st.Runs++
@@ -28,15 +29,15 @@ func (t *turn) startFlow(f *flow, fresh bool) {
 	if fresh {
 		recent := st.Recent
 		st.Recent = nil
-		for _, name := range f.writes {
-			if st.Slots[name] == nil || !other || !slices.Contains(f.takes, name) || !slices.Contains(recent, name) && !f.collects(name) {
+		for _, name := range f.Writes {
+			if st.Slots[name] == nil || !other || !slices.Contains(f.Takes, name) || !slices.Contains(recent, name) && !collects(f, name) {
 				t.forget(name)
 				continue
 			}
 			st.Recent = append(st.Recent, name)
 		}
 	}
-	t.trace("flow_started", TraceData{Flow: f.name})
+	t.trace("flow_started", TraceData{Flow: f.Name})
 }
 
 // forget empties a slot for a new run: its default comes back, and what the
@@ -47,18 +48,18 @@ func (t *turn) forget(name string) {
 	}
 	delete(t.st.Slots, name)
 	delete(t.st.Checked, name)
-	if s := t.a.slotIndex[name]; s != nil && s.def != nil {
-		t.st.Slots[name] = value.Canonical(s.def)
+	if s := t.a.def.SlotIndex[name]; s != nil && s.Default != nil {
+		t.st.Slots[name] = value.Canonical(s.Default)
 	}
 }
 
 // enterCalled starts the flow of a call step. It asks anew for what was not
 // given in this run.
-func (t *turn) enterCalled(f *flow) {
+func (t *turn) enterCalled(f *agent.Flow) {
 	recent := t.st.Recent
-	for _, s := range f.steps {
-		if s.typ == stepCollect && !slices.Contains(recent, s.slot.name) {
-			t.forget(s.slot.name)
+	for _, s := range f.Steps {
+		if s.Type == agent.StepCollect && !slices.Contains(recent, s.Slot.Name) {
+			t.forget(s.Slot.Name)
 		}
 	}
 	t.startFlow(f, false)
@@ -68,7 +69,7 @@ func (t *turn) enterCalled(f *flow) {
 func (t *turn) dropFlow() {
 	st := t.st
 	t.flow = nil
-	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = noFlow, "", ""
+	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = agent.NoFlow, "", ""
 	st.Path, st.Stack, st.Granted, st.GrantedFor = nil, nil, false, nil
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 }
@@ -86,23 +87,23 @@ func (t *turn) advance() {
 			t.askOutOfTurn()
 			return
 		}
-		if t.steps++; t.steps > t.a.settings.StepLimit {
-			t.fail("StepLimitError", "more than "+strconv.Itoa(t.a.settings.StepLimit)+" steps in one turn")
+		if t.steps++; t.steps > t.a.def.Settings.StepLimit {
+			t.fail("StepLimitError", "more than "+strconv.Itoa(t.a.def.Settings.StepLimit)+" steps in one turn")
 			return
 		}
 		s := t.step()
 		if s == nil {
 			if st.CurrentStep != "" { // the agent has changed since the checkpoint
-				t.fail("UnknownStepError", "flow "+t.flow.name+" has no step "+st.CurrentStep)
+				t.fail("UnknownStepError", "flow "+t.flow.Name+" has no step "+st.CurrentStep)
 				return
 			}
-			if t.flow.first == endTarget {
+			if t.flow.First == agent.EndTarget {
 				t.endFlow()
 				continue
 			}
-			s = t.flow.steps[t.flow.first]
+			s = t.flow.Steps[t.flow.First]
 		}
-		if s.decides() && st.ConversationState == ValidatingSlot {
+		if s.Decides() && st.ConversationState == ValidatingSlot {
 			t.enter(Understanding)
 		}
 		if !t.run(s) {
@@ -112,47 +113,47 @@ func (t *turn) advance() {
 }
 
 // run runs one step. It reports whether the flow goes on.
-func (t *turn) run(s *step) bool {
-	switch s.typ {
-	case stepCollect:
+func (t *turn) run(s *agent.Step) bool {
+	switch s.Type {
+	case agent.StepCollect:
 		return t.runCollect(s)
-	case stepSay:
+	case agent.StepSay:
 		t.sayMessageOf(s)
-		return t.next(s, s.next)
-	case stepAction:
+		return t.next(s, s.Next)
+	case agent.StepAction:
 		return t.runAction(s)
-	case stepBranch:
+	case agent.StepBranch:
 		return t.runBranch(s)
-	case stepConfirm:
+	case agent.StepConfirm:
 		return t.runConfirm(s)
-	case stepSet:
+	case agent.StepSet:
 		return t.runSet(s)
-	case stepWhile:
+	case agent.StepWhile:
 		return t.runWhile(s)
-	case stepCall:
+	case agent.StepCall:
 		t.visited(s)
-		t.st.CurrentStep = s.id
-		if !t.suspend(s.target, true) {
+		t.st.CurrentStep = s.ID
+		if !t.suspend(s.Target, true) {
 			t.fail("StackError", fmt.Sprintf("more than %d flows wait for each other", maxDepth))
 			return false
 		}
-		t.enterCalled(s.target)
+		t.enterCalled(s.Target)
 		return true
-	case stepLink:
-		t.trace("flow_completed", TraceData{Flow: t.flow.name, Detail: "link"})
-		t.enterCalled(s.target)
+	case agent.StepLink:
+		t.trace("flow_completed", TraceData{Flow: t.flow.Name, Detail: "link"})
+		t.enterCalled(s.Target)
 		return true
-	case stepHandoff:
+	case agent.StepHandoff:
 		return t.runHandoff(s)
 	default:
-		panic(fmt.Sprintf("dialog: unexpected step type %d", s.typ))
+		panic(fmt.Sprintf("dialog: unexpected step type %d", s.Type))
 	}
 }
 
 // runHandoff gives the user to a person. All flows are left: the person goes on.
-func (t *turn) runHandoff(s *step) bool {
-	t.st.CurrentStep = s.id
-	if !t.sayMessage(s.message, s.wording) && !t.failed {
+func (t *turn) runHandoff(s *agent.Step) bool {
+	t.st.CurrentStep = s.ID
+	if !t.sayMessage(s.Message, s.Wording) && !t.failed {
 		t.phrase("handoff")
 	}
 	if t.failed {
@@ -160,45 +161,45 @@ func (t *turn) runHandoff(s *step) bool {
 	}
 	t.visited(s)
 	t.handoff()
-	ended := FinishedFlow{Flow: t.flow.name, Path: slices.Clone(t.st.Path)}
-	t.trace("flow_completed", TraceData{Flow: t.flow.name, Detail: "handoff"})
+	ended := FinishedFlow{Flow: t.flow.Name, Path: slices.Clone(t.st.Path)}
+	t.trace("flow_completed", TraceData{Flow: t.flow.Name, Detail: "handoff"})
 	t.complete(&ended)
 	return false
 }
 
-func (t *turn) sayMessageOf(s *step) {
-	t.st.CurrentStep = s.id
-	t.sayMessage(s.message, s.wording)
+func (t *turn) sayMessageOf(s *agent.Step) {
+	t.st.CurrentStep = s.ID
+	t.sayMessage(s.Message, s.Wording)
 }
 
 // next moves behind a step. It reports whether the flow goes on.
-func (t *turn) next(s *step, to int) bool {
+func (t *turn) next(s *agent.Step, to int) bool {
 	if t.failed {
 		return false
 	}
 	t.visited(s)
 	t.st.WaitingForSlot = ""
-	if to == endTarget {
+	if to == agent.EndTarget {
 		t.endFlow()
 		return t.flow != nil
 	}
-	t.st.CurrentStep = t.flow.steps[to].id
+	t.st.CurrentStep = t.flow.Steps[to].ID
 	return true
 }
 
 // runCollect asks for a slot unless it is filled. A collect step that the flow
 // comes back to asks again.
-func (t *turn) runCollect(s *step) bool {
-	if i := slices.Index(t.st.Path, s.id); i >= 0 { // a jump came back: what for, if not for a new value
+func (t *turn) runCollect(s *agent.Step) bool {
+	if i := slices.Index(t.st.Path, s.ID); i >= 0 { // a jump came back: what for, if not for a new value
 		t.st.Path = slices.Delete(t.st.Path, i, i+1)
-		t.st.Slots[s.slot.name] = nil
+		t.st.Slots[s.Slot.Name] = nil
 	}
-	if t.st.Slots[s.slot.name] != nil {
-		return t.next(s, s.next)
+	if t.st.Slots[s.Slot.Name] != nil {
+		return t.next(s, s.Next)
 	}
-	t.st.CurrentStep = s.id
-	t.st.WaitingForSlot = s.slot.name
-	t.prompt(s.slot, s)
+	t.st.CurrentStep = s.ID
+	t.st.WaitingForSlot = s.Slot.Name
+	t.prompt(s.Slot, s)
 	if t.failed {
 		return false
 	}
@@ -207,24 +208,24 @@ func (t *turn) runCollect(s *step) bool {
 }
 
 // prompt asks for a slot.
-func (t *turn) prompt(s *slot, st *step) {
+func (t *turn) prompt(s *agent.Slot, st *agent.Step) {
 	if slices.Contains(t.dropped, s) && t.asked != s { // who has just said it hears why it is asked for
 		t.invalid(s)
 	}
 	switch {
 	case t.asked == s:
-	case st != nil && st.typ == stepCollect && st.slot == s && t.sayMessage(st.message, st.wording):
-	case t.sayMessage(s.prompt, wordingBySettings):
+	case st != nil && st.Type == agent.StepCollect && st.Slot == s && t.sayMessage(st.Message, st.Wording):
+	case t.sayMessage(s.Prompt, agent.WordingBySettings):
 	case s.Type == value.TypeBoolean:
-		t.phrase("prompt_yes_no", "label", firstUpper(s.label))
+		t.phrase("prompt_yes_no", "label", agent.FirstUpper(s.Label))
 	default:
-		t.phrase("prompt", "label", s.label)
+		t.phrase("prompt", "label", s.Label)
 	}
 }
 
 // askOutOfTurn asks for the slot of Asking.
 func (t *turn) askOutOfTurn() {
-	s := t.a.slotIndex[t.st.Asking.Slot]
+	s := t.a.def.SlotIndex[t.st.Asking.Slot]
 	if s == nil {
 		t.st.Asking = nil
 		t.fail("UnknownSlotError", "no slot to ask for")
@@ -235,7 +236,7 @@ func (t *turn) askOutOfTurn() {
 }
 
 // awaitAsking awaits the slot of Asking, at its collect step if the flow has one.
-func (t *turn) awaitAsking(s *slot) {
+func (t *turn) awaitAsking(s *agent.Slot) {
 	a := t.st.Asking
 	if !a.Asked {
 		a.Asked, a.Resume = true, t.st.CurrentStep
@@ -244,9 +245,9 @@ func (t *turn) awaitAsking(s *slot) {
 		return
 	}
 	if c := t.collectStep(s); c != nil {
-		t.st.CurrentStep = c.id
+		t.st.CurrentStep = c.ID
 	}
-	t.st.WaitingForSlot = s.name
+	t.st.WaitingForSlot = s.Name
 	t.enter(WaitingForSlot)
 }
 
@@ -260,92 +261,92 @@ func (t *turn) answered() {
 }
 
 // collectStep finds the flow's step that collects a slot.
-func (t *turn) collectStep(s *slot) *step {
+func (t *turn) collectStep(s *agent.Slot) *agent.Step {
 	if t.flow == nil {
 		return nil
 	}
-	if cur := t.step(); cur != nil && cur.typ == stepCollect && cur.slot == s {
+	if cur := t.step(); cur != nil && cur.Type == agent.StepCollect && cur.Slot == s {
 		return cur
 	}
-	for _, st := range t.flow.steps {
-		if st.typ == stepCollect && st.slot == s {
+	for _, st := range t.flow.Steps {
+		if st.Type == agent.StepCollect && st.Slot == s {
 			return st
 		}
 	}
 	return nil
 }
 
-func (t *turn) runBranch(s *step) bool {
-	t.st.CurrentStep = s.id
-	v, err := s.evaluate.eval(t.value)
+func (t *turn) runBranch(s *agent.Step) bool {
+	t.st.CurrentStep = s.ID
+	v, err := s.Evaluate.Eval(t.value)
 	if err != nil {
 		t.fail("ExpressionError", err.Error())
 		return false
 	}
-	to := s.fallback
-	for _, c := range s.cases {
-		if caseMatches(v, c.pattern) {
-			to = c.target
+	to := s.Fallback
+	for _, c := range s.Cases {
+		if agent.CaseMatches(v, c.Pattern) {
+			to = c.Target
 			break
 		}
 	}
-	t.trace("branch", TraceData{Step: s.id, Value: value.Canonical(v)})
+	t.trace("branch", TraceData{Step: s.ID, Value: value.Canonical(v)})
 	return t.next(s, to)
 }
 
 func (t *turn) value(name string) any { return t.st.Slots[name] }
 
-func (t *turn) runSet(s *step) bool {
-	t.st.CurrentStep = s.id
-	if s.condition != nil {
-		ok, err := s.condition.truth(t.value)
+func (t *turn) runSet(s *agent.Step) bool {
+	t.st.CurrentStep = s.ID
+	if s.Condition != nil {
+		ok, err := s.Condition.Truth(t.value)
 		if err != nil {
 			t.fail("ExpressionError", err.Error())
 			return false
 		}
 		if !ok {
-			return t.next(s, s.next)
+			return t.next(s, s.Next)
 		}
 	}
-	for _, set := range s.sets {
+	for _, set := range s.Sets {
 		v, err := t.valueOf(set)
 		if err != nil {
 			t.fail("ExpressionError", err.Error())
 			return false
 		}
-		t.st.Slots[set.name] = value.Canonical(v)
+		t.st.Slots[set.Name] = value.Canonical(v)
 	}
-	return t.next(s, s.next)
+	return t.next(s, s.Next)
 }
 
 // valueOf works out a value to set.
-func (t *turn) valueOf(set setting) (any, error) {
+func (t *turn) valueOf(set agent.Setting) (any, error) {
 	switch {
-	case set.expr != nil:
-		return set.expr.eval(t.value)
-	case set.text != nil:
-		return set.text.render(t.rawScope())
+	case set.Expression != nil:
+		return set.Expression.Eval(t.value)
+	case set.Text != nil:
+		return set.Text.Render(t.rawScope())
 	default:
-		return set.value, nil
+		return set.Value, nil
 	}
 }
 
 // rawScope fills templates with values as they are kept.
-func (t *turn) rawScope() scope {
+func (t *turn) rawScope() agent.Scope {
 	s := t.scope()
-	s.slot = func(string) *slot { return &slot{Spec: value.Spec{Type: value.TypeString}} }
+	s.Slot = func(string) *agent.Slot { return &agent.Slot{Spec: value.Spec{Type: value.TypeString}} }
 	return s
 }
 
-func (t *turn) runWhile(s *step) bool {
-	t.st.CurrentStep = s.id
-	ok, err := s.condition.truth(t.value)
+func (t *turn) runWhile(s *agent.Step) bool {
+	t.st.CurrentStep = s.ID
+	ok, err := s.Condition.Truth(t.value)
 	if err != nil {
 		t.fail("ExpressionError", err.Error())
 		return false
 	}
-	if ok && len(s.body) > 0 {
-		return t.next(s, s.body[0])
+	if ok && len(s.Body) > 0 {
+		return t.next(s, s.Body[0])
 	}
-	return t.next(s, s.exit)
+	return t.next(s, s.Exit)
 }

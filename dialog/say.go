@@ -4,34 +4,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: what a turn says.
 
-// wording says whether a model may put what is said into other words.
-type wording int
-
-const (
-	wordingBySettings wording = iota // as settings.rephrase_responses says
-	wordingFixed                     // it may not
-	wordingFree                      // it may
-)
-
 // scope is where templates find values.
-func (t *turn) scope() scope {
-	return scope{
-		get:   func(name string) any { return t.st.Slots[name] },
-		slot:  t.a.slotOf,
+func (t *turn) scope() agent.Scope {
+	return agent.Scope{
+		Get:   func(name string) any { return t.st.Slots[name] },
+		Slot:  t.a.def.SlotOf,
 		Voice: t.voice(),
 	}
 }
 
-func (t *turn) voice() value.Voice { return value.Voice{Lang: t.a.lang, Today: value.DateOf(t.now)} }
+func (t *turn) voice() value.Voice {
+	return value.Voice{Lang: t.a.def.Lang, Today: value.DateOf(t.now)}
+}
 
 // sayMessage says one of the variants of a message. It reports whether there
 // was anything to say.
-func (t *turn) sayMessage(m variants, w wording) bool {
+func (t *turn) sayMessage(m agent.Variants, w agent.Wording) bool {
 	tpl := t.variant(m)
 	if tpl == nil {
 		return false
@@ -41,12 +35,12 @@ func (t *turn) sayMessage(m variants, w wording) bool {
 
 // variant chooses one of the variants of a message: by the turn, so that the same
 // dialogue always says the same, and never the one that was said last.
-func (t *turn) variant(m variants) *template {
-	tpl := m.pick(t.st.TurnCount)
+func (t *turn) variant(m agent.Variants) *agent.Template {
+	tpl := m.Pick(t.st.TurnCount)
 	if len(m) < 2 {
 		return tpl
 	}
-	key := m.key()
+	key := m.Key()
 	i := slices.Index(m, tpl)
 	if last, said := t.st.Variants[key]; said && last == i {
 		i = (i + 1) % len(m)
@@ -55,18 +49,18 @@ func (t *turn) variant(m variants) *template {
 	return m[i]
 }
 
-func (t *turn) sayTemplate(tpl *template, w wording) bool {
-	text, err := tpl.render(t.scope())
+func (t *turn) sayTemplate(tpl *agent.Template, w agent.Wording) bool {
+	text, err := tpl.Render(t.scope())
 	if err != nil {
 		t.fail("TemplateError", err.Error())
 		return false
 	}
-	for _, n := range tpl.names {
-		if t.a.slotIndex[n] != nil && t.st.Slots[n] != nil {
+	for _, n := range tpl.Names {
+		if t.a.def.SlotIndex[n] != nil && t.st.Slots[n] != nil {
 			t.readBack = true
 		}
 	}
-	return t.sayText(text, w == wordingFixed || w == wordingBySettings && !t.a.settings.Rephrase)
+	return t.sayText(text, w == agent.WordingFixed || w == agent.WordingBySettings && !t.a.def.Settings.Rephrase)
 }
 
 func (t *turn) sayText(text string, fixed bool) bool {
@@ -79,17 +73,17 @@ func (t *turn) sayText(text string, fixed bool) bool {
 
 // phrase says a phrase of the engine with values of its own.
 func (t *turn) phrase(key string, values ...string) {
-	tpl := t.variant(t.a.messages[key])
+	tpl := t.variant(t.a.def.Messages[key])
 	if tpl == nil {
 		return
 	}
 	t.phraseOf(tpl, values...)
 }
 
-func (t *turn) phraseOf(tpl *template, values ...string) {
+func (t *turn) phraseOf(tpl *agent.Template, values ...string) {
 	s := t.scope()
-	get := s.get
-	s.get = func(name string) any {
+	get := s.Get
+	s.Get = func(name string) any {
 		for i := 0; i+1 < len(values); i += 2 {
 			if values[i] == name {
 				return values[i+1]
@@ -97,15 +91,15 @@ func (t *turn) phraseOf(tpl *template, values ...string) {
 		}
 		return get(name)
 	}
-	s.slot = func(name string) *slot {
+	s.Slot = func(name string) *agent.Slot {
 		for i := 0; i+1 < len(values); i += 2 {
 			if values[i] == name {
 				return nil
 			}
 		}
-		return t.a.slotOf(name)
+		return t.a.def.SlotOf(name)
 	}
-	text, err := tpl.render(s)
+	text, err := tpl.Render(s)
 	if err != nil {
 		t.fail("TemplateError", err.Error())
 		return

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the output of the scenarios into their files")
@@ -94,15 +96,15 @@ func firstDifference(got, want string) string {
 }
 
 // testFiles reads files of testdata.
-func testFiles(t testing.TB, names ...string) []File {
+func testFiles(t testing.TB, names ...string) []agent.File {
 	t.Helper()
-	var files []File
+	var files []agent.File
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, File{Name: name, Data: data})
+		files = append(files, agent.File{Name: name, Data: data})
 	}
 	return files
 }
@@ -245,7 +247,7 @@ func (s *scenario) print(o Output) {
 	}
 	slots, _ := json.Marshal(s.st.Slots)
 	fmt.Fprintf(&s.out, "= %s", s.st.ConversationState)
-	if s.st.CurrentFlow != noFlow {
+	if s.st.CurrentFlow != agent.NoFlow {
 		fmt.Fprintf(&s.out, " %s/%s", s.st.CurrentFlow, s.st.CurrentStep)
 	}
 	if s.st.WaitingForSlot != "" {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -16,7 +17,7 @@ const Hidden = value.Hidden
 
 // told notes that the user's message has the value of a slot in it, right or
 // wrong.
-func (t *turn) told(s *slot) {
+func (t *turn) told(s *agent.Slot) {
 	if s != nil && s.Secret {
 		t.secret = true
 	}
@@ -25,7 +26,7 @@ func (t *turn) told(s *slot) {
 // hideIn takes a secret out of an event: the value of a secret slot, and one that
 // stands in another value because it was taken for that.
 func (t *turn) hideIn(d *TraceData) {
-	s := t.a.slotIndex[d.Slot]
+	s := t.a.def.SlotIndex[d.Slot]
 	of := s != nil && s.Secret
 	if text, ok := d.Value.(string); d.Value != nil && (of || ok && t.a.holdsSecret(t.st, text)) {
 		d.Value = value.Hidden
@@ -40,14 +41,14 @@ func (t *turn) hideIn(d *TraceData) {
 func (t *turn) hide() {
 	st := t.st
 	for name := range st.Checked { // order: each by itself
-		if s := t.a.slotIndex[name]; s != nil && s.Secret && st.Slots[name] == nil {
+		if s := t.a.def.SlotIndex[name]; s != nil && s.Secret && st.Slots[name] == nil {
 			delete(st.Checked, name)
 		}
 	}
-	if s := t.a.slotIndex[t.awaited]; s != nil && s.Secret && t.secretWords() {
+	if s := t.a.def.SlotIndex[t.awaited]; s != nil && s.Secret && t.secretWords() {
 		t.secret = true
 	}
-	if c := st.Cache; c != nil && len(t.a.secrets) > 0 {
+	if c := st.Cache; c != nil && len(t.a.def.Secrets) > 0 {
 		for _, cmd := range c.Commands {
 			if text, ok := cmd.Value.(string); ok && t.a.holdsSecret(st, text) {
 				st.Cache = nil
@@ -74,8 +75,8 @@ func (t *turn) hide() {
 
 // holdsSecret reports whether a text has the value of a secret in it.
 func (a *Agent) holdsSecret(st *State, text string) bool {
-	for _, s := range a.secrets {
-		if value, _ := st.Slots[s.name].(string); len(value) > 2 && holds(text, value) {
+	for _, s := range a.def.Secrets {
+		if value, _ := st.Slots[s.Name].(string); len(value) > 2 && holds(text, value) {
 			return true
 		}
 	}
@@ -85,11 +86,11 @@ func (a *Agent) holdsSecret(st *State, text string) bool {
 // repeatsSecret reports whether the message has a secret in it that nobody asked
 // for: one that is known, or what may be one behind its name.
 func (t *turn) repeatsSecret() bool {
-	for _, s := range t.a.secrets {
+	for _, s := range t.a.def.Secrets {
 		named := s.Mentions.Within(t.rd.Toks)
 		for i := range t.rd.Toks {
 			v, n := t.rd.Find(&s.Spec, t.rd.Toks, i, false)
-			if n > 0 && (named || value.Equal(v, t.st.Slots[s.name])) {
+			if n > 0 && (named || value.Equal(v, t.st.Slots[s.Name])) {
 				return true
 			}
 		}
@@ -104,30 +105,30 @@ func (t *turn) secretWords() bool {
 }
 
 // updated says that a slot has a new value.
-func (t *turn) updated(s *slot) {
+func (t *turn) updated(s *agent.Slot) {
 	if s.Secret {
-		t.phrase("updated_secret", "label", s.label)
+		t.phrase("updated_secret", "label", s.Label)
 		return
 	}
-	t.phrase("updated", "label", s.label, "value", t.voice().Speak(t.st.Slots[s.name], &s.Spec, ""))
+	t.phrase("updated", "label", s.Label, "value", t.voice().Speak(t.st.Slots[s.Name], &s.Spec, ""))
 	t.readBack = true
 }
 
 // secretInputs are the names of the inputs that carry secrets.
 func (a *Agent) secretInputs(action string, inputs map[string]any) []string {
-	act := a.actionIndex[action]
+	act := a.def.ActionIndex[action]
 	if act == nil {
 		return nil
 	}
 	var out []string
 	for _, in := range act.Inputs {
-		if s := a.slotIndex[in.From]; s != nil && s.Secret {
+		if s := a.def.SlotIndex[in.From]; s != nil && s.Secret {
 			out = append(out, in.Name)
 		}
 	}
 	if !act.Declared {
 		for _, name := range slices.Sorted(maps.Keys(inputs)) {
-			if s := a.slotIndex[name]; s != nil && s.Secret {
+			if s := a.def.SlotIndex[name]; s != nil && s.Secret {
 				out = append(out, name)
 			}
 		}
@@ -153,7 +154,7 @@ func (a *Agent) Masked(st State) State {
 			}
 		}
 	}
-	if sg := out.Suggested; sg != nil && a.slotIndex[sg.Slot] != nil && a.slotIndex[sg.Slot].Secret {
+	if sg := out.Suggested; sg != nil && a.def.SlotIndex[sg.Slot] != nil && a.def.SlotIndex[sg.Slot].Secret {
 		sg.Value = value.Hidden
 	}
 	return out
@@ -162,19 +163,9 @@ func (a *Agent) Masked(st State) State {
 // maskSlots hides the secrets among slots, and returns them.
 func (a *Agent) maskSlots(m map[string]any) map[string]any {
 	for k, v := range m {
-		if s := a.slotIndex[k]; s != nil && s.Secret && v != nil {
+		if s := a.def.SlotIndex[k]; s != nil && s.Secret && v != nil {
 			m[k] = value.Hidden
 		}
 	}
 	return m
-}
-
-// checkSecrets reports messages that would give a secret away, and set steps that
-// would put one where it is none.
-func (c *compiler) checkSecrets() {
-	for _, r := range c.refs {
-		if s := c.a.slotIndex[r.name]; s != nil && s.Secret && r.shows {
-			c.fail(r.at, "%s: the slot %q is secret and is not said", r.what, r.name)
-		}
-	}
 }

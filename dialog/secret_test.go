@@ -2,10 +2,12 @@ package dialog
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -94,7 +96,7 @@ func TestSecretIsNotKept(t *testing.T) {
 // TestSecretGoesToNoModel: while a secret is awaited the words alone understand,
 // and no prompt has a secret in it.
 func TestSecretGoesToNoModel(t *testing.T) {
-	a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {model: {understanding: true}}
 slots:
   pin: {type: digits, length: 4, secret: true, prompt: "Your PIN?"}
@@ -137,9 +139,15 @@ func TestSecretInMessages(t *testing.T) {
 		`      - {step: b, type: set, slots: {long: "= len(pin) > 3"}}`:     "",
 		`      - {step: b, type: branch, slot: pin, cases: {"1": __end__}}`: "",
 	} {
-		got := strings.Join(problemsOf(t, head+line+"\n"), "\n")
+		got := problemText(head + line + "\n")
 		if want == "" && strings.Contains(got, "secret") || !strings.Contains(got, want) {
 			t.Errorf("%s\n got  %s\n want %s", line, got, want)
 		}
 	}
+}
+
+// problemText is what is reported about a file.
+func problemText(yaml string) string {
+	_, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(yaml)}})
+	return fmt.Sprint(problems)
 }

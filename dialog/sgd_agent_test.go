@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -112,7 +113,7 @@ func sgdAgent(s *sgdSchema, model bool) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, problems := Parse([]File{{Name: s.ServiceName + ".yaml", Data: file}})
+	a, problems := Parse([]agent.File{{Name: s.ServiceName + ".yaml", Data: file}})
 	if a == nil {
 		errs := []error{errors.New(s.ServiceName)}
 		for _, p := range problems {

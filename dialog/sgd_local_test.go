@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -224,7 +225,7 @@ func (r *sgdRun) say(text string) (asked []string) {
 	r.now = r.now.Add(5 * time.Second)
 	r.st.Trace = nil
 	out := r.a.Handle(&r.st, r.now, Message{Text: text, Confidence: 1})
-	ended := r.ended && r.st.CurrentFlow == noFlow
+	ended := r.ended && r.st.CurrentFlow == agent.NoFlow
 	for _, e := range r.st.Trace {
 		switch {
 		case e.Event == "command" && e.Data.Command == string(AskSlot):
@@ -267,27 +268,27 @@ func (c *sgdScores) compareCalls(r *sgdRun, gold []*sgdCall) {
 // it proposes.
 func (r *sgdRun) recorded(f *sgdFrame) {
 	st := &r.st
-	if st.CurrentFlow == noFlow && st.Finished != nil {
+	if st.CurrentFlow == agent.NoFlow && st.Finished != nil {
 		for _, a := range f.Actions {
 			switch {
-			case a.Act == "OFFER" && r.a.slotIndex[a.Slot] != nil && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"):
+			case a.Act == "OFFER" && r.a.def.SlotIndex[a.Slot] != nil && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"):
 				st.Slots[a.Slot] = value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))
 				st.Recent = slices.DeleteFunc(st.Recent, func(n string) bool { return n == a.Slot })
-				if !slices.Contains(st.Finished.Found, a.Slot) && slices.ContainsFunc(r.a.flows, func(f *flow) bool { return slices.Contains(f.takes, a.Slot) && f.collects(a.Slot) }) {
+				if !slices.Contains(st.Finished.Found, a.Slot) && slices.ContainsFunc(r.a.def.Flows, func(f *agent.Flow) bool { return slices.Contains(f.Takes, a.Slot) && collects(f, a.Slot) }) {
 					st.Finished.Found = append(st.Finished.Found, a.Slot)
 				}
-			case a.Act == "OFFER_INTENT" && len(a.CanonicalValues) > 0 && r.a.flowIndex[a.CanonicalValues[0]] != nil:
+			case a.Act == "OFFER_INTENT" && len(a.CanonicalValues) > 0 && r.a.def.FlowIndex[a.CanonicalValues[0]] != nil:
 				st.Proposed = a.CanonicalValues[0]
 			}
 		}
 	}
 	k := slices.IndexFunc(f.Actions, func(a sgdAction) bool {
-		return r.a.slotIndex[a.Slot] != nil && (a.Act == "REQUEST" || a.Act == "OFFER" && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"))
+		return r.a.def.SlotIndex[a.Slot] != nil && (a.Act == "REQUEST" || a.Act == "OFFER" && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"))
 	})
 	if k < 0 || st.ConversationState != WaitingForSlot {
 		return
 	}
-	if a := f.Actions[k]; a.Act == "OFFER" && r.a.flowIndex[st.CurrentFlow].collects(a.Slot) && st.Slots[a.Slot] == nil {
+	if a := f.Actions[k]; a.Act == "OFFER" && collects(r.a.def.FlowIndex[st.CurrentFlow], a.Slot) && st.Slots[a.Slot] == nil {
 		st.Suggested = &Suggestion{a.Slot, value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))}
 	} else if a.Act == "OFFER" {
 		return
@@ -295,7 +296,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 	if st.WaitingForSlot == f.Actions[k].Slot {
 		return
 	}
-	if !r.a.flowIndex[st.CurrentFlow].usesSlot(r.a.slotIndex[f.Actions[k].Slot]) || st.Slots[f.Actions[k].Slot] != nil {
+	if !r.a.def.FlowIndex[st.CurrentFlow].UsesSlot(r.a.def.SlotIndex[f.Actions[k].Slot]) || st.Slots[f.Actions[k].Slot] != nil {
 		return
 	}
 	st.WaitingForSlot = f.Actions[k].Slot
@@ -305,7 +306,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 // activeIntent is the intent that the engine takes to be the user's.
 func (r *sgdRun) activeIntent() string {
 	switch {
-	case r.st.CurrentFlow != noFlow:
+	case r.st.CurrentFlow != agent.NoFlow:
 		return r.st.CurrentFlow
 	case r.st.Finished != nil && !r.ended:
 		return r.st.Finished.Flow

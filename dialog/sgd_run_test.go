@@ -126,7 +126,7 @@ func (r *sgdRun) result(act *ActionCall) map[string]any {
 
 // typed is a value of the data in the form of the slot's values.
 func (r *sgdRun) typed(slot, v string) any {
-	s := r.a.slotIndex[slot]
+	s := r.a.def.SlotIndex[slot]
 	if s == nil {
 		return v
 	}

@@ -3,6 +3,7 @@ package dialog
 import (
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -12,8 +13,8 @@ import (
 // simple decides whether a message is a simple value for the awaited slot
 // (seed 003, WAITING_FOR_SLOT, Optimization): direct is false if it has to be
 // understood. A direct message without a value is an invalid one.
-func (t *turn) simple(s *slot) (val any, sure value.Certainty, direct bool) {
-	l, toks := t.a.lang, t.rd.Toks
+func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool) {
+	l, toks := t.a.def.Lang, t.rd.Toks
 	if len(toks) == 0 {
 		return nil, value.Unread, false
 	}
@@ -36,7 +37,7 @@ func (t *turn) simple(s *slot) (val any, sure value.Certainty, direct bool) {
 		return nil, value.Unread, false
 	}
 	if s.AnyWords() {
-		if t.asks(toks) || !s.takesYesNo() && l.YesOrNo(toks) != value.NoAnswer || t.thanks(toks) {
+		if t.asks(toks) || !s.TakesYesNo() && l.YesOrNo(toks) != value.NoAnswer || t.thanks(toks) {
 			return nil, value.Unread, false
 		}
 	}
@@ -63,12 +64,12 @@ func (t *turn) simple(s *slot) (val any, sure value.Certainty, direct bool) {
 }
 
 // marked reports intent markers: a universal command, a trigger, a correction.
-func (t *turn) marked(s *slot) bool {
-	l, toks := t.a.lang, t.rd.Toks
+func (t *turn) marked(s *agent.Slot) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
 	if t.a.command(toks) != "" {
 		return true
 	}
-	if !s.required {
+	if !s.Required {
 		if _, ok := l.CommandSets["skip"].Whole(l.Trim(toks)); ok {
 			return true
 		}
@@ -92,12 +93,12 @@ func (t *turn) marked(s *slot) bool {
 	if s.Free() {
 		return t.mentionsWithChange(core)
 	}
-	return l.Strong.Within(toks) && t.flow.mentions.Within(toks) || l.Not.Within(toks)
+	return l.Strong.Within(toks) && t.flow.Mentions.Within(toks) || l.Not.Within(toks)
 }
 
 // mentionsWithChange reports a verb of change together with the name of a slot.
 func (t *turn) mentionsWithChange(toks []value.Token) bool {
-	return len(toks) <= 12 && t.a.lang.ChangeVerbs.Within(toks) && t.flow.mentions.Within(toks)
+	return len(toks) <= 12 && t.a.def.Lang.ChangeVerbs.Within(toks) && t.flow.Mentions.Within(toks)
 }
 
 // bareName reports whether a message is a name and no sentence: it is no longer
@@ -108,32 +109,32 @@ func (t *turn) bareName(v any) bool {
 		return false
 	}
 	toks := t.rd.Toks
-	answer, n := t.a.lang.LeadingAnswer(toks)
-	_, thanks := t.a.lang.CommandSets["thanks"].At(toks, 0)
+	answer, n := t.a.def.Lang.LeadingAnswer(toks)
+	_, thanks := t.a.def.Lang.CommandSets["thanks"].At(toks, 0)
 	return (answer == value.NoAnswer || n == len(toks)) && (thanks == 0 || thanks == len(toks))
 }
 
 // thanks reports whether a message is thanks and nothing else.
 func (t *turn) thanks(toks []value.Token) bool {
-	_, ok := t.a.lang.CommandSets["thanks"].Whole(toks)
+	_, ok := t.a.def.Lang.CommandSets["thanks"].Whole(toks)
 	return ok
 }
 
 // asks reports whether a message begins like a question, a yes before it apart.
 func (t *turn) asks(toks []value.Token) bool {
-	if answer, n := t.a.lang.LeadingAnswer(toks); answer != value.NoAnswer && n < len(toks) {
+	if answer, n := t.a.def.Lang.LeadingAnswer(toks); answer != value.NoAnswer && n < len(toks) {
 		toks = toks[n:]
 	}
 	if len(toks) < 2 {
 		return false
 	}
-	_, n := t.a.lang.Questions.At(toks, 0)
+	_, n := t.a.def.Lang.Questions.At(toks, 0)
 	return n > 0 && n < len(toks)
 }
 
 // foreign reports whether the words before the value point to another slot of
 // the kind: "to Denver" while the origin is awaited.
-func (t *turn) foreign(s *slot) bool {
+func (t *turn) foreign(s *agent.Slot) bool {
 	if s.Free() {
 		return false
 	}
@@ -143,11 +144,11 @@ func (t *turn) foreign(s *slot) bool {
 			continue
 		}
 		k := i
-		if an := t.a.lang.Articles.EndsAt(t.rd.Toks, k); an > 0 {
+		if an := t.a.def.Lang.Articles.EndsAt(t.rd.Toks, k); an > 0 {
 			k -= an
 		}
 		own := max(t.a.cueBefore(t.rd, s, i), t.a.cueBefore(t.rd, s, k))
-		for _, o := range t.flow.slots {
+		for _, o := range t.flow.Slots {
 			if o != s && o.Type == s.Type && max(t.a.cueBefore(t.rd, o, i), t.a.cueBefore(t.rd, o, k)) > own {
 				return true
 			}
@@ -158,8 +159,8 @@ func (t *turn) foreign(s *slot) bool {
 
 // elsewhere reports whether the message has the value of another slot of the
 // flow: it answers something, though not what was asked.
-func (t *turn) elsewhere(s *slot) bool {
-	for _, o := range t.flow.slots {
+func (t *turn) elsewhere(s *agent.Slot) bool {
+	for _, o := range t.flow.Slots {
 		if o == s || o.Free() || o.Numeric() || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
 			continue
 		}

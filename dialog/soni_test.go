@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // soniFiles are agents in the shape that Soni's are published in, one a file.
@@ -71,9 +73,9 @@ func TestSoniMistakes(t *testing.T) {
 			line++
 		}
 		f.Data = []byte(strings.Replace(text, c.right, c.wrong, 1))
-		a, problems := Parse([]File{f})
-		at = slices.IndexFunc(problems, func(p Problem) bool {
-			return p.Severity == SeverityError && p.File == c.file && p.Line == line && strings.Contains(p.String(), c.want)
+		a, problems := Parse([]agent.File{f})
+		at = slices.IndexFunc(problems, func(p agent.Problem) bool {
+			return p.Severity == agent.SeverityError && p.File == c.file && p.Line == line && strings.Contains(p.String(), c.want)
 		})
 		if a != nil || at < 0 {
 			t.Errorf("%s\nwant an error %s\n%s", c.wrong, fmt.Sprintf("%s:%d: %s", c.file, line, c.want), lineOf(problems))
@@ -81,7 +83,7 @@ func TestSoniMistakes(t *testing.T) {
 	}
 }
 
-func lineOf(problems []Problem) string {
+func lineOf(problems []agent.Problem) string {
 	var lines []string
 	for _, p := range problems {
 		lines = append(lines, " got "+p.String())

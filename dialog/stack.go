@@ -3,13 +3,15 @@ package dialog
 import (
 	"maps"
 	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // This file: flows that wait for others.
 
 // suspend puts the current flow on the stack. The slots that the next flow
 // writes too come back when it ends: what the user has given is not lost.
-func (t *turn) suspend(next *flow, called bool) bool {
+func (t *turn) suspend(next *agent.Flow, called bool) bool {
 	st := t.st
 	if len(st.Stack) >= maxDepth {
 		return false
@@ -19,7 +21,7 @@ func (t *turn) suspend(next *flow, called bool) bool {
 		Asking: st.Asking, Granted: st.Granted, For: st.GrantedFor, Recent: slices.Clone(st.Recent),
 	}
 	if !called {
-		for _, name := range next.writes {
+		for _, name := range next.Writes {
 			if v, there := st.Slots[name]; there && t.needed(name) {
 				put(&f.Saved, name, v)
 			}
@@ -33,10 +35,10 @@ func (t *turn) suspend(next *flow, called bool) bool {
 // needed reports whether the current flow or one that waits behind it has a slot
 // or variable.
 func (t *turn) needed(name string) bool {
-	has := func(f *flow) bool {
-		return f != nil && (slices.Contains(f.writes, name) || slices.ContainsFunc(f.slots, func(s *slot) bool { return s.name == name }))
+	has := func(f *agent.Flow) bool {
+		return f != nil && (slices.Contains(f.Writes, name) || slices.ContainsFunc(f.Slots, func(s *agent.Slot) bool { return s.Name == name }))
 	}
-	return has(t.flow) || slices.ContainsFunc(t.st.Stack, func(f Frame) bool { return has(t.a.flowIndex[f.Flow]) })
+	return has(t.flow) || slices.ContainsFunc(t.st.Stack, func(f Frame) bool { return has(t.a.def.FlowIndex[f.Flow]) })
 }
 
 // resume goes back to the flow that waits. It reports whether there was one.
@@ -45,7 +47,7 @@ func (t *turn) resume() (Frame, bool) {
 	for len(st.Stack) > 0 {
 		f := st.Stack[len(st.Stack)-1]
 		st.Stack = st.Stack[:len(st.Stack)-1]
-		target := t.a.flowIndex[f.Flow]
+		target := t.a.def.FlowIndex[f.Flow]
 		if target == nil {
 			continue // the agent has changed since the checkpoint
 		}

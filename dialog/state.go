@@ -10,9 +10,6 @@ import (
 // Strategy).
 const SchemaVersion = "1.0"
 
-// noFlow is current_flow while none is active (seed 003).
-const noFlow = "none"
-
 // ConversationState says what the dialogue is doing (seed 003, Conversation
 // States).
 type ConversationState string

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -80,7 +81,7 @@ func (s State) Form() any {
 		j.Metadata = map[string]any{}
 	}
 	if j.CurrentFlow == "" {
-		j.CurrentFlow = noFlow
+		j.CurrentFlow = agent.NoFlow
 	}
 	if j.ConversationState == "" {
 		j.ConversationState = Idle
@@ -130,7 +131,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	s.Messages = append(make([]ChatMessage, 0, len(j.Messages)), j.Messages...)
 	s.Trace = append(make([]TraceEvent, 0, len(j.Trace)), j.Trace...)
 	if s.CurrentFlow == "" {
-		s.CurrentFlow = noFlow
+		s.CurrentFlow = agent.NoFlow
 	}
 	if j.CurrentStep != nil {
 		s.CurrentStep = *j.CurrentStep
@@ -151,7 +152,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 // unused reports whether nothing has happened yet.
 func (s *State) unused() bool {
 	return len(s.Messages) == 0 && len(s.Slots) == 0 && len(s.Trace) == 0 && len(s.Metadata) == 0 &&
-		s.CurrentFlow == noFlow && s.ConversationState == Idle && s.TurnCount == 0 && s.LastResponse == ""
+		s.CurrentFlow == agent.NoFlow && s.ConversationState == Idle && s.TurnCount == 0 && s.LastResponse == ""
 }
 
 // canonical turns the numbers of JSON into those of the engine.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -45,7 +46,7 @@ func TestStateKeepsValues(t *testing.T) {
 		A int      `json:"a"`
 		B []string `json:"b"`
 	}
-	st := State{CurrentFlow: noFlow, ConversationState: Idle, TurnCount: 1, Messages: []ChatMessage{}, Trace: []TraceEvent{}, Metadata: map[string]any{}, Slots: map[string]any{
+	st := State{CurrentFlow: agent.NoFlow, ConversationState: Idle, TurnCount: 1, Messages: []ChatMessage{}, Trace: []TraceEvent{}, Metadata: map[string]any{}, Slots: map[string]any{
 		"int": value.Canonical(7), "whole": value.Canonical(2.0), "half": value.Canonical(2.5), "big": value.Canonical(1e17), "huge": value.Canonical(1e25), "text": value.Canonical("é\xff"), "list": value.Canonical([]string{"a"}),
 		"deep": value.Canonical(map[string]any{"a": []any{1, nil, true, map[string]string{"b": "c"}}}), "nil": nil, "own": value.Canonical(own{1, []string{"x"}}),
 		"nan": value.Canonical(nan()), "number": value.Canonical(json.Number("12345678901234567890")), "time": value.Canonical(tuesday), "func": value.Canonical(func() {}),
@@ -78,7 +79,7 @@ func TestStart(t *testing.T) {
 
 // TestStartFlow begins with a flow.
 func TestStartFlow(t *testing.T) {
-	a, problems := Parse([]File{{"a.yaml", []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {greeting: "Hello.", start: f}
 slots: {n: {type: integer, prompt: "How many?"}}
 flows: {f: {steps: [{step: a, type: collect, slot: n}, {step: b, type: say, message: "{n}."}]}}
@@ -126,7 +127,7 @@ func TestCache(t *testing.T) {
 
 // TestLimits: history and trace keep the latest.
 func TestLimits(t *testing.T) {
-	a, problems := Parse([]File{{"a.yaml", []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {history_limit: 4, trace_limit: 6}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: say, message: "ok"}]}}
 `)}})
@@ -249,7 +250,7 @@ func TestDescription(t *testing.T) {
 
 // TestActionsOfFiles reads what an action's declaration may hold.
 func TestActionsOfFiles(t *testing.T) {
-	a, problems := Options{Actions: []string{"elsewhere"}}.Parse([]File{{"a.yaml", []byte(`
+	a, problems := New(agent.Options{Actions: []string{"elsewhere"}}.Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {city: {type: city, prompt: "?"}, n: {type: integer, required: false, prompt: "?"}}
 actions:
   get:
@@ -275,7 +276,7 @@ flows:
       - {step: a, type: action, call: get}
       - {step: b, type: action, call: tool}
       - {step: c, type: action, call: elsewhere}
-`)}})
+`)}}))
 	if a == nil || len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -285,7 +286,7 @@ flows:
 		t.Errorf("get %+v %+v", get, get.HTTP)
 	}
 	tool, _ := a.Action("tool")
-	if tool.MCP.Server != "files" || tool.MCP.Tool != "list" || tool.Inputs[0] != (ActionInput{"where", "city", false}) || !tool.Inputs[1].Optional || !tool.RequiresConfirmation {
+	if tool.MCP.Server != "files" || tool.MCP.Tool != "list" || tool.Inputs[0] != (agent.ActionInput{Name: "where", From: "city"}) || !tool.Inputs[1].Optional || !tool.RequiresConfirmation {
 		t.Errorf("tool %+v", tool)
 	}
 	var st State
@@ -311,7 +312,7 @@ flows:
 
 // TestMinConfidence asks back when the recognizer was unsure.
 func TestMinConfidence(t *testing.T) {
-	a, problems := Parse([]File{{"a.yaml", []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {min_confidence: 0.5}
 slots: {city: {type: city, prompt: "Where?", values: [Boston, Austin]}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: city}, {step: b, type: say, message: "{city}."}]}}
@@ -353,7 +354,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: cit
 
 // TestMinConfidenceAsksNoModel: a model would make sense of anything.
 func TestMinConfidenceAsksNoModel(t *testing.T) {
-	a, problems := Parse(append(testFiles(t, "model.yaml"), File{"b.yaml", []byte("settings: {min_confidence: 0.5}\n")}))
+	a, problems := Parse(append(testFiles(t, "model.yaml"), agent.File{Name: "b.yaml", Data: []byte("settings: {min_confidence: 0.5}\n")}))
 	if a == nil {
 		t.Fatal(problems)
 	}

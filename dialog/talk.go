@@ -3,6 +3,7 @@ package dialog
 import (
 	"strings"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -19,7 +20,7 @@ func (t *turn) repeat() {
 
 // clarify explains the open question.
 func (t *turn) clarify() {
-	s := t.a.slotIndex[t.st.WaitingForSlot]
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	switch {
 	case t.before == Error:
 		t.phrase("error_help")
@@ -37,24 +38,24 @@ func (t *turn) clarify() {
 }
 
 // explain says what a slot is about.
-func (t *turn) explain(s *slot) {
-	if t.sayMessage(s.help, wordingFixed) {
+func (t *turn) explain(s *agent.Slot) {
+	if t.sayMessage(s.Help, agent.WordingFixed) {
 		return
 	}
-	d := s.description
+	d := s.Description
 	if r := []rune(d); len(r) > 0 && (r[len(r)-1] == '.' || r[len(r)-1] == '?' || r[len(r)-1] == '!') {
 		t.sayText(d, true) // a sentence of its own
 		return
 	}
 	if d == "" {
-		d = s.label
+		d = s.Label
 	}
 	t.phrase("clarify", "description", d)
 }
 
 // listOptions says what can be chosen.
 func (t *turn) listOptions() {
-	s := t.a.slotIndex[t.st.WaitingForSlot]
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	switch {
 	case t.flow == nil:
 		t.help()
@@ -70,7 +71,7 @@ func (t *turn) listOptions() {
 			}
 			texts = append(texts, v.Value)
 		}
-		t.phrase("options", "values", value.Enumerate(texts, t.a.lang.Data.Render.Or))
+		t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
 		t.again()
 	case s != nil:
 		t.explain(s)
@@ -85,10 +86,10 @@ func (t *turn) help() {
 	switch flows := t.a.offers(); {
 	case t.before == Error:
 		t.phrase("error_help")
-	case t.a.settings.Model.Answers && flows == "" && t.flow == nil:
+	case t.a.def.Settings.Model.Answers && flows == "" && t.flow == nil:
 		t.out.Ask = true
 	case t.flow != nil:
-		if s := t.a.slotIndex[t.st.WaitingForSlot]; s != nil && t.st.Confirmation == nil {
+		if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil && t.st.Confirmation == nil {
 			t.explain(s)
 			t.example(s)
 		} else {
@@ -108,8 +109,8 @@ func (t *turn) help() {
 // does.
 func (t *turn) goodbye() bool {
 	if t.flow != nil {
-		core := t.a.lang.Trim(t.rd.Toks)
-		if _, ok := t.a.lang.CommandSets["hangup"].Whole(core); !ok {
+		core := t.a.def.Lang.Trim(t.rd.Toks)
+		if _, ok := t.a.def.Lang.CommandSets["hangup"].Whole(core); !ok {
 			t.notUnderstood()
 			return true
 		}
@@ -128,23 +129,23 @@ func (t *turn) goodbye() bool {
 // skip leaves an optional slot empty.
 func (t *turn) skip() {
 	st := t.st
-	s := t.a.slotIndex[st.WaitingForSlot]
+	s := t.a.def.SlotIndex[st.WaitingForSlot]
 	if s == nil || t.flow == nil {
 		t.notUnderstood()
 		return
 	}
-	if s.required {
+	if s.Required {
 		st.Misses++
 		if !t.giveUp() {
-			t.phrase("skip_not", "label", s.label)
+			t.phrase("skip_not", "label", s.Label)
 			t.again()
 		}
 		t.back()
 		return
 	}
 	st.Misses = 0
-	st.Slots[s.name] = nil
-	t.trace("slot_skipped", TraceData{Slot: s.name})
+	st.Slots[s.Name] = nil
+	t.trace("slot_skipped", TraceData{Slot: s.Name})
 	t.filled(s)
 	t.advance()
 }
@@ -172,7 +173,7 @@ func (t *turn) chat(cmds []Command) {
 		case "no":
 			t.phrase("all_right")
 		default:
-			if t.a.settings.Model.Answers {
+			if t.a.def.Settings.Model.Answers {
 				t.out.Ask = true
 			} else {
 				t.phrase("chitchat")
@@ -194,22 +195,22 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 		if c.Type != AskSlot || t.failed {
 			continue
 		}
-		s, label := t.a.slotIndex[c.Slot], strings.ReplaceAll(c.Slot, "_", " ")
+		s, label := t.a.def.SlotIndex[c.Slot], strings.ReplaceAll(c.Slot, "_", " ")
 		if s != nil {
-			label = s.label
+			label = s.Label
 		}
 		value := t.st.Slots[c.Slot]
-		text := t.voice().Speak(value, s.form(), "")
+		text := t.voice().Speak(value, s.Form(), "")
 		switch {
 		case s != nil && s.Secret:
 			t.phrase("slot_secret", "label", label)
 		case text != "":
 			t.phrase("slot_value", "label", label, "value", text)
 			t.readBack = true
-		case t.a.settings.Model.Answers && !more && len(cmds) == 1 && t.before != Error && t.st.Confirmation == nil:
+		case t.a.def.Settings.Model.Answers && !more && len(cmds) == 1 && t.before != Error && t.st.Confirmation == nil:
 			t.out.Ask = true
 			t.trace("asked_model", TraceData{})
-		case s != nil && s.name == t.st.WaitingForSlot && t.flow != nil && !more:
+		case s != nil && s.Name == t.st.WaitingForSlot && t.flow != nil && !more:
 			t.explain(s)
 			if s.Closed() {
 				t.example(s)
@@ -229,7 +230,7 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 // proposed. It reports whether there was anything to take.
 func (t *turn) taken() bool {
 	st := t.st
-	if f := t.a.flowIndex[st.Proposed]; f != nil {
+	if f := t.a.def.FlowIndex[st.Proposed]; f != nil {
 		t.startFlow(f, true)
 		t.advance()
 		return true
@@ -244,9 +245,9 @@ func (t *turn) taken() bool {
 		}
 	}
 	st.Finished.Found = nil
-	if f := t.a.flowIndex[st.Finished.Flow]; f != nil && f.proposes != nil {
-		st.Proposed = f.proposes.name
-		t.phrase("propose", "description", f.proposes.offer(t.a.lang))
+	if f := t.a.def.FlowIndex[st.Finished.Flow]; f != nil && f.Proposes != nil {
+		st.Proposed = f.Proposes.Name
+		t.phrase("propose", "description", offer(f.Proposes, t.a.def.Lang))
 	} else {
 		t.phrase("all_right")
 	}

@@ -1,11 +1,10 @@
 package dialog
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -38,7 +37,7 @@ flows:
 
 func templateAgent(t testing.TB, language string) *Agent {
 	t.Helper()
-	a, problems := Parse([]File{{"a.yaml", []byte("settings: {language: " + language + "}" + templateSlots)}})
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte("settings: {language: " + language + "}" + templateSlots)}})
 	if a == nil {
 		t.Fatal(problems)
 	}
@@ -92,13 +91,13 @@ func TestTemplates(t *testing.T) {
 		}}
 		tn := a.turn(&st, tuesday)
 		for _, c := range cases {
-			tpl, err := compileTemplate(c.text)
+			tpl, err := agent.CompileTemplate(c.text)
 			if err != nil {
 				t.Errorf("%s: %v", c.text, err)
 				continue
 			}
-			got, err := tpl.render(tn.scope())
-			if want := strings.ReplaceAll(c.want, "12 am", midnight(a.lang)); err != nil || got != want {
+			got, err := tpl.Render(tn.scope())
+			if want := strings.ReplaceAll(c.want, "12 am", midnight(a.def.Lang)); err != nil || got != want {
 				t.Errorf("%s %q: got %q, %v; want %q", language, c.text, got, err, want)
 			}
 		}
@@ -112,87 +111,9 @@ func midnight(l *value.Language) string {
 	return "0 Uhr"
 }
 
-func TestTemplateErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"{":                       "not closed",
-		"{}":                      "braces are empty",
-		"{a|b}":                   "want {name|one|many}",
-		"{a:loud}":                "unknown format",
-		"{a +}":                   "want a value",
-		"{{a}":                    "not closed",
-		"{a} {b c}":               "want an operator",
-		"text {'x}":               "not closed",
-		"{a|b|c|d}":               "want {name|one|many}",
-		"{a|one:x|few:y}":         "want a form other",
-		"{a|one:x|one:y|other:z}": "stands twice",
-		"{a|=x:y|other:z}":        "want a number behind",
-		"{a|one:x|two}":           "want {name|one|many}, or {name|=0:",
-	} {
-		if _, err := compileTemplate(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
-	}
-}
-
-// TestVariants: the same turn says the same, the next one something else.
-func TestVariants(t *testing.T) {
-	var v variants
-	for _, text := range []string{"one", "two", "three"} {
-		tpl, _ := compileTemplate(text)
-		v = append(v, tpl)
-	}
-	got := ""
-	for turn := range 4 {
-		got += v.pick(turn).text + " "
-	}
-	if got != "one two three one " {
-		t.Errorf("got %q", got)
-	}
-	if variants(nil).pick(3) != nil {
-		t.Error("something of nothing")
-	}
-}
-
-// TestCataloguesAgree: every language has the same phrases, with the same
-// values in them.
-func TestCataloguesAgree(t *testing.T) {
-	english, err := value.Load("en")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tag := range value.Languages() {
-		l, err := value.Load(tag)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := slices.Sorted(maps.Keys(english.Messages)), slices.Sorted(maps.Keys(l.Messages)); strings.Join(a, " ") != strings.Join(b, " ") {
-			t.Errorf("%s: phrases %v, want %v", tag, b, a)
-		}
-		for _, key := range slices.Sorted(maps.Keys(l.Messages)) {
-			for _, text := range l.Messages[key] {
-				tpl, err := compileTemplate(text)
-				if err != nil {
-					t.Errorf("%s %s: %v", tag, key, err)
-					continue
-				}
-				for _, n := range tpl.names {
-					if !slices.Contains(engineNames, n) {
-						t.Errorf("%s %s: {%s} is nothing that the engine fills in", tag, key, n)
-					}
-				}
-			}
-		}
-		for _, name := range append([]string{"skip", "retry", "thanks", "hello", "wait", "hangup"}, value.CommandWords[:]...) {
-			if len(l.Data.Commands[name]) == 0 {
-				t.Errorf("%s has no words for %s", tag, name)
-			}
-		}
-	}
-}
-
 // TestOwnPhrases replaces phrases of the engine.
 func TestOwnPhrases(t *testing.T) {
-	a, problems := Parse([]File{{"a.yaml", []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 messages:
   invalid: "That is no {label}!"
   not_understood: ["Pardon?", "What?"]
@@ -236,12 +157,12 @@ func TestPlurals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tpl, err := compileTemplate(c.text)
+		tpl, err := agent.CompileTemplate(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := tpl.render(scope{
-			get: func(string) any { return c.value }, slot: func(string) *slot { return nil }, Voice: value.Voice{Lang: l, Today: value.DateOf(tuesday)},
+		got, err := tpl.Render(agent.Scope{
+			Get: func(string) any { return c.value }, Slot: func(string) *agent.Slot { return nil }, Voice: value.Voice{Lang: l, Today: value.DateOf(tuesday)},
 		})
 		if err != nil || got != c.want {
 			t.Errorf("%s of %v: %q, %v, want %q", c.text, c.value, got, err, c.want)
@@ -271,7 +192,7 @@ func TestRelativeDates(t *testing.T) {
 // TestNeverTwiceInARow: of several variants the one that was said last is not said
 // again, whatever was said in between, and the same dialogue says the same.
 func TestNeverTwiceInARow(t *testing.T) {
-	a, problems := Parse([]File{{Name: "a.yaml", Data: []byte(`
+	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {n: {type: integer, prompt: ["One?", "Two?", "Three?"]}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: n}]}}
 settings: {handoff: false}

@@ -3,6 +3,7 @@ package dialog
 import (
 	"math"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -16,15 +17,15 @@ type example struct {
 
 // trainIntents trains the classifier on the trigger phrases.
 func (a *Agent) trainIntents() {
-	c := &classifier{classes: len(a.flows) + 1, exact: make(map[string]exactIntent)}
+	c := &classifier{classes: len(a.def.Flows) + 1, exact: make(map[string]exactIntent)}
 	a.intents = c
 	a.values = value.NewPhrases()
-	for _, s := range a.slots {
+	for _, s := range a.def.Slots {
 		for k := range s.Lookup.IDs { // order: a set of phrases
 			a.values.Add(k, 0)
 		}
 	}
-	if len(a.flows) == 0 {
+	if len(a.def.Flows) == 0 {
 		return
 	}
 	c.weights = make([]float32, c.classes*intentBuckets)
@@ -36,7 +37,7 @@ func (a *Agent) trainIntents() {
 			examples = append(examples, example{a.features(toks, nil), class})
 		}
 	}
-	for i, f := range a.flows {
+	for i, f := range a.def.Flows {
 		words := make(map[string]bool)
 		learn := func(text string) {
 			for _, tok := range value.Tokenize(text, nil) {
@@ -47,37 +48,37 @@ func (a *Agent) trainIntents() {
 				}
 			}
 		}
-		for _, t := range f.triggers {
+		for _, t := range f.Triggers {
 			text := a.withoutSlots(t)
 			add(text, i)
 			add(value.JoinTokens(a.core(value.Tokenize(text, nil))), i)
 			learn(text)
-			if !t.slots {
-				for _, toks := range [][]value.Token{value.Tokenize(t.text, nil), a.core(value.Tokenize(t.text, nil))} {
+			if !t.Slots {
+				for _, toks := range [][]value.Token{value.Tokenize(t.Text, nil), a.core(value.Tokenize(t.Text, nil))} {
 					key := value.JoinTokens(toks)
 					if _, there := c.exact[key]; !there && len(toks) > 0 {
-						c.exact[key] = exactIntent{i, t.text}
+						c.exact[key] = exactIntent{i, t.Text}
 					}
 				}
 			}
 		}
-		if len(f.triggers) > 0 {
-			add(f.label, i)
-			learn(f.label)
-			if f.description != "" && len(f.description) < 120 {
-				add(f.description, i)
-				learn(f.description)
+		if len(f.Triggers) > 0 {
+			add(f.Label, i)
+			learn(f.Label)
+			if f.Description != "" && len(f.Description) < 120 {
+				add(f.Description, i)
+				learn(f.Description)
 			}
 		}
 		c.words = append(c.words, words)
 	}
-	for _, text := range a.lang.Data.Background {
-		add(text, len(a.flows))
+	for _, text := range a.def.Lang.Data.Background {
+		add(text, len(a.def.Flows))
 	}
-	for _, s := range a.slots { // values alone are no intent, unless triggers use their words
+	for _, s := range a.def.Slots { // values alone are no intent, unless triggers use their words
 		for k, v := range s.Values {
 			if k < 12 && !c.knows(v.Value) {
-				add(v.Value, len(a.flows))
+				add(v.Value, len(a.def.Flows))
 			}
 		}
 	}
@@ -97,15 +98,15 @@ func (c *classifier) knows(text string) bool {
 }
 
 // withoutSlots is a trigger's text with typical values in place of its slots.
-func (a *Agent) withoutSlots(t trigger) string {
+func (a *Agent) withoutSlots(t agent.Trigger) string {
 	text := ""
-	for _, p := range t.parts {
-		w := p.word
-		if p.slot != nil {
-			if !p.slot.Closed() {
+	for _, p := range t.Parts {
+		w := p.Word
+		if p.Slot != nil {
+			if !p.Slot.Closed() {
 				continue
 			}
-			w = value.FoldText(p.slot.Values[0].Value)
+			w = value.FoldText(p.Slot.Values[0].Value)
 		}
 		if text != "" {
 			text += " "

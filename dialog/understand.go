@@ -3,6 +3,7 @@ package dialog
 import (
 	"slices"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -30,14 +31,14 @@ func (t *turn) understand() {
 	st.NLUCalls++
 	st.LastNLUCall = t.ts
 	t.trace("nlu", TraceData{})
-	if s := t.a.slotIndex[st.WaitingForSlot]; t.a.settings.Model.Understanding && !t.plain() && (s == nil || !s.Secret) {
+	if s := t.a.def.SlotIndex[st.WaitingForSlot]; t.a.def.Settings.Model.Understanding && !t.plain() && (s == nil || !s.Secret) {
 		st.Pending = t.rd.Raw
 		st.Cache, st.Suggested = nil, t.suggested
 		t.out.Understand = &UnderstandRequest{
 			Text: t.rd.Raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: t.a.maskSlots(cloneValues(st.Slots)),
 		}
 		if t.flow != nil {
-			t.out.Understand.Flow = t.flow.name
+			t.out.Understand.Flow = t.flow.Name
 		}
 		return
 	}
@@ -57,7 +58,7 @@ func (t *turn) understandLocally(context string) {
 		cmds[i].Value = value.Canonical(cmds[i].Value)
 	}
 	t.st.Cache = &NLUCache{Text: t.rd.Raw, Context: context}
-	if slices.ContainsFunc(cmds, func(c Command) bool { s := t.a.slotIndex[c.Slot]; return s != nil && s.Secret }) {
+	if slices.ContainsFunc(cmds, func(c Command) bool { s := t.a.def.SlotIndex[c.Slot]; return s != nil && s.Secret }) {
 		t.st.Cache = nil
 	} else if len(cmds) > 0 {
 		t.st.Cache.Commands = slices.Clone(cmds)
@@ -96,7 +97,7 @@ func (t *turn) understood(in Understood) {
 // meant puts a yes or no in its place: it may answer a question for a slot, or
 // whether a value was heard right.
 func (t *turn) meant(cmds []Command) []Command {
-	s := t.a.slotIndex[t.st.WaitingForSlot]
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	if s == nil || t.flow == nil || t.st.Confirmation != nil {
 		return cmds
 	}
@@ -105,10 +106,10 @@ func (t *turn) meant(cmds []Command) []Command {
 			continue
 		}
 		switch sg := t.suggested; {
-		case sg != nil && sg.Slot == s.name && c.Type == Confirm:
-			cmds[i] = Command{Type: SetSlot, Slot: s.name, Value: sg.Value}
+		case sg != nil && sg.Slot == s.Name && c.Type == Confirm:
+			cmds[i] = Command{Type: SetSlot, Slot: s.Name, Value: sg.Value}
 		case s.Type == value.TypeBoolean:
-			cmds[i] = Command{Type: SetSlot, Slot: s.name, Value: c.Type == Confirm}
+			cmds[i] = Command{Type: SetSlot, Slot: s.Name, Value: c.Type == Confirm}
 		}
 	}
 	return cmds
@@ -117,7 +118,7 @@ func (t *turn) meant(cmds []Command) []Command {
 // command finds the universal command that is all of an utterance, "" if none
 // is.
 func (a *Agent) command(toks []value.Token) CommandType {
-	l := a.lang
+	l := a.def.Lang
 	for _, t := range [...][]value.Token{toks, l.Trim(toks), a.core(toks), a.core(l.Weak.TrimLeft(l.Trim(toks)))} {
 		if len(t) == 0 {
 			continue
@@ -151,12 +152,12 @@ func (a *Agent) command(toks []value.Token) CommandType {
 
 // local understands the message by its words.
 func (t *turn) local() []Command {
-	l, toks, st := t.a.lang, t.rd.Toks, t.st
+	l, toks, st := t.a.def.Lang, t.rd.Toks, t.st
 	if len(toks) == 0 {
 		return nil
 	}
 	if f := t.a.exactTrigger(toks); f != nil && f != t.flow {
-		return []Command{{Type: StartFlow, Flow: f.name}}
+		return []Command{{Type: StartFlow, Flow: f.Name}}
 	}
 	if c := t.a.command(toks); c != "" {
 		return []Command{{Type: c}}
@@ -193,13 +194,13 @@ func (t *turn) local() []Command {
 
 // moment finds what is a command only at the moment: skip, thanks, hello, wait.
 func (t *turn) moment() (Command, bool) {
-	l := t.a.lang
+	l := t.a.def.Lang
 	core := l.Trim(t.rd.Toks)
 	for _, toks := range [...][]value.Token{t.rd.Toks, core} {
 		if len(toks) == 0 {
 			continue
 		}
-		if s := t.a.slotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
+		if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
 			if _, ok := l.CommandSets["skip"].Whole(toks); ok {
 				return Command{Type: Skip}, true
 			}
@@ -217,14 +218,14 @@ func (t *turn) moment() (Command, bool) {
 }
 
 func (t *turn) awaitsYesNo() bool {
-	s := t.a.slotIndex[t.st.WaitingForSlot]
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	return s != nil && s.Type == value.TypeBoolean
 }
 
 // skips reports whether a no leaves the awaited slot empty.
 func (t *turn) skips(answer value.Answer) bool {
-	s := t.a.slotIndex[t.st.WaitingForSlot]
-	return t.flow != nil && s != nil && !s.required && s.Type != value.TypeBoolean && answer == value.No
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
+	return t.flow != nil && s != nil && !s.Required && s.Type != value.TypeBoolean && answer == value.No
 }
 
 // request finds a flow that is asked for, and values for its slots or those of
@@ -232,13 +233,13 @@ func (t *turn) skips(answer value.Answer) bool {
 // If the message asks for a slot, a flow has to be asked for beyond doubt.
 func (t *turn) request(asked bool) []Command {
 	st := t.st
-	for _, f := range t.a.flows {
-		for _, tr := range f.triggers {
-			if !tr.slots {
+	for _, f := range t.a.def.Flows {
+		for _, tr := range f.Triggers {
+			if !tr.Slots {
 				continue
 			}
 			if values, ok := t.a.pattern(t.rd, tr); ok {
-				more := t.a.extract(t.rd, f.slots, nil)
+				more := t.a.extract(t.rd, f.Slots, nil)
 				for _, m := range more {
 					if !slices.ContainsFunc(values, func(v found) bool {
 						return v.slot == m.slot || v.start < m.end && m.start < v.end
@@ -258,18 +259,18 @@ func (t *turn) request(asked bool) []Command {
 		if target == nil {
 			return t.byValues()
 		}
-		return t.starting(target, t.a.extract(t.rd, target.slots, nil))
+		return t.starting(target, t.a.extract(t.rd, target.Slots, nil))
 	}
-	values := t.a.extract(t.rd, t.flow.slots, t.a.slotIndex[st.WaitingForSlot])
+	values := t.a.extract(t.rd, t.flow.Slots, t.a.def.SlotIndex[st.WaitingForSlot])
 	if target != nil && target != t.flow && p >= intentSure && !t.answers(values) {
-		return t.starting(target, t.a.extract(t.rd, target.slots, nil))
+		return t.starting(target, t.a.extract(t.rd, target.Slots, nil))
 	}
 	return t.setting(values)
 }
 
 // intent finds the flow that the message asks for: as a whole, by one of its
 // sentences, or by its words.
-func (t *turn) intent(asked bool) (*flow, float64) {
+func (t *turn) intent(asked bool) (*agent.Flow, float64) {
 	toks := t.rd.Toks
 	for _, part := range [...][]value.Token{t.a.core(toks), toks} {
 		if f, p := t.a.classify(part); f != nil {
@@ -290,7 +291,7 @@ func (t *turn) intent(asked bool) (*flow, float64) {
 			}
 		}
 	}
-	var best *flow
+	var best *agent.Flow
 	top := 0.0
 	for _, s := range sentences {
 		if asked && t.rd.Asks(s) || t.unwanted(s) {
@@ -304,10 +305,10 @@ func (t *turn) intent(asked bool) (*flow, float64) {
 }
 
 // fitsBest reports whether no other flow takes more of the message's values.
-func (t *turn) fitsBest(f *flow) bool {
+func (t *turn) fitsBest(f *agent.Flow) bool {
 	given := t.a.givenTo(t.rd)
 	for _, g := range given {
-		if g > given[f.index]+0.3 {
+		if g > given[f.Index]+0.3 {
 			return false
 		}
 	}
@@ -317,20 +318,20 @@ func (t *turn) fitsBest(f *flow) bool {
 // unwanted reports whether a sentence says no to something, or asks for another of
 // what was found: it starts nothing.
 func (t *turn) unwanted(toks []value.Token) bool {
-	answer, _ := t.a.lang.LeadingAnswer(toks)
-	return answer == value.No || t.a.lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.lang.Others.Within(toks)
+	answer, _ := t.a.def.Lang.LeadingAnswer(toks)
+	return answer == value.No || t.a.def.Lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.def.Lang.Others.Within(toks)
 }
 
 // byValues starts the one flow that the message has at least two values for:
 // "from Boston to Denver".
 func (t *turn) byValues() []Command {
 	var best []found
-	var target *flow
-	for _, f := range t.a.flows {
-		if len(f.triggers) == 0 {
+	var target *agent.Flow
+	for _, f := range t.a.def.Flows {
+		if len(f.Triggers) == 0 {
 			continue
 		}
-		values := t.a.extract(t.rd, f.slots, nil)
+		values := t.a.extract(t.rd, f.Slots, nil)
 		switch {
 		case len(values) > len(best):
 			best, target = values, f
@@ -346,20 +347,20 @@ func (t *turn) byValues() []Command {
 
 // answers reports whether the values have one for the awaited slot.
 func (t *turn) answers(values []found) bool {
-	return slices.ContainsFunc(values, func(f found) bool { return f.slot.name == t.st.WaitingForSlot })
+	return slices.ContainsFunc(values, func(f found) bool { return f.slot.Name == t.st.WaitingForSlot })
 }
 
 // starting is a flow to start with values for it.
-func (t *turn) starting(f *flow, values []found) []Command {
-	again := t.flow == nil && t.st.Finished != nil && t.st.Finished.Flow == f.name && f.proposes != nil // a search, with something changed
+func (t *turn) starting(f *agent.Flow, values []found) []Command {
+	again := t.flow == nil && t.st.Finished != nil && t.st.Finished.Flow == f.Name && f.Proposes != nil // a search, with something changed
 	if f == t.flow || again {
 		if cmds := t.setting(values); len(cmds) > 0 {
 			return cmds
 		}
 	}
-	cmds := []Command{{Type: StartFlow, Flow: f.name}}
+	cmds := []Command{{Type: StartFlow, Flow: f.Name}}
 	for _, v := range values {
-		cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.name, Value: v.value})
+		cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
 	}
 	return cmds
 }
@@ -368,8 +369,8 @@ func (t *turn) starting(f *flow, values []found) []Command {
 func (t *turn) setting(values []found) []Command {
 	var cmds []Command
 	for _, v := range values {
-		c := Command{Type: SetSlot, Slot: v.slot.name, Value: v.value}
-		if old := t.st.Slots[v.slot.name]; old != nil && v.slot.name != t.st.WaitingForSlot {
+		c := Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value}
+		if old := t.st.Slots[v.slot.Name]; old != nil && v.slot.Name != t.st.WaitingForSlot {
 			if value.Equal(old, v.value) {
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -41,18 +42,18 @@ const (
 // learnWords collects the words that speak for each flow: of its name, its
 // description and its triggers.
 func (a *Agent) learnWords() {
-	sets := make([]map[string]bool, len(a.flows))
-	for i, f := range a.flows {
+	sets := make([]map[string]bool, len(a.def.Flows))
+	for i, f := range a.def.Flows {
 		sets[i] = make(map[string]bool)
-		if len(f.triggers) == 0 {
+		if len(f.Triggers) == 0 {
 			continue
 		}
-		texts := []string{f.label, f.description}
-		for _, t := range f.triggers {
+		texts := []string{f.Label, f.Description}
+		for _, t := range f.Triggers {
 			texts = append(texts, a.withoutSlots(t))
 		}
 		for _, text := range texts {
-			for _, w := range a.lang.Contents(value.Tokenize(text, nil), nil) {
+			for _, w := range a.def.Lang.Contents(value.Tokenize(text, nil), nil) {
 				sets[i][w] = true
 			}
 		}
@@ -62,19 +63,19 @@ func (a *Agent) learnWords() {
 
 // byWords finds the flow whose words an utterance has, when the classifier is not
 // sure. Of two that are as good as each other it is the one that changes nothing.
-func (t *turn) byWords(toks []value.Token) (*flow, float64) {
+func (t *turn) byWords(toks []value.Token) (*agent.Flow, float64) {
 	a, r := t.a, t.rd
 	var buf [40]string
-	words := a.lang.Contents(toks, buf[:0])
-	if len(words) == 0 || len(a.flows) == 0 {
+	words := a.def.Lang.Contents(toks, buf[:0])
+	if len(words) == 0 || len(a.def.Flows) == 0 {
 		return nil, 0
 	}
 	names := r.Names(toks) // London is known to nobody and no word of its own
 	var best, second float64
-	var which, next *flow
+	var which, next *agent.Flow
 	share := 0.0
 	given := a.givenTo(r)
-	for i, f := range a.flows {
+	for i, f := range a.def.Flows {
 		score, known := 0.0, 0
 		for k, w := range words {
 			if !a.flowWords[i][w] {
@@ -100,10 +101,10 @@ func (t *turn) byWords(toks []value.Token) (*flow, float64) {
 		return nil, 0
 	}
 	if best-second < wordsLead {
-		if next == nil || which.changes() == next.changes() {
+		if next == nil || changes(which) == changes(next) {
 			return nil, 0
 		}
-		if which.changes() {
+		if changes(which) {
 			which = next
 		}
 	}
@@ -116,23 +117,23 @@ func (t *turn) byWords(toks []value.Token) (*flow, float64) {
 // givenTo is what the values of a message add to the score of each flow: those of
 // a slot that few flows have say more.
 func (a *Agent) givenTo(r value.Reader) []float64 {
-	out := make([]float64, len(a.flows))
-	for _, s := range a.slots {
+	out := make([]float64, len(a.def.Flows))
+	for _, s := range a.def.Slots {
 		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
 			continue
 		}
 		users := 0
-		for _, f := range a.flows {
-			if f.usesSlot(s) {
+		for _, f := range a.def.Flows {
+			if f.UsesSlot(s) {
 				users++
 			}
 		}
-		if users == 0 || users == len(a.flows) || len(a.extract(r, []*slot{s}, nil)) == 0 {
+		if users == 0 || users == len(a.def.Flows) || len(a.extract(r, []*agent.Slot{s}, nil)) == 0 {
 			continue
 		}
-		for i, f := range a.flows {
-			if f.usesSlot(s) {
-				out[i] += valueGiven * float64(len(a.flows)-users) / float64(len(a.flows)-1)
+		for i, f := range a.def.Flows {
+			if f.UsesSlot(s) {
+				out[i] += valueGiven * float64(len(a.def.Flows)-users) / float64(len(a.def.Flows)-1)
 			}
 		}
 	}
@@ -140,6 +141,8 @@ func (a *Agent) givenTo(r value.Reader) []float64 {
 }
 
 // changes reports whether the flow runs an action that wants a yes.
-func (f *flow) changes() bool {
-	return slices.ContainsFunc(f.steps, func(s *step) bool { return s.typ == stepAction && s.action != nil && s.action.RequiresConfirmation })
+func changes(f *agent.Flow) bool {
+	return slices.ContainsFunc(f.Steps, func(s *agent.Step) bool {
+		return s.Type == agent.StepAction && s.Action != nil && s.Action.RequiresConfirmation
+	})
 }

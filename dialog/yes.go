@@ -6,5 +6,5 @@ import "github.com/hocketvoice/hocket/dialog/value"
 // language: what a model's tool needs before it does what cannot be undone.
 func (a *Agent) SaidYes(text string) bool {
 	var buf [24]value.Token
-	return a.lang.YesOrNo(value.Tokenize(text, buf[:0])) == value.Yes
+	return a.def.Lang.YesOrNo(value.Tokenize(text, buf[:0])) == value.Yes
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // Version is the schema of a trace. It rises when an older reader would
@@ -19,12 +20,12 @@ const Version = 1
 
 // Header is the first line of a trace: all that is needed to step it again.
 type Header struct {
-	Format  string        `json:"format"` // "hocket trace"
-	Version int           `json:"version"`
-	Config  string        `json:"config"`  // hash of options and agent
-	Started time.Time     `json:"started"` // what the lines' times count from
-	Options conv.Options  `json:"options"` // without the agent
-	Agent   []dialog.File `json:"agent,omitempty"`
+	Format  string       `json:"format"` // "hocket trace"
+	Version int          `json:"version"`
+	Config  string       `json:"config"`  // hash of options and agent
+	Started time.Time    `json:"started"` // what the lines' times count from
+	Options conv.Options `json:"options"` // without the agent
+	Agent   []agent.File `json:"agent,omitempty"`
 	// Restored is the snapshot that the conversation went on from, at Started.
 	Restored json.RawMessage `json:"restored,omitempty"`
 }
@@ -33,7 +34,7 @@ const format = "hocket trace"
 
 // NewHeader describes a conversation that starts now: its options, and the
 // files that its agent was made of.
-func NewHeader(started time.Time, o conv.Options, agent []dialog.File) (Header, error) {
+func NewHeader(started time.Time, o conv.Options, agent []agent.File) (Header, error) {
 	h := Header{Format: format, Version: Version, Started: started, Options: o, Agent: agent}
 	hash, err := h.hash()
 	if err != nil {
@@ -48,7 +49,7 @@ func NewHeader(started time.Time, o conv.Options, agent []dialog.File) (Header, 
 func (h Header) hash() (string, error) {
 	b, err := json.Marshal(struct {
 		Options conv.Options
-		Agent   []dialog.File
+		Agent   []agent.File
 	}{h.Options, h.Agent})
 	if err != nil {
 		return "", fmt.Errorf("trace header: %w", err)

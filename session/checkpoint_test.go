@@ -12,6 +12,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -55,14 +56,14 @@ func (h *history) all() []journal.Checkpoint {
 }
 
 // restaurant is the agent of booking.
-func restaurant(t testing.TB) (*dialog.Agent, []dialog.File) {
+func restaurant(t testing.TB) (*dialog.Agent, []agent.File) {
 	t.Helper()
-	files := []dialog.File{{Name: "table.yaml", Data: []byte(booking)}}
-	agent, problems := dialog.Parse(files)
-	if dialog.HasErrors(problems) {
+	files := []agent.File{{Name: "table.yaml", Data: []byte(booking)}}
+	a, problems := dialog.Parse(files)
+	if agent.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	return agent, files
+	return a, files
 }
 
 // tables books tables, each key once, and looks whether it was known before.

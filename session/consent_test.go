@@ -7,6 +7,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -14,7 +15,7 @@ import (
 // TestConsent: a model's tool that needs it runs after a yes to this very call,
 // once, whatever the model does.
 func TestConsent(t *testing.T) {
-	agent, problems := dialog.Parse([]dialog.File{{Name: "a.yaml", Data: []byte("version: \"1.0\"\ninstructions: be brief\n")}})
+	agent, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte("version: \"1.0\"\ninstructions: be brief\n")}})
 	if agent == nil {
 		t.Fatal(problems)
 	}
@@ -88,7 +89,7 @@ func TestModelTools(t *testing.T) {
 		}
 		return []port.Delta{{Call: &port.ToolCall{ID: "c", Name: "reserve", Arguments: "{}"}}}
 	}}
-	agent, problems := dialog.Parse([]dialog.File{{Name: "a.yaml", Data: []byte(booking + "instructions: be brief\n")}})
+	agent, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte(booking + "instructions: be brief\n")}})
 	if agent == nil {
 		t.Fatal(problems)
 	}

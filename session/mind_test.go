@@ -9,6 +9,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -184,14 +185,14 @@ func (f modelFunc) Reply(ctx context.Context, r port.Request, emit func(port.Del
 // TestActionInACall: a flow's action is carried out in a spoken call, once, with
 // its key.
 func TestActionInACall(t *testing.T) {
-	files := []dialog.File{{Name: "table.yaml", Data: []byte(booking)}}
-	agent, problems := dialog.Parse(files)
-	if dialog.HasErrors(problems) {
+	files := []agent.File{{Name: "table.yaml", Data: []byte(booking)}}
+	a, problems := dialog.Parse(files)
+	if agent.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	tools := &reservations{}
 	p := thinking(plan{
-		conv:  conv.Options{Agent: agent},
+		conv:  conv.Options{Agent: a},
 		texts: []string{"reserve a table", "four", "yes"},
 		lines: []line{{answers, 1200 * ms}, {answers, 800 * ms}, {answers, 800 * ms}},
 	}, nil, tools)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/media"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
@@ -21,7 +21,7 @@ type Options struct {
 	ID   string // of the conversation
 	Conv conv.Options
 	// AgentFiles are the files that Conv.Agent was made of: a trace carries them.
-	AgentFiles []dialog.File
+	AgentFiles []agent.File
 
 	Leg         port.Leg
 	Recognizer  port.Recognizer  // nil: nothing that is spoken is understood

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -48,11 +49,11 @@ func (r *reservations) Call(_ context.Context, call port.ToolCall, _ func(string
 
 func text(t *testing.T, tools port.Tool) *Text {
 	t.Helper()
-	agent, problems := dialog.Parse([]dialog.File{{Name: "table.yaml", Data: []byte(booking)}})
-	if dialog.HasErrors(problems) {
+	a, problems := dialog.Parse([]agent.File{{Name: "table.yaml", Data: []byte(booking)}})
+	if agent.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: agent}, Tools: tools})
+	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: a}, Tools: tools})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +144,8 @@ func TestTextRefuses(t *testing.T) {
 // themselves, in a form; when it fails they do without.
 func TestTextUnderstoodByAModel(t *testing.T) {
 	file := strings.Replace(booking, "settings: {", "settings: {model: {understanding: true}, ", 1)
-	agent, problems := dialog.Parse([]dialog.File{{Name: "table.yaml", Data: []byte(file)}})
-	if dialog.HasErrors(problems) {
+	a, problems := dialog.Parse([]agent.File{{Name: "table.yaml", Data: []byte(file)}})
+	if agent.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	var asked []port.Request
@@ -156,7 +157,7 @@ func TestTextUnderstoodByAModel(t *testing.T) {
 		return &port.Failure{Code: conv.ClassServerError, Message: "down", Retryable: true}
 	})
 	tools := &reservations{}
-	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: agent}, Tools: tools, Model: model})
+	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: a}, Tools: tools, Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,8 +194,8 @@ func TestTextUnderstoodByAModel(t *testing.T) {
 func TestTextWordedByAModel(t *testing.T) {
 	file := strings.Replace(booking, "settings: {", "settings: {rephrase_responses: true, rephrase_tone: cheerful, ", 1)
 	file = strings.Replace(file, "How many are you?", "For how many people is it?", 1)
-	agent, problems := dialog.Parse([]dialog.File{{Name: "table.yaml", Data: []byte(file)}})
-	if dialog.HasErrors(problems) {
+	a, problems := dialog.Parse([]agent.File{{Name: "table.yaml", Data: []byte(file)}})
+	if agent.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	var asked []port.Request
@@ -207,7 +208,7 @@ func TestTextWordedByAModel(t *testing.T) {
 		}
 		return nil
 	})
-	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: agent}, Tools: &reservations{}, Model: model})
+	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: a}, Tools: &reservations{}, Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}

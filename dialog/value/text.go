@@ -431,3 +431,12 @@ func TitleWords(s string) string {
 	}
 	return b.String()
 }
+
+// Hash is FNV-1a from a seed.
+func Hash(s string, seed uint32) uint32 {
+	h := seed
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}

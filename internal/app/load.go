@@ -11,18 +11,19 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/examples"
 )
 
 // Agent is an agent as it lies on disk, compiled.
 type Agent struct {
 	*dialog.Agent
-	Files    []dialog.File
-	Problems []dialog.Problem // warnings alone
+	Files    []agent.File
+	Problems []agent.Problem // warnings alone
 }
 
 // AgentError is an agent that does not load, with all that is wrong with it.
-type AgentError struct{ Problems []dialog.Problem }
+type AgentError struct{ Problems []agent.Problem }
 
 // Error lists the problems, one a line.
 func (e *AgentError) Error() string {
@@ -43,21 +44,21 @@ func EmbeddedAgent(name string) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent: the program has none with the name %q", name)
 	}
-	var files []dialog.File
+	var files []agent.File
 	for _, e := range entries {
 		file := path.Join(name, e.Name())
 		data, err := examples.Files.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("agent: %w", err)
 		}
-		files = append(files, dialog.File{Name: "examples/" + file, Data: data})
+		files = append(files, agent.File{Name: "examples/" + file, Data: data})
 	}
 	return compile(files)
 }
 
 // ReadAgent reads the files of an agent: one YAML file, or all *.yaml and *.yml
 // of a directory, in the order of their names.
-func ReadAgent(name string) ([]dialog.File, error) {
+func ReadAgent(name string) ([]agent.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", plain(err))
@@ -68,7 +69,7 @@ func ReadAgent(name string) ([]dialog.File, error) {
 			return nil, err
 		}
 	}
-	files := make([]dialog.File, 0, len(names))
+	files := make([]agent.File, 0, len(names))
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -81,7 +82,7 @@ func ReadAgent(name string) ([]dialog.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("agent: %w", plain(err))
 		}
-		files = append(files, dialog.File{Name: filepath.ToSlash(name), Data: data})
+		files = append(files, agent.File{Name: filepath.ToSlash(name), Data: data})
 	}
 	return files, nil
 }
@@ -113,12 +114,12 @@ func LoadAgent(path string) (*Agent, error) {
 	return compile(files)
 }
 
-func compile(files []dialog.File) (*Agent, error) {
-	agent, problems := dialog.Parse(files)
-	if agent == nil || dialog.HasErrors(problems) {
+func compile(files []agent.File) (*Agent, error) {
+	a, problems := dialog.Parse(files)
+	if a == nil || agent.HasErrors(problems) {
 		return nil, &AgentError{Problems: problems}
 	}
-	return &Agent{Agent: agent, Files: files, Problems: problems}, nil
+	return &Agent{Agent: a, Files: files, Problems: problems}, nil
 }
 
 // plain words a file error without the operation's name.

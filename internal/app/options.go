@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -78,14 +78,14 @@ func LoadOptions(path string) (Options, error) {
 //	AgentConfig(files).Or(config)
 //
 // The error is [config.Problems].
-func AgentConfig(files []dialog.File) (*config.Config, error) {
-	agent, err := config.ParseSettings("", nil)
+func AgentConfig(files []agent.File) (*config.Config, error) {
+	a, err := config.ParseSettings("", nil)
 	for _, f := range files {
-		c, problems := config.ParseSettings(f.Name, f.Data, dialog.EngineSettings()...)
-		agent = c.Or(agent)
+		c, problems := config.ParseSettings(f.Name, f.Data, agent.EngineSettings()...)
+		a = c.Or(a)
 		err = join(err, problems)
 	}
-	return agent, err
+	return a, err
 }
 
 // join is all problems of both errors.

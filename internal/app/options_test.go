@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -259,7 +259,7 @@ func TestEverythingAtOnce(t *testing.T) {
 }
 
 func TestAgentConfig(t *testing.T) {
-	files := []dialog.File{
+	files := []agent.File{
 		{Name: "a.yaml", Data: []byte("settings: {language: de, turn: {policy: silence}}\nflows: {}\n")},
 		{Name: "b.yaml", Data: []byte("settings: {barge_in: words, handoff: true}\n")},
 	}

@@ -11,8 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
+
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/examples/airline"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/toolset"
@@ -27,7 +28,7 @@ import (
 type Tools struct {
 	servers *mcp.Tools           // nil: there are none
 	agents  *a2a.Agents          // nil: there are none
-	kinds   map[string]port.Tool // of what actions name by [dialog.ToolUse]
+	kinds   map[string]port.Tool // of what actions name by [agent.ToolUse]
 	common  *toolset.Set
 	model   port.Model // that summarises; nil: there is none
 	limits  conv.Limits
@@ -111,8 +112,8 @@ func (t *Tools) Close() error {
 }
 
 // environment is what an agent's actions find in the environment.
-func (t *Tools) environment(ctx context.Context, agent *Agent) (func(string) (string, bool), error) {
-	needed := slices.ContainsFunc(agent.Actions(), func(a dialog.Action) bool {
+func (t *Tools) environment(ctx context.Context, def *Agent) (func(string) (string, bool), error) {
+	needed := slices.ContainsFunc(def.Actions(), func(a agent.Action) bool {
 		return a.HTTP != nil && strings.Contains(a.HTTP.URL, "${"+AirlineURL+"}")
 	})
 	if _, there := os.LookupEnv(AirlineURL); there || !needed {

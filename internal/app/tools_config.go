@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
@@ -76,7 +76,7 @@ func httpTools(list []config.HTTPTool) (port.Tool, error) {
 // no flow has.
 func httpOptions(list []config.HTTPTool) (httptool.Options, error) {
 	var none httptool.Options
-	actions := make([]dialog.Action, len(list))
+	actions := make([]agent.Action, len(list))
 	specs := make(map[string]port.ToolSpec, len(list))
 	for i, c := range list {
 		if !toolset.IsName(c.Name) {
@@ -86,9 +86,9 @@ func httpOptions(list []config.HTTPTool) (httptool.Options, error) {
 			return none, fmt.Errorf("two tools are called %s: expected another name for each", c.Name)
 		}
 		method := cmp.Or(c.Method, "POST")
-		a := dialog.Action{
+		a := agent.Action{
 			Name: c.Name, Description: c.Description, Idempotent: c.Repeatable, Declared: true,
-			HTTP: &dialog.HTTPCall{Method: method, URL: c.URL, Timeout: time.Duration(c.Timeout), Retries: int(c.Retries)},
+			HTTP: &agent.HTTPCall{Method: method, URL: c.URL, Timeout: time.Duration(c.Timeout), Retries: int(c.Retries)},
 		}
 		if c.KeyEnv != "" {
 			a.HTTP.Headers = map[string]string{"Authorization": "Bearer ${" + c.KeyEnv + "}"}
@@ -101,7 +101,7 @@ func httpOptions(list []config.HTTPTool) (httptool.Options, error) {
 			if place := "{" + p.Name + "}"; method == "GET" && !strings.Contains(c.URL, place) {
 				a.HTTP.Query = with(a.HTTP.Query, p.Name, place)
 			}
-			a.Inputs = append(a.Inputs, dialog.ActionInput{Name: p.Name, From: p.Name, Optional: p.Optional})
+			a.Inputs = append(a.Inputs, agent.ActionInput{Name: p.Name, From: p.Name, Optional: p.Optional})
 		}
 		actions[i] = a
 		specs[c.Name] = port.ToolSpec{

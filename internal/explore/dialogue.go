@@ -8,6 +8,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // This file: the exploration with a dialogue that answers: how its part of the
@@ -42,16 +43,16 @@ const (
 // delegating compiles the agent with an action that a delegated agent carries out.
 func delegating() *dialog.Agent {
 	text := strings.Replace(fmt.Sprintf(agentFile, "", "book a flight", ""), "outputs: [ref]}", "outputs: [ref], long: true}", 1)
-	a, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: []byte(text)}})
+	a, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: []byte(text)}})
 	if a == nil {
 		panic(fmt.Sprintf("explore: the agent does not load: %v", problems))
 	}
 	return a
 }
 
-// agent compiles the agent with settings, a trigger and a step of its own.
-func agent(settings, trigger, step string) *dialog.Agent {
-	a, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, agentFile, settings, trigger, step)}})
+// agentOf compiles the agent with settings, a trigger and a step of its own.
+func agentOf(settings, trigger, step string) *dialog.Agent {
+	a, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, agentFile, settings, trigger, step)}})
 	if a == nil {
 		panic(fmt.Sprintf("explore: the agent does not load: %v", problems))
 	}
@@ -62,9 +63,9 @@ func agent(settings, trigger, step string) *dialog.Agent {
 func flowConfigs(o conv.Options, still []conv.Timer) []Config {
 	byWords, advised, worded, delegated := o, o, o, o
 	delegated.Agent, delegated.TasksOutlive = delegating(), true
-	worded.Agent = agent("  rephrase_responses: true\n", "book a flight", heldOn)
-	byWords.Agent = agent("", "book a flight", thenMailed)
-	advised.Agent = agent(byModel, "travel", "")
+	worded.Agent = agentOf("  rephrase_responses: true\n", "book a flight", heldOn)
+	byWords.Agent = agentOf("", "book a flight", thenMailed)
+	advised.Agent = agentOf(byModel, "travel", "")
 	return []Config{
 		{
 			Name: "flows", Options: byWords,

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -17,7 +17,7 @@ import (
 type Actions struct {
 	tool  port.Tool
 	uses  map[string]Use
-	known map[string]*dialog.Action
+	known map[string]*agent.Action
 	specs []port.ToolSpec
 }
 
@@ -33,12 +33,12 @@ type Use struct {
 // NewActions makes the tool of the actions that name a tool of a kind
 // ([dialog.ToolUse]). The others are left alone. It fails where an action names
 // what there is not; t may be nil.
-func NewActions(kind string, t port.Tool, actions []dialog.Action) (*Actions, error) {
+func NewActions(kind string, t port.Tool, actions []agent.Action) (*Actions, error) {
 	var known []port.ToolSpec
 	if t != nil {
 		known = t.Specs()
 	}
-	return ActionsBy(t, actions, func(a *dialog.Action) (*Use, error) {
+	return ActionsBy(t, actions, func(a *agent.Action) (*Use, error) {
 		if a.Tool == nil || a.Tool.Kind != kind {
 			return nil, nil
 		}
@@ -52,8 +52,8 @@ func NewActions(kind string, t port.Tool, actions []dialog.Action) (*Actions, er
 
 // ActionsBy makes the tool of the actions for which use finds one of t's; it gives nil
 // for those that are left alone.
-func ActionsBy(t port.Tool, actions []dialog.Action, use func(*dialog.Action) (*Use, error)) (*Actions, error) {
-	m := &Actions{tool: t, uses: make(map[string]Use), known: make(map[string]*dialog.Action)}
+func ActionsBy(t port.Tool, actions []agent.Action, use func(*agent.Action) (*Use, error)) (*Actions, error) {
+	m := &Actions{tool: t, uses: make(map[string]Use), known: make(map[string]*agent.Action)}
 	for i := range actions {
 		a := &actions[i]
 		u, err := use(a)
@@ -80,11 +80,11 @@ func ActionsBy(t port.Tool, actions []dialog.Action, use func(*dialog.Action) (*
 
 // gives reports what a tool requires and an action never gives it: each of its calls
 // would fail.
-func (u *Use) gives(a *dialog.Action) error {
+func (u *Use) gives(a *agent.Action) error {
 	var schema struct{ Required []string }
 	_ = json.Unmarshal(u.Spec.Schema, &schema) // one that cannot be read is told by [Check]
 	for _, name := range schema.Required {
-		if !slices.ContainsFunc(a.Inputs, func(in dialog.ActionInput) bool { return in.Name == name }) {
+		if !slices.ContainsFunc(a.Inputs, func(in agent.ActionInput) bool { return in.Name == name }) {
 			return fmt.Errorf("%s requires %s, which is none of its inputs: expected inputs: {%s: SLOT}", u.Spec.Name, name, name)
 		}
 	}
@@ -125,7 +125,7 @@ func (m *Actions) Call(ctx context.Context, call port.ToolCall, progress func(st
 // paths lead to; without paths the fields of the result; of a result that is no
 // object, the action's only output or "result". A path is keys with dots between
 // them, "." the whole.
-func Outputs(a *dialog.Action, paths map[string]string, text string) (string, error) {
+func Outputs(a *agent.Action, paths map[string]string, text string) (string, error) {
 	var result any
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -158,7 +158,7 @@ func Outputs(a *dialog.Action, paths map[string]string, text string) (string, er
 	return string(b), nil
 }
 
-func unusable(a *dialog.Action, what string) error {
+func unusable(a *agent.Action, what string) error {
 	return &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %s", a.Name, what)}
 }
 

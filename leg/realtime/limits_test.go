@@ -15,6 +15,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/leg/realtime"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/server/tokens"
@@ -186,7 +187,7 @@ func flowing(t *testing.T) *rig {
 	t.Helper()
 	engine(t)
 	take(t, 1)
-	agent, problems := dialog.Parse([]dialog.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
+	agent, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
 	if agent == nil {
 		t.Fatal(problems)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
@@ -57,7 +58,7 @@ func (b *safeBuffer) String() string {
 
 // textCall describes a conversation by text with the agent of the tests.
 func textCall(t *testing.T, privacy conv.Privacy) hub.Call {
-	files := []dialog.File{{Name: "agent.yaml", Data: []byte(testAgent)}}
+	files := []agent.File{{Name: "agent.yaml", Data: []byte(testAgent)}}
 	agent, problems := dialog.Parse(files)
 	if agent == nil {
 		t.Fatal(problems)

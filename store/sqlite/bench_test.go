@@ -9,17 +9,18 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/convtest"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-func flightAgent(t testing.TB) []dialog.File {
+func flightAgent(t testing.TB) []agent.File {
 	t.Helper()
 	b, err := os.ReadFile("../../examples/flights/flights.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []dialog.File{{Name: "flights.yaml", Data: b}}
+	return []agent.File{{Name: "flights.yaml", Data: b}}
 }
 
 // snapshotsOfCall are what a call with the flight agent has to save, one after

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/httpclient"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -24,7 +24,7 @@ const (
 // default.
 type Options struct {
 	// Actions are those to carry out. The ones without HTTP are left to others.
-	Actions []dialog.Action
+	Actions []agent.Action
 	// Specs describe actions better than their files do, by name.
 	Specs map[string]port.ToolSpec
 	// Client sends the requests; one of its own, which follows no redirect to

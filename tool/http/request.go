@@ -13,11 +13,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // request makes the HTTP request of an action.
-func (t *Tool) request(ctx context.Context, a *dialog.Action, id string, inputs map[string]any) (*http.Request, error) {
+func (t *Tool) request(ctx context.Context, a *agent.Action, id string, inputs map[string]any) (*http.Request, error) {
 	h := a.HTTP
 	u, err := t.target(h.URL, inputs)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *Tool) request(ctx context.Context, a *dialog.Action, id string, inputs 
 
 // body is the JSON to send: what the file says with its values filled in, or the
 // inputs. A GET has none.
-func (t *Tool) body(h *dialog.HTTPCall, inputs map[string]any) ([]byte, error) {
+func (t *Tool) body(h *agent.HTTPCall, inputs map[string]any) ([]byte, error) {
 	if h.Body == nil {
 		if h.Method == http.MethodGet || h.Method == http.MethodHead {
 			return nil, nil
@@ -121,7 +121,7 @@ func (t *Tool) target(text string, inputs map[string]any) (*url.URL, error) {
 		switch {
 		case strings.ContainsAny(before, "?#"):
 			return url.QueryEscape(value), nil
-		case dialog.InAuthority(before):
+		case agent.InAuthority(before):
 			return "", errors.New("a value would name the server, expected one behind the host's /")
 		default:
 			return url.PathEscape(value), nil
@@ -218,7 +218,7 @@ func (t *Tool) fill(text string, inputs map[string]any, escape func(before, valu
 }
 
 // checkEnvironment fails early where a variable is not set.
-func (t *Tool) checkEnvironment(a *dialog.Action) error {
+func (t *Tool) checkEnvironment(a *agent.Action) error {
 	if _, err := t.target(a.HTTP.URL, nil); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
@@ -24,7 +24,7 @@ import (
 // Tool runs the actions. It is safe for concurrent use.
 type Tool struct {
 	o       Options
-	actions map[string]*dialog.Action
+	actions map[string]*agent.Action
 	specs   []port.ToolSpec
 }
 
@@ -36,7 +36,7 @@ func New(o Options) (*Tool, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	t := &Tool{o: o.withDefaults(), actions: make(map[string]*dialog.Action)}
+	t := &Tool{o: o.withDefaults(), actions: make(map[string]*agent.Action)}
 	for i := range o.Actions {
 		a := &o.Actions[i]
 		if a.HTTP == nil {
@@ -63,7 +63,7 @@ func New(o Options) (*Tool, error) {
 }
 
 // schema is the JSON Schema of an action's inputs.
-func schema(a *dialog.Action) ([]byte, error) {
+func schema(a *agent.Action) ([]byte, error) {
 	arguments := make([]toolset.Argument, len(a.Inputs))
 	for i, in := range a.Inputs {
 		arguments[i] = toolset.Argument{Name: in.Name, Optional: in.Optional}
@@ -111,7 +111,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 }
 
 // limit is the time of an action.
-func (t *Tool) limit(a *dialog.Action) time.Duration {
+func (t *Tool) limit(a *agent.Action) time.Duration {
 	limit := DefaultTimeout
 	if slices.ContainsFunc(t.specs, func(s port.ToolSpec) bool { return s.Name == a.Name && s.Long }) {
 		limit = DefaultLongTimeout
@@ -121,7 +121,7 @@ func (t *Tool) limit(a *dialog.Action) time.Duration {
 
 // idempotent reports whether an action may be sent again: its file says so, or
 // its method does (RFC 9110, 9.2.2).
-func idempotent(a *dialog.Action) bool {
+func idempotent(a *agent.Action) bool {
 	switch a.HTTP.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
 		return true
@@ -131,7 +131,7 @@ func idempotent(a *dialog.Action) bool {
 }
 
 // send makes one request.
-func (t *Tool) send(ctx context.Context, a *dialog.Action, id string, inputs map[string]any) (string, error) {
+func (t *Tool) send(ctx context.Context, a *agent.Action, id string, inputs map[string]any) (string, error) {
 	req, err := t.request(ctx, a, id, inputs)
 	if err != nil {
 		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", a.Name, err)}
@@ -155,7 +155,7 @@ func (t *Tool) send(ctx context.Context, a *dialog.Action, id string, inputs map
 
 // failed words an error of the wire. Its own text names the URL, in which a
 // credential may stand: only the cause is told.
-func failed(a *dialog.Action, err error) error {
+func failed(a *agent.Action, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
@@ -170,7 +170,7 @@ func failed(a *dialog.Action, err error) error {
 }
 
 // refused is the failure of a status that is no success.
-func refused(a *dialog.Action, resp *http.Response) error {
+func refused(a *agent.Action, resp *http.Response) error {
 	f := &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: the server answered %s", a.Name, resp.Status)}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
@@ -188,7 +188,7 @@ func refused(a *dialog.Action, resp *http.Response) error {
 
 // outputs makes the answer a JSON object: as it is, or under the name of the
 // only output.
-func outputs(a *dialog.Action, body []byte) (string, error) {
+func outputs(a *agent.Action, body []byte) (string, error) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 {
 		return "{}", nil

@@ -19,19 +19,20 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/httpclient"
 	"github.com/hocketvoice/hocket/port"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// agent compiles actions as they stand in files.
-func agent(t *testing.T, actions string) []dialog.Action {
+// actionsOf compiles actions as they stand in files.
+func actionsOf(t *testing.T, actions string) []agent.Action {
 	t.Helper()
 	text := "version: \"1.0\"\nsettings: {instructions: be brief}\nslots:\n  origin: {type: string}\n  seats: {type: integer}\nactions:\n" + actions
-	a, problems := dialog.Parse([]dialog.File{{Name: "a.yaml", Data: []byte(text)}})
+	a, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte(text)}})
 	for _, p := range problems {
-		if p.Severity == dialog.SeverityError {
+		if p.Severity == agent.SeverityError {
 			t.Fatal(p)
 		}
 	}
@@ -46,7 +47,7 @@ func tool(t *testing.T, handler http.HandlerFunc, actions string) *Tool {
 	t.Cleanup(server.Close)
 	env := map[string]string{"AIRLINE_URL": server.URL, "AIRLINE_KEY": "hush-hush"}
 	tl, err := New(Options{
-		Actions: agent(t, actions), Client: client, Backoff: time.Millisecond,
+		Actions: actionsOf(t, actions), Client: client, Backoff: time.Millisecond,
 		Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 	})
 	if err != nil {
@@ -198,7 +199,7 @@ func TestCallerNamesTheServer(t *testing.T) {
 		{"http://good.example", "${BASE}{origin}"},
 		{"http:/", "${BASE}/{origin}"},
 	} {
-		a := agent(t, "  go:\n    inputs: [origin]\n    http: {url: http://example.org}\n")
+		a := actionsOf(t, "  go:\n    inputs: [origin]\n    http: {url: http://example.org}\n")
 		a[0].HTTP.URL = c.address
 		_, err := New(Options{Actions: a, Getenv: func(string) (string, bool) { return c.base, true }})
 		if err == nil || !strings.Contains(err.Error(), "{origin}: a value would name the server") {
@@ -308,7 +309,7 @@ func TestLong(t *testing.T) {
 				file = strings.Replace(search, "idempotent: true", "long: true", 1)
 			}
 			tl, err := New(Options{
-				Actions: agent(t, file), Getenv: func(string) (string, bool) { return "http://agent.example", true },
+				Actions: actionsOf(t, file), Getenv: func(string) (string, bool) { return "http://agent.example", true },
 				Client: &http.Client{Transport: afterAMinute{}},
 			})
 			if err != nil {
@@ -340,7 +341,7 @@ func (afterAMinute) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestNew: what cannot work is told at the start.
 func TestNew(t *testing.T) {
-	_, err := New(Options{Actions: agent(t, search), Getenv: func(string) (string, bool) { return "", false }})
+	_, err := New(Options{Actions: actionsOf(t, search), Getenv: func(string) (string, bool) { return "", false }})
 	if err == nil || err.Error() != "action search: the environment has no AIRLINE_URL" {
 		t.Errorf("%v", err)
 	}

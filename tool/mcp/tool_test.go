@@ -17,6 +17,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -431,8 +432,8 @@ func TestOpen(t *testing.T) {
 // the result.
 func TestActions(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
-	parse := func(text string) []dialog.Action {
-		a, problems := dialog.Parse([]dialog.File{{Name: "a.yaml", Data: []byte("version: \"1.0\"\ninstructions: be brief\nslots: {n: {type: integer}, text: {type: string}}\nactions:\n" + text)}})
+	parse := func(text string) []agent.Action {
+		a, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte("version: \"1.0\"\ninstructions: be brief\nslots: {n: {type: integer}, text: {type: string}}\nactions:\n" + text)}})
 		if a == nil || len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 
 // rawStep is a step before its targets are resolved.
 type rawStep struct {
-	st    *step
+	st    *Step
 	at    node
 	owned bool // in the body of a while
 
@@ -29,7 +29,7 @@ type rawCase struct {
 
 // flowDraft is a flow while its steps are being read.
 type flowDraft struct {
-	f      *flow
+	f      *Flow
 	key    node
 	def    node
 	steps  node
@@ -61,20 +61,20 @@ func (c *compiler) defineFlows(sections []section) {
 				continue
 			}
 			at[name] = p.key
-			if len(c.a.flows) == maxFlows {
+			if len(c.a.Flows) == maxFlows {
 				c.fail(p.key, "too many flows: want at most %d in one agent", maxFlows)
 				return
 			}
-			if !identifier(name) || name == noFlow {
-				c.fail(p.key, "flow %q: want a name of letters, digits and underscores, other than %q", name, noFlow)
+			if !Identifier(name) || name == NoFlow {
+				c.fail(p.key, "flow %q: want a name of letters, digits and underscores, other than %q", name, NoFlow)
 				continue
 			}
 			d := &flowDraft{
-				f:   &flow{name: name, index: len(c.a.flows), label: strings.ReplaceAll(name, "_", " "), ids: make(map[string]int)},
+				f:   &Flow{Name: name, Index: len(c.a.Flows), Label: strings.ReplaceAll(name, "_", " "), IDs: make(map[string]int)},
 				key: p.key, def: p.value,
 			}
-			c.a.flows = append(c.a.flows, d.f)
-			c.a.flowIndex[name] = d.f
+			c.a.Flows = append(c.a.Flows, d.f)
+			c.a.FlowIndex[name] = d.f
 			drafts = append(drafts, d)
 		}
 	}
@@ -83,23 +83,23 @@ func (c *compiler) defineFlows(sections []section) {
 	}
 	for _, d := range drafts {
 		c.linkSteps(d)
-		if name := c.text(d.next, "flow "+d.f.name+".next"); name != "" {
-			if d.f.proposes = c.a.flowIndex[name]; d.f.proposes == nil {
-				c.unknown(d.next, "flow", name, c.a.flowNames())
+		if name := c.text(d.next, "flow "+d.f.Name+".next"); name != "" {
+			if d.f.Proposes = c.a.FlowIndex[name]; d.f.Proposes == nil {
+				c.unknown(d.next, "flow", name, c.a.FlowNames())
 			}
 		}
 	}
-	called := make(map[*flow]bool)
+	called := make(map[*Flow]bool)
 	for _, d := range drafts {
-		for _, s := range d.f.steps {
-			if s.target != nil && s.target != d.f {
-				called[s.target] = true
+		for _, s := range d.f.Steps {
+			if s.Target != nil && s.Target != d.f {
+				called[s.Target] = true
 			}
 		}
 	}
 	for _, d := range drafts {
-		if len(d.f.triggers) == 0 && !d.triggered && !called[d.f] && c.a.settings.Start != d.f.name {
-			c.warn(d.key, "flow %s has no trigger phrases and no step calls it: nothing the user says starts it", d.f.name)
+		if len(d.f.Triggers) == 0 && !d.triggered && !called[d.f] && c.a.Settings.Start != d.f.Name {
+			c.warn(d.key, "flow %s has no trigger phrases and no step calls it: nothing the user says starts it", d.f.Name)
 		}
 		c.checkFlow(d)
 	}
@@ -107,14 +107,14 @@ func (c *compiler) defineFlows(sections []section) {
 }
 
 func (c *compiler) flowFields(d *flowDraft) {
-	what := "flow " + d.f.name
+	what := "flow " + d.f.Name
 	if d.def.kind != nodeMapping {
 		c.fail(d.key, "%s: want a mapping with steps", what)
 		return
 	}
 	var triggers []node
 	c.fields(d.def, what, map[string]func(key, value node){
-		"description": func(_, v node) { d.f.description = strings.TrimSpace(c.text(v, what+".description")) },
+		"description": func(_, v node) { d.f.Description = strings.TrimSpace(c.text(v, what+".description")) },
 		"trigger": func(_, v node) {
 			if v.kind == nodeSequence || v.kind == nodeScalar {
 				triggers = append(triggers, v)
@@ -130,11 +130,11 @@ func (c *compiler) flowFields(d *flowDraft) {
 		"slots":  nil,
 		"takes": func(_, v node) {
 			for _, n := range v.items {
-				if c.a.slotIndex[n.text] == nil {
-					c.unknown(n, "slot", n.text, c.a.slotNames())
+				if c.a.SlotIndex[n.text] == nil {
+					c.unknown(n, "slot", n.text, c.a.SlotNames())
 				}
 			}
-			d.f.takes = c.texts(v, what+".takes")
+			d.f.Takes = c.texts(v, what+".takes")
 		},
 		"next":    func(_, v node) { d.next = v },
 		"steps":   func(key, v node) { c.flowSteps(d, key, v) },
@@ -145,8 +145,8 @@ func (c *compiler) flowFields(d *flowDraft) {
 			continue
 		}
 		c.slotNames(s.value, func(name string) {
-			if sl := c.a.slotIndex[name]; sl != nil && !d.f.usesSlot(sl) {
-				d.f.slots = append(d.f.slots, sl)
+			if sl := c.a.SlotIndex[name]; sl != nil && !d.f.UsesSlot(sl) {
+				d.f.Slots = append(d.f.Slots, sl)
 			}
 		})
 	}
@@ -167,7 +167,7 @@ func (c *compiler) flowFields(d *flowDraft) {
 
 func (c *compiler) flowSteps(d *flowDraft, key, v node) {
 	if d.steps.given() {
-		c.fail(key, "flow %s: want steps or process, not both", d.f.name)
+		c.fail(key, "flow %s: want steps or process, not both", d.f.Name)
 		return
 	}
 	d.steps = v
@@ -187,7 +187,7 @@ func (c *compiler) slotNames(n node, each func(name string)) {
 }
 
 func (c *compiler) triggers(d *flowDraft, n node) {
-	what := "flow " + d.f.name + ".trigger.intents"
+	what := "flow " + d.f.Name + ".trigger.intents"
 	items := n.items
 	if n.kind == nodeScalar {
 		items = []node{n}
@@ -208,12 +208,12 @@ func (c *compiler) addTrigger(d *flowDraft, at node, text string) {
 	if text == "" {
 		return
 	}
-	t := trigger{text: text}
+	t := Trigger{Text: text}
 	rest := text
 	var buf [32]value.Token
 	words := func(s string) {
 		for _, tok := range value.Tokenize(s, buf[:0]) {
-			t.parts = append(t.parts, triggerPart{word: tok.Text})
+			t.Parts = append(t.Parts, TriggerPart{Word: tok.Text})
 		}
 	}
 	for {
@@ -224,48 +224,48 @@ func (c *compiler) addTrigger(d *flowDraft, at node, text string) {
 		}
 		n := strings.IndexByte(rest[i:], '}')
 		if n < 0 {
-			c.fail(at, "flow %s: trigger %q: the brace is not closed", d.f.name, text)
+			c.fail(at, "flow %s: trigger %q: the brace is not closed", d.f.Name, text)
 			return
 		}
 		words(rest[:i])
 		name := strings.TrimSpace(rest[i+1 : i+n])
-		s := c.a.slotIndex[name]
+		s := c.a.SlotIndex[name]
 		if s == nil {
-			if c.lenient && nearest(name, c.a.slotNames()) == "" {
+			if c.lenient && nearest(name, c.a.SlotNames()) == "" {
 				s = c.implicitSlot(name)
-				c.warn(at, "flow %s: trigger %q: slot %q is not defined and taken as text", d.f.name, text, name)
+				c.warn(at, "flow %s: trigger %q: slot %q is not defined and taken as text", d.f.Name, text, name)
 			} else {
-				c.report(SeverityError, at, nearest(name, c.a.slotNames()), "flow %s: trigger %q: unknown slot %q", d.f.name, text, name)
+				c.report(SeverityError, at, nearest(name, c.a.SlotNames()), "flow %s: trigger %q: unknown slot %q", d.f.Name, text, name)
 				return
 			}
 		}
-		t.parts = append(t.parts, triggerPart{slot: s})
-		t.slots = true
-		if !d.f.usesSlot(s) {
-			d.f.slots = append(d.f.slots, s)
+		t.Parts = append(t.Parts, TriggerPart{Slot: s})
+		t.Slots = true
+		if !d.f.UsesSlot(s) {
+			d.f.Slots = append(d.f.Slots, s)
 		}
 		rest = rest[i+n+1:]
 	}
-	if len(t.parts) == 0 {
-		c.warn(at, "flow %s: trigger %q has no word in it", d.f.name, text)
+	if len(t.Parts) == 0 {
+		c.warn(at, "flow %s: trigger %q has no word in it", d.f.Name, text)
 		return
 	}
-	d.f.triggers = append(d.f.triggers, t)
+	d.f.Triggers = append(d.f.Triggers, t)
 }
 
 // implicitSlot makes a slot for a name that nothing defines.
-func (c *compiler) implicitSlot(name string) *slot {
-	d := &slotDraft{s: &slot{name: name, Spec: value.Spec{Type: value.TypeString}, required: true}}
+func (c *compiler) implicitSlot(name string) *Slot {
+	d := &slotDraft{s: &Slot{Name: name, Spec: value.Spec{Type: value.TypeString}, Required: true}}
 	c.finishSlot(d)
-	c.a.slots = append(c.a.slots, d.s)
-	c.a.slotIndex[name] = d.s
+	c.a.Slots = append(c.a.Slots, d.s)
+	c.a.SlotIndex[name] = d.s
 	return d.s
 }
 
 // readSteps reads the steps of a flow, those inside loops too.
 func (c *compiler) readSteps(d *flowDraft) {
 	if d.steps.kind != nodeSequence {
-		c.fail(d.steps, "flow %s: want a list of steps, got %s", d.f.name, d.steps.kind)
+		c.fail(d.steps, "flow %s: want a list of steps, got %s", d.f.Name, d.steps.kind)
 		return
 	}
 	ids := make(map[string]node)
@@ -276,19 +276,19 @@ func (c *compiler) readSteps(d *flowDraft) {
 			return nil
 		}
 		r.owned = owned
-		if first, there := ids[r.st.id]; there {
-			c.fail(r.at, "flow %s: step %q stands twice; first in line %d", d.f.name, r.st.id, first.line)
+		if first, there := ids[r.st.ID]; there {
+			c.fail(r.at, "flow %s: step %q stands twice; first in line %d", d.f.Name, r.st.ID, first.line)
 			return nil
 		}
-		ids[r.st.id] = r.at
-		r.st.index = len(d.f.steps)
-		d.f.ids[r.st.id] = r.st.index
-		d.f.steps = append(d.f.steps, r.st)
+		ids[r.st.ID] = r.at
+		r.st.index = len(d.f.Steps)
+		d.f.IDs[r.st.ID] = r.st.index
+		d.f.Steps = append(d.f.Steps, r.st)
 		d.raws = append(d.raws, r)
 		for i, b := range r.body {
 			if b.kind == nodeMapping {
 				if in := add(b, true); in != nil {
-					r.body[i] = node{file: b.file, line: b.line, column: b.column, kind: nodeScalar, text: in.st.id}
+					r.body[i] = node{file: b.file, line: b.line, column: b.column, kind: nodeScalar, text: in.st.ID}
 				}
 			}
 		}
@@ -298,6 +298,6 @@ func (c *compiler) readSteps(d *flowDraft) {
 		add(n, false)
 	}
 	if len(d.steps.items) == 0 {
-		c.fail(d.steps, "flow %s has no steps", d.f.name)
+		c.fail(d.steps, "flow %s has no steps", d.f.Name)
 	}
 }

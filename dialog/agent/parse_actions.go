@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"maps"
@@ -21,7 +21,7 @@ func (c *compiler) actions(sections []section) {
 		}
 		for _, p := range s.value.pairs {
 			name := p.key.text
-			if !identifier(name) {
+			if !Identifier(name) {
 				c.fail(p.key, "action %q: want a name of letters, digits and underscores", name)
 				continue
 			}
@@ -35,20 +35,20 @@ func (c *compiler) actions(sections []section) {
 	}
 	c.addChecks()
 	for _, name := range c.opts.Actions {
-		if c.a.actionIndex[name] == nil {
+		if c.a.ActionIndex[name] == nil {
 			c.addAction(&Action{Name: name})
 		}
 	}
 }
 
 func (c *compiler) addAction(a *Action) {
-	c.a.actions = append(c.a.actions, a)
-	c.a.actionIndex[a.Name] = a
+	c.a.Actions = append(c.a.Actions, a)
+	c.a.ActionIndex[a.Name] = a
 }
 
 func (c *compiler) actionNames() []string {
-	names := make([]string, 0, len(c.a.actions))
-	for _, a := range c.a.actions {
+	names := make([]string, 0, len(c.a.Actions))
+	for _, a := range c.a.Actions {
 		names = append(names, a.Name)
 	}
 	return names
@@ -68,7 +68,7 @@ func (c *compiler) action(name string, n node) *Action {
 		"requires_confirmation": func(_, v node) {
 			a.RequiresConfirmation = c.boolean(v, what+".requires_confirmation", false)
 		},
-		"confirmation": func(_, v node) { a.confirmation = c.message(v, what+".confirmation") },
+		"confirmation": func(_, v node) { a.Confirmation = c.message(v, what+".confirmation") },
 		"idempotent":   func(_, v node) { a.Idempotent = c.boolean(v, what+".idempotent", false) },
 		"http":         func(_, v node) { a.HTTP = c.httpCall(v, what+".http") },
 		"mcp":          func(_, v node) { a.MCP = c.mcpCall(v, what+".mcp") },
@@ -91,7 +91,7 @@ func (c *compiler) action(name string, n node) *Action {
 		a.Outputs = slices.Sorted(maps.Keys(a.Tool.Outputs))
 	}
 	c.mock(a, mock)
-	if len(a.confirmation) > 0 {
+	if len(a.Confirmation) > 0 {
 		a.RequiresConfirmation = true
 	}
 	return a
@@ -123,7 +123,7 @@ func (c *compiler) mock(a *Action, n node) {
 			c.report(SeverityError, p.key, nearest(name, a.Outputs), "%s: the action declares no output %q", what, name)
 			continue
 		}
-		a.mock = append(a.mock, c.settingOf(name, p.value, what))
+		a.Mock = append(a.Mock, c.settingOf(name, p.value, what))
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *compiler) actionInputs(a *Action, n node, optional bool) []ActionInput 
 	add := func(at node, name, from string) {
 		c.refs = append(c.refs, nameRef{at, from, what, false})
 		in := ActionInput{Name: name, From: from, Optional: optional}
-		if s := c.a.slotIndex[from]; s != nil && !s.required {
+		if s := c.a.SlotIndex[from]; s != nil && !s.Required {
 			in.Optional = true
 		}
 		out = append(out, in)

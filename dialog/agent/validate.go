@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"errors"
@@ -19,7 +19,8 @@ type Check struct {
 	// Slots are the values collected so far. A validator does not change them.
 	Slots map[string]any
 
-	lang *value.Language
+	// Words are those of the language.
+	Words *value.Language
 }
 
 // Validator checks a normalised value. It returns the value to keep, which may
@@ -30,9 +31,10 @@ type Check struct {
 // into its error state (seed 003, rule 7).
 type Validator func(value any, c Check) (any, error)
 
-type namedValidator struct {
-	name string
-	fn   Validator // nil: it lives in other code, every value passes
+// NamedValidator is a validator under the name that files call it by.
+type NamedValidator struct {
+	Name string
+	Func Validator // nil: it lives in other code, every value passes
 }
 
 // builtinValidators are known by name in every agent.
@@ -327,11 +329,11 @@ func validateYesNo(v any, c Check) (any, error) {
 	case bool:
 		return v, nil
 	case string:
-		if c.lang == nil {
+		if c.Words == nil {
 			break
 		}
 		var buf [8]value.Token
-		switch c.lang.YesOrNo(value.Tokenize(v, buf[:0])) {
+		switch c.Words.YesOrNo(value.Tokenize(v, buf[:0])) {
 		case value.Yes:
 			return "yes", nil
 		case value.No:
@@ -351,10 +353,10 @@ func validateDigitCount(n int) Validator {
 		}
 		if d, ok := value.WrittenDigits(strings.ReplaceAll(s, " ", ""), false); ok {
 			s = d
-		} else if c.lang != nil {
+		} else if c.Words != nil {
 			var buf [16]value.Token
 			toks := value.Tokenize(s, buf[:0])
-			if d, m := c.lang.DigitRun(toks, 0, false); m > 0 && m == len(toks) {
+			if d, m := c.Words.DigitRun(toks, 0, false); m > 0 && m == len(toks) {
 				s = d
 			}
 		}

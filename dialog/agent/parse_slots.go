@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"maps"
@@ -11,7 +11,7 @@ import (
 // slotDraft is a slot while its definitions are being read: the agent's and
 // those of the flows that use it add up.
 type slotDraft struct {
-	s         *slot
+	s         *Slot
 	at        node
 	typeGiven bool
 	valuesAt  node
@@ -31,7 +31,7 @@ func (c *compiler) defineSlots(sections, flows []section) {
 	drafts := make(map[string]*slotDraft)
 	var order []*slotDraft
 	define := func(name string, at, def node, inFlow bool) {
-		if !identifier(name) {
+		if !Identifier(name) {
 			c.fail(at, "slot %q: want a name of letters, digits and underscores", name)
 			return
 		}
@@ -41,7 +41,7 @@ func (c *compiler) defineSlots(sections, flows []section) {
 			return
 		}
 		if !there {
-			d = &slotDraft{s: &slot{name: name, Spec: value.Spec{Type: value.TypeString}, required: true}, at: at}
+			d = &slotDraft{s: &Slot{Name: name, Spec: value.Spec{Type: value.TypeString}, Required: true}, at: at}
 			drafts[name] = d
 			order = append(order, d)
 		}
@@ -59,8 +59,8 @@ func (c *compiler) defineSlots(sections, flows []section) {
 	}
 	for _, d := range order {
 		c.finishSlot(d)
-		c.a.slots = append(c.a.slots, d.s)
-		c.a.slotIndex[d.s.name] = d.s
+		c.a.Slots = append(c.a.Slots, d.s)
+		c.a.SlotIndex[d.s.Name] = d.s
 	}
 }
 
@@ -96,7 +96,8 @@ func (c *compiler) slotList(n node, what string, define func(name string, at, de
 	}
 }
 
-func identifier(s string) bool {
+// Identifier reports whether a text may be the name of a slot, a flow or a step.
+func Identifier(s string) bool {
 	if s == "" || len(s) > 100 {
 		return false
 	}
@@ -111,7 +112,7 @@ func identifier(s string) bool {
 
 func (c *compiler) slotFields(d *slotDraft, def node) {
 	s := d.s
-	what := "slot " + s.name
+	what := "slot " + s.Name
 	if def.kind == nodeScalar { // origin: city
 		c.slotType(d, def)
 		return
@@ -120,17 +121,17 @@ func (c *compiler) slotFields(d *slotDraft, def node) {
 		"name": nil,
 		"type": func(_, v node) { c.slotType(d, v) },
 		"description": func(_, v node) {
-			s.description = firstText(s.description, strings.TrimSpace(c.text(v, what+".description")))
+			s.Description = firstText(s.Description, strings.TrimSpace(c.text(v, what+".description")))
 		},
-		"label":     func(_, v node) { s.label = c.text(v, what+".label") },
-		"prompt":    func(_, v node) { s.prompt = firstVariants(s.prompt, c.message(v, what+".prompt")) },
-		"required":  func(_, v node) { s.required = c.boolean(v, what+".required", true) },
+		"label":     func(_, v node) { s.Label = c.text(v, what+".label") },
+		"prompt":    func(_, v node) { s.Prompt = firstVariants(s.Prompt, c.message(v, what+".prompt")) },
+		"required":  func(_, v node) { s.Required = c.boolean(v, what+".required", true) },
 		"validator": func(_, v node) { c.slotValidators(s, v) },
 		"validation_error_message": func(_, v node) {
-			s.invalid = firstVariants(s.invalid, c.message(v, what+".validation_error_message"))
+			s.Invalid = firstVariants(s.Invalid, c.message(v, what+".validation_error_message"))
 		},
 		"secret":   func(_, v node) { s.Secret = c.boolean(v, what+".secret", false) },
-		"help":     func(_, v node) { s.help = firstVariants(s.help, c.message(v, what+".help")) },
+		"help":     func(_, v node) { s.Help = firstVariants(s.Help, c.message(v, what+".help")) },
 		"values":   func(_, v node) { c.slotValues(d, v) },
 		"options":  func(_, v node) { c.slotValues(d, v) },
 		"default":  func(key, v node) { d.def, d.defAt = v, key },
@@ -151,7 +152,7 @@ func firstText(a, b string) string {
 	return b
 }
 
-func firstVariants(a, b variants) variants {
+func firstVariants(a, b Variants) Variants {
 	if len(a) > 0 {
 		return a
 	}
@@ -159,36 +160,36 @@ func firstVariants(a, b variants) variants {
 }
 
 func (c *compiler) slotType(d *slotDraft, v node) {
-	name := strings.ToLower(strings.TrimSpace(c.text(v, "slot "+d.s.name+".type")))
+	name := strings.ToLower(strings.TrimSpace(c.text(v, "slot "+d.s.Name+".type")))
 	if name == "" {
 		return
 	}
 	typ, ok := value.Types[name]
 	if !ok {
-		c.report(SeverityError, v, nearest(name, value.TypeNames), "slot %s: unknown type %q", d.s.name, name)
+		c.report(SeverityError, v, nearest(name, value.TypeNames), "slot %s: unknown type %q", d.s.Name, name)
 		return
 	}
 	if d.typeGiven && d.s.Type != typ {
-		c.fail(v, "slot %s: type %s here, %s where it was defined first (%s, line %d)", d.s.name, typ, d.s.Type, d.at.file, d.at.line)
+		c.fail(v, "slot %s: type %s here, %s where it was defined first (%s, line %d)", d.s.Name, typ, d.s.Type, d.at.file, d.at.line)
 		return
 	}
 	d.s.Type, d.typeGiven = typ, true
 	if name == "iban" {
-		d.s.kind = "iban"
+		d.s.Kind = "iban"
 	}
 }
 
-func (c *compiler) slotCurrency(s *slot, v node) {
-	code := strings.ToUpper(strings.TrimSpace(c.text(v, "slot "+s.name+".currency")))
+func (c *compiler) slotCurrency(s *Slot, v node) {
+	code := strings.ToUpper(strings.TrimSpace(c.text(v, "slot "+s.Name+".currency")))
 	if len(code) != 3 || !value.UpperLetters(code) {
-		c.fail(v, "slot %s.currency: want a code of three letters, as EUR", s.name)
+		c.fail(v, "slot %s.currency: want a code of three letters, as EUR", s.Name)
 		return
 	}
 	s.Currency = code
 }
 
-func (c *compiler) slotLength(s *slot, v node) {
-	what := "slot " + s.name + ".length"
+func (c *compiler) slotLength(s *Slot, v node) {
+	what := "slot " + s.Name + ".length"
 	switch v.kind {
 	case nodeScalar:
 		if n, ok := c.count(v, what, 1, 100); ok {
@@ -211,7 +212,7 @@ func (c *compiler) slotLength(s *slot, v node) {
 
 // slotValues reads the list of what a slot may be: texts, or {value, synonyms}.
 func (c *compiler) slotValues(d *slotDraft, v node) {
-	what := "slot " + d.s.name + ".values"
+	what := "slot " + d.s.Name + ".values"
 	d.valuesAt = v
 	if !v.given() {
 		return
@@ -253,12 +254,12 @@ func (c *compiler) slotValues(d *slotDraft, v node) {
 }
 
 // validatorList reads one validator or several.
-func (c *compiler) validatorList(n node, what string) []namedValidator {
+func (c *compiler) validatorList(n node, what string) []NamedValidator {
 	items := n.items
 	if n.kind == nodeScalar {
 		items = []node{n}
 	}
-	var out []namedValidator
+	var out []NamedValidator
 	for _, item := range items {
 		name := c.text(item, what)
 		if name == "" {
@@ -268,7 +269,7 @@ func (c *compiler) validatorList(n node, what string) []namedValidator {
 		if !ok {
 			c.undeclared(item, "validator", name, slices.Sorted(maps.Keys(c.validators)), "every value of the slot's type passes")
 		}
-		out = append(out, namedValidator{name, fn})
+		out = append(out, NamedValidator{name, fn})
 	}
 	if len(out) == 0 && n.given() && n.kind != nodeSequence && n.kind != nodeScalar {
 		c.fail(n, "%s: want the name of a validator", what)
@@ -286,13 +287,13 @@ var impliedTypes = map[string]value.Type{
 
 // finishSlot derives what the definitions leave open.
 func (c *compiler) finishSlot(d *slotDraft) {
-	s, l := d.s, c.a.lang
+	s, l := d.s, c.a.Lang
 	if s.Type == value.TypeString {
-		for _, v := range s.validators {
-			if t, ok := impliedTypes[v.name]; ok && len(d.values) == 0 {
+		for _, v := range s.Validators {
+			if t, ok := impliedTypes[v.Name]; ok && len(d.values) == 0 {
 				s.Type = t
-				if v.name == "iban" {
-					s.kind = "iban"
+				if v.Name == "iban" {
+					s.Kind = "iban"
 				}
 				break
 			}
@@ -307,39 +308,39 @@ func (c *compiler) finishSlot(d *slotDraft) {
 		c.checkValues(d)
 	default:
 		if len(d.values) > 0 {
-			c.warn(d.valuesAt, "slot %s: values are ignored for the type %s", s.name, s.Type)
+			c.warn(d.valuesAt, "slot %s: values are ignored for the type %s", s.Name, s.Type)
 		}
 	}
 	if s.Type == value.TypeEnum && len(s.Values) == 0 && d.valuesAt.line == 0 {
-		c.fail(d.at, "slot %s: the type enum wants values", s.name)
+		c.fail(d.at, "slot %s: the type enum wants values", s.Name)
 	}
-	if s.kind == "" {
+	if s.Kind == "" {
 		switch s.Type {
 		case value.TypeBoolean:
-			s.kind = "yes_no"
+			s.Kind = "yes_no"
 		case value.TypeCode:
-			s.kind = "spelling"
+			s.Kind = "spelling"
 		default:
-			s.kind = string(s.Type)
+			s.Kind = string(s.Type)
 		}
 	}
 	if s.Currency == "" {
 		s.Currency = l.Data.Currency
 	}
-	if s.label == "" {
-		s.label = strings.ReplaceAll(s.name, "_", " ")
+	if s.Label == "" {
+		s.Label = strings.ReplaceAll(s.Name, "_", " ")
 	}
 	if d.typeGiven && s.Type == value.TypeMoney && s.Currency != "" {
-		c.a.vars[s.name+"_currency"] = true
+		c.a.Vars[s.Name+"_currency"] = true
 	}
 	c.slotLimits(d)
 	c.slotDefault(d)
-	naming := value.Naming{Name: s.name, Label: s.label, Description: s.description, Cues: d.cues, Aliases: d.aliases}
-	for _, t := range s.prompt {
+	naming := value.Naming{Name: s.Name, Label: s.Label, Description: s.Description, Cues: d.cues, Aliases: d.aliases}
+	for _, t := range s.Prompt {
 		naming.Prompts = append(naming.Prompts, t.text)
 	}
 	s.Learn(l, naming)
-	s.names = append([]string{s.label}, d.aliases...)
+	s.Names = append([]string{s.Label}, d.aliases...)
 }
 
 // checkValues reports values that cannot be told apart.
@@ -349,11 +350,11 @@ func (c *compiler) checkValues(d *slotDraft) {
 		for _, name := range append([]string{v.Value}, v.Synonyms...) {
 			key := value.FoldText(name)
 			if key == "" {
-				c.fail(d.valuesAt, "slot %s: the value %q has no letter or digit", d.s.name, name)
+				c.fail(d.valuesAt, "slot %s: the value %q has no letter or digit", d.s.Name, name)
 				continue
 			}
 			if o, there := owner[key]; there && o != v.Value {
-				c.warn(d.valuesAt, "slot %s: %q stands for %q and for %q; the first is taken", d.s.name, name, o, v.Value)
+				c.warn(d.valuesAt, "slot %s: %q stands for %q and for %q; the first is taken", d.s.Name, name, o, v.Value)
 				continue
 			}
 			owner[key] = v.Value
@@ -371,28 +372,28 @@ func (c *compiler) slotLimits(d *slotDraft) {
 				f := float64(m)
 				return &f
 			}
-			c.fail(d.lowAt, "slot %s.%s: want a time as 08:30", d.s.name, field)
+			c.fail(d.lowAt, "slot %s.%s: want a time as 08:30", d.s.Name, field)
 			return nil
 		}
 		f, ok := value.ToNumber(text)
 		if !ok || !d.s.Numeric() {
-			c.fail(d.lowAt, "slot %s.%s: want a number, for a slot that holds one", d.s.name, field)
+			c.fail(d.lowAt, "slot %s.%s: want a number, for a slot that holds one", d.s.Name, field)
 			return nil
 		}
 		return &f
 	}
 	d.s.Low, d.s.High = read(d.lowText, "min"), read(d.highText, "max")
 	if d.s.Low != nil && d.s.High != nil && *d.s.Low > *d.s.High {
-		c.fail(d.lowAt, "slot %s: min is above max", d.s.name)
+		c.fail(d.lowAt, "slot %s: min is above max", d.s.Name)
 	}
 }
 
 func (c *compiler) slotDefault(d *slotDraft) {
 	switch d.def.kind {
 	case nodeScalar:
-		d.s.def = d.def.scalar()
+		d.s.Default = d.def.scalar()
 	case nodeMapping, nodeSequence:
-		c.fail(d.defAt, "slot %s.default: want a single value", d.s.name)
+		c.fail(d.defAt, "slot %s.default: want a single value", d.s.Name)
 	case nodeMissing, nodeNull:
 	}
 }

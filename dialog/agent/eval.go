@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 
 // This file: the values of expressions.
 
-// eval computes the expression. lookup gives the values of names, nil for what
+// Eval computes the expression. lookup gives the values of names, nil for what
 // is not set.
-func (e *expr) eval(lookup func(string) any) (any, error) {
+func (e *expr) Eval(lookup func(string) any) (any, error) {
 	v, err := e.root.eval(lookup)
 	if err != nil {
 		return nil, fmt.Errorf("expression %q: %w", e.text, err)
@@ -22,9 +22,9 @@ func (e *expr) eval(lookup func(string) any) (any, error) {
 	return v, nil
 }
 
-// truth computes the expression as a condition.
-func (e *expr) truth(lookup func(string) any) (bool, error) {
-	v, err := e.eval(lookup)
+// Truth computes the expression as a condition.
+func (e *expr) Truth(lookup func(string) any) (bool, error) {
+	v, err := e.Eval(lookup)
 	return truthy(v), err
 }
 
@@ -236,9 +236,9 @@ func member(a, b any) bool {
 	return false
 }
 
-// caseMatches decides a case of a branch: the value itself, true and false,
+// CaseMatches decides a case of a branch: the value itself, true and false,
 // yes and no, or a comparison (">1000").
-func caseMatches(value any, pattern string) bool {
+func CaseMatches(value any, pattern string) bool {
 	p := strings.TrimSpace(pattern)
 	for _, op := range [...]string{">=", "<=", "!=", "==", ">", "<"} {
 		rest, ok := strings.CutPrefix(p, op)

@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"maps"
@@ -13,7 +13,7 @@ var soniSettings = []string{"models", "llm", "persistence", "logging", "rephrase
 
 // settings reads the settings of all files; a later file adds to an earlier.
 func (c *compiler) settings(sections []section) {
-	s := &c.a.settings
+	s := &c.a.Settings
 	*s = Settings{
 		Language: "en", Handoff: true, Retries: defaultRetries,
 		HistoryLimit: defaultHistoryLimit, TraceLimit: defaultTraceLimit, StepLimit: defaultStepLimit,
@@ -23,7 +23,7 @@ func (c *compiler) settings(sections []section) {
 		"language": func(_, v node) { s.Language = c.text(v, "settings.language") },
 		"greeting": func(_, v node) {
 			if m := c.message(v, "settings.greeting"); len(m) > 0 {
-				c.a.messages["greeting"] = m
+				c.a.Messages["greeting"] = m
 				s.Greeting = m[0].text
 			}
 		},
@@ -82,7 +82,7 @@ func (c *compiler) settings(sections []section) {
 
 // model reads what a language model is used for.
 func (c *compiler) model(n node) {
-	m := &c.a.settings.Model
+	m := &c.a.Settings.Model
 	if n.kind == nodeScalar {
 		m.Name = n.text
 		return
@@ -98,7 +98,7 @@ func (c *compiler) model(n node) {
 			m.Understanding = c.boolean(p.value, "settings.model.understanding", false)
 		case "answers":
 			m.Answers = c.boolean(p.value, "settings.model.answers", false)
-			c.a.settings.modelAnswersSet = true
+			c.a.Settings.modelAnswersSet = true
 		case "name":
 			m.Name = c.text(p.value, "settings.model.name")
 		default:
@@ -119,7 +119,7 @@ func EngineSettings() []string {
 
 // language loads the agent's language and its phrases.
 func (c *compiler) language(sections []section) bool {
-	tag, ok := value.Tag(c.a.settings.Language)
+	tag, ok := value.Tag(c.a.Settings.Language)
 	if !ok {
 		at := node{}
 		for _, s := range sections {
@@ -128,7 +128,7 @@ func (c *compiler) language(sections []section) bool {
 			}
 		}
 		c.report(SeverityError, at, nearest(tag, value.Languages()), "settings.language: there are no words for %q: want one of %s",
-			c.a.settings.Language, strings.Join(value.Languages(), ", "))
+			c.a.Settings.Language, strings.Join(value.Languages(), ", "))
 		tag = "en" // so that the rest is checked too
 	}
 	lang, err := value.Load(tag)
@@ -136,19 +136,19 @@ func (c *compiler) language(sections []section) bool {
 		c.fail(node{}, "%v", err)
 		return false
 	}
-	c.a.settings.Language = tag
-	c.a.lang = lang
+	c.a.Settings.Language = tag
+	c.a.Lang = lang
 	for _, key := range slices.Sorted(maps.Keys(lang.Messages)) {
-		if len(c.a.messages[key]) > 0 {
+		if len(c.a.Messages[key]) > 0 {
 			continue // the greeting of the settings
 		}
 		for _, text := range lang.Messages[key] {
-			t, err := compileTemplate(text)
+			t, err := CompileTemplate(text)
 			if err != nil {
 				c.fail(node{}, "message %s of language %s: %v", key, tag, err)
 				return false
 			}
-			c.a.messages[key] = append(c.a.messages[key], t)
+			c.a.Messages[key] = append(c.a.Messages[key], t)
 		}
 	}
 	return true

@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"errors"
@@ -21,11 +21,11 @@ import (
 //	{{origin}}                  as {origin}
 //	\{                          a brace
 
-// template is a compiled message. It is immutable.
-type template struct {
+// Template is a compiled message. It is immutable.
+type Template struct {
 	text  string
 	parts []templatePart
-	names []string
+	Names []string
 }
 
 type templatePart struct {
@@ -37,9 +37,9 @@ type templatePart struct {
 
 var templateFormats = []string{"raw", "iso", "number", "spell", "date", "time", "money", "list", "relative"}
 
-// compileTemplate parses a message.
-func compileTemplate(text string) (*template, error) {
-	t := &template{text: text}
+// CompileTemplate parses a message.
+func CompileTemplate(text string) (*Template, error) {
+	t := &Template{text: text}
 	var lit strings.Builder
 	flush := func() {
 		if lit.Len() > 0 {
@@ -68,8 +68,8 @@ func compileTemplate(text string) (*template, error) {
 			flush()
 			t.parts = append(t.parts, part)
 			for _, name := range part.value.names {
-				if !slices.Contains(t.names, name) {
-					t.names = append(t.names, name)
+				if !slices.Contains(t.Names, name) {
+					t.Names = append(t.Names, name)
 				}
 			}
 			i += open + n + len(end)
@@ -111,7 +111,7 @@ func compilePlaceholder(content string) (templatePart, error) {
 }
 
 // constant is the text of a template without values.
-func (t *template) constant() (string, bool) {
+func (t *Template) constant() (string, bool) {
 	switch {
 	case len(t.parts) == 0:
 		return "", true
@@ -121,12 +121,12 @@ func (t *template) constant() (string, bool) {
 	return "", false
 }
 
-// variants are templates of which one is said at a time.
-type variants []*template
+// Variants are templates of which one is said at a time.
+type Variants []*Template
 
-// pick chooses by a counter, so that the same turn of the same dialogue always
+// Pick chooses by a counter, so that the same turn of the same dialogue always
 // says the same.
-func (v variants) pick(turn int) *template {
+func (v Variants) Pick(turn int) *Template {
 	if len(v) == 0 {
 		return nil
 	}
@@ -136,16 +136,16 @@ func (v variants) pick(turn int) *template {
 	return v[turn%len(v)]
 }
 
-// key names the variants in a state: by what their first one says.
-func (v variants) key() string {
-	return strconv.FormatUint(uint64(hashString(v[0].text, 2166136261)), 36)
+// Key names the variants in a state: by what their first one says.
+func (v Variants) Key() string {
+	return strconv.FormatUint(uint64(value.Hash(v[0].text, 2166136261)), 36)
 }
 
 // names are all slots and variables that the variants read.
-func (v variants) names() []string {
+func (v Variants) names() []string {
 	var out []string
 	for _, t := range v {
-		for _, n := range t.names {
+		for _, n := range t.Names {
 			if !slices.Contains(out, n) {
 				out = append(out, n)
 			}
@@ -154,15 +154,15 @@ func (v variants) names() []string {
 	return out
 }
 
-// scope is where templates and expressions find values.
-type scope struct {
-	get  func(name string) any
-	slot func(name string) *slot // nil for variables
+// Scope is where templates and expressions find values.
+type Scope struct {
+	Get  func(name string) any
+	Slot func(name string) *Slot // nil for variables
 	value.Voice
 }
 
-// render fills a template. Values that are not set leave nothing behind.
-func (t *template) render(s scope) (string, error) {
+// Render fills a template. Values that are not set leave nothing behind.
+func (t *Template) Render(s Scope) (string, error) {
 	if text, ok := t.constant(); ok {
 		return text, nil
 	}
@@ -172,7 +172,7 @@ func (t *template) render(s scope) (string, error) {
 			b.WriteString(p.text)
 			continue
 		}
-		v, err := p.value.eval(s.get)
+		v, err := p.value.Eval(s.Get)
 		if err != nil {
 			return "", err
 		}
@@ -182,7 +182,7 @@ func (t *template) render(s scope) (string, error) {
 		}
 		var of *value.Spec
 		if n := p.value.root; n.op == "name" && len(n.path) == 1 {
-			of = s.slot(n.path[0]).form()
+			of = s.Slot(n.path[0]).Form()
 		}
 		b.WriteString(s.Speak(v, of, p.format))
 		if b.Len() > maxExprValue {

@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"errors"
@@ -42,17 +42,13 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Parse compiles the files of one agent with the zero [Options].
-func Parse(files []File) (*Agent, []Problem) { return Options{}.Parse(files) }
-
 // Parse compiles the files of one agent: one YAML file, or all of a directory.
-// It returns every problem at once, in the order of the files; the agent is nil
-// if one of them is an error. It trains the understanding too, which takes some
-// milliseconds; the same files always give the same agent.
-func (o Options) Parse(files []File) (*Agent, []Problem) {
+// It returns every problem at once, in the order of the files; the definition is nil
+// if one of them is an error.
+func (o Options) Parse(files []File) (*Definition, []Problem) {
 	c := &compiler{
 		opts:       o,
-		a:          newAgent(),
+		a:          newDefinition(),
 		validators: builtinValidators(),
 		slotNodes:  make(map[string]node),
 		flowNodes:  make(map[string]node),
@@ -69,20 +65,20 @@ func (o Options) Parse(files []File) (*Agent, []Problem) {
 	return c.a, c.problems
 }
 
-func newAgent() *Agent {
-	return &Agent{
-		messages:    make(map[string]variants),
-		slotIndex:   make(map[string]*slot),
-		vars:        make(map[string]bool),
-		actionIndex: make(map[string]*Action),
-		flowIndex:   make(map[string]*flow),
+func newDefinition() *Definition {
+	return &Definition{
+		Messages:    make(map[string]Variants),
+		SlotIndex:   make(map[string]*Slot),
+		Vars:        make(map[string]bool),
+		ActionIndex: make(map[string]*Action),
+		FlowIndex:   make(map[string]*Flow),
 	}
 }
 
 // compiler turns nodes into an agent and collects the problems.
 type compiler struct {
 	opts       Options
-	a          *Agent
+	a          *Definition
 	validators map[string]Validator
 	problems   []Problem
 
@@ -247,9 +243,9 @@ func (c *compiler) count(n node, what string, low, high int) (int, bool) {
 
 // message compiles a message: one text, or a list of which one is said at a
 // time.
-func (c *compiler) message(n node, what string) variants {
+func (c *compiler) message(n node, what string) Variants {
 	if n.kind == nodeMapping { // responses: {default: .., variations: [..]}
-		var out variants
+		var out Variants
 		c.fields(n, what, map[string]func(key, value node){
 			"default":    func(_, v node) { out = append(out, c.message(v, what)...) },
 			"variations": func(_, v node) { out = append(out, c.message(v, what)...) },
@@ -265,18 +261,18 @@ func (c *compiler) message(n node, what string) variants {
 		}
 		return nil
 	}
-	var out variants
+	var out Variants
 	for _, item := range items {
 		if item.kind != nodeScalar {
 			c.fail(item, "%s: want text, got %s", what, item.kind)
 			continue
 		}
-		t, err := compileTemplate(strings.TrimSpace(item.text))
+		t, err := CompileTemplate(strings.TrimSpace(item.text))
 		if err != nil {
 			c.fail(item, "%s: %v", what, err)
 			continue
 		}
-		for _, name := range t.names {
+		for _, name := range t.Names {
 			c.refs = append(c.refs, nameRef{item, name, what, true})
 		}
 		out = append(out, t)
@@ -331,7 +327,7 @@ func (c *compiler) compile(files []File) {
 	}
 	c.settings(sections["settings"])
 	for _, s := range sections["tools"] {
-		c.a.tools, c.a.toolsSet = append(c.a.tools, c.texts(s.value, "tools")...), true
+		c.a.Tools, c.a.ToolsSet = append(c.a.Tools, c.texts(s.value, "tools")...), true
 	}
 	for _, s := range sections["instructions"] {
 		c.instructions(s.value)
@@ -350,7 +346,7 @@ func (c *compiler) compile(files []File) {
 	c.checkRefs()
 	c.checkSecrets()
 	c.checkStart(sections["settings"])
-	if len(files) > 0 && len(c.a.flows) == 0 && c.a.instructions == "" && !HasErrors(c.problems) {
+	if len(files) > 0 && len(c.a.Flows) == 0 && c.a.Instructions == "" && !HasErrors(c.problems) {
 		c.fail(node{file: files[0].Name}, "the agent has neither flows nor instructions")
 	}
 	if len(files) == 0 {
@@ -371,23 +367,23 @@ func (c *compiler) version(n node) {
 
 func (c *compiler) instructions(n node) {
 	if t := strings.TrimSpace(c.text(n, "instructions")); t != "" {
-		if c.a.instructions != "" {
+		if c.a.Instructions != "" {
 			c.fail(n, "instructions stand twice")
 			return
 		}
-		c.a.instructions = t
-		c.a.settings.Model.Answers = c.a.settings.Model.Answers || !c.a.settings.modelAnswersSet
+		c.a.Instructions = t
+		c.a.Settings.Model.Answers = c.a.Settings.Model.Answers || !c.a.Settings.modelAnswersSet
 	}
 }
 
 // catalogue replaces phrases of the engine.
 func (c *compiler) catalogue(n node) {
 	handlers := make(map[string]func(key, value node))
-	for _, name := range slices.Sorted(maps.Keys(c.a.messages)) {
+	for _, name := range slices.Sorted(maps.Keys(c.a.Messages)) {
 		handlers[name] = func(_, v node) {
 			before := len(c.refs)
 			if m := c.message(v, "message "+name); len(m) > 0 {
-				c.a.messages[name] = m
+				c.a.Messages[name] = m
 			}
 			for i := len(c.refs) - 1; i >= before; i-- { // {label} and the like are the engine's
 				if slices.Contains(engineNames, c.refs[i].name) {
@@ -404,10 +400,10 @@ var engineNames = []string{"label", "value", "values", "description", "summary",
 
 // checkRefs reports names that are neither slots nor set anywhere.
 func (c *compiler) checkRefs() {
-	known := c.a.slotNames()
-	known = append(known, slices.Sorted(maps.Keys(c.a.vars))...)
+	known := c.a.SlotNames()
+	known = append(known, slices.Sorted(maps.Keys(c.a.Vars))...)
 	for _, r := range c.refs {
-		if c.a.slotIndex[r.name] != nil || c.a.vars[r.name] {
+		if c.a.SlotIndex[r.name] != nil || c.a.Vars[r.name] {
 			continue
 		}
 		near := nearest(r.name, known)
@@ -420,10 +416,10 @@ func (c *compiler) checkRefs() {
 }
 
 func (c *compiler) checkStart(sections []section) {
-	if c.a.settings.Start == "" {
+	if c.a.Settings.Start == "" {
 		return
 	}
-	f, ok := c.a.flowIndex[c.a.settings.Start]
+	f, ok := c.a.FlowIndex[c.a.Settings.Start]
 	if !ok {
 		at := node{}
 		for _, s := range sections {
@@ -431,8 +427,8 @@ func (c *compiler) checkStart(sections []section) {
 				at = v
 			}
 		}
-		c.unknown(at, "flow", c.a.settings.Start, c.a.flowNames())
+		c.unknown(at, "flow", c.a.Settings.Start, c.a.FlowNames())
 		return
 	}
-	c.a.start = f
+	c.a.Start = f
 }

@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"slices"
@@ -9,45 +9,45 @@ import (
 
 // stepFields are the fields of each type of step, beside those that all have.
 var stepFields = [][]string{
-	stepCollect: {"slot", "message", "prompt", "validator", "validation_error_message"},
-	stepSay:     {"message"},
-	stepAction:  {"call", "map_outputs", "on_error"},
-	stepBranch:  {"slot", "input", "evaluate", "cases"},
-	stepConfirm: {"slot", "message", "on_confirm", "on_deny"},
-	stepSet:     {"slots", "condition"},
-	stepWhile:   {"condition", "do", "exit_to"},
-	stepCall:    {"target"},
-	stepLink:    {"target"},
-	stepHandoff: {"message"},
+	StepCollect: {"slot", "message", "prompt", "validator", "validation_error_message"},
+	StepSay:     {"message"},
+	StepAction:  {"call", "map_outputs", "on_error"},
+	StepBranch:  {"slot", "input", "evaluate", "cases"},
+	StepConfirm: {"slot", "message", "on_confirm", "on_deny"},
+	StepSet:     {"slots", "condition"},
+	StepWhile:   {"condition", "do", "exit_to"},
+	StepCall:    {"target"},
+	StepLink:    {"target"},
+	StepHandoff: {"message"},
 }
 
 func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 	if n.kind != nodeMapping {
-		c.fail(n, "flow %s: want a step with fields, got %s", d.f.name, n.kind)
+		c.fail(n, "flow %s: want a step with fields, got %s", d.f.Name, n.kind)
 		return nil
 	}
-	r := &rawStep{st: &step{typ: -1, next: endTarget, onError: endTarget, fallback: endTarget}, at: n}
+	r := &rawStep{st: &Step{Type: -1, Next: EndTarget, OnError: EndTarget, Fallback: EndTarget}, at: n}
 	idNode, ok := n.find("step")
 	if !ok {
 		idNode, ok = n.find("id")
 	}
 	if typ, given := n.find("type"); given {
-		name := c.text(typ, "flow "+d.f.name+": type")
+		name := c.text(typ, "flow "+d.f.Name+": type")
 		if i := slices.Index(stepTypeNames, name); i >= 0 {
-			r.st.typ = stepType(i)
+			r.st.Type = stepType(i)
 		} else {
-			c.report(SeverityError, typ, nearest(name, stepTypeNames), "flow %s: unknown type of step %q: want one of %s", d.f.name, name, strings.Join(stepTypeNames, ", "))
+			c.report(SeverityError, typ, nearest(name, stepTypeNames), "flow %s: unknown type of step %q: want one of %s", d.f.Name, name, strings.Join(stepTypeNames, ", "))
 		}
 	} else {
-		c.fail(n, "flow %s: the step has no type", d.f.name)
+		c.fail(n, "flow %s: the step has no type", d.f.Name)
 	}
-	if !ok || c.text(idNode, "flow "+d.f.name+": step") == "" {
-		c.fail(n, "flow %s: want the step's name in the field step", d.f.name)
+	if !ok || c.text(idNode, "flow "+d.f.Name+": step") == "" {
+		c.fail(n, "flow %s: want the step's name in the field step", d.f.Name)
 		return nil
 	}
-	r.st.id = idNode.text
+	r.st.ID = idNode.text
 	r.at = idNode
-	if r.st.typ < 0 {
+	if r.st.Type < 0 {
 		return r // so that it can be a target
 	}
 	c.stepFieldsOf(d, r, n)
@@ -56,15 +56,15 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 
 func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	st := r.st
-	what := "step " + st.id
+	what := "step " + st.ID
 	var slotNode, message, callNode, outputs, evaluate, slotsNode, condition, do, target node
 	all := map[string]func(key, value node){
 		"slot":                     func(_, v node) { slotNode = v },
 		"input":                    func(_, v node) { slotNode = v },
 		"message":                  func(_, v node) { message = v },
 		"prompt":                   func(_, v node) { message = v }, // older files
-		"validator":                func(_, v node) { st.validators = c.validatorList(v, what+".validator") },
-		"validation_error_message": func(_, v node) { st.invalid = c.message(v, what+".validation_error_message") },
+		"validator":                func(_, v node) { st.Validators = c.validatorList(v, what+".validator") },
+		"validation_error_message": func(_, v node) { st.Invalid = c.message(v, what+".validation_error_message") },
 		"call":                     func(_, v node) { callNode = v },
 		"map_outputs":              func(_, v node) { outputs = v },
 		"on_error":                 func(_, v node) { r.onError = v },
@@ -81,102 +81,102 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	handlers := map[string]func(key, value node){
 		"step": nil, "id": nil, "type": nil, "description": nil,
 		"jump_to":  func(_, v node) { r.jump = v },
-		"rephrase": func(_, v node) { st.wording = c.wordingOf(v, what+".rephrase") },
+		"rephrase": func(_, v node) { st.Wording = c.wordingOf(v, what+".rephrase") },
 	}
-	for _, f := range stepFields[st.typ] {
+	for _, f := range stepFields[st.Type] {
 		handlers[f] = all[f]
 	}
-	c.fields(n, "flow "+d.f.name+", "+what+" ("+st.typ.String()+")", handlers)
-	st.message = c.message(message, what+".message")
+	c.fields(n, "flow "+d.f.Name+", "+what+" ("+st.Type.String()+")", handlers)
+	st.Message = c.message(message, what+".message")
 	if do.kind == nodeSequence {
 		r.body = do.items
 	}
-	if st.typ == stepWhile && len(r.body) == 0 {
+	if st.Type == StepWhile && len(r.body) == 0 {
 		c.fail(n, "%s: want a list of steps in the field do", what)
 	}
 
-	switch st.typ {
-	case stepCollect:
+	switch st.Type {
+	case StepCollect:
 		c.collectStep(d, r, n, slotNode)
-	case stepSay:
+	case StepSay:
 		if !message.given() {
 			c.fail(n, "%s: want a message", what)
 		}
-	case stepAction:
+	case StepAction:
 		c.actionStep(r, n, callNode, outputs)
-	case stepBranch:
+	case StepBranch:
 		c.branchStep(r, n, slotNode, evaluate)
-	case stepConfirm:
+	case StepConfirm:
 		c.confirmStep(r, slotNode)
-	case stepHandoff:
+	case StepHandoff:
 		c.handoffStep(n, what)
-	case stepSet:
+	case StepSet:
 		c.setStep(r, n, slotsNode)
 		if condition.given() {
-			st.condition = c.expression(condition, what+".condition")
+			st.Condition = c.expression(condition, what+".condition")
 		}
-	case stepWhile:
+	case StepWhile:
 		if !condition.given() {
 			c.fail(n, "%s: want a condition", what)
 		} else {
-			st.condition = c.expression(condition, what+".condition")
+			st.Condition = c.expression(condition, what+".condition")
 		}
-	case stepCall, stepLink:
+	case StepCall, StepLink:
 		r.targetFlow = target
 		if !target.given() {
 			c.fail(n, "%s: want the name of a flow in the field target", what)
 		}
 	}
-	for _, e := range []*expr{st.evaluate, st.condition} {
+	for _, e := range []*expr{st.Evaluate, st.Condition} {
 		if e != nil {
 			st.reads = append(st.reads, e.names...)
 		}
 	}
-	st.reads = append(st.reads, st.message.names()...)
+	st.reads = append(st.reads, st.Message.names()...)
 }
 
-func (c *compiler) wordingOf(v node, what string) wording {
+func (c *compiler) wordingOf(v node, what string) Wording {
 	if c.boolean(v, what, true) {
 		return wordingFree
 	}
-	return wordingFixed
+	return WordingFixed
 }
 
 func (c *compiler) handoffStep(n node, what string) {
-	if !c.a.settings.Handoff {
+	if !c.a.Settings.Handoff {
 		c.fail(n, "%s: settings.handoff is false: nobody takes over", what)
 	}
 }
 
 func (c *compiler) collectStep(d *flowDraft, r *rawStep, n, slotNode node) {
 	st := r.st
-	name := c.text(slotNode, "step "+st.id+".slot")
+	name := c.text(slotNode, "step "+st.ID+".slot")
 	if name == "" {
-		c.fail(n, "step %s: want the name of a slot in the field slot", st.id)
+		c.fail(n, "step %s: want the name of a slot in the field slot", st.ID)
 		return
 	}
-	s := c.a.slotIndex[name]
+	s := c.a.SlotIndex[name]
 	if s == nil {
-		near := nearest(name, c.a.slotNames())
-		if near == "" && len(st.message) > 0 && (c.lenient || len(c.a.slots) == 0) {
-			c.warn(slotNode, "step %s: slot %q is not defined and taken as text", st.id, name)
+		near := nearest(name, c.a.SlotNames())
+		if near == "" && len(st.Message) > 0 && (c.lenient || len(c.a.Slots) == 0) {
+			c.warn(slotNode, "step %s: slot %q is not defined and taken as text", st.ID, name)
 			s = c.implicitSlot(name)
 		} else {
-			c.report(SeverityError, slotNode, near, "step %s: unknown slot %q", st.id, name)
+			c.report(SeverityError, slotNode, near, "step %s: unknown slot %q", st.ID, name)
 			return
 		}
 	}
 	if s.Type == value.TypeAny {
-		c.fail(slotNode, "step %s: slot %q has the type any, which cannot be asked for", st.id, name)
+		c.fail(slotNode, "step %s: slot %q has the type any, which cannot be asked for", st.ID, name)
 	}
-	st.slot = s
-	st.writes = []string{name}
-	if !d.f.usesSlot(s) {
-		d.f.slots = append(d.f.slots, s)
+	st.Slot = s
+	st.Writes = []string{name}
+	if !d.f.UsesSlot(s) {
+		d.f.Slots = append(d.f.Slots, s)
 	}
-	if len(st.message) > 0 {
+	if len(st.Message) > 0 {
 		var buf [40]value.Token
-		for _, t := range st.message {
+		for _, t := range st.Message {
 			for _, tok := range value.Tokenize(t.text, buf[:0]) {
 				s.PromptWords[value.Stem(tok.Text)] = true
 			}
@@ -186,26 +186,26 @@ func (c *compiler) collectStep(d *flowDraft, r *rawStep, n, slotNode node) {
 
 func (c *compiler) actionStep(r *rawStep, n, callNode, outputs node) {
 	st := r.st
-	what := "step " + st.id
+	what := "step " + st.ID
 	name := c.text(callNode, what+".call")
 	if name == "" {
 		c.fail(n, "%s: want the name of an action in the field call", what)
 		return
 	}
-	a := c.a.actionIndex[name]
+	a := c.a.ActionIndex[name]
 	if a == nil {
-		if len(c.a.actions) == 0 && !c.lenient {
+		if len(c.a.Actions) == 0 && !c.lenient {
 			c.warn(callNode, "action %q is not declared: the program has to provide it", name)
 		} else {
 			c.undeclared(callNode, "action", name, c.actionNames(), "the program has to provide it")
 		}
 		a = &Action{Name: name}
-		c.a.actionIndex[name] = a
+		c.a.ActionIndex[name] = a
 		if c.lenient {
-			c.a.actions = append(c.a.actions, a)
+			c.a.Actions = append(c.a.Actions, a)
 		}
 	}
-	st.action = a
+	st.Action = a
 	for _, in := range a.Inputs {
 		st.reads = append(st.reads, in.From)
 	}
@@ -217,37 +217,37 @@ func (c *compiler) actionStep(r *rawStep, n, callNode, outputs node) {
 		c.mapOutput(st, a, p)
 	}
 	if !outputs.given() {
-		st.writes = append(st.writes, a.Outputs...)
+		st.Writes = append(st.Writes, a.Outputs...)
 		if len(a.Outputs) == 0 {
 			c.open = true // whatever it returns becomes a variable
 		}
 	}
-	for _, w := range st.writes {
-		c.a.vars[w] = true
+	for _, w := range st.Writes {
+		c.a.Vars[w] = true
 	}
 }
 
 // mapOutput reads one line of map_outputs: {variable: output}. Published Soni
 // files have it the other way round too; what the action declares decides.
-func (c *compiler) mapOutput(st *step, a *Action, p pair) {
-	m := outputMap{variable: p.key.text, output: c.text(p.value, "step "+st.id+".map_outputs")}
-	value, key := slices.Contains(a.Outputs, m.output), slices.Contains(a.Outputs, m.variable)
+func (c *compiler) mapOutput(st *Step, a *Action, p pair) {
+	m := outputMap{Variable: p.key.text, Output: c.text(p.value, "step "+st.ID+".map_outputs")}
+	value, key := slices.Contains(a.Outputs, m.Output), slices.Contains(a.Outputs, m.Variable)
 	switch {
 	case !value && key:
-		m.variable, m.output = m.output, m.variable
-		c.warn(p.key, "step %s.map_outputs: read as {%s: %s}: %s declares the output %q", st.id, m.variable, m.output, a.Name, m.output)
+		m.Variable, m.Output = m.Output, m.Variable
+		c.warn(p.key, "step %s.map_outputs: read as {%s: %s}: %s declares the output %q", st.ID, m.Variable, m.Output, a.Name, m.Output)
 	case !value && len(a.Outputs) > 0:
-		c.report(SeverityWarning, p.value, nearest(m.output, a.Outputs), "step %s.map_outputs: action %s declares no output %q", st.id, a.Name, m.output)
+		c.report(SeverityWarning, p.value, nearest(m.Output, a.Outputs), "step %s.map_outputs: action %s declares no output %q", st.ID, a.Name, m.Output)
 	case len(a.Outputs) == 0:
-		m.swapped = true
-		c.a.vars[m.output] = true
+		m.Swapped = true
+		c.a.Vars[m.Output] = true
 	}
-	st.outputs = append(st.outputs, m)
-	st.writes = append(st.writes, m.variable)
+	st.Outputs = append(st.Outputs, m)
+	st.Writes = append(st.Writes, m.Variable)
 }
 
 func (c *compiler) readCases(r *rawStep, v node) {
-	what := "step " + r.st.id + ".cases"
+	what := "step " + r.st.ID + ".cases"
 	if v.kind != nodeMapping {
 		c.fail(v, "%s: want {value: target}, got %s", what, v.kind)
 		return
@@ -270,78 +270,78 @@ func (c *compiler) branchStep(r *rawStep, n, slotNode, evaluate node) {
 	st := r.st
 	switch {
 	case slotNode.given() && evaluate.given():
-		c.fail(n, "step %s: want slot or evaluate, not both", st.id)
+		c.fail(n, "step %s: want slot or evaluate, not both", st.ID)
 	case evaluate.given():
-		st.evaluate = c.expression(evaluate, "step "+st.id+".evaluate")
+		st.Evaluate = c.expression(evaluate, "step "+st.ID+".evaluate")
 	case slotNode.given():
-		st.evaluate = c.expression(slotNode, "step "+st.id+".slot")
+		st.Evaluate = c.expression(slotNode, "step "+st.ID+".slot")
 	default:
-		c.fail(n, "step %s: want slot or evaluate", st.id)
+		c.fail(n, "step %s: want slot or evaluate", st.ID)
 	}
 	if _, ok := n.find("cases"); !ok {
-		c.fail(n, "step %s: want cases", st.id)
+		c.fail(n, "step %s: want cases", st.ID)
 	}
 }
 
 func (c *compiler) confirmStep(r *rawStep, slotNode node) {
 	st := r.st
-	st.answer = c.text(slotNode, "step "+st.id+".slot")
-	if st.answer == "" {
+	st.Answer = c.text(slotNode, "step "+st.ID+".slot")
+	if st.Answer == "" {
 		return
 	}
-	if !identifier(st.answer) {
-		c.fail(slotNode, "step %s.slot: want a name of letters, digits and underscores", st.id)
+	if !Identifier(st.Answer) {
+		c.fail(slotNode, "step %s.slot: want a name of letters, digits and underscores", st.ID)
 		return
 	}
-	if s := c.a.slotIndex[st.answer]; s != nil && s.Type != value.TypeBoolean && s.Type != value.TypeAny {
+	if s := c.a.SlotIndex[st.Answer]; s != nil && s.Type != value.TypeBoolean && s.Type != value.TypeAny {
 		if c.lenient {
-			c.warn(slotNode, "step %s: the answer is not kept: slot %q holds a %s", st.id, st.answer, s.Type)
-			st.answer = ""
+			c.warn(slotNode, "step %s: the answer is not kept: slot %q holds a %s", st.ID, st.Answer, s.Type)
+			st.Answer = ""
 			return
 		}
-		c.fail(slotNode, "step %s: slot keeps the answer and %q is a %s: want a boolean or a name of its own", st.id, st.answer, s.Type)
+		c.fail(slotNode, "step %s: slot keeps the answer and %q is a %s: want a boolean or a name of its own", st.ID, st.Answer, s.Type)
 	}
-	c.a.vars[st.answer] = true
-	st.writes = []string{st.answer}
+	c.a.Vars[st.Answer] = true
+	st.Writes = []string{st.Answer}
 }
 
 // setStep reads the values to set.
 func (c *compiler) setStep(r *rawStep, n, slotsNode node) {
 	st := r.st
-	what := "step " + st.id + ".slots"
+	what := "step " + st.ID + ".slots"
 	if slotsNode.kind != nodeMapping || len(slotsNode.pairs) == 0 {
-		c.fail(n, "step %s: want {name: value} in the field slots", st.id)
+		c.fail(n, "step %s: want {name: value} in the field slots", st.ID)
 		return
 	}
 	for _, p := range slotsNode.pairs {
 		name := p.key.text
-		if !identifier(name) {
+		if !Identifier(name) {
 			c.fail(p.key, "%s: %q: want a name of letters, digits and underscores", what, name)
 			continue
 		}
 		set := c.settingOf(name, p.value, what)
-		if set.expr != nil {
-			st.reads = append(st.reads, set.expr.names...)
+		if set.Expression != nil {
+			st.reads = append(st.reads, set.Expression.names...)
 		}
-		if set.text != nil {
-			st.reads = append(st.reads, set.text.names...)
+		if set.Text != nil {
+			st.reads = append(st.reads, set.Text.Names...)
 		}
-		st.sets = append(st.sets, set)
-		st.writes = append(st.writes, name)
-		c.a.vars[name] = true
+		st.Sets = append(st.Sets, set)
+		st.Writes = append(st.Writes, name)
+		c.a.Vars[name] = true
 	}
 }
 
 // settingOf reads one value to set: a literal, a text with {slots}, or an
 // expression behind an equals sign.
-func (c *compiler) settingOf(name string, v node, what string) setting {
-	set := setting{name: name}
+func (c *compiler) settingOf(name string, v node, what string) Setting {
+	set := Setting{Name: name}
 	switch {
 	case v.kind == nodeScalar && strings.HasPrefix(strings.TrimSpace(v.text), "="):
 		v.text = strings.TrimPrefix(strings.TrimSpace(v.text), "=")
 		before := len(c.refs)
-		set.expr = c.expression(v, what+"."+name)
-		if to := c.a.slotIndex[name]; (to == nil || !to.Secret) && set.expr != nil && set.expr.root.op == "name" {
+		set.Expression = c.expression(v, what+"."+name)
+		if to := c.a.SlotIndex[name]; (to == nil || !to.Secret) && set.Expression != nil && set.Expression.root.op == "name" {
 			for i := before; i < len(c.refs); i++ {
 				c.refs[i].shows = true
 			}
@@ -350,13 +350,13 @@ func (c *compiler) settingOf(name string, v node, what string) setting {
 		m := c.message(v, what+"."+name)
 		if len(m) == 1 {
 			if t := m[0]; len(t.parts) == 1 && t.parts[0].value != nil && t.parts[0].plural == nil && t.parts[0].format == "" {
-				set.expr = t.parts[0].value // one value alone keeps its type
+				set.Expression = t.parts[0].value // one value alone keeps its type
 			} else {
-				set.text = t
+				set.Text = t
 			}
 		}
 	default:
-		set.value = v.plain()
+		set.Value = v.plain()
 	}
 	return set
 }

@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"maps"
@@ -11,15 +11,15 @@ func (c *compiler) linkSteps(d *flowDraft) {
 	f := d.f
 	for _, r := range d.raws { // bodies first: they decide what follows what
 		for _, b := range r.body {
-			i, ok := f.ids[b.text]
+			i, ok := f.IDs[b.text]
 			if b.kind != nodeScalar {
 				continue
 			}
 			if !ok {
-				c.unknown(b, "step", b.text, slices.Sorted(maps.Keys(f.ids)))
+				c.unknown(b, "step", b.text, slices.Sorted(maps.Keys(f.IDs)))
 				continue
 			}
-			if d.raws[i].st.inLoop {
+			if d.raws[i].st.InLoop {
 				c.fail(b, "step %q is in the body of two loops", b.text)
 				continue
 			}
@@ -27,8 +27,8 @@ func (c *compiler) linkSteps(d *flowDraft) {
 				c.fail(b, "step %q is in its own body", b.text)
 				continue
 			}
-			d.raws[i].owned, d.raws[i].st.inLoop = true, true
-			r.st.body = append(r.st.body, i)
+			d.raws[i].owned, d.raws[i].st.InLoop = true, true
+			r.st.Body = append(r.st.Body, i)
 		}
 	}
 	after := func(i int) int { // the next step outside loops
@@ -37,16 +37,16 @@ func (c *compiler) linkSteps(d *flowDraft) {
 				return k
 			}
 		}
-		return endTarget
+		return EndTarget
 	}
 	next := make([]int, len(d.raws))
 	for i := range d.raws {
 		next[i] = after(i)
 	}
 	for _, r := range d.raws {
-		for k, b := range r.st.body {
-			if k+1 < len(r.st.body) {
-				next[b] = r.st.body[k+1]
+		for k, b := range r.st.Body {
+			if k+1 < len(r.st.Body) {
+				next[b] = r.st.Body[k+1]
 			} else {
 				next[b] = r.st.index
 			}
@@ -55,22 +55,22 @@ func (c *compiler) linkSteps(d *flowDraft) {
 	for i, r := range d.raws {
 		c.linkStep(d, r, next[i])
 	}
-	f.first = endTarget
+	f.First = EndTarget
 	for i, r := range d.raws {
 		if !r.owned {
-			f.first = i
+			f.First = i
 			break
 		}
 	}
-	for _, s := range f.steps {
-		for _, w := range s.writes {
-			if !slices.Contains(f.writes, w) {
-				f.writes = append(f.writes, w)
+	for _, s := range f.Steps {
+		for _, w := range s.Writes {
+			if !slices.Contains(f.Writes, w) {
+				f.Writes = append(f.Writes, w)
 			}
 		}
 		for _, name := range s.reads { // an action's inputs belong to the flow too
-			if sl := c.a.slotIndex[name]; sl != nil && s.typ == stepAction && !f.usesSlot(sl) {
-				f.slots = append(f.slots, sl)
+			if sl := c.a.SlotIndex[name]; sl != nil && s.Type == StepAction && !f.UsesSlot(sl) {
+				f.Slots = append(f.Slots, sl)
 			}
 		}
 	}
@@ -78,94 +78,94 @@ func (c *compiler) linkSteps(d *flowDraft) {
 
 func (c *compiler) linkStep(d *flowDraft, r *rawStep, next int) {
 	st := r.st
-	st.next = c.target(d, r.jump, next, next)
-	switch st.typ {
-	case stepBranch:
-		st.fallback = st.next
+	st.Next = c.target(d, r.jump, next, next)
+	switch st.Type {
+	case StepBranch:
+		st.Fallback = st.Next
 		for _, cs := range r.cases {
-			to := c.target(d, cs.target, st.next, st.next)
+			to := c.target(d, cs.target, st.Next, st.Next)
 			if cs.pattern == "default" || cs.pattern == "else" || cs.pattern == "_" {
-				st.fallback = to
+				st.Fallback = to
 				continue
 			}
-			st.cases = append(st.cases, branchCase{cs.pattern, to})
+			st.Cases = append(st.Cases, branchCase{cs.pattern, to})
 		}
 		if r.jump.given() {
-			c.warn(r.jump, "step %s: a branch goes where its cases say; jump_to is taken for the case that none fits", st.id)
+			c.warn(r.jump, "step %s: a branch goes where its cases say; jump_to is taken for the case that none fits", st.ID)
 		}
-	case stepConfirm:
-		st.onConfirm = c.target(d, r.onConfirm, st.next, st.next)
-		st.denyEnds = !r.onDeny.given()
-		st.onDeny = c.target(d, r.onDeny, endTarget, st.next)
-	case stepAction:
-		st.failsTo = r.onError.given()
-		st.onError = c.target(d, r.onError, endTarget, st.next)
-	case stepWhile:
-		st.exit = c.target(d, r.exit, st.next, st.next)
-	case stepCall, stepLink:
-		name := c.text(r.targetFlow, "step "+st.id+".target")
-		f, ok := c.a.flowIndex[name]
+	case StepConfirm:
+		st.OnConfirm = c.target(d, r.onConfirm, st.Next, st.Next)
+		st.DenyEnds = !r.onDeny.given()
+		st.OnDeny = c.target(d, r.onDeny, EndTarget, st.Next)
+	case StepAction:
+		st.FailsTo = r.onError.given()
+		st.OnError = c.target(d, r.onError, EndTarget, st.Next)
+	case StepWhile:
+		st.Exit = c.target(d, r.exit, st.Next, st.Next)
+	case StepCall, StepLink:
+		name := c.text(r.targetFlow, "step "+st.ID+".target")
+		f, ok := c.a.FlowIndex[name]
 		if !ok && name != "" {
-			c.unknown(r.targetFlow, "flow", name, c.a.flowNames())
+			c.unknown(r.targetFlow, "flow", name, c.a.FlowNames())
 		}
-		st.target = f
-	case stepCollect, stepSay, stepSet, stepHandoff:
+		st.Target = f
+	case StepCollect, StepSay, StepSet, StepHandoff:
 	}
 }
 
 // target resolves a target: a step, jump_to_<step>, continue, __end__.
 func (c *compiler) target(d *flowDraft, n node, missing, next int) int {
-	name := strings.TrimSpace(c.text(n, "flow "+d.f.name+": target"))
+	name := strings.TrimSpace(c.text(n, "flow "+d.f.Name+": target"))
 	if name == "" {
 		return missing
 	}
-	if i, ok := d.f.ids[name]; ok {
+	if i, ok := d.f.IDs[name]; ok {
 		return i
 	}
 	switch name {
 	case "continue":
 		return next
 	case "__end__", "__end_flow__", "end":
-		return endTarget
+		return EndTarget
 	}
 	if jump, ok := strings.CutPrefix(name, "jump_to_"); ok {
-		if i, ok := d.f.ids[jump]; ok {
+		if i, ok := d.f.IDs[jump]; ok {
 			return i
 		}
 		name = jump
 	}
-	known := append(slices.Sorted(maps.Keys(d.f.ids)), "continue", "__end__")
+	known := append(slices.Sorted(maps.Keys(d.f.IDs)), "continue", "__end__")
 	c.unknown(n, "step", name, known)
-	return endTarget
+	return EndTarget
 }
 
 // follows are the steps that may come after a step.
-func (s *step) follows() []int {
-	switch s.typ {
-	case stepBranch:
-		out := []int{s.fallback}
-		for _, cs := range s.cases {
-			out = append(out, cs.target)
+func (s *Step) follows() []int {
+	switch s.Type {
+	case StepBranch:
+		out := []int{s.Fallback}
+		for _, cs := range s.Cases {
+			out = append(out, cs.Target)
 		}
 		return out
-	case stepConfirm:
-		return []int{s.onConfirm, s.onDeny}
-	case stepWhile:
-		if len(s.body) == 0 {
-			return []int{s.exit}
+	case StepConfirm:
+		return []int{s.OnConfirm, s.OnDeny}
+	case StepWhile:
+		if len(s.Body) == 0 {
+			return []int{s.Exit}
 		}
-		return []int{s.body[0], s.exit}
-	case stepLink, stepHandoff:
-		return []int{endTarget}
-	case stepAction:
-		if s.failsTo {
-			return []int{s.next, s.onError}
+		return []int{s.Body[0], s.Exit}
+	case StepLink, StepHandoff:
+		return []int{EndTarget}
+	case StepAction:
+		if s.FailsTo {
+			return []int{s.Next, s.OnError}
 		}
-		return []int{s.next}
-	case stepCollect, stepSay, stepSet, stepCall:
-		return []int{s.next}
+		return []int{s.Next}
+	case StepCollect, StepSay, StepSet, StepCall:
+		return []int{s.Next}
 	default:
-		return []int{s.next}
+		return []int{s.Next}
 	}
 }
 
@@ -173,24 +173,24 @@ func (s *step) follows() []int {
 // let the user speak.
 func (c *compiler) checkFlow(d *flowDraft) {
 	f := d.f
-	if len(f.steps) == 0 || len(d.raws) != len(f.steps) || f.first == endTarget {
+	if len(f.Steps) == 0 || len(d.raws) != len(f.Steps) || f.First == EndTarget {
 		return
 	}
-	for _, s := range f.steps {
-		if s.typ < 0 {
+	for _, s := range f.Steps {
+		if s.Type < 0 {
 			return // reported already
 		}
 	}
-	reached := make([]bool, len(f.steps))
-	queue := []int{f.first}
+	reached := make([]bool, len(f.Steps))
+	queue := []int{f.First}
 	for len(queue) > 0 {
 		i := queue[0]
 		queue = queue[1:]
-		if i == endTarget || reached[i] {
+		if i == EndTarget || reached[i] {
 			continue
 		}
 		reached[i] = true
-		queue = append(queue, f.steps[i].follows()...)
+		queue = append(queue, f.Steps[i].follows()...)
 	}
 	for i, r := range d.raws {
 		if !reached[i] {
@@ -198,10 +198,10 @@ func (c *compiler) checkFlow(d *flowDraft) {
 			if c.lenient {
 				severity = SeverityWarning
 			}
-			c.report(severity, r.at, "", "flow %s: no way leads to step %q", f.name, r.st.id)
+			c.report(severity, r.at, "", "flow %s: no way leads to step %q", f.Name, r.st.ID)
 		}
 	}
-	for _, loop := range loops(f.steps) {
+	for _, loop := range loops(f.Steps) {
 		c.checkLoop(d, loop)
 	}
 }
@@ -212,9 +212,9 @@ func (c *compiler) checkLoop(d *flowDraft, loop []int) {
 	exits, changes := false, false
 	var decides, writes []string
 	for _, i := range loop {
-		s := d.f.steps[i]
-		names = append(names, s.id)
-		if s.waits() || s.typ == stepCall || s.typ == stepLink {
+		s := d.f.Steps[i]
+		names = append(names, s.ID)
+		if s.waits() || s.Type == StepCall || s.Type == StepLink {
 			return // the user gets a word in, here or in the other flow
 		}
 		for _, to := range s.follows() {
@@ -222,34 +222,34 @@ func (c *compiler) checkLoop(d *flowDraft, loop []int) {
 				exits = true
 			}
 		}
-		if s.evaluate != nil {
-			decides = append(decides, s.evaluate.names...)
+		if s.Evaluate != nil {
+			decides = append(decides, s.Evaluate.names...)
 		}
-		if s.typ == stepWhile && s.condition != nil {
-			decides = append(decides, s.condition.names...)
+		if s.Type == StepWhile && s.Condition != nil {
+			decides = append(decides, s.Condition.names...)
 		}
-		if s.typ == stepAction && (s.action == nil || len(s.outputs) == 0 && len(s.action.Outputs) == 0) {
+		if s.Type == StepAction && (s.Action == nil || len(s.Outputs) == 0 && len(s.Action.Outputs) == 0) {
 			changes = true // it may return anything
 		}
-		writes = append(writes, s.writes...)
+		writes = append(writes, s.Writes...)
 	}
 	at := d.raws[loop[0]].at
 	list := strings.Join(names, ", ")
 	if !exits {
-		c.fail(at, "flow %s: the loop %s never ends and never waits for the user", d.f.name, list)
+		c.fail(at, "flow %s: the loop %s never ends and never waits for the user", d.f.Name, list)
 		return
 	}
 	for _, n := range decides {
 		changes = changes || slices.Contains(writes, n)
 	}
 	if !changes {
-		c.fail(at, "flow %s: the loop %s can never wait for the user, and nothing in it changes what decides its end", d.f.name, list)
+		c.fail(at, "flow %s: the loop %s can never wait for the user, and nothing in it changes what decides its end", d.f.Name, list)
 	}
 }
 
 // loops are the strongly connected parts of a flow's graph that have a cycle,
 // each with its steps in the order of the file (Tarjan 1972).
-func loops(steps []*step) [][]int {
+func loops(steps []*Step) [][]int {
 	index := make([]int, len(steps))
 	low := make([]int, len(steps))
 	onStack := make([]bool, len(steps))
@@ -276,7 +276,7 @@ func loops(steps []*step) [][]int {
 			for top.edge < len(edges) {
 				w := edges[top.edge]
 				top.edge++
-				if w == endTarget {
+				if w == EndTarget {
 					continue
 				}
 				if index[w] == 0 {
@@ -322,39 +322,39 @@ func loops(steps []*step) [][]int {
 func (c *compiler) checkCalls(drafts []*flowDraft) {
 	// A flow is entered without a word from the user as long as no step waits
 	// before the call: only then the calls can go round without end.
-	direct := make(map[*flow][]*flow)
+	direct := make(map[*Flow][]*Flow)
 	for _, d := range drafts {
 		f := d.f
-		if len(d.raws) != len(f.steps) || f.first == endTarget || slices.ContainsFunc(f.steps, func(s *step) bool { return s.typ < 0 }) {
+		if len(d.raws) != len(f.Steps) || f.First == EndTarget || slices.ContainsFunc(f.Steps, func(s *Step) bool { return s.Type < 0 }) {
 			continue
 		}
 		seen := make(map[int]bool)
-		queue := []int{f.first}
+		queue := []int{f.First}
 		for len(queue) > 0 {
 			i := queue[0]
 			queue = queue[1:]
-			if i == endTarget || seen[i] {
+			if i == EndTarget || seen[i] {
 				continue
 			}
 			seen[i] = true
-			s := f.steps[i]
-			if s.waits() || s.typ == stepAction {
+			s := f.Steps[i]
+			if s.waits() || s.Type == StepAction {
 				continue
 			}
-			if s.target != nil {
-				direct[f] = append(direct[f], s.target)
+			if s.Target != nil {
+				direct[f] = append(direct[f], s.Target)
 			}
 			queue = append(queue, s.follows()...)
 		}
 	}
 	for _, d := range drafts {
-		seen := make(map[*flow]bool)
+		seen := make(map[*Flow]bool)
 		queue := slices.Clone(direct[d.f])
 		for len(queue) > 0 {
 			f := queue[0]
 			queue = queue[1:]
 			if f == d.f {
-				c.fail(d.key, "flow %s calls itself, by way of its call and link steps, before anything waits for the user", d.f.name)
+				c.fail(d.key, "flow %s calls itself, by way of its call and link steps, before anything waits for the user", d.f.Name)
 				break
 			}
 			if !seen[f] {

@@ -1,4 +1,4 @@
-package dialog
+package agent
 
 import (
 	"reflect"
@@ -87,7 +87,7 @@ func TestExpressions(t *testing.T) {
 		var got any
 		e, err := compileExpr(c.expr)
 		if err == nil {
-			got, err = e.eval(lookup)
+			got, err = e.Eval(lookup)
 		}
 		if want, ok := c.want.(string); ok && strings.HasPrefix(want, "!") {
 			if err == nil || !strings.Contains(err.Error(), want[1:]) {
@@ -135,7 +135,7 @@ func TestCases(t *testing.T) {
 		{2.5, "2.5", true},
 		{"3", "3", true},
 	} {
-		if got := caseMatches(c.value, c.pattern); got != c.want {
+		if got := CaseMatches(c.value, c.pattern); got != c.want {
 			t.Errorf("%v fits %q: %v, want %v", c.value, c.pattern, got, c.want)
 		}
 	}
@@ -152,7 +152,7 @@ func FuzzExpression(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := e.eval(func(n string) any { return values[n] }); err != nil && err.Error() == "" {
+		if _, err := e.Eval(func(n string) any { return values[n] }); err != nil && err.Error() == "" {
 			t.Error("an error without words")
 		}
 	})

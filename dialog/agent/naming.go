@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: what people call slots, and the words that point to them.
+
+// nameSlots collects what people call the slots of a flow; what could mean two
+// of them means none.
+func (a *Definition) nameSlots(f *Flow) {
+	const several = -1
+	owner := make(map[string]int)
+	own := make(map[string]bool) // names that a file gives: derived ones do not touch them
+	var order []string
+	claim := func(phrase string, i int, given bool) {
+		key := value.FoldText(phrase)
+		if key == "" || own[key] && !given {
+			return
+		}
+		if o, there := owner[key]; there {
+			if o != i {
+				owner[key] = several
+			}
+			return
+		}
+		owner[key], own[key] = i, given
+		order = append(order, phrase)
+	}
+	for i, s := range f.Slots {
+		claim(s.Label, i, true)
+		claim(s.Name, i, true)
+		for _, k := range s.Names {
+			claim(k, i, true)
+		}
+	}
+	for i, s := range f.Slots {
+		words := strings.Fields(s.Label)
+		if len(words) > 1 {
+			claim(words[len(words)-1], i, false)
+			claim(words[0], i, false)
+		}
+		if d := strings.TrimRight(s.Description, ".?!"); d != "" && len(strings.Fields(d)) <= 4 {
+			claim(strings.TrimPrefix(strings.TrimPrefix(d, "the "), "The "), i, false)
+		}
+		for _, role := range a.Lang.Data.Roles {
+			if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(s.Name), func(r rune) bool { return r == '_' }), func(w string) bool { return slices.Contains(role.Names, w) }) && s.Type != value.TypeDate && s.Type != value.TypeTime {
+				for _, m := range role.Mentions {
+					claim(m, i, false)
+				}
+			}
+		}
+		for _, n := range a.Lang.Data.TypeNames[string(s.Type)] {
+			claim(n, i, false)
+		}
+	}
+	f.Mentions = value.NewPhrases()
+	for _, phrase := range order {
+		key := value.FoldText(phrase)
+		i := owner[key]
+		if i < 0 {
+			continue
+		}
+		s := f.Slots[i]
+		if _, value := s.Lookup.IDs[key]; value {
+			continue // a value is not a name
+		}
+		f.Mentions.Add(phrase, i)
+		s.Mentions.Add(phrase, 0)
+		if !slices.Contains(s.Names, phrase) && phrase != s.Name {
+			s.Names = append(s.Names, phrase)
+		}
+	}
+}
+
+// learnCues takes the word before a slot in a trigger as a cue for it ("to
+// {destination}").
+func (a *Definition) learnCues() {
+	for _, f := range a.Flows {
+		for _, t := range f.Triggers {
+			for i, p := range t.Parts {
+				if p.Slot == nil || i == 0 || t.Parts[i-1].Slot != nil {
+					continue
+				}
+				w := t.Parts[i-1].Word
+				known := false
+				for _, role := range a.Lang.Data.Roles {
+					known = known || slices.ContainsFunc(role.Cues, func(c string) bool { return value.FoldText(c) == w })
+				}
+				if known {
+					p.Slot.Cues.Add(w, 0)
+				}
+			}
+		}
+	}
+}
+
+// coreParts is a trigger without the words before its matter, if a word with
+// content is left beside the slots.
+func (a *Definition) coreParts(t Trigger) []TriggerPart {
+	n := 0
+	for n < len(t.Parts) && t.Parts[n].Slot == nil {
+		n++
+	}
+	toks := make([]value.Token, n)
+	for i := range n {
+		toks[i].Text = t.Parts[i].Word
+	}
+	parts := t.Parts[n-len(a.Lang.Prefixes.TrimLeft(toks)):]
+	if len(parts) == len(t.Parts) {
+		return nil
+	}
+	for _, p := range parts {
+		if p.Slot == nil {
+			if _, light := a.Lang.Light.At([]value.Token{{Text: p.Word}}, 0); light == 0 {
+				return parts
+			}
+		}
+	}
+	if len(parts) >= 3 && parts[0].Slot == nil && parts[1].Slot == nil {
+		return parts // "fly to {destination}"
+	}
+	return nil
+}
+
+// finish builds what depends on the whole definition: the names of slots in
+// corrections, the words that point to them, the triggers without "I want to".
+func (a *Definition) finish() {
+	for _, f := range a.Flows {
+		a.nameSlots(f)
+	}
+	a.learnCues()
+	for _, f := range a.Flows {
+		for i := range f.Triggers {
+			f.Triggers[i].Core = a.coreParts(f.Triggers[i])
+		}
+	}
+	for _, s := range a.Slots {
+		if s.Secret {
+			a.Secrets = append(a.Secrets, s)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package agent
+
+// This file: validators that have to ask somebody outside, and secrets in messages.
+
+// outsideCheck says who is asked about a slot's value.
+type outsideCheck struct {
+	Action *Action
+	// lenient: when nobody answers, the value is taken as it is.
+	Lenient bool
+}
+
+// slotValidators reads the validators of a slot: names, and who is asked outside.
+func (c *compiler) slotValidators(s *Slot, n node) {
+	what := "slot " + s.Name + ".validator"
+	items := n.items
+	if n.kind != nodeSequence {
+		items = []node{n}
+	}
+	for _, item := range items {
+		if item.kind != nodeMapping {
+			s.Validators = append(s.Validators, c.validatorList(item, what)...)
+			continue
+		}
+		if s.Check != nil {
+			c.fail(item, "%s: a second service is asked: want one", what)
+			continue
+		}
+		s.Check = c.outsideCheck(s, item, what)
+	}
+}
+
+// outsideCheck reads {http: ..} or {mcp: ..}.
+func (c *compiler) outsideCheck(s *Slot, n node, what string) *outsideCheck {
+	a := &Action{
+		Name: "check_" + s.Name, Description: "Asks whether " + s.Name + " can be taken.", Declared: true, Idempotent: true,
+		Inputs: []ActionInput{{Name: s.Name, From: s.Name}}, Outputs: []string{"message", "valid", "value"}, Checks: s.Name,
+	}
+	check := &outsideCheck{Action: a}
+	c.fields(n, what, map[string]func(key, value node){
+		"http":   func(_, v node) { a.HTTP = c.httpCall(v, what+".http") },
+		"mcp":    func(_, v node) { a.MCP = c.mcpCall(v, what+".mcp") },
+		"inputs": func(_, v node) { a.Inputs = append(a.Inputs, c.actionInputs(a, v, true)...) },
+		"on_error": func(_, v node) {
+			switch text := c.text(v, what+".on_error"); text {
+			case "accept":
+				check.Lenient = true
+			case "error":
+			default:
+				c.report(SeverityError, v, nearest(text, []string{"accept", "error"}), "%s.on_error: want accept or error", what)
+			}
+		},
+	})
+	if (a.HTTP == nil) == (a.MCP == nil) {
+		c.fail(n, "%s: want the name of a validator, or http or mcp, one of them", what)
+	}
+	c.checks = append(c.checks, a)
+	return check
+}
+
+// addChecks makes actions of the services that slots ask.
+func (c *compiler) addChecks() {
+	for _, a := range c.checks {
+		if c.a.ActionIndex[a.Name] != nil {
+			c.fail(node{}, "slot %s: an action is called %s, as the question to its validator would be", a.Checks, a.Name)
+			continue
+		}
+		c.addAction(a)
+	}
+}
+
+// checkSecrets reports messages that would give a secret away, and set steps that
+// would put one where it is none.
+func (c *compiler) checkSecrets() {
+	for _, r := range c.refs {
+		if s := c.a.SlotIndex[r.name]; s != nil && s.Secret && r.shows {
+			c.fail(r.at, "%s: the slot %q is secret and is not said", r.what, r.name)
+		}
+	}
+}
