@@ -94,15 +94,28 @@ type sgdData struct {
 	dialogues []sgdDialogue
 }
 
+// sgdTestFolder is where the test set lies.
+func sgdTestFolder() string {
+	if other := os.Getenv("HOCKET_SGD"); other != "" {
+		return other // a folder with schema.json and more of the dialogues
+	}
+	return "../../shared/data/sgd/test"
+}
+
 func loadSGD(t *testing.T) sgdData {
 	t.Helper()
-	dir := "../../shared/data/sgd/test"
-	if other := os.Getenv("HOCKET_SGD"); other != "" {
-		dir = other // a folder with schema.json and more of the dialogues
+	if files, err := filepath.Glob(filepath.Join(sgdTestFolder(), "dialogues_*.json")); err != nil || len(files) == 0 {
+		t.Skip("the Schema-Guided Dialogue data is not at ../shared/data/sgd beside the repository")
 	}
+	return loadSGDFrom(t, sgdTestFolder())
+}
+
+// loadSGDFrom reads a folder of the data set.
+func loadSGDFrom(t *testing.T, dir string) sgdData {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "dialogues_*.json"))
 	if err != nil || len(files) == 0 {
-		t.Skip("the Schema-Guided Dialogue data is not at ../shared/data/sgd beside the repository")
+		t.Fatalf("%s has no dialogues_*.json", dir)
 	}
 	d := sgdData{dir: dir, schemas: readSGDSchemas(t, dir)}
 	for _, f := range files {

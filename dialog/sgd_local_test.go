@@ -22,15 +22,17 @@ type sgdScores struct {
 	asked                         int // for which the engine took the user to ask
 	calls, callsSame, callsExtra  int
 	dialogues, success            int
+	harm                          sgdHarm
 }
 
 // row is the scores as columns of a table.
 func (c *sgdScores) row() string {
 	percent := func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
-	return fmt.Sprintf("%.1f | %.1f | %.1f / %.1f | %.1f | %.1f | %.1f",
+	return fmt.Sprintf("%.1f | %.1f | %.1f / %.1f | %.1f | %.1f | %.1f | %.2f",
 		percent(c.intentRight, c.turns), percent(c.joint, c.turns),
 		percent(c.slotsRight, c.slots), percent(c.slotsRight, c.slotsRight+c.slotsWrong),
-		percent(2*c.requestedFound, c.requested+c.asked), percent(c.callsSame, c.calls), percent(c.success, c.dialogues))
+		percent(2*c.requestedFound, c.requested+c.asked), percent(c.callsSame, c.calls), percent(c.success, c.dialogues),
+		float64(c.harm.turns)/float64(max(1, c.dialogues)))
 }
 
 func (c *sgdScores) add(o sgdScores) {
@@ -48,15 +50,22 @@ func (c *sgdScores) add(o sgdScores) {
 	c.callsExtra += o.callsExtra
 	c.dialogues += o.dialogues
 	c.success += o.success
+	c.harm.add(o.harm)
 }
+
+// The head of the tables. Harmful turns are per dialogue, the rest in percent.
+const (
+	sgdHead = "| dialogues | | active intent | joint goal | slots: recall / precision | requested F1 | calls | tasks | harmful turns |"
+	sgdRule = "|---|---|---|---|---|---|---|---|---|"
+)
 
 // sgdBefore are the numbers before the understanding was developed on the first
 // half of the dialogues, measured without what the service finds and offers.
 var sgdBefore = []string{
-	"| development, the engine's questions | before | 45.4 | 15.7 | 31.9 / 69.9 | 0.0 | 12.2 | 7.8 |",
-	"| development, the recorded questions | before | 45.4 | 16.2 | 35.6 / 74.0 | 0.0 | 12.2 | 7.8 |",
-	"| held out, the engine's questions | before | 47.5 | 17.7 | 37.1 / 77.1 | 0.0 | 15.7 | 9.4 |",
-	"| held out, the recorded questions | before | 47.5 | 18.2 | 38.9 / 78.7 | 0.0 | 15.7 | 9.4 |",
+	"| development, the engine's questions | before | 45.4 | 15.7 | 31.9 / 69.9 | 0.0 | 12.2 | 7.8 | - |",
+	"| development, the recorded questions | before | 45.4 | 16.2 | 35.6 / 74.0 | 0.0 | 12.2 | 7.8 | - |",
+	"| held out, the engine's questions | before | 47.5 | 17.7 | 37.1 / 77.1 | 0.0 | 15.7 | 9.4 | - |",
+	"| held out, the recorded questions | before | 47.5 | 18.2 | 38.9 / 78.7 | 0.0 | 15.7 | 9.4 | - |",
 }
 
 // TestSGDLocal measures the understanding without a model and without the
@@ -73,10 +82,8 @@ func TestSGDLocal(t *testing.T) {
 	data := loadSGD(t)
 	agents := sgdAgents(t, data, false)
 	dev, test := data.parts()
-	rows := []string{
-		"| dialogues | | active intent | joint goal | slots: recall / precision | requested F1 | calls | tasks |",
-		"|---|---|---|---|---|---|---|---|",
-	}
+	rows := []string{sgdHead, sgdRule}
+	var kinds []string
 	services := make(map[string]*sgdScores)
 	k := 0
 	for _, part := range []struct {
@@ -103,14 +110,16 @@ func TestSGDLocal(t *testing.T) {
 				least.joint, least.slotsRight, least.callsSame, least.success = 660, 830, 570, 460
 			}
 			rows = append(rows, sgdBefore[k], "| "+name+" | now | "+c.row()+" |")
+			kinds = append(kinds, name+": "+c.harm.kinds(c.dialogues))
 			k++
 			if os.Getenv("HOCKET_SGD") == "" { // these are for the data beside the repository
 				c.atLeast(t, name, &least)
+				c.harm.within(t, name)
 			}
 		}
 	}
 	if os.Getenv("HOCKET_SGD") == "" {
-		t.Logf("%d dialogues of %d services, in percent\n%s", len(data.dialogues), len(services), strings.Join(rows, "\n"))
+		t.Logf("%d dialogues of %d services, in percent\n%s\n%s", len(data.dialogues), len(services), strings.Join(rows, "\n"), strings.Join(kinds, "\n"))
 		inMeasured(t, "sgd", rows)
 		return
 	}
@@ -122,7 +131,8 @@ func TestSGDLocal(t *testing.T) {
 		}
 		all = append(all, fmt.Sprintf("| %s | %d | %s |", name, services[name].dialogues, services[name].row()))
 	}
-	t.Logf("the recorded questions, by service\n%s\n| services that nobody looked at | %d | %s |", strings.Join(all, "\n"), unseen.dialogues, unseen.row())
+	t.Logf("the recorded questions, by service\n%s\n%s\n%s\n| services that nobody looked at | %d | %s |\n%s", sgdHead, sgdRule, strings.Join(all, "\n"),
+		unseen.dialogues, unseen.row(), unseen.harm.kinds(unseen.dialogues))
 }
 
 // inMeasured compares lines with those behind a mark in docs/measured.md; -rewrite
@@ -195,6 +205,7 @@ func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 			r.finds = append(r.finds, f)
 		}
 	}
+	watch := newSGDWatch(s, gold)
 	for i := range d.Turns {
 		f := &d.Turns[i].Frames[0]
 		r.canon.learn(f)
@@ -208,7 +219,9 @@ func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 		if i+1 < len(d.Turns) {
 			r.reply = &d.Turns[i+1].Frames[0]
 		}
+		watch.begin(r)
 		asked := r.say(d.Turns[i].Utterance)
+		watch.end(r, d.Turns[i].Utterance, f.State)
 		c.turns++
 		if r.activeIntent() == f.State.ActiveIntent {
 			c.intentRight++
@@ -216,6 +229,7 @@ func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 		c.compare(s, r, f.State, asked)
 	}
 	c.compareCalls(r, gold)
+	c.harm = watch.harm
 	return c
 }
 
