@@ -23,7 +23,7 @@ var layers = []struct {
 	{0, []string{"turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg hold tests of the adapters below them
 	// together.
-	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "detector", "provider", "leg", "provider/*/fake"}},
+	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "detector", "provider", "leg", "provider/*/fake"}},
 }
 
 // rooms are the packages of one folder that are one thing taken apart. They have one

@@ -1,10 +1,7 @@
 package conv_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,23 +11,9 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/internal/messages"
+	"github.com/hocketvoice/hocket/internal/seeds"
 	"github.com/hocketvoice/hocket/turn"
 )
-
-// conformance reads a table of the seeds, or skips the test.
-func conformance(t *testing.T, name string, into any) {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "..", "shared", "conformance", name))
-	if os.IsNotExist(err) {
-		t.Skip("the conformance tables are not beside the repository: nothing to compare with")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // table is the part of a file that says what is allowed.
 type table struct {
@@ -67,7 +50,7 @@ func TestTablesAreTheSeeds(t *testing.T) {
 	for _, ours := range explore.Tables() {
 		t.Run(string(ours.View), func(t *testing.T) {
 			var theirs table
-			conformance(t, string(ours.View)+".json", &theirs)
+			seeds.Load(t, string(ours.View), &theirs)
 			if theirs.View != string(ours.View) || theirs.Initial != ours.Initial {
 				t.Errorf("view %s begins in %s, the file has %s, %s", ours.View, ours.Initial, theirs.View, theirs.Initial)
 			}
@@ -173,7 +156,7 @@ func TestAmplifierNumbers(t *testing.T) {
 		}
 		Errors map[string]string
 	}
-	conformance(t, "amplifier.json", &f)
+	seeds.Load(t, "amplifier", &f)
 	o := conv.DefaultOptions()
 	l := o.Limits
 
@@ -271,7 +254,7 @@ func TestAgentVoiceNumbers(t *testing.T) {
 			Persisted       bool
 		}
 	}
-	conformance(t, "agent-voice.json", &f)
+	seeds.Load(t, "agent-voice", &f)
 	l := conv.DefaultOptions().Limits
 	if ms(f.TimingMS["waiting_timeout_default"]) != l.Waiting {
 		t.Errorf("a try takes %v, the seed has %vms", l.Waiting, f.TimingMS["waiting_timeout_default"])
@@ -300,7 +283,7 @@ func TestEasyTurnNumbers(t *testing.T) {
 	var easy struct {
 		InterruptedPauseMS float64 `json:"interrupted_pause_ms"`
 	}
-	conformance(t, "easyturn.json", &easy)
+	seeds.Load(t, "easyturn", &easy)
 	o := conv.DefaultOptions()
 	if ms(easy.InterruptedPauseMS) != o.Limits.Interrupted {
 		t.Errorf("the pause is %v, the seed has %vms", o.Limits.Interrupted, easy.InterruptedPauseMS)
@@ -308,7 +291,7 @@ func TestEasyTurnNumbers(t *testing.T) {
 	var interaction struct {
 		Words int `json:"substantial_words_to_interrupt"`
 	}
-	conformance(t, "interaction.json", &interaction)
+	seeds.Load(t, "interaction", &interaction)
 	if o.BargeIn.Reply.MinWords != interaction.Words || turn.DefaultBargeIn().MinWords != interaction.Words {
 		t.Errorf("%d words interrupt, the seed has %d", o.BargeIn.Reply.MinWords, interaction.Words)
 	}
@@ -322,7 +305,7 @@ func TestInteractionFlags(t *testing.T) {
 			Interrupted bool `json:"interrupted"`
 		}
 	}
-	conformance(t, "interaction.json", &f)
+	seeds.Load(t, "interaction", &f)
 	for _, v := range []conv.Interaction{conv.InteractionIdle, conv.InteractionSpeaking, conv.InteractionInterrupted} {
 		want, ok := f.Flags[v.String()]
 		if !ok || want.IsSpeaking != v.IsSpeaking() || want.Interrupted != v.Interrupted() {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/seeds"
 )
 
 // soniTable is conformance/soni.json: the seed's states and transitions as data.
@@ -27,14 +29,8 @@ type soniTable struct {
 
 func loadSoni(t *testing.T) soniTable {
 	t.Helper()
-	data, err := os.ReadFile("../../shared/conformance/soni.json")
-	if err != nil {
-		t.Skip("the seed's table conformance/soni.json is not there")
-	}
 	var table soniTable
-	if err := json.Unmarshal(data, &table); err != nil {
-		t.Fatal(err)
-	}
+	seeds.Load(t, "soni", &table)
 	return table
 }
 

@@ -4,32 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/hocketvoice/hocket/internal/seeds"
 )
 
 const ms = time.Millisecond
-
-// conformance reads a table of the seeds, or skips the test.
-func conformance(t *testing.T, name string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "conformance", name))
-	if os.IsNotExist(err) {
-		t.Skip("the conformance tables are not beside the repository: nothing to compare with")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func easyTurn(t rapid.TB, o EasyTurnOptions) *EasyTurn {
 	t.Helper()
@@ -46,7 +31,7 @@ func TestEasyTurnConformance(t *testing.T) {
 	var table struct {
 		Controller map[string]json.RawMessage `json:"controller"`
 	}
-	conformance(t, "easyturn.json", &table)
+	seeds.Load(t, "easyturn", &table)
 
 	numbers := func(o EasyTurnOptions) map[string]float64 {
 		r := o.resolved()

@@ -2,16 +2,13 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/explore"
+	"github.com/hocketvoice/hocket/internal/seeds"
 )
 
 // TestMachineGolden keeps every picture and table of the machine. After a change
@@ -66,21 +63,12 @@ func matrixOf(t *testing.T, view string) (columns []string, marks map[string][]s
 // TestMatrixIsTheSeeds holds the printed matrix against seed 001's, cell by
 // cell.
 func TestMatrixIsTheSeeds(t *testing.T) {
-	b, err := os.ReadFile("../../../shared/conformance/amplifier.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the conformance tables are not beside the module")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	var table struct {
 		States []string
 		Matrix map[string][]string
 		Added  []struct{ From, To string }
 	}
-	if err := json.Unmarshal(b, &table); err != nil {
-		t.Fatal(err)
-	}
+	seeds.Load(t, "amplifier", &table)
 	states, marks := matrixOf(t, "amplifier")
 	if want := strings.ToUpper(strings.Join(table.States, " ")); strings.Join(states, " ") != want {
 		t.Fatalf("the rows are %v, expected %s", states, want)
@@ -107,21 +95,12 @@ func TestMatrixIsTheSeeds(t *testing.T) {
 // conformance tables.
 func TestMachineJSON(t *testing.T) {
 	for _, view := range conv.AllViews() {
-		b, err := os.ReadFile(filepath.Join("../../../shared/conformance", string(view)+".json"))
-		if errors.Is(err, fs.ErrNotExist) {
-			t.Skip("the conformance tables are not beside the module")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 		var table struct {
 			Initial     string
 			States      []string
 			Transitions []struct{ From, To string }
 		}
-		if err := json.Unmarshal(b, &table); err != nil {
-			t.Fatal(err)
-		}
+		seeds.Load(t, string(view), &table)
 		var d explore.Chart
 		if err := json.Unmarshal([]byte(output(t, "", "machine", "--format", "json", "--view", string(view))), &d); err != nil {
 			t.Fatal(err)
