@@ -179,8 +179,11 @@ func (c *Conversation) tryTimedOut() {
 		return
 	}
 	if !r.Retrying {
+		if !c.retryLater() {
+			c.processingTimedOut() // nobody will be asked any more
+			return
+		}
 		c.notify(LevelInfo, "reply.slow")
-		c.retryLater()
 		return
 	}
 	c.st.LastRequest++
@@ -191,15 +194,18 @@ func (c *Conversation) tryTimedOut() {
 }
 
 // retryLater waits the back-off of the attempt that failed. It reports false
-// when the budget is spent.
+// when the budget is spent: no retry is left, or none would begin in time.
 func (c *Conversation) retryLater() bool {
 	r := &c.st.Reply
 	if r.Attempt > c.opts.Retry.Max || r.Attempt == 0 {
 		return false
 	}
-	r.Retrying = true
 	backoff := c.opts.Retry.Backoff
 	wait := backoff[min(r.Attempt, len(backoff))-1]
+	if limit := c.st.Timers[TimerProcessing]; !limit.IsZero() && !c.st.Now.Add(wait).Before(limit) {
+		return false
+	}
+	r.Retrying = true
 	c.arm(TimerTry, wait)
 	return true
 }
