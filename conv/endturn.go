@@ -80,8 +80,8 @@ func (c *Conversation) commit(cause string) {
 	p := &c.st.Pending
 	p.Resume, p.Ending, p.Apology = "", false, ""
 	before := ""
-	if conn := &c.st.Conn; c.opts.Agent != nil && conn.Unanswered != 0 && !conn.Taken {
-		before = conn.UnansweredText // a model reads it in the history, a dialogue does not
+	if c.opts.Agent != nil {
+		before = c.st.Conn.unread() // a model reads it in the history, a dialogue does not
 	}
 	// The history has it; it is answered with this turn.
 	c.st.Conn.answered()
@@ -119,7 +119,7 @@ func (c *Conversation) nothingSaid(cause string) {
 }
 
 // keepWords saves what the user said, and nobody has answered, from a fault or
-// a lost connection: it is answered behind it.
+// a lost connection: it is answered behind it if its words are final, or become so.
 func (c *Conversation) keepWords() {
 	words := c.st.User.Words()
 	if words == "" {
@@ -131,10 +131,14 @@ func (c *Conversation) keepWords() {
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(words)})
 	if !c.st.Rules.ListenOnly {
 		conn := &c.st.Conn
-		if conn.Unanswered != 0 && !conn.Taken {
-			words = joinWords(conn.UnansweredText, words)
+		conn.owes(u.Turn, joinWords(conn.unread(), words), false)
+		switch {
+		case u.Partial == "":
+		case conn.Lost && c.st.Floor.Speaking:
+			conn.Cut = CutVoice
+		default:
+			conn.Cut = CutWords
 		}
-		conn.owes(u.Turn, words, false)
 	}
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)

@@ -313,11 +313,17 @@ func (c *Conversation) restored(cause string) {
 }
 
 // resumeUnanswered asks again for the answer that the loss cut off: the old
-// request died with its turn.
+// request died with its turn. Where the words were cut off, the user is asked to
+// say them again: half a sentence may mean anything.
 func (c *Conversation) resumeUnanswered() {
 	conn := &c.st.Conn
-	number, text, taken := conn.Unanswered, conn.UnansweredText, conn.Taken
+	number, text, taken, cut := conn.Unanswered, conn.UnansweredText, conn.Taken, conn.Cut
 	conn.answered()
+	if cut != "" {
+		c.st.Pending.Apology = "" // it asks for the same
+		c.say(ReplyNotice, c.phrase("apology.cut"), "apology.cut", "resumed")
+		return
+	}
 	c.openReply(ReplyAnswer, number)
 	c.become(Understanding, "resumed")
 	if c.opts.Agent != nil && taken {

@@ -205,11 +205,31 @@ type Connection struct {
 	UnansweredText string `json:"unanswered_text"`
 	// Taken: the dialogue took the turn in; only its answer was lost.
 	Taken bool `json:"taken"`
+	// Cut says that the turn was cut off before its words were final. Nobody knows
+	// what the user said: they are asked to say it again.
+	Cut Cut `json:"cut,omitempty"`
 }
+
+// Cut says what of the user's turn was cut off.
+type Cut string
+
+// The ways to be cut off.
+const (
+	CutWords Cut = "words" // the final words: they may still come
+	CutVoice Cut = "voice" // the voice itself: what is final of it is half a sentence
+)
 
 // owes notes that the answer to a turn of the user's was cut off.
 func (n *Connection) owes(number int, text string, taken bool) {
-	n.Unanswered, n.UnansweredText, n.Taken = number, text, taken
+	n.Unanswered, n.UnansweredText, n.Taken, n.Cut = number, text, taken, ""
+}
+
+// unread are the words of a turn that nobody has taken in.
+func (n *Connection) unread() string {
+	if n.Unanswered == 0 || n.Taken || n.Cut != "" {
+		return ""
+	}
+	return n.UnansweredText
 }
 
 // answered forgets it: the answer is made again, or nobody wants it any more.

@@ -57,6 +57,9 @@ func (c *Conversation) handleFinal(e STTFinal) {
 		c.correctUtterance(c.st.Floor.Tail, text)
 		if conn := &c.st.Conn; conn.Unanswered == c.st.Floor.Tail && text != "" {
 			conn.UnansweredText = text
+			if conn.Cut == CutWords {
+				conn.Cut = ""
+			}
 		}
 		c.st.Floor.Tail = 0
 		return

@@ -56,6 +56,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.flags(st.Rules.ListenOnly)
 	k.flags(s.Alive, s.Ever, s.Expiring, s.Audio)
 	k.flags(st.Conn.Shaky, st.Conn.Lost, st.Conn.Unanswered != 0)
+	k.text(string(st.Conn.Cut))
 	k.num(st.Conn.Attempts)
 	k.num(st.Faults.Recoveries)
 	k.num(len(st.Faults.Expiries))
