@@ -316,7 +316,7 @@ func (c *Conversation) fire(which Timer) {
 	case TimerReconnect:
 		c.attemptReconnect()
 	case TimerReconnectLimit:
-		c.fault("RECONNECT_FAILED", false, "reconnect.timeout")
+		c.fault(codeReconnect, false, "reconnect.timeout")
 	case TimerFault:
 		c.recoverFromFault("fault.timeout")
 	case TimerBreaker:

@@ -311,7 +311,7 @@ func (c *Conversation) interrupt(cause string, voice bool) {
 	}
 	if !voice {
 		// Somebody is there, and has had enough of this.
-		st.Pending.Ending = false
+		st.Pending.Ending, st.Pending.Apology = false, ""
 		st.DeadAir.UserActive(c.st.Now)
 	}
 	c.cancelReply(TurnInterrupted)

@@ -127,7 +127,9 @@ func (c *Conversation) handleSessionExpiring() {
 		return
 	}
 	c.emit(SaveContext{Reason: "session.expiring"})
-	c.notify(LevelInfo, "session.expiring")
+	if !c.opts.SessionRenews {
+		c.notify(LevelInfo, "session.expiring")
+	}
 }
 
 func (c *Conversation) handleSessionExpired(cause string) {

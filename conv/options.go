@@ -44,6 +44,10 @@ type Options struct {
 	// has been told ([SettleTask]).
 	TasksOutlive bool `json:"tasks_outlive,omitzero"`
 
+	// SessionRenews: the driver renews a session that is about to end, without a gap
+	// ([SessionRenewed] answers [SaveContext]): the person is not told of its end.
+	SessionRenews bool `json:"session_renews,omitzero"`
+
 	Limits Limits `json:"limits,omitzero"`
 	Retry  Retry  `json:"retry,omitzero"`
 

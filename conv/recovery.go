@@ -344,7 +344,7 @@ func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {
 	if e.Retryable && c.st.Conn.Attempts < len(c.opts.Retry.Reconnect) {
 		return // The next attempt is due already.
 	}
-	c.fault("RECONNECT_FAILED", false, "reconnect.failed")
+	c.fault(codeReconnect, false, "reconnect.failed")
 }
 
 // handleFault takes a failure of a service or of the surroundings.
@@ -356,12 +356,13 @@ func (c *Conversation) handleFault(e Fault) {
 		if c.st.Pending.Start {
 			c.st.Pending.Start = false
 			c.disarm(TimerStart)
-			c.notify(LevelError, remedy(e.Code))
+			c.notify(LevelError, remedy(e.Code, "fault"))
 		}
 	case Terminating:
 	case Faulted:
 		if fatal {
-			c.notify(LevelError, remedy(e.Code))
+			c.notify(LevelError, remedy(e.Code, "fault"))
+			c.notify(LevelWarning, "fault.ends")
 			c.becomeTerminating("fault")
 		}
 	default:
@@ -376,9 +377,28 @@ func (c *Conversation) handleFault(e Fault) {
 	}
 }
 
-// remedy is the code of what a person can do about a failure. It is made of the
+// remedy is the code of the words for a failure: what has happened and, where a person
+// can do something about it, what. It is made of the machine's own codes and of the
 // class alone, so that no credential can reach a message (SEC-003).
-func remedy(code string) string {
+func remedy(code, cause string) string {
+	switch code {
+	case "LLM_TIMEOUT":
+		return "fault.stalled"
+	case "VOICE_TIMEOUT":
+		return "fault.voice"
+	case "PLAYOUT_STALLED":
+		return "fault.playback"
+	case "TOOL_TIMEOUT":
+		return "fault.tool_timeout"
+	case "TASK_TIMEOUT":
+		return "fault.task_timeout"
+	case "EXECUTOR_FAILED":
+		return "fault.tool"
+	case "START_TIMEOUT":
+		return "start.timeout"
+	case codeReconnect:
+		return "fault.reconnect"
+	}
 	switch ClassOf(code).Name {
 	case ClassAuthFailure:
 		return "fault.auth"
@@ -388,30 +408,66 @@ func remedy(code string) string {
 		return "fault.network"
 	case ClassServerError:
 		return "fault.server"
+	}
+	switch cause {
+	case "task.failed":
+		return "fault.task"
+	case "playout.failed":
+		return "fault.playback"
+	}
+	return "fault.unknown"
+}
+
+// apology is the code of what the agent says to a question that it could not answer.
+func apology(code string) string {
+	switch class := ClassOf(code).Name; {
+	case code == "LLM_TIMEOUT" || class == ClassNetworkTimeout:
+		return "apology.timeout"
+	case class == ClassRateLimit:
+		return "apology.busy"
 	default:
-		return "fault.unknown"
+		return "apology.fault"
 	}
 }
+
+// codeReconnect is the fault of a connection that could not be restored.
+const codeReconnect = "RECONNECT_FAILED"
 
 // fault enters Faulted; a fatal one goes on to Terminating, any other recovers
 // by itself, unless the circuit breaker is open (PAT-004).
 func (c *Conversation) fault(code string, fatal bool, cause string) {
+	c.faulted(code, fatal, cause, c.st.Reply.Kind == ReplyAnswer)
+}
+
+// faulted is fault, and lost says that a question goes without its answer: the person
+// is told.
+func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool) {
 	st := &c.st
 	l := &c.opts.Limits
+	told := "unanswered"
+	if c.partHeard() {
+		told = "reply.incomplete"
+	}
 	c.announceLater()
 	c.dropSuspension()
 	c.untold()
-	lost := st.Reply.Kind == ReplyAnswer
 	c.breakOff(TurnFailed)
 	st.Faults.Code = code
 	if lost && c.opts.SpeakNotices {
-		st.Pending.Apology = "apology.fault"
+		st.Pending.Apology = apology(code)
 	}
 	c.become(Faulted, cause)
-	c.notify(LevelError, remedy(code))
+	c.notify(LevelError, remedy(code, cause))
+	if lost {
+		c.notify(LevelWarning, told)
+	}
 	if fatal || st.Faults.Recoveries >= c.opts.Retry.Recover {
+		c.notify(LevelWarning, "fault.ends")
 		c.becomeTerminating(cause)
 		return
+	}
+	if code == codeReconnect {
+		c.notify(LevelWarning, "reconnect.manual") // seed 001, 4.8: offer manual retry option
 	}
 	st.Faults.Expiries = append(st.Faults.Expiries, c.st.Now.Add(l.BreakerWindow))
 	if over := len(st.Faults.Expiries) - l.BreakerFaults; over > 0 {
@@ -424,6 +480,7 @@ func (c *Conversation) fault(code string, fatal bool, cause string) {
 		return
 	}
 	c.arm(TimerFault, l.Error)
+	c.notify(LevelInfo, "fault.recovers")
 }
 
 // closeBreaker lets the next recovery through.

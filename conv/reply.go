@@ -219,22 +219,23 @@ func (c *Conversation) processingTimedOut() {
 	}
 	if c.st.Phase == Speaking {
 		// The mind has stalled in the middle: what it has said is all.
-		c.notify(LevelWarning, "reply.incomplete")
-		c.finishText()
-		c.maybeEndReply("reply.stalled")
+		c.breaksOff("reply.stalled")
 		return
 	}
 	held := r.Held
+	slow := func() {
+		c.notify(LevelWarning, "reply.timeout")
+		if c.opts.SpeakNotices {
+			c.st.Pending.Apology = "apology.timeout" // unless words come, where it was held
+		}
+	}
 	switch {
 	case r.Kind != ReplyAnswer && r.Request == 0:
 		// The engine's own words found no voice: they are dropped, nothing is at
 		// fault with the conversation.
 		c.notify(LevelError, "voice.timeout")
 	case !r.Answered || r.Retrying:
-		c.notify(LevelWarning, "reply.timeout")
-		if c.opts.SpeakNotices {
-			c.st.Pending.Apology = "apology.timeout" // unless words come, where it was held
-		}
+		slow()
 	default:
 		if !held {
 			code := "LLM_TIMEOUT"
@@ -244,7 +245,7 @@ func (c *Conversation) processingTimedOut() {
 			c.fault(code, false, "reply.stalled")
 			return
 		}
-		c.notify(LevelWarning, "reply.timeout")
+		slow()
 	}
 	c.cancelReply(TurnFailed)
 	if !held {
@@ -279,9 +280,7 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	}
 	if c.st.Phase == Speaking {
 		// What has been said cannot be taken back and is not said twice.
-		c.notify(LevelWarning, "reply.incomplete")
-		c.finishText()
-		c.maybeEndReply("reply.failed")
+		c.breaksOff("reply.failed")
 		return
 	}
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
@@ -300,12 +299,23 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	if r.Held {
 		c.notify(LevelWarning, "reply.failed")
 		if c.opts.SpeakNotices {
-			c.st.Pending.Apology = "apology.fault"
+			c.st.Pending.Apology = apology(e.Code)
 		}
 		c.cancelReply(TurnFailed)
 		return
 	}
 	c.fault(e.Code, false, "reply.failed")
+}
+
+// breaksOff ends a reply whose mind has failed while it is spoken: what has been said
+// is all, and the person is told that it was not.
+func (c *Conversation) breaksOff(cause string) {
+	c.notify(LevelWarning, "reply.incomplete")
+	if c.opts.SpeakNotices {
+		c.st.Pending.Apology = "apology.incomplete"
+	}
+	c.finishText()
+	c.maybeEndReply(cause)
 }
 
 // armStall bounds how long a reply that is being spoken waits for its next text.

@@ -379,10 +379,9 @@ func (c *Conversation) failCall(i int, r result, code, cause string) {
 	default:
 		id := call.ID
 		c.endCall(i, r)
-		c.fault(code, false, cause)
+		c.faulted(code, false, cause, false)
 		if c.st.Phase == Faulted {
 			// The mind has the failure, and tells it: nobody has to say anything again.
-			c.st.Pending.Apology = ""
 			c.st.Pending.News = c.enqueue(c.st.Pending.News, id)
 		}
 	}

@@ -134,6 +134,7 @@ func New(o Options) (*Session, error) {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
+	o.Conv.SessionRenews = true
 	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
