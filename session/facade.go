@@ -89,9 +89,14 @@ func (m *Machine) Initialize(sessionID string) error {
 	return m.Post(conv.SessionReady{ID: sessionID})
 }
 
-// StartConversation wants a conversation. A second one, of this machine or of
-// the same owner, is refused with an [*ActiveError].
+// StartConversation wants a conversation. In Faulted it is the demand to try again now
+// (seed 000, section 9, "Faulted Recovery Attempt"). A second one, of this machine or
+// of the same owner, is refused with an [*ActiveError].
 func (m *Machine) StartConversation() error {
+	if m.State().Phase == conv.Faulted {
+		return m.Post(conv.UserStart{}) // it has its place
+	}
+	round := m.round.Load()
 	release, err := m.o.Owners.Acquire(m.o.Owner)
 	if err != nil {
 		return err
@@ -101,7 +106,7 @@ func (m *Machine) StartConversation() error {
 	m.mu.Unlock()
 	err = m.Post(conv.UserStart{})
 	select {
-	case <-m.donec:
+	case <-round.donec:
 		// The loop ended meanwhile. It gives the place back after donec is closed,
 		// which may have been before it was taken here.
 		m.letGo()

@@ -57,24 +57,35 @@ type Machine struct {
 	conv    *conv.Conversation // touched by the loop's goroutine alone, or under begin before there is one
 	catalog *messages.Catalog
 
-	inbox  chan *message
-	donec  chan struct{} // closed when the loop has ended
-	ending sync.Once     // closes donec
-	loop   atomic.Uint64 // the goroutine of the loop; zero before it runs
+	round atomic.Pointer[round]
 
 	// Of the loop's goroutine.
 	local    []conv.Event // facts of its own, to be stepped next
 	backlog  []*message   // taken from the inbox to make room: see keep
+	held     bool         // there was a conversation
 	declined bool         // the conversation was ended before it began, and will not begin
 
 	current atomic.Pointer[Snapshot]
 
-	begin   sync.Mutex // guards started, and conv until it is true
+	begin   sync.Mutex // guards started and once, and conv until started is true
 	started bool
+	once    bool // it holds one conversation and no other: see Reset
 
 	mu        sync.Mutex // guards all below
 	observers []*observer
 	release   func() // of the owner's lease
+}
+
+// round is one run of the loop.
+type round struct {
+	inbox  chan *message
+	donec  chan struct{} // closed when the loop has ended
+	ending sync.Once     // closes donec
+	loop   atomic.Uint64 // the goroutine of the loop; zero before it runs
+}
+
+func newRound() *round {
+	return &round{inbox: make(chan *message, inboxSize), donec: make(chan struct{})}
 }
 
 // message is one post: facts, or a question to the loop.
@@ -100,10 +111,8 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	if o.Owners == nil {
 		o.Owners = &Owners{}
 	}
-	m := &Machine{
-		o: o, conv: c, catalog: words,
-		inbox: make(chan *message, inboxSize), donec: make(chan struct{}),
-	}
+	m := &Machine{o: o, conv: c, catalog: words}
+	m.round.Store(newRound())
 	m.publish()
 	return m, nil
 }
@@ -154,14 +163,16 @@ func (m *Machine) Post(events ...conv.Event) error {
 	return m.send(&message{events: append([]conv.Event(nil), events...)})
 }
 
-func (m *Machine) send(msg *message) error {
+func (m *Machine) send(msg *message) error { return m.sendTo(m.round.Load(), msg) }
+
+func (m *Machine) sendTo(r *round, msg *message) error {
 	select {
-	case <-m.donec:
+	case <-r.donec:
 		return ErrEnded
 	default:
 	}
 	select {
-	case m.inbox <- msg:
+	case r.inbox <- msg:
 		return nil
 	default: // full
 	}
@@ -170,9 +181,9 @@ func (m *Machine) send(msg *message) error {
 		return nil
 	}
 	select {
-	case m.inbox <- msg:
+	case r.inbox <- msg:
 		return nil
-	case <-m.donec:
+	case <-r.donec:
 		return ErrEnded
 	}
 }
@@ -180,11 +191,12 @@ func (m *Machine) send(msg *message) error {
 // keep is the loop posting to its own full inbox: it takes the oldest messages
 // into its own hands until there is room, so that the order stays.
 func (m *Machine) keep(msg *message) {
+	r := m.round.Load()
 	for {
 		select {
-		case m.inbox <- msg:
+		case r.inbox <- msg:
 			return
-		case old := <-m.inbox:
+		case old := <-r.inbox:
 			m.backlog = append(m.backlog, old)
 		}
 	}
@@ -193,7 +205,7 @@ func (m *Machine) keep(msg *message) {
 // onLoop reports whether the caller runs on the loop's goroutine. It is too slow
 // for every post.
 func (m *Machine) onLoop() bool {
-	loop := m.loop.Load()
+	loop := m.round.Load().loop.Load()
 	return loop != 0 && loop == goroutineID()
 }
 
@@ -214,8 +226,8 @@ func goroutineID() uint64 {
 // goroutine: they are stepped right after the current one.
 func (m *Machine) Local(events ...conv.Event) { m.local = append(m.local, events...) }
 
-// claim makes the caller's goroutine the loop, once. set runs before anybody
-// else can see that there is a loop; it may be nil.
+// claim makes the caller's goroutine the loop, once until [Machine.Reset]. set runs
+// before anybody else can see that there is a loop; it may be nil.
 func (m *Machine) claim(set func()) error {
 	m.begin.Lock()
 	defer m.begin.Unlock()
@@ -223,7 +235,7 @@ func (m *Machine) claim(set func()) error {
 		return errors.New("the machine's loop has been run before")
 	}
 	m.started = true
-	m.loop.Store(goroutineID())
+	m.round.Load().loop.Store(goroutineID())
 	if set != nil {
 		set()
 	}
@@ -231,7 +243,8 @@ func (m *Machine) claim(set func()) error {
 }
 
 // Run is the loop. It returns nil when the conversation that was started has
-// ended, ctx's error when ctx ends first, or the recorder's error.
+// ended, ctx's error when ctx ends first, or the recorder's error. It runs once, and
+// once more after each [Machine.Reset].
 func (m *Machine) Run(ctx context.Context) error {
 	if err := m.claim(nil); err != nil {
 		return err
@@ -244,6 +257,7 @@ func (m *Machine) Run(ctx context.Context) error {
 func (m *Machine) run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	inbox := m.round.Load().inbox
 	for {
 		if next := m.conv.NextDeadline(); next.IsZero() {
 			timer.Stop()
@@ -258,7 +272,7 @@ func (m *Machine) run(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case msg = <-m.inbox:
+			case msg = <-inbox:
 			case <-timer.C:
 				msg = &message{events: []conv.Event{conv.DeadlinePassed{}}}
 			}
@@ -288,7 +302,7 @@ func (m *Machine) poll() (msg *message, ok bool) {
 		return msg, true
 	}
 	select {
-	case msg = <-m.inbox:
+	case msg = <-m.round.Load().inbox:
 		return msg, true
 	default:
 		return nil, false
@@ -313,18 +327,42 @@ func (m *Machine) take(msg *message) error {
 
 // over reports whether a conversation was held and is done.
 func (m *Machine) over() bool {
-	return m.conv.Phase() == conv.Idle && (m.declined || m.conv.State().Previous == conv.Terminating)
+	return m.conv.Phase() == conv.Idle && (m.declined || m.held)
 }
 
 // end gives back what the machine holds. The order matters to a start that
 // comes at the same moment: see StartConversation. Called again it does nothing.
 func (m *Machine) end() {
-	m.ending.Do(func() { close(m.donec) })
+	m.begin.Lock()
+	defer m.begin.Unlock()
+	r := m.round.Load()
+	r.ending.Do(func() { close(r.donec) })
 	m.letGo()
 }
 
+// Reset makes a machine ready for the next conversation when one has ended: Run may be
+// called again, and facts may be posted from now on. Observers stay, turn numbers go
+// on. It fails while the loop runs or before it has, after a Run that returned an
+// error, and for a [Session], which holds one call.
+func (m *Machine) Reset() error {
+	m.begin.Lock()
+	defer m.begin.Unlock()
+	select {
+	case <-m.round.Load().donec:
+	default:
+		return errors.New("reset: the machine's loop has not ended")
+	}
+	if m.once || !m.over() {
+		return errors.New("reset: the machine holds no other conversation")
+	}
+	m.local, m.backlog, m.held, m.declined = nil, nil, false, false
+	m.round.Store(newRound())
+	m.started = false
+	return nil
+}
+
 // Done is closed when the loop has ended.
-func (m *Machine) Done() <-chan struct{} { return m.donec }
+func (m *Machine) Done() <-chan struct{} { return m.round.Load().donec }
 
 // step takes one fact and everything that its effects post locally. It runs on
 // the loop's goroutine.
@@ -346,6 +384,7 @@ func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 	before := m.conv.State().Views()
 	since, starting := m.conv.State().Entered, m.conv.State().Pending.Start
 	effects := m.conv.Step(now, ev)
+	m.held = m.held || len(m.conv.Last().Transitions) > 0
 	if m.o.Record != nil {
 		if err := m.o.Record(now, m.conv, ev); err != nil {
 			return fmt.Errorf("record: %w", err)
@@ -391,14 +430,14 @@ func (m *Machine) inspect(f func(*conv.Conversation)) error {
 		f(m.conv)
 		return nil
 	}
-	msg := &message{ask: f, reply: make(chan struct{})}
-	if err := m.send(msg); err != nil {
+	msg, r := &message{ask: f, reply: make(chan struct{})}, m.round.Load()
+	if err := m.sendTo(r, msg); err != nil {
 		return err
 	}
 	select {
 	case <-msg.reply:
 		return nil
-	case <-m.donec:
+	case <-r.donec:
 		return ErrEnded
 	}
 }

@@ -727,3 +727,83 @@ func TestGoroutineID(t *testing.T) {
 		t.Errorf("ids %d and %d", own, o)
 	}
 }
+
+// TestFacadeStartRecovers is seed 000's fourth example: an observer starts the
+// conversation again when it is faulted, and ends it when the budget is spent.
+func TestFacadeStartRecovers(t *testing.T) {
+	o := MachineOptions{Owner: "window", Owners: &Owners{}, Conv: conv.Options{Retry: conv.Retry{Recover: 9}}}
+	bubble(t, o, func(t *testing.T, p *program) {
+		const budget = 2
+		p.m.OnStateEnter(conv.Faulted, func(StateChanged) {
+			if p.m.State().Recoveries < budget {
+				p.must(p.m.StartConversation())
+				return
+			}
+			p.must(p.m.EndConversation("fatal-error"))
+		})
+		p.run(t.Context())
+		p.must(p.m.Initialize("s1"))
+		p.must(p.m.StartConversation())
+		for range budget {
+			p.in(conv.ListeningReady)
+			p.must(p.m.Post(conv.Fault{Code: "UNKNOWN"}))
+			p.in(conv.ListeningReady) // at once, not after ten seconds
+		}
+		var active *ActiveError
+		if err := p.m.StartConversation(); !errors.As(err, &active) {
+			t.Errorf("a start while the conversation goes on: %v, want an ActiveError", err)
+		}
+		p.must(p.m.Post(conv.Fault{Code: "UNKNOWN"}))
+		p.ended(nil)
+	})
+}
+
+// TestMachineHoldsAnother: the machine that has ended a conversation holds the next.
+func TestMachineHoldsAnother(t *testing.T) {
+	bubble(t, MachineOptions{Owner: "window", Owners: &Owners{}}, func(t *testing.T, p *program) {
+		p.answer = "It is sunny."
+		if err := p.m.Reset(); err == nil {
+			t.Error("a machine that has not run is reset")
+		}
+		turns := 0
+		p.m.OnTurnEvent(func(e TurnEvent) { turns = max(turns, e.Turn) })
+		for i := range 3 {
+			p.run(t.Context())
+			p.must(p.m.Initialize("s"))
+			p.in(conv.Idle)
+			p.must(p.m.StartConversation())
+			p.in(conv.ListeningReady)
+			if err := p.m.Reset(); err == nil {
+				t.Error("a conversation is reset while it goes on")
+			}
+			p.must(p.m.SendText("how is the weather?"))
+			p.in(conv.Speaking)
+			p.must(p.m.EndConversation(""))
+			p.ended(nil)
+			if want := 2 * (i + 1); turns != want {
+				t.Errorf("conversation %d: the last turn is %d, want %d: numbers go on", i+1, turns, want)
+			}
+			if err := p.m.StartConversation(); !errors.Is(err, ErrEnded) {
+				t.Errorf("a start before the reset: %v, want ErrEnded", err)
+			}
+			p.must(p.m.Reset())
+		}
+	})
+}
+
+// TestMachineResetNeedsAnEnd: a machine whose loop ended in the middle does not begin
+// anew.
+func TestMachineResetNeedsAnEnd(t *testing.T) {
+	bubble(t, MachineOptions{}, func(t *testing.T, p *program) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p.run(ctx)
+		p.must(p.m.Initialize("s"))
+		p.must(p.m.StartConversation())
+		p.in(conv.ListeningReady)
+		cancel()
+		p.ended(context.Canceled)
+		if err := p.m.Reset(); err == nil {
+			t.Error("it is reset in the middle of a conversation")
+		}
+	})
+}

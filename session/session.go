@@ -143,6 +143,7 @@ func New(o Options) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
+	m.once = true
 	s.Machine = m
 	return s, nil
 }
