@@ -19,8 +19,9 @@ type Conversation struct {
 	phrases *messages.Catalog
 	st      State
 
-	event string // type of the event being stepped
-	out   Output
+	event  string // type of the event being stepped
+	out    Output
+	marked int // how many of out's turns lie before its last transition
 
 	// recent holds the last transitions for diagnostics. It is memory only:
 	// CON-003 keeps it out of snapshots.
@@ -91,7 +92,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	c.out.Effects = c.out.Effects[:0]
 	c.out.Transitions = c.out.Transitions[:0]
 	c.out.Turns = c.out.Turns[:0]
-	c.out.Late, c.out.Deferred = false, false
+	c.out.Late, c.out.Deferred, c.marked = false, false, 0
 
 	switch {
 	case c.stale(ev):
@@ -399,13 +400,9 @@ func (c *Conversation) record(next Phase, cause string) {
 	}
 	from := st.Phase
 	st.Previous, st.Phase, st.Entered = from, next, c.st.Now
-	number := st.Reply.Turn
-	if number == 0 {
-		number = st.User.Turn
-	}
 	t := Transition{
 		From: from, To: next, Cause: cause, Event: c.event,
-		Turn: number, At: c.st.Now, Views: st.Views(),
+		Turn: c.turnOfChange(), At: c.st.Now, Views: st.Views(),
 	}
 	c.out.Transitions = append(c.out.Transitions, t)
 	if len(c.recent) == transitionsKept {
@@ -413,6 +410,26 @@ func (c *Conversation) record(next Phase, cause string) {
 		c.recent = c.recent[:transitionsKept-1]
 	}
 	c.recent = append(c.recent, t)
+}
+
+// turnOfChange is the turn that a transition belongs to: the agent's that is open, or
+// one that it has ended, the agent's before the user's, or the user's that is open.
+func (c *Conversation) turnOfChange() int {
+	ended := c.out.Turns[c.marked:]
+	c.marked = len(c.out.Turns)
+	if c.st.Reply.Turn != 0 {
+		return c.st.Reply.Turn
+	}
+	number := c.st.User.Turn
+	for i := range ended {
+		if t := &ended[i]; t.Type != TurnStarted {
+			number = t.Turn
+			if t.Role == RoleAgent {
+				break
+			}
+		}
+	}
+	return number
 }
 
 // enter carries out the entry action of a phase.

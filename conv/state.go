@@ -316,7 +316,7 @@ type Transition struct {
 	To    Phase     `json:"to"`
 	Cause string    `json:"cause"` // the event's type, or the name of the limit that passed
 	Event string    `json:"event"` // the type of the event that made it
-	Turn  int       `json:"turn"`  // the turn that it belongs to, the agent's before the user's
+	Turn  int       `json:"turn"`  // the turn that it belongs to or has ended, the agent's before the user's
 	At    time.Time `json:"at"`
 	Views Views     `json:"views"` // what the seeds see after it
 }

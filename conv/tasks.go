@@ -183,10 +183,16 @@ func (c *Conversation) announceLater() bool {
 	return running
 }
 
-// announceNews tells the results of delegated agents that nobody waited for.
+// announceNews tells the results of delegated agents that nobody waited for: as they
+// come, or at the next moment when nobody speaks.
 func (c *Conversation) announceNews() {
+	cause := "told"
+	switch c.event {
+	case "tool.done", "tool.failed", "task.done", "task.failed":
+		cause = c.event
+	}
 	c.st.Pending.Announcing, c.st.Pending.News = c.st.Pending.News, nil
 	c.openReply(ReplyNews, 0)
-	c.become(Understanding, "task.done")
+	c.become(Understanding, cause)
 	c.request(RequestTaskResult, "")
 }

@@ -36,6 +36,7 @@
 //	path PHASE > PHASE ...            the phases since the last expect, in order
 //	within TIME PHASE > PHASE         from entering the one to entering the other
 //	leads EVENT > PHASE               an event entered the phase in its own step
+//	entered PHASE on CAUSE turn N     the last entry of the phase
 //	effect TYPE [=N] [field=value]... how many such effects since the last expect
 //	                                  (without a number: at least one)
 //	no TYPE [field=value]...          no such effect since the last expect

@@ -37,6 +37,8 @@ func (r *Run) expectation(line string, from int, start conv.Phase) error {
 		return r.expectWithin(rest)
 	case "leads":
 		return r.expectLeads(rest, from)
+	case "entered":
+		return r.expectEntered(rest)
 	case "effect", "no":
 		return r.expectEffect(word == "no", rest, from)
 	case "turn":
@@ -90,6 +92,24 @@ func (r *Run) expectView(rest string) error {
 		return fmt.Errorf("view %s is %s, expected %s", name, got, want)
 	}
 	return nil
+}
+
+// expectEntered: "interrupted on stt.partial turn 2": the last entry of the phase, its
+// cause, and the turn that it carries.
+func (r *Run) expectEntered(rest string) error {
+	phase, _, _ := strings.Cut(rest, " ")
+	for _, s := range slices.Backward(r.Steps) {
+		for _, t := range slices.Backward(s.Transitions) {
+			if t.To.String() != phase {
+				continue
+			}
+			if got := fmt.Sprintf("%s on %s turn %d", phase, t.Cause, t.Turn); got != squeezed(rest) {
+				return fmt.Errorf("it was %s", got)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%s was not entered", phase)
 }
 
 // expectWithin: "150ms speaking > interrupted": from the last entry of the one

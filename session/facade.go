@@ -183,7 +183,7 @@ func (m *Machine) CanTransition(ev conv.Event) (bool, error) {
 	return can, err
 }
 
-// OnStateChanged, OnTransition: every change of phase, in order. Observers run
+// OnStateChanged, OnTransition: every change of phase and of a view, in order. Observers run
 // on the loop's goroutine and must not block; all methods of the machine may be
 // called from them, and facts that they post are stepped after this step. The
 // function returned ends the subscription: called from an observer, at once;
@@ -198,7 +198,7 @@ func (m *Machine) OnTransition(f func(StateChanged)) (cancel func()) { return m.
 // OnStateEnter: a phase is entered.
 func (m *Machine) OnStateEnter(p conv.Phase, f func(StateChanged)) (cancel func()) {
 	return m.OnStateChanged(func(s StateChanged) {
-		if s.Transition.To == p {
+		if s.Transition.To == p && s.Transition.From != p {
 			f(s)
 		}
 	})
@@ -207,7 +207,7 @@ func (m *Machine) OnStateEnter(p conv.Phase, f func(StateChanged)) (cancel func(
 // OnStateExit: a phase is left; In tells how long it was.
 func (m *Machine) OnStateExit(p conv.Phase, f func(StateChanged)) (cancel func()) {
 	return m.OnStateChanged(func(s StateChanged) {
-		if s.Transition.From == p {
+		if s.Transition.From == p && s.Transition.To != p {
 			f(s)
 		}
 	})

@@ -62,6 +62,7 @@ type Machine struct {
 	// Of the loop's goroutine.
 	local    []conv.Event // facts of its own, to be stepped next
 	backlog  []*message   // taken from the inbox to make room: see keep
+	turns    turnNotes    // for observers
 	held     bool         // there was a conversation
 	declined bool         // the conversation was ended before it began, and will not begin
 

@@ -807,3 +807,77 @@ func TestMachineResetNeedsAnEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestFacadeTellsViews: a voice that comes a moment behind an interruption by a command
+// changes what seed 001 sees, from idle to listening, while the phase stays.
+func TestFacadeTellsViews(t *testing.T) {
+	bubble(t, MachineOptions{}, func(t *testing.T, p *program) {
+		p.answer = "It is sunny."
+		var seen []string
+		p.m.OnStateChanged(func(s StateChanged) {
+			if s.From.Amplifier != s.To.Amplifier {
+				seen = append(seen, fmt.Sprintf("%v on %s", s.To.Amplifier, s.Transition.Cause))
+			}
+		})
+		entered := 0
+		p.m.OnStateEnter(conv.Interrupted, func(StateChanged) { entered++ })
+		p.run(t.Context())
+		p.must(p.m.StartConversation())
+		p.must(p.m.SendText("how is the weather?"))
+		p.in(conv.Speaking)
+		seen = nil
+		p.must(p.m.HandleUserInterrupt("button"))
+		p.in(conv.Interrupted)
+		pass(ms)
+		p.must(p.m.Post(conv.SpeechStarted{}))
+		p.in(conv.Interrupted)
+		if want := []string{"idle on user.interrupt", "listening on speech.started"}; !slices.Equal(seen, want) {
+			t.Errorf("the view amplifier was told as %q, want %q", seen, want)
+		}
+		if entered != 1 {
+			t.Errorf("the phase was entered %d times, it was once", entered)
+		}
+		p.must(p.m.EndConversation(""))
+		p.ended(nil)
+	})
+}
+
+// TestFacadeTurnContext: a change carries what seed 000 names of its turn, the one that
+// it has ended too, and no words.
+func TestFacadeTurnContext(t *testing.T) {
+	bubble(t, MachineOptions{}, func(t *testing.T, p *program) {
+		p.answer = "It is sunny."
+		contexts := map[conv.Phase]TurnContext{}
+		p.m.OnStateChanged(func(s StateChanged) { contexts[s.Transition.To] = s.Turn })
+		var done TurnContext
+		p.m.OnTurnEvent(func(e TurnEvent) {
+			if e.Type == conv.TurnCompleted && e.Role == conv.RoleUser {
+				done = e.Context
+			}
+		})
+		p.run(t.Context())
+		p.must(p.m.StartConversation())
+		p.in(conv.ListeningReady)
+		pass(10 * ms)
+		began := time.Now()
+		p.must(p.m.Notify(conv.SpeechStarted{}))
+		pass(10 * ms)
+		p.must(p.m.Notify(conv.STTFinal{Text: "how is the weather", Confidence: 0.9, Endpoint: true}))
+		p.in(conv.Speaking)
+		p.must(p.m.HandleUserInterrupt("button"))
+		p.in(conv.Interrupted)
+		user, agent := HashID("conversation-17/1"), HashID("conversation-17/2")
+		if want := (TurnContext{TurnID: user, UserUtteranceID: user, StartedAt: began, Confidence: 0.9}); done != want {
+			t.Errorf("the user's turn ends with\n%+v, want\n%+v", done, want)
+		}
+		want := TurnContext{
+			TurnID: agent, UserUtteranceID: user, AssistantResponseID: agent,
+			StartedAt: began.Add(10 * ms), Confidence: 0.9, Interruptions: 1,
+		}
+		if got := contexts[conv.Interrupted]; got != want {
+			t.Errorf("interrupted has\n%+v, want\n%+v", got, want)
+		}
+		p.must(p.m.EndConversation(""))
+		p.ended(nil)
+	})
+}

@@ -11,22 +11,27 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// StateChanged is one change of phase as observers see it: seed 000's
-// state-changed event. It holds no words; ids are hashed (SEC-001).
+// StateChanged is one change of phase, or of a view alone, as observers see it: seed
+// 000's state-changed event. It holds no words; ids are hashed (SEC-001).
 type StateChanged struct {
+	// Transition is the change. Where a view alone has changed its From and To are the
+	// same phase, and its cause is the event's type.
 	Transition conv.Transition
 	From, To   conv.Views // what the seeds saw before and see after it
 	Label      string     // the state's name for people (INT-003)
-	// In is how long the phase before was.
+	// In is how long the phase before was, so far if a view alone has changed.
 	In time.Duration
-	// Conversation and TurnID are hashes of the conversation's id and of its turn.
-	Conversation, TurnID string
+	// Conversation is the hash of the conversation's id.
+	Conversation string
+	// Turn is the turn that the change ended or belongs to.
+	Turn TurnContext
 }
 
 // TurnEvent is the beginning or the end of a turn: seed 000's turn events.
 type TurnEvent struct {
 	conv.TurnEvent
-	Conversation, TurnID string
+	Conversation string // the hash of its id
+	Context      TurnContext
 }
 
 // Problem is a fault as observers see it (OnError). It names the class and what
@@ -80,11 +85,12 @@ func (m *Machine) tell(now time.Time, ev conv.Event, before conv.Views, since ti
 	m.mu.Lock()
 	observers := m.observers
 	m.mu.Unlock()
+	out := m.conv.Last()
+	m.turns.note(out.Turns)
 	if len(observers) == 0 {
 		return
 	}
-	out := m.conv.Last()
-	changes := m.changes(out, before, since)
+	changes := m.changes(now, ev, before, since)
 	for _, o := range observers {
 		switch {
 		case o.step != nil:
@@ -119,7 +125,7 @@ func (m *Machine) tellTurns(o *observer, turns []conv.TurnEvent) {
 		if o.gone.Load() {
 			return
 		}
-		o.turn(TurnEvent{t, hashID(m.o.ID), m.turnID(t.Turn)})
+		o.turn(TurnEvent{t, HashID(m.o.ID), m.context(t.Turn)})
 	}
 }
 
@@ -133,18 +139,34 @@ func (m *Machine) tellProblems(o *observer, effects []conv.Effect) {
 	}
 }
 
-func (m *Machine) changes(out *conv.Output, before conv.Views, since time.Time) []StateChanged {
+// changes are the step's changes of phase, and behind them what has changed of the
+// views besides.
+func (m *Machine) changes(now time.Time, ev conv.Event, before conv.Views, since time.Time) []StateChanged {
 	var changes []StateChanged
-	for _, t := range out.Transitions {
+	tell := func(t conv.Transition) {
 		if since.IsZero() {
 			since = t.At // nobody was in the first phase
 		}
 		changes = append(changes, StateChanged{
 			Transition: t, From: before, To: t.Views, In: t.At.Sub(since),
 			Label:        m.words("state." + t.Views.AgentVoice.String()),
-			Conversation: hashID(m.o.ID), TurnID: m.turnID(t.Turn),
+			Conversation: HashID(m.o.ID), Turn: m.context(t.Turn),
 		})
-		before, since = t.Views, t.At
+		before = t.Views
+	}
+	for _, t := range m.conv.Last().Transitions {
+		tell(t)
+		since = t.At
+	}
+	st := m.conv.State()
+	if views := st.Views(); views != before {
+		number := st.Reply.Turn
+		if number == 0 {
+			number = st.User.Turn
+		}
+		tell(conv.Transition{
+			From: st.Phase, To: st.Phase, Cause: ev.EventType(), Event: ev.EventType(), Turn: number, At: now, Views: views,
+		})
 	}
 	return changes
 }
@@ -157,11 +179,12 @@ func (m *Machine) turnID(number int) string {
 	if number == 0 {
 		return ""
 	}
-	return hashID(m.o.ID + "/" + strconv.Itoa(number))
+	return HashID(m.o.ID + "/" + strconv.Itoa(number))
 }
 
-// hashID makes an id that can be correlated and not read.
-func hashID(id string) string {
+// HashID makes an id that can be correlated and not read (seed 000, SEC-001): the first
+// 16 hexadecimal digits of its SHA-256. It is empty for an empty id.
+func HashID(id string) string {
 	if id == "" {
 		return ""
 	}

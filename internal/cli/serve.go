@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/session"
 )
 
 // serveCmd is the server.
@@ -23,6 +24,15 @@ func (serveCmd) Help() string {
 	return `Serves the panel and the control API until it is interrupted, and then lets the conversations end. The log goes to the standard error, as JSON lines without anything that was said. SIGHUP has API keys and certificate read again.`
 }
 
+// hashIDs keeps the ids of conversations out of the log (seed 000, SEC-001): who reads
+// it can correlate its lines, and find no conversation by them.
+func hashIDs(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == "conversation" {
+		a.Value = slog.StringValue(session.HashID(a.Value.String()))
+	}
+	return a
+}
+
 // Run is the command.
 func (c *serveCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -33,7 +43,7 @@ func (c *serveCmd) Run(s *streams) error {
 	defer signal.Stop(reload)
 	server, err := app.NewServer(app.ServeOptions{
 		Agents: c.Agent, Config: c.Config, Addr: c.Addr, Reload: reload,
-		Log:  slog.New(slog.NewJSONHandler(s.err, nil)),
+		Log:  slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{ReplaceAttr: hashIDs})),
 		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})
 	if err != nil {

@@ -76,6 +76,7 @@ type Conversation struct {
 	tasks       tasks
 	reason      string
 	stepped     bool
+	since       time.Time // when the state of the view amplifier was entered; zero: not known
 
 	looking sync.Mutex // orders what the leg is told of who is there
 
@@ -305,9 +306,13 @@ func (c *Conversation) stepLine(line []byte) {
 	c.feed.publish(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
 }
 
-// changed publishes a change of phase.
+// changed publishes a change of phase, or of a view alone.
 func (c *Conversation) changed(s session.StateChanged) {
 	t := s.Transition
+	if t.From == t.To {
+		c.tellChange(s)
+		return
+	}
 	if t.To == conv.Terminating {
 		c.reason = t.Cause
 	}
@@ -318,18 +323,22 @@ func (c *Conversation) changed(s session.StateChanged) {
 	c.transitions = append(c.transitions, Past{Transition: t, DurationMS: journal.Millis(s.In)})
 	c.info.Phase, c.info.State, c.info.Label = t.To, t.Views.AgentVoice.String(), s.Label
 	info := c.info
-	interruptions := c.figures.m.Interruptions
 	c.mu.Unlock()
-	c.tellChange(s, interruptions)
+	c.tellChange(s)
 	c.hub.tell(TypeUpdated, info)
 }
 
-// tellChange publishes what the seeds say of a change of phase.
-func (c *Conversation) tellChange(s session.StateChanged, interruptions int) {
+// tellChange publishes what the seeds say of a change of phase or of a view.
+func (c *Conversation) tellChange(s session.StateChanged) {
 	t, now := s.Transition, c.session.State()
 	from, to := s.From.Amplifier.String(), s.To.Amplifier.String()
+	if c.since.IsZero() {
+		c.since = t.At.Add(-s.In)
+	}
+	in := t.At.Sub(c.since) // the state of the seed, which may have been several phases
 	if from != to {
-		c.say(t.At, TypeExit, Exit{State: from, Duration: journal.Millis(s.In)})
+		c.since = t.At
+		c.say(t.At, TypeExit, Exit{State: from, Duration: journal.Millis(in)})
 	}
 	m := Transition{
 		From: from, To: to, Event: t.Event, Cause: t.Cause, Label: s.Label, Turn: t.Turn,
@@ -338,22 +347,22 @@ func (c *Conversation) tellChange(s session.StateChanged, interruptions int) {
 	m.Phase.From, m.Phase.To = t.From, t.To
 	c.say(t.At, TypeTransition, m)
 	if timedOut(t) {
-		c.say(t.At, TypeTimeout, Timeout{State: from, Duration: journal.Millis(s.In), Limit: t.Cause})
+		c.say(t.At, TypeTimeout, Timeout{State: from, Duration: journal.Millis(in), Limit: t.Cause})
 	}
 	if from != to {
 		c.say(t.At, TypeEnter, Enter{State: to, Context: EnterContext{
 			Phase: t.To, PreviousState: from, Turn: t.Turn, PendingTools: now.Tools, LastError: now.LastError, RetryCount: now.Retries,
 		}})
 	}
-	if t.From == conv.Faulted || t.From == conv.Reconnecting {
+	if t.From != t.To && (t.From == conv.Faulted || t.From == conv.Reconnecting) {
 		c.say(t.At, TypeRecovery, Recovery{From: from, Success: t.To.Active()})
 	}
 	if s.From.AgentVoice != s.To.AgentVoice {
 		c.say(t.At, TypeState, StatePayload{
 			State: s.To.AgentVoice.String(), LocalizedLabel: s.Label, TurnID: named("turn-", t.Turn), Since: t.At,
 			Metadata: StateMetadata{
-				CopilotRequestID: named("request-", now.Request), InterruptionCount: interruptions, Reason: t.Cause,
-				PendingActions: now.Pending, RetryCount: now.Retries,
+				CopilotRequestID: named("request-", now.Request), InterruptionCount: s.Turn.Interruptions, Reason: t.Cause,
+				TranscriptID: s.Turn.UserUtteranceID, PendingActions: now.Pending, RetryCount: now.Retries,
 			},
 		})
 	}

@@ -64,7 +64,7 @@ func MessageTypes() map[string]reflect.Type {
 type StatePayload struct {
 	State          string        `json:"state"` // of the view agent-voice
 	LocalizedLabel string        `json:"localizedLabel"`
-	TurnID         *string       `json:"turnId"` // "turn-7"; null: no turn is open
+	TurnID         *string       `json:"turnId"` // "turn-7": the turn that is open or has just ended; null: neither
 	Since          time.Time     `json:"since"`
 	Metadata       StateMetadata `json:"metadata"`
 }
@@ -73,7 +73,8 @@ type StatePayload struct {
 type StateMetadata struct {
 	CopilotRequestID  *string  `json:"copilotRequestId"` // "request-3"; null: none is out
 	InterruptionCount int      `json:"interruptionCount"`
-	Reason            string   `json:"reason,omitempty"` // the cause of the transition
+	Reason            string   `json:"reason,omitempty"`       // the cause of the transition
+	TranscriptID      string   `json:"transcriptId,omitempty"` // hashed: of what the user said in the turn, or what it answers
 	PendingActions    []string `json:"pendingActions,omitempty"`
 	RetryCount        int      `json:"retryCount,omitempty"`
 }

@@ -31,6 +31,8 @@ type told struct {
 	Messages []Message
 	Metrics  Metrics
 	Timings  []Timing
+
+	states []Message // entered and left
 }
 
 // foldedBoth are the types of messages that the panel also makes of a trace.
@@ -52,6 +54,33 @@ func TestPanelFoldsTheSame(t *testing.T) {
 			fmt.Fprintf(&b, "],\n\"metrics\":%s,\n\"timings\":%s}\n", encode(got.Metrics), encode(got.Timings))
 			same(t, filepath.Join(fixtures, name+".told.json"), b.Bytes())
 		})
+	}
+}
+
+// TestExitCountsTheWholeState: what a state:exit says is the time since the state was
+// entered, over all the phases that it had.
+func TestExitCountsTheWholeState(t *testing.T) {
+	for _, name := range []string{"flights", "desk", "tasks"} {
+		entered, state, long := 0.0, "", 0
+		for _, m := range replayed(t, recorded(t, name)).states {
+			var p Exit
+			if err := json.Unmarshal(m.Payload, &p); err != nil {
+				t.Fatal(err)
+			}
+			if m.Type == TypeEnter {
+				entered, state = m.At, p.State
+				continue
+			}
+			if took := m.At - entered; p.State == state && math.Abs(p.Duration-took) > 0.001 {
+				t.Errorf("%s: %s is left at %v after %vms, it was entered %vms ago", name, state, m.At, p.Duration, took)
+			}
+			if p.Duration > 0 {
+				long++
+			}
+		}
+		if long == 0 {
+			t.Errorf("%s: no state had a duration", name)
+		}
 	}
 }
 
@@ -275,15 +304,18 @@ func replayed(t *testing.T, rec recording) (all told) {
 		cancel()
 		<-done
 		c.feed.end()
-		all = told{messagesOf(t, c), c.figures.m, c.figures.timings}
+		all = told{
+			messagesOf(t, c, foldedBoth), c.figures.m, c.figures.timings,
+			messagesOf(t, c, map[string]bool{TypeEnter: true, TypeExit: true}),
+		}
 	})
 	all.Metrics.InterruptionRate = math.Round(all.Metrics.InterruptionRate*1000) / 1000
 	all.Metrics.TimeToFirstAudioMS = math.Round(all.Metrics.TimeToFirstAudioMS*1000) / 1000
 	return all
 }
 
-// messagesOf are the messages of a conversation that the panel makes too.
-func messagesOf(t *testing.T, c *Conversation) (list []Message) {
+// messagesOf are the messages of a conversation that have one of the types.
+func messagesOf(t *testing.T, c *Conversation, types map[string]bool) (list []Message) {
 	t.Helper()
 	s, err := c.Stream(StreamOptions{From: 1})
 	if err != nil {
@@ -298,7 +330,7 @@ func messagesOf(t *testing.T, c *Conversation) (list []Message) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if foldedBoth[m.Type] {
+		if types[m.Type] {
 			list = append(list, m)
 		}
 	}
