@@ -26,7 +26,8 @@
 // deadline that lies before the next event fires first and is shown.
 //
 // Options are named by their JSON path ("limits.waiting=2s"); "barge_in=words"
-// stands for the profile of replies, "dead_air=off" for no check-ins.
+// stands for the profile of replies, "barge_in=seeds" for the preset in all of them,
+// "dead_air=off" for no check-ins.
 //
 // An assertion stands beside the golden output because a golden file is
 // rewritten in one stroke, and what is promised must not be. The words:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // SetOption sets one option by its JSON path: "limits.waiting" to "2s",
@@ -16,6 +17,10 @@ import (
 func SetOption(o *conv.Options, path, value string) error {
 	switch path {
 	case "barge_in":
+		if value == "seeds" {
+			o.BargeIn = turn.Profiles{Greeting: turn.SeedsBargeIn(), Reply: turn.SeedsBargeIn(), ReadBack: turn.SeedsBargeIn()}
+			return nil
+		}
 		path = "barge_in.reply.policy"
 	case "dead_air":
 		if value != "off" {

@@ -118,6 +118,26 @@ var scenarios = []scenario{
 		c.wantPhases("speaking", "interrupted speech.sustained", "listening.capturing", "listening.ready")
 		c.wantSaid(conv.RoleUser, "book a flight to boston")
 	}},
+	{"a long sound without words, in the time of seed 000", func() plan {
+		return interrupted(turn.SeedsBargeIn(), 50, 900*ms, "")
+	}, func(c *call) {
+		c.wantPhases("speaking", "interrupted speech.sustained", "listening.capturing")
+		began, cut := 0, false
+		for _, m := range c.marks {
+			limit := 0 // frames of 20 ms
+			switch {
+			case m.what == "says":
+				began = m.frame
+			case m.what == "interrupted": // REQ-007
+				limit, cut = 150/20, true
+			case m.what == "listening.capturing" && cut: // PER-002
+				limit, cut = 400/20, false
+			}
+			if limit != 0 && m.frame-began > limit {
+				c.t.Errorf("%s came %d frames after the voice, at most %d are wanted", m.what, m.frame-began, limit)
+			}
+		}
+	}},
 	{"a cough", func() plan { return interrupted(turn.BargeInOptions{}, 50, 160*ms, "") }, func(c *call) {
 		c.never("interrupted")
 		if !slices.Contains(c.effects, "duck_playout") || !slices.Contains(c.effects, "resume_playout") {

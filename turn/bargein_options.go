@@ -115,6 +115,15 @@ func DefaultBargeIn() BargeInOptions {
 	}
 }
 
+// SeedsBargeIn is the preset "seeds": the hybrid policy, in the time of seed 000. A voice
+// without words has stopped the agent 140 ms after its onset, detected with the defaults
+// of [OnsetOptions] (REQ-007: 150 ms), and the user has the floor 50 ms later (PER-002:
+// 400 ms). Seed 004 wants two substantial words and no filler to interrupt; words come
+// later than that: its filters hold for those that were understood before.
+func SeedsBargeIn() BargeInOptions {
+	return BargeInOptions{Policy: BargeInHybrid, MinSpeech: 80 * time.Millisecond}
+}
+
 // Profiles hold the barge-in options of the phases in which the agent has the
 // floor. What is zero takes the default of its phase.
 type Profiles struct {

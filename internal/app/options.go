@@ -240,6 +240,12 @@ func Aggressive(o turn.EasyTurnOptions) turn.EasyTurnOptions {
 // over hybrid holds there too.
 func profiles(b config.BargeIn) turn.Profiles {
 	common := bargeIn(b.Profile)
+	if b.Policy == presetSeeds { // the seed excepts no phase in which the agent is heard
+		return turn.Profiles{
+			Greeting: bargeIn(b.Greeting).Or(common), Reply: bargeIn(b.Reply).Or(common),
+			ReadBack: bargeIn(b.ReadBack).Or(common), Thinking: bargeIn(b.Thinking),
+		}
+	}
 	of := func(p config.Profile, special turn.BargeInOptions) turn.BargeInOptions {
 		own := bargeIn(p)
 		if common == (turn.BargeInOptions{}) {
@@ -259,6 +265,9 @@ func profiles(b config.BargeIn) turn.Profiles {
 		Thinking: of(b.Thinking, special.Thinking),
 	}
 }
+
+// presetSeeds stands for a policy with the numbers of seed 000: [turn.SeedsBargeIn].
+const presetSeeds = "seeds"
 
 // differing keeps the fields of o in which it differs from d.
 func differing(o, d turn.BargeInOptions) turn.BargeInOptions {
@@ -282,6 +291,10 @@ func unless[T comparable](v, same T) T {
 }
 
 func bargeIn(p config.Profile) turn.BargeInOptions {
+	if p.Policy == presetSeeds {
+		p.Policy = ""
+		return bargeIn(p).Or(turn.SeedsBargeIn())
+	}
 	return turn.BargeInOptions{
 		Policy:      turn.BargeInPolicy(p.Policy),
 		MinWords:    int(p.MinWords),

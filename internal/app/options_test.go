@@ -193,6 +193,19 @@ func TestProfiles(t *testing.T) {
 	if got != want {
 		t.Errorf("a profile alone gives\n%+v\nexpected\n%+v", got, want)
 	}
+	seeds := turn.SeedsBargeIn().Or(turn.DefaultBargeIn())
+	got = resolved("barge_in: seeds")
+	want = turn.Profiles{Greeting: seeds, Reply: seeds, ReadBack: seeds, Thinking: def.Thinking}
+	if got != want {
+		t.Errorf("the preset gives\n%+v\nexpected\n%+v", got, want)
+	}
+	got = resolved("barge_in: {reply: seeds, min_words: 3}")
+	want = def
+	want.Reply = seeds
+	want.Greeting.MinWords, want.Reply.MinWords, want.ReadBack.MinWords = 3, 3, 3
+	if got != want {
+		t.Errorf("the preset for one phase gives\n%+v\nexpected\n%+v", got, want)
+	}
 }
 
 // TestNamesAgree: the words that the config takes are those of the packages.
@@ -203,7 +216,7 @@ func TestNamesAgree(t *testing.T) {
 	for _, policy := range turn.Policies() {
 		mustLoad(t, "turn: "+policy)
 	}
-	for _, policy := range []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone} {
+	for _, policy := range []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone, presetSeeds} {
 		mustLoad(t, "barge_in: "+string(policy))
 	}
 	for _, privacy := range []conv.Privacy{conv.PrivacyKeep, conv.PrivacySession, conv.PrivacyNone} {

@@ -103,7 +103,7 @@ type BargeIn struct {
 
 // Profile is the barge-in behaviour while the agent does one thing.
 type Profile struct {
-	Policy      string        `yaml:"policy" oneof:"hybrid energy words none"`
+	Policy      string        `yaml:"policy" oneof:"hybrid energy words none seeds"`
 	MinWords    Count         `yaml:"min_words"`
 	OnSpeech    string        `yaml:"on_speech" oneof:"duck pause none"`
 	MinSpeech   DurationOrOff `yaml:"min_speech"`
