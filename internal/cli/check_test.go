@@ -27,6 +27,9 @@ func TestCheck(t *testing.T) {
 	for name, text := range map[string]string{
 		"good.yaml": "turn: silence\n", "bad.yaml": "turn: slience\nfoo: 1\n", "limits.yaml": "limits: {session: 1s}\n",
 		"agent.yaml":          goodAgent,
+		"clerk.yaml":          "settings:\n  instructions: You are the clerk of a bank.\n  barge_in: words\n",
+		"clerk-at-top.yaml":   "instructions: You are the clerk of a bank.\nsettings: {language: de}\n",
+		"clerk-wrong.yaml":    "instructions: You are the clerk of a bank.\nsettings: {barge_in: wrods}\n",
 		"engine.yaml":         strings.Replace(goodAgent, "policy: words", "policy: wrods", 1),
 		"flow.yaml":           strings.Replace(goodAgent, "slot: city}", "slot: citty}", 1),
 		"folder/1.yaml":       goodAgent,
@@ -49,12 +52,15 @@ func TestCheck(t *testing.T) {
 	}{
 		{"good.yaml", 0, []string{"good.yaml: ok"}},
 		{"agent.yaml folder good.yaml", 0, []string{"agent.yaml: ok", "folder: ok", "good.yaml: ok"}},
+		// An agent whose model does all the talking: `serve` takes it.
+		{"clerk.yaml clerk-at-top.yaml", 0, []string{"clerk.yaml: ok", "clerk-at-top.yaml: ok"}},
+		{"clerk-wrong.yaml", 2, []string{`clerk-wrong.yaml:2:22: barge_in.policy: is "wrods"`}},
 		{"bad.yaml", 2, []string{
 			`bad.yaml:1:7: turn.policy: is "slience": expected one of easyturn, recognizer, silence, semantic, manual; did you mean silence?`,
 			"bad.yaml:2:1: foo: unknown key",
 		}},
 		{"limits.yaml good.yaml", 2, []string{"limits.yaml:1:10: limits.session_warning: is 30s: expected less than", "good.yaml: ok"}},
-		{"engine.yaml", 2, []string{`engine.yaml:4:22: barge_in.policy: is "wrods": expected one of hybrid, energy, words, none; did you mean words?`}},
+		{"engine.yaml", 2, []string{`engine.yaml:4:22: barge_in.policy: is "wrods": expected one of hybrid, energy, words, none, seeds; did you mean words?`}},
 		{"flow.yaml", 2, []string{"flow.yaml:11:"}},
 		{"broken.yaml", 2, []string{"broken.yaml:1:"}},
 	} {

@@ -134,7 +134,8 @@ func IsAgent(data []byte) bool {
 	d := decoder{}
 	top, ok := d.document(data).(*ast.MappingNode)
 	return ok && slices.ContainsFunc(top.Values, func(p *ast.MappingValueNode) bool {
-		return slices.Contains(agentKeys, keyText(p))
+		// An agent whose model does all the talking has no flows.
+		return slices.Contains([]string{"settings", "instructions"}, keyText(p)) || slices.Contains(agentKeys, keyText(p))
 	})
 }
 
