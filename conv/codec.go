@@ -35,6 +35,7 @@ type fields struct {
 	Name       *string  `json:"name,omitempty"`
 	Arguments  *loose   `json:"arguments,omitempty"`
 	Long       *bool    `json:"long,omitempty"`
+	Confirm    *bool    `json:"confirm,omitempty"`
 	Output     *loose   `json:"output,omitempty"`
 	Code       *string  `json:"code,omitempty"`
 	Message    *string  `json:"message,omitempty"`
@@ -255,7 +256,7 @@ func (t *taker) build() (Event, error) {
 	case "tool.called":
 		return ToolCalled{
 			Turn: t.turn(), Request: t.request(), ID: take(f.ID), Name: take(f.Name),
-			Arguments: string(take(f.Arguments)), Long: take(f.Long),
+			Arguments: string(take(f.Arguments)), Long: take(f.Long), Confirm: take(f.Confirm),
 		}, nil
 	case "tool.done":
 		return ToolDone{ID: take(f.ID), Output: string(take(f.Output))}, nil
@@ -402,7 +403,7 @@ func toFields(ev Event) fields {
 		f.Message, f.Retryable = some(e.Message), some(e.Retryable)
 	case ToolCalled:
 		f.Turn, f.Request, f.ID, f.Name = some(e.Turn), some(e.Request), some(e.ID), some(e.Name)
-		f.Arguments, f.Long = some(loose(e.Arguments)), some(e.Long)
+		f.Arguments, f.Long, f.Confirm = some(loose(e.Arguments)), some(e.Long), some(e.Confirm)
 	case ToolDone:
 		f.ID, f.Output = some(e.ID), some(loose(e.Output))
 	case ToolFailed:

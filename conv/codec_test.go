@@ -30,7 +30,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.ReplyDelta{Turn: 1, Request: 2, Text: " a "},
 		conv.ReplyDone{Turn: 1, Request: 2, Text: "a", Silent: true},
 		conv.ReplyFailed{Turn: 1, Request: 2, Code: "C", Message: "m", Retryable: true},
-		conv.ToolCalled{Turn: 1, Request: 2, ID: "i", Name: "n", Arguments: `{"a": [1, 2]}`, Long: true},
+		conv.ToolCalled{Turn: 1, Request: 2, ID: "i", Name: "n", Arguments: `{"a": [1, 2]}`, Long: true, Confirm: true},
 		conv.ToolDone{ID: "i", Output: "o"},
 		conv.ToolFailed{ID: "i", Code: "C", Message: "m", Output: "o", Fatal: true},
 		conv.TaskProgress{ID: "i", Text: "half"},

@@ -28,6 +28,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 		}
 		if !st.Floor.Speaking {
 			st.Floor.Speaking = true
+			st.Floor.Voice, st.Floor.VoiceOf = st.Now, 0
 		}
 		if c.audible() {
 			c.bargeIn("user.interrupt")
@@ -119,6 +120,7 @@ func (c *Conversation) handleUserText(e UserText) {
 		c.emit(Reject{Code: "no_conversation"})
 		return
 	}
+	c.began = st.Now.Add(heardMargin) // no sound of the agent's has to fade
 	if st.Phase == ListeningCapturing {
 		// The line ends the spoken turn and is part of it.
 		if st.Reply.Held {
@@ -148,6 +150,9 @@ func (c *Conversation) queueText(text string) bool {
 	if len(p.Texts) >= c.opts.Limits.Queue {
 		c.emit(Reject{Code: "too_many_texts"})
 		return false
+	}
+	if len(p.Texts) == 0 {
+		p.TypedAt = c.began
 	}
 	p.Texts = append(p.Texts, text)
 	return true

@@ -1,6 +1,10 @@
 package conv
 
-import "github.com/hocketvoice/hocket/dialog"
+import (
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
 
 // This file: what the flows ask a language model about: what the user meant, and
 // other words for what they say. They go on without it when it fails, takes too
@@ -63,6 +67,9 @@ func (c *Conversation) followAdvice(cause string) {
 		if words := squeeze(advice); a.KeepsValues(text, words, d.Slots, c.st.Now) {
 			text = words
 			a.Reworded(d, text)
+			if b := &c.st.ReadBack; b.Text != "" && strings.HasSuffix(asked, b.Text) {
+				b.open(&dialog.Question{Text: text}) // nobody knows where its last value is
+			}
 		}
 		c.sayWords(text, "", cause)
 		return
@@ -80,5 +87,5 @@ func (c *Conversation) unadvised() {
 	}
 	text := c.opts.Agent.TakeBack(&c.st.Dialogue, c.st.Now)
 	c.expect(c.opts.Agent.Expect(&c.st.Dialogue))
-	c.st.Conn.owes(r.UserTurn, text, false)
+	c.st.Conn.owes(r.UserTurn, text, false, r.Began)
 }

@@ -17,9 +17,11 @@ type Conversation struct {
 	opts    Options
 	words   *turn.Words
 	phrases *messages.Catalog
+	yes     func(text string) bool // reports a yes, where there is no agent; nil: not made yet
 	st      State
 
-	event  string // type of the event being stepped
+	event  string    // type of the event being stepped
+	began  time.Time // when what it says was begun to be said
 	out    Output
 	marked int // how many of out's turns lie before its last transition
 
@@ -88,7 +90,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	}
 	c.st.Now = now
 	ev = carried(ev)
-	c.event = ev.EventType()
+	c.event, c.began = ev.EventType(), now
 	c.out.Effects = c.out.Effects[:0]
 	c.out.Transitions = c.out.Transitions[:0]
 	c.out.Turns = c.out.Turns[:0]
@@ -100,6 +102,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	case c.st.Phase == Suspended && deferrable(ev):
 		c.deferFact(ev)
 	default:
+		c.hearReadBack()
 		c.handle(ev)
 		c.settle()
 	}

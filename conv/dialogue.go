@@ -53,7 +53,7 @@ func (c *Conversation) greet() bool {
 
 // answerFromDialogue lets the flows answer the user's turn.
 func (c *Conversation) answerFromDialogue(text string, confidence float64, cause string) {
-	out := c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.Message{Text: text, Confidence: confidence})
+	out := c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, c.message(text, confidence, c.st.Reply.Began))
 	c.followDialogue(out, cause)
 }
 
@@ -66,6 +66,7 @@ func (c *Conversation) repeatFromDialogue() {
 // followDialogue carries out what the dialogue wants within the agent's turn.
 func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	r := &c.st.Reply
+	c.confirms(out)
 	if out.Understand != nil {
 		c.expect(out.Expect)
 		c.consult(RequestUnderstanding, out.Understand.Text)
@@ -97,7 +98,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 
 // goesOn reports whether an output asks for more than words.
 func goesOn(out dialog.Output) bool {
-	return out.Act != nil || out.Understand != nil || out.Ask || out.Handoff || out.End
+	return out.Act != nil || out.Understand != nil || out.Ask || out.Handoff || out.End || out.Confirm != nil
 }
 
 // followNext goes on with a flow that moved when nobody waited for it.

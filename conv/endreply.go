@@ -28,6 +28,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	c.sealPart()
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
+		c.consentAsked()
 	} else {
 		c.markHeard(r.Turn, r.Part, c.heardSoFar(), c.st.Playout.Text)
 		if c.st.Playout.Playing {

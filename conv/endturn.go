@@ -80,13 +80,16 @@ func (c *Conversation) commit(cause string) {
 	p := &c.st.Pending
 	p.Resume, p.Ending, p.Apology = "", false, ""
 	before := ""
-	if c.opts.Agent != nil {
-		before = c.st.Conn.unread() // a model reads it in the history, a dialogue does not
+	if conn := &c.st.Conn; c.opts.Agent != nil {
+		if before = conn.unread(); before != "" { // a model reads it in the history, a dialogue does not
+			u.Began = conn.Began
+		}
 	}
 	// The history has it; it is answered with this turn.
 	c.st.Conn.answered()
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(text)})
+	c.noteConsent(u.Turn, text, u.Began)
 	c.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)
 	if c.st.Rules.ListenOnly && cause != "user.text" {
@@ -129,9 +132,13 @@ func (c *Conversation) keepWords() {
 	c.openUserTurn()
 	u := c.st.User
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(words)})
+	c.noteConsent(u.Turn, words, u.Began)
 	if !c.st.Rules.ListenOnly {
 		conn := &c.st.Conn
-		conn.owes(u.Turn, joinWords(conn.unread(), words), false)
+		if before := conn.unread(); before != "" {
+			words, u.Began = joinWords(before, words), conn.Began
+		}
+		conn.owes(u.Turn, words, false, u.Began)
 		switch {
 		case u.Partial == "":
 		case conn.Lost && c.st.Floor.Speaking:

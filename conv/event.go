@@ -121,11 +121,12 @@ type ReplyFailed struct {
 	Retryable     bool
 }
 
-// ToolCalled: the reply calls a tool. Long marks a delegated agent.
+// ToolCalled: the reply calls a tool. Long marks a delegated agent, Confirm a tool
+// that runs only after the user has said yes to this very call.
 type ToolCalled struct {
 	Turn, Request       int
 	ID, Name, Arguments string
-	Long                bool
+	Long, Confirm       bool
 }
 
 // ToolDone: a quick tool has its result.

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -95,6 +96,7 @@ func (c *Conversation) closeUserTurn(how TurnEventType) {
 	if f := &c.st.Floor; !f.Speaking {
 		// A stretch of which no words came stays open: they may still come.
 		f.Closed = max(f.Closed, f.Worded)
+		f.Voice, f.VoiceOf = time.Time{}, 0
 	}
 	*u = UserTurn{}
 }
@@ -117,6 +119,9 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	c.noteUtterance(e.Utterance)
 	if f.Speaking && (f.Pushed || !pushed) {
 		return // No op. Repeated.
+	}
+	if !f.Speaking {
+		f.Voice, f.VoiceOf = c.st.Now, e.Utterance
 	}
 	f.Speaking, f.Pushed = true, pushed
 	f.Tail, f.Overlap = 0, c.audible()
@@ -292,10 +297,10 @@ func (c *Conversation) takeOver() UserTurn {
 	over := c.st.Over
 	c.st.Over = UserTurn{}
 	if over.Text != "" {
-		c.noteWords(over.Text, over.Confidence, true)
+		noteWords(&c.st.User, over.Text, over.Confidence, true, over.Began)
 	}
 	if over.Partial != "" {
-		c.noteWords(over.Partial, over.Confidence, false)
+		noteWords(&c.st.User, over.Partial, over.Confidence, false, over.Began)
 	}
 	return over
 }
@@ -308,6 +313,7 @@ func (c *Conversation) interrupt(cause string, voice bool) {
 	st.Floor.Barged = st.Reply.Turn
 	if c.opts.ResumeAfterFalseInterruption && voice {
 		st.Pending.Resume = c.unheard()
+		c.asksLater(st.Pending.Resume)
 	}
 	if !voice {
 		// Somebody is there, and has had enough of this.

@@ -89,6 +89,7 @@ func (c *Conversation) notePlayout(heard time.Duration, text string) {
 		p.Text = text
 	}
 	p.At = c.st.Now
+	c.hearReadBack()
 	if c.st.Phase == Speaking {
 		c.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
 	}
@@ -105,6 +106,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 		return // No op. It had not started, or was told before.
 	}
 	p.Playing, p.Ducked, p.Paused = false, false, false
+	c.partPlayed(p.Part)
 	switch {
 	case st.Phase == Speaking && p.Part == st.Reply.Part:
 		if !st.Reply.Done {
@@ -218,6 +220,7 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 
 // handlePlayoutFlushed corrects the history of a turn that was cut off.
 func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
+	c.flushedReadBack(e)
 	part := e.Part
 	if part == 0 {
 		for i := range c.st.History {

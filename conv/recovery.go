@@ -233,12 +233,13 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	c.dropSuspension()
 	c.untold()
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.partHeard() {
-		st.Conn.owes(r.UserTurn, c.utteranceText(r.UserTurn), !c.unread())
+		st.Conn.owes(r.UserTurn, c.utteranceText(r.UserTurn), !c.unread(), r.Began)
 	}
 	rest := ""
 	if !running && st.Reply.Turn != 0 && c.partHeard() {
 		rest = c.unheard() // it is said when the line is back, unless the user says something first
 	}
+	c.asksLater(rest)
 	c.breakOff(TurnInterrupted)
 	st.Pending.Resume = rest
 	st.Conn.Attempts = 0
@@ -317,7 +318,7 @@ func (c *Conversation) restored(cause string) {
 // say them again: half a sentence may mean anything.
 func (c *Conversation) resumeUnanswered() {
 	conn := &c.st.Conn
-	number, text, taken, cut := conn.Unanswered, conn.UnansweredText, conn.Taken, conn.Cut
+	number, text, taken, cut, began := conn.Unanswered, conn.UnansweredText, conn.Taken, conn.Cut, conn.Began
 	conn.answered()
 	if cut != "" {
 		c.st.Pending.Apology = "" // it asks for the same
@@ -325,6 +326,7 @@ func (c *Conversation) resumeUnanswered() {
 		return
 	}
 	c.openReply(ReplyAnswer, number)
+	c.st.Reply.Began = began
 	c.become(Understanding, "resumed")
 	if c.opts.Agent != nil && taken {
 		c.repeatFromDialogue()

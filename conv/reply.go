@@ -45,6 +45,7 @@ func (c *Conversation) openReply(kind ReplyKind, userTurn int) {
 // answer starts the reply to the user's turn.
 func (c *Conversation) answer(u UserTurn, text, cause string) {
 	c.openReply(ReplyAnswer, u.Turn)
+	c.st.Reply.Began = u.Began
 	if c.opts.Agent != nil {
 		c.answerFromDialogue(text, u.Confidence, cause)
 		return
@@ -82,6 +83,7 @@ func (c *Conversation) adoptReply() {
 	if text := u.Words(); text != "" {
 		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	}
+	c.noteConsent(u.Turn, u.Words(), u.Began)
 	c.disarm(TimerFinal)
 	c.noteTail(u, u.Partial != "" || u.Text == "")
 	c.closeUserTurn(TurnCompleted)

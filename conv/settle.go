@@ -1,5 +1,7 @@
 package conv
 
+import "time"
+
 // This file: what waits for its moment in ListeningReady.
 
 // settle does in ListeningReady what has waited for it, until nothing is left
@@ -27,7 +29,11 @@ func (c *Conversation) settleOnce() bool {
 		text := p.Texts[0]
 		p.Texts = append(p.Texts[:0:0], p.Texts[1:]...)
 		c.openUserTurn()
+		c.began = p.TypedAt
 		c.noteWords(text, 1, true)
+		if len(p.Texts) == 0 {
+			p.TypedAt = time.Time{}
+		}
 		st.User.Ended = true
 		c.become(Understanding, "user.text")
 		c.commit("user.text")
@@ -37,6 +43,7 @@ func (c *Conversation) settleOnce() bool {
 		rest := p.Resume
 		p.Resume = ""
 		c.say(ReplyResumed, rest, "", "resume")
+		c.asksAgain()
 	case p.Apology != "":
 		code := p.Apology
 		p.Apology = ""

@@ -64,6 +64,7 @@ func (s State) withoutWords() State {
 	s.Over.Text, s.Over.Partial, s.Said = "", "", ""
 	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Reply.Advice = "", "", 0, "", ""
 	s.Playout.Text = ""
+	s.ReadBack, s.Consent = ReadBack{}, Consent{}
 	s.Conn.UnansweredText = ""
 	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow, s.Pending.Resume = nil, nil, nil, nil, ""
 	s.Calls = slices.Clone(s.Calls)
@@ -100,7 +101,10 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	}
 	c.st = s.State
 	if o.Agent != nil && c.st.Expecting {
-		c.st.Expect = o.Agent.Expect(&c.st.Dialogue)
+		// While an action runs the machine expects less than the dialogue would.
+		if e := o.Agent.Expect(&c.st.Dialogue); e.Slot == c.st.Expect.Slot && e.Kind == c.st.Expect.Kind {
+			c.st.Expect.Phrases = e.Phrases
+		}
 	}
 	return c, nil
 }
@@ -116,6 +120,7 @@ func (s *State) check() error {
 		{s.Phase == Suspended && !s.Before.Active(), fmt.Sprintf("before: %v cannot have been suspended", s.Before)},
 		{r.Sealed < 0 || r.Sealed > len(r.Text), fmt.Sprintf("reply.sealed: %d, expected 0 to %d, the length of reply.text", r.Sealed, len(r.Text))},
 		{len(r.Unsaid) > len(r.Text), "reply.unsaid: longer than reply.text"},
+		{!s.ReadBack.check(), "read_back: its places must be within its text"},
 		{r.Attempt < 0, fmt.Sprintf("reply.attempt: %d, expected 0 or more", r.Attempt)},
 		{s.Conn.Attempts < 0, fmt.Sprintf("connection.attempts: %d, expected 0 or more", s.Conn.Attempts)},
 		{s.Pending.Feedback < 0, fmt.Sprintf("pending.feedback: %d, expected 0 or more", s.Pending.Feedback)},

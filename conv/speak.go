@@ -1,5 +1,7 @@
 package conv
 
+import "strings"
+
 // This file: the way of the agent's words to the voice. Seed 000, REQ-006.
 
 // finishText hands the rest of the part to the voice and says that it is all.
@@ -76,9 +78,11 @@ func (c *Conversation) sayWords(text, code, cause string) {
 // speakAll adds a whole text to the reply and hands it to the voice.
 func (c *Conversation) speakAll(text string) {
 	r := &c.st.Reply
+	at := len(r.Text)
 	if r.Text != "" && text != "" {
-		text = " " + text
+		text, at = " "+text, at+1
 	}
+	c.st.ReadBack.said(strings.TrimSpace(text), r.Turn, r.Part, at)
 	r.Text += text
 	r.Unsaid += text
 	c.speakSentences(true)

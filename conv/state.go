@@ -25,6 +25,8 @@ type State struct {
 	Over      UserTurn           `json:"over,omitzero"` // words heard over the agent's audio, not decided yet
 	Reply     Reply              `json:"reply"`
 	Playout   Playout            `json:"playout"`
+	ReadBack  ReadBack           `json:"read_back,omitzero"` // what a yes is awaited to
+	Consent   Consent            `json:"consent,omitzero"`   // a model's calls that await a yes
 	Barge     turn.BargeIn       `json:"barge"`
 	DeadAir   turn.DeadAir       `json:"dead_air"`
 	Calls     []Call             `json:"calls,omitempty"`
@@ -66,6 +68,24 @@ type Floor struct {
 	// TailUtterance its stretch of speech: the transcript may still come.
 	Tail          int `json:"tail,omitempty"`
 	TailUtterance int `json:"tail_utterance,omitempty"`
+	// Voice is when the last stretch of speech began whose turn is not over, VoiceOf
+	// its number.
+	Voice   time.Time `json:"voice,omitzero"`
+	VoiceOf int       `json:"voice_of,omitempty"`
+}
+
+// began is when the voice began whose words come now, of a stretch of speech: when
+// it was heard; now, where nobody noticed it; and the zero time, long ago, if
+// another has begun since.
+func (f *Floor) began(utterance int, now time.Time) time.Time {
+	switch {
+	case f.Voice.IsZero() || f.VoiceOf != 0 && utterance > f.VoiceOf:
+		return now
+	case utterance != 0 && utterance < f.VoiceOf:
+		return time.Time{}
+	default:
+		return f.Voice
+	}
 }
 
 // UserTurn is the user's open turn, or what is kept of words before one opens.
@@ -76,6 +96,7 @@ type UserTurn struct {
 	Confidence float64   `json:"confidence"`
 	Ended      bool      `json:"ended"` // its end has been decided
 	Started    time.Time `json:"started"`
+	Began      time.Time `json:"began,omitzero"` // when the voice of its first words did
 }
 
 // Words are all words of the turn so far.
@@ -102,6 +123,7 @@ type Reply struct {
 	UserTurn int       `json:"user_turn"`
 	Kind     ReplyKind `json:"kind,omitempty"`
 	Started  time.Time `json:"started"`
+	Began    time.Time `json:"began,omitzero"` // when the voice of the words that it answers did
 
 	Request   int           `json:"request"`          // the request that is out; zero: the words are the engine's or the dialogue's own
 	Before    int           `json:"before,omitempty"` // the request whose calls led to this one
@@ -174,6 +196,8 @@ type Call struct {
 	Announce bool `json:"announce"`
 	// Action: it is the dialogue's; its result goes there.
 	Action bool `json:"action"`
+	// Confirm: the user has to say yes to it first.
+	Confirm bool `json:"confirm,omitempty"`
 	// Adopted: an earlier conversation has started it; Key is the task's own.
 	Adopted bool      `json:"adopted,omitempty"`
 	Started time.Time `json:"started"`
@@ -204,7 +228,8 @@ type Connection struct {
 	Unanswered     int    `json:"unanswered"`
 	UnansweredText string `json:"unanswered_text"`
 	// Taken: the dialogue took the turn in; only its answer was lost.
-	Taken bool `json:"taken"`
+	Taken bool      `json:"taken"`
+	Began time.Time `json:"began,omitzero"` // when the voice of its words did
 	// Cut says that the turn was cut off before its words were final. Nobody knows
 	// what the user said: they are asked to say it again.
 	Cut Cut `json:"cut,omitempty"`
@@ -220,8 +245,8 @@ const (
 )
 
 // owes notes that the answer to a turn of the user's was cut off.
-func (n *Connection) owes(number int, text string, taken bool) {
-	n.Unanswered, n.UnansweredText, n.Taken, n.Cut = number, text, taken, ""
+func (n *Connection) owes(number int, text string, taken bool, began time.Time) {
+	n.Unanswered, n.UnansweredText, n.Taken, n.Began, n.Cut = number, text, taken, began, ""
 }
 
 // unread are the words of a turn that nobody has taken in.
@@ -233,7 +258,7 @@ func (n *Connection) unread() string {
 }
 
 // answered forgets it: the answer is made again, or nobody wants it any more.
-func (n *Connection) answered() { n.owes(0, "", false) }
+func (n *Connection) answered() { n.owes(0, "", false, time.Time{}) }
 
 // Faults is the memory of failures.
 type Faults struct {
@@ -245,14 +270,15 @@ type Faults struct {
 
 // Pending is what waits for its moment.
 type Pending struct {
-	Start   bool     `json:"start"`             // a start waits for the session
-	Greeted bool     `json:"greeted"`           // the greeting was said, or its moment has passed
-	Texts   []string `json:"texts,omitempty"`   // typed lines not yet read
-	News    []string `json:"news,omitempty"`    // ids of calls whose results wait to be announced
-	Ending  bool     `json:"ending"`            // the goodbye is being said
-	Resume  string   `json:"resume"`            // unheard rest of the reply that a voice cut off
-	Tell    []string `json:"tell,omitempty"`    // what flows have to say to results that nobody waited for
-	Telling []string `json:"telling,omitempty"` // of Tell, what is being said now
+	Start   bool      `json:"start"`             // a start waits for the session
+	Greeted bool      `json:"greeted"`           // the greeting was said, or its moment has passed
+	Texts   []string  `json:"texts,omitempty"`   // typed lines not yet read
+	TypedAt time.Time `json:"typed_at,omitzero"` // when the first of them was typed
+	News    []string  `json:"news,omitempty"`    // ids of calls whose results wait to be announced
+	Ending  bool      `json:"ending"`            // the goodbye is being said
+	Resume  string    `json:"resume"`            // unheard rest of the reply that a voice cut off
+	Tell    []string  `json:"tell,omitempty"`    // what flows have to say to results that nobody waited for
+	Telling []string  `json:"telling,omitempty"` // of Tell, what is being said now
 	// Follow are the outputs of flows that moved when nobody waited for them, and
 	// go on: the flow waits until they are carried out. There is one at most for
 	// each action that ran.
@@ -347,6 +373,7 @@ type TurnEvent struct {
 // clone returns a deep copy: the explorer and Restore hand states around.
 func (s State) clone() State {
 	s.Calls = append([]Call(nil), s.Calls...)
+	s.Consent.Calls = append([]Asked(nil), s.Consent.Calls...)
 	s.Faults.Expiries = append([]time.Time(nil), s.Faults.Expiries...)
 	s.Pending.Texts = append([]string(nil), s.Pending.Texts...)
 	s.Pending.News = append([]string(nil), s.Pending.News...)

@@ -101,7 +101,7 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		e.ID = fmt.Sprintf("call-%d-%d", r.Turn, c.st.LastCall)
 	}
 	call := Call{
-		ID: e.ID, Name: e.Name, Arguments: e.Arguments, Turn: r.Turn, Long: e.Long,
+		ID: e.ID, Name: e.Name, Arguments: e.Arguments, Turn: r.Turn, Long: e.Long, Confirm: e.Confirm,
 		State: CallHeld, Started: c.st.Now,
 	}
 	if !r.Held {
@@ -125,11 +125,11 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 	c.startHeldCalls(c.event)
 }
 
-// startHeldCalls starts the calls of the current reply and reports whether
-// there were any.
+// startHeldCalls starts the calls of the current reply, or puts back those that
+// need a yes first, and reports whether there were any.
 func (c *Conversation) startHeldCalls(cause string) bool {
-	started := false
-	for i := range c.st.Calls {
+	started, refused := false, false
+	for i := 0; i < len(c.st.Calls); i++ {
 		call := &c.st.Calls[i]
 		if call.State != CallHeld || call.Turn != c.st.Reply.Turn {
 			continue
@@ -139,6 +139,12 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 			c.sealPart()
 		}
 		started = true
+		if !c.consented(call) {
+			refused = true
+			c.refuse(i)
+			i--
+			continue
+		}
 		call.State, call.Started = CallRunning, c.st.Now
 		if call.Long {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Task)
@@ -157,6 +163,9 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 	}
 	if quick, long := c.openCalls(); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
 		c.become(Delegated, cause)
+	}
+	if refused {
+		c.afterCall(cause)
 	}
 	return true
 }
@@ -255,6 +264,7 @@ func (c *Conversation) endInBackground(i int, r result) {
 // tellLater keeps what a flow does next for the next moment when nobody speaks:
 // what it says, and the action, the question or the end behind it.
 func (c *Conversation) tellLater(out dialog.Output) {
+	c.confirms(out)
 	c.expect(out.Expect)
 	if goesOn(out) {
 		c.st.Pending.Follow = append(c.st.Pending.Follow, out)
@@ -344,7 +354,9 @@ func (c *Conversation) continueReply(cause string) {
 	if words != "" {
 		c.openUserTurn()
 		r.UserTurn = st.User.Turn
+		r.Began = st.User.Began
 		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
+		c.noteConsent(st.User.Turn, words, st.User.Began)
 		c.closeUserTurn(TurnCompleted)
 	}
 	c.request(RequestToolResult, words)

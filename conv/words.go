@@ -2,6 +2,7 @@ package conv
 
 import (
 	"strings"
+	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/turn"
@@ -48,6 +49,7 @@ func (c *Conversation) repeats(text string) bool {
 
 func (c *Conversation) handlePartial(e STTPartial) {
 	c.noteWorded(e.Utterance)
+	c.began = c.st.Floor.began(e.Utterance, c.st.Now)
 	c.hear(squeeze(e.Text), e.Confidence, false, false)
 }
 
@@ -65,6 +67,7 @@ func (c *Conversation) handleFinal(e STTFinal) {
 		return
 	}
 	c.noteWorded(e.Utterance)
+	c.began = c.st.Floor.began(e.Utterance, c.st.Now)
 	ends := c.opts.Endpoint == "recognizer" || e.Endpoint && c.opts.Endpoint != "manual"
 	c.hear(text, e.Confidence, true, ends)
 }
@@ -143,10 +146,13 @@ func (c *Conversation) endsWhileWorking(ends bool) {
 
 // noteWords adds words to the user's turn.
 func (c *Conversation) noteWords(text string, confidence float64, final bool) {
-	noteWords(&c.st.User, text, confidence, final)
+	noteWords(&c.st.User, text, confidence, final, c.began)
 }
 
-func noteWords(u *UserTurn, text string, confidence float64, final bool) {
+func noteWords(u *UserTurn, text string, confidence float64, final bool, began time.Time) {
+	if text != "" && u.Words() == "" {
+		u.Began = began
+	}
 	if !final {
 		if text != "" {
 			u.Partial = text
@@ -204,17 +210,21 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 func (c *Conversation) hearOverAgent(text string, confidence float64, final, ends bool) {
 	over := &c.st.Over
 	verdict := c.classify(text)
+	answer := final && verdict.Kind != turn.Echo && c.answersOver(text)
 	switch {
-	case ignored(verdict.Kind) && final:
-		noteWords(over, "", confidence, true) // it is no part of what the user says
+	case ignored(verdict.Kind) && final && !answer:
+		noteWords(over, "", confidence, true, c.began) // it is no part of what the user says
 	default:
-		noteWords(over, text, confidence, final)
+		noteWords(over, text, confidence, final, c.began)
 		if !ignored(verdict.Kind) {
 			verdict = c.classify(over.Words())
 		}
 	}
 	over.Ended = ends && over.Words() != ""
 	action := c.st.Barge.Words(c.profile(), c.st.Now, verdict, final)
+	if answer {
+		action = turn.Stop
+	}
 	c.actOnBarge(action, c.event)
 	if final && action != turn.Stop && !c.st.Floor.Speaking {
 		// Filtered: it was no interruption, and it is no input either.

@@ -216,6 +216,7 @@ func (t *turn) askConfirmation(s *agent.Step) {
 	if s.Type == agent.StepAction {
 		m, key = s.Action.Confirmation, "confirm_action"
 	}
+	t.confirms = len(t.out.Say) + 1
 	if !t.sayMessage(m, s.Wording) && !t.failed {
 		if summary := t.summary(s); summary != "" {
 			t.phrase(key, "summary", summary)
@@ -260,6 +261,10 @@ func (t *turn) confirmed() {
 	st := t.st
 	s := t.confirmStep()
 	if s == nil {
+		return
+	}
+	if st.Confirmation.Early {
+		t.askEarly()
 		return
 	}
 	action := st.Confirmation.Action

@@ -17,6 +17,11 @@ type Message struct {
 	// Confidence is the recognizer's, 0 to 1. Typed text has 1; 0 is unknown and
 	// doubts nothing. See [agent.Settings.MinConfidence].
 	Confidence float64
+	// Early: it was begun before the user had heard the values that they are asked to
+	// confirm ([Output.Confirm]): a yes in it does not count. Unheard is the part of
+	// the question that is to be said again; empty if all that matters was heard since.
+	Early   bool
+	Unheard string
 }
 
 // ActionEnded is the result of the action that the last [Output] asked for.
@@ -53,6 +58,8 @@ func (Understood) isInput()  {}
 type Output struct {
 	// Say is what the agent says now, in order.
 	Say []Line
+	// Confirm: Say asks for a yes or no to what it says.
+	Confirm *Question
 	// Expect is what the agent awaits after it has spoken.
 	Expect Expectation
 	// Act asks to run an action.
@@ -65,6 +72,13 @@ type Output struct {
 	Handoff bool
 	// End: the agent ends the conversation after it has spoken.
 	End bool
+}
+
+// Question is one whose yes counts only from somebody who has heard what it is
+// about: see [Message.Early].
+type Question struct {
+	Text string `json:"text"`           // the end of what is said
+	Tail string `json:"tail,omitempty"` // the end of Text, behind the last value
 }
 
 // Line is one thing to say.

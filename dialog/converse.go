@@ -16,6 +16,9 @@ func (t *turn) message(m Message) {
 	text := value.CutText(strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD"), value.MaxUtterance)
 	st.TurnCount++
 	st.Pending = ""
+	if c := st.Confirmation; c != nil {
+		c.Early, c.Unheard = m.Early, m.Unheard
+	}
 	t.remember("user", text)
 	t.trace("user_message", TraceData{})
 	t.read(text)

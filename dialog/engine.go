@@ -97,6 +97,9 @@ func (a *Agent) Repeat(st *State, now time.Time) Output {
 	t := a.turn(st, now)
 	if st.LastResponse != "" {
 		t.out.Say = []Line{{Text: st.LastResponse, Fixed: true}}
+		if c := st.Confirmation; c != nil && c.Asked {
+			t.out.Confirm = &Question{Text: st.LastResponse, Tail: c.Tail}
+		}
 	}
 	t.out.Expect = t.expect()
 	return t.out
@@ -111,6 +114,9 @@ func (a *Agent) Answered(st *State, now time.Time, text string) {
 	}
 	t := a.turn(st, now)
 	st.LastResponse, st.ReadBack = text, false
+	if c := st.Confirmation; c != nil {
+		c.Asked = false
+	}
 	t.remember("assistant", text)
 }
 
@@ -196,6 +202,9 @@ type turn struct {
 
 	out       Output
 	readBack  bool
+	confirms  int    // the line of Say, from 1, that asks to confirm; 0: none does
+	valued    int    // the first line of Say that says a value
+	tail      string // what is said behind the last value
 	steps     int
 	before    ConversationState // when the message came
 	failed    bool
@@ -303,6 +312,7 @@ func (t *turn) finish() Output {
 		st.LastResponse = joinLines(t.out.Say)
 		st.ReadBack = t.readBack
 		t.remember("assistant", st.LastResponse)
+		t.asksToConfirm()
 	}
 	if t.out.Act == nil && t.out.Understand == nil {
 		t.out.Expect = t.expect()

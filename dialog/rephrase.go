@@ -93,6 +93,9 @@ func (a *Agent) Reworded(st *State, text string) {
 		st.Messages[n-1].Content = text
 	}
 	st.LastResponse = text
+	if c := st.Confirmation; c != nil {
+		c.Tail = "" // nobody knows where the last value is
+	}
 }
 
 // holds reports whether a value is in a text, as it stands or spelled.

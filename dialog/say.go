@@ -50,7 +50,7 @@ func (t *turn) variant(m agent.Variants) *agent.Template {
 }
 
 func (t *turn) sayTemplate(tpl *agent.Template, w agent.Wording) bool {
-	text, err := tpl.Render(t.scope())
+	text, behind, err := tpl.Fill(t.scope())
 	if err != nil {
 		t.fail("TemplateError", err.Error())
 		return false
@@ -60,14 +60,28 @@ func (t *turn) sayTemplate(tpl *agent.Template, w agent.Wording) bool {
 			t.readBack = true
 		}
 	}
-	return t.sayText(text, w == agent.WordingFixed || w == agent.WordingBySettings && !t.a.def.Settings.Rephrase)
+	return t.sayValues(text, behind, w == agent.WordingFixed || w == agent.WordingBySettings && !t.a.def.Settings.Rephrase)
 }
 
-func (t *turn) sayText(text string, fixed bool) bool {
-	if text = strings.TrimSpace(text); text == "" {
+func (t *turn) sayText(text string, fixed bool) bool { return t.sayValues(text, -1, fixed) }
+
+// sayValues says a text, so many bytes of which stand behind its last value; below 0
+// there is none in it.
+func (t *turn) sayValues(text string, behind int, fixed bool) bool {
+	text = strings.TrimSpace(text)
+	if text == "" {
 		return false
 	}
 	t.out.Say = append(t.out.Say, Line{Text: text, Fixed: fixed})
+	switch {
+	case behind >= 0:
+		t.tail = text[len(text)-min(behind, len(text)):]
+		if t.valued == 0 {
+			t.valued = len(t.out.Say)
+		}
+	case t.valued > 0:
+		t.tail += " " + text
+	}
 	return true
 }
 
@@ -99,12 +113,12 @@ func (t *turn) phraseOf(tpl *agent.Template, values ...string) {
 		}
 		return t.a.def.SlotOf(name)
 	}
-	text, err := tpl.Render(s)
+	text, behind, err := tpl.Fill(s)
 	if err != nil {
 		t.fail("TemplateError", err.Error())
 		return
 	}
-	t.sayText(text, true)
+	t.sayValues(text, behind, true)
 }
 
 func joinLines(lines []Line) string {

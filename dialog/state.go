@@ -185,6 +185,12 @@ type Confirmation struct {
 	Step string `json:"step"`
 	// Action: the step is an action that requires confirmation.
 	Action bool `json:"action,omitempty"`
+	// Asked: the last response is the question; Tail is its end behind the last value.
+	Asked bool   `json:"asked,omitempty"`
+	Tail  string `json:"tail,omitempty"`
+	// Early and Unheard are those of the last [Message].
+	Early   bool   `json:"early,omitempty"`
+	Unheard string `json:"unheard,omitempty"`
 }
 
 // PendingAction is an action on its way.

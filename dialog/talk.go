@@ -14,6 +14,9 @@ func (t *turn) repeat() {
 	if t.st.LastResponse != "" {
 		t.out.Say = append(t.out.Say, Line{Text: t.st.LastResponse, Fixed: true})
 		t.readBack = t.st.ReadBack
+		if c := t.st.Confirmation; c != nil && c.Asked {
+			t.confirms, t.valued, t.tail = len(t.out.Say), len(t.out.Say), c.Tail
+		}
 	}
 	t.back()
 }

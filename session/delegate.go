@@ -31,7 +31,7 @@ const (
 
 // delegate runs a call as a task, and posts what came of it.
 func (t *tools) delegate(id string, call port.ToolCall) {
-	tool, refusal := t.s.toolbox.pick(t.s.conv, id, call)
+	tool := t.s.toolbox.pick(t.s.conv, id)
 	d := &t.s.o.Delegation
 	call.ID = t.s.keys() + call.ID
 	task := port.Task{
@@ -41,10 +41,7 @@ func (t *tools) delegate(id string, call port.ToolCall) {
 	state := t.s.keeper.position()
 	t.taking.Add(1)
 	t.launch(id, task.Key, func(ctx context.Context, progress func(string)) (string, error) {
-		err := refusal
-		if err == nil {
-			err = t.begin(ctx, tool, task, state)
-		}
+		err := t.begin(ctx, tool, task, state)
 		t.taking.Done()
 		if err != nil {
 			return "", err

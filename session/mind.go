@@ -97,9 +97,9 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 	if told(conv.ReplyRequested{Turn: e.Turn, Request: e.Request}) != nil {
 		return
 	}
-	long := make(map[string]bool)
+	specs := make(map[string]port.ToolSpec, len(r.Tools))
 	for _, spec := range r.Tools {
-		long[spec.Name] = spec.Long
+		specs[spec.Name] = spec
 	}
 	var advice strings.Builder // of use as a whole alone
 	err := model.Reply(ctx, r, func(d port.Delta) error {
@@ -117,7 +117,7 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 		}
 		return told(conv.ToolCalled{
 			Turn: e.Turn, Request: e.Request, ID: d.Call.ID, Name: d.Call.Name, Arguments: d.Call.Arguments,
-			Long: long[d.Call.Name],
+			Long: specs[d.Call.Name].Long, Confirm: specs[d.Call.Name].Confirm,
 		})
 	})
 	if err == nil {

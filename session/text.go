@@ -249,15 +249,12 @@ func (t *Text) runAgain(ctx context.Context) error {
 
 // run runs a call to its end.
 func (t *Text) run(ctx context.Context, id string, call port.ToolCall, long bool, limit time.Duration) error {
-	tool, err := t.tools.pick(t.c, id, call)
+	tool := t.tools.pick(t.c, id)
 	call.ID = keys(t.o.Keys, t.o.ID) + call.ID
 	if err := t.save(ctx); err != nil { // that it runs is known before it does
 		return err
 	}
-	output := ""
-	if err == nil {
-		output, err = runTool(ctx, tool, call, limit, nil)
-	}
+	output, err := runTool(ctx, tool, call, limit, nil)
 	t.post(callEnded(id, long, output, err))
 	return nil
 }

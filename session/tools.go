@@ -60,7 +60,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 	if before != nil {
 		t.turnstile = after
 	}
-	tool, refusal := t.s.toolbox.pick(t.s.conv, id, call)
+	tool := t.s.toolbox.pick(t.s.conv, id)
 	call.ID = t.s.keys() + call.ID
 	state := t.s.keeper.position()
 	t.mu.Lock()
@@ -77,10 +77,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if !t.s.keeper.settle(ctx, state) { // that it runs is known before it does
 			return
 		}
-		output, err := "", refusal
-		if err == nil {
-			output, err = runTool(ctx, tool, call, limit, progress)
-		}
+		output, err := runTool(ctx, tool, call, limit, progress)
 		t.mu.Lock()
 		delete(t.running, id)
 		t.mu.Unlock()

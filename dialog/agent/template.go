@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/hocketvoice/hocket/dialog/value"
 )
@@ -163,10 +164,18 @@ type Scope struct {
 
 // Render fills a template. Values that are not set leave nothing behind.
 func (t *Template) Render(s Scope) (string, error) {
+	text, _, err := t.Fill(s)
+	return text, err
+}
+
+// Fill does the same and says how many bytes stand behind the last value; -1 if there
+// is none.
+func (t *Template) Fill(s Scope) (text string, behind int, err error) {
 	if text, ok := t.constant(); ok {
-		return text, nil
+		return text, -1, nil
 	}
 	var b strings.Builder
+	end := -1
 	for _, p := range t.parts {
 		if p.value == nil {
 			b.WriteString(p.text)
@@ -174,20 +183,29 @@ func (t *Template) Render(s Scope) (string, error) {
 		}
 		v, err := p.value.Eval(s.Get)
 		if err != nil {
-			return "", err
+			return "", -1, err
 		}
 		if p.plural != nil {
 			b.WriteString(p.plural.of(v, s.Voice))
+			end = b.Len()
 			continue
 		}
 		var of *value.Spec
 		if n := p.value.root; n.op == "name" && len(n.path) == 1 {
 			of = s.Slot(n.path[0]).Form()
 		}
+		from := b.Len()
 		b.WriteString(s.Speak(v, of, p.format))
+		if b.Len() > from {
+			end = b.Len()
+		}
 		if b.Len() > maxExprValue {
-			return "", errors.New("the message grows too long")
+			return "", -1, errors.New("the message grows too long")
 		}
 	}
-	return strings.TrimSpace(b.String()), nil
+	text, behind = strings.TrimRightFunc(b.String(), unicode.IsSpace), -1
+	if end >= 0 {
+		behind = max(0, len(text)-end)
+	}
+	return strings.TrimSpace(text), behind, nil
 }

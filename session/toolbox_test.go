@@ -68,7 +68,7 @@ func TestConsent(t *testing.T) {
 			ran++
 		}
 		said := strings.Join(r.Said, " ")
-		if len(tools.Calls()) != ran || line.runs == strings.Contains(said, needsYes) {
+		if len(tools.Calls()) != ran || line.runs == strings.Contains(said, conv.CodeNeedsYes) {
 			t.Errorf("%q: %d runs, expected %d; %s", line.say, len(tools.Calls()), ran, said)
 		}
 	}
@@ -113,5 +113,36 @@ func TestModelTools(t *testing.T) {
 	}
 	if len(all.Calls()) != 1 {
 		t.Errorf("the flow's action ran %d times; said %q", len(all.Calls()), r.Said)
+	}
+}
+
+// TestConsentWithoutFlows: a model's tool that needs a yes is asked about where no
+// agent and no flow is configured.
+func TestConsentWithoutFlows(t *testing.T) {
+	tools := &porttest.Tool{Known: []port.ToolSpec{{Name: "cancel", Confirm: true}}}
+	model := &porttest.Model{Answer: func(r port.Request) []port.Delta {
+		if last := r.Messages[len(r.Messages)-1]; last.Role == "tool" {
+			return []port.Delta{{Text: "It says " + last.Content + "."}}
+		}
+		return []port.Delta{{Call: &port.ToolCall{ID: "c" + time.Now().String(), Name: "cancel"}}}
+	}}
+	tx, err := NewText(TextOptions{Conv: conv.Options{Language: "de"}, Tools: tools, Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	if _, err := tx.Start(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []struct {
+		say  string
+		runs int
+	}{{"storniere das", 0}, {"nein", 0}, {"storniere das", 0}, {"ja", 1}, {"ja", 1}} {
+		if _, err := tx.Say(t.Context(), now, line.say); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(tools.Calls()); n != line.runs {
+			t.Errorf("%q: %d runs, expected %d", line.say, n, line.runs)
+		}
 	}
 }

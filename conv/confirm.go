@@ -1,0 +1,201 @@
+package conv
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// This file: what the user has to have heard before a yes counts. A no, and
+// anything else, counts always.
+
+// heardMargin is how long after the sound of the last value a voice has to begin to
+// be an answer to it. Typed words need none: who types has read.
+const heardMargin = 100 * time.Millisecond
+
+// ReadBack is what the dialogue asks the user to confirm, and how much of it has
+// reached the ear. Its life:
+//
+//	none    -> waiting   the dialogue asks for a yes or no
+//	waiting -> saying    the voice is given it, or the rest of it
+//	saying  -> waiting   it is cut off; what was heard of it stays heard
+//	saying  -> heard     its last value has been heard: from then on a yes counts
+//	any     -> waiting   the dialogue asks anew
+//	any     -> none      the dialogue asks no more
+//
+// Its zero value is none; a dialogue that awaits a yes while there is none (an older
+// snapshot) takes no yes before it has asked again.
+type ReadBack struct {
+	Text string `json:"text,omitempty"` // all of it
+	End  int    `json:"end,omitempty"`  // where its last value ends
+	Done int    `json:"done,omitempty"` // so much of it has been heard
+	// Turn and Part say it, or said it last; it stands at At in the text of the turn,
+	// beginning with what is at From in Text.
+	Turn  int       `json:"turn,omitempty"`
+	Part  int       `json:"part,omitempty"`
+	At    int       `json:"at,omitempty"`
+	From  int       `json:"from,omitempty"`
+	Heard time.Time `json:"heard,omitzero"` // when its last value had been heard
+}
+
+// open begins to wait for what is to be confirmed to be heard.
+func (b *ReadBack) open(c *dialog.Question) {
+	*b = ReadBack{Text: squeeze(c.Text), End: len(squeeze(c.Text))}
+	if tail := squeeze(c.Tail); tail != "" && strings.HasSuffix(b.Text, tail) {
+		b.End = len(strings.TrimRight(b.Text[:len(b.Text)-len(tail)], " "))
+	}
+}
+
+// said notes that a turn says a text, at a place of its own text, if that is the
+// read-back or the rest of it.
+func (b *ReadBack) said(text string, turn, part, at int) {
+	switch {
+	case b.Text == "" || text == "":
+	case strings.HasSuffix(text, b.Text):
+		b.Turn, b.Part, b.At, b.From = turn, part, at+len(text)-len(b.Text), 0
+	case strings.HasSuffix(b.Text, text):
+		b.Turn, b.Part, b.At, b.From = turn, part, at, len(b.Text)-len(text)
+	default:
+		// Something else is said.
+	}
+}
+
+// hear notes that n bytes of what is said now have been heard, the last of them at
+// an instant. What is said behind a gap is not heard before the gap is.
+func (b *ReadBack) hear(n int, at time.Time) {
+	if n <= 0 || strings.TrimSpace(b.Text[min(b.Done, b.From):b.From]) != "" {
+		return
+	}
+	b.Done = max(b.Done, min(b.From+n, len(b.Text)))
+	if b.Heard.IsZero() && b.Done >= b.End {
+		b.Heard = at
+	}
+}
+
+// rest is what is missing for a yes to count, from the beginning of its sentence.
+func (b *ReadBack) rest() string {
+	if b.Done >= b.End {
+		return ""
+	}
+	from := 0
+	for {
+		n := sentenceEnd(b.Text[from:])
+		if n == 0 || len(strings.TrimRight(b.Text[:from+n], " ")) > b.Done {
+			return strings.TrimSpace(b.Text[from:])
+		}
+		from += n
+	}
+}
+
+// check finds what no read-back comes to.
+func (b *ReadBack) check() bool {
+	n := len(b.Text)
+	return b.End >= 0 && b.End <= n && b.Done >= 0 && b.Done <= n && b.From >= 0 && b.From <= n && b.At >= 0
+}
+
+// confirms notes what an output of the dialogue asks to be confirmed.
+func (c *Conversation) confirms(out dialog.Output) {
+	switch {
+	case out.Confirm != nil:
+		c.st.ReadBack.open(out.Confirm)
+	case c.st.Dialogue.Confirmation == nil:
+		c.st.ReadBack = ReadBack{}
+	default:
+		// The question stays open; what was heard of it was.
+	}
+}
+
+// early reports whether a yes that began then does not count.
+func (c *Conversation) early(began time.Time) bool {
+	b := &c.st.ReadBack
+	return c.st.Dialogue.Confirmation != nil && !answers(began, b.Heard)
+}
+
+// answers reports whether what began at one instant can be an answer to what was
+// heard at another.
+func answers(began, heard time.Time) bool {
+	return !heard.IsZero() && !began.Before(heard.Add(heardMargin))
+}
+
+// answersOver reports whether words over the agent's audio answer the question that is
+// being asked, so that they are no listener's signal: a no, or a yes that counts. An
+// early yes is one: the end of the question asks for it once more.
+func (c *Conversation) answersOver(text string) bool {
+	if c.st.Dialogue.Confirmation == nil || c.opts.Agent == nil || c.profile().Policy == turn.BargeInNone {
+		return false
+	}
+	return c.opts.Agent.SaidNo(text) || !c.early(c.began) && c.opts.Agent.SaidYes(text)
+}
+
+// message is what the user said, as the dialogue takes it.
+func (c *Conversation) message(text string, confidence float64, began time.Time) dialog.Message {
+	m := dialog.Message{Text: text, Confidence: confidence}
+	if c.early(began) {
+		m.Early, m.Unheard = true, c.st.ReadBack.rest()
+		if c.st.ReadBack.Text == "" {
+			m.Unheard = c.st.Dialogue.LastResponse
+		}
+	}
+	return m
+}
+
+// hearReadBack notes what has been heard of the read-back by now: what the playout
+// told, or else the pacer's clock.
+func (c *Conversation) hearReadBack() {
+	b, r, p := &c.st.ReadBack, &c.st.Reply, &c.st.Playout
+	if b.Turn == 0 || b.Turn != r.Turn || p.Turn != r.Turn || !b.Heard.IsZero() || b.At > len(r.Text) {
+		return
+	}
+	full := ""
+	c.eachPart(r.Turn, r.Part, func(it *Item) { full += it.spoken() })
+	full += r.Text[r.Sealed:]
+	start := len(full) - (len(r.Text) - b.At)
+	if start < 0 {
+		return // what stood before it was cut: only the end of its part tells
+	}
+	if told := heardPrefix(full, 0, p.Text); told != "" {
+		b.hear(len(told)-start, p.At)
+		return
+	}
+	heard := c.heardSoFar()
+	b.hear(len(heardPrefix(full, heard, ""))-start, c.st.Now.Add(-max(0, heard-spokenFor(start+b.End-b.From))))
+}
+
+// spokenFor is how long so much text is taken to sound.
+func spokenFor(bytes int) time.Duration {
+	return time.Duration(bytes) * (time.Second / heardPerSecond)
+}
+
+// partPlayed: a part of the reply has been heard to its end, however long the
+// estimate would have it last.
+func (c *Conversation) partPlayed(part int) {
+	b, r := &c.st.ReadBack, &c.st.Reply
+	if b.Turn == 0 || b.Turn != r.Turn || part < b.Part {
+		return
+	}
+	b.hear(len(r.Text)-len(r.Unsaid)-b.At, c.st.Now)
+}
+
+// flushedReadBack corrects what was heard of a read-back that was cut off by the
+// exact measure.
+func (c *Conversation) flushedReadBack(e PlayoutFlushed) {
+	b := &c.st.ReadBack
+	if b.Turn != e.Turn || b.Turn == c.st.Reply.Turn || b.From > 0 {
+		return
+	}
+	full, cut := "", false
+	c.eachPart(e.Turn, b.Part, func(it *Item) { full, cut = full+it.Full, cut || it.Cut && it.Part < b.Part })
+	if cut || b.At > len(full) {
+		return
+	}
+	if p := &c.st.Playout; e.Text == "" && p.Turn == e.Turn {
+		e.Text = p.Text
+	}
+	if n := len(heardPrefix(full, e.Heard, e.Text)) - b.At; n < b.End {
+		b.Done, b.Heard = max(0, n), time.Time{}
+	} else {
+		b.hear(n, c.st.Now)
+	}
+}
