@@ -201,6 +201,9 @@ func (c *Conversation) cutAnnouncement() {
 	if part == r.Part {
 		r.Voiced = false
 	}
+	if b := &c.st.ReadBack; part >= b.Part {
+		b.Turn = 0 // what is told of it from here on is of audio that was dropped
+	}
 	r.Earlier = false
 	c.st.Barge.Reset()
 }

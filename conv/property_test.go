@@ -196,7 +196,7 @@ func (w *world) draw() conv.Event {
 			w.calls++
 			id = fmt.Sprint("c", w.calls)
 		}
-		return conv.ToolCalled{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), ID: id, Name: "tool", Long: w.flag()}
+		return conv.ToolCalled{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request"), ID: id, Name: "tool", Long: w.flag(), Confirm: w.flag()}
 	case "tool.done":
 		return conv.ToolDone{ID: w.call(), Output: w.text()}
 	case "tool.failed":
@@ -279,6 +279,7 @@ func TestAnySequenceWithFlows(t *testing.T) {
 	} {
 		t.Run(how.name, func(t *testing.T) {
 			text := strings.Replace(string(b), "settings:\n", "settings:\n"+how.model, 1)
+			text = strings.Replace(text, "      - {step: run,", "      - {step: sure, type: confirm, message: \"To {destination}, shall I?\"}\n      - {step: run,", 1)
 			anySequence(t, []agent.File{{Name: "agent.yaml", Data: []byte(text)}})
 		})
 	}

@@ -25,13 +25,14 @@ type Checker struct {
 	started map[string]int // calls run since the conversation began
 	results map[string]int
 
-	spoken  map[int]string        // text handed to the voice, by turn
-	silent  map[int]bool          // replies without a voice
-	heard   map[int]time.Duration // the longest that can have been heard, by turn
-	known   map[int]int           // longest text that the playout reported as heard
-	flushed map[int]int           // bytes that the exact measure after a flush allows
-	closed  bool                  // the connection was closed and not restored
-	sound   map[int]int           // the last part of each turn whose audio is out, neither finished nor flushed
+	spoken   map[int]string        // text handed to the voice, by turn
+	silent   map[int]bool          // replies without a voice
+	heard    map[int]time.Duration // the longest that can have been heard, by turn
+	known    map[int]int           // longest text that the playout reported as heard
+	flushed  map[int]int           // bytes that the exact measure after a flush allows
+	closed   bool                  // the connection was closed and not restored
+	question question
+	sound    map[int]int // the last part of each turn whose audio is out, neither finished nor flushed
 }
 
 // NewChecker checks c from now on; it must be in its initial state.
@@ -69,7 +70,7 @@ func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 	k.last = now
 	for _, check := range []func(step) error{
 		k.checkDropped, k.checkTransitions, k.checkTurns, k.checkRequests, k.checkAnswered, k.checkCalls,
-		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary,
+		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary, k.checkConfirmed,
 	} {
 		if err := check(s); err != nil {
 			return fmt.Errorf("%s in %v: %w", ev.EventType(), before.Phase, err)
