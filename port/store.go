@@ -93,15 +93,28 @@ type Registry interface {
 	// nobody has held or saved for a time, the oldest first, at most limit.
 	Abandoned(ctx context.Context, idle time.Duration, limit int) ([]string, error)
 
-	// Grant replaces the tokens of a conversation by these digests: access is good
-	// for it as long as it lives, resume for one resumption. It is fenced.
-	Grant(ctx context.Context, h Hold, access, resume []byte) error
+	// Grant replaces the tokens of a conversation. It is fenced.
+	Grant(ctx context.Context, h Hold, g Grant) error
 	// Access is the conversation that an access token is good for.
 	Access(ctx context.Context, digest []byte) (id string, ok bool, err error)
 	// Resume is the conversation that a resume token is good for.
 	Resume(ctx context.Context, digest []byte) (id string, ok bool, err error)
-	// Redeem uses a resume token up: of several calls one gets true.
+	// Redeem takes a resume token back: of several calls one gets true.
 	Redeem(ctx context.Context, digest []byte) (ok bool, err error)
+}
+
+// Tokens are the digests of what a client has: access is good for its conversation, resume
+// for coming back to it. An empty digest is none.
+type Tokens struct{ Access, Resume []byte }
+
+// Grant are the tokens of a conversation: those that its client was given last, and those
+// with which it has asked for them. An answer may be lost on its way, with the process that
+// gave it: until the client has used what it was given, what it had before stays good.
+type Grant struct {
+	Now Tokens
+	// Before are the tokens that stay good; none if Resume is empty. Where Access is not
+	// known, it is the one that the store has beside Resume.
+	Before Tokens
 }
 
 // Node is a process that holds conversations.

@@ -69,7 +69,7 @@ func BenchmarkStores(b *testing.B, open func(*testing.B) Stores) {
 		s, holds := busy(b, open)
 		for n := 0; b.Loop(); n++ {
 			token := fmt.Appendf(nil, "%032d", n)
-			if err := s.Registry.Grant(b.Context(), holds[n%len(holds)], nil, token); err != nil {
+			if err := s.Registry.Grant(b.Context(), holds[n%len(holds)], port.Grant{Now: port.Tokens{Resume: token}}); err != nil {
 				b.Fatal(err)
 			}
 			if ok, err := s.Registry.Redeem(b.Context(), token); err != nil || !ok {

@@ -17,11 +17,11 @@ import (
 
 // claim is the last one of a conversation. Without a node it was given up.
 type claim struct {
-	token          int64
-	node           string
-	moved          time.Time
-	ended          bool
-	access, resume []byte
+	token       int64
+	node        string
+	moved       time.Time
+	ended       bool
+	now, before port.Tokens
 }
 
 type beat struct {
@@ -135,7 +135,7 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	}
 	c.node, c.moved, c.ended = "", now, ended
 	if ended {
-		c.access, c.resume = nil, nil
+		c.now, c.before = port.Tokens{}, port.Tokens{}
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (s *Store) Abandoned(ctx context.Context, idle time.Duration, limit int) (i
 }
 
 // Grant replaces the tokens of a conversation.
-func (s *Store) Grant(ctx context.Context, h port.Hold, access, resume []byte) error {
+func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
 	if _, err := s.begin(ctx); err != nil {
 		return err
 	}
@@ -192,12 +192,27 @@ func (s *Store) Grant(ctx context.Context, h port.Hold, access, resume []byte) e
 		return port.ErrFenced
 	}
 	for id, other := range s.claims {
-		if id != h.ID && (same(access, other.access) || same(resume, other.resume)) {
+		if id != h.ID && (same(g.Now.Access, other.now.Access) || same(g.Now.Resume, other.now.Resume)) {
 			return errors.New("the token is another conversation's")
 		}
 	}
-	c.access, c.resume = bytes.Clone(access), bytes.Clone(resume)
+	if before := &g.Before; len(before.Access) == 0 {
+		switch {
+		case same(before.Resume, c.now.Resume):
+			before.Access = c.now.Access
+		case same(before.Resume, c.before.Resume):
+			before.Access = c.before.Access
+		}
+	}
+	if len(g.Before.Resume) == 0 {
+		g.Before = port.Tokens{}
+	}
+	c.now, c.before = cloned(g.Now), cloned(g.Before)
 	return nil
+}
+
+func cloned(t port.Tokens) port.Tokens {
+	return port.Tokens{Access: bytes.Clone(t.Access), Resume: bytes.Clone(t.Resume)}
 }
 
 // same reports whether two digests are one. An empty one is none.
@@ -205,12 +220,12 @@ func same(a, b []byte) bool { return len(a) > 0 && bytes.Equal(a, b) }
 
 // Access is the conversation that an access token is good for.
 func (s *Store) Access(ctx context.Context, digest []byte) (id string, ok bool, err error) {
-	return s.find(ctx, func(c *claim) bool { return same(digest, c.access) })
+	return s.find(ctx, func(c *claim) bool { return same(digest, c.now.Access) || same(digest, c.before.Access) })
 }
 
 // Resume is the conversation that a resume token is good for.
 func (s *Store) Resume(ctx context.Context, digest []byte) (id string, ok bool, err error) {
-	return s.find(ctx, func(c *claim) bool { return same(digest, c.resume) })
+	return s.find(ctx, func(c *claim) bool { return same(digest, c.now.Resume) || same(digest, c.before.Resume) })
 }
 
 func (s *Store) find(ctx context.Context, is func(*claim) bool) (string, bool, error) {
@@ -226,16 +241,18 @@ func (s *Store) find(ctx context.Context, is func(*claim) bool) (string, bool, e
 	return "", false, nil
 }
 
-// Redeem uses a resume token up.
+// Redeem takes a resume token back.
 func (s *Store) Redeem(ctx context.Context, digest []byte) (bool, error) {
 	if _, err := s.begin(ctx); err != nil {
 		return false, err
 	}
 	defer s.mu.Unlock()
 	for _, c := range s.claims {
-		if same(digest, c.resume) {
-			c.resume = nil
-			return true, nil
+		for _, t := range []*port.Tokens{&c.now, &c.before} {
+			if same(digest, t.Resume) {
+				t.Resume = nil
+				return true, nil
+			}
 		}
 	}
 	return false, nil

@@ -71,7 +71,7 @@ func testExpire(t *testing.T, s Stores) {
 	s.append(t, port.Hold{ID: "saved"}, 1, "x")
 	s.append(t, port.Hold{ID: "a journal"}, 1, "x")
 	released := s.claim(t, "a claim", "n1")
-	if err := s.Registry.Grant(t.Context(), released, []byte("access"), []byte("resume")); err != nil {
+	if err := s.Registry.Grant(t.Context(), released, port.Grant{Now: port.Tokens{Access: []byte("access"), Resume: []byte("resume")}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Registry.Release(t.Context(), released, false); err != nil {

@@ -264,7 +264,7 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 	}
 	grant := func(t *testing.T, s Stores, h port.Hold, access, resume string) {
 		t.Helper()
-		if err := s.Registry.Grant(t.Context(), h, d(access), d(resume)); err != nil {
+		if err := s.Registry.Grant(t.Context(), h, port.Grant{Now: port.Tokens{Access: d(access), Resume: d(resume)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -302,6 +302,61 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		want(t, s, "access of b", "b", "")
 		want(t, s, "access", h.ID, "")
 	})
+	t.Run("the tokens before stay good until the next grant without them", func(t *testing.T) {
+		s := open(t)
+		s.beat(t, "n1")
+		h := s.claim(t, "a", "n1")
+		next := func(now, before string) {
+			t.Helper()
+			g := port.Grant{Now: port.Tokens{Access: d("access" + now), Resume: d("resume" + now)}}
+			if before != "" {
+				g.Before.Resume = d("resume" + before)
+			}
+			if err := s.Registry.Grant(t.Context(), h, g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		good := func(numbers ...string) {
+			t.Helper()
+			for _, n := range []string{"1", "2", "3", "4"} {
+				id := ""
+				if slices.Contains(numbers, n) {
+					id = "a"
+				}
+				want(t, s, "access"+n, id, "")
+				want(t, s, "resume"+n, "", id)
+			}
+		}
+		next("1", "")
+		good("1")
+		next("2", "1")
+		good("1", "2")
+		next("2", "1") // nobody knew whether the store had heard it
+		good("1", "2")
+		next("3", "1") // the answer was lost, and the client came again
+		good("1", "3")
+		h = s.claim(t, "a", "n1") // the process has died meanwhile
+		good("1", "3")
+		next("4", "3")
+		good("3", "4")
+		next("4", "")
+		good("4")
+		// What the store has not heard of is told beside it.
+		g := port.Grant{Now: port.Tokens{Resume: d("resume1")}, Before: port.Tokens{Access: d("access2"), Resume: d("resume2")}}
+		if err := s.Registry.Grant(t.Context(), h, g); err != nil {
+			t.Fatal(err)
+		}
+		want(t, s, "access2", "a", "")
+		want(t, s, "resume2", "", "a")
+		redeem(t, s, "resume2", true)
+		want(t, s, "resume2", "", "")
+		want(t, s, "resume1", "", "a")
+		next("2", "1")
+		if err := s.Registry.Release(t.Context(), h, true); err != nil {
+			t.Fatal(err)
+		}
+		good()
+	})
 	t.Run("who has lost a conversation can ask", func(t *testing.T) {
 		s := open(t)
 		s.beat(t, "n1")
@@ -336,12 +391,12 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		second := s.claim(t, "a", "n1")
 		want(t, s, "access", "a", "") // a claim leaves them
 		want(t, s, "resume", "", "a")
-		wantFenced(t, "the first hold", s.Registry.Grant(t.Context(), first, d("late"), d("later")))
+		wantFenced(t, "the first hold", s.Registry.Grant(t.Context(), first, port.Grant{Now: port.Tokens{Access: d("late"), Resume: d("later")}}))
 		want(t, s, "late", "", "")
 		want(t, s, "access", "a", "")
 		grant(t, s, second, "new access", "new resume")
 		want(t, s, "access", "", "")
-		wantFenced(t, "nobody's", s.Registry.Grant(t.Context(), port.Hold{ID: "nobody"}, d("late"), d("later")))
+		wantFenced(t, "nobody's", s.Registry.Grant(t.Context(), port.Hold{ID: "nobody"}, port.Grant{Now: port.Tokens{Access: d("late"), Resume: d("later")}}))
 	})
 	t.Run("they are forgotten with the conversation's end", func(t *testing.T) {
 		s := open(t)

@@ -73,3 +73,57 @@ func TestKeepClaims(t *testing.T) {
 		t.Errorf("nodes %v, error %v", nodes, err)
 	}
 }
+
+// TestCrashBeforeTheAnswer: a process that ends between taking a resume token and the
+// arrival of its answer does not lose the conversation for its client, however often that
+// happens; when the client has used what it was given, what it had before is over, in
+// every process.
+func TestCrashBeforeTheAnswer(t *testing.T) {
+	config := "store: {path: " + filepath.Join(t.TempDir(), "store.db") + "}\nserver: {drain: off}\n"
+	var first, last struct {
+		ID     string `json:"id"`
+		Resume string `json:"resume_token"`
+		Access string `json:"access_token"`
+	}
+	t.Run("begun", func(t *testing.T) {
+		r := serve(t, config)
+		if status := r.do("POST", "/v1/conversations", `{"transport":"text"}`, &first); status != http.StatusCreated {
+			t.Fatalf("status %d", status)
+		}
+	})
+	resume := func(token string) string { return `{"resume":"` + token + `"}` }
+	for _, name := range []string{"lost", "lost again", "lost with another try"} {
+		t.Run(name, func(t *testing.T) {
+			r := serve(t, config)
+			r.key = first.Access // that of a page which knows no other
+			for range len(name) % 2 * 2 {
+				r.do("POST", "/v1/conversations", resume(first.Resume), nil)
+			}
+			if status := r.do("POST", "/v1/conversations", resume(first.Resume), &last); status != http.StatusCreated || last.ID != first.ID {
+				t.Errorf("status %d, %q went on as %q", status, first.ID, last.ID)
+			}
+		})
+	}
+	t.Run("used", func(t *testing.T) {
+		r := serve(t, config)
+		if status := r.do("POST", "/v1/conversations", resume(last.Resume), &last); status != http.StatusCreated {
+			t.Fatalf("status %d", status)
+		}
+		if status := r.do("POST", "/v1/conversations", resume(first.Resume), nil); status != http.StatusNotFound {
+			t.Errorf("status %d of the first token", status)
+		}
+		r.key = last.Access
+		if status := r.do("GET", "/v1/conversations/"+last.ID, "", nil); status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	})
+	t.Run("over", func(t *testing.T) {
+		r := serve(t, config)
+		if status := r.do("POST", "/v1/conversations", resume(first.Resume), nil); status != http.StatusNotFound {
+			t.Errorf("status %d of the first token", status)
+		}
+		if status := r.do("POST", "/v1/conversations", resume(last.Resume), nil); status != http.StatusCreated {
+			t.Errorf("status %d of the last one", status)
+		}
+	})
+}

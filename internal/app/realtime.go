@@ -119,15 +119,16 @@ type issued struct {
 	home *node.Home // nil: tokens are good in this process alone
 	log  *slog.Logger
 
-	mu     sync.Mutex
-	id     string // empty: not claimed yet
-	digest []byte // waits for the claim
+	mu sync.Mutex
+	id string      // empty: not claimed yet
+	g  *port.Grant // waits for the claim
 }
 
-func (i *issued) issue(ctx context.Context, digest []byte) {
+func (i *issued) issue(ctx context.Context, digest, before []byte) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.digest = digest; i.id != "" {
+	i.g = &port.Grant{Now: port.Tokens{Resume: digest}, Before: port.Tokens{Resume: before}} // the protocol has no tokens for one conversation
+	if i.id != "" {
 		i.grant(ctx)
 	}
 }
@@ -135,7 +136,7 @@ func (i *issued) issue(ctx context.Context, digest []byte) {
 func (i *issued) claimed(ctx context.Context, id string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.id = id; i.digest != nil {
+	if i.id = id; i.g != nil {
 		i.grant(ctx)
 	}
 }
@@ -145,7 +146,7 @@ func (i *issued) grant(ctx context.Context) {
 	if i.home == nil {
 		return
 	}
-	if err := i.home.Grant(ctx, i.id, nil, i.digest); err != nil { // the protocol has no tokens for one conversation
+	if err := i.home.Grant(ctx, i.id, *i.g); err != nil {
 		i.log.Warn("the token of a conversation is good in this process alone until the store has it", "conversation", i.id, "error", err)
 	}
 }

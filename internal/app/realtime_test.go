@@ -62,7 +62,7 @@ func (r *returning) left(c journal.Checkpoint, token string) {
 		r.t.Fatal(err)
 	}
 	digest := sha256.Sum256([]byte(token))
-	if err := errors.Join(r.mem.Save(r.t.Context(), hold, b), r.mem.Grant(r.t.Context(), hold, nil, digest[:]), r.mem.Leave(r.t.Context(), "dead")); err != nil {
+	if err := errors.Join(r.mem.Save(r.t.Context(), hold, b), r.mem.Grant(r.t.Context(), hold, port.Grant{Now: port.Tokens{Resume: digest[:]}}), r.mem.Leave(r.t.Context(), "dead")); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -125,7 +125,11 @@ func TestRealtimeTokenStaysGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := sha256.Sum256([]byte("rt_b"))
-	parts.Issue(t.Context(), next[:])
+	first := sha256.Sum256([]byte("rt_a"))
+	parts.Issue(t.Context(), next[:], first[:])
+	r.want("the next token, of which nobody knows whether it arrived", "rt_b", "conv_a", "here")
+	r.want("the token before it", "rt_a", "conv_a", "here")
+	parts.Issue(t.Context(), next[:], nil)
 	r.want("the next token", "rt_b", "conv_a", "here")
 	r.want("the token before", "rt_a", "", "here")
 	if err := parts.Close(); err != nil {

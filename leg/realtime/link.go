@@ -52,6 +52,7 @@ type link struct {
 	out     *outbox
 	decoder decoder     // of the reader
 	alive   atomic.Bool // something has come since it was looked at last
+	heard   bool        // something has come at all: the answer with the client's token has arrived; of the reader
 }
 
 func newLink(t transport, beta bool) *link { return &link{t: t, beta: beta, out: newOutbox()} }
@@ -200,6 +201,10 @@ func (c *conn) read(ctx context.Context, l *link) error {
 			return err
 		}
 		l.alive.Store(true)
+		if !l.heard {
+			l.heard = true
+			c.noteArrived(ctx, l)
+		}
 		c.take(ctx, l, b)
 		l.out.drain(ctx)
 		if err := p.wait(ctx, eventTime, eventBurst); err != nil {
@@ -213,6 +218,16 @@ func (c *conn) read(ctx context.Context, l *link) error {
 			<-ctx.Done() // the writer says so, and ends the connection
 			return ctx.Err()
 		}
+	}
+}
+
+// noteArrived tells that the client has said something over the connection that it came
+// back by: it has the token that the connection's answer gave it.
+func (c *conn) noteArrived(ctx context.Context, l *link) {
+	current := false
+	c.locked(func() { current = c.link == l })
+	if current {
+		c.heard(ctx)
 	}
 }
 

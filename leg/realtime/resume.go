@@ -52,9 +52,12 @@ func resumeToken(r *http.Request) string {
 // before that must not lose it.
 type arrival struct {
 	c    *conn
-	next grant  // with which it may come back; its zero value: it may not
-	back bool   // the conversation runs here
-	end  func() // gives up what was taken for a connection that does not come about
+	next grant // with which it may come back; its zero value: it may not
+	// before is the token with which it has come back to a conversation that did not run
+	// here.
+	before digest
+	back   bool   // the conversation runs here
+	end    func() // gives up what was taken for a connection that does not come about
 }
 
 // tell puts into the answer what the client needs to come back.
@@ -71,16 +74,13 @@ var (
 	errAgain  = &wire.Error{Type: wire.ServerError, Code: "try_again", Message: "The server that holds the conversation does not answer: try again in a second."}
 )
 
-// comeBack takes a client back to the conversation here that its token stands for,
-// and uses the token up: of two clients with the same one the first gets it. nil:
-// there is no such conversation.
+// comeBack takes a client back to the conversation here that its token stands for. The
+// token stays good until the client is known to have the next one: the answer may be lost.
+// nil: there is no such conversation.
 func (s *Server) comeBack(from Caller, token string) (*arrival, *wire.Error) {
 	used := digest(sha256.Sum256([]byte(token)))
 	s.mu.Lock()
 	c := s.resumes[used]
-	if c != nil && c.owner == from.Owner {
-		delete(s.resumes, used)
-	}
 	s.mu.Unlock()
 	switch {
 	case c == nil:
@@ -89,8 +89,8 @@ func (s *Server) comeBack(from Caller, token string) (*arrival, *wire.Error) {
 		return nil, errResume
 	}
 	next := s.nextGrant()
-	s.keep(c, next)
-	return &arrival{c: c, back: true, next: next, end: func() { s.keep(c, grant{token, used}) }}, nil
+	s.keep(c, next, used)
+	return &arrival{c: c, back: true, next: next, end: func() { s.keep(c, grant{token, used}, digest{}) }}, nil
 }
 
 // restore goes on with a conversation that does not run here. call is its sound,
@@ -110,7 +110,11 @@ func (s *Server) restore(ctx context.Context, from Caller, token string, call Ca
 	case err != nil:
 		return nil, internalError
 	}
-	return s.make(begin{owner: from.Owner, session: defaults(from), parts: parts, call: call})
+	a, bad := s.make(begin{owner: from.Owner, session: defaults(from), parts: parts, call: call})
+	if a != nil {
+		a.before = sha256.Sum256([]byte(token))
+	}
+	return a, bad
 }
 
 // nextGrant makes the token with which a client may come back, if it may.
@@ -130,25 +134,53 @@ func (s *Server) issue(ctx context.Context, c *conn) {
 	c.issuing.Lock() // the last token is told last
 	defer c.issuing.Unlock()
 	s.mu.Lock()
-	now := c.resume
+	now, before := c.resume, c.before
 	s.mu.Unlock()
-	b := now[:]
-	if now == (digest{}) {
-		b = nil
-	}
-	c.issued(context.WithoutCancel(ctx), b) // the client may have gone again
+	c.issued(context.WithoutCancel(ctx), now.bytes(), before.bytes()) // the client may have gone again
 }
 
-// keep makes a token the one that is good for a conversation that runs.
-func (s *Server) keep(c *conn, g grant) {
+// arrived notes that the client of a conversation has the token that it got last: what it
+// had before is no longer good.
+func (s *Server) arrived(ctx context.Context, c *conn) {
+	s.mu.Lock()
+	was := c.before
+	if c.before = (digest{}); was != (digest{}) && was != c.resume && s.resumes[was] == c {
+		delete(s.resumes, was)
+	}
+	s.mu.Unlock()
+	if was != (digest{}) {
+		s.issue(ctx, c)
+	}
+}
+
+// bytes are nil of no token.
+func (d digest) bytes() []byte {
+	if d == (digest{}) {
+		return nil
+	}
+	return d[:]
+}
+
+// keep makes a token, and the one before it if it is not empty, those that are good for a
+// conversation that runs.
+func (s *Server) keep(c *conn, g grant, before digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.resumes[c.resume] == c {
-		delete(s.resumes, c.resume)
+	s.forget(c)
+	c.resume, c.before = g.digest, before
+	for _, d := range []digest{c.resume, c.before} {
+		if d != (digest{}) && !c.gone {
+			s.resumes[d] = c
+		}
 	}
-	c.resume = g.digest
-	if g.token != "" && !c.gone {
-		s.resumes[g.digest] = c
+}
+
+// forget drops the tokens of a conversation. The caller holds the lock.
+func (s *Server) forget(c *conn) {
+	for _, d := range []digest{c.resume, c.before} {
+		if s.resumes[d] == c {
+			delete(s.resumes, d)
+		}
 	}
 }
 

@@ -113,7 +113,29 @@ func TestComeBack(t *testing.T) {
 	if q := r.llm.Requests()[1]; len(q.Messages) < 3 {
 		t.Errorf("the model was told %d messages", len(q.Messages))
 	}
-	r.refused(t, c.token()) // it was used
+	r.refused(t, c.token()) // its client has the next one
+	again.vanish()
+	r.back(t, again.token()).of("session.created")
+}
+
+// TestAnswerLost: a client whose answer with the next token was lost comes again with the
+// one that it has; once it has said something over its new connection, that one is over.
+func TestAnswerLost(t *testing.T) {
+	t.Parallel()
+	r := staying(t, rigOptions{silent: true})
+	c := texting(t, r, "hello")
+	find(t, c.respond(nil), "response.done")
+	c.vanish()
+	var again *client
+	for range 3 {
+		again = r.back(t, c.token())
+		again.of("session.created")
+		again.vanish()
+	}
+	again = r.back(t, c.token())
+	again.user("I am here")
+	find(t, again.respond(nil), "response.done")
+	r.refused(t, c.token())
 	again.vanish()
 	r.back(t, again.token()).of("session.created")
 }
@@ -317,7 +339,7 @@ func TestRestored(t *testing.T) {
 	})
 
 	var parts realtime.Parts
-	issued := make(chan []byte, 1)
+	issued := make(chan [2][]byte, 2)
 	other := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
 		o.Resume = func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
 			if token != c.token() || from.Model != "test" {
@@ -325,7 +347,7 @@ func TestRestored(t *testing.T) {
 			}
 			fresh, err := o.Open(ctx, from)
 			fresh.ID, fresh.Session.Restore = "conv_kept", state
-			fresh.Issue = func(_ context.Context, digest []byte) { issued <- digest }
+			fresh.Issue = func(_ context.Context, digest, before []byte) { issued <- [2][]byte{digest, before} }
 			parts = fresh
 			return fresh, err
 		}
@@ -335,8 +357,9 @@ func TestRestored(t *testing.T) {
 	if parts.Session.Restore == nil || again.header.Get("Hocket-Conversation") != "conv_kept" {
 		t.Fatalf("%v", again.header)
 	}
-	if digest := sha256.Sum256([]byte(again.token())); !bytes.Equal(<-issued, digest[:]) {
-		t.Error("what was issued is not the token that the client got")
+	digest, first := sha256.Sum256([]byte(again.token())), sha256.Sum256([]byte(c.token()))
+	if got := <-issued; !bytes.Equal(got[0], digest[:]) || !bytes.Equal(got[1], first[:]) {
+		t.Error("what was issued is not the token that the client got, beside the one that it came with")
 	}
 	again.of("session.created")
 	for _, role := range []string{"user", "assistant"} {
@@ -349,6 +372,9 @@ func TestRestored(t *testing.T) {
 	again.user("and again")
 	if e := find(t, again.respond(nil), "response.done"); e.str("response.status") != "completed" {
 		t.Errorf("%s", e.raw)
+	}
+	if got := <-issued; !bytes.Equal(got[0], digest[:]) || got[1] != nil {
+		t.Error("the client has its token, and the one before it is still good")
 	}
 	if q := other.llm.Requests()[0]; len(q.Messages) < 3 || q.Messages[0].Text() != "hello" && q.Messages[1].Text() != "hello" {
 		t.Errorf("the model was told %+v", q.Messages)
@@ -372,7 +398,7 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 			}
 			parts, err := open(ctx, from)
 			parts.ID = "conv_" + token
-			parts.Issue = func(context.Context, []byte) {
+			parts.Issue = func(context.Context, []byte, []byte) {
 				mu.Lock()
 				defer mu.Unlock()
 				issued++

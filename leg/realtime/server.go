@@ -92,9 +92,12 @@ func (s *Server) begin(ctx context.Context, id string, a *arrival) bool {
 	if s.closed {
 		return false
 	}
-	if a.c.resume = a.next.digest; a.next.token != "" {
-		s.resumes[a.c.resume] = a.c
+	for _, d := range []digest{a.next.digest, a.before} {
+		if d != (digest{}) {
+			s.resumes[d] = a.c
+		}
 	}
+	a.c.resume, a.c.before = a.next.digest, a.before
 	s.conns[id] = a.c
 	// It outlives its connection; Close waits for it.
 	go func() {
@@ -110,9 +113,7 @@ func (s *Server) end(id string, a *arrival) {
 	defer s.mu.Unlock()
 	delete(s.conns, id)
 	a.c.gone = true
-	if s.resumes[a.c.resume] == a.c {
-		delete(s.resumes, a.c.resume)
-	}
+	s.forget(a.c)
 	if s.closed && len(s.conns) == 0 {
 		close(s.gone)
 	}
@@ -293,6 +294,7 @@ func (s *Server) make(b begin) (*arrival, *wire.Error) {
 		b.parts.end()
 		return nil, internalError
 	}
+	c.heard = func(ctx context.Context) { s.arrived(ctx, c) }
 	return &arrival{c: c, next: s.nextGrant(), end: b.parts.end}, nil
 }
 

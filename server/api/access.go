@@ -36,7 +36,10 @@ func (s *Server) identify(r *http.Request) (who, error) {
 		return who{}, err
 	}
 	secret := bearer(r)
-	if p, ok := s.tokens.use(secret); ok {
+	if p, arrived, ok := s.tokens.use(secret); ok {
+		if arrived {
+			s.keep(r.Context(), p.only)
+		}
 		return p, nil
 	}
 	if p, ok, err := s.client(r, secret); ok || err != nil {

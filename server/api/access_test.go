@@ -197,7 +197,7 @@ var errDumb = errors.New("no route to the store")
 
 func (dumb) Access(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
 func (dumb) Resume(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
-func (dumb) Grant(context.Context, string, []byte, []byte) error  { return errDumb }
+func (dumb) Grant(context.Context, string, port.Grant) error      { return errDumb }
 func (dumb) Holder(context.Context, string) (string, bool, error) { return "", false, errDumb }
 
 // TestStoreDumb: of tokens that the store alone knows a server without it does not say
@@ -302,6 +302,9 @@ func TestResume(t *testing.T) {
 	if again.ID != other.ID || again.ResumeToken == other.ResumeToken || again.AccessToken == other.AccessToken {
 		t.Errorf("it is resumed as %+v, it was %+v", again, other)
 	}
+	h.key = again.AccessToken
+	ask[hub.Details](h, http.StatusOK, "GET", "/v1/conversations/"+other.ID, "")
+	h.key = other.AccessToken // no longer, now that the next one was used
 	h.refused(http.StatusUnauthorized, "bad_key", "GET", "/v1/conversations/"+other.ID, "")
 	h.key = again.AccessToken
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`"}`)

@@ -39,7 +39,8 @@ type NewClientToken struct {
 type Created struct {
 	ID  string `json:"id"`
 	SDP string `json:"sdp,omitempty"` // the answer to the offer
-	// ResumeToken is good for one resumption of the conversation.
+	// ResumeToken is good for coming back to the conversation, until a token of the
+	// answer to that is used.
 	ResumeToken string `json:"resume_token"`
 	// AccessToken is a bearer token for this conversation alone.
 	AccessToken string `json:"access_token"`
@@ -105,43 +106,47 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 		return err
 	}
 	s.tokens.forget(func(id string) bool { _, ok := s.o.Hub.Find(id); return ok })
-	s.created(w, r, c, answer)
+	s.created(w, r, c, answer, "")
 	return nil
 }
 
-// created answers with a conversation and new tokens for it.
-func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversation, answer string) {
-	access, resume := s.grant(r.Context(), c)
+// created answers with a conversation and new tokens for it. used is the resume token with
+// which its client has come back, if it has.
+func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversation, answer, used string) {
+	access, resume := s.grant(r.Context(), c, used)
 	w.Header().Set("Location", "/v1/conversations/"+c.ID())
 	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ResumeToken: resume, AccessToken: access})
 }
 
-// resume goes on with a conversation whose client had gone, or with another
-// client in its place: the tokens that were given before are no longer good.
-func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConversation) (err error) {
-	id, keep, ok := s.tokens.take(o.Resume)
+// resume goes on with a conversation whose client had gone, or with another client in its
+// place. The tokens that were given before are good until the client has used its new
+// ones: the answer may be lost.
+func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConversation) error {
+	id, known := s.tokens.resumes(o.Resume)
 	c, found := s.o.Hub.Find(id)
-	if !ok || !found || c.Over() {
+	if !known || !found || c.Over() {
 		return s.restore(w, r, p, o)
 	}
-	if !p.resumes(c) {
-		return errNoResume // used up: whoever has a token and no right to it may have stolen it
+	if !s.restoring.begin(id) {
+		return errAway
 	}
-	defer func() {
-		if err != nil {
-			keep()
-		}
-	}()
-	if err := s.back(w, r, p, o, c); err != nil {
-		return err
-	}
-	s.tokens.spend(id, sha256.Sum256([]byte(o.Resume)))
-	return nil
+	defer s.restoring.end(id)
+	return s.back(w, r, p, o, c)
 }
 
-// back gives a conversation that runs here to its client that has come back. The token
-// that it came with is used up by the next one.
+// back gives a conversation that runs here to its client that has come back.
 func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConversation, c *hub.Conversation) (err error) {
+	id, known := s.tokens.resumes(o.Resume)
+	if given := s.tokens.has(c.ID()); given && (!known || id != c.ID()) {
+		return errNoResume // the client has used what it got for it
+	} else if !given {
+		if err := s.stillGood(r.Context(), sha256.Sum256([]byte(o.Resume)), c.ID()); err != nil {
+			return err
+		}
+	}
+	if !p.resumes(c) {
+		return errors.Join(errNoResume, s.stolen(r.Context(), c.ID(), o.Resume))
+	}
 	if err := fits(o, c.Agent(), c.Transport()); err != nil {
 		return err
 	}
@@ -162,7 +167,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 		}
 	}
 	c.Return()
-	s.created(w, r, c, answer)
+	s.created(w, r, c, answer, o.Resume)
 	return nil
 }
 

@@ -25,11 +25,11 @@ import (
 type Home interface {
 	// Grant replaces the tokens of a conversation that runs here. Where it fails they are
 	// kept as soon as that is possible.
-	Grant(ctx context.Context, id string, access, resume []byte) error
+	Grant(ctx context.Context, id string, g port.Grant) error
 	// Access and Resume are the conversations that tokens are good for.
 	Access(ctx context.Context, digest []byte) (id string, ok bool, err error)
 	Resume(ctx context.Context, digest []byte) (id string, ok bool, err error)
-	// Redeem uses a resume token up: of several calls one gets true.
+	// Redeem takes a resume token back: of several calls one gets true.
 	Redeem(ctx context.Context, digest []byte) (ok bool, err error)
 	// Restore takes a conversation over, and describes how it goes on here; the leg is
 	// filled in by the caller, who calls Over of one that does not begin. It fails with
@@ -75,21 +75,29 @@ func (s *Server) known(r *http.Request, token string) (who, bool, error) {
 const keptLimit = 500 * time.Millisecond
 
 // grant makes tokens for a conversation, and keeps them where they outlive this
-// process.
-func (s *Server) grant(ctx context.Context, c *hub.Conversation) (access, resume string) {
+// process. used is the resume token with which its client has come back, if it has.
+func (s *Server) grant(ctx context.Context, c *hub.Conversation, used string) (access, resume string) {
 	id := c.ID()
-	access, resume = s.tokens.forConversation(id)
+	access, resume = s.tokens.forConversation(id, used)
 	if s.o.Home == nil {
 		return access, resume
 	}
 	kept, cancel := context.WithTimeout(ctx, keptLimit)
 	defer cancel()
 	c.Kept(kept) // a token is good for something that is there; a store that is away delays nobody for long
-	a, r := sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))
-	if err := s.o.Home.Grant(context.WithoutCancel(ctx), id, a[:], r[:]); err != nil {
+	s.keep(ctx, id)
+	return access, resume
+}
+
+// keep has the store keep the tokens of a conversation as they are now.
+func (s *Server) keep(ctx context.Context, id string) {
+	if s.o.Home == nil {
+		return
+	}
+	err := s.tokens.keep(id, func(g port.Grant) error { return s.o.Home.Grant(context.WithoutCancel(ctx), id, g) })
+	if err != nil {
 		s.o.Log.Warn("the tokens of a conversation are good in this process alone until the store has them", "conversation", id, "error", err)
 	}
-	return access, resume
 }
 
 // busy are the conversations that are being restored. It is safe for concurrent use.
@@ -121,7 +129,7 @@ func (b *busy) end(id string) {
 // errNoResume refuses a token.
 var errNoResume = fail(http.StatusNotFound, "no_such_conversation", "the resume token is not known, was used, or its conversation has ended")
 
-// restore goes on with a conversation that does not run here.
+// restore goes on with a conversation whose token this process has not given.
 func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewConversation) (err error) {
 	if s.o.Home == nil {
 		return errNoResume
@@ -136,13 +144,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	}
 	defer s.restoring.end(id)
 	if c, runs := s.o.Hub.Find(id); runs && !c.Over() {
-		if err := s.stillGood(r.Context(), digest, id); err != nil {
-			return err // another request with it was faster
-		}
-		if !p.resumes(c) {
-			return errNoResume
-		}
-		return s.back(w, r, p, o, c)
+		return s.back(w, r, p, o, c) // another request was faster
 	}
 	call, err := s.o.Home.Restore(r.Context(), id)
 	if held, ok := errors.AsType[*port.HeldError](err); ok {
@@ -162,8 +164,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		}
 	}()
 	if !p.all && p.only != id && (p.only != "" || p.owner != call.Owner) {
-		_, err := s.o.Home.Redeem(r.Context(), digest[:]) // whoever has a token and no right to it may have stolen it
-		return errors.Join(errNoResume, err)
+		return errors.Join(errNoResume, s.stolen(r.Context(), id, o.Resume))
 	}
 	if err := fits(o, call.Agent, call.Transport); err != nil {
 		return err
@@ -173,7 +174,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if call.Leg, answer, err = s.connect(r, o); err != nil {
 		return err
 	}
-	// The conversation is this process's: nobody else uses the token up meanwhile.
+	// The conversation is this process's: nobody else gives tokens for it meanwhile.
 	err = s.stillGood(r.Context(), digest, id)
 	if err == nil {
 		err = s.spend(r.Context(), p)
@@ -186,14 +187,20 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if err != nil {
 		return err
 	}
-	// It is used up when the conversation has begun: a server without room leaves it good.
-	if _, err := s.o.Home.Redeem(context.WithoutCancel(r.Context()), digest[:]); err != nil {
-		s.o.Log.Error("a resume token is still good", "conversation", id, "error", err)
-	}
-	s.tokens.spend(id, digest)
 	s.o.Log.Info("conversation goes on", "conversation", id)
-	s.created(w, r, c, answer)
+	s.created(w, r, c, answer, o.Resume)
 	return nil
+}
+
+// stolen takes a resume token back: whoever has one and no right to it may have stolen it.
+func (s *Server) stolen(ctx context.Context, id, token string) error {
+	s.tokens.revoke(id, token)
+	if s.o.Home == nil {
+		return nil
+	}
+	digest := sha256.Sum256([]byte(token))
+	_, err := s.o.Home.Redeem(ctx, digest[:])
+	return err
 }
 
 // sentOn prepares a request that was read for the node that it belongs to.

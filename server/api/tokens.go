@@ -32,30 +32,27 @@ const MaxClientTokens = 10_000
 // tokenTable holds the tokens of the conversations of this server. It is safe for concurrent use.
 type tokenTable struct {
 	mu     sync.Mutex
-	access map[[sha256.Size]byte]string // conversations by tokens that are good for them alone
-	resume map[[sha256.Size]byte]string // conversations by tokens that are good for one resumption
-	held   map[string]grant             // what was given for a conversation
-	spent  map[string]spent             // resume tokens by the conversations that they brought back
+	access map[tokenDigest]string // conversations by tokens that are good for them alone
+	resume map[tokenDigest]string // conversations by tokens with which one comes back to them
+	held   map[string]*held       // what was given for a conversation
 }
 
-// spent is a resume token that was used. Until its client shows that it has the answer,
-// by using what that gave it, it may come again: an answer is lost as a line is.
-type spent struct {
-	digest [sha256.Size]byte
-	until  time.Time
+// tokenDigest is what is kept of a token; its zero value: there is none.
+type tokenDigest [sha256.Size]byte
+
+// pair is what a client is given.
+type pair struct{ access, resume tokenDigest }
+
+// held are the tokens of a conversation: those that its client was given last, and those
+// that it had before. Until it shows that it has the answer, by using what that gave it,
+// it may come again: an answer is lost as a line is.
+type held struct {
+	now, before pair
+	keeping     sync.Mutex // orders what the store is told
 }
-
-// spentFor bounds how long a used token may come again.
-const spentFor = 30 * time.Second
-
-// grant are the digests of the tokens of a conversation.
-type grant struct{ access, resume [sha256.Size]byte }
 
 func newTokens() *tokenTable {
-	return &tokenTable{
-		access: make(map[[sha256.Size]byte]string), resume: make(map[[sha256.Size]byte]string),
-		held: make(map[string]grant), spent: make(map[string]spent),
-	}
+	return &tokenTable{access: make(map[tokenDigest]string), resume: make(map[tokenDigest]string), held: make(map[string]*held)}
 }
 
 // newSecret makes a secret with a prefix that says what it is.
@@ -65,79 +62,137 @@ func newSecret(prefix string) string {
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// forConversation makes the tokens of a conversation: one that is good for it
-// alone, and one with which it is resumed. Those that were given before are no
-// longer good.
-func (t *tokenTable) forConversation(id string) (access, resume string) {
+// forConversation makes the tokens of a conversation: one that is good for it alone, and
+// one with which it is resumed. Those with which its client has come back, by the resume
+// token among them, stay good until it has used one of these; all others are no longer.
+func (t *tokenTable) forConversation(id, used string) (access, resume string) {
 	access, resume = newSecret(accessPrefix), newSecret("rt_")
-	g := grant{sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))}
+	next := pair{sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.drop(id)
-	t.access[g.access], t.resume[g.resume], t.held[id] = id, id, g
+	g := t.held[id]
+	if g == nil {
+		g = &held{}
+		t.held[id] = g
+	}
+	before := pair{}
+	if used != "" {
+		switch before.resume = sha256.Sum256([]byte(used)); before.resume {
+		case g.now.resume:
+			before = g.now
+		case g.before.resume:
+			before = g.before
+		}
+	}
+	t.drop(g.now)
+	t.drop(g.before)
+	g.now, g.before = next, before
+	t.add(id, before)
+	t.add(id, next)
 	return access, resume
 }
 
-// drop forgets the tokens of a conversation. It is called with mu held.
-func (t *tokenTable) drop(id string) {
-	delete(t.access, t.held[id].access)
-	delete(t.resume, t.held[id].resume)
-	delete(t.held, id)
+// add makes tokens good. It is called with mu held.
+func (t *tokenTable) add(id string, p pair) {
+	if p.access != (tokenDigest{}) {
+		t.access[p.access] = id
+	}
+	if p.resume != (tokenDigest{}) {
+		t.resume[p.resume] = id
+	}
 }
 
-// take uses a resume token up. keep makes it good again, for a resumption that
-// failed.
-func (t *tokenTable) take(token string) (id string, keep func(), ok bool) {
-	digest := sha256.Sum256([]byte(token))
+// drop forgets tokens. It is called with mu held.
+func (t *tokenTable) drop(p pair) {
+	delete(t.access, p.access)
+	delete(t.resume, p.resume)
+}
+
+// resumes says to which conversation one comes back with a token.
+func (t *tokenTable) resumes(token string) (id string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id, ok = t.resume[digest]
-	if !ok {
-		for known, s := range t.spent {
-			if s.digest == digest && time.Now().Before(s.until) {
-				return known, func() {}, true
+	id, ok = t.resume[sha256.Sum256([]byte(token))]
+	return id, ok
+}
+
+// has reports whether tokens for a conversation were given here.
+func (t *tokenTable) has(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held[id] != nil
+}
+
+// revoke takes a resume token back.
+func (t *tokenTable) revoke(id, token string) {
+	digest := tokenDigest(sha256.Sum256([]byte(token)))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if g := t.held[id]; g != nil {
+		delete(t.resume, digest)
+		for _, p := range []*pair{&g.now, &g.before} {
+			if p.resume == digest {
+				p.resume = tokenDigest{}
 			}
 		}
 	}
-	delete(t.resume, digest)
-	return id, func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.held[id].resume == digest {
-			t.resume[digest] = id
-		}
-	}, ok
 }
 
-// spend notes that a token has brought a conversation back.
-func (t *tokenTable) spend(id string, digest [sha256.Size]byte) {
+// keep tells a store of the tokens of a conversation, in the order in which they change.
+func (t *tokenTable) keep(id string, tell func(port.Grant) error) error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.spent[id] = spent{digest, time.Now().Add(spentFor)}
+	g := t.held[id]
+	t.mu.Unlock()
+	if g == nil {
+		return nil
+	}
+	g.keeping.Lock()
+	defer g.keeping.Unlock()
+	t.mu.Lock()
+	now := port.Grant{Now: g.now.digests(), Before: g.before.digests()}
+	t.mu.Unlock()
+	return tell(now)
+}
+
+// digests are those of a store.
+func (p pair) digests() (d port.Tokens) {
+	if p.access != (tokenDigest{}) {
+		d.Access = p.access[:]
+	}
+	if p.resume != (tokenDigest{}) {
+		d.Resume = p.resume[:]
+	}
+	return d
 }
 
 // forget drops the tokens of conversations that are no longer remembered.
 func (t *tokenTable) forget(remembered func(id string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id := range t.held {
+	for id, g := range t.held {
 		if !remembered(id) {
-			t.drop(id)
-			delete(t.spent, id)
+			t.drop(g.now)
+			t.drop(g.before)
+			delete(t.held, id)
 		}
 	}
 }
 
-// use says which conversation an access token is good for.
-func (t *tokenTable) use(secret string) (who, bool) {
-	digest := sha256.Sum256([]byte(secret))
+// use says which conversation an access token is good for. arrived says that it is the
+// first use of what its client was given last: what it had before is no longer good.
+func (t *tokenTable) use(secret string) (p who, arrived, ok bool) {
+	digest := tokenDigest(sha256.Sum256([]byte(secret)))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id, ok := t.access[digest]
-	if ok {
-		delete(t.spent, id) // the answer has arrived
+	if !ok {
+		return who{}, false, false
 	}
-	return who{only: id}, ok
+	if g := t.held[id]; g.now.access == digest && g.before != (pair{}) {
+		t.drop(g.before)
+		g.before, arrived = pair{}, true
+	}
+	return who{only: id}, arrived, true
 }
 
 // clientToken is what a client token is good for: to begin a conversation, in the name of

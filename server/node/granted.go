@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/hocketvoice/hocket/port"
 )
 
 // This file: the tokens of conversations and of those who may begin one, at home.
 
-// grant are the digests of the tokens of a conversation.
-type grant struct{ access, resume []byte }
-
 // Grant keeps the digests of a conversation's tokens. What the store does not take is
 // given to it with a sign of life, while the conversation is here.
-func (h *Home) Grant(ctx context.Context, id string, access, resume []byte) error {
+func (h *Home) Grant(ctx context.Context, id string, g port.Grant) error {
 	h.mu.Lock()
 	_, here := h.holds[id]
 	if here {
-		h.grants[id] = &grant{access, resume}
+		h.grants[id] = &g
 	}
 	h.mu.Unlock()
 	if !here {
@@ -48,7 +47,7 @@ func (h *Home) give(ctx context.Context, id string) error {
 		}
 		h.mu.Unlock()
 		limited, cancel := context.WithTimeout(ctx, askStore)
-		err := h.o.Registry.Grant(limited, hold, g.access, g.resume)
+		err := h.o.Registry.Grant(limited, hold, *g)
 		cancel()
 		h.mu.Lock()
 		if err != nil {
@@ -93,7 +92,7 @@ func (h *Home) Resume(ctx context.Context, digest []byte) (string, bool, error) 
 	return h.o.Registry.Resume(ctx, digest)
 }
 
-// Redeem uses a resume token up.
+// Redeem takes a resume token back.
 func (h *Home) Redeem(ctx context.Context, digest []byte) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()

@@ -67,10 +67,10 @@ type Home struct {
 	back atomic.Int64
 
 	mu       sync.Mutex
-	holds    map[string]port.Hold // what runs here, or is being taken: without a token while it is not claimed
-	releases map[string]release   // that the store has not taken yet
-	grants   map[string]*grant    // as well, of what is here
-	giving   map[string]bool      // conversations whose tokens are on their way to the store
+	holds    map[string]port.Hold   // what runs here, or is being taken: without a token while it is not claimed
+	releases map[string]release     // that the store has not taken yet
+	grants   map[string]*port.Grant // as well, of what is here
+	giving   map[string]bool        // conversations whose tokens are on their way to the store
 }
 
 type release struct {
@@ -86,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Home, error) {
 	h := &Home{
 		o:     o,
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
-		grants: make(map[string]*grant), giving: make(map[string]bool),
+		grants: make(map[string]*port.Grant), giving: make(map[string]bool),
 	}
 	return h, o.Registry.Beat(ctx, o.Node, TTL)
 }

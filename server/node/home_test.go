@@ -153,7 +153,7 @@ func TestGrantedWhileAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := h.Grant(t.Context(), "claimed", []byte("a0"), []byte("r0")); err != nil {
+	if err := h.Grant(t.Context(), "claimed", port.Grant{Now: port.Tokens{Access: []byte("a0"), Resume: []byte("r0")}}); err != nil {
 		t.Fatal(err)
 	}
 	away.down = true
@@ -165,13 +165,13 @@ func TestGrantedWhileAway(t *testing.T) {
 	}
 	for _, id := range []string{"claimed", "over", "begun"} {
 		for _, n := range []string{"1", "2"} {
-			if err := h.Grant(t.Context(), id, []byte("a"+n+id), []byte("r"+n+id)); err == nil {
+			if err := h.Grant(t.Context(), id, port.Grant{Now: port.Tokens{Access: []byte("a" + n + id), Resume: []byte("r" + n + id)}}); err == nil {
 				t.Errorf("the store has taken the tokens of %s", id)
 			}
 		}
 	}
 	h.Over("over", true)
-	if err := h.Grant(t.Context(), "over", nil, []byte("r")); err == nil || len(h.grants) != 2 {
+	if err := h.Grant(t.Context(), "over", port.Grant{Now: port.Tokens{Access: nil, Resume: []byte("r")}}); err == nil || len(h.grants) != 2 {
 		t.Errorf("the tokens of %d conversations wait, error %v", len(h.grants), err)
 	}
 	want := func(token, id string) {
@@ -262,11 +262,11 @@ func (u *unreachable) Release(ctx context.Context, hold port.Hold, ended bool) e
 	return u.Store.Release(ctx, hold, ended)
 }
 
-func (u *unreachable) Grant(ctx context.Context, hold port.Hold, access, resume []byte) error {
+func (u *unreachable) Grant(ctx context.Context, hold port.Hold, g port.Grant) error {
 	if u.down {
 		return errNoRoute
 	}
-	return u.Store.Grant(ctx, hold, access, resume)
+	return u.Store.Grant(ctx, hold, g)
 }
 
 // TestHeldUp: a process that was held up, at its start or by its machine, until the

@@ -31,7 +31,7 @@ func TestNothingIsLeft(t *testing.T) {
 		h := claimed(t, s, "Shatterhand of "+name, "node")
 		// Words that no compression hides.
 		if err := errors.Join(s.Save(t.Context(), h, []byte("Winnetou of "+name)), s.Append(t.Context(), h, 1, []byte("Nscho-tschi of "+name)),
-			s.Grant(t.Context(), h, []byte("access of "+name), []byte("resume of "+name))); err != nil {
+			s.Grant(t.Context(), h, grant([]byte("access of "+name), []byte("resume of "+name)))); err != nil {
 			t.Fatal(err)
 		}
 		words := []string{"Winnetou of " + name, "Nscho-tschi of " + name, "access of " + name, "resume of " + name, "Shatterhand of " + name}
@@ -91,7 +91,7 @@ func TestExpireLooksAgain(t *testing.T) {
 	}
 	wantLoaded(t, s, "saved again", "y")
 	wantLoaded(t, s, "claimed again", "x")
-	if err := s.Grant(t.Context(), given, []byte("access"), nil); err != nil {
+	if err := s.Grant(t.Context(), given, grant([]byte("access"), nil)); err != nil {
 		t.Errorf("its claim is gone: %v", err)
 	}
 	var left int

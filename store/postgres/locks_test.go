@@ -82,7 +82,7 @@ func TestWriteWaitsForClaim(t *testing.T) {
 	}{
 		{"save", func(s *Store, h port.Hold) error { return s.Save(t.Context(), h, []byte("x")) }},
 		{"append", func(s *Store, h port.Hold) error { return s.Append(t.Context(), h, 1, []byte("x")) }},
-		{"grant", func(s *Store, h port.Hold) error { return s.Grant(t.Context(), h, []byte("a"), []byte("r")) }},
+		{"grant", func(s *Store, h port.Hold) error { return s.Grant(t.Context(), h, grant([]byte("a"), []byte("r"))) }},
 	} {
 		for _, end := range []string{"COMMIT", "ROLLBACK"} {
 			t.Run(c.name+" "+end, func(t *testing.T) {
@@ -243,7 +243,7 @@ func anything(ctx context.Context, s *Store, rnd *rand.Rand, node string) error 
 		return err
 	}
 	for _, err := range []error{
-		s.Save(ctx, h, []byte("x")), s.Append(ctx, h, 1, []byte("x")), s.Grant(ctx, h, []byte(id+"a"), []byte(id+"r")), s.Release(ctx, h, rnd.IntN(2) == 0),
+		s.Save(ctx, h, []byte("x")), s.Append(ctx, h, 1, []byte("x")), s.Grant(ctx, h, grant([]byte(id+"a"), []byte(id+"r"))), s.Release(ctx, h, rnd.IntN(2) == 0),
 	} {
 		if err != nil && !errors.Is(err, port.ErrFenced) {
 			return err

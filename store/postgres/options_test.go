@@ -143,14 +143,14 @@ func TestTLS(t *testing.T) {
 func TestErrorsHoldNoValues(t *testing.T) {
 	s := begun(t, Options{URL: server.Database(t), MaxSnapshot: 100})
 	a, b := claimed(t, s, "a", "n"), claimed(t, s, "b", "n")
-	if err := s.Grant(t.Context(), a, []byte("secret access"), []byte("secret resume")); err != nil {
+	if err := s.Grant(t.Context(), a, grant([]byte("secret access"), []byte("secret resume"))); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, s.Grant(t.Context(), b, []byte("secret access"), []byte("other")), `grant "b"`, "SQLSTATE 23505")
+	wantError(t, s.Grant(t.Context(), b, grant([]byte("secret access"), []byte("other"))), `grant "b"`, "SQLSTATE 23505")
 	long := []byte(strings.Repeat("secret", 100))
 	wantError(t, s.Save(t.Context(), a, long), "the snapshot has 600 bytes, expected at most 100")
 	wantError(t, s.Append(t.Context(), a, 1, long), "the piece has 600 bytes, expected at most 100")
-	wantError(t, s.Grant(t.Context(), a, long, nil), "a digest has 600 bytes, expected at most 64")
+	wantError(t, s.Grant(t.Context(), a, grant(long, nil)), "a digest has 600 bytes, expected at most 64")
 }
 
 // TestTooLarge: what others have written larger than this store takes is an error.

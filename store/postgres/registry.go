@@ -165,7 +165,8 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	limited, end := s.limited(ctx)
 	defer end()
 	_, err := s.pool.Exec(limited, `UPDATE hocket.claims SET node = NULL, moved = clock_timestamp(), ended = $3,
-		access = CASE WHEN $3 THEN NULL ELSE access END, resume = CASE WHEN $3 THEN NULL ELSE resume END
+		access = CASE WHEN $3 THEN NULL ELSE access END, resume = CASE WHEN $3 THEN NULL ELSE resume END,
+		access_before = CASE WHEN $3 THEN NULL ELSE access_before END, resume_before = CASE WHEN $3 THEN NULL ELSE resume_before END
 		WHERE id = $1 AND token = $2`, []byte(h.ID), h.Token, ended)
 	return s.fail(ctx, "release "+store.Quote(h.ID), err)
 }

@@ -85,3 +85,8 @@ func TestConformance(t *testing.T) {
 	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
 	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
 }
+
+// grant are tokens of a conversation, without any before them.
+func grant(access, resume []byte) port.Grant {
+	return port.Grant{Now: port.Tokens{Access: access, Resume: resume}}
+}

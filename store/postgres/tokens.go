@@ -11,15 +11,21 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// Grant replaces the tokens of a conversation. An empty digest is none.
-func (s *Store) Grant(ctx context.Context, h port.Hold, access, resume []byte) error {
-	err := store.CheckDigests(access, resume)
+// granting replaces the tokens of conversation $1. What it had is looked at as it was
+// before the statement.
+const granting = `UPDATE hocket.claims SET access = $3, resume = $4, resume_before = $6, access_before = CASE
+	WHEN $6::bytea IS NULL THEN NULL WHEN $5::bytea IS NOT NULL THEN $5 WHEN resume = $6 THEN access WHEN resume_before = $6 THEN access_before END
+	WHERE id = $1 AND token = $2`
+
+// Grant replaces the tokens of a conversation.
+func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
+	err := store.CheckDigests(g.Now.Access, g.Now.Resume, g.Before.Access, g.Before.Resume)
 	if err == nil {
 		limited, end := s.limited(ctx)
 		defer end()
 		var done pgconn.CommandTag
-		done, err = s.pool.Exec(limited, "UPDATE hocket.claims SET access = $3, resume = $4 WHERE id = $1 AND token = $2",
-			[]byte(h.ID), h.Token, digest(access), digest(resume))
+		done, err = s.pool.Exec(limited, granting, []byte(h.ID), h.Token,
+			digest(g.Now.Access), digest(g.Now.Resume), digest(g.Before.Access), digest(g.Before.Resume))
 		if err == nil && done.RowsAffected() == 0 {
 			err = port.ErrFenced
 		}
@@ -37,12 +43,12 @@ func digest(b []byte) []byte {
 
 // Access is the conversation that an access token is good for.
 func (s *Store) Access(ctx context.Context, digest []byte) (id string, ok bool, err error) {
-	return s.find(ctx, "SELECT id FROM hocket.claims WHERE access = $1", digest)
+	return s.find(ctx, "SELECT id FROM hocket.claims WHERE access = $1 UNION SELECT id FROM hocket.claims WHERE access_before = $1", digest)
 }
 
 // Resume is the conversation that a resume token is good for.
 func (s *Store) Resume(ctx context.Context, digest []byte) (id string, ok bool, err error) {
-	return s.find(ctx, "SELECT id FROM hocket.claims WHERE resume = $1", digest)
+	return s.find(ctx, "SELECT id FROM hocket.claims WHERE resume = $1 UNION SELECT id FROM hocket.claims WHERE resume_before = $1", digest)
 }
 
 // find looks a digest up.
@@ -57,10 +63,11 @@ func (s *Store) find(ctx context.Context, text string, digest []byte) (string, b
 	return string(id), err == nil, s.fail(ctx, "look up a token", err)
 }
 
-// Redeem uses a resume token up.
+// Redeem takes a resume token back.
 func (s *Store) Redeem(ctx context.Context, digest []byte) (ok bool, err error) {
 	limited, end := s.limited(ctx)
 	defer end()
-	done, err := s.pool.Exec(limited, "UPDATE hocket.claims SET resume = NULL WHERE resume = $1", digest)
+	done, err := s.pool.Exec(limited, `UPDATE hocket.claims SET resume = nullif(resume, $1), resume_before = nullif(resume_before, $1)
+		WHERE resume = $1 OR resume_before = $1`, digest)
 	return err == nil && done.RowsAffected() > 0, s.fail(ctx, "redeem a token", err)
 }

@@ -28,7 +28,7 @@ func filled(t *testing.T, s *Store, id string) port.Hold {
 	}
 	words := []byte(strings.Repeat("Winnetou ", 3000))
 	if err := errors.Join(s.Save(t.Context(), h, words), s.Append(t.Context(), h, 1, words), s.Append(t.Context(), h, 2, words[:9]),
-		s.Grant(t.Context(), h, []byte("Winnetou's access"+id), []byte("Winnetou's way back"+id))); err != nil {
+		s.Grant(t.Context(), h, grant([]byte("Winnetou's access"+id), []byte("Winnetou's way back"+id)))); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -185,7 +185,7 @@ func TestExpireLooksAgain(t *testing.T) {
 	if _, ok, err := s.Load(t.Context(), "claimed again"); !ok || err != nil {
 		t.Errorf("there %v, error %v", ok, err)
 	}
-	if err := s.Grant(t.Context(), given, []byte("access"), nil); err != nil {
+	if err := s.Grant(t.Context(), given, grant([]byte("access"), nil)); err != nil {
 		t.Errorf("its claim is gone: %v", err)
 	}
 }

@@ -117,8 +117,8 @@ func claim(ctx context.Context, tx *sql.Tx, id, node []byte, now int64) (token i
 	case !errors.Is(err, sql.ErrNoRows):
 		return 0, err
 	}
-	err = tx.QueryRowContext(ctx, `INSERT OR REPLACE INTO claims (id, node, moved, access, resume)
-		SELECT ?1, ?2, ?3, c.access, c.resume FROM (SELECT 1) LEFT JOIN claims c ON c.id = ?1 RETURNING token`,
+	err = tx.QueryRowContext(ctx, `INSERT OR REPLACE INTO claims (id, node, moved, access, resume, access_before, resume_before)
+		SELECT ?1, ?2, ?3, c.access, c.resume, c.access_before, c.resume_before FROM (SELECT 1) LEFT JOIN claims c ON c.id = ?1 RETURNING token`,
 		id, node, now).Scan(&token)
 	return token, err
 }
@@ -128,7 +128,8 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	now := s.opts.Now().UnixMilli()
 	err := s.do(ctx, func() error {
 		_, err := s.writer.ExecContext(ctx, `UPDATE claims SET node = NULL, moved = ?3, ended = ?4,
-			access = CASE WHEN ?4 THEN NULL ELSE access END, resume = CASE WHEN ?4 THEN NULL ELSE resume END
+			access = CASE WHEN ?4 THEN NULL ELSE access END, resume = CASE WHEN ?4 THEN NULL ELSE resume END,
+			access_before = CASE WHEN ?4 THEN NULL ELSE access_before END, resume_before = CASE WHEN ?4 THEN NULL ELSE resume_before END
 			WHERE id = ?1 AND token = ?2`, []byte(h.ID), h.Token, now, ended)
 		return err
 	})

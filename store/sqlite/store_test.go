@@ -463,3 +463,8 @@ func TestNoRightToWrite(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// grant are tokens of a conversation, without any before them.
+func grant(access, resume []byte) port.Grant {
+	return port.Grant{Now: port.Tokens{Access: access, Resume: resume}}
+}

@@ -9,13 +9,19 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// Grant replaces the tokens of a conversation. An empty digest is none.
-func (s *Store) Grant(ctx context.Context, h port.Hold, access, resume []byte) error {
-	err := store.CheckDigests(access, resume)
+// granting replaces the tokens of conversation ?1. What it had is looked at as it was
+// before the statement.
+const granting = `UPDATE claims SET access = ?3, resume = ?4, resume_before = ?6, access_before = CASE
+	WHEN ?6 IS NULL THEN NULL WHEN ?5 IS NOT NULL THEN ?5 WHEN resume = ?6 THEN access WHEN resume_before = ?6 THEN access_before END
+	WHERE id = ?1 AND token = ?2`
+
+// Grant replaces the tokens of a conversation.
+func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
+	err := store.CheckDigests(g.Now.Access, g.Now.Resume, g.Before.Access, g.Before.Resume)
 	if err == nil {
 		err = s.do(ctx, func() error {
-			return held(s.writer.ExecContext(ctx, "UPDATE claims SET access = ?, resume = ? WHERE id = ? AND token = ?",
-				digest(access), digest(resume), []byte(h.ID), h.Token))
+			return held(s.writer.ExecContext(ctx, granting, []byte(h.ID), h.Token,
+				digest(g.Now.Access), digest(g.Now.Resume), digest(g.Before.Access), digest(g.Before.Resume)))
 		})
 	}
 	return s.fail(ctx, "grant "+store.Quote(h.ID), err)
@@ -39,11 +45,11 @@ func (s *Store) Resume(ctx context.Context, digest []byte) (id string, ok bool, 
 	return s.find(ctx, "resume", digest)
 }
 
-// find looks a digest up in a column.
+// find looks a digest up in a column, and in that of the tokens before.
 func (s *Store) find(ctx context.Context, column string, digest []byte) (string, bool, error) {
 	var id []byte
 	err := s.do(ctx, func() error {
-		return s.reader.QueryRowContext(ctx, "SELECT id FROM claims WHERE "+column+" = ?", digest).Scan(&id)
+		return s.reader.QueryRowContext(ctx, "SELECT id FROM claims WHERE "+column+" = ?1 UNION SELECT id FROM claims WHERE "+column+"_before = ?1", digest).Scan(&id)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
@@ -51,10 +57,11 @@ func (s *Store) find(ctx context.Context, column string, digest []byte) (string,
 	return string(id), err == nil, s.fail(ctx, "look up a token", err)
 }
 
-// Redeem uses a resume token up.
+// Redeem takes a resume token back.
 func (s *Store) Redeem(ctx context.Context, digest []byte) (ok bool, err error) {
 	err = s.do(ctx, func() error {
-		r, err := s.writer.ExecContext(ctx, "UPDATE claims SET resume = NULL WHERE resume = ?", digest)
+		r, err := s.writer.ExecContext(ctx, `UPDATE claims SET resume = nullif(resume, ?1), resume_before = nullif(resume_before, ?1)
+			WHERE resume = ?1 OR resume_before = ?1`, digest)
 		if err != nil {
 			return err
 		}
