@@ -49,6 +49,7 @@ func (h *Home) give(ctx context.Context, id string) error {
 		limited, cancel := context.WithTimeout(ctx, askStore)
 		err := h.o.Registry.Grant(limited, hold, *g)
 		cancel()
+		h.note(ctx, err)
 		h.mu.Lock()
 		if err != nil {
 			return err
@@ -80,16 +81,24 @@ func (h *Home) giveAll(ctx context.Context) {
 
 // Access is the conversation that an access token is good for.
 func (h *Home) Access(ctx context.Context, digest []byte) (string, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, askStore)
-	defer cancel()
-	return h.o.Registry.Access(ctx, digest)
+	return h.known(ctx, digest, h.o.Registry.Access)
 }
 
 // Resume is the conversation that a resume token is good for.
 func (h *Home) Resume(ctx context.Context, digest []byte) (string, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, askStore)
+	return h.known(ctx, digest, h.o.Registry.Resume)
+}
+
+// known asks what a token is good for. It fails with [ErrUnsure] where the store does not
+// know it and was away a moment ago.
+func (h *Home) known(ctx context.Context, digest []byte, ask func(context.Context, []byte) (string, bool, error)) (string, bool, error) {
+	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
-	return h.o.Registry.Resume(ctx, digest)
+	id, ok, err := ask(limited, digest)
+	if h.note(ctx, err); err == nil && !ok && h.unsure() {
+		err = ErrUnsure
+	}
+	return id, ok, err
 }
 
 // Redeem takes a resume token back.

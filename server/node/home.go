@@ -62,6 +62,9 @@ type Home struct {
 	shared []*tokens.Shared // good at every node
 
 	away atomic.Bool // the store did not answer the last sign of life
+	// failed is when the store has last left a question without an answer, in nanoseconds
+	// since 1970: see unsure.
+	failed atomic.Int64
 	// back is when the store has answered again, in nanoseconds since 1970: the other
 	// nodes have to be heard before what they hold is taken for abandoned.
 	back atomic.Int64
@@ -120,6 +123,7 @@ func (h *Home) beat(ctx context.Context) {
 	if running.Err() != nil {
 		return // the server ends: it says nothing of the store
 	}
+	h.note(running, err)
 	if was := h.away.Swap(err != nil); was != (err != nil) {
 		if err != nil {
 			h.o.Log.Error("the store does not answer: conversations go on, and are kept when it does", "error", err)
@@ -224,10 +228,11 @@ func (h *Home) ask(ctx context.Context, id string) (port.Hold, error) {
 	if _, held := errors.AsType[*port.HeldError](err); err == nil || held {
 		return hold, err
 	}
-	if h.o.Registry.Beat(ctx, h.o.Node, TTL) != nil {
-		return hold, err // the store is away
+	if h.o.Registry.Beat(ctx, h.o.Node, TTL) == nil {
+		hold, err = claimOnce(ctx, h.o.Registry, id, h.o.Node.ID)
 	}
-	return claimOnce(ctx, h.o.Registry, id, h.o.Node.ID)
+	h.note(ctx, err) // the store is away
+	return hold, err
 }
 
 func (h *Home) held(hold port.Hold) {
@@ -286,13 +291,36 @@ func (h *Home) letGo(ctx context.Context, id string, r release) {
 	}
 }
 
+// ErrUnsure says that nobody can tell at the moment: the store has not answered a moment
+// ago, and the other nodes may have given tokens meanwhile that it does not know yet, and
+// hold conversations of which it believes that nobody does.
+var ErrUnsure = errors.New("the store was away a moment ago: the other nodes have to be heard first")
+
+// note notes what has become of a question to the store. ctx is that of who asked.
+func (h *Home) note(ctx context.Context, err error) {
+	_, held := errors.AsType[*port.HeldError](err)
+	if err != nil && !held && !errors.Is(err, port.ErrFenced) && ctx.Err() == nil {
+		h.failed.Store(time.Now().UnixNano())
+	}
+}
+
+// unsure reports that what the store does not know may be all the same: it was away, and
+// the signs of life of the other nodes, with which they tell it what it has missed, need
+// not all have come.
+func (h *Home) unsure() bool {
+	return h.away.Load() || time.Since(time.Unix(0, h.failed.Load())) < TTL
+}
+
 // ErrGone says that there is nothing to go on with.
 var ErrGone = errors.New("the conversation is not kept, or has ended")
 
 // Take claims a conversation that is kept, and reads it. It fails with a
-// [port.HeldError] while somebody holds it, this process included, and with
-// [ErrGone].
+// [port.HeldError] while somebody holds it, this process included, with [ErrGone], and
+// with [ErrUnsure].
 func (h *Home) Take(ctx context.Context, id string) (journal.Checkpoint, port.Hold, error) {
+	if h.unsure() {
+		return journal.Checkpoint{}, port.Hold{}, ErrUnsure // a node that lives may hold it
+	}
 	if !h.begin(id) {
 		return journal.Checkpoint{}, port.Hold{}, &port.HeldError{Node: port.Node{ID: h.o.Node.ID}} // without the URL: nobody sends on to itself
 	}
@@ -371,8 +399,11 @@ func (h *Home) Ready(context.Context) error {
 // machine that was killed is none, though its time is not over: where it was reached,
 // this one may be.
 func (h *Home) Holder(ctx context.Context, id string) (url string, ok bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askStore)
+	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
-	n, ok, err := h.o.Registry.Holder(ctx, id)
+	n, ok, err := h.o.Registry.Holder(limited, id)
+	if h.note(ctx, err); err == nil && !ok && h.unsure() {
+		err = ErrUnsure
+	}
 	return n.URL, ok && n.ID != h.o.Node.ID && n.URL != "" && !DiedHere(n.ID), err
 }
