@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -138,6 +139,18 @@ type traveller struct {
 	codes map[string]bool // of the notifications
 	// eachPhase is called when a phase is entered.
 	eachPhase func(phase string)
+	// told is called with each line of the agent's, before it is answered, and said with
+	// each line of the traveller's that a server has taken. They may be nil.
+	told, said func(text string)
+	// limit is how long a trip may take: a minute if 0.
+	limit time.Duration
+}
+
+// say types a line.
+func (v *traveller) say(text string) {
+	if v.caller.say(text) && v.said != nil {
+		v.said(text)
+	}
 }
 
 // patience is how long a person hears nothing before they ask.
@@ -151,6 +164,9 @@ func (v *traveller) patience() time.Duration {
 // answer is what the traveller says to the agent's words.
 func (v *traveller) answer(text string) {
 	v.last = text
+	if v.told != nil {
+		v.told(text)
+	}
 	switch {
 	case strings.Contains(text, "the reference is "):
 		_, rest, _ := strings.Cut(text, "the reference is ")
@@ -176,7 +192,7 @@ func (v *traveller) travel(lost func()) {
 	}
 	silence := time.NewTimer(time.Hour)
 	defer silence.Stop()
-	end := time.Now().Add(time.Minute)
+	end := time.Now().Add(cmp.Or(v.limit, time.Minute))
 	for v.ref == "" {
 		if time.Now().After(end) {
 			v.fail("%s comes to no end: %s, the agent said last %q", v.id, v.phase, v.last)

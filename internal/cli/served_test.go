@@ -307,7 +307,8 @@ func (c *caller) fail(format string, args ...any) {
 	c.t.FailNow()
 }
 
-// say types a line; a server that is gone hears nothing.
-func (c *caller) say(text string) {
-	_, _ = c.post("/v1/conversations/"+c.id+"/commands", map[string]any{"type": "send_text", "text": text}, nil)
+// say types a line, and reports whether a server has taken it.
+func (c *caller) say(text string) bool {
+	status, err := c.post("/v1/conversations/"+c.id+"/commands", map[string]any{"type": "send_text", "text": text}, nil)
+	return err == nil && status == http.StatusAccepted
 }
