@@ -177,6 +177,7 @@ soak: have-deps
 	go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
 	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
 	go test -count=1 -p 1 -shuffle=on -timeout 1h -tags '$(TAGS)' $(LIVEPKGS)
+	HOCKET_KILLS=500 go test -count=1 -v -run AtRandomMoments -timeout 2h -tags '$(TAGS)' ./internal/cli
 
 ## panel: the panel's bundle from web/, into server/panel/dist (needs Node)
 .PHONY: panel

@@ -39,7 +39,9 @@ type siege struct {
 	service *agency
 	over    atomic.Bool // nobody is killed any more
 
-	conversations, resumes, answered, lostTurns, twice, outOfReach atomic.Int64
+	// said is the last turn before a kill where its answer had reached the caller and its
+	// checkpoint not yet the store: words do not wait for that. lost are all others.
+	conversations, resumes, answered, said, lost, twice, outOfReach atomic.Int64
 }
 
 // answers are what the agent says to what a traveller says: a line is answered when it
@@ -57,18 +59,22 @@ func (s *siege) caller(urls []string) {
 		waitFor(s.t, "a new conversation", func() bool { return v.call(map[string]any{"transport": "text"}) })
 		s.conversations.Add(1)
 		waiting := "" // the line that has no answer yet
-		answered := make(map[string]int)
+		last := ""    // the one that was answered last, since the caller came
+		answered, lastAnswered := make(map[string]int), make(map[string]int)
 		v.said = func(text string) { waiting = text }
 		v.told = func(text string) {
 			if want := answers[waiting]; want != "" && strings.Contains(text, want) {
 				answered[waiting]++
-				waiting = ""
+				last, waiting = waiting, ""
 			}
 		}
 		reached := v.follow() || s.back(v)
 		for reached && v.ref == "" {
 			v.travel(func() {
-				waiting = "" // nobody knows whether it was heard
+				if last != "" {
+					lastAnswered[last]++
+				}
+				last, waiting = "", "" // nobody knows whether the line that waits was heard
 				if reached = s.back(v); !reached {
 					v.ref = "none"
 				}
@@ -79,7 +85,7 @@ func (s *siege) caller(urls []string) {
 			continue
 		}
 		v.leave()
-		s.account(v, answered)
+		s.account(v, answered, lastAnswered)
 	}
 }
 
@@ -121,8 +127,8 @@ func (c *caller) back() (status int, err error) {
 }
 
 // account holds what is kept and what the service has done against what the caller knows.
-func (s *siege) account(v *traveller, answered map[string]int) {
-	missing := make(map[string]int)
+func (s *siege) account(v *traveller, answered, lastAnswered map[string]int) {
+	missing, tries := make(map[string]int), 0
 	waitFor(s.t, "what is kept of "+v.id, func() bool {
 		var details struct {
 			Lines []struct{ Role, Text string }
@@ -143,14 +149,16 @@ func (s *siege) account(v *traveller, answered map[string]int) {
 				missing[text] = n - said[text]
 			}
 		}
-		return len(missing) == 0 || s.over.Load()
+		tries++
+		return len(missing) == 0 || tries > 100 // the last save may be on its way
 	})
 	for text, n := range answered {
 		s.answered.Add(int64(n))
-		s.lostTurns.Add(int64(missing[text]))
-	}
-	if len(missing) > 0 {
-		s.t.Errorf("%s: turns that were answered are not kept: %v", v.id, missing)
+		s.said.Add(int64(min(missing[text], lastAnswered[text])))
+		if lost := missing[text] - lastAnswered[text]; lost > 0 {
+			s.lost.Add(int64(lost))
+			s.t.Errorf("%s: %d turns %q that were answered are not kept", v.id, lost, text)
+		}
 	}
 	if refs := s.service.booked(v.id); len(refs) != 1 || refs[0] != v.ref {
 		s.twice.Add(int64(max(0, len(refs)-1)))
@@ -170,8 +178,8 @@ func (s *siege) hold(callers int, urls func(i int) []string, besiege func()) {
 }
 
 func (s *siege) figures(kills, outages int) {
-	s.t.Logf("%d kills, %d outages of the database, %d conversations, %d returns, %d answered turns: %d turns lost, %d actions twice, %d conversations out of reach",
-		kills, outages, s.conversations.Load(), s.resumes.Load(), s.answered.Load(), s.lostTurns.Load(), s.twice.Load(), s.outOfReach.Load())
+	s.t.Logf("%d kills, %d outages of the database, %d conversations, %d returns, %d answered turns: %d lost, and %d said again after a kill in the moment of their answer; %d actions twice, %d conversations out of reach",
+		kills, outages, s.conversations.Load(), s.resumes.Load(), s.answered.Load(), s.lost.Load(), s.said.Load(), s.twice.Load(), s.outOfReach.Load())
 }
 
 // lifetime is how long the next process lives: often too short for the callers' returns.
@@ -183,8 +191,9 @@ func lifetime(rnd *rand.Rand) time.Duration {
 }
 
 // TestKilledAtRandomMoments: with ten conversations on one server, which is killed again
-// and again, in the middle of its callers' returns too, no turn that was answered is lost,
-// no action is done twice, and no conversation is out of its client's reach.
+// and again, in the middle of its callers' returns too, no turn that was answered is lost
+// but the one whose answer went out in the moment of a kill, no action is done twice, and
+// no conversation is out of its client's reach.
 func TestKilledAtRandomMoments(t *testing.T) {
 	ordinary := 20
 	if testing.Short() {
@@ -236,7 +245,7 @@ func TestNodesKilledAtRandomMoments(t *testing.T) {
 			for _, n := range h.nodes {
 				waitFor(t, "the store of "+n.url, n.ready)
 			}
-			<-time.After(2 * time.Second) // what was not kept is tried each second
+			<-time.After(4 * time.Second) // a save may take 2 s, and is tried again each second
 		}
 	})
 	s.figures(kills, outages)
