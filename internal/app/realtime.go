@@ -39,6 +39,7 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 		o.Secrets = s.home.Tokens("client_secret", realtime.MaxSecrets)
 	}
 	if keys := s.secrets.keys; keys != nil {
+		o.Vouches = keys.Vouches
 		o.Authorize = func(r *http.Request, key string) (string, bool) {
 			owner, ok := keys.Owner(key)
 			api.NoteOwner(r.Context(), owner)

@@ -62,6 +62,10 @@ type Options struct {
 	// It is called by any goroutine.
 	Authorize func(r *http.Request, key string) (owner string, ok bool)
 
+	// Vouches reports whether what was made in the name of an owner is still good; nil: it
+	// is. It is called by any goroutine.
+	Vouches func(owner string) bool
+
 	// Linger is how long a conversation waits for a client that has lost its
 	// connection, or this server; 0: it ends with its connection. One that was ended
 	// on purpose (close code 1000, or none) is not waited for, nor is a client that

@@ -60,6 +60,9 @@ func (s *Server) secret(ctx context.Context, key string) (session wire.Session, 
 	if err := json.Unmarshal(b, &kept); err != nil {
 		return wire.Session{}, "", false, internalError
 	}
+	if s.o.Vouches != nil && !s.o.Vouches(kept.Owner) {
+		return wire.Session{}, "", false, nil
+	}
 	session, bad = configured(kept.Session)
 	return session, kept.Owner, bad == nil, bad
 }

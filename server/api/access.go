@@ -37,6 +37,9 @@ func (s *Server) identify(r *http.Request) (who, error) {
 	}
 	secret := bearer(r)
 	if p, arrived, ok := s.tokens.use(secret); ok {
+		if c, there := s.o.Hub.Find(p.only); there && !s.o.Keys.Vouches(c.Owner()) {
+			return who{}, errBadKey // the key that it was begun with was removed
+		}
 		if arrived {
 			s.keep(r.Context(), p.only)
 		}

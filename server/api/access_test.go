@@ -216,6 +216,63 @@ func TestStoreDumb(t *testing.T) {
 	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
 }
 
+// TestCallersOfTwoKeysShareAName: who calls under one key is nobody who calls under
+// another one, whatever the keys and the callers are called; a name that an earlier version
+// has kept is the same as it is made now.
+func TestCallersOfTwoKeysShareAName(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, "alice/x "+keyOne+", alice "+keyTwo) })
+	names := make(map[string]string)
+	for _, c := range []struct{ key, caller string }{{keyOne, "ann"}, {keyTwo, "x/ann"}, {keyTwo, "x%2Fann"}, {keyOne, "%2Fann"}, {keyTwo, "ann"}} {
+		h.key = c.key
+		made := ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"transport":"text","caller":"`+c.caller+`"}`)
+		running, ok := h.hub.Find(made.ID)
+		if !ok {
+			t.Fatal("it does not run")
+		}
+		if who := c.key + " and " + c.caller; names[running.Caller()] != "" {
+			t.Errorf("%s is %q, as %s", who, running.Caller(), names[running.Caller()])
+		} else {
+			names[running.Caller()] = who
+		}
+	}
+	for _, c := range []struct{ owner, kept, now string }{
+		{"alice/x", "alice/x/ann", "alice%2Fx/ann"},
+		{"alice", "alice/x/ann", "alice/x%2Fann"},
+		{"alice", "alice/ann", "alice/ann"},
+		{"alice", "alice/x%2Fann", "alice/x%2Fann"},
+		{"alice/x", "alice%2Fx/ann", "alice%2Fx/ann"},
+		{"", "", ""},
+		{"", "/ann", "/ann"},
+	} {
+		if got := callerNow(c.owner, c.kept); got != c.now {
+			t.Errorf("%q of %q is %q now, expected %q", c.kept, c.owner, got, c.now)
+		}
+	}
+}
+
+// TestTokensOfARemovedKey: with a key all end that was given out in its name: access tokens
+// and resume tokens of its conversations, and client tokens. A key of the same name, with
+// which one is replaced, keeps them.
+func TestTokensOfARemovedKey(t *testing.T) {
+	const keyNew = "0123456789abcdef-new"
+	keys := mustKeys(t, "one "+keyOne+", two "+keyTwo)
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = keys })
+	h.key = keyOne
+	made := h.begin("flights")
+	client := ask[ClientToken](h, http.StatusOK, "POST", "/v1/client_tokens", "")
+	path, resume := "/v1/conversations/"+made.ID, `{"resume":"`+made.ResumeToken+`"}`
+	keys.Replace(mustKeys(t, "one "+keyNew+", two "+keyTwo))
+	h.key = made.AccessToken
+	ask[hub.Details](h, http.StatusOK, "GET", path, "")
+	keys.Replace(mustKeys(t, "two "+keyTwo))
+	h.refused(http.StatusUnauthorized, "bad_key", "GET", path, "")
+	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", resume)
+	h.key = client.Token
+	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
+	h.key = keyTwo
+	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
+}
+
 // TestOrigins: pages of other origins are kept out, and without keys so are
 // names that are not this machine's.
 func TestOrigins(t *testing.T) {

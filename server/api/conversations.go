@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/explore"
@@ -147,6 +148,9 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 	if !p.resumes(c) {
 		return errors.Join(errNoResume, s.stolen(r.Context(), c.ID(), o.Resume))
 	}
+	if !s.o.Keys.Vouches(c.Owner()) {
+		return errNoResume
+	}
 	if err := fits(o, c.Agent(), c.Transport()); err != nil {
 		return err
 	}
@@ -197,7 +201,24 @@ func (p who) calls(caller string) (string, error) {
 	if caller == "" {
 		return "", nil
 	}
-	return p.owner + "/" + caller, nil
+	return callerOf(p.owner, caller), nil
+}
+
+// callerOf names a caller of an owner's as nobody else's is named: the slash between the
+// two is the only one.
+func callerOf(owner, caller string) string {
+	escape := strings.NewReplacer("%", "%25", "/", "%2F")
+	return escape.Replace(owner) + "/" + escape.Replace(caller)
+}
+
+// callerNow is the name of a caller that was kept with a conversation. Versions before
+// this one wrote slashes of owners and callers as they were.
+func callerNow(owner, kept string) string {
+	caller, ok := strings.CutPrefix(kept, owner+"/")
+	if ok && (strings.ContainsAny(owner, "/%") || strings.Contains(caller, "/")) {
+		return callerOf(owner, caller)
+	}
+	return kept
 }
 
 // resumes reports whether a conversation is theirs to resume.

@@ -166,10 +166,13 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if !p.all && p.only != id && (p.only != "" || p.owner != call.Owner) {
 		return errors.Join(errNoResume, s.stolen(r.Context(), id, o.Resume))
 	}
+	if !s.o.Keys.Vouches(call.Owner) {
+		return errNoResume
+	}
 	if err := fits(o, call.Agent, call.Transport); err != nil {
 		return err
 	}
-	o.Transport = call.Transport
+	o.Transport, call.Caller = call.Transport, callerNow(call.Owner, call.Caller)
 	var answer string
 	if call.Leg, answer, err = s.connect(r, o); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -76,6 +77,17 @@ func (k *Keys) None() bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return len(k.keys) == 0
+}
+
+// Vouches reports whether what was given out in the name of an owner is still good: a key
+// of that name is there, or there are no keys at all.
+func (k *Keys) Vouches(owner string) bool {
+	if k.None() {
+		return true
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return slices.ContainsFunc(k.keys, func(key apiKey) bool { return key.owner == owner })
 }
 
 // Owner says whom a key belongs to. How long it takes does not depend on how

@@ -233,6 +233,9 @@ func (s *Server) client(r *http.Request, secret string) (p who, ok bool, err err
 	if err := json.Unmarshal(b, &c); err != nil {
 		return who{}, false, fmt.Errorf("a client token: %w", err)
 	}
+	if !s.o.Keys.Vouches(c.Owner) {
+		return who{}, false, nil
+	}
 	return who{owner: c.Owner, caller: c.Caller, all: c.All, start: true, ticket: secret}, true, nil
 }
 
