@@ -35,6 +35,14 @@ func openFile(ctx context.Context, o Options, worker string) (*database, error) 
 	if err := sqlitefile.Prepare(path); err != nil {
 		return nil, err
 	}
+	if err := sqlitefile.CheckLog(path); err != nil {
+		if _, damaged := errors.AsType[*sqlitefile.DamagedError](err); !damaged {
+			return nil, err
+		}
+		if o.Log != nil {
+			o.Log.Error("delegated work is lost", "error", err)
+		}
+	}
 	if err := migrateFile(ctx, path); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,9 @@ func openEngine(ctx context.Context, place string, create bool) (engine, error) 
 	if postgres.IsURL(place) {
 		return openPostgres(ctx, postgres.Options{URL: place, MaxSnapshot: largestKept, Existing: !create})
 	}
+	if secretive(place) && !strings.Contains(place, "://") {
+		return nil, inputError{errors.New("store: the place is neither a path nor a URL: expected the path of a file, or postgres://user@host/database")}
+	}
 	if strings.Contains(place, "://") {
 		return nil, inputError{errors.New("store: the URL is none that is known: expected the path of a file, or postgres://user@host/database")}
 	}
@@ -48,6 +51,15 @@ func openEngine(ctx context.Context, place string, create bool) (engine, error) 
 		return nil, inputError{err}
 	}
 	return s, nil
+}
+
+// secretive reports whether a text that is not the URL of a database may have been meant as
+// one, and hold a password: it is neither shown nor taken for the name of a file.
+func secretive(place string) bool {
+	scheme, rest, ok := strings.Cut(place, ":")
+	name := strings.ToLower(scheme)
+	return ok && (name == "postgres" || name == "postgresql" || len(scheme) > 1 && !strings.ContainsAny(scheme, "/\\.") && strings.Contains(rest, "@")) ||
+		strings.Contains(place, "password=")
 }
 
 func openPostgres(ctx context.Context, o postgres.Options) (engine, error) {
@@ -82,7 +94,11 @@ func lookUp(place string) (string, error) {
 
 // StoreName is the place of a store for a message: a URL without user and password.
 func StoreName(place string) string {
-	if !strings.Contains(place, "://") {
+	switch {
+	case strings.Contains(place, "://"):
+	case secretive(place):
+		return "the database"
+	default:
 		return place
 	}
 	u, err := url.Parse(place)

@@ -20,6 +20,10 @@ func TestPlaces(t *testing.T) {
 		{"/no/such/folder/a.db", "no such file", true},
 		{"mysql://user:secret@host/database", "the URL is none that is known: expected the path of a file, or postgres://", true},
 		{"postgres://user:secret@host:port/database", "the URL of PostgreSQL is wrong", true},
+		{"postgres:user:secret@host/database", "the place is neither a path nor a URL", true},
+		{"PostgreSQL:/user:secret@host/database", "the place is neither a path nor a URL", true},
+		{"user:secret@host/database", "the place is neither a path nor a URL", true},
+		{"host=localhost password=secret", "the place is neither a path nor a URL", true},
 		{"${HOCKET_TEST_NONE}", "the environment has no HOCKET_TEST_NONE, the place of the store", true},
 		{"${HOCKET_TEST_EMPTY}", "the environment has no HOCKET_TEST_EMPTY", true},
 		{"${HOCKET_TEST_PLACE}/more", "expected a path, a URL or ${NAME} alone", true},
@@ -37,6 +41,11 @@ func TestPlaces(t *testing.T) {
 		who + "@host:1234/database?password=secret": "postgres://host:1234/database",
 		who + "/@ho st:x/database":                  "the database",
 		"postgres://user:12/secret@host/database":   "the database",
+		"postgres:user:secret@host/database":        "the database",
+		"user:secret@host/database":                 "the database",
+		"host=localhost password=secret":            "the database",
+		`C:\\calls\\a@b.db`:                         `C:\\calls\\a@b.db`,
+		"/var/calls:1/a@b.db":                       "/var/calls:1/a@b.db",
 	} {
 		if got := StoreName(place); got != want {
 			t.Errorf("%s is named %s, expected %s", place, got, want)

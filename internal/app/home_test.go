@@ -2,10 +2,14 @@ package app
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hocketvoice/hocket/internal/config"
@@ -126,4 +130,96 @@ func TestCrashBeforeTheAnswer(t *testing.T) {
 			t.Errorf("status %d of the last one", status)
 		}
 	})
+}
+
+// TestWrongStoreKey: a server whose keys open nothing that is kept does not start, and says
+// why; with an older key beside the new one it does.
+func TestWrongStoreKey(t *testing.T) {
+	for i, name := range []string{"HOCKET_TEST_KEY_A", "HOCKET_TEST_KEY_B"} {
+		t.Setenv(name, base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i + 1)}, 32)))
+	}
+	path := filepath.Join(t.TempDir(), "store.db")
+	config := func(keys string) string {
+		return "store: {path: " + path + keys + "}\nserver: {drain: off}\n"
+	}
+	t.Run("sealed", func(t *testing.T) {
+		r := serve(t, config(", keys: [HOCKET_TEST_KEY_A]"))
+		if status := r.do("POST", "/v1/conversations", `{"transport":"text"}`, nil); status != http.StatusCreated {
+			t.Fatalf("status %d", status)
+		}
+	})
+	for keys, want := range map[string]string{
+		", keys: [HOCKET_TEST_KEY_B]": "the keys of store.keys open nothing that was saved last",
+		"":                            "the conversation is encrypted",
+		", keys: [HOCKET_TEST_KEY_B, HOCKET_TEST_KEY_A]": "",
+	} {
+		file := filepath.Join(t.TempDir(), "hocket.yaml")
+		if err := os.WriteFile(file, []byte(config(keys)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewServer(ServeOptions{Config: file, Addr: "127.0.0.1:0"})
+		switch {
+		case want != "" && (err == nil || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want)):
+			t.Errorf("keys%q: %v, expected %q", keys, err, want)
+		case want == "" && err != nil:
+			t.Errorf("keys%q: %v", keys, err)
+		}
+		if s != nil {
+			if err := s.closeAll(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestDamagedLogIsTold: a server whose store has lost conversations with a damaged
+// write-ahead log says so in its log when it starts.
+func TestDamagedLogIsTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	store, err := OpenStore(t.Context(), path, config.Store{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		if err := store.port.Save(t.Context(), port.Hold{ID: fmt.Sprint("conv_", i)}, bytes.Repeat([]byte("words "), 5000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := make(map[string][]byte) // as a process leaves them that is killed
+	for _, suffix := range []string{"", "-wal"} {
+		if files[suffix], err = os.ReadFile(path + suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range []bool{false, true} {
+		if damaged {
+			files["-wal"][100] ^= 1
+		}
+		place := filepath.Join(t.TempDir(), "store.db")
+		for suffix, b := range files {
+			if err := os.WriteFile(place+suffix, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file := filepath.Join(t.TempDir(), "hocket.yaml")
+		if err := os.WriteFile(file, []byte("store: {path: "+place+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		s, err := NewServer(ServeOptions{Config: file, Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			// The schema itself was in the log.
+			if !damaged {
+				t.Fatal(err)
+			}
+		} else if err := s.closeAll(); err != nil {
+			t.Error(err)
+		}
+		if told := strings.Contains(log.String(), "is damaged at byte"); told != damaged {
+			t.Errorf("damaged %v, the server says %s", damaged, log.String())
+		}
+	}
 }

@@ -136,6 +136,12 @@ func (s *Server) openHome(o Options) error {
 	}
 	s.close = append(s.close, store.Close)
 	s.store = store
+	if d, ok := store.engine.(interface{ Damaged() error }); ok && d.Damaged() != nil {
+		s.o.Log.Error("conversations are lost, or go on from an older state", "error", d.Damaged())
+	}
+	if err := store.opens(context.Background()); err != nil {
+		return err
+	}
 	s.home, err = openHome(context.Background(), store, o.Server, time.Duration(c.Keep), s.o.Log)
 	if err != nil {
 		return err

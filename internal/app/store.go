@@ -27,6 +27,7 @@ type Store struct {
 	journal  port.Journal // as well
 	tickets  port.Tickets // as well
 	registry port.Registry
+	keys     [][]byte // none: what is kept is not sealed
 }
 
 // OpenStore opens a store, and makes it if it is not there and create says so. place is
@@ -41,7 +42,7 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine}
+	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine, keys: keys}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -65,6 +66,36 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 // Expire deletes what was last saved longer ago than age.
 func (s *Store) Expire(ctx context.Context, age time.Duration) (int, error) {
 	return s.engine.Expire(ctx, age)
+}
+
+// opensAtMost is how many conversations are tried for one that the keys open.
+const opensAtMost = 20
+
+// opens fails where the keys open nothing of what was saved last, and some other key would:
+// with the wrong ones nobody could come back, and the next conversations would be sealed
+// with keys that open nothing else.
+func (s *Store) opens(ctx context.Context) error {
+	entries, err := s.engine.List(ctx, opensAtMost)
+	if err != nil {
+		return err
+	}
+	var wrong error
+	for _, e := range entries {
+		_, ok, err := s.port.Load(ctx, e.ID)
+		switch {
+		case err == nil && ok:
+			b, _, err := s.engine.Load(ctx, e.ID)
+			if err != nil || len(s.keys) > 0 || !sealed.Sealed(b) {
+				return err
+			}
+			wrong = errEncrypted
+		case errors.Is(err, sealed.ErrOpen):
+			wrong = inputError{fmt.Errorf("store: the keys of store.keys open nothing that was saved last: expected the key that it was sealed with among them: %w", err)}
+		case err != nil:
+			return err
+		}
+	}
+	return wrong
 }
 
 // storeKeys reads the keys that the config names in the environment.

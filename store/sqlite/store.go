@@ -29,6 +29,7 @@ var (
 type Store struct {
 	opts Options
 	file string // Path from the root: the folder that the process is in may change
+	lost error  // what the log of the file has lost
 
 	// One connection writes: the file takes one writer anyway, and a queue is
 	// fairer than a lock. Others read, which never waits for a writer.
@@ -56,6 +57,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// Damaged says what was lost before the store was opened: its write-ahead log was damaged,
+// and SQLite goes on without what stands behind the damage. nil: nothing was.
+func (s *Store) Damaged() error { return s.lost }
+
 func (s *Store) open(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -65,6 +70,11 @@ func (s *Store) open(ctx context.Context) (err error) {
 	}
 	if err := sqlitefile.Prepare(s.file); err != nil {
 		return err
+	}
+	if s.lost = sqlitefile.CheckLog(s.file); s.lost != nil {
+		if _, damaged := errors.AsType[*sqlitefile.DamagedError](s.lost); !damaged {
+			return s.lost
+		}
 	}
 	if err := s.migrate(ctx); err != nil {
 		return err

@@ -1,0 +1,140 @@
+package sqlitefile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Source: https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
+const (
+	walHeader   = 32
+	frameHeader = 24
+	walMagic    = 0x377f0682 // its last bit: the checksums are of big-endian words
+	largestPage = 65536
+)
+
+// DamagedError says that a write-ahead log holds what SQLite will not read: it takes the
+// frames up to the first wrong one, and says nothing of those behind it.
+type DamagedError struct {
+	Path string
+	At   int64 // of the first byte that is not read
+	Size int64 // of the log
+}
+
+// Error says what is lost.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the write-ahead log %s is damaged at byte %d of %d: what was saved behind it is lost, and older versions of it are read", e.Path, e.At, e.Size)
+}
+
+// CheckLog looks at the write-ahead log of a database before it is opened, and fails with
+// a [*DamagedError]. The remains that a process leaves which was killed while it wrote are
+// no damage, nor are the frames of before the log was begun anew.
+func CheckLog(path string) error {
+	path += "-wal"
+	// The locks on a database are on its other files: closing this one drops none.
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for range 3 {
+		err, again := checkLog(f, path)
+		if !again {
+			return err
+		}
+	}
+	return nil // another process writes it: that one reads it too
+}
+
+// checkLog looks once; again says that the log was begun anew meanwhile.
+func checkLog(f *os.File, path string) (_ error, again bool) {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return err, false
+	}
+	damaged := func(at int64) error { return &DamagedError{Path: path, At: at, Size: info.Size()} }
+	var head, now [walHeader]byte
+	if n, err := f.ReadAt(head[:], 0); n < walHeader {
+		if errors.Is(err, io.EOF) {
+			return nil, false // it was killed in the first write
+		}
+		return err, false
+	}
+	magic, page := binary.BigEndian.Uint32(head[:]), int(binary.BigEndian.Uint32(head[8:]))
+	sum := walSum{little: magic&1 == 0}
+	sum.add(head[:24])
+	if magic&^1 != walMagic || page < 512 || page > largestPage || page&(page-1) != 0 || !sum.is(head[24:32]) {
+		return damaged(0), false
+	}
+	bad, err := badFrame(io.NewSectionReader(f, walHeader, info.Size()-walHeader), head[16:24], page, sum)
+	if err != nil || bad < 0 {
+		return err, false
+	}
+	if _, err := f.ReadAt(now[:], 0); err != nil || now != head {
+		return nil, true
+	}
+	return damaged(walHeader + bad*int64(frameHeader+page)), false
+}
+
+// badFrame is the number of the first frame that is not read though there are others of
+// this log behind it, or though it is a whole one at the end; -1 if there is none.
+func badFrame(r io.Reader, salt []byte, page int, sum walSum) (int64, error) {
+	in := bufio.NewReaderSize(r, 1<<20)
+	frame := make([]byte, frameHeader+page)
+	first := int64(-1) // that is not read
+	own := false       // it has the salt of this log, and is the last one until now
+	for n := int64(0); ; n++ {
+		switch _, err := io.ReadFull(in, frame); {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return -1, nil // the writer was killed
+		case errors.Is(err, io.EOF) && own:
+			return first, nil
+		case errors.Is(err, io.EOF):
+			return -1, nil
+		case err != nil:
+			return -1, err
+		}
+		ours := string(frame[8:16]) == string(salt)
+		if first >= 0 {
+			if ours {
+				return first, nil
+			}
+			own = false // a page that was being written over one of before
+			continue
+		}
+		sum.add(frame[:8])
+		sum.add(frame[frameHeader:])
+		if !ours || !sum.is(frame[16:24]) {
+			first, own = n, ours
+		}
+	}
+}
+
+// walSum is the checksum of the log.
+type walSum struct {
+	little bool
+	a, b   uint32
+}
+
+func (s *walSum) add(b []byte) {
+	order := binary.ByteOrder(binary.BigEndian)
+	if s.little {
+		order = binary.LittleEndian
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		s.a += order.Uint32(b) + s.b
+		s.b += order.Uint32(b[4:]) + s.a
+	}
+}
+
+func (s *walSum) is(b []byte) bool {
+	return binary.BigEndian.Uint32(b) == s.a && binary.BigEndian.Uint32(b[4:]) == s.b
+}
