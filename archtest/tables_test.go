@@ -20,7 +20,7 @@ var layers = []struct {
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "server/tokens", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
-	{0, []string{"turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
+	{0, []string{"turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg hold tests of the adapters below them
 	// together.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "detector", "provider", "leg", "provider/*/fake"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/task"
 	"github.com/hocketvoice/hocket/tool/a2a"
 	"github.com/hocketvoice/hocket/tool/command"
@@ -135,6 +136,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"speech.detector": DefaultDetector, "filter.echo": echoDefault(t),
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
 		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams,
+		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
 		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "server.node": "-", "server.access_log": false,
 	} {
 		d[path] = written(reflect.ValueOf(v))
@@ -144,7 +146,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
 		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
-		"server.keys.file", "server.origins", "server.tls.cert", "server.tls.key", "server.max_per_key",
+		"server.keys.file", "server.origins", "server.trusted_proxies", "server.tls.cert", "server.tls.key", "server.max_per_key",
 		"server.webrtc.addr", "server.webrtc.public_ips",
 	} {
 		d[path] = "-"

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -42,6 +43,9 @@ func (k kept) Restore(ctx context.Context, id string) (hub.Call, error) {
 	c, hold, err := k.Take(ctx, id)
 	if errors.Is(err, node.ErrGone) {
 		return hub.Call{}, api.ErrGone
+	}
+	if errors.Is(err, node.ErrUnsure) {
+		return hub.Call{}, fmt.Errorf("%w: %w", api.ErrUnsure, err)
 	}
 	if err != nil {
 		return hub.Call{}, err

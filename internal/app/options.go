@@ -9,6 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -321,6 +322,8 @@ func server(s config.Server) config.Server {
 	s.Keys.Env = cmp.Or(s.Keys.Env, DefaultKeysEnv)
 	s.MaxConversations = cmp.Or(s.MaxConversations, DefaultMaxConversations)
 	s.MaxStreams = cmp.Or(s.MaxStreams, DefaultMaxStreams)
+	s.MaxConnections = cmp.Or(s.MaxConnections, gate.DefaultMost)
+	s.MaxConnectionsPerAddress = cmp.Or(s.MaxConnectionsPerAddress, gate.DefaultPerAddress)
 	s.Drain = cmp.Or(s.Drain, config.Wait(DefaultDrain))
 	s.Resume = cmp.Or(s.Resume, config.Duration(DefaultResume))
 	return s

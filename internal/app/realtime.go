@@ -16,6 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/session"
@@ -31,7 +32,11 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 		Linger: linger, Answer: s.answerRealtime,
 		Open: func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
 			api.NoteOwner(ctx, from.Owner) // a client secret's is known only now
-			return s.realtimeParts(agents, from)
+			parts, err := s.realtimeParts(agents, from)
+			if err == nil {
+				gate.Vouch(ctx) // conversations have limits of their own
+			}
+			return parts, err
 		},
 		Resume: s.resumeRealtime(agents),
 	}
@@ -43,6 +48,9 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 		o.Authorize = func(r *http.Request, key string) (string, bool) {
 			owner, ok := keys.Owner(key)
 			api.NoteOwner(r.Context(), owner)
+			if ok {
+				gate.Vouch(r.Context())
+			}
 			return owner, ok
 		}
 	}
@@ -173,7 +181,7 @@ func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime
 		case errors.Is(err, node.ErrGone):
 			return realtime.Parts{}, realtime.ErrUnknownToken
 		case err != nil:
-			if !held {
+			if !held && !errors.Is(err, node.ErrUnsure) {
 				s.o.Log.Error("a conversation cannot go on", "conversation", id, "error", err)
 			}
 			return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)

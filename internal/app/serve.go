@@ -12,14 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/leg/realtime"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/server/panel"
@@ -52,6 +51,7 @@ type Server struct {
 	hub       *hub.Hub
 	http      *http.Server
 	listener  net.Listener
+	gate      *gate.Gate
 	webrtc    *webrtc.Server
 	realtime  *realtime.Server
 	secrets   *secrets
@@ -152,16 +152,20 @@ func (s *Server) observe() (err error) {
 	return nil
 }
 
-// maxConnections bounds the connections; more wait to be accepted.
-const maxConnections = 4096
-
 // listen opens the port.
 func (s *Server) listen(c config.Server) (err error) {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", c.Addr)
 	if err != nil {
 		return inputError{fmt.Errorf("listen on %s: %w", c.Addr, err)}
 	}
-	s.listener = netutil.LimitListener(listener, maxConnections)
+	trusted, err := gate.ParseProxies(c.TrustedProxies)
+	if err == nil {
+		s.gate, err = gate.New(gate.Options{Most: int(c.MaxConnections), PerAddress: int(c.MaxConnectionsPerAddress), Trusted: trusted})
+	}
+	if err != nil {
+		return inputError{errors.Join(err, listener.Close())}
+	}
+	s.listener = s.gate.Listener(listener)
 	s.close = append(s.close, s.listener.Close)
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() && s.secrets.keys == nil && !c.Open {
 		return inputError{fmt.Errorf("listen on %s: without API keys whoever reaches it could hold conversations: "+
@@ -207,8 +211,8 @@ func (s *Server) route(c config.Server, agents []*served) error {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
 			return agents[i].call(transport), nil
 		},
-		Realtime: http.HandlerFunc(s.serveRealtime),
-		Keys:     s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
+		Realtime: http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch,
+		Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
 		o.Home, o.Stored, o.ClientTokens = kept{s.home, s.o.Log, agents}, newShelf(s.store), s.home.Tokens("client_token", api.MaxClientTokens)
@@ -227,7 +231,9 @@ func (s *Server) route(c config.Server, agents []*served) error {
 		return err
 	}
 	s.http = &http.Server{
-		Handler:           handler,
+		Handler:           s.gate.Handler(handler, api.TooManyRequests),
+		ConnState:         s.gate.ConnState,
+		ConnContext:       s.gate.ConnContext,
 		TLSConfig:         s.secrets.tls(),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second, // event streams lift it for themselves

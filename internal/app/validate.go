@@ -17,6 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/messages"
 	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/tool/mcp"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -112,6 +113,11 @@ func serverProblems(c *config.Config) config.Problems {
 	for i, ip := range s.WebRTC.PublicIPs {
 		if net.ParseIP(ip) == nil {
 			all = append(all, c.Problem(fmt.Sprintf("server.webrtc.public_ips[%d]", i), fmt.Sprintf("is %q: expected an IP address", ip)))
+		}
+	}
+	for i, proxy := range s.TrustedProxies {
+		if _, err := gate.ParseProxies([]string{proxy}); err != nil {
+			all = append(all, c.Problem(fmt.Sprintf("server.trusted_proxies[%d]", i), fmt.Sprintf("is %q: expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8", proxy)))
 		}
 	}
 	for i, origin := range s.Origins {

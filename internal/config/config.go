@@ -223,6 +223,10 @@ type Server struct {
 	MaxPerKey        Count `yaml:"max_per_key"`
 	MaxStreams       Count `yaml:"max_streams"`
 
+	MaxConnections           Count    `yaml:"max_connections"`
+	MaxConnectionsPerAddress Count    `yaml:"max_connections_per_address"`
+	TrustedProxies           []string `yaml:"trusted_proxies"`
+
 	Node   string   `yaml:"node"`
 	URL    string   `yaml:"url"`
 	Drain  Wait     `yaml:"drain"`

@@ -31,11 +31,16 @@ func (p who) sees(owner, id string) bool {
 }
 
 // identify says who makes a request, or why nobody may.
-func (s *Server) identify(r *http.Request) (who, error) {
+func (s *Server) identify(r *http.Request) (p who, err error) {
 	if err := s.checkOrigin(r); err != nil {
 		return who{}, err
 	}
 	secret := bearer(r)
+	defer func() {
+		if err == nil && p != (who{all: true}) { // else there are no keys, and nothing was shown
+			s.o.Vouch(r.Context())
+		}
+	}()
 	if p, arrived, ok := s.tokens.use(secret); ok {
 		if c, there := s.o.Hub.Find(p.only); there && !s.o.Keys.Vouches(c.Owner()) {
 			return who{}, errBadKey // the key that it was begun with was removed

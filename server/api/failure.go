@@ -87,6 +87,12 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, err error) {
 	writeJSON(w, f.status, Failure{FailureError{f.code, f.message}})
 }
 
+// TooManyRequests refuses a request of an address from which too many come at once.
+func TooManyRequests(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Retry-After", retryAfter)
+	writeJSON(w, http.StatusTooManyRequests, Failure{FailureError{"too_many_requests", "too many requests of this address run at once"}})
+}
+
 // writeJSON answers a request. What the client does not take is its loss.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")

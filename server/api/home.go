@@ -33,7 +33,8 @@ type Home interface {
 	Redeem(ctx context.Context, digest []byte) (ok bool, err error)
 	// Restore takes a conversation over, and describes how it goes on here; the leg is
 	// filled in by the caller, who calls Over of one that does not begin. It fails with
-	// a [port.HeldError] while somebody else holds the conversation, and with [ErrGone].
+	// a [port.HeldError] while somebody else holds the conversation, with [ErrGone], and
+	// with [ErrUnsure].
 	Restore(ctx context.Context, id string) (hub.Call, error)
 	// Holder is where another node that holds a conversation is reached; ok is false
 	// where none is.
@@ -42,6 +43,9 @@ type Home interface {
 
 // ErrGone says that there is nothing to go on with.
 var ErrGone = errors.New("the conversation is not kept, or has ended")
+
+// ErrUnsure says that nobody can tell at the moment: the client is to try again.
+var ErrUnsure = errors.New("nobody can tell at the moment")
 
 // forwarded marks a request that another node has sent on: it is not sent further.
 const forwarded = "Hocket-Forwarded"
@@ -152,6 +156,9 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	}
 	if errors.Is(err, ErrGone) {
 		return errNoResume
+	}
+	if errors.Is(err, ErrUnsure) {
+		return errStore
 	}
 	if err != nil {
 		s.o.Log.Error("a conversation cannot go on", "conversation", id, "error", err)

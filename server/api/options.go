@@ -65,6 +65,8 @@ type Options struct {
 	Keys *Keys
 	// Open serves whoever reaches the server, where there are no keys.
 	Open bool
+	// Vouch, if set, is told of each request that has shown a good key or token.
+	Vouch func(ctx context.Context)
 	// Origins are the origins of web pages, beside the server's own, that may use
 	// the API ("https://app.example.com").
 	Origins []string
@@ -109,6 +111,9 @@ func (o Options) withDefaults() Options {
 	o.MaxStreams = cmp.Or(o.MaxStreams, 100)
 	o.WriteWait = cmp.Or(o.WriteWait, 10*time.Second)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	if o.Vouch == nil {
+		o.Vouch = func(context.Context) {}
+	}
 	if o.ClientTokens == nil {
 		o.ClientTokens = tokens.NewMemory(MaxClientTokens)
 	}
