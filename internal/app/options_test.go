@@ -108,6 +108,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{`"http://h/y"`}
 	case strings.HasSuffix(k.Path, ".schema"):
 		return []string{`'{"type":"object"}'`}
+	case k.Path == "server.trusted_proxies":
+		return []string{"[10.0.0.0/8]"}
 	case k.Path == "server.webrtc.public_ips":
 		return []string{"[203.0.113.7]"}
 	case k.Path == "limits.session_warning":
