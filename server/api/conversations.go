@@ -11,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/session"
 )
 
 // AgentList is the answer of GET /v1/agents.
@@ -156,6 +157,8 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 	}
 	leg, negotiates := c.Leg().(Restarter)
 	switch {
+	case c.Over():
+		return session.ErrEnded
 	case negotiates && o.SDP == "":
 		return fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 	case !negotiates && o.SDP != "":
@@ -325,7 +328,10 @@ func (s *Server) restart(w http.ResponseWriter, r *http.Request, p who) error {
 		return fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 	}
 	leg, ok := c.Leg().(Restarter)
-	if !ok {
+	switch {
+	case c.Over():
+		return session.ErrEnded
+	case !ok:
 		return fail(http.StatusConflict, "no_webrtc", "this conversation is held over %s: there is nothing to negotiate", c.Transport())
 	}
 	answer, err := leg.Restart(r.Context(), o.SDP)

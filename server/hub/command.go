@@ -44,7 +44,10 @@ func badCommand(format string, args ...any) error {
 // [session.ErrEnded] behind the end.
 func (c *Conversation) Command(m Command) error {
 	c.Return()
-	s := c.session
+	s := c.session.Load()
+	if s == nil {
+		return session.ErrEnded
+	}
 	switch m.Type {
 	case "startConversation":
 		if s.State().Phase == conv.Faulted {
@@ -60,11 +63,11 @@ func (c *Conversation) Command(m Command) error {
 	case "resume":
 		return s.Resume()
 	case "cancel":
-		return c.callOff(m.ID)
+		return callOff(s, m.ID)
 	case "recover":
 		return s.Recover()
 	case "send_text":
-		return c.sendText(m.Text)
+		return sendText(s, m.Text)
 	case "push_to_talk":
 		if m.Pressed == nil {
 			return badCommand("push_to_talk has no field pressed: expected true or false")
@@ -79,18 +82,18 @@ func (c *Conversation) Command(m Command) error {
 }
 
 // callOff calls off one delegated call, or with no id what is waited for.
-func (c *Conversation) callOff(id string) error {
+func callOff(s *session.Session, id string) error {
 	if id == "" {
-		return c.session.Cancel()
+		return s.Cancel()
 	}
-	err := c.session.CancelTask(id)
+	err := s.CancelTask(id)
 	if errors.Is(err, session.ErrNoTask) {
 		return badCommand("id is %q: %w", id, err)
 	}
 	return err
 }
 
-func (c *Conversation) sendText(text string) error {
+func sendText(s *session.Session, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return badCommand("send_text has no text")
@@ -99,5 +102,5 @@ func (c *Conversation) sendText(text string) error {
 	case !utf8.ValidString(text):
 		return badCommand("text is no UTF-8")
 	}
-	return c.session.SendText(text)
+	return s.SendText(text)
 }

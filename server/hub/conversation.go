@@ -56,19 +56,19 @@ type Conversation struct {
 	id, agent, transport, owner string
 	started                     time.Time
 
-	hub     *Hub
-	feed    *feed
-	trace   *traceLog // nil: privacy forbids it
-	session *session.Session
-	leg     port.Leg
-	cancel  context.CancelFunc
-	shown   bool          // it runs and has a session; guarded by the hub's mu
-	begun   chan struct{} // closed with the first step
-	done    chan struct{} // closed behind the last
-	err     error         // that ended it; set before done is closed
-	call    Call          // as it was asked for
-	lost    atomic.Bool   // it is another process's
-	taken   atomic.Bool   // a prepared one is held, or was given up
+	hub    *Hub
+	feed   *feed
+	trace  *traceLog // nil: privacy forbids it
+	cancel context.CancelFunc
+	shown  bool          // it runs and has a session; guarded by the hub's mu
+	begun  chan struct{} // closed with the first step
+	done   chan struct{} // closed behind the last
+	err    error         // that ended it; set before done is closed
+	size   int           // bytes of its trace and messages, likewise
+	caller string        // who holds it, if that is known
+	over   func(id string, ended bool)
+	lost   atomic.Bool // it is another process's
+	taken  atomic.Bool // a prepared one is held, or was given up
 
 	// Of the loop's goroutine.
 	captions    captions
@@ -80,7 +80,13 @@ type Conversation struct {
 
 	looking sync.Mutex // orders what the leg is told of who is there
 
-	mu          sync.Mutex // guards all below
+	// What runs it. Both are gone when it has ended: they are most of its memory, and
+	// what is remembered of it needs neither.
+	session atomic.Pointer[session.Session]
+	leg     atomic.Pointer[port.Leg]
+
+	mu          sync.Mutex       // guards all below
+	last        session.Snapshot // when it ended
 	figures     figures
 	transitions []Past
 	info        Info
@@ -89,8 +95,10 @@ type Conversation struct {
 func newConversation(h *Hub, id string, call Call) *Conversation {
 	c := &Conversation{
 		id: id, agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
-		call: call, hub: h, feed: newFeed(h.o.Events, h.o.Steps), leg: call.Leg, begun: make(chan struct{}), done: make(chan struct{}),
+		caller: call.Caller, over: call.Over, hub: h, feed: newFeed(h.o.Events, h.o.Steps),
+		begun: make(chan struct{}), done: make(chan struct{}),
 	}
+	c.leg.Store(&call.Leg)
 	c.feed.discreet, c.feed.streamed = call.Privacy == conv.PrivacyNone, c.look
 	if !call.Started.IsZero() {
 		c.started = call.Started
@@ -116,7 +124,8 @@ func (c *Conversation) Recorder() io.Writer {
 
 // attach takes the session, and tells that there is a conversation.
 func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
-	c.session, c.cancel = s, cancel
+	c.session.Store(s)
+	c.cancel = cancel
 	c.mu.Lock()
 	c.info.Label = s.State().Label
 	info := c.info
@@ -135,14 +144,16 @@ func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 
 // run holds the conversation to its end.
 func (c *Conversation) run(ctx context.Context) error {
-	err := c.session.Run(ctx)
+	s, leg := c.session.Load(), c.Leg()
+	err := s.Run(ctx)
 	if errors.Is(err, context.Canceled) && c.lost.Load() {
 		err = port.ErrFenced
 	}
-	err = errors.Join(err, closeLeg(c.leg))
+	err = errors.Join(err, closeLeg(leg))
 	c.mu.Lock()
 	c.info.Ended = time.Now()
-	c.info.Phase, c.info.State, c.info.Label = conv.Idle, conv.AgentVoiceIdle.String(), c.session.State().Label
+	c.last = s.State()
+	c.info.Phase, c.info.State, c.info.Label = conv.Idle, conv.AgentVoiceIdle.String(), c.last.Label
 	c.info.Reason = c.reason
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -158,22 +169,29 @@ func (c *Conversation) run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("conversation failed", "error", err)
 	}
-	if line, ok := c.leg.(slog.LogValuer); ok { // what the network did
+	if line, ok := leg.(slog.LogValuer); ok { // what the network did
 		log = log.With("line", line)
 	}
 	log.Info("conversation ended", "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
 	c.gone(err == nil)
 	c.feed.end()
+	c.size = c.feed.size()
+	if c.trace != nil {
+		c.size += c.trace.held()
+	}
 	c.err = err
 	close(c.done)
+	c.session.Store(nil)
+	c.leg.Store(nil)
+	c.captions, c.transcripts, c.tasks = captions{}, transcripts{}, tasks{}
 	c.hub.retire(c, info)
 	return err
 }
 
 // gone tells who asked for the conversation that it does not run here any more.
 func (c *Conversation) gone(ended bool) {
-	if c.call.Over != nil {
-		c.call.Over(c.id, ended)
+	if c.over != nil {
+		c.over(c.id, ended)
 	}
 }
 
@@ -184,14 +202,17 @@ func (c *Conversation) Behind(err error) {
 	if err == nil {
 		code, level = "store.caught_up", conv.LevelInfo
 	}
-	if c.session == nil {
-		return
+	if s := c.session.Load(); s != nil {
+		c.say(time.Now(), TypeNotification, Notification{Message: s.Words(code), Code: code, Level: level})
 	}
-	c.say(time.Now(), TypeNotification, Notification{Message: c.session.Words(code), Code: code, Level: level})
 }
 
-// Kept waits until the conversation can go on in another process.
-func (c *Conversation) Kept(ctx context.Context) bool { return c.session.Kept(ctx) }
+// Kept waits until the conversation can go on in another process; one that has ended
+// cannot.
+func (c *Conversation) Kept(ctx context.Context) bool {
+	s := c.session.Load()
+	return s != nil && s.Kept(ctx)
+}
 
 // ID is the conversation's id.
 func (c *Conversation) ID() string { return c.id }
@@ -200,7 +221,7 @@ func (c *Conversation) ID() string { return c.id }
 func (c *Conversation) Owner() string { return c.owner }
 
 // Caller is who holds it, if that is known.
-func (c *Conversation) Caller() string { return c.call.Caller }
+func (c *Conversation) Caller() string { return c.caller }
 
 // Agent is the name of its agent.
 func (c *Conversation) Agent() string { return c.agent }
@@ -211,8 +232,13 @@ func (c *Conversation) Transport() string { return c.transport }
 // Started is when it began.
 func (c *Conversation) Started() time.Time { return c.started }
 
-// Leg is its connection to the person.
-func (c *Conversation) Leg() port.Leg { return c.leg }
+// Leg is its connection to the person; nil when it has ended.
+func (c *Conversation) Leg() port.Leg {
+	if leg := c.leg.Load(); leg != nil {
+		return *leg
+	}
+	return nil
+}
 
 // Done is closed when it has ended.
 func (c *Conversation) Done() <-chan struct{} { return c.done }
@@ -242,9 +268,13 @@ func (c *Conversation) Info() Info {
 
 // Details is the state at this moment, and what led to it.
 func (c *Conversation) Details() Details {
-	snapshot := c.session.State()
+	s := c.session.Load()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	snapshot := c.last
+	if s != nil {
+		snapshot = s.State()
+	}
 	return Details{
 		Info: c.info, Snapshot: snapshot, Metrics: c.figures.m,
 		Transitions: append([]Past{}, c.transitions...), // never null
@@ -265,7 +295,7 @@ type Presence interface {
 
 // look tells such a leg who is there.
 func (c *Conversation) look() {
-	if leg, ok := c.leg.(Presence); ok {
+	if leg, ok := c.Leg().(Presence); ok {
 		c.looking.Lock()
 		defer c.looking.Unlock()
 		leg.Present(c.feed.watched() > 0)
@@ -274,7 +304,7 @@ func (c *Conversation) look() {
 
 // Return says that the person is there, as whatever they do does.
 func (c *Conversation) Return() {
-	if leg, ok := c.leg.(Presence); ok {
+	if leg, ok := c.Leg().(Presence); ok {
 		c.looking.Lock()
 		defer c.looking.Unlock()
 		leg.Present(true)
@@ -330,7 +360,7 @@ func (c *Conversation) changed(s session.StateChanged) {
 
 // tellChange publishes what the seeds say of a change of phase or of a view.
 func (c *Conversation) tellChange(s session.StateChanged) {
-	t, now := s.Transition, c.session.State()
+	t, now := s.Transition, c.session.Load().State()
 	from, to := s.From.Amplifier.String(), s.To.Amplifier.String()
 	if c.since.IsZero() {
 		c.since = t.At.Add(-s.In)
@@ -416,7 +446,7 @@ func (c *Conversation) step(s session.Step) {
 }
 
 func (c *Conversation) notify(s session.Step, code string, level conv.NotifyLevel) {
-	message := c.session.Words(code)
+	message := c.session.Load().Words(code)
 	c.say(s.Now, TypeNotification, Notification{Message: message, Code: code, Level: level})
 	if level == conv.LevelError {
 		views := s.State.Views()

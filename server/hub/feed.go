@@ -90,6 +90,18 @@ func (f *feed) end() {
 	f.wake()
 }
 
+// size is how many bytes the messages have.
+func (f *feed) size() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, list := range [][]Message{f.events.list, f.steps.list} {
+		for _, m := range list {
+			n += len(m.Payload)
+		}
+	}
+	return n
+}
+
 // wake is called with mu held.
 func (f *feed) wake() {
 	if f.changed != nil {

@@ -66,7 +66,9 @@ type Hub struct {
 	mu       sync.Mutex // guards all below
 	live     map[string]*Conversation
 	ended    []*Conversation // the oldest first
+	expiry   *time.Timer     // forgets them when nobody asks; nil: there are none
 	draining bool
+	over     bool          // nothing runs any more
 	empty    chan struct{} // closed when draining and nobody is left; nil: nobody waits
 }
 
@@ -224,11 +226,31 @@ func (h *Hub) show(c *Conversation) {
 // forget drops the ended conversations that are too many or too old. It is
 // called with mu held.
 func (h *Hub) forget(now time.Time) {
-	over := max(0, len(h.ended)-h.o.Ended)
-	for over < len(h.ended) && now.Sub(h.ended[over].endedAt()) > h.o.EndedFor {
+	over, size := max(0, len(h.ended)-h.o.Ended), 0
+	for i, c := range slices.Backward(h.ended) {
+		if size += c.size; size > h.o.EndedBytes {
+			over = max(over, i+1)
+			break
+		}
+	}
+	for over < len(h.ended) && now.Sub(h.ended[over].endedAt()) >= h.o.EndedFor {
 		over++
 	}
 	h.ended = slices.Delete(h.ended, 0, over)
+	if h.expiry != nil {
+		h.expiry.Stop()
+		h.expiry = nil
+	}
+	if len(h.ended) > 0 && !h.over {
+		h.expiry = time.AfterFunc(h.ended[0].endedAt().Add(h.o.EndedFor).Sub(now), h.expire)
+	}
+}
+
+// expire forgets what is too old, though nobody asks.
+func (h *Hub) expire() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forget(time.Now())
 }
 
 // Find returns a conversation, an ended one too as long as it is remembered.
@@ -313,7 +335,9 @@ func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
 				c.cancel()
 				continue
 			}
-			_ = c.session.EndConversation("shutdown") // ErrEnded: it was faster
+			if s := c.session.Load(); s != nil { // it was not faster
+				_ = s.EndConversation("shutdown")
+			}
 		}
 		timer := time.NewTimer(grace)
 		defer timer.Stop()
@@ -327,6 +351,10 @@ func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
 	}
 	h.workers.Wait()
 	h.list.end()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
+	h.forget(time.Now())
 }
 
 // close refuses what is new. What it returns is closed when nobody is left.

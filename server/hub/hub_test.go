@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"go.uber.org/goleak"
 
@@ -112,6 +114,79 @@ func TestStartFails(t *testing.T) {
 	if _, err := h.Start(call(text.New(text.Options{}), "")); !errors.Is(err, hub.ErrDraining) {
 		t.Errorf("behind the drain: %v", err)
 	}
+}
+
+// TestMemoryStays: what ran a conversation goes when it has ended, though it is still
+// listed with what there is to know of it; the rest goes when its time is up, though nobody
+// asks; and those that are listed have a bound in bytes together.
+func TestMemoryStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := mustHub(t, hub.Options{EndedFor: time.Minute})
+		defer drained(h)
+		var ids []string
+		var conversations []weak.Pointer[hub.Conversation]
+		var sessions []weak.Pointer[session.Session]
+		var legs []weak.Pointer[text.Leg]
+		for range 20 {
+			leg := text.New(text.Options{})
+			asked := call(leg, "me")
+			open := asked.Session
+			asked.Session = func(c *hub.Conversation) (*session.Session, error) {
+				s, err := open(c)
+				sessions = append(sessions, weak.Make(s))
+				return s, err
+			}
+			c := mustStart(t, h, asked)
+			ids, conversations, legs = append(ids, c.ID()), append(conversations, weak.Make(c)), append(legs, weak.Make(leg))
+			if err := c.Command(hub.Command{Type: "endConversation"}); err != nil {
+				t.Fatal(err)
+			}
+			<-c.Done()
+		}
+		synctest.Wait()
+		left := func() (n [3]int) {
+			runtime.GC()
+			for i := range ids {
+				for kind, there := range []bool{conversations[i].Value() != nil, sessions[i].Value() != nil, legs[i].Value() != nil} {
+					if there {
+						n[kind]++
+					}
+				}
+			}
+			return n
+		}
+		if n := left(); n != [3]int{len(ids), 0, 0} {
+			t.Errorf("conversations, sessions and legs behind their end: %v, want those that are listed alone", n)
+		}
+		for _, id := range ids {
+			c, ok := h.Find(id)
+			if !ok {
+				t.Fatal("an ended conversation is forgotten at once")
+			}
+			if trace, ok := c.Trace(); !ok || len(trace.Lines) < 2 || c.Details().Snapshot.Label == "" || len(c.Details().Transitions) == 0 {
+				t.Errorf("what there is to know is gone: %d lines, %+v", len(trace.Lines), c.Details())
+			}
+			if err := c.Command(hub.Command{Type: "interrupt"}); !errors.Is(err, session.ErrEnded) || c.Kept(t.Context()) {
+				t.Errorf("a command behind the end: %v", err)
+			}
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := left(); n != [3]int{} {
+			t.Errorf("conversations, sessions and legs behind their time: %v, want none", n)
+		}
+		small := mustHub(t, hub.Options{EndedBytes: 1})
+		defer drained(small)
+		c := mustStart(t, small, call(text.New(text.Options{}), "me"))
+		if err := c.Command(hub.Command{Type: "endConversation"}); err != nil {
+			t.Fatal(err)
+		}
+		<-c.Done()
+		synctest.Wait()
+		if _, ok := small.Find(c.ID()); ok {
+			t.Error("a conversation is listed that has more bytes than all may have")
+		}
+	})
 }
 
 // TestEnded: an ended conversation is remembered for a while, and not too many

@@ -18,6 +18,7 @@ type Options struct {
 	Streams    int           // event streams of one conversation: 16; of the list: four times as many
 	Ended      int           // conversations that stay listed behind their end: 50
 	EndedFor   time.Duration // and for how long: 10 min
+	EndedBytes int           // of their traces and messages together: 64 MB
 
 	// HandOver: a conversation whose session ends with its context goes on elsewhere,
 	// or in this place later.
@@ -32,7 +33,7 @@ type Options struct {
 
 // Validate reports values that make no sense.
 func (o Options) Validate() error {
-	if min(o.Most, o.PerUser, o.Events, o.Steps, o.TraceBytes, o.Streams, o.Ended) < 0 || o.EndedFor < 0 {
+	if min(o.Most, o.PerUser, o.Events, o.Steps, o.TraceBytes, o.Streams, o.Ended, o.EndedBytes) < 0 || o.EndedFor < 0 {
 		return errors.New("hub options: expected numbers of 0 (the default) or more")
 	}
 	return nil
@@ -46,6 +47,7 @@ func (o Options) withDefaults() Options {
 	o.Streams = cmp.Or(o.Streams, 16)
 	o.Ended = cmp.Or(o.Ended, 50)
 	o.EndedFor = cmp.Or(o.EndedFor, 10*time.Minute)
+	o.EndedBytes = cmp.Or(o.EndedBytes, 64<<20)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -69,3 +69,10 @@ func (t *traceLog) trace() Trace {
 	defer t.mu.Unlock()
 	return Trace{Lines: slices.Clone(t.lines), Cut: t.full}
 }
+
+// held is how many bytes there are.
+func (t *traceLog) held() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.size
+}
