@@ -130,6 +130,13 @@ func (s *State) check() error {
 			return errors.New(c.what)
 		}
 	}
+	for p, timers := range phaseTimers {
+		for _, t := range timers {
+			if !s.Timers[t].IsZero() && !slices.Contains(phaseTimers[s.Phase], t) {
+				return fmt.Errorf("timers: %v is armed in %v, expected in %v alone", t, s.Phase, Phase(p))
+			}
+		}
+	}
 	return nil
 }
 

@@ -254,3 +254,48 @@ func TestForkGoesItsOwnWay(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSnapshot: bytes that a store gives back make a conversation or an error, and what
+// was made takes facts and can be kept again.
+func FuzzSnapshot(f *testing.F) {
+	for _, p := range conv.Phases() {
+		r, err := convtest.Reach(p, conv.Options{Endpoint: "recognizer"}, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		b, err := r.Conv.Snapshot()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte(`{"version":1}`))
+	f.Add([]byte(`{"version":1,"state":{"phase":"speaking","reply":{"turn":-1}},"deferred":[{"type":"user.start"}]}`))
+	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := conv.Restore(conv.Options{Endpoint: "recognizer"}, b)
+		if err != nil {
+			if strings.TrimSpace(err.Error()) == "" {
+				t.Fatal("an empty error")
+			}
+			return
+		}
+		for i, ev := range []conv.Event{
+			conv.ConnectionRestored{},
+			conv.DeadlinePassed{},
+			conv.UserText{Text: "hello"},
+			conv.SpeechStarted{},
+			conv.SessionRenewed{ID: "s"},
+			conv.ToolDone{ID: "t", Output: "1"},
+			conv.TaskDone{ID: "k", Output: "1"},
+			conv.DeadlinePassed{},
+			conv.UserStop{},
+		} {
+			c.Step(now.Add(time.Duration(i)*time.Second), ev)
+			c.State()
+		}
+		if _, err := c.Snapshot(); err != nil {
+			t.Fatalf("what was restored cannot be kept: %v", err)
+		}
+	})
+}
