@@ -79,6 +79,7 @@ var workers = map[string]string{
 	"server/node: Claim":                   "the Close of what it returns, or itself",
 	"internal/cli: (*serveCmd).Run":        "nobody: a callback that only gives the signals back",
 	"server/hub: (*Hub).Start":             "Drain, which waits for all conversations",
+	"server/hub: (*Hub).forget":            "nobody: a timer's callback that only forgets what has ended; Drain stops it",
 	"internal/bench: (*Browser).run":       "its Close",
 	"internal/bench: WebRTC":               "itself, before it returns",
 	"internal/bench: WS":                   "itself, before it returns",

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/store"
 )
 
 // AgentList is the answer of GET /v1/agents.
@@ -283,9 +286,22 @@ func (s *Server) listConversations(w http.ResponseWriter, _ *http.Request, p who
 	return nil
 }
 
+// conversationID is the id that a request names. One that no conversation can have, which
+// stores refuse, is not found.
+func conversationID(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if store.CheckID(id) != nil || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
+		return "", fail(http.StatusNotFound, "no_such_conversation", "there is no conversation %s", store.Quote(id))
+	}
+	return id, nil
+}
+
 // find is the conversation that a request names, if it is theirs.
 func (s *Server) find(r *http.Request, p who) (*hub.Conversation, error) {
-	id := r.PathValue("id")
+	id, err := conversationID(r)
+	if err != nil {
+		return nil, err
+	}
 	c, ok := s.o.Hub.Find(id)
 	if ok = ok && p.sees(c.Owner(), id); ok && !c.Over() {
 		return c, nil

@@ -70,3 +70,37 @@ func FuzzOrigin(f *testing.F) {
 		}
 	})
 }
+
+// FuzzQuery: parameters, ids and Last-Event-ID are taken within their bounds, or refused as
+// the client's fault.
+func FuzzQuery(f *testing.F) {
+	for _, seed := range [][3]string{
+		{"from=1&steps=1", "", "conv_a"},
+		{"from=-1", "9223372036854775807", ""},
+		{"limit=100&before=2026-01-05T09:00:00Z", "x", "a/b"},
+		{"limit=99999999999999999999", "18446744073709551615", strings.Repeat("a", 600)},
+		{"%zz&from=%00", "\x00", "\xff\x00"},
+	} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	f.Fuzz(func(t *testing.T, query, last, id string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.URL.RawQuery = query
+		r.Header["Last-Event-ID"] = []string{last}
+		r.SetPathValue("id", id)
+		stream, err1 := streamOptions(r)
+		stored, err2 := storedQuery(r, who{owner: "o"})
+		named, err3 := conversationID(r)
+		for _, err := range []error{err1, err2, err3} {
+			if err == nil {
+				continue
+			}
+			if got := failureOf(err); got.status < 400 || got.status >= 500 || got.message == "" || len(got.message) > 4*(len(query)+len(last))+300 {
+				t.Errorf("%q is refused with %d %q", query, got.status, got.message)
+			}
+		}
+		if err1 == nil && stream.From > 1<<63 || err2 == nil && (stored.Limit < 1 || stored.Limit > storedMost) || err3 == nil && (named == "" || len(named) > 512) {
+			t.Errorf("%q, %q, %q is %+v, %+v, %q", query, last, id, stream, stored, named)
+		}
+	})
+}

@@ -144,7 +144,10 @@ func (s *Server) stored(r *http.Request, p who) (d StoredDetails, err error) {
 	if err := s.noStore(); err != nil {
 		return d, err
 	}
-	id := r.PathValue("id")
+	id, err := conversationID(r)
+	if err != nil {
+		return d, err
+	}
 	d, ok, err := s.o.Stored.Load(r.Context(), id)
 	if err != nil {
 		return d, storeFailed(err)

@@ -385,3 +385,19 @@ func FuzzTarget(f *testing.F) {
 		}
 	})
 }
+
+// FuzzAnswer: an answer becomes a JSON object, or a failure with words.
+func FuzzAnswer(f *testing.F) {
+	for _, seed := range []string{`{"price":5}`, `5`, `[1]`, ``, ` null `, `<html>`, `{"a":`, "\xff", `"\ud800"`} {
+		f.Add([]byte(seed), "out")
+	}
+	f.Fuzz(func(t *testing.T, body []byte, name string) {
+		for _, a := range []*agent.Action{{Name: "a"}, {Name: "a", Outputs: []string{name}}} {
+			out, err := outputs(a, body)
+			var object map[string]json.RawMessage
+			if err != nil && strings.TrimSpace(err.Error()) == "" || err == nil && json.Unmarshal([]byte(out), &object) != nil {
+				t.Fatalf("%q became %q, %v", body, out, err)
+			}
+		}
+	})
+}
