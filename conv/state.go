@@ -219,55 +219,6 @@ type Rules struct {
 	ListenOnly bool               `json:"listen_only,omitempty"`
 }
 
-// Connection is the leg's state as far as it is disturbed.
-type Connection struct {
-	Shaky    bool `json:"shaky"`    // lost, may come back by itself
-	Lost     bool `json:"lost"`     // Reconnecting: the connection is gone
-	Attempts int  `json:"attempts"` // Reconnecting: attempts made
-	// Unanswered is the user's turn whose answer the loss cut off.
-	Unanswered     int    `json:"unanswered"`
-	UnansweredText string `json:"unanswered_text"`
-	// Taken: the dialogue took the turn in; only its answer was lost.
-	Taken bool      `json:"taken"`
-	Began time.Time `json:"began,omitzero"` // when the voice of its words did
-	// Cut says that the turn was cut off before its words were final. Nobody knows
-	// what the user said: they are asked to say it again.
-	Cut Cut `json:"cut,omitempty"`
-}
-
-// Cut says what of the user's turn was cut off.
-type Cut string
-
-// The ways to be cut off.
-const (
-	CutWords Cut = "words" // the final words: they may still come
-	CutVoice Cut = "voice" // the voice itself: what is final of it is half a sentence
-)
-
-// owes notes that the answer to a turn of the user's was cut off.
-func (n *Connection) owes(number int, text string, taken bool, began time.Time) {
-	n.Unanswered, n.UnansweredText, n.Taken, n.Began, n.Cut = number, text, taken, began, ""
-}
-
-// unread are the words of a turn that nobody has taken in.
-func (n *Connection) unread() string {
-	if n.Unanswered == 0 || n.Taken || n.Cut != "" {
-		return ""
-	}
-	return n.UnansweredText
-}
-
-// answered forgets it: the answer is made again, or nobody wants it any more.
-func (n *Connection) answered() { n.owes(0, "", false, time.Time{}) }
-
-// Faults is the memory of failures.
-type Faults struct {
-	Code        string      `json:"code,omitempty"`
-	Recoveries  int         `json:"recoveries"`         // since the last completed reply
-	Expiries    []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
-	BreakerOpen bool        `json:"breaker_open"`
-}
-
 // Pending is what waits for its moment.
 type Pending struct {
 	Start   bool      `json:"start"`             // a start waits for the session

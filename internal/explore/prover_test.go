@@ -36,7 +36,7 @@ var mutants = []mutant{
 		config: "floor: easyturn, energy", found: "was not dropped", quick: true,
 	},
 	{
-		name: "the pause after a barge-in has no deadline", file: "conv.go",
+		name: "the pause after a barge-in has no deadline", file: "transition.go",
 		old: "c.arm(TimerInterrupted, c.opts.Limits.Interrupted)", new: "",
 		config: "disturbances", found: "interrupted waits without a deadline", quick: true,
 	},
@@ -58,7 +58,7 @@ var mutants = []mutant{
 		config: "floor: easyturn, energy", found: "processing.understanding waits without a deadline",
 	},
 	{
-		name: "recovery has no deadline", file: "recovery.go",
+		name: "recovery has no deadline", file: "fault.go",
 		old: "c.arm(TimerFault, l.Error)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},
@@ -80,7 +80,7 @@ var mutants = []mutant{
 		config: "disturbances", found: "disappeared without its last event",
 	},
 	{
-		name: "a suspension returns to another phase", file: "recovery.go",
+		name: "a suspension returns to another phase", file: "suspension.go",
 		old: "c.record(st.Before, c.event)", new: "c.record(ListeningReady, c.event)",
 		config: "tools and disturbances", found: "returned to",
 	},
@@ -106,12 +106,12 @@ var mutants = []mutant{
 		config: "disturbances", found: "",
 	},
 	{
-		name: "deadlines are forgotten in a suspension", file: "recovery.go",
+		name: "deadlines are forgotten in a suspension", file: "suspension.go",
 		old: "Suspension{Source: source, At: c.st.Now, Timers: st.Timers}", new: "Suspension{Source: source, At: c.st.Now}",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
-		name: "the circuit breaker's fault is never left", file: "recovery.go",
+		name: "the circuit breaker's fault is never left", file: "fault.go",
 		old: "c.arm(TimerBreaker, l.BreakerCooldown)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},

@@ -1,0 +1,172 @@
+package conv
+
+import "time"
+
+// This file: faults and recovery. Seed 000, PAT-004, AC-006; seed 001, 4.7.
+
+// Faults is the memory of failures.
+type Faults struct {
+	Code        string      `json:"code,omitempty"`
+	Recoveries  int         `json:"recoveries"`         // since the last completed reply
+	Expiries    []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
+	BreakerOpen bool        `json:"breaker_open"`
+}
+
+// handleFault takes a failure of a service or of the surroundings.
+func (c *Conversation) handleFault(e Fault) {
+	class := ClassOf(e.Code)
+	fatal := e.Fatal || class.Action == ActionEnd
+	switch c.st.Phase {
+	case Idle:
+		if c.st.Pending.Start {
+			c.st.Pending.Start = false
+			c.disarm(TimerStart)
+			c.notify(LevelError, remedy(e.Code, "fault"))
+		}
+	case Terminating:
+	case Faulted:
+		if fatal {
+			c.notify(LevelError, remedy(e.Code, "fault"))
+			c.notify(LevelWarning, "fault.ends")
+			c.becomeTerminating("fault")
+		}
+	default:
+		if class.Action == ActionReconnect && !fatal {
+			c.sessionDies()
+			if c.st.Phase != Reconnecting {
+				c.becomeReconnecting("fault")
+			}
+			return
+		}
+		c.fault(e.Code, fatal, "fault")
+	}
+}
+
+// remedy is the code of the words for a failure: what has happened and, where a person
+// can do something about it, what. It is made of the machine's own codes and of the
+// class alone, so that no credential can reach a message (SEC-003).
+func remedy(code, cause string) string {
+	switch code {
+	case "LLM_TIMEOUT":
+		return "fault.stalled"
+	case "VOICE_TIMEOUT":
+		return "fault.voice"
+	case "PLAYOUT_STALLED":
+		return "fault.playback"
+	case "TOOL_TIMEOUT":
+		return "fault.tool_timeout"
+	case "TASK_TIMEOUT":
+		return "fault.task_timeout"
+	case "EXECUTOR_FAILED":
+		return "fault.tool"
+	case "START_TIMEOUT":
+		return "start.timeout"
+	case codeReconnect:
+		return "fault.reconnect"
+	}
+	switch ClassOf(code).Name {
+	case ClassAuthFailure:
+		return "fault.auth"
+	case ClassRateLimit:
+		return "fault.rate_limit"
+	case ClassNetworkTimeout:
+		return "fault.network"
+	case ClassServerError:
+		return "fault.server"
+	}
+	switch cause {
+	case "task.failed":
+		return "fault.task"
+	case "playout.failed":
+		return "fault.playback"
+	}
+	return "fault.unknown"
+}
+
+// apology is the code of what the agent says to a question that it could not answer.
+func apology(code string) string {
+	switch class := ClassOf(code).Name; {
+	case code == "LLM_TIMEOUT" || class == ClassNetworkTimeout:
+		return "apology.timeout"
+	case class == ClassRateLimit:
+		return "apology.busy"
+	default:
+		return "apology.fault"
+	}
+}
+
+// fault enters Faulted; a fatal one goes on to Terminating, any other recovers
+// by itself, unless the circuit breaker is open (PAT-004).
+func (c *Conversation) fault(code string, fatal bool, cause string) {
+	c.faulted(code, fatal, cause, c.st.Reply.Kind == ReplyAnswer)
+}
+
+// faulted is fault, and lost says that a question goes without its answer: the person
+// is told.
+func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool) {
+	st := &c.st
+	l := &c.opts.Limits
+	told := "unanswered"
+	if c.partHeard() {
+		told = "reply.incomplete"
+	}
+	c.announceLater()
+	c.dropSuspension()
+	c.untold()
+	c.breakOff(TurnFailed)
+	st.Faults.Code = code
+	if lost && c.opts.SpeakNotices {
+		st.Pending.Apology = apology(code)
+	}
+	c.become(Faulted, cause)
+	c.notify(LevelError, remedy(code, cause))
+	if lost {
+		c.notify(LevelWarning, told)
+	}
+	if fatal || st.Faults.Recoveries >= c.opts.Retry.Recover {
+		c.notify(LevelWarning, "fault.ends")
+		c.becomeTerminating(cause)
+		return
+	}
+	if code == codeReconnect {
+		c.notify(LevelWarning, "reconnect.manual") // seed 001, 4.8: offer manual retry option
+	}
+	st.Faults.Expiries = append(st.Faults.Expiries, c.st.Now.Add(l.BreakerWindow))
+	if over := len(st.Faults.Expiries) - l.BreakerFaults; over > 0 {
+		st.Faults.Expiries = append(st.Faults.Expiries[:0], st.Faults.Expiries[over:]...)
+	}
+	if len(st.Faults.Expiries) >= l.BreakerFaults {
+		st.Faults.BreakerOpen = true
+		c.arm(TimerBreaker, l.BreakerCooldown)
+		c.notify(LevelError, "breaker.open")
+		return
+	}
+	c.arm(TimerFault, l.Error)
+	c.notify(LevelInfo, "fault.recovers")
+}
+
+// closeBreaker lets the next recovery through.
+func (c *Conversation) closeBreaker() {
+	c.st.Faults.BreakerOpen = false
+	c.disarm(TimerBreaker)
+}
+
+// breakerCooled: the failures have been given their rest.
+func (c *Conversation) breakerCooled() {
+	c.closeBreaker()
+	if c.st.Phase == Faulted {
+		c.recoverFromFault("fault.timeout")
+	}
+}
+
+// recoverFromFault tries again from the beginning, the context kept.
+func (c *Conversation) recoverFromFault(cause string) {
+	f := &c.st.Faults
+	f.Recoveries++
+	f.Code = ""
+	if c.st.Conn.Lost {
+		c.becomeReconnecting(cause)
+		return
+	}
+	c.becomePreparing(cause)
+}

@@ -1,0 +1,196 @@
+package conv
+
+import "time"
+
+// This file: planned pauses. Seed 000, REQ-008, AC-005; seed 001, 4.8.
+
+// handleSessionRenewal begins a planned pause: time stops, the phase is kept.
+func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
+	st := &c.st
+	if !st.Phase.Active() {
+		return // No op. There is nothing to pause, or it is paused.
+	}
+	// A voice that was not yet an interruption will not become one.
+	st.Barge.Reset()
+	st.Over = UserTurn{}
+	c.armDerived()
+	st.Playout.Heard, st.Playout.At = c.heardSoFar(), c.st.Now
+	source := e.Source
+	if source == "" {
+		source = "renewal"
+	}
+	st.Before = st.Phase
+	st.Suspended = Suspension{Source: source, At: c.st.Now, Timers: st.Timers}
+	for t := range st.Timers {
+		if Timer(t).runsWhileSuspended() {
+			st.Suspended.Timers[t] = time.Time{}
+		} else {
+			st.Timers[t] = time.Time{}
+		}
+	}
+	c.record(Suspended, c.event)
+	c.arm(TimerSuspended, c.opts.Limits.Suspended)
+	c.emit(PauseAudio{})
+}
+
+// handleSessionRenewed returns to the phase before, its time shifted by the
+// pause, and takes what came in meanwhile in its order. Outside a suspension
+// the session was renewed without a gap.
+func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
+	st := &c.st
+	if st.Phase != Suspended {
+		if st.Session.Alive {
+			c.sessionLives(e.ID)
+		}
+		return
+	}
+	if st.Suspended.Source == "renewal" || !st.Session.Alive {
+		c.sessionLives(e.ID)
+	}
+	kept := st.Suspended
+	st.Suspended = Suspension{}
+	shift := c.st.Now.Sub(kept.At)
+	for t := range st.Timers {
+		if at := kept.Timers[t]; !at.IsZero() {
+			st.Timers[t] = at.Add(shift)
+		}
+	}
+	st.Timers[TimerSuspended] = time.Time{}
+	for i := range st.Calls {
+		if !st.Calls[i].Deadline.IsZero() {
+			st.Calls[i].Deadline = st.Calls[i].Deadline.Add(shift)
+		}
+	}
+	st.Playout.At = c.st.Now
+	if st.Before == ListeningReady {
+		st.DeadAir.Stop()
+		st.DeadAir.Start(c.st.Now)
+	}
+	c.record(st.Before, c.event)
+	c.emit(ResumeAudio{})
+	if !st.Reply.Held {
+		c.resumePlayout()
+	}
+	event := c.event
+	for _, fact := range kept.Facts {
+		c.event = fact.EventType()
+		if !c.stale(fact) {
+			c.handle(fact)
+			c.settle()
+		}
+	}
+	c.event = event
+}
+
+// deferrable reports whether a fact waits for the end of a suspension. Facts
+// about the suspension, the session and the connection do not.
+func deferrable(ev Event) bool {
+	switch ev.(type) {
+	case SpeechStarted, SpeechStopped, STTPartial, STTFinal, TurnEnded, UserText, UserInterrupt,
+		UserCancel, ReplyRequested, ReplyDelta, ReplyDone, ReplyFailed, ToolCalled, ToolDone,
+		ToolFailed, TaskProgress, TaskDone, TaskFailed, PlayoutStarted, PlayoutProgress,
+		PlayoutFinished, PlayoutFailed, PlayoutFlushed, AudioReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// deferFact keeps a fact. What replaces or continues the one before it is
+// merged with it; when the queue is full the oldest that is only news of
+// progress makes room, and if there is none the fact is refused and the person
+// told.
+func (c *Conversation) deferFact(ev Event) {
+	q := &c.st.Suspended.Facts
+	c.out.Deferred = true
+	if n := len(*q); n > 0 {
+		if merged, ok := mergeFacts((*q)[n-1], ev); ok {
+			(*q)[n-1] = merged
+			return
+		}
+	}
+	if len(*q) >= c.opts.Limits.Queue {
+		i := 0
+		for i < len(*q) && !transient((*q)[i]) {
+			i++
+		}
+		if i == len(*q) {
+			c.out.Deferred = false
+			c.notify(LevelError, "queue.full")
+			return
+		}
+		*q = append((*q)[:i], (*q)[i+1:]...)
+	}
+	*q = append(*q, ev)
+}
+
+func mergeFacts(last, ev Event) (Event, bool) {
+	switch e := ev.(type) {
+	case STTPartial:
+		_, ok := last.(STTPartial)
+		return e, ok
+	case PlayoutProgress:
+		l, ok := last.(PlayoutProgress)
+		return e, ok && l.Turn == e.Turn
+	case TaskProgress:
+		l, ok := last.(TaskProgress)
+		return e, ok && l.ID == e.ID
+	case ReplyDelta:
+		l, ok := last.(ReplyDelta)
+		if !ok || l.Turn != e.Turn || l.Request != e.Request {
+			return nil, false
+		}
+		e.Text = l.Text + e.Text
+		return e, true
+	default:
+		return nil, false
+	}
+}
+
+func transient(ev Event) bool {
+	switch ev.(type) {
+	case STTPartial, PlayoutProgress, TaskProgress:
+		return true
+	default:
+		return false
+	}
+}
+
+// dropSuspension ends a suspension that will not return to its phase. Results
+// of calls that came in meanwhile are kept.
+func (c *Conversation) dropSuspension() {
+	st := &c.st
+	if st.Phase != Suspended {
+		return
+	}
+	if st.Before == ListeningReady {
+		st.DeadAir.Stop()
+	}
+	facts := st.Suspended.Facts
+	st.Suspended = Suspension{}
+	for _, fact := range facts {
+		if c.stale(fact) {
+			continue
+		}
+		switch e := fact.(type) {
+		case ToolDone:
+			c.endInBackground(c.findCall(e.ID, false), result{Text: e.Output})
+		case TaskDone:
+			c.endInBackground(c.findCall(e.ID, true), result{Text: e.Output})
+		case ToolFailed:
+			c.endInBackground(c.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
+		case TaskFailed:
+			c.endInBackground(c.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output))
+		case STTPartial:
+			c.noteWords(squeeze(e.Text), e.Confidence, false)
+		case STTFinal:
+			c.noteWords(squeeze(e.Text), e.Confidence, true)
+		case UserText:
+			if text := squeeze(e.Text); text != "" {
+				c.queueText(text)
+			}
+		default:
+			// It belonged to a moment that is over.
+		}
+	}
+}

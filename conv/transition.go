@@ -1,0 +1,79 @@
+package conv
+
+import "fmt"
+
+// become changes the phase, with its exit and entry actions.
+func (c *Conversation) become(next Phase, cause string) {
+	c.disarm(phaseTimers[c.st.Phase]...)
+	if c.st.Phase == ListeningReady {
+		c.st.DeadAir.Stop()
+	}
+	c.record(next, cause)
+	c.enter(next)
+}
+
+// record changes the phase without entry and exit actions and notes the
+// transition.
+func (c *Conversation) record(next Phase, cause string) {
+	st := &c.st
+	if !st.Phase.CanFollow(next) {
+		panic(fmt.Sprintf("conv: %v -> %v on %s is no edge of the phase graph", st.Phase, next, cause))
+	}
+	from := st.Phase
+	st.Previous, st.Phase, st.Entered = from, next, c.st.Now
+	t := Transition{
+		From: from, To: next, Cause: cause, Event: c.event,
+		Turn: c.turnOfChange(), At: c.st.Now, Views: st.Views(),
+	}
+	c.out.Transitions = append(c.out.Transitions, t)
+	if len(c.recent) == transitionsKept {
+		copy(c.recent, c.recent[1:])
+		c.recent = c.recent[:transitionsKept-1]
+	}
+	c.recent = append(c.recent, t)
+}
+
+// turnOfChange is the turn that a transition belongs to: the agent's that is open, or
+// one that it has ended, the agent's before the user's, or the user's that is open.
+func (c *Conversation) turnOfChange() int {
+	ended := c.out.Turns[c.marked:]
+	c.marked = len(c.out.Turns)
+	if c.st.Reply.Turn != 0 {
+		return c.st.Reply.Turn
+	}
+	number := c.st.User.Turn
+	for i := range ended {
+		if t := &ended[i]; t.Type != TurnStarted {
+			number = t.Turn
+			if t.Role == RoleAgent {
+				break
+			}
+		}
+	}
+	return number
+}
+
+// enter carries out the entry action of a phase.
+func (c *Conversation) enter(p Phase) {
+	switch p {
+	case ListeningReady:
+		c.st.Barge.Reset()
+		c.arm(TimerInactivity, c.opts.Limits.Inactivity)
+		c.st.DeadAir.Start(c.st.Now)
+		c.emit(Listen{})
+	case ListeningCapturing:
+		c.arm(TimerListening, c.opts.Limits.Listening)
+	case Delegated:
+		c.startFeedback()
+	case Speaking:
+		c.arm(TimerSpeaking, c.opts.Limits.Speaking)
+		c.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
+	case Interrupted:
+		c.arm(TimerInterrupted, c.opts.Limits.Interrupted)
+	case Idle, Preparing, Understanding, Waiting, Generating, ToolRunning, Suspended,
+		Reconnecting, Faulted, Terminating:
+		// Their entry depends on how they are entered: the callers do it.
+	default:
+		panic(fmt.Sprintf("conv: unexpected phase %v", p))
+	}
+}
