@@ -19,24 +19,21 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 STAMP = $(if $(shell git status --porcelain 2>&1 | grep '^fatal'),-buildvcs=false)
 
 # Tests never come from the cache: it knows neither the C libraries nor the
-# recordings beside the repository.
-GOTEST = go test -count=1 -timeout 10m
+# recordings beside the repository. The bound is for a test that hangs: nothing is
+# that slow, not on a busy machine either.
+GOTEST = go test -count=1 -timeout 20m
 
 # Packages that start no goroutine, where the race detector has nothing to find
 # and makes long calculations four to five times slower; the exploration, a fork and
 # join of half a minute that would take two and a half; a loaded server and calls over a
-# bad network, which keep pace with the clock; and the commands, whose tests start the
-# program a hundred times over, and kill it. All others, new ones too, are tested with it. `make soak` takes these as well.
-PLAIN = audio|conv|dialog|turn|archtest|internal/bench|internal/cli|leg|internal/messages|internal/codec/.*|internal/wire/.*|detector(/.*)?|internal/explore(/.*)?
-
-# What keeps pace with the clock and takes the processors, the panel in a browser, runs
-# alone, and without the race detector: it has the program built.
-LIVE = server/panel
+# bad network, which keep pace with the clock; the commands, whose tests start the
+# program a hundred times over, and kill it; and the panel's files. All others, new ones
+# too, are tested with it. `make soak` takes these as well.
+PLAIN = audio|conv|dialog|turn|archtest|internal/bench|internal/cli|leg|internal/messages|internal/codec/.*|internal/wire/.*|detector(/.*)?|internal/explore(/.*)?|server/panel
 
 MODULE = $(shell go list -m)
 PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')
-LIVEPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(LIVE))$$')
-RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN)|$(LIVE))$$')
+RACEPKGS = $(shell go list ./... | grep -v -E '^$(MODULE)/($(PLAIN))$$')
 
 # The checkers, in a folder that git ignores; the version is part of the file's
 # name, therefore a new pin is installed by itself.
@@ -70,7 +67,7 @@ deps:
 have-deps:
 	@scripts/deps
 
-# The panel's tests want a browser.
+# The panel's tests among the peers want a browser.
 .PHONY: have-browser
 have-browser:
 	@scripts/deps --browser
@@ -80,36 +77,27 @@ have-browser:
 have-postgresql:
 	@scripts/deps --postgresql
 
-## test: everything: vet, tests, the pure Go build
+## test: vet, the tests, the pure Go build
 .PHONY: test
-test: vet test-race test-plain test-live test-pure
+test: vet test-race test-plain test-pure
 	@scripts/tags --report
-	@scripts/testdata --report
 
 .PHONY: vet
 vet: have-deps
-	go vet -tags '$(TAGS)' ./...
+	go vet -tags '$(TAGS),peers' ./...
 
 .PHONY: vet-pure
 vet-pure:
 	CGO_ENABLED=0 go vet ./...
 
-.PHONY: have-testdata
-have-testdata:
-	@scripts/testdata
-
 .PHONY: test-race
-test-race: have-deps have-postgresql have-testdata
+test-race: have-deps have-postgresql
 	$(GOTEST) $(RACE) -tags '$(TAGS)' $(RACEPKGS)
 
 .PHONY: test-plain
-test-plain: have-deps have-postgresql have-testdata
+test-plain: have-deps have-postgresql
 	$(GOTEST) -tags '$(TAGS)' $(PLAINPKGS)
 	$(GOTEST) -tags '$(TAGS)' -run BySpeech ./internal/app # what it leaves out with the detector
-
-.PHONY: test-live
-test-live: have-deps have-browser have-testdata
-	$(GOTEST) -p 1 -tags '$(TAGS)' $(LIVEPKGS)
 
 # What behaves differently without cgo; `make check` compiles all tests without it.
 .PHONY: test-pure
@@ -117,9 +105,21 @@ test-pure:
 	CGO_ENABLED=0 $(GOTEST) -short $(addsuffix /...,$(wildcard ./provider ./tool ./detector/silero ./internal/app))
 	CGO_ENABLED=0 $(GOTEST) -short -run 'Help|Arguments|Documented' ./internal/cli
 
-## check: format, vet, lint, module file, other systems, race tests, architecture (make -k check: all findings)
+# The clients and servers of others that peers talk to are fetched from their
+# package registries.
+.PHONY: have-peers
+have-peers:
+	@scripts/testdata
+
+## peers: the tests with programs written by others and those at the pace of the clock, on a machine that does nothing else
+.PHONY: peers
+peers: have-deps have-browser have-peers
+	@TAGS='$(TAGS)' scripts/peers
+	@scripts/testdata --report
+
+## check: format, vet, lint, module file, other systems (make -k check: all findings)
 .PHONY: check
-check: check-fmt vet vet-pure lint check-tidy cross test-race archtest
+check: check-fmt vet vet-pure check-tidy cross lint
 
 ## fmt: format the code
 .PHONY: fmt
@@ -135,7 +135,7 @@ check-fmt: $(GOFUMPT)
 ## lint: golangci-lint
 .PHONY: lint
 lint: have-deps $(GOLANGCI)
-	$(GOLANGCI) run --build-tags '$(TAGS)' ./...
+	$(GOLANGCI) run --build-tags '$(TAGS),peers' ./...
 	CGO_ENABLED=0 $(GOLANGCI) run --disable unused $(addsuffix /...,$(wildcard ./provider ./tool ./detector))
 
 .PHONY: check-tidy
@@ -176,7 +176,6 @@ SOAK = 5
 soak: have-deps
 	go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
 	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
-	go test -count=1 -p 1 -shuffle=on -timeout 1h -tags '$(TAGS)' $(LIVEPKGS)
 	HOCKET_KILLS=500 go test -count=1 -v -run AtRandomMoments -timeout 2h -tags '$(TAGS)' ./internal/cli
 
 ## panel: the panel's bundle from web/, into server/panel/dist (needs Node)

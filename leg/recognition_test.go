@@ -273,28 +273,6 @@ const (
 	keepsUp = 100 * time.Millisecond
 )
 
-// What is said is understood behind a network that loses a packet in ten and
-// shakes the others by 60 ms.
-func TestRecognitionBehindBadNetwork(t *testing.T) {
-	r := recognizer(t)
-	list := phrases(t, 9)
-	for _, c := range []struct{ loss, most float64 }{{0, 0.2}, {0.1, 0.35}} {
-		got, st, lag := errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
-		for try := 1; lag > keepsUp; try++ {
-			if try == 3 {
-				t.Skipf("this machine is too busy for %d calls: they lag %v behind", len(list), lag)
-			}
-			got, st, lag = errorRate(t, r, list, nettest.Weather{Loss: c.loss, Jitter: shaken}, len(list))
-		}
-		if got > c.most {
-			t.Errorf("loss %v: %.0f%% of the words are wrong, want at most %.0f%%", c.loss, 100*got, 100*c.most)
-		}
-		if c.loss > 0 && (st.Lost == 0 || st.Recovered < st.Lost/3) {
-			t.Errorf("of %d lost packets %d are recovered", st.Lost, st.Recovered)
-		}
-	}
-}
-
 // BenchmarkRecognition is the error rate on all recordings: as they are, and
 // behind networks of 60 ms jitter. Run it once (-benchtime 1x). Goal: at 5 % loss
 // no more than 3 % of the words beyond those without a network.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -80,19 +79,6 @@ func TestWeb(t *testing.T) {
 	run(t, nil, "npm", "run", "--silent", "test")
 }
 
-// TestPanelInChromium: the panel in a browser, against a stand-in for the server
-// and against the program itself.
-func TestPanelInChromium(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes half a minute")
-	}
-	if chromium() == "" {
-		t.Skip("there is no Chromium on this machine: 'make deps' installs it where apt-get can")
-	}
-	install(t)
-	run(t, []string{"HOCKET=" + program(t)}, "npm", "run", "--silent", "e2e")
-}
-
 // install gives web/ the packages of the lockfile, or skips the test.
 func install(t *testing.T) {
 	t.Helper()
@@ -133,37 +119,6 @@ func run(t *testing.T, env []string, name string, args ...string) {
 	if testing.Verbose() {
 		t.Logf("%s", out)
 	}
-}
-
-// program builds hocket as this machine can.
-func program(t *testing.T) string {
-	t.Helper()
-	tags, err := exec.Command("sh", "../../scripts/tags").Output()
-	if err != nil {
-		t.Fatalf("scripts/tags: %v", err)
-	}
-	path := filepath.Join(t.TempDir(), "hocket")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-tags", strings.TrimSpace(string(tags)), "-o", path, "../../cmd/hocket").CombinedOutput()
-	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
-}
-
-// chromium is the browser that web/e2e/browser.ts finds.
-func chromium() string {
-	if runtime.GOOS != "linux" && os.Getenv("CHROMIUM") == "" {
-		return ""
-	}
-	for _, path := range []string{os.Getenv("CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"} {
-		if path == "" {
-			continue
-		}
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 // names are the files of a folder.

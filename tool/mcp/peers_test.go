@@ -1,4 +1,4 @@
-//go:build unix
+//go:build peers && unix
 
 package mcp
 
@@ -35,7 +35,7 @@ func everything(t *testing.T) Server {
 }
 
 // The client against a server that somebody else has written, in another language.
-func TestEverything(t *testing.T) {
+func TestPeerEverything(t *testing.T) {
 	tools := opened(t, everything(t))
 	for _, s := range tools.Specs() {
 		t.Logf("%s: long %v, irreversible %v: %s", s.Name, s.Long, s.Irreversible, s.Schema)

@@ -1,3 +1,5 @@
+//go:build peers
+
 package app
 
 import (
@@ -72,10 +74,10 @@ instructions: You know the weather. Be brief.
 tools: [weather]
 `
 
-// TestModelAgentInACall holds a spoken call with an agent that is instructions and a
+// TestPeerModelAgentInACall holds a spoken call with an agent that is instructions and a
 // tool: the model calls the tool, its answer is broken off, the history keeps what
 // was heard of it, and the trace replays when neither server is there any more.
-func TestModelAgentInACall(t *testing.T) {
+func TestPeerModelAgentInACall(t *testing.T) {
 	t.Parallel()
 	url, stop := aimock(t, filepath.Join("testdata", "aimock.json"))
 	var asked atomic.Int32

@@ -1,3 +1,5 @@
+//go:build peers
+
 package openai
 
 import (
@@ -75,7 +77,7 @@ func aimock(t *testing.T) string {
 }
 
 // The client against a server that somebody else has written, over real HTTP.
-func TestAimock(t *testing.T) {
+func TestPeerAimock(t *testing.T) {
 	base := aimock(t)
 	var reports []Report
 	open := func(t *testing.T, change func(*Options)) *Model {

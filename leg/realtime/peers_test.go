@@ -1,3 +1,5 @@
+//go:build peers
+
 package realtime_test
 
 import (
@@ -124,7 +126,7 @@ func clientChecks(t *testing.T, cmd *exec.Cmd, want int, change ...func(*testing
 }
 
 // npm openai, its WebSocket classes (both dialects) and its REST calls.
-func TestClientOpenAI(t *testing.T) {
+func TestPeerOpenAI(t *testing.T) {
 	t.Parallel()
 	cmd := nodeClient(t, "openai")
 	take(t, 1)
@@ -132,7 +134,7 @@ func TestClientOpenAI(t *testing.T) {
 }
 
 // The OpenAI Agents SDK in Node.
-func TestClientAgents(t *testing.T) {
+func TestPeerAgents(t *testing.T) {
 	t.Parallel()
 	cmd := nodeClient(t, "agents")
 	take(t, 1)
@@ -140,7 +142,7 @@ func TestClientAgents(t *testing.T) {
 }
 
 // The beta dialect: openai-realtime-api and rt-client.
-func TestClientBeta(t *testing.T) {
+func TestPeerBeta(t *testing.T) {
 	t.Parallel()
 	cmd := nodeClient(t, "beta")
 	take(t, 1)
@@ -149,7 +151,7 @@ func TestClientBeta(t *testing.T) {
 
 // OpenAI's SDK for Go. Its client is a module of its own, so that this one does not
 // carry the SDK.
-func TestClientGo(t *testing.T) {
+func TestPeerGo(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t, "openai-go"), "client"))
 	take(t, 1)
@@ -157,7 +159,7 @@ func TestClientGo(t *testing.T) {
 }
 
 // The Agents SDK and npm openai in Chromium, over WebRTC.
-func TestClientBrowser(t *testing.T) {
+func TestPeerBrowser(t *testing.T) {
 	t.Parallel()
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

@@ -1,3 +1,5 @@
+//go:build peers
+
 package app
 
 import (
@@ -102,9 +104,9 @@ func (p *person) done() bool {
 	return len(p.lines) == 0 && len(p.left) == 0 && p.spoke && p.quiet > patience
 }
 
-// TestServeSpokenConversation: a person books a flight, by voice, over a network
+// TestAloneSpokenConversation: a person books a flight, by voice, over a network
 // that loses and shakes packets.
-func TestServeSpokenConversation(t *testing.T) {
+func TestAloneSpokenConversation(t *testing.T) {
 	r := serve(t, "server: {drain: off}")
 	var c config.Speech
 	speech, err := NewSpeech(c)
@@ -168,7 +170,7 @@ func TestServeSpokenConversation(t *testing.T) {
 // connect begins a conversation for a browser and returns its id.
 func (r *running) connect(b *bench.Browser) string {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
 	offer, err := b.Offer(ctx)
 	if err != nil {

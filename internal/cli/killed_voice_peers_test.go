@@ -1,4 +1,4 @@
-//go:build unix
+//go:build peers && unix
 
 package cli
 
@@ -64,11 +64,11 @@ var moments = []moment{
 	{name: "it waits for a yes/a while later", asks: "Shall I book"},
 }
 
-// TestKilledByVoice: people book a trip by voice, at the pace of the clock, and their
+// TestAloneKilledByVoice: people book a trip by voice, at the pace of the clock, and their
 // server is killed while one of them speaks, or the agent, or a tool runs, or delegated
 // work, or it waits for a yes. They come back and say again what was not answered: each
 // conversation goes on at its step, greets nobody anew, and books once.
-func TestKilledByVoice(t *testing.T) {
+func TestAloneKilledByVoice(t *testing.T) {
 	sounds := spokenLines(t)
 	// t.Parallel would hold as many as there are processors: these wait most of the
 	// time. With all at once nobody would be answered at the pace of the clock.
