@@ -154,7 +154,7 @@ func outcomes(t *testing.T, tasks *Tasks, keys []string) (wait func() map[string
 	var mu sync.Mutex
 	var g sync.WaitGroup
 	got := make(map[string]string)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	for _, key := range keys {
 		g.Go(func() {
 			out, err := tasks.Follow(ctx, key, nil)

@@ -3,7 +3,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -143,9 +142,7 @@ func (c *errandCall) hold(t *testing.T, tool port.Tool) {
 		t.Fatal(err)
 	}
 	s.OnStep(c.watch)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	if err := s.Run(ctx); err != nil {
+	if err := s.Run(t.Context()); err != nil {
 		t.Errorf("the call ended with: %v", err)
 	}
 	if len(c.cues) > 0 {

@@ -140,13 +140,11 @@ func (r *running) eventually(what string, fits func() bool) {
 	r.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(15 * time.Second)
-	for !fits() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			r.t.Fatalf("%s did not come", what)
+	for n := 1; !fits(); n++ {
+		if n%1000 == 0 {
+			r.t.Logf("still waiting for %s", what)
 		}
+		<-tick.C
 	}
 }
 
@@ -386,8 +384,7 @@ func TestServeRealtime(t *testing.T) {
 	t.Setenv(DefaultKeysEnv, "office "+key)
 	r := serve(t, "server: {drain: off}")
 	r.key = key
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
-	defer cancel()
+	ctx := t.Context()
 	dial := func(key string) *websocket.Conn {
 		t.Helper()
 		conn, w, err := websocket.Dial(ctx, r.url+"/v1/realtime?model=flights", &websocket.DialOptions{

@@ -55,7 +55,7 @@ var answers = map[string]string{
 // caller holds one conversation after the other until the siege is over.
 func (s *siege) caller(urls []string) {
 	for first := true; first || !s.over.Load(); first = false {
-		v := &traveller{caller: &caller{t: s.t, urls: urls}, limit: time.Hour}
+		v := &traveller{caller: &caller{t: s.t, urls: urls}}
 		waitFor(s.t, "a new conversation", func() bool { return v.call(map[string]any{"transport": "text"}) })
 		s.conversations.Add(1)
 		waiting := "" // the line that has no answer yet

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hocketvoice/hocket/conv"
 )
@@ -212,8 +210,7 @@ const childEnv = "HOCKET_MUTANT_CONFIG"
 // run builds and explores the mutant in a process of its own.
 func (m mutant) run(t *testing.T, overlay string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
+	ctx := t.Context()
 	binary := filepath.Join(t.TempDir(), "mutant.test")
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "-overlay", overlay, ".")
 	if out, err := build.CombinedOutput(); err != nil {

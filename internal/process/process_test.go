@@ -188,12 +188,9 @@ func TestParentDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait() // it was killed
-	for end := time.Now().Add(5 * time.Second); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); {
+	for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(stat), ") Z ") {
 			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("it still runs")
 		}
 	}
 }

@@ -37,6 +37,16 @@ func find(t *testing.T, list []event, name string) event {
 	return list[i]
 }
 
+// count is how many events have a type.
+func count(list []event, name string) (n int) {
+	for _, e := range list {
+		if e.Type == name {
+			n++
+		}
+	}
+	return n
+}
+
 // types are the types in their order, repetitions once.
 func types(list []event) []string {
 	var names []string

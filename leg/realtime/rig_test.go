@@ -169,7 +169,7 @@ func newRig(t testing.TB, o rigOptions) *rig {
 	}
 	r.http = httptest.NewServer(r.srv)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := r.srv.Close(ctx); err != nil {
 			t.Errorf("the server does not end: %v", err)
@@ -305,7 +305,7 @@ func (r *rig) dial(t testing.TB, o dialOptions) *client {
 	if o.query == "" {
 		o.query = "model=test"
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	ws, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(r.http.URL, "http")+o.path+"?"+o.query, &websocket.DialOptions{
 		HTTPHeader: o.header, Subprotocols: o.protocols,
@@ -377,7 +377,7 @@ func (c *client) write(s string) {
 	}
 }
 
-const patience = time.Minute // no more than a hang takes
+const patience = 5 * time.Minute // no more than a hang takes
 
 // wait returns the next event for which ok holds; those before it are passed
 // over.

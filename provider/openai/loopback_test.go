@@ -60,12 +60,8 @@ func TestCancelReachesTheServer(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
-		select {
-		case end := <-gone:
-			t.Logf("HTTP/2 %v: Reply returned after %v, the server noticed after %v", two, returned, end.Sub(at))
-		case <-time.After(10 * time.Second):
-			t.Error("the server has not noticed")
-		}
+		end := <-gone
+		t.Logf("HTTP/2 %v: Reply returned after %v, the server noticed after %v", two, returned, end.Sub(at))
 		_ = m.Close()
 		server.Close()
 	}

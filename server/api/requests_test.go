@@ -84,9 +84,7 @@ func TestAccessLog(t *testing.T) {
 		}
 		return list
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(lines()) < 4 && time.Now().Before(deadline); {
-		<-time.After(time.Millisecond)
-	}
+	eventually(t, "the log of four requests", func() bool { return len(lines()) >= 4 })
 	for i, want := range []struct {
 		method, route string
 		status, bytes float64

@@ -137,9 +137,7 @@ func (h *house) do(method, path, body string, headers ...string) (int, []byte) {
 
 func (h *house) request(method, path, body string, headers ...string) *http.Request {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
-	h.t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, method, h.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -54,10 +54,8 @@ func hold(t *testing.T, w *Telemetry) string {
 		t.Fatal(err)
 	}
 	defer events.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
 	for {
-		m, err := events.Next(ctx)
+		m, err := events.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +63,7 @@ func hold(t *testing.T, w *Telemetry) string {
 			break
 		}
 	}
-	over, end := context.WithCancel(ctx)
+	over, end := context.WithCancel(t.Context())
 	end()
 	h.Drain(over, time.Second)
 	return c.ID()

@@ -292,7 +292,7 @@ func TestLostConnection(t *testing.T) {
 	m := opened(t, r, nil)
 	var other sync.WaitGroup
 	other.Go(func() {
-		for end := time.Now().Add(30 * time.Second); r.count("tasks/resubscribe") < 3 && time.Now().Before(end); {
+		for r.count("tasks/resubscribe") < 3 {
 			runtime.Gosched()
 		}
 		close(r.goOn)
@@ -349,11 +349,7 @@ func TestCalledOff(t *testing.T) {
 			if !ok || !errors.Is(err, c.is) || f.Code != c.code || f.Partial != "Hello, world!" {
 				t.Errorf("error %v, failure %+v", err, f)
 			}
-			select {
-			case <-r.cancelled:
-			case <-time.After(10 * time.Second):
-				t.Error("the agent was not told")
-			}
+			<-r.cancelled // the agent is told
 		})
 	}
 }
