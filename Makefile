@@ -174,7 +174,7 @@ mutants:
 SOAK = 5
 .PHONY: soak
 soak: have-deps
-	go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
+	HOCKET_LONG=1 go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
 	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
 	HOCKET_KILLS=500 go test -count=1 -v -run AtRandomMoments -timeout 2h -tags '$(TAGS)' ./internal/cli
 
