@@ -63,7 +63,7 @@ func (t *turn) sayTemplate(tpl *agent.Template, w agent.Wording) bool {
 	return t.sayValues(text, behind, w == agent.WordingFixed || w == agent.WordingBySettings && !t.a.def.Settings.Rephrase)
 }
 
-func (t *turn) sayText(text string, fixed bool) bool { return t.sayValues(text, -1, fixed) }
+func (t *turn) sayText(text string, fixed bool) { t.sayValues(text, -1, fixed) }
 
 // sayValues says a text, so many bytes of which stand behind its last value; below 0
 // there is none in it.

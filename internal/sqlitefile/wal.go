@@ -2,6 +2,7 @@ package sqlitefile
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func CheckLog(path string) error {
 	}
 	defer f.Close()
 	for range 3 {
-		err, again := checkLog(f, path)
+		again, err := checkLog(f, path)
 		if !again {
 			return err
 		}
@@ -55,33 +56,33 @@ func CheckLog(path string) error {
 }
 
 // checkLog looks once; again says that the log was begun anew meanwhile.
-func checkLog(f *os.File, path string) (_ error, again bool) {
+func checkLog(f *os.File, path string) (again bool, err error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
-		return err, false
+		return false, err
 	}
 	damaged := func(at int64) error { return &DamagedError{Path: path, At: at, Size: info.Size()} }
 	var head, now [walHeader]byte
 	if n, err := f.ReadAt(head[:], 0); n < walHeader {
 		if errors.Is(err, io.EOF) {
-			return nil, false // it was killed in the first write
+			return false, nil // it was killed in the first write
 		}
-		return err, false
+		return false, err
 	}
 	magic, page := binary.BigEndian.Uint32(head[:]), int(binary.BigEndian.Uint32(head[8:]))
 	sum := walSum{little: magic&1 == 0}
 	sum.add(head[:24])
 	if magic&^1 != walMagic || page < 512 || page > largestPage || page&(page-1) != 0 || !sum.is(head[24:32]) {
-		return damaged(0), false
+		return false, damaged(0)
 	}
 	bad, err := badFrame(io.NewSectionReader(f, walHeader, info.Size()-walHeader), head[16:24], page, sum)
 	if err != nil || bad < 0 {
-		return err, false
+		return false, err
 	}
-	if _, err := f.ReadAt(now[:], 0); err != nil || now != head {
-		return nil, true
+	if n, _ := f.ReadAt(now[:], 0); n < walHeader || now != head { // cut off or begun anew
+		return true, nil
 	}
-	return damaged(walHeader + bad*int64(frameHeader+page)), false
+	return false, damaged(walHeader + bad*int64(frameHeader+page))
 }
 
 // badFrame is the number of the first frame that is not read though there are others of
@@ -102,7 +103,7 @@ func badFrame(r io.Reader, salt []byte, page int, sum walSum) (int64, error) {
 		case err != nil:
 			return -1, err
 		}
-		ours := string(frame[8:16]) == string(salt)
+		ours := bytes.Equal(frame[8:16], salt)
 		if first >= 0 {
 			if ours {
 				return first, nil

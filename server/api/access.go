@@ -36,7 +36,7 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 		return who{}, err
 	}
 	secret := bearer(r)
-	defer func() {
+	defer func() { //nolint:contextcheck // the context is the request's
 		if err == nil && p != (who{all: true}) { // else there are no keys, and nothing was shown
 			s.o.Vouch(r.Context())
 		}

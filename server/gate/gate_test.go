@@ -59,7 +59,7 @@ func come(t *testing.T, g *Gate, from string, n int) (in []net.Conn) {
 	}
 }
 
-func closed(c net.Conn) bool { return c.(*place).Conn.(*fake).closed } //nolint:errcheck,forcetypeassert // a test's
+func closed(c net.Conn) bool { return c.(*place).Conn.(*fake).closed } //nolint:forcetypeassert // a test's
 
 func open(list []net.Conn) (n int) {
 	for _, c := range list {
