@@ -42,6 +42,7 @@ type fields struct {
 	Retryable  *bool    `json:"retryable,omitempty"`
 	Fatal      *bool    `json:"fatal,omitempty"`
 	HeardMS    *float64 `json:"heard_ms,omitempty"`
+	LagMS      *float64 `json:"lag_ms,omitempty"`
 	BargeIn    *string  `json:"barge_in,omitempty"`
 	ListenOnly *bool    `json:"listen_only,omitempty"`
 }
@@ -183,10 +184,14 @@ func (t *taker) utterance() int { return t.number(t.f.Utterance, "utterance") }
 func (t *taker) request() int   { return t.number(t.f.Request, "request") }
 func (t *taker) part() int      { return t.number(t.f.Part, "part") }
 
-func (t *taker) heard() time.Duration {
-	ms := take(t.f.HeardMS)
-	if (ms < 0 || ms > float64(math.MaxInt64)/float64(time.Millisecond)/2) && t.err == nil {
-		t.err = fmt.Errorf("field heard_ms is %v: expected 0 or more", ms)
+func (t *taker) heard() time.Duration { return t.duration(t.f.HeardMS, "heard_ms") }
+
+func (t *taker) duration(field *float64, name string) time.Duration {
+	ms := take(field)
+	if ms < 0 || ms > float64(math.MaxInt64)/float64(time.Millisecond)/2 {
+		if t.err == nil {
+			t.err = fmt.Errorf("field %s is %v: expected 0 or more", name, ms)
+		}
 		return 0
 	}
 	return time.Duration(math.Round(ms * float64(time.Millisecond)))
@@ -220,7 +225,9 @@ func (t *taker) build() (Event, error) {
 	case "audio.ready":
 		return AudioReady{}, nil
 	case "speech.started":
-		return SpeechStarted{Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source)}, nil
+		return SpeechStarted{
+			Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source), Lag: t.duration(f.LagMS, "lag_ms"),
+		}, nil
 	case "speech.stopped":
 		return SpeechStopped{Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source)}, nil
 	case "stt.partial":
@@ -375,7 +382,7 @@ func toFields(ev Event) fields {
 	case SessionReady:
 		f.ID = some(e.ID)
 	case SpeechStarted:
-		f.Turn, f.Utterance, f.Source = some(e.Turn), some(e.Utterance), some(e.Source)
+		f.Turn, f.Utterance, f.Source, f.LagMS = some(e.Turn), some(e.Utterance), some(e.Source), millis(e.Lag)
 	case SpeechStopped:
 		f.Turn, f.Utterance, f.Source = some(e.Turn), some(e.Utterance), some(e.Source)
 	case STTPartial:

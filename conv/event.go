@@ -39,10 +39,12 @@ type SessionReady struct{ ID string }
 type AudioReady struct{}
 
 // SpeechStarted: a voice is heard. Source says who noticed: "vad" (or empty),
-// "energy" for the interruption thresholds, "push_to_talk" for a button.
+// "energy" for the interruption thresholds, "push_to_talk" for a button. Lag is how
+// long ago it began, as far as who noticed it knows: a detector needs a moment.
 type SpeechStarted struct {
 	Turn, Utterance int
 	Source          string
+	Lag             time.Duration
 }
 
 // SpeechStopped: the voice has fallen silent. It ends no turn by itself. Source

@@ -121,7 +121,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		return // No op. Repeated.
 	}
 	if !f.Speaking {
-		f.Voice, f.VoiceOf = c.st.Now, e.Utterance
+		f.Voice, f.VoiceOf = c.st.Now.Add(-e.Lag), e.Utterance
 	}
 	f.Speaking, f.Pushed = true, pushed
 	f.Tail, f.Overlap = 0, c.audible()

@@ -105,6 +105,7 @@ type Onset struct {
 	speaking bool          // between Started and Stopped
 	loud     bool          // the frame before was speech, or prolonged it
 	voiced   time.Duration // speech that has added up before Started
+	since    time.Duration // where it began
 	voicedAt time.Duration // the end of the last frame that was clearly speech
 	spokeAt  time.Duration // the end of the last speech, or the start of the stream
 
@@ -139,6 +140,9 @@ func (d *Onset) Reset() { *d = Onset{o: d.o} }
 // Speaking tells whether the user speaks: true from Started to Stopped.
 func (d *Onset) Speaking() bool { return d.speaking }
 
+// Began is where the speech began of which Started told last.
+func (d *Onset) Began() time.Duration { return d.since }
+
 // Update takes the next frame, in the order of time. in.Silence is not read.
 //
 // echo is the level of the agent's voice that is expected in the frame, see
@@ -167,6 +171,9 @@ func (d *Onset) Update(in Acoustic, echo float64, interrupt bool) (Acoustic, Edg
 	switch {
 	case speech:
 		d.loud = true
+		if d.voiced == 0 {
+			d.since = in.At - frame
+		}
 		d.voiced += frame
 		d.voicedAt = in.At
 	case limits.silent(in.Energy, in.VAD):

@@ -61,6 +61,9 @@ func TestOnsetSpeechAndSilence(t *testing.T) {
 	l.want(10, 0.001, 0.1, "", 200*ms)
 	l.want(2, 0.1, 0.9, "", 240*ms) // not confirmed: the silence goes on
 	l.want(1, 0.1, 0.9, "started@260ms", 0)
+	if at := l.d.Began(); at != 200*ms { // the end of the last frame without speech
+		t.Errorf("it began at %v, want 200ms", at)
+	}
 	l.want(20, 0.1, 0.9, "", 0)
 	l.want(9, 0.001, 0.1, "", 180*ms)
 	l.want(1, 0.001, 0.1, "stopped@860ms", 200*ms)

@@ -27,8 +27,8 @@ const eventExample = `{"type": "user.start"}`
 // eventFields are what an event may carry, "at" first.
 var eventFields = []string{
 	"at", "type", "turn", "utterance", "request", "part", "id", "source", "cause", "reason", "text",
-	"confidence", "stability", "endpoint", "silent", "name", "arguments", "long", "output", "code",
-	"message", "retryable", "fatal", "heard_ms",
+	"confidence", "stability", "endpoint", "silent", "name", "arguments", "long", "confirm", "output", "code",
+	"message", "retryable", "fatal", "heard_ms", "lag_ms", "barge_in", "listen_only",
 }
 
 // stepLine is a line of the output.

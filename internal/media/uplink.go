@@ -248,7 +248,9 @@ func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 			u.ended = false
 			u.endpointer.Reset()
 		}
-		u.o.Post(conv.SpeechStarted{Utterance: u.utterance, Source: source})
+		u.o.Post(conv.SpeechStarted{
+			Utterance: u.utterance, Source: source, Lag: u.pos.Duration(recognizerRate) - u.onset.Began(),
+		})
 	case turn.Stopped:
 		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: "vad"})
 	case turn.NoEdge:

@@ -28,6 +28,7 @@ type caller struct {
 	said []int16 // at the leg's rate
 	log  []string
 	errs []error
+	lags []time.Duration // of each beginning of speech
 
 	given  []int16     // what the recognizer was given, in order
 	places []audio.Pos // the position of each sample of given
@@ -44,6 +45,9 @@ func newCaller(t testing.TB, o UplinkOptions, rec *porttest.Recognizer) *caller 
 	o.Post = func(events ...conv.Event) {
 		for _, ev := range events {
 			c.log = append(c.log, fact(ev))
+			if e, ok := ev.(conv.SpeechStarted); ok {
+				c.lags = append(c.lags, e.Lag)
+			}
 		}
 	}
 	if rec != nil {
@@ -240,6 +244,10 @@ func TestUplinkCountsUtterances(t *testing.T) {
 		c.speaks(200 * ms)
 		c.isQuiet(400 * ms)
 		c.want(fmt.Sprintf("started %d vad", n), fmt.Sprintf("stopped %d", n))
+	}
+	// It takes 60 ms of a voice to be sure of one.
+	if want := []time.Duration{60 * ms, 60 * ms, 60 * ms}; !slices.Equal(c.lags, want) {
+		t.Errorf("the voices began %v before they were told, want %v", c.lags, want)
 	}
 }
 
