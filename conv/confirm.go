@@ -22,7 +22,8 @@ const heardMargin = 100 * time.Millisecond
 //	waiting -> saying    the voice is given it, or the rest of it
 //	saying  -> waiting   it is cut off; what was heard of it stays heard
 //	saying  -> heard     its last value has been heard: from then on a yes counts
-//	any     -> waiting   the dialogue asks anew
+//	any     -> waiting   the dialogue asks anew, or the agent says something else of
+//	                     its own accord, so that a yes behind it may be one to that
 //	any     -> none      the dialogue asks no more
 //
 // Its zero value is none; a dialogue that awaits a yes while there is none (an older

@@ -23,29 +23,43 @@ const CodeNeedsYes = "CONFIRMATION_NEEDED"
 //	asked -> heard  the turn that asks has been heard to its end
 //	heard -> given  the user says yes and nothing else, and began to behind it
 //	given -> none   each of the calls has run once, or the user's next turn ends
-//	any   -> asked  a call is put back
-//	any   -> none   the user says something else; a yes that began too early leaves
-//	                the question open
+//	any   -> asked  a call is put back; a yes to another stays given
+//	any   -> open   a yes began too early, the question was cut off, or the agent
+//	                says something else of its own accord: whatever is said next, a
+//	                yes to it is none to this
+//	open  -> asked  the call is put back once more
+//	any   -> none   the user says something else
 type Consent struct {
 	Calls []Asked `json:"calls,omitempty"` // that were put back and have not run
-	// Turn is the agent's that asks, from At in its text; 0: the one that will say
-	// the rest of it. UserTurn is the user's that it answers.
+	// Turn is the agent's that asks, from At in its text, and UserTurn the user's
+	// that it answers; both are 0 where none asks. Rest: the question was cut off,
+	// and the rest of it will be said.
 	Turn     int       `json:"turn,omitempty"`
 	UserTurn int       `json:"user_turn,omitempty"`
 	At       int       `json:"at,omitempty"`
+	Rest     bool      `json:"rest,omitempty"`
 	Heard    time.Time `json:"heard,omitzero"`  // when the question had been heard
-	Yes      int       `json:"yes,omitempty"`   // the user's turn that said yes
-	Early    bool      `json:"early,omitempty"` // one did before the question had been heard
+	Early    bool      `json:"early,omitempty"` // a yes came that was none to it
 }
 
-// Asked is a call that the user is asked about; Arguments are in one spelling.
+// Asked is a call that the user is asked about; Arguments are in one spelling, and
+// Yes is the user's turn that said yes to it.
 type Asked struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	Yes       int    `json:"yes,omitempty"`
 }
 
 // asked is the call as it is compared with another.
-func (call *Call) asked() Asked { return Asked{call.Name, oneSpelling(call.Arguments)} }
+func (call *Call) asked() Asked {
+	return Asked{Name: call.Name, Arguments: oneSpelling(call.Arguments)}
+}
+
+// same reports whether both are the same call.
+func (a Asked) same(b Asked) bool { return a.Name == b.Name && a.Arguments == b.Arguments }
+
+// index is where the call stands among those that are asked about, or -1.
+func (k *Consent) index(call Asked) int { return slices.IndexFunc(k.Calls, call.same) }
 
 // oneSpelling is a JSON text with its keys in order and without spaces, or the text
 // where it is not JSON.
@@ -73,8 +87,8 @@ func (c *Conversation) consented(call *Call) bool {
 	if !call.Confirm {
 		return true
 	}
-	i := slices.Index(k.Calls, call.asked())
-	if i < 0 || k.Yes == 0 || k.Yes != c.st.Reply.UserTurn {
+	i := k.index(call.asked())
+	if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != c.st.Reply.UserTurn {
 		return false
 	}
 	k.Calls = slices.Delete(slices.Clone(k.Calls), i, i+1)
@@ -89,13 +103,12 @@ func (c *Conversation) refuse(i int) {
 	k, r := &c.st.Consent, &c.st.Reply
 	asked := c.st.Calls[i].asked()
 	why := "needs the user's consent"
-	if k.Early && slices.Contains(k.Calls, asked) {
-		why = "needs the user's consent, and the user's yes came before they had heard the whole question"
+	if k.Early && k.index(asked) >= 0 {
+		why = "needs the user's consent, and the user's yes came before they had heard the whole question, or behind something else"
 	}
 	c.endCall(i, failedResult(CodeNeedsYes, fmt.Sprintf(
 		"%s %s: say what it will do, with its values, ask for a yes or no, and call it again with the same arguments after a yes", asked.Name, why), ""))
-	calls := slices.DeleteFunc(slices.Clone(k.Calls), func(a Asked) bool { return a == asked })
-	calls = append(calls, asked)
+	calls := append(slices.DeleteFunc(slices.Clone(k.Calls), asked.same), asked)
 	*k = Consent{
 		Calls: calls[max(0, len(calls)-c.opts.Limits.Calls):],
 		Turn:  r.Turn, UserTurn: r.UserTurn, At: len(r.Text),
@@ -105,14 +118,31 @@ func (c *Conversation) refuse(i int) {
 // noteConsent takes what the user said in a turn as the answer to the question.
 func (c *Conversation) noteConsent(number int, text string, began time.Time) {
 	k := &c.st.Consent
-	switch {
-	case len(k.Calls) == 0:
-	case k.Yes != 0 || !c.saidYes(text):
+	calls := slices.DeleteFunc(slices.Clone(k.Calls), func(a Asked) bool { return a.Yes != 0 })
+	if len(calls) == 0 || !c.saidYes(text) {
 		*k = Consent{}
-	case answers(began, k.Heard):
-		k.Yes = number
-	default:
+		return
+	}
+	k.Calls = calls
+	if !answers(began, k.Heard) {
+		k.open()
 		k.Early = true
+		return
+	}
+	for i := range calls {
+		calls[i].Yes = number
+	}
+}
+
+// open: nobody asks any more. The calls have to be put back once more.
+func (k *Consent) open() { *k = Consent{Calls: k.Calls, Early: k.Early} }
+
+// aside: the agent says something else than the answer to the user. What is asked
+// before it is asked no longer: a yes behind it is none to that.
+func (c *Conversation) aside() {
+	c.st.Consent.open()
+	if b := &c.st.ReadBack; b.Text != "" {
+		*b = ReadBack{Text: b.Text, End: b.End}
 	}
 }
 
@@ -130,7 +160,7 @@ func (c *Conversation) saidYes(text string) bool {
 // asking reports whether the reply asks for the consent.
 func (c *Conversation) asking() bool {
 	k, r := &c.st.Consent, &c.st.Reply
-	return len(k.Calls) > 0 && k.Heard.IsZero() &&
+	return len(k.Calls) > 0 && k.Heard.IsZero() && r.Turn != 0 &&
 		(r.Turn == k.Turn || r.UserTurn != 0 && r.UserTurn == k.UserTurn && r.Request != 0)
 }
 
@@ -152,13 +182,13 @@ func (c *Conversation) consentAsked() {
 // asksLater notes that the reply, which asks, is cut off and its rest said later.
 func (c *Conversation) asksLater(rest string) {
 	if rest != "" && c.asking() {
-		c.st.Consent.Turn = 0
+		c.st.Consent.Rest = true
 	}
 }
 
 // asksAgain notes that the reply says the rest of one that was cut off.
 func (c *Conversation) asksAgain() {
-	if k := &c.st.Consent; len(k.Calls) > 0 && k.Turn == 0 {
-		k.Turn, k.At = c.st.Reply.Turn, 0
+	if k := &c.st.Consent; k.Rest {
+		k.Turn, k.At, k.Rest = c.st.Reply.Turn, 0, false
 	}
 }

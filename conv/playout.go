@@ -204,6 +204,9 @@ func (c *Conversation) cutAnnouncement() {
 	if b := &c.st.ReadBack; part >= b.Part {
 		b.Turn = 0 // what is told of it from here on is of audio that was dropped
 	}
+	if c.asking() {
+		c.st.Consent.open() // some of the question may have been dropped
+	}
 	r.Earlier = false
 	c.st.Barge.Reset()
 }

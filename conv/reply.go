@@ -33,6 +33,9 @@ func (c *Conversation) staleReply(number, request int) bool {
 
 // openReply gives the agent's turn its number.
 func (c *Conversation) openReply(kind ReplyKind, userTurn int) {
+	if kind != ReplyAnswer && kind != ReplyResumed {
+		c.aside()
+	}
 	c.st.LastTurn++
 	c.st.Reply = Reply{
 		Turn: c.st.LastTurn, UserTurn: userTurn, Kind: kind, Started: c.st.Now, Part: 1,
