@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ const (
 // canonical moves a state to the canonical instants, numbers and texts, so that
 // states that behave alike become equal.
 func canonical(st *conv.State, o *conv.Options) {
+	question := canonicalQuestion(st)
 	canonicalTime(st)
 	canonicalNumbers(st)
 	// Filters look at the words over the agent's audio, and at no others.
@@ -43,6 +45,7 @@ func canonical(st *conv.State, o *conv.Options) {
 	st.Said, st.SaidCut, st.Floor.Overlap = "", false, false
 	st.Floor.Tail, st.Floor.TailUtterance = where(st.Floor.Tail, turnAnswered), 0
 	canonicalReply(st)
+	canonicalSaying(st, question)
 	if st.Phase != conv.Interrupted && (st.Phase != conv.Suspended || st.Before != conv.Interrupted) {
 		st.Floor.BrokeIn = false
 	}
@@ -200,6 +203,12 @@ func canonicalNumbers(st *conv.State) {
 	st.History = st.History[:0]
 	for i := range st.Calls {
 		st.Calls[i].Turn = rename(st.Calls[i].Turn)
+	}
+	st.ReadBack.Turn = rename(st.ReadBack.Turn)
+	st.Consent.Turn, st.Consent.UserTurn = rename(st.Consent.Turn), rename(st.Consent.UserTurn)
+	st.Consent.Calls = slices.Clone(st.Consent.Calls)
+	for i := range st.Consent.Calls {
+		st.Consent.Calls[i].Yes = rename(st.Consent.Calls[i].Yes)
 	}
 	st.Playout.Turn = rename(st.Playout.Turn)
 	if st.Playout.Turn != turnAgent {

@@ -93,5 +93,7 @@ func Shipped() []Config {
 			Events: any_(beginning, faults),
 		},
 	}
-	return append(configs, flowConfigs(without(small("recognizer", turn.BargeInEnergy)), session)...)
+	flows := without(small("recognizer", turn.BargeInEnergy))
+	configs = append(configs, flowConfigs(flows, session)...)
+	return append(configs, confirmConfigs(flows, session)...)
 }

@@ -42,7 +42,12 @@ const (
 
 // delegating compiles the agent with an action that a delegated agent carries out.
 func delegating() *dialog.Agent {
-	text := strings.Replace(fmt.Sprintf(agentFile, "", "book a flight", ""), "outputs: [ref]}", "outputs: [ref], long: true}", 1)
+	return changed("outputs: [ref]}", "outputs: [ref], long: true}")
+}
+
+// changed compiles the agent with a part of its file replaced.
+func changed(from, to string) *dialog.Agent {
+	text := strings.Replace(fmt.Sprintf(agentFile, "", "book a flight", ""), from, to, 1)
 	a, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: []byte(text)}})
 	if a == nil {
 		panic(fmt.Sprintf("explore: the agent does not load: %v", problems))
@@ -170,7 +175,11 @@ func canonicalDialogue(st *conv.State) {
 	}
 	d.Messages, d.Trace, d.Cache = nil, nil, nil
 	d.TurnCount, d.NLUCalls, d.LastNLUCall, d.Runs = 0, 0, 0, 0
-	d.LastResponse = presence(d.LastResponse, "Hello.")
+	if d.Confirmation == nil || !d.Confirmation.Asked {
+		if d.Confirmation == nil || !d.Confirmation.Asked {
+			d.LastResponse = presence(d.LastResponse, "Hello.")
+		}
+	}
 	d.Pending = presence(d.Pending, "book a flight")
 	d.Misses = min(d.Misses, 1) // what a third one leads to is the dialogue's own
 	st.Reply.Asked = presence(st.Reply.Asked, "book a flight")

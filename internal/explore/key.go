@@ -62,6 +62,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.num(len(st.Faults.Expiries))
 	k.flags(st.Faults.BreakerOpen)
 
+	k.question(st, m)
 	k.pending(&st.Pending)
 	k.dialogue(st)
 

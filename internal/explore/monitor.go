@@ -12,6 +12,7 @@ type monitor struct {
 	sounding        bool // audio of the current reply's current part is out and neither played to its end nor dropped
 	soundingEarlier bool // audio of an earlier part of it is
 	soundingOld     bool // audio of another turn is: no new one may sound
+	asked           asked
 }
 
 // stepped is one step of the machine as the checks see it.
@@ -33,7 +34,11 @@ func (s *stepped) check() (monitor, error) {
 			return monitor{}, err
 		}
 	}
-	return s.checkPlayout()
+	m, err := s.checkPlayout()
+	if err == nil {
+		m.asked, err = s.checkAsked(s.mon.asked)
+	}
+	return m, err
 }
 
 // checkLate: late results change nothing. What is late is decided here, by what

@@ -126,8 +126,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "a model's failed tool is an apology", file: "tools.go",
-		old:    "c.st.Pending.Apology = \"\"\n\t\t\tc.st.Pending.News = c.enqueue(c.st.Pending.News, id)",
-		new:    "_ = id",
+		old:    "if c.st.Phase == Faulted {\n\t\t\t// The mind has the failure",
+		new:    "if false {\n\t\t\t// The mind has the failure",
 		config: "tools that fail", found: "is told to nobody",
 	},
 	{
@@ -146,6 +146,42 @@ var mutants = []mutant{
 		name: "what was not understood is not taken back", file: "endreply.go",
 		old: "c.unadvised()\n", new: "\n",
 		config: "flows and a model that understands", found: "the dialogue waits for advice",
+	},
+	{
+		name: "a yes counts before its question was heard", file: "confirm.go",
+		old:    "return c.st.Dialogue.Confirmation != nil && !answers(began, b.Heard)",
+		new:    "return b == nil && answers(began, b.Heard)",
+		config: "flows that ask first", found: "runs without a yes to what was heard", quick: true,
+	},
+	{
+		name: "what was cut off counts as heard", file: "confirm.go",
+		old:    "if b.Heard.IsZero() && b.Done >= b.End {",
+		new:    "if b.Heard.IsZero() {",
+		config: "flows that ask first", found: "runs without a yes to what was heard",
+	},
+	{
+		name: "a yes to a question whether somebody is there counts as one to another", file: "reply.go",
+		old:    "if kind != ReplyAnswer && kind != ReplyResumed {",
+		new:    "if false {",
+		config: "flows that ask first, silence and a bad line", found: "runs without a yes to what was heard",
+	},
+	{
+		name: "a yes to a model's tool counts before its question was heard", file: "consent.go",
+		old:    "if !answers(began, k.Heard) {",
+		new:    "if false {",
+		config: "tools that need a yes", found: "runs without a yes to what was heard",
+	},
+	{
+		name: "a model's question whose sound was dropped counts as heard", file: "playout.go",
+		old:    "if c.asking() {",
+		new:    "if false {",
+		config: "tools that need a yes", found: "runs without a yes to what was heard",
+	},
+	{
+		name: "a model's tool runs without a yes", file: "consent.go",
+		old:    "if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != c.st.Reply.UserTurn {",
+		new:    "if i < 0 {",
+		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
 	{
 		name: "advice is followed while the reply is held", file: "consult.go",

@@ -1,0 +1,366 @@
+package explore
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// This file: the exploration with questions whose yes does what cannot be undone: a
+// flow's, and a model's call that needs a yes.
+
+// confirmedValue is what the flow reads back, askedFor the model's question.
+const (
+	confirmedValue = "Boston"
+	askedFor       = "Shall I? "
+)
+
+// confirming compiles the agent with a question in front of its action.
+func confirming() *dialog.Agent {
+	return changed("      - {step: run, type: action", "      - {step: sure, type: confirm, message: \"One moment please. To {destination}. Shall I?\"}\n      - {step: run, type: action")
+}
+
+// confirmConfigs are the machines in which something is asked first.
+func confirmConfigs(o conv.Options, still []conv.Timer) []Config {
+	flow, resumed, shaky, model := o, o, o, o
+	flow.Agent = confirming()
+	resumed.Agent, resumed.ResumeAfterFalseInterruption = flow.Agent, true
+	shaky.Agent, shaky.DeadAir = flow.Agent, turn.DeadAirOptions{Steps: []turn.DeadAirStep{
+		{After: 10 * time.Second, Code: "checkin.1"}, {After: 10 * time.Second, Code: "goodbye", End: true},
+	}}
+	return []Config{
+		{
+			Name: "flows that ask first", Options: flow,
+			Events: any_(beginning, confirmation), More: confirmFacts(), Still: still,
+		},
+		{
+			Name: "flows that ask first and go on behind a noise", Options: resumed,
+			Events: any_(beginning, confirmation), More: confirmFacts(), Still: still,
+		},
+		{
+			Name: "flows that ask first, silence and a bad line", Options: shaky,
+			Events: any_(beginning, reading, setbacks), More: confirmFacts(), Still: still,
+		},
+		{
+			Name: "tools that need a yes", Options: model,
+			Events: any_(beginning, consent), More: consentFacts(), Still: still,
+		},
+	}
+}
+
+// confirmation is what a driver reports around a question.
+func confirmation(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SpeechStarted:
+		return e.Source == "vad"
+	case conv.SpeechStopped:
+		return true
+	case conv.STTFinal:
+		return e.Turn == 0 && e.Text != "mhm" && e.Text != "never mind"
+	case conv.PlayoutStarted:
+		return e.Turn == 0
+	case conv.PlayoutProgress:
+		return true // all of it is heard, or no more than what stands before the value
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	case conv.ToolDone:
+		return e.ID == ""
+	default:
+		return false
+	}
+}
+
+// reading is an exchange without noises and broken off by nothing but the line.
+func reading(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SpeechStarted, conv.SpeechStopped:
+		return false
+	case conv.STTFinal:
+		return e.Turn == 0 && e.Text != "mhm" && e.Text != "never mind" && e.Text != ""
+	default:
+		return confirmation(ev)
+	}
+}
+
+// confirmFacts are the answers to the question; an hour is longer than any takes.
+func confirmFacts() []conv.Event {
+	return []conv.Event{
+		conv.STTFinal{Text: "boston"},
+		conv.STTFinal{Text: "yes"},
+		conv.STTFinal{Text: "no"},
+		conv.UserText{Text: "yes"},
+		conv.PlayoutProgress{Heard: time.Hour},
+		conv.ToolDone{Output: "{}"},
+	}
+}
+
+// consent is what a driver reports around a model's question.
+func consent(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SpeechStarted:
+		return e.Source == "vad"
+	case conv.SpeechStopped:
+		return true
+	case conv.STTFinal:
+		return e.Turn == 0 && e.Text != "mhm" && e.Text != "never mind"
+	case conv.UserText:
+		return e.Text == "yes"
+	case conv.ReplyDelta:
+		return e.Text == askedFor
+	case conv.ReplyDone:
+		return e.Turn == 0 && !e.Silent
+	case conv.ToolCalled:
+		return e.Confirm
+	case conv.ToolDone:
+		return e.ID == "a"
+	case conv.PlayoutStarted:
+		return e.Turn == 0
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	default:
+		return false
+	}
+}
+
+func consentFacts() []conv.Event {
+	return []conv.Event{
+		conv.STTFinal{Text: "yes"},
+		conv.UserText{Text: "yes"},
+		conv.ReplyDelta{Text: askedFor},
+		conv.ToolCalled{ID: "a", Name: "quick", Confirm: true},
+	}
+}
+
+// The canonical instants of voices and of what they have to come behind.
+var (
+	tooEarly  = past.Add(-2 * time.Hour)
+	heardThen = past.Add(-time.Hour)
+	lateThen  = past
+)
+
+// asks reports whether a yes is awaited that has to come behind a question.
+func asks(st *conv.State) bool {
+	return st.Dialogue.Confirmation != nil || len(st.Consent.Calls) > 0
+}
+
+// canonicalQuestion moves the beginnings of voices to one of two instants: too early
+// to answer the question that is open, or late enough. It is called before the reply
+// gets its canonical text and number, and returns what canonicalSaying needs of them.
+func canonicalQuestion(st *conv.State) (q saying) {
+	b, k, r := &st.ReadBack, &st.Consent, &st.Reply
+	at := 0
+	if k.Turn == r.Turn {
+		at = min(k.At, len(r.Text))
+	}
+	voiced := max(at, len(r.Text)-len(r.Unsaid))
+	q = saying{part: r.Part, some: strings.TrimSpace(r.Text[at:voiced]) != "", kept: strings.TrimSpace(r.Text[voiced:]) != ""}
+	began := []*time.Time{&st.Floor.Voice, &st.User.Began, &st.Over.Began, &st.Reply.Began, &st.Conn.Began, &st.Pending.TypedAt}
+	st.Floor.VoiceOf = 0
+	if !asks(st) {
+		for _, t := range began {
+			*t = time.Time{}
+		}
+		if st.Floor.Speaking {
+			st.Floor.Voice = tooEarly // for what is asked meanwhile
+		}
+		*b = conv.ReadBack{}
+		return q
+	}
+	heard := b.Heard
+	if len(k.Calls) > 0 {
+		heard = k.Heard
+	}
+	for _, t := range began {
+		switch {
+		case t.IsZero():
+		case !heard.IsZero() && !t.Before(heard.Add(100*time.Millisecond)):
+			*t = lateThen
+		default:
+			*t = tooEarly
+		}
+	}
+	if !b.Heard.IsZero() {
+		b.Heard = heardThen
+	}
+	if !k.Heard.IsZero() {
+		k.Heard = heardThen
+	}
+	if b.Turn == 0 || b.Turn != st.Reply.Turn {
+		b.Turn, b.Part, b.At, b.From = 0, 0, 0, 0
+	}
+	return q
+}
+
+// saying is what a reply says of a question.
+type saying struct {
+	part int
+	some bool // behind the call that was put back the voice was given something
+	kept bool // and there is something that it was not given
+}
+
+// canonicalSaying lets a reply that says the read-back say nothing else; it is called
+// when the reply has its canonical text and number.
+func canonicalSaying(st *conv.State, q saying) {
+	b, k, r := &st.ReadBack, &st.Consent, &st.Reply
+	if b.Turn != 0 {
+		r.Text, b.At, b.Turn = b.Text[b.From:], 0, r.Turn
+		r.Unsaid = presence(r.Unsaid, r.Text)
+		b.Part += r.Part - q.part
+		st.Playout.At = epoch // what was not told to have been heard was not
+	}
+	if len(k.Calls) > 0 {
+		k.At = 0
+		switch {
+		case q.some || r.Turn == 0:
+		case q.kept:
+			r.Unsaid = r.Text
+		default:
+			r.Text, r.Unsaid = "", ""
+		}
+		if k.Turn > 0 && k.Turn != r.Turn {
+			k.Turn = oldTurn
+		}
+	}
+}
+
+// question writes what the answer to an open question depends on.
+func (k *key) question(st *conv.State, m *monitor) {
+	if !asks(st) {
+		return
+	}
+	b, c := &st.ReadBack, &st.Consent
+	k.text(b.Text)
+	k.num(b.Done)
+	k.num(b.From)
+	k.num(b.Part)
+	k.flags(b.Turn != 0, !b.Heard.IsZero(), !c.Heard.IsZero(), c.Early, c.Rest)
+	k.num(c.Turn)
+	k.num(c.UserTurn)
+	k.num(len(c.Calls))
+	for _, call := range c.Calls {
+		k.text(call.Name)
+		k.num(call.Yes)
+	}
+	k.flags(st.Reply.Text != "", st.Reply.Unsaid == st.Reply.Text)
+	for _, t := range []time.Time{st.Floor.Voice, st.User.Began, st.Over.Began, st.Reply.Began, st.Conn.Began, st.Pending.TypedAt} {
+		k.flags(t.IsZero(), t.Equal(lateThen))
+	}
+	if q := st.Dialogue.Confirmation; q != nil {
+		k.flags(q.Asked, q.Early)
+		k.text(q.Tail)
+		k.text(q.Unheard)
+	}
+	k.flags(m.asked.said, m.asked.heard, m.asked.voice, m.asked.late, m.asked.yes, m.asked.typed)
+}
+
+// asked is what the monitor remembers of a question.
+type asked struct {
+	said  bool // it is on its way to the ear
+	heard bool // its value, or all of it, has been
+	voice bool // a voice is heard, or its words are awaited
+	late  bool // that voice began behind what was heard
+	yes   bool // the last words were a yes, and began behind it
+	typed bool // a yes was typed behind it
+}
+
+// checkAsked: what cannot be undone runs only on a yes that began when what it is
+// about had been heard. It reads the effects and facts alone, not what the machine
+// makes of them.
+func (s *stepped) checkAsked(q asked) (asked, error) {
+	if s.out.Late || s.out.Deferred {
+		return q, nil
+	}
+	if asks(s.before) {
+		q = s.answered(q)
+	}
+	ran := false
+	for _, e := range s.out.Effects {
+		switch e := e.(type) {
+		case conv.RunTool:
+			ran = true
+			if (e.Name == "book" && s.before.Dialogue.Confirmation != nil || s.needsYes(e.ID)) && !q.yes && !q.typed {
+				return q, errors.New("what cannot be undone runs without a yes to what was heard")
+			}
+		case conv.FlushPlayout:
+			q.said = q.said && e.Part != 0 && e.Part < s.before.Reply.Part
+		case conv.Speak:
+			switch {
+			case e.Code != "":
+				q = asked{voice: q.voice} // the engine asks something: that comes last
+			case strings.Contains(e.Text, confirmedValue):
+				q = asked{said: true, voice: q.voice}
+			case len(s.after.Consent.Calls) > 0:
+				q.said, q.heard = true, false
+			}
+		default:
+			// It neither says nor does anything.
+		}
+	}
+	if e, ok := s.event.(conv.ToolCalled); ok && e.Confirm && !ran && !s.open(e.ID) {
+		q = asked{voice: q.voice} // the call is put back: the question comes anew
+	}
+	over := s.after.Phase == conv.Reconnecting // nobody knows of a voice on a line that is gone
+	for _, e := range s.out.Turns {
+		over = over || e.Role == conv.RoleUser && e.Type != conv.TurnStarted
+	}
+	if over && !s.after.Floor.Speaking {
+		q.voice, q.late = false, false
+	}
+	if !asks(s.after) {
+		return asked{}, nil
+	}
+	if !asks(s.before) && s.after.Floor.Speaking {
+		q.voice, q.late = true, false
+	}
+	return q, nil
+}
+
+// answered takes what the user and the playout do while a question is open.
+func (s *stepped) answered(q asked) asked {
+	p := &s.before.Playout
+	switch e := s.event.(type) {
+	case conv.PlayoutProgress:
+		q.heard = q.heard || q.said && e.Heard == time.Hour
+	case conv.PlayoutFinished:
+		if q.said && p.Playing && p.Part >= s.before.Reply.Part {
+			q.said, q.heard = false, true
+		}
+	case conv.SpeechStarted:
+		if !s.before.Floor.Speaking {
+			q.voice, q.late = true, q.heard
+		}
+	case conv.STTFinal:
+		if e.Text != "" {
+			// One more, that comes too early for another question, takes none back.
+			q.yes = affirms(e.Text) && (q.yes || q.voice && q.late || !q.voice && q.heard)
+		}
+	case conv.UserText:
+		q.typed = q.typed || affirms(e.Text) && q.heard
+	default:
+		// Nothing is said and nothing heard.
+	}
+	return q
+}
+
+// affirms reports whether a text of the alphabet is a yes without a condition.
+func affirms(text string) bool { return text == "yes" || text == "mhm" }
+
+// needsYes reports whether the call needs one.
+func (s *stepped) needsYes(id string) bool {
+	for i := range s.after.Calls {
+		if c := &s.after.Calls[i]; c.ID == id {
+			return c.Confirm
+		}
+	}
+	return false
+}
+
+// open reports whether the call waits or runs.
+func (s *stepped) open(id string) bool {
+	return slices.ContainsFunc(s.after.Calls, func(c conv.Call) bool { return c.ID == id })
+}
