@@ -22,7 +22,8 @@ const CodeNeedsYes = "CONFIRMATION_NEEDED"
 //	none  -> asked  a call is put back: its result tells the model to ask
 //	asked -> heard  the turn that asks has been heard to its end
 //	heard -> given  the user says yes and nothing else, and began to behind it
-//	given -> none   each of the calls has run once, or the user's next turn ends
+//	given -> none   each of the calls has run once, the user's next turn ends, or the
+//	                final transcript of the yes has something else
 //	any   -> asked  a call is put back; a yes to another stays given
 //	any   -> open   a yes began too early, the question was cut off, or the agent
 //	                says something else of its own accord: whatever is said next, a
@@ -131,6 +132,16 @@ func (c *Conversation) noteConsent(number int, text string, began time.Time) {
 	}
 	for i := range calls {
 		calls[i].Yes = number
+	}
+}
+
+// correctConsent takes back what a turn said yes to when its transcript comes and has
+// something else.
+func (c *Conversation) correctConsent(number int, text string) {
+	k := &c.st.Consent
+	given := slices.ContainsFunc(k.Calls, func(a Asked) bool { return a.Yes == number })
+	if given && text != "" && !c.saidYes(text) {
+		*k = Consent{}
 	}
 }
 

@@ -57,6 +57,7 @@ func (c *Conversation) handleFinal(e STTFinal) {
 	text := squeeze(e.Text)
 	if c.isTail(e.Turn, e.Utterance, true) {
 		c.correctUtterance(c.st.Floor.Tail, text)
+		c.correctConsent(c.st.Floor.Tail, text)
 		if conn := &c.st.Conn; conn.Unanswered == c.st.Floor.Tail && text != "" {
 			conn.UnansweredText = text
 			if conn.Cut == CutWords {
