@@ -158,6 +158,7 @@ func (w *world) draw() conv.Event {
 		return conv.SpeechStarted{
 			Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(),
 			Source: rapid.SampledFrom([]string{"", "vad", "energy", "push_to_talk"}).Draw(w.t, "source"),
+			Lag:    time.Duration(rapid.IntRange(0, 300).Draw(w.t, "lag")) * time.Millisecond,
 		}
 	case "speech.stopped":
 		return conv.SpeechStopped{Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch()}

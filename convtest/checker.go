@@ -32,6 +32,7 @@ type Checker struct {
 	flushed  map[int]int           // bytes that the exact measure after a flush allows
 	closed   bool                  // the connection was closed and not restored
 	question question
+	consents consents
 	sound    map[int]int // the last part of each turn whose audio is out, neither finished nor flushed
 }
 
@@ -70,7 +71,7 @@ func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 	k.last = now
 	for _, check := range []func(step) error{
 		k.checkDropped, k.checkTransitions, k.checkTurns, k.checkRequests, k.checkAnswered, k.checkCalls,
-		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary, k.checkConfirmed,
+		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary, k.checkConfirmed, k.checkConsented,
 	} {
 		if err := check(s); err != nil {
 			return fmt.Errorf("%s in %v: %w", ev.EventType(), before.Phase, err)

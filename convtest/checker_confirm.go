@@ -1,11 +1,17 @@
 package convtest
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
 )
 
 // This file: what cannot be undone, and the yes to it.
@@ -68,21 +74,14 @@ func (k *Checker) listenTo(s step) {
 	if q.end > 0 && q.heard.IsZero() && max(int(k.heard[q.turn].Seconds()*12)+1, k.known[q.turn]) >= q.end {
 		q.heard = s.now
 	}
-	if s.out.Late || s.out.Deferred {
-		return
-	}
-	events := []conv.Event{s.event}
-	if s.before.Phase == conv.Suspended && s.after.Phase != conv.Suspended {
-		events = append(events, s.before.Suspended.Facts...) // taken in now
-	}
-	for _, ev := range events {
+	for _, ev := range taken(s) {
 		switch e := ev.(type) {
 		case conv.SpeechStarted:
 			if q.voices == nil {
 				q.voices = map[int]time.Time{}
 			}
-			q.voice = s.now
-			q.voices[e.Utterance] = s.now
+			q.voice = s.now.Add(-e.Lag)
+			q.voices[e.Utterance] = q.voice
 		case conv.STTPartial:
 			k.words(e.Text, e.Utterance, s.now)
 		case conv.STTFinal:
@@ -105,4 +104,131 @@ func (k *Checker) words(text string, utterance int, now time.Time) {
 	if at, ok := q.voices[utterance]; ok && utterance != 0 && at.Equal(q.voice) {
 		q.began = at
 	}
+}
+
+// consents are what the checker knows of the calls that a model made and that need a
+// yes.
+type consents struct {
+	back  []putBack
+	said  bool      // behind the last of them the voice was given something, and it was not dropped
+	heard time.Time // when that had been played to its end
+}
+
+// putBack is a call that was put back, and whether words came behind the question
+// about it that began late enough.
+type putBack struct {
+	call conv.Item
+	yes  bool
+}
+
+// checkConsented: a model's call that needs a yes runs when the same call was put
+// back before, something was said behind that and played to its end, the words of the
+// user began behind it, and are a yes and nothing else.
+func (k *Checker) checkConsented(s step) error {
+	q := &k.consents
+	for _, e := range s.out.Effects {
+		var id string
+		switch e := e.(type) {
+		case conv.RunTool:
+			id = e.ID
+		case conv.StartTask:
+			id = e.ID
+		default:
+			continue
+		}
+		for i := range s.after.Calls {
+			if call := &s.after.Calls[i]; call.ID == id && call.Confirm {
+				if err := k.consented(s, call); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, ev := range taken(s) {
+		switch ev.(type) {
+		case conv.PlayoutFinished:
+			if q.said {
+				q.heard = s.now
+			}
+		case conv.STTFinal, conv.STTPartial, conv.UserText:
+			if !q.heard.IsZero() && !k.question.began.Before(q.heard.Add(answerMargin)) {
+				for i := range q.back {
+					q.back[i].yes = true
+				}
+			}
+		default:
+			// Nothing is said, and nothing played to its end.
+		}
+	}
+	silent := false
+	for _, e := range s.out.Turns {
+		silent = silent || e.Type == conv.TurnCompleted && e.Role == conv.RoleAgent && k.silent[e.Turn]
+	}
+	if silent {
+		q.heard = s.now // who reads has it when it is complete
+	}
+	for i := len(s.before.History); i < len(s.after.History); i++ {
+		it := s.after.History[i]
+		if it.Role == conv.RoleTool && it.Failed && strings.Contains(it.Text, conv.CodeNeedsYes) {
+			others := slices.DeleteFunc(q.back, func(b putBack) bool { return sameCall(b.call, it.Name, it.Arguments) })
+			*q = consents{back: append(others, putBack{call: it})}
+		}
+	}
+	for _, e := range s.out.Effects {
+		switch e.(type) {
+		case conv.FlushPlayout:
+			q.said = false
+		case conv.Speak:
+			q.said = true
+		default:
+			// It makes no sound and stops none.
+		}
+	}
+	return nil
+}
+
+// consented holds one call that runs against what is known.
+func (k *Checker) consented(s step, call *conv.Call) error {
+	back := k.consents.back
+	i := slices.IndexFunc(back, func(b putBack) bool { return sameCall(b.call, call.Name, call.Arguments) })
+	if i < 0 {
+		return fmt.Errorf("call %s needs a yes and runs, but was never put back", call.ID)
+	}
+	if !back[i].yes {
+		return fmt.Errorf("call %s runs on a yes that began before its question was heard", call.ID)
+	}
+	if k.c.Options().Agent != nil {
+		return nil // it may have words of its own for a yes
+	}
+	said := dialog.YesIn(k.c.Options().Language)
+	for i := range s.after.History {
+		it := &s.after.History[i]
+		if it.Role == conv.RoleUser && it.Turn == s.after.Reply.UserTurn && !said(it.Text) {
+			return fmt.Errorf("call %s runs on %q, which is no yes", call.ID, it.Text)
+		}
+	}
+	return nil
+}
+
+// sameCall reports whether a result is that of a call with the same values. No
+// arguments are an empty object.
+func sameCall(it conv.Item, name, arguments string) bool {
+	var x, y any
+	if json.Unmarshal([]byte(cmp.Or(it.Arguments, "{}")), &x) != nil || json.Unmarshal([]byte(cmp.Or(arguments, "{}")), &y) != nil {
+		return it.Name == name && it.Arguments == arguments
+	}
+	return it.Name == name && reflect.DeepEqual(x, y)
+}
+
+// taken are the facts that the step has taken in: its own, and behind a suspension
+// those that were kept.
+func taken(s step) []conv.Event {
+	if s.out.Late || s.out.Deferred {
+		return nil
+	}
+	events := []conv.Event{s.event}
+	if s.before.Phase == conv.Suspended && s.after.Phase != conv.Suspended {
+		events = append(events, s.before.Suspended.Facts...)
+	}
+	return events
 }
