@@ -102,9 +102,10 @@ func (c *Conversation) commit(cause string) {
 
 // noteTail remembers that a turn is answered whose transcript may still come.
 func (c *Conversation) noteTail(u UserTurn, open bool) {
-	c.st.Floor.Tail, c.st.Floor.TailUtterance = 0, 0
+	f := &c.st.Floor
+	f.Tail, f.TailUtterance, f.TailOpen = 0, 0, 0
 	if open {
-		c.st.Floor.Tail, c.st.Floor.TailUtterance = u.Turn, c.st.Floor.Worded
+		f.Tail, f.TailUtterance, f.TailOpen = u.Turn, f.Worded, len(u.Partial)
 	}
 }
 

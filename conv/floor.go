@@ -124,7 +124,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		f.Voice, f.VoiceOf = c.st.Now.Add(-e.Lag), e.Utterance
 	}
 	f.Speaking, f.Pushed = true, pushed
-	f.Tail, f.Overlap = 0, c.audible()
+	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.audible()
 	switch c.st.Phase {
 	case ListeningReady:
 		c.takeFloor("speech.started")

@@ -93,6 +93,12 @@ func (c *Conversation) written(text string) string {
 	return text
 }
 
+// withFinal is the words of the turn with a late final transcript in place of
+// those that were not final.
+func (f *Floor) withFinal(words, final string) string {
+	return joinWords(squeeze(words[:max(0, len(words)-f.TailOpen)]), final)
+}
+
 // correctUtterance puts the final transcript of a turn that was answered without
 // it at its place in the history.
 func (c *Conversation) correctUtterance(number int, text string) {
@@ -104,7 +110,7 @@ func (c *Conversation) correctUtterance(number int, text string) {
 	for i := range h {
 		if h[i].Turn == number && h[i].Role == RoleUser {
 			if h[i].Text != dialog.Hidden {
-				h[i].Text = text
+				h[i].Text = c.st.Floor.withFinal(h[i].Text, text)
 			}
 			return
 		}

@@ -65,9 +65,11 @@ type Floor struct {
 	Pushed    bool `json:"pushed"`            // push-to-talk is held
 	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
 	// Tail is the user's turn that was answered without its final transcript, and
-	// TailUtterance its stretch of speech: the transcript may still come.
+	// TailUtterance its stretch of speech: the transcript may still come. It stands
+	// for the last TailOpen bytes of the turn's words: those before were final.
 	Tail          int `json:"tail,omitempty"`
 	TailUtterance int `json:"tail_utterance,omitempty"`
+	TailOpen      int `json:"tail_open,omitempty"`
 	// Voice is when the last stretch of speech began whose turn is not over, VoiceOf
 	// its number.
 	Voice   time.Time `json:"voice,omitzero"`

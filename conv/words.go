@@ -59,12 +59,12 @@ func (c *Conversation) handleFinal(e STTFinal) {
 		c.correctUtterance(c.st.Floor.Tail, text)
 		c.correctConsent(c.st.Floor.Tail, text)
 		if conn := &c.st.Conn; conn.Unanswered == c.st.Floor.Tail && text != "" {
-			conn.UnansweredText = text
+			conn.UnansweredText = c.st.Floor.withFinal(conn.UnansweredText, text)
 			if conn.Cut == CutWords {
 				conn.Cut = ""
 			}
 		}
-		c.st.Floor.Tail = 0
+		c.st.Floor.Tail, c.st.Floor.TailOpen = 0, 0
 		return
 	}
 	c.noteWorded(e.Utterance)

@@ -43,7 +43,7 @@ func canonical(st *conv.State, o *conv.Options) {
 	st.Over.Confidence = 0
 	// No text of the alphabet is an echo of the agent's.
 	st.Said, st.SaidCut, st.Floor.Overlap = "", false, false
-	st.Floor.Tail, st.Floor.TailUtterance = where(st.Floor.Tail, turnAnswered), 0
+	st.Floor.Tail, st.Floor.TailUtterance, st.Floor.TailOpen = where(st.Floor.Tail, turnAnswered), 0, 0
 	canonicalReply(st)
 	canonicalSaying(st, question)
 	if st.Phase != conv.Interrupted && (st.Phase != conv.Suspended || st.Before != conv.Interrupted) {
