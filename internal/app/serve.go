@@ -96,7 +96,7 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	}
 	if s.hub, err = hub.New(hub.Options{
 		HandOver: s.home != nil,
-		Most:     int(c.MaxConversations), PerUser: int(c.MaxPerKey), Log: o.Log, Watch: s.telemetry,
+		Most:     int(c.MaxConversations), PerUser: int(c.MaxPerKey), OnePerCaller: c.OnePerCaller, Log: o.Log, Watch: s.telemetry,
 	}); err != nil {
 		return nil, err
 	}

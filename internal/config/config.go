@@ -221,6 +221,7 @@ type Server struct {
 
 	MaxConversations Count `yaml:"max_conversations"`
 	MaxPerKey        Count `yaml:"max_per_key"`
+	OnePerCaller     bool  `yaml:"one_per_caller"`
 	MaxStreams       Count `yaml:"max_streams"`
 
 	MaxConnections           Count    `yaml:"max_connections"`

@@ -387,3 +387,24 @@ func TestNobodyReturns(t *testing.T) {
 	}
 	eventually(t, "the end", func() bool { return !ask[hub.Details](h, http.StatusOK, "GET", path, "").Ended.IsZero() })
 }
+
+// TestOnePerCaller: with the option, a second conversation of one caller is refused while
+// the first runs, and the callers of another key are others. Without it nobody is refused.
+func TestOnePerCaller(t *testing.T) {
+	for _, one := range []bool{true, false} {
+		h := newHouse(t, hub.Options{OnePerCaller: one}, func(o *Options) { o.Keys = mustKeys(t, "office "+keyOne+", phone "+keyTwo) })
+		h.key = keyOne
+		const ann = `{"transport":"text","caller":"ann"}`
+		ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", ann)
+		if !one {
+			ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", ann)
+			continue
+		}
+		h.refused(http.StatusConflict, "conversation_active", "POST", "/v1/conversations", ann)
+		token := ask[ClientToken](h, http.StatusOK, "POST", "/v1/client_tokens", `{"caller":"ann"}`)
+		h.key = token.Token
+		h.refused(http.StatusConflict, "conversation_active", "POST", "/v1/conversations", `{"transport":"text"}`)
+		h.key = keyTwo
+		ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", ann)
+	}
+}

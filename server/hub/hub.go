@@ -172,6 +172,8 @@ func (h *Hub) place(c *Conversation) error {
 		return ErrFull
 	case h.o.PerUser > 0 && h.owned(c.owner) >= h.o.PerUser:
 		return ErrUserFull
+	case h.o.OnePerCaller && h.calling(c.caller):
+		return &session.ActiveError{Owner: "the caller"}
 	}
 	h.live[c.id] = c
 	h.workers.Add(1) // until it has left the list: see drop
@@ -187,6 +189,19 @@ func (h *Hub) owned(owner string) int {
 		}
 	}
 	return n
+}
+
+// calling reports whether a caller has a conversation. It is called with mu held.
+func (h *Hub) calling(caller string) bool {
+	if caller == "" {
+		return false
+	}
+	for _, c := range h.live {
+		if c.caller == caller {
+			return true
+		}
+	}
+	return false
 }
 
 // drop takes a conversation off the list of those that run.

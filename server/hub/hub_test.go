@@ -450,3 +450,40 @@ func TestLose(t *testing.T) {
 		drained(h)
 	})
 }
+
+// TestOnePerCaller: a caller has one conversation at a time, until it has ended; who is
+// not named is not counted.
+func TestOnePerCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := mustHub(t, hub.Options{OnePerCaller: true})
+		defer drained(h)
+		begin := func(caller string) (*hub.Conversation, int, error) {
+			leg := &closing{Leg: text.New(text.Options{})}
+			o := call(leg, "office")
+			o.Caller = caller
+			c, err := h.Start(o)
+			return c, leg.closed, err
+		}
+		first, _, err := begin("office/ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, closed, err := begin("office/ann")
+		if _, active := errors.AsType[*session.ActiveError](err); !active || closed != 1 {
+			t.Errorf("a second one of the same caller: %v; its leg was closed %d times", err, closed)
+		}
+		for _, caller := range []string{"office/bob", "", ""} {
+			if _, _, err := begin(caller); err != nil {
+				t.Errorf("caller %q: %v", caller, err)
+			}
+		}
+		if err := first.Command(hub.Command{Type: "endConversation"}); err != nil {
+			t.Error(err)
+		}
+		<-first.Done()
+		synctest.Wait()
+		if _, _, err := begin("office/ann"); err != nil {
+			t.Errorf("behind the end of the first: %v", err)
+		}
+	})
+}

@@ -11,6 +11,10 @@ import (
 type Options struct {
 	Most    int // conversations at once: 100
 	PerUser int // of one owner at once: no bound of its own
+	// OnePerCaller refuses a second conversation of one caller with a
+	// [*session.ActiveError] (seed 000, CON-002). Who names no caller is not known to
+	// have one.
+	OnePerCaller bool
 
 	Events     int           // messages that a conversation remembers: 1000
 	Steps      int           // steps of the machine that it remembers beside them: 500
