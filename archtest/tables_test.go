@@ -18,7 +18,7 @@ var layers = []struct {
 	{5, []string{"server/api", "internal/bench", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
-	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "server/tokens", "internal/process"}},
+	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
 	{0, []string{"turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg hold tests of the adapters below them
@@ -34,7 +34,7 @@ var rooms = [][]string{
 
 // onlyImportedBy narrows who may import a package.
 var onlyImportedBy = map[string][]string{
-	"internal/config": {"internal/app", "internal/cli"},
+	"internal/config": {"internal/app", "internal/cli", "internal/settings"},
 	"internal/cli":    {"cmd/hocket"},
 }
 

@@ -16,10 +16,10 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/detector/silero"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
-	"github.com/hocketvoice/hocket/turn"
 )
 
 // callRate is the sampling rate of a call from files.
@@ -76,7 +76,7 @@ type CallResult struct {
 // Call holds a call. Files that it cannot finish are removed, the trace
 // excepted, which tells what happened.
 func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
-	agent, err := LoadAgent(o.Agent)
+	agent, err := settings.LoadAgent(o.Agent)
 	if err != nil {
 		return result, inputError{err}
 	}
@@ -124,7 +124,7 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 }
 
 // hold runs the session to the end of the call.
-func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech *Speech, leg *file.Leg, trace io.Writer) (_ CallResult, err error) {
+func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Options, speech *Speech, leg *file.Leg, trace io.Writer) (_ CallResult, err error) {
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
 	tools, err := OpenTools(ctx, opts.Tools)
@@ -160,7 +160,7 @@ func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech
 		ID: id, Keys: kept.id, Checkpoints: kept.points, Restore: kept.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
 		Model: model, Tools: flows, ModelTools: may, Instructions: agent.Instructions(),
-		Voice: opts.Speech.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability,
+		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
 	})
 	if err != nil {
@@ -187,8 +187,8 @@ func hold(ctx context.Context, o CallOptions, agent *Agent, opts Options, speech
 
 // agentOptions are the options of a call with the agent: the config file's,
 // with the agent's settings over them and the defaults of calls below.
-func agentOptions(agent *Agent, path string) (Options, error) {
-	c, err := AgentConfig(agent.Files)
+func agentOptions(agent *settings.Agent, path string) (Options, error) {
+	c, err := settings.OfAgent(agent.Files)
 	if err != nil {
 		return Options{}, err
 	}
@@ -203,32 +203,14 @@ func agentOptions(agent *Agent, path string) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	opts.Conversation.Language = agent.Language()
-	// A caller has no screen.
-	if !c.Sets("speak_notices") {
-		opts.Conversation.SpeakNotices = true
-	}
-	if !c.Sets("resume_after_false_interruption") {
-		opts.Conversation.ResumeAfterFalseInterruption = true
-	}
+	opts.Options = opts.ForCalls(c, agent.Language())
 	return forTrainedDetector(opts), nil
 }
 
-// forTrainedDetector leaves the question whether there is speech to a trained
-// detector where there is one: the seed's levels are below the noise of a car.
+// forTrainedDetector sets what differs where the config's detector is a trained one.
 func forTrainedDetector(o Options) Options {
-	if o.Speech.Detector == "energy" {
-		return o
-	}
-	if _, ok := silero.Embedded(); !ok && o.Speech.Silero.Weights == "" {
-		return o
-	}
-	for _, t := range []*turn.Thresholds{
-		&o.Turn.EasyTurn.Thresholds, &o.Turn.Silence.Thresholds, &o.Turn.Semantic.Thresholds, &o.Onset.Thresholds,
-	} {
-		if t.EnergyHigh == 0 && t.EnergyLow == 0 {
-			t.EnergyHigh, t.EnergyLow = turn.Off, turn.Off
-		}
+	if _, ok := silero.Embedded(); o.Speech.Detector != "energy" && (ok || o.Speech.Silero.Weights != "") {
+		o.Options = o.Trained()
 	}
 	return o
 }
@@ -259,7 +241,7 @@ const longestUtterance = 5 * time.Minute
 func readSound(path string) (pcm []int16, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, plain(err)
+		return nil, settings.Plain(err)
 	}
 	defer f.Close()
 	r, err := audio.NewWAVReader(f, audio.WAVReaderOptions{})
@@ -372,7 +354,7 @@ func (o *outputs) trace(path string) (io.Writer, error) {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // it holds what was said
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, plain(err))
+		return nil, fmt.Errorf("write %s: %w", path, settings.Plain(err))
 	}
 	o.files, o.names = append(o.files, f), append(o.names, "")
 	return f, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -29,7 +30,7 @@ type Chat struct {
 
 // NewChat prepares a conversation by text with an agent, and gives what ends it.
 func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err error) {
-	agent, err := LoadAgent(o.Agent)
+	agent, err := settings.LoadAgent(o.Agent)
 	if err != nil {
 		return nil, nil, inputError{err}
 	}

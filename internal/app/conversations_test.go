@@ -17,6 +17,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
@@ -154,14 +155,14 @@ func (m mocked) Call(_ context.Context, call port.ToolCall, _ func(string)) (str
 
 // talker is an agent of examples that conversations are held with.
 type talker struct {
-	agent *Agent
+	agent *settings.Agent
 	tools mocked
 }
 
 // newTalker reads an agent; model: its file asks for a model's understanding.
 func newTalker(t *testing.T, name string, model bool) *talker {
 	t.Helper()
-	files, err := ReadAgent(filepath.Join("..", "..", "examples", name))
+	files, err := settings.ReadAgent(filepath.Join("..", "..", "examples", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func newTalker(t *testing.T, name string, model bool) *talker {
 	if programmed == nil {
 		t.Fatal(problems)
 	}
-	tk.agent = &Agent{Agent: programmed, Files: files}
+	tk.agent = &settings.Agent{Agent: programmed, Files: files}
 	return tk
 }
 

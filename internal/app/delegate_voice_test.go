@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -125,7 +126,7 @@ func TestSpeechEndsAProgram(t *testing.T) {
 	if err := errors.Join(os.WriteFile(config, []byte(text), 0o600), os.WriteFile(agentFile, []byte(errand), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	agent, err := LoadAgent(agentFile)
+	agent, err := settings.LoadAgent(agentFile)
 	if err != nil {
 		t.Fatal(err)
 	}

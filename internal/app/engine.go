@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/store/postgres"
 	"github.com/hocketvoice/hocket/store/sqlite"
@@ -43,7 +44,7 @@ func openEngine(ctx context.Context, place string, create bool) (engine, error) 
 	}
 	if !create {
 		if _, err := os.Stat(place); err != nil {
-			return nil, inputError{fmt.Errorf("store: %w", plain(err))}
+			return nil, inputError{fmt.Errorf("store: %w", settings.Plain(err))}
 		}
 	}
 	s, err := sqlite.Open(ctx, sqlite.Options{Path: place, MaxSnapshot: largestKept})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/session"
@@ -114,7 +115,7 @@ func (c *errandCall) hold(t *testing.T, tool port.Tool) {
 	if err := os.WriteFile(path, []byte(errand), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	agent, err := LoadAgent(path)
+	agent, err := settings.LoadAgent(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,28 +2,21 @@ package app
 
 import (
 	"cmp"
-	"errors"
-	"slices"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/server/gate"
-	"github.com/hocketvoice/hocket/turn"
 )
 
 // Options is a configuration in the terms of the packages that it configures.
 type Options struct {
-	Conversation conv.Options // without the agent
-	Turn         turn.Options
-	Onset        turn.OnsetOptions
-	Stability    turn.StabilityOptions
-	Speech       config.Speech // the engines' names filled in
-	Model        config.Model  // the zero value: there is none
-	Server       config.Server // its defaults filled in
-	Tools        ToolOptions
-	Store        config.Store
+	settings.Options
+	Speech config.Speech // the engines' names filled in
+	Model  config.Model  // the zero value: there is none
+	Server config.Server // its defaults filled in
+	Tools  ToolOptions
+	Store  config.Store
 }
 
 // The engines that serve where the config names none.
@@ -38,24 +31,11 @@ const (
 // the names of the config and with the places of its file.
 func NewOptions(c *config.Config) (Options, error) {
 	o := Options{
-		Conversation: conversation(c),
-		Turn:         turnOptions(c.Turn),
-		Onset: turn.OnsetOptions{
-			Thresholds: thresholds(c.Turn.Thresholds),
-			MinSpeech:  time.Duration(c.Turn.Onset.MinSpeech),
-			MinSilence: time.Duration(c.Turn.Onset.MinSilence),
-			MaxBetween: time.Duration(c.Turn.Onset.MaxBetween),
-			EchoHold:   time.Duration(c.Turn.Onset.EchoHold),
-		},
-		Stability: turn.StabilityOptions{
-			Window:     time.Duration(c.Turn.Stability.Window),
-			MinSamples: int(c.Turn.Stability.MinSamples),
-			Spacing:    time.Duration(c.Turn.Stability.Spacing),
-		},
-		Speech: speech(c.Speech),
-		Model:  c.Model,
-		Server: server(c.Server),
-		Store:  c.Store,
+		Options: settings.New(c),
+		Speech:  speech(c.Speech),
+		Model:   c.Model,
+		Server:  server(c.Server),
+		Store:   c.Store,
 	}
 	o.Tools = ToolOptions{Tools: c.Tools, Model: c.Model, Limits: o.Conversation.Limits}
 	return o, validate(c, o)
@@ -69,242 +49,7 @@ func LoadOptions(path string) (Options, error) {
 		return Options{}, err
 	}
 	o, also := NewOptions(c)
-	return o, join(err, also)
-}
-
-// AgentConfig reads what an agent's files set of the config: the settings of the
-// engine. The rest of the settings is package dialog's to read. What it returns
-// goes before the installation's own:
-//
-//	AgentConfig(files).Or(config)
-//
-// The error is [config.Problems].
-func AgentConfig(files []agent.File) (*config.Config, error) {
-	a, err := config.ParseSettings("", nil)
-	for _, f := range files {
-		c, problems := config.ParseSettings(f.Name, f.Data, agent.EngineSettings()...)
-		a = c.Or(a)
-		err = join(err, problems)
-	}
-	return a, err
-}
-
-// join is all problems of both errors.
-func join(a, b error) error {
-	first, ok1 := errors.AsType[config.Problems](a)
-	second, ok2 := errors.AsType[config.Problems](b)
-	switch {
-	case a == nil:
-		return b
-	case ok1 && ok2:
-		return slices.Concat(first, second).Err()
-	default:
-		return a
-	}
-}
-
-func conversation(c *config.Config) conv.Options {
-	return conv.Options{
-		Language:     c.Language,
-		Greeting:     c.Greeting,
-		Endpoint:     c.Turn.Policy,
-		BargeIn:      profiles(c.BargeIn),
-		Filter:       turn.FilterOptions{Echo: float64(c.Filter.Echo)},
-		DeadAir:      deadAir(c.DeadAir),
-		SpeakNotices: c.SpeakNotices,
-		Limits:       limits(c.Limits),
-		Retry: conv.Retry{
-			Max: int(c.Retry.Max), Recover: int(c.Retry.Recover),
-			Backoff: durations(c.Retry.Backoff), Reconnect: durations(c.Retry.Reconnect),
-		},
-		Privacy:                      conv.Privacy(c.Privacy),
-		HistoryLimit:                 int(c.HistoryLimit),
-		SummaryTurns:                 int(c.SummaryTurns),
-		ResumeAfterFalseInterruption: c.ResumeAfterFalseInterruption,
-	}
-}
-
-func limits(l config.Limits) conv.Limits {
-	o := conv.Limits{
-		Start:           time.Duration(l.Start),
-		Listening:       time.Duration(l.Listening),
-		NoTranscript:    time.Duration(l.NoTranscript),
-		NoEndpoint:      time.Duration(l.NoEndpoint),
-		FinalWords:      time.Duration(l.FinalWords),
-		FinalNoWords:    time.Duration(l.FinalNoWords),
-		Waiting:         time.Duration(l.Waiting),
-		Advice:          time.Duration(l.Advice),
-		Processing:      time.Duration(l.Processing),
-		Speaking:        time.Duration(l.Speaking),
-		PlayoutStall:    time.Duration(l.PlayoutStall),
-		Tool:            time.Duration(l.Tool),
-		Task:            time.Duration(l.Task),
-		Heartbeat:       time.Duration(l.Heartbeat),
-		Interrupted:     time.Duration(l.Interrupted),
-		Suspended:       time.Duration(l.Suspended),
-		Grace:           time.Duration(l.Grace),
-		Reconnect:       time.Duration(l.Reconnect),
-		Error:           time.Duration(l.Error),
-		Release:         time.Duration(l.Release),
-		Session:         time.Duration(l.Session),
-		SessionWarning:  time.Duration(l.SessionWarning),
-		Inactivity:      time.Duration(l.Inactivity),
-		BreakerFaults:   int(l.BreakerFaults),
-		BreakerWindow:   time.Duration(l.BreakerWindow),
-		BreakerCooldown: time.Duration(l.BreakerCooldown),
-		ResultChars:     int(l.ResultChars),
-		Calls:           int(l.Calls),
-		Queue:           int(l.Queue),
-	}
-	if l.Feedback != nil {
-		o.Feedback = make([]conv.Feedback, len(l.Feedback)) // an empty list: none is given
-		for i, f := range l.Feedback {
-			o.Feedback[i] = conv.Feedback{After: time.Duration(f.After), Code: f.Code}
-		}
-	}
-	return o
-}
-
-func durations(list []config.Duration) []time.Duration {
-	var all []time.Duration
-	for _, d := range list {
-		all = append(all, time.Duration(d))
-	}
-	return all
-}
-
-func deadAir(d config.DeadAir) turn.DeadAirOptions {
-	o := turn.DeadAirOptions{Off: d.Off}
-	for _, s := range d.Steps {
-		o.Steps = append(o.Steps, turn.DeadAirStep{After: time.Duration(s.After), Code: s.Code, End: s.End})
-	}
-	return o
-}
-
-func turnOptions(t config.Turn) turn.Options {
-	th := thresholds(t.Thresholds)
-	return turn.Options{
-		Policy:   t.Policy,
-		EasyTurn: easyTurn(t.EasyTurn, th),
-		Silence:  turn.SilenceOptions{Thresholds: th, After: time.Duration(t.Silence.After)},
-		Semantic: turn.SemanticOptions{
-			Thresholds: th,
-			Score:      float64(t.Semantic.Score),
-			MinSilence: time.Duration(t.Semantic.MinSilence),
-			MaxSilence: time.Duration(t.Semantic.MaxSilence),
-		},
-	}
-}
-
-func thresholds(t config.Thresholds) turn.Thresholds {
-	return turn.Thresholds{
-		EnergyHigh:      float64(t.EnergyHigh),
-		EnergyLow:       float64(t.EnergyLow),
-		VADSpeaking:     float64(t.VADSpeaking),
-		VADSilence:      float64(t.VADSilence),
-		InterruptEnergy: float64(t.InterruptEnergy),
-		InterruptVAD:    float64(t.InterruptVAD),
-	}
-}
-
-func easyTurn(e config.EasyTurn, th turn.Thresholds) turn.EasyTurnOptions {
-	o := turn.EasyTurnOptions{
-		Thresholds:       th,
-		MinSilence:       time.Duration(e.MinSilence),
-		ShortUtterance:   int(e.ShortUtterance),
-		MinSilenceShort:  time.Duration(e.MinSilenceShort),
-		MinTextLength:    int(e.MinTextLength),
-		MinConfidence:    float64(e.MinConfidence),
-		MinStability:     float64(e.MinStability),
-		TextUnchanged:    time.Duration(e.TextUnchanged),
-		Hysteresis:       time.Duration(e.Hysteresis),
-		ShortAnswerAfter: time.Duration(e.ShortAnswerAfter),
-		MaxSilence:       time.Duration(e.MaxSilence),
-	}
-	if e.Aggressive {
-		o = Aggressive(o)
-	}
-	return o
-}
-
-// Aggressive fills what o leaves open from the preset of [turn.Aggressive].
-func Aggressive(o turn.EasyTurnOptions) turn.EasyTurnOptions {
-	preset := turn.Aggressive()
-	o.MinSilence = cmp.Or(o.MinSilence, preset.MinSilence)
-	o.Hysteresis = cmp.Or(o.Hysteresis, preset.Hysteresis)
-	return o
-}
-
-// profiles lets what is common to all profiles hold in each, except where the
-// engine has a default for that phase alone. The policy of reading back is such
-// a default beside hybrid, the common default; a common policy that was chosen
-// over hybrid holds there too.
-func profiles(b config.BargeIn) turn.Profiles {
-	common := bargeIn(b.Profile)
-	if b.Policy == presetSeeds { // the seed excepts no phase in which the agent is heard
-		return turn.Profiles{
-			Greeting: bargeIn(b.Greeting).Or(common), Reply: bargeIn(b.Reply).Or(common),
-			ReadBack: bargeIn(b.ReadBack).Or(common), Thinking: bargeIn(b.Thinking),
-		}
-	}
-	of := func(p config.Profile, special turn.BargeInOptions) turn.BargeInOptions {
-		own := bargeIn(p)
-		if common == (turn.BargeInOptions{}) {
-			return own // the engine fills in the rest
-		}
-		special = differing(special, turn.DefaultBargeIn())
-		if common.Policy != "" && common.Policy != turn.DefaultBargeIn().Policy {
-			special.Policy = ""
-		}
-		return own.Or(special).Or(common)
-	}
-	special := turn.Profiles{}.Resolved()
-	return turn.Profiles{
-		Greeting: of(b.Greeting, special.Greeting),
-		Reply:    of(b.Reply, special.Reply),
-		ReadBack: of(b.ReadBack, special.ReadBack),
-		Thinking: of(b.Thinking, special.Thinking),
-	}
-}
-
-// presetSeeds stands for a policy with the numbers of seed 000: [turn.SeedsBargeIn].
-const presetSeeds = "seeds"
-
-// differing keeps the fields of o in which it differs from d.
-func differing(o, d turn.BargeInOptions) turn.BargeInOptions {
-	return turn.BargeInOptions{
-		Policy:      unless(o.Policy, d.Policy),
-		MinWords:    unless(o.MinWords, d.MinWords),
-		OnSpeech:    unless(o.OnSpeech, d.OnSpeech),
-		MinSpeech:   unless(o.MinSpeech, d.MinSpeech),
-		MaxFiltered: unless(o.MaxFiltered, d.MaxFiltered),
-		ResumeAfter: unless(o.ResumeAfter, d.ResumeAfter),
-		WordsWithin: unless(o.WordsWithin, d.WordsWithin),
-	}
-}
-
-func unless[T comparable](v, same T) T {
-	if v == same {
-		var zero T
-		return zero
-	}
-	return v
-}
-
-func bargeIn(p config.Profile) turn.BargeInOptions {
-	if p.Policy == presetSeeds {
-		p.Policy = ""
-		return bargeIn(p).Or(turn.SeedsBargeIn())
-	}
-	return turn.BargeInOptions{
-		Policy:      turn.BargeInPolicy(p.Policy),
-		MinWords:    int(p.MinWords),
-		OnSpeech:    turn.OnSpeech(p.OnSpeech),
-		MinSpeech:   time.Duration(p.MinSpeech),
-		MaxFiltered: time.Duration(p.MaxFiltered),
-		ResumeAfter: time.Duration(p.ResumeAfter),
-		WordsWithin: time.Duration(p.WordsWithin),
-	}
+	return o, settings.Join(err, also)
 }
 
 // The defaults of a server.

@@ -14,6 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -218,7 +219,7 @@ func TestNamesAgree(t *testing.T) {
 	for _, policy := range turn.Policies() {
 		mustLoad(t, "turn: "+policy)
 	}
-	for _, policy := range []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone, presetSeeds} {
+	for _, policy := range []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone, "seeds"} {
 		mustLoad(t, "barge_in: "+string(policy))
 	}
 	for _, privacy := range []conv.Privacy{conv.PrivacyKeep, conv.PrivacySession, conv.PrivacyNone} {
@@ -278,7 +279,7 @@ func TestAgentConfig(t *testing.T) {
 		{Name: "a.yaml", Data: []byte("settings: {language: de, turn: {policy: silence}}\nflows: {}\n")},
 		{Name: "b.yaml", Data: []byte("settings: {barge_in: words, handoff: true}\n")},
 	}
-	c, err := AgentConfig(files)
+	c, err := settings.OfAgent(files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +295,7 @@ func TestAgentConfig(t *testing.T) {
 		t.Errorf("got %+v", o)
 	}
 	files[1].Data = []byte("settings: {barge_in: {polcy: words}}\n")
-	if _, err = AgentConfig(files); err == nil || err.Error() != "b.yaml:1:23: barge_in.polcy: unknown key; did you mean policy?" {
+	if _, err = settings.OfAgent(files); err == nil || err.Error() != "b.yaml:1:23: barge_in.polcy: unknown key; did you mean policy?" {
 		t.Errorf("got %v", err)
 	}
 }

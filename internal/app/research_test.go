@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -43,7 +44,7 @@ func TestResearchDelegates(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the assistants are started with go run")
 	}
-	agent, err := LoadAgent(researchAgent)
+	agent, err := settings.LoadAgent(researchAgent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/server/api"
 )
 
@@ -56,7 +57,7 @@ func (s *secrets) readKeys() (*api.Keys, error) {
 	if s.c.Keys.File != "" {
 		b, err := os.ReadFile(s.c.Keys.File)
 		if err != nil {
-			return nil, fmt.Errorf("API keys: %w", plain(err))
+			return nil, fmt.Errorf("API keys: %w", settings.Plain(err))
 		}
 		if _, err := api.ParseKeys(string(b)); err != nil {
 			return nil, fmt.Errorf("API keys in %s: %w", s.c.Keys.File, err)

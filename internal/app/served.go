@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
@@ -27,7 +28,7 @@ import (
 // changes once the server is built.
 type served struct {
 	name   string
-	agent  *Agent
+	agent  *settings.Agent
 	opts   Options
 	flows  port.Tool // what the flows call
 	may    port.Tool // what the model may call
@@ -42,10 +43,10 @@ type served struct {
 
 // loadServed loads the agents of a server.
 func loadServed(o ServeOptions) ([]*served, error) {
-	var loaded []*Agent
+	var loaded []*settings.Agent
 	names := make([]string, 0, len(o.Agents))
 	for _, path := range o.Agents {
-		agent, err := LoadAgent(path)
+		agent, err := settings.LoadAgent(path)
 		if err != nil {
 			return nil, inputError{err}
 		}
@@ -73,7 +74,7 @@ func loadServed(o ServeOptions) ([]*served, error) {
 }
 
 // newServed prepares an agent.
-func newServed(name string, agent *Agent, o ServeOptions) (*served, error) {
+func newServed(name string, agent *settings.Agent, o ServeOptions) (*served, error) {
 	opts, err := agentOptions(agent, o.Config)
 	if err != nil {
 		return nil, inputError{err}
@@ -284,7 +285,7 @@ func (a *served) session(transport string) session.Options {
 	if a.speech != nil { // else there is text alone
 		o.Recognizer, o.Synthesizer, o.Detector = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector
 	}
-	o.Voice, o.Turn, o.Onset, o.Stability = a.opts.Speech.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability
+	o.Voice, o.Turn, o.Onset, o.Stability = a.opts.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability
 	return o
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
@@ -108,7 +109,7 @@ func (s *shelf) info(ctx context.Context, id string) (d api.StoredInfo, ok bool,
 		if !errors.Is(err, ErrInput) { // the store does not answer
 			return d, false, err
 		}
-		return api.StoredInfo{ID: id, Error: plain(err).Error()}, true, nil
+		return api.StoredInfo{ID: id, Error: settings.Plain(err).Error()}, true, nil
 	}
 	trace, err := s.traced(ctx, id)
 	return storedInfo(c, trace), true, err

@@ -16,6 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/examples/airline"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/tool/a2a"
@@ -112,7 +113,7 @@ func (t *Tools) Close() error {
 }
 
 // environment is what an agent's actions find in the environment.
-func (t *Tools) environment(ctx context.Context, def *Agent) (func(string) (string, bool), error) {
+func (t *Tools) environment(ctx context.Context, def *settings.Agent) (func(string) (string, bool), error) {
 	needed := slices.ContainsFunc(def.Actions(), func(a agent.Action) bool {
 		return a.HTTP != nil && strings.Contains(a.HTTP.URL, "${"+AirlineURL+"}")
 	})
@@ -141,7 +142,7 @@ func (t *Tools) environment(ctx context.Context, def *Agent) (func(string) (stri
 // whose long results are summarised.
 // Without a list in its files a model may call the agent's own actions; a list
 // selects among those and the installation's tools.
-func (t *Tools) For(ctx context.Context, agent *Agent) (flows, model port.Tool, err error) {
+func (t *Tools) For(ctx context.Context, agent *settings.Agent) (flows, model port.Tool, err error) {
 	getenv, err := t.environment(ctx, agent)
 	if err != nil {
 		return nil, nil, err

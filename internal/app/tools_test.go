@@ -13,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -36,7 +37,7 @@ func crm(t *testing.T) string {
 
 // toolsOf opens an installation's tools, until the test ends, and returns those of an
 // agent.
-func toolsOf(t *testing.T, o ToolOptions, agent *Agent) (flows, model port.Tool) {
+func toolsOf(t *testing.T, o ToolOptions, agent *settings.Agent) (flows, model port.Tool) {
 	t.Helper()
 	tools, err := OpenTools(t.Context(), o)
 	if err != nil {
@@ -53,13 +54,13 @@ func toolsOf(t *testing.T, o ToolOptions, agent *Agent) (flows, model port.Tool)
 	return flows, model
 }
 
-func agentOf(t *testing.T, text string) *Agent {
+func agentOf(t *testing.T, text string) *settings.Agent {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "agent.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := LoadAgent(path)
+	a, err := settings.LoadAgent(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/app"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -77,7 +78,7 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 
 // callError tells bad input from what went wrong in the call.
 func callError(err error) error {
-	var agent *app.AgentError
+	var agent *settings.AgentError
 	var problems config.Problems
 	switch {
 	case errors.As(err, &agent), errors.As(err, &problems), errors.Is(err, app.ErrInput):

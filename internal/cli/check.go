@@ -7,6 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/app"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 )
 
 // checkCmd validates what people write.
@@ -48,7 +49,7 @@ func (c *checkCmd) Run(s *streams) error {
 // checkPath checks a file or a folder. ok is false if one of the problems is an
 // error.
 func checkPath(path string) (problems []string, ok bool, err error) {
-	files, err := app.ReadAgent(path)
+	files, err := settings.ReadAgent(path)
 	if err != nil {
 		return nil, false, badInput{err}
 	}
@@ -60,7 +61,7 @@ func checkPath(path string) (problems []string, ok bool, err error) {
 	for _, p := range found {
 		problems = append(problems, p.String())
 	}
-	c, err := app.AgentConfig(files)
+	c, err := settings.OfAgent(files)
 	if err == nil {
 		_, err = app.NewOptions(c)
 	}

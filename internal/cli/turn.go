@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/app"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -74,7 +74,7 @@ func (c *turnCmd) controller() (turn.Endpointer, error) {
 		return nil, err
 	}
 	if c.Aggressive {
-		o.Turn.EasyTurn = app.Aggressive(o.Turn.EasyTurn)
+		o.Turn.EasyTurn = settings.Aggressive(o.Turn.EasyTurn)
 	}
 	if o.Turn.Policy == "" || o.Turn.Policy == turn.PolicyEasyTurn {
 		return turn.NewEasyTurn(o.Turn.EasyTurn)

@@ -1,0 +1,111 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
+)
+
+// Agent is an agent as it lies on disk, compiled.
+type Agent struct {
+	*dialog.Agent
+	Files    []agent.File
+	Problems []agent.Problem // warnings alone
+}
+
+// AgentError is an agent that does not load, with all that is wrong with it.
+type AgentError struct{ Problems []agent.Problem }
+
+// Error lists the problems, one a line.
+func (e *AgentError) Error() string {
+	all := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		all[i] = p.String()
+	}
+	return strings.Join(all, "\n")
+}
+
+// maxAgentFile bounds one file of an agent.
+const maxAgentFile = 4 << 20
+
+// ReadAgent reads the files of an agent: one YAML file, or all *.yaml and *.yml
+// of a directory, in the order of their names.
+func ReadAgent(name string) ([]agent.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", Plain(err))
+	}
+	names := []string{name}
+	if info.IsDir() {
+		if names, err = yamlFiles(name); err != nil {
+			return nil, err
+		}
+	}
+	files := make([]agent.File, 0, len(names))
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("agent: %w", Plain(err))
+		}
+		if info.Size() > maxAgentFile {
+			return nil, fmt.Errorf("agent: %s has %d bytes, expected at most %d", name, info.Size(), maxAgentFile)
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("agent: %w", Plain(err))
+		}
+		files = append(files, agent.File{Name: filepath.ToSlash(name), Data: data})
+	}
+	return files, nil
+}
+
+func yamlFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", Plain(err))
+	}
+	var names []string
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("agent: %s has no *.yaml file", dir)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// LoadAgent reads and compiles an agent. An [*AgentError] lists what is wrong.
+func LoadAgent(path string) (*Agent, error) {
+	files, err := ReadAgent(path)
+	if err != nil {
+		return nil, err
+	}
+	return Compile(files)
+}
+
+// Compile makes an agent of its files. An [*AgentError] lists what is wrong.
+func Compile(files []agent.File) (*Agent, error) {
+	a, problems := dialog.Parse(files)
+	if a == nil || agent.HasErrors(problems) {
+		return nil, &AgentError{Problems: problems}
+	}
+	return &Agent{Agent: a, Files: files, Problems: problems}, nil
+}
+
+// Plain words a file error without the operation's name.
+func Plain(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	return err
+}
