@@ -62,6 +62,8 @@ type CallOptions struct {
 	Start time.Time
 	// Watch sees every step, for who prints the conversation.
 	Watch func(session.Step)
+	// Said sees every turn that has ended.
+	Said func(session.Spoken)
 	// Note takes remarks about the set-up, a line each.
 	Note func(string)
 }
@@ -168,6 +170,9 @@ func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Option
 	}
 	if o.Watch != nil {
 		s.OnStep(o.Watch)
+	}
+	if o.Said != nil {
+		s.OnSpoken(o.Said)
 	}
 	began := time.Now()
 	start := o.Start

@@ -1,10 +1,8 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -167,43 +165,15 @@ func (t *Tools) For(ctx context.Context, agent *settings.Agent) (flows, model po
 	if err != nil {
 		return nil, nil, err
 	}
-	if flows, err = toolset.Check(actions); err != nil {
-		return nil, nil, fmt.Errorf("the agent's actions: %w", err)
-	}
-	names, ok := agent.Tools()
-	all := actions
-	if !ok {
-		names = nil
-		for _, a := range agent.Actions() {
-			if a.Checks == "" && (a.HTTP != nil || a.MCP != nil || a.Tool != nil) {
-				names = append(names, a.Name)
-			}
-		}
-	} else if all, err = toolset.Combine(
-		toolset.Part{From: "the agent's actions", Tool: actions}, toolset.Part{From: "the config's tools", Tool: t.common}); err != nil {
-		return nil, nil, err
-	}
-	selected, err := toolset.Select(all, names)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the agent's list of tools: %w", err)
-	}
-	if model, err = toolset.Check(selected); err != nil {
-		return nil, nil, err
-	}
-	return flows, t.summarized(model), nil
-}
-
-// summarized has a model's tools give results that it can read, where there is one
-// to summarise them.
-func (t *Tools) summarized(tool port.Tool) port.Tool {
-	if t.model == nil {
-		return tool
-	}
-	defaults := conv.DefaultOptions().Limits
-	return toolset.Summarize(tool, t.model, toolset.Summaries{
-		Chars: cmp.Or(t.limits.ResultChars, defaults.ResultChars),
-		Quick: cmp.Or(t.limits.Tool, defaults.Tool), Long: cmp.Or(t.limits.Task, defaults.Task),
+	names, listed := agent.Tools()
+	flows, model, err = toolset.Divide(toolset.Division{
+		Definition: agent.Actions(), Actions: actions, Common: toolset.Part{From: "the config's tools", Tool: t.common},
+		Names: names, Listed: listed,
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return flows, toolset.SummarizeWithin(model, t.model, t.limits), nil
 }
 
 // mcpServers are the config's servers in the terms of their package.

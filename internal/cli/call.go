@@ -64,8 +64,8 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	result, err := app.Call(ctx, app.CallOptions{
 		Agent: c.Agent, Config: c.Config, Store: c.Store, Resume: c.Resume, Lines: lines, Out: c.Out, Mix: c.Mix, Trace: c.Trace,
 		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Start: start,
-		Watch: talk.watch,
-		Note:  func(note string) { fmt.Fprintln(s.err, "note: "+note) },
+		Watch: talk.watch, Said: talk.said,
+		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})
 	if err != nil {
 		return callError(err)
@@ -173,9 +173,6 @@ type talk struct {
 	err  error
 
 	began    time.Time
-	speech   map[int]time.Time // when the user's turns began
-	voice    map[int]time.Time // when the agent's first sounded
-	open     *spoken           // an agent's turn that was cut off: its measure is still to come
 	dialogue dialog.State
 }
 
@@ -207,90 +204,25 @@ type callEnd struct {
 func (t *talk) watch(step session.Step) {
 	if t.began.IsZero() {
 		t.began = step.Now
-		t.speech, t.voice = make(map[int]time.Time), make(map[int]time.Time)
-	}
-	if t.open != nil {
-		flushed, ok := step.Event.(conv.PlayoutFlushed)
-		if ok && flushed.Turn == t.open.Turn {
-			t.open.HeardMS = journal.Millis(flushed.Heard)
-		}
-		t.heard(t.open, step.State)
-		t.print(t.open)
-		t.open = nil
-	}
-	if _, ok := step.Event.(conv.PlayoutStarted); ok && !step.Output.Late {
-		if turn := step.State.Playout.Turn; t.voice[turn].IsZero() {
-			t.voice[turn] = step.Now
-		}
-	}
-	for _, e := range step.Output.Turns {
-		t.turn(e, step)
 	}
 	if step.State.Phase == conv.Terminating {
 		t.dialogue = step.State.Dialogue.Clone()
 	}
 }
 
-// turn notes the beginning and prints the end of a turn.
-func (t *talk) turn(e conv.TurnEvent, step session.Step) {
-	at := journal.Millis(step.Now.Sub(t.began))
-	switch {
-	case e.Type == conv.TurnStarted:
-		if e.Role == conv.RoleUser {
-			t.speech[e.Turn] = step.Now
-		}
-	case e.Role == conv.RoleUser:
-		if e.Type != conv.TurnCompleted {
-			return // a sound without words
-		}
-		t.print(&spoken{
-			Type: "turn", Turn: e.Turn, Role: e.Role, Outcome: e.Type, Confidence: e.Confidence,
-			StartMS: journal.Millis(t.speech[e.Turn].Sub(t.began)), EndMS: at, Text: words(step.State, e.Turn, conv.RoleUser),
-		})
-	default:
-		sp := &spoken{Type: "turn", Turn: e.Turn, Role: e.Role, Kind: e.Kind, Outcome: e.Type, StartMS: at, EndMS: at}
-		if voice, ok := t.voice[e.Turn]; ok {
-			sp.StartMS = journal.Millis(voice.Sub(t.began))
-		}
-		if e.Type != conv.TurnCompleted {
-			sp.Interrupted = e.Type == conv.TurnInterrupted
-			t.open = sp
-			return
-		}
-		t.heard(sp, step.State)
-		t.print(sp)
-	}
-}
-
-// heard fills in what of an agent's turn reached the ear.
-func (t *talk) heard(sp *spoken, st *conv.State) {
-	sp.Text = words(st, sp.Turn, conv.RoleAgent)
-	full := ""
-	for i := range st.History {
-		if it := &st.History[i]; it.Turn == sp.Turn && it.Role == conv.RoleAgent {
-			full += it.Full
-		}
-	}
-	full = strings.Join(strings.Fields(full), " ")
-	if sp.Outcome != conv.TurnCompleted {
-		sp.Unheard = strings.TrimSpace(strings.TrimPrefix(full, sp.Text))
-	}
-}
-
-// words are what a turn said as the history has it.
-func words(st *conv.State, number int, role conv.Role) string {
-	var texts []string
-	for i := range st.History {
-		if it := &st.History[i]; it.Turn == number && it.Role == role && it.Text != "" {
-			texts = append(texts, it.Text)
-		}
-	}
-	return strings.Join(texts, " ")
+// said prints a turn that has ended.
+func (t *talk) said(line session.Spoken) {
+	t.print(&spoken{
+		Type: "turn", Turn: line.Turn, Role: line.Role, Kind: line.Kind, Outcome: line.Outcome,
+		StartMS: journal.Millis(line.Start.Sub(t.began)), EndMS: journal.Millis(line.End.Sub(t.began)),
+		Text: line.Text, Unheard: line.Unheard, HeardMS: journal.Millis(line.Heard), Confidence: line.Confidence,
+		Interrupted: line.Role == conv.RoleAgent && line.Outcome == conv.TurnInterrupted,
+	})
 }
 
 // print writes a turn.
 func (t *talk) print(sp *spoken) {
-	if t.err != nil || sp.Text == "" && sp.Unheard == "" {
+	if t.err != nil {
 		return
 	}
 	if t.json {
