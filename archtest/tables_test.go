@@ -12,10 +12,11 @@ var layers = []struct {
 	layer int
 	dirs  []string
 }{
-	{8, []string{"cmd/hocket"}}, // main, which does nothing but call cli
-	{7, []string{"internal/cli"}},
-	{6, []string{"internal/app"}},
-	{5, []string{"server/api", "internal/bench", "server/telemetry"}},
+	{9, []string{"cmd/hocket"}}, // main, which does nothing but call cli
+	{8, []string{"internal/cli"}},
+	{7, []string{"internal/app"}},
+	{6, []string{"server"}},
+	{5, []string{".", "server/api", "internal/bench", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process"}},
@@ -39,7 +40,7 @@ var onlyImportedBy = map[string][]string{
 }
 
 // public packages are the library: every exported name has a doc comment.
-var public = []string{"audio", "turn", "dialog", "dialog/*", "conv", "port", "journal", "session"}
+var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "conv", "port", "journal", "session"}
 
 // pure packages are deterministic: the same calls give the same results, bit for
 // bit, on every machine.

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -23,7 +21,7 @@ import (
 )
 
 // callRate is the sampling rate of a call from files.
-const callRate = 16000
+const callRate = file.DefaultRate
 
 // callerVoice speaks the caller's texts: another one than the agent's.
 const callerVoice = "rms"
@@ -143,7 +141,7 @@ func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Option
 		return CallResult{}, inputError{err}
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	kept, err := keep(ctx, o.Store, o.Resume, agentName(o.Agent), "file", opts.Store)
+	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), "file", opts.Store)
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -224,13 +222,16 @@ func forTrainedDetector(o Options) Options {
 func caller(ctx context.Context, lines []CallerLine, voice port.Synthesizer) ([]file.Utterance, error) {
 	utterances := make([]file.Utterance, 0, len(lines))
 	for _, l := range lines {
-		var pcm []int16
-		var err error
-		if l.File != "" {
-			pcm, err = readSound(l.File)
-		} else {
-			pcm, err = speak(ctx, l.Text, voice)
+		if l.File == "" {
+			spoken, err := file.Say(ctx, voice, callerVoice, l.Text)
+			if err != nil {
+				return nil, err
+			}
+			spoken[0].BargeIn = l.BargeIn
+			utterances = append(utterances, spoken...)
+			continue
 		}
+		pcm, err := readSound(l.File)
 		if err != nil {
 			return nil, err
 		}
@@ -278,52 +279,6 @@ func readSound(path string) (pcm []int16, err error) {
 	pcm, err = audio.Resample(pcm, rate, callRate)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return pcm, nil
-}
-
-// pause is a pause in what a caller says: "one two [800ms] three".
-var pause = regexp.MustCompile(`\[(\d+(?:\.\d+)?m?s)\]`)
-
-// longestPause bounds it.
-const longestPause = 30 * time.Second
-
-// speak has a text spoken by the caller's voice, with its pauses.
-func speak(ctx context.Context, text string, voice port.Synthesizer) ([]int16, error) {
-	var pcm []int16
-	rest := text
-	for rest != "" {
-		words, silence := rest, time.Duration(0)
-		at := pause.FindStringSubmatchIndex(rest)
-		if at == nil {
-			rest = ""
-		} else {
-			var err error
-			if silence, err = time.ParseDuration(rest[at[2]:at[3]]); err != nil || silence > longestPause {
-				return nil, fmt.Errorf("say %q: the pause [%s]: expected at most %v", text, rest[at[2]:at[3]], longestPause)
-			}
-			words, rest = rest[:at[0]], rest[at[1]:]
-		}
-		if strings.TrimSpace(words) != "" {
-			err := voice.Speak(ctx, port.Utterance{Text: words, Voice: callerVoice}, func(p port.Speech) error {
-				pcm = append(pcm, p.PCM...)
-				return nil
-			})
-			if err != nil {
-				return nil, fmt.Errorf("say %q: %w", text, err)
-			}
-		}
-		pcm = append(pcm, make([]int16, audio.PosOf(silence, voice.Rate()))...)
-	}
-	if len(pcm) == 0 {
-		return nil, fmt.Errorf("say %q: there is nothing to speak in it", text)
-	}
-	if voice.Rate() == callRate {
-		return pcm, nil
-	}
-	pcm, err := audio.Resample(pcm, voice.Rate(), callRate)
-	if err != nil {
-		return nil, fmt.Errorf("say %q: %w", text, err)
 	}
 	return pcm, nil
 }

@@ -59,7 +59,7 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
 	ends = append(ends, endModel)
-	kept, err := keep(ctx, o.Store, o.Resume, agentName(o.Agent), "text", opts.Store)
+	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), "text", opts.Store)
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/settings"
+	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/session"
@@ -159,11 +160,11 @@ func (c *errandCall) leg(t *testing.T, voice port.Synthesizer) port.Leg {
 		if cue.text == "" {
 			continue
 		}
-		pcm, err := speak(t.Context(), cue.text, voice)
+		spoken, err := file.Say(t.Context(), voice, callerVoice, cue.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sounds[cue.text] = pcm
+		sounds[cue.text] = spoken[0].PCM
 	}
 	var left []int16
 	return porttest.NewLeg(porttest.LegOptions{

@@ -17,6 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
+	serving "github.com/hocketvoice/hocket/server"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/server/hub"
@@ -189,23 +190,11 @@ func (s *Server) openWebRTC(c config.Server) (err error) {
 	return nil
 }
 
-// accept answers a browser.
-func (s *Server) accept(ctx context.Context, offer string) (port.Leg, string, error) {
-	leg, answer, err := s.webrtc.Accept(ctx, offer)
-	switch {
-	case errors.Is(err, webrtc.ErrFull):
-		return nil, "", hub.ErrFull
-	case err != nil:
-		return nil, "", err
-	}
-	return leg, answer, nil
-}
-
 // route wires the API to what it serves.
 func (s *Server) route(c config.Server, agents []*served) error {
 	linger := time.Duration(c.Resume)
 	o := api.Options{
-		Hub: s.hub, Text: func() port.Leg { return text.New(text.Options{Linger: linger}) }, WebRTC: s.accept,
+		Hub: s.hub, Text: func() port.Leg { return text.New(text.Options{Linger: linger}) }, WebRTC: serving.Accept(s.webrtc),
 		Panel: panel.Files(), Log: s.o.Log, Metrics: s.telemetry.Handler(), Requests: s.telemetry,
 		Call: func(agent, transport string) (hub.Call, error) {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
@@ -223,7 +212,7 @@ func (s *Server) route(c config.Server, agents []*served) error {
 	}
 	for _, a := range agents {
 		o.Agents = append(o.Agents, api.Agent{
-			Name: a.name, Title: title(a.name), Language: a.agent.Language(), Speech: a.speech != nil,
+			Name: a.name, Language: a.agent.Language(), Speech: a.speech != nil,
 		})
 	}
 	handler, err := api.New(o)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
@@ -21,7 +19,6 @@ import (
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/store/postgres"
 	"github.com/hocketvoice/hocket/task"
-	"github.com/hocketvoice/hocket/turn"
 )
 
 // served is an agent with all that its conversations are made of. It never
@@ -50,7 +47,7 @@ func loadServed(o ServeOptions) ([]*served, error) {
 		if err != nil {
 			return nil, inputError{err}
 		}
-		loaded, names = append(loaded, agent), append(names, agentName(path))
+		loaded, names = append(loaded, agent), append(names, settings.AgentName(path))
 	}
 	if len(loaded) == 0 {
 		agent, err := EmbeddedAgent("flights")
@@ -274,47 +271,13 @@ func (a *served) session(transport string) session.Options {
 		Model: a.model, Tools: a.flows, ModelTools: a.may, Instructions: a.agent.Instructions(), Late: a.late,
 	}
 	o.Conv.Agent = a.agent.Agent
-	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = patient(a.resume)
+	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = hub.Patient(a.resume)
 	if transport == "text" {
-		// Who reads and types takes their time, and sees what is not said.
-		o.Synthesizer = text.Voice{}
-		o.Conv.Endpoint, o.Conv.SpeakNotices = "manual", false
-		o.Conv.DeadAir = turn.DeadAirOptions{Off: true}
-		return o
+		return text.Session(o)
 	}
 	if a.speech != nil { // else there is text alone
 		o.Recognizer, o.Synthesizer, o.Detector = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector
 	}
 	o.Voice, o.Turn, o.Onset, o.Stability = a.opts.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability
 	return o
-}
-
-// patient makes the machine wait for a client that has gone as long as its leg
-// does, and a little longer: it is the leg that gives up.
-func patient(d time.Duration) (limit time.Duration, attempts []time.Duration) {
-	const margin = 10 * time.Second
-	limit = d + 2*margin
-	attempts = []time.Duration{time.Second, 3 * time.Second}
-	for waited := 4 * time.Second; waited < d+margin; waited += margin {
-		attempts = append(attempts, margin)
-	}
-	return limit, attempts
-}
-
-// agentName is an agent's name: that of its file or folder.
-func agentName(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	name := filepath.Base(path)
-	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
-}
-
-// title is a name as a heading.
-func title(name string) string {
-	text := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == ' ' }), " ")
-	if text == "" {
-		return name
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -102,6 +102,15 @@ func Compile(files []agent.File) (*Agent, error) {
 	return &Agent{Agent: a, Files: files, Problems: problems}, nil
 }
 
+// AgentName is an agent's name: that of its file or folder.
+func AgentName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	name := filepath.Base(path)
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
+}
+
 // Plain words a file error without the operation's name.
 func Plain(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {

@@ -18,9 +18,12 @@ type Utterance struct {
 	BargeIn time.Duration
 }
 
+// DefaultRate is the sampling rate of the frames where none is named, in hertz.
+const DefaultRate = 16000
+
 // Options describe the caller. Zero fields take the defaults named.
 type Options struct {
-	Rate       int // of the frames both ways, in hertz: 16000
+	Rate       int // of the frames both ways, in hertz: [DefaultRate]
 	Utterances []Utterance
 	Pause      time.Duration // between the agent's end and the caller's start: 600 ms
 	HangUp     time.Duration // between the agent's last end and hanging up: 1.5 s
@@ -33,7 +36,7 @@ type Options struct {
 
 func (o *Options) setDefaults() {
 	if o.Rate == 0 {
-		o.Rate = 16000
+		o.Rate = DefaultRate
 	}
 	if o.Pause == 0 {
 		o.Pause = 600 * time.Millisecond

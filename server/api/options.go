@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
@@ -17,7 +19,7 @@ import (
 // Agent is an agent that may be talked to.
 type Agent struct {
 	Name     string `json:"name"`
-	Title    string `json:"title"`
+	Title    string `json:"title"` // for people; made of the name if empty
 	Language string `json:"language"`
 	Speech   bool   `json:"speech"` // it hears and speaks; else there is only text
 }
@@ -111,6 +113,10 @@ func (o Options) withDefaults() Options {
 	o.MaxStreams = cmp.Or(o.MaxStreams, 100)
 	o.WriteWait = cmp.Or(o.WriteWait, 10*time.Second)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	o.Agents = slices.Clone(o.Agents)
+	for i := range o.Agents {
+		o.Agents[i].Title = cmp.Or(o.Agents[i].Title, title(o.Agents[i].Name))
+	}
 	if o.Vouch == nil {
 		o.Vouch = func(context.Context) {}
 	}
@@ -121,4 +127,13 @@ func (o Options) withDefaults() Options {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// title is a name as a heading.
+func title(name string) string {
+	text := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == ' ' }), " ")
+	if text == "" {
+		return name
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

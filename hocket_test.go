@@ -1,0 +1,263 @@
+package hocket_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket"
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/detector/energy"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+func parse(t *testing.T, text string) *hocket.Agent {
+	t.Helper()
+	a, err := hocket.ParseAgent(hocket.File{Name: "a.yaml", Data: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// talk says the lines in a conversation by text, and returns what the agent said to
+// the last.
+func talk(t *testing.T, a *hocket.Agent, lines ...string) string {
+	t.Helper()
+	chat, err := a.Chat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 2, 19, 0, 0, 0, time.UTC)
+	reply, err := chat.Start(t.Context(), now)
+	for _, line := range lines {
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err = chat.Say(t.Context(), now, line)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(reply.Said, " ")
+}
+
+// TestSettingsHold: what an agent's files set of the engine holds in its calls, with the
+// defaults of calls.
+func TestSettingsHold(t *testing.T) {
+	a := parse(t, "settings: {language: de, turn: {policy: silence, silence: {after: 1s}}, barge_in: words, limits: {session: 90s}, speech: {voice: kal16}}\n"+
+		"flows: {hi: {steps: [{step: a, type: say, message: Hallo.}]}}\n")
+	o, err := hocket.Call{Agent: a}.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Turn.Policy != "silence" || o.Turn.Silence.After != time.Second || o.Conv.Endpoint != "silence" ||
+		o.Conv.BargeIn.Reply.Policy != turn.BargeInWords || o.Conv.Limits.Session != 90*time.Second || o.Voice != "kal16" || o.Conv.Language != "de" {
+		t.Errorf("got %+v", o)
+	}
+	if !o.Conv.SpeakNotices || !o.Conv.ResumeAfterFalseInterruption {
+		t.Error("a caller has no screen: notices must be spoken")
+	}
+	if o.Turn.Silence.Thresholds.EnergyHigh == turn.Off {
+		t.Error("without a detector the level alone finds speech: it must not be off")
+	}
+}
+
+// TestTrainedDetector: a detector that was trained finds speech without a level; one by
+// level does not.
+func TestTrainedDetector(t *testing.T) {
+	a := parse(t, "flows: {hi: {steps: [{step: a, type: say, message: Hello.}]}}\n")
+	level, err := energy.New(energy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, off := range map[port.Detector]bool{level: false, &porttest.Detector{}: true} {
+		o, err := hocket.Call{Agent: a, Detector: d}.Options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Onset.Thresholds.EnergyHigh == turn.Off; got != off {
+			t.Errorf("%s: the level is off: %v, expected %v", d.Name(), got, off)
+		}
+	}
+}
+
+// TestRefused: what is wrong with an agent is told before its first conversation.
+func TestRefused(t *testing.T) {
+	say := "flows: {hi: {steps: [{step: a, type: say, message: Hello.}]}}\n"
+	call := "flows: {hi: {steps: [{step: a, type: action, call: book}]}}\n"
+	load := func(text string) error {
+		_, err := hocket.ParseAgent(hocket.File{Name: "a.yaml", Data: []byte(text)})
+		return err
+	}
+	session := func(text string, tools ...port.Tool) error {
+		a := parse(t, text)
+		a.Tools = tools
+		_, err := hocket.Call{Agent: a, Leg: porttest.NewLeg(porttest.LegOptions{})}.Session()
+		return err
+	}
+	nothing := func(context.Context, struct{}) (string, error) { return "", nil }
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a file":               {load("flows: 3"), "a.yaml:1"},
+		"a setting":            {load("settings: {limits: {session: 10s}}\n" + say), "a.yaml:1:21: limits.session_warning: is 30s: expected less than the session's 10s"},
+		"no action":            {session("actions: {book: {}}\n" + call), "nothing carries out the action book: expected a tool of this name in Tools, or http in the files"},
+		"a type of no schema":  {session(say, hocket.Func("f", "", func(context.Context, struct{ C chan int }) (int, error) { return 0, nil })), "tool f: "},
+		"no struct":            {session(say, hocket.Func("f", "", func(context.Context, int) (int, error) { return 0, nil })), "tool f: the type of its arguments must be a struct or a map"},
+		"a name":               {session(say, hocket.Func("a b", "", nothing)), `tool "a b": the name must have`},
+		"two of a name":        {session(say, hocket.Func("f", "", nothing), hocket.Func("f", "", nothing)), "f"},
+		"what a call lacks":    {session("actions: {book: {}}\n"+call, hocket.Func("book", "", func(context.Context, struct{ Seat int }) (int, error) { return 0, nil })), "action book: book requires Seat"},
+		"no agent":             {hocket.Call{}.Run(t.Context()), "Agent must be set"},
+		"no leg":               {hocket.Call{Agent: parse(t, say)}.Run(t.Context()), "no leg"},
+		"neither flows nor AI": {hocket.Call{Agent: &hocket.Agent{Name: "x"}}.Run(t.Context()), "agent x: nothing answers"},
+	} {
+		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
+			t.Errorf("%s: got %v, expected %q", name, tc.err, tc.want)
+		}
+	}
+	if _, ok := errors.AsType[*hocket.AgentError](load("flows: 3")); !ok {
+		t.Error("the problems of files must be an *AgentError")
+	}
+}
+
+// TestLoadAgent: an agent of a folder is called as the folder is.
+func TestLoadAgent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "desk")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("flows: {hi: {trigger: {intents: [hi]}, steps: [{step: a, type: say, message: Hello.}]}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := hocket.LoadAgent(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Name != "desk" || a.Language() != "en" {
+		t.Errorf("got %q, %q", a.Name, a.Language())
+	}
+	if said := talk(t, a, "hi"); said != "Hello." {
+		t.Errorf("it said %q", said)
+	}
+}
+
+// TestActionOverHTTP: an http action of the files works without the program.
+func TestActionOverHTTP(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"name": "`+r.URL.Query().Get("n")+`teen"}`)
+	}))
+	defer srv.Close()
+	t.Setenv("SHOP", srv.URL)
+	said := talk(t, parse(t, `
+slots: {n: {type: integer, prompt: "Which one?"}}
+actions: {look: {inputs: [n], outputs: [name], http: {method: GET, url: "${SHOP}/look?n={n}"}}}
+flows:
+  find:
+    trigger: {intents: ["find something"]}
+    steps:
+      - {step: which, type: collect, slot: n}
+      - {step: look, type: action, call: look}
+      - {step: told, type: say, message: "It is {name}."}
+`), "find something", "six")
+	if said != "It is 6teen." {
+		t.Errorf("it said %q", said)
+	}
+}
+
+// TestModel: an agent made of Go alone answers by its model, which is told the
+// instructions and the tools, and a tool gets arguments that fit.
+func TestModel(t *testing.T) {
+	type in struct {
+		City string `json:"city"`
+	}
+	var asked []string
+	var seen []port.Request
+	a := &hocket.Agent{
+		Name: "go", Greeting: "Hello.", Instructions: "Be brief.",
+		Tools: []port.Tool{hocket.Func("weather", "the weather of a city", func(_ context.Context, i in) (string, error) {
+			asked = append(asked, i.City)
+			return "rain", nil
+		})},
+		Model: &porttest.Model{Answer: func(r port.Request) []port.Delta {
+			seen = append(seen, r)
+			switch last := r.Messages[len(r.Messages)-1]; {
+			case last.Role == "tool" && last.Content == "rain":
+				return []port.Delta{{Text: "It rains."}}
+			case last.Role == "tool":
+				return []port.Delta{{Call: &port.ToolCall{ID: "2", Name: "weather", Arguments: `{"city":"Ulm"}`}}}
+			default:
+				return []port.Delta{{Call: &port.ToolCall{ID: "1", Name: "weather", Arguments: `{"town":"Ulm"}`}}}
+			}
+		}},
+	}
+	if said := talk(t, a, "what is the weather in Ulm"); said != "It rains." {
+		t.Errorf("it said %q", said)
+	}
+	if !slices.Equal(asked, []string{"Ulm"}) {
+		t.Errorf("the function was called for %q: only arguments that fit may reach it", asked)
+	}
+	if seen[0].Instructions != "Be brief." || len(seen[0].Tools) != 1 || seen[0].Tools[0].Name != "weather" {
+		t.Errorf("the model was asked %+v", seen[0])
+	}
+}
+
+// TestFunctionFails: an error is a failure with a class, and a failure stays what it is.
+func TestFunctionFails(t *testing.T) {
+	for _, tc := range []struct{ err, want error }{
+		{errors.New("closed"), &port.Failure{Code: conv.ClassToolError, Message: "f: closed"}},
+		{&port.Failure{Code: conv.ClassRateLimit, Message: "later"}, &port.Failure{Code: conv.ClassRateLimit, Message: "later"}},
+	} {
+		f := hocket.Func("f", "", func(context.Context, struct{}) (int, error) { return 0, tc.err })
+		_, err := f.Call(t.Context(), port.ToolCall{Name: "f"}, nil)
+		got, ok := errors.AsType[*port.Failure](err)
+		want, _ := errors.AsType[*port.Failure](tc.want)
+		if !ok || *got != *want {
+			t.Errorf("got %v, expected %v", err, tc.want)
+		}
+	}
+}
+
+// TestVirtualCall: a call in virtual time, with its transcript.
+func TestVirtualCall(t *testing.T) {
+	a := parse(t, "settings: {greeting: Good day.}\nflows: {hi: {trigger: {intents: [thank you]}, steps: [{step: a, type: say, message: You are welcome.}]}}\n")
+	voice := make([]int16, 320)
+	for i := range voice {
+		voice[i] = int16(8000 * (i%2*2 - 1))
+	}
+	spoke := 0
+	leg := porttest.NewLeg(porttest.LegOptions{Person: func(m porttest.Moment) porttest.Sound {
+		switch {
+		case m.Quiet > 25 && m.N > 100 && spoke < 40:
+			spoke++
+			return porttest.Sound{PCM: voice}
+		case spoke >= 40 && m.Quiet > 200:
+			return porttest.Sound{Err: io.EOF}
+		default:
+			return porttest.Sound{}
+		}
+	}})
+	var lines []string
+	call := hocket.Call{
+		Agent: a, Leg: leg, Recognizer: &porttest.Recognizer{Texts: []string{"thank you"}}, Synthesizer: &porttest.Synthesizer{},
+		Said: func(s session.Spoken) { lines = append(lines, string(s.Role)+": "+s.Text) },
+	}
+	if err := call.RunVirtual(t.Context(), time.Date(2026, 3, 2, 19, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"agent: Good day.", "user: thank you", "agent: You are welcome."}; !slices.Equal(lines, want) {
+		t.Errorf("got %q, expected %q", lines, want)
+	}
+}

@@ -1,0 +1,67 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// pause is a pause in what a caller says: "one two [800ms] three".
+var pause = regexp.MustCompile(`\[(\d+(?:\.\d+)?m?s)\]`)
+
+// longestPause bounds it.
+const longestPause = 30 * time.Second
+
+// Say has a synthesizer speak what the caller says, an [Utterance] for each text, at
+// [DefaultRate]. voice is the synthesizer's name for a voice, its default if empty. A
+// text may hold pauses of up to 30 s: "one two [800ms] three".
+func Say(ctx context.Context, s port.Synthesizer, voice string, texts ...string) ([]Utterance, error) {
+	utterances := make([]Utterance, 0, len(texts))
+	for _, text := range texts {
+		pcm, err := say(ctx, s, voice, text)
+		if err != nil {
+			return nil, fmt.Errorf("say %q: %w", text, err)
+		}
+		utterances = append(utterances, Utterance{PCM: pcm})
+	}
+	return utterances, nil
+}
+
+func say(ctx context.Context, s port.Synthesizer, voice, text string) (pcm []int16, err error) {
+	rest := text
+	for rest != "" {
+		words, silence := rest, time.Duration(0)
+		at := pause.FindStringSubmatchIndex(rest)
+		if at == nil {
+			rest = ""
+		} else {
+			if silence, err = time.ParseDuration(rest[at[2]:at[3]]); err != nil || silence > longestPause {
+				return nil, fmt.Errorf("the pause [%s]: expected at most %v", rest[at[2]:at[3]], longestPause)
+			}
+			words, rest = rest[:at[0]], rest[at[1]:]
+		}
+		if strings.TrimSpace(words) != "" {
+			err := s.Speak(ctx, port.Utterance{Text: words, Voice: voice}, func(p port.Speech) error {
+				pcm = append(pcm, p.PCM...)
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		pcm = append(pcm, make([]int16, audio.PosOf(silence, s.Rate()))...)
+	}
+	if len(pcm) == 0 {
+		return nil, errors.New("there is nothing to speak in it")
+	}
+	if s.Rate() == DefaultRate {
+		return pcm, nil
+	}
+	return audio.Resample(pcm, s.Rate(), DefaultRate)
+}
