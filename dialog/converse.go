@@ -308,19 +308,20 @@ func (t *turn) answerConfirmation() {
 		t.fail("ConfirmationError", "nothing is to be confirmed")
 		return
 	}
-	switch t.a.def.Lang.YesOrNo(t.rd.Toks) {
-	case value.Yes:
+	switch t.assent() {
+	case assents:
 		t.st.Misses = 0
-		t.confirmed()
-	case value.No:
-		if t.a.def.Lang.Wrong(t.rd.Toks) { // "that's wrong": something in it is
+		if t.st.Changing { // asked what to change: what the yes is to, nobody knows
 			t.enter(Understanding)
-			t.understand()
+			t.again()
+			t.back()
 			return
 		}
+		t.confirmed()
+	case refuses:
 		t.st.Misses = 0
 		t.denied()
-	default:
+	case noAssent, givesUp:
 		t.enter(Understanding)
 		t.understand()
 	}

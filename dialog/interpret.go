@@ -41,15 +41,6 @@ func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
 			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.Name, Value: value.Canonical(v)}}}
 		}
 	}
-	if t.st.Confirmation != nil && !a.def.Lang.Wrong(t.rd.Toks) {
-		switch a.def.Lang.YesOrNo(t.rd.Toks) {
-		case value.Yes:
-			return Understood{Commands: []Command{{Type: Confirm}}}
-		case value.No:
-			return Understood{Commands: []Command{{Type: Deny}}}
-		case value.NoAnswer:
-		}
-	}
 	cmds := t.local()
 	for i := range cmds {
 		cmds[i].Value = value.Canonical(cmds[i].Value)
@@ -255,7 +246,15 @@ func (t *turn) objection(c Command) string {
 		if !t.a.known(c.Slot) {
 			return "unknown slot"
 		}
-	case Cancel, Confirm, Deny, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:
+	case Confirm:
+		if t.st.Confirmation != nil && t.assent() != assents {
+			return "no unconditional yes"
+		}
+	case Deny:
+		if t.st.Confirmation != nil && t.hedged() {
+			return "no plain no"
+		}
+	case Cancel, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:
 	default:
 		return "unknown command"
 	}

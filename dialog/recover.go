@@ -113,6 +113,10 @@ func (t *turn) notUnderstood() {
 		t.back()
 		return
 	}
+	if st.Confirmation != nil && t.before != Error {
+		t.unclear()
+		return
+	}
 	m := t.a.def.Messages["not_understood"]
 	if len(m) > 0 {
 		t.phraseOf(m[min(st.Misses, len(m))-1])
@@ -120,8 +124,6 @@ func (t *turn) notUnderstood() {
 	switch {
 	case t.before == Error:
 		t.phrase("error_offer")
-	case st.Confirmation != nil:
-		t.phrase("example_yes_no")
 	case t.flow == nil:
 		t.offer()
 	default:
@@ -134,6 +136,17 @@ func (t *turn) notUnderstood() {
 		}
 		t.prompt(s, t.collectStep(s))
 	}
+	t.back()
+}
+
+// unclear asks once more for a yes or a no: what was said is neither, or more than that.
+func (t *turn) unclear() {
+	if t.hedged() {
+		t.phrase("confirm_as_it_is")
+	} else if m := t.a.def.Messages["not_understood"]; len(m) > 0 {
+		t.phraseOf(m[min(t.st.Misses, len(m))-1])
+	}
+	t.again()
 	t.back()
 }
 

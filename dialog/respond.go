@@ -11,17 +11,10 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 	st, l := t.st, t.a.def.Lang
 	left := t.rd.Toks[rest:]
 	switch {
-	case st.Confirmation != nil && answer == value.Yes:
-		_, weak := l.Weak.At(left, 0)
-		if t.onlyTalk(left) || len(left) <= 8 && weak == 0 && !l.Not.Within(left) && !l.Strong.Within(left) {
-			return []Command{{Type: Confirm}}
-		}
 	case st.Confirmation != nil && answer == value.No:
-		_, bye := l.CommandSets["goodbye"].At(left, 0)
-		if bye > 0 || t.onlyTalk(left) || l.Light.Cover(l.Trim(left)) {
-			return []Command{{Type: Deny}}
-		}
 		return []Command{{Type: CorrectSlot}} // something else, but what
+	case st.Confirmation != nil:
+		return nil // a yes alone confirms, and that was none
 	case t.flow == nil && (l.YesOrNo(t.rd.Toks) == value.No || t.declines()): // "anything else?"
 		return []Command{{Type: Chitchat, Text: "no"}}
 	case t.flow == nil && t.likes():
@@ -31,7 +24,7 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 		return []Command{{Type: Confirm}}
 	case t.skips(l.YesOrNo(t.rd.Toks)): // "shall I write a reference?" "no"
 		return []Command{{Type: Skip}}
-	case t.awaitsYesNo() && answer != value.NoAnswer && len(left) <= 8:
+	case t.awaitsYesNo() && answer != value.NoAnswer && t.besides(left):
 		return []Command{{Type: SetSlot, Slot: st.WaitingForSlot, Value: answer == value.Yes}}
 	}
 	if s := t.a.def.SlotIndex[st.WaitingForSlot]; s != nil && t.flow != nil && !t.asks(t.rd.Toks) && l.YesOrNo(t.rd.Toks) == value.NoAnswer {
@@ -57,17 +50,24 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 	return nil
 }
 
-// onlyTalk reports whether the sentences are thanks and questions, and nothing
-// that would change anything.
-func (t *turn) onlyTalk(toks []value.Token) bool {
-	if len(toks) == 0 {
-		return false
-	}
-	for _, s := range t.rd.Sentences(toks) {
-		_, thanks := t.a.def.Lang.CommandSets["thanks"].At(s, 0)
-		if thanks == 0 && !t.rd.Asks(s) {
+// besides reports whether the words behind a yes or no to a question for a slot say
+// nothing that it could depend on: they are the slot's own, or every sentence has them.
+func (t *turn) besides(toks []value.Token) bool {
+	l, s := t.a.def.Lang, t.a.def.SlotIndex[t.st.WaitingForSlot]
+	for i := 0; i < len(toks); {
+		n := 0
+		for _, p := range [...]*value.Phrases{l.YesNo, l.Light, l.Polite, l.Fillers, l.Articles, l.CommandSets["thanks"]} {
+			if _, m := p.At(toks, i); m > n {
+				n = m
+			}
+		}
+		if w, m := l.Meaning(toks, i); n == 0 && s != nil && (s.Words[w] || s.Keys[w]) {
+			n = m
+		}
+		if n == 0 {
 			return false
 		}
+		i += n
 	}
 	return true
 }

@@ -14,7 +14,7 @@ import (
 func TestSGDGoldFrames(t *testing.T) {
 	data := loadSGD(t)
 	agents := sgdAgents(t, data, true)
-	var gold, same, inconsistent, repeated, extra, turns int
+	var gold, same, inconsistent, repeated, extra, turns, again int
 	for _, d := range data.dialogues {
 		s := data.schemas[d.Services[0]]
 		r := newSGDRun(agents[s.ServiceName])
@@ -31,7 +31,11 @@ func TestSGDGoldFrames(t *testing.T) {
 				if i+1 < len(d.Turns) {
 					r.reply = &d.Turns[i+1].Frames[0]
 				}
-				r.understood(d.Turns[i].Utterance, r.commands(s, f, system))
+				cmds, was := r.commands(s, f, system), r.confirming()
+				r.understood(d.Turns[i].Utterance, cmds)
+				if len(cmds) == 1 && cmds[0].Type == Confirm && was != nil && r.affirms(f, was) {
+					again++
+				}
 				user = f
 				continue
 			}
@@ -75,8 +79,9 @@ func TestSGDGoldFrames(t *testing.T) {
 		"made with the same parameters %4d (%.1f %% of the consistent ones)\n"+
 		"recorded again for more of it %4d (made before, with the same parameters)\n"+
 		"the data contradicts itself   %4d\n"+
-		"made and not recorded         %4d",
-		len(data.dialogues), turns, gold, same, 100*float64(same)/float64(gold-inconsistent-repeated), repeated, inconsistent, extra)
+		"made and not recorded         %4d\n"+
+		"asked for the yes once more   %4d",
+		len(data.dialogues), turns, gold, same, 100*float64(same)/float64(gold-inconsistent-repeated), repeated, inconsistent, extra, again)
 	if gold == 0 || same+repeated+inconsistent != gold {
 		t.Errorf("%d of %d calls are made as recorded", same, gold-inconsistent-repeated)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -142,6 +143,42 @@ func (r *sgdRun) typed(slot, v string) any {
 // asks reports whether the system's turn reads something back for a yes.
 func (f *sgdFrame) asks() bool {
 	return f != nil && (f.has("CONFIRM") || f.has("NOTIFY_FAILURE") && f.has("OFFER"))
+}
+
+// confirming is what the engine wants a yes for, with the values as they are; nil if
+// nothing.
+func (r *sgdRun) confirming() map[string]any {
+	if r.st.Confirmation == nil {
+		return nil
+	}
+	return maps.Clone(r.st.Slots)
+}
+
+// affirms says yes once more where the recorded user has said yes and something
+// beside it, which the engine does not take for one, if what was read back is what
+// the user wants. It reports whether it did.
+func (r *sgdRun) affirms(f *sgdFrame, was map[string]any) bool {
+	if !f.has("AFFIRM") || was == nil || r.st.Confirmation == nil || !maps.EqualFunc(was, r.st.Slots, value.Equal) {
+		return false
+	}
+	if flow := r.a.def.FlowIndex[r.st.CurrentFlow]; flow == nil || slices.ContainsFunc(flow.Slots, func(s *agent.Slot) bool { return !r.wants(f.State, s.Name) }) {
+		return false
+	}
+	r.now = r.now.Add(5 * time.Second)
+	r.answer(r.a.Handle(&r.st, r.now, Message{Text: "Yes.", Confidence: 1}))
+	return true
+}
+
+// wants reports whether the engine has the user's value of a slot, or none if the user
+// has none; a default that the user has not been asked about is not the user's.
+func (r *sgdRun) wants(state *sgdState, slot string) bool {
+	v, values := r.st.Slots[slot], state.SlotValues[slot]
+	if len(values) == 0 {
+		return v == nil || !slices.Contains(r.st.Recent, slot)
+	}
+	return slices.ContainsFunc(values, func(g string) bool {
+		return v != nil && (value.FoldText(sgdText(v)) == value.FoldText(g) || value.FoldText(sgdText(v)) == value.FoldText(r.canon.of(slot, g)))
+	})
 }
 
 // understood feeds what the annotation says that the user meant, as a model

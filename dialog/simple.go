@@ -66,7 +66,7 @@ func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool
 // marked reports intent markers: a universal command, a trigger, a correction.
 func (t *turn) marked(s *agent.Slot) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
-	if t.a.command(toks) != "" {
+	if t.command(toks) != "" {
 		return true
 	}
 	if !s.Required {

@@ -49,7 +49,7 @@ func (t *turn) understand() {
 // stands, or a command that may be given at any time. No model is asked then.
 func (t *turn) plain() bool {
 	f := t.a.exactTrigger(t.rd.Toks)
-	return f != nil && f != t.flow || t.a.command(t.rd.Toks) != ""
+	return f != nil && f != t.flow || t.command(t.rd.Toks) != ""
 }
 
 func (t *turn) understandLocally(context string) {
@@ -115,6 +115,17 @@ func (t *turn) meant(cmds []Command) []Command {
 	return cmds
 }
 
+// command finds the command that may be given at any time and is all of the message.
+func (t *turn) command(toks []value.Token) CommandType {
+	if c := t.a.command(toks); c != "" {
+		return c
+	}
+	if t.leaves() {
+		return Cancel
+	}
+	return ""
+}
+
 // command finds the universal command that is all of an utterance, "" if none
 // is.
 func (a *Agent) command(toks []value.Token) CommandType {
@@ -159,8 +170,17 @@ func (t *turn) local() []Command {
 	if f := t.a.exactTrigger(toks); f != nil && f != t.flow {
 		return []Command{{Type: StartFlow, Flow: f.Name}}
 	}
-	if c := t.a.command(toks); c != "" {
+	if c := t.command(toks); c != "" {
 		return []Command{{Type: c}}
+	}
+	if st.Confirmation != nil {
+		switch t.assent() {
+		case assents:
+			return []Command{{Type: Confirm}}
+		case refuses:
+			return []Command{{Type: Deny}}
+		case noAssent, givesUp:
+		}
 	}
 	if id, ok := t.moment(); ok {
 		return []Command{id}
@@ -184,9 +204,6 @@ func (t *turn) local() []Command {
 		return append(c, asked...)
 	}
 	if len(asked) > 0 {
-		if st.Confirmation != nil && answer == value.Yes {
-			asked = append([]Command{{Type: Confirm}}, asked...)
-		}
 		return asked
 	}
 	return t.rest(answer, rest)

@@ -36,6 +36,8 @@ type languageData struct {
 	CorrectionWeak   []string            `json:"correction_weak"`
 	ChangeVerbs      []string            `json:"change_verbs"`
 	Not              []string            `json:"not"`
+	DoNot            []string            `json:"do_not"` // before a verb: "don't send it"
+	Keep             []string            `json:"keep"`   // a no to a change: "keep it"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
@@ -112,6 +114,7 @@ type Language struct {
 	HandoffWithin, cancelVerbs                *Phrases
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
+	DoNot, Keep                               *Phrases
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
@@ -192,6 +195,8 @@ func Load(tag string) (*Language, error) {
 	l.Weak = NewPhrases(d.CorrectionWeak)
 	l.ChangeVerbs = NewPhrases(d.ChangeVerbs)
 	l.Not = NewPhrases(d.Not)
+	l.DoNot = NewPhrases(d.DoNot)
+	l.Keep = NewPhrases(d.Keep)
 	l.Assign = NewPhrases(d.Assign)
 	l.Soft = NewPhrases(d.SoftMarkers)
 	l.Questions = NewPhrases(d.Questions)

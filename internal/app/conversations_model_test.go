@@ -165,14 +165,6 @@ var scriptedCases = []scripted{
 // failingScripts are the symptoms that are there today. EXPECTED FAILURES: an entry
 // that passes fails the test, and is taken off the list.
 var failingScripts = []string{
-	"a condition is taken for a yes",
-	"a condition with a verb of the action is taken for a yes",
-	"a question is taken for a yes",
-	"a refusal is taken for a yes",
-	"a refusal with the words of the action is taken for a yes",
-	"hesitation is taken for a yes",
-	"a wish that has no slot is taken for a yes",
-	"a yes and a no together run",
 	"a question at the read-back changes the amount",
 	"a value for one slot changes another as well",
 	"a request without values is given some",
@@ -365,11 +357,11 @@ func addedValue(added []dialog.Command, l *lineTaken) string {
 // models, those included that are so without it. RATCHET: today's counts; they may only
 // fall, to 0.
 var mischiefRatchet = map[string]int{
-	"confirms whatever is said":            6,
-	"confirms beside what is said":         67,
-	"changes a slot that was not named":    108,
-	"sets a slot that was not named":       158,
-	"starts a flow that was not asked for": 123,
+	"confirms whatever is said":            0,
+	"confirms beside what is said":         44,
+	"changes a slot that was not named":    104,
+	"sets a slot that was not named":       156,
+	"starts a flow that was not asked for": 118,
 }
 
 // TestMischievousModels holds all conversations with models that do harm wherever they
