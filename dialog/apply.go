@@ -12,7 +12,10 @@ import (
 
 // apply carries out what was understood.
 func (t *turn) apply(cmds []Command) {
-	cmds = t.checked(cmds)
+	if f := t.a.def.FlowIndex[t.st.Proposed]; f != nil && t.flow == nil && len(cmds) == 1 && cmds[0].Type == Confirm {
+		cmds = t.startProposed(f)
+	}
+	cmds = t.keepLater(t.checked(cmds))
 	if len(cmds) == 0 {
 		t.notUnderstood()
 		return
@@ -57,7 +60,7 @@ func (t *turn) apply(cmds []Command) {
 		t.back()
 	case slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == Confirm }) && t.taken():
 	default:
-		t.st.Proposed = ""
+		t.st.Proposed, t.st.ProposedSlots = "", nil
 		t.chat(cmds)
 	}
 }

@@ -109,6 +109,7 @@ func (t *turn) cancel() {
 	t.dropFlow()
 	t.st.Finished = nil
 	t.enter(Completed)
+	t.offerLater()
 }
 
 // restart begins the flow again.

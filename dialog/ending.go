@@ -61,4 +61,5 @@ func (t *turn) complete(ended *FinishedFlow) {
 	}
 	t.st.Finished = ended
 	t.enter(Completed)
+	t.offerLater()
 }

@@ -212,6 +212,7 @@ type turn struct {
 	changing  bool          // what to change was asked
 	asked     *agent.Slot   // what was said of its value asks for another
 	dropped   []*agent.Slot // of values that did not do and that nobody had asked for
+	offered   []*agent.Flow // that a model would start and the words do not ask for
 	reached   []*agent.Flow // whose slots the commands may fill
 	suggested *Suggestion   // that the message may answer in words of its own
 

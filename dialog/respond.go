@@ -19,7 +19,7 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 		return []Command{{Type: Chitchat, Text: "no"}}
 	case t.flow == nil && t.likes():
 		if f := t.a.def.FlowIndex[st.Proposed]; f != nil {
-			return t.starting(f, t.a.extract(t.rd, f.Slots, nil))
+			return t.startProposed(f)
 		}
 		return []Command{{Type: Confirm}}
 	case t.skips(l.YesOrNo(t.rd.Toks)): // "shall I write a reference?" "no"

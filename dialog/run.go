@@ -25,7 +25,7 @@ func (t *turn) startFlow(f *agent.Flow, fresh bool) {
 	st.Path, st.Granted, st.GrantedFor = nil, false, nil
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 	st.Runs++
-	st.Proposed = ""
+	st.Proposed, st.ProposedSlots = "", nil
 	if fresh {
 		recent := st.Recent
 		st.Recent = nil

@@ -193,7 +193,7 @@ func (r *sgdRun) understood(text string, cmds []Command) {
 	t.enter(Understanding)
 	r.st.TurnCount++
 	r.st.Pending = text
-	r.answer(r.a.Handle(&r.st, r.now, Understood{Commands: cmds}))
+	r.answer(r.a.Handle(&r.st, r.now, Understood{Commands: cmds, borne: true}))
 }
 
 // commands are what a frame of the user means for the engine.

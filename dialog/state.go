@@ -63,6 +63,10 @@ type State struct {
 	Variants map[string]int
 	// Proposed is a flow that the user was asked about.
 	Proposed string
+	// ProposedSlots are values that the user has given for it already.
+	ProposedSlots map[string]any
+	// Later are the requests of the user that wait for the current one to be done.
+	Later []Request
 	// Asking is a slot that is asked for out of turn.
 	Asking *Asking
 	// Suggested is a doubtful value that the user was asked about.
@@ -224,6 +228,10 @@ func (s State) Clone() State {
 	s.Path = slices.Clone(s.Path)
 	s.GrantedFor, s.Variants = cloneValues(s.GrantedFor), maps.Clone(s.Variants)
 	s.Recent = slices.Clone(s.Recent)
+	s.ProposedSlots, s.Later = cloneValues(s.ProposedSlots), slices.Clone(s.Later)
+	for i := range s.Later {
+		s.Later[i].Slots = cloneValues(s.Later[i].Slots)
+	}
 	s.Given = slices.Clone(s.Given)
 	s.Stack = slices.Clone(s.Stack)
 	for i := range s.Stack {

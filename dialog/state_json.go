@@ -28,29 +28,31 @@ type stateJSON struct {
 	Trace             []TraceEvent      `json:"trace"`
 	Metadata          map[string]any    `json:"metadata"`
 
-	NLUCalls     int            `json:"nlu_calls"`
-	Cache        *NLUCache      `json:"nlu_cache,omitempty"`
-	Stack        []Frame        `json:"flow_stack,omitempty"`
-	Path         []string       `json:"path,omitempty"`
-	Finished     *FinishedFlow  `json:"finished_flow,omitempty"`
-	Variants     map[string]int `json:"variants,omitempty"`
-	Proposed     string         `json:"proposed_flow,omitempty"`
-	Asking       *Asking        `json:"asking,omitempty"`
-	Suggested    *Suggestion    `json:"suggested,omitempty"`
-	Confirmation *Confirmation  `json:"pending_confirmation,omitempty"`
-	Granted      bool           `json:"confirmation_granted,omitempty"`
-	GrantedFor   map[string]any `json:"confirmation_granted_for,omitempty"`
-	Action       *PendingAction `json:"pending_action,omitempty"`
-	Checked      map[string]any `json:"checked_slots,omitempty"`
-	Pending      string         `json:"pending_text,omitempty"`
-	Recent       []string       `json:"recent_slots,omitempty"`
-	Given        []string       `json:"given_slots,omitempty"`
-	Changing     bool           `json:"changing,omitempty"`
-	Misses       int            `json:"misses,omitempty"`
-	Runs         int            `json:"flow_runs,omitempty"`
-	Calls        int            `json:"action_calls,omitempty"`
-	ReadBack     bool           `json:"read_back,omitempty"`
-	HandedOff    bool           `json:"handed_off,omitempty"`
+	NLUCalls      int            `json:"nlu_calls"`
+	Cache         *NLUCache      `json:"nlu_cache,omitempty"`
+	Stack         []Frame        `json:"flow_stack,omitempty"`
+	Path          []string       `json:"path,omitempty"`
+	Finished      *FinishedFlow  `json:"finished_flow,omitempty"`
+	Variants      map[string]int `json:"variants,omitempty"`
+	Proposed      string         `json:"proposed_flow,omitempty"`
+	ProposedSlots map[string]any `json:"proposed_slots,omitempty"`
+	Later         []Request      `json:"later_requests,omitempty"`
+	Asking        *Asking        `json:"asking,omitempty"`
+	Suggested     *Suggestion    `json:"suggested,omitempty"`
+	Confirmation  *Confirmation  `json:"pending_confirmation,omitempty"`
+	Granted       bool           `json:"confirmation_granted,omitempty"`
+	GrantedFor    map[string]any `json:"confirmation_granted_for,omitempty"`
+	Action        *PendingAction `json:"pending_action,omitempty"`
+	Checked       map[string]any `json:"checked_slots,omitempty"`
+	Pending       string         `json:"pending_text,omitempty"`
+	Recent        []string       `json:"recent_slots,omitempty"`
+	Given         []string       `json:"given_slots,omitempty"`
+	Changing      bool           `json:"changing,omitempty"`
+	Misses        int            `json:"misses,omitempty"`
+	Runs          int            `json:"flow_runs,omitempty"`
+	Calls         int            `json:"action_calls,omitempty"`
+	ReadBack      bool           `json:"read_back,omitempty"`
+	HandedOff     bool           `json:"handed_off,omitempty"`
 }
 
 // MarshalJSON writes the state in the seed's form.
@@ -64,6 +66,7 @@ func (s State) Form() any {
 		ConversationState: s.ConversationState, TurnCount: s.TurnCount, LastResponse: s.LastResponse,
 		Trace: s.Trace, Metadata: s.Metadata,
 		NLUCalls: s.NLUCalls, Cache: s.Cache, Stack: s.Stack, Path: s.Path, Finished: s.Finished, Proposed: s.Proposed, Variants: s.Variants,
+		ProposedSlots: s.ProposedSlots, Later: s.Later,
 		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted, GrantedFor: s.GrantedFor,
 		Action: s.Action, Checked: s.Checked, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
 		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff,
@@ -123,6 +126,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		Messages: j.Messages, Slots: j.Slots, CurrentFlow: j.CurrentFlow, ConversationState: j.ConversationState,
 		TurnCount: j.TurnCount, LastResponse: j.LastResponse, Trace: j.Trace, Metadata: j.Metadata,
 		NLUCalls: j.NLUCalls, Cache: j.Cache, Stack: j.Stack, Path: j.Path, Finished: j.Finished, Proposed: j.Proposed, Variants: j.Variants,
+		ProposedSlots: j.ProposedSlots, Later: j.Later,
 		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted, GrantedFor: j.GrantedFor,
 		Action: j.Action, Checked: j.Checked, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
 		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff,

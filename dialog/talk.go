@@ -233,11 +233,6 @@ func (t *turn) answerQuestions(cmds []Command, more bool) bool {
 // proposed. It reports whether there was anything to take.
 func (t *turn) taken() bool {
 	st := t.st
-	if f := t.a.def.FlowIndex[st.Proposed]; f != nil {
-		t.startFlow(f, true)
-		t.advance()
-		return true
-	}
 	if st.Finished == nil || len(st.Finished.Found) == 0 {
 		return false
 	}
@@ -249,8 +244,7 @@ func (t *turn) taken() bool {
 	}
 	st.Finished.Found = nil
 	if f := t.a.def.FlowIndex[st.Finished.Flow]; f != nil && f.Proposes != nil {
-		st.Proposed = f.Proposes.Name
-		t.phrase("propose", "description", offer(f.Proposes, t.a.def.Lang))
+		t.proposeFlow("propose", f.Proposes, nil)
 	} else {
 		t.phrase("all_right")
 	}

@@ -48,6 +48,9 @@ func (t *turn) understand() {
 // plain reports whether the words alone leave no doubt: a trigger phrase as it
 // stands, or a command that may be given at any time. No model is asked then.
 func (t *turn) plain() bool {
+	if t.flow == nil && t.a.def.FlowIndex[t.st.Proposed] != nil && t.a.def.Lang.YesOrNo(t.rd.Toks) != value.NoAnswer {
+		return true
+	}
 	f := t.a.exactTrigger(t.rd.Toks)
 	return f != nil && f != t.flow || t.command(t.rd.Toks) != ""
 }
@@ -91,7 +94,13 @@ func (t *turn) understood(in Understood) {
 	for _, d := range in.Dropped { // dropped again, with a trace, or told
 		cmds = append(cmds, d.Command)
 	}
-	t.apply(t.meant(cmds[:min(len(cmds), maxCommands)]))
+	cmds = t.meant(cmds[:min(len(cmds), maxCommands)])
+	if !in.borne {
+		if cmds = t.guarded(cmds); len(cmds) == 0 && t.offerOnly() {
+			return
+		}
+	}
+	t.apply(cmds)
 }
 
 // meant puts a yes or no in its place: it may answer a question for a slot, or
@@ -106,7 +115,7 @@ func (t *turn) meant(cmds []Command) []Command {
 			continue
 		}
 		switch sg := t.suggested; {
-		case sg != nil && sg.Slot == s.Name && c.Type == Confirm:
+		case sg != nil && sg.Slot == s.Name && c.Type == Confirm && t.affirms():
 			cmds[i] = Command{Type: SetSlot, Slot: s.Name, Value: sg.Value}
 		case s.Type == value.TypeBoolean:
 			cmds[i] = Command{Type: SetSlot, Slot: s.Name, Value: c.Type == Confirm}
@@ -196,6 +205,11 @@ func (t *turn) local() []Command {
 	asked := t.questions()
 	if c := t.corrections(); len(c) > 0 {
 		return append(c, asked...)
+	}
+	if t.flow == nil {
+		if c := t.twoRequests(); len(c) > 0 {
+			return c
+		}
 	}
 	if c := t.request(len(asked) > 0); len(c) > 0 {
 		if c[0].Type == StartFlow { // the question was the request, unless something is known to answer it
@@ -290,7 +304,7 @@ func (t *turn) request(asked bool) []Command {
 func (t *turn) intent(asked bool) (*agent.Flow, float64) {
 	toks := t.rd.Toks
 	for _, part := range [...][]value.Token{t.a.core(toks), toks} {
-		if f, p := t.a.classify(part); f != nil {
+		if f, p := t.a.classify(part); f != nil && t.mayAsk(f, part) {
 			if p >= intentSure || t.fitsBest(f) {
 				return f, p
 			}
@@ -303,7 +317,7 @@ func (t *turn) intent(asked bool) (*agent.Flow, float64) {
 	}
 	if len(sentences) > 1 {
 		for _, s := range sentences {
-			if f, p := t.a.classify(t.a.core(s)); f != nil {
+			if f, p := t.a.classify(t.a.core(s)); f != nil && t.mayAsk(f, s) {
 				return f, p
 			}
 		}
@@ -314,7 +328,7 @@ func (t *turn) intent(asked bool) (*agent.Flow, float64) {
 		if asked && t.rd.Asks(s) || t.unwanted(s) {
 			continue
 		}
-		if f, p := t.byWords(s); f != nil && p > top {
+		if f, p := t.byWords(s); f != nil && p > top && t.mayAsk(f, s) {
 			best, top = f, p
 		}
 	}

@@ -36,8 +36,10 @@ type languageData struct {
 	CorrectionWeak   []string            `json:"correction_weak"`
 	ChangeVerbs      []string            `json:"change_verbs"`
 	Not              []string            `json:"not"`
-	DoNot            []string            `json:"do_not"` // before a verb: "don't send it"
-	Keep             []string            `json:"keep"`   // a no to a change: "keep it"
+	Joins            []string            `json:"joins"`          // between two requests
+	Interrogatives   []string            `json:"interrogatives"` // that ask to be told something
+	DoNot            []string            `json:"do_not"`         // before a verb: "don't send it"
+	Keep             []string            `json:"keep"`           // a no to a change: "keep it"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
@@ -114,7 +116,7 @@ type Language struct {
 	HandoffWithin, cancelVerbs                *Phrases
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
-	DoNot, Keep                               *Phrases
+	DoNot, Keep, Joins, Interrogatives        *Phrases
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
@@ -196,6 +198,8 @@ func Load(tag string) (*Language, error) {
 	l.ChangeVerbs = NewPhrases(d.ChangeVerbs)
 	l.Not = NewPhrases(d.Not)
 	l.DoNot = NewPhrases(d.DoNot)
+	l.Joins = NewPhrases(d.Joins)
+	l.Interrogatives = NewPhrases(d.Interrogatives)
 	l.Keep = NewPhrases(d.Keep)
 	l.Assign = NewPhrases(d.Assign)
 	l.Soft = NewPhrases(d.SoftMarkers)

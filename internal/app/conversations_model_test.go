@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -165,23 +166,9 @@ var scriptedCases = []scripted{
 // failingScripts are the symptoms that are there today. EXPECTED FAILURES: an entry
 // that passes fails the test, and is taken off the list.
 var failingScripts = []string{
-	"a question at the read-back changes the amount",
-	"a value for one slot changes another as well",
-	"a request without values is given some",
-	"another amount than the one that was said",
-	"one slot gets two values",
-	"a time at the read-back changes the date of birth",
-	"a day to come at the read-back becomes a date of birth",
 	"a correction without a year loses the year",
-	"of two days one is chosen",
-	"of a range the first day is chosen",
-	"the day that is not meant is taken",
 	"minutes become money",
 	"the first flight becomes the first of the month",
-	"of two requests the second is not offered",
-	"a question about luggage starts two flows",
-	"a question about the price starts cancelling",
-	"a question at the read-back starts another flow",
 }
 
 // TestScriptedModel: what would do harm is refused, and asked about.
@@ -358,10 +345,10 @@ func addedValue(added []dialog.Command, l *lineTaken) string {
 // fall, to 0.
 var mischiefRatchet = map[string]int{
 	"confirms whatever is said":            0,
-	"confirms beside what is said":         44,
-	"changes a slot that was not named":    104,
-	"sets a slot that was not named":       156,
-	"starts a flow that was not asked for": 118,
+	"confirms beside what is said":         33,
+	"changes a slot that was not named":    38,
+	"sets a slot that was not named":       38,
+	"starts a flow that was not asked for": 33,
 }
 
 // TestMischievousModels holds all conversations with models that do harm wherever they
@@ -438,7 +425,9 @@ func (m *mischief) hold(t *testing.T, tk *talker, c *talk) (*held, map[int][]dia
 			if err != nil {
 				return err
 			}
-			added[d.TurnCount-1] = cmds
+			added[d.TurnCount-1] = slices.DeleteFunc(slices.Clone(cmds), func(c dialog.Command) bool { // the words alone do as much
+				return slices.ContainsFunc(at.local, func(l dialog.Command) bool { return reflect.DeepEqual(l, c) })
+			})
 			return emit(port.Delta{Text: string(answer)})
 		})
 	})

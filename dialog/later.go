@@ -1,0 +1,153 @@
+package dialog
+
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: two requests in one message. One is carried out, the other is kept and
+// offered when the first is done.
+
+// Request is something that the user has asked for beside another.
+type Request struct {
+	Flow  string         `json:"flow"`
+	Slots map[string]any `json:"slots,omitempty"`
+}
+
+const maxLater = 4
+
+// keepLater takes the second and further requests from commands and keeps them. The
+// values behind one are its own.
+func (t *turn) keepLater(cmds []Command) []Command {
+	var out []Command
+	var first *agent.Flow
+	later := -1
+	for _, c := range cmds {
+		f := t.a.def.FlowIndex[c.Flow]
+		switch {
+		case c.Type == StartFlow && (first == nil || f == first):
+			first, later = f, -1
+		case c.Type == StartFlow && f == t.flow:
+		case c.Type == StartFlow:
+			later = slices.IndexFunc(t.st.Later, func(r Request) bool { return r.Flow == c.Flow })
+			if later < 0 && len(t.st.Later) < maxLater {
+				later = len(t.st.Later)
+				t.st.Later = append(t.st.Later, Request{Flow: c.Flow})
+				t.trace("request_kept", TraceData{Flow: c.Flow})
+			}
+			continue
+		case later >= 0 && (c.Type == SetSlot || c.Type == CorrectSlot):
+			s, kept := t.a.def.SlotIndex[c.Slot], t.a.def.FlowIndex[t.st.Later[later].Flow]
+			if c.Value != nil && s != nil && kept != nil && kept.UsesSlot(s) && !s.Secret {
+				put(&t.st.Later[later].Slots, c.Slot, c.Value)
+			}
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// offerLater asks about a request that was kept. It reports whether there was one.
+func (t *turn) offerLater() bool {
+	st := t.st
+	for len(st.Later) > 0 {
+		r := st.Later[0]
+		st.Later = slices.Clone(st.Later[1:])
+		if len(st.Later) == 0 {
+			st.Later = nil
+		}
+		if f := t.a.def.FlowIndex[r.Flow]; f != nil {
+			t.proposeFlow("propose_later", f, r.Slots)
+			return true
+		}
+	}
+	return false
+}
+
+// startProposed begins the flow that was proposed, with the values that were given for it and
+// those of the message.
+func (t *turn) startProposed(f *agent.Flow) []Command {
+	values := t.a.extract(t.rd, f.Slots, nil)
+	cmds := t.starting(f, values)
+	for _, s := range t.a.def.Slots {
+		v, given := t.st.ProposedSlots[s.Name]
+		if given && !slices.ContainsFunc(values, func(x found) bool { return x.slot == s }) {
+			cmds = append(cmds, Command{Type: SetSlot, Slot: s.Name, Value: v})
+		}
+	}
+	return cmds
+}
+
+// twoRequests finds two flows that a message asks for, each by words of its own.
+func (t *turn) twoRequests() []Command {
+	toks := t.rd.Toks
+	for k := 1; k+1 < len(toks); k++ {
+		n := t.joins(k)
+		if n == 0 || k+n >= len(toks) {
+			continue
+		}
+		first, second := t.requestIn(toks[:k]), t.requestIn(toks[k+n:])
+		if first == nil || second == nil || first == second {
+			continue
+		}
+		var cmds []Command
+		for _, part := range []struct {
+			f    *agent.Flow
+			toks []value.Token
+		}{{first, toks[:k]}, {second, toks[k+n:]}} {
+			cmds = append(cmds, Command{Type: StartFlow, Flow: part.f.Name})
+			sub := t.rd
+			sub.Toks = part.toks
+			for _, v := range t.a.extract(sub, part.f.Slots, nil) {
+				cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
+			}
+		}
+		return cmds
+	}
+	return nil
+}
+
+// joins is the length of what joins two requests at token k.
+func (t *turn) joins(k int) int {
+	_, n := t.a.def.Lang.Joins.At(t.rd.Toks, k)
+	return n
+}
+
+// requestIn is the flow that a part of a message asks for, nil if it is not plain.
+func (t *turn) requestIn(toks []value.Token) *agent.Flow {
+	f, p := t.a.classify(t.a.core(toks))
+	if f == nil {
+		if f, p = t.byWords(toks); p < intentSure {
+			return nil
+		}
+	}
+	if f == nil || !t.mayAsk(f, toks) {
+		return nil
+	}
+	return f
+}
+
+// asksToBeTold reports whether words ask for something to be told: "how much is it".
+func (t *turn) asksToBeTold(toks []value.Token) bool {
+	l := t.a.def.Lang
+	for {
+		n := len(toks)
+		toks = l.Weak.TrimLeft(l.Soft.TrimLeft(t.a.core(toks)))
+		if len(toks) == n {
+			break
+		}
+	}
+	_, n := l.Interrogatives.At(toks, 0)
+	return n > 0
+}
+
+// mayAsk reports whether words may ask for a flow: a question does only where a trigger
+// is such a question. "How much does a visit cost?" cancels no visit.
+func (t *turn) mayAsk(f *agent.Flow, toks []value.Token) bool {
+	return !t.asksToBeTold(toks) || slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool {
+		return t.asksToBeTold(value.Tokenize(tr.Text, nil))
+	})
+}
