@@ -17,7 +17,9 @@ func (t *turn) apply(cmds []Command) {
 	}
 	cmds = t.keepLater(t.checked(cmds))
 	if len(cmds) == 0 {
-		t.notUnderstood()
+		if !t.askWhich() {
+			t.notUnderstood()
+		}
 		return
 	}
 	for _, c := range cmds {

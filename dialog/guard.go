@@ -240,6 +240,26 @@ func (t *turn) offerOnly() bool {
 	return true
 }
 
+// askWhich asks which of several flows with the same trigger is meant. It reports whether
+// there are several.
+func (t *turn) askWhich() bool {
+	if t.flow != nil || t.before == Error {
+		return false
+	}
+	flows := t.a.sharing(t.rd.Toks)
+	if len(flows) == 0 {
+		return false
+	}
+	var texts []string
+	for _, f := range flows {
+		texts = append(texts, offer(f, t.a.def.Lang))
+	}
+	t.st.Misses = 0
+	t.phrase("propose_flow", "description", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
+	t.back()
+	return true
+}
+
 // proposeFlow asks whether a flow is to begin, with the values that were given for it.
 func (t *turn) proposeFlow(key string, f *agent.Flow, values map[string]any) {
 	t.phrase(key, "description", strings.TrimSpace(offer(f, t.a.def.Lang)))

@@ -35,8 +35,9 @@ type classifier struct {
 }
 
 type exactIntent struct {
-	flow int
-	text string
+	flow   int
+	text   string
+	others []int // flows with the same trigger
 }
 
 // feature is a hashed feature with its weight in the utterance.
@@ -169,10 +170,30 @@ func (a *Agent) classify(toks []value.Token) (*agent.Flow, float64) {
 }
 
 // exactTrigger finds the flow that has the utterance as a trigger, politeness
-// apart.
+// apart. If several have it, none is meant for certain.
 func (a *Agent) exactTrigger(toks []value.Token) *agent.Flow {
-	if len(toks) > 24 {
+	if in, ok := a.exactIntent(toks); ok && len(in.others) == 0 {
+		return a.def.Flows[in.flow]
+	}
+	return nil
+}
+
+// sharing are the flows that all have the utterance as a trigger.
+func (a *Agent) sharing(toks []value.Token) []*agent.Flow {
+	in, ok := a.exactIntent(toks)
+	if !ok || len(in.others) == 0 {
 		return nil
+	}
+	out := []*agent.Flow{a.def.Flows[in.flow]}
+	for _, i := range in.others {
+		out = append(out, a.def.Flows[i])
+	}
+	return out
+}
+
+func (a *Agent) exactIntent(toks []value.Token) (exactIntent, bool) {
+	if len(toks) > 24 {
+		return exactIntent{}, false
 	}
 	var buf [160]byte
 	for _, t := range [...][]value.Token{toks, a.core(toks)} {
@@ -187,10 +208,10 @@ func (a *Agent) exactTrigger(toks []value.Token) *agent.Flow {
 			key = append(key, tok.Text...)
 		}
 		if in, ok := a.intents.exact[string(key)]; ok {
-			return a.def.Flows[in.flow]
+			return in, true
 		}
 	}
-	return nil
+	return exactIntent{}, false
 }
 
 // coverage is the share of the words with content that the flow's triggers know

@@ -213,9 +213,11 @@ func (t *turn) reach(cmds []Command) {
 	}
 }
 
-// startable reports whether a user may start a flow: one without triggers is
-// called by others alone.
-func (a *Agent) startable(f *agent.Flow) bool { return len(f.Triggers) > 0 || f == a.def.Start }
+// startable reports whether a user may start a flow: one without triggers that others
+// call is theirs alone.
+func (a *Agent) startable(f *agent.Flow) bool {
+	return len(f.Triggers) > 0 || !f.Called || f == a.def.Start
+}
 
 // objection is why the agent does not take a command, "" if it does.
 func (t *turn) objection(c Command) string {

@@ -240,7 +240,7 @@ func (t *turn) offer() {
 func (a *Agent) offers() string {
 	var texts []string
 	for _, f := range a.def.Flows {
-		if len(f.Triggers) == 0 {
+		if !a.startable(f) {
 			continue
 		}
 		d := offer(f, a.def.Lang)

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"math"
+	"slices"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
@@ -56,13 +57,19 @@ func (a *Agent) trainIntents() {
 			if !t.Slots {
 				for _, toks := range [][]value.Token{value.Tokenize(t.Text, nil), a.core(value.Tokenize(t.Text, nil))} {
 					key := value.JoinTokens(toks)
-					if _, there := c.exact[key]; !there && len(toks) > 0 {
-						c.exact[key] = exactIntent{i, t.Text}
+					in, there := c.exact[key]
+					switch {
+					case len(toks) == 0:
+					case !there:
+						c.exact[key] = exactIntent{flow: i, text: t.Text}
+					case in.flow != i && !slices.Contains(in.others, i):
+						in.others = append(in.others, i)
+						c.exact[key] = in
 					}
 				}
 			}
 		}
-		if len(f.Triggers) > 0 {
+		if a.startable(f) {
 			add(f.Label, i)
 			learn(f.Label)
 			if f.Description != "" && len(f.Description) < 120 {

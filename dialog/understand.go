@@ -194,6 +194,9 @@ func (t *turn) local() []Command {
 	if id, ok := t.moment(); ok {
 		return []Command{id}
 	}
+	if t.flow == nil && len(t.a.sharing(toks)) > 0 {
+		return nil // which of them is asked
+	}
 	t.rd.Keep()
 	answer, rest := value.NoAnswer, 0
 	if st.Confirmation != nil || t.awaitsYesNo() {
@@ -264,23 +267,8 @@ func (t *turn) skips(answer value.Answer) bool {
 // If the message asks for a slot, a flow has to be asked for beyond doubt.
 func (t *turn) request(asked bool) []Command {
 	st := t.st
-	for _, f := range t.a.def.Flows {
-		for _, tr := range f.Triggers {
-			if !tr.Slots {
-				continue
-			}
-			if values, ok := t.a.pattern(t.rd, tr); ok {
-				more := t.a.extract(t.rd, f.Slots, nil)
-				for _, m := range more {
-					if !slices.ContainsFunc(values, func(v found) bool {
-						return v.slot == m.slot || v.start < m.end && m.start < v.end
-					}) {
-						values = append(values, m)
-					}
-				}
-				return t.starting(f, values)
-			}
-		}
+	if f, values := t.byPattern(); f != nil {
+		return t.starting(f, values)
 	}
 	target, p := t.intent(asked)
 	if t.flow == nil {
@@ -297,6 +285,46 @@ func (t *turn) request(asked bool) []Command {
 		return t.starting(target, t.a.extract(t.rd, target.Slots, nil))
 	}
 	return t.setting(values)
+}
+
+// byPattern finds the flow one of whose triggers with slots the message has: of several
+// the one with most words, and none if two flows have as many.
+func (t *turn) byPattern() (*agent.Flow, []found) {
+	var best *agent.Flow
+	var given []found
+	most, tied := 0, false
+	for _, f := range t.a.def.Flows {
+		for _, tr := range f.Triggers {
+			words := 0
+			for _, p := range tr.Parts {
+				if p.Slot == nil {
+					words++
+				}
+			}
+			if !tr.Slots || words < most || f == best && words == most {
+				continue
+			}
+			values, ok := t.a.pattern(t.rd, tr)
+			switch {
+			case !ok:
+			case words == most && best != nil:
+				tied = true
+			default:
+				best, given, most, tied = f, values, words, false
+			}
+		}
+	}
+	if best == nil || tied {
+		return nil, nil
+	}
+	for _, m := range t.a.extract(t.rd, best.Slots, nil) {
+		if !slices.ContainsFunc(given, func(v found) bool {
+			return v.slot == m.slot || v.start < m.end && m.start < v.end
+		}) {
+			given = append(given, m)
+		}
+	}
+	return best, given
 }
 
 // intent finds the flow that the message asks for: as a whole, by one of its
@@ -359,7 +387,7 @@ func (t *turn) byValues() []Command {
 	var best []found
 	var target *agent.Flow
 	for _, f := range t.a.def.Flows {
-		if len(f.Triggers) == 0 {
+		if !t.a.startable(f) {
 			continue
 		}
 		values := t.a.extract(t.rd, f.Slots, nil)

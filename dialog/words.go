@@ -45,7 +45,7 @@ func (a *Agent) learnWords() {
 	sets := make([]map[string]bool, len(a.def.Flows))
 	for i, f := range a.def.Flows {
 		sets[i] = make(map[string]bool)
-		if len(f.Triggers) == 0 {
+		if !a.startable(f) {
 			continue
 		}
 		texts := []string{f.Label, f.Description}

@@ -46,6 +46,7 @@ type Flow struct {
 	Mentions    *value.Phrases
 	Takes       []string // slots that another flow has filled and this one takes over
 	Proposes    *Flow    // what is proposed when the user likes what was found
+	Called      bool     // a step of another flow calls it or goes on with it
 }
 
 // Trigger is a phrase that starts a flow.

@@ -89,21 +89,50 @@ func (c *compiler) defineFlows(sections []section) {
 			}
 		}
 	}
-	called := make(map[*Flow]bool)
 	for _, d := range drafts {
 		for _, s := range d.f.Steps {
 			if s.Target != nil && s.Target != d.f {
-				called[s.Target] = true
+				s.Target.Called = true
 			}
 		}
 	}
 	for _, d := range drafts {
-		if len(d.f.Triggers) == 0 && !d.triggered && !called[d.f] && c.a.Settings.Start != d.f.Name {
-			c.warn(d.key, "flow %s has no trigger phrases and no step calls it: nothing the user says starts it", d.f.Name)
+		if len(d.f.Triggers) == 0 && !d.triggered && !d.f.Called && c.a.Settings.Start != d.f.Name {
+			c.warn(d.key, "flow %s has no trigger phrases and no step calls it: only its name and description start it", d.f.Name)
 		}
 		c.checkFlow(d)
 	}
+	c.checkShared(drafts)
 	c.checkCalls(drafts)
+}
+
+// checkShared reports triggers that two flows have: the user is asked which is meant.
+func (c *compiler) checkShared(drafts []*flowDraft) {
+	owner := make(map[string]*Flow)
+	for _, d := range drafts {
+		for _, t := range d.f.Triggers {
+			key := t.shape()
+			if f := owner[key]; f != nil && f != d.f {
+				c.warn(d.key, "flow %s: trigger %q is one of flow %s too: the user is asked which of them is meant", d.f.Name, t.Text, f.Name)
+				continue
+			}
+			owner[key] = d.f
+		}
+	}
+}
+
+// shape is a trigger's words with its slots by what they take.
+func (t *Trigger) shape() string {
+	var b strings.Builder
+	for _, p := range t.Parts {
+		b.WriteByte(' ')
+		if p.Slot != nil {
+			b.WriteString("{" + p.Slot.Name + "}")
+			continue
+		}
+		b.WriteString(p.Word)
+	}
+	return b.String()
 }
 
 func (c *compiler) flowFields(d *flowDraft) {

@@ -126,6 +126,11 @@ extra: 1
 flows:
   f: {steps: [{step: a, type: say, message: hi}]}
 `, []string{`warning: flow f has no trigger phrases and no step calls it`}},
+		{"a trigger of two flows", validHead + `
+flows:
+  f: {trigger: {intents: [hello there]}, steps: [{step: a, type: say, message: hi}]}
+  g: {trigger: {intents: [Hello there!]}, steps: [{step: a, type: say, message: hi}]}
+`, []string{`warning: flow g: trigger "Hello there!" is one of flow f too`}},
 		{"unknown slot in templates and greeting", `
 settings: {greeting: "Hello {nam}"}
 slots: {name: {type: string, prompt: "Who?"}}
