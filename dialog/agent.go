@@ -17,6 +17,8 @@ type Agent struct {
 	flowWords   []map[string]bool // by flow: the words that speak for it
 	flowWeights map[string]float64
 	askables    []askable
+	spelt       map[string]bool // words that are known; true: a request has them
+	speltWords  []string        // those of requests, in order
 	askWeights  map[string]float64
 	values      *value.Phrases // of all slots that list theirs
 

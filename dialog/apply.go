@@ -17,7 +17,7 @@ func (t *turn) apply(cmds []Command) {
 	}
 	cmds = t.keepLater(t.checked(cmds))
 	if len(cmds) == 0 {
-		if !t.askWhich() {
+		if !t.askWhich() && !t.offerOnly() {
 			t.notUnderstood()
 		}
 		return

@@ -282,6 +282,7 @@ func (a *Agent) finish() {
 	}
 	a.trainIntents()
 	a.learnWords()
+	a.learnSpelling()
 	a.learnAskables()
 	a.prompt = Prompt{System: a.promptSystem(), Schema: a.promptSchema()}
 	for _, f := range a.def.Flows {

@@ -183,6 +183,24 @@ flows:
 		},
 	},
 	{
+		name: "a misspelt request is not understood", agent: cardAgent, say: []string{"waht is my balnce"},
+		wrong: func(_ *dialog.State, said string) string {
+			if !strings.Contains(said, "You have ten") && !strings.Contains(said, "balance?") {
+				return fmt.Sprintf("%q", said)
+			}
+			return ""
+		},
+	},
+	{
+		name: "a word that is nearly one of a request's starts it", agent: cardAgent, say: []string{"the lance is rusty"},
+		wrong: func(st *dialog.State, said string) string {
+			if st.CurrentFlow != "none" || strings.Contains(said, "You have ten") {
+				return fmt.Sprintf("the flow is %s: %q", st.CurrentFlow, said)
+			}
+			return ""
+		},
+	},
+	{
 		name: "of two requests one is lost", agent: strings.Replace(cardAgent, "    steps: [{step: a, type: collect", "    trigger: {intents: [I lost my card]}\n    steps: [{step: a, type: collect", 1),
 		say: []string{"I lost my card and what is my balance", "the blue one"},
 		wrong: func(_ *dialog.State, said string) string {

@@ -223,7 +223,10 @@ func (t *turn) local() []Command {
 	if len(asked) > 0 {
 		return asked
 	}
-	return t.rest(answer, rest)
+	if c := t.rest(answer, rest); len(c) > 0 {
+		return c
+	}
+	return t.misspelt()
 }
 
 // moment finds what is a command only at the moment: skip, thanks, hello, wait.

@@ -1,0 +1,136 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: requests with typing errors: "book a flihgt from Bostn to Denvr".
+
+const (
+	shortestMisspelt = 4 // characters of a word that may be misspelt
+	longMisspelt     = 7 // of one that may have two errors
+)
+
+// learnSpelling collects the words that requests consist of, and all others that are
+// known: those are not misspelt.
+func (a *Agent) learnSpelling() {
+	a.spelt = make(map[string]bool)
+	known := func(wanted bool, texts ...string) {
+		for _, text := range texts {
+			for _, tok := range value.Tokenize(text, nil) {
+				a.spelt[tok.Text] = a.spelt[tok.Text] || wanted
+			}
+		}
+	}
+	d := a.def.Lang.Data
+	for _, list := range [][]string{d.Light, d.Fillers, d.Polite, d.Questions, d.SoftMarkers, d.Yes, d.No, d.Background, d.Carriers, d.Prefixes} {
+		known(false, list...)
+	}
+	for k := range d.Numbers.Units { // order: a set of words
+		known(false, k)
+	}
+	known(true, d.Prefixes...)
+	for k := range d.Calendar.Months { // order: a set of words
+		known(true, k)
+	}
+	for k := range d.Calendar.Weekdays { // order: a set of words
+		known(true, k)
+	}
+	for k := range d.Calendar.Days { // order: a set of words
+		known(true, k)
+	}
+	for _, s := range a.def.Slots {
+		for k := range s.Lookup.IDs { // order: a set of words
+			known(true, k)
+		}
+	}
+	for _, f := range a.def.Flows {
+		known(true, f.Label)
+		for _, t := range f.Triggers {
+			for _, p := range t.Parts {
+				known(true, p.Word)
+			}
+		}
+	}
+	for w, wanted := range a.spelt { // order: a set of words
+		if wanted && utf8.RuneCountInString(w) >= shortestMisspelt {
+			a.speltWords = append(a.speltWords, w)
+		}
+	}
+	slices.Sort(a.speltWords)
+}
+
+// respelt is a text with each word that nobody knows in the spelling of the one word
+// that is nearest. It reports whether there was any.
+func (a *Agent) respelt(r value.Reader) (string, bool) {
+	var b strings.Builder
+	at, changed := 0, false
+	for _, tok := range r.Toks {
+		n := utf8.RuneCountInString(tok.Text)
+		if _, known := a.spelt[tok.Text]; known || n < shortestMisspelt || strings.ContainsAny(tok.Text, "0123456789") {
+			continue
+		}
+		limit := 1
+		if n >= longMisspelt {
+			limit = 2
+		}
+		best, near, tied := limit+1, "", false
+		for _, w := range a.speltWords {
+			switch dist := value.EditDistance(tok.Text, w, limit); {
+			case dist < best:
+				best, near, tied = dist, w, false
+			case dist == best && best <= limit:
+				tied = true
+			}
+		}
+		if near == "" || tied {
+			continue
+		}
+		b.WriteString(r.Raw[at:tok.Start])
+		b.WriteString(near)
+		at, changed = tok.End, true
+	}
+	b.WriteString(r.Raw[at:])
+	return b.String(), changed
+}
+
+// misspelt understands a request with typing errors. Where the words are those of a
+// trigger the flow starts, with values if they are read back before anything is done;
+// else it is asked about.
+func (t *turn) misspelt() []Command {
+	if t.flow != nil || t.before == Error {
+		return nil
+	}
+	text, changed := t.a.respelt(t.rd)
+	if !changed {
+		return nil
+	}
+	right := *t
+	right.rd = value.Reader{Lang: t.rd.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: t.now}
+	f := t.a.exactTrigger(right.rd.Toks)
+	var values []found
+	if f == nil {
+		f, values = right.byPattern()
+	}
+	if f == nil {
+		if sure, p := right.intent(false); sure != nil && p >= intentSure && !slices.Contains(t.offered, sure) {
+			t.offered = append(t.offered, sure)
+		}
+		return nil
+	}
+	if !reads(f) {
+		values = nil
+	}
+	t.trace("respelt", TraceData{Flow: f.Name})
+	return right.starting(f, values)
+}
+
+// reads reports whether what the flow does is read back before it is done.
+func reads(f *agent.Flow) bool {
+	return changes(f) || slices.ContainsFunc(f.Steps, func(s *agent.Step) bool { return s.Type == agent.StepConfirm })
+}
