@@ -20,6 +20,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/nettest"
 	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
@@ -118,11 +119,12 @@ func TestAloneSpokenConversation(t *testing.T) {
 	}
 	said := []string{"I want to book a flight", "from Boston", "to Denver"}
 	var lines [][]int16
-	for _, text := range said {
-		pcm, err := speak(t.Context(), text, speech.Synthesizer)
-		if err == nil {
-			pcm, err = audio.Resample(pcm, callRate, personRate)
-		}
+	utterances, err := file.Say(t.Context(), speech.Synthesizer, callerVoice, said...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range utterances {
+		pcm, err := audio.Resample(u.PCM, callRate, personRate)
 		if err != nil {
 			t.Fatal(err)
 		}
