@@ -169,7 +169,7 @@ func (t *turn) applyAlone(cmds []Command) bool {
 			}
 			t.st.Misses = 0
 			t.changing = true
-			t.phrase("change_which")
+			t.askWhat()
 			t.back()
 		case StartFlow, SetSlot, Confirm, Deny, Chitchat, AskSlot:
 			continue

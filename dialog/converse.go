@@ -21,7 +21,9 @@ func (t *turn) message(m Message) {
 	}
 	t.remember("user", text)
 	t.trace("user_message", TraceData{})
+	t.was, st.Either = st.Either, nil
 	t.read(text)
+	t.weekSaid()
 	if t.unsure(m) && st.ConversationState != ExecutingAction {
 		t.notCaught(m)
 		return
@@ -54,6 +56,14 @@ func (t *turn) message(m Message) {
 		t.understand()
 	default:
 		t.fail("StateError", "unknown state "+string(st.ConversationState))
+	}
+}
+
+// weekSaid remembers a week that is named without a day.
+func (t *turn) weekSaid() {
+	if w := t.rd.WeekSaid(); w != "" {
+		t.st.Week = w
+		t.rd.Week = w
 	}
 }
 

@@ -51,6 +51,9 @@ func (t *turn) corrections() []Command {
 	if t.st.Changing {
 		weak = true // "what would you like to change?"
 	}
+	if cmds := t.chosen(f); cmds != nil {
+		return cmds
+	}
 	m, mentioned := t.mentioned(f)
 	var cmds []Command
 	switch {
@@ -70,11 +73,12 @@ func (t *turn) corrections() []Command {
 // mentioned finds the first slot that is named; of two at the same place the
 // longer name. A name inside a value ("the day after tomorrow") is none.
 func (t *turn) mentioned(f *agent.Flow) (mention, bool) {
+	l := t.a.def.Lang
 	var values []found
 	for i := range t.rd.Toks {
 		id, n := f.Mentions.At(t.rd.Toks, i)
-		if n == 0 {
-			continue
+		if n == 0 || i > 0 && l.Number(t.rd.Toks, i-1) == 1 {
+			continue // "one person"
 		}
 		if values == nil {
 			values = t.spans(f)
@@ -103,7 +107,7 @@ func (t *turn) correctMentioned(f *agent.Flow, m mention, strong, weak, changing
 	}
 	if k < len(toks) && (k > m.end || strong || weak) {
 		if v, ok := t.valueIn(s, toks[k:], true); ok {
-			return t.correctionWith(f, s, v, toks[k:])
+			return t.correctionWith(f, s, t.changed(s, v, toks[k:]), toks[k:])
 		}
 	}
 	if t.onlyMention(m) && s.Name != t.st.WaitingForSlot {
@@ -113,11 +117,11 @@ func (t *turn) correctMentioned(f *agent.Flow, m mention, strong, weak, changing
 		return nil
 	}
 	if v, ok := t.valueIn(s, toks[:m.start], false); ok && !s.Free() {
-		return []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
+		return []Command{{Type: CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[:m.start])}}
 	}
 	if !s.Free() {
 		if v, ok := t.valueIn(s, toks[m.end:], false); ok {
-			return []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
+			return []Command{{Type: CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[m.end:])}}
 		}
 	}
 	if changing {
@@ -222,36 +226,7 @@ func (t *turn) correctValue(f *agent.Flow, strong, negated bool) []Command {
 	if len(cmds) > 0 {
 		return cmds
 	}
-	awaited := t.a.def.SlotIndex[t.st.WaitingForSlot]
-	fits := func(s *agent.Slot) *found {
-		for i := range values {
-			if values[i].slot == s && t.acceptable(values[i]) {
-				return &values[i]
-			}
-		}
-		return nil
-	}
-	if awaited != nil && t.flow != nil && !strong {
-		if v := fits(awaited); v != nil {
-			return []Command{{Type: SetSlot, Slot: awaited.Name, Value: v.value}}
-		}
-	}
-	for i := len(t.st.Recent) - 1; i >= 0; i-- {
-		if v := fits(t.a.def.SlotIndex[t.st.Recent[i]]); v != nil {
-			return []Command{t.correction(*v)}
-		}
-	}
-	for _, v := range values {
-		if t.st.Slots[v.slot.Name] != nil {
-			return []Command{t.correction(v)}
-		}
-	}
-	if awaited != nil && t.flow != nil {
-		if v := fits(awaited); v != nil {
-			return []Command{{Type: SetSlot, Slot: awaited.Name, Value: v.value}}
-		}
-	}
-	return nil
+	return t.correctAlone(t.a.decided(t.rd, f.Slots, values), strong)
 }
 
 // several reports whether the values stand at more than one place.
@@ -283,8 +258,12 @@ func (t *turn) acceptable(v found) bool {
 
 func (t *turn) correction(v found) Command {
 	c := Command{Type: CorrectSlot, Slot: v.slot.Name, Value: v.value}
-	if t.st.Slots[v.slot.Name] == nil && t.flow != nil {
+	old := t.st.Slots[v.slot.Name]
+	if old == nil && t.flow != nil {
 		c.Type = SetSlot
+	}
+	if kept, ok := t.rd.Changed(&v.slot.Spec, old, t.rd.Toks, v.start); ok {
+		c.Value = kept
 	}
 	return c
 }
@@ -303,7 +282,12 @@ func (t *turn) spans(f *agent.Flow) []found {
 				continue
 			}
 			v, n := t.rd.Find(&s.Spec, t.rd.Toks, i, len(t.rd.Toks) <= 6 && s.Type != value.TypeCode && s.Type != value.TypeDigits)
-			if n == 0 || n == 1 && t.a.def.Lang.Numbers.One[t.rd.Toks[i].Text] || s.Type == value.TypeTime && t.countsAt(f, i, n) {
+			if n == 0 && s.Past && t.st.Slots[s.Name] != nil { // "no, 1975"
+				if n = t.rd.Year(t.rd.Toks, i); n > 0 {
+					v = t.st.Slots[s.Name]
+				}
+			}
+			if n == 0 || n == 1 && t.a.def.Lang.Numbers.One[t.rd.Toks[i].Text] || (s.Type == value.TypeTime || s.Numeric()) && n == 1 && !t.counted(f, s, i) {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
@@ -316,10 +300,13 @@ func (t *turn) spans(f *agent.Flow) []found {
 	return t.longest(out)
 }
 
-// countsAt reports whether a bare number counts what a slot of the flow is about:
-// "one person" is no time.
-func (t *turn) countsAt(f *agent.Flow, i, n int) bool {
-	return n == 1 && slices.ContainsFunc(f.Slots, func(s *agent.Slot) bool { return s.Numeric() && t.a.unit(t.rd, s, i+n) })
+// counted reports whether a bare number may be a value of the slot, and counts nothing
+// else: "one person" is no time, "two rooms" is no amount.
+func (t *turn) counted(f *agent.Flow, s *agent.Slot, i int) bool {
+	if s.Numeric() && t.a.unit(t.rd, s, i+1) {
+		return true
+	}
+	return t.rd.Stands(i, i+1) && !slices.ContainsFunc(f.Slots, func(o *agent.Slot) bool { return o.Numeric() && t.a.unit(t.rd, o, i+1) })
 }
 
 // longest drops values that lie inside longer ones: the "three" of "the third
@@ -374,14 +361,18 @@ func (t *turn) correctText(f *agent.Flow) []Command {
 	if _, change := l.ChangeVerbs.At(toks, 0); change > 0 {
 		return nil
 	}
-	for i := len(t.st.Recent) - 1; i >= 0; i-- {
-		s := t.a.def.SlotIndex[t.st.Recent[i]]
-		if s == nil || !f.UsesSlot(s) || !(s.Free() || s.Type == value.TypeCity && !s.Closed()) {
+	var cmds []Command
+	for _, s := range f.Slots {
+		if t.st.Slots[s.Name] == nil || !s.Free() && (s.Type != value.TypeCity || s.Closed()) {
 			continue
 		}
-		if v, ok := t.valueIn(s, toks[n:], true); ok {
-			return []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
+		if v, ok := t.valueIn(s, toks[n:], true); ok && !value.Equal(v, t.st.Slots[s.Name]) {
+			cmds = append(cmds, Command{Type: CorrectSlot, Slot: s.Name, Value: v})
+			t.either = append(t.either, s)
 		}
 	}
-	return nil
+	if len(cmds) > 1 {
+		return []Command{{Type: CorrectSlot}}
+	}
+	return cmds
 }

@@ -11,6 +11,7 @@ import (
 // endFlow completes the current flow: back to the flow that waits, or done.
 func (t *turn) endFlow() {
 	st := t.st
+	st.Week = ""
 	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found()}
 	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
 	if f, ok := t.resume(); ok {

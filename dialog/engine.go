@@ -208,13 +208,15 @@ type turn struct {
 	steps     int
 	before    ConversationState // when the message came
 	failed    bool
-	refused   bool          // the awaited slot's value did not do
-	changing  bool          // what to change was asked
-	asked     *agent.Slot   // what was said of its value asks for another
-	dropped   []*agent.Slot // of values that did not do and that nobody had asked for
-	offered   []*agent.Flow // that a model would start and the words do not ask for
-	reached   []*agent.Flow // whose slots the commands may fill
-	suggested *Suggestion   // that the message may answer in words of its own
+	refused   bool           // the awaited slot's value did not do
+	changing  bool           // what to change was asked
+	either    []*agent.Slot  // to which of them a value belongs is not known
+	was       map[string]any // what State.Either was before the message
+	asked     *agent.Slot    // what was said of its value asks for another
+	dropped   []*agent.Slot  // of values that did not do and that nobody had asked for
+	offered   []*agent.Flow  // that a model would start and the words do not ask for
+	reached   []*agent.Flow  // whose slots the commands may fill
+	suggested *Suggestion    // that the message may answer in words of its own
 
 	rd  value.Reader
 	buf [24]value.Token
@@ -226,7 +228,7 @@ func (a *Agent) turn(st *State, now time.Time) *turn {
 
 // read cuts a text into tokens for the rest of the turn.
 func (t *turn) read(text string) {
-	t.rd = value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now}
+	t.rd = value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now, Week: t.st.Week}
 }
 
 // enter changes the conversation state along an edge of the matrix.

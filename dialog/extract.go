@@ -23,8 +23,17 @@ type found struct {
 // that the words before it point to, then to the one that is being asked for;
 // if neither decides, it goes nowhere: a wrong guess costs more than a question.
 func (a *Agent) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
-	var buf [32]found
-	all := buf[:0]
+	all := a.candidates(r, slots, awaited)
+	all = append(a.decided(r, slots, all), a.ranges(r, slots, all)...)
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.start, b.start))
+	})
+	return a.assign(all, awaited)
+}
+
+// candidates are all values in an utterance, for each slot that may take them.
+func (a *Agent) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
+	var all []found
 	for _, s := range slots {
 		if s.Free() || s.Type == value.TypeBoolean && !s.Closed() {
 			if f, ok := a.named(r, s); ok {
@@ -37,7 +46,10 @@ func (a *Agent) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot
 			continue
 		}
 		for i := 0; i < len(r.Toks); i++ {
-			v, n := r.Find(&s.Spec, r.Toks, i, s == awaited && len(r.Toks) <= 4)
+			v, n := r.Find(&s.Spec, r.Toks, i, false)
+			if n == 0 && s.Closed() && s.Cues.EndsAt(r.Toks, i) > 0 {
+				v, n = r.Misspelt(&s.Spec, r.Toks, i)
+			}
 			if n == 0 && s.Type == value.TypeCity && !s.Closed() && (s == awaited && r.OneName() || s.TypeCues.EndsAt(r.Toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
 				if v, n = r.Place(i); n == 0 && (s.TypeCues.EndsAt(r.Toks, i) > 0) {
 					v, n = r.SpokenPlace(i)
@@ -57,22 +69,15 @@ func (a *Agent) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot
 			if s == awaited {
 				f.score += 3
 			}
-			if s.Numeric() && !f.cue && s != awaited && !a.unit(r, s, i+n) && s.Type != value.TypeMoney && !a.counted(r, s, slots, i, i+n) && !s.OnlyIn(v) {
+			if s.Numeric() && !f.cue && !(s == awaited && r.Stands(i, i+n)) && !a.belongs(r, s, slots, f) {
 				continue // a bare number belongs to nobody
-			}
-			if s.Type == value.TypeMoney && !f.cue && s != awaited {
-				if _, cur, _ := r.Lang.Amount(r.Toks, i); cur == "" {
-					continue
-				}
 			}
 			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v)
 			all = append(all, f)
+			i += n - 1
 		}
 	}
-	slices.SortStableFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.start, b.start))
-	})
-	return a.assign(all, awaited)
+	return all
 }
 
 // nameSpans appends the names that a sentence may give to a slot.
@@ -131,6 +136,16 @@ func (a *Agent) wished(r value.Reader, s *agent.Slot, all []found) []found {
 		all = append(all, found{slot: s, value: v, start: start, end: start + 1, score: 12, cue: true})
 	}
 	return all
+}
+
+// belongs reports whether what is around a number says that it is the slot's: a
+// currency, what it counts.
+func (a *Agent) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f found) bool {
+	if s.Type == value.TypeMoney {
+		_, cur, _ := r.Lang.Amount(r.Toks, f.start)
+		return cur != ""
+	}
+	return a.unit(r, s, f.end) || a.counted(r, s, slots, f.start, f.end) || s.OnlyIn(f.value)
 }
 
 // counted reports whether a bare number at tokens i to j can only be meant for

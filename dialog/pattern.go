@@ -47,12 +47,15 @@ func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []
 		}
 		v, n := r.Find(&p.Slot.Spec, toks, k, true)
 		if n == 0 {
+			v, n = r.Misspelt(&p.Slot.Spec, toks, k)
+		}
+		if n == 0 {
 			return nil, false
 		}
 		return a.matchPattern(r, toks, k+n, parts[1:], append(out, found{slot: p.Slot, value: v, start: k, end: k + n, cue: true}), depth+1)
 	}
 	if len(parts) == 1 { // the rest, unless it grows too long for a value
-		if len(toks)-i > 12 {
+		if len(toks)-i > 12 && p.Slot.Type != value.TypeName {
 			return nil, false
 		}
 		return a.textSpan(r, toks, i, len(toks), p.Slot, out)
@@ -72,7 +75,12 @@ func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []
 func (a *Agent) textSpan(r value.Reader, toks []value.Token, i, end int, s *agent.Slot, out []found) ([]found, bool) {
 	text := value.SpanText(r.Raw, toks, i, end)
 	if s.Type == value.TypeName {
-		text = value.TitleWords(text)
+		n := r.NameRun(toks, i)
+		if n == 0 || n < end-i && end < len(toks) { // what follows the name says something else
+			return nil, false
+		}
+		end = i + n
+		text = value.TitleWords(value.SpanText(r.Raw, toks, i, end))
 	}
 	return append(out, found{slot: s, value: text, start: i, end: end, cue: true}), true
 }

@@ -69,6 +69,7 @@ func (t *turn) enterCalled(f *agent.Flow) {
 func (t *turn) dropFlow() {
 	st := t.st
 	t.flow = nil
+	st.Week = ""
 	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = agent.NoFlow, "", ""
 	st.Path, st.Stack, st.Granted, st.GrantedFor = nil, nil, false, nil
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil

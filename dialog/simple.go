@@ -42,7 +42,10 @@ func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool
 		}
 	}
 	if s.Free() {
-		if s.Type == value.TypeName && !t.bareName(val) {
+		if s.Type == value.TypeName && sure == value.Unread && len(l.Trim(toks)) <= 2 && !t.elsewhere(s) {
+			return nil, value.Unread, true // "42"
+		}
+		if s.Type == value.TypeName && (sure == value.Unread || !t.bareName(val)) {
 			return nil, value.Unread, false // a name in a sentence
 		}
 		return val, sure, true
@@ -52,6 +55,9 @@ func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool
 	}
 	core := l.Trim(toks)
 	if _, n := l.Soft.At(core, 0); n > 0 || t.asks(toks) || len(core) > 4 || len(core) == 0 {
+		return nil, value.Unread, false
+	}
+	if _, open := t.choice(); len(open) > 0 {
 		return nil, value.Unread, false
 	}
 	if val, sure = t.rd.Misheard(&s.Spec); sure != value.Unread {
@@ -161,11 +167,12 @@ func (t *turn) foreign(s *agent.Slot) bool {
 // flow: it answers something, though not what was asked.
 func (t *turn) elsewhere(s *agent.Slot) bool {
 	for _, o := range t.flow.Slots {
-		if o == s || o.Free() || o.Numeric() || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
+		if o == s || o.Free() || o.Numeric() && o.Type != value.TypeMoney || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
 			continue
 		}
 		for i := range t.rd.Toks {
-			if _, n := t.rd.Find(&o.Spec, t.rd.Toks, i, false); n > 0 {
+			v, n := t.rd.Find(&o.Spec, t.rd.Toks, i, false)
+			if n > 0 && (o.Type != value.TypeMoney || t.a.belongs(t.rd, o, t.flow.Slots, found{slot: o, value: v, start: i, end: i + n})) {
 				return true
 			}
 		}

@@ -86,6 +86,12 @@ type State struct {
 	Pending string
 	// Recent are the slots in the order in which they were set, the latest last.
 	Recent []string
+	// Week is the Monday of the week that the user has named without a day, until the
+	// flow ends: "next week", and then "Wednesday".
+	Week string
+	// Either are the slots to which a value may belong, and what it would be in each:
+	// the user was asked for which one it is.
+	Either map[string]any
 	// Changing: the user was asked what to change.
 	Changing bool
 	// Given are the slots that were there before the start.
@@ -222,6 +228,7 @@ type NLUCache struct {
 func (s State) Clone() State {
 	s.Messages = slices.Clone(s.Messages)
 	s.Slots = cloneValues(s.Slots)
+	s.Either = cloneValues(s.Either)
 	s.Checked = cloneValues(s.Checked)
 	s.Trace = slices.Clone(s.Trace)
 	s.Metadata = cloneValues(s.Metadata)

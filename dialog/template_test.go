@@ -53,7 +53,7 @@ func TestTemplates(t *testing.T) {
 			{"On {birth}.", "On Thursday, May 3, 1984."},
 			{"Then {later}.", "Then Tuesday, December 1, 2026."},
 			{"At {time} or {clock:time} or {half:time}.", "At 3:30 pm or noon or 12 am."},
-			{"{money} and {euro} and {one:EUR} and {cents:USD}", "12 dollars and 50 cents and 1000 euros and 1 euro and 0 dollars and 1 cent"},
+			{"{money} and {euro} and {one:EUR} and {cents:USD}", "12.5 and 1000 euros and 1 euro and 0 dollars and 1 cent"},
 			{"{digits}", "0 0 7"},
 			{"{phone}", "4 1 5, 5 5 5, 0 1 2 3"},
 			{"{code}", "B K, 9 8"},

@@ -56,11 +56,17 @@ func (t *turn) plain() bool {
 }
 
 func (t *turn) understandLocally(context string) {
+	said := t.rd.Raw
+	t.repair()
+	t.rd.Respell()
 	cmds := t.local()
+	if len(cmds) == 0 && t.askChoice() {
+		return
+	}
 	for i := range cmds {
 		cmds[i].Value = value.Canonical(cmds[i].Value)
 	}
-	t.st.Cache = &NLUCache{Text: t.rd.Raw, Context: context}
+	t.st.Cache = &NLUCache{Text: said, Context: context}
 	if slices.ContainsFunc(cmds, func(c Command) bool { s := t.a.def.SlotIndex[c.Slot]; return s != nil && s.Secret }) {
 		t.st.Cache = nil
 	} else if len(cmds) > 0 {
@@ -436,7 +442,7 @@ func (t *turn) setting(values []found) []Command {
 			if value.Equal(old, v.value) {
 				continue
 			}
-			c.Type = CorrectSlot
+			c = t.correction(v)
 		}
 		cmds = append(cmds, c)
 	}

@@ -324,13 +324,10 @@ func (c *compiler) finishSlot(d *slotDraft) {
 			s.Kind = string(s.Type)
 		}
 	}
-	if s.Currency == "" {
-		s.Currency = l.Data.Currency
-	}
 	if s.Label == "" {
 		s.Label = strings.ReplaceAll(s.Name, "_", " ")
 	}
-	if d.typeGiven && s.Type == value.TypeMoney && s.Currency != "" {
+	if d.typeGiven && s.Type == value.TypeMoney {
 		c.a.Vars[s.Name+"_currency"] = true
 	}
 	c.slotLimits(d)

@@ -14,144 +14,8 @@ type Reader struct {
 	Raw  string
 	Toks []Token
 	Now  time.Time
+	Week string    // the Monday of the week that was said before, "" if none was
 	seen *readings // of toks from its first on; nil: nothing is kept
-}
-
-// Find reads a value of the slot that starts at token i. Whole says that the
-// tokens are an answer to the slot's question, so that a bare number may be an
-// hour. Values that have no form of their own are found by answer alone.
-func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
-	if s.Closed() {
-		id, n := s.Lookup.At(toks, i)
-		if n == 0 {
-			return nil, 0
-		}
-		return s.Values[id].Value, n
-	}
-	switch s.Type {
-	case TypeInteger, TypeNumber, TypeFloat:
-		return r.number(s, toks, i, whole)
-	case TypeDate:
-		c, n := r.dateAt(s.Past, toks, i)
-		if n == 0 || !whole && (r.nowAt(toks, i) == n || n == 1 && r.Lang.Numbers.ordinals[toks[i].Text] > 0 && r.Lang.Articles.EndsAt(toks, i) == 0) {
-			return nil, 0 // "first" is a date behind an article alone
-		}
-		return c.String(), n
-	case TypeTime:
-		c, n := r.timeAt(whole, toks, i)
-		if n == 0 || !whole && r.nowAt(toks, i) == n {
-			return nil, 0
-		}
-		low, high := -1, -1
-		if s.Low != nil {
-			low = int(*s.Low)
-		}
-		if s.High != nil {
-			high = int(*s.High)
-		}
-		return c.resolve(low, high).String(), n
-	case TypeDigits:
-		d, n := r.Lang.DigitRun(toks, i, false)
-		if n == 0 || !whole && len(d) < 3 {
-			return nil, 0
-		}
-		return d, n
-	case TypePhone:
-		p, n := r.Lang.phone(toks, i)
-		if n == 0 {
-			return nil, 0
-		}
-		return p, n
-	case TypeCode:
-		c, n, parts := r.Lang.code(toks, i)
-		if n == 0 {
-			c, n, parts = r.codeInTwo(s, toks, i, whole)
-		}
-		if n == 0 || !whole && (parts < 3 && !mixed(c) || len(c) < 4) {
-			return nil, 0
-		}
-		return strings.ToUpper(c), n
-	case TypeEmail:
-		e, n := r.Lang.email(toks, i, false)
-		if n == 0 {
-			return nil, 0
-		}
-		return e, n
-	case TypeMoney:
-		f, cur, n := r.Lang.Amount(toks, i)
-		if n == 0 || cur != "" && cur != s.Currency {
-			return nil, 0
-		}
-		if !whole && cur == "" && n == 1 && r.Lang.Numbers.One[toks[i].Text] {
-			return nil, 0
-		}
-		return Number(f), n
-	case TypeString, TypeName, TypeBoolean, TypeEnum, TypeCity, TypeAddress, TypeAny:
-		return nil, 0
-	default:
-		return nil, 0
-	}
-}
-
-// codeInTwo reads an identifier whose letters stand apart from its digits: "BK 1234".
-// In the middle of a sentence they stand out by their capitals, or behind the slot's
-// name. Words are no part of one, and "EUR 500" is none.
-func (r Reader) codeInTwo(s *Spec, toks []Token, i int, whole bool) (c string, n, parts int) {
-	if i+1 >= len(toks) || !IsDigit(toks[i+1].Text[0]) || !letters(toks[i].Text) {
-		return "", 0, 0
-	}
-	head, written := toks[i].Text, r.Raw[toks[i].Start:toks[i].End]
-	longest := 2
-	if written == strings.ToUpper(written) && (whole || r.Raw != strings.ToUpper(r.Raw)) {
-		longest = 4
-	} else if !whole && s.Mentions.EndsAt(toks, i) == 0 {
-		return "", 0, 0
-	}
-	if len(head) < 2 || len(head) > longest || r.isWord(s, toks, i) {
-		return "", 0, 0
-	}
-	c, n, parts = r.Lang.codeBehind(head, toks, i+1)
-	return c, n + 1, parts
-}
-
-// isWord reports whether a token before digits is a word that people use there: one
-// of every day, of the slot's own, of an amount or a date.
-func (r Reader) isWord(s *Spec, toks []Token, i int) bool {
-	_, light := r.Lang.Light.At(toks, i)
-	_, _, amount := r.Lang.Amount(toks, i)
-	_, date := r.dateAt(s.Past, toks, i)
-	answer, _ := r.Lang.LeadingAnswer(toks[i : i+1])
-	return light > 0 || amount > 1 || date > 1 || answer != NoAnswer || r.carrier(s, toks, i) > 0 || s.Words[Stem(toks[i].Text)]
-}
-
-// letters reports whether a word is made of the letters of identifiers.
-func letters(t string) bool {
-	return !strings.ContainsFunc(t, func(c rune) bool { return c < 'a' || c > 'z' })
-}
-
-// number reads a value of a slot that holds numbers.
-func (r Reader) number(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
-	f, n := r.Lang.cardinal(toks, i)
-	if n == 0 && whole && s.Type == TypeInteger {
-		if o, on := r.Lang.ordinal(toks, i); on > 0 {
-			f, n = float64(o), on
-		}
-	}
-	article := r.Lang.Numbers.One[toks[i].Text]
-	switch {
-	case n == 0 && whole && article && len(toks) > 1:
-		return int64(1), 1 // "a person"
-	case n == 0, s.Type == TypeInteger && f != float64(int64(f)), n == 1 && !whole && article:
-		return nil, 0
-	}
-	return Number(f), n
-}
-
-// nowAt is the length of a word for now at token i: in the middle of a sentence
-// it is rarely a date.
-func (r Reader) nowAt(toks []Token, i int) int {
-	_, n := r.Lang.Clock.now.At(toks, i)
-	return n
 }
 
 // Certainty says how sure a reading is.
@@ -430,6 +294,9 @@ func (r Reader) freeAnswer(s *Spec) (any, Certainty) {
 		}
 		k += n
 	}
+	if s.Type == TypeName {
+		return r.nameAnswer(s, toks, k)
+	}
 	text := strings.TrimSpace(r.Raw)
 	if k > 0 && k < len(toks) || len(toks) > 0 && len(toks) < len(r.Toks) {
 		text = SpanText(r.Raw, toks, k, len(toks))
@@ -438,11 +305,18 @@ func (r Reader) freeAnswer(s *Spec) (any, Certainty) {
 	if text == "" {
 		return nil, Unread
 	}
-	if s.Type == TypeName {
-		if spelled, n, parts := r.Lang.code(toks, k); n == len(toks)-k && parts > 2 && n > 2 {
-			text = spelled
-		}
-		text = TitleWords(text)
-	}
 	return text, Certain
+}
+
+// nameAnswer is a name at token k with nothing behind it that says more: "half past
+// nine is better" is none.
+func (r Reader) nameAnswer(s *Spec, toks []Token, k int) (any, Certainty) {
+	if spelled, n, parts := r.Lang.code(toks, k); n == len(toks)-k && parts > 2 && n > 2 && letters(strings.ToLower(spelled)) {
+		return TitleWords(spelled), Certain
+	}
+	n := r.NameRun(toks, k)
+	if n == 0 || !r.closes(s, toks[k+n:]) {
+		return nil, Unread
+	}
+	return TitleWords(SpanText(r.Raw, toks, k, k+n)), Certain
 }

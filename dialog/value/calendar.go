@@ -16,6 +16,7 @@ type calendarData struct {
 	Holidays  map[string]string `json:"holidays"` // month-day
 	Next      []string          `json:"next"`
 	This      []string          `json:"this"`
+	On        []string          `json:"on"` // of This, those that say nothing of the week
 	Last      []string          `json:"last"`
 	The       []string          `json:"the"`
 	Of        []string          `json:"of"`
@@ -43,7 +44,7 @@ type calendarWords struct {
 	dayOffsets                               []int
 	holidays                                 *Phrases
 	holidayDates                             [][2]int
-	next, this, last, the, of, in            *Phrases
+	next, this, on, last, the, of, in        *Phrases
 	fromNow, after, ago, agoBefore           *Phrases
 	afterNext, aWeekOn, weekend, month, year *Phrases
 	week, endOf, startOf                     *Phrases
@@ -53,7 +54,7 @@ func (d calendarData) compile() calendarWords {
 	c := calendarWords{
 		months: foldMap(d.Months), weekdays: foldMap(d.Weekdays), units: foldMap(d.Units),
 		days: NewPhrases(), holidays: NewPhrases(),
-		next: NewPhrases(d.Next), this: NewPhrases(d.This), last: NewPhrases(d.Last),
+		next: NewPhrases(d.Next), this: NewPhrases(d.This), on: NewPhrases(d.On), last: NewPhrases(d.Last),
 		the: NewPhrases(d.The), of: NewPhrases(d.Of), in: NewPhrases(d.In),
 		fromNow: NewPhrases(d.FromNow), after: NewPhrases(d.After),
 		ago: NewPhrases(d.Ago), agoBefore: NewPhrases(d.AgoBefore),
@@ -82,15 +83,19 @@ func (d calendarData) compile() calendarWords {
 	return c
 }
 
-// spelling is the word of the calendar that is one typing error away from w,
-// w itself if it is one, "" if several are.
+// spelling is the word of the calendar that is one typing error away from w, of a
+// long one two, w itself if it is one, "" if several are.
 func (c *calendarWords) spelling(w string) string {
 	best := ""
 	for _, known := range c.words {
+		errors := 1
+		if len(known) >= 9 {
+			errors = 2
+		}
 		switch {
 		case known == w:
 			return w
-		case EditDistance(w, known, 1) == 1:
+		case w[0] == known[0] && EditDistance(w, known, errors) <= errors:
 			if best != "" {
 				return ""
 			}
@@ -105,12 +110,23 @@ type Date struct {
 	year  int
 	month time.Month
 	day   int
+	open  open
 }
+
+// open says what of a date was not said, and was filled in.
+type open int
+
+const (
+	counted   open = iota // nothing is named: the day was counted from another one
+	dayNamed              // all of it was said
+	yearOpen              // "the 4th of May"
+	monthOpen             // "the 4th"
+)
 
 // DateOf is the day of an instant, in its zone.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
-	return Date{y, m, d}
+	return Date{year: y, month: m, day: d}
 }
 
 func (c Date) time() time.Time { return time.Date(c.year, c.month, c.day, 0, 0, 0, 0, time.UTC) }
@@ -122,7 +138,11 @@ func (c Date) Before(o Date) bool { return c.time().Before(o.time()) }
 
 // valid reports whether the day exists and the year is one that people talk of.
 func (c Date) valid() bool {
-	return c.year >= 1850 && c.year <= 2200 && DateOf(c.time()) == c
+	if c.year < 1850 || c.year > 2200 {
+		return false
+	}
+	y, m, d := c.time().Date()
+	return y == c.year && m == c.month && d == c.day
 }
 
 // String writes the day in ISO 8601.
@@ -151,6 +171,6 @@ func ParseDate(s string) (Date, bool) {
 	y, _ := strconv.Atoi(s[:4])
 	m, _ := strconv.Atoi(s[5:7])
 	d, _ := strconv.Atoi(s[8:])
-	c := Date{y, time.Month(m), d}
+	c := Date{y, time.Month(m), d, dayNamed}
 	return c, c.valid()
 }

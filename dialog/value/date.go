@@ -13,18 +13,21 @@ func (c Date) Weekday() int { return int(c.time().Weekday()) }
 type dateReader struct {
 	l     *Language
 	today Date
+	week  Date // the Monday of the week that was said before, if one was
 	past  bool // days without a year lie in the past: dates of birth
 }
 
-// date finds the longest date that starts at token i.
+// date finds the longest date that starts at token i. Of a day that does not exist,
+// "thirty one february", it returns the length and a date that is not valid: a
+// shorter one in the same words is not what was said.
 func (r dateReader) date(toks []Token, i int) (c Date, n int) {
 	if i >= len(toks) {
 		return Date{}, 0
 	}
 	for _, form := range [...]func([]Token, int) (Date, int){
-		r.written, r.named, r.weekday, r.monthDay, r.dayMonth, r.dayAlone, r.relative, r.edge,
+		r.written, r.spaced, r.named, r.weekday, r.monthDay, r.dayMonth, r.dayAlone, r.relative, r.edge,
 	} {
-		if d, m := form(toks, i); m > n && d.valid() {
+		if d, m := form(toks, i); m > n {
 			c, n = d, m
 		}
 	}
@@ -33,7 +36,7 @@ func (r dateReader) date(toks []Token, i int) (c Date, n int) {
 
 // upcoming puts a day and month without a year into the nearest year.
 func (r dateReader) upcoming(month, day int) Date {
-	c := Date{r.today.year, time.Month(month), day}
+	c := Date{r.today.year, time.Month(month), day, yearOpen}
 	for range 8 { // the 29th of February
 		switch {
 		case !c.valid():
@@ -46,7 +49,7 @@ func (r dateReader) upcoming(month, day int) Date {
 			c.year++
 		}
 	}
-	return Date{}
+	return Date{month: time.Month(month), day: day}
 }
 
 // written reads "2025-12-12", "12/5", "5.12.2025".
@@ -76,10 +79,7 @@ func (r dateReader) written(toks []Token, i int) (Date, int) {
 	if t[sep] == '.' && !r.l.Data.DayFirst && len(parts) == 2 {
 		return Date{}, 0 // "3.5" is a number
 	}
-	month, day := v[0], v[1]
-	if r.l.Data.DayFirst || t[sep] == '.' || month > 12 {
-		month, day = v[1], v[0]
-	}
+	month, day := r.order(v[0], v[1], t[sep] == '.')
 	if len(parts) == 2 {
 		return r.upcoming(month, day), 1
 	}
@@ -87,7 +87,34 @@ func (r dateReader) written(toks []Token, i int) (Date, int) {
 	if len(parts[2]) <= 2 {
 		year = r.century(year)
 	}
-	return Date{year, time.Month(month), day}, 1
+	return Date{year, time.Month(month), day, dayNamed}, 1
+}
+
+// order says which of the first two numbers of a date is the month.
+func (r dateReader) order(a, b int, dayFirst bool) (month, day int) {
+	if dayFirst || r.l.Data.DayFirst || a > 12 {
+		return b, a
+	}
+	return a, b
+}
+
+// spaced reads "12 12 1990".
+func (r dateReader) spaced(toks []Token, i int) (Date, int) {
+	var v [3]int
+	if i+3 > len(toks) || i+3 < len(toks) && AllDigits(toks[i+3].Text) || i > 0 && AllDigits(toks[i-1].Text) {
+		return Date{}, 0
+	}
+	for k, tok := range toks[i : i+3] {
+		if !AllDigits(tok.Text) || k < 2 && len(tok.Text) > 2 || k == 2 && len(tok.Text) != 4 {
+			return Date{}, 0
+		}
+		v[k], _ = strconv.Atoi(tok.Text)
+	}
+	month, day := r.order(v[0], v[1], false)
+	if c := (Date{v[2], time.Month(month), day, dayNamed}); c.valid() {
+		return c, 3
+	}
+	return Date{}, 0
 }
 
 // century completes a year of two digits.
@@ -118,7 +145,7 @@ func (r dateReader) named(toks []Token, i int) (Date, int) {
 		md := c.holidayDates[id]
 		k += n
 		if y, yn := r.year(toks, k); yn > 0 {
-			return Date{y, time.Month(md[0]), md[1]}, k + yn - i
+			return Date{y, time.Month(md[0]), md[1], dayNamed}, k + yn - i
 		}
 		return r.upcoming(md[0], md[1]), k - i
 	}
@@ -169,8 +196,18 @@ func (r dateReader) weekday(toks []Token, i int) (Date, int) {
 			}
 		}
 	}
+	_, on := c.on.At(toks, i)
+	if (which == bareDay || which == thisDay && on > 0) && weeks == 0 && !r.past && r.week.valid() {
+		if d := r.week.add((wd + 6) % 7); !d.Before(r.today) {
+			return d, k - i
+		}
+	}
 	return r.today.add(r.daysTo(wd, which) + 7*weeks), k - i
 }
+
+// agreeing is how many months are looked through for a day of the month that falls
+// on the weekday that was said: of a later one, either is more likely a slip.
+const agreeing = 4
 
 // beforeWeekday reads what may stand before the name of a day: which one is
 // meant, and how many weeks later.
@@ -222,9 +259,16 @@ func (r dateReader) daysTo(wd, which int) int {
 	return delta
 }
 
-// onWeekday refuses a date that falls on another day of the week than was said.
+// onWeekday refuses a date that falls on another day of the week than was said. A day
+// whose month was not said ("friday the 13th") is one where both agree.
 func (r dateReader) onWeekday(c Date, wd int) Date {
-	if c.Weekday() != wd {
+	falls := func(d Date) bool { return d.Weekday() == wd }
+	switch {
+	case !c.valid():
+		return c
+	case c.open == monthOpen:
+		return r.dayOf(c.day, agreeing, falls)
+	case !falls(c):
 		return Date{}
 	}
 	return c
@@ -285,7 +329,7 @@ func (r dateReader) dayMonth(toks []Token, i int) (Date, int) {
 // withYear completes a day and month with a year that may follow at token k.
 func (r dateReader) withYear(toks []Token, i, k, month, day int) (Date, int) {
 	if y, n := r.year(toks, k); n > 0 {
-		return Date{y, time.Month(month), day}, k + n - i
+		return Date{y, time.Month(month), day, dayNamed}, k + n - i
 	}
 	return r.upcoming(month, day), k - i
 }
@@ -313,23 +357,31 @@ func (r dateReader) dayAlone(toks []Token, i int) (Date, int) {
 			m, named = m+tn, true
 		}
 		if _, mn := c.month.At(toks, m); mn > 0 && named {
-			first := Date{r.today.year, r.today.month, 1}.time().AddDate(0, shift, 0)
-			return Date{first.Year(), first.Month(), day}, m + mn - i
+			first := r.month(shift)
+			return Date{first.year, first.month, day, dayNamed}, m + mn - i
 		}
 	}
-	for shift := range 13 {
-		first := Date{r.today.year, r.today.month, 1}.time()
+	return r.dayOf(day, 13, func(Date) bool { return true }), k - i
+}
+
+// month is the first day of the month that is so many after this one.
+func (r dateReader) month(shift int) Date {
+	return DateOf(Date{year: r.today.year, month: r.today.month, day: 1}.time().AddDate(0, shift, 0))
+}
+
+// dayOf is the day of the nearest of so many months that has it and where it fits.
+func (r dateReader) dayOf(day, months int, fits func(Date) bool) Date {
+	for shift := range months {
 		if r.past {
-			first = first.AddDate(0, -shift, 0)
-		} else {
-			first = first.AddDate(0, shift, 0)
+			shift = -shift
 		}
-		d := Date{first.Year(), first.Month(), day}
-		if d.valid() && (r.past && d.Before(r.today.add(1)) || !r.past && !d.Before(r.today)) {
-			return d, k - i
+		first := r.month(shift)
+		d := Date{first.year, first.month, day, monthOpen}
+		if d.valid() && fits(d) && (r.past && d.Before(r.today.add(1)) || !r.past && !d.Before(r.today)) {
+			return d
 		}
 	}
-	return Date{}, 0
+	return Date{}
 }
 
 // dayNumber reads a day of the month; plain numbers only where a month stands

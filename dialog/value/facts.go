@@ -23,6 +23,9 @@ func (l *Language) Facts(text string, today time.Time) []string {
 	}
 	for i := 0; i < len(toks); {
 		c, dn := dates.date(toks, i)
+		if !c.valid() {
+			dn = 0
+		}
 		t, tn := times.time(toks, i)
 		f, currency, mn := l.Amount(toks, i)
 		if n := digitsOf(toks[i].Text); n != "" && tn == 0 && (mn == 0 || len(toks[i].Text) == 1) { // "7", "BK-98765"

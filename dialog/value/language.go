@@ -51,6 +51,10 @@ type languageData struct {
 	Negations        []string            `json:"negations"`  // words that make a sentence say the opposite
 	Others           []string            `json:"others"`     // of what was found, another is wanted
 	Tells            []string            `json:"tells"`      // before what somebody wants to know
+	Repairs          []string            `json:"repairs"`    // between what was said and what is meant
+	Bounds           []string            `json:"bounds"`     // before a value that is only a limit
+	RangeFrom        []string            `json:"range_from"` // before the first of two values, the ends of a range
+	RangeTo          []string            `json:"range_to"`   // between them
 	TypeNames        map[string][]string `json:"type_names"` // what people call a slot of the type
 	TypeCues         map[string][]string `json:"type_cues"`
 	TrailingLight    map[string][]string `json:"trailing_light"`
@@ -120,6 +124,7 @@ type Language struct {
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
+	Repairs, Bounds, RangeFrom, RangeTo, Or   *Phrases
 	negations                                 map[string]bool
 	TypeCues, trailingLight                   map[string]*Phrases
 
@@ -211,6 +216,11 @@ func Load(tag string) (*Language, error) {
 	}
 	l.Others = NewPhrases(d.Others)
 	l.tells = NewPhrases(d.Tells)
+	l.Repairs = NewPhrases(d.Repairs)
+	l.Bounds = NewPhrases(d.Bounds)
+	l.RangeFrom = NewPhrases(d.RangeFrom)
+	l.RangeTo = NewPhrases(d.RangeTo)
+	l.Or = NewPhrases([]string{d.Render.Or})
 	l.compileSynonyms()
 	l.TypeCues = make(map[string]*Phrases)
 	for name, list := range d.TypeCues {

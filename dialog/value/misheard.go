@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -52,6 +53,47 @@ func (r Reader) Misheard(s *Spec) (any, Certainty) {
 		return s.Values[value].Value, Doubtful
 	default:
 		return nil, Unread
+	}
+}
+
+// Misspelt finds the value of a closed list that the word at token i is meant for: one
+// with a letter too many, too few, another one, or two in the wrong order.
+func (r Reader) Misspelt(s *Spec, toks []Token, i int) (any, int) {
+	if !s.Closed() || len(toks[i].Text) < 5 {
+		return nil, 0
+	}
+	w, best := toks[i].Text, -1
+	for _, e := range s.entries {
+		if len(e.text) < 5 || e.text[0] != w[0] || EditDistance(w, e.text, 1) > 1 || e.value == best {
+			continue
+		}
+		if best >= 0 {
+			return nil, 0
+		}
+		best = e.value
+	}
+	if best < 0 {
+		return nil, 0
+	}
+	return s.Values[best].Value, 1
+}
+
+// Respell puts the names of days in the place of words that are a typing error away
+// from them: "firday", "tomorow". Short ones and months are too near to other words.
+func (r *Reader) Respell() {
+	changed := false
+	for i, tok := range r.Toks {
+		if len(tok.Text) < 6 {
+			continue
+		}
+		w := r.Lang.calendar.spelling(tok.Text)
+		if w == "" || w == tok.Text || r.Lang.calendar.months[w] > 0 {
+			continue
+		}
+		if !changed {
+			r.Toks, r.seen, changed = slices.Clone(r.Toks), nil, true
+		}
+		r.Toks[i].Text = w
 	}
 }
 

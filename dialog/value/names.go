@@ -66,8 +66,7 @@ func (r Reader) span(i, n int) (any, int) {
 
 // Capital reports whether token i is written with a capital.
 func (r Reader) Capital(i int) bool {
-	first, _ := utf8.DecodeRuneInString(r.Raw[r.Toks[i].Start:r.Toks[i].End])
-	return unicode.IsUpper(first)
+	return r.capitalOf(r.Toks[i])
 }
 
 // inName reports whether a word may stand inside a name without a capital.
@@ -96,6 +95,9 @@ func (r Reader) closesName(i int) bool {
 // or pronoun's.
 func (r Reader) nameAt(i, n int) bool {
 	tok := r.Toks[i]
+	if digits := strings.Trim(tok.Text, "abcdefghijklmnopqrstuvwxyz"); mixed(tok.Text) && len(digits) > 1 {
+		return false // "DE89" begins an identifier
+	}
 	if _, month := r.Lang.calendar.months[tok.Text]; month {
 		return n > 0 && !r.calendarAt(i)
 	}
@@ -180,3 +182,56 @@ func (r Reader) PlainName() bool {
 	}
 	return light <= 1 && len(r.Toks) <= 5
 }
+
+// NameRun is how many tokens from i may be a person's name and no more: not "half past
+// nine", not the "instead" and "I think" behind a name, nor "from my savings".
+func (r Reader) NameRun(toks []Token, i int) int {
+	n, last := 0, 0
+	times := timeReader{l: r.Lang, now: r.Now}
+	for i+n < len(toks) && n < maxNameTokens {
+		k := i + n
+		if n > 0 && r.SentenceEndsIn(toks, k) && (len(toks[k-1].Text) > 2 || !strings.HasPrefix(r.Raw[toks[k-1].End:], ".")) {
+			break // but "Dr. Lind"
+		}
+		if strings.ContainsFunc(toks[k].Text, unicode.IsDigit) {
+			break
+		}
+		_, after := r.Lang.fillersAfter.At(toks, k)
+		_, polite := r.Lang.Polite.At(toks, k)
+		_, light := r.Lang.Light.At(toks, k)
+		_, tn := times.time(toks, k)
+		_, dn := r.dateAt(false, toks, k)
+		_, _, money := r.Lang.Amount(toks, k)
+		switch inside := r.inName(toks[k].Text); {
+		case inside && n > 0 && k+1 < len(toks) && (r.capitalOf(toks[k+1]) || particle(toks[k].Text)):
+			n++ // "Bridge of Sighs", "von Stein"
+			continue
+		case inside && !particle(toks[k].Text) && (n > 0 || !r.capitalOf(toks[k])), after > 0, polite > 0, light > 0 && !inside,
+			tn > 0, dn > 1 || dn > 0 && n == 0 && !r.month(toks[k]), money > 1 || money > 0 && n == 0:
+			return last
+		}
+		n++
+		last = n
+	}
+	return last
+}
+
+// particle reports whether a word stands inside the names of people.
+func particle(w string) bool {
+	switch w {
+	case "de", "la", "del", "van", "von", "der":
+		return true
+	}
+	return false
+}
+
+func (r Reader) capitalOf(t Token) bool {
+	first, _ := utf8.DecodeRuneInString(r.Raw[t.Start:t.End])
+	return unicode.IsUpper(first)
+}
+
+// month reports whether a word is the name of a month, which people have too.
+func (r Reader) month(t Token) bool { return r.Lang.calendar.months[t.Text] > 0 }
+
+// Closes reports whether what follows a name adds nothing to it.
+func (r Reader) Closes(s *Spec, rest []Token) bool { return r.closes(s, rest) }

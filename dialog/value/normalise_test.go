@@ -198,7 +198,7 @@ func TestSpokenEnglish(t *testing.T) {
 		{"date", "friday would be great", "2025-12-05"},
 		{"date", "let's say december twentieth", "2025-12-20"},
 		{"date", "tomorow", "2025-12-03"},
-		{"date", "wensday", nil},
+		{"date", "wensday", "2025-12-03"},
 		{"date", "next wednesdey", "2025-12-10"},
 		{"date", "blue", nil},
 		{"date", "thirteen", nil},

@@ -224,6 +224,12 @@ func (l *Language) cardinal(toks []Token, i int) (v float64, n int) {
 	return v, n
 }
 
+// Number is the length of a number at token i.
+func (l *Language) Number(toks []Token, i int) int {
+	_, n := l.cardinal(toks, i)
+	return n
+}
+
 // fraction reads what may follow a whole number: ".5" in words, "and a half".
 func (w *numberWords) fraction(toks []Token, i int, v float64, n int) (float64, int) {
 	k := i + n

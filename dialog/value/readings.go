@@ -33,9 +33,27 @@ func (r Reader) kept(toks []Token) bool {
 	return r.seen != nil && len(toks) == r.seen.n && &toks[0] == r.seen.first
 }
 
-// dateAt reads a date at token i.
+// maxDate is the most words that a date has: "friday the thirty first of december
+// nineteen ninety nine".
+const maxDate = 10
+
+// dateAt reads a date at token i. The words of a day that does not exist are none,
+// and neither is a part of them: "one february" of "thirty one february".
 func (r Reader) dateAt(past bool, toks []Token, i int) (Date, int) {
-	d := dateReader{l: r.Lang, today: DateOf(r.Now), past: past}
+	c, n := r.readDate(past, toks, i)
+	if n == 0 || !c.valid() {
+		return Date{}, 0
+	}
+	for k := max(0, i-maxDate); k < i; k++ {
+		if o, m := r.readDate(past, toks, k); k+m > i && !o.valid() {
+			return Date{}, 0
+		}
+	}
+	return c, n
+}
+
+func (r Reader) readDate(past bool, toks []Token, i int) (Date, int) {
+	d := dateReader{l: r.Lang, today: DateOf(r.Now), week: r.week(), past: past}
 	if !r.kept(toks) {
 		return d.date(toks, i)
 	}

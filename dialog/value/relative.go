@@ -31,7 +31,7 @@ func (r dateReader) relative(toks []Token, i int) (Date, int) {
 	} else if _, n := c.ago.At(toks, k); n > 0 && !anchored {
 		k, sign, anchored = k+n, -1, true
 	} else if _, n := c.after.At(toks, k); n > 0 {
-		if d, dn := r.simple(toks, k+n); dn > 0 {
+		if d, dn := r.simple(toks, k+n); dn > 0 && d.valid() {
 			k, base, anchored = k+n+dn, d, true
 		}
 	}
@@ -97,16 +97,16 @@ func (r dateReader) edge(toks []Token, i int) (Date, int) {
 	if k >= len(toks) {
 		return Date{}, 0
 	}
-	first := Date{r.today.year, r.today.month, 1}.time()
+	first := r.month(0).time()
 	span := 1
 	if _, n := c.month.At(toks, k); n > 0 {
 		first, k = first.AddDate(0, shift, 0), k+n
 	} else if _, n := c.year.At(toks, k); n > 0 {
-		first, span, k = Date{r.today.year + shift, 1, 1}.time(), 12, k+n
+		first, span, k = Date{year: r.today.year + shift, month: 1, day: 1}.time(), 12, k+n
 	} else if m, ok := c.months[toks[k].Text]; ok {
 		u := r.upcoming(m, 1)
 		if time.Month(m) == r.today.month {
-			u = Date{r.today.year, r.today.month, 1}
+			u = r.month(0)
 		}
 		first, k = u.time(), k+1
 	} else {

@@ -111,6 +111,9 @@ func defaultFormat(value any, s *Spec) string {
 	case TypeTime:
 		return "time"
 	case TypeMoney:
+		if s.Currency == "" {
+			return "number" // in whichever the user meant
+		}
 		return "money"
 	case TypeDigits, TypePhone, TypeCode:
 		return "spell"
@@ -158,7 +161,7 @@ func (v Voice) day(c Date) string {
 func (v Voice) relative(c Date) string {
 	d := &v.Lang.Data.Render
 	for i, name := range d.Near {
-		if c == v.Today.add(i-1) {
+		if c.time().Equal(v.Today.add(i - 1).time()) {
 			return name
 		}
 	}

@@ -26,6 +26,13 @@ func (r Reader) SentenceEnds(i int) bool {
 	return strings.ContainsAny(between, "!?;:") || len(last.Text) > 2 && strings.Contains(between, ".")
 }
 
+// SentenceEndsIn reports whether a sentence or a part of it ends before token i of
+// tokens of the utterance.
+func (r Reader) SentenceEndsIn(toks []Token, i int) bool {
+	from, to := toks[i-1].End, toks[i].Start
+	return from <= to && to <= len(r.Raw) && strings.ContainsAny(r.Raw[from:to], ".,;:!?")
+}
+
 // Asks reports whether a sentence asks for something that is so or not so:
 // "is smoking allowed", "do they have seats outside".
 func (r Reader) Asks(part []Token) bool {

@@ -531,8 +531,8 @@ const tallyHead = "| | conversations | done | ended in a question or an offer | 
 // least. RATCHET: these are today's counts. They may only fall and rise; where they
 // end is 0 harmful and 75 % done.
 var ratchet = map[string]struct{ harmful, done int }{
-	"unseen": {24, 110},
-	"seen":   {18, 25},
+	"unseen": {0, 141},
+	"seen":   {0, 45},
 }
 
 // TestConversations holds all conversations with local understanding alone. With -v

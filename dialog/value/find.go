@@ -1,0 +1,209 @@
+package value
+
+import "strings"
+
+// This file: values in the middle of an utterance, and what only looks like one.
+
+// Find reads a value of the slot that starts at token i. Whole says that the
+// tokens are an answer to the slot's question, so that a bare number may be an
+// hour. Values that have no form of their own are found by answer alone.
+func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
+	if s.Closed() {
+		id, n := s.Lookup.At(toks, i)
+		if n == 0 {
+			return nil, 0
+		}
+		return s.Values[id].Value, n
+	}
+	switch s.Type {
+	case TypeInteger, TypeNumber, TypeFloat:
+		return r.number(s, toks, i, whole)
+	case TypeDate:
+		c, n := r.dateAt(s.Past, toks, i)
+		if n == 0 || !whole && (r.nowAt(toks, i) == n || c.open == monthOpen && n <= 2 && r.counts(toks, i, n)) {
+			return nil, 0
+		}
+		return c.String(), n
+	case TypeTime:
+		c, n := r.timeAt(whole, toks, i)
+		if n == 0 || !whole && r.nowAt(toks, i) == n {
+			return nil, 0
+		}
+		low, high := -1, -1
+		if s.Low != nil {
+			low = int(*s.Low)
+		}
+		if s.High != nil {
+			high = int(*s.High)
+		}
+		return c.resolve(low, high).String(), n
+	case TypeDigits:
+		d, n := r.Lang.DigitRun(toks, i, false)
+		if n == 0 || !whole && len(d) < 3 {
+			return nil, 0
+		}
+		return d, n
+	case TypePhone:
+		p, n := r.Lang.phone(toks, i)
+		if n == 0 {
+			return nil, 0
+		}
+		return p, n
+	case TypeCode:
+		c, n, parts := r.Lang.code(toks, i)
+		if n == 0 {
+			c, n, parts = r.codeInTwo(s, toks, i, whole)
+		}
+		if n == 0 || !whole && (parts < 3 && !mixed(c) || len(c) < 4 || r.dated(toks, i)) {
+			return nil, 0
+		}
+		return strings.ToUpper(c), n
+	case TypeEmail:
+		e, n := r.Lang.email(toks, i, false)
+		if n == 0 {
+			return nil, 0
+		}
+		return e, n
+	case TypeMoney:
+		f, cur, n := r.Lang.Amount(toks, i)
+		if n == 0 || cur != "" && s.Currency != "" && cur != s.Currency || r.measures(toks, i+n) || r.dated(toks, i) {
+			return nil, 0
+		}
+		if !whole && cur == "" && n == 1 && r.Lang.Numbers.One[toks[i].Text] {
+			return nil, 0
+		}
+		return Number(f), n
+	case TypeString, TypeName, TypeBoolean, TypeEnum, TypeCity, TypeAddress, TypeAny:
+		return nil, 0
+	default:
+		return nil, 0
+	}
+}
+
+// dated reports whether token i is a part of a date of several words: "Jan 1st, 2050"
+// is no identifier.
+func (r Reader) dated(toks []Token, i int) bool {
+	for k := max(0, i-maxDate); k <= i; k++ {
+		if _, n := r.readDate(false, toks, k); n > 1 && k+n > i {
+			return true
+		}
+	}
+	return false
+}
+
+// codeInTwo reads an identifier whose letters stand apart from its digits: "BK 1234".
+// In the middle of a sentence they stand out by their capitals, or behind the slot's
+// name. Words are no part of one, and "EUR 500" is none.
+func (r Reader) codeInTwo(s *Spec, toks []Token, i int, whole bool) (c string, n, parts int) {
+	if i+1 >= len(toks) || !IsDigit(toks[i+1].Text[0]) || !letters(toks[i].Text) {
+		return "", 0, 0
+	}
+	head, written := toks[i].Text, r.Raw[toks[i].Start:toks[i].End]
+	longest := 2
+	if written == strings.ToUpper(written) && (whole || r.Raw != strings.ToUpper(r.Raw)) {
+		longest = 4
+	} else if !whole && s.Mentions.EndsAt(toks, i) == 0 {
+		return "", 0, 0
+	}
+	if len(head) < 2 || len(head) > longest || r.isWord(s, toks, i) {
+		return "", 0, 0
+	}
+	c, n, parts = r.Lang.codeBehind(head, toks, i+1)
+	return c, n + 1, parts
+}
+
+// isWord reports whether a token before digits is a word that people use there: one
+// of every day, of the slot's own, of an amount or a date.
+func (r Reader) isWord(s *Spec, toks []Token, i int) bool {
+	_, light := r.Lang.Light.At(toks, i)
+	_, _, amount := r.Lang.Amount(toks, i)
+	_, date := r.dateAt(s.Past, toks, i)
+	answer, _ := r.Lang.LeadingAnswer(toks[i : i+1])
+	return light > 0 || amount > 1 || date > 1 || answer != NoAnswer || r.carrier(s, toks, i) > 0 || s.Words[Stem(toks[i].Text)]
+}
+
+// letters reports whether a word is made of the letters of identifiers.
+func letters(t string) bool {
+	return !strings.ContainsFunc(t, func(c rune) bool { return c < 'a' || c > 'z' })
+}
+
+// measures reports whether a unit of time follows at token i: five minutes are no
+// amount.
+func (r Reader) measures(toks []Token, i int) bool {
+	if i >= len(toks) {
+		return false
+	}
+	_, clock := r.Lang.Clock.units[toks[i].Text]
+	_, days := r.Lang.calendar.units[toks[i].Text]
+	return clock || days
+}
+
+// number reads a value of a slot that holds numbers.
+func (r Reader) number(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
+	f, n := r.Lang.cardinal(toks, i)
+	if s.Type != TypeInteger {
+		if v, cur, an := r.Lang.Amount(toks, i); cur != "" { // "$100", "fifty quid"
+			f, n = v, an
+		}
+	}
+	if n == 0 && whole && s.Type == TypeInteger {
+		if o, on := r.Lang.ordinal(toks, i); on > 0 {
+			f, n = float64(o), on
+		}
+	}
+	article := r.Lang.Numbers.One[toks[i].Text]
+	switch {
+	case n == 0 && whole && article && len(toks) > 1:
+		return int64(1), 1 // "a person"
+	case n == 0, s.Type == TypeInteger && f != float64(int64(f)), n == 1 && !whole && article:
+		return nil, 0
+	}
+	return Number(f), n
+}
+
+// counts reports whether a day of the month that stands alone says which one of
+// something, "my first flight", "the second visit", and is no day.
+func (r Reader) counts(toks []Token, i, n int) bool {
+	_, article := r.Lang.calendar.the.At(toks, i)
+	if article == 0 && n == 1 {
+		if r.Lang.Numbers.ordinals[toks[i].Text] > 0 && r.Lang.calendar.the.EndsAt(toks, i) == 0 {
+			return true // "first" is a date behind an article alone
+		}
+		if the := r.Lang.calendar.the.EndsAt(toks, i); the == 0 && r.Lang.Articles.EndsAt(toks, i) > 0 {
+			return true // "my 40th"
+		}
+	}
+	return !r.ends(toks, i+n)
+}
+
+// Stands reports whether the number at tokens i to j of the utterance stands for
+// itself and does not count what is named behind it: "two" of "two rooms", "one" of
+// "one moment".
+func (r Reader) Stands(i, j int) bool {
+	return r.ends(r.Toks, j) && !(j == i+1 && r.Lang.Numbers.One[r.Toks[i].Text]) && !r.measures(r.Toks, j)
+}
+
+// ends reports whether what follows at token i is no word that belongs to what stands
+// before it.
+func (r Reader) ends(toks []Token, i int) bool {
+	if i >= len(toks) || r.SentenceEndsIn(toks, i) {
+		return true
+	}
+	next := toks[i:]
+	_, light := r.Lang.Light.At(next, 0)
+	_, after := r.Lang.fillersAfter.At(next, 0)
+	_, polite := r.Lang.Polite.At(next, 0)
+	_, weak := r.Lang.Weak.At(next, 0)
+	_, not := r.Lang.Not.At(next, 0)
+	_, part := r.Lang.Clock.part.At(next, 0)
+	_, number := r.Lang.cardinal(next, 0)
+	_, or := r.Lang.Or.At(next, 0)
+	return light+after+polite+weak+not+part+number+or > 0
+}
+
+// nowAt is the length of a word for now at token i: in the middle of a sentence
+// it is rarely a date.
+func (r Reader) nowAt(toks []Token, i int) int {
+	_, n := r.Lang.Clock.now.At(toks, i)
+	return n
+}

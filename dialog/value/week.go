@@ -1,0 +1,95 @@
+package value
+
+// This file: what is said of a day and is no day: a week, a day that does not exist, a
+// part of a date that changes.
+
+// week is the Monday of [Reader.Week].
+func (r Reader) week() Date {
+	c, _ := ParseDate(r.Week)
+	return c
+}
+
+// WeekSaid is the Monday of a week that the utterance names without a day: "next
+// week", but not "friday next week". It is "" if it names none.
+func (r Reader) WeekSaid() string {
+	d := dateReader{l: r.Lang, today: DateOf(r.Now)}
+	for i := 0; i < len(r.Toks); i++ {
+		if _, n := r.dateAt(false, r.Toks, i); n > 0 {
+			i += n - 1
+			continue
+		}
+		if c, n := d.weekAt(r.Toks, i); n > 0 {
+			return c.String()
+		}
+	}
+	return ""
+}
+
+// weekAt reads "next week" and "this week": the Monday.
+func (r dateReader) weekAt(toks []Token, i int) (Date, int) {
+	c := &r.l.calendar
+	monday := r.today.add(-((r.today.Weekday() + 6) % 7))
+	for weeks, t := range [...]*Phrases{c.this, c.next} {
+		_, n := t.At(toks, i)
+		if n == 0 {
+			continue
+		}
+		for k := i + 1; k < len(toks) && k <= i+n; k++ {
+			if c.units[toks[k].Text] == 7 {
+				return monday.add(7 * weeks), k + 1 - i
+			}
+		}
+	}
+	return Date{}, 0
+}
+
+// NoSuchDay are the words of a day that does not exist, "" without any: "31 February".
+func (r Reader) NoSuchDay(s *Spec) string {
+	for i := range r.Toks {
+		if c, n := r.readDate(s.Past, r.Toks, i); n > 1 && !c.valid() {
+			return SpanText(r.Raw, r.Toks, i, i+n)
+		}
+	}
+	return ""
+}
+
+// Changed reads a value at token i that takes the place of an old one. A date keeps
+// the parts that are not named: "no, the 4th of May" keeps the year of a birth.
+func (r Reader) Changed(s *Spec, old any, toks []Token, i int) (any, bool) {
+	text, _ := old.(string)
+	was, ok := ParseDate(text)
+	if !ok || s.Type != TypeDate || s.Closed() {
+		return nil, false
+	}
+	c, n := r.dateAt(s.Past, toks, i)
+	switch {
+	case n == 0:
+		y, yn := (dateReader{l: r.Lang}).year(toks, i)
+		if yn == 0 {
+			return nil, false
+		}
+		was.year = y
+		c = was
+	case c.open == yearOpen:
+		c.year = was.year
+	case c.open == monthOpen:
+		c.year, c.month = was.year, was.month
+	}
+	if today := DateOf(r.Now); !c.valid() || s.Past != c.Before(today) {
+		return nil, false
+	}
+	return c.String(), true
+}
+
+// Year is the length of a year that stands for itself at token i: "1975".
+func (r Reader) Year(toks []Token, i int) int {
+	_, n := (dateReader{l: r.Lang}).year(toks, i)
+	return n
+}
+
+// Relative reports whether the date at token i names neither month nor day of the
+// month: "tuesday", "in two weeks". It is not said so of a birth.
+func (r Reader) Relative(s *Spec, toks []Token, i int) bool {
+	c, n := r.dateAt(s.Past, toks, i)
+	return n > 0 && c.open == counted
+}
