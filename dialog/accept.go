@@ -16,6 +16,10 @@ func (t *turn) accept(s *agent.Slot, st *agent.Step, val any) (any, error) {
 	if err := s.Within(val); err != nil {
 		return nil, err
 	}
+	if o := t.twin(s, val); o != nil {
+		t.twinned = o
+		return nil, fmt.Errorf("the %s has this value", o.Name)
+	}
 	lists := [2][]agent.NamedValidator{s.Validators, nil}
 	if st != nil {
 		lists[1] = st.Validators
@@ -39,6 +43,21 @@ func (t *turn) accept(s *agent.Slot, st *agent.Step, val any) (any, error) {
 		return nil, errors.New("a value is needed")
 	}
 	return val, nil
+}
+
+// twin is the slot that has the value already, of those from which this one differs; nil
+// if none has.
+func (t *turn) twin(s *agent.Slot, val any) *agent.Slot {
+	for _, name := range s.Differs {
+		o := t.a.def.SlotIndex[name]
+		if o == nil || o == s || !value.Equal(t.st.Slots[name], val) {
+			continue
+		}
+		if next, there := t.coming[name]; !there || value.Equal(next, val) {
+			return o
+		}
+	}
+	return nil
 }
 
 // validate calls a validator. One that panics is an unexpected error (rule 7).

@@ -222,6 +222,12 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 	if !started {
 		awaited = t.st.WaitingForSlot
 	}
+	t.coming = make(map[string]any)
+	for _, c := range cmds {
+		if c.Slot != "" && c.Value != nil {
+			t.coming[c.Slot] = c.Value
+		}
+	}
 	for pass := range 2 {
 		for _, c := range cmds {
 			if c.Type != SetSlot && c.Type != CorrectSlot || (c.Slot == awaited && c.Value != nil) != (pass == 1) {

@@ -64,6 +64,9 @@ func (t *turn) weekSaid() {
 	if w := t.rd.WeekSaid(); w != "" {
 		t.st.Week = w
 		t.rd.Week = w
+		if s := t.a.def.SlotIndex[t.awaited]; s != nil && s.Type == value.TypeDate {
+			t.st.Misses = 0 // half an answer
+		}
 	}
 }
 
@@ -199,6 +202,16 @@ func (t *turn) reject(s *agent.Slot, why string) {
 
 // invalid says that a value does not do.
 func (t *turn) invalid(s *agent.Slot) {
+	if s.Name == t.awaited && t.askDay(s) {
+		return
+	}
+	if o := t.twinned; o != nil {
+		t.twinned = nil
+		if !s.Secret && !o.Secret {
+			t.phrase("same_value", "label", s.Label, "value", t.voice().Speak(t.st.Slots[o.Name], &o.Spec, ""))
+			return
+		}
+	}
 	if st := t.collectStep(s); st != nil && t.sayMessage(st.Invalid, st.Wording) || t.sayMessage(s.Invalid, agent.WordingFixed) {
 		t.asked = s // the file's own words ask anew
 		return

@@ -211,6 +211,8 @@ type turn struct {
 	refused   bool           // the awaited slot's value did not do
 	changing  bool           // what to change was asked
 	either    []*agent.Slot  // to which of them a value belongs is not known
+	coming    map[string]any // what the commands give to slots
+	twinned   *agent.Slot    // has the value that was refused for another one
 	was       map[string]any // what State.Either was before the message
 	asked     *agent.Slot    // what was said of its value asks for another
 	dropped   []*agent.Slot  // of values that did not do and that nobody had asked for

@@ -117,6 +117,10 @@ func (t *turn) notUnderstood() {
 		t.unclear()
 		return
 	}
+	if s := t.a.def.SlotIndex[st.WaitingForSlot]; t.flow != nil && t.before == WaitingForSlot && t.askDay(s) {
+		t.back()
+		return
+	}
 	m := t.a.def.Messages["not_understood"]
 	if len(m) > 0 {
 		t.phraseOf(m[min(st.Misses, len(m))-1])

@@ -92,7 +92,109 @@ func startsCard(st *dialog.State, said string) string {
 	return ""
 }
 
+// journeyAgent has two slots that any of its cities fits, a day to come and one past.
+const journeyAgent = `
+slots:
+  origin: {type: city, prompt: From where?, values: [Boston, Denver, Chicago, Dallas], differs_from: destination}
+  destination: {type: city, prompt: To where?, values: [Boston, Denver, Chicago, Dallas], differs_from: origin}
+  day: {type: date, prompt: Which day?, validator: future_date_only}
+  birth_date: {type: date, label: date of birth, prompt: Born when?, past: true}
+  code: {type: code, prompt: Your code?}
+flows:
+  journey:
+    trigger: {intents: [I want to travel, "I want to travel from {origin} to {destination}"]}
+    steps:
+      - {step: a, type: collect, slot: origin}
+      - {step: b, type: collect, slot: destination}
+      - {step: c, type: collect, slot: day}
+      - {step: d, type: collect, slot: birth_date}
+      - {step: e, type: collect, slot: code}
+`
+
+// journey is what is said to journeyAgent, up to the question for the day of birth.
+func journey(more ...string) []string {
+	return append([]string{"I want to travel from Boston to Denver", "on Friday"}, more...)
+}
+
+// told asks that the last answer has some words, and that slots have values.
+func told(part string, want map[string]any) func(*dialog.State, string) string {
+	return func(st *dialog.State, said string) string {
+		if !strings.Contains(said, part) {
+			return fmt.Sprintf("%q has no %q", said, part)
+		}
+		return wantSlots(want)(st, said)
+	}
+}
+
 var symptoms = []symptom{
+	{
+		name: "from Boston to Boston", agent: journeyAgent, say: []string{"I want to travel from Boston to Boston"},
+		wrong: told("The destination can't be Boston too.", map[string]any{"origin": "Boston", "destination": nil}),
+	},
+	{
+		name: "the other way round", agent: journeyAgent, say: journey("no, from Denver to Boston"),
+		wrong: wantSlots(map[string]any{"origin": "Denver", "destination": "Boston", "day": "2026-01-09"}),
+	},
+	{
+		name: "make it Chicago is taken for the city that was said last", agent: journeyAgent, say: journey("actually make it Chicago"),
+		wrong: told("Is that the", map[string]any{"origin": "Boston", "destination": "Denver"}),
+	},
+	{
+		name: "the answer to which city it is", agent: journeyAgent, say: journey("actually make it Chicago", "the origin"),
+		wrong: wantSlots(map[string]any{"origin": "Chicago", "destination": "Denver"}),
+	},
+	{
+		name: "a city that is corrected in the same breath", agent: journeyAgent, say: []string{"I want to travel from Boston no wait from Chicago to Denver"},
+		wrong: wantSlots(map[string]any{"origin": "Chicago", "destination": "Denver"}),
+	},
+	{
+		name: "not Denver but Dallas", agent: journeyAgent, say: journey("not Denver but Dallas"),
+		wrong: wantSlots(map[string]any{"origin": "Boston", "destination": "Dallas"}),
+	},
+	{
+		name: "thirty one february", agent: journeyAgent, say: journey("thirty one february 1980"),
+		wrong: told("I can't find thirty one february 1980 in the calendar.", map[string]any{"birth_date": nil, "day": "2026-01-09"}),
+	},
+	{
+		name: "a corrected day of birth loses its year", agent: journeyAgent, say: journey("3 May 1980", "no, I was born on the 4th of May"),
+		wrong: told("Is that the", map[string]any{"birth_date": "1980-05-03", "day": "2026-01-09"}),
+	},
+	{
+		name: "a date of birth that is named keeps its year", agent: journeyAgent, say: journey("3 May 1980", "no, the date of birth is the 4th of May"),
+		wrong: wantSlots(map[string]any{"birth_date": "1980-05-04", "day": "2026-01-09"}),
+	},
+	{
+		name: "a weekday is taken for a day of birth", agent: journeyAgent, say: journey("3 May 1980", "Tuesday instead"),
+		wrong: wantSlots(map[string]any{"birth_date": "1980-05-03", "day": "2026-01-06"}),
+	},
+	{
+		name: "a birthday is taken for an identifier", agent: journeyAgent, say: journey("3 May 1980", "it's for my 40th birthday"),
+		wrong: wantSlots(map[string]any{"code": nil, "birth_date": "1980-05-03", "day": "2026-01-09"}),
+	},
+	{
+		name: "of two days one is chosen", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", "Monday or Tuesday"},
+		wrong: told("Which day do you mean", map[string]any{"day": nil, "birth_date": nil}),
+	},
+	{
+		name: "a limit is taken for a value", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", "any day after the 12th"},
+		wrong: wantSlots(map[string]any{"day": nil, "birth_date": nil}),
+	},
+	{
+		name: "a range fills the only day", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver from Jan 10 to Jan 15"},
+		wrong: wantSlots(map[string]any{"day": nil, "birth_date": nil}),
+	},
+	{
+		name: "the week that was said is forgotten", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", "next week", "on Thursday"},
+		wrong: wantSlots(map[string]any{"day": "2026-01-15"}),
+	},
+	{
+		name: "friday the 13th is another day", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", "friday the 13th"},
+		wrong: wantSlots(map[string]any{"day": "2026-02-13"}),
+	},
+	{
+		name: "the first journey is a day", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", "it's my first journey"},
+		wrong: wantSlots(map[string]any{"day": nil}),
+	},
 	{
 		name: "never mind then becomes false", agent: smokerAgent, say: []string{"I need an insurance", "never mind then"},
 		wrong: func(st *dialog.State, said string) string {

@@ -117,11 +117,30 @@ func (t *turn) choice() (*agent.Slot, []found) {
 	return s, t.a.undecided(t.rd, t.flow.Slots, s, all)
 }
 
+// askDay says why what was said is no day: a week, or a day that does not exist. It
+// reports whether it was that.
+func (t *turn) askDay(s *agent.Slot) bool {
+	if s == nil || s.Type != value.TypeDate || s.Closed() {
+		return false
+	}
+	day := t.rd.NoSuchDay(&s.Spec)
+	switch {
+	case day != "":
+		t.phrase("no_such_day", "value", day)
+	case t.rd.WeekSaid() != "":
+		t.phrase("which_week_day")
+	default:
+		return false
+	}
+	t.prompt(s, t.collectStep(s))
+	return true
+}
+
 // askChoice asks which of several values is meant, or for one within a limit. It
 // reports whether there was such a doubt.
 func (t *turn) askChoice() bool {
 	s, open := t.choice()
-	if len(open) == 0 {
+	if s == nil || len(open) == 0 {
 		return false
 	}
 	t.st.Misses++

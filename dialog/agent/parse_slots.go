@@ -140,8 +140,14 @@ func (c *compiler) slotFields(d *slotDraft, def node) {
 		"max":      func(_, v node) { d.highText, d.lowAt = c.text(v, what+".max"), v },
 		"length":   func(_, v node) { c.slotLength(s, v) },
 		"past":     func(_, v node) { s.Past = c.boolean(v, what+".past", false) },
-		"cues":     func(_, v node) { d.cues = append(d.cues, c.texts(v, what+".cues")...) },
-		"aliases":  func(_, v node) { d.aliases = append(d.aliases, c.texts(v, what+".aliases")...) },
+		"differs_from": func(_, v node) {
+			for _, name := range c.texts(v, what+".differs_from") {
+				s.Differs = append(s.Differs, name)
+				c.refs = append(c.refs, nameRef{at: v, name: name, what: what + ".differs_from"})
+			}
+		},
+		"cues":    func(_, v node) { d.cues = append(d.cues, c.texts(v, what+".cues")...) },
+		"aliases": func(_, v node) { d.aliases = append(d.aliases, c.texts(v, what+".aliases")...) },
 	})
 }
 

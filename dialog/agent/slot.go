@@ -21,6 +21,7 @@ type Slot struct {
 	Invalid     Variants
 	Help        Variants
 	Validators  []NamedValidator
+	Differs     []string      // slots that have another value
 	Check       *outsideCheck // nil: nobody outside is asked
 
 	Names []string // that people use, for the grammar

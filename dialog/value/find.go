@@ -54,7 +54,7 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 		if n == 0 {
 			c, n, parts = r.codeInTwo(s, toks, i, whole)
 		}
-		if n == 0 || !whole && (parts < 3 && !mixed(c) || len(c) < 4 || r.dated(toks, i)) {
+		if n == 0 || !whole && (parts < 3 && !mixed(c) || len(c) < 4 || r.dated(toks, i) || r.nth(toks, i) == n) {
 			return nil, 0
 		}
 		return strings.ToUpper(c), n
@@ -89,6 +89,12 @@ func (r Reader) dated(toks []Token, i int) bool {
 		}
 	}
 	return false
+}
+
+// nth is the length of a word that says which one of several is meant: "40th".
+func (r Reader) nth(toks []Token, i int) int {
+	_, n := r.Lang.ordinal(toks, i)
+	return n
 }
 
 // codeInTwo reads an identifier whose letters stand apart from its digits: "BK 1234".

@@ -47,7 +47,8 @@ func (r dateReader) weekAt(toks []Token, i int) (Date, int) {
 func (r Reader) NoSuchDay(s *Spec) string {
 	for i := range r.Toks {
 		if c, n := r.readDate(s.Past, r.Toks, i); n > 1 && !c.valid() {
-			return SpanText(r.Raw, r.Toks, i, i+n)
+			_, on := r.Lang.calendar.on.At(r.Toks, i)
+			return SpanText(r.Raw, r.Toks, i+on, i+n)
 		}
 	}
 	return ""
