@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +38,11 @@ func (c *exploreCmd) Run(s *streams) error {
 	if configs == nil {
 		configs = explore.Shipped()
 	}
-	r, err := explore.Run(configs)
+	progress := terminal(s.err)
+	r, err := explore.Run(configs, func(i int, size explore.ConfigSize) {
+		fmt.Fprint(progress, progressLine(i, len(configs), size))
+	})
+	fmt.Fprint(progress, clearLine)
 	if err != nil {
 		return err
 	}
@@ -51,6 +57,24 @@ func (c *exploreCmd) Run(s *streams) error {
 		return errFinding
 	}
 	return err
+}
+
+// clearLine empties a terminal's line.
+const clearLine = "\r\x1b[K"
+
+// progressLine tells how far the exploration is, in the place of the line before.
+func progressLine(i, of int, size explore.ConfigSize) string {
+	return fmt.Sprintf("%s%d of %d: %s, %s states", clearLine, i+1, of, size.Name, thousands(size.States))
+}
+
+// terminal is the writer, if it is a terminal's, and else one that drops everything.
+func terminal(w io.Writer) io.Writer {
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return w
+		}
+	}
+	return io.Discard
 }
 
 // describeReport is the report for people.
@@ -108,6 +132,11 @@ func describeReport(r *explore.Report, elapsed time.Duration) string {
 	out("    %s the invariants hold: turns, requests, calls, suspensions, playout, deadlines\n", mark(holds("invariant")))
 	out("    %s what is late is dropped and changes nothing (%s times)\n", mark(holds("invariant", "was late", "was not dropped")), thousands(r.Late))
 	out("    %s the agent speaks, listens or has hung up within %v, the longest from %v\n", mark(holds("liveness")), shortDuration(r.Liveness), r.LivePhase)
+
+	out("\nHow long a caller waits at most until it does, when nothing happens but deadlines:\n\n")
+	for _, w := range r.Waits {
+		out("    %s  %9s\n", pad(w.Phase.String(), len("processing.understanding")), shortDuration(w.Longest))
+	}
 
 	for _, v := range r.Violations {
 		out("\nViolation of %s", v.Check)

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +88,7 @@ func TestExploreViolations(t *testing.T) {
 			{View: conv.ViewEasyTurn, Reached: make([]explore.Edge, 14), Rows: 15},
 			{View: conv.ViewInteraction, Reached: make([]explore.Edge, 5), Outside: make([]explore.Edge, 1), Rows: 5},
 		},
+		Waits:   []explore.Wait{{Phase: conv.Preparing, Longest: 20 * time.Second}, {Phase: conv.Faulted, Longest: 90 * time.Second}},
 		Configs: []explore.ConfigSize{{Name: "tools", States: 1234567, Steps: 12}},
 		Violations: []explore.Violation{
 			{
@@ -95,6 +99,23 @@ func TestExploreViolations(t *testing.T) {
 		},
 	}
 	golden(t, "explore.violations", describeReport(r, 2500*time.Millisecond))
+}
+
+// TestExploreProgress: each line takes the place of the one before it, and none goes
+// to a file.
+func TestExploreProgress(t *testing.T) {
+	line := progressLine(2, 18, explore.ConfigSize{Name: "rules", States: 12345})
+	if want := clearLine + "3 of 18: rules, 12,345 states"; line != want {
+		t.Errorf("the line is %q, want %q", line, want)
+	}
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if w := terminal(f); w != io.Discard {
+		t.Errorf("progress goes to %v", w)
+	}
 }
 
 // shape is a text without its numbers and the widths that depend on them.

@@ -47,6 +47,7 @@ type Report struct {
 	Late       int           `json:"late"` // steps whose fact was dropped
 	Liveness   time.Duration `json:"liveness_ns"`
 	LivePhase  conv.Phase    `json:"liveness_from"`
+	Waits      []Wait        `json:"waits"` // of each phase that is left for a sign of life
 	Views      []Coverage    `json:"views"`
 	Phases     []PhaseEdge   `json:"transitions"`
 	Pairs      int           `json:"phase_event_pairs"`
@@ -59,6 +60,13 @@ type ConfigSize struct {
 	Name   string `json:"name"`
 	States int    `json:"states"`
 	Steps  int    `json:"steps"`
+}
+
+// Wait is the longest time from any state of a phase to a sign of life, when nothing
+// happens but deadlines.
+type Wait struct {
+	Phase   conv.Phase    `json:"phase"`
+	Longest time.Duration `json:"longest_ns"`
 }
 
 // PhaseEdge is a transition of the machine with a cause it was seen to have.
@@ -109,6 +117,7 @@ type explorer struct {
 	seen   map[string]int32
 	edges  []edge
 
+	told        func() // nil: nobody wants to know how far it is
 	steps, late int
 	views       [4]map[[2]uint8]int32 // view transitions and the node that first took them
 	causes      map[PhaseEdge]bool
@@ -116,16 +125,21 @@ type explorer struct {
 	violations  map[string]Violation
 }
 
-// Run explores the configurations and reports on them together.
-func Run(configs []Config) (*Report, error) {
-	report := &Report{}
+// Run explores the configurations and reports on them together. It calls told, if
+// there is one, before each level of a configuration with its number, from 0, and its
+// size so far.
+func Run(configs []Config, told func(config int, size ConfigSize)) (*Report, error) {
+	report := newReport()
 	reached := make(map[conv.View]map[Edge]bool)
 	causes := make(map[PhaseEdge]bool)
 	pairs := make(map[[2]int32]bool)
-	for _, cfg := range configs {
+	for i, cfg := range configs {
 		x, err := newExplorer(cfg)
 		if err != nil {
 			return nil, fmt.Errorf("explore %s: %w", cfg.Name, err)
+		}
+		if told != nil {
+			x.told = func() { told(i, x.size()) }
 		}
 		if err := x.run(); err != nil {
 			return nil, fmt.Errorf("explore %s: %w", cfg.Name, err)
@@ -166,6 +180,9 @@ func (x *explorer) run() error {
 	frontier := []open{{index: x.add(first), state: initial}}
 	samples := make(map[conv.Phase][]open)
 	for len(frontier) > 0 {
+		if x.told != nil {
+			x.told()
+		}
 		for i := 0; i < len(frontier); i += 1 + len(frontier)/samplesPerPhase {
 			o := frontier[i]
 			if p := o.state.Phase; len(samples[p]) < samplesPerPhase {
@@ -198,6 +215,9 @@ func (x *explorer) sample(samples map[conv.Phase][]open) error {
 	x.merge([]*worker{w})
 	return nil
 }
+
+// size is how much there is of the configuration so far.
+func (x *explorer) size() ConfigSize { return ConfigSize{x.cfg.Name, len(x.nodes), x.steps} }
 
 // add gives a new state its number.
 func (x *explorer) add(f found) int32 {

@@ -10,7 +10,7 @@ import (
 // TestShippedMachine is the proof itself: the shipped machine keeps every
 // promise in every state that it can reach.
 func TestShippedMachine(t *testing.T) {
-	r, err := Run(Shipped())
+	r, err := Run(Shipped(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

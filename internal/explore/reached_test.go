@@ -31,7 +31,7 @@ func TestReachIsRun(t *testing.T) {
 		cfg.Events = any_(beginning, blows)
 		return []Config{cfg}
 	}
-	r, err := Run(small())
+	r, err := Run(small(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,23 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
+// newReport is a report without anything in it.
+func newReport() *Report {
+	r := &Report{}
+	for _, p := range conv.Phases() {
+		if !good(p) {
+			r.Waits = append(r.Waits, Wait{Phase: p})
+		}
+	}
+	return r
+}
+
 // addTo adds one configuration's results to the report.
 func (x *explorer) addTo(r *Report, reached map[conv.View]map[Edge]bool, causes map[PhaseEdge]bool, pairs map[[2]int32]bool) {
 	r.States += len(x.nodes)
 	r.Steps += x.steps
 	r.Late += x.late
-	r.Configs = append(r.Configs, ConfigSize{x.cfg.Name, len(x.nodes), x.steps})
+	r.Configs = append(r.Configs, x.size())
 	for v, view := range conv.AllViews() {
 		if reached[view] == nil {
 			reached[view] = make(map[Edge]bool)
@@ -159,6 +170,14 @@ func (x *explorer) liveness(r *Report) {
 		}
 		if longest[root] > r.Liveness {
 			r.Liveness, r.LivePhase = longest[root], x.phases[root]
+		}
+	}
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		for node, p := range x.phases {
+			if p == w.Phase {
+				w.Longest = max(w.Longest, longest[node])
+			}
 		}
 	}
 }
