@@ -184,14 +184,10 @@ func (t *taker) utterance() int { return t.number(t.f.Utterance, "utterance") }
 func (t *taker) request() int   { return t.number(t.f.Request, "request") }
 func (t *taker) part() int      { return t.number(t.f.Part, "part") }
 
-func (t *taker) heard() time.Duration { return t.duration(t.f.HeardMS, "heard_ms") }
-
 func (t *taker) duration(field *float64, name string) time.Duration {
 	ms := take(field)
-	if ms < 0 || ms > float64(math.MaxInt64)/float64(time.Millisecond)/2 {
-		if t.err == nil {
-			t.err = fmt.Errorf("field %s is %v: expected 0 or more", name, ms)
-		}
+	if (ms < 0 || ms > float64(math.MaxInt64)/float64(time.Millisecond)/2) && t.err == nil {
+		t.err = fmt.Errorf("field %s is %v: expected 0 or more", name, ms)
 		return 0
 	}
 	return time.Duration(math.Round(ms * float64(time.Millisecond)))
@@ -225,9 +221,7 @@ func (t *taker) build() (Event, error) {
 	case "audio.ready":
 		return AudioReady{}, nil
 	case "speech.started":
-		return SpeechStarted{
-			Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source), Lag: t.duration(f.LagMS, "lag_ms"),
-		}, nil
+		return SpeechStarted{Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source), Lag: t.duration(f.LagMS, "lag_ms")}, nil
 	case "speech.stopped":
 		return SpeechStopped{Turn: t.turn(), Utterance: t.utterance(), Source: take(f.Source)}, nil
 	case "stt.partial":
@@ -246,7 +240,7 @@ func (t *taker) build() (Event, error) {
 	case "user.text":
 		return UserText{Text: take(f.Text)}, nil
 	case "user.interrupt":
-		return UserInterrupt{Source: take(f.Source), Heard: t.heard()}, nil
+		return UserInterrupt{Source: take(f.Source), Heard: t.duration(f.HeardMS, "heard_ms")}, nil
 	case "user.cancel":
 		return UserCancel{ID: take(f.ID)}, nil
 	case "reply.requested":
@@ -296,13 +290,13 @@ func (t *taker) buildMore() (Event, error) {
 	case "playout.started":
 		return PlayoutStarted{Turn: t.turn(), Part: t.part()}, nil
 	case "playout.progress":
-		return PlayoutProgress{Turn: t.turn(), Heard: t.heard(), Text: take(f.Text)}, nil
+		return PlayoutProgress{Turn: t.turn(), Heard: t.duration(f.HeardMS, "heard_ms"), Text: take(f.Text)}, nil
 	case "playout.finished":
-		return PlayoutFinished{Turn: t.turn(), Part: t.part(), Heard: t.heard(), Text: take(f.Text)}, nil
+		return PlayoutFinished{Turn: t.turn(), Part: t.part(), Heard: t.duration(f.HeardMS, "heard_ms"), Text: take(f.Text)}, nil
 	case "playout.failed":
 		return PlayoutFailed{Turn: t.turn(), Code: take(f.Code), Message: take(f.Message)}, nil
 	case "playout.flushed":
-		return PlayoutFlushed{Turn: t.turn(), Part: t.part(), Heard: t.heard(), Text: take(f.Text)}, nil
+		return PlayoutFlushed{Turn: t.turn(), Part: t.part(), Heard: t.duration(f.HeardMS, "heard_ms"), Text: take(f.Text)}, nil
 	case "session.renewal":
 		return SessionRenewal{Source: take(f.Source)}, nil
 	case "session.renewed":

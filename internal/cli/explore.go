@@ -129,15 +129,11 @@ func describeReport(r *explore.Report, elapsed time.Duration) string {
 	}
 	out("\nIn every state:\n\n")
 	out("    %s no step panics\n", mark(holds("panic")))
-	out("    %s the invariants hold: turns, requests, calls, suspensions, playout, deadlines\n", mark(holds("invariant")))
+	out("    %s the invariants hold: turns, requests, calls, confirmations, suspensions, playout, deadlines\n", mark(holds("invariant")))
 	out("    %s what is late is dropped and changes nothing (%s times)\n", mark(holds("invariant", "was late", "was not dropped")), thousands(r.Late))
 	out("    %s the agent speaks, listens or has hung up within %v, the longest from %v\n", mark(holds("liveness")), shortDuration(r.Liveness), r.LivePhase)
 
-	out("\nHow long a caller waits at most until it does, when nothing happens but deadlines:\n\n")
-	for _, w := range r.Waits {
-		out("    %s  %9s\n", pad(w.Phase.String(), len("processing.understanding")), shortDuration(w.Longest))
-	}
-
+	b.WriteString(describeWaits(r.Waits))
 	for _, v := range r.Violations {
 		out("\nViolation of %s", v.Check)
 		if v.Config != "" {
@@ -159,6 +155,16 @@ func describeReport(r *explore.Report, elapsed time.Duration) string {
 		}
 	}
 	out("\n%s. %.1f s\n", verdict, elapsed.Seconds())
+	return b.String()
+}
+
+// describeWaits is the longest wait in each phase.
+func describeWaits(waits []explore.Wait) string {
+	var b strings.Builder
+	b.WriteString("\nHow long a caller waits at most until it does, when nothing happens but deadlines:\n\n")
+	for _, w := range waits {
+		fmt.Fprintf(&b, "    %s  %9s\n", pad(w.Phase.String(), len("processing.understanding")), shortDuration(w.Longest))
+	}
 	return b.String()
 }
 

@@ -236,6 +236,8 @@ func (k *key) dialogue(st *conv.State) {
 	k.text(d.WaitingForSlot)
 	k.num(len(d.Slots))
 	k.num(len(d.Stack))
+	k.num(len(d.Later))
+	k.num(len(d.ProposedSlots))
 	k.num(d.Misses)
 	_, failed := d.Metadata["error"]
 	k.flags(d.Confirmation != nil, d.Granted, d.Asking != nil, d.Suggested != nil, d.Finished != nil,

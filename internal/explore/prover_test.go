@@ -191,7 +191,7 @@ var mutants = []mutant{
 }
 
 // TestProver proves the prover: each mutant of the machine compiles, and the
-// exploration of it finds what is broken and prints the way there. Four run always,
+// exploration of it finds what is broken and prints the way there. Five run always,
 // all of them with HOCKET_MUTANTS=all.
 func TestProver(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
