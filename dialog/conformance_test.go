@@ -18,7 +18,7 @@ type soniTable struct {
 	Initial     string   `json:"initial"`
 	States      []string `json:"states"`
 	Transitions []struct {
-		From, To, On string
+		From, To, On, If string
 	} `json:"transitions"`
 	Added []struct {
 		From, To, Why string
@@ -51,8 +51,19 @@ func TestMatrixIsTheSeeds(t *testing.T) {
 		want[tr.From+" > "+tr.To] = true
 	}
 	got := make(map[string]bool)
+	on := make(map[string]string)
 	for _, tr := range Transitions() {
-		got[fmt.Sprintf("%s > %s", tr.From, tr.To)] = true
+		e := fmt.Sprintf("%s > %s", tr.From, tr.To)
+		got[e], on[e] = true, tr.On
+	}
+	for _, tr := range table.Transitions {
+		from := tr.From
+		if from == "*" {
+			from = table.Initial
+		}
+		if e := from + " > " + tr.To; on[e] != tr.On {
+			t.Errorf("%s is taken on %q, the table has %q", e, on[e], tr.On)
+		}
 	}
 	for e := range got {
 		if !want[e] {

@@ -20,6 +20,8 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/messages"
+	"github.com/hocketvoice/hocket/internal/seeds"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
@@ -316,7 +318,9 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestSeedMessages: the messages of the seeds have exactly the seeds' fields.
+// TestSeedMessages: the messages of the seeds have exactly the seeds' fields, with the
+// values that are meant: the state's words and turn, the instant of the change, how long
+// turns and states took. A reply by text is over at once: nothing interrupts it.
 func TestSeedMessages(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("flights")
@@ -324,6 +328,8 @@ func TestSeedMessages(t *testing.T) {
 	events.heard("Welcome")
 	h.say(made.ID, "book a flight")
 	events.heard("fly from")
+	h.say(made.ID, "from boston")
+	events.heard("fly to")
 	fields := map[string][]string{
 		hub.TypeState: {"localizedLabel", "metadata", "since", "state", "turnId"},
 		hub.TypeTurn:  {"confidence", "durationMs", "event", "role", "turnId"},
@@ -331,6 +337,7 @@ func TestSeedMessages(t *testing.T) {
 		hub.TypeExit:  {"duration", "state"},
 	}
 	states := make([]string, 0, 16)
+	values := newSeedValues(t)
 	for _, m := range events.seen {
 		var payload map[string]any
 		if err := json.Unmarshal(m.Payload, &payload); err != nil {
@@ -351,9 +358,100 @@ func TestSeedMessages(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s has the fields %v, expected %v", m.Type, got, want)
 		}
+		values.check(m, payload)
+	}
+	if values.ended < 3 || values.exits < 3 {
+		t.Errorf("%d turns ended, %d states were left: nothing was compared", values.ended, values.exits)
 	}
 	if want := []string{"preparing", "listening", "processing", "speaking", "listening", "processing", "speaking"}; len(states) < len(want) || !slices.Equal(states[:len(want)], want) {
 		t.Errorf("the states are %v, expected to begin with %v", states, want)
+	}
+}
+
+// seedValues follows the messages of one conversation.
+type seedValues struct {
+	t             *testing.T
+	states        map[string]bool // of seed 000
+	words         *messages.Catalog
+	interruptions float64
+	turns         map[string]float64 // when each began, in milliseconds since the start
+	state         string             // of seed 001, that was entered
+	entered       float64
+	since         time.Time
+	ended, exits  int
+}
+
+func newSeedValues(t *testing.T) *seedValues {
+	t.Helper()
+	var f struct{ States []string }
+	seeds.Load(t, "agent-voice", &f)
+	words, err := messages.Lookup("en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &seedValues{t: t, words: words, states: make(map[string]bool), turns: make(map[string]float64)}
+	for _, s := range f.States {
+		v.states[s] = true
+	}
+	return v
+}
+
+// near reports whether two times of one message agree to the millisecond.
+func near(a, b float64) bool { return a-b < 1 && b-a < 1 }
+
+func (v *seedValues) check(m hub.Message, p map[string]any) {
+	v.t.Helper()
+	text := func(name string) string { s, _ := p[name].(string); return s }
+	number := func(name string) float64 { n, _ := p[name].(float64); return n }
+	switch m.Type {
+	case hub.TypeState:
+		state, meta := text("state"), p["metadata"].(map[string]any)
+		if !v.states[state] || text("localizedLabel") == "" || text("localizedLabel") != v.words.Text("state."+state) {
+			v.t.Errorf("state %q has the words %q, the catalog has %q", state, text("localizedLabel"), v.words.Text("state."+state))
+		}
+		since, err := time.Parse(time.RFC3339Nano, text("since"))
+		if err != nil || since.Before(v.since) {
+			v.t.Errorf("state %s since %v, behind one since %v: %v", state, since, v.since, err)
+		}
+		v.since = since
+		if _, begun := v.turns[text("turnId")]; p["turnId"] != nil && state == "speaking" && !begun {
+			v.t.Errorf("state %s is of %s, which has not begun", state, text("turnId"))
+		}
+		if got := meta["interruptionCount"]; got != v.interruptions && state != "interrupted" {
+			v.t.Errorf("state %s after %v interruptions has %v", state, v.interruptions, got)
+		}
+	case hub.TypeTurn:
+		id := text("turnId")
+		began, open := v.turns[id]
+		switch what := text("event"); {
+		case text("role") != "user" && text("role") != "assistant":
+			v.t.Errorf("%s of %q", what, text("role"))
+		case number("confidence") < 0 || number("confidence") > 1:
+			v.t.Errorf("%s with the confidence %v", what, number("confidence"))
+		case what == "turn-started" && open || what != "turn-started" && !open:
+			v.t.Errorf("%s of %s, begun: %v", what, id, open)
+		case what == "turn-started":
+			v.turns[id] = m.At
+		default:
+			if v.ended++; !near(number("durationMs"), m.At-began) {
+				v.t.Errorf("%s of %s after %v ms, it began %v ms ago", what, id, number("durationMs"), m.At-began)
+			}
+			if what == "turn-completed" && text("role") == "user" && number("confidence") != 1 {
+				v.t.Errorf("what was typed has the confidence %v", number("confidence"))
+			}
+			if what == "turn-interrupted" {
+				v.interruptions++
+			}
+		}
+	case hub.TypeEnter:
+		v.state, v.entered = text("state"), m.At
+	case hub.TypeExit:
+		if v.state == "" {
+			return // the state that it began in
+		}
+		if v.exits++; text("state") != v.state || !near(number("duration"), m.At-v.entered) {
+			v.t.Errorf("%s is left after %v ms; %s was entered %v ms ago", text("state"), number("duration"), v.state, m.At-v.entered)
+		}
 	}
 }
 

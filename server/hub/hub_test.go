@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/seeds"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
@@ -484,6 +485,59 @@ func TestOnePerCaller(t *testing.T) {
 		synctest.Wait()
 		if _, _, err := begin("office/ann"); err != nil {
 			t.Errorf("behind the end of the first: %v", err)
+		}
+	})
+}
+
+// TestStateIsShownInTime: whoever follows a conversation is told of a state within the time
+// that seed 000 gives the panel; what network and browser add is in docs/measured.md.
+func TestStateIsShownInTime(t *testing.T) {
+	var f struct {
+		TimingMS map[string]float64 `json:"timing_ms"`
+	}
+	seeds.Load(t, "agent-voice", &f)
+	limit := time.Duration(f.TimingMS["panel_shows_state"]) * time.Millisecond
+	if limit == 0 {
+		t.Fatal("the table has no panel_shows_state")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := mustHub(t, hub.Options{})
+		defer drained(h)
+		c := mustStart(t, h, call(text.New(text.Options{}), ""))
+		s, err := c.Stream(hub.StreamOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		go func() {
+			time.Sleep(time.Second)
+			_ = c.Command(hub.Command{Type: "interrupt"})
+			time.Sleep(time.Second)
+			_ = c.Command(hub.Command{Type: "endConversation"})
+		}()
+		shown := 0
+		for {
+			m, err := s.Next(t.Context())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var p hub.StatePayload
+			if m.Type != hub.TypeState {
+				continue
+			}
+			if err := json.Unmarshal(m.Payload, &p); err != nil {
+				t.Fatal(err)
+			}
+			shown++
+			if late := time.Since(p.Since); late < 0 || late > limit {
+				t.Errorf("%s is told %v after it began: expected at most %v", p.State, late, limit)
+			}
+		}
+		if shown < 2 {
+			t.Errorf("%d states were told", shown)
 		}
 	})
 }
