@@ -245,3 +245,84 @@ func TestSeedExamples(t *testing.T) {
 		passed:   []ConversationState{Understanding, WaitingForSlot},
 	})
 }
+
+// lastEdges are the edges that the last line of a script takes (see [scenario]).
+func lastEdges(t *testing.T, script ...string) []string {
+	t.Helper()
+	s := &scenario{t: t, now: tuesday}
+	for _, line := range script[:len(script)-1] {
+		s.run(line)
+	}
+	before := len(s.st.Trace)
+	s.run(script[len(script)-1])
+	var edges []string
+	for _, e := range s.st.Trace[before:] {
+		if e.Event == "state_changed" {
+			edges = append(edges, fmt.Sprintf("%s > %s", e.Data.From, e.Data.To))
+		}
+	}
+	return edges
+}
+
+// TestMatrixConditions: each edge of the table is taken where its condition holds, and not by
+// an input that differs in that.
+func TestMatrixConditions(t *testing.T) {
+	script := func(before []string, lines ...string) []string { return slices.Concat(before, lines) }
+	fresh := []string{"agent: seed.yaml", "start"}
+	asked := script(fresh, "user: I want to book a flight")
+	dated := script(asked, "user: New York", "user: Boston")
+	acts := script(dated, "user: tomorrow")
+	failed := script(acts, "failed: http_503 the airline does not answer")
+	pays := []string{
+		"agent: bank.yaml", "start", "user: send fifty euros to John Smith",
+		"user: d e eight nine three seven oh four double oh four four oh five three two oh one three oh double oh",
+		"user: rent for december",
+	}
+	confirms := script(pays, "ok: needs_code=no")
+	whole := script(fresh, "user: I want to book a flight from New York to Boston tomorrow")
+	type row struct{ from, to, condition string }
+	// so takes the edge, other does not.
+	shown := map[row]struct{ so, other []string }{
+		{"idle", "understanding", "always"}:                                      {asked, fresh},
+		{"understanding", "waiting_for_slot", "slot empty"}:                      {asked, whole},
+		{"understanding", "executing_action", "all required slots present"}:      {whole, asked},
+		{"understanding", "idle", "NLU confidence too low"}:                      {script(fresh, "user: xyzzy"), asked},
+		{"waiting_for_slot", "validating_slot", "message received"}:              {script(asked, "user: New York"), script(asked, "repeat")},
+		{"waiting_for_slot", "understanding", "intent markers detected"}:         {script(asked, "user: Actually, change the origin to Boston"), script(asked, "user: New York")},
+		{"validating_slot", "waiting_for_slot", "validator returns false"}:       {script(dated, "user: yesterday"), acts},
+		{"validating_slot", "understanding", "check if more slots needed"}:       {[]string{"agent: steps.yaml", "start", "user: show me the branches", "user: I am twelve"}, acts},
+		{"validating_slot", "executing_action", "all required slots present"}:    {acts, dated},
+		{"executing_action", "completed", "no more steps"}:                       {script(acts, "ok: booking_ref=BK-1"), confirms},
+		{"executing_action", "waiting_for_slot", "action returns missing slots"}: {script(acts, "missing: origin"), script(acts, "ok: booking_ref=BK-1")},
+		{"executing_action", "confirming", "action config requires confirm"}:     {confirms, script(acts, "ok: booking_ref=BK-1")},
+		{"confirming", "executing_action", "user says yes"}:                      {script(confirms, "user: yes please"), script(confirms, "user: no")},
+		{"confirming", "completed", "user says no"}:                              {script(confirms, "user: no"), script(confirms, "user: yes please")},
+		{"confirming", "understanding", "state descriptions, CONFIRMING"}:        {script(confirms, "user: no, change the amount to sixty euros"), script(confirms, "user: yes please")},
+		{"completed", "idle", "always"}:                                          {script(acts, "ok: booking_ref=BK-1", "user: I want to book a flight"), script(acts, "ok: booking_ref=BK-1")},
+		{"*", "error", "always"}:                                                 {failed, script(acts, "ok: booking_ref=BK-1")},
+		{"error", "understanding", "user sends a new message"}:                   {script(failed, "user: try again"), failed},
+		{"error", "idle", "user cancels the task"}:                               {script(failed, "user: cancel"), script(failed, "user: try again")},
+	}
+	takes := func(script []string, r row) bool {
+		return slices.ContainsFunc(lastEdges(t, script...), func(e string) bool {
+			from, to, _ := strings.Cut(e, " > ")
+			return to == r.to && (r.from == "*" || r.from == from)
+		})
+	}
+	for _, tr := range loadSoni(t).Transitions {
+		r := row{tr.From, tr.To, tr.If}
+		c, ok := shown[r]
+		switch {
+		case !ok:
+			t.Errorf("%s to %s: nothing shows that it is taken if %s", r.from, r.to, r.condition)
+		case !takes(c.so, r):
+			t.Errorf("%q does not take %s to %s, and %s", c.so[2:], r.from, r.to, r.condition)
+		case takes(c.other, r):
+			t.Errorf("%q takes %s to %s, and it is not so: %s", c.other[2:], r.from, r.to, r.condition)
+		}
+		delete(shown, r)
+	}
+	for r := range shown {
+		t.Errorf("the table has no %v", r)
+	}
+}
