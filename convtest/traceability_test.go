@@ -176,3 +176,42 @@ func seed(t *testing.T, number string) string {
 	}
 	return string(b)
 }
+
+// TestEveryIDIsExplained: docs/seeds.md says what each id with a name of its own means, once,
+// and explains none that there is not.
+func TestEveryIDIsExplained(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "docs", "seeds.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`^([A-Z]{2,3}-\d{3}|feature \d)$`)
+	asked := make(map[string]bool)
+	for _, tr := range traces(t) {
+		if id.MatchString(tr.ID) {
+			asked[tr.ID] = true
+		}
+	}
+	explained := make(map[string]int)
+	for line := range strings.SplitSeq(string(b), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) == 4 && id.MatchString(strings.TrimSpace(cells[1])) {
+			if strings.TrimSpace(cells[2]) == "" {
+				t.Errorf("%s has no meaning", cells[1])
+			}
+			explained[strings.TrimSpace(cells[1])]++
+		}
+	}
+	for name := range asked {
+		if explained[name] != 1 {
+			t.Errorf("%s is explained %d times", name, explained[name])
+		}
+	}
+	for name := range explained {
+		if !asked[name] {
+			t.Errorf("%s is explained, and traceability.txt has no such id", name)
+		}
+	}
+	if len(asked) < 60 {
+		t.Errorf("%d ids: the pattern finds too few", len(asked))
+	}
+}
