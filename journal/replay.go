@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // Difference is the first step at which a replay and its trace part.
@@ -23,53 +24,72 @@ func (d *Difference) Error() string {
 	return fmt.Sprintf("trace line %d: the machine does something else now\nrecorded: %s\nreplayed: %s", d.Line, d.Recorded, d.Replayed)
 }
 
-// Replay steps a recorded conversation again and compares everything that each
-// step did. It returns the number of steps, and a [*Difference] at the first
-// one that is not the same bit for bit. each, if not nil, sees every line. Where
-// several traces stand one behind the other, each is stepped by a conversation of its
-// own.
-func Replay(r io.Reader, each func(Line, conv.Event, *conv.Conversation)) (steps int, err error) {
-	t, err := NewReader(r)
-	if err != nil {
-		return 0, err
-	}
-	for more := true; more; {
-		n, err := replay(t, each)
-		steps += n
-		if err != nil {
-			return steps, err
-		}
-		if more, err = t.More(); err != nil {
-			return steps, err
-		}
-	}
-	return steps, nil
+// Player steps recorded conversations again and compares everything that each step did.
+// It is used by one goroutine.
+type Player struct {
+	// Agent are the files for a trace that was made without them (a client's).
+	Agent []agent.File
+	// Each, if set, sees every line.
+	Each func(Line, conv.Event, *conv.Conversation)
+	// Steps counts the steps.
+	Steps int
 }
 
-// replay steps one trace to its end.
-func replay(t *Reader, each func(Line, conv.Event, *conv.Conversation)) (steps int, err error) {
-	c, err := t.Header().Conversation()
+// Replay plays a trace that needs nothing beside itself, see [Player]. It returns the
+// number of steps.
+func Replay(r io.Reader, each func(Line, conv.Event, *conv.Conversation)) (steps int, err error) {
+	p := Player{Each: each}
+	err = p.Play(r)
+	return p.Steps, err
+}
+
+// Play steps a trace to its end. It returns a [*Difference] at the first step that is
+// not the same bit for bit. Where several traces stand one behind the other, each is
+// stepped by a conversation of its own.
+func (p *Player) Play(r io.Reader) error {
+	t, err := NewReader(r)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	for more := true; more; {
+		if err := p.play(t); err != nil {
+			return err
+		}
+		if more, err = t.More(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// play steps one trace to its end.
+func (p *Player) play(t *Reader) error {
+	h, err := t.Header().With(p.Agent)
+	if err != nil {
+		return err
+	}
+	c, err := h.Conversation()
+	if err != nil {
+		return err
 	}
 	for {
 		line, ev, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			return steps, nil
+			return nil
 		}
 		if err != nil {
-			return steps, err
+			return err
 		}
 		offset, err := Offset(line.At)
 		if err != nil {
-			return steps, fmt.Errorf("trace line %d: %w", t.Number(), err)
+			return fmt.Errorf("trace line %d: %w", t.Number(), err)
 		}
-		if err := compare(t.Number(), line, step(c, t.Header().Started, offset, ev), ev); err != nil {
-			return steps, err
+		if err := compare(t.Number(), line, step(c, h.Started, offset, ev), ev); err != nil {
+			return err
 		}
-		steps++
-		if each != nil {
-			each(line, ev, c)
+		p.Steps++
+		if p.Each != nil {
+			p.Each(line, ev, c)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
 )
 
@@ -19,6 +20,7 @@ type replayCmd struct {
 	Trace    string `arg:"" placeholder:"TRACE" help:"The trace, as written with --trace; with --store a conversation's id."`
 	Store    string `placeholder:"STORE" help:"Replay what this store keeps: a file, postgres://..., or $${NAME} for a variable that holds it."`
 	Config   string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
+	Agent    string `placeholder:"PATH" help:"The agent's files, for a trace that was given to a client and holds none."`
 	Timeline bool   `help:"Print the conversation for people."`
 }
 
@@ -51,8 +53,19 @@ func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 	if c.Timeline {
 		each = lines.note
 	}
-	steps, err := journal.Replay(trace, each)
+	p := journal.Player{Each: each}
+	if c.Agent != "" {
+		files, err := settings.ReadAgent(c.Agent)
+		if err != nil {
+			return badInput{err}
+		}
+		p.Agent = files
+	}
+	err := p.Play(trace)
 	different, ok := errors.AsType[*journal.Difference](err)
+	if errors.Is(err, journal.ErrWithheld) {
+		return badInputf("%s: %w: --agent names them", c.Trace, err)
+	}
 	if err != nil && !ok {
 		return badInputf("%s: %w", c.Trace, err)
 	}
@@ -68,7 +81,7 @@ func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 	if c.Timeline {
 		return nil
 	}
-	return s.printf("%s: %d steps, each the same\n", c.Trace, steps)
+	return s.printf("%s: %d steps, each the same\n", c.Trace, p.Steps)
 }
 
 // tell writes where recording and replay part, field by field.

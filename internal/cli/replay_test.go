@@ -1,8 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/settings"
+	"github.com/hocketvoice/hocket/journal"
 )
 
 func TestReplay(t *testing.T) {
@@ -59,5 +65,50 @@ func TestReplayBadTraces(t *testing.T) {
 				t.Errorf("status %d: %s%s", status, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestReplayOfAClient: a trace that holds no agent needs its files, wherever they are.
+func TestReplayOfAClient(t *testing.T) {
+	files, err := settings.ReadAgent(flights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := journal.NewHeader(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), conv.Options{}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := header.Conversation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace bytes.Buffer
+	w, err := journal.NewWriter(&trace, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ev := range []conv.Event{conv.UserStart{}, conv.SessionReady{ID: "one"}, conv.AudioReady{}} {
+		at := header.Started.Add(time.Duration(i) * time.Second)
+		c.Step(at, ev)
+		if err := w.Step(at, c, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head, rest, _ := bytes.Cut(trace.Bytes(), []byte("\n"))
+	if bytes.Contains(head, []byte("examples/")) {
+		t.Errorf("the trace has a path: %.200s", head)
+	}
+	if head, err = journal.WithoutAgent(head); err != nil {
+		t.Fatal(err)
+	}
+	client := write(t, "client.jsonl", string(head)+string(rest))
+	if _, stderr, status := run(t, "", "replay", client); status != statusInput || !strings.Contains(stderr, "--agent") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	if got := output(t, "", "replay", client, "--agent", flights); !strings.Contains(got, "each the same") {
+		t.Errorf("%s", got)
+	}
+	if _, stderr, status := run(t, "", "replay", client, "--agent", "../../examples/bank"); status != statusInput || !strings.Contains(stderr, "not the one") {
+		t.Errorf("status %d: %s", status, stderr)
 	}
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"strings"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -406,5 +410,60 @@ func TestOnePerCaller(t *testing.T) {
 		h.refused(http.StatusConflict, "conversation_active", "POST", "/v1/conversations", `{"transport":"text"}`)
 		h.key = keyTwo
 		ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", ann)
+	}
+}
+
+// TestTraceOfAClient: an access token gives the trace without the agent, which is the
+// operator's; a key gives all of it; and neither says where the files are on the machine.
+func TestTraceOfAClient(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, "office "+keyOne+"\n") })
+	h.key = keyOne
+	made := h.begin("flights")
+	h.say(made.ID, "book a flight")
+	source := base64.StdEncoding.EncodeToString([]byte(testAgent))
+	path := "/v1/conversations/" + made.ID
+
+	status, whole := h.do("GET", path+"/trace", "")
+	if status != http.StatusOK || !bytes.Contains(whole, []byte(source)) {
+		t.Fatalf("a key gets %d: %.200s", status, whole)
+	}
+	if _, err := journal.Replay(bytes.NewReader(whole), nil); err != nil {
+		t.Error(err)
+	}
+	h.key = made.AccessToken
+	status, client := h.do("GET", path+"/trace", "")
+	if status != http.StatusOK || !bytes.Contains(client, []byte(`"agent_withheld":true`)) {
+		t.Fatalf("a token gets %d: %.200s", status, client)
+	}
+	steps := h.listen(path + "/events?steps=1&from=1")
+	for seen := 0; seen < 3; {
+		m, err := steps.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Type == hub.TypeStep {
+			client = append(client, m.Payload...)
+			seen++
+		}
+	}
+	for what, b := range map[string][]byte{"a key": whole, "a token": client} {
+		if bytes.Contains(b, []byte("/srv/office")) {
+			t.Errorf("%s is told where the agent's files are: %.300s", what, b)
+		}
+	}
+	if bytes.Contains(client, []byte(source[:40])) {
+		t.Errorf("a token gets the agent's source: %.300s", client)
+	}
+	_, client = h.do("GET", path+"/trace", "")
+	if _, err := journal.Replay(bytes.NewReader(client), nil); !errors.Is(err, journal.ErrWithheld) {
+		t.Errorf("without the agent: %v", err)
+	}
+	p := journal.Player{Agent: []agent.File{{Name: "./agent.yaml", Data: []byte(testAgent)}}}
+	if err := p.Play(bytes.NewReader(client)); err != nil || p.Steps < 3 {
+		t.Errorf("with the agent: %d steps, error %v", p.Steps, err)
+	}
+	p.Agent = []agent.File{{Name: "agent.yaml", Data: []byte(testAgent + "\n")}}
+	if err := p.Play(bytes.NewReader(client)); err == nil || !strings.Contains(err.Error(), "not the one") {
+		t.Errorf("with another agent: %v", err)
 	}
 }

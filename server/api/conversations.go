@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hocketvoice/hocket/internal/explore"
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
@@ -374,7 +375,8 @@ func (s *Server) command(w http.ResponseWriter, r *http.Request, p who) error {
 	return nil
 }
 
-// trace answers with the trace so far.
+// trace answers with the trace so far. Who has the conversation's access token alone is
+// a client, and the agent's files are none of its business.
 func (s *Server) trace(w http.ResponseWriter, r *http.Request, p who) error {
 	c, err := s.find(r, p)
 	if err != nil {
@@ -383,6 +385,11 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request, p who) error {
 	t, ok := c.Trace()
 	if !ok {
 		return fail(http.StatusForbidden, "private", "the agent's privacy is none: there is no trace")
+	}
+	if p.only != "" && len(t.Lines) > 0 {
+		if t.Lines[0], err = journal.WithoutAgent(t.Lines[0]); err != nil {
+			return err
+		}
 	}
 	traceHeader(w, c.ID())
 	if t.Cut {

@@ -60,7 +60,7 @@ func (b *safeBuffer) String() string {
 
 // textCall describes a conversation by text with the agent of the tests.
 func textCall(t *testing.T, privacy conv.Privacy) hub.Call {
-	files := []agent.File{{Name: "agent.yaml", Data: []byte(testAgent)}}
+	files := []agent.File{{Name: "/srv/office/agents/agent.yaml", Data: []byte(testAgent)}}
 	agent, problems := dialog.Parse(files)
 	if agent == nil {
 		t.Fatal(problems)
