@@ -85,9 +85,9 @@ func (c *Conversation) utteranceText(number int) string {
 }
 
 // written is what the history keeps of the user's words: not what answers a
-// question for a secret.
+// question for a secret, or tells one by itself.
 func (c *Conversation) written(text string) string {
-	if c.st.Expect.Secret && text != "" {
+	if text != "" && (c.st.Expect.Secret || c.opts.Agent != nil && c.opts.Agent.TellsSecret(&c.st.Dialogue, c.st.Now, text, false)) {
 		return dialog.Hidden
 	}
 	return text
@@ -105,6 +105,7 @@ func (c *Conversation) correctUtterance(number int, text string) {
 	if text == "" {
 		return
 	}
+	text = c.written(text)
 	h := c.st.History
 	at := len(h)
 	for i := range h {

@@ -39,18 +39,20 @@ func (c *Conversation) Snapshot() ([]byte, error) {
 	if c.opts.Privacy == PrivacyNone {
 		st = st.withoutWords()
 	}
-	s := writtenSnapshot{Version: SnapshotVersion, State: written{st, st.Dialogue.Form()}}
-	for _, fact := range c.st.Suspended.Facts {
-		if c.opts.Privacy == PrivacyNone {
-			break // They hold words.
-		}
+	return st.snapshot()
+}
+
+// snapshot is a snapshot of the whole state.
+func (s *State) snapshot() ([]byte, error) {
+	w := writtenSnapshot{Version: SnapshotVersion, State: written{*s, s.Dialogue.Form()}}
+	for _, fact := range s.Suspended.Facts {
 		b, err := MarshalEvent(fact)
 		if err != nil {
 			return nil, fmt.Errorf("snapshot: %w", err)
 		}
-		s.Facts = append(s.Facts, b)
+		w.Facts = append(w.Facts, b)
 	}
-	b, err := json.Marshal(s)
+	b, err := json.Marshal(w)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
@@ -72,6 +74,7 @@ func (s State) withoutWords() State {
 		s.Calls[i].Arguments = ""
 	}
 	s.Dialogue = dialog.State{}
+	s.Suspended.Facts = nil
 	return s
 }
 

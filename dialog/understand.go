@@ -31,7 +31,7 @@ func (t *turn) understand() {
 	st.NLUCalls++
 	st.LastNLUCall = t.ts
 	t.trace("nlu", TraceData{})
-	if s := t.a.def.SlotIndex[st.WaitingForSlot]; t.a.def.Settings.Model.Understanding && !t.plain() && (s == nil || !s.Secret) {
+	if t.a.def.Settings.Model.Understanding && !t.plain() && !t.mayTell(false) {
 		st.Pending = t.rd.Raw
 		st.Cache, st.Suggested = nil, t.suggested
 		t.out.Understand = &UnderstandRequest{

@@ -22,6 +22,9 @@ type Line struct {
 	Turns       []Turn            `json:"turns,omitempty"`
 	Late        bool              `json:"late,omitempty"`
 	Deferred    bool              `json:"deferred,omitempty"`
+	// After is the state behind a step that hangs on a secret: a snapshot in which the
+	// secrets are hidden. A replay takes it, and the step as it is written.
+	After json.RawMessage `json:"after,omitempty"`
 }
 
 // Transition is a change of phase on a line.
@@ -76,4 +79,24 @@ func Describe(c *conv.Conversation, at time.Duration, ev conv.Event) (Line, erro
 		l.Turns = append(l.Turns, Turn{t.Type, t.Turn, t.Role, t.Kind, t.Confidence, Millis(t.Duration)})
 	}
 	return l, nil
+}
+
+// output is what the step did, as far as a line says it.
+func (l *Line) output() (conv.Output, error) {
+	out := conv.Output{Late: l.Late, Deferred: l.Deferred}
+	for _, b := range l.Effects {
+		e, err := conv.UnmarshalEffect(b)
+		if err != nil {
+			return conv.Output{}, err
+		}
+		out.Effects = append(out.Effects, e)
+	}
+	for _, t := range l.Turns {
+		d, err := Offset(t.DurationMS)
+		if err != nil {
+			return conv.Output{}, err
+		}
+		out.Turns = append(out.Turns, conv.TurnEvent{Type: t.Type, Turn: t.Turn, Role: t.Role, Kind: t.Kind, Confidence: t.Confidence, Duration: d})
+	}
+	return out, nil
 }

@@ -31,8 +31,9 @@ type Player struct {
 	Agent []agent.File
 	// Each, if set, sees every line.
 	Each func(Line, conv.Event, *conv.Conversation)
-	// Steps counts the steps.
-	Steps int
+	// Steps counts the steps. Taken are those of them that hang on a secret: they are
+	// not stepped, and what they did is taken as it was recorded.
+	Steps, Taken int
 }
 
 // Replay plays a trace that needs nothing beside itself, see [Player]. It returns the
@@ -84,7 +85,12 @@ func (p *Player) play(t *Reader) error {
 		if err != nil {
 			return fmt.Errorf("trace line %d: %w", t.Number(), err)
 		}
-		if err := compare(t.Number(), line, step(c, h.Started, offset, ev), ev); err != nil {
+		if line.After != nil {
+			err = p.take(c, line, h.Started.Add(offset))
+			if err != nil {
+				return fmt.Errorf("trace line %d: %w", t.Number(), err)
+			}
+		} else if err := compare(t.Number(), line, step(c, h.Started, offset, ev), ev); err != nil {
 			return err
 		}
 		p.Steps++
@@ -92,6 +98,19 @@ func (p *Player) play(t *Reader) error {
 			p.Each(line, ev, c)
 		}
 	}
+}
+
+// take takes a step as it was recorded.
+func (p *Player) take(c *conv.Conversation, line Line, at time.Time) error {
+	out, err := line.output()
+	if err != nil {
+		return err
+	}
+	for i := range out.Turns {
+		out.Turns[i].At = at
+	}
+	p.Taken++
+	return c.Recall(line.After, out)
 }
 
 func step(c *conv.Conversation, started time.Time, offset time.Duration, ev conv.Event) func() (Line, error) {

@@ -40,17 +40,23 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return t, nil
 }
 
-// Step writes the last step of c, which took ev at now.
+// Step writes the last step of c, which took ev at now. Of a conversation that may have
+// secrets only what may be shown is written: see [Writer.Put].
 func (t *Writer) Step(now time.Time, c *conv.Conversation, ev conv.Event) error {
-	line, err := Describe(c, now.Sub(t.started), ev)
+	return t.Put(now, conv.Shown{Event: ev, Conversation: c})
+}
+
+// Put writes a step as it may be shown (conv.Veil).
+func (t *Writer) Put(now time.Time, s conv.Shown) error {
+	line, err := Describe(s.Conversation, now.Sub(t.started), s.Event)
 	if err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	in, err := conv.MarshalEvent(ev)
+	in, err := conv.MarshalEvent(s.Event)
 	if err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	line.In = in
+	line.In, line.After = in, s.After
 	return t.write(line)
 }
 

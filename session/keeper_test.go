@@ -183,7 +183,7 @@ func TestJournalPieces(t *testing.T) {
 			ev := conv.UserText{Text: "a line that is the longer the later it comes: " + string(bytes.Repeat([]byte("x"), n*2000))}
 			now := start.Add(time.Duration(n) * time.Second)
 			c.Step(now, ev)
-			if err := r.step(now, c, ev); err != nil {
+			if err := r.step(now, conv.Shown{Event: ev, Conversation: c}); err != nil {
 				t.Fatal(err)
 			}
 			_, _ = l.Write([]byte(`{"half":`)) // the process dies in the middle of a line

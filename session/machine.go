@@ -38,9 +38,9 @@ type MachineOptions struct {
 	// After runs when a step's effects have been handed out, on the loop's
 	// goroutine.
 	After func()
-	// Record sees every step, before its effects are carried out. An error ends
-	// the loop.
-	Record func(now time.Time, c *conv.Conversation, ev conv.Event) error
+	// Record sees every step, before its effects are carried out: the conversation, and
+	// what may be shown of the step. An error ends the loop.
+	Record func(now time.Time, c *conv.Conversation, shown conv.Shown) error
 	// Owner and Owners keep a second conversation of the same owner from starting
 	// (seed 000, CON-002); without Owners the machine looks after itself alone.
 	Owner  string
@@ -55,6 +55,7 @@ type MachineOptions struct {
 type Machine struct {
 	o       MachineOptions
 	conv    *conv.Conversation // touched by the loop's goroutine alone, or under begin before there is one
+	veil    *conv.Veil         // of conv: what observers and records see
 	catalog *messages.Catalog
 
 	round atomic.Pointer[round]
@@ -102,6 +103,10 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	veil, err := conv.NewVeil(c)
+	if err != nil {
+		return nil, err
+	}
 	words, err := messages.Lookup(c.Options().Language)
 	if err != nil {
 		return nil, err
@@ -112,7 +117,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	if o.Owners == nil {
 		o.Owners = &Owners{}
 	}
-	m := &Machine{o: o, conv: c, catalog: words}
+	m := &Machine{o: o, conv: c, veil: veil, catalog: words}
 	m.round.Store(newRound())
 	m.publish()
 	return m, nil
@@ -142,7 +147,7 @@ func (m *Machine) resume(now time.Time) error {
 	m.mu.Lock()
 	m.release = release
 	m.mu.Unlock()
-	m.conv.Wake(now)
+	m.veil.Wake(now)
 	for _, ev := range resumed() {
 		if err := m.step(now, ev); err != nil {
 			return err
@@ -384,15 +389,19 @@ func (m *Machine) step(now time.Time, ev conv.Event) error {
 func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 	before := m.conv.State().Views()
 	since, starting := m.conv.State().Entered, m.conv.State().Pending.Start
-	effects := m.conv.Step(now, ev)
+	shown, err := m.veil.Step(now, ev)
+	if err != nil {
+		return err
+	}
+	effects := m.conv.Last().Effects
 	m.held = m.held || len(m.conv.Last().Transitions) > 0
 	if m.o.Record != nil {
-		if err := m.o.Record(now, m.conv, ev); err != nil {
+		if err := m.o.Record(now, m.conv, shown); err != nil {
 			return fmt.Errorf("record: %w", err)
 		}
 	}
 	m.publish()
-	m.tell(now, ev, before, since)
+	m.tell(now, shown, before, since)
 	if st := m.conv.State(); st.Phase == conv.Idle && !st.Pending.Start && (starting || len(m.conv.Last().Transitions) > 0) {
 		m.letGo() // the conversation is over, or its start was given up
 	}

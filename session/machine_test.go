@@ -643,7 +643,7 @@ func TestMachineDeadlines(t *testing.T) {
 
 func TestMachineRecorderFails(t *testing.T) {
 	steps := 0
-	bubble(t, MachineOptions{Record: func(time.Time, *conv.Conversation, conv.Event) error {
+	bubble(t, MachineOptions{Record: func(time.Time, *conv.Conversation, conv.Shown) error {
 		if steps++; steps == 3 {
 			return errTrace
 		}

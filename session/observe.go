@@ -43,8 +43,8 @@ type Problem struct {
 	Level   conv.NotifyLevel
 }
 
-// Step is everything one step did, for observers that record or display. It is
-// valid during the call.
+// Step is everything one step did, for observers that record or display, without the
+// secrets of the agent's (conv.Veil). It is valid during the call.
 type Step struct {
 	Now    time.Time
 	Event  conv.Event
@@ -81,20 +81,20 @@ func (m *Machine) subscribe(o *observer) (cancel func()) {
 }
 
 // tell calls the observers, on the loop's goroutine and without a lock held.
-func (m *Machine) tell(now time.Time, ev conv.Event, before conv.Views, since time.Time) {
+func (m *Machine) tell(now time.Time, shown conv.Shown, before conv.Views, since time.Time) {
 	m.mu.Lock()
 	observers := m.observers
 	m.mu.Unlock()
-	out := m.conv.Last()
+	out := shown.Conversation.Last()
 	m.turns.note(out.Turns)
 	if len(observers) == 0 {
 		return
 	}
-	changes := m.changes(now, ev, before, since)
+	changes := m.changes(now, shown.Event, before, since)
 	for _, o := range observers {
 		switch {
 		case o.step != nil:
-			o.tellStep(Step{Now: now, Event: ev, Output: out, State: m.conv.State()})
+			o.tellStep(Step{Now: now, Event: shown.Event, Output: out, State: shown.Conversation.State()})
 		case o.changed != nil:
 			o.tellChanges(changes)
 		case o.turn != nil:

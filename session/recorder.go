@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/media"
 	"github.com/hocketvoice/hocket/journal"
 )
@@ -19,6 +20,7 @@ import (
 type recorder struct {
 	mu    sync.Mutex
 	live  bool // what is written is handed on at once
+	quiet bool // frames are recorded without the words: there may be a secret in them
 	buf   *bufio.Writer
 	trace *journal.Writer
 	err   error
@@ -43,13 +45,13 @@ func newRecorder(w io.Writer, h journal.Header, live bool) (*recorder, error) {
 	return r, nil
 }
 
-func (r *recorder) step(now time.Time, c *conv.Conversation, ev conv.Event) error {
+func (r *recorder) step(now time.Time, s conv.Shown) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
 		return r.err
 	}
-	if err := r.trace.Step(now, c, ev); err != nil {
+	if err := r.trace.Put(now, s); err != nil {
 		return err
 	}
 	if !r.live {
@@ -75,6 +77,9 @@ type featureLine struct {
 }
 
 func (r *recorder) features(f media.Features) {
+	if r.quiet && f.Linguistic.Text != "" {
+		f.Linguistic.Text = dialog.Hidden
+	}
 	b, err := json.Marshal(featureLine{
 		Timestamp: journal.Millis(f.Acoustic.At), Energy: known(f.Acoustic.Energy), VAD: known(f.Acoustic.VAD),
 		Silence: journal.Millis(f.Acoustic.Silence), Text: f.Linguistic.Text,

@@ -224,8 +224,17 @@ func (s *Session) openTrace(start time.Time) error {
 		return err
 	}
 	h.Restored = s.o.Restore
-	s.recorder, err = newRecorder(w, h, live)
-	return err
+	if shown := s.veil.Shown(); s.o.Restore != nil && shown != s.conv {
+		if h.Restored, err = shown.Snapshot(); err != nil {
+			return err
+		}
+	}
+	if s.recorder, err = newRecorder(w, h, live); err != nil {
+		return err
+	}
+	agent := s.conv.Options().Agent
+	s.recorder.quiet = agent != nil && agent.HasSecrets()
+	return nil
 }
 
 // Kept waits until the conversation is kept for the first time, so that it can go on
@@ -342,8 +351,8 @@ func recognizerFailed(err error) conv.Event {
 // record is the machine's recorder. It follows the line on the way: the machine
 // takes a pause that nobody ended for a lost connection too, and then the leg is
 // there all the same.
-func (s *Session) record(now time.Time, c *conv.Conversation, ev conv.Event) error {
-	switch ev.(type) {
+func (s *Session) record(now time.Time, c *conv.Conversation, shown conv.Shown) error {
+	switch shown.Event.(type) {
 	case conv.ConnectionLost:
 		s.legLost = true
 	case conv.ConnectionRestored:
@@ -353,7 +362,7 @@ func (s *Session) record(now time.Time, c *conv.Conversation, ev conv.Event) err
 	default:
 	}
 	if s.recorder != nil {
-		if err := s.recorder.step(now, c, ev); err != nil {
+		if err := s.recorder.step(now, shown); err != nil {
 			return err
 		}
 	}

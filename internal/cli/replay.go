@@ -81,6 +81,9 @@ func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 	if c.Timeline {
 		return nil
 	}
+	if p.Taken > 0 {
+		return s.printf("%s: %d steps, each the same, but for %d that hang on a secret and were taken as recorded\n", c.Trace, p.Steps, p.Taken)
+	}
 	return s.printf("%s: %d steps, each the same\n", c.Trace, p.Steps)
 }
 

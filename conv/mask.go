@@ -1,0 +1,152 @@
+package conv
+
+import "github.com/hocketvoice/hocket/dialog"
+
+// This file: where in events, effects and the state a secret may stand. Ids, names and
+// codes are none, whatever they are.
+
+// mask hides the secrets that came up.
+type mask struct{ dialog.Secrets }
+
+// hide hides each text that has a secret in it.
+func (k *mask) hide(texts ...*string) {
+	for _, p := range texts {
+		*p = k.Text(*p)
+	}
+}
+
+// event is an event without secrets.
+func (k *mask) event(ev Event) Event {
+	switch e := ev.(type) {
+	case UserStop:
+		e.Reason = k.Text(e.Reason)
+		return e
+	case STTPartial:
+		e.Text = k.Text(e.Text)
+		return e
+	case STTFinal:
+		e.Text = k.Text(e.Text)
+		return e
+	case UserText:
+		e.Text = k.Text(e.Text)
+		return e
+	case ReplyDelta:
+		e.Text = k.Text(e.Text)
+		return e
+	case ReplyDone:
+		e.Text = k.Text(e.Text)
+		return e
+	case ReplyFailed:
+		e.Message = k.Text(e.Message)
+		return e
+	case ToolCalled:
+		e.Arguments = k.Text(e.Arguments)
+		return e
+	case ToolDone:
+		e.Output = k.Text(e.Output)
+		return e
+	case ToolFailed:
+		k.hide(&e.Message, &e.Output)
+		return e
+	case TaskProgress:
+		e.Text = k.Text(e.Text)
+		return e
+	case TaskDone:
+		e.Output = k.Text(e.Output)
+		return e
+	case TaskFailed:
+		k.hide(&e.Message, &e.Output)
+		return e
+	case TaskAdopted:
+		e.Arguments = k.Text(e.Arguments)
+		return e
+	case Summarized:
+		e.Text = k.Text(e.Text)
+		return e
+	case PlayoutProgress:
+		e.Text = k.Text(e.Text)
+		return e
+	case PlayoutFinished:
+		e.Text = k.Text(e.Text)
+		return e
+	case PlayoutFlushed:
+		e.Text = k.Text(e.Text)
+		return e
+	case PlayoutFailed:
+		e.Message = k.Text(e.Message)
+		return e
+	case Fault:
+		e.Message = k.Text(e.Message)
+		return e
+	default:
+		return ev
+	}
+}
+
+// effect is an effect without secrets.
+func (k *mask) effect(e Effect) Effect {
+	switch x := e.(type) {
+	case RequestReply:
+		x.Text = k.Text(x.Text)
+		return x
+	case Speak:
+		x.Text = k.Text(x.Text)
+		return x
+	case RunTool:
+		x.Arguments = k.Text(x.Arguments)
+		return x
+	case StartTask:
+		x.Arguments = k.Text(x.Arguments)
+		return x
+	case SaveContext:
+		x.Reason = k.Text(x.Reason)
+		return x
+	case Release:
+		x.Reason = k.Text(x.Reason)
+		return x
+	case Cue:
+		x.Text = k.Text(x.Text)
+		return x
+	default:
+		return e
+	}
+}
+
+// conceal hides the secrets in a state that is a copy of its own.
+func (k *mask) conceal(s *State) {
+	k.hide(s.userWords()...)
+	r := &s.Reply
+	k.hide(&r.Text, &r.Unsaid, &r.Advice, &s.Playout.Text, &s.ReadBack.Text, &s.Summary.Text, &s.Said, &s.Pending.Resume)
+	for i := range s.Consent.Calls {
+		k.hide(&s.Consent.Calls[i].Arguments)
+	}
+	for i := range s.Calls {
+		k.hide(&s.Calls[i].Arguments)
+	}
+	for _, list := range [...][]string{s.Pending.Tell, s.Pending.Telling} {
+		for i := range list {
+			k.hide(&list[i])
+		}
+	}
+	for i := range s.Pending.Follow {
+		s.Pending.Follow[i] = k.Output(s.Pending.Follow[i])
+	}
+	for i := range s.History {
+		it := &s.History[i]
+		k.hide(&it.Text, &it.Full, &it.Arguments)
+	}
+	for i, fact := range s.Suspended.Facts {
+		s.Suspended.Facts[i] = k.event(fact)
+	}
+	k.State(&s.Dialogue)
+}
+
+// sameEffect reports whether two effects are the same.
+func sameEffect(a, b Effect) bool {
+	x, ok := a.(Expect)
+	if !ok {
+		return a == b
+	}
+	y, ok := b.(Expect)
+	return ok && x.Expect.Equal(y.Expect)
+}

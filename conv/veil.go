@@ -1,0 +1,347 @@
+package conv
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
+
+// Veil steps a conversation and says of each step what may be shown of it: where the
+// agent has secret slots, no word that may hold a secret, and no value of one
+// (docs/flows.md, Secrets). Nobody but who carries out the effects sees more.
+//
+// What is shown is a second conversation, the shown one: it takes the events as they may
+// be shown, and its state is that of the first with the secrets hidden. Where it would
+// not come to that by itself, because the decision hangs on the secret, its state is
+// given as a fact ([Shown.After]). So the shown conversation can be stepped again by who
+// knows no secret, bit for bit.
+type Veil struct {
+	c       *Conversation
+	shown   *Conversation // nil: nothing is hidden now
+	secrets mask
+	words   []string // of the user's, that may hold a secret and that the state may have yet
+	said    []string // all of them
+}
+
+// Shown is a step as it may be shown.
+type Shown struct {
+	Event Event
+	// Conversation is the shown one, behind the step: its Last and State. It is valid
+	// until the next step.
+	Conversation *Conversation
+	// After, if set, is its snapshot: the step hangs on what is hidden, and cannot be
+	// stepped again without it.
+	After []byte
+}
+
+// NewVeil begins with a conversation as it is.
+func NewVeil(c *Conversation) (*Veil, error) {
+	v := &Veil{c: c}
+	if !v.hides() {
+		return v, nil
+	}
+	v.secrets.Learn(c.opts.Agent, &c.st.Dialogue)
+	if c.st.Expect.Secret || !v.secrets.None() {
+		for _, p := range c.st.userWords() {
+			v.hush(*p)
+		}
+	}
+	_, err := v.show(Shown{}, true)
+	return v, err
+}
+
+// hides reports whether there may be something to hide.
+func (v *Veil) hides() bool { return v.c.opts.Agent != nil && v.c.opts.Agent.HasSecrets() }
+
+// Shown is the conversation as it may be shown now.
+func (v *Veil) Shown() *Conversation {
+	if v.shown != nil {
+		return v.shown
+	}
+	return v.c
+}
+
+// Wake is [Conversation.Wake] of both.
+func (v *Veil) Wake(now time.Time) {
+	v.c.Wake(now)
+	if v.shown != nil {
+		v.shown.Wake(now)
+	}
+}
+
+// Step steps the conversation, see [Conversation.Step], whose Last has the effects to
+// carry out.
+func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
+	if !v.hides() {
+		v.c.Step(now, ev)
+		return Shown{Event: ev, Conversation: v.c}, nil
+	}
+	quiet := v.hear(now, ev)
+	v.c.Step(now, ev)
+	v.secrets.Learn(v.c.opts.Agent, &v.c.st.Dialogue)
+	if v.secrets.None() && len(v.words) == 0 && v.shown == nil {
+		return Shown{Event: ev, Conversation: v.c}, nil
+	}
+	return v.show(Shown{Event: v.event(ev, quiet)}, false)
+}
+
+// hear looks at what the user says, before it is understood, and reports whether it is
+// not to be shown.
+func (v *Veil) hear(now time.Time, ev Event) bool {
+	st := &v.c.st
+	text, partial := "", false
+	before := st.User.Words()
+	switch e := ev.(type) {
+	case STTPartial:
+		text, partial, before = e.Text, true, st.User.Text
+	case STTFinal:
+		text, before = e.Text, st.User.Text
+	case UserText:
+		text, before = e.Text, ""
+	default:
+		return false
+	}
+	if text == "" {
+		return false
+	}
+	agent := v.c.opts.Agent
+	if !st.Expect.Secret && !agent.TellsSecret(&st.Dialogue, now, text, partial) &&
+		(before == "" || !agent.TellsSecret(&st.Dialogue, now, joinWords(before, text), partial)) {
+		return false
+	}
+	v.hush(text)
+	return true
+}
+
+// hush notes words that are not to be shown.
+func (v *Veil) hush(text string) {
+	if text = squeeze(text); text == "" {
+		return
+	}
+	if !slices.Contains(v.words, text) {
+		v.words = append(v.words, text)
+	}
+	if !slices.Contains(v.said, text) {
+		v.said = append(v.said, text)
+	}
+}
+
+// event is an event as it may be shown.
+func (v *Veil) event(ev Event, quiet bool) Event {
+	model := func(text string) string { // a value may be cut in two
+		if len(v.words) > 0 && text != "" {
+			return dialog.Hidden
+		}
+		return text
+	}
+	switch e := ev.(type) {
+	case STTPartial:
+		e.Text = v.unless(quiet, e.Text)
+		return e
+	case STTFinal:
+		e.Text = v.unless(quiet, e.Text)
+		return e
+	case UserText:
+		e.Text = v.unless(quiet, e.Text)
+		return e
+	case ReplyDelta:
+		e.Text = v.unless(false, model(e.Text))
+		return e
+	case ReplyDone:
+		e.Text = v.unless(false, model(e.Text))
+		return e
+	default:
+		return v.secrets.event(ev)
+	}
+}
+
+// unless is a text of an event, or nothing of it.
+func (v *Veil) unless(hidden bool, text string) string {
+	if hidden {
+		return dialog.Hidden
+	}
+	return v.secrets.Text(text)
+}
+
+// show makes the shown conversation what it has to be behind a step, and s what there is
+// to see of it.
+func (v *Veil) show(s Shown, begin bool) (Shown, error) {
+	st := v.state()
+	b, err := st.snapshot()
+	if err != nil {
+		return s, err
+	}
+	whole, err := v.c.st.snapshot()
+	if err != nil {
+		return s, err
+	}
+	out := v.output()
+	same := bytes.Equal(b, whole)
+	if v.shown == nil && same && (begin || s.Event == nil) {
+		return s, nil
+	}
+	reached := false
+	if v.shown != nil && !begin {
+		v.shown.Step(v.c.st.Now, s.Event)
+		now, err := v.shown.st.snapshot()
+		if err != nil {
+			return s, err
+		}
+		reached = bytes.Equal(now, b) && v.shown.out.equal(out)
+	}
+	if !reached {
+		c, err := Restore(v.c.opts, b)
+		if err != nil {
+			return s, fmt.Errorf("what may be shown: %w", err)
+		}
+		c.out, v.shown, s.After = out, c, b
+	}
+	s.Conversation = v.shown
+	v.forget()
+	if same && len(v.words) == 0 { // nothing is hidden any more
+		v.shown = nil
+	}
+	return s, nil
+}
+
+// forget drops the user's words that the state has no more.
+func (v *Veil) forget() {
+	st := &v.c.st
+	if st.Reply.Turn != 0 {
+		return // a model may say them
+	}
+	words := st.userWords()
+	v.words = slices.DeleteFunc(v.words, func(text string) bool {
+		return !slices.ContainsFunc(words, func(p *string) bool { return strings.Contains(*p, text) })
+	})
+}
+
+// state is the state as it may be shown.
+func (v *Veil) state() State {
+	st := v.c.st.clone()
+	st.Dialogue = v.c.opts.Agent.Masked(st.Dialogue)
+	for i := range st.Calls {
+		st.Calls[i].Arguments = st.Calls[i].shown()
+	}
+	for _, p := range st.userWords() {
+		if v.heard(*p, v.words) {
+			*p = dialog.Hidden
+		}
+	}
+	for i := range st.History {
+		if it := &st.History[i]; it.Role == RoleUser && v.heard(it.Text, v.said) {
+			it.Text = dialog.Hidden
+		}
+	}
+	for i, fact := range st.Suspended.Facts {
+		st.Suspended.Facts[i] = v.event(fact, v.heard(wordsOf(fact), v.said))
+	}
+	r := &st.Reply
+	if len(v.words) > 0 && (r.Request != 0 || r.Before != 0) {
+		for _, p := range []*string{&r.Text, &r.Unsaid, &r.Advice} {
+			if *p != "" {
+				*p = dialog.Hidden
+			}
+		}
+	}
+	v.secrets.conceal(&st)
+	if r.Text != v.c.st.Reply.Text {
+		r.Sealed = min(r.Sealed, len(r.Text))
+		if len(r.Unsaid) > len(r.Text) {
+			r.Unsaid = r.Text
+		}
+	}
+	if b := &st.ReadBack; b.Text != v.c.st.ReadBack.Text {
+		n := len(b.Text)
+		b.End, b.Done, b.From = min(b.End, n), min(b.Done, n), min(b.From, n)
+	}
+	return st
+}
+
+// heard reports whether a text has words in it that are not to be shown.
+func (*Veil) heard(text string, words []string) bool {
+	return text != "" && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// wordsOf are the user's words in an event.
+func wordsOf(ev Event) string {
+	switch e := ev.(type) {
+	case STTPartial:
+		return squeeze(e.Text)
+	case STTFinal:
+		return squeeze(e.Text)
+	case UserText:
+		return squeeze(e.Text)
+	default:
+		return ""
+	}
+}
+
+// userWords are the fields that may have words of the user's, the history aside.
+func (s *State) userWords() []*string {
+	list := []*string{
+		&s.User.Text, &s.User.Partial, &s.Over.Text, &s.Over.Partial, &s.Reply.Asked, &s.Conn.UnansweredText, &s.Dialogue.Pending,
+	}
+	for i := range s.Pending.Texts {
+		list = append(list, &s.Pending.Texts[i])
+	}
+	return slices.DeleteFunc(list, func(p *string) bool { return *p == "" })
+}
+
+// output is what the step did, as it may be shown.
+func (v *Veil) output() Output {
+	out := v.c.out
+	out.Effects = make([]Effect, len(v.c.out.Effects))
+	for i, e := range v.c.out.Effects {
+		switch x := e.(type) {
+		case RunTool:
+			x.Arguments = v.arguments(x.ID, x.Arguments)
+			e = x
+		case StartTask:
+			x.Arguments = v.arguments(x.ID, x.Arguments)
+			e = x
+		case RequestReply:
+			if v.heard(x.Text, v.words) {
+				x.Text = dialog.Hidden
+			}
+			e = x
+		case Speak:
+			if r := &v.c.st.Reply; len(v.words) > 0 && x.Code == "" && (r.Request != 0 || r.Before != 0) && r.Turn == x.Turn {
+				x.Text = dialog.Hidden // a model's words, to what nobody else may see
+			}
+			e = x
+		default:
+		}
+		out.Effects[i] = v.secrets.effect(e)
+	}
+	out.Transitions, out.Turns = slices.Clone(out.Transitions), slices.Clone(out.Turns)
+	return out
+}
+
+// arguments are those of a call without its secrets.
+func (v *Veil) arguments(id, arguments string) string {
+	for i := range v.c.st.Calls {
+		if call := &v.c.st.Calls[i]; call.ID == id && call.Arguments == arguments {
+			return call.shown()
+		}
+	}
+	return arguments
+}
+
+// equal reports whether two steps did the same.
+func (o *Output) equal(other Output) bool {
+	if o.Late != other.Late || o.Deferred != other.Deferred || len(o.Effects) != len(other.Effects) ||
+		!slices.Equal(o.Transitions, other.Transitions) || !slices.Equal(o.Turns, other.Turns) {
+		return false
+	}
+	for i := range o.Effects {
+		if !sameEffect(o.Effects[i], other.Effects[i]) {
+			return false
+		}
+	}
+	return true
+}
