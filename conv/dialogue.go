@@ -141,7 +141,9 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 // says to it.
 func (c *Conversation) actionEnded(call Call, r result) dialog.Output {
 	in := dialog.ActionEnded{ID: call.ID}
-	if r.Failed {
+	if r.Forgotten {
+		in.Missing = c.opts.Agent.SlotsOf(call.Name, call.Secrets)
+	} else if r.Failed {
 		in.Failed = true
 		in.Message = r.Text
 	} else if err := json.Unmarshal([]byte(r.Text), &in.Outputs); err != nil {

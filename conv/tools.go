@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hocketvoice/hocket/dialog"
 )
@@ -16,6 +17,8 @@ import (
 type result struct {
 	Text   string
 	Failed bool
+	// Forgotten: the call could not be made, as its secrets were not kept.
+	Forgotten bool
 }
 
 // failedResult words a failure for the mind as seed 001, section 6, does, with
@@ -30,7 +33,7 @@ func failedResult(code, message, partial string) result {
 	if err != nil {
 		panic(fmt.Sprintf("conv: three strings do not marshal: %v", err))
 	}
-	return result{Text: string(b), Failed: true}
+	return result{Text: string(b), Failed: true, Forgotten: code == CodeForgotten}
 }
 
 // findCall is the index of the running call with this id, or -1. An empty id
@@ -207,6 +210,15 @@ func (c *Conversation) endCall(i int, r result) Call {
 		Arguments: call.shown(), Failed: r.Failed,
 	})
 	return call
+}
+
+// CodeForgotten is the code of a call that cannot be made again, because its secrets were
+// not kept. A flow asks for them anew.
+const CodeForgotten = "SECRETS_FORGOTTEN"
+
+// Forgotten reports whether secrets of the call are not known any more.
+func (call *Call) Forgotten() bool {
+	return len(call.Secrets) > 0 && strings.Contains(call.Arguments, dialog.Hidden)
 }
 
 // shown are the arguments as the history keeps them, without the secrets.

@@ -57,6 +57,14 @@ func NewVeil(c *Conversation) (*Veil, error) {
 // hides reports whether there may be something to hide.
 func (v *Veil) hides() bool { return v.c.opts.Agent != nil && v.c.opts.Agent.HasSecrets() }
 
+// ForgetSecrets empties the secret slots of a shown conversation, for who goes on with it
+// and does not know them: they are asked for again.
+func (c *Conversation) ForgetSecrets() {
+	if c.opts.Agent != nil && c.opts.Agent.HasSecrets() {
+		c.opts.Agent.Forget(&c.st.Dialogue)
+	}
+}
+
 // Shown is the conversation as it may be shown now.
 func (v *Veil) Shown() *Conversation {
 	if v.shown != nil {
@@ -82,6 +90,10 @@ func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 	}
 	quiet := v.hear(now, ev)
 	v.c.Step(now, ev)
+	if e, ok := ev.(UserText); ok && !quiet && v.waits(e.Text) {
+		v.hush(e.Text) // nobody knows yet what it will be the answer to
+		quiet = true
+	}
 	v.secrets.Learn(v.c.opts.Agent, &v.c.st.Dialogue)
 	if v.secrets.None() && len(v.words) == 0 && v.shown == nil {
 		return Shown{Event: ev, Conversation: v.c}, nil
@@ -115,6 +127,11 @@ func (v *Veil) hear(now time.Time, ev Event) bool {
 	}
 	v.hush(text)
 	return true
+}
+
+// waits reports whether a typed line was not read at once.
+func (v *Veil) waits(text string) bool {
+	return slices.ContainsFunc(v.c.st.Pending.Texts, func(t string) bool { return squeeze(t) == squeeze(text) })
 }
 
 // hush notes words that are not to be shown.
@@ -216,7 +233,7 @@ func (v *Veil) forget() {
 	}
 	words := st.userWords()
 	v.words = slices.DeleteFunc(v.words, func(text string) bool {
-		return !slices.ContainsFunc(words, func(p *string) bool { return strings.Contains(*p, text) })
+		return !slices.ContainsFunc(words, func(p *string) bool { return strings.Contains(squeeze(*p), text) })
 	})
 }
 
@@ -264,6 +281,7 @@ func (v *Veil) state() State {
 
 // heard reports whether a text has words in it that are not to be shown.
 func (*Veil) heard(text string, words []string) bool {
+	text = squeeze(text)
 	return text != "" && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 

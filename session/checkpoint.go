@@ -17,7 +17,10 @@ import (
 // Strategy). The zero value keeps it nowhere.
 type Checkpoints struct {
 	Store port.Store // nil: none are written
-	Token int64      // of the claim under which they are written, 0 if none was made
+	// Sealed: the store encrypts what it keeps. Where it does not, the values of secret
+	// slots are not kept, and asked for again by who goes on.
+	Sealed bool
+	Token  int64 // of the claim under which they are written, 0 if none was made
 	// Claim, if set, makes that claim when the session begins. It gives 0 where the store
 	// does not answer: the session begins without a claim, which is made before anything
 	// is written.
@@ -124,7 +127,8 @@ func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time
 func (k *keeper) hold() port.Hold { return port.Hold{ID: k.id, Token: k.o.Token} }
 
 // note hands a state over, after a step that changed the phase, the calls or the
-// dialogue. It copies and does not write.
+// dialogue: what may be shown of it, where the store does not encrypt. It copies and does
+// not write.
 func (k *keeper) note(now time.Time, c *conv.Conversation) {
 	st, out := c.State(), c.Last()
 	d := &draft{now: now}
@@ -134,14 +138,14 @@ func (k *keeper) note(now time.Time, c *conv.Conversation) {
 			return
 		}
 		k.place = m
-		d.conv = c.Fork()
+		d.conv = k.copy(c)
 		k.last = d.conv
 	case k.last == nil:
 		return // it has not begun, or its end is noted
 	default: // it ends: what it was stays, unless privacy forbids
 		d.conv, d.ended = k.last, true
 		if st.Phase == conv.Terminating {
-			d.conv = c.Fork() // with the last words; Idle has forgotten them
+			d.conv = k.copy(c) // with the last words; Idle has forgotten them
 		}
 		k.last = nil
 	}
@@ -157,6 +161,15 @@ func (k *keeper) note(now time.Time, c *conv.Conversation) {
 	case k.wake <- struct{}{}:
 	default: // No op. It will find the last state.
 	}
+}
+
+// copy is a conversation as it is kept.
+func (k *keeper) copy(c *conv.Conversation) *conv.Conversation {
+	c = c.Fork()
+	if !k.o.Sealed {
+		c.ForgetSecrets()
+	}
+	return c
 }
 
 // calls reports whether effects start work that must not be forgotten.

@@ -15,7 +15,10 @@ import (
 // long tool in the session, with which it ends.
 type Delegation struct {
 	Tasks port.Tasks // nil: see above
-	Agent string     // whose tools they are: [port.Task]'s
+	// Sealed: Tasks encrypts what it keeps. Where it does not, work that is given a secret
+	// runs in the session.
+	Sealed bool
+	Agent  string // whose tools they are: [port.Task]'s
 	// Caller is who holds the conversation, if that is known: the results that
 	// earlier conversations of theirs have left are told in this one.
 	Caller string
@@ -28,6 +31,20 @@ const (
 	// leaveLimit bounds how long the end of a conversation waits for it.
 	leaveLimit = 30 * time.Second
 )
+
+// outlives reports whether a call runs where it outlives the session.
+func (t *tools) outlives(id string) bool {
+	d := &t.s.o.Delegation
+	if d.Tasks == nil || d.Sealed {
+		return d.Tasks != nil
+	}
+	for i := range t.s.conv.State().Calls {
+		if call := &t.s.conv.State().Calls[i]; call.ID == id {
+			return len(call.Secrets) == 0
+		}
+	}
+	return true
+}
 
 // delegate runs a call as a task, and posts what came of it.
 func (t *tools) delegate(id string, call port.ToolCall) {

@@ -99,11 +99,7 @@ type message struct {
 
 // NewMachine makes a machine in Idle. Run starts its loop.
 func NewMachine(o MachineOptions) (*Machine, error) {
-	c, err := newConversation(o.Conv, o.Restore)
-	if err != nil {
-		return nil, err
-	}
-	veil, err := conv.NewVeil(c)
+	c, veil, err := newConversation(o.Conv, o.Restore)
 	if err != nil {
 		return nil, err
 	}
@@ -121,19 +117,6 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	m.round.Store(newRound())
 	m.publish()
 	return m, nil
-}
-
-// newConversation makes a conversation, or the one of a snapshot. One that has ended
-// cannot go on.
-func newConversation(o conv.Options, snapshot []byte) (*conv.Conversation, error) {
-	if snapshot == nil {
-		return conv.New(o)
-	}
-	c, err := conv.Restore(o, snapshot)
-	if err == nil && !c.Resumable() {
-		err = ErrNotResumable
-	}
-	return c, err
 }
 
 // resume goes on with a conversation that was restored: what it had with the

@@ -10,6 +10,21 @@ import (
 // codeInterrupted is the code of a call whose process has died.
 const codeInterrupted = "INTERRUPTED"
 
+// newConversation makes a conversation, or the one of a snapshot, and its veil. One that
+// has ended cannot go on.
+func newConversation(o conv.Options, snapshot []byte) (c *conv.Conversation, v *conv.Veil, err error) {
+	if snapshot == nil {
+		c, err = conv.New(o)
+	} else if c, err = conv.Restore(o, snapshot); err == nil && !c.Resumable() {
+		err = ErrNotResumable
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err = conv.NewVeil(c)
+	return c, v, err
+}
+
 // goOn resumes a conversation that was restored, and runs again what ran when its
 // snapshot was taken. A new conversation is none of its business. It runs on the
 // loop's goroutine.
@@ -28,11 +43,11 @@ func (s *Session) goOn(now time.Time) error {
 		case call.Adopted:
 			s.tools.follow(call.ID, call.Key)
 			continue
-		case call.Long && s.o.Delegation.Tasks != nil:
+		case call.Long && s.tools.outlives(call.ID):
 			s.tools.delegate(call.ID, asked(call)) // it is the same task
 			continue
 		}
-		if err := s.toolbox.unsafe(call); err != nil {
+		if err := s.toolbox.unsafe(s.conv, call); err != nil {
 			if err := s.step(now, callEnded(call.ID, call.Long, "", err)); err != nil {
 				return err
 			}
@@ -64,14 +79,21 @@ func asked(call conv.Call) port.ToolCall {
 }
 
 // unsafe is the failure of a call that must not run again, because nobody knows
-// whether it was done; nil for one that may.
-func (b toolbox) unsafe(call conv.Call) error {
+// whether it was done, or with what it was called; nil for one that may.
+func (b toolbox) unsafe(c *conv.Conversation, call conv.Call) error {
 	tool := b.model
 	if call.Action {
 		tool = b.flows
 	}
-	if spec, ok := specOf(tool, call.Name); !ok || !spec.Irreversible {
-		return nil // one that is not there fails by itself
+	spec, ok := specOf(tool, call.Name)
+	switch {
+	case !ok:
+		return nil // it fails by itself
+	case spec.Irreversible, c.Options().Privacy == conv.PrivacyNone: // its arguments were not kept
+	case call.Forgotten():
+		return &port.Failure{Code: conv.CodeForgotten, Message: "the program was interrupted, and the secrets of " + call.Name + " were not kept"}
+	default:
+		return nil
 	}
 	return &port.Failure{Code: codeInterrupted, Message: "the program was interrupted, and it is not known whether " + call.Name + " was done"}
 }

@@ -133,6 +133,9 @@ func New(o Options) (*Session, error) {
 	if o.Conv.Endpoint == "" {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
+	if o.Conv.Privacy == conv.PrivacyNone {
+		o.Delegation = Delegation{} // arguments, progress and results would be written
+	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
 	o.Conv.SessionRenews = true
 	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
@@ -367,6 +370,9 @@ func (s *Session) record(now time.Time, c *conv.Conversation, shown conv.Shown) 
 		}
 	}
 	if s.keeper != nil {
+		if !s.o.Checkpoints.Sealed {
+			c = shown.Conversation
+		}
 		s.keeper.note(now, c) // behind the step: the journal is never shorter than the checkpoint
 	}
 	return nil

@@ -41,6 +41,7 @@ type Text struct {
 	tools toolbox
 	keep  *keeper // nil: no checkpoints
 	c     *conv.Conversation
+	veil  *conv.Veil
 	now   time.Time
 	queue []conv.Event
 	again []conv.Call // ran when the snapshot was taken, and are to be run again
@@ -52,11 +53,11 @@ type Text struct {
 func NewText(o TextOptions) (*Text, error) {
 	o.Conv.Endpoint = "manual"
 	o.Conv.DeadAir = turn.DeadAirOptions{Off: true}
-	c, err := newConversation(o.Conv, o.Restore)
+	c, veil, err := newConversation(o.Conv, o.Restore)
 	if err != nil {
 		return nil, err
 	}
-	return &Text{o: o, tools: newToolbox(o.Tools, o.ModelTools), c: c}, nil
+	return &Text{o: o, tools: newToolbox(o.Tools, o.ModelTools), c: c, veil: veil}, nil
 }
 
 // State is the machine's, for reading until the next line.
@@ -85,7 +86,7 @@ func (t *Text) Start(ctx context.Context, now time.Time) (TextReply, error) {
 // said last is said again, if nothing else is to be said.
 func (t *Text) Resume(ctx context.Context, now time.Time) (TextReply, error) {
 	t.begin(now)
-	t.c.Wake(now)
+	t.veil.Wake(now)
 	for _, ev := range resumed() {
 		t.post(ev)
 	}
@@ -133,9 +134,17 @@ func (t *Text) take(ctx context.Context, now time.Time, ev conv.Event) (TextRepl
 			next := t.queue[0]
 			t.queue = t.queue[1:]
 			// The effects are the machine's until its next step.
-			effects := slices.Clone(t.c.Step(t.now, next))
+			shown, err := t.veil.Step(t.now, next)
+			if err != nil {
+				return TextReply{}, err
+			}
+			effects := slices.Clone(t.c.Last().Effects)
 			if t.keep != nil {
-				t.keep.note(t.now, t.c)
+				kept := t.c
+				if !t.o.Checkpoints.Sealed {
+					kept = shown.Conversation
+				}
+				t.keep.note(t.now, kept)
 			}
 			for _, e := range effects {
 				if err := t.perform(ctx, e); err != nil {
@@ -232,7 +241,7 @@ func (t *Text) runAgain(ctx context.Context) error {
 	calls := t.again
 	t.again = nil
 	for _, call := range calls {
-		if err := t.tools.unsafe(call); err != nil {
+		if err := t.tools.unsafe(t.c, call); err != nil {
 			t.post(callEnded(call.ID, call.Long, "", err))
 			continue
 		}

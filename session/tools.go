@@ -46,7 +46,7 @@ func newTools(s *Session) *tools {
 // start runs a call and posts what came of it. id is the call's in the
 // conversation, the call's own ID its idempotency key.
 func (t *tools) start(id string, call port.ToolCall, long bool) {
-	if long && t.s.o.Delegation.Tasks != nil {
+	if long && t.outlives(id) {
 		t.delegate(id, call)
 		return
 	}

@@ -254,12 +254,12 @@ func (a *served) restored(o *session.Options, k journal.Checkpoint, hold port.Ho
 // kept has a session be the hub's conversation, recorded and kept.
 func (a *served) kept(o *session.Options, c *hub.Conversation) {
 	o.ID, o.Leg, o.Trace, o.TraceLive = c.ID(), c.Leg(), c.Recorder(), true
-	o.Delegation = session.Delegation{Tasks: a.tasks, Agent: a.name, Caller: c.Caller()}
+	o.Delegation = session.Delegation{Tasks: a.tasks, Sealed: a.store != nil && a.store.seals(), Agent: a.name, Caller: c.Caller()}
 	if a.home == nil {
 		return
 	}
 	o.Checkpoints = session.Checkpoints{
-		Store: a.store.port, Journal: a.store.journal, Claim: a.home.Claim,
+		Store: a.store.port, Sealed: a.store.seals(), Journal: a.store.journal, Claim: a.home.Claim,
 		Agent: c.Agent(), Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
 	}
 }

@@ -68,6 +68,9 @@ func (s *Store) Expire(ctx context.Context, age time.Duration) (int, error) {
 	return s.engine.Expire(ctx, age)
 }
 
+// seals reports whether what is kept is encrypted.
+func (s *Store) seals() bool { return len(s.keys) > 0 }
+
 // opensAtMost is how many conversations are tried for one that the keys open.
 const opensAtMost = 20
 
@@ -233,7 +236,7 @@ func keep(ctx context.Context, path, resume, agent, transport string, c config.S
 	if k.store, err = OpenStore(ctx, path, c, resume == ""); err != nil {
 		return k, err
 	}
-	k.points = session.Checkpoints{Store: k.store.port, Journal: k.store.journal, Agent: agent, Transport: transport}
+	k.points = session.Checkpoints{Store: k.store.port, Sealed: k.store.seals(), Journal: k.store.journal, Agent: agent, Transport: transport}
 	if resume != "" {
 		k.id = resume
 	}

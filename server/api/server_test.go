@@ -59,8 +59,11 @@ func (b *safeBuffer) String() string {
 }
 
 // textCall describes a conversation by text with the agent of the tests.
-func textCall(t *testing.T, privacy conv.Privacy) hub.Call {
-	files := []agent.File{{Name: "/srv/office/agents/agent.yaml", Data: []byte(testAgent)}}
+func textCall(t *testing.T, privacy conv.Privacy) hub.Call { return textCallOf(t, testAgent, privacy) }
+
+// textCallOf describes a conversation by text with the agent of a source.
+func textCallOf(t *testing.T, source string, privacy conv.Privacy) hub.Call {
+	files := []agent.File{{Name: "/srv/office/agents/agent.yaml", Data: []byte(source)}}
 	agent, problems := dialog.Parse(files)
 	if agent == nil {
 		t.Fatal(problems)
