@@ -21,7 +21,7 @@ import (
 // knows no secret, bit for bit.
 type Veil struct {
 	c       *Conversation
-	shown   *Conversation // nil: nothing is hidden now
+	shown   *Conversation // nil: nothing was to be hidden yet
 	secrets mask
 	words   []string // of the user's, that may hold a secret and that the state may have yet
 	said    []string // all of them
@@ -50,7 +50,10 @@ func NewVeil(c *Conversation) (*Veil, error) {
 			v.hush(*p)
 		}
 	}
-	_, err := v.show(Shown{}, true)
+	if v.secrets.None() && len(v.words) == 0 {
+		return v, nil
+	}
+	_, err := v.show(Shown{})
 	return v, err
 }
 
@@ -98,7 +101,7 @@ func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 	if v.secrets.None() && len(v.words) == 0 && v.shown == nil {
 		return Shown{Event: ev, Conversation: v.c}, nil
 	}
-	return v.show(Shown{Event: v.event(ev, quiet)}, false)
+	return v.show(Shown{Event: v.event(ev, quiet)})
 }
 
 // hear looks at what the user says, before it is understood, and reports whether it is
@@ -186,43 +189,61 @@ func (v *Veil) unless(hidden bool, text string) string {
 
 // show makes the shown conversation what it has to be behind a step, and s what there is
 // to see of it.
-func (v *Veil) show(s Shown, begin bool) (Shown, error) {
-	st := v.state()
-	b, err := st.snapshot()
-	if err != nil {
-		return s, err
-	}
-	whole, err := v.c.st.snapshot()
-	if err != nil {
-		return s, err
-	}
+func (v *Veil) show(s Shown) (Shown, error) {
 	out := v.output()
-	same := bytes.Equal(b, whole)
-	if v.shown == nil && same && (begin || s.Event == nil) {
-		return s, nil
-	}
-	reached := false
-	if v.shown != nil && !begin {
+	if v.shown != nil && s.Event != nil {
 		v.shown.Step(v.c.st.Now, s.Event)
-		now, err := v.shown.st.snapshot()
-		if err != nil {
-			return s, err
+		if same := v.shown.out.equal(out); same && passes(s.Event, &out) {
+			s.Conversation = v.shown
+			return s, nil
+		} else if same {
+			now, err := v.shown.st.snapshot()
+			if err != nil {
+				return s, err
+			}
+			want, err := v.snapshot()
+			if err != nil {
+				return s, err
+			}
+			if bytes.Equal(now, want) {
+				s.Conversation = v.shown
+				v.forget()
+				return s, nil
+			}
 		}
-		reached = bytes.Equal(now, b) && v.shown.out.equal(out)
 	}
-	if !reached {
-		c, err := Restore(v.c.opts, b)
-		if err != nil {
-			return s, fmt.Errorf("what may be shown: %w", err)
-		}
-		c.out, v.shown, s.After = out, c, b
+	b, err := v.snapshot()
+	if err != nil {
+		return s, err
 	}
-	s.Conversation = v.shown
+	c, err := Restore(v.c.opts, b)
+	if err != nil {
+		return s, fmt.Errorf("what may be shown: %w", err)
+	}
+	c.out, v.shown = out, c
+	s.Conversation, s.After = c, b
 	v.forget()
-	if same && len(v.words) == 0 { // nothing is hidden any more
-		v.shown = nil
-	}
 	return s, nil
+}
+
+// snapshot is that of the state as it may be shown.
+func (v *Veil) snapshot() ([]byte, error) {
+	st := v.state()
+	return st.snapshot()
+}
+
+// passes reports whether a step is one of the many that did nothing to be seen: what it
+// changed is compared with the next.
+func passes(ev Event, out *Output) bool {
+	if len(out.Effects) > 0 || len(out.Transitions) > 0 || len(out.Turns) > 0 {
+		return false
+	}
+	switch ev.(type) {
+	case STTPartial, ReplyDelta, PlayoutProgress, DeadlinePassed:
+		return true
+	default:
+		return false
+	}
 }
 
 // forget drops the user's words that the state has no more.
