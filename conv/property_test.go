@@ -60,6 +60,7 @@ type world struct {
 	c         *conv.Conversation
 	utterance int
 	calls     int
+	said      []string // what the user may say; nil: texts
 }
 
 func (w *world) number(current int, what string) int {
@@ -86,7 +87,13 @@ func (w *world) stretch() int {
 	}
 }
 
-func (w *world) text() string   { return rapid.SampledFrom(texts).Draw(w.t, "text") }
+func (w *world) text() string { return rapid.SampledFrom(texts).Draw(w.t, "text") }
+func (w *world) says() string {
+	if w.said == nil {
+		return w.text()
+	}
+	return rapid.SampledFrom(w.said).Draw(w.t, "said")
+}
 func (w *world) share() float64 { return float64(rapid.IntRange(0, 10).Draw(w.t, "share")) / 10 }
 func (w *world) flag() bool     { return rapid.Bool().Draw(w.t, "flag") }
 
@@ -163,16 +170,16 @@ func (w *world) draw() conv.Event {
 	case "speech.stopped":
 		return conv.SpeechStopped{Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch()}
 	case "stt.partial":
-		return conv.STTPartial{Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(), Text: w.text(), Confidence: w.share(), Stability: w.share()}
+		return conv.STTPartial{Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(), Text: w.says(), Confidence: w.share(), Stability: w.share()}
 	case "stt.final":
-		return conv.STTFinal{Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(), Text: w.text(), Confidence: w.share(), Endpoint: w.flag()}
+		return conv.STTFinal{Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(), Text: w.says(), Confidence: w.share(), Endpoint: w.flag()}
 	case "turn.ended":
 		return conv.TurnEnded{
 			Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(),
 			Cause: rapid.SampledFrom([]string{"", "silence", "easyturn", "semantic", "manual", "max_duration"}).Draw(w.t, "cause"),
 		}
 	case "user.text":
-		return conv.UserText{Text: w.text()}
+		return conv.UserText{Text: w.says()}
 	case "user.interrupt":
 		return conv.UserInterrupt{Source: rapid.SampledFrom([]string{"", "vad", "button", "words"}).Draw(w.t, "source"), Heard: w.heard()}
 	case "reply.requested":

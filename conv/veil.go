@@ -254,7 +254,8 @@ func (v *Veil) forget() {
 	}
 	words := st.userWords()
 	v.words = slices.DeleteFunc(v.words, func(text string) bool {
-		return !slices.ContainsFunc(words, func(p *string) bool { return strings.Contains(squeeze(*p), text) })
+		return !slices.ContainsFunc(words, func(p *string) bool { return within(*p, text) }) &&
+			!slices.ContainsFunc(st.Suspended.Facts, func(ev Event) bool { return within(wordsOf(ev), text) })
 	})
 }
 
@@ -275,6 +276,7 @@ func (v *Veil) state() State {
 			it.Text = dialog.Hidden
 		}
 	}
+	v.quiet(&st.Dialogue)
 	for i, fact := range st.Suspended.Facts {
 		st.Suspended.Facts[i] = v.event(fact, v.heard(wordsOf(fact), v.said))
 	}
@@ -300,11 +302,35 @@ func (v *Veil) state() State {
 	return st
 }
 
+// quiet hides what the user said in the records of the dialogue: it takes words for a
+// secret only if they answer for one.
+func (v *Veil) quiet(d *dialog.State) {
+	for i := range d.Messages {
+		if m := &d.Messages[i]; m.Role == "user" && v.heard(m.Content, v.said) {
+			m.Content = dialog.Hidden
+		}
+	}
+	for i := range d.Trace {
+		t := &d.Trace[i].Data
+		if v.heard(t.Detail, v.said) {
+			t.Detail = dialog.Hidden
+		}
+		if text, ok := t.Value.(string); ok && v.heard(text, v.said) {
+			t.Value = dialog.Hidden
+		}
+	}
+	if d.Cache != nil && v.heard(d.Cache.Text, v.said) {
+		d.Cache = nil
+	}
+}
+
 // heard reports whether a text has words in it that are not to be shown.
 func (*Veil) heard(text string, words []string) bool {
-	text = squeeze(text)
-	return text != "" && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	return text != "" && slices.ContainsFunc(words, func(w string) bool { return within(text, w) })
 }
+
+// within reports whether a text has words in it, in their order and whole.
+func within(text, words string) bool { return strings.Contains(" "+squeeze(text)+" ", " "+words+" ") }
 
 // wordsOf are the user's words in an event.
 func wordsOf(ev Event) string {
