@@ -73,6 +73,10 @@ func (k *Secrets) Learn(a *Agent, st *State) {
 		k.add(st.Slots[s.Name])
 		k.add(st.Checked[s.Name])
 		k.add(st.GrantedFor[s.Name])
+		k.add(st.ProposedSlots[s.Name])
+		for i := range st.Later {
+			k.add(st.Later[i].Slots[s.Name])
+		}
 		for i := range st.Stack {
 			k.add(st.Stack[i].Saved[s.Name])
 			k.add(st.Stack[i].For[s.Name])
@@ -199,6 +203,10 @@ func (k *Secrets) State(s *State) {
 	}
 	s.LastResponse, s.Pending = k.Text(s.LastResponse), k.Text(s.Pending)
 	s.Slots, s.Checked, s.GrantedFor, s.Metadata = k.each(s.Slots), k.each(s.Checked), k.each(s.GrantedFor), k.each(s.Metadata)
+	s.ProposedSlots = k.each(s.ProposedSlots)
+	for i := range s.Later {
+		s.Later[i].Slots = k.each(s.Later[i].Slots)
+	}
 	for i := range s.Stack {
 		f := &s.Stack[i]
 		f.Saved, f.For = k.each(f.Saved), k.each(f.For)
@@ -254,6 +262,10 @@ func plainText(text string) string {
 // again: what is hidden is no value to go on with.
 func (a *Agent) Forget(st *State) {
 	st.Slots, st.Checked, st.GrantedFor = a.without(st.Slots), a.without(st.Checked), a.without(st.GrantedFor)
+	st.ProposedSlots, st.Later = a.without(st.ProposedSlots), slices.Clone(st.Later)
+	for i := range st.Later {
+		st.Later[i].Slots = a.without(st.Later[i].Slots)
+	}
 	st.Stack = slices.Clone(st.Stack)
 	for i := range st.Stack {
 		st.Stack[i].Saved, st.Stack[i].For = a.without(st.Stack[i].Saved), a.without(st.Stack[i].For)

@@ -143,6 +143,10 @@ func (a *Agent) Masked(st State) State {
 	a.maskSlots(out.Slots)
 	a.maskSlots(out.GrantedFor)
 	a.maskSlots(out.Checked)
+	a.maskSlots(out.ProposedSlots)
+	for i := range out.Later {
+		a.maskSlots(out.Later[i].Slots)
+	}
 	for i := range out.Stack {
 		a.maskSlots(out.Stack[i].Saved)
 		a.maskSlots(out.Stack[i].For)
