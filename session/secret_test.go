@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -181,5 +182,65 @@ func TestSecretIsNotRecordedByVoice(t *testing.T) {
 	})
 	if err != nil || pieces == 0 {
 		t.Errorf("%d pieces of the journal, error %v", pieces, err)
+	}
+}
+
+// ledger notes the work that is written to the tasks, and does it at once.
+type ledger struct {
+	port.Tasks
+	mu    sync.Mutex
+	wrote []string
+}
+
+func (l *ledger) Start(_ context.Context, t port.Task) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wrote = append(l.wrote, t.Call.Arguments)
+	return nil
+}
+
+func (*ledger) Follow(context.Context, string, func(string)) (string, error) {
+	return `{"found": "gold"}`, nil
+}
+func (*ledger) Cancel(context.Context, string) error { return nil }
+func (*ledger) Settle(context.Context, string) error { return nil }
+func (*ledger) Leave(context.Context, string) error  { return nil }
+
+// TestWhatTasksKeep: long work is written to the tasks, but not with privacy none, and not
+// with a secret in it where they do not encrypt: then it is done within the session.
+func TestWhatTasksKeep(t *testing.T) {
+	long := strings.Replace(safe, "outputs: [found]", "outputs: [found], long: true", 1)
+	plain := strings.Replace(long, "secret: true, ", "", 1)
+	for _, c := range []struct {
+		name, source string
+		privacy      conv.Privacy
+		sealed       bool
+		wrote        int
+	}{
+		{"no secret", plain, conv.PrivacyKeep, false, 1},
+		{"a secret", long, conv.PrivacyKeep, false, 0},
+		{"a secret, encrypted", long, conv.PrivacyKeep, true, 1},
+		{"privacy none", plain, conv.PrivacyNone, false, 0},
+		{"privacy none, encrypted", long, conv.PrivacyNone, true, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inOffice(t, func(o *office) {
+				agent, files := safeAgent(t, c.source)
+				tasks, tool := &ledger{}, locksmith(true)
+				held := o.holds("test", func(o *Options) {
+					o.Conv.Agent, o.Conv.Privacy, o.AgentFiles, o.Tools, o.Model = agent, c.privacy, files, tool, nil
+					o.Delegation = Delegation{Tasks: tasks, Sealed: c.sealed}
+				})
+				for _, line := range []string{"open the safe", "it is four seven one one", "Denver"} {
+					held.says(line)
+					pass(20 * time.Second)
+				}
+				tasks.mu.Lock()
+				defer tasks.mu.Unlock()
+				if len(tasks.wrote) != c.wrote || len(tool.Calls()) != 1-c.wrote {
+					t.Errorf("written to the tasks: %q, done within the session: %+v", tasks.wrote, tool.Calls())
+				}
+			})
+		})
 	}
 }
