@@ -29,6 +29,12 @@ func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool
 		}
 		return nil, value.Unread, false
 	}
+	if answer := l.YesOrNo(toks); answer != value.NoAnswer && s.YesNo != [3]string{} {
+		if word := s.YesNo[answer]; word != "" {
+			return word, value.Certain, true
+		}
+		return t.rd.Raw, value.Certain, true
+	}
 	if t.marked(s) {
 		return nil, value.Unread, false
 	}

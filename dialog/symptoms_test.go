@@ -332,7 +332,6 @@ func amountSymptoms() (all []symptom) {
 // failingSymptoms are there today. EXPECTED FAILURES: an entry that passes fails the
 // test, and is taken off the list.
 var failingSymptoms = []string{
-	"no to a text that may be no pages for ever",
 }
 
 // TestSymptoms: none of them is there, but for those that are expected.

@@ -126,6 +126,45 @@ func (a *Definition) coreParts(t Trigger) []TriggerPart {
 	return nil
 }
 
+// learnYesNo notes which slots of free text a step compares with a yes or a no: such a
+// word is their value, and asks for nothing.
+func (a *Definition) learnYesNo(s *Step) {
+	var texts, names []string
+	for _, c := range s.Cases {
+		texts = append(texts, c.Pattern)
+	}
+	for _, e := range []*expr{s.Evaluate, s.Condition} {
+		if e != nil {
+			texts, names = append(texts, e.root.texts()...), append(names, e.names...)
+		}
+	}
+	for _, text := range texts {
+		answer := a.Lang.YesOrNo(value.Tokenize(text, nil))
+		if answer == value.NoAnswer {
+			continue
+		}
+		for _, name := range names {
+			if slot := a.SlotIndex[name]; slot != nil && slot.Free() && slot.YesNo[answer] == "" {
+				slot.YesNo[answer] = text
+			}
+		}
+	}
+}
+
+// texts are the texts that an expression has as they stand.
+func (n *exprNode) texts() (out []string) {
+	if n == nil {
+		return nil
+	}
+	if text, ok := n.value.(string); ok && n.op == "lit" {
+		out = append(out, text)
+	}
+	for _, arg := range n.args {
+		out = append(out, arg.texts()...)
+	}
+	return out
+}
+
 // finish builds what depends on the whole definition: the names of slots in
 // corrections, the words that point to them, the triggers without "I want to".
 func (a *Definition) finish() {
@@ -136,6 +175,11 @@ func (a *Definition) finish() {
 	for _, f := range a.Flows {
 		for i := range f.Triggers {
 			f.Triggers[i].Core = a.coreParts(f.Triggers[i])
+		}
+	}
+	for _, f := range a.Flows {
+		for _, s := range f.Steps {
+			a.learnYesNo(s)
 		}
 	}
 	for _, s := range a.Slots {

@@ -25,6 +25,10 @@ type Slot struct {
 	Check       *outsideCheck // nil: nobody outside is asked
 
 	Names []string // that people use, for the grammar
+
+	// YesNo are the values of free text that stand for a yes and a no, by
+	// [value.Answer], where a flow compares the slot with one of them.
+	YesNo [3]string
 }
 
 // Form is what the slot's values look like; nil for no slot.
@@ -37,7 +41,7 @@ func (s *Slot) Form() *value.Spec {
 
 // TakesYesNo reports whether a yes or a no may be a value of free text.
 func (s *Slot) TakesYesNo() bool {
-	return slices.ContainsFunc(s.Validators, func(v NamedValidator) bool { return v.Name == "yes_no" })
+	return s.YesNo != [3]string{} || slices.ContainsFunc(s.Validators, func(v NamedValidator) bool { return v.Name == "yes_no" })
 }
 
 // FirstUpper capitalises the first letter.
