@@ -12,6 +12,7 @@ import (
 // actions reads the declared actions.
 func (c *compiler) actions(sections []section) {
 	at := make(map[string]node)
+	var all []pair
 	for _, s := range sections {
 		if s.value.kind != nodeMapping {
 			if s.value.given() {
@@ -25,13 +26,27 @@ func (c *compiler) actions(sections []section) {
 				c.fail(p.key, "action %q: want a name of letters, digits and underscores", name)
 				continue
 			}
-			if first, there := at[name]; there {
+			first, there := at[name]
+			if i := slices.IndexFunc(all, func(o pair) bool { return o.key.text == name }); there && (overlays(all[i].value, p.value) || overlays(p.value, all[i].value)) {
+				merged := all[i].value
+				if merged.kind != nodeMapping {
+					merged = p.value
+				} else {
+					merged.pairs = slices.Concat(merged.pairs, p.value.pairs)
+				}
+				all[i].value = merged
+				continue
+			}
+			if there {
 				c.fail(p.key, "action %q is declared twice; first in %s, line %d", name, first.file, first.line)
 				continue
 			}
 			at[name] = p.key
-			c.addAction(c.action(name, p.value))
+			all = append(all, p)
 		}
+	}
+	for _, p := range all {
+		c.addAction(c.action(p.key.text, p.value))
 	}
 	c.addChecks()
 	for _, name := range c.opts.Actions {
@@ -39,6 +54,17 @@ func (c *compiler) actions(sections []section) {
 			c.addAction(&Action{Name: name})
 		}
 	}
+}
+
+// implementation are the fields of an action that say how it is carried out.
+var implementation = []string{"http", "mcp", "command", "a2a", "mock", "long", "idempotent"}
+
+// overlays reports whether a second declaration of an action gives it its
+// implementation, which the first has none of: a file beside that of the domain.
+func overlays(first, second node) bool {
+	implements := func(p pair) bool { return slices.Contains(implementation, p.key.text) }
+	return first.file != second.file && second.kind == nodeMapping && len(second.pairs) > 0 && first.kind != nodeScalar && first.kind != nodeSequence &&
+		!slices.ContainsFunc(second.pairs, func(p pair) bool { return !implements(p) }) && !slices.ContainsFunc(first.pairs, implements)
 }
 
 func (c *compiler) addAction(a *Action) {

@@ -13,6 +13,7 @@ type rawStep struct {
 	owned bool // in the body of a while
 
 	jump       node
+	ends       bool // a step that ends the flow and says nothing, unless it has a message
 	cases      []rawCase
 	onConfirm  node
 	onDeny     node
@@ -36,6 +37,8 @@ type flowDraft struct {
 	raws   []*rawStep
 	intent []node
 	next   node // the flow to propose
+
+	declared declaredFlow
 
 	triggered bool // it has triggers, if wrong ones
 }
@@ -167,6 +170,9 @@ func (c *compiler) flowFields(d *flowDraft) {
 		},
 		"next":    func(_, v node) { d.next = v },
 		"steps":   func(key, v node) { c.flowSteps(d, key, v) },
+		"confirm": func(key, v node) { d.declared.confirm = pair{key, v} },
+		"action":  func(key, v node) { d.declared.action = pair{key, v} },
+		"respond": func(key, v node) { d.declared.respond = pair{key, v} },
 		"process": func(key, v node) { c.flowSteps(d, key, v) },
 	})
 	for _, s := range d.def.pairs { // slots that the flow lists
@@ -187,6 +193,7 @@ func (c *compiler) flowFields(d *flowDraft) {
 		text := strings.ReplaceAll(c.text(n, what+".intent"), "_", " ")
 		c.addTrigger(d, n, text)
 	}
+	c.declaredSteps(d, what)
 	if !d.steps.given() {
 		c.fail(d.key, "%s has no steps", what)
 		return

@@ -33,6 +33,13 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 	}
 	if typ, given := n.find("type"); given {
 		name := c.text(typ, "flow "+d.f.Name+": type")
+		switch name {
+		case "respond": // Soni's name for it
+			name = StepSay.String()
+		case "end":
+			name, r.ends = StepSay.String(), true
+			r.jump = node{file: typ.file, line: typ.line, column: typ.column, kind: nodeScalar, text: "__end__"}
+		}
 		if i := slices.Index(stepTypeNames, name); i >= 0 {
 			r.st.Type = stepType(i)
 		} else {
@@ -99,7 +106,7 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	case StepCollect:
 		c.collectStep(d, r, n, slotNode)
 	case StepSay:
-		if !message.given() {
+		if !message.given() && !r.ends {
 			c.fail(n, "%s: want a message", what)
 		}
 	case StepAction:
