@@ -89,21 +89,21 @@ func (t *turn) twoRequests() []Command {
 		if n == 0 || k+n >= len(toks) {
 			continue
 		}
-		first, second := t.requestIn(toks[:k]), t.requestIn(toks[k+n:])
-		if first == nil || second == nil || first == second {
+		first, given := t.requestIn(toks[:k])
+		if first == nil {
 			continue
 		}
-		var cmds []Command
-		for _, part := range []struct {
-			f    *agent.Flow
-			toks []value.Token
-		}{{first, toks[:k]}, {second, toks[k+n:]}} {
-			cmds = append(cmds, Command{Type: StartFlow, Flow: part.f.Name})
-			sub := t.rd
-			sub.Toks = part.toks
-			for _, v := range t.a.extract(sub, part.f.Slots, nil) {
-				cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
-			}
+		second, more := t.requestIn(toks[k+n:])
+		if second == nil || first == second {
+			continue
+		}
+		cmds := []Command{{Type: StartFlow, Flow: first.Name}}
+		for _, v := range given {
+			cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
+		}
+		cmds = append(cmds, Command{Type: StartFlow, Flow: second.Name})
+		for _, v := range more {
+			cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
 		}
 		return cmds
 	}
@@ -116,18 +116,26 @@ func (t *turn) joins(k int) int {
 	return n
 }
 
-// requestIn is the flow that a part of a message asks for, nil if it is not plain.
-func (t *turn) requestIn(toks []value.Token) *agent.Flow {
+// requestIn is the flow that a part of a message asks for, with the values that it
+// gives; nil if that is not plain.
+func (t *turn) requestIn(toks []value.Token) (*agent.Flow, []found) {
+	part := *t
+	part.rd.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
+	part.rd.Toks = value.Tokenize(part.rd.Raw, nil)
+	if f, values := part.byPattern(); f != nil {
+		return f, values
+	}
 	f, p := t.a.classify(t.a.core(toks))
 	if f == nil {
-		if f, p = t.byWords(toks); p < intentSure {
-			return nil
+		f, p = t.byWords(toks)
+		if p < intentSure {
+			return nil, nil
 		}
 	}
 	if f == nil || !t.mayAsk(f, toks) {
-		return nil
+		return nil, nil
 	}
-	return f
+	return f, t.a.extract(part.rd, f.Slots, nil)
 }
 
 // asksToBeTold reports whether words ask for something to be told: "how much is it".

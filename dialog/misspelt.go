@@ -28,13 +28,14 @@ func (a *Agent) learnSpelling() {
 		}
 	}
 	d := a.def.Lang.Data
-	for _, list := range [][]string{d.Light, d.Fillers, d.Polite, d.Questions, d.SoftMarkers, d.Yes, d.No, d.Background, d.Carriers, d.Prefixes} {
+	for _, list := range [][]string{d.Light, d.Fillers, d.Polite, d.Questions, d.SoftMarkers, d.Yes, d.No, d.Background, d.Carriers, d.Prefixes, d.Interrogatives} {
 		known(false, list...)
 	}
 	for k := range d.Numbers.Units { // order: a set of words
 		known(false, k)
 	}
 	known(true, d.Prefixes...)
+	known(true, d.Interrogatives...)
 	for k := range d.Calendar.Months { // order: a set of words
 		known(true, k)
 	}
@@ -79,12 +80,16 @@ func (a *Agent) respelt(r value.Reader) (string, bool) {
 		if n >= longMisspelt {
 			limit = 2
 		}
-		best, near, tied := limit+1, "", false
+		best, near, tied := 2*limit+1, "", false
 		for _, w := range a.speltWords {
-			switch dist := value.EditDistance(tok.Text, w, limit); {
+			dist := 2 * value.EditDistance(tok.Text, w, limit)
+			if dist == 2 && len(w) == len(tok.Text) && sameLetters(w, tok.Text) {
+				dist = 1 // two letters in the wrong order: the most frequent error
+			}
+			switch {
 			case dist < best:
 				best, near, tied = dist, w, false
-			case dist == best && best <= limit:
+			case dist == best && best <= 2*limit:
 				tied = true
 			}
 		}
@@ -97,6 +102,34 @@ func (a *Agent) respelt(r value.Reader) (string, bool) {
 	}
 	b.WriteString(r.Raw[at:])
 	return b.String(), changed
+}
+
+// sameLetters reports whether two words have the same letters.
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+// withMisspelt adds misspelt values to a request that was understood without them, if
+// they are read back before anything is done.
+func (t *turn) withMisspelt(cmds []Command) []Command {
+	if t.flow != nil || cmds[0].Type != StartFlow {
+		return cmds
+	}
+	f := t.a.def.FlowIndex[cmds[0].Flow]
+	text, changed := t.a.respelt(t.rd)
+	if !changed || !reads(f) {
+		return cmds
+	}
+	r := value.Reader{Lang: t.rd.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: t.now}
+	for _, v := range t.a.extract(r, f.Slots, nil) {
+		if !v.slot.Free() && !slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == v.slot.Name }) {
+			cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
+		}
+	}
+	return cmds
 }
 
 // misspelt understands a request with typing errors. Where the words are those of a

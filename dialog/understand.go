@@ -224,7 +224,7 @@ func (t *turn) local() []Command {
 		if c[0].Type == StartFlow { // the question was the request, unless something is known to answer it
 			asked = slices.DeleteFunc(asked, func(q Command) bool { return st.Slots[q.Slot] == nil || len(t.rd.Sentences(toks)) == 1 })
 		}
-		return append(c, asked...)
+		return append(t.withMisspelt(c), asked...)
 	}
 	if len(asked) > 0 {
 		return asked

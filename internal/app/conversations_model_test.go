@@ -345,10 +345,10 @@ func addedValue(added []dialog.Command, l *lineTaken) string {
 // fall, to 0.
 var mischiefRatchet = map[string]int{
 	"confirms whatever is said":            0,
-	"confirms beside what is said":         33,
-	"changes a slot that was not named":    38,
-	"sets a slot that was not named":       38,
-	"starts a flow that was not asked for": 33,
+	"confirms beside what is said":         32,
+	"changes a slot that was not named":    37,
+	"sets a slot that was not named":       37,
+	"starts a flow that was not asked for": 32,
 }
 
 // TestMischievousModels holds all conversations with models that do harm wherever they
