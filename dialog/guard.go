@@ -15,6 +15,9 @@ import (
 func (t *turn) guarded(cmds []Command) []Command {
 	t.rd.Keep()
 	starting := t.guardedStarts(cmds)
+	if f := t.startedByValues(cmds); f != nil && len(starting) == 0 {
+		starting = []*agent.Flow{f}
+	}
 	out := cmds[:0:0]
 	for _, c := range cmds {
 		why := ""
@@ -70,6 +73,31 @@ func (t *turn) guardedStarts(cmds []Command) []*agent.Flow {
 		}
 	}
 	return out
+}
+
+// startedByValues is the only flow that commands start while none is active, if the words
+// give one of its slots a value: "Berlin, if you can".
+func (t *turn) startedByValues(cmds []Command) *agent.Flow {
+	var f *agent.Flow
+	for _, c := range cmds {
+		if c.Type != StartFlow {
+			continue
+		}
+		if f != nil {
+			return nil
+		}
+		f = t.a.def.FlowIndex[c.Flow]
+	}
+	if f == nil || t.flow != nil || t.asksToBeTold(t.rd.Toks) {
+		return nil
+	}
+	for _, c := range cmds {
+		s := t.a.def.SlotIndex[c.Slot]
+		if c.Type == SetSlot && s != nil && s.Type != value.TypeBoolean && f.UsesSlot(s) && c.Value != nil && t.unborne(&c, []*agent.Flow{f}) == "" {
+			return f
+		}
+	}
+	return nil
 }
 
 // unborne is why the words do not bear a value out, "" if they do. A value that they do
