@@ -74,6 +74,7 @@ func (k *Secrets) Learn(a *Agent, st *State) {
 		k.add(st.Checked[s.Name])
 		k.add(st.GrantedFor[s.Name])
 		k.add(st.ProposedSlots[s.Name])
+		k.add(st.Either[s.Name])
 		for i := range st.Later {
 			k.add(st.Later[i].Slots[s.Name])
 		}
@@ -203,7 +204,7 @@ func (k *Secrets) State(s *State) {
 	}
 	s.LastResponse, s.Pending = k.Text(s.LastResponse), k.Text(s.Pending)
 	s.Slots, s.Checked, s.GrantedFor, s.Metadata = k.each(s.Slots), k.each(s.Checked), k.each(s.GrantedFor), k.each(s.Metadata)
-	s.ProposedSlots = k.each(s.ProposedSlots)
+	s.ProposedSlots, s.Either, s.Week = k.each(s.ProposedSlots), k.each(s.Either), k.Text(s.Week)
 	for i := range s.Later {
 		s.Later[i].Slots = k.each(s.Later[i].Slots)
 	}
@@ -262,7 +263,7 @@ func plainText(text string) string {
 // again: what is hidden is no value to go on with.
 func (a *Agent) Forget(st *State) {
 	st.Slots, st.Checked, st.GrantedFor = a.without(st.Slots), a.without(st.Checked), a.without(st.GrantedFor)
-	st.ProposedSlots, st.Later = a.without(st.ProposedSlots), slices.Clone(st.Later)
+	st.ProposedSlots, st.Either, st.Later = a.without(st.ProposedSlots), a.without(st.Either), slices.Clone(st.Later)
 	for i := range st.Later {
 		st.Later[i].Slots = a.without(st.Later[i].Slots)
 	}

@@ -144,6 +144,7 @@ func (a *Agent) Masked(st State) State {
 	a.maskSlots(out.GrantedFor)
 	a.maskSlots(out.Checked)
 	a.maskSlots(out.ProposedSlots)
+	a.maskSlots(out.Either)
 	for i := range out.Later {
 		a.maskSlots(out.Later[i].Slots)
 	}
