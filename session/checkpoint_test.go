@@ -152,6 +152,10 @@ func TestCallGoesOn(t *testing.T) {
 			p := reserving(t, before.State().Dialogue, again, func(o *Options) {
 				o.Checkpoints, o.Restore = Checkpoints{Store: again.store}, save.Snapshot
 			})
+			if save.Phase == "processing.understanding" && before.State().Dialogue.ConversationState == dialog.Confirming {
+				// The yes was cut off. It is asked for, and then for the read-back once more.
+				p.texts, p.lines = append(p.texts, "yes"), append(p.lines, line{answers, 1200 * ms})
+			}
 			c := newCall(t, p)
 			c.err = c.s.RunVirtual(t.Context(), start.Add(time.Hour))
 			c.ok()

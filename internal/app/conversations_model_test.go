@@ -167,7 +167,6 @@ var scriptedCases = []scripted{
 // that passes fails the test, and is taken off the list.
 var failingScripts = []string{
 	"a correction without a year loses the year",
-	"minutes become money",
 	"the first flight becomes the first of the month",
 }
 
@@ -345,10 +344,10 @@ func addedValue(added []dialog.Command, l *lineTaken) string {
 // fall, to 0.
 var mischiefRatchet = map[string]int{
 	"confirms whatever is said":            0,
-	"confirms beside what is said":         32,
-	"changes a slot that was not named":    37,
-	"sets a slot that was not named":       37,
-	"starts a flow that was not asked for": 32,
+	"confirms beside what is said":         3,
+	"changes a slot that was not named":    3,
+	"sets a slot that was not named":       0,
+	"starts a flow that was not asked for": 3,
 }
 
 // TestMischievousModels holds all conversations with models that do harm wherever they

@@ -528,10 +528,9 @@ func (c *tally) row(name string) string {
 const tallyHead = "| | conversations | done | ended in a question or an offer | in neither | harmful |\n|---|---|---|---|---|---|"
 
 // ratchet is the number of conversations that may be harmful, and that are done at
-// least. RATCHET: these are today's counts. They may only fall and rise; where they
-// end is 0 harmful and 75 % done.
+// least. None may be harmful; the second numbers are today's and may only rise.
 var ratchet = map[string]struct{ harmful, done int }{
-	"unseen": {0, 141},
+	"unseen": {0, 143},
 	"seen":   {0, 45},
 }
 
