@@ -12,7 +12,7 @@ var layers = []struct {
 	layer int
 	dirs  []string
 }{
-	{9, []string{"cmd/hocket"}}, // main, which does nothing but call cli
+	{9, []string{"cmd/hocket", "examples/call", "examples/browsers", "examples/functions", "examples/machine"}}, // main packages
 	{8, []string{"internal/cli"}},
 	{7, []string{"internal/app"}},
 	{6, []string{"server"}},

@@ -1,0 +1,33 @@
+// Command machine steps the machine alone: a caller breaks into the greeting. It has no
+// goroutine, no clock and no I/O: facts go in, effects come out as data.
+//
+//	go run ./examples/machine
+package main
+
+import (
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+func main() {
+	call, err := conv.New(conv.Options{Greeting: "Hello. How can I help you?"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	facts := func(list ...conv.Event) {
+		for _, fact := range list {
+			for _, effect := range call.Step(now, fact) {
+				fmt.Printf("%s -> %T%+v\n", fact.EventType(), effect, effect)
+			}
+			now = now.Add(300 * time.Millisecond)
+		}
+	}
+	facts(conv.UserStart{}, conv.SessionReady{}, conv.AudioReady{}, conv.PlayoutStarted{})
+	facts(conv.SpeechStarted{}, conv.STTPartial{Text: "stop that please"}, conv.DeadlinePassed{})
+	facts(conv.TurnEnded{Cause: "silence"}, conv.STTFinal{Text: "stop that please"})
+	fmt.Printf("%s; heard: %q\n", call.Phase(), call.History()[0].Text)
+}
