@@ -7,8 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// A driver in a few lines: facts go in, work comes out. README.md shows the same
-// program.
+// A driver in a few lines: facts go in, work comes out.
 func Example() {
 	call, err := conv.New(conv.Options{Greeting: "Hello. How can I help you?"})
 	if err != nil {

@@ -121,11 +121,6 @@ func (m *Machine) EndConversation(reason string) error {
 	return m.Post(conv.UserStop{Reason: reason})
 }
 
-// Notify hands over facts about transcripts, playout, replies and tools
-// (notifyTranscript, notifyTts, notifyCopilot, transition). It is [Machine.Post]
-// under the seeds' name.
-func (m *Machine) Notify(events ...conv.Event) error { return m.Post(events...) }
-
 // HandleUserInterrupt interrupts the agent. See [conv.UserInterrupt] for the
 // sources.
 func (m *Machine) HandleUserInterrupt(source string) error {
@@ -183,7 +178,7 @@ func (m *Machine) CanTransition(ev conv.Event) (bool, error) {
 	return can, err
 }
 
-// OnStateChanged, OnTransition: every change of phase and of a view, in order. Observers run
+// OnStateChanged tells f of every change of phase and of a view, in order. Observers run
 // on the loop's goroutine and must not block; all methods of the machine may be
 // called from them, and facts that they post are stepped after this step. The
 // function returned ends the subscription: called from an observer, at once;
@@ -191,9 +186,6 @@ func (m *Machine) CanTransition(ev conv.Event) (bool, error) {
 func (m *Machine) OnStateChanged(f func(StateChanged)) (cancel func()) {
 	return m.subscribe(&observer{changed: f})
 }
-
-// OnTransition is [Machine.OnStateChanged] under seed 001's name.
-func (m *Machine) OnTransition(f func(StateChanged)) (cancel func()) { return m.OnStateChanged(f) }
 
 // OnStateEnter: a phase is entered.
 func (m *Machine) OnStateEnter(p conv.Phase, f func(StateChanged)) (cancel func()) {

@@ -120,7 +120,7 @@ func TestFacadeHoldsAConversation(t *testing.T) {
 		p.in(conv.Interrupted)
 		pass(50 * ms)
 		p.in(conv.ListeningReady)
-		p.must(p.m.Notify(conv.SpeechStarted{Source: "vad"}, conv.STTFinal{Text: "and tomorrow", Confidence: 1, Endpoint: true}))
+		p.must(p.m.Post(conv.SpeechStarted{Source: "vad"}, conv.STTFinal{Text: "and tomorrow", Confidence: 1, Endpoint: true}))
 		p.in(conv.Speaking)
 		p.must(p.m.Cancel())
 		pass(50 * ms)
@@ -132,7 +132,7 @@ func TestFacadeHoldsAConversation(t *testing.T) {
 		}
 		for name, err := range map[string]error{
 			"Post": p.m.Post(conv.UserStop{}), "StartConversation": p.m.StartConversation(), "Suspend": p.m.Suspend(""),
-			"Resume": p.m.Resume(), "SendText": p.m.SendText("x"), "Cancel": p.m.Cancel(), "CancelTask": p.m.CancelTask("a"), "Notify": p.m.Notify(),
+			"Resume": p.m.Resume(), "SendText": p.m.SendText("x"), "Cancel": p.m.Cancel(), "CancelTask": p.m.CancelTask("a"),
 			"Initialize": p.m.Initialize(""), "EndConversation": p.m.EndConversation(""), "HandleUserInterrupt": p.m.HandleUserInterrupt(""),
 			"Recent": second(p.m.Recent()), "CanTransition": second(p.m.CanTransition(conv.UserStart{})),
 		} {
@@ -156,7 +156,7 @@ func TestFacadeCallsOneTaskOff(t *testing.T) {
 		p.must(p.m.StartConversation())
 		p.must(p.m.SendText("book it"))
 		p.in(conv.Understanding)
-		p.must(p.m.Notify(
+		p.must(p.m.Post(
 			conv.ToolCalled{ID: "a", Name: "flight", Long: true}, conv.ToolCalled{ID: "b", Name: "hotel", Long: true},
 			conv.ToolCalled{ID: "c", Name: "clock"},
 		))
@@ -299,7 +299,7 @@ func TestFacadeObservers(t *testing.T) {
 				t.Error("State is older than the step")
 			}
 		})
-		p.m.OnTransition(func(s StateChanged) {
+		p.m.OnStateChanged(func(s StateChanged) {
 			log = append(log, fmt.Sprintf("%v>%v", s.Transition.From, s.Transition.To))
 			records = append(records, s)
 		})
@@ -316,7 +316,7 @@ func TestFacadeObservers(t *testing.T) {
 		p.must(p.m.SendText("how is the weather?"))
 		p.in(conv.Speaking)
 		pass(700 * ms)
-		p.must(p.m.Notify(conv.PlayoutFinished{}))
+		p.must(p.m.Post(conv.PlayoutFinished{}))
 		p.in(conv.ListeningReady)
 		want := []string{
 			"step user.text", "listening.ready>processing.understanding",
@@ -329,7 +329,7 @@ func TestFacadeObservers(t *testing.T) {
 			t.Errorf("\n%s\nwant\n%s", strings.Join(log, "\n"), strings.Join(want, "\n"))
 		}
 		log = nil
-		p.must(p.m.Notify(conv.Fault{Code: "AUTH_FAILURE", Message: "key sk-secret is wrong"}))
+		p.must(p.m.Post(conv.Fault{Code: "AUTH_FAILURE", Message: "key sk-secret is wrong"}))
 		p.ended(nil) // a fault that a new attempt cannot mend ends the conversation
 		if !slices.Contains(log, "error fault.auth in terminating: true") {
 			t.Errorf("%q", log)
@@ -362,7 +362,7 @@ func TestFacadeRecent(t *testing.T) {
 		for range 10 {
 			p.must(p.m.SendText("and?"))
 			p.in(conv.Speaking)
-			p.must(p.m.Notify(conv.PlayoutFinished{}))
+			p.must(p.m.Post(conv.PlayoutFinished{}))
 		}
 		recent, err := p.m.Recent()
 		if err != nil || len(recent) != 20 {
@@ -422,7 +422,7 @@ func TestFacadeRecover(t *testing.T) {
 		p.must(p.m.Recover()) // nothing to recover from
 		p.in(conv.ListeningReady)
 		for range 3 { // the third opens the circuit breaker
-			p.must(p.m.Notify(conv.Fault{Code: "SERVER_ERROR"}))
+			p.must(p.m.Post(conv.Fault{Code: "SERVER_ERROR"}))
 			p.in(conv.Faulted)
 			p.must(p.m.Recover())
 			p.in(conv.ListeningReady)
@@ -627,11 +627,11 @@ func TestMachineDeadlines(t *testing.T) {
 		p.run(t.Context())
 		p.must(p.m.StartConversation())
 		p.in(conv.ListeningReady)
-		p.must(p.m.Notify(conv.SpeechStarted{Utterance: 1}, conv.SpeechStopped{Utterance: 1}))
+		p.must(p.m.Post(conv.SpeechStarted{Utterance: 1}, conv.SpeechStopped{Utterance: 1}))
 		p.in(conv.ListeningCapturing)
 		for range 199 { // no words come
 			pass(10 * ms)
-			p.must(p.m.Notify(conv.TaskProgress{ID: "nobody"}))
+			p.must(p.m.Post(conv.TaskProgress{ID: "nobody"}))
 		}
 		p.in(conv.ListeningCapturing)
 		pass(11 * ms)
@@ -857,9 +857,9 @@ func TestFacadeTurnContext(t *testing.T) {
 		p.in(conv.ListeningReady)
 		pass(10 * ms)
 		began := time.Now()
-		p.must(p.m.Notify(conv.SpeechStarted{}))
+		p.must(p.m.Post(conv.SpeechStarted{}))
 		pass(10 * ms)
-		p.must(p.m.Notify(conv.STTFinal{Text: "how is the weather", Confidence: 0.9, Endpoint: true}))
+		p.must(p.m.Post(conv.STTFinal{Text: "how is the weather", Confidence: 0.9, Endpoint: true}))
 		p.in(conv.Speaking)
 		p.must(p.m.HandleUserInterrupt("button"))
 		p.in(conv.Interrupted)
