@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // Function is a Go function as a tool: see [Func]. Its fields are set before the first
@@ -41,7 +41,7 @@ var _ port.Tool = (*Function)(nil)
 // omitempty or omitzero, and the tag jsonschema:"..." describes it. Arguments that do
 // not fit the schema are refused, in words that a model can act upon, and f is not
 // called. Out is given as JSON; a string as it is. An error is told to the model, or to the
-// flow, as a failure of class [conv.ClassToolError]; return a [*port.Failure] for another
+// flow, as a failure of class [errclass.ToolError]; return a [*port.Failure] for another
 // class. No error may hold a secret.
 //
 // In a flow, a declared action of the same name calls the function: its inputs are the
@@ -57,7 +57,7 @@ func Func[In, Out any](name, description string, f func(ctx context.Context, in 
 			arguments = "{}"
 		}
 		if err := json.Unmarshal([]byte(arguments), &in); err != nil {
-			return nil, &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: the arguments do not fit: %v", name, err)}
+			return nil, &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: the arguments do not fit: %v", name, err)}
 		}
 		return f(ctx, in)
 	}
@@ -92,14 +92,14 @@ func (t *Function) Specs() []port.ToolSpec {
 // Call checks the arguments and calls the function.
 func (t *Function) Call(ctx context.Context, call port.ToolCall, _ func(string)) (string, error) {
 	if t.err != nil || call.Name != t.name {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
 	}
 	if err := t.check.Check(call.Arguments); err != nil {
-		return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: %v", t.name, err)}
+		return "", &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: %v", t.name, err)}
 	}
 	out, err := t.call(ctx, call.Arguments)
 	if _, known := errors.AsType[*port.Failure](err); err != nil && !known && ctx.Err() == nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("%s: %v", t.name, err)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("%s: %v", t.name, err)}
 	}
 	if err != nil {
 		return "", err
@@ -109,7 +109,7 @@ func (t *Function) Call(ctx context.Context, call port.ToolCall, _ func(string))
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("%s: the result cannot be written as JSON", t.name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("%s: the result cannot be written as JSON", t.name)}
 	}
 	return string(b), nil
 }

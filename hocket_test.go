@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket"
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/detector/energy"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/turn"
@@ -217,8 +217,8 @@ func TestModel(t *testing.T) {
 // TestFunctionFails: an error is a failure with a class, and a failure stays what it is.
 func TestFunctionFails(t *testing.T) {
 	for _, tc := range []struct{ err, want error }{
-		{errors.New("closed"), &port.Failure{Code: conv.ClassToolError, Message: "f: closed"}},
-		{&port.Failure{Code: conv.ClassRateLimit, Message: "later"}, &port.Failure{Code: conv.ClassRateLimit, Message: "later"}},
+		{errors.New("closed"), &port.Failure{Code: errclass.ToolError, Message: "f: closed"}},
+		{&port.Failure{Code: errclass.RateLimit, Message: "later"}, &port.Failure{Code: errclass.RateLimit, Message: "later"}},
 	} {
 		f := hocket.Func("f", "", func(context.Context, struct{}) (int, error) { return 0, tc.err })
 		_, err := f.Call(t.Context(), port.ToolCall{Name: "f"}, nil)

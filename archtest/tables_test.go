@@ -21,7 +21,7 @@ var layers = []struct {
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
-	{0, []string{"turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
+	{0, []string{"port/errclass", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg hold tests of the adapters below them
 	// together.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "detector", "provider", "leg", "provider/*/fake"}},
@@ -40,11 +40,11 @@ var onlyImportedBy = map[string][]string{
 }
 
 // public packages are the library: every exported name has a doc comment.
-var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "conv", "port", "journal", "session"}
+var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "conv", "port", "port/errclass", "journal", "session"}
 
 // pure packages are deterministic: the same calls give the same results, bit for
 // bit, on every machine.
-var pure = []string{"conv", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages"}
+var pure = []string{"port/errclass", "conv", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages"}
 
 // pureImports are the packages of the standard library that a pure package may
 // use. Missing on purpose: context and sync (one owner, nothing to wait for),

@@ -12,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/internal/messages"
 	"github.com/hocketvoice/hocket/internal/seeds"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -222,12 +223,12 @@ func durations(numbers []float64) []time.Duration {
 // compareErrors holds the classes against the seed's table of them.
 func compareErrors(t *testing.T, want map[string]string, retryable []string) {
 	t.Helper()
-	actions := map[string]conv.ErrorAction{
-		"retry": conv.ActionRetry, "retry with backoff": conv.ActionRetry, "retry once, then notify": conv.ActionRetry,
-		"return to the model": conv.ActionReturn, "reconnecting": conv.ActionReconnect,
-		"notify, end the session": conv.ActionEnd, "log, notify, recover to idle": conv.ActionRecover,
+	actions := map[string]errclass.Action{
+		"retry": errclass.Retry, "retry with backoff": errclass.Retry, "retry once, then notify": errclass.Retry,
+		"return to the model": errclass.Return, "reconnecting": errclass.Reconnect,
+		"notify, end the session": errclass.End, "log, notify, recover to idle": errclass.Recover,
 	}
-	for _, class := range conv.ErrorClasses() {
+	for _, class := range errclass.All() {
 		action, known := actions[want[class.Name]]
 		if !known || action != class.Action {
 			t.Errorf("class %s leads to %v, the seed says %q", class.Name, class.Action, want[class.Name])
@@ -235,7 +236,7 @@ func compareErrors(t *testing.T, want map[string]string, retryable []string) {
 		if strings.Contains(want[class.Name], "once") != (class.Retries == 1) {
 			t.Errorf("class %s is retried %d times, the seed says %q", class.Name, class.Retries, want[class.Name])
 		}
-		if slices.Contains(retryable, class.Name) != (class.Action == conv.ActionRetry) {
+		if slices.Contains(retryable, class.Name) != (class.Action == errclass.Retry) {
 			t.Errorf("class %s: action %v, the seed's retryable errors are %v", class.Name, class.Action, retryable)
 		}
 		delete(want, class.Name)

@@ -116,7 +116,7 @@ type ReplyDone struct {
 	Silent        bool
 }
 
-// ReplyFailed: the request failed. Code is an [ErrorClass] name, if it has one.
+// ReplyFailed: the request failed. Code is an [errclass.Class] name, if it has one.
 type ReplyFailed struct {
 	Turn, Request int
 	Code, Message string

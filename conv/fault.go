@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/port/errclass"
+)
 
 // This file: faults and recovery. Seed 000, PAT-004, AC-006; seed 001, 4.7.
 
@@ -14,8 +18,8 @@ type Faults struct {
 
 // handleFault takes a failure of a service or of the surroundings.
 func (c *Conversation) handleFault(e Fault) {
-	class := ClassOf(e.Code)
-	fatal := e.Fatal || class.Action == ActionEnd
+	class := errclass.Of(e.Code)
+	fatal := e.Fatal || class.Action == errclass.End
 	switch c.st.Phase {
 	case Idle:
 		if c.st.Pending.Start {
@@ -31,7 +35,7 @@ func (c *Conversation) handleFault(e Fault) {
 			c.becomeTerminating("fault")
 		}
 	default:
-		if class.Action == ActionReconnect && !fatal {
+		if class.Action == errclass.Reconnect && !fatal {
 			c.sessionDies()
 			if c.st.Phase != Reconnecting {
 				c.becomeReconnecting("fault")
@@ -64,14 +68,14 @@ func remedy(code, cause string) string {
 	case codeReconnect:
 		return "fault.reconnect"
 	}
-	switch ClassOf(code).Name {
-	case ClassAuthFailure:
+	switch errclass.Of(code).Name {
+	case errclass.AuthFailure:
 		return "fault.auth"
-	case ClassRateLimit:
+	case errclass.RateLimit:
 		return "fault.rate_limit"
-	case ClassNetworkTimeout:
+	case errclass.NetworkTimeout:
 		return "fault.network"
-	case ClassServerError:
+	case errclass.ServerError:
 		return "fault.server"
 	}
 	switch cause {
@@ -85,10 +89,10 @@ func remedy(code, cause string) string {
 
 // apology is the code of what the agent says to a question that it could not answer.
 func apology(code string) string {
-	switch class := ClassOf(code).Name; {
-	case code == "LLM_TIMEOUT" || class == ClassNetworkTimeout:
+	switch class := errclass.Of(code).Name; {
+	case code == "LLM_TIMEOUT" || class == errclass.NetworkTimeout:
 		return "apology.timeout"
-	case class == ClassRateLimit:
+	case class == errclass.RateLimit:
 		return "apology.busy"
 	default:
 		return "apology.fault"

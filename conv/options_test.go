@@ -7,6 +7,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/convtest"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -69,10 +70,10 @@ func TestOptionsAreFilled(t *testing.T) {
 // TestErrorClassesByCode: codes in any case, with dashes; what is unknown is UNKNOWN.
 func TestErrorClassesByCode(t *testing.T) {
 	for code, want := range map[string]string{
-		"RATE_LIMIT": conv.ClassRateLimit, "rate-limit": conv.ClassRateLimit, "Network_Timeout": conv.ClassNetworkTimeout,
-		"": conv.ClassUnknown, "teapot": conv.ClassUnknown, "UNKNOWN": conv.ClassUnknown,
+		"RATE_LIMIT": errclass.RateLimit, "rate-limit": errclass.RateLimit, "Network_Timeout": errclass.NetworkTimeout,
+		"": errclass.Unknown, "teapot": errclass.Unknown, "UNKNOWN": errclass.Unknown,
 	} {
-		if got := conv.ClassOf(code); got.Name != want {
+		if got := errclass.Of(code); got.Name != want {
 			t.Errorf("%q is %s, expected %s", code, got.Name, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/convtest"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -113,7 +114,7 @@ func (w *world) heard() time.Duration {
 
 func (w *world) code() string {
 	names := []string{"", "rate-limit"}
-	for _, class := range conv.ErrorClasses() {
+	for _, class := range errclass.All() {
 		names = append(names, class.Name)
 	}
 	return rapid.SampledFrom(names).Draw(w.t, "code")

@@ -1,5 +1,7 @@
 package conv
 
+import "github.com/hocketvoice/hocket/port/errclass"
+
 // This file: what the agent's turn asks of the mind, and what comes back. Seed 000,
 // REQ-005, INT-005, PER-004, AC-008; seed 001, 4.3 and its classes of
 // errors.
@@ -270,12 +272,12 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		}
 		return
 	}
-	class := ClassOf(e.Code)
+	class := errclass.Of(e.Code)
 	switch class.Action {
-	case ActionReconnect:
+	case errclass.Reconnect:
 		c.handleSessionExpired("reply.failed")
 		return
-	case ActionEnd:
+	case errclass.End:
 		c.fault(e.Code, true, "reply.failed")
 		return
 	default:
@@ -292,8 +294,8 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		c.finishText() // the results will ask again
 		return
 	}
-	retryable := class.Retries != 0 || class.Action == ActionReturn
-	if class.Name == ClassUnknown {
+	retryable := class.Retries != 0 || class.Action == errclass.Return
+	if class.Name == errclass.Unknown {
 		retryable = e.Retryable
 	}
 	limited := class.Retries > 0 && r.Attempt > class.Retries

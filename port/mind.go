@@ -100,7 +100,7 @@ type ToolCall struct{ ID, Name, Arguments string }
 
 // Failure is an error of a service whose class is known (seed 001, 4.7).
 type Failure struct {
-	Code      string // of package conv's classes
+	Code      string // a class of package errclass, or a code of the service's own
 	Message   string // for people and models; never a credential
 	Retryable bool
 	After     time.Duration // the service's own wish, 0 if none

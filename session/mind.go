@@ -8,6 +8,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // mind asks the model beside the loop. Its methods are called by the loop.
@@ -72,7 +73,7 @@ func understanding(c *conv.Conversation, text string) port.Request {
 // noModel is the answer to a request where there is no model.
 func noModel(e conv.RequestReply) conv.Event {
 	return conv.ReplyFailed{
-		Turn: e.Turn, Request: e.Request, Code: conv.ClassUnknown, Message: "no language model is configured",
+		Turn: e.Turn, Request: e.Request, Code: errclass.Unknown, Message: "no language model is configured",
 	}
 }
 
@@ -126,7 +127,7 @@ func ask(ctx context.Context, model port.Model, r port.Request, e conv.RequestRe
 	}
 	f, ok := errors.AsType[*port.Failure](err)
 	if !ok {
-		f = &port.Failure{Code: conv.ClassUnknown, Message: err.Error()}
+		f = &port.Failure{Code: errclass.Unknown, Message: err.Error()}
 	}
 	_ = told(conv.ReplyFailed{
 		Turn: e.Turn, Request: e.Request, Code: f.Code, Message: f.Message, Retryable: f.Retryable,

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -67,7 +68,7 @@ var mindScenarios = []scenario{
 	{"a mind that fails and is asked again", func() plan {
 		return mindful(asks(), func(c *call, n int, e conv.RequestReply) {
 			if n == 1 {
-				c.after(5, conv.ReplyFailed{Turn: e.Turn, Request: e.Request, Code: conv.ClassServerError, Message: "502"})
+				c.after(5, conv.ReplyFailed{Turn: e.Turn, Request: e.Request, Code: errclass.ServerError, Message: "502"})
 				return
 			}
 			c.says(e, "Done.")
@@ -83,7 +84,7 @@ var mindScenarios = []scenario{
 		return mindful(asks(), func(c *call, n int, e conv.RequestReply) {
 			if n == 1 {
 				c.after(10, conv.ReplyDelta{Turn: e.Turn, Request: e.Request, Text: "I can do that for you. And"})
-				c.after(40, conv.ReplyFailed{Turn: e.Turn, Request: e.Request, Code: conv.ClassServerError})
+				c.after(40, conv.ReplyFailed{Turn: e.Turn, Request: e.Request, Code: errclass.ServerError})
 				return
 			}
 			c.says(e, "Yes.")

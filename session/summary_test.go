@@ -9,6 +9,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -55,7 +56,7 @@ func TestLongHistory(t *testing.T) {
 // TestSummaryThatFails: nothing is lost with it, and what is no summary is none.
 func TestSummaryThatFails(t *testing.T) {
 	for name, answer := range map[string]func(func(port.Delta) error) error{
-		"fails": func(func(port.Delta) error) error { return &port.Failure{Code: conv.ClassServerError, Message: "down"} },
+		"fails": func(func(port.Delta) error) error { return &port.Failure{Code: errclass.ServerError, Message: "down"} },
 		"is long": func(emit func(port.Delta) error) error {
 			return emit(port.Delta{Text: strings.Repeat("x", maxSummary+1)})
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 const booking = `
@@ -154,7 +155,7 @@ func TestTextUnderstoodByAModel(t *testing.T) {
 		if len(asked) == 1 {
 			return emit(port.Delta{Text: `{"commands":[{"type":"start_flow","flow":"table"},{"type":"set_slot","slot":"guests","value":4}]}`})
 		}
-		return &port.Failure{Code: conv.ClassServerError, Message: "down", Retryable: true}
+		return &port.Failure{Code: errclass.ServerError, Message: "down", Retryable: true}
 	})
 	tools := &reservations{}
 	tx, err := NewText(TextOptions{Conv: conv.Options{Agent: a}, Tools: tools, Model: model})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // tools runs the calls of tools and delegated agents beside the loop. start and
@@ -106,7 +107,7 @@ func callEnded(id string, long bool, output string, err error) conv.Event {
 	}
 	f, ok := errors.AsType[*port.Failure](err)
 	if !ok {
-		f = &port.Failure{Code: conv.ClassToolError, Message: err.Error()}
+		f = &port.Failure{Code: errclass.ToolError, Message: err.Error()}
 	}
 	if long {
 		return conv.TaskFailed{ID: id, Code: f.Code, Message: f.Message, Output: f.Partial}
@@ -141,13 +142,13 @@ func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time
 // checked is a call that the tool can take.
 func checked(tool port.Tool, call port.ToolCall) (port.ToolCall, error) {
 	if _, ok := specOf(tool, call.Name); !ok {
-		return call, &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
+		return call, &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
 	}
 	if call.Arguments == "" {
 		call.Arguments = "{}"
 	}
 	if !json.Valid([]byte(call.Arguments)) {
-		return call, &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", call.Name)}
+		return call, &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", call.Name)}
 	}
 	return call, nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -54,17 +55,17 @@ func alphabet() []conv.Event {
 		conv.ReplyDone{},
 		conv.ReplyDone{Silent: true},
 		conv.ReplyDone{Turn: oldTurn},
-		conv.ReplyFailed{Code: conv.ClassRateLimit, Retryable: true},
-		conv.ReplyFailed{Code: conv.ClassSessionExpired},
-		conv.ReplyFailed{Code: conv.ClassAuthFailure},
-		conv.ReplyFailed{Code: conv.ClassUnknown},
-		conv.ReplyFailed{Code: conv.ClassUnknown, Turn: oldTurn},
+		conv.ReplyFailed{Code: errclass.RateLimit, Retryable: true},
+		conv.ReplyFailed{Code: errclass.SessionExpired},
+		conv.ReplyFailed{Code: errclass.AuthFailure},
+		conv.ReplyFailed{Code: errclass.Unknown},
+		conv.ReplyFailed{Code: errclass.Unknown, Turn: oldTurn},
 		conv.ToolCalled{ID: "a", Name: "quick"},
 		conv.ToolCalled{ID: "c", Name: "agent", Long: true},
 		conv.ToolCalled{ID: "z", Name: "quick", Turn: oldTurn},
 		conv.ToolDone{ID: "a", Output: "1"},
 		conv.ToolDone{ID: oldCall, Output: "1"},
-		conv.ToolFailed{ID: "a", Code: conv.ClassToolError},
+		conv.ToolFailed{ID: "a", Code: errclass.ToolError},
 		conv.ToolFailed{ID: "a", Fatal: true},
 		conv.TaskProgress{ID: "c", Text: "half"},
 		conv.TaskDone{ID: "c", Output: "1"},
@@ -94,9 +95,9 @@ func alphabet() []conv.Event {
 		conv.ConnectionRestored{},
 		conv.ReconnectFailed{},
 		conv.ReconnectFailed{Retryable: true},
-		conv.Fault{Code: conv.ClassUnknown},
-		conv.Fault{Code: conv.ClassAuthFailure},
-		conv.Fault{Code: conv.ClassSessionExpired},
+		conv.Fault{Code: errclass.Unknown},
+		conv.Fault{Code: errclass.AuthFailure},
+		conv.Fault{Code: errclass.SessionExpired},
 		conv.SpeechStarted{Source: "push_to_talk"},
 	}
 }
@@ -262,7 +263,7 @@ func blows(ev conv.Event) bool {
 	case conv.ConnectionLost:
 		return !e.Retryable
 	case conv.Fault:
-		return e.Code == conv.ClassUnknown
+		return e.Code == errclass.Unknown
 	default:
 		return false
 	}

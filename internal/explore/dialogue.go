@@ -9,6 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // This file: the exploration with a dialogue that answers: how its part of the
@@ -144,7 +145,7 @@ func flowFacts() []conv.Event {
 	return []conv.Event{
 		conv.STTFinal{Text: "boston"},
 		conv.ToolDone{Output: "{}"},
-		conv.ToolFailed{Code: conv.ClassToolError},
+		conv.ToolFailed{Code: errclass.ToolError},
 	}
 }
 
@@ -154,7 +155,7 @@ func delegatedFacts() []conv.Event {
 		conv.STTFinal{Text: "boston"},
 		conv.STTFinal{Text: "never mind"},
 		conv.TaskDone{Output: "{}"},
-		conv.TaskFailed{Code: conv.ClassToolError},
+		conv.TaskFailed{Code: errclass.ToolError},
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // Actions are the actions of an agent's flows that tools carry out, named in their
@@ -159,7 +159,7 @@ func Outputs(a *agent.Action, paths map[string]string, text string) (string, err
 }
 
 func unusable(a *agent.Action, what string) error {
-	return &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %s", a.Name, what)}
+	return &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: %s", a.Name, what)}
 }
 
 // at is what a path of keys leads to; "." is the whole.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // Checked is a tool whose calls have arguments that fit its schema. It is safe for
@@ -69,10 +69,10 @@ func (c *Checked) Call(ctx context.Context, call port.ToolCall, progress func(st
 		}
 		s, err := c.schema(spec)
 		if err != nil {
-			return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("%s: %v", call.Name, err)}
+			return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("%s: %v", call.Name, err)}
 		}
 		if err := s.Check(call.Arguments); err != nil {
-			return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: %v", call.Name, err)}
+			return "", &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: %v", call.Name, err)}
 		}
 		break
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -41,7 +42,7 @@ func TestCheck(t *testing.T) {
 	} {
 		_, err := c.Call(t.Context(), port.ToolCall{Name: w.name, Arguments: w.arguments}, nil)
 		f, ok := errors.AsType[*port.Failure](err)
-		if !ok || f.Code != conv.ClassInvalidArgs || !strings.Contains(f.Message, w.want) || strings.Contains(f.Message, "hush") {
+		if !ok || f.Code != errclass.InvalidArgs || !strings.Contains(f.Message, w.want) || strings.Contains(f.Message, "hush") {
 			t.Errorf("%s %.40s: %v, expected %q", w.name, w.arguments, err, w.want)
 		}
 	}
@@ -83,7 +84,7 @@ func TestCheckChanges(t *testing.T) {
 			t.Errorf("%.40s: %v, expected %q", text, err, want)
 		}
 		_, err := c.Call(t.Context(), call, nil)
-		if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != conv.ClassToolError {
+		if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != errclass.ToolError {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}
@@ -108,7 +109,7 @@ func TestMistakeReachesTheModel(t *testing.T) {
 		conv.AudioReady{},
 		conv.UserText{Text: "count"},
 		conv.ToolCalled{ID: "c", Name: "count", Arguments: `{}`},
-		conv.ToolFailed{ID: "c", Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("count: %v", s.Check(`{}`))},
+		conv.ToolFailed{ID: "c", Code: errclass.InvalidArgs, Message: fmt.Sprintf("count: %v", s.Check(`{}`))},
 	} {
 		c.Step(noon, ev)
 	}

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // Part is a tool with where it comes from, in words for people: "the MCP servers".
@@ -77,7 +77,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func IsName(text string) bool { return toolName.MatchString(text) }
 
 func missing(name string) error {
-	return &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no tool %q", name)}
+	return &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no tool %q", name)}
 }
 
 // Selection is some of the tools of another. It is safe for concurrent use.

@@ -11,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -334,5 +335,5 @@ func asFailure(err error) *port.Failure {
 	if f, ok := errors.AsType[*port.Failure](err); ok {
 		return f
 	}
-	return &port.Failure{Code: conv.ClassUnknown, Message: err.Error()}
+	return &port.Failure{Code: errclass.Unknown, Message: err.Error()}
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
-	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // mind is the language model of a connection's session: the installation's, asked
@@ -57,7 +57,7 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 // understand passes on what a flow asks of the model beside the answer.
 func (m *mind) understand(ctx context.Context, req port.Request, emit func(port.Delta) error) error {
 	if m.c.parts.Model == nil {
-		return &port.Failure{Code: conv.ClassUnknown, Message: "no language model is configured"}
+		return &port.Failure{Code: errclass.Unknown, Message: "no language model is configured"}
 	}
 	return m.c.parts.Model.Reply(ctx, req, emit)
 }

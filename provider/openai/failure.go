@@ -17,8 +17,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // This file: what went wrong, as a class that the conversation knows what to do
@@ -35,7 +35,7 @@ const (
 func (m *Model) failure(class, format string, args ...any) *port.Failure {
 	return &port.Failure{
 		Code: class, Message: "openai: " + clip(m.hide.Replace(fmt.Sprintf(format, args...))),
-		Retryable: conv.ClassOf(class).Retries > 0,
+		Retryable: errclass.Of(class).Retries > 0,
 	}
 }
 
@@ -59,7 +59,7 @@ func (m *Model) broken(ctx, request context.Context, err error) error {
 		return ended
 	}
 	if quiet, ok := errors.AsType[*silence](context.Cause(request)); ok {
-		return m.failure(conv.ClassNetworkTimeout, "%v", quiet)
+		return m.failure(errclass.NetworkTimeout, "%v", quiet)
 	}
 	// The address adds nothing, and the options know it.
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
@@ -74,13 +74,13 @@ func (m *Model) broken(ctx, request context.Context, err error) error {
 	)
 	switch {
 	case errors.Is(err, errTooLong):
-		return m.failure(conv.ClassServerError, "the answer is longer than %d bytes", m.o.MaxReply)
+		return m.failure(errclass.ServerError, "the answer is longer than %d bytes", m.o.MaxReply)
 	case errors.As(err, &verify) || errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid):
-		return m.failure(conv.ClassUnknown, "the server's certificate is not trusted: %v", err)
+		return m.failure(errclass.Unknown, "the server's certificate is not trusted: %v", err)
 	case errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch):
-		return m.failure(conv.ClassUnknown, "the server does not speak TLS, expected https (is it http?): %v", err)
+		return m.failure(errclass.Unknown, "the server does not speak TLS, expected https (is it http?): %v", err)
 	}
-	return m.failure(conv.ClassNetworkTimeout, "the connection failed: %v", err)
+	return m.failure(errclass.NetworkTimeout, "the connection failed: %v", err)
 }
 
 // refused is the failure that an answer with another status than 200 tells.
@@ -88,7 +88,7 @@ func (m *Model) refused(res *http.Response, body []byte) *port.Failure {
 	e := readServerError(body)
 	class := classOfStatus(res.StatusCode)
 	if e.outOfQuota() {
-		class = conv.ClassAuthFailure // asking again does not help, paying does
+		class = errclass.AuthFailure // asking again does not help, paying does
 	}
 	text := e.message
 	if text == "" {
@@ -131,15 +131,15 @@ func classOfStatus(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden,
 		status == http.StatusProxyAuthRequired:
-		return conv.ClassAuthFailure
+		return errclass.AuthFailure
 	case status == http.StatusTooManyRequests:
-		return conv.ClassRateLimit
+		return errclass.RateLimit
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
-		return conv.ClassNetworkTimeout
+		return errclass.NetworkTimeout
 	case status >= 500:
-		return conv.ClassServerError
+		return errclass.ServerError
 	default:
-		return conv.ClassUnknown // the request is at fault, and would be again
+		return errclass.Unknown // the request is at fault, and would be again
 	}
 }
 
@@ -202,22 +202,22 @@ func (e serverError) class() string {
 		return classOfStatus(status)
 	}
 	if e.outOfQuota() {
-		return conv.ClassAuthFailure
+		return errclass.AuthFailure
 	}
 	for _, word := range []string{e.code, e.kind} {
 		switch strings.ToLower(word) {
 		case "rate_limit_exceeded", "rate_limit_error", "too_many_requests", "tokens", "requests":
-			return conv.ClassRateLimit
+			return errclass.RateLimit
 		case "invalid_api_key", "authentication_error", "permission_error", "permission_denied":
-			return conv.ClassAuthFailure
+			return errclass.AuthFailure
 		case "timeout", "timeout_error", "request_timeout":
-			return conv.ClassNetworkTimeout
+			return errclass.NetworkTimeout
 		case "context_length_exceeded", "content_filter", "invalid_request_error", "badrequesterror", "model_not_found",
 			"content_policy_violation", "invalid_prompt":
-			return conv.ClassUnknown
+			return errclass.Unknown
 		}
 	}
-	return conv.ClassServerError
+	return errclass.ServerError
 }
 
 // retryAfter is how long the server wants to be left alone: the milliseconds of

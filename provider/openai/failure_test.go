@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
@@ -27,29 +27,29 @@ func TestStatuses(t *testing.T) {
 		after time.Duration
 		words string
 	}{
-		"401":                {fake.Failure(401, "invalid_api_key", "Incorrect API key provided: "+testKey), conv.ClassAuthFailure, 0, "provided: [key]"},
-		"403":                {fake.Failure(403, "forbidden", "Country not supported"), conv.ClassAuthFailure, 0, "403 Forbidden: Country"},
-		"402":                {plain(402, `{"error":"pay first"}`), conv.ClassAuthFailure, 0, "pay first"},
-		"404":                {fake.Failure(404, "model_not_found", "The model `x` does not exist"), conv.ClassUnknown, 0, "base URL and the model"},
-		"400":                {fake.Failure(400, "context_length_exceeded", "too long"), conv.ClassUnknown, 0, "too long"},
-		"429":                {limited, conv.ClassRateLimit, 7 * time.Second, "Rate limit reached"},
-		"429, quota":         {fake.Failure(429, "insufficient_quota", "You exceeded your quota"), conv.ClassAuthFailure, 0, "quota"},
-		"500":                {fake.Failure(500, "server_error", "boom"), conv.ClassServerError, 0, "boom"},
-		"503, llama.cpp":     {plain(503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`), conv.ClassServerError, 0, "Loading model"},
-		"504":                {plain(504, ``), conv.ClassNetworkTimeout, 0, "no message"},
-		"408":                {plain(408, `{}`), conv.ClassNetworkTimeout, 0, "no message"},
-		"400, older vLLM":    {plain(400, `{"object":"error","message":"bad role","type":"BadRequestError","code":400}`), conv.ClassUnknown, 0, "bad role"},
-		"422, FastAPI":       {plain(422, `{"detail":"field required"}`), conv.ClassUnknown, 0, "field required"},
-		"422, a list":        {plain(422, `{"detail":[{"loc":["body"]}]}`), conv.ClassUnknown, 0, "no message"},
-		"a page":             {html, conv.ClassServerError, 0, "502 Bad Gateway: no message, but a body of type text/html"},
-		"a redirect":         {fake.Answer{Status: 307, Header: map[string][]string{"Location": {"http://elsewhere.test/"}}}, conv.ClassUnknown, 0, "redirects are not followed"},
-		"another success":    {fake.Answer{Status: 204}, conv.ClassUnknown, 0, "204"},
-		"a page as success":  {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"text/html"}}, Body: "<html>"}, conv.ClassUnknown, 0, "text/html, expected an event stream"},
-		"no type at all":     {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"?"}}, Body: "x"}, conv.ClassUnknown, 0, "no message, expected an event stream"},
-		"an error, 200":      {plain(200, `{"error":{"message":"overloaded","code":"rate_limit_exceeded"}}`), conv.ClassRateLimit, 0, "overloaded"},
-		"half an object":     {plain(200, `{"choices":[`), conv.ClassServerError, 0, "no piece of a reply"},
-		"an object of else":  {plain(200, `{"ok":true}`), conv.ClassServerError, 0, "holds no reply"},
-		"a message too long": {fake.Failure(500, "x", strings.Repeat("very\nlong ", 1000)), conv.ClassServerError, 0, "very long very"},
+		"401":                {fake.Failure(401, "invalid_api_key", "Incorrect API key provided: "+testKey), errclass.AuthFailure, 0, "provided: [key]"},
+		"403":                {fake.Failure(403, "forbidden", "Country not supported"), errclass.AuthFailure, 0, "403 Forbidden: Country"},
+		"402":                {plain(402, `{"error":"pay first"}`), errclass.AuthFailure, 0, "pay first"},
+		"404":                {fake.Failure(404, "model_not_found", "The model `x` does not exist"), errclass.Unknown, 0, "base URL and the model"},
+		"400":                {fake.Failure(400, "context_length_exceeded", "too long"), errclass.Unknown, 0, "too long"},
+		"429":                {limited, errclass.RateLimit, 7 * time.Second, "Rate limit reached"},
+		"429, quota":         {fake.Failure(429, "insufficient_quota", "You exceeded your quota"), errclass.AuthFailure, 0, "quota"},
+		"500":                {fake.Failure(500, "server_error", "boom"), errclass.ServerError, 0, "boom"},
+		"503, llama.cpp":     {plain(503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`), errclass.ServerError, 0, "Loading model"},
+		"504":                {plain(504, ``), errclass.NetworkTimeout, 0, "no message"},
+		"408":                {plain(408, `{}`), errclass.NetworkTimeout, 0, "no message"},
+		"400, older vLLM":    {plain(400, `{"object":"error","message":"bad role","type":"BadRequestError","code":400}`), errclass.Unknown, 0, "bad role"},
+		"422, FastAPI":       {plain(422, `{"detail":"field required"}`), errclass.Unknown, 0, "field required"},
+		"422, a list":        {plain(422, `{"detail":[{"loc":["body"]}]}`), errclass.Unknown, 0, "no message"},
+		"a page":             {html, errclass.ServerError, 0, "502 Bad Gateway: no message, but a body of type text/html"},
+		"a redirect":         {fake.Answer{Status: 307, Header: map[string][]string{"Location": {"http://elsewhere.test/"}}}, errclass.Unknown, 0, "redirects are not followed"},
+		"another success":    {fake.Answer{Status: 204}, errclass.Unknown, 0, "204"},
+		"a page as success":  {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"text/html"}}, Body: "<html>"}, errclass.Unknown, 0, "text/html, expected an event stream"},
+		"no type at all":     {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"?"}}, Body: "x"}, errclass.Unknown, 0, "no message, expected an event stream"},
+		"an error, 200":      {plain(200, `{"error":{"message":"overloaded","code":"rate_limit_exceeded"}}`), errclass.RateLimit, 0, "overloaded"},
+		"half an object":     {plain(200, `{"choices":[`), errclass.ServerError, 0, "no piece of a reply"},
+		"an object of else":  {plain(200, `{"ok":true}`), errclass.ServerError, 0, "holds no reply"},
+		"a message too long": {fake.Failure(500, "x", strings.Repeat("very\nlong ", 1000)), errclass.ServerError, 0, "very long very"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			try(t, answers(test.a), nil, func(w *world) {
@@ -57,7 +57,7 @@ func TestStatuses(t *testing.T) {
 				if f.After != test.after {
 					t.Errorf("after %v, expected %v", f.After, test.after)
 				}
-				if want := conv.ClassOf(test.class).Retries > 0; f.Retryable != want {
+				if want := errclass.Of(test.class).Retries > 0; f.Retryable != want {
 					t.Errorf("retryable %v, expected %v", f.Retryable, want)
 				}
 				if strings.Contains(f.Message, "secret page") || len(f.Message) > 2*maxMessage || strings.Contains(f.Message, "\n") {
@@ -83,22 +83,22 @@ func TestBrokenStreams(t *testing.T) {
 		partial string
 		words   string
 	}{
-		"cut within an event":    {cut(size + 20), conv.ClassNetworkTimeout, "one ", "connection failed"},
-		"cut between events":     {cut(size), conv.ClassNetworkTimeout, "one ", "connection failed"},
-		"cut at a line's end":    {cut(size - 1), conv.ClassNetworkTimeout, "", "connection failed"},
-		"ended within an event":  {fake.Answer{Raw: "data: " + fake.Said("one ") + "\n\ndata: {\"choi"}, conv.ClassNetworkTimeout, "one ", "ended before the reply did"},
-		"ended between events":   {unended, conv.ClassNetworkTimeout, "one ", "ended before the reply did"},
-		"no JSON":                {fake.Stream(fake.Said("one "), "{oops"), conv.ClassServerError, "one ", "no piece of a reply"},
-		"JSON of something else": {fake.Stream(fake.Said("one "), `{"choices":"x"}`), conv.ClassServerError, "one ", "no piece of a reply"},
-		"an error event":         {fake.Stream(fake.Said("one "), `{"error":{"message":"The server had an error","type":"server_error","code":null}}`), conv.ClassServerError, "one ", "The server had an error"},
-		"an error with a status": {fake.Stream(`{"error":{"message":"slow down","code":429}}`), conv.ClassRateLimit, "", "slow down"},
-		"an error of vLLM":       {fake.Stream(`{"object":"error","message":"bad","type":"BadRequestError","code":400}`), conv.ClassUnknown, "", "bad"},
-		"an error as a text":     {fake.Stream(`{"error":"out of memory"}`), conv.ClassServerError, "", "out of memory"},
-		"an event named error":   {fake.Answer{Raw: "event: error\ndata: {\"message\":\"gone\",\"type\":\"timeout\"}\n\n"}, conv.ClassNetworkTimeout, "", "gone"},
-		"a text named error":     {fake.Answer{Raw: "event: error\ndata: gone\n\n"}, conv.ClassServerError, "", "no message"},
-		"a key in the stream":    {fake.Stream(`{"error":{"message":"bad key ` + testKey + `","type":"authentication_error"}}`), conv.ClassAuthFailure, "", "bad key [key]"},
-		"a quota in the stream":  {fake.Stream(`{"error":{"message":"pay","type":"insufficient_quota"}}`), conv.ClassAuthFailure, "", "pay"},
-		"an event too long":      {fake.Stream(fake.Said("one "), fake.Said(strings.Repeat("x", 3000))), conv.ClassServerError, "one ", "longer than 2000 bytes"},
+		"cut within an event":    {cut(size + 20), errclass.NetworkTimeout, "one ", "connection failed"},
+		"cut between events":     {cut(size), errclass.NetworkTimeout, "one ", "connection failed"},
+		"cut at a line's end":    {cut(size - 1), errclass.NetworkTimeout, "", "connection failed"},
+		"ended within an event":  {fake.Answer{Raw: "data: " + fake.Said("one ") + "\n\ndata: {\"choi"}, errclass.NetworkTimeout, "one ", "ended before the reply did"},
+		"ended between events":   {unended, errclass.NetworkTimeout, "one ", "ended before the reply did"},
+		"no JSON":                {fake.Stream(fake.Said("one "), "{oops"), errclass.ServerError, "one ", "no piece of a reply"},
+		"JSON of something else": {fake.Stream(fake.Said("one "), `{"choices":"x"}`), errclass.ServerError, "one ", "no piece of a reply"},
+		"an error event":         {fake.Stream(fake.Said("one "), `{"error":{"message":"The server had an error","type":"server_error","code":null}}`), errclass.ServerError, "one ", "The server had an error"},
+		"an error with a status": {fake.Stream(`{"error":{"message":"slow down","code":429}}`), errclass.RateLimit, "", "slow down"},
+		"an error of vLLM":       {fake.Stream(`{"object":"error","message":"bad","type":"BadRequestError","code":400}`), errclass.Unknown, "", "bad"},
+		"an error as a text":     {fake.Stream(`{"error":"out of memory"}`), errclass.ServerError, "", "out of memory"},
+		"an event named error":   {fake.Answer{Raw: "event: error\ndata: {\"message\":\"gone\",\"type\":\"timeout\"}\n\n"}, errclass.NetworkTimeout, "", "gone"},
+		"a text named error":     {fake.Answer{Raw: "event: error\ndata: gone\n\n"}, errclass.ServerError, "", "no message"},
+		"a key in the stream":    {fake.Stream(`{"error":{"message":"bad key ` + testKey + `","type":"authentication_error"}}`), errclass.AuthFailure, "", "bad key [key]"},
+		"a quota in the stream":  {fake.Stream(`{"error":{"message":"pay","type":"insufficient_quota"}}`), errclass.AuthFailure, "", "pay"},
+		"an event too long":      {fake.Stream(fake.Said("one "), fake.Said(strings.Repeat("x", 3000))), errclass.ServerError, "one ", "longer than 2000 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			try(t, answers(test.a), func(o *Options, _ *fake.Server) { o.MaxEvent = 2000 }, func(w *world) {
@@ -116,7 +116,7 @@ func TestBrokenStreams(t *testing.T) {
 			{Raw: strings.Repeat(": comment\n", 1000)},
 		} {
 			try(t, answers(a), func(o *Options, _ *fake.Server) { o.MaxReply = 2000 }, func(w *world) {
-				w.wantFailure(conv.ClassServerError, "longer than 2000 bytes")
+				w.wantFailure(errclass.ServerError, "longer than 2000 bytes")
 			})
 		}
 	})
@@ -137,7 +137,7 @@ func TestTLSIsExpectedAndTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = m.Reply(t.Context(), question(), nil)
-		if f := wantFailure(t, err, conv.ClassUnknown, words); f.Retryable {
+		if f := wantFailure(t, err, errclass.Unknown, words); f.Retryable {
 			t.Errorf("%s: retryable", words)
 		}
 		_ = m.Close()
@@ -147,7 +147,7 @@ func TestTLSIsExpectedAndTrusted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFailure(t, m.Reply(t.Context(), question(), nil), conv.ClassNetworkTimeout, "refused")
+	wantFailure(t, m.Reply(t.Context(), question(), nil), errclass.NetworkTimeout, "refused")
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -149,16 +149,16 @@ func TestPeerAimock(t *testing.T) {
 	t.Run("failures", func(t *testing.T) {
 		ignore := func(port.Delta) error { return nil }
 		m := open(t, nil)
-		f := wantFailure(t, m.Reply(t.Context(), ask("Too fast."), ignore), conv.ClassRateLimit, "429", "Rate limit reached")
+		f := wantFailure(t, m.Reply(t.Context(), ask("Too fast."), ignore), errclass.RateLimit, "429", "Rate limit reached")
 		if f.After != time.Second {
 			t.Errorf("after %v, expected 1s", f.After)
 		}
-		f = wantFailure(t, m.Reply(t.Context(), ask("Break off."), ignore), conv.ClassNetworkTimeout)
+		f = wantFailure(t, m.Reply(t.Context(), ask("Break off."), ignore), errclass.NetworkTimeout)
 		if !strings.HasPrefix(f.Partial, "This ") || strings.Contains(f.Partial, "end") {
 			t.Errorf("partial %q", f.Partial)
 		}
 		stranger := open(t, func(o *Options) { o.Getenv = func(string) string { return "sk-wrong-key" } })
-		wantFailure(t, stranger.Reply(t.Context(), ask("Hello"), ignore), conv.ClassAuthFailure, "401")
+		wantFailure(t, stranger.Reply(t.Context(), ask("Hello"), ignore), errclass.AuthFailure, "401")
 	})
 	t.Run("an end in the middle", func(t *testing.T) {
 		m := open(t, nil)

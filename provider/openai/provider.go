@@ -18,8 +18,8 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // How long the rest of an answer is waited for when there is nothing more to
@@ -178,10 +178,10 @@ func (m *Model) ReplyJSON(ctx context.Context, r port.Request, f port.Form) ([]b
 		f.Name = "answer"
 	}
 	if !goodName.MatchString(f.Name) {
-		return nil, m.failure(conv.ClassUnknown, "the form %q has a bad name, expected 1 to 64 letters, digits, _ and -", f.Name)
+		return nil, m.failure(errclass.Unknown, "the form %q has a bad name, expected 1 to 64 letters, digits, _ and -", f.Name)
 	}
 	if !isObject(f.Schema) {
-		return nil, m.failure(conv.ClassUnknown, "the schema of the form %q is no JSON object", f.Name)
+		return nil, m.failure(errclass.Unknown, "the schema of the form %q is no JSON object", f.Name)
 	}
 	r.Tools = nil
 	d, err := m.ask(ctx, r, &responseFormat{Type: "json_schema", JSONSchema: jsonSchema{
@@ -193,11 +193,11 @@ func (m *Model) ReplyJSON(ctx context.Context, r port.Request, f port.Form) ([]b
 	answer := []byte(strings.TrimSpace(d.text.String()))
 	switch {
 	case d.refused:
-		f := m.failure(conv.ClassUnknown, "the model refuses to answer")
+		f := m.failure(errclass.Unknown, "the model refuses to answer")
 		f.Partial = string(answer)
 		return nil, f
 	case !json.Valid(answer):
-		f := m.failure(conv.ClassUnknown, "the answer is no JSON (the reason of its end is %q)", d.finish)
+		f := m.failure(errclass.Unknown, "the answer is no JSON (the reason of its end is %q)", d.finish)
 		f.Partial = string(answer)
 		return nil, f
 	}
@@ -208,7 +208,7 @@ func (m *Model) ReplyJSON(ctx context.Context, r port.Request, f port.Form) ([]b
 func (m *Model) ask(ctx context.Context, r port.Request, format *responseFormat, emit func(port.Delta) error) (*decoder, error) {
 	body, err := m.body(r, format)
 	if err != nil {
-		return nil, m.failure(conv.ClassUnknown, "the request cannot be made: %v", err)
+		return nil, m.failure(errclass.Unknown, "the request cannot be made: %v", err)
 	}
 	a := &answer{m: m, emit: emit, known: make(map[string]bool), started: time.Now()}
 	for i := range r.Messages {
@@ -258,7 +258,7 @@ func (a *answer) fetch(parent context.Context, body []byte) error {
 	w.await(&silence{"the server has not begun to answer", a.m.o.FirstChunk})
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.m.url, bytes.NewReader(body))
 	if err != nil {
-		return a.m.failure(conv.ClassUnknown, "the request cannot be made: %v", err)
+		return a.m.failure(errclass.Unknown, "the request cannot be made: %v", err)
 	}
 	req.Header = a.m.header.Clone()
 	res, err := a.m.client.Do(req)
@@ -282,7 +282,7 @@ func (a *answer) fetch(parent context.Context, body []byte) error {
 	case err == nil && kind == "application/json":
 		err = a.whole(parent, ctx, in)
 	default:
-		return a.m.failure(conv.ClassUnknown, "the server answers with %s, expected an event stream (is the base URL right?)", noWords(res.Header))
+		return a.m.failure(errclass.Unknown, "the server answers with %s, expected an event stream (is the base URL right?)", noWords(res.Header))
 	}
 	if err != nil {
 		return err
@@ -322,7 +322,7 @@ func (a *answer) stream(parent, ctx context.Context, w *watch, in *bounded) erro
 				return nil // the end of the stream is missing, and nothing of the reply
 			}
 			if errors.Is(err, bufio.ErrTooLong) {
-				return a.m.failure(conv.ClassServerError, "an event of the stream is longer than %d bytes", a.m.o.MaxEvent)
+				return a.m.failure(errclass.ServerError, "an event of the stream is longer than %d bytes", a.m.o.MaxEvent)
 			}
 			return a.m.broken(parent, ctx, cmp.Or(in.err, errCut))
 		}
@@ -361,7 +361,7 @@ func (a *answer) whole(parent, ctx context.Context, in io.Reader) error {
 		return err
 	}
 	if !a.d.complete() && !a.d.begun() {
-		return a.m.failure(conv.ClassServerError, "the answer holds no reply")
+		return a.m.failure(errclass.ServerError, "the answer holds no reply")
 	}
 	return nil
 }
@@ -373,7 +373,7 @@ func (a *answer) take(kind string, data []byte) error {
 		return a.m.reported(reported.body)
 	}
 	if err != nil {
-		return a.m.failure(conv.ClassServerError, "%v", err)
+		return a.m.failure(errclass.ServerError, "%v", err)
 	}
 	if a.report.First == 0 && a.d.begun() {
 		a.report.First = time.Since(a.started)
@@ -389,21 +389,21 @@ func (a *answer) finish(ctx context.Context) error {
 	calls := len(a.d.calls.calls)
 	switch a.d.finish {
 	case "content_filter":
-		return a.m.failure(conv.ClassUnknown, "the server's content filter stopped the reply")
+		return a.m.failure(errclass.Unknown, "the server's content filter stopped the reply")
 	case "error", "abort", "insufficient_system_resource":
-		return a.m.failure(conv.ClassServerError, "the server broke the reply off (%s)", a.d.finish)
+		return a.m.failure(errclass.ServerError, "the server broke the reply off (%s)", a.d.finish)
 	case "length":
 		switch {
 		case calls > 0:
 			// Half a call is none.
-			return a.m.failure(conv.ClassInvalidArgs, "the bound on tokens cut a call of a tool off")
+			return a.m.failure(errclass.InvalidArgs, "the bound on tokens cut a call of a tool off")
 		case a.d.text.Len() == 0:
-			return a.m.failure(conv.ClassUnknown, "the bound on tokens was reached before the reply began")
+			return a.m.failure(errclass.Unknown, "the bound on tokens was reached before the reply began")
 		}
 	}
 	list, err := a.d.calls.finished(a.known)
 	if err != nil {
-		return a.m.failure(conv.ClassServerError, "%v", err)
+		return a.m.failure(errclass.ServerError, "%v", err)
 	}
 	for i := range list {
 		if err := ctx.Err(); err != nil {

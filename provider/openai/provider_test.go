@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
@@ -178,7 +178,7 @@ func TestTimeouts(t *testing.T) {
 		a := fake.Text("late")
 		a.First = time.Hour
 		try(t, answers(a), limits, func(w *world) {
-			d := took(func() { w.wantFailure(conv.ClassNetworkTimeout, "not begun to answer for 3s") })
+			d := took(func() { w.wantFailure(errclass.NetworkTimeout, "not begun to answer for 3s") })
 			if d != 3*time.Second {
 				t.Errorf("after %v, expected 3s", d)
 			}
@@ -190,7 +190,7 @@ func TestTimeouts(t *testing.T) {
 		a.Piece = len("data: \n\n") + len(a.Events[0]) + len("data: \n\n") + len(a.Events[1]) // two events, then silence
 		try(t, answers(a), limits, func(w *world) {
 			var f port.Failure
-			d := took(func() { f = w.failure(conv.ClassNetworkTimeout, "stalled in its answer for 2s") })
+			d := took(func() { f = w.failure(errclass.NetworkTimeout, "stalled in its answer for 2s") })
 			if d != 2*time.Second || f.Partial != "one " || !f.Retryable {
 				t.Errorf("after %v, failure %+v", d, f)
 			}
@@ -199,7 +199,7 @@ func TestTimeouts(t *testing.T) {
 	t.Run("a comment is no piece", func(t *testing.T) {
 		a := fake.Answer{Raw: strings.Repeat(": still here\n\n", 100), Piece: 14, Gap: time.Second}
 		try(t, answers(a), limits, func(w *world) {
-			d := took(func() { w.wantFailure(conv.ClassNetworkTimeout, "not begun") })
+			d := took(func() { w.wantFailure(errclass.NetworkTimeout, "not begun") })
 			if d != 3*time.Second {
 				t.Errorf("after %v, expected 3s", d)
 			}
@@ -222,11 +222,11 @@ func TestTimeouts(t *testing.T) {
 		try(t, nil, limits, func(w *world) {
 			never := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 			w.net.reach.Store(&never)
-			w.wantFailure(conv.ClassNetworkTimeout, "not begun")
+			w.wantFailure(errclass.NetworkTimeout, "not begun")
 			synctest.Wait()
 			nowhere := func(context.Context) error { return errors.New("no route to host") }
 			w.net.reach.Store(&nowhere)
-			if f := w.failure(conv.ClassNetworkTimeout, "no route to host"); !f.Retryable {
+			if f := w.failure(errclass.NetworkTimeout, "no route to host"); !f.Retryable {
 				t.Error("not retryable")
 			}
 		})
@@ -350,7 +350,7 @@ func TestCalls(t *testing.T) {
 		"bad arguments":      {`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"book","arguments":[1]}}]}}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			try(t, answers(fake.Stream(events...)), nil, func(w *world) { w.wantFailure(conv.ClassServerError) })
+			try(t, answers(fake.Stream(events...)), nil, func(w *world) { w.wantFailure(errclass.ServerError) })
 		})
 	}
 	t.Run("too many", func(t *testing.T) {
@@ -358,7 +358,7 @@ func TestCalls(t *testing.T) {
 		for i := range maxCalls + 1 {
 			events = append(events, fake.Call(i, fmt.Sprint("id", i), "f", "{}"))
 		}
-		try(t, answers(fake.Stream(events...)), nil, func(w *world) { w.wantFailure(conv.ClassServerError, "64") })
+		try(t, answers(fake.Stream(events...)), nil, func(w *world) { w.wantFailure(errclass.ServerError, "64") })
 	})
 	t.Run("the error of emit at a call", func(t *testing.T) {
 		unwanted := errors.New("no longer wanted")
@@ -415,10 +415,10 @@ func TestReasonsOfTheEnd(t *testing.T) {
 		{"nothing", []string{fake.Finish("stop")}, ""},
 		{"an unknown one", []string{said, fake.Finish("eos")}, ""},
 		{"length, text", []string{said, fake.Finish("length")}, ""},
-		{"length, no text", []string{fake.Finish("length")}, conv.ClassUnknown},
-		{"length, a call", []string{said, call, fake.Finish("length")}, conv.ClassInvalidArgs},
-		{"content filter", []string{said, fake.Finish("content_filter")}, conv.ClassUnknown},
-		{"abort", []string{said, fake.Finish("abort")}, conv.ClassServerError},
+		{"length, no text", []string{fake.Finish("length")}, errclass.Unknown},
+		{"length, a call", []string{said, call, fake.Finish("length")}, errclass.InvalidArgs},
+		{"content filter", []string{said, fake.Finish("content_filter")}, errclass.Unknown},
+		{"abort", []string{said, fake.Finish("abort")}, errclass.ServerError},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			try(t, answers(fake.Stream(test.events...)), nil, func(w *world) {
@@ -463,25 +463,25 @@ func TestReplyJSON(t *testing.T) {
 	})
 	try(t, answers(fake.Text("I'd say Boston")), nil, func(w *world) {
 		_, err := ask(w, form)
-		if f := wantFailure(t, err, conv.ClassUnknown, "no JSON", `"stop"`); f.Partial != "I'd say Boston" {
+		if f := wantFailure(t, err, errclass.Unknown, "no JSON", `"stop"`); f.Partial != "I'd say Boston" {
 			t.Errorf("partial %q", f.Partial)
 		}
 		_, err = ask(w, port.Form{Name: "a b", Schema: schema})
-		wantFailure(t, err, conv.ClassUnknown, "bad name")
+		wantFailure(t, err, errclass.Unknown, "bad name")
 		_, err = ask(w, port.Form{Schema: []byte(`[]`)})
-		wantFailure(t, err, conv.ClassUnknown, `"answer" is no JSON object`)
+		wantFailure(t, err, errclass.Unknown, `"answer" is no JSON object`)
 	})
 	refusal := fake.Stream(fake.Event(map[string]any{"refusal": "I cannot."}, ""), fake.Finish("stop"))
 	try(t, answers(refusal), nil, func(w *world) {
 		_, err := ask(w, form)
-		wantFailure(t, err, conv.ClassUnknown, "refuses")
+		wantFailure(t, err, errclass.Unknown, "refuses")
 		if text, _, err := w.hear(w.t.Context(), question()); text != "I cannot." || err != nil {
 			t.Errorf("a refusal is a reply: %q, error %v", text, err)
 		}
 	})
 	try(t, answers(fake.Failure(500, "server_error", "boom")), nil, func(w *world) {
 		_, err := ask(w, form)
-		wantFailure(t, err, conv.ClassServerError, "boom")
+		wantFailure(t, err, errclass.ServerError, "boom")
 	})
 }
 

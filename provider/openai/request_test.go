@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
@@ -164,7 +165,7 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			try(t, nil, nil, func(w *world) {
 				_, _, err := w.hear(w.t.Context(), test.r)
-				wantFailure(t, err, conv.ClassUnknown, test.want)
+				wantFailure(t, err, errclass.Unknown, test.want)
 				if len(w.server.Requests())+len(w.server.Refused()) != 0 {
 					t.Error("a request was made")
 				}
@@ -208,7 +209,7 @@ func TestSettingsReachTheServer(t *testing.T) {
 	})
 	t.Run("a wrong key", func(t *testing.T) {
 		try(t, nil, func(_ *Options, s *fake.Server) { s.Key = "another" }, func(w *world) {
-			f := w.failure(conv.ClassAuthFailure, "401", "Incorrect API key provided: [key]")
+			f := w.failure(errclass.AuthFailure, "401", "Incorrect API key provided: [key]")
 			if f.Retryable {
 				t.Error("retryable")
 			}

@@ -14,11 +14,11 @@ import (
 	sdk "github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/a2aclient"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/httpclient"
 	"github.com/hocketvoice/hocket/internal/redact"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // Agents are agents elsewhere, as tools. It is safe for concurrent use.
@@ -199,14 +199,14 @@ func (m *Agents) Specs() []port.ToolSpec {
 func (m *Agents) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	i := slices.IndexFunc(m.agents, func(v *agent) bool { return v.a.Name == call.Name })
 	if i < 0 {
-		return "", failure(conv.ClassToolError, "there is no agent %q", call.Name)
+		return "", failure(errclass.ToolError, "there is no agent %q", call.Name)
 	}
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	var args struct{ Message string }
 	if err := json.Unmarshal([]byte(call.Arguments), &args); err != nil {
-		return "", failure(conv.ClassInvalidArgs, "%s: the arguments are no JSON object with a message", call.Name)
+		return "", failure(errclass.InvalidArgs, "%s: the arguments are no JSON object with a message", call.Name)
 	}
 	if progress == nil {
 		progress = func(string) {}

@@ -22,8 +22,8 @@ import (
 	"github.com/a2aproject/a2a-go/a2asrv/eventqueue"
 	"go.uber.org/goleak"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -364,7 +364,7 @@ func TestKey(t *testing.T) {
 		t.Errorf("%q, failure %+v", output, f)
 	}
 	r.key = "another"
-	if _, _, f := called(t, m, "work"); f == nil || f.Code != conv.ClassServerError || !strings.Contains(f.Message, "401") || strings.Contains(f.Message, "hush") {
+	if _, _, f := called(t, m, "work"); f == nil || f.Code != errclass.ServerError || !strings.Contains(f.Message, "401") || strings.Contains(f.Message, "hush") {
 		t.Errorf("%+v", f)
 	}
 	r.key = "hush-hush"
@@ -469,7 +469,7 @@ func TestRefusals(t *testing.T) {
 		`{"result":{"a":1}}`: "remote:",
 	} {
 		answer = text
-		if _, _, f := called(t, m, "x"); f == nil || f.Code != conv.ClassServerError || !strings.Contains(f.Message, want) {
+		if _, _, f := called(t, m, "x"); f == nil || f.Code != errclass.ServerError || !strings.Contains(f.Message, want) {
 			t.Errorf("%s: %+v", text, f)
 		}
 	}
@@ -484,7 +484,7 @@ func TestRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = m.Call(t.Context(), port.ToolCall{Name: "remote", Arguments: `[]`}, nil)
-	if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != conv.ClassInvalidArgs {
+	if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != errclass.InvalidArgs {
 		t.Errorf("%v", err)
 	}
 }

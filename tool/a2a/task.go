@@ -9,11 +9,11 @@ import (
 
 	sdk "github.com/a2aproject/a2a-go/a2a"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/redact"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // task is what is known of one that runs. It belongs to the goroutine of its call.
@@ -59,9 +59,9 @@ func (v *agent) run(ctx context.Context, key, message string, progress func(stri
 		return "", toolset.Interrupted(limited, v.a.Name, t.result())
 	case errors.Is(err, errTooMuch):
 		t.callOff(ctx)
-		return "", failure(conv.ClassToolError, "%s: the result has more than %d bytes", v.a.Name, maxResult)
+		return "", failure(errclass.ToolError, "%s: the result has more than %d bytes", v.a.Name, maxResult)
 	default:
-		f := failure(conv.ClassServerError, "%s: %s", v.a.Name, v.hide(err.Error()))
+		f := failure(errclass.ServerError, "%s: %s", v.a.Name, v.hide(err.Error()))
 		f.Partial = t.result()
 		return "", f
 	}
@@ -261,7 +261,7 @@ func (t *task) end(ctx context.Context) (string, error) {
 	case t.state == sdk.TaskStateCanceled:
 		f = failure("CANCELLED", "%s: %s", name, because("the agent has called the task off"))
 	default:
-		f = failure(conv.ClassToolError, "%s: %s", name, because("the agent reports a failure and says no more"))
+		f = failure(errclass.ToolError, "%s: %s", name, because("the agent reports a failure and says no more"))
 	}
 	f.Partial = result
 	return "", f

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/redact"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // report is what a program has said so far. It belongs to the goroutine that reads
@@ -48,8 +48,8 @@ var codes = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 // fail notes a failure. What would be said of the conversation as a whole, a
 // program cannot say.
 func (r *report) fail(code, message string) {
-	if !codes.MatchString(code) || code == conv.ClassAuthFailure || code == conv.ClassSessionExpired {
-		code = conv.ClassToolError
+	if !codes.MatchString(code) || code == errclass.AuthFailure || code == errclass.SessionExpired {
+		code = errclass.ToolError
 	}
 	if message = words(redact.Hide(message, r.secrets...), maxFailure); message == "" {
 		message = "it reports an error and says no more"

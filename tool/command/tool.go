@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/process"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // Tool runs programs. It is safe for concurrent use.
@@ -59,7 +59,7 @@ func (t *Tool) Specs() []port.ToolSpec {
 func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	i := slices.IndexFunc(t.o.Programs, func(p Program) bool { return p.Name == call.Name })
 	if i < 0 {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no command %q", call.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no command %q", call.Name)}
 	}
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 	p := &t.o.Programs[i]
 	args, stdin, err := p.fill(call.Arguments)
 	if err != nil {
-		return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: %v", p.Name, err)}
+		return "", &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: %v", p.Name, err)}
 	}
 	limited, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
@@ -76,7 +76,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 		Set: []string{"HOCKET_IDEMPOTENCY_KEY=" + strings.ReplaceAll(call.ID, "\x00", "")},
 	})
 	if err != nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("%s: %v", p.Name, err)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("%s: %v", p.Name, err)}
 	}
 	r := t.follow(limited, p, program, stdin, progress)
 	switch {
@@ -99,7 +99,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 			how += " (it says: " + said + ")"
 		}
 		return "", &port.Failure{
-			Code: conv.ClassToolError, Message: p.Name + ": " + how, Partial: r.partial,
+			Code: errclass.ToolError, Message: p.Name + ": " + how, Partial: r.partial,
 		}
 	}
 }

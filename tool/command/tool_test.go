@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -131,7 +131,7 @@ func TestInput(t *testing.T) {
 		`[]`:                      "no JSON object",
 	} {
 		_, _, f := called(t, self(t, func(p *Program) { p.Schema = schema }, "input", "{topic}"), arguments)
-		if f == nil || f.Code != conv.ClassInvalidArgs || !strings.Contains(f.Message, want) {
+		if f == nil || f.Code != errclass.InvalidArgs || !strings.Contains(f.Message, want) {
 			t.Errorf("%s: %+v", arguments, f)
 		}
 	}

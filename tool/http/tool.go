@@ -14,11 +14,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // Tool runs the actions. It is safe for concurrent use.
@@ -81,11 +81,11 @@ func (t *Tool) Specs() []port.ToolSpec { return t.specs }
 func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (string, error) {
 	a := t.actions[call.Name]
 	if a == nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("there is no action %q with http", call.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no action %q with http", call.Name)}
 	}
 	inputs, err := toolset.Arguments(call.Arguments)
 	if err != nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", call.Name, err)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: %v", call.Name, err)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limit(a))
 	defer cancel()
@@ -134,7 +134,7 @@ func idempotent(a *agent.Action) bool {
 func (t *Tool) send(ctx context.Context, a *agent.Action, id string, inputs map[string]any) (string, error) {
 	req, err := t.request(ctx, a, id, inputs)
 	if err != nil {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: %v", a.Name, err)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: %v", a.Name, err)}
 	}
 	resp, err := t.o.Client.Do(req)
 	if err != nil {
@@ -146,7 +146,7 @@ func (t *Tool) send(ctx context.Context, a *agent.Action, id string, inputs map[
 	case err != nil:
 		return "", failed(a, err)
 	case int64(len(body)) > t.o.MaxBody:
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: the answer has more than %d bytes", a.Name, t.o.MaxBody)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the answer has more than %d bytes", a.Name, t.o.MaxBody)}
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return "", refused(a, resp)
 	}
@@ -164,21 +164,21 @@ func failed(a *agent.Action, err error) error {
 		what = "no answer in time"
 	}
 	return &port.Failure{
-		Code: conv.ClassNetworkTimeout, Message: fmt.Sprintf("action %s: %s", a.Name, what),
+		Code: errclass.NetworkTimeout, Message: fmt.Sprintf("action %s: %s", a.Name, what),
 		Retryable: !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded),
 	}
 }
 
 // refused is the failure of a status that is no success.
 func refused(a *agent.Action, resp *http.Response) error {
-	f := &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: the server answered %s", a.Name, resp.Status)}
+	f := &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the server answered %s", a.Name, resp.Status)}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
 		// It is the action that is refused, not the conversation.
 	case resp.StatusCode == http.StatusTooManyRequests:
-		f.Code, f.Retryable = conv.ClassRateLimit, true
+		f.Code, f.Retryable = errclass.RateLimit, true
 	case resp.StatusCode >= 500:
-		f.Code, f.Retryable = conv.ClassServerError, true
+		f.Code, f.Retryable = errclass.ServerError, true
 	}
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
 		f.After = min(time.Duration(s)*time.Second, time.Minute)
@@ -194,7 +194,7 @@ func outputs(a *agent.Action, body []byte) (string, error) {
 		return "{}", nil
 	}
 	if !json.Valid(body) {
-		return "", &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf("action %s: the answer is no JSON", a.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the answer is no JSON", a.Name)}
 	}
 	if body[0] == '{' {
 		return string(body), nil

@@ -17,11 +17,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/httpclient"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -234,7 +234,7 @@ func TestRetries(t *testing.T) {
 	tl = tool(t, unavailable, strings.Replace(search, "idempotent: true", "idempotent: false\n    long: true", 1))
 	_, err = tl.Call(context.Background(), port.ToolCall{ID: "k", Name: "search", Arguments: `{"origin":"a"}`}, nil)
 	f, _ := errors.AsType[*port.Failure](err)
-	if f == nil || f.Code != conv.ClassServerError || n.Load() != 1 {
+	if f == nil || f.Code != errclass.ServerError || n.Load() != 1 {
 		t.Errorf("%v after %d requests, expected a server error after one", err, n.Load())
 	}
 	if s := tl.Specs(); !s[0].Irreversible {
@@ -252,15 +252,15 @@ func TestFailures(t *testing.T) {
 		code    string
 		want    string
 	}{
-		"refused":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, `{}`, conv.ClassToolError, "403"},
-		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, conv.ClassToolError, "no JSON"},
-		"too long":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat("x", DefaultMaxBody+1)) }, `{}`, conv.ClassToolError, "more than"},
-		"a way up":      {nil, `{"origin":".."}`, conv.ClassToolError, "a part of the path is . or .."},
-		"bad arguments": {nil, `[1]`, conv.ClassToolError, "no JSON object"},
+		"refused":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, `{}`, errclass.ToolError, "403"},
+		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, errclass.ToolError, "no JSON"},
+		"too long":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat("x", DefaultMaxBody+1)) }, `{}`, errclass.ToolError, "more than"},
+		"a way up":      {nil, `{"origin":".."}`, errclass.ToolError, "a part of the path is . or .."},
+		"bad arguments": {nil, `[1]`, errclass.ToolError, "no JSON object"},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
-		}, `{}`, conv.ClassNetworkTimeout, "another host"},
-		"cut": {func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, `{}`, conv.ClassNetworkTimeout, "EOF"},
+		}, `{}`, errclass.NetworkTimeout, "another host"},
+		"cut": {func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, `{}`, errclass.NetworkTimeout, "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tl := tool(t, c.handler, search)
@@ -290,7 +290,7 @@ func TestTimeout(t *testing.T) {
 	}
 	tl := tool(t, hang, search+"      timeout: 20ms\n")
 	_, err := tl.Call(context.Background(), port.ToolCall{Name: "search", Arguments: `{}`}, nil)
-	if f, _ := errors.AsType[*port.Failure](err); f == nil || f.Code != conv.ClassNetworkTimeout || !strings.Contains(err.Error(), "no answer in time") {
+	if f, _ := errors.AsType[*port.Failure](err); f == nil || f.Code != errclass.NetworkTimeout || !strings.Contains(err.Error(), "no answer in time") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -56,7 +56,7 @@ func TestPeerEverything(t *testing.T) {
 	if out := called(t, tools, "ev_get-structured-content", `{"location":"Chicago"}`); !strings.HasPrefix(out, "{") || !strings.Contains(out, "temperature") {
 		t.Errorf("structured: %q", out)
 	}
-	refused(t, tools, "ev_get-sum", `{"a":2}`, conv.ClassInvalidArgs, "ev_get-sum", "b")
+	refused(t, tools, "ev_get-sum", `{"a":2}`, errclass.InvalidArgs, "ev_get-sum", "b")
 	var heard []string
 	out, err := tools.Call(t.Context(), port.ToolCall{Name: "ev_trigger-long-running-operation", Arguments: `{"duration":0.2,"steps":4}`},
 		func(text string) { heard = append(heard, text) })

@@ -7,9 +7,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/redact"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // output is what a tool has answered: its structured result as JSON where it has
@@ -20,7 +20,7 @@ func (v *server) output(tool string, r *sdk.CallToolResult) (string, error) {
 		if text == "" {
 			text = "the tool reports an error and says no more"
 		}
-		f := &port.Failure{Code: conv.ClassToolError, Message: redact.Cut(v.hide(text), maxFailure)}
+		f := &port.Failure{Code: errclass.ToolError, Message: redact.Cut(v.hide(text), maxFailure)}
 		if len(text) > maxFailure {
 			f.Partial = redact.Cut(text, maxResult)
 		}
@@ -82,5 +82,5 @@ func progressText(p *sdk.ProgressNotificationParams) update {
 }
 
 func toolError(format string, args ...any) *port.Failure {
-	return &port.Failure{Code: conv.ClassToolError, Message: fmt.Sprintf(format, args...)}
+	return &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf(format, args...)}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/redact"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 type spec = port.ToolSpec
@@ -184,7 +184,7 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 	}
 	args, err := toolset.Arguments(call.Arguments)
 	if err != nil {
-		return "", &port.Failure{Code: conv.ClassInvalidArgs, Message: fmt.Sprintf("%s: %v", tool.spec.Name, err)}
+		return "", &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: %v", tool.spec.Name, err)}
 	}
 	limit := v.limit(tool.policy)
 	caller := ctx
@@ -296,9 +296,9 @@ func (t *Tools) failed(v *server, l *link, tool tool, limit time.Duration, err e
 		token(v.suspect)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &port.Failure{Code: conv.ClassNetworkTimeout, Message: fmt.Sprintf("%s: no answer within %v", tool.spec.Name, limit)}
+		return &port.Failure{Code: errclass.NetworkTimeout, Message: fmt.Sprintf("%s: no answer within %v", tool.spec.Name, limit)}
 	}
-	return &port.Failure{Code: conv.ClassServerError, Message: fmt.Sprintf("%s: the MCP server %s has ended", tool.spec.Name, v.s.Name)}
+	return &port.Failure{Code: errclass.ServerError, Message: fmt.Sprintf("%s: the MCP server %s has ended", tool.spec.Name, v.s.Name)}
 }
 
 // list asks a server for its tools, within the time of a start. It fails where one

@@ -20,6 +20,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
 
@@ -102,14 +103,14 @@ func TestCalls(t *testing.T) {
 	if !strings.Contains(env, "TEST_KEY=hush-hush") || !strings.Contains(env, "PATH=") || strings.Contains(env, "TEST_OTHER") {
 		t.Errorf("the process has the environment\n%s", env)
 	}
-	refused(t, tools, "fail", `{}`, conv.ClassToolError, "no such table")
-	refused(t, tools, "tell", `{}`, conv.ClassToolError, "no entry with [secret]")
-	refused(t, tools, "big", `{"n":2000000}`, conv.ClassToolError, "2000000 bytes")
-	refused(t, tools, "echo", `{}`, conv.ClassInvalidArgs, "echo", "text")
-	refused(t, tools, "echo", `{"text":7}`, conv.ClassInvalidArgs, "/text", "want string")
-	refused(t, tools, "echo", `[1]`, conv.ClassInvalidArgs, "no JSON object")
-	refused(t, tools, "echo", `{"text":`, conv.ClassInvalidArgs, "no JSON")
-	refused(t, tools, "dance", `{}`, conv.ClassToolError, `"dance"`)
+	refused(t, tools, "fail", `{}`, errclass.ToolError, "no such table")
+	refused(t, tools, "tell", `{}`, errclass.ToolError, "no entry with [secret]")
+	refused(t, tools, "big", `{"n":2000000}`, errclass.ToolError, "2000000 bytes")
+	refused(t, tools, "echo", `{}`, errclass.InvalidArgs, "echo", "text")
+	refused(t, tools, "echo", `{"text":7}`, errclass.InvalidArgs, "/text", "want string")
+	refused(t, tools, "echo", `[1]`, errclass.InvalidArgs, "no JSON object")
+	refused(t, tools, "echo", `{"text":`, errclass.InvalidArgs, "no JSON")
+	refused(t, tools, "dance", `{}`, errclass.ToolError, `"dance"`)
 }
 
 // TestFailureReachesTheModel: a failure becomes what seed 001, section 6, writes.
@@ -173,8 +174,8 @@ func TestPolicies(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, expected %q", got, want)
 	}
-	refused(t, tools, "a_fail", `{}`, conv.ClassToolError, "a_fail") // not allowed
-	refused(t, tools, "a_hang", `{}`, conv.ClassNetworkTimeout, "a_hang: no answer within 50ms")
+	refused(t, tools, "a_fail", `{}`, errclass.ToolError, "a_fail") // not allowed
+	refused(t, tools, "a_hang", `{}`, errclass.NetworkTimeout, "a_hang: no answer within 50ms")
 	called(t, tools, "a_echo", `{"text":"the server lives"}`)
 }
 
@@ -233,7 +234,7 @@ func TestCalledOff(t *testing.T) {
 	for name, tools := range limited(2 * time.Second) {
 		_, err := tools.Call(t.Context(), port.ToolCall{Name: "delegate", Arguments: `{}`}, func(string) {})
 		f, ok := errors.AsType[*port.Failure](err)
-		if want := (port.Failure{Code: conv.ClassNetworkTimeout, Message: "delegate: no answer within 2s", Partial: "found one\nfound two"}); !ok || *f != want {
+		if want := (port.Failure{Code: errclass.NetworkTimeout, Message: "delegate: no answer within 2s", Partial: "found one\nfound two"}); !ok || *f != want {
 			t.Errorf("%s: error %v, failure %+v", name, err, f)
 		}
 		waitFor(t, tools, "1")
@@ -284,7 +285,7 @@ func TestServerEnds(t *testing.T) {
 		s.Policies = []Policy{{Tool: "freeze", Timeout: 100 * time.Millisecond}}
 	}))
 	for range 3 {
-		refused(t, tools, "die", `{}`, conv.ClassServerError, "die: the MCP server test has ended")
+		refused(t, tools, "die", `{}`, errclass.ServerError, "die: the MCP server test has ended")
 		if out := called(t, tools, "echo", `{"text":"again"}`); out != "again" {
 			t.Errorf("echo: %q", out)
 		}
@@ -292,7 +293,7 @@ func TestServerEnds(t *testing.T) {
 	if len(tools.Specs()) < 10 {
 		t.Errorf("%d tools are left", len(tools.Specs()))
 	}
-	refused(t, tools, "freeze", `{}`, conv.ClassNetworkTimeout, "no answer within 100ms")
+	refused(t, tools, "freeze", `{}`, errclass.NetworkTimeout, "no answer within 100ms")
 	if out := called(t, tools, "echo", `{"text":"thawed"}`); out != "thawed" {
 		t.Errorf("echo: %q", out)
 	}
@@ -318,7 +319,7 @@ func TestToolsChangeInSilence(t *testing.T) {
 		s.Policies = []Policy{{Tool: "hang", Timeout: 100 * time.Millisecond}}
 	}))
 	called(t, tools, "silence", `{}`)
-	refused(t, tools, "hang", `{}`, conv.ClassNetworkTimeout, "no answer within 100ms")
+	refused(t, tools, "hang", `{}`, errclass.NetworkTimeout, "no answer within 100ms")
 	if out := called(t, tools, "sum", `{"n":1}`); !strings.Contains(out, `"sum":2`) {
 		t.Errorf("sum: %s", out)
 	}
@@ -348,7 +349,7 @@ func TestTheCallerEnds(t *testing.T) {
 		t.Error(err)
 	}
 	calls.Wait()
-	refused(t, tools, "echo", `{"text":"late"}`, conv.ClassToolError, "closed")
+	refused(t, tools, "echo", `{"text":"late"}`, errclass.ToolError, "closed")
 }
 
 // TestHTTPKey: the key comes from the environment and goes to the server alone.
@@ -362,7 +363,7 @@ func TestHTTPKey(t *testing.T) {
 	if out := called(t, tools, "echo", `{"text":"in"}`); out != "in" {
 		t.Errorf("echo: %q", out)
 	}
-	refused(t, tools, "fail", `{}`, conv.ClassToolError, "no such table")
+	refused(t, tools, "fail", `{}`, errclass.ToolError, "no such table")
 	if err := tools.Close(); err != nil {
 		t.Error(err)
 	}
@@ -452,8 +453,8 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s: %s, expected %s", c.name, out, c.want)
 		}
 	}
-	refused(t, actions, "lost", `{"n":4}`, conv.ClassToolError, "action lost: the result has no deep.sum")
-	refused(t, actions, "double", `{}`, conv.ClassInvalidArgs, "n")
+	refused(t, actions, "lost", `{"n":4}`, errclass.ToolError, "action lost: the result has no deep.sum")
+	refused(t, actions, "double", `{}`, errclass.InvalidArgs, "n")
 	porttest.TestTool(t, func(*testing.T) port.Tool { return actions }, port.ToolCall{ID: "1", Name: "say", Arguments: `{"text":"x"}`})
 	for _, s := range actions.Specs() {
 		if s.Name == "say" && (!s.Confirm || s.Irreversible || s.Description != "Says it") {
@@ -501,8 +502,8 @@ func TestServerStaysAway(t *testing.T) {
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, tools, "die", `{}`, conv.ClassServerError, "has ended")
-	refused(t, tools, "echo", `{"text":"x"}`, conv.ClassToolError, "mcp server test: run it", "no such file")
+	refused(t, tools, "die", `{}`, errclass.ServerError, "has ended")
+	refused(t, tools, "echo", `{"text":"x"}`, errclass.ToolError, "mcp server test: run it", "no such file")
 	if len(tools.Specs()) < 10 {
 		t.Error("its tools are no longer offered")
 	}
