@@ -129,13 +129,17 @@ func (d *decoder) config(data []byte, sections []string) (*Config, error) {
 	return c, d.problems.Err()
 }
 
-// IsAgent reports whether a file is an agent's and no config.
+// IsAgent reports whether a file is an agent's and not a config: it has flows or what
+// belongs to them, or instructions, at the top or among its settings. A file of other
+// settings alone may be either, and is read as a config.
 func IsAgent(data []byte) bool {
 	d := decoder{}
 	top, ok := d.document(data).(*ast.MappingNode)
 	return ok && slices.ContainsFunc(top.Values, func(p *ast.MappingValueNode) bool {
-		// An agent whose model does all the talking has no flows.
-		return slices.Contains([]string{"settings", "instructions"}, keyText(p)) || slices.Contains(agentKeys, keyText(p))
+		if in, ok := p.Value.(*ast.MappingNode); ok && keyText(p) == "settings" {
+			return slices.ContainsFunc(in.Values, func(p *ast.MappingValueNode) bool { return keyText(p) == "instructions" })
+		}
+		return keyText(p) == "instructions" || slices.Contains(agentKeys, keyText(p))
 	})
 }
 
