@@ -15,9 +15,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// Version is the schema of a trace. It rises when an older reader would
-// misunderstand a newer trace.
-const Version = 1
+// Version is the schema of a trace, and of what a machine makes of the same events. It
+// rises when a trace of before would be misunderstood, or could not be replayed.
+const Version = 2
 
 // Header is the first line of a trace: all that is needed to step it again.
 type Header struct {

@@ -100,7 +100,7 @@ func TestBadTraceBehind(t *testing.T) {
 		t.Fatalf("it does not go on from a snapshot: %s", lines[0])
 	}
 	for name, c := range map[string]struct{ trace, want string }{
-		"another version":     {strings.Replace(lines[0], `"version":1`, `"version":2`, 1), "trace line 20: the trace has version 2"},
+		"another version":     {strings.Replace(lines[0], `"version":2`, `"version":1`, 1), "trace line 20: the trace has version 1"},
 		"no snapshot":         {fresh + `"restored":{"version":99}}` + "\n" + lines[1], "snapshot"},
 		"cut in the header":   {lines[0][:60], "trace line 20"},
 		"cut in a step":       {lines[0] + lines[1][:30], "trace line 21 is no step"},

@@ -168,7 +168,7 @@ func TestBadTraces(t *testing.T) {
 		"no JSON":                 {"hello\n", "trace line 1"},
 		"no header":               {lines[1], "trace line 1: the first line is no header"},
 		"another format":          {replace(1, "hocket trace", "cocktail trace"), `field format is "cocktail trace"`},
-		"another version":         {replace(1, `"version":1`, `"version":2`), "trace line 1: the trace has version 2, expected 1"},
+		"another version":         {replace(1, `"version":2`, `"version":1`), "trace line 1: the trace has version 1, expected 2"},
 		"no start":                {replace(1, `"started":"2026-01-01T09:00:00Z"`, `"started":"0001-01-01T00:00:00Z"`), "no field started"},
 		"options were changed":    {replace(1, `"language":"de"`, `"language":"en"`), "do not match their hash"},
 		"options of another kind": {replace(1, `"language":"de"`, `"language":7`), "trace line 1"},
@@ -292,7 +292,7 @@ func FuzzTrace(f *testing.F) {
 	f.Add(append(append([]byte(nil), good...), goesOn(f, []conv.Event{conv.ConnectionLost{}})...))
 	f.Add([]byte{})
 	f.Add([]byte("\n\n\n"))
-	f.Add(bytes.Replace(good, []byte(`"version":1`), []byte(`"version":2`), 1))
+	f.Add(bytes.Replace(good, []byte(`"version":2`), []byte(`"version":1`), 1))
 	f.Add(append(append([]byte(nil), good...), "garbage\n"...))
 	f.Add(bytes.ReplaceAll(good, []byte("\n"), []byte("\r\n")))
 	header, _, _ := bytes.Cut(good, []byte("\n"))

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { parseTrace, TraceError } from "../src/model/trace.ts";
 import { fixture } from "./fixture.ts";
 
-const header = '{"format":"hocket trace","version":1,"started":"2026-03-02T12:00:00Z","options":{"language":"de"}}\n';
+const header = '{"format":"hocket trace","version":2,"started":"2026-03-02T12:00:00Z","options":{"language":"de"}}\n';
 const step = '{"at":5,"event":"user.start","in":{"type":"user.start"},"state":"idle","transitions":[],"effects":[]}\n';
 
 test("a recorded trace is read whole", () => {
@@ -36,7 +36,7 @@ test("bad traces are refused with the line and the reason", () => {
     ["no JSON", "hello\n", 1, "json"],
     ["no header", step, 1, "header"],
     ["a list", "[1]\n", 1, "header"],
-    ["another version", header.replace('"version":1', '"version":2') + step, 1, "version"],
+    ["another version", header.replace('"version":2', '"version":1') + step, 1, "version"],
     ["bad line in the middle", header + "{\n" + step, 2, "json"],
     ["no step", header + '{"at":"5","event":"x","state":"idle"}\n', 2, "step"],
     ["null", header + "null\n", 2, "step"],

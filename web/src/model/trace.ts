@@ -26,7 +26,7 @@ export class TraceError extends Error {
 }
 
 /** The schema of traces that this reader knows (journal.Version). */
-export const traceVersion = 1;
+export const traceVersion = 2;
 
 type Fields = Record<string, unknown>;
 
