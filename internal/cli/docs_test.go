@@ -233,33 +233,6 @@ func differ(t *testing.T, name, text, now string) {
 	t.Errorf("%s has %d lines, what the commands print makes %d", name, len(was), len(is))
 }
 
-// TestProgramOfTheReadme: the program that the README shows is the example of
-// package conv, which is compiled and run.
-func TestProgramOfTheReadme(t *testing.T) {
-	read := func(name, from, to string) string {
-		b, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, text, ok := strings.Cut(string(b), from)
-		text, _, ended := strings.Cut(text, to)
-		if !ok || !ended {
-			t.Fatalf("%s has no text between %q and %q", name, from, to)
-		}
-		return strings.TrimRight(text, "\n")
-	}
-	shown := read("README.md", "func main() {\n", "\n}\n")
-	compiled := read("conv/example_test.go", "func Example() {\n", "\t// Output:\n")
-	if shown != compiled {
-		differ(t, "README.md, the program,", shown, compiled)
-	}
-	printed := read("README.md", "It prints\n\n```text\n", "```")
-	expected := strings.ReplaceAll(read("conv/example_test.go", "\t// Output:\n", "\n}\n"), "\t// ", "")
-	if printed != expected {
-		differ(t, "README.md, the program's output,", printed, expected)
-	}
-}
-
 // run runs the example: both streams as a terminal shows them, and the status.
 func (e example) run(t *testing.T) string {
 	t.Helper()
