@@ -31,6 +31,9 @@ type answerWords struct {
 
 // assent reads the message as the answer to a question to confirm.
 func (t *turn) assent() assent {
+	if t.a.def.Lang.Hedges.Within(t.rd.Toks) {
+		return noAssent // "I guess so", "mhm": said while one listens, or not meant
+	}
 	w := t.answerWords(t.rd.Toks)
 	switch {
 	case w.other || strings.Contains(t.rd.Raw, "?"):

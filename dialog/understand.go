@@ -277,9 +277,15 @@ func (t *turn) skips(answer value.Answer) bool {
 func (t *turn) request(asked bool) []Command {
 	st := t.st
 	if f, values := t.byPattern(); f != nil {
+		if t.negates(f) {
+			return nil
+		}
 		return t.starting(f, values)
 	}
 	target, p := t.intent(asked)
+	if target != nil && target != t.flow && t.negates(target) {
+		return nil
+	}
 	if t.flow == nil {
 		if target == nil && asked {
 			return nil
@@ -390,6 +396,33 @@ func (t *turn) unwanted(toks []value.Token) bool {
 	return answer == value.No || t.a.def.Lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.def.Lang.Others.Within(toks)
 }
 
+// negates reports whether the message says that what the flow does is not to be done, or
+// was not: "I don't want to cancel my appointment", "never book it".
+func (t *turn) negates(f *agent.Flow) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	for i := range toks {
+		_, n := l.Denials.At(toks, i)
+		if n == 0 {
+			continue
+		}
+		j := i + n
+		for {
+			_, k := l.Wishes.At(toks, j)
+			if k == 0 {
+				break
+			}
+			j += k
+		}
+		if j >= len(toks) {
+			continue
+		}
+		if w, k := l.Meaning(toks, j); k > 0 && t.a.flowWords[f.Index][w] {
+			return true
+		}
+	}
+	return false
+}
+
 // byValues starts the one flow that the message has at least two values for:
 // "from Boston to Denver".
 func (t *turn) byValues() []Command {
@@ -407,7 +440,7 @@ func (t *turn) byValues() []Command {
 			target = nil
 		}
 	}
-	if target == nil || len(best) < 2 {
+	if target == nil || len(best) < 2 || t.negates(target) {
 		return nil
 	}
 	return t.starting(target, best)

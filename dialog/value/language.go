@@ -40,6 +40,9 @@ type languageData struct {
 	Interrogatives   []string            `json:"interrogatives"` // that ask to be told something
 	DoNot            []string            `json:"do_not"`         // before a verb: "don't send it"
 	Keep             []string            `json:"keep"`           // a no to a change: "keep it"
+	Hedges           []string            `json:"hedges"`         // beside which a yes is none: "I guess"
+	Denials          []string            `json:"denials"`        // before a request that is none: "never cancel it"
+	Wishes           []string            `json:"wishes"`         // between the two: "don't want to cancel"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
@@ -121,6 +124,7 @@ type Language struct {
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
 	DoNot, Keep, Joins, Interrogatives        *Phrases
+	Hedges, Denials, Wishes                   *Phrases
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
@@ -206,6 +210,9 @@ func Load(tag string) (*Language, error) {
 	l.Joins = NewPhrases(d.Joins)
 	l.Interrogatives = NewPhrases(d.Interrogatives)
 	l.Keep = NewPhrases(d.Keep)
+	l.Hedges = NewPhrases(d.Hedges)
+	l.Denials = NewPhrases(d.Denials)
+	l.Wishes = NewPhrases(d.Wishes)
 	l.Assign = NewPhrases(d.Assign)
 	l.Soft = NewPhrases(d.SoftMarkers)
 	l.Questions = NewPhrases(d.Questions)

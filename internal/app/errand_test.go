@@ -54,7 +54,7 @@ const (
 	announced = "One moment. I will look at the timetable for you, and that may take a little while."
 	found     = "Your train leaves at noon."
 	hours     = "The office is open from nine to five."
-	calledOff = "All right, I've cancelled that."
+	calledOff = "All right, I've stopped that."
 )
 
 // cue is something that the caller says, or hangs up with (no text), when its moment
