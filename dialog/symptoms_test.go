@@ -331,8 +331,7 @@ func amountSymptoms() (all []symptom) {
 
 // failingSymptoms are there today. EXPECTED FAILURES: an entry that passes fails the
 // test, and is taken off the list.
-var failingSymptoms = []string{
-}
+var failingSymptoms = []string{}
 
 // TestSymptoms: none of them is there, but for those that are expected.
 func TestSymptoms(t *testing.T) {

@@ -277,6 +277,8 @@ func (v *talker) answer(words string) (now bool) {
 	case strings.Contains(words, "the reference is "):
 		_, rest, _ := strings.Cut(words, "the reference is ")
 		v.ref = strings.TrimRight(rest, ". ")
+	case strings.Contains(words, "Do you want that?"): // the yes came before the question was heard
+		v.say(lineYes)
 	case strings.Contains(words, "Shall I"):
 		if v.moment.asks != "" && !v.dead() {
 			v.open = lineYes // is said when somebody listens again
