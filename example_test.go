@@ -2,6 +2,7 @@ package hocket_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"strings"
@@ -83,12 +84,10 @@ func ExampleCall() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer recognizer.Close()
 	voice, err := flite.New(flite.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer voice.Close()
 	says, err := file.Say(ctx, voice, "rms", "I want to book a table", "four")
 	if err != nil {
 		log.Fatal(err)
@@ -101,7 +100,7 @@ func ExampleCall() {
 		Agent: agent, Leg: leg, Recognizer: recognizer, Synthesizer: voice,
 		Said: func(s session.Spoken) { fmt.Println(s.Role, s.Text) },
 	}
-	if err := call.RunVirtual(ctx, time.Now()); err != nil {
+	if err := errors.Join(call.RunVirtual(ctx, time.Now()), voice.Close(), recognizer.Close()); err != nil {
 		log.Fatal(err)
 	}
 }

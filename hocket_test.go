@@ -2,6 +2,7 @@ package hocket_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -157,7 +158,7 @@ func TestLoadAgent(t *testing.T) {
 // TestActionOverHTTP: an http action of the files works without the program.
 func TestActionOverHTTP(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `{"name": "`+r.URL.Query().Get("n")+`teen"}`)
+		_ = json.NewEncoder(w).Encode(map[string]string{"name": r.URL.Query().Get("n") + "teen"})
 	}))
 	defer srv.Close()
 	t.Setenv("SHOP", srv.URL)

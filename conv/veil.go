@@ -108,15 +108,15 @@ func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 // not to be shown.
 func (v *Veil) hear(now time.Time, ev Event) bool {
 	st := &v.c.st
-	text, partial := "", false
-	before := st.User.Words()
+	var text, before string
+	var partial bool
 	switch e := ev.(type) {
 	case STTPartial:
 		text, partial, before = e.Text, true, st.User.Text
 	case STTFinal:
 		text, before = e.Text, st.User.Text
 	case UserText:
-		text, before = e.Text, ""
+		text = e.Text
 	default:
 		return false
 	}

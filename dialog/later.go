@@ -50,8 +50,8 @@ func (t *turn) keepLater(cmds []Command) []Command {
 	return out
 }
 
-// offerLater asks about a request that was kept. It reports whether there was one.
-func (t *turn) offerLater() bool {
+// offerLater asks about a request that was kept, if there is one.
+func (t *turn) offerLater() {
 	st := t.st
 	for len(st.Later) > 0 {
 		r := st.Later[0]
@@ -61,10 +61,9 @@ func (t *turn) offerLater() bool {
 		}
 		if f := t.a.def.FlowIndex[r.Flow]; f != nil {
 			t.proposeFlow("propose_later", f, r.Slots)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 // startProposed begins the flow that was proposed, with the values that were given for it and
@@ -125,10 +124,10 @@ func (t *turn) requestIn(toks []value.Token) (*agent.Flow, []found) {
 	if f, values := part.byPattern(); f != nil {
 		return f, values
 	}
-	f, p := t.a.classify(t.a.core(toks))
+	f, _ := t.a.classify(t.a.core(toks))
 	if f == nil {
-		f, p = t.byWords(toks)
-		if p < intentSure {
+		var p float64
+		if f, p = t.byWords(toks); p < intentSure {
 			return nil, nil
 		}
 	}

@@ -111,7 +111,7 @@ func TestPrograms(t *testing.T) {
 // browser does.
 func serves(t *testing.T, program, agent string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func serves(t *testing.T, program, agent string) {
 			t.Fatalf("it ended: %v\n%s", err, out.String())
 		case <-look.C:
 		}
-		if conn, err := net.Dial("tcp", addr); err == nil { //nolint:noctx // of this machine
+		if conn, err := net.Dial("tcp", addr); err == nil {
 			_ = conn.Close()
 			break
 		}

@@ -65,7 +65,7 @@ const grace = 3 * time.Second
 // an agent lacks something, a tool for example.
 func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, err
 	}
 	o.MaxConversations = cmp.Or(o.MaxConversations, 100)
 	o.Resume = cmp.Or(o.Resume, 5*time.Minute)
@@ -90,20 +90,20 @@ func New(o Options) (*Server, error) {
 
 func (o Options) validate() error {
 	if len(o.Agents) == 0 {
-		return errors.New("Agents must hold at least one")
+		return errors.New("server: Agents must hold at least one")
 	}
 	if o.MaxConversations < 0 || o.Resume < 0 {
-		return errors.New("MaxConversations and Resume must be 0 (the default) or more")
+		return errors.New("server: MaxConversations and Resume must be 0 (the default) or more")
 	}
 	for i, a := range o.Agents {
 		if a == nil || a.Name == "" {
-			return fmt.Errorf("Agents[%d] must have a name", i)
+			return fmt.Errorf("server: Agents[%d] must have a name", i)
 		}
 		if slices.ContainsFunc(o.Agents[:i], func(b *hocket.Agent) bool { return b.Name == a.Name }) {
-			return fmt.Errorf("two agents have the name %q: expected different ones", a.Name)
+			return fmt.Errorf("server: two agents have the name %q: expected different ones", a.Name)
 		}
 		if _, err := o.call(a, "text").Options(); err != nil {
-			return err
+			return fmt.Errorf("server: %w", err)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/hocketvoice/hocket"
 	"github.com/hocketvoice/hocket/provider/flite"
@@ -24,5 +25,5 @@ func main() {
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		log.Fatal(err)
 	}
-	log.Fatal(http.ListenAndServe(os.Args[2], handler))
+	log.Fatal((&http.Server{Addr: os.Args[2], Handler: handler, ReadHeaderTimeout: 5 * time.Second}).ListenAndServe())
 }
