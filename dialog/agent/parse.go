@@ -58,7 +58,7 @@ func (o Options) Parse(files []File) (*Definition, []Problem) {
 	}
 	maps.Copy(c.validators, o.Validators)
 	c.compile(files)
-	sortProblems(c.problems, files)
+	SortProblems(c.problems, files)
 	if HasErrors(c.problems) {
 		return nil, c.problems
 	}

@@ -73,8 +73,8 @@ func nearest(name string, candidates []string) string {
 	return ""
 }
 
-// sortProblems puts problems in the order of the files and lines.
-func sortProblems(problems []Problem, files []File) {
+// SortProblems puts problems in the order of the files and lines.
+func SortProblems(problems []Problem, files []File) {
 	order := make(map[string]int, len(files))
 	for i, f := range files {
 		order[f.Name] = i

@@ -34,6 +34,7 @@ type root struct {
 	Explore       exploreCmd       `cmd:"" help:"Visit every reachable state and check what is promised of the machine."`
 	Replay        replayCmd        `cmd:"" help:"Step a recorded conversation again and compare."`
 	Check         checkCmd         `cmd:"" help:"Check config files and agents."`
+	Import        importCmd        `cmd:"" help:"Make an agent of another program's files."`
 	Conversations conversationsCmd `cmd:"" help:"List, show, export and delete the conversations of a store."`
 	Bench         benchCmd         `cmd:"" help:"Measure the program on this machine."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`

@@ -1,0 +1,342 @@
+package rasa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+)
+
+const (
+	end  = "__end__"
+	next = "continue"
+)
+
+// flowWriter writes the steps of one flow.
+type flowWriter struct {
+	*converter
+	b     *strings.Builder
+	flow  string
+	ids   map[string]bool // names that steps have
+	used  map[string]int  // by name: how often it was taken already
+	asked []string        // slots that were asked for so far
+
+	refused string // the step that refuses, once another leads there
+}
+
+func (c *converter) flow(b *strings.Builder, name string, n agent.Node) {
+	w := &flowWriter{converter: c, b: b, flow: name, ids: make(map[string]bool), used: make(map[string]int)}
+	description := strings.TrimSuffix(strings.TrimSpace(n.Get("description").Text()), ".")
+	if description == "" {
+		description = strings.ReplaceAll(name, "_", " ")
+	}
+	fmt.Fprintf(b, "  %s:\n    description: %s\n    steps:\n", quote(name), quote(description))
+	w.reserve(n.Get("steps"))
+	for _, f := range n.Fields() {
+		switch key := f.Key.Text(); key {
+		case "description", "steps":
+		case "if":
+			w.guard(f)
+		default:
+			c.lost(f.Key, "flow %s: %s is not carried over", name, key)
+		}
+	}
+	if len(n.Get("steps").Items()) == 0 {
+		c.lost(n, "flow %s has no steps", name)
+		w.nothing(w.id("nothing"), end)
+	}
+	w.steps(n.Get("steps"), "")
+	if w.refused != "" {
+		w.step(w.refused, "say", end, "message", quote("I'm sorry, I can't do that."))
+	}
+}
+
+// refuse is the step that refuses.
+func (w *flowWriter) refuse() string {
+	if w.refused == "" {
+		w.refused = w.id("refused")
+	}
+	return w.refused
+}
+
+// guard checks the condition of a flow in its first step.
+func (w *flowWriter) guard(f agent.Field) {
+	if strings.EqualFold(f.Value.Text(), "false") {
+		w.lost(f.Key, "flow %s: if: false: the user can ask for the flow, unless another calls it", w.flow)
+		return
+	}
+	w.lost(f.Key, "flow %s: the guard is checked in the flow's first step, also where another flow calls it", w.flow)
+	w.branch(w.id("guard"), f.Value, next, w.refuse())
+}
+
+// reserve keeps the names that the steps have, so that none is given twice.
+func (w *flowWriter) reserve(list agent.Node) {
+	for _, s := range list.Items() {
+		if id := s.Get("id").Text(); id != "" {
+			w.ids[id] = true
+		}
+		for _, n := range s.Get("next").Items() {
+			w.reserve(n.Get("then"))
+			w.reserve(n.Get("else"))
+		}
+	}
+}
+
+// id is a new name for a step.
+func (w *flowWriter) id(what string) string {
+	id := what
+	for w.ids[id] {
+		w.used[what]++
+		id = fmt.Sprintf("%s_%d", what, w.used[what]+1)
+	}
+	w.ids[id] = true
+	return id
+}
+
+// step writes a step. Where it goes on is not written if that is the step behind it.
+func (w *flowWriter) step(id, typ, jump string, fields ...string) {
+	fields = append([]string{"step", quote(id), "type", typ}, fields...)
+	if jump != next {
+		fields = append(fields, "jump_to", quote(jump))
+	}
+	w.b.WriteString("      - " + mapping(fields) + "\n")
+}
+
+// nothing writes a step that only goes on.
+func (w *flowWriter) nothing(id, jump string) {
+	w.step(id, "branch", next, "evaluate", quote("true"), "cases", mapping([]string{"default", quote(jump)}))
+}
+
+// branch goes to one of two targets. A condition that cannot be said is refused, since
+// what depends on it must not happen; the ways that are never gone keep the steps behind
+// them in the flow, for whoever writes the condition.
+func (w *flowWriter) branch(id string, cond agent.Node, then, otherwise string) {
+	expr, names, ok := condition(cond.Text())
+	if !ok {
+		w.lost(cond, "flow %s: the condition %q is not carried over: the flow refuses there", w.flow, cond.Text())
+		w.step(id, "branch", next, "evaluate", quote("false"), "cases", mapping([]string{`"false"`, quote(w.refuse()), `"true"`, quote(then), "default", quote(otherwise)}))
+		return
+	}
+	w.use(cond, names)
+	w.step(id, "branch", next, "evaluate", quote(expr), "cases", mapping([]string{`"true"`, quote(then), "default", quote(otherwise)}))
+}
+
+// steps writes a list of steps; behind the last the flow ends. The first may have been
+// named already.
+func (w *flowWriter) steps(list agent.Node, first string) {
+	items := list.Items()
+	for i, s := range items {
+		id := first
+		if i > 0 || id == "" {
+			id = w.name(s)
+		}
+		n := s.Get("next")
+		jump := next
+		switch {
+		case n.IsList(), n.Text() == "" && i < len(items)-1:
+		case n.Text() == "", strings.EqualFold(n.Text(), "end"):
+			jump = end
+		default:
+			jump = w.target(n)
+		}
+		w.one(id, s, jump)
+		if n.IsList() {
+			w.branches(id, n)
+		}
+	}
+}
+
+// target is the step that a next names.
+func (w *flowWriter) target(n agent.Node) string {
+	if strings.EqualFold(n.Text(), "end") {
+		return end
+	}
+	if !w.ids[n.Text()] {
+		w.lost(n, "flow %s: the step %q is not there: the flow ends", w.flow, n.Text())
+		return end
+	}
+	return n.Text()
+}
+
+// kinds are the keys that say what a step is.
+var kinds = []string{"collect", "action", "set_slots", "link", "call", "noop"}
+
+// name is the name of a step, its own or a new one.
+func (w *flowWriter) name(s agent.Node) string {
+	if id := s.Get("id").Text(); id != "" {
+		return id
+	}
+	kind := kindOf(s)
+	of := s.Get(kind).Text()
+	switch {
+	case !agent.Identifier(of):
+		return w.id(kind)
+	case kind == "action":
+		return w.id(of)
+	case kind == "collect":
+		return w.id("ask_" + of)
+	default:
+		return w.id(kind + "_" + of)
+	}
+}
+
+func kindOf(s agent.Node) string {
+	for _, k := range kinds {
+		if s.Get(k).Given() {
+			return k
+		}
+	}
+	return "go_on"
+}
+
+// branches writes a next with conditions, behind the step that has it: one branch for each
+// if, and then the steps that stand in them.
+func (w *flowWriter) branches(id string, n agent.Node) {
+	type block struct {
+		id   string
+		list agent.Node
+	}
+	var blocks []block
+	to := func(v agent.Node) string {
+		items := v.Items()
+		switch {
+		case !v.IsList():
+			return w.target(v)
+		case len(items) == 0:
+			return end
+		}
+		blocks = append(blocks, block{w.name(items[0]), v})
+		return blocks[len(blocks)-1].id
+	}
+	alternatives := n.Items()
+	for i, alt := range alternatives {
+		otherwise := next
+		if i == len(alternatives)-1 {
+			otherwise = end
+		} else if last := alternatives[i+1].Get("else"); last.Given() {
+			otherwise = to(last)
+		}
+		switch {
+		case alt.Get("if").Given():
+			w.branch(w.id(id+"_if"), alt.Get("if"), to(alt.Get("then")), otherwise)
+		case i == 0 || !alt.Get("else").Given():
+			w.lost(alt, "flow %s: expected if and then: the flow ends", w.flow)
+			w.nothing(w.id(id+"_if"), end)
+		}
+		if otherwise != next {
+			break
+		}
+	}
+	asked := slices.Clone(w.asked)
+	for _, b := range blocks {
+		w.asked = slices.Clone(asked)
+		w.steps(b.list, b.id)
+	}
+	w.asked = asked
+}
+
+// one writes one step.
+func (w *flowWriter) one(id string, s agent.Node, jump string) {
+	kind := kindOf(s)
+	known := []string{"id", "next", kind}
+	v := s.Get(kind)
+	name := v.Text()
+	switch {
+	case kind == "collect" && agent.Identifier(name):
+		known = append(known, "utter", "description")
+		if w.collect(id, name, s, jump) {
+			known = append(known, "ask_before_filling")
+		}
+	case kind == "action" && strings.HasPrefix(name, "utter_"):
+		if texts := w.texts(v, name); len(texts) > 0 {
+			w.step(id, "say", jump, "message", quoteList(texts))
+		} else {
+			w.nothing(id, jump)
+		}
+	case kind == "action" && agent.Identifier(name):
+		if _, there := w.actions[name]; !there {
+			w.lost(v, "action %s: its code is not carried over: another file may give it http, mcp or command", name)
+			w.actions[name] = nil
+		}
+		for _, slot := range w.asked {
+			if input := [2]string{name, slot}; !w.inputs[input] {
+				w.inputs[input] = true
+				w.actions[name] = append(w.actions[name], slot)
+			}
+		}
+		w.step(id, "action", jump, "call", quote(name))
+	case kind == "set_slots":
+		w.set(id, v, jump)
+	case (kind == "link" || kind == "call") && slices.ContainsFunc(w.flows, func(f agent.Field) bool { return f.Key.Text() == name }):
+		w.step(id, kind, jump, "target", quote(name))
+	default:
+		if kind != "noop" && kind != "go_on" {
+			w.lost(v, "flow %s: %s %q: left out", w.flow, kind, name)
+		}
+		w.nothing(id, jump)
+	}
+	for _, f := range s.Fields() {
+		if key := f.Key.Text(); !slices.Contains(known, key) {
+			w.lost(f.Key, "flow %s, step %s: %s is not carried over", w.flow, id, key)
+		}
+	}
+}
+
+// collect writes a question. A boolean that is asked for whatever was said before is a
+// confirmation; confirmed reports it.
+func (w *flowWriter) collect(id, name string, s agent.Node, jump string) (confirmed bool) {
+	ask := s.Get("collect")
+	slot := w.declare(name, ask)
+	if d := s.Get("description").Text(); slot.description == "" {
+		slot.description = d
+	}
+	if slot.typ == "any" {
+		w.lost(ask, "slot %s is asked for and taken as text", name)
+		slot.typ = "string"
+	}
+	var texts []string
+	if u := s.Get("utter").Text(); u != "" {
+		texts = w.texts(s.Get("utter"), u)
+	}
+	if slot.typ == "boolean" && strings.EqualFold(s.Get("ask_before_filling").Text(), "true") {
+		if len(texts) == 0 {
+			texts = w.texts(ask, "utter_ask_"+name)
+		}
+		if len(texts) > 0 {
+			w.step(id, "confirm", jump, "slot", quote(name), "message", quoteList(texts), "on_deny", quote(jump))
+			return true
+		}
+	}
+	slot.asked = slot.asked || len(texts) == 0
+	if !slices.Contains(w.asked, name) {
+		w.asked = append(w.asked, name)
+	}
+	if len(texts) > 0 {
+		w.step(id, "collect", jump, "slot", quote(name), "message", quoteList(texts))
+	} else {
+		w.step(id, "collect", jump, "slot", quote(name))
+	}
+	return false
+}
+
+// set writes values.
+func (w *flowWriter) set(id string, v agent.Node, jump string) {
+	var sets []string
+	for _, item := range append(v.Items(), v) {
+		for _, f := range item.Fields() {
+			text := f.Value.Text()
+			if !agent.Identifier(f.Key.Text()) || f.Value.Given() && text == "" || strings.ContainsAny(text, "{=") {
+				w.lost(f.Key, "flow %s, step %s: %s: expected a single value", w.flow, id, f.Key.Text())
+				continue
+			}
+			w.declare(f.Key.Text(), f.Key)
+			sets = append(sets, quote(f.Key.Text()), quoteAny(f.Value.Plain()))
+		}
+	}
+	if len(sets) == 0 {
+		w.nothing(id, jump)
+		return
+	}
+	w.step(id, "set", jump, "slots", mapping(sets))
+}
