@@ -136,8 +136,8 @@ func (t *turn) fromSuggestion(c *Command) bool {
 	return t.suggested != nil && t.suggested.Slot == c.Slot && value.Equal(t.suggested.Value, c.Value) && t.affirms()
 }
 
-// affirms reports whether the message may be a yes to a value that was suggested: it has
-// no no in it, asks nothing, and gives the slot no other value.
+// affirms reports whether the message may be a yes to a value that was suggested: it does
+// not say no, asks nothing, and gives the slot no other value.
 func (t *turn) affirms() bool {
 	s := t.a.def.SlotIndex[t.suggested.Slot]
 	return s != nil && !t.answerWords(t.rd.Toks).no && !t.asks(t.rd.Toks) && !strings.Contains(t.rd.Raw, "?") && t.nothingFor(s, 0)

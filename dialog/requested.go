@@ -1,0 +1,185 @@
+package dialog
+
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: which flow a message asks for, by its words alone, and with which values.
+
+// request finds a flow that is asked for, and values for its slots or those of
+// the current flow.
+// If the message asks for a slot, a flow has to be asked for beyond doubt.
+func (t *turn) request(asked bool) []Command {
+	st := t.st
+	if f, values := t.byPattern(); f != nil {
+		if t.negates(f) {
+			return nil
+		}
+		return t.starting(f, values)
+	}
+	target, p := t.intent(asked)
+	if target != nil && target != t.flow && t.negates(target) {
+		return nil
+	}
+	if t.flow == nil {
+		if target == nil && asked {
+			return nil
+		}
+		if target == nil {
+			return t.byValues()
+		}
+		return t.starting(target, t.a.extract(t.rd, target.Slots, nil))
+	}
+	values := t.a.extract(t.rd, t.flow.Slots, t.a.def.SlotIndex[st.WaitingForSlot])
+	if target != nil && target != t.flow && p >= intentSure && !t.answers(values) {
+		return t.starting(target, t.a.extract(t.rd, target.Slots, nil))
+	}
+	return t.setting(values)
+}
+
+// byPattern finds the flow one of whose triggers with slots the message has: of several
+// the one with most words, and none if two flows have as many.
+func (t *turn) byPattern() (*agent.Flow, []found) {
+	var best *agent.Flow
+	var given []found
+	most, tied := 0, false
+	for _, f := range t.a.def.Flows {
+		for _, tr := range f.Triggers {
+			words := 0
+			for _, p := range tr.Parts {
+				if p.Slot == nil {
+					words++
+				}
+			}
+			if !tr.Slots || words < most || f == best && words == most {
+				continue
+			}
+			values, ok := t.a.pattern(t.rd, tr)
+			switch {
+			case !ok:
+			case words == most && best != nil:
+				tied = true
+			default:
+				best, given, most, tied = f, values, words, false
+			}
+		}
+	}
+	if best == nil || tied {
+		return nil, nil
+	}
+	for _, m := range t.a.extract(t.rd, best.Slots, nil) {
+		if !slices.ContainsFunc(given, func(v found) bool {
+			return v.slot == m.slot || v.start < m.end && m.start < v.end
+		}) {
+			given = append(given, m)
+		}
+	}
+	return best, given
+}
+
+// intent finds the flow that the message asks for: as a whole, by one of its
+// sentences, or by its words.
+func (t *turn) intent(asked bool) (*agent.Flow, float64) {
+	toks := t.rd.Toks
+	for _, part := range [...][]value.Token{t.a.core(toks), toks} {
+		if f, p := t.a.classify(part); f != nil && t.mayAsk(f, part) {
+			if p >= intentSure || t.fitsBest(f) {
+				return f, p
+			}
+			break
+		}
+	}
+	sentences := t.rd.Sentences(toks)
+	if t.unwanted(toks) && len(sentences) == 1 {
+		return nil, 0
+	}
+	if len(sentences) > 1 {
+		for _, s := range sentences {
+			if f, p := t.a.classify(t.a.core(s)); f != nil && t.mayAsk(f, s) {
+				return f, p
+			}
+		}
+	}
+	var best *agent.Flow
+	top := 0.0
+	for _, s := range sentences {
+		if asked && t.rd.Asks(s) || t.unwanted(s) {
+			continue
+		}
+		if f, p := t.byWords(s); f != nil && p > top && t.mayAsk(f, s) {
+			best, top = f, p
+		}
+	}
+	return best, top
+}
+
+// fitsBest reports whether no other flow takes more of the message's values.
+func (t *turn) fitsBest(f *agent.Flow) bool {
+	given := t.a.givenTo(t.rd)
+	for _, g := range given {
+		if g > given[f.Index]+0.3 {
+			return false
+		}
+	}
+	return true
+}
+
+// unwanted reports whether a sentence says no to something, or asks for another of
+// what was found: it starts nothing.
+func (t *turn) unwanted(toks []value.Token) bool {
+	answer, _ := t.a.def.Lang.LeadingAnswer(toks)
+	return answer == value.No || t.a.def.Lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.def.Lang.Others.Within(toks)
+}
+
+// negates reports whether the message says that what the flow does is not to be done, or
+// was not: "I don't want to cancel my appointment", "never book it".
+func (t *turn) negates(f *agent.Flow) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	for i := range toks {
+		_, n := l.Denials.At(toks, i)
+		if n == 0 {
+			continue
+		}
+		j := i + n
+		for {
+			_, k := l.Wishes.At(toks, j)
+			if k == 0 {
+				break
+			}
+			j += k
+		}
+		if j >= len(toks) {
+			continue
+		}
+		if w, k := l.Meaning(toks, j); k > 0 && t.a.flowWords[f.Index][w] {
+			return true
+		}
+	}
+	return false
+}
+
+// byValues starts the one flow that the message has at least two values for:
+// "from Boston to Denver".
+func (t *turn) byValues() []Command {
+	var best []found
+	var target *agent.Flow
+	for _, f := range t.a.def.Flows {
+		if !t.a.startable(f) {
+			continue
+		}
+		values := t.a.extract(t.rd, f.Slots, nil)
+		switch {
+		case len(values) > len(best):
+			best, target = values, f
+		case len(values) == len(best):
+			target = nil
+		}
+	}
+	if target == nil || len(best) < 2 || t.negates(target) {
+		return nil
+	}
+	return t.starting(target, best)
+}
