@@ -168,7 +168,7 @@ func (v *traveller) answer(text string) {
 	case strings.Contains(text, "the reference is "):
 		_, rest, _ := strings.Cut(text, "the reference is ")
 		v.ref = strings.TrimRight(rest, ".")
-	case strings.Contains(text, "Shall I"):
+	case strings.Contains(text, "Shall I"), strings.Contains(text, "Do you want that?"):
 		v.say("yes")
 	case strings.Contains(text, "Where do you want"):
 		v.say("to Denver")
