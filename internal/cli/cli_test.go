@@ -140,6 +140,7 @@ func TestBadArguments(t *testing.T) {
 		{"turn --config none.yaml", "hocket turn: none.yaml: no such file or directory"},
 		{"machine --view foo", `hocket machine: flag --view is "foo": expected one of agent-voice, amplifier, easyturn, interaction`},
 		{"machine --view easytrun", `hocket machine: flag --view is "easytrun"; did you mean easyturn?`},
+		{"machine --view easyturn --phases", `hocket machine: flags --phases and --view exclude each other: a view has no sub-states`},
 		{"machine --format xml", `hocket machine: flag --format is "xml": expected one of table, json, mermaid, dot`},
 		{"replay", `hocket replay: expected "<trace>"; see hocket replay --help`},
 		{"replay none", "hocket replay: none: no such file or directory"},

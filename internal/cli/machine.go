@@ -12,6 +12,7 @@ import (
 type machineCmd struct {
 	View   string `placeholder:"NAME" help:"A view: agent-voice, amplifier, easyturn or interaction; without it the machine itself."`
 	Format string `placeholder:"FORMAT" default:"table" help:"table (the default), json, mermaid or dot."`
+	Phases bool   `help:"The phases alone: no sub-states, and in a picture no causes."`
 }
 
 // Help is the long help.
@@ -26,6 +27,7 @@ type diagram struct {
 	*explore.Chart
 	view   conv.View // empty: the machine itself
 	active []string  // the states of a conversation that goes on undisturbed
+	bare   bool      // a picture shows no causes
 }
 
 // Run is the command.
@@ -36,6 +38,12 @@ func (c *machineCmd) Run(s *streams) error {
 	d, err := newDiagram(c.View)
 	if err != nil {
 		return err
+	}
+	if c.Phases {
+		if d.view != "" {
+			return badInputf("flags --phases and --view exclude each other: a view has no sub-states")
+		}
+		d.foldSubstates()
 	}
 	switch c.Format {
 	case "json":
@@ -83,6 +91,39 @@ func newDiagram(view string) (*diagram, error) {
 		return false
 	})
 	return d, nil
+}
+
+// foldSubstates replaces sub-states by their phases. What happens between the
+// sub-states of one phase is left out.
+func (d *diagram) foldSubstates() {
+	whole := &explore.Chart{Initial: parent(d.Initial)}
+	for _, s := range d.States {
+		if p := parent(s); !slices.Contains(whole.States, p) {
+			whole.States = append(whole.States, p)
+		}
+	}
+	at := make(map[explore.Edge]int) // in whole.Transitions
+	for _, t := range d.Transitions {
+		edge := explore.Edge{From: parent(t.From), To: parent(t.To)}
+		if edge.From == edge.To {
+			continue
+		}
+		i, ok := at[edge]
+		if !ok {
+			i = len(whole.Transitions)
+			at[edge] = i
+			whole.Transitions = append(whole.Transitions, explore.Arrow{From: edge.From, To: edge.To})
+		}
+		for _, cause := range t.Causes {
+			if a := &whole.Transitions[i]; !slices.Contains(a.Causes, cause) {
+				a.Causes = append(a.Causes, cause)
+			}
+		}
+	}
+	for i, s := range d.active {
+		d.active[i] = parent(s)
+	}
+	d.Chart, d.active, d.bare = whole, slices.Compact(d.active), true
 }
 
 // find is the transition between two states.

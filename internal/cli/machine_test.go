@@ -34,6 +34,37 @@ func TestMachineGolden(t *testing.T) {
 	}
 }
 
+// TestMachinePhases keeps the small picture, in which each transition of the machine
+// between two phases is there once, and no sub-state is.
+func TestMachinePhases(t *testing.T) {
+	for _, format := range machineFormats {
+		golden(t, "machine/phases."+format, output(t, "", "machine", "--phases", "--format", format))
+	}
+	var whole, phases explore.Chart
+	for list, args := range map[*explore.Chart][]string{&whole: nil, &phases: {"--phases"}} {
+		text := output(t, "", append([]string{"machine", "--format", "json"}, args...)...)
+		if err := json.Unmarshal([]byte(text), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := make(map[explore.Edge]bool)
+	for _, a := range whole.Transitions {
+		from, _, _ := strings.Cut(a.From, ".")
+		to, _, _ := strings.Cut(a.To, ".")
+		if from != to {
+			want[explore.Edge{From: from, To: to}] = true
+		}
+	}
+	if len(phases.Transitions) != len(want) {
+		t.Errorf("%d transitions, expected %d", len(phases.Transitions), len(want))
+	}
+	for _, a := range phases.Transitions {
+		if !want[explore.Edge{From: a.From, To: a.To}] {
+			t.Errorf("%s -> %s is not a transition of the machine", a.From, a.To)
+		}
+	}
+}
+
 // matrixOf reads a printed matrix: the states and the mark of each pair.
 func matrixOf(t *testing.T, view string) (columns []string, marks map[string][]string) {
 	t.Helper()

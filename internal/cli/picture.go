@@ -160,7 +160,11 @@ func (d *diagram) mermaid() string {
 		if a.to != "" {
 			to = identifier(a.to)
 		}
-		fmt.Fprintf(&b, "    %s --> %s : %s\n", from, to, label(a.causes, "<br>"))
+		fmt.Fprintf(&b, "    %s --> %s", from, to)
+		if !d.bare {
+			fmt.Fprintf(&b, " : %s", label(a.causes, "<br>"))
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }
@@ -224,5 +228,9 @@ func (d *diagram) edge(a arrow) string {
 	if a.added {
 		more += ", style=dashed"
 	}
-	return "  " + identifier(from) + " -> " + identifier(to) + ` [label="` + label(a.causes, `\n`) + `"` + more + "];\n"
+	causes := ""
+	if !d.bare {
+		causes = label(a.causes, `\n`)
+	}
+	return "  " + identifier(from) + " -> " + identifier(to) + ` [label="` + causes + `"` + more + "];\n"
 }
