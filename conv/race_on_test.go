@@ -1,5 +1,0 @@
-//go:build race
-
-package conv_test
-
-const raceEnabled = true
