@@ -30,14 +30,14 @@ func (c *Conversation) endReply(how TurnEventType) {
 		c.st.Faults.Recoveries = 0
 		c.st.consentAsked()
 	} else {
-		c.st.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
+		c.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
 		if c.st.Playout.Playing {
 			// Cut off, whatever the estimate allows: the exact measure is to come.
 			c.st.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
 		}
 	}
 	if c.opts.Agent != nil && r.Request != 0 && !c.st.Reply.consulting() {
-		c.opts.Agent.Answered(&c.st.Dialogue, c.st.Now, c.st.agentText(r.Turn))
+		c.opts.Agent.Answered(c.flows(), c.st.Now, c.st.agentText(r.Turn))
 	}
 	if how == TurnInterrupted && !c.st.partHeard() {
 		c.st.Pending.untoldNews(c.opts.Limits.Queue) // the user goes first

@@ -9,7 +9,7 @@ import (
 
 // addItem appends to the history within its bound; the oldest go first.
 func (c *Conversation) addItem(it Item) {
-	it.At = c.st.Now
+	it.At, c.out.Keep = c.st.Now, true
 	h := &c.st.History
 	if len(*h) >= c.opts.HistoryLimit {
 		n := copy(*h, (*h)[1:])
@@ -29,6 +29,12 @@ func (c *Conversation) sealPart() {
 		return
 	}
 	c.addItem(Item{Turn: r.Turn, Role: RoleAgent, Text: squeeze(text), Full: text, Part: r.Part})
+}
+
+// markHeard cuts what the history has of an agent's turn to what was heard.
+func (c *Conversation) markHeard(number, part int, heard time.Duration, text string) {
+	c.out.Keep = true
+	c.st.markHeard(number, part, heard, text)
 }
 
 // markHeard cuts the items of an agent's turn, up to a part, to what was heard.
@@ -65,6 +71,12 @@ func (s *State) eachPart(number, part int, f func(*Item)) {
 			f(it)
 		}
 	}
+}
+
+// measured notes that no more will be heard of a turn's parts up to one.
+func (c *Conversation) measured(number, part int) {
+	c.out.Keep = true
+	c.st.eachPart(number, part, func(it *Item) { it.Cut = true })
 }
 
 // agentText is what was heard of an agent's turn.
@@ -105,6 +117,7 @@ func (c *Conversation) correctUtterance(number int, text string) {
 	if text == "" {
 		return
 	}
+	c.out.Keep = true
 	text = c.written(text)
 	h := c.st.History
 	at := len(h)

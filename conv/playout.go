@@ -132,7 +132,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 func (c *Conversation) announcementEnded(part int) {
 	r := &c.st.Reply
 	// It was heard to its end, however long the estimate would have it last.
-	c.st.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	c.measured(r.Turn, part)
 	r.Earlier = false
 	if part == r.Part {
 		r.unvoiced()
@@ -198,8 +198,8 @@ func (c *Conversation) cutAnnouncement() {
 	heard, part := c.st.heardSoFar(), max(p.Part, 1)
 	c.st.Said, c.st.SaidCut = r.Text, true
 	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
-	c.st.markHeard(r.Turn, part, heard, p.Text)
-	c.st.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	c.markHeard(r.Turn, part, heard, p.Text)
+	c.measured(r.Turn, part)
 	p.Heard, p.At = heard, c.st.Now
 	p.Playing, p.Ducked, p.Paused = false, false, false
 	if part == r.Part {
@@ -246,7 +246,7 @@ func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
 			cut = append(cut, it)
 		}
 	})
-	c.st.markHeard(e.Turn, part, e.Heard, e.Text)
+	c.markHeard(e.Turn, part, e.Heard, e.Text)
 	for _, it := range cut {
 		it.Cut = true
 	}
