@@ -105,10 +105,10 @@ func (u *Uplink) Idle() error {
 // obey carries out what other goroutines asked for.
 func (u *Uplink) obey() {
 	u.mu.Lock()
-	u.todo, u.commands = u.commands, u.todo[:0]
+	u.obeyed, u.commands = u.commands, u.obeyed[:0]
 	u.mu.Unlock()
-	for i := range u.todo {
-		switch c := &u.todo[i]; c.kind {
+	for i := range u.obeyed {
+		switch c := &u.obeyed[i]; c.kind {
 		case commandListen:
 			u.listen()
 		case commandContinue:

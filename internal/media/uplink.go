@@ -93,7 +93,7 @@ type Uplink struct {
 	settled    bool // text is final
 
 	taken []port.Transcript // scratch
-	todo  []command         // scratch
+	obeyed []command // scratch: those being carried out
 
 	mu       sync.Mutex // guards all below
 	commands []command
