@@ -91,6 +91,8 @@ var workers = map[string]string{
 	"provider/openai: (*watch).await":      "a timer, whose callback only cancels the request's context; its stop, before the request returns",
 	"session: (*Session).spawner":          "Run and RunVirtual wait for the jobs among their workers",
 	"session: (*Session).Run":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
+	"session: (*sound).run":                "Session.Run, of whose workers they are",
+	"session: (*sound).runVirtual":         "Session.RunVirtual, likewise",
 	"session: (*Session).RunVirtual":       "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"leg/realtime: (*conn).run":            "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/wait: Longer":                "nobody: a callback that only cancels a context; the end that it returns ends it",

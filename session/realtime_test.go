@@ -237,18 +237,19 @@ func TestFramePathAllocatesNothing(t *testing.T) {
 		if err := s.open(t.Context(), start, func(...conv.Event) {}); err != nil {
 			t.Fatal(err)
 		}
-		s.frames = newFrameQueue(s.rate)
+		path := s.sound
+		path.frames = newFrameQueue(path.rate)
 		f := audio.Frame{Rate: 48000, PCM: make([]int16, 960)}
 		if loud {
 			f.PCM = porttest.Tone(48000, 20*ms)
 		}
 		in, out := make([]int16, 960), make([]int16, 960)
 		frame := func() {
-			s.frames.push(f)
-			n, _ := s.frames.pop(in)
-			s.hear(in[:n])
-			s.downlink.Frame(out)
-			if s.downlink.TakeClear() {
+			path.frames.push(f)
+			n, _ := path.frames.pop(in)
+			path.hear(in[:n])
+			path.down.Frame(out)
+			if path.down.TakeClear() {
 				t.Error("nothing was flushed")
 			}
 		}
@@ -286,7 +287,7 @@ func TestLiveRecognizerStalls(t *testing.T) {
 	}
 	live(t, p, func(c *call) {
 		c.ok()
-		if n := c.s.frames.dropped; n < 100 || n > 150 {
+		if n := c.s.sound.frames.dropped; n < 100 || n > 150 {
 			t.Errorf("%d frames were dropped in 3 s with room for half a second", n)
 		}
 		for n, at := range b.at {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
-	"github.com/hocketvoice/hocket/internal/media"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/turn"
@@ -91,18 +90,12 @@ type Session struct {
 	*Machine
 
 	o        Options
-	uplink   *media.Uplink
-	downlink *media.Downlink
-	voice    *voice
+	sound    *sound
 	mind     *mind
 	tools    *tools
 	toolbox  toolbox
 	keeper   *keeper // nil: no checkpoints
 	recorder *recorder
-	frames   *frameQueue // nil in virtual time
-	rate     int
-	reopen   chan struct{} // holds a token when a recognizer that failed is to be replaced, or closed
-	renewal  chan renewal  // holds those that are to be done
 
 	// spawn runs a job of the loop's in a goroutine of its own, which Run waits for
 	// at its end, with a context that ends then at the latest; what it returns ends
@@ -110,8 +103,6 @@ type Session struct {
 	spawn func(job func(context.Context)) (stop func())
 
 	// Of the loop's goroutine.
-	audible bool // what the uplink was told last
-	stopped bool // capture and playout stand still
 	legLost bool // it was told, and not that it is back
 
 	mu     sync.Mutex   // guards all below
@@ -138,7 +129,7 @@ func New(o Options) (*Session, error) {
 	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
 	o.Conv.SessionRenews = true
-	s := &Session{o: o, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
+	s := &Session{o: o}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
 		Owner: o.Owner, Owners: o.Owners, Restore: o.Restore,
@@ -174,36 +165,7 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	if err := s.openTrace(start); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
-	acks, _ := o.Leg.(port.Acknowledger)
-	down := media.DownlinkOptions{Rate: s.rate, Post: post, Acks: acks, Parked: s.parked}
-	if w, ok := o.Leg.(port.SpeechWriter); ok {
-		down.Sent = w.WriteSpeech
-	}
-	var err error
-	if s.downlink, err = media.NewDownlink(down); err != nil {
-		return fmt.Errorf("session: %w", err)
-	}
-	up := media.UplinkOptions{
-		Rate: s.rate, Language: c.Language, Detector: o.Detector, Recognizer: o.Recognizer,
-		Turn: o.Turn, Onset: o.Onset, Stability: o.Stability, Post: post,
-		Utterance: s.conv.State().Floor.Utterance, Retired: s.restoreSoon,
-		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
-	}
-	if o.Heard != nil {
-		up.Post = func(events ...conv.Event) {
-			for _, ev := range events {
-				o.Heard(ev)
-			}
-			post(events...)
-		}
-	}
-	if o.TraceFeatures && s.recorder != nil {
-		up.Features = s.recorder.features
-	}
-	if s.uplink, err = media.NewUplink(ctx, up); err != nil {
-		return fmt.Errorf("session: %w", err)
-	}
-	if s.voice, err = newVoice(s, o.Synthesizer); err != nil {
+	if err := s.openSound(ctx, post); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	s.mind, s.tools, s.toolbox = &mind{s: s}, newTools(s), newToolbox(o.Tools, o.ModelTools)
@@ -250,7 +212,7 @@ func (s *Session) Kept(ctx context.Context) bool { return s.keeper.saved(ctx, 1)
 // which is not posted here. It is for a call that has begun (an observer has seen a
 // step), from any goroutine, and does not wait.
 func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
-	if err := s.uplink.Configure(t, o); err != nil {
+	if err := s.sound.up.Configure(t, o); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	return nil
@@ -259,7 +221,7 @@ func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
 // DiscardInput drops what was heard of the user's turn so far; a turn that has
 // begun is given up by [conv.UserCancel], which is not posted here. It is for a
 // call that has begun, from any goroutine.
-func (s *Session) DiscardInput() { s.uplink.Discard() }
+func (s *Session) DiscardInput() { s.sound.up.Discard() }
 
 // spawner starts jobs among the workers of a call.
 func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(func(context.Context)) func() {
@@ -278,77 +240,13 @@ func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(fun
 // close ends what open made. It is called when nothing runs any more.
 func (s *Session) close() error {
 	var errs []error
-	if s.uplink != nil {
-		errs = append(errs, s.uplink.Close())
+	if s.sound != nil {
+		errs = append(errs, s.sound.close())
 	}
 	if s.recorder != nil {
 		errs = append(errs, s.recorder.flush())
 	}
 	return errors.Join(errs...)
-}
-
-// maxRenewals bounds those that wait for a service that does not answer.
-const maxRenewals = 4
-
-// renewal is what follows from a session of the services' that was renewed, or not.
-type renewal struct{ done, failed conv.Event }
-
-// restore replaces a recognizer that has failed, or whose session ends, when it is
-// asked to. It ends with ctx.
-func (s *Session) restore(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case r := <-s.renewal:
-			ev := r.done
-			if s.uplink.Renew(ctx) != nil {
-				ev = r.failed
-			}
-			if ev != nil && ctx.Err() == nil {
-				s.postFact(ev)
-			}
-		case <-s.reopen:
-			if err := s.uplink.Reopen(ctx); err != nil && ctx.Err() == nil {
-				s.postFact(recognizerFailed(err))
-			}
-		}
-		s.busy(-1)
-	}
-}
-
-// renew asks the services for a new session, while the old one goes on.
-func (s *Session) renew(r renewal) {
-	s.busy(1)
-	select {
-	case s.renewal <- r:
-	default:
-		s.busy(-1)
-		if r.failed != nil {
-			s.Local(r.failed)
-		}
-	}
-}
-
-// listenAgain asks for a new recognizer where the old one has failed.
-func (s *Session) listenAgain() {
-	if s.uplink.Failed() {
-		s.restoreSoon()
-	}
-}
-
-// restoreSoon has restore look what there is to do.
-func (s *Session) restoreSoon() {
-	s.busy(1)
-	select {
-	case s.reopen <- struct{}{}:
-	default:
-		s.busy(-1) // No op. It is being replaced.
-	}
-}
-
-func recognizerFailed(err error) conv.Event {
-	return conv.Fault{Code: "RECOGNIZER_FAILED", Message: err.Error()}
 }
 
 // record is the machine's recorder. It follows the line on the way: the machine
@@ -385,13 +283,7 @@ func (s *Session) heed() {
 	if s.work != nil {
 		defer s.work.settle()
 	}
-	st := s.conv.State()
-	// While the user has the floor the agent's audio is held, whatever is still on
-	// its way to the ear.
-	if audible := st.Audible(); audible != s.audible {
-		s.audible = audible
-		s.uplink.Audible(audible)
-	}
+	s.sound.heed(s.conv.State())
 	out := s.conv.Last()
 	// A phase that was left in the same step lasted for no time: nobody is told that
 	// the agent waits when it has begun to speak.

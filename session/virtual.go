@@ -42,11 +42,10 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	defer context.AfterFunc(ctx, s.work.end)()
 	var workers sync.WaitGroup
 	s.spawn = s.spawner(ctx, &workers)
-	workers.Go(func() { s.voice.run(ctx) })
+	s.sound.runVirtual(ctx, &workers)
 	if s.keeper != nil {
 		workers.Go(func() { _ = s.keeper.run(ctx) }) // fenced: nobody else may write it, which shows at the next claim
 	}
-	workers.Go(func() { s.restore(ctx) })
 	defer workers.Wait()
 	defer cancel()
 	if err := s.goOn(start); err != nil {
@@ -60,7 +59,7 @@ func (s *Session) runVirtual(ctx context.Context) (err error) {
 	if err := s.drain(); err != nil {
 		return err
 	}
-	out := make([]int16, audio.FrameSamples(s.rate))
+	out := make([]int16, audio.FrameSamples(s.sound.rate))
 	var pos audio.Pos
 	for hungUp := false; !s.over(); {
 		if err := ctx.Err(); err != nil {
@@ -74,15 +73,15 @@ func (s *Session) runVirtual(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		s.downlink.Frame(out)
-		if err := s.clearLeg(ctx); err != nil {
+		s.sound.down.Frame(out)
+		if err := s.sound.clearLeg(ctx); err != nil {
 			return err
 		}
-		if err := s.o.Leg.Write(ctx, audio.Frame{Pos: pos, Rate: s.rate, PCM: out}); err != nil {
+		if err := s.o.Leg.Write(ctx, audio.Frame{Pos: pos, Rate: s.sound.rate, PCM: out}); err != nil {
 			return fmt.Errorf("write to the leg: %w", err)
 		}
 		pos += audio.Pos(len(out))
-		s.echo()
+		s.sound.echo()
 		if err := s.drain(); err != nil {
 			return err
 		}
@@ -101,7 +100,7 @@ func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
 	case err != nil:
 		return true, fmt.Errorf("read from the leg: %w", err)
 	}
-	if err := s.uplink.Frame(f); err != nil {
+	if err := s.sound.up.Frame(f); err != nil {
 		s.postFact(recognizerFailed(err))
 	}
 	return false, s.drain()
@@ -168,22 +167,4 @@ func (s *Session) postFact(ev conv.Event) {
 		return
 	}
 	_ = s.Post(ev) // ErrEnded: the conversation is over
-}
-
-// clearLeg has the carrier drop what it has, if that was asked for.
-func (s *Session) clearLeg(ctx context.Context) error {
-	if !s.downlink.TakeClear() {
-		return nil
-	}
-	if err := s.o.Leg.Clear(ctx); err != nil {
-		return fmt.Errorf("clear the leg: %w", err)
-	}
-	return nil
-}
-
-// echo tells the uplink what of the agent's sound may come back.
-func (s *Session) echo() {
-	if s.o.EchoCoupling > 0 {
-		s.uplink.Echo(s.downlink.Level() * s.o.EchoCoupling)
-	}
 }

@@ -938,8 +938,8 @@ func TestVirtualHeldReplyIsNotAudible(t *testing.T) {
 			c.s.postFact(conv.PlayoutStarted{Turn: st.Reply.Turn, Part: 1}) // it was on its way
 			return
 		}
-		if !st.Playout.Playing || c.s.audible {
-			t.Errorf("the playout plays: %v, the uplink was told that the agent is heard: %v", st.Playout.Playing, c.s.audible)
+		if !st.Playout.Playing || c.s.sound.audible {
+			t.Errorf("the playout plays: %v, the uplink was told that the agent is heard: %v", st.Playout.Playing, c.s.sound.audible)
 		}
 	}
 	hold(t, p).ok()

@@ -24,8 +24,10 @@ type job struct {
 // are called by the loop; run is its goroutine.
 type voice struct {
 	s     *Session
+	down  *media.Downlink
 	synth port.Synthesizer
 	to    *audio.Resampler // nil: the voice has the leg's rate
+	rate  int              // of the leg
 	pcm   []int16
 
 	mu      sync.Mutex // guards all below
@@ -37,11 +39,12 @@ type voice struct {
 	dead    int                // turns up to this one are cancelled
 }
 
-func newVoice(s *Session, synth port.Synthesizer) (*voice, error) {
-	v := &voice{s: s, synth: synth, wake: make(chan struct{}, 1)}
+func newVoice(s *Session, down *media.Downlink, rate int) (*voice, error) {
+	synth := s.o.Synthesizer
+	v := &voice{s: s, down: down, synth: synth, rate: rate, wake: make(chan struct{}, 1)}
 	s.busy(1) // until run finds that there is nothing to do
-	if synth != nil && synth.Rate() != s.rate {
-		to, err := audio.NewResampler(audio.ResamplerOptions{From: synth.Rate(), To: s.rate})
+	if synth != nil && synth.Rate() != rate {
+		to, err := audio.NewResampler(audio.ResamplerOptions{From: synth.Rate(), To: rate})
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +60,7 @@ func (v *voice) speak(j job) {
 	if j.turn <= v.dead {
 		return
 	}
-	j.cuts = v.s.downlink.Cuts()
+	j.cuts = v.down.Cuts()
 	v.jobs = append(v.jobs, j)
 	if v.idle {
 		v.idle = false
@@ -74,7 +77,7 @@ func (v *voice) cancel(turn int) {
 		v.stop()
 	}
 	v.mu.Unlock()
-	v.s.downlink.Wake()
+	v.down.Wake()
 }
 
 // cut ends what was handed over of a turn whose playout has been flushed, or of
@@ -145,15 +148,14 @@ func (v *voice) speakNow(ctx context.Context, j job) {
 
 // do speaks one text into the downlink.
 func (v *voice) do(ctx context.Context, j job) error {
-	down := v.s.downlink
 	if j.end {
-		down.EndPart(j.turn, j.part)
+		v.down.EndPart(j.turn, j.part)
 		return nil
 	}
 	if v.synth == nil {
 		return errNoVoice
 	}
-	down.Begin(media.Text{Turn: j.turn, Part: j.part, Words: j.text, Cuts: j.cuts})
+	v.down.Begin(media.Text{Turn: j.turn, Part: j.part, Words: j.text, Cuts: j.cuts})
 	if v.to != nil {
 		v.to.Reset()
 	}
@@ -164,11 +166,11 @@ func (v *voice) do(ctx context.Context, j job) error {
 	}
 	if v.to != nil {
 		v.pcm = v.to.Flush(v.pcm[:0])
-		if err := down.Write(ctx, j.turn, v.pcm, nil); err != nil {
+		if err := v.down.Write(ctx, j.turn, v.pcm, nil); err != nil {
 			return err
 		}
 	}
-	down.EndText(j.turn)
+	v.down.EndText(j.turn)
 	return nil
 }
 
@@ -177,13 +179,13 @@ var errNoVoice = errors.New("no speech synthesizer is configured")
 // write hands a piece of speech on at the leg's rate.
 func (v *voice) write(ctx context.Context, turn int, p port.Speech) error {
 	if v.to == nil {
-		return v.s.downlink.Write(ctx, turn, p.PCM, p.Marks)
+		return v.down.Write(ctx, turn, p.PCM, p.Marks)
 	}
 	v.pcm = v.to.Append(v.pcm[:0], p.PCM)
 	marks := make([]port.Mark, len(p.Marks))
 	for i, m := range p.Marks {
 		at := m.At.Duration(v.synth.Rate())
-		marks[i] = port.Mark{At: audio.PosOf(at, v.s.rate), Text: m.Text}
+		marks[i] = port.Mark{At: audio.PosOf(at, v.rate), Text: m.Text}
 	}
-	return v.s.downlink.Write(ctx, turn, v.pcm, marks)
+	return v.down.Write(ctx, turn, v.pcm, marks)
 }
