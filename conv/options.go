@@ -208,80 +208,129 @@ func (r *Retry) setDefaults() {
 	}
 }
 
-// Validate reports every value that makes no sense, joined.
+// Validate reports every value that makes no sense, joined: each is a [turn.FieldError].
 func (o Options) Validate() error {
+	return errors.Join(
+		oneOf("Endpoint", o.Endpoint, turn.Policies()...),
+		oneOf("Privacy", o.Privacy, PrivacyKeep, PrivacySession, PrivacyNone),
+		language(o.Language),
+		atLeast("HistoryLimit", o.HistoryLimit, 1),
+		minusOneOr("SummaryTurns", o.SummaryTurns, 1),
+		turn.InField("Limits", o.Limits.validate()),
+		turn.InField("Retry", o.Retry.validate()),
+		turn.InField("BargeIn", o.BargeIn.Validate()),
+		turn.InField("Filter", o.Filter.Validate()),
+		turn.InField("DeadAir", o.DeadAir.Validate()),
+	)
+}
+
+func (l Limits) validate() error {
 	var errs []error
-	endpoints := []string{"easyturn", "recognizer", "silence", "semantic", "manual"}
-	if !slices.Contains(endpoints, o.Endpoint) {
-		errs = append(errs, fmt.Errorf("turn policy %q: expected one of %v", o.Endpoint, endpoints))
-	}
-	if settings := []Privacy{PrivacyKeep, PrivacySession, PrivacyNone}; !slices.Contains(settings, o.Privacy) {
-		errs = append(errs, fmt.Errorf("privacy %q: expected one of %v", string(o.Privacy), settings))
-	}
-	l := o.Limits
 	for _, d := range []struct {
 		name  string
 		value time.Duration
 	}{
-		{"start", l.Start},
-		{"listening", l.Listening},
-		{"no_transcript", l.NoTranscript},
-		{"no_endpoint", l.NoEndpoint},
-		{"final_words", l.FinalWords},
-		{"final_no_words", l.FinalNoWords},
-		{"waiting", l.Waiting},
-		{"advice", l.Advice},
-		{"processing", l.Processing},
-		{"speaking", l.Speaking},
-		{"playout_stall", l.PlayoutStall},
-		{"tool", l.Tool},
-		{"task", l.Task},
-		{"heartbeat", l.Heartbeat},
-		{"interrupted", l.Interrupted},
-		{"suspended", l.Suspended},
-		{"grace", l.Grace},
-		{"reconnect", l.Reconnect},
-		{"error", l.Error},
-		{"release", l.Release},
-		{"session", l.Session},
-		{"session_warning", l.SessionWarning},
-		{"inactivity", l.Inactivity},
-		{"breaker_window", l.BreakerWindow},
-		{"breaker_cooldown", l.BreakerCooldown},
+		{"Start", l.Start},
+		{"Listening", l.Listening},
+		{"NoTranscript", l.NoTranscript},
+		{"NoEndpoint", l.NoEndpoint},
+		{"FinalWords", l.FinalWords},
+		{"FinalNoWords", l.FinalNoWords},
+		{"Waiting", l.Waiting},
+		{"Advice", l.Advice},
+		{"Processing", l.Processing},
+		{"Speaking", l.Speaking},
+		{"PlayoutStall", l.PlayoutStall},
+		{"Tool", l.Tool},
+		{"Task", l.Task},
+		{"Heartbeat", l.Heartbeat},
+		{"Interrupted", l.Interrupted},
+		{"Suspended", l.Suspended},
+		{"Grace", l.Grace},
+		{"Reconnect", l.Reconnect},
+		{"Error", l.Error},
+		{"Release", l.Release},
+		{"Session", l.Session},
+		{"SessionWarning", l.SessionWarning},
+		{"Inactivity", l.Inactivity},
+		{"BreakerWindow", l.BreakerWindow},
+		{"BreakerCooldown", l.BreakerCooldown},
 	} {
-		if d.value <= 0 {
-			errs = append(errs, fmt.Errorf("limit %s is %v: expected more than 0", d.name, d.value))
-		}
+		errs = append(errs, positive(d.name, d.value))
 	}
 	if l.SessionWarning >= l.Session {
-		errs = append(errs, fmt.Errorf("limit session_warning is %v: expected less than the session's %v", l.SessionWarning, l.Session))
+		errs = append(errs, &turn.FieldError{
+			Field: "SessionWarning", Value: l.SessionWarning, Want: "less than", Other: "Session", OtherValue: l.Session,
+		})
 	}
-	if l.BreakerFaults < 1 || l.Calls < 1 || l.Queue < 1 || l.ResultChars < 1 || o.HistoryLimit < 1 {
-		errs = append(errs, errors.New("limits breaker_faults, calls, queue, result_chars and history_limit: expected at least 1"))
-	}
-	if o.SummaryTurns < -1 || o.SummaryTurns == 0 {
-		errs = append(errs, fmt.Errorf("summary_turns is %d: expected at least 1, or -1 for none", o.SummaryTurns))
-	}
-	for _, list := range [][]time.Duration{o.Retry.Backoff, o.Retry.Reconnect} {
-		if len(list) == 0 || slices.Min(list) <= 0 {
-			errs = append(errs, errors.New("retry backoff and reconnect: expected at least one time, each more than 0"))
-		}
-	}
-	if o.Retry.Max < -1 || o.Retry.Recover < -1 {
-		errs = append(errs, errors.New("retry max and recover: expected -1 (none), 0 (default) or more"))
-	}
+	errs = append(errs,
+		atLeast("BreakerFaults", l.BreakerFaults, 1),
+		atLeast("Calls", l.Calls, 1),
+		atLeast("Queue", l.Queue, 1),
+		atLeast("ResultChars", l.ResultChars, 1),
+	)
 	for i, f := range l.Feedback {
-		if f.After < 0 || (i > 0 && f.After <= l.Feedback[i-1].After) {
-			errs = append(errs, fmt.Errorf("feedback %d after %v: expected rising times", i+1, f.After))
+		field := fmt.Sprintf("Feedback[%d].After", i)
+		switch {
+		case f.After < 0:
+			errs = append(errs, &turn.FieldError{Field: field, Value: f.After, Want: "0 or more"})
+		case i > 0 && f.After <= l.Feedback[i-1].After:
+			errs = append(errs, &turn.FieldError{
+				Field: field, Value: f.After, Want: fmt.Sprintf("more than that of the step before, %v", l.Feedback[i-1].After),
+			})
 		}
-	}
-	for _, err := range []error{o.BargeIn.Validate(), o.Filter.Validate(), o.DeadAir.Validate()} {
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if _, err := turn.Lookup(o.Language); err != nil {
-		errs = append(errs, fmt.Errorf("language: %w", err))
 	}
 	return errors.Join(errs...)
+}
+
+func (r Retry) validate() error {
+	errs := []error{minusOneOr("Max", r.Max, 0), minusOneOr("Recover", r.Recover, 0)}
+	for i, d := range r.Backoff {
+		errs = append(errs, positive(fmt.Sprintf("Backoff[%d]", i), d))
+	}
+	for i, d := range r.Reconnect {
+		errs = append(errs, positive(fmt.Sprintf("Reconnect[%d]", i), d))
+	}
+	return errors.Join(errs...)
+}
+
+// language accepts a tag of which the first part is a language: "de-AT" takes "de".
+func language(tag string) error {
+	if _, err := turn.Lookup(tag); err == nil {
+		return nil
+	}
+	return &turn.FieldError{Field: "Language", Value: tag, OneOf: turn.Languages()}
+}
+
+func oneOf[T ~string](field string, v T, valid ...T) error {
+	if slices.Contains(valid, v) {
+		return nil
+	}
+	names := make([]string, len(valid))
+	for i, name := range valid {
+		names[i] = string(name)
+	}
+	return &turn.FieldError{Field: field, Value: string(v), OneOf: names}
+}
+
+func positive(field string, d time.Duration) error {
+	if d > 0 {
+		return nil
+	}
+	return &turn.FieldError{Field: field, Value: d, Want: "more than 0"}
+}
+
+func atLeast(field string, n, least int) error {
+	if n >= least {
+		return nil
+	}
+	return &turn.FieldError{Field: field, Value: n, Want: fmt.Sprintf("%d or more", least)}
+}
+
+// minusOneOr accepts -1, which stands for none, beside what [atLeast] does.
+func minusOneOr(field string, n, least int) error {
+	if n == -1 || n >= least {
+		return nil
+	}
+	return &turn.FieldError{Field: field, Value: n, Want: fmt.Sprintf("%d or more, or -1 for none", least)}
 }

@@ -15,19 +15,19 @@ import (
 // of them at once.
 func TestOptionsAreChecked(t *testing.T) {
 	for _, c := range []struct{ path, value, want string }{
-		{"endpoint", "telepathy", `turn policy "telepathy": expected one of [easyturn`},
-		{"privacy", "some", `privacy "some": expected one of [keep`},
-		{"language", "tlh", "language"},
-		{"limits.waiting", "-1s", "limit waiting is -1s: expected more than 0"},
-		{"limits.interrupted", "-1ms", "limit interrupted"},
-		{"limits.session_warning", "20m", "limit session_warning is 20m0s: expected less than the session's 15m0s"},
-		{"limits.calls", "-1", "calls"},
-		{"limits.queue", "-1", "queue"},
-		{"history_limit", "-1", "history_limit"},
-		{"retry.max", "-2", "retry max"},
-		{"retry.recover", "-2", "retry"},
-		{"barge_in", "politeness", "politeness"},
-		{"barge_in.thinking.min_words", "-3", "thinking"},
+		{"endpoint", "telepathy", `Endpoint is "telepathy": expected one of easyturn, `},
+		{"privacy", "some", `Privacy is "some": expected one of keep, session, none`},
+		{"language", "tlh", `Language is "tlh": expected one of de, en`},
+		{"limits.waiting", "-1s", "Limits.Waiting is -1s: expected more than 0"},
+		{"limits.interrupted", "-1ms", "Limits.Interrupted is -1ms"},
+		{"limits.session_warning", "20m", "Limits.SessionWarning is 20m0s: expected less than Limits.Session, 15m0s"},
+		{"limits.calls", "-1", "Limits.Calls is -1: expected 1 or more"},
+		{"limits.queue", "-1", "Limits.Queue is -1"},
+		{"history_limit", "-1", "HistoryLimit is -1: expected 1 or more"},
+		{"retry.max", "-2", "Retry.Max is -2: expected 0 or more, or -1 for none"},
+		{"retry.recover", "-2", "Retry.Recover is -2"},
+		{"barge_in", "politeness", `BargeIn.Reply.Policy is "politeness": expected one of hybrid, energy, words, none`},
+		{"barge_in.thinking.min_words", "-3", "BargeIn.Thinking.MinWords is -3: expected 1 or more"},
 	} {
 		var o conv.Options
 		if err := convtest.SetOption(&o, c.path, c.value); err != nil {
@@ -41,7 +41,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	_, err := conv.New(conv.Options{Endpoint: "x", Privacy: "y", Limits: conv.Limits{Feedback: []conv.Feedback{
 		{After: 5 * time.Second, Code: "working.0"}, {After: 5 * time.Second, Code: "working.1"},
 	}}})
-	for _, want := range []string{"turn policy", "privacy", "feedback 2 after 5s: expected rising times"} {
+	for _, want := range []string{"Endpoint is", "Privacy is", "Limits.Feedback[1].After is 5s: expected more than that of the step before, 5s"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: expected all problems at once, with %q", err, want)
 		}

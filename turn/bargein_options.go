@@ -2,7 +2,6 @@ package turn
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 )
 
@@ -65,28 +64,22 @@ func (o BargeInOptions) Validate() error {
 	switch o.Policy {
 	case "", BargeInHybrid, BargeInEnergy, BargeInWords, BargeInNone:
 	default:
-		return fmt.Errorf("barge-in: unknown policy %q: want one of %s, %s, %s, %s", o.Policy, BargeInHybrid, BargeInEnergy, BargeInWords, BargeInNone)
+		return &FieldError{Field: "Policy", Value: string(o.Policy), OneOf: []string{string(BargeInHybrid), string(BargeInEnergy), string(BargeInWords), string(BargeInNone)}}
 	}
 	switch o.OnSpeech {
 	case "", OnSpeechDuck, OnSpeechPause, OnSpeechNone:
 	default:
-		return fmt.Errorf("barge-in: OnSpeech is %q: want one of %s, %s, %s", o.OnSpeech, OnSpeechDuck, OnSpeechPause, OnSpeechNone)
+		return &FieldError{Field: "OnSpeech", Value: string(o.OnSpeech), OneOf: []string{string(OnSpeechDuck), string(OnSpeechPause), string(OnSpeechNone)}}
 	}
 	if o.MinWords < 0 {
-		return fmt.Errorf("barge-in: MinWords is %d: want 1 or more, or 0 for the default", o.MinWords)
+		return &FieldError{Field: "MinWords", Value: o.MinWords, Want: "1 or more"}
 	}
-	if err := checkDuration("MinSpeech", o.MinSpeech); err != nil {
-		return fmt.Errorf("barge-in: %w", err)
-	}
-	for _, f := range []struct {
-		name  string
-		value time.Duration
-	}{{"MaxFiltered", o.MaxFiltered}, {"ResumeAfter", o.ResumeAfter}, {"WordsWithin", o.WordsWithin}} {
-		if f.value < 0 {
-			return fmt.Errorf("barge-in: %s is %v: want a duration above 0, or 0 for the default", f.name, f.value)
-		}
-	}
-	return nil
+	return cmp.Or(
+		checkDuration("MinSpeech", o.MinSpeech),
+		checkPositive("MaxFiltered", o.MaxFiltered),
+		checkPositive("ResumeAfter", o.ResumeAfter),
+		checkPositive("WordsWithin", o.WordsWithin),
+	)
 }
 
 // Or fills the fields that are zero from d.
@@ -154,13 +147,10 @@ func (p Profiles) Resolved() Profiles {
 
 // Validate reports the first bad field and its phase.
 func (p Profiles) Validate() error {
-	for _, f := range []struct {
-		name string
-		o    BargeInOptions
-	}{{"greeting", p.Greeting}, {"reply", p.Reply}, {"read_back", p.ReadBack}, {"thinking", p.Thinking}} {
-		if err := f.o.Validate(); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
-		}
-	}
-	return nil
+	return cmp.Or(
+		InField("Greeting", p.Greeting.Validate()),
+		InField("Reply", p.Reply.Validate()),
+		InField("ReadBack", p.ReadBack.Validate()),
+		InField("Thinking", p.Thinking.Validate()),
+	)
 }

@@ -472,7 +472,7 @@ func TestProfiles(t *testing.T) {
 
 func TestBargeInOptionsValidate(t *testing.T) {
 	for want, o := range map[string]BargeInOptions{
-		`unknown policy "loud": want one of hybrid, energy, words, none`: {Policy: "loud"},
+		`Policy is "loud": expected one of hybrid, energy, words, none`: {Policy: "loud"},
 		`OnSpeech is "stop"`:  {OnSpeech: "stop"},
 		"MinWords is -1":      {MinWords: -1},
 		"MinSpeech is -2":     {MinSpeech: -2},
@@ -483,7 +483,7 @@ func TestBargeInOptionsValidate(t *testing.T) {
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q in it", o, err, want)
 		}
-		if err := (Profiles{ReadBack: o}).Validate(); err == nil || !strings.HasPrefix(err.Error(), "read_back: ") {
+		if err := (Profiles{ReadBack: o}).Validate(); err == nil || !strings.HasPrefix(err.Error(), "ReadBack.") {
 			t.Errorf("%+v: the error of the profiles is %v", o, err)
 		}
 	}

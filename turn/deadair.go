@@ -33,13 +33,14 @@ func DefaultDeadAir() []DeadAirStep { return slices.Clone(defaultDeadAir[:]) }
 // Validate reports a step without time or code, and a step behind the end.
 func (o DeadAirOptions) Validate() error {
 	for i, s := range o.Steps {
+		step := fmt.Sprintf("Steps[%d].", i)
 		switch {
 		case s.After <= 0:
-			return fmt.Errorf("dead air: step %d: After is %v: want a duration above 0", i+1, s.After)
+			return &FieldError{Field: step + "After", Value: s.After, Want: "a duration above 0"}
 		case s.Code == "":
-			return fmt.Errorf("dead air: step %d: Code is empty: want the code of a message", i+1)
+			return &FieldError{Field: step + "Code", Value: s.Code, Want: "the code of a message"}
 		case s.End && i < len(o.Steps)-1:
-			return fmt.Errorf("dead air: step %d ends the call: want it to be the last of the %d steps", i+1, len(o.Steps))
+			return &FieldError{Field: step + "End", Value: s.End, Want: fmt.Sprintf("only in the last of the %d steps", len(o.Steps))}
 		}
 	}
 	return nil

@@ -129,9 +129,9 @@ func TestDeadAirOwnSteps(t *testing.T) {
 
 func TestDeadAirOptionsValidate(t *testing.T) {
 	for want, o := range map[string]DeadAirOptions{
-		"step 1: After is 0s":   {Steps: []DeadAirStep{{Code: "x"}}},
-		"step 2: Code is empty": {Steps: []DeadAirStep{{After: 1, Code: "x"}, {After: 1}}},
-		"step 1 ends the call":  {Steps: []DeadAirStep{{After: 1, Code: "x", End: true}, {After: 1, Code: "y"}}},
+		"Steps[0].After is 0s":  {Steps: []DeadAirStep{{Code: "x"}}},
+		"Steps[1].Code is \"\"": {Steps: []DeadAirStep{{After: 1, Code: "x"}, {After: 1}}},
+		"Steps[0].End is true":  {Steps: []DeadAirStep{{After: 1, Code: "x", End: true}, {After: 1, Code: "y"}}},
 	} {
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q in it", o, err, want)

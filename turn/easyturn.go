@@ -1,7 +1,7 @@
 package turn
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -72,10 +72,8 @@ func (o EasyTurnOptions) ForCalls() EasyTurnOptions {
 
 // Validate reports the first field that is out of range.
 func (o EasyTurnOptions) Validate() error {
-	if err := o.Thresholds.Validate(); err != nil {
-		return fmt.Errorf("easyturn: %w", err)
-	}
-	for _, err := range []error{
+	if err := cmp.Or(
+		InField("Thresholds", o.Thresholds.Validate()),
 		checkDuration("MinSilence", o.MinSilence),
 		checkCount("ShortUtterance", o.ShortUtterance),
 		checkDuration("MinSilenceShort", o.MinSilenceShort),
@@ -86,18 +84,21 @@ func (o EasyTurnOptions) Validate() error {
 		checkDuration("Hysteresis", o.Hysteresis),
 		checkDuration("ShortAnswerAfter", o.ShortAnswerAfter),
 		checkDuration("MaxSilence", o.MaxSilence),
-	} {
-		if err != nil {
-			return fmt.Errorf("easyturn: %w", err)
-		}
+	); err != nil {
+		return err
 	}
 	r := o.resolved()
-	longest := max(r.MinSilence, r.MinSilenceShort)
-	if r.ShortAnswerAfter > 0 && r.ShortAnswerAfter < longest {
-		return fmt.Errorf("easyturn: ShortAnswerAfter is %v: want at least the longest minimal silence, %v", r.ShortAnswerAfter, longest)
+	other, longest := "MinSilence", r.MinSilence
+	if r.MinSilenceShort > longest {
+		other, longest = "MinSilenceShort", r.MinSilenceShort
 	}
-	if r.MaxSilence > 0 && r.MaxSilence < longest {
-		return fmt.Errorf("easyturn: MaxSilence is %v: want at least the longest minimal silence, %v", r.MaxSilence, longest)
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{{"ShortAnswerAfter", r.ShortAnswerAfter}, {"MaxSilence", r.MaxSilence}} {
+		if f.value > 0 && f.value < longest {
+			return &FieldError{Field: f.name, Value: f.value, Want: "at least", Other: other, OtherValue: longest}
+		}
 	}
 	return nil
 }

@@ -2,10 +2,9 @@ package turn
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -49,19 +48,19 @@ type Options struct {
 	Semantic SemanticOptions
 }
 
-// Validate reports an unknown policy or the first bad field, also of the
-// policies that are not chosen.
+// Validate reports an unknown policy and the first bad field of each policy, also
+// of those that are not chosen.
 func (o Options) Validate() error {
+	var policy error
 	if o.Policy != "" && !slices.Contains(Policies(), o.Policy) {
-		return fmt.Errorf("unknown end-of-turn policy %q: want one of %s", o.Policy, strings.Join(Policies(), ", "))
+		policy = &FieldError{Field: "Policy", Value: o.Policy, OneOf: Policies()}
 	}
-	if err := o.EasyTurn.ForCalls().Validate(); err != nil {
-		return err
-	}
-	if err := o.Silence.Validate(); err != nil {
-		return err
-	}
-	return o.Semantic.Validate()
+	return errors.Join(
+		policy,
+		InField("EasyTurn", o.EasyTurn.ForCalls().Validate()),
+		InField("Silence", o.Silence.Validate()),
+		InField("Semantic", o.Semantic.Validate()),
+	)
 }
 
 // New returns the endpointer that the options name, for a call: EasyTurn comes
@@ -116,13 +115,7 @@ type SilenceOptions struct {
 
 // Validate reports the first field that is out of range.
 func (o SilenceOptions) Validate() error {
-	if err := o.Thresholds.Validate(); err != nil {
-		return fmt.Errorf("silence: %w", err)
-	}
-	if o.After < 0 {
-		return fmt.Errorf("silence: After is %v: want a duration above 0, or 0 for the default", o.After)
-	}
-	return nil
+	return cmp.Or(InField("Thresholds", o.Thresholds.Validate()), checkPositive("After", o.After))
 }
 
 // Silence ends a turn when the user has spoken and then been silent for a fixed
@@ -222,19 +215,16 @@ type SemanticOptions struct {
 // Validate reports the first field that is out of range.
 func (o SemanticOptions) Validate() error {
 	if err := o.Thresholds.Validate(); err != nil {
-		return fmt.Errorf("semantic: %w", err)
+		return InField("Thresholds", err)
 	}
 	if !(o.Score >= 0 && o.Score <= 1) {
-		return fmt.Errorf("semantic: Score is %v: want a number from 0 to 1 (0 for the default)", o.Score)
+		return &FieldError{Field: "Score", Value: o.Score, Want: "a number from 0 to 1"}
 	}
-	if err := checkDuration("MinSilence", o.MinSilence); err != nil {
-		return fmt.Errorf("semantic: %w", err)
-	}
-	if o.MaxSilence < 0 {
-		return fmt.Errorf("semantic: MaxSilence is %v: want a duration above 0, or 0 for the default", o.MaxSilence)
+	if err := cmp.Or(checkDuration("MinSilence", o.MinSilence), checkPositive("MaxSilence", o.MaxSilence)); err != nil {
+		return err
 	}
 	if r := o.resolved(); r.MaxSilence < r.MinSilence {
-		return fmt.Errorf("semantic: MaxSilence is %v: want at least MinSilence, %v", r.MaxSilence, r.MinSilence)
+		return &FieldError{Field: "MaxSilence", Value: r.MaxSilence, Want: "at least", Other: "MinSilence", OtherValue: r.MinSilence}
 	}
 	return nil
 }

@@ -61,10 +61,7 @@ type FilterOptions struct {
 
 // Validate reports a share that is not between 0 and 1.
 func (o FilterOptions) Validate() error {
-	if err := checkLevel("Echo", o.Echo); err != nil {
-		return fmt.Errorf("filter: %w", err)
-	}
-	return nil
+	return checkLevel("Echo", o.Echo)
 }
 
 // Classify judges words that were heard while the agent speaks (seed 004,

@@ -1,7 +1,7 @@
 package turn
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"time"
 )
@@ -22,21 +22,13 @@ type OnsetOptions struct {
 
 // Validate reports the first field that is out of range.
 func (o OnsetOptions) Validate() error {
-	if err := o.Thresholds.Validate(); err != nil {
-		return fmt.Errorf("onset: %w", err)
-	}
-	for _, err := range []error{checkDuration("MinSpeech", o.MinSpeech), checkDuration("MinSilence", o.MinSilence)} {
-		if err != nil {
-			return fmt.Errorf("onset: %w", err)
-		}
-	}
-	switch {
-	case o.MaxBetween < 0:
-		return fmt.Errorf("onset: MaxBetween is %v: want a duration above 0, or 0 for the default", o.MaxBetween)
-	case o.EchoHold < 0:
-		return fmt.Errorf("onset: EchoHold is %v: want a duration above 0, or 0 for the default", o.EchoHold)
-	}
-	return nil
+	return cmp.Or(
+		InField("Thresholds", o.Thresholds.Validate()),
+		checkDuration("MinSpeech", o.MinSpeech),
+		checkDuration("MinSilence", o.MinSilence),
+		checkPositive("MaxBetween", o.MaxBetween),
+		checkPositive("EchoHold", o.EchoHold),
+	)
 }
 
 func (o OnsetOptions) resolved() OnsetOptions {

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"time"
 )
@@ -67,13 +66,13 @@ func (t Thresholds) Validate() error {
 	r := t.resolved()
 	switch {
 	case t.EnergyLow != Off && r.EnergyLow > r.EnergyHigh:
-		return fmt.Errorf("EnergyLow is %v: want at most EnergyHigh, %v", r.EnergyLow, r.EnergyHigh)
+		return &FieldError{Field: "EnergyLow", Value: r.EnergyLow, Want: "at most", Other: "EnergyHigh", OtherValue: r.EnergyHigh}
 	case t.VADSilence != Off && r.VADSilence > r.VADSpeaking:
-		return fmt.Errorf("VADSilence is %v: want at most VADSpeaking, %v", r.VADSilence, r.VADSpeaking)
+		return &FieldError{Field: "VADSilence", Value: r.VADSilence, Want: "at most", Other: "VADSpeaking", OtherValue: r.VADSpeaking}
 	case t.EnergyHigh == Off && t.VADSpeaking == Off:
-		return fmt.Errorf("EnergyHigh and VADSpeaking are both Off: want one of them, or nothing is speech")
+		return &FieldError{Field: "EnergyHigh", Value: off{}, Want: "a level here or in", Other: "VADSpeaking"}
 	case t.InterruptEnergy == Off && t.InterruptVAD == Off:
-		return fmt.Errorf("InterruptEnergy and InterruptVAD are both Off: want one of them, or nothing interrupts")
+		return &FieldError{Field: "InterruptEnergy", Value: off{}, Want: "a level here or in", Other: "InterruptVAD"}
 	}
 	return nil
 }
@@ -113,23 +112,36 @@ func minimum[T int | float64 | time.Duration](v, def T) T {
 	return max(cmp.Or(v, def), 0)
 }
 
+// off stands for [Off] in errors.
+type off struct{}
+
+func (off) String() string { return "off" }
+
 func checkLevel(name string, v float64) error {
 	if v == Off || v >= 0 && v <= 1 {
 		return nil
 	}
-	return fmt.Errorf("%s is %v: want a number from 0 to 1 (0 for the default), or Off", name, v)
+	return &FieldError{Field: name, Value: v, Want: "a number from 0 to 1, or Off"}
 }
 
 func checkDuration(name string, d time.Duration) error {
 	if d == Off || d >= 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is %v: want a duration of 0 (the default) or more, or Off", name, d)
+	return &FieldError{Field: name, Value: d, Want: "a duration of 0 or more, or Off"}
+}
+
+// checkPositive refuses what is below 0; 0 is the default.
+func checkPositive(name string, d time.Duration) error {
+	if d >= 0 {
+		return nil
+	}
+	return &FieldError{Field: name, Value: d, Want: "a duration above 0"}
 }
 
 func checkCount(name string, n int) error {
 	if n == Off || n >= 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is %d: want a number of 0 (the default) or more, or Off", name, n)
+	return &FieldError{Field: name, Value: n, Want: "a number of 0 or more, or Off"}
 }

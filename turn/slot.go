@@ -1,7 +1,5 @@
 package turn
 
-import "fmt"
-
 // Adjustment adapts an end-of-turn policy to the answer that the agent expects
 // (DESIGN.md section 5). The zero value changes nothing.
 type Adjustment struct {
@@ -15,10 +13,10 @@ type Adjustment struct {
 // Validate reports a scale or a length that makes no sense.
 func (a Adjustment) Validate() error {
 	if !(a.Silence >= 0 && a.Silence <= 10) {
-		return fmt.Errorf("adjustment: Silence is %v: want a factor from 0 to 10 (0 for none)", a.Silence)
+		return &FieldError{Field: "Silence", Value: a.Silence, Want: "a factor from 0 to 10"}
 	}
 	if a.MinTextLength < 0 {
-		return fmt.Errorf("adjustment: MinTextLength is %d: want 0 (unchanged) or more", a.MinTextLength)
+		return &FieldError{Field: "MinTextLength", Value: a.MinTextLength, Want: "0 or more"}
 	}
 	return nil
 }

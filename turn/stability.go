@@ -16,16 +16,13 @@ type StabilityOptions struct {
 
 // Validate reports the first field that is out of range.
 func (o StabilityOptions) Validate() error {
-	if o.Window < 0 {
-		return fmt.Errorf("stability: Window is %v: want a duration above 0, or 0 for the default", o.Window)
+	if err := checkPositive("Window", o.Window); err != nil {
+		return err
 	}
 	if o.MinSamples < 0 || o.MinSamples > maxSamples {
-		return fmt.Errorf("stability: MinSamples is %d: want 1 to %d, or 0 for the default", o.MinSamples, maxSamples)
+		return &FieldError{Field: "MinSamples", Value: o.MinSamples, Want: fmt.Sprintf("1 to %d", maxSamples)}
 	}
-	if err := checkDuration("Spacing", o.Spacing); err != nil {
-		return fmt.Errorf("stability: %w", err)
-	}
-	return nil
+	return checkDuration("Spacing", o.Spacing)
 }
 
 // Weights of the score, and the stretch of unchanged text that a change is

@@ -20,7 +20,7 @@ import (
 func commandTools(list []config.CommandTool) (port.Tool, error) {
 	o, err := commandOptions(list)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("tools.command: %w", err)
 	}
 	t, err := command.New(o)
 	if err != nil {
@@ -37,10 +37,10 @@ func commandOptions(list []config.CommandTool) (command.Options, error) {
 		if c.Schema == "" {
 			var err error
 			if schema, err = parameters(c.Parameters); err != nil {
-				return o, fmt.Errorf("tools.command: %s: %w", c.Name, err)
+				return o, fmt.Errorf("%s: %w", c.Name, err)
 			}
 		} else if len(c.Parameters) > 0 {
-			return o, errors.New("tools.command: " + c.Name + ": it has parameters and a schema: expected one of them")
+			return o, errors.New(c.Name + ": it has parameters and a schema: expected one of them")
 		}
 		o.Programs = append(o.Programs, command.Program{
 			Name: c.Name, Description: c.Description, Command: c.Command, Args: c.Args, Dir: c.Dir, Env: c.Env,

@@ -30,7 +30,7 @@ func validate(c *config.Config, o Options) error {
 func toolProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	if err := (mcp.Options{Servers: mcpServers(c.Tools.MCP)}).Validate(); err != nil {
-		all = append(all, c.Problem("tools.mcp", strings.TrimPrefix(err.Error(), "mcp: ")))
+		all = append(all, c.Problem("tools.mcp", err.Error()))
 	}
 	if _, err := httpOptions(c.Tools.HTTP); err != nil {
 		all = append(all, c.Problem("tools.http", err.Error()))
@@ -40,10 +40,10 @@ func toolProblems(c *config.Config) config.Problems {
 		err = programs.Validate()
 	}
 	if err != nil {
-		all = append(all, c.Problem("tools.command", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "tools."), "command: ")))
+		all = append(all, c.Problem("tools.command", err.Error()))
 	}
 	if err := a2aOptions(c.Tools.A2A).Validate(); err != nil {
-		all = append(all, c.Problem("tools.a2a", strings.TrimPrefix(err.Error(), "a2a: ")))
+		all = append(all, c.Problem("tools.a2a", err.Error()))
 	}
 	return all
 }

@@ -169,7 +169,7 @@ func TestStepBadConfig(t *testing.T) {
 	path := write(t, "c.yaml", "turn: {polcy: x}\nlimits: {session: 1s}\n")
 	stdout, stderr, status := run(t, eventExample, "step", "--config", path)
 	want := path + ":1:8: turn.polcy: unknown key; did you mean policy?\n" +
-		path + ":2:10: limits.session_warning: is 30s: expected less than the session's 1s\n"
+		path + ":2:10: limits.session_warning: is 30s: expected less than session, 1s\n"
 	if status != statusInput || stdout != "" || stderr != want {
 		t.Errorf("status %d\ngot  %s%s\nwant %s", status, stdout, stderr, want)
 	}

@@ -311,3 +311,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestKeyOf: a field of the config is known by its key, and what is not a field has none.
+func TestKeyOf(t *testing.T) {
+	for field, want := range map[string]string{
+		"Limits.SessionWarning":   "limits.session_warning",
+		"DeadAir.Steps[1].After":  "dead_air.steps[1].after",
+		"BargeIn.ReadBack.Policy": "barge_in.read_back.policy",
+		"BargeIn.MinWords":        "barge_in.min_words",
+		"Retry.Backoff[2]":        "retry.backoff[2]",
+		"Limits.Sitting":          "",
+		"":                        "",
+	} {
+		if got := KeyOf(field); got != want {
+			t.Errorf("%s: %q, expected %q", field, got, want)
+		}
+	}
+}

@@ -80,6 +80,33 @@ func keysOf(t reflect.Type, prefix string) []Key {
 	return list
 }
 
+// KeyOf is the key of a field of [Config], given as Go writes it: "limits.waiting" for
+// "Limits.Waiting", "dead_air.steps[0].after" for "DeadAir.Steps[0].After". It is empty for
+// what is not a field.
+func KeyOf(field string) string {
+	var path []string
+	for t := reflect.TypeFor[Config](); field != ""; {
+		var name, index string
+		name, field, _ = strings.Cut(field, ".")
+		if i := strings.IndexByte(name, '['); i >= 0 {
+			name, index = name[:i], name[i:]
+		}
+		f, ok := t.FieldByName(name)
+		if !ok {
+			return ""
+		}
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		path = append(path, key+index)
+		if t = f.Type; t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			break
+		}
+	}
+	return strings.Join(path, ".")
+}
+
 // kind is the field's type in words.
 func (f field) kind() string {
 	if f.typ.Kind() == reflect.Slice {

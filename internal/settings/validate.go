@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"reflect"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -15,33 +13,49 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Validate asks the packages whether they take the options, and rewords what
-// they refuse. A mistake is reported once, where several share the options.
+// Validate asks the packages whether they take the options, and reports what they
+// refuse by the keys of the config, each once: the policies share their thresholds.
 func Validate(c *config.Config, o Options) config.Problems {
+	_, machine := conv.New(o.Conversation)
+	err := errors.Join(
+		turn.InField("Turn", o.Turn.Validate()),
+		turn.InField("Turn.Onset", o.Onset.Validate()),
+		turn.InField("Turn.Stability", o.Stability.Validate()),
+		machine,
+	)
 	var all config.Problems
-	refused := func(section string, keys any, err error) bool {
-		if err != nil {
-			all = append(all, reword(c, section, keys, err))
-		}
-		return err != nil
-	}
-	if refused("turn.thresholds", config.Thresholds{}, o.Onset.Thresholds.Validate()) {
-		// The policies share them.
-		o.Turn.EasyTurn.Thresholds, o.Turn.Silence.Thresholds = turn.Thresholds{}, turn.Thresholds{}
-		o.Turn.Semantic.Thresholds, o.Onset.Thresholds = turn.Thresholds{}, turn.Thresholds{}
-	}
-	refused("turn.easyturn", config.EasyTurn{}, o.Turn.EasyTurn.ForCalls().Validate())
-	refused("turn.silence", config.Silence{}, o.Turn.Silence.Validate())
-	refused("turn.semantic", config.Semantic{}, o.Turn.Semantic.Validate())
-	refused("turn.onset", config.Onset{}, o.Onset.Validate())
-	refused("turn.stability", config.Stability{}, o.Stability.Validate())
-	if _, err := conv.New(o.Conversation); err != nil {
-		for _, err := range leaves(err) {
-			all = append(all, rewordMachine(c, err))
+	for _, err := range leaves(err) {
+		if p := problem(c, err); !slices.Contains(all, p) {
+			all = append(all, p)
 		}
 	}
-	all = append(all, codes(c)...)
-	return all
+	return append(all, codes(c)...)
+}
+
+// problem reports an error at the key that it is about.
+func problem(c *config.Config, err error) config.Problem {
+	field, ok := errors.AsType[*turn.FieldError](err)
+	if !ok {
+		return c.Problem("", err.Error())
+	}
+	key, other := key(field.Field), key(field.Other)
+	p := c.Problem(key, field.Problem(other[1+strings.LastIndexByte(other, '.'):]))
+	if other != "" && !c.Sets(key) {
+		p.Position = c.Where(other) // of the two, the one that the file sets
+	}
+	p.Suggestion = config.Nearest(fmt.Sprint(field.Value), field.OneOf)
+	return p
+}
+
+// key is the config's name of a field of the options.
+func key(field string) string {
+	if field == "Endpoint" {
+		return "turn.policy"
+	}
+	if _, threshold, ok := strings.Cut(field, ".Thresholds."); ok {
+		field = "Turn.Thresholds." + threshold
+	}
+	return config.KeyOf(field)
 }
 
 // codes reports messages that the catalogue does not have.
@@ -73,6 +87,9 @@ type several interface {
 
 // leaves are the single errors of which a joined and wrapped one is made.
 func leaves(err error) []error {
+	if err == nil {
+		return nil
+	}
 	joined, ok := errors.AsType[several](err)
 	if !ok {
 		return []error{err}
@@ -82,82 +99,4 @@ func leaves(err error) []error {
 		all = append(all, leaves(e)...)
 	}
 	return all
-}
-
-var goName = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
-
-// reword says an error of package turn in the names of the config. Its fields
-// have the names of the section's struct; its text begins with the package's
-// name for the section.
-func reword(c *config.Config, section string, keys any, err error) config.Problem {
-	named := make(map[string]string) // keys by the name of the field
-	for t, i := reflect.TypeOf(keys), 0; i < t.NumField(); i++ {
-		named[t.Field(i).Name] = t.Field(i).Tag.Get("yaml")
-	}
-	text := err.Error()
-	if cut := goName.FindStringIndex(text); cut != nil {
-		text = text[cut[0]:]
-	}
-	var mentioned []string
-	text = goName.ReplaceAllStringFunc(text, func(name string) string {
-		key, ok := named[name]
-		if !ok {
-			return strings.ToLower(name) // Off
-		}
-		mentioned = append(mentioned, section+"."+key)
-		return key
-	})
-	text = strings.Replace(text, ": want ", ": expected ", 1)
-	if len(mentioned) == 0 {
-		return c.Problem(section, text)
-	}
-	p := c.Problem(mentioned[0], text)
-	if key := mentioned[0][len(section)+1:]; strings.HasPrefix(text, key+" is ") {
-		p.Message = text[len(key)+1:]
-	}
-	for _, key := range mentioned {
-		if c.Sets(key) {
-			p.Position = c.Where(key) // of those that do not fit, one that the file sets
-			break
-		}
-	}
-	return p
-}
-
-var (
-	machineLimit    = regexp.MustCompile(`^limit ([a-z_]+) (is .*)$`)
-	machineFeedback = regexp.MustCompile(`^feedback (\d+) after (\S+): (.*)$`)
-	machineDeadAir  = regexp.MustCompile(`^dead air: step (\d+):? (.*)$`)
-)
-
-// rewordMachine says an error of package conv in the names of the config.
-func rewordMachine(c *config.Config, err error) config.Problem {
-	text := strings.TrimPrefix(err.Error(), "conversation options: ")
-	element := func(number string) int {
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			return 0
-		}
-		return n - 1
-	}
-	if m := machineLimit.FindStringSubmatch(text); m != nil {
-		p := c.Problem("limits."+m[1], m[2])
-		if m[1] == "session_warning" && !c.Sets(p.Key) {
-			p.Position = c.Where("limits.session")
-		}
-		return p
-	}
-	if m := machineFeedback.FindStringSubmatch(text); m != nil {
-		return c.Problem(fmt.Sprintf("limits.feedback[%d].after", element(m[1])), "is "+m[2]+": "+m[3])
-	}
-	if m := machineDeadAir.FindStringSubmatch(text); m != nil {
-		return c.Problem(fmt.Sprintf("dead_air.steps[%d]", element(m[1])), strings.Replace(m[2], ": want ", ": expected ", 1))
-	}
-	if strings.Contains(text, "language") {
-		languages := turn.Languages()
-		p := c.Problem("language", fmt.Sprintf("is %q: expected one of %s", c.Language, strings.Join(languages, ", ")))
-		p.Suggestion = config.Nearest(c.Language, languages)
-		return p
-	}
-	return c.Problem("", text)
 }

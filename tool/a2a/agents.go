@@ -44,7 +44,7 @@ type agent struct {
 // had, or does not speak JSON-RPC. ctx bounds Open alone.
 func Open(ctx context.Context, o Options) (*Agents, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a2a: %w", err)
 	}
 	web, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -60,19 +60,19 @@ type Agent struct {
 // Validate reports the first setting that makes no sense.
 func (o Options) Validate() error {
 	if o.Retry < 0 {
-		return fmt.Errorf("a2a: Retry is %v, expected 0 or more", o.Retry)
+		return fmt.Errorf("Retry is %v, expected 0 or more", o.Retry)
 	}
 	for i, a := range o.Agents {
 		switch {
 		case !toolset.IsName(a.Name):
-			return fmt.Errorf("a2a: agent %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, a.Name)
+			return fmt.Errorf("agent %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, a.Name)
 		case slices.ContainsFunc(o.Agents[:i], func(b Agent) bool { return b.Name == a.Name }):
-			return fmt.Errorf("a2a: two agents are called %s: expected another name for each", a.Name)
+			return fmt.Errorf("two agents are called %s: expected another name for each", a.Name)
 		case a.Timeout < 0 || a.StartTimeout < 0:
-			return fmt.Errorf("a2a: %s: a timeout is below 0, expected 0 (the default) or more", a.Name)
+			return fmt.Errorf("%s: a timeout is below 0, expected 0 (the default) or more", a.Name)
 		}
 		if _, err := address(a.URL); err != nil {
-			return fmt.Errorf("a2a: %s: the URL is no http://HOST/PATH or https://HOST/PATH", a.Name)
+			return fmt.Errorf("%s: the URL is no http://HOST/PATH or https://HOST/PATH", a.Name)
 		}
 	}
 	return nil

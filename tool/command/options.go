@@ -81,18 +81,18 @@ var place = regexp.MustCompile(`\{([A-Za-z0-9_-]+)\}`)
 // Validate reports the first setting that makes no sense.
 func (o Options) Validate() error {
 	if o.Grace < 0 || o.Pace < 0 {
-		return fmt.Errorf("command: Grace is %v and Pace %v, expected 0 or more", o.Grace, o.Pace)
+		return fmt.Errorf("Grace is %v and Pace %v, expected 0 or more", o.Grace, o.Pace)
 	}
 	for i := range o.Programs {
 		p := &o.Programs[i]
 		if !toolset.IsName(p.Name) {
-			return fmt.Errorf("command: tool %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, p.Name)
+			return fmt.Errorf("tool %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, p.Name)
 		}
 		if slices.ContainsFunc(o.Programs[:i], func(q Program) bool { return q.Name == p.Name }) {
-			return fmt.Errorf("command: two tools are called %s: expected another name for each", p.Name)
+			return fmt.Errorf("two tools are called %s: expected another name for each", p.Name)
 		}
 		if err := p.validate(); err != nil {
-			return fmt.Errorf("command: %s: %w", p.Name, err)
+			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
 	return nil

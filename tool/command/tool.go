@@ -27,7 +27,7 @@ var _ port.Tool = (*Tool)(nil)
 // needs is not there.
 func New(o Options) (*Tool, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("command: %w", err)
 	}
 	o = o.withDefaults()
 	for i := range o.Programs {

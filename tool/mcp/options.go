@@ -87,20 +87,20 @@ type Policy struct {
 // Validate reports the first setting that makes no sense.
 func (o Options) Validate() error {
 	if o.Backoff < 0 || o.Grace < 0 {
-		return fmt.Errorf("mcp: Backoff is %v and Grace %v, expected 0 or more", o.Backoff, o.Grace)
+		return fmt.Errorf("Backoff is %v and Grace %v, expected 0 or more", o.Backoff, o.Grace)
 	}
 	seen := make(map[string]bool)
 	for i := range o.Servers {
 		s := &o.Servers[i]
 		if !toolset.IsName(s.Name) {
-			return fmt.Errorf("mcp: server %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, s.Name)
+			return fmt.Errorf("server %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, s.Name)
 		}
 		if seen[s.Name] {
-			return fmt.Errorf("mcp: two servers are called %s: expected another name for each", s.Name)
+			return fmt.Errorf("two servers are called %s: expected another name for each", s.Name)
 		}
 		seen[s.Name] = true
 		if err := s.validate(); err != nil {
-			return fmt.Errorf("mcp server %s: %w", s.Name, err)
+			return fmt.Errorf("server %s: %w", s.Name, err)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ var _ port.Tool = (*Tools)(nil)
 // ctx bounds Open alone.
 func Open(ctx context.Context, o Options) (*Tools, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	t := &Tools{o: o.withDefaults()}
 	for i := range t.o.Servers {
