@@ -54,6 +54,9 @@ func importsGoDown(m *module) (found []string) {
 		}
 		for _, f := range p.files {
 			for _, spec := range f.ast.Imports {
+				if only := wrapped[moduleOf(importPath(spec))]; only != "" && only != p.dir && !f.test {
+					found = append(found, fmt.Sprintf("%s: %s imports %s: only %s may", m.at(spec), p.dir, importPath(spec), only))
+				}
 				dir, ok := inModule(importPath(spec))
 				if external := f.test && strings.HasSuffix(f.ast.Name.Name, "_test"); !ok || dir == p.dir || external {
 					continue
@@ -110,6 +113,11 @@ func TestLayers(t *testing.T) {
 			"conv/x.go": "package conv\nimport _ \"github.com/hocketvoice/hocket/port\"",
 			"port/x.go": `package port`,
 		}, []string{"conv/x.go:2: conv imports port"}},
+		{"a module that is wrapped", map[string]string{
+			"internal/config/x.go":      "package config\nimport _ \"github.com/goccy/go-yaml/ast\"",
+			"internal/config/x_test.go": "package config\nimport _ \"github.com/goccy/go-yaml\"",
+			"internal/yamlfile/x.go":    `package yamlfile; import _ "github.com/goccy/go-yaml"`,
+		}, []string{"internal/config/x.go:2: internal/config imports github.com/goccy/go-yaml/ast: only internal/yamlfile may"}},
 		{"beside, in a test", map[string]string{
 			"leg/sip/x_test.go": "package sip\nimport _ \"github.com/hocketvoice/hocket/leg/file\"",
 			"leg/file/x.go":     `package file`,

@@ -289,8 +289,8 @@ func TestProblemPositions(t *testing.T) {
 // TestParseIsBounded gives Parse more than it takes.
 func TestParseIsBounded(t *testing.T) {
 	for _, c := range []struct{ name, yaml, want string }{
-		{"bytes", "# " + strings.Repeat("x", maxFileSize), "bytes: want at most"},
-		{"lines", strings.Repeat("\n", maxFileLines+1), "lines: want at most"},
+		{"bytes", "# " + strings.Repeat("x", maxFileSize), "bytes: expected at most"},
+		{"lines", strings.Repeat("\n", maxFileLines+1), "lines: expected at most"},
 		{"brackets", "a: " + strings.Repeat("[", 5000), "nested too deep"},
 		{"dashes", strings.Repeat("- ", 5000) + "x", "nested too deep"},
 		{"aliases", "a: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,11 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	yamltoken "github.com/goccy/go-yaml/token"
 	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/internal/yamlfile"
 )
 
 // Bounds of what Parse reads, so that no file takes it long.
@@ -57,35 +53,19 @@ type pair struct {
 // readYAML turns a file into nodes. What is wrong with its syntax comes back as
 // a problem.
 func readYAML(f File) (node, []Problem) {
-	problem := func(line, column int, format string, args ...any) []Problem {
-		return []Problem{{Severity: SeverityError, File: f.Name, Line: line, Column: column, Message: fmt.Sprintf(format, args...)}}
-	}
-	if len(f.Data) > maxFileSize {
-		return node{}, problem(0, 0, "the file has %d bytes: want at most %d", len(f.Data), maxFileSize)
-	}
-	if n := bytes.Count(f.Data, []byte("\n")); n > maxFileLines {
-		return node{}, problem(0, 0, "the file has %d lines: want at most %d", n, maxFileLines)
-	}
-	if line := tooDeep(f.Data); line > 0 {
-		return node{}, problem(line, 1, "nested too deep: want at most %d levels", maxYAMLDepth)
-	}
-	tree, err := parseYAML(f.Data)
+	docs, err := yamlfile.Read(f.Data, yamlfile.Limits{Bytes: maxFileSize, Lines: maxFileLines, Depth: maxYAMLDepth})
 	if err != nil {
-		var syntax yaml.Error
-		if errors.As(err, &syntax) && syntax.GetToken() != nil && syntax.GetToken().Position != nil {
-			pos := syntax.GetToken().Position
-			return node{}, problem(pos.Line, pos.Column, "%s", syntax.GetMessage())
+		p := Problem{Severity: SeverityError, File: f.Name, Message: err.Error()}
+		if at, ok := errors.AsType[*yamlfile.Error](err); ok {
+			p.Line, p.Column = at.Line, at.Column
 		}
-		return node{}, problem(0, 0, "%v", err)
+		return node{}, []Problem{p}
 	}
 	var out node
-	c := nodeReader{file: f.Name, anchors: make(map[string]ast.Node)}
-	for i, doc := range tree.Docs {
-		if doc == nil || doc.Body == nil {
-			continue
-		}
-		n := c.read(doc.Body, 0)
-		if i == 0 || out.kind == nodeMissing {
+	c := nodeReader{file: f.Name, anchors: make(map[string]*yamlfile.Node)}
+	for i := range docs {
+		n := c.read(&docs[i], 0)
+		if out.kind == nodeMissing {
 			out = n
 		} else if n.kind == nodeMapping && out.kind == nodeMapping {
 			out.pairs = append(out.pairs, n.pairs...) // "---" between parts of one agent
@@ -94,148 +74,69 @@ func readYAML(f File) (node, []Problem) {
 	return out, c.problems
 }
 
-// parseYAML calls the YAML parser. A parser of outside bytes that panics must
-// not take the program with it.
-func parseYAML(data []byte) (tree *ast.File, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the YAML parser failed: %v", r)
-		}
-	}()
-	return parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
-}
-
-// tooDeep is the line on which brackets or markers nest too deep, or 0. The
-// parser recurses, and a goroutine's stack that overflows cannot be recovered.
-func tooDeep(data []byte) int {
-	depth, line, lead := 0, 1, 0
-	atStart := true
-	for i, c := range data {
-		switch c {
-		case '\n':
-			line++
-			lead, atStart = 0, true
-			continue
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth = max(0, depth-1)
-		}
-		if atStart {
-			switch c {
-			case '-', '?', ':', '!', '&', '|', '>':
-				if i+1 < len(data) && (data[i+1] == ' ' || data[i+1] == '\t' || c == '!' || c == '&') {
-					lead++
-				}
-			case ' ', '\t':
-			default:
-				if lead == 0 {
-					atStart = false
-				}
-			}
-		}
-		if depth > maxYAMLDepth || lead > maxYAMLDepth {
-			return line
-		}
-	}
-	return 0
-}
-
+// nodeReader resolves anchors, aliases, tags and merge keys.
 type nodeReader struct {
 	file     string
-	anchors  map[string]ast.Node
+	anchors  map[string]*yamlfile.Node
 	nodes    int
 	problems []Problem
 	stopped  bool
 }
 
-func (c *nodeReader) read(n ast.Node, depth int) node {
-	out := node{file: c.file}
-	if n == nil {
-		return out
-	}
-	if tok := n.GetToken(); tok != nil && tok.Position != nil {
-		out.line, out.column = tok.Position.Line, tok.Position.Column
-	}
+func (c *nodeReader) problem(n node, suggestion, message string) {
+	c.problems = append(c.problems, Problem{
+		Severity: SeverityError, File: c.file, Line: n.line, Column: n.column, Message: message, Suggestion: suggestion,
+	})
+}
+
+func (c *nodeReader) read(n *yamlfile.Node, depth int) node {
+	out := node{file: c.file, line: n.Line, column: n.Column}
 	c.nodes++
 	if c.nodes > maxYAMLNodes || depth > maxYAMLDepth {
 		if !c.stopped {
 			c.stopped = true
-			c.problems = append(c.problems, Problem{
-				Severity: SeverityError, File: c.file, Line: out.line, Column: out.column,
-				Message: fmt.Sprintf("too much: want at most %d values, %d levels deep", maxYAMLNodes, maxYAMLDepth),
-			})
+			c.problem(out, "", fmt.Sprintf("too much: want at most %d values, %d levels deep", maxYAMLNodes, maxYAMLDepth))
 		}
 		return out
 	}
-	switch n := n.(type) {
-	case *ast.NullNode:
+	switch n.Kind {
+	case yamlfile.Null:
 		out.kind = nodeNull
-	case *ast.StringNode:
-		out.kind, out.text = nodeScalar, n.Value
-		out.quoted = n.Token != nil && (n.Token.Type == yamltoken.SingleQuoteType || n.Token.Type == yamltoken.DoubleQuoteType)
-	case *ast.LiteralNode:
-		out.kind, out.quoted = nodeScalar, true
-		if n.Value != nil {
-			out.text = n.Value.Value
-		}
-	case *ast.MappingNode:
+	case yamlfile.Text, yamlfile.Number, yamlfile.Bool:
+		out.kind, out.text, out.quoted = nodeScalar, n.Text, n.Quoted
+	case yamlfile.Mapping:
 		out.kind = nodeMapping
-		for _, v := range n.Values {
-			c.pair(&out, v, depth)
+		for i := range n.Pairs {
+			c.pair(&out, &n.Pairs[i], depth)
 		}
 		if len(out.pairs) > 0 {
 			out.line, out.column = out.pairs[0].key.line, out.pairs[0].key.column
 		}
-	case *ast.MappingValueNode:
-		out.kind = nodeMapping
-		c.pair(&out, n, depth)
-		if len(out.pairs) > 0 {
-			out.line, out.column = out.pairs[0].key.line, out.pairs[0].key.column
-		}
-	case *ast.SequenceNode:
+	case yamlfile.Sequence:
 		out.kind = nodeSequence
-		for _, v := range n.Values {
-			out.items = append(out.items, c.read(v, depth+1))
+		for i := range n.Items {
+			out.items = append(out.items, c.read(&n.Items[i], depth+1))
 		}
-	case *ast.AnchorNode:
-		if n.Name != nil {
-			c.anchors[n.Name.String()] = n.Value
-		}
+	case yamlfile.Anchor:
+		c.anchors[n.Text] = n.Value
 		return c.read(n.Value, depth+1)
-	case *ast.AliasNode:
-		name := ""
-		if n.Value != nil {
-			name = n.Value.String()
-		}
-		target, ok := c.anchors[name]
+	case yamlfile.Alias:
+		target, ok := c.anchors[n.Text]
 		if !ok {
-			c.problems = append(c.problems, Problem{
-				Severity: SeverityError, File: c.file, Line: out.line, Column: out.column,
-				Message: fmt.Sprintf("the alias *%s has no anchor before it", name), Suggestion: nearest(name, slices.Sorted(maps.Keys(c.anchors))),
-			})
+			c.problem(out, nearest(n.Text, slices.Sorted(maps.Keys(c.anchors))), fmt.Sprintf("the alias *%s has no anchor before it", n.Text))
 			return out
 		}
 		return c.read(target, depth+1)
-	case *ast.TagNode:
+	case yamlfile.Tag:
 		return c.read(n.Value, depth+1)
-	case ast.ScalarNode:
-		out.kind = nodeScalar
-		if tok := n.GetToken(); tok != nil {
-			out.text = tok.Value
-		}
-	default:
-		// Comments and directives carry nothing.
+	case yamlfile.Nothing:
 	}
 	return out
 }
 
-func (c *nodeReader) pair(out *node, v *ast.MappingValueNode, depth int) {
-	if v == nil || v.Key == nil {
-		return
-	}
-	if v.Key.IsMergeKey() {
-		merged := c.read(v.Value, depth+1)
+func (c *nodeReader) pair(out *node, p *yamlfile.Pair, depth int) {
+	if p.Merge {
+		merged := c.read(&p.Value, depth+1)
 		for _, m := range append([]node{merged}, merged.items...) {
 			for _, p := range m.pairs {
 				if _, there := out.find(p.key.text); !there {
@@ -245,21 +146,15 @@ func (c *nodeReader) pair(out *node, v *ast.MappingValueNode, depth int) {
 		}
 		return
 	}
-	key := c.read(v.Key, depth+1)
+	key := c.read(&p.Key, depth+1)
 	if key.kind == nodeMissing || key.kind == nodeNull {
-		if tok := v.Key.GetToken(); tok != nil {
-			key.text = tok.Value
-		}
-		key.kind = nodeScalar
+		key.kind, key.text = nodeScalar, p.Key.Text
 	}
 	if key.kind != nodeScalar {
-		c.problems = append(c.problems, Problem{
-			Severity: SeverityError, File: c.file, Line: key.line, Column: key.column,
-			Message: "a name is expected before the colon, got " + key.kind.String(),
-		})
+		c.problem(key, "", "a name is expected before the colon, got "+key.kind.String())
 		return
 	}
-	value := c.read(v.Value, depth+1)
+	value := c.read(&p.Value, depth+1)
 	if value.line == 0 {
 		value.line, value.column = key.line, key.column
 	}

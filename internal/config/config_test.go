@@ -184,14 +184,14 @@ func TestProblems(t *testing.T) {
 		{"list at the top", "- a", "1:1: the file is a list: expected keys and values, such as language: en"},
 		{"text at the top", "hello", `1:1: the file is "hello": expected keys and values, such as language: en`},
 		{"agent", "version: 1\nflows: {}\n", "2:1: this is an agent (it has flows): expected a config file"},
-		{"two documents", "language: en\n---\nlanguage: de\n", "3:9: document 2 of the file begins here: expected one"},
+		{"two documents", "language: en\n---\nlanguage: de\n", "3:1: document 2 of the file begins here: expected one"},
 		{"settings", "settings: 5", "1:11: settings: is 5: expected keys and values"},
-		{"no YAML", "turn: {policy: manual", "1:7: no valid YAML: could not find flow mapping end token '}'"},
-		{"tab", "turn:\n\tpolicy: manual", "2:1: no valid YAML: found character '\t' that cannot start any token"},
-		{"no text", "a\nb\xff", "2: the file is no UTF-8 text"},
+		{"no YAML", "turn: {policy: manual", "1:7: invalid YAML: could not find flow mapping end token '}'"},
+		{"tab", "turn:\n\tpolicy: manual", "2:1: invalid YAML: found character '\t' that cannot start any token"},
+		{"no text", "a\nb\xff", "2: the file must be UTF-8 text"},
 		{"too long", strings.Repeat(" ", 65537), " the file has 65537 bytes: expected at most 65536"},
-		{"too deep", strings.Repeat("[", 200), "1: nested too deeply: expected at most 100 levels"},
-		{"too deep in dashes", "a:\n" + strings.Repeat("- ", 200), "2: nested too deeply: expected at most 100 levels"},
+		{"too deep", strings.Repeat("[", 200), "1:1: nested too deeply: expected at most 100 levels"},
+		{"too deep in dashes", "a:\n" + strings.Repeat("- ", 200), "2:1: nested too deeply: expected at most 100 levels"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Parse("c.yaml", []byte(tc.text))

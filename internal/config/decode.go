@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,16 +9,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"github.com/hocketvoice/hocket/internal/yamlfile"
 )
 
-// Bounds of a file. The parser's time grows with the square of the nesting, and
-// for some texts of the size.
+// Bounds of a file.
 const (
 	maxSize     = 64 << 10
 	maxNesting  = 100
@@ -98,11 +92,8 @@ func (d *decoder) add(at Position, key, suggestion, format string, args ...any) 
 // full reports whether there are enough problems.
 func (d *decoder) full() bool { return len(d.problems) == maxProblems }
 
-func (d *decoder) position(t *token.Token) Position {
-	if t == nil || t.Position == nil {
-		return Position{File: d.file}
-	}
-	return Position{File: d.file, Line: t.Position.Line, Column: t.Position.Column}
+func (d *decoder) position(n *yamlfile.Node) Position {
+	return Position{File: d.file, Line: n.Line, Column: n.Column}
 }
 
 // config reads a whole file, or only some sections of an agent's settings.
@@ -113,18 +104,17 @@ func (d *decoder) config(data []byte, sections []string) (*Config, error) {
 	if body == nil {
 		return c, d.problems.Err()
 	}
-	top, ok := body.(*ast.MappingNode)
 	switch {
-	case !ok:
-		d.add(d.position(body.GetToken()), "", "", "the file is %s: expected keys and values, such as language: en", describe(body))
+	case body.Kind != yamlfile.Mapping:
+		d.add(d.position(body), "", "", "the file is %s: expected keys and values, such as language: en", describe(body))
 	case sections != nil:
-		for _, pair := range top.Values {
-			if keyText(pair) == "settings" {
-				d.settings(pair, c, sections)
+		for i := range body.Pairs {
+			if pair := &body.Pairs[i]; pair.Key.Text == "settings" {
+				d.settings(&pair.Value, c, sections)
 			}
 		}
 	default:
-		d.top(top, c)
+		d.top(body.Pairs, c)
 	}
 	return c, d.problems.Err()
 }
@@ -134,12 +124,12 @@ func (d *decoder) config(data []byte, sections []string) (*Config, error) {
 // settings alone may be either, and is read as a config.
 func IsAgent(data []byte) bool {
 	d := decoder{}
-	top, ok := d.document(data).(*ast.MappingNode)
-	return ok && slices.ContainsFunc(top.Values, func(p *ast.MappingValueNode) bool {
-		if in, ok := p.Value.(*ast.MappingNode); ok && keyText(p) == "settings" {
-			return slices.ContainsFunc(in.Values, func(p *ast.MappingValueNode) bool { return keyText(p) == "instructions" })
+	top := d.document(data)
+	return top != nil && slices.ContainsFunc(top.Pairs, func(p yamlfile.Pair) bool {
+		if p.Key.Text == "settings" {
+			return slices.ContainsFunc(p.Value.Pairs, func(p yamlfile.Pair) bool { return p.Key.Text == "instructions" })
 		}
-		return keyText(p) == "instructions" || slices.Contains(agentKeys, keyText(p))
+		return p.Key.Text == "instructions" || slices.Contains(agentKeys, p.Key.Text)
 	})
 }
 
@@ -147,143 +137,90 @@ func IsAgent(data []byte) bool {
 var agentKeys = []string{"flows", "slots", "actions"}
 
 // top reads the keys of the file: those of the config, and `settings`.
-func (d *decoder) top(top *ast.MappingNode, c *Config) {
-	for _, pair := range top.Values {
-		if key := keyText(pair); slices.Contains(agentKeys, key) {
-			d.add(d.position(pair.Key.GetToken()), "", "", "this is an agent (it has %s): expected a config file", key)
+func (d *decoder) top(top []yamlfile.Pair, c *Config) {
+	for i := range top {
+		if key := top[i].Key; slices.Contains(agentKeys, key.Text) {
+			d.add(d.position(&key), "", "", "this is an agent (it has %s): expected a config file", key.Text)
 			return
 		}
 	}
-	rest := make([]*ast.MappingValueNode, 0, len(top.Values))
-	for _, pair := range top.Values {
-		if keyText(pair) == "settings" {
-			d.settings(pair, c, nil)
+	rest := make([]yamlfile.Pair, 0, len(top))
+	for i := range top {
+		if top[i].Key.Text == "settings" {
+			d.settings(&top[i].Value, c, nil)
 			continue
 		}
-		rest = append(rest, pair)
+		rest = append(rest, top[i])
 	}
 	d.mapping(rest, reflect.ValueOf(c).Elem(), "")
 }
 
 // settings reads what stands under `settings`; sections, if not nil, are those
 // that matter.
-func (d *decoder) settings(pair *ast.MappingValueNode, c *Config, sections []string) {
-	if in, ok := pair.Value.(*ast.MappingNode); ok {
-		pairs := in.Values
+func (d *decoder) settings(n *yamlfile.Node, c *Config, sections []string) {
+	switch n.Kind {
+	case yamlfile.Mapping:
+		pairs := n.Pairs
 		if sections != nil {
-			pairs = slices.DeleteFunc(slices.Clone(pairs), func(p *ast.MappingValueNode) bool {
-				return !slices.Contains(sections, keyText(p))
+			pairs = slices.DeleteFunc(slices.Clone(pairs), func(p yamlfile.Pair) bool {
+				return !slices.Contains(sections, p.Key.Text)
 			})
 		}
 		d.mapping(pairs, reflect.ValueOf(c).Elem(), "")
-	} else if _, ok := pair.Value.(*ast.NullNode); !ok {
-		d.add(d.position(pair.Value.GetToken()), "settings", "", "is %s: expected keys and values", describe(pair.Value))
+	case yamlfile.Null:
+	default:
+		d.add(d.position(n), "settings", "", "is %s: expected keys and values", describe(n))
 	}
 }
 
-// document parses the YAML and returns what is in it, nil if nothing is.
-func (d *decoder) document(data []byte) (body ast.Node) {
-	switch {
-	case len(data) > maxSize:
-		d.add(Position{File: d.file}, "", "", "the file has %d bytes: expected at most %d", len(data), maxSize)
-		return nil
-	case !utf8.Valid(data):
-		good := 0
-		for r, n := utf8.DecodeRune(data); r != utf8.RuneError || n != 1; r, n = utf8.DecodeRune(data[good:]) {
-			good += n
-		}
-		d.add(Position{File: d.file, Line: 1 + bytes.Count(data[:good], []byte("\n"))}, "", "", "the file is no UTF-8 text")
-		return nil
-	}
-	if line := tooDeep(data); line > 0 {
-		d.add(Position{File: d.file, Line: line}, "", "", "nested too deeply: expected at most %d levels", maxNesting)
-		return nil
-	}
-	file, err := parse(data)
+// document reads the YAML and returns what is in it, nil if nothing is.
+func (d *decoder) document(data []byte) *yamlfile.Node {
+	docs, err := yamlfile.Read(data, yamlfile.Limits{Bytes: maxSize, Depth: maxNesting})
 	if err != nil {
-		at, message := Position{File: d.file}, err.Error()
-		if y, ok := errors.AsType[yaml.Error](err); ok {
-			at, message = d.position(y.GetToken()), y.GetMessage()
+		at := Position{File: d.file}
+		if e, ok := errors.AsType[*yamlfile.Error](err); ok {
+			at.Line, at.Column = e.Line, e.Column
 		}
-		d.add(at, "", "", "no valid YAML: %s", message)
+		d.add(at, "", "", "%v", err)
 		return nil
 	}
-	for i, doc := range file.Docs {
-		switch {
-		case doc.Body == nil:
-		case body != nil:
-			d.add(d.position(doc.Body.GetToken()), "", "", "document %d of the file begins here: expected one", i+1)
-			return body
-		default:
-			body = doc.Body
-		}
+	if len(docs) > 1 {
+		d.add(d.position(&docs[1]), "", "", "document 2 of the file begins here: expected one")
 	}
-	return body
-}
-
-// parse calls the YAML library, which panics on some texts that are no YAML.
-func parse(data []byte) (file *ast.File, err error) {
-	defer func() {
-		if recover() != nil {
-			file, err = nil, errors.New("the text cannot be parsed")
-		}
-	}()
-	return parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
-}
-
-// tooDeep is the first line on which the text nests deeper than any config, 0
-// if none does. It counts brackets without regard to quotes: a config has few.
-func tooDeep(data []byte) int {
-	open, line := 0, 0
-	for text := range bytes.Lines(data) {
-		line++
-		marks := 0 // "- - - a": each opens a level on the same line
-		for i, b := range text {
-			switch b {
-			case '[', '{':
-				open++
-			case ']', '}':
-				open = max(0, open-1)
-			case '-', '?', ':':
-				if i+1 == len(text) || text[i+1] <= ' ' {
-					marks++
-				}
-			}
-			if open > maxNesting || marks > maxNesting {
-				return line
-			}
-		}
+	if len(docs) == 0 {
+		return nil
 	}
-	return 0
+	return &docs[0]
 }
 
 // mapping reads the keys of a section into its struct. prefix is the section's
 // path with its dot.
-func (d *decoder) mapping(pairs []*ast.MappingValueNode, v reflect.Value, prefix string) {
+func (d *decoder) mapping(pairs []yamlfile.Pair, v reflect.Value, prefix string) {
 	fields := fieldsOf(v.Type())
 	lines := make(map[string]int)
-	for _, pair := range pairs {
+	for i := range pairs {
 		if d.full() {
 			return
 		}
-		key, at := keyText(pair), d.position(pair.Key.GetToken())
+		pair := &pairs[i]
+		key, at := pair.Key.Text, d.position(&pair.Key)
 		if line, twice := lines[key]; twice {
 			d.add(at, prefix+key, "", "is set twice: the first time on line %d", line)
 			continue
 		}
 		lines[key] = at.Line
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
-		if i < 0 {
+		f := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
+		if f < 0 {
 			d.add(at, prefix+shown(key), d.meant(key, prefix, fields), "unknown key")
 			continue
 		}
 		path := prefix + key
-		if before, set := d.at[path]; set && !fields[i].section() {
+		if before, set := d.at[path]; set && !fields[f].section() {
 			d.add(at, path, "", "is set twice: the first time on line %d, under settings", before.Line)
 			continue
 		}
 		d.at[path] = at
-		d.value(pair.Value, v.FieldByIndex(fields[i].index), fields[i], path)
+		d.value(&pair.Value, v.FieldByIndex(fields[f].index), fields[f], path)
 	}
 }
 

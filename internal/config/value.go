@@ -8,21 +8,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
+	"github.com/hocketvoice/hocket/internal/yamlfile"
 )
 
 // This file: from a node of the document to a field of the struct.
 
 // value reads what a key is set to.
-func (d *decoder) value(n ast.Node, v reflect.Value, f field, path string) {
-	switch node := n.(type) {
-	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
-		d.add(d.position(n.GetToken()), path, "", "is %s: expected the value itself", describe(n))
+func (d *decoder) value(n *yamlfile.Node, v reflect.Value, f field, path string) {
+	switch n.Kind {
+	case yamlfile.Anchor, yamlfile.Alias, yamlfile.Tag:
+		d.add(d.position(n), path, "", "is %s: expected the value itself", describe(n))
 		return
-	case *ast.NullNode:
+	case yamlfile.Null:
 		if !f.section() { // A section may be empty: all its keys commented out.
-			d.add(d.position(node.GetToken()), path, "", "has no value: %s, or no key at all", f.expected())
+			d.add(d.position(n), path, "", "has no value: %s, or no key at all", f.expected())
 		}
 		return
 	}
@@ -38,15 +37,14 @@ func (d *decoder) value(n ast.Node, v reflect.Value, f field, path string) {
 
 // section reads a group of keys. One that begins with a policy may be its name
 // alone, and dead_air may be off.
-func (d *decoder) section(n ast.Node, v reflect.Value, f field, path string) {
-	in, ok := n.(*ast.MappingNode)
-	if ok {
-		d.mapping(in.Values, v, path+".")
+func (d *decoder) section(n *yamlfile.Node, v reflect.Value, f field, path string) {
+	if n.Kind == yamlfile.Mapping {
+		d.mapping(n.Pairs, v, path+".")
 		return
 	}
 	keys := fieldsOf(f.typ)
 	for _, k := range keys {
-		at := d.position(n.GetToken())
+		at := d.position(n)
 		switch text := wordOf(n); {
 		case k.name == "policy" && text != "":
 			// `turn: silence` is short for `turn: {policy: silence}`.
@@ -59,29 +57,29 @@ func (d *decoder) section(n ast.Node, v reflect.Value, f field, path string) {
 			return
 		}
 	}
-	d.add(d.position(n.GetToken()), path, "", "is %s: expected keys (%s)", describe(n), strings.Join(names(keys), ", "))
+	d.add(d.position(n), path, "", "is %s: expected keys (%s)", describe(n), strings.Join(names(keys), ", "))
 }
 
-func (d *decoder) list(n ast.Node, v reflect.Value, f field, path string) {
-	in, ok := n.(*ast.SequenceNode)
-	if !ok {
+func (d *decoder) list(n *yamlfile.Node, v reflect.Value, f field, path string) {
+	if n.Kind != yamlfile.Sequence {
 		suggestion := ""
 		if w := wordOf(n); w != "" {
 			suggestion = fmt.Sprintf("%s: [%s]", f.name, w)
 		}
-		d.add(d.position(n.GetToken()), path, suggestion, "is %s: expected a list", describe(n))
+		d.add(d.position(n), path, suggestion, "is %s: expected a list", describe(n))
 		return
 	}
-	if len(in.Values) == 0 && !f.empty {
-		d.add(d.position(in.GetToken()), path, "", "is empty: expected at least one entry, or no key at all")
+	if len(n.Items) == 0 && !f.empty {
+		d.add(d.position(n), path, "", "is empty: expected at least one entry, or no key at all")
 		return
 	}
-	list := reflect.MakeSlice(f.typ, len(in.Values), len(in.Values))
+	list := reflect.MakeSlice(f.typ, len(n.Items), len(n.Items))
 	elem := f
 	elem.typ = f.typ.Elem()
-	for i, node := range in.Values {
+	for i := range n.Items {
+		node := &n.Items[i]
 		entry := path + "[" + strconv.Itoa(i) + "]"
-		d.at[entry] = d.position(firstToken(node))
+		d.at[entry] = d.position(node)
 		d.value(node, list.Index(i), elem, entry)
 		if !elem.section() {
 			continue
@@ -95,16 +93,8 @@ func (d *decoder) list(n ast.Node, v reflect.Value, f field, path string) {
 	v.Set(list)
 }
 
-// firstToken is where a node begins; a block mapping's own token is a colon.
-func firstToken(n ast.Node) *token.Token {
-	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		return m.Values[0].Key.GetToken()
-	}
-	return n.GetToken()
-}
-
-func (d *decoder) scalar(n ast.Node, v reflect.Value, f field, path string) {
-	at := d.position(n.GetToken())
+func (d *decoder) scalar(n *yamlfile.Node, v reflect.Value, f field, path string) {
+	at := d.position(n)
 	if s, ok := v.Addr().Interface().(scalar); ok {
 		// A word with a space in it is none of their values.
 		word, what := wordOf(n), describe(n)
@@ -114,18 +104,17 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, f field, path string) {
 		return
 	}
 	if f.typ.Kind() == reflect.Bool {
-		b, ok := n.(*ast.BoolNode)
-		if ok {
-			v.SetBool(b.Value)
+		if n.Kind == yamlfile.Bool {
+			v.SetBool(strings.EqualFold(n.Text, "true"))
 			return
 		}
 		suggestion := map[string]string{"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}[strings.ToLower(wordOf(n))]
 		d.add(at, path, suggestion, "is %s: expected true or false", describe(n))
 		return
 	}
-	text, ok := textOf(n)
+	text, ok := n.Text, n.Kind == yamlfile.Text
 	switch {
-	case len(f.oneof) > 0 && !slices.Contains(f.oneof, text):
+	case len(f.oneof) > 0 && !(ok && slices.Contains(f.oneof, text)):
 		d.add(at, path, Nearest(wordOf(n), f.oneof), "is %s: expected one of %s", describe(n), strings.Join(f.oneof, ", "))
 	case !ok:
 		suggestion := ""
@@ -146,58 +135,36 @@ func elsewhere(text string) bool {
 	return strings.Contains(text, "://") || strings.HasPrefix(text, "${")
 }
 
-// keyText is a key as it stands in the file.
-func keyText(pair *ast.MappingValueNode) string {
-	if k, ok := pair.Key.(*ast.StringNode); ok {
-		return k.Value
-	}
-	return pair.Key.GetToken().Value
-}
-
-// textOf is the text that a node is, if it is one.
-func textOf(n ast.Node) (string, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.LiteralNode:
-		return n.Value.Value, true
-	default:
-		return "", false
-	}
-}
-
 // wordOf is the text, number or truth value as it stands in the file, empty for
 // everything else.
-func wordOf(n ast.Node) string {
-	switch n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return n.GetToken().Value
+func wordOf(n *yamlfile.Node) string {
+	switch n.Kind {
+	case yamlfile.Text, yamlfile.Number, yamlfile.Bool:
+		return n.Text
 	default:
-		text, _ := textOf(n)
-		return text
+		return ""
 	}
 }
 
 // describe says what a node is, for problems.
-func describe(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.MappingNode:
+func describe(n *yamlfile.Node) string {
+	switch n.Kind {
+	case yamlfile.Mapping:
 		return "a group of keys"
-	case *ast.SequenceNode:
+	case yamlfile.Sequence:
 		return "a list"
-	case *ast.NullNode:
+	case yamlfile.Null:
 		return "empty"
-	case *ast.AnchorNode:
+	case yamlfile.Anchor:
 		return "an anchor"
-	case *ast.AliasNode:
+	case yamlfile.Alias:
 		return "an alias"
-	case *ast.TagNode:
+	case yamlfile.Tag:
 		return "a tag"
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return n.GetToken().Value
+	case yamlfile.Number, yamlfile.Bool:
+		return n.Text
 	default:
-		text, _ := textOf(n)
-		return quoted(text)
+		return quoted(wordOf(n))
 	}
 }
 
