@@ -9,7 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// clock is a tool of a program's own.
+// clock is a tool written as Go code.
 type clock struct{}
 
 func (clock) Specs() []port.ToolSpec {
@@ -23,7 +23,7 @@ func (clock) Call(_ context.Context, call port.ToolCall, _ func(string)) (string
 	return `{"time":"09:00"}`, nil
 }
 
-// A tool says what there is, runs a call once, and fails with a class.
+// A tool describes itself, runs a call once, and reports failures with a class.
 func ExampleTool() {
 	var tool port.Tool = clock{}
 	for _, arguments := range []string{`{"city":"Ulm"}`, `{"city":"Rome"}`} {
@@ -35,7 +35,7 @@ func ExampleTool() {
 	//  TOOL_ERROR: this clock knows Ulm alone
 }
 
-// echo is a language model that repeats what it is told, word by word.
+// echo is a language model that repeats the last message word by word.
 type echo struct{}
 
 func (echo) Reply(_ context.Context, r port.Request, emit func(port.Delta) error) error {
@@ -47,7 +47,7 @@ func (echo) Reply(_ context.Context, r port.Request, emit func(port.Delta) error
 	return nil
 }
 
-// A model hands its answer over in pieces, as they come.
+// A model emits its answer in pieces, as they arrive.
 func ExampleModel() {
 	var model port.Model = echo{}
 	request := port.Request{Messages: []port.Message{{Role: "user", Content: "good morning"}}}

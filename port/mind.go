@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Model is a language model that answers. It is safe for concurrent use.
+// Model is a language model that answers requests. It is safe for concurrent use.
 type Model interface {
-	// Reply answers the request and calls emit with the pieces in their order,
-	// from one goroutine. It returns after the last piece, when ctx ends, or when
-	// emit fails. A failure is a [*Failure] if its class is known.
+	// Reply answers the request and calls emit with the pieces in order, from one
+	// goroutine. It returns after the last piece, when ctx ends, or when emit
+	// fails. An error whose class is known is a [*Failure].
 	Reply(ctx context.Context, r Request, emit func(Delta) error) error
 }
 
-// ErrLong is among the causes of an error about an answer that is longer than it may be.
+// ErrLong is wrapped by errors about an answer that exceeds its limit.
 var ErrLong = errors.New("the answer is too long")
 
-// Text asks a model, once, and returns its whole answer without the white space around
-// it. An answer of more than most bytes is given up, with [ErrLong]. It may be called
-// wherever the model may.
+// Text asks a model once and returns its whole answer without surrounding white
+// space. It stops an answer of more than most bytes and returns an error that wraps
+// [ErrLong]. Text is safe for concurrent use.
 func Text(ctx context.Context, m Model, r Request, most int) (string, error) {
 	var b strings.Builder
 	err := m.Reply(ctx, r, func(d Delta) error {
@@ -36,52 +36,52 @@ func Text(ctx context.Context, m Model, r Request, most int) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// Request is what a model is asked.
+// Request is a request to a model.
 type Request struct {
 	Instructions string
 	Messages     []Message
 	Tools        []ToolSpec
-	// Form, if set, is the form of the answer: one JSON value, handed over as text.
-	// The request has no tools then. Who asks checks the answer: a model may not
-	// hold itself to it.
+	// Form, if not nil, asks for an answer of one JSON value, emitted as text. The
+	// request then has no tools. The caller must check the answer, since a model
+	// may not comply with the form.
 	Form *Form
-	// Turn is the agent's turn that is answered, 0 where there is none.
+	// Turn is the agent's turn that the reply belongs to, or 0.
 	Turn int
-	// ToolChoice is "none", "required" or the name of the one tool to call; empty:
-	// the model decides.
+	// ToolChoice is "none", "required" or the name of the one tool to call. If it
+	// is empty, the model decides.
 	ToolChoice string
 }
 
-// Form is the form that an answer has.
+// Form describes the form of an answer.
 type Form struct {
 	Name        string // letters, digits, _ and -; "answer" if empty
 	Description string
-	Schema      []byte // JSON Schema of the answer, an object
-	// Strict has the service hold the model to the schema. OpenAI then accepts a
-	// part of JSON Schema only.
+	Schema      []byte // JSON Schema of the answer, which must be an object
+	// Strict asks the service to enforce the schema. OpenAI then accepts only a
+	// subset of JSON Schema.
 	Strict bool
 }
 
-// Message is one entry of the context, the oldest first.
+// Message is one entry of the context. The oldest entry comes first.
 type Message struct {
 	Role    string // "user", "agent", "tool", "system"
 	Content string
-	// Call describes the call that a tool's message answers.
+	// CallID, Name and Arguments describe the call that a tool's message answers.
 	CallID, Name, Arguments string
 }
 
-// Delta is a piece of a reply: text, or a whole call of a tool.
+// Delta is a piece of a reply: text, or a complete tool call.
 type Delta struct {
 	Text string
 	Call *ToolCall
 }
 
-// Tool runs what a model or a flow calls.
+// Tool runs the calls that a model or a flow makes. It is safe for concurrent use.
 type Tool interface {
-	// Specs are the tools there are.
+	// Specs returns the descriptions of the tools.
 	Specs() []ToolSpec
-	// Call runs one call to its end, once. progress, which may be nil, hears what
-	// a long one does. A failure is a [*Failure].
+	// Call runs one call once, until it ends. progress, which may be nil, receives
+	// reports on a long call. An error whose class is known is a [*Failure].
 	Call(ctx context.Context, call ToolCall, progress func(string)) (output string, err error)
 }
 
@@ -89,23 +89,23 @@ type Tool interface {
 type ToolSpec struct {
 	Name, Description string
 	Schema            []byte // JSON Schema of the arguments
-	// Long marks a delegated agent; Irreversible a tool that must not run for a
-	// turn that may be taken back, and that is not run again when nobody knows
-	// whether it was done; Confirm one that the user has to say yes to.
+	// Long marks a delegated agent. Irreversible marks a tool that must not run for
+	// a turn that may be taken back, and that is not run again when the outcome of
+	// a call is unknown. Confirm marks a tool that needs the user's consent.
 	Long, Irreversible, Confirm bool
 }
 
-// ToolCall is one call: ID is its idempotency key.
+// ToolCall is one call. ID is its idempotency key.
 type ToolCall struct{ ID, Name, Arguments string }
 
-// Failure is an error of a service whose class is known (seed 001, 4.7).
+// Failure is a service's error whose class is known (seed 001, section 4.7).
 type Failure struct {
-	Code      string // a class of package errclass, or a code of the service's own
-	Message   string // for people and models; never a credential
+	Code      string // a class of package errclass, or the service's own code
+	Message   string // for people and models; must not contain credentials
 	Retryable bool
-	After     time.Duration // the service's own wish, 0 if none
-	Partial   string        // what there is of a result
+	After     time.Duration // how long the service asks to wait; 0 if it does not say
+	Partial   string // the part of the result that is known
 }
 
-// Error is the class and the message.
+// Error returns the code and the message.
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }

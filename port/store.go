@@ -7,145 +7,155 @@ import (
 	"time"
 )
 
-// Store keeps the last snapshot of each conversation. It is safe for concurrent
-// use, of several processes too.
+// Store keeps the last snapshot of each conversation. It is safe for concurrent use
+// by several goroutines and processes.
 type Store interface {
-	// Save replaces the snapshot of a conversation. It fails with [ErrFenced], and
-	// changes nothing, when a later claim than the hold's has been made, or when the
-	// conversation was deleted since it was claimed. A hold without a token writes
-	// where nobody has claimed the conversation.
+	// Save replaces the snapshot of a conversation. It fails with [ErrFenced] and
+	// changes nothing if the conversation was claimed again after h, or deleted
+	// since. A hold without a token may write a conversation that nobody has
+	// claimed.
 	Save(ctx context.Context, h Hold, snapshot []byte) error
-	// Load returns it; ok is false where there is none.
+	// Load returns the snapshot of a conversation. ok is false if there is none.
 	Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error)
-	// Delete removes all that is kept of a conversation: snapshot, journal, claim and
-	// tokens. Deleting what is not there is no error.
+	// Delete removes all data of a conversation: snapshot, journal, claim and
+	// tokens. It returns nil if the conversation does not exist.
 	Delete(ctx context.Context, id string) error
 }
 
-// Journal keeps what happened in each conversation, step by step: the trace, in
-// pieces. It is safe for concurrent use, of several processes too.
+// Journal stores the trace of each conversation in numbered pieces. It is safe for
+// concurrent use by several goroutines and processes.
 type Journal interface {
-	// Append adds a piece, under a number that the writer counts from 1. A number
-	// that is there already is left as it is: who does not know whether a piece was
-	// written writes it again. It is fenced as [Store.Save] is.
+	// Append adds a piece. The writer numbers the pieces from 1. If the number
+	// already exists, Append changes nothing, so that a writer can retry a write
+	// whose outcome it does not know. It fails with [ErrFenced] as [Store.Save]
+	// does.
 	Append(ctx context.Context, h Hold, number int, records []byte) error
-	// Read calls each with the pieces of a conversation in the order of their
-	// numbers, until it fails. The bytes are lent for the call.
+	// Read calls each with the pieces of a conversation in ascending order of their
+	// numbers, and stops at the first error. The bytes are valid only during the
+	// call.
 	Read(ctx context.Context, id string, each func(number int, records []byte) error) error
 }
 
-// Archive is what those who look after a store have of it. It is safe for concurrent
-// use, of several processes too.
+// Archive lists and deletes stored conversations, for maintenance. It is safe for
+// concurrent use by several goroutines and processes.
 type Archive interface {
-	// List tells of the snapshots that were saved last, the newest first, at most
-	// limit.
+	// List returns the snapshots that were saved last, the newest first, at most
+	// limit of them.
 	List(ctx context.Context, limit int) ([]Entry, error)
-	// Expire deletes, as [Store.Delete] does, the conversations that were last saved
-	// longer ago than age and that no living node holds; and of those of which
-	// nothing was saved what else is as old. It returns how many there were; where it
-	// fails some may be deleted already.
+	// Expire deletes, as [Store.Delete] does, the conversations that were saved
+	// longer ago than age and that no living node holds. Data of conversations
+	// without a snapshot is deleted at the same age. Expire returns the number of
+	// deleted conversations; if it fails, some may already be deleted.
 	Expire(ctx context.Context, age time.Duration) (deleted int, err error)
 }
 
-// Entry tells of a snapshot without reading it.
+// Entry describes a stored snapshot.
 type Entry struct {
 	ID    string
 	Saved time.Time // UTC
 	Size  int       // in bytes
 }
 
-// Hold is the right to write a conversation. Token rises with each claim; 0 is
-// that of a store's only process.
+// Hold is the right to write a conversation. Token rises with each claim; it is 0
+// if only one process uses the store.
 type Hold struct {
 	ID    string
 	Token int64
 }
 
-// ErrFenced refuses what somebody writes who no longer holds the conversation.
+// ErrFenced reports a write by a process that no longer holds the conversation.
 var ErrFenced = errors.New("the conversation is held by another process now")
 
-// Registry knows the processes (nodes) that share a store, which of them holds a
-// conversation, and the tokens with which its client comes back. Its clock is the
-// store's. It is safe for concurrent use.
+// Registry records the processes (nodes) that share a store, which node holds which
+// conversation, and the tokens with which clients return. Times are measured by the
+// store's clock. It is safe for concurrent use.
 type Registry interface {
-	// Beat keeps a node alive for a time from now on. What a node holds that does
-	// not beat any more may be claimed by others.
+	// Beat marks a node as alive for ttl from now. Other nodes may claim the
+	// conversations of a node whose ttl has passed.
 	Beat(ctx context.Context, n Node, ttl time.Duration) error
-	// Nodes are those that are alive, ordered by their ids.
+	// Nodes returns the nodes that are alive, ordered by their ids.
 	Nodes(ctx context.Context) ([]Node, error)
-	// Leave ends a node: what it holds may be claimed at once.
+	// Leave removes a node. Its conversations may be claimed at once.
 	Leave(ctx context.Context, node string) error
 
-	// Claim gives a conversation, new or kept, to a node that is alive. It fails with
-	// a [*HeldError] while another one holds it that is. A node may claim again what
-	// it holds: the token rises.
+	// Claim gives a conversation, new or stored, to a living node. It fails with a
+	// [*HeldError] if another living node holds it. A node may claim a conversation
+	// that it already holds; the token rises.
 	Claim(ctx context.Context, id, node string) (Hold, error)
-	// Holder is the node that holds a conversation; ok is false where none that is
-	// alive does.
+	// Holder returns the living node that holds a conversation. ok is false if
+	// there is none.
 	Holder(ctx context.Context, id string) (n Node, ok bool, err error)
-	// Release gives a conversation up; ended says that nobody will go on with it: its
-	// tokens are forgotten. A hold that is no longer good changes nothing.
+	// Release gives up a conversation. If ended is set, the conversation will not
+	// continue and its tokens are deleted. Release does nothing if the hold is no
+	// longer valid.
 	Release(ctx context.Context, h Hold, ended bool) error
-	// Fenced are those of the holds that are no longer good: what is written under them
-	// is refused. They must have tokens.
+	// Fenced returns those of the holds that are no longer valid, under which
+	// writes are refused. The holds must have tokens.
 	Fenced(ctx context.Context, holds []Hold) ([]Hold, error)
-	// Abandoned are conversations that were claimed once and are not ended, and that
-	// nobody has held or saved for a time, the oldest first, at most limit.
+	// Abandoned returns conversations that were claimed, have not ended, and have
+	// been neither held nor saved for the duration idle. The oldest comes first; at
+	// most limit are returned.
 	Abandoned(ctx context.Context, idle time.Duration, limit int) ([]string, error)
 
-	// Grant replaces the tokens of a conversation. It is fenced.
+	// Grant replaces the tokens of a conversation. It fails with [ErrFenced] as
+	// [Store.Save] does.
 	Grant(ctx context.Context, h Hold, g Grant) error
-	// Access is the conversation that an access token is good for.
+	// Access returns the conversation that an access token is valid for.
 	Access(ctx context.Context, digest []byte) (id string, ok bool, err error)
-	// Resume is the conversation that a resume token is good for.
+	// Resume returns the conversation that a resume token is valid for.
 	Resume(ctx context.Context, digest []byte) (id string, ok bool, err error)
-	// Redeem takes a resume token back: of several calls one gets true.
+	// Redeem invalidates a resume token. Of several calls with the same token, one
+	// returns true.
 	Redeem(ctx context.Context, digest []byte) (ok bool, err error)
 }
 
-// Tokens are the digests of what a client has: access is good for its conversation, resume
-// for coming back to it. An empty digest is none.
+// Tokens are the digests of a client's tokens: Access allows requests for its
+// conversation, Resume allows returning to it. An empty digest means that there is
+// no such token.
 type Tokens struct{ Access, Resume []byte }
 
-// Grant are the tokens of a conversation: those that its client was given last, and those
-// with which it has asked for them. An answer may be lost on its way, with the process that
-// gave it: until the client has used what it was given, what it had before stays good.
+// Grant holds the tokens of a conversation: those that the client was given last,
+// and those that it used to request them. The response may be lost, together with
+// the process that sent it; the earlier tokens therefore stay valid until the
+// client uses the new ones.
 type Grant struct {
 	Now Tokens
-	// Before are the tokens that stay good; none if Resume is empty. Where Access is not
-	// known, it is the one that the store has beside Resume.
+	// Before are the earlier tokens that stay valid; there are none if Resume is
+	// empty. If Access is empty, the store uses the one that it has with Resume.
 	Before Tokens
 }
 
 // Node is a process that holds conversations.
 type Node struct {
 	ID  string
-	URL string // where the other nodes reach it; may be empty
+	URL string // where other nodes reach it; may be empty
 }
 
-// HeldError refuses a claim: another node holds the conversation.
+// HeldError reports a claim for a conversation that another node holds.
 type HeldError struct{ Node Node }
 
-// Error names the node.
+// Error returns a message that names the node.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("the conversation is held by node %s", e.Node.ID)
 }
 
-// Tickets keeps what secrets of a short life are good for, by their digests: whoever reads
-// the store must not be able to use them. Kinds are apart from each other. Its clock is the
-// store's. It is safe for concurrent use, of several processes too.
+// Tickets stores the values of short-lived secrets under the digests of the
+// secrets, so that a reader of the store cannot use them. Each kind has its own
+// namespace. Times are measured by the store's clock. It is safe for concurrent use
+// by several goroutines and processes.
 type Tickets interface {
-	// KeepTicket keeps what a ticket is good for, for a time from now on. One that is
-	// there, or was spent, stays as it is: who does not know whether it was kept keeps it
-	// again. It fails with [ErrTickets] where most of its kind, or about as many, wait
-	// already.
+	// KeepTicket stores the value of a ticket for ttl from now. If the ticket
+	// exists or was spent, KeepTicket changes nothing, so that a caller can retry a
+	// call whose outcome it does not know. It fails with [ErrTickets] if about most
+	// tickets of the kind are waiting.
 	KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error
-	// FindTicket returns what a ticket is good for; ok is false where it is not, or no
-	// longer.
+	// FindTicket returns the value of a ticket. ok is false if the ticket does not
+	// exist, has expired or was spent.
 	FindTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error)
-	// SpendTicket is FindTicket for the last time: of several calls one gets the value.
+	// SpendTicket returns the value of a ticket and invalidates it. Of several
+	// calls with the same ticket, one returns the value.
 	SpendTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error)
 }
 
-// ErrTickets refuses a ticket where there are too many.
+// ErrTickets reports that too many tickets of a kind are waiting.
 var ErrTickets = errors.New("too many tickets wait to be used")

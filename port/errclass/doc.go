@@ -1,3 +1,3 @@
-// Package errclass has the classes of failures (seed 001, 4.7). Adapters name them in
-// port.Failure, and the machine knows what follows from each.
+// Package errclass defines the classes of failures (seed 001, section 4.7).
+// Adapters name them in port.Failure, and the machine decides how to react to each.
 package errclass

@@ -2,25 +2,25 @@ package errclass
 
 import "strings"
 
-// Class is what is known about a code of failure: seed 001, 4.7.
+// Class describes a failure code (seed 001, section 4.7).
 type Class struct {
 	Name   string
 	Action Action
-	// Retries bounds the retries of a request within the state that failed; 0
-	// means none.
+	// Retries limits how often a request is retried within the state that failed; 0
+	// means never.
 	Retries int
 }
 
-// Action is what a class of failure leads to.
+// Action says how the machine reacts to a class of failure.
 type Action uint8
 
 // The actions.
 const (
-	Recover   Action = iota // notify, recover to listening
-	Retry                   // ask again, with back-off
-	Return                  // give the error to the mind
-	Reconnect               // a new session
-	End                     // notify with a remedy, end the conversation
+	Recover   Action = iota // notify, then return to listening
+	Retry // try again, with back-off
+	Return // pass the error to the mind
+	Reconnect // open a new session
+	End // notify with a remedy, then end the conversation
 )
 
 // The names of the classes.
@@ -35,7 +35,7 @@ const (
 	Unknown        = "UNKNOWN"
 )
 
-// All are the classes in the seed's order.
+// All returns the classes in the order of the seed.
 func All() []Class {
 	return []Class{
 		{RateLimit, Retry, 3},
@@ -49,8 +49,8 @@ func All() []Class {
 	}
 }
 
-// Of finds the class of a code, in any case and with '-' for '_'; a code
-// that belongs to none is [Unknown].
+// Of returns the class of a code. It ignores case and treats '-' as '_'. It returns
+// the class [Unknown] for a code of no known class.
 func Of(code string) Class {
 	var unknown Class
 	for _, class := range All() {
