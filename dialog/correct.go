@@ -47,7 +47,7 @@ func (t *turn) corrections() []Command {
 	if t.st.Confirmation != nil {
 		weak = true // every value that is said here changes one
 	}
-	negated := l.Not.Within(toks)
+	negated := t.rd.Denies()
 	if t.st.Changing {
 		weak = true // "what would you like to change?"
 	}
@@ -180,7 +180,7 @@ func (t *turn) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool
 	best := 0
 	for i := range toks {
 		if v, n := sub.Find(&s.Spec, toks, i, whole); n > best {
-			if not := t.a.def.Lang.Not.EndsAt(toks, i); not > 0 {
+			if sub.Negated(i, i+n) {
 				continue
 			}
 			val, best = v, n
@@ -204,6 +204,9 @@ func (t *turn) correctValue(f *agent.Flow, strong, negated bool) []Command {
 	if negated {
 		if c := t.insteadOf(values); len(c) > 0 {
 			return c
+		}
+		if values = slices.DeleteFunc(values, func(v found) bool { return denied(t.rd, v) }); len(values) == 0 {
+			return nil
 		}
 	}
 	if several(values) { // "Denver to Boston": what one is decides what the other is

@@ -77,7 +77,13 @@ func (a *Agent) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			i += n - 1
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(f found) bool { return denied(r, f) })
+}
+
+// denied reports whether a value is said not to be meant. A yes or no has a form of its
+// own for that.
+func denied(r value.Reader, f found) bool {
+	return f.slot.Type != value.TypeBoolean && r.Negated(f.start, f.end)
 }
 
 // nameSpans appends the names that a sentence may give to a slot.

@@ -178,13 +178,13 @@ func (t *turn) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) st
 	}
 	x := spans[k]
 	named := x.cue || t.namedAlone(s, x, spans)
-	if t.a.def.Lang.Not.EndsAt(t.rd.Toks, x.start) > 0 {
+	if denied(t.rd, x) {
 		return "the words say that it is not meant"
 	}
 	for _, o := range spans {
 		other := o.start >= x.end || o.end <= x.start
 		switch {
-		case o.slot == s && other && (o.cue || !x.cue) && !value.Equal(o.value, x.value) && !value.Equal(o.value, t.st.Slots[s.Name]) && !t.pointedElsewhere(o, f) && t.a.def.Lang.Not.EndsAt(t.rd.Toks, o.start) == 0:
+		case o.slot == s && other && (o.cue || !x.cue) && !value.Equal(o.value, x.value) && !value.Equal(o.value, t.st.Slots[s.Name]) && !t.pointedElsewhere(o, f) && !denied(t.rd, o):
 			return "the words give two values"
 		case o.slot != s && !other && !named && !awaited && (o.slot.Name == t.st.WaitingForSlot || o.cue || s.Past || !o.slot.Past) && t.acceptable(o):
 			return "the words do not say which slot"
@@ -234,7 +234,7 @@ func (t *turn) unborneText(s *agent.Slot, c *Command, f *agent.Flow, awaited boo
 	switch {
 	case at < 0:
 		return "the words do not give the value"
-	case t.a.def.Lang.Not.EndsAt(t.rd.Toks, at) > 0:
+	case t.rd.Negated(at, at+len(toks)):
 		return "the words say that it is not meant"
 	case awaited || t.a.cueBefore(t.rd, s, at) > 0 || s.TypeCues != nil && s.TypeCues.EndsAt(t.rd.Toks, at) > 0 || t.namesWordOf(s):
 		return ""

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"slices"
+
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
@@ -17,6 +19,9 @@ func (a *Agent) pattern(r value.Reader, t agent.Trigger) ([]found, bool) {
 				continue
 			}
 			if out, ok := a.matchPattern(r, toks, start, parts, nil, 0); ok {
+				if slices.ContainsFunc(out, func(f found) bool { return denied(r, f) }) {
+					return nil, false
+				}
 				return out, true
 			}
 		}

@@ -38,7 +38,7 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 				return []Command{{Type: SetSlot, Slot: s.Name, Value: v}}
 			}
 		}
-		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain && !s.Free() && !t.foreign(s) {
+		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain && !s.Free() && !t.rd.Denies() && !t.foreign(s) {
 			return []Command{{Type: SetSlot, Slot: s.Name, Value: v}}
 		}
 		if s.Type == value.TypeName && !s.Closed() {

@@ -105,7 +105,7 @@ func (t *turn) marked(s *agent.Slot) bool {
 	if s.Free() {
 		return t.mentionsWithChange(core)
 	}
-	return l.Strong.Within(toks) && t.flow.Mentions.Within(toks) || l.Not.Within(toks)
+	return l.Strong.Within(toks) && t.flow.Mentions.Within(toks) || t.rd.Denies()
 }
 
 // mentionsWithChange reports a verb of change together with the name of a slot.

@@ -2,6 +2,8 @@ package dialog_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ import (
 
 type symptom struct {
 	name  string
-	agent string
+	agent string // its file, or "examples/NAME"
 	say   []string
 	wrong func(st *dialog.State, said string) string // said is the last answer
 }
@@ -314,6 +316,40 @@ flows:
 	},
 }
 
+// denied are values that are said not to be meant.
+func deniedSymptoms() (all []symptom) {
+	day := func(text string) {
+		all = append(all, symptom{
+			name: text + " sets a day", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", text},
+			wrong: wantSlots(map[string]any{"origin": "Boston", "destination": "Denver", "day": nil, "birth_date": nil}),
+		})
+	}
+	for _, text := range []string{
+		"not monday", "except friday", "any day except friday", "anything but Tuesday", "not on Monday or Tuesday", "Monday doesn't work", "I can't do Monday",
+		"I don't want to leave on Monday", "on Friday I can't",
+	} {
+		day(text)
+	}
+	for _, text := range []string{"not from Boston", "except Boston", "anywhere but Boston"} {
+		all = append(all, symptom{name: text + " sets a city", agent: journeyAgent, say: []string{"I want to travel", text}, wrong: wantSlots(map[string]any{"origin": nil, "destination": nil})})
+	}
+	return append(all, symptom{
+		name: "not from Boston in a request", agent: journeyAgent, say: []string{"I want to travel to Denver but not from Boston"},
+		wrong: wantSlots(map[string]any{"origin": nil, "destination": "Denver"}),
+	}, symptom{
+		name: "a day is not meant and another is", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", "not Monday but Tuesday"},
+		wrong: wantSlots(map[string]any{"day": "2026-01-06"}),
+	}, symptom{
+		name: "not Monday is called not understood", agent: journeyAgent, say: []string{"I want to travel from Boston to Denver", "not Monday"},
+		wrong: told("All right, not Monday", nil),
+	}, symptom{
+		name: "can't you go to Denver denies Denver", agent: journeyAgent, say: []string{"I want to travel", "can't you start in Denver"},
+		wrong: wantSlots(map[string]any{"origin": "Denver"}),
+	}, symptom{
+		name: "not Anna sets a name", agent: "examples/bank", say: []string{"I want to send money", "not Anna"}, wrong: wantSlots(map[string]any{"payee": nil}),
+	})
+}
+
 // amountSymptoms are the forms of an amount, for each type that takes one.
 func amountSymptoms() (all []symptom) {
 	for _, typ := range []string{"money", "float"} {
@@ -335,7 +371,7 @@ var failingSymptoms = []string{}
 
 // TestSymptoms: none of them is there, but for those that are expected.
 func TestSymptoms(t *testing.T) {
-	all := append(slices.Clone(symptoms), amountSymptoms()...)
+	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms())
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			wrong := s.hold(t)
@@ -359,7 +395,22 @@ func TestSymptoms(t *testing.T) {
 
 func (s *symptom) hold(t *testing.T) string {
 	t.Helper()
-	a, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte(s.agent)}})
+	files := []agent.File{{Name: "a.yaml", Data: []byte(s.agent)}}
+	if strings.HasPrefix(s.agent, "examples/") {
+		files = nil
+		paths, err := filepath.Glob(filepath.Join("..", s.agent, "*.yaml"))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: no files: %v", s.agent, err)
+		}
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, agent.File{Name: filepath.Base(path), Data: data})
+		}
+	}
+	a, problems := dialog.Parse(files)
 	if a == nil {
 		t.Fatal(problems)
 	}

@@ -136,6 +136,22 @@ func (t *turn) askDay(s *agent.Slot) bool {
 	return true
 }
 
+// askOther asks for another value than one that was only said not to be meant. It reports
+// whether there was one.
+func (t *turn) askOther(s *agent.Slot) bool {
+	if s == nil || s.Secret || s.AnyWords() || !t.rd.Denies() {
+		return false
+	}
+	for i := range t.rd.Toks {
+		if v, n := t.rd.Find(&s.Spec, t.rd.Toks, i, false); n > 0 && t.rd.Negated(i, i+n) {
+			t.phrase("not_value", "value", t.voice().Speak(value.Canonical(v), &s.Spec, ""))
+			t.prompt(s, t.collectStep(s))
+			return true
+		}
+	}
+	return false
+}
+
 // askChoice asks which of several values is meant, or for one within a limit. It
 // reports whether there was such a doubt.
 func (t *turn) askChoice() bool {

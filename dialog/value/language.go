@@ -43,6 +43,11 @@ type languageData struct {
 	Hedges           []string            `json:"hedges"`         // beside which a yes is none: "I guess"
 	Denials          []string            `json:"denials"`        // before a request that is none: "never cancel it"
 	Wishes           []string            `json:"wishes"`         // between the two: "don't want to cancel"
+	Exceptions       []string            `json:"exceptions"`     // before a value that is not meant: "except Monday"
+	DeniedAfter      []string            `json:"denied_after"`   // behind one: "Monday doesn't work"
+	Clauses          []string            `json:"clauses"`        // what begins another clause: "not Monday but .."
+	Asked            []string            `json:"asked"`          // what makes a denial a question: "can't you"
+	OutsideNames     []string            `json:"outside_names"`  // never a part of a name: "if", "every month"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
@@ -125,6 +130,8 @@ type Language struct {
 	Soft, Questions, NotWanted, tells, Others *Phrases
 	DoNot, Keep, Joins, Interrogatives        *Phrases
 	Hedges, Denials, Wishes                   *Phrases
+	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
+	OutsideNames                              *Phrases
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
@@ -213,6 +220,11 @@ func Load(tag string) (*Language, error) {
 	l.Hedges = NewPhrases(d.Hedges)
 	l.Denials = NewPhrases(d.Denials)
 	l.Wishes = NewPhrases(d.Wishes)
+	l.Exceptions = NewPhrases(d.Exceptions)
+	l.DeniedAfter = NewPhrases(d.DeniedAfter)
+	l.Clauses = NewPhrases(d.Clauses)
+	l.Asked = NewPhrases(d.Asked)
+	l.OutsideNames = NewPhrases(d.OutsideNames)
 	l.Assign = NewPhrases(d.Assign)
 	l.Soft = NewPhrases(d.SoftMarkers)
 	l.Questions = NewPhrases(d.Questions)

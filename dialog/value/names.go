@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -193,8 +194,11 @@ func (r Reader) NameRun(toks []Token, i int) int {
 		if n > 0 && r.SentenceEndsIn(toks, k) && (len(toks[k-1].Text) > 2 || !strings.HasPrefix(r.Raw[toks[k-1].End:], ".")) {
 			break // but "Dr. Lind"
 		}
-		if strings.ContainsFunc(toks[k].Text, unicode.IsDigit) {
+		if _, out := r.Lang.OutsideNames.At(toks, k); out > 0 || strings.ContainsFunc(toks[k].Text, unicode.IsDigit) || r.Lang.denies(toks, k) > 0 {
 			break
+		}
+		if n > 0 && r.lowered(toks[i:], n) && !particle(toks[k].Text) && !(r.inName(toks[k].Text) && k+1 < len(toks) && r.capitalOf(toks[k+1])) {
+			break // whoever writes one part of a name with a capital writes all so
 		}
 		_, after := r.Lang.fillersAfter.At(toks, k)
 		_, polite := r.Lang.Polite.At(toks, k)
@@ -214,6 +218,12 @@ func (r Reader) NameRun(toks []Token, i int) int {
 		last = n
 	}
 	return last
+}
+
+// lowered reports whether the token at n has no capital, and one before it has one that
+// does not come from the beginning of the message.
+func (r Reader) lowered(toks []Token, n int) bool {
+	return !r.capitalOf(toks[n]) && slices.ContainsFunc(toks[:n], func(t Token) bool { return t.Start > 0 && r.capitalOf(t) })
 }
 
 // particle reports whether a word stands inside the names of people.
