@@ -16,6 +16,7 @@ type Agent struct {
 	intents     *classifier
 	flowWords   []map[string]bool // by flow: the words that speak for it
 	flowWeights map[string]float64
+	triggers    [][]triggerWords // by flow
 	askables    []askable
 	spelt       map[string]bool // words that are known; true: a request has them
 	speltWords  []string        // those of requests, in order

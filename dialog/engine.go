@@ -216,7 +216,8 @@ type turn struct {
 	was       map[string]any // what State.Either was before the message
 	asked     *agent.Slot    // what was said of its value asks for another
 	dropped   []*agent.Slot  // of values that did not do and that nobody had asked for
-	offered   []*agent.Flow  // that a model would start and the words do not ask for
+	offered   []*agent.Flow  // that may be meant, and that the words do not ask for plainly
+	given     map[string]any // values that were said for the one that is offered
 	reached   []*agent.Flow  // whose slots the commands may fill
 	suggested *Suggestion    // that the message may answer in words of its own
 

@@ -25,7 +25,7 @@ func (t *turn) guarded(cmds []Command) []Command {
 		case StartFlow:
 			if f := t.a.def.FlowIndex[c.Flow]; f != nil && f != t.flow && !slices.Contains(starting, f) {
 				why = "the words do not ask for it"
-				t.offered = append(t.offered, f)
+				t.mayOffer(f, nil)
 			}
 		case SetSlot, CorrectSlot:
 			why = t.unborne(&c, starting)
@@ -256,6 +256,19 @@ func (t *turn) namesWordOf(s *agent.Slot) bool {
 	return s.Mentions.Within(t.rd.Toks)
 }
 
+// mayOffer notes a flow that is to be asked about, with the values that were said for it.
+func (t *turn) mayOffer(f *agent.Flow, values []found) {
+	if slices.Contains(t.offered, f) {
+		return
+	}
+	t.offered = append(t.offered, f)
+	for _, v := range values {
+		if !v.slot.Secret {
+			put(&t.given, v.slot.Name, value.Canonical(v.value))
+		}
+	}
+}
+
 // offerOnly asks about a flow that a model would have started and the words do not ask
 // for plainly. It reports whether it did: a question is no request.
 func (t *turn) offerOnly() bool {
@@ -263,7 +276,7 @@ func (t *turn) offerOnly() bool {
 		return false
 	}
 	t.st.Misses = 0
-	t.proposeFlow("propose_flow", t.offered[0], nil)
+	t.proposeFlow("propose_flow", t.offered[0], t.given)
 	t.back()
 	return true
 }

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
@@ -134,27 +135,44 @@ func (t *turn) requestIn(toks []value.Token) (*agent.Flow, []found) {
 	if f == nil || !t.mayAsk(f, toks) {
 		return nil, nil
 	}
-	return f, t.a.extract(part.rd, f.Slots, nil)
+	values := t.a.extract(part.rd, f.Slots, nil)
+	if !part.asksFor(f, values) {
+		return nil, nil
+	}
+	return f, values
 }
 
-// asksToBeTold reports whether words ask for something to be told: "how much is it".
-func (t *turn) asksToBeTold(toks []value.Token) bool {
+// asksToBeTold reports whether words ask for something to be told: "how much is it", "did
+// it arrive". Whether there is something ("is there a flight") is asked by who wants it.
+func (t *turn) asksToBeTold(toks []value.Token) bool { return t.questionWord(toks) != "" }
+
+// questionWord is the word that a question begins with, "" if the words are not one.
+func (t *turn) questionWord(toks []value.Token) string {
 	l := t.a.def.Lang
-	for {
-		n := len(toks)
-		toks = l.Weak.TrimLeft(l.Soft.TrimLeft(t.a.core(toks)))
-		if len(toks) == n {
+	for len(toks) > 0 {
+		_, wanted := l.Soft.At(toks, 0) // "is there"
+		_, word := l.Interrogatives.At(toks, 0)
+		if _, n := l.Polar.At(toks, 0); word > 0 || n > 0 && n >= wanted {
+			return toks[0].Text
+		}
+		rest := l.Weak.TrimLeft(l.Soft.TrimLeft(t.a.core(toks)))
+		if len(rest) == len(toks) {
 			break
 		}
+		toks = rest
 	}
-	_, n := l.Interrogatives.At(toks, 0)
-	return n > 0
+	return ""
 }
 
 // mayAsk reports whether words may ask for a flow: a question does only where a trigger
-// is such a question. "How much does a visit cost?" cancels no visit.
+// is a question. One for a yes or no, and one for a flow that changes something, has to
+// begin alike. "How much
+// does a visit cost?" cancels no visit, and neither does "did you cancel my visit?".
 func (t *turn) mayAsk(f *agent.Flow, toks []value.Token) bool {
-	return !t.asksToBeTold(toks) || slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool {
-		return t.asksToBeTold(value.Tokenize(tr.Text, nil))
+	word := t.questionWord(toks)
+	_, open := t.a.def.Lang.Interrogatives.At(value.Tokenize(word, nil), 0)
+	return word == "" || slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool {
+		w := t.questionWord(value.Tokenize(tr.Text, nil))
+		return w != "" && (open > 0 && !changes(f) || strings.HasPrefix(w, word) || strings.HasPrefix(word, w))
 	})
 }

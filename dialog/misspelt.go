@@ -151,8 +151,8 @@ func (t *turn) misspelt() []Command {
 		f, values = right.byPattern()
 	}
 	if f == nil {
-		if sure, p := right.intent(false); sure != nil && p >= intentSure && !slices.Contains(t.offered, sure) {
-			t.offered = append(t.offered, sure)
+		if sure, p := right.intent(false); sure != nil && p >= intentSure {
+			t.mayOffer(sure, nil)
 		}
 		return nil
 	}

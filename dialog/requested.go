@@ -31,11 +31,18 @@ func (t *turn) request(asked bool) []Command {
 		if target == nil {
 			return t.byValues()
 		}
-		return t.starting(target, t.a.extract(t.rd, target.Slots, nil))
+		given := t.a.extract(t.rd, target.Slots, nil)
+		if !t.asksFor(target, given) {
+			t.mayOffer(target, given)
+			return nil
+		}
+		return t.starting(target, given)
 	}
 	values := t.a.extract(t.rd, t.flow.Slots, t.a.def.SlotIndex[st.WaitingForSlot])
 	if target != nil && target != t.flow && p >= intentSure && !t.answers(values) {
-		return t.starting(target, t.a.extract(t.rd, target.Slots, nil))
+		if given := t.a.extract(t.rd, target.Slots, nil); t.asksFor(target, given) {
+			return t.starting(target, given)
+		}
 	}
 	return t.setting(values)
 }
@@ -47,6 +54,9 @@ func (t *turn) byPattern() (*agent.Flow, []found) {
 	var given []found
 	most, tied := 0, false
 	for _, f := range t.a.def.Flows {
+		if !t.mayAsk(f, t.rd.Toks) {
+			continue
+		}
 		for _, tr := range f.Triggers {
 			words := 0
 			for _, p := range tr.Parts {
@@ -178,7 +188,7 @@ func (t *turn) byValues() []Command {
 			target = nil
 		}
 	}
-	if target == nil || len(best) < 2 || t.negates(target) {
+	if target == nil || len(best) < 2 || t.negates(target) || !t.mayAsk(target, t.rd.Toks) {
 		return nil
 	}
 	return t.starting(target, best)

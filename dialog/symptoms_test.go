@@ -350,6 +350,45 @@ func deniedSymptoms() (all []symptom) {
 	})
 }
 
+// starts says which flow runs at the end; "none" for none.
+func starts(flow string) func(*dialog.State, string) string {
+	return func(st *dialog.State, said string) string {
+		if st.CurrentFlow != flow {
+			return fmt.Sprintf("the flow is %s, expected %s (%q)", st.CurrentFlow, flow, said)
+		}
+		return ""
+	}
+}
+
+// startSymptoms are messages that ask for nothing an agent does, and look like it.
+func startSymptoms() (all []symptom) {
+	for text, where := range map[string]string{
+		"call an ambulance": "clinic", "did you cancel my appointment?": "clinic", "is my appointment cancelled": "clinic", "have you moved my appointment?": "clinic",
+		"does my insurance pay for the appointment": "clinic", "why was my appointment moved": "clinic",
+		"somebody stole my money": "bank", "did my money to Anna arrive?": "bank", "how do I transfer money?": "bank", "why did you send money to Anna": "bank",
+		"was the money sent to Anna?": "bank", "I got a call from somebody who wants my money": "bank", "has my transfer gone through": "bank",
+	} {
+		all = append(all, symptom{name: "starts something: " + text, agent: "examples/" + where, say: []string{text}, wrong: starts("none")})
+	}
+	for text, flow := range map[string]string{
+		"could you cancel my appointment?": "cancel_visit", "can I book an appointment": "book", "I need to see a doctor, I have been coughing for weeks": "book",
+		"do you have anything free with Doctor Chen": "book",
+	} {
+		all = append(all, symptom{name: "is not understood: " + text, agent: "examples/clinic", say: []string{text}, wrong: starts(flow)})
+	}
+	all = append(all, symptom{
+		name: "what may be meant is asked about, with its values", agent: "examples/bank", say: []string{"I need to get some cash over to Anna", "yes"},
+		wrong: func(st *dialog.State, said string) string {
+			if st.CurrentFlow != "none" && st.Slots["payee"] != "Anna" {
+				return fmt.Sprintf("the recipient is %v (%q)", st.Slots["payee"], said)
+			}
+			return ""
+		},
+	})
+	slices.SortFunc(all, func(a, b symptom) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
 // amountSymptoms are the forms of an amount, for each type that takes one.
 func amountSymptoms() (all []symptom) {
 	for _, typ := range []string{"money", "float"} {
@@ -371,7 +410,7 @@ var failingSymptoms = []string{}
 
 // TestSymptoms: none of them is there, but for those that are expected.
 func TestSymptoms(t *testing.T) {
-	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms())
+	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms())
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			wrong := s.hold(t)

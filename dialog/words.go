@@ -43,6 +43,7 @@ const (
 // description and its triggers.
 func (a *Agent) learnWords() {
 	sets := make([]map[string]bool, len(a.def.Flows))
+	a.triggers = make([][]triggerWords, len(a.def.Flows))
 	for i, f := range a.def.Flows {
 		sets[i] = make(map[string]bool)
 		if !a.startable(f) {
@@ -51,6 +52,7 @@ func (a *Agent) learnWords() {
 		texts := []string{f.Label, f.Description}
 		for _, t := range f.Triggers {
 			texts = append(texts, a.withoutSlots(t))
+			a.triggers[i] = append(a.triggers[i], a.wordsOf(t))
 		}
 		for _, text := range texts {
 			for _, w := range a.def.Lang.Contents(value.Tokenize(text, nil), nil) {
@@ -145,4 +147,78 @@ func changes(f *agent.Flow) bool {
 	return slices.ContainsFunc(f.Steps, func(s *agent.Step) bool {
 		return s.Type == agent.StepAction && s.Action != nil && s.Action.RequiresConfirmation
 	})
+}
+
+// triggerWords are the words with content of a trigger, and its slots.
+type triggerWords struct {
+	words []string
+	slots []*agent.Slot
+}
+
+func (a *Agent) wordsOf(t agent.Trigger) (out triggerWords) {
+	var toks []value.Token
+	for _, p := range t.Parts {
+		if p.Slot != nil {
+			out.slots = append(out.slots, p.Slot)
+			continue
+		}
+		toks = append(toks, value.Tokenize(p.Word, nil)...)
+	}
+	out.words = a.def.Lang.Contents(toks, nil)
+	return out
+}
+
+// asksFor reports whether the message asks for a flow, and does not only have a word in
+// common with it: "call an ambulance" calls nothing off. Of a flow that changes something
+// it has all words of a trigger, or no others, or two of its values.
+func (t *turn) asksFor(f *agent.Flow, values []found) bool {
+	if !changes(f) || len(values) >= 2 {
+		return true
+	}
+	said := t.a.def.Lang.Contents(t.rd.Toks, nil)
+	for _, tr := range t.a.triggers[f.Index] {
+		missing := func(w string) bool { return !slices.Contains(said, w) }
+		given := func(s *agent.Slot) bool {
+			return slices.ContainsFunc(values, func(v found) bool { return v.slot == s })
+		}
+		if len(tr.words) > 0 && !slices.ContainsFunc(tr.words, missing) && (len(tr.slots) == 0 || slices.ContainsFunc(tr.slots, given)) {
+			return true
+		}
+	}
+	return !t.strange(f, values)
+}
+
+// strange reports whether the message has a word that is neither one of the flow's nor of
+// a value, a number, a name or one that every sentence has.
+func (t *turn) strange(f *agent.Flow, values []found) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	for i := 0; i < len(toks); {
+		if k := slices.IndexFunc(values, func(v found) bool { return v.start <= i && i < v.end }); k >= 0 {
+			i = values[k].end
+			continue
+		}
+		w, n := l.Meaning(toks, i)
+		known := t.a.flowWords[f.Index][w] || i > 0 && t.rd.Capital(i) || l.Number(toks, i) > 0
+		for _, p := range [...]*value.Phrases{l.Light, l.Prefixes, l.Fillers, l.Polite, l.Articles, l.Carriers, l.Joins, l.Weak, l.Soft, l.CommandSets["hello"]} {
+			if _, m := p.At(toks, i); m > 0 {
+				known, n = true, max(n, m)
+			}
+		}
+		if !known && t.valueOfFlow(f, i) == 0 {
+			return true
+		}
+		i += max(n, t.valueOfFlow(f, i))
+	}
+	return false
+}
+
+// valueOfFlow is the length of a value of a slot of the flow at token i.
+func (t *turn) valueOfFlow(f *agent.Flow, i int) int {
+	best := 0
+	for _, s := range f.Slots {
+		if _, n := t.rd.Find(&s.Spec, t.rd.Toks, i, false); n > best {
+			best = n
+		}
+	}
+	return best
 }

@@ -47,6 +47,7 @@ type languageData struct {
 	DeniedAfter      []string            `json:"denied_after"`   // behind one: "Monday doesn't work"
 	Clauses          []string            `json:"clauses"`        // what begins another clause: "not Monday but .."
 	Asked            []string            `json:"asked"`          // what makes a denial a question: "can't you"
+	Polar            []string            `json:"polar"`          // questions for a yes or no: "did", "have you"
 	OutsideNames     []string            `json:"outside_names"`  // never a part of a name: "if", "every month"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
@@ -131,7 +132,7 @@ type Language struct {
 	DoNot, Keep, Joins, Interrogatives        *Phrases
 	Hedges, Denials, Wishes                   *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
-	OutsideNames                              *Phrases
+	Polar, OutsideNames                       *Phrases
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
@@ -224,6 +225,7 @@ func Load(tag string) (*Language, error) {
 	l.DeniedAfter = NewPhrases(d.DeniedAfter)
 	l.Clauses = NewPhrases(d.Clauses)
 	l.Asked = NewPhrases(d.Asked)
+	l.Polar = NewPhrases(d.Polar)
 	l.OutsideNames = NewPhrases(d.OutsideNames)
 	l.Assign = NewPhrases(d.Assign)
 	l.Soft = NewPhrases(d.SoftMarkers)
