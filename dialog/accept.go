@@ -13,6 +13,10 @@ import (
 // accept checks a normalised value: the slot's limits, its validators, then the
 // step's. It returns the value to keep.
 func (t *turn) accept(s *agent.Slot, st *agent.Step, val any) (any, error) {
+	if s.Type == value.TypeDate && !s.Closed() && value.Half(val) {
+		t.half = val
+		return nil, errors.New("the year is not said")
+	}
 	if err := s.Within(val); err != nil {
 		return nil, err
 	}

@@ -205,6 +205,15 @@ func (t *turn) invalid(s *agent.Slot) {
 	if s.Name == t.awaited && t.askDay(s) {
 		return
 	}
+	if half := t.half; half != nil {
+		t.half = nil
+		if !s.Secret && s.Name == t.awaited {
+			put(&t.st.Either, s.Name, half)
+			t.phrase("which_year")
+			t.asked = s
+			return
+		}
+	}
 	if o := t.twinned; o != nil {
 		t.twinned = nil
 		if !s.Secret && !o.Secret {

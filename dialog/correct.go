@@ -245,7 +245,7 @@ func several(values []found) bool {
 // acceptable reports whether the slot would take the value: five hundred is an
 // amount and no account number.
 func (t *turn) acceptable(v found) bool {
-	if v.slot.Within(v.value) != nil || t.twin(v.slot, v.value) != nil {
+	if value.Half(v.value) || v.slot.Within(v.value) != nil || t.twin(v.slot, v.value) != nil {
 		return false
 	}
 	for _, val := range v.slot.Validators {

@@ -213,6 +213,7 @@ type turn struct {
 	either    []*agent.Slot  // to which of them a value belongs is not known
 	coming    map[string]any // what the commands give to slots
 	twinned   *agent.Slot    // has the value that was refused for another one
+	half      any            // a day that was refused, because its year was not said
 	was       map[string]any // what State.Either was before the message
 	asked     *agent.Slot    // what was said of its value asks for another
 	dropped   []*agent.Slot  // of values that did not do and that nobody had asked for

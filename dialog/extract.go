@@ -180,7 +180,7 @@ func (a *Agent) takes(r value.Reader, s *agent.Slot, v any) (ok bool) {
 			ok = false // the validator fails again, where it is reported
 		}
 	}()
-	if s.Within(v) != nil {
+	if value.Half(v) || s.Within(v) != nil {
 		return false
 	}
 	for _, val := range s.Validators {

@@ -23,6 +23,9 @@ func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool
 			return s.Values[id].Value, value.Certain, true
 		}
 	}
+	if v, ok := t.rd.Completed(&s.Spec, t.was[s.Name]); ok {
+		return v, value.Certain, true
+	}
 	if s.Type == value.TypeBoolean {
 		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain {
 			return v, sure, true

@@ -166,6 +166,34 @@ var symptoms = []symptom{
 		wrong: wantSlots(map[string]any{"birth_date": "1980-05-04", "day": "2026-01-09"}),
 	},
 	{
+		name: "may third eighty is of this century", agent: journeyAgent, say: journey("may third eighty"),
+		wrong: wantSlots(map[string]any{"birth_date": "1980-05-03", "day": "2026-01-09"}),
+	},
+	{
+		name: "3 may 80 is of this century", agent: journeyAgent, say: journey("3 may 80"),
+		wrong: wantSlots(map[string]any{"birth_date": "1980-05-03"}),
+	},
+	{
+		name: "third of may is given a year", agent: journeyAgent, say: journey("third of may"),
+		wrong: told("In which year?", map[string]any{"birth_date": nil}),
+	},
+	{
+		name: "the year that was asked for is not understood", agent: journeyAgent, say: journey("the third of may", "in 1980"),
+		wrong: wantSlots(map[string]any{"birth_date": "1980-05-03"}),
+	},
+	{
+		name: "the year that was asked for, in two digits", agent: journeyAgent, say: journey("the third of may", "eighty four"),
+		wrong: wantSlots(map[string]any{"birth_date": "1984-05-03"}),
+	},
+	{
+		name: "of the third the month is guessed", agent: journeyAgent, say: journey("the third"),
+		wrong: wantSlots(map[string]any{"birth_date": nil}),
+	},
+	{
+		name: "a day of birth in a request is given a year", agent: "examples/clinic", say: []string{"cancel my appointment, I was born on the 3rd of May", "John Smith"},
+		wrong: wantSlots(map[string]any{"birth_date": nil}),
+	},
+	{
 		name: "a weekday is taken for a day of birth", agent: journeyAgent, say: journey("3 May 1980", "Tuesday instead"),
 		wrong: wantSlots(map[string]any{"birth_date": "1980-05-03", "day": "2026-01-06"}),
 	},

@@ -331,7 +331,28 @@ func (r dateReader) withYear(toks []Token, i, k, month, day int) (Date, int) {
 	if y, n := r.year(toks, k); n > 0 {
 		return Date{y, time.Month(month), day, dayNamed}, k + n - i
 	}
+	if y, n := r.shortYear(toks, k); n > 0 {
+		return Date{y, time.Month(month), day, dayNamed}, k + n - i
+	}
 	return r.upcoming(month, day), k - i
+}
+
+// shortYear reads the two digits of a year in the past: "3 May 80", "may third eighty five".
+func (r dateReader) shortYear(toks []Token, k int) (int, int) {
+	if !r.past || k >= len(toks) {
+		return 0, 0
+	}
+	if t := toks[k].Text; AllDigits(t) {
+		if len(t) != 2 {
+			return 0, 0
+		}
+		y, _ := strconv.Atoi(t)
+		return r.century(y), 1
+	}
+	if v, n := r.l.Numbers.pair(toks, k); n > 0 && v >= 10 && v <= 99 {
+		return r.century(int(v)), n
+	}
+	return 0, 0
 }
 
 // dayAlone reads "the third" and "the 15th".

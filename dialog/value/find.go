@@ -23,6 +23,9 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 		if n == 0 || !whole && (r.nowAt(toks, i) == n || c.open == monthOpen && n <= 2 && r.counts(toks, i, n)) {
 			return nil, 0
 		}
+		if s.Past {
+			return c.half(), n
+		}
 		return c.String(), n
 	case TypeTime:
 		c, n := r.timeAt(whole, toks, i)

@@ -204,7 +204,7 @@ func TestSpokenEnglish(t *testing.T) {
 		{"date", "thirteen", nil},
 		{"birth", "may third nineteen eighty four", "1984-05-03"},
 		{"birth", "the second of june two thousand six", "2006-06-02"},
-		{"birth", "may third", "2025-05-03"},
+		{"birth", "may third", "--05-03"},
 		{"birth", "twelve/24/1999", nil},
 		{"birth", "12/24/1999", "1999-12-24"},
 		{"birth", "march first nineteen oh five", "1905-03-01"},

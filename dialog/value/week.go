@@ -1,5 +1,10 @@
 package value
 
+import (
+	"strconv"
+	"strings"
+)
+
 // This file: what is said of a day and is no day: a week, a day that does not exist, a
 // part of a date that changes.
 
@@ -80,6 +85,55 @@ func (r Reader) Changed(s *Spec, old any, toks []Token, i int) (any, bool) {
 		return nil, false
 	}
 	return c.String(), true
+}
+
+// half is a day as it was said: of a day in the past the year is never filled in, and
+// neither is the month ("--05-03", "---03").
+func (c Date) half() string {
+	switch text := c.String(); c.open {
+	case yearOpen:
+		return "-" + text[4:]
+	case monthOpen:
+		return "--" + text[7:]
+	default:
+		return text
+	}
+}
+
+// Half reports whether a value is a day without its year.
+func Half(v any) bool {
+	text, _ := v.(string)
+	return strings.HasPrefix(text, "--")
+}
+
+// Completed is the day that an utterance makes of one without its year, by saying the year
+// and nothing else.
+func (r Reader) Completed(s *Spec, half any) (any, bool) {
+	text, _ := half.(string)
+	if len(text) != len("--05-03") || !s.Past {
+		return nil, false
+	}
+	d := dateReader{l: r.Lang, today: DateOf(r.Now), past: true}
+	toks := r.Lang.Trim(r.Toks)
+	for k := 0; k < len(toks); {
+		y, n := d.year(toks, k)
+		if n == 0 {
+			y, n = d.shortYear(toks, k)
+		}
+		if n > 0 && r.closes(s, toks[k+n:]) {
+			c, ok := ParseDate(strconv.Itoa(y) + text[1:])
+			return c.String(), ok
+		}
+		m := r.carrier(s, toks, k)
+		if _, in := r.Lang.calendar.in.At(toks, k); in > m {
+			m = in
+		}
+		if m == 0 {
+			break
+		}
+		k += m
+	}
+	return nil, false
 }
 
 // Year is the length of a year that stands for itself at token i: "1975".
