@@ -35,7 +35,7 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates \
       libpocketsphinx3 libsphinxbase3 pocketsphinx-en-us libflite1 \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --create-home --home-dir /var/lib/hocket hocket
+ && useradd --uid 10001 --create-home --home-dir /var/lib/hocket hocket
 COPY --from=build-speech /hocket /usr/local/bin/hocket
 COPY --from=source /src/LICENSE /src/THIRD_PARTY.md /usr/share/doc/hocket/
 USER hocket
