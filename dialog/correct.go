@@ -361,6 +361,9 @@ func (t *turn) correctText(f *agent.Flow) []Command {
 	if n == 0 || n >= len(toks) || len(toks)-n > 8 {
 		return nil
 	}
+	if answer, _ := l.LeadingAnswer(toks[n:]); answer != value.NoAnswer {
+		return nil // "I said yes if"
+	}
 	if _, change := l.ChangeVerbs.At(toks, 0); change > 0 {
 		return nil
 	}

@@ -88,8 +88,11 @@ func denied(r value.Reader, f found) bool {
 
 // nameSpans appends the names that a sentence may give to a slot.
 func (a *Agent) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, awaited *agent.Slot, all []found) []found {
-	for i := 1; i < len(r.Toks); i++ {
+	for i := 0; i < len(r.Toks); i++ {
 		v, n, cue := a.nameFor(r, s, awaited, i)
+		if i == 0 {
+			v, n = a.nameFirst(r, s, slots, awaited)
+		}
 		if n == 0 {
 			continue
 		}
@@ -305,6 +308,31 @@ func (a *Agent) assign(all []found, awaited *agent.Slot) []found {
 	}
 	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.start, b.start) })
 	return out
+}
+
+// nameFirst reads a name that the answer to a question begins with: "Bob Miller, but not
+// before Friday", "john smith born on 3 May".
+func (a *Agent) nameFirst(r value.Reader, s *agent.Slot, others []*agent.Slot, awaited *agent.Slot) (any, int) {
+	if s != awaited || len(r.Toks) == 0 || a.wordOfFlow(r.Toks, 0) {
+		return nil, 0
+	}
+	n := r.NameRun(r.Toks, 0)
+	behind := func(o *agent.Slot) bool {
+		k := n + cueAt(o, r.Toks, n)
+		_, m := r.Find(&o.Spec, r.Toks, min(k, len(r.Toks)-1), false)
+		return o != s && k > n && k < len(r.Toks) && m > 0
+	}
+	written := n > 1 && r.Capital(0) && r.Capital(1)
+	if n == 0 || n == len(r.Toks) || !written && !slices.ContainsFunc(others, behind) {
+		return nil, 0
+	}
+	return value.TitleWords(value.SpanText(r.Raw, r.Toks, 0, n)), n
+}
+
+// wordOfFlow reports whether the word at token i is one that a flow is asked for with.
+func (a *Agent) wordOfFlow(toks []value.Token, i int) bool {
+	w, _ := a.def.Lang.Meaning(toks, i)
+	return slices.ContainsFunc(a.flowWords, func(words map[string]bool) bool { return words[w] })
 }
 
 // nameFor reads a name for the slot at token i: one with capitals behind a word

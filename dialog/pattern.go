@@ -19,7 +19,7 @@ func (a *Agent) pattern(r value.Reader, t agent.Trigger) ([]found, bool) {
 				continue
 			}
 			if out, ok := a.matchPattern(r, toks, start, parts, nil, 0); ok {
-				if slices.ContainsFunc(out, func(f found) bool { return denied(r, f) }) {
+				if slices.ContainsFunc(out, func(f found) bool { return denied(r, f) || a.alternative(r, f) }) {
 					return nil, false
 				}
 				return out, true

@@ -417,6 +417,24 @@ func startSymptoms() (all []symptom) {
 	return all
 }
 
+// nameSymptoms are names with more around them.
+func nameSymptoms() (all []symptom) {
+	add := func(name, agent, slot string, want any, say ...string) {
+		all = append(all, symptom{name: name, agent: "examples/" + agent, say: say, wrong: wantSlots(map[string]any{slot: want})})
+	}
+	const iban = "DE89 3704 0044 0532 0130 00"
+	add("every month is a part of a name", "bank", "payee", "Bob Miller", "send 50 euros to Bob Miller every month")
+	add("the answer with every month is cut", "bank", "payee", "Bob Miller", "I want to send money", "Bob Miller every month")
+	add("of two recipients one is taken", "bank", "payee", nil, "send 50 euros to Bob or Anna")
+	add("of two recipients that are asked for one is taken", "bank", "payee", nil, "I want to send money", "Bob or Anna")
+	add("of two recipients without capitals one is taken", "bank", "payee", nil, "I want to send money", "bob or anna")
+	add("a name before a date of birth is cut", "clinic", "patient", "John Smith Junior", "reschedule my appointment", "John Smith Junior born on 3 May 1980")
+	add("a name before a date of birth is cut without capitals", "clinic", "patient", "John Smith Junior", "reschedule my appointment", "john smith junior born on 3 may 1980")
+	add("a date of birth behind a name is lost", "clinic", "birth_date", "1980-05-03", "reschedule my appointment", "John Smith Junior born on 3 May 1980")
+	add("I said yes if is a recipient", "bank", "payee", "Anna", "send 50 euros to Anna", iban, "I said yes if")
+	return all
+}
+
 // amountSymptoms are the forms of an amount, for each type that takes one.
 func amountSymptoms() (all []symptom) {
 	for _, typ := range []string{"money", "float"} {
@@ -438,7 +456,7 @@ var failingSymptoms = []string{}
 
 // TestSymptoms: none of them is there, but for those that are expected.
 func TestSymptoms(t *testing.T) {
-	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms())
+	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms())
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			wrong := s.hold(t)

@@ -13,6 +13,7 @@ import (
 // decided drops the values of a slot that are not decided upon. What words point to,
 // and what they point to for another slot, is.
 func (a *Agent) decided(r value.Reader, slots []*agent.Slot, all []found) []found {
+	all = slices.DeleteFunc(all, func(f found) bool { return (f.cue || f.slot.Free()) && a.alternative(r, f) })
 	for _, s := range slots {
 		if a.undecided(r, slots, s, all) == nil {
 			continue
@@ -20,6 +21,26 @@ func (a *Agent) decided(r value.Reader, slots []*agent.Slot, all []found) []foun
 		all = slices.DeleteFunc(all, func(f found) bool { return f.slot.Type == s.Type && !f.cue })
 	}
 	return all
+}
+
+// alternative reports whether a value is one of two that an "or" joins: "to Bob or Anna".
+func (a *Agent) alternative(r value.Reader, f found) bool {
+	valued := func(i int) bool {
+		if _, n := r.Find(&f.slot.Spec, r.Toks, i, false); n > 0 {
+			return true
+		}
+		return f.slot.Type == value.TypeName && i < len(r.Toks) && r.NameRun(r.Toks, i) > 0
+	}
+	if _, n := r.Lang.Or.At(r.Toks, f.end); n > 0 {
+		for k := f.end + n; k < len(r.Toks) && k <= f.end+n+2; k++ {
+			if valued(k) {
+				return true
+			}
+		}
+	}
+	k := a.beforeArticle(r, f.start)
+	k -= f.slot.Cues.EndsAt(r.Toks, k)
+	return r.Lang.Or.EndsAt(r.Toks, k) > 0
 }
 
 // undecided are the values of a slot of which none is chosen, nil if there is no doubt.
