@@ -166,7 +166,6 @@ var scriptedCases = []scripted{
 // failingScripts are the symptoms that are there today. EXPECTED FAILURES: an entry
 // that passes fails the test, and is taken off the list.
 var failingScripts = []string{
-	"a correction without a year loses the year",
 	"the first flight becomes the first of the month",
 }
 
