@@ -30,7 +30,8 @@ var ErrNotResumable = errors.New("the conversation has ended")
 type MachineOptions struct {
 	ID   string // of the conversation; never shown raw in records
 	Conv conv.Options
-	// Now is the clock; time.Now if nil.
+	// Now is the clock. It must not go back. If nil it is the time of day when the machine
+	// was made and what has passed since then, whatever happens to the system's clock.
 	Now func() time.Time
 	// Perform carries out an effect. It runs on the loop's goroutine and must not
 	// block; what it finds at once it hands to [Machine.Local].
@@ -108,7 +109,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 		return nil, err
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = steadyClock()
 	}
 	if o.Owners == nil {
 		o.Owners = &Owners{}
@@ -117,6 +118,15 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	m.round.Store(newRound())
 	m.publish()
 	return m, nil
+}
+
+// steadyClock returns a clock that starts with the time of day. Its times have no
+// monotonic reading besides, which differs from the time of day by some nanoseconds: the
+// difference of two times is that of what is written of them, so that a trace replays.
+func steadyClock() func() time.Time {
+	began := time.Now()
+	day := began.Round(0)
+	return func() time.Time { return day.Add(time.Since(began)) }
 }
 
 // resume goes on with a conversation that was restored: what it had with the

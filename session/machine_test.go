@@ -878,3 +878,37 @@ func TestFacadeTurnContext(t *testing.T) {
 		p.ended(nil)
 	})
 }
+
+// TestMachineClock: the times of steps are what is written of them, to the nanosecond:
+// a monotonic reading would make another difference than the time of day.
+func TestMachineClock(t *testing.T) {
+	var times []time.Time
+	m, err := NewMachine(MachineOptions{Record: func(now time.Time, _ *conv.Conversation, _ conv.Shown) error {
+		times = append(times, now)
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m.OnStep(func(s Step) {
+		if _, ok := s.Event.(conv.UserStart); ok {
+			cancel()
+		}
+	})
+	if err := m.Post(conv.TaskProgress{}, conv.UserStart{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for _, at := range times {
+		if at != at.Round(0) { // Round strips the monotonic reading
+			t.Errorf("a step is at %v, expected no monotonic reading", at)
+		}
+	}
+	if len(times) != 2 {
+		t.Errorf("%d steps, expected 2", len(times))
+	}
+}

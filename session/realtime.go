@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
@@ -24,7 +23,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	defer s.end()
 	post := func(events ...conv.Event) { _ = s.Post(events...) } // ErrEnded: nobody listens any more
-	if err := s.open(ctx, time.Now(), post); err != nil {
+	if err := s.open(ctx, s.now(), post); err != nil {
 		return err
 	}
 	if s.o.Restore == nil && !s.o.Idle {
@@ -49,7 +48,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		workers.Go(func() { s.watch(ctx, w) })
 	}
 
-	if err = s.goOn(time.Now()); err == nil {
+	if err = s.goOn(s.now()); err == nil {
 		err = s.run(ctx)
 	}
 	s.end() // who posts must not wait for a loop that is gone

@@ -90,6 +90,7 @@ type Session struct {
 	*Machine
 
 	o        Options
+	clock    func() time.Time // of real time
 	sound    *sound
 	mind     *mind
 	tools    *tools
@@ -129,7 +130,7 @@ func New(o Options) (*Session, error) {
 	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
 	o.Conv.SessionRenews = true
-	s := &Session{o: o}
+	s := &Session{o: o, clock: steadyClock()}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
 		Owner: o.Owner, Owners: o.Owners, Restore: o.Restore,
@@ -147,7 +148,7 @@ func (s *Session) now() time.Time {
 	if s.work != nil {
 		return s.virtualNow
 	}
-	return time.Now()
+	return s.clock()
 }
 
 // open makes the parts that live as long as the call. What it made before it

@@ -13,7 +13,7 @@ import (
 
 const safeAgent = `
 slots:
-  pin: {type: digits, length: 4, secret: true, prompt: "What is your PIN?"}
+  pin: {type: digits, length: 9, secret: true, prompt: "What is your PIN?"}
 actions:
   open: {inputs: [pin], outputs: [found], mock: {found: gold}}
 flows:
@@ -39,7 +39,7 @@ func TestSecretIsNotServed(t *testing.T) {
 	events := h.listen(path + "/events?steps=1&from=1")
 	h.say(made.ID, "open the safe")
 	h.say(made.ID, "47 1")
-	h.say(made.ID, "it is 47 11")
+	h.say(made.ID, "it is 47 11 08 15 3")
 	var all bytes.Buffer
 	for !strings.Contains(all.String(), `There is gold in it."`) {
 		m, err := events.next()
@@ -52,8 +52,8 @@ func TestSecretIsNotServed(t *testing.T) {
 		t.Error("nothing was hidden")
 	}
 	_, whole := h.do("GET", path+"/trace", "")
-	if p := (journal.Player{}); p.Play(bytes.NewReader(whole)) != nil {
-		t.Error("the trace does not replay")
+	if err := (&journal.Player{}).Play(bytes.NewReader(whole)); err != nil {
+		t.Errorf("the trace does not replay: %v", err)
 	}
 	_, details := h.do("GET", path, "")
 	h.key = made.AccessToken
@@ -65,7 +65,7 @@ func TestSecretIsNotServed(t *testing.T) {
 	for what, text := range map[string]string{
 		"the stream": all.String(), "the trace": string(whole), "a client's trace": string(client), "the details": string(details), "the log": h.log.String(),
 	} {
-		for _, form := range []string{"4711", "47 11", "47 1"} {
+		for _, form := range []string{"471108153", "47 11 08", "47 1"} { // no time of day has these
 			if i := strings.Index(text, form); i >= 0 {
 				t.Errorf("%s has %q: %s", what, form, text[max(0, i-200):min(len(text), i+100)])
 			}
