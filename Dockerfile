@@ -4,7 +4,10 @@
 #
 # The server listens inside the container on every address, and therefore wants API keys:
 #
-#   docker run -p 8080:8080 -e HOCKET_API_KEYS="me $(openssl rand -hex 16)" hocket
+#   docker run -p 8080:8080 -e HOCKET_API_KEYS="me $(openssl rand -hex 16)" \
+#     -v hocket:/var/lib/hocket/.local/state hocket
+#
+# The volume holds the conversations and their key; without it they end with the container.
 
 FROM golang:1.26-bookworm AS source
 WORKDIR /src
@@ -13,7 +16,7 @@ RUN go mod download
 COPY . .
 
 FROM source AS build-pure
-RUN CGO_ENABLED=0 go build -trimpath -o /hocket ./cmd/hocket
+RUN CGO_ENABLED=0 go build -trimpath -o /hocket ./cmd/hocket && mkdir /state
 
 FROM source AS build-speech
 RUN apt-get update \
@@ -24,6 +27,8 @@ RUN make build && cp bin/hocket /hocket
 FROM scratch AS pure
 COPY --from=source /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build-pure /hocket /usr/local/bin/hocket
+COPY --from=build-pure --chown=10001 /state /var/lib/hocket/.local/state
+ENV XDG_STATE_HOME=/var/lib/hocket/.local/state
 COPY --from=source /src/LICENSE /src/THIRD_PARTY.md /usr/share/doc/hocket/
 USER 10001
 EXPOSE 8080

@@ -27,12 +27,8 @@ type engine interface {
 // largestKept bounds a snapshot, or a piece of a journal, with what encryption adds.
 const largestKept = 16 << 20
 
-// openEngine opens a store: see [OpenStore].
+// openEngine opens a store: see [OpenStore]. The place is not the name of a variable.
 func openEngine(ctx context.Context, place string, create bool) (engine, error) {
-	place, err := lookUp(place)
-	if err != nil {
-		return nil, inputError{err}
-	}
 	if postgres.IsURL(place) {
 		return openPostgres(ctx, postgres.Options{URL: place, MaxSnapshot: largestKept, Existing: !create})
 	}

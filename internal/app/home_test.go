@@ -149,7 +149,7 @@ func TestWrongStoreKey(t *testing.T) {
 		}
 	})
 	for keys, want := range map[string]string{
-		", keys: [HOCKET_TEST_KEY_B]": "the keys of store.keys open nothing that was saved last",
+		", keys: [HOCKET_TEST_KEY_B]": "no key of store.keys or of the file beside the store opens what was saved last",
 		"":                            "the conversation is encrypted",
 		", keys: [HOCKET_TEST_KEY_B, HOCKET_TEST_KEY_A]": "",
 	} {

@@ -32,6 +32,9 @@ type ServeOptions struct {
 	Agents []string // paths of files or folders; empty: the flight agent of the program
 	Config string   // path of a config file; may be empty
 	Addr   string   // host:port; the config's if empty
+	// Store is where conversations are kept: the path of a file, the URL of a database,
+	// [NoStore]; the config's store.path if empty.
+	Store string
 	// MaxConversations are those at once; the config's if 0.
 	MaxConversations int
 	// Speech, if set, is heard and spoken with in place of the engines that the

@@ -97,10 +97,18 @@ func (s *Server) share(list []*served, note func(string)) error {
 		return inputError{err}
 	}
 	s.close = append(s.close, tools.Close)
-	if err := s.openHome(list[0].opts); err != nil {
+	opts := list[0].opts
+	switch s.o.Store {
+	case "":
+	case NoStore:
+		opts.Store.Path = ""
+	default:
+		opts.Store.Path = s.o.Store
+	}
+	if err := s.openHome(opts); err != nil {
 		return err
 	}
-	if err := s.openTasks(list[0].opts, list); err != nil {
+	if err := s.openTasks(opts, list); err != nil {
 		return err
 	}
 	speech := make(map[config.Speech]*Speech)
@@ -154,16 +162,12 @@ func (s *Server) openTasks(o Options, agents []*served) (err error) {
 	if s.home == nil {
 		return nil
 	}
-	keys, err := storeKeys(o.Store.Keys)
-	if err != nil {
-		return inputError{err}
-	}
 	place, err := lookUp(o.Store.Path)
 	if err != nil {
 		return inputError{err}
 	}
 	t := task.Options{
-		Keys: keys, Log: s.o.Log, Duplicates: duplicates(o.Tools.Tools),
+		Keys: s.store.keys, Log: s.o.Log, Duplicates: duplicates(o.Tools.Tools),
 		Resolve: func(t port.Task) (port.Tool, error) { return toolOf(agents, t) },
 	}
 	if postgres.IsURL(place) {

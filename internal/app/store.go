@@ -32,12 +32,21 @@ type Store struct {
 
 // OpenStore opens a store, and makes it if it is not there and create says so. place is
 // the path of a file, the URL of a PostgreSQL, or ${NAME} for what a variable of the
-// environment holds. What was last saved longer ago than the config keeps is deleted.
+// environment holds. The keys are those of the config and that in the file beside the
+// store, if there is one. What was last saved longer ago than the config keeps is deleted.
 func OpenStore(ctx context.Context, place string, c config.Store, create bool) (_ *Store, err error) {
+	if place, err = lookUp(place); err != nil {
+		return nil, inputError{err}
+	}
 	keys, err := storeKeys(c.Keys)
 	if err != nil {
 		return nil, inputError{err}
 	}
+	beside, err := keyBeside(place)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	keys = append(keys, beside...)
 	engine, err := openEngine(ctx, place, create)
 	if err != nil {
 		return nil, err
@@ -93,7 +102,7 @@ func (s *Store) opens(ctx context.Context) error {
 			}
 			wrong = errEncrypted
 		case errors.Is(err, sealed.ErrOpen):
-			wrong = inputError{fmt.Errorf("store: the keys of store.keys open nothing that was saved last: expected the key that it was sealed with among them: %w", err)}
+			wrong = inputError{fmt.Errorf("store: no key of store.keys or of the file beside the store opens what was saved last: expected the key that it was sealed with: %w", err)}
 		case err != nil:
 			return err
 		}

@@ -22,7 +22,9 @@ export interface Served {
 
 /** serve starts a server, on a free port where no address is given. */
 export async function serve(args: string[] = [], env: Record<string, string> = {}, address = "127.0.0.1:0"): Promise<Served> {
-  const child = spawn(hocket, ["serve", "--addr", address, ...args], {
+  // Nothing is kept in the home of who runs the tests.
+  const store = args.includes("--config") ? [] : ["--store", "off"];
+  const child = spawn(hocket, ["serve", "--addr", address, ...store, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });
