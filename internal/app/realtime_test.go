@@ -168,3 +168,16 @@ func TestRealtimeNotHere(t *testing.T) {
 		t.Errorf("no token: %v", err)
 	}
 }
+
+// TestAnyKeyWithoutKeys: clients of the Realtime protocol always send a key, and a server
+// without keys takes it; over the control API it does not.
+func TestAnyKeyWithoutKeys(t *testing.T) {
+	r := serve(t, "")
+	r.key = "sk-anything"
+	if status := r.do("POST", "/v1/realtime/client_secrets", "{}", nil); status != 200 {
+		t.Errorf("the Realtime protocol answers %d, expected 200", status)
+	}
+	if status := r.do("GET", "/v1/agents", "", nil); status != 401 {
+		t.Errorf("the control API answers %d, expected 401", status)
+	}
+}

@@ -57,6 +57,9 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 		return p, err
 	}
 	if s.o.Keys.None() {
+		if secret != "" {
+			return who{}, errNoKeys // not what its sender believes it to be
+		}
 		return who{all: true}, s.checkHost(r)
 	}
 	if secret == "" {
@@ -70,6 +73,8 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 }
 
 var errBadKey = fail(http.StatusUnauthorized, "bad_key", "the key or token is not known, or no longer valid")
+
+var errNoKeys = fail(http.StatusUnauthorized, "no_keys", "the token is not known, or no longer valid, and this server has no API keys: send no Authorization")
 
 // bearer is the secret that a request carries. A WebSocket of a browser cannot
 // set headers: it has it among its subprotocols, as "hocket.bearer.SECRET".

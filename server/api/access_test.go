@@ -277,6 +277,23 @@ func TestTokensOfARemovedKey(t *testing.T) {
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
 }
 
+// TestWrongKeyWithoutKeys: a server without keys lets in who shows none; who shows something
+// that it does not know is told so, and not taken for everybody.
+func TestWrongKeyWithoutKeys(t *testing.T) {
+	h := newHouse(t, hub.Options{}, nil)
+	mine := h.begin("flights")
+	for _, secret := range []string{"0123456789abcdef-old", "at_of-another-server", "ct_of-another-server"} {
+		h.key = secret
+		h.refused(http.StatusUnauthorized, "no_keys", "GET", "/v1/conversations", "")
+		h.refused(http.StatusUnauthorized, "no_keys", "POST", "/v1/conversations", `{"transport":"text"}`)
+		h.refused(http.StatusUnauthorized, "no_keys", "GET", "/v1/conversations/"+mine.ID, "")
+	}
+	h.key = mine.AccessToken
+	ask[map[string]any](h, http.StatusOK, "GET", "/v1/conversations/"+mine.ID, "")
+	h.key = ""
+	ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", "")
+}
+
 // TestOrigins: pages of other origins are kept out, and without keys so are
 // names that are not this machine's.
 func TestOrigins(t *testing.T) {

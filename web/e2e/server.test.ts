@@ -50,6 +50,15 @@ test("a server with keys: two pages with different ones see their own conversati
   await other.close();
 });
 
+test("a server that has no keys any more: the one that the tab kept is forgotten", { skip }, async (t) => {
+  const { page } = await panel(t, { allow: [/401/] });
+  await page.evaluate(() => sessionStorage.setItem("hocket.key", JSON.stringify("first-key-0123456789")));
+  await page.reload();
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.locator(".line").first().waitFor();
+  assert.equal(await page.evaluate(() => sessionStorage.getItem("hocket.key")), null);
+});
+
 test("push to talk, another network, a reload", { skip }, async (t) => {
   const { page, server } = await panel(t);
   if (!(await speaks(server))) return t.skip("this build has no recognizer or no voice, or no WebRTC");

@@ -98,6 +98,12 @@ export class App {
       } catch (err) {
         this.problem.value = problemOf(err);
         if (err instanceof ApiError && err.status === 401) {
+          if (err.code === "no_keys" && this.key.peek() !== "") {
+            // The server has no keys any more: what this tab kept is of no use.
+            this.key.value = "";
+            keep("key", undefined);
+            continue;
+          }
           this.keyAsked.value = true;
           return;
         }

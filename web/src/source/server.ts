@@ -171,7 +171,7 @@ async function errorOf(res: Response): Promise<ApiError> {
   } catch {
     // The status says enough.
   }
-  if (res.status === 401) code = "unauthorized";
+  if (res.status === 401 && code !== "no_keys") code = "unauthorized";
   return new ApiError(res.status, code, message, wait(res.headers.get("Retry-After")));
 }
 
