@@ -114,7 +114,7 @@ func TestRefused(t *testing.T) {
 		want string
 	}{
 		"a file":               {load("flows: 3"), "a.yaml:1"},
-		"a setting":            {load("settings: {limits: {session: 10s}}\n" + say), "a.yaml:1:21: limits.session_warning: is 30s: expected less than the session's 10s"},
+		"a setting":            {load("settings: {limits: {session: 10s}}\n" + say), "a.yaml:1:21: limits.session_warning: is 30s: expected less than session, 10s"},
 		"no action":            {session("actions: {book: {}}\n" + call), "nothing carries out the action book: expected a tool of this name in Tools, or http in the files"},
 		"a type of no schema":  {session(say, hocket.Func("f", "", func(context.Context, struct{ C chan int }) (int, error) { return 0, nil })), "tool f: "},
 		"no struct":            {session(say, hocket.Func("f", "", func(context.Context, int) (int, error) { return 0, nil })), "tool f: the type of its arguments must be a struct or a map"},

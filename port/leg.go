@@ -70,8 +70,8 @@ type Line int
 // The states of a connection.
 const (
 	LineUp    Line = iota
-	LineShaky // nothing arrives; the connection may recover by itself
-	LineLost // the client must connect again
+	LineShaky      // nothing arrives; the connection may recover by itself
+	LineLost       // the client must connect again
 )
 
 // Notice is an event for the person's side.

@@ -104,7 +104,7 @@ type Failure struct {
 	Message   string // for people and models; must not contain credentials
 	Retryable bool
 	After     time.Duration // how long the service asks to wait; 0 if it does not say
-	Partial   string // the part of the result that is known
+	Partial   string        // the part of the result that is known
 }
 
 // Error returns the code and the message.

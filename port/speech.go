@@ -50,10 +50,10 @@ type RecognizerStream interface {
 
 // Transcript is one result of recognition.
 type Transcript struct {
-	Text       string // words separated by single spaces; lower case and without punctuation unless the engine provides them
-	Confidence float64 // 0 to 1, the engine's confidence in Text
-	Final      bool // no more results follow for these words
-	Endpoint   bool // the engine judges that the speaker has finished
+	Text       string        // words separated by single spaces; lower case and without punctuation unless the engine provides them
+	Confidence float64       // 0 to 1, the engine's confidence in Text
+	Final      bool          // no more results follow for these words
+	Endpoint   bool          // the engine judges that the speaker has finished
 	Start, End time.Duration // position of the words, from the start of the stream
 	// Expected reports that Text matched a phrase of the Expectation and was
 	// confirmed. Text is then exactly one of the expected forms.
@@ -63,7 +63,7 @@ type Transcript struct {
 // Expectation describes what the agent expects to hear, so that a recognizer can
 // prefer it. The zero value means that anything may be said.
 type Expectation struct {
-	Kind    string // the slot's type: "city", "date", "digits", "yes_no", ...; empty for free speech
+	Kind    string   // the slot's type: "city", "date", "digits", "yes_no", ...; empty for free speech
 	Phrases []string // likely phrases, as JSGF right-hand sides or plain text; may be empty
 }
 
@@ -82,7 +82,7 @@ type Synthesizer interface {
 // Utterance is a text to be spoken.
 type Utterance struct {
 	Text     string
-	Voice    string // the engine's name for a voice; its default voice if empty
+	Voice    string  // the engine's name for a voice; its default voice if empty
 	Language string  // BCP 47, "en" if empty
 	Rate     float64 // speaking rate relative to the voice's default; 0 means 1
 }

@@ -92,8 +92,8 @@ type Uplink struct {
 	confidence float64
 	settled    bool // text is final
 
-	taken []port.Transcript // scratch
-	obeyed []command // scratch: those being carried out
+	taken  []port.Transcript // scratch
+	obeyed []command         // scratch: those being carried out
 
 	mu       sync.Mutex // guards all below
 	commands []command

@@ -17,10 +17,10 @@ type Action uint8
 // The actions.
 const (
 	Recover   Action = iota // notify, then return to listening
-	Retry // try again, with back-off
-	Return // pass the error to the mind
-	Reconnect // open a new session
-	End // notify with a remedy, then end the conversation
+	Retry                   // try again, with back-off
+	Return                  // pass the error to the mind
+	Reconnect               // open a new session
+	End                     // notify with a remedy, then end the conversation
 )
 
 // The names of the classes.
