@@ -19,7 +19,7 @@ var layers = []struct {
 	{5, []string{".", "server/api", "internal/bench", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
-	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process"}},
+	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
 	{0, []string{"port/errclass", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg hold tests of the adapters below them
@@ -51,7 +51,7 @@ var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "con
 
 // pure packages are deterministic: the same calls give the same results, bit for
 // bit, on every machine.
-var pure = []string{"port/errclass", "conv", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile"}
+var pure = []string{"port/errclass", "conv", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection"}
 
 // pureImports are the packages of the standard library that a pure package may
 // use. Missing on purpose: context and sync (one owner, nothing to wait for),

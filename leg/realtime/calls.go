@@ -15,6 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/wait"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -58,14 +59,8 @@ func (l *callLine) Read(ctx context.Context) (audio.Frame, error) {
 		return f, err
 	}
 	l.pos.Add(int64(len(f.PCM)))
-	manual := false
-	l.c.locked(func() {
-		if manual = !l.c.detects(); !manual {
-			l.c.start()
-		}
-		l.c.uncommitted += len(f.PCM)
-	})
-	if manual {
+	l.c.step(ctx, projection.Appended{Samples: len(f.PCM)})
+	if !l.c.detects() {
 		l.c.hear(ctx, earJob{pcm: append([]int16(nil), f.PCM...)})
 		f.PCM = l.silence[:len(f.PCM)]
 	}

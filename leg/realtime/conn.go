@@ -3,6 +3,7 @@ package realtime
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,21 +11,22 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/port"
-	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/session"
 )
 
-// conn is one conversation: what its client sees of it, and the way of the
-// client's events to the machine and back. The client may be gone for a while and
-// come back by another connection ([link]). Its methods are called by the reader
-// of the connection, the loop of the session (step), the pacer (speech), the ear,
-// the clock and the answers beside the conversation; mu guards what they share.
+// conn is one conversation: the loop around its [projection.Projection]. It owns the
+// machine's session, the connection of the client, which may be gone for a while and come
+// back by another one ([link]), and all that waits. Its methods are called by the reader
+// of the connection, the loop of the session (observe), the pacer (speech), the ear, the
+// clock and the answers beside the conversation; mu guards what they share.
 //
-// Nothing that may wait is done under mu: it is put into later and done by who
-// unlocks.
+// Under mu an input is projected and its events are queued. What follows from it is
+// carried out without mu, by who brought the input.
 type conn struct {
 	o       *Options
+	id      string // of the conversation
 	owner   string
 	ids     *eventIDs
 	leg     sound
@@ -46,40 +48,20 @@ type conn struct {
 	ready   chan struct{}                                    // closed when the machine listens for the first time
 	ended   chan struct{}                                    // closed when nothing of the conversation runs any more
 
-	mu    sync.Mutex // guards all below
-	later []func()
+	mu sync.Mutex // guards all below
+
+	p        *projection.Projection
+	encoders map[string]*encoder // by response
+	measure  chan struct{}       // closed when it is known what was heard of the last response; nil: it is
+	listens  bool                // ready is closed, or about to be
+	idleAt   time.Time           // the projection's deadline, as the clock knows it
 
 	link     *link     // the client's connection; nil: it is away
-	met      bool      // there has been one
 	known    bool      // the client has said something that was understood
 	over     bool      // nobody comes back any more
 	leaveAt  time.Time // when the client has been away for too long; zero: it is there
 	cutAt    time.Time // when a conversation without a client has to be over; zero: not yet
 	expireAt time.Time // when it has lasted long enough
-	restored bool      // the items of a conversation that goes on here are still to be made
-
-	session wire.Session
-	id      string // of the conversation
-	items   items
-	limits  limits
-	spoken  bool // the agent has been heard
-
-	phase   conv.Phase
-	started bool          // the conversation was told to begin
-	running bool          // the machine listens, or has
-	resp    *response     // the one that is active
-	last    *response     // the one before, until another begins
-	measure chan struct{} // closed when it is known what was heard of last; nil: it is
-	create  *create       // a response that is to begin
-	beside  int           // responses beside the conversation
-
-	speech      *speech   // the person's, not yet committed
-	written     []*speech // committed, their words not all known
-	starts      spots
-	ends        spots
-	uncommitted int       // samples of the leg's rate since the last commit
-	idleAt      time.Time // when the silence behind a response is too long; zero: never
-	idleFrom    int       // milliseconds of sound at its beginning
 }
 
 // sound is that of a conversation.
@@ -111,9 +93,14 @@ func newConn(o *Options, b begin) (*conn, error) {
 	parts := b.parts.Session
 	c := &conn{
 		o: o, id: cmp.Or(b.parts.ID, newID("conv")), owner: b.owner, ids: newEventIDs(), parts: parts, hold: b.parts.Hold, issued: b.parts.Issue, openErr: b.openErr,
-		wakec: make(chan struct{}, 1), work: make(chan func(context.Context), maxBeside+1), ready: make(chan struct{}), ended: make(chan struct{}), session: b.session, expireAt: time.Now().Add(o.Lifetime),
-		limits: limits{responses: o.Responses, tokens: o.Tokens, since: time.Now()}, restored: parts.Restore != nil, started: parts.Restore != nil,
+		wakec: make(chan struct{}, 1), work: make(chan func(context.Context), projection.MaxBeside+1), ready: make(chan struct{}), ended: make(chan struct{}),
+		encoders: make(map[string]*encoder), expireAt: time.Now().Add(o.Lifetime),
 	}
+	c.p = projection.New(time.Now(), projection.Options{
+		Session: b.session, Conversation: c.id, IDs: rand.Text()[:16], Responses: o.Responses, Tokens: o.Tokens,
+		Instructions: parts.Instructions, Flows: parts.Conv.Agent != nil, OwnTools: parts.Tools != nil, Deaf: parts.Recognizer == nil,
+		Plays: b.call != nil, Restored: parts.Restore != nil,
+	})
 	if c.hold == nil {
 		c.hold = func(ctx context.Context, s *session.Session) error { return s.Run(ctx) }
 	}
@@ -144,7 +131,9 @@ func (c *conn) run(ctx context.Context) {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer c.s.OnStep(c.step)()
+	defer c.s.OnStep(func(st session.Step) {
+		c.step(ctx, projection.Stepped{Event: st.Event, Output: st.Output, State: st.State})
+	})()
 	var workers sync.WaitGroup
 	workers.Go(func() { c.clock(ctx, cancel) })
 	if c.call != nil {
@@ -165,14 +154,10 @@ func (c *conn) held(err error, cut bool) {
 	case errors.Is(err, context.Canceled): // who holds it is going
 		c.conclude(closeRestart, "the server restarts")
 	case errors.Is(err, ErrBusy):
-		c.locked(func() {
-			c.send(wire.ErrorEvent{Error: *errFull})
-		})
+		c.tell(wire.ErrorEvent{Error: *errFull})
 		c.conclude(closeBusy, "there are too many conversations")
 	default:
-		c.locked(func() {
-			c.send(wire.ErrorEvent{Error: wire.Error{Type: wire.ServerError, Code: "session_failed", Message: "The conversation could not go on."}})
-		})
+		c.tell(wire.ErrorEvent{Error: wire.Error{Type: wire.ServerError, Code: "session_failed", Message: "The conversation could not go on."}})
 		c.conclude(closeError, "the conversation could not go on")
 	}
 }
@@ -197,6 +182,7 @@ func (c *conn) clock(ctx context.Context, cut func()) {
 		case job := <-c.work:
 			jobs.Go(func() { job(ctx) })
 		case <-timer.C:
+			c.step(ctx, projection.TimePassed{})
 			c.moment(time.Now(), cut)
 		case <-ping.C:
 			jobs.Go(func() { c.ping(ctx) }) // it may take its time
@@ -220,12 +206,10 @@ func (c *conn) nextMoment() time.Time {
 // moment does what is to be done by now.
 func (c *conn) moment(now time.Time, cut func()) {
 	passed := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
-	leave, expire := false, false
+	cuts, leave, expire := false, false, false
 	c.locked(func() {
-		c.idlePassed(now)
 		if passed(c.cutAt) {
-			c.cutAt = now.Add(time.Hour) // it was said
-			c.later = append(c.later, cut)
+			c.cutAt, cuts = now.Add(time.Hour), true // it was said
 		}
 		if passed(c.leaveAt) {
 			c.leaveAt, leave = time.Time{}, true
@@ -234,6 +218,9 @@ func (c *conn) moment(now time.Time, cut func()) {
 			c.expireAt, expire = now.Add(time.Hour), true
 		}
 	})
+	if cuts {
+		cut()
+	}
 	if leave {
 		c.leave()
 	}
@@ -261,42 +248,90 @@ func (c *conn) ping(ctx context.Context) {
 // expire ends a conversation that has lasted long enough.
 func (c *conn) expire() {
 	minutes := int(c.o.Lifetime.Minutes())
-	c.locked(func() {
-		c.send(wire.ErrorEvent{Error: *wire.Invalid(
-			wire.CodeSessionExpired, "", "Your session hit the maximum duration of %d minutes.", minutes)})
-	})
+	c.tell(wire.ErrorEvent{Error: *wire.Invalid(
+		wire.CodeSessionExpired, "", "Your session hit the maximum duration of %d minutes.", minutes)})
 	c.conclude(closeAway, "session_expired")
 }
 
-// locked runs f under the lock, and then what f leaves to be done.
+// locked runs f under the lock.
 func (c *conn) locked(f func()) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	f()
-	later := c.later
-	c.later = nil
+}
+
+// step takes an input: the client is told, and what follows is carried out. ctx bounds
+// the waiting for room.
+func (c *conn) step(ctx context.Context, in projection.Input) *projection.Question {
+	c.mu.Lock()
+	out := c.project(in)
+	ready := c.p.Running() && !c.listens
+	c.listens = c.listens || ready
 	c.mu.Unlock()
-	for _, do := range later {
-		do()
+	c.perform(ctx, out.Effects)
+	if ready {
+		close(c.ready) // the machine has its configuration
 	}
+	return out.Question
 }
 
-// post hands facts to the machine when the lock is free again.
-func (c *conn) post(events ...conv.Event) {
-	c.later = append(c.later, func() { _ = c.s.Post(events...) }) // ErrEnded: the conversation is over
-}
-
-// start has the conversation begin. What the client says first is answered, and else the
-// agent greets, if it does. The caller holds the lock.
-func (c *conn) start(first ...conv.Event) {
-	if c.started {
-		return
+// project steps the projection and queues its events. The caller holds the lock, which
+// keeps the events in order.
+func (c *conn) project(in projection.Input) projection.Output {
+	out := c.p.Step(projection.Instant{Now: time.Now(), Heard: c.leg.heard()}, in)
+	for _, e := range out.Events {
+		switch e := e.(type) {
+		case projection.Sound:
+			if b := c.encode(&e); len(b) > 0 {
+				c.send(wire.AudioDelta{Place: e.Place, Delta: b})
+			}
+			continue
+		case wire.ResponseEvent:
+			if e.Name == "done" {
+				delete(c.encoders, e.Response.ID)
+			}
+		}
+		c.send(e)
 	}
-	c.started = true
-	c.post(append([]conv.Event{conv.UserStart{Silent: len(first) > 0}}, first...)...)
+	switch measuring := c.p.Measuring(); {
+	case measuring && c.measure == nil:
+		c.measure = make(chan struct{})
+	case !measuring && c.measure != nil:
+		close(c.measure)
+		c.measure = nil
+	}
+	if at := c.p.Deadline(); !at.Equal(c.idleAt) {
+		c.idleAt = at
+		signal(c.wakec)
+	}
+	return out
 }
 
-// send queues an event for the client, if it is there. The caller holds the lock,
-// which keeps the events in order.
+// encode turns a response's samples into bytes of its format, which are good until the
+// next call.
+func (c *conn) encode(s *projection.Sound) []byte {
+	enc := c.encoders[s.ResponseID]
+	if enc == nil {
+		var err error
+		if enc, err = newEncoder(s.Format); err != nil {
+			panic("realtime: " + err.Error()) // the formats are three
+		}
+		c.encoders[s.ResponseID] = enc
+	}
+	if s.Rest {
+		return enc.rest()
+	}
+	return enc.encode(s.PCM)
+}
+
+// tell sends an event that follows from nothing in the conversation.
+func (c *conn) tell(e wire.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.send(e)
+}
+
+// send queues an event for the client, if it is there. The caller holds the lock.
 func (c *conn) send(e wire.Event) {
 	if c.link == nil {
 		return
@@ -315,25 +350,18 @@ func (c *conn) send(e wire.Event) {
 	c.link.out.put(b)
 }
 
-// refuse tells the client what is wrong with its event.
-func (c *conn) refuse(err *wire.Error) { c.send(wire.ErrorEvent{Error: *err}) }
-
-// step is the observer of the session.
-func (c *conn) step(st session.Step) { c.locked(func() { c.observe(st) }) }
+// noteHeard sees the facts of the uplink at the frame that shows them.
+func (c *conn) noteHeard(ev conv.Event) {
+	switch e := ev.(type) {
+	case conv.SpeechStarted:
+		c.step(context.Background(), projection.VoiceNoted{Utterance: e.Utterance}) // it has no effects
+	case conv.TurnEnded:
+		c.step(context.Background(), projection.VoiceNoted{Utterance: e.Utterance, Ended: true})
+	default:
+	}
+}
 
 // writeSpeech takes the agent's sound from the leg.
 func (c *conn) writeSpeech(turn int, pcm []int16) {
-	c.locked(func() {
-		if r := c.resp; r != nil && r.turn == turn && r.audio {
-			c.speak(r, pcm)
-		}
-	})
-}
-
-// asFailure is the class of an error of a service.
-func asFailure(err error) *port.Failure {
-	if f, ok := errors.AsType[*port.Failure](err); ok {
-		return f
-	}
-	return &port.Failure{Code: errclass.Unknown, Message: err.Error()}
+	c.step(context.Background(), projection.Spoken{Turn: turn, PCM: pcm}) // it has no effects
 }

@@ -2,12 +2,13 @@
 // that was written for OpenAI's connects over WebSocket and holds a conversation.
 //
 // Each connection is a conversation of its own. Its sound is a [port.Leg]; its
-// session is stepped by the same machine as every other call, and what the client
-// is told follows from the machine's steps: who speaks, what was understood, what
-// is answered, what of it was heard. The connection keeps the protocol's list of
-// items and gives the session a language model that answers from it, so that
-// instructions, tools and items of the client's count. Tools of the client's end
-// a response, as the protocol has it; what comes of them is an item.
+// session is stepped by the same machine as every other call. What the client is told
+// follows from the machine's steps and from the client's own events, and package
+// projection decides it: this package is the loop around it, with the sockets, the
+// goroutines and the encoding of sound. The session has a language model that answers
+// from the protocol's list of items, so that the client's instructions, tools and items
+// count. Tools of the client's end a response, as the protocol has it; what comes of them
+// is an item.
 //
 // It makes no sound, understands no speech and knows no agents: what a model's
 // name stands for, keys and the running of sessions come from the program as

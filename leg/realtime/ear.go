@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -34,7 +35,7 @@ type ear struct {
 // earJob is sound, or the end of an utterance, or its end without a result.
 type earJob struct {
 	pcm   []int16 // of the leg's rate
-	item  *item   // the utterance is over, and is this
+	item  string  // the utterance is over, and is this item
 	alone bool    // pcm is the whole utterance
 	drop  bool
 }
@@ -66,7 +67,7 @@ func (e *ear) push(ctx context.Context, j earJob) {
 // clear drops the utterance that has not ended.
 func (e *ear) clear() {
 	e.mu.Lock()
-	for n := len(e.jobs); n > 0 && e.jobs[n-1].item == nil; n-- {
+	for n := len(e.jobs); n > 0 && e.jobs[n-1].item == ""; n-- {
 		e.size -= len(e.jobs[n-1].pcm)
 		e.jobs = e.jobs[:n-1]
 	}
@@ -120,7 +121,7 @@ func (c *conn) listen(ctx context.Context) {
 			h := c.ear.open(ctx)
 			h.write(j.pcm)
 			c.finish(ctx, h, j.item)
-		case j.item != nil:
+		case j.item != "":
 			c.finish(ctx, current, j.item)
 			current = nil
 		default:
@@ -133,13 +134,17 @@ func (c *conn) listen(ctx context.Context) {
 }
 
 // finish tells what an utterance was.
-func (c *conn) finish(ctx context.Context, h *hearing, it *item) {
+func (c *conn) finish(ctx context.Context, h *hearing, item string) {
 	text, err := h.finish(ctx)
 	h.close()
 	if ctx.Err() != nil {
 		return
 	}
-	c.locked(func() { c.wordsKnown(it, text, err) })
+	in := projection.Transcribed{Item: item, Text: text}
+	if err != nil {
+		in.Failure = err.Error()
+	}
+	c.step(ctx, in)
 }
 
 // hearing is one utterance. A nil one has understood nothing.

@@ -8,11 +8,12 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/connection"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/port"
 )
 
 const (
-	legRate  = 24000
+	legRate  = projection.Rate
 	maxInput = 8 << 20 // samples that wait: more than the largest append
 )
 

@@ -5,49 +5,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/wait"
-	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
-
-// limits count what a connection has had in the current minute. It is part of the
-// connection's state.
-type limits struct {
-	responses, tokens int // allowed
-	since             time.Time
-	made, spent       int
-}
-
-// roll begins a new minute when the old one is over.
-func (l *limits) roll(now time.Time) {
-	if now.Sub(l.since) >= time.Minute {
-		l.since, l.made, l.spent = now, 0, 0
-	}
-}
-
-// take counts a response, if there is room for one.
-func (l *limits) take(now time.Time) bool {
-	l.roll(now)
-	if l.made >= l.responses || l.spent >= l.tokens {
-		return false
-	}
-	l.made++
-	return true
-}
-
-// spend counts tokens.
-func (l *limits) spend(now time.Time, n int) {
-	l.roll(now)
-	l.spent += n
-}
-
-// left tells what is left.
-func (l *limits) left(now time.Time) wire.RateLimits {
-	l.roll(now)
-	reset := (time.Minute - now.Sub(l.since)).Seconds()
-	return wire.RateLimits{RateLimits: []wire.RateLimit{
-		{Name: "requests", Limit: l.responses, Remaining: l.responses - l.made, ResetSeconds: reset},
-		{Name: "tokens", Limit: l.tokens, Remaining: max(0, l.tokens-l.spent), ResetSeconds: reset},
-	}}
-}
 
 // A client's events are taken as fast as they come for 2000 of them, and then a
 // thousand a second: more than any client needs, and less than takes the processor
@@ -91,17 +49,3 @@ func (p *pace) wait(ctx context.Context, cost, burst time.Duration) error {
 	}
 	return wait.For(ctx, ahead)
 }
-
-// The tokens of a text and of a sound are estimates: the language model behind
-// has an account of its own, which its port does not tell.
-
-// textTokens counts four letters for one, as is usual.
-func textTokens(s string) int { return (len(s) + 3) / 4 }
-
-// OpenAI's rates: a token is a tenth of a second of the person's sound, a twentieth
-// of the agent's.
-func heardTokens(d time.Duration) int {
-	return int((d + 99*time.Millisecond) / (100 * time.Millisecond))
-}
-
-func saidTokens(d time.Duration) int { return int((d + 49*time.Millisecond) / (50 * time.Millisecond)) }

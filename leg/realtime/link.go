@@ -8,6 +8,7 @@ import (
 	"time"
 
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -61,65 +62,40 @@ func newLink(t transport, beta bool) *link { return &link{t: t, beta: beta, out:
 // client that comes back is told what there is. false: the conversation is over.
 func (c *conn) attach(l *link) bool {
 	c.awaitMeasure()
-	ok := false
-	c.locked(func() {
-		if c.over {
-			return
-		}
-		ok = true
-		if c.link != nil {
-			c.link.out.close(closeTaken, "another connection has the conversation")
-		}
-		back := c.met
-		c.link, c.met, c.leaveAt = l, true, time.Time{}
-		c.send(wire.SessionEvent{Name: "created", Session: c.session})
-		if back {
-			c.retell()
-		}
-		c.leg.is(port.LineUp)
-	})
-	return ok
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return false
+	}
+	if c.link != nil {
+		c.link.out.close(closeTaken, "another connection has the conversation")
+	}
+	c.link, c.leaveAt = l, time.Time{}
+	c.project(projection.Connected{}) // it has no effects
+	c.leg.is(port.LineUp)
+	return true
 }
 
-// retell tells a client that has come back what it would know had it never been
-// gone. The caller holds the lock.
-func (c *conn) retell() {
-	r := c.resp
-	for i, it := range c.items.list {
-		if r != nil && r.turn != 0 && it == r.message && it.Status == wire.InProgress {
-			continue // it comes with its response
-		}
-		c.tellItem(i)
-	}
-	if r == nil {
+// measureTime bounds how long a client that has come back waits for the measure of what
+// it has heard of an answer that was cut off.
+const measureTime = time.Second
+
+// awaitMeasure waits for it. The items that the client is told are those of the machine
+// then.
+func (c *conn) awaitMeasure() {
+	c.mu.Lock()
+	measure := c.measure
+	c.mu.Unlock()
+	if measure == nil {
 		return
 	}
-	c.send(wire.ResponseEvent{Name: "created", Response: c.show(r, wire.InProgress, nil)})
-	if r.message == nil {
-		return
+	limit := time.NewTimer(measureTime)
+	defer limit.Stop()
+	select {
+	case <-measure:
+	case <-c.ended:
+	case <-limit.C:
 	}
-	c.send(wire.OutputItem{Name: "added", ResponseID: r.id, OutputIndex: r.index, Item: r.message.begun()})
-	if at := c.items.index(r.message.ID); at >= 0 {
-		c.send(wire.ItemEvent{Name: "added", PreviousItemID: c.items.before(at), Item: r.message.begun()})
-	}
-	c.send(wire.Part{Name: "added", Place: r.place(), Content: wire.PartContent{Audio: r.audio}})
-	if text := r.text.String(); text != "" {
-		c.send(wire.WordsDelta{Audio: r.audio, Place: r.place(), Delta: text})
-	}
-}
-
-// tellItem tells the client of an item that has been there before it.
-func (c *conn) tellItem(i int) {
-	it, before := c.items.list[i], c.items.before(i)
-	c.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Clone()})
-	c.send(wire.ItemEvent{Name: "done", PreviousItemID: before, Item: it.Clone()})
-}
-
-// begun is a message as it is announced, before it has content.
-func (it *item) begun() wire.Item {
-	w := it.Clone()
-	w.Content = nil
-	return w
 }
 
 // carry serves a connection until it has ended, and says how.
@@ -147,7 +123,8 @@ func (c *conn) detach(l *link, how error) {
 			stays = !c.over // another has taken its place
 			return
 		}
-		c.link, c.idleAt = nil, time.Time{}
+		c.link = nil
+		c.project(projection.Disconnected{}) // it has no effects
 		stays = !c.over && c.known && c.o.Linger > 0 && !errors.Is(how, errDone)
 		if stays {
 			c.leaveAt = time.Now().Add(c.o.Linger)
@@ -211,9 +188,7 @@ func (c *conn) read(ctx context.Context, l *link) error {
 			return err
 		}
 		if p.tooFast(eventPatience) {
-			c.locked(func() {
-				c.refuse(wire.Invalid(wire.CodeRateLimit, "", "There are too many events: expected at most a thousand a second."))
-			})
+			c.tell(wire.ErrorEvent{Error: *wire.Invalid(wire.CodeRateLimit, "", "There are too many events: expected at most a thousand a second.")})
 			l.out.close(closePolicy, "too many events")
 			<-ctx.Done() // the writer says so, and ends the connection
 			return ctx.Err()

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hocketvoice/hocket/audio"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 )
@@ -24,20 +24,19 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 	if req.Form != nil {
 		return m.understand(ctx, req, emit)
 	}
-	c.mu.Lock()
-	r := c.resp
-	if r == nil || r.turn != req.Turn {
-		c.mu.Unlock()
+	own := toolNames(req.Tools)
+	in := projection.ModelAsked{Turn: req.Turn, Instructions: req.Instructions, Tools: own}
+	for _, said := range req.Messages {
+		in.History = append(in.History, projection.Message(said))
+	}
+	q := c.step(ctx, in)
+	if q == nil {
 		<-ctx.Done() // its turn is over, and so will this be
 		return ctx.Err()
 	}
-	own := toolNames(req.Tools)
-	c.ask(r, &req)
-	allowed := c.limits.take(time.Now())
-	c.mu.Unlock()
-	err := c.answer(ctx, r, req, allowed, func(d port.Delta) error {
+	err := c.answer(ctx, q, req.Tools, func(d port.Delta) error {
 		if d.Call != nil && !slices.Contains(own, d.Call.Name) {
-			c.locked(func() { r.calls = append(r.calls, *d.Call) })
+			c.step(ctx, projection.ModelCalled{Response: q.Response, Call: projection.Call(*d.Call)})
 			return nil
 		}
 		return emit(d)
@@ -45,12 +44,7 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	c.locked(func() {
-		r.answered = true
-		if err != nil {
-			r.failure = asFailure(err)
-		}
-	})
+	c.step(ctx, projection.ModelAnswered{Response: q.Response, Failure: failure(err)})
 	return nil
 }
 
@@ -73,33 +67,30 @@ func toolNames(specs []port.ToolSpec) []string {
 // errLimit ends an answer that has had its tokens.
 var errLimit = errors.New("the response has had its tokens")
 
-// answer asks the installation's model.
-func (c *conn) answer(ctx context.Context, r *response, req port.Request, allowed bool, emit func(port.Delta) error) error {
+// answer asks the installation's model. own are the installation's tools.
+func (c *conn) answer(ctx context.Context, q *projection.Question, own []port.ToolSpec, emit func(port.Delta) error) error {
 	switch {
-	case !allowed:
+	case !q.Allowed:
 		return &port.Failure{Code: wire.CodeRateLimit, Message: "Rate limit reached for this connection. See rate_limits.updated."}
 	case c.openErr != nil:
-		return &port.Failure{Code: wire.CodeModelNotFound, Message: "The model '" + r.session.Model + "' does not exist or you do not have access to it."}
+		return &port.Failure{Code: wire.CodeModelNotFound, Message: "The model '" + q.Model + "' does not exist or you do not have access to it."}
 	case c.parts.Model == nil:
 		return &port.Failure{Code: wire.CodeModelNotFound, Message: "No language model is configured on this server."}
 	}
-	limit, spent := int(r.session.MaxOutputTokens), 0
-	err := c.parts.Model.Reply(ctx, req, func(d port.Delta) error {
-		if limit > 0 {
-			if room := (limit - spent) * 4; len(d.Text) > room {
-				d.Text = strings.ToValidUTF8(d.Text[:room], "")
-				c.locked(func() { r.limited = true; r.tokens = limit })
-				if d.Text != "" {
-					if err := emit(port.Delta{Text: d.Text}); err != nil {
-						return err
-					}
+	spent := 0
+	err := c.parts.Model.Reply(ctx, request(q, own), func(d port.Delta) error {
+		if room := (q.Limit - spent) * 4; q.Limit > 0 && len(d.Text) > room {
+			c.step(ctx, projection.ModelSpent{Response: q.Response, Tokens: q.Limit - spent, Limited: true})
+			if d.Text = strings.ToValidUTF8(d.Text[:room], ""); d.Text != "" {
+				if err := emit(port.Delta{Text: d.Text}); err != nil {
+					return err
 				}
-				return errLimit
 			}
+			return errLimit
 		}
-		n := textTokens(d.Text)
+		n := projection.Tokens(d.Text)
 		spent += n
-		c.locked(func() { r.tokens += n })
+		c.step(ctx, projection.ModelSpent{Response: q.Response, Tokens: n})
 		return emit(d)
 	})
 	if errors.Is(err, errLimit) {
@@ -108,102 +99,27 @@ func (c *conn) answer(ctx context.Context, r *response, req port.Request, allowe
 	return err
 }
 
-// ask fills a request from the list of items and the client's settings. The
-// caller holds the lock.
-func (c *conn) ask(r *response, req *port.Request) {
-	s := &r.session
-	if s.Instructions != "" {
-		req.Instructions = strings.TrimSpace(req.Instructions + "\n\n" + s.Instructions)
+// request is a question as the model's port has it.
+func request(q *projection.Question, own []port.ToolSpec) port.Request {
+	req := port.Request{Instructions: q.Instructions, ToolChoice: q.ToolChoice, Tools: slices.Clip(own)}
+	for _, m := range q.Messages {
+		req.Messages = append(req.Messages, port.Message(m))
 	}
-	list := make([]*wire.Item, 0, len(c.items.list))
-	if r.params.InputSet {
-		for i := range r.params.Input {
-			list = append(list, &r.params.Input[i])
-		}
-	} else {
-		for _, it := range c.items.list {
-			if it == r.message {
-				break // what this response itself has said before a tool
-			}
-			list = append(list, &it.Item)
-			if it.Role == "user" {
-				r.inputSound += it.length
-			}
-		}
+	for _, t := range q.Tools {
+		req.Tools = append(req.Tools, port.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Parameters})
 	}
-	own := req.Messages
-	req.Messages = messages(list)
-	req.Messages = append(req.Messages, results(own, r.turn, c.parts.Tools != nil)...)
-	for _, t := range s.Tools {
-		if s.ToolChoice.Mode == "none" {
-			break
-		}
-		if !slices.Contains(toolNames(req.Tools), t.Name) {
-			req.Tools = append(slices.Clip(req.Tools), port.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Parameters})
-		}
-	}
-	switch {
-	case len(req.Tools) == 0:
-	case s.ToolChoice.Name != "":
-		req.ToolChoice = s.ToolChoice.Name
-	case s.ToolChoice.Mode == "required":
-		req.ToolChoice = "required"
-	}
-	r.input += textTokens(req.Instructions)
-	for _, m := range req.Messages {
-		r.input += textTokens(m.Content) + textTokens(m.Arguments)
-	}
+	return req
 }
 
-// results are the calls of this server's own tools in the turn that is being
-// answered: they are in the machine's history alone.
-func results(history []port.Message, _ int, own bool) []port.Message {
-	if !own {
+// failure is the class of an error of a service; nil is none.
+func failure(err error) *projection.Failure {
+	if err == nil {
 		return nil
 	}
-	from := 0
-	for i := range history {
-		if history[i].Role == "user" {
-			from = i + 1
-		}
+	if f, ok := errors.AsType[*port.Failure](err); ok {
+		return &projection.Failure{Code: f.Code, Message: f.Message}
 	}
-	var list []port.Message
-	for _, m := range history[from:] {
-		if m.Role == "tool" {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-// messages are the items as a model reads them. A call and its output are one
-// message; a call without output has nothing to say yet.
-func messages(items []*wire.Item) []port.Message {
-	calls := make(map[string]*wire.Item)
-	list := make([]port.Message, 0, len(items))
-	for _, it := range items {
-		switch it.Type {
-		case wire.FunctionCall:
-			calls[it.CallID] = it
-		case wire.FunctionCallOutput:
-			m := port.Message{Role: "tool", Content: it.Output, CallID: it.CallID}
-			if call := calls[it.CallID]; call != nil {
-				m.Name, m.Arguments = call.Name, call.Arguments
-			}
-			list = append(list, m)
-		default:
-			text := words(it)
-			if strings.TrimSpace(text) == "" {
-				continue // nothing of it was heard
-			}
-			role := it.Role
-			if role == "assistant" {
-				role = "agent"
-			}
-			list = append(list, port.Message{Role: role, Content: text})
-		}
-	}
-	return list
+	return &projection.Failure{Code: errclass.Unknown, Message: err.Error()}
 }
 
 // voice is the synthesizer of a connection's session: the installation's, at the
@@ -226,12 +142,11 @@ func (v *voice) Rate() int {
 // Speak implements [port.Synthesizer].
 func (v *voice) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
 	v.c.mu.Lock()
-	r := v.c.resp
-	silent := r != nil && !r.audio
-	if r != nil && r.session.Output.Speed != 1 {
-		u.Rate = r.session.Output.Speed
-	}
+	speed, silent := v.c.p.Voice()
 	v.c.mu.Unlock()
+	if speed != 1 {
+		u.Rate = speed
+	}
 	switch {
 	case silent:
 		return ctx.Err()
@@ -241,52 +156,29 @@ func (v *voice) Speak(ctx context.Context, u port.Utterance, emit func(port.Spee
 	return v.inner.Speak(ctx, u, emit)
 }
 
-// maxBeside bounds the responses beside the conversation at one time.
-const maxBeside = 4
-
-// answerBeside makes a response that is no part of the conversation.
-func (c *conn) answerBeside(q *create) *wire.Error {
-	if c.beside >= maxBeside {
-		return wire.Invalid(wire.CodeRateLimit, "", "There are %d responses beside the conversation already.", maxBeside)
-	}
-	c.beside++
-	r := &response{id: q.id, params: q.params, session: c.session, ask: true}
-	r.override()
-	c.send(wire.ResponseEvent{Name: "created", Response: c.show(r, wire.InProgress, nil)})
-	req := port.Request{Instructions: c.parts.Instructions}
-	c.ask(r, &req)
-	allowed := c.limits.take(time.Now())
-	c.work <- func(ctx context.Context) { c.runBeside(ctx, r, req, allowed) } // there is room: they are counted
-	return nil
-}
-
-func (c *conn) runBeside(ctx context.Context, r *response, req port.Request, allowed bool) {
-	err := c.answer(ctx, r, req, allowed, func(d port.Delta) error {
-		c.locked(func() {
-			c.say(r, d.Text)
-			if d.Call != nil {
-				r.calls = append(r.calls, *d.Call)
-			}
-		})
+// answerBeside makes a response beside the conversation.
+func (c *conn) answerBeside(ctx context.Context, do projection.AnswerBeside) {
+	id := do.Question.Response
+	var text strings.Builder
+	err := c.answer(ctx, &do.Question, nil, func(d port.Delta) error {
+		text.WriteString(d.Text)
+		c.step(ctx, projection.BesideSaid{Response: id, Text: d.Text})
+		if d.Call != nil {
+			c.step(ctx, projection.ModelCalled{Response: id, Call: projection.Call(*d.Call)})
+		}
 		return ctx.Err()
 	})
-	if err == nil && r.audio && r.text.Len() > 0 {
-		err = c.speakBeside(ctx, r)
+	if err == nil && do.Audio && text.Len() > 0 {
+		err = c.speakBeside(ctx, id, port.Utterance{
+			Text: text.String(), Voice: c.parts.Voice, Language: c.parts.Conv.Language, Rate: do.Speed,
+		})
 	}
-	c.locked(func() {
-		if err != nil {
-			r.failure = asFailure(err)
-		} else {
-			c.callTools(r)
-		}
-		c.endResponse(r, ctx.Err() != nil, false)
-		c.beside--
-	})
+	c.step(ctx, projection.BesideEnded{Response: id, Failure: failure(err), Cut: ctx.Err() != nil})
 }
 
 // speakBeside has the answer spoken. Nobody hears it here: it is sent as it is
 // made.
-func (c *conn) speakBeside(ctx context.Context, r *response) error {
+func (c *conn) speakBeside(ctx context.Context, response string, u port.Utterance) error {
 	if c.parts.Synthesizer == nil {
 		return errNoVoice
 	}
@@ -294,14 +186,12 @@ func (c *conn) speakBeside(ctx context.Context, r *response) error {
 	if err != nil {
 		return err
 	}
-	u := port.Utterance{Text: r.text.String(), Voice: c.parts.Voice, Language: c.parts.Conv.Language, Rate: r.session.Output.Speed}
-	err = c.parts.Synthesizer.Speak(ctx, u, func(p port.Speech) error {
-		pcm := to.Append(nil, p.PCM)
-		c.locked(func() { c.speak(r, pcm) })
+	err = c.parts.Synthesizer.Speak(ctx, u, func(s port.Speech) error {
+		c.step(ctx, projection.BesideSpoken{Response: response, PCM: to.Append(nil, s.PCM)})
 		return ctx.Err()
 	})
 	if err == nil {
-		c.locked(func() { c.speak(r, to.Flush(nil)) })
+		c.step(ctx, projection.BesideSpoken{Response: response, PCM: to.Flush(nil)})
 	}
 	return err
 }

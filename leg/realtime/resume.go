@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
@@ -181,35 +180,6 @@ func (s *Server) forget(c *conn) {
 		if s.resumes[d] == c {
 			delete(s.resumes, d)
 		}
-	}
-}
-
-// recall makes the items of a conversation that has gone on here with its state
-// alone. The caller holds the lock.
-func (c *conn) recall(st *conv.State) {
-	for i := range st.History {
-		h := &st.History[i]
-		it := &item{
-			Item:   wire.Item{ID: newID("item"), Type: wire.Message, Status: wire.Completed, Role: "user"},
-			spoken: true, answered: true,
-		}
-		kind := wire.InputText
-		switch h.Role {
-		case conv.RoleAgent:
-			it.Role, kind = "assistant", wire.OutputText
-			if h.Interrupted {
-				it.Status = wire.Incomplete
-			}
-		case conv.RoleUser:
-		default:
-			continue // what this server's own tools have said is none of the client's
-		}
-		if h.Text == "" {
-			continue
-		}
-		it.Content = []wire.Content{{Type: kind, Text: h.Text}}
-		c.items.add(it)
-		c.tellItem(len(c.items.list) - 1)
 	}
 }
 

@@ -34,18 +34,6 @@ func machineOptions(o conv.Options) conv.Options {
 // stopped sending included. It is the eight seconds of eagerness "low".
 const longestSilence = 8 * time.Second
 
-// rules are the machine's part of a configuration.
-func rules(s *wire.Session) conv.SessionConfigured {
-	r := conv.SessionConfigured{BargeIn: turn.BargeInEnergy, ListenOnly: true}
-	if t := s.Input.TurnDetection; t != nil {
-		if !t.InterruptResponse {
-			r.BargeIn = turn.BargeInNone
-		}
-		r.ListenOnly = !t.CreateResponse || s.Type == wire.TypeTranscription
-	}
-	return r
-}
-
 // turnOptions are the uplink's part: what speech is, and when a turn has ended.
 func turnOptions(s wire.Session, parts *session.Options) (turn.Options, turn.OnsetOptions) {
 	t := s.Input.TurnDetection
@@ -84,23 +72,4 @@ func threshold(t turn.Thresholds, p float64) turn.Thresholds {
 	t.VADSilence = min(0.3, t.VADSpeaking)
 	t.InterruptVAD = t.VADSpeaking
 	return t
-}
-
-// configure brings the session's configuration to the machine and the uplink. The
-// caller holds the lock.
-func (c *conn) configure() {
-	if !c.running {
-		return // it is done when the machine runs
-	}
-	t, onset := turnOptions(c.session, &c.parts)
-	_ = c.s.Configure(t, onset) // the numbers were checked
-	c.post(rules(&c.session))
-}
-
-// configured sees that rules have come into effect. Two changes may have been
-// posted in the wrong order; what counts is what the client was told.
-func (c *conn) configured(e conv.SessionConfigured) {
-	if want := rules(&c.session); e != want {
-		c.post(want)
-	}
 }

@@ -1,4 +1,4 @@
-package realtime
+package projection
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ type item struct {
 	// answered: a response has begun behind it.
 	answered bool
 	length   time.Duration // of its sound
-	waiting  bool          // its words are still being made out
+	waiting  bool          // its words are still being recognized
 	marks    []mark        // of an answer: what had been heard when
 }
 
@@ -31,11 +31,8 @@ type mark struct {
 	text string
 }
 
-// items is the conversation's list. It is part of the connection's state.
-type items struct {
-	list  []*item
-	bytes int
-}
+// items is the conversation's list.
+type items struct{ list []*item }
 
 func (l *items) index(id string) int {
 	return slices.IndexFunc(l.list, func(it *item) bool { return it.ID == id })
@@ -59,22 +56,29 @@ func (l *items) before(i int) *string {
 
 // room reports whether one more item fits.
 func (l *items) room(it *wire.Item) bool {
-	return len(l.list) < maxItems && l.bytes+weight(it) <= maxItemBytes
+	bytes := weight(it)
+	for _, other := range l.list {
+		bytes += weight(&other.Item)
+	}
+	return len(l.list) < maxItems && bytes <= maxItemBytes
 }
 
 // insert puts an item at an index and returns the id before it.
 func (l *items) insert(i int, it *item) *string {
 	l.list = slices.Insert(l.list, i, it)
-	l.bytes += weight(&it.Item)
 	return l.before(i)
 }
 
-func (l *items) add(it *item) *string { return l.insert(len(l.list), it) }
-
-func (l *items) remove(i int) {
-	l.bytes -= weight(&l.list[i].Item)
-	l.list = slices.Delete(l.list, i, i+1)
+// add puts an item at the end. What is said must not be lost: in a full list the oldest
+// item is.
+func (l *items) add(it *item) *string {
+	if len(l.list) >= maxItems {
+		l.remove(0)
+	}
+	return l.insert(len(l.list), it)
 }
+
+func (l *items) remove(i int) { l.list = slices.Delete(l.list, i, i+1) }
 
 // weight is what an item counts for, in bytes.
 func weight(it *wire.Item) int {
@@ -94,6 +98,37 @@ func words(it *wire.Item) string {
 			text += " "
 		}
 		text += w
+	}
+	return text
+}
+
+// begun is a message as it is announced, before it has content.
+func (it *item) begun() wire.Item {
+	w := it.Clone()
+	w.Content = nil
+	return w
+}
+
+// setWords sets the text or the transcript of a message.
+func (it *item) setWords(text string) {
+	if len(it.Content) == 0 {
+		return
+	}
+	if part := &it.Content[0]; part.Type == wire.OutputText {
+		part.Text = text
+	} else {
+		part.Transcript = &text
+	}
+}
+
+// heardAt is what of an answer had been heard after so many milliseconds, as far
+// as is known.
+func (it *item) heardAt(ms int) string {
+	text := ""
+	for _, m := range it.marks {
+		if m.ms <= ms {
+			text = m.text
+		}
 	}
 	return text
 }

@@ -1,0 +1,81 @@
+package projection
+
+import (
+	"github.com/hocketvoice/hocket/conv"
+	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+)
+
+// This file: clients that connect, and that come back.
+
+// connected greets a client. One that comes back is told what there is.
+func (p *Projection) connected() {
+	back := p.met
+	p.met = true
+	p.send(wire.SessionEvent{Name: "created", Session: p.session})
+	if back {
+		p.retell()
+	}
+}
+
+// retell tells a client that has come back what it would know had it never been
+// gone.
+func (p *Projection) retell() {
+	r := p.resp
+	for i, it := range p.items.list {
+		if r != nil && it == r.message {
+			continue // it comes with its response
+		}
+		p.tellItem(i)
+	}
+	if r == nil {
+		return
+	}
+	p.send(wire.ResponseEvent{Name: "created", Response: p.show(r, wire.InProgress, nil)})
+	if r.message == nil {
+		return
+	}
+	p.send(wire.OutputItem{Name: "added", ResponseID: r.id, OutputIndex: r.index, Item: r.message.begun()})
+	if at := p.items.index(r.message.ID); at >= 0 {
+		p.send(wire.ItemEvent{Name: "added", PreviousItemID: p.items.before(at), Item: r.message.begun()})
+	}
+	p.send(wire.Part{Name: "added", Place: r.place(), Content: wire.PartContent{Audio: r.audio}})
+	if r.text != "" {
+		p.send(wire.WordsDelta{Audio: r.audio, Place: r.place(), Delta: r.text})
+	}
+}
+
+// tellItem tells the client of an item that has been there before it.
+func (p *Projection) tellItem(i int) {
+	it, before := p.items.list[i], p.items.before(i)
+	p.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Clone()})
+	p.send(wire.ItemEvent{Name: "done", PreviousItemID: before, Item: it.Clone()})
+}
+
+// recall makes the items of a conversation that has gone on here with its state
+// alone.
+func (p *Projection) recall(st *conv.State) {
+	for i := range st.History {
+		h := &st.History[i]
+		it := &item{
+			Item:   wire.Item{ID: p.newID("item"), Type: wire.Message, Status: wire.Completed, Role: "user"},
+			spoken: true, answered: true,
+		}
+		kind := wire.InputText
+		switch h.Role {
+		case conv.RoleAgent:
+			it.Role, kind = "assistant", wire.OutputText
+			if h.Interrupted {
+				it.Status = wire.Incomplete
+			}
+		case conv.RoleUser:
+		default:
+			continue // what this server's own tools have said is none of the client's
+		}
+		if h.Text == "" {
+			continue
+		}
+		it.Content = []wire.Content{{Type: kind, Text: h.Text}}
+		p.items.add(it)
+		p.tellItem(len(p.items.list) - 1)
+	}
+}

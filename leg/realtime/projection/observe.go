@@ -1,0 +1,159 @@
+package projection
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+)
+
+// This file: what the steps of the machine mean to the client.
+
+// observe follows one step.
+func (p *Projection) observe(st Stepped) {
+	out := st.Output
+	p.phase = st.State.Phase
+	if p.restored {
+		p.restored = false
+		p.recall(st.State)
+	}
+	if !p.running && (p.phase == conv.ListeningReady || reached(out, conv.ListeningReady)) {
+		p.running = true
+		p.configure()
+	}
+	if !out.Late {
+		p.observeEvent(st)
+	}
+	for i := range out.Transitions {
+		if out.Transitions[i].To == conv.Understanding {
+			p.commitSpeech()
+		}
+	}
+	for i := range out.Turns {
+		p.observeTurn(&out.Turns[i], st)
+	}
+	p.observeText(st.State)
+	p.observeCancel(out)
+	p.observeCreate(st)
+}
+
+// reached reports whether a step went through a phase.
+func reached(out *conv.Output, phase conv.Phase) bool {
+	return slices.ContainsFunc(out.Transitions, func(t conv.Transition) bool { return t.To == phase })
+}
+
+// observeEvent is about what has happened.
+func (p *Projection) observeEvent(st Stepped) {
+	switch e := st.Event.(type) {
+	case conv.SessionConfigured:
+		p.configured(e)
+	case conv.SpeechStarted:
+		p.speechStarted(e)
+	case conv.SpeechStopped:
+		p.speechStopped(e, st.State)
+	case conv.STTPartial:
+		if s := p.speechOf(e.Utterance); s != nil {
+			s.partial = e.Text
+		}
+	case conv.STTFinal:
+		p.speechFinal(e)
+	case conv.ReplyDone:
+		if r := p.resp; r != nil && (e.Turn == 0 || e.Turn == r.turn) {
+			p.observeText(st.State)
+			p.replyDone(r)
+		}
+	case conv.PlayoutProgress:
+		p.noteMark(e.Turn, e.Heard, e.Text)
+	case conv.PlayoutFinished:
+		p.noteMark(e.Turn, e.Heard, e.Text)
+	case conv.PlayoutFlushed:
+		p.flushed(e)
+	default:
+		// The rest shows in turns, transitions and texts.
+	}
+}
+
+func (p *Projection) observeTurn(t *conv.TurnEvent, st Stepped) {
+	switch {
+	case t.Role == conv.RoleAgent && t.Type == conv.TurnStarted:
+		p.beginResponse(t.Turn, st.State.Reply.Turn == t.Turn && st.State.Reply.Kind == conv.ReplyGreeting)
+	case t.Role == conv.RoleAgent:
+		if r := p.resp; r != nil && r.turn == t.Turn {
+			p.finishResponse(t.Type, broke(st.Event))
+		}
+	case t.Type != conv.TurnStarted:
+		p.commitSpeech()
+		for _, s := range p.written {
+			p.speechWritten(s)
+		}
+		p.written = nil
+	}
+}
+
+// broke reports whether a fact is the person's voice.
+func broke(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SpeechStarted, conv.STTPartial, conv.STTFinal, conv.DeadlinePassed, conv.TurnEnded:
+		return true
+	case conv.UserInterrupt:
+		return e.Source != "client"
+	default:
+		return false
+	}
+}
+
+// observeText tells what the agent says more: of a text all that is there, of a
+// voice what it has been given.
+func (p *Projection) observeText(st *conv.State) {
+	r := p.resp
+	if r == nil || st.Reply.Turn != r.turn {
+		return
+	}
+	text := st.Reply.Text
+	if r.audio {
+		text = text[:len(text)-min(len(text), len(st.Reply.Unsaid))]
+	}
+	if len(text) > r.sent {
+		p.say(r, text[r.sent:])
+		r.sent = len(text)
+	}
+}
+
+// replyDone: the mind has said all that it has to say.
+func (p *Projection) replyDone(r *response) {
+	if r.answered && !r.generated {
+		r.generated = true
+		p.callTools(r)
+	}
+}
+
+// noteMark remembers what had been heard when.
+func (p *Projection) noteMark(turn int, heard time.Duration, text string) {
+	if r := p.resp; r != nil && r.message != nil && (turn == 0 || turn == r.turn) {
+		r.message.marks = append(r.message.marks, mark{int(heard.Milliseconds()), text})
+	}
+}
+
+// flushed: the exact measure of what was heard of an answer that was cut off. Of
+// the rest nobody knows.
+func (p *Projection) flushed(e conv.PlayoutFlushed) {
+	p.measure = false
+	r := p.last
+	if p.resp != nil && p.resp.turn == e.Turn {
+		r = p.resp
+	}
+	if r == nil || r.turn != e.Turn || r.message == nil || !r.audio {
+		return
+	}
+	it := r.message
+	it.marks = append(it.marks, mark{int(e.Heard.Milliseconds()), e.Text})
+	if r == p.last && it.Status == wire.Incomplete {
+		it.setWords(e.Text)
+		if p.o.Plays {
+			// The server plays: it knows, and the client need not say.
+			it.length = min(it.length, e.Heard)
+			p.send(wire.ItemTruncated{ItemID: it.ID, AudioEndMS: int(it.length.Milliseconds())})
+		}
+	}
+}
