@@ -179,26 +179,32 @@ func armedPast(t time.Time) time.Time {
 	return past
 }
 
-// canonicalNumbers renames turns and requests by who holds them.
-func canonicalNumbers(st *conv.State) {
-	rename := func(n int) int {
+// renaming gives the turns of a state their canonical numbers, by who holds them.
+func renaming(st *conv.State) func(turn int) int {
+	agent, user, answered, barged, lost := st.Reply.Turn, st.User.Turn, st.Reply.UserTurn, st.Floor.Barged, st.Conn.Unanswered
+	return func(n int) int {
 		switch n {
 		case 0:
 			return 0
-		case st.Reply.Turn:
+		case agent:
 			return turnAgent
-		case st.User.Turn:
+		case user:
 			return turnUser
-		case st.Reply.UserTurn:
+		case answered:
 			return turnAnswered
-		case st.Floor.Barged:
+		case barged:
 			return turnBarged
-		case st.Conn.Unanswered:
+		case lost:
 			return turnLost
 		default:
 			return oldTurn + 1
 		}
 	}
+}
+
+// canonicalNumbers renames turns and requests.
+func canonicalNumbers(st *conv.State) {
+	rename := renaming(st)
 	// The machine reads the history only to word requests and to know which
 	// calls are answered. Forgotten, an id may come again, as a new call's.
 	st.History = st.History[:0]
@@ -215,7 +221,6 @@ func canonicalNumbers(st *conv.State) {
 	if st.Playout.Turn != turnAgent {
 		st.Playout.Turn, st.Playout.Part, st.Playout.Heard = 0, 0, 0
 	}
-	// From here on the numbers that rename looks at change: keep the order.
 	st.Floor.Barged = where(st.Floor.Barged, turnBarged)
 	st.Conn.Unanswered = where(st.Conn.Unanswered, turnLost)
 	st.Reply.UserTurn = where(st.Reply.UserTurn, turnAnswered)

@@ -21,6 +21,10 @@ type Config struct {
 	More []conv.Event
 	// Still are deadlines that never pass in this configuration.
 	Still []conv.Timer
+	// Follower goes along with the walk; nil: nobody does. Every walk begins with a copy.
+	Follower Follower
+	// Most bounds the states: the walk ends behind the level that has more. 0: no bound.
+	Most int
 }
 
 // Violation is a promise that does not hold, and the shortest way to see it.
@@ -96,6 +100,8 @@ type found struct {
 	key    string
 	state  *conv.State
 	mon    monitor
+
+	follower Follower // nil: nobody goes along
 }
 
 // open is a state that waits for its expansion.
@@ -103,6 +109,8 @@ type open struct {
 	index int32
 	state *conv.State
 	mon   monitor
+
+	follower Follower
 }
 
 // explorer walks one configuration.
@@ -177,7 +185,7 @@ func (x *explorer) run() error {
 	initial := &conv.State{}
 	canonical(initial, &x.opts)
 	first := found{parent: -1, state: initial, key: string(appendKey(nil, initial, &monitor{}))}
-	frontier := []open{{index: x.add(first), state: initial}}
+	frontier := []open{{index: x.add(first), state: initial, follower: x.cfg.Follower}}
 	samples := make(map[conv.Phase][]open)
 	for len(frontier) > 0 {
 		if x.told != nil {
@@ -194,6 +202,9 @@ func (x *explorer) run() error {
 			return err
 		}
 		frontier = x.merge(results)
+		if x.cfg.Most > 0 && len(x.nodes) > x.cfg.Most {
+			break
+		}
 	}
 	return x.sample(samples)
 }
@@ -263,7 +274,7 @@ func (x *explorer) merge(workers []*worker) []open {
 			i, ok := x.seen[f.key]
 			if !ok {
 				i = x.add(f)
-				next = append(next, open{index: i, state: f.state, mon: f.mon})
+				next = append(next, open{index: i, state: f.state, mon: f.mon, follower: f.follower})
 			}
 			if f.label < 0 {
 				x.edges = append(x.edges, edge{from: f.parent, to: i, timer: conv.Timer(-f.label - 1)})
@@ -324,10 +335,14 @@ func (x *explorer) path(i int32) []string {
 }
 
 // labelText is an event as `hocket step` takes it. A label below zero is a
-// deadline; its name is in the line's comment field, `timer`.
+// deadline; its name is in the line's comment field, `timer`. One behind the events is an
+// input of the follower's.
 func (x *explorer) labelText(label int32) string {
 	if label < 0 {
 		return fmt.Sprintf(`{"type":"deadline"} (%v)`, conv.Timer(-label-1))
+	}
+	if i := int(label) - len(x.events); i >= 0 {
+		return x.cfg.Follower.InputName(i)
 	}
 	b, err := conv.MarshalEvent(x.events[label])
 	if err != nil {

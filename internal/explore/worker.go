@@ -56,15 +56,19 @@ func (w *worker) expand(o open) {
 		}
 		w.step(o, conv.DeadlinePassed{}, -int32(k.timer)-1, k.set)
 	}
+	w.inputs(o)
+}
+
+// recovered notes a step that has panicked.
+func (w *worker) recovered(o open, label int32) {
+	if r := recover(); r != nil {
+		w.report(o.index, label, "panic", fmt.Sprint(r))
+	}
 }
 
 // step makes one step from the state and looks at what came of it.
 func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.State)) {
-	defer func() {
-		if r := recover(); r != nil {
-			w.report(o.index, label, "panic", fmt.Sprint(r))
-		}
-	}()
+	defer w.recovered(o, label)
 	w.c.Become(o.state)
 	if prepare != nil {
 		prepare(w.c.State())
@@ -83,7 +87,11 @@ func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.Sta
 		w.report(o.index, label, "invariant: "+category(err), err.Error())
 		return
 	}
-	w.keep(o, label, mon)
+	if o.follower != nil {
+		w.follow(o, ev, mon, label)
+		return
+	}
+	w.keep(o, label, mon, nil)
 }
 
 // noteViews records the transitions of the phase and of each view.
@@ -123,10 +131,15 @@ func (w *worker) noteChange(o open, label int32, from, to conv.Views) {
 }
 
 // keep canonicalizes the state that was reached and notes it if it is new.
-func (w *worker) keep(o open, label int32, mon monitor) {
+func (w *worker) keep(o open, label int32, mon monitor, f Follower) {
 	st := w.c.State()
+	rename := renaming(st)
 	canonical(st, &w.x.opts)
 	w.buf = appendKey(w.buf[:0], st, &mon)
+	if f != nil {
+		f.Canonical(st, rename)
+		w.buf = f.AppendKey(w.buf)
+	}
 	if i, ok := w.x.seen[string(w.buf)]; ok {
 		if label < 0 && i != o.index {
 			w.edges = append(w.edges, edge{from: o.index, to: i, timer: conv.Timer(-label - 1)})
@@ -139,7 +152,7 @@ func (w *worker) keep(o open, label int32, mon monitor) {
 	k := string(w.buf)
 	w.local[k] = true
 	copied := w.c.Fork().State()
-	w.found = append(w.found, found{parent: o.index, label: label, key: k, state: copied, mon: mon})
+	w.found = append(w.found, found{parent: o.index, label: label, key: k, state: copied, mon: mon, follower: f})
 }
 
 func (w *worker) report(parent, label int32, check, what string) {
