@@ -29,7 +29,7 @@ GOTEST = go test -count=1 -timeout 20m
 # bad network, which keep pace with the clock; the commands, whose tests start the
 # program a hundred times over, and kill it; and the panel's files. All others, new ones
 # too, are tested with it. `make soak` takes these as well.
-PLAIN = audio|conv|dialog(/.*)?|turn|internal/seeds|archtest|internal/bench|internal/cli|leg|internal/messages|internal/codec/.*|internal/wire/.*|detector(/.*)?|internal/explore(/.*)?|server/panel
+PLAIN = audio|conv|dialog(/.*)?|turn|internal/seeds|archtest|internal/bench|internal/cli|leg|internal/messages|internal/codec/.*|internal/wire/.*|detector(/.*)?|internal/explore(/.*)?|leg/realtime/projection|server/panel
 
 MODULE = $(shell go list -m)
 PLAINPKGS = $(shell go list ./... | grep -E '^$(MODULE)/($(PLAIN))$$')

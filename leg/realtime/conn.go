@@ -111,7 +111,7 @@ func newConn(o *Options, b begin) (*conn, error) {
 	c.ear = newEar(parts.Recognizer, parts.Conv.Language)
 	p := parts
 	p.ID, p.Leg, p.Heard, p.Idle = c.id, c.leg, c.noteHeard, true
-	p.Conv = machineOptions(parts.Conv)
+	p.Conv = projection.MachineOptions(parts.Conv)
 	p.Turn, p.Onset = turnOptions(b.session, &parts)
 	p.Model, p.Synthesizer = &mind{c}, &voice{c, parts.Synthesizer}
 	s, err := session.New(p)

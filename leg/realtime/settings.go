@@ -3,36 +3,11 @@ package realtime
 import (
 	"time"
 
-	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/turn"
 )
-
-// machineOptions are a conversation's options for this protocol: the client has
-// the clocks that the machine has for a caller, and hears of failures by events.
-func machineOptions(o conv.Options) conv.Options {
-	o.Endpoint = turn.PolicySilence
-	o.DeadAir = turn.DeadAirOptions{Off: true}
-	o.SpeakNotices, o.ResumeAfterFalseInterruption = false, false
-	o.SummaryTurns = -1 // what the model is given is the client's
-	l := &o.Limits
-	l.Session, l.SessionWarning = 24*time.Hour, time.Minute // the connection's lifetime is shorter
-	l.Inactivity = 24 * time.Hour
-	l.Listening = 10 * time.Minute
-	l.NoTranscript, l.NoEndpoint = longestSilence, longestSilence
-	l.Waiting, l.Processing = time.Minute, time.Minute
-	l.Error, l.BreakerFaults = 100*time.Millisecond, 1<<20
-	o.Retry.Max, o.Retry.Recover = -1, 1<<20
-	for _, p := range []*turn.BargeInOptions{&o.BargeIn.Greeting, &o.BargeIn.Reply, &o.BargeIn.ReadBack} {
-		p.Policy = "" // the rules' one
-	}
-	return o
-}
-
-// longestSilence ends the user's turn when nothing else does, a client that has
-// stopped sending included. It is the eight seconds of eagerness "low".
-const longestSilence = 8 * time.Second
 
 // turnOptions are the uplink's part: what speech is, and when a turn has ended.
 func turnOptions(s wire.Session, parts *session.Options) (turn.Options, turn.OnsetOptions) {
@@ -47,7 +22,7 @@ func turnOptions(s wire.Session, parts *session.Options) (turn.Options, turn.Ons
 		o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = 400*time.Millisecond, 4*time.Second
 		switch t.Eagerness {
 		case "low":
-			o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = 800*time.Millisecond, longestSilence
+			o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = 800*time.Millisecond, projection.LongestSilence
 		case "high":
 			o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = 300*time.Millisecond, 2*time.Second
 		}

@@ -18,18 +18,24 @@ func (p *Projection) connected() {
 }
 
 // retell tells a client that has come back what it would know had it never been
-// gone.
+// gone. A response that runs is told where its message stands among the items.
 func (p *Projection) retell() {
 	r := p.resp
 	for i, it := range p.items.list {
 		if r != nil && it == r.message {
-			continue // it comes with its response
+			p.retellResponse()
+		} else {
+			p.tellItem(i)
 		}
-		p.tellItem(i)
 	}
-	if r == nil {
-		return
+	if r != nil && (r.message == nil || p.items.index(r.message.ID) < 0) {
+		p.retellResponse()
 	}
+}
+
+// retellResponse tells of the active response, and what it has said so far.
+func (p *Projection) retellResponse() {
+	r := p.resp
 	p.send(wire.ResponseEvent{Name: "created", Response: p.show(r, wire.InProgress, nil)})
 	if r.message == nil {
 		return

@@ -226,7 +226,7 @@ func (p *Projection) finishResponse(how conv.TurnEventType, voice bool) {
 	if how == conv.TurnFailed && r.failure == nil {
 		r.failure = &Failure{Code: "server_error", Message: "The server had an error while making the response."}
 	}
-	interrupted := how == conv.TurnInterrupted || r.cancelling && how != conv.TurnCompleted
+	interrupted := how == conv.TurnInterrupted || r.cancelling
 	played := p.o.Plays && r.samples > 0
 	if played && interrupted {
 		p.send(wire.OutputBuffer{Name: "cleared", ResponseID: r.id})
@@ -244,7 +244,7 @@ func (p *Projection) finishResponse(how conv.TurnEventType, voice bool) {
 func (p *Projection) endResponse(r *response, interrupted, voice bool) {
 	status, details := wire.Completed, (*wire.StatusDetails)(nil)
 	switch {
-	case r.failure != nil:
+	case r.failure != nil && !r.cancelling:
 		status = wire.Failed
 		kind := wire.ServerError
 		if r.failure.Code == wire.CodeModelNotFound {

@@ -1,10 +1,37 @@
 package projection
 
 import (
+	"time"
+
 	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/turn"
 )
+
+// MachineOptions are the machine's options for this protocol: the client has the clocks
+// that the machine has for a caller, and hears of failures by events.
+func MachineOptions(o conv.Options) conv.Options {
+	o.Endpoint = turn.PolicySilence
+	o.DeadAir = turn.DeadAirOptions{Off: true}
+	o.SpeakNotices, o.ResumeAfterFalseInterruption = false, false
+	o.SummaryTurns = -1 // what the model is given is the client's
+	l := &o.Limits
+	l.Session, l.SessionWarning = 24*time.Hour, time.Minute // the connection's lifetime is shorter
+	l.Inactivity = 24 * time.Hour
+	l.Listening = 10 * time.Minute
+	l.NoTranscript, l.NoEndpoint = LongestSilence, LongestSilence
+	l.Waiting, l.Processing = time.Minute, time.Minute
+	l.Error, l.BreakerFaults = 100*time.Millisecond, 1<<20
+	o.Retry.Max, o.Retry.Recover = -1, 1<<20
+	for _, p := range []*turn.BargeInOptions{&o.BargeIn.Greeting, &o.BargeIn.Reply, &o.BargeIn.ReadBack} {
+		p.Policy = "" // the rules' one
+	}
+	return o
+}
+
+// LongestSilence ends the user's turn when nothing else does, a client that has
+// stopped sending included. It is the eight seconds of eagerness "low".
+const LongestSilence = 8 * time.Second
 
 // rules are the machine's part of a configuration.
 func rules(s *wire.Session) conv.SessionConfigured {

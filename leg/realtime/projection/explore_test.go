@@ -1,0 +1,166 @@
+package projection_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/explore"
+	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+	"github.com/hocketvoice/hocket/leg/realtime/projection"
+)
+
+// walk is one exploration of machine and projection together.
+type walk struct {
+	name   string
+	o      projection.Options
+	inputs [][]input
+	events func(conv.Event) bool
+}
+
+// options are the machine's for this protocol, with its counters bounded so that the walk
+// comes to an end.
+func options() conv.Options {
+	o := projection.MachineOptions(conv.Options{})
+	o.Limits.BreakerFaults, o.Retry.Recover = 2, 1
+	o.Limits.Calls, o.Limits.Queue = 1, 1
+	o.Limits.Feedback = []conv.Feedback{{After: 0, Code: "working.0"}}
+	return o
+}
+
+// session is a configuration, changed.
+func session(change func(*wire.Session)) wire.Session {
+	s := wire.NewSession(wire.TypeRealtime)
+	s.Input.Transcription = &wire.Transcription{}
+	change(&s)
+	return s
+}
+
+func spoken(*wire.Session) {}
+
+func written(s *wire.Session) {
+	s.OutputModalities = []string{"text"}
+	s.Input.TurnDetection = nil
+}
+
+// answering are the facts of an answer and its playout.
+func answering(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SessionReady, conv.AudioReady:
+		return true
+	case conv.ReplyDelta:
+		return e.Text != "late" && e.Text != "Well. "
+	case conv.ReplyDone:
+		return e.Turn == 0 && !e.Silent
+	case conv.PlayoutStarted:
+		return e.Turn == 0
+	case conv.PlayoutFinished:
+		return e.Turn == 0
+	default:
+		return false
+	}
+}
+
+// listening are those of the person's voice, too.
+func listening(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.SpeechStarted:
+		return e.Source == "vad"
+	case conv.SpeechStopped:
+		return true
+	case conv.STTFinal:
+		return e.Turn == 0 && e.Text != "mhm" && e.Text != "never mind"
+	case conv.TurnEnded:
+		return e.Turn == 0 && e.Cause == "manual"
+	default:
+		return answering(ev)
+	}
+}
+
+// failing are those of failures, too.
+func failing(ev conv.Event) bool {
+	switch e := ev.(type) {
+	case conv.ReplyFailed, conv.PlayoutFailed:
+		return true
+	case conv.Fault:
+		return e.Code == "UNKNOWN"
+	case conv.ConnectionLost:
+		return !e.Retryable
+	case conv.ConnectionRestored, conv.UserStop, conv.SessionEnded:
+		return true
+	default:
+		return answering(ev)
+	}
+}
+
+func walks() []walk {
+	return []walk{
+		{"a voice", projection.Options{Session: session(spoken)}, [][]input{talking, asking}, listening},
+		{"a voice, cut off", projection.Options{Session: session(spoken)}, [][]input{talking, cutting, asking[1:2]}, listening},
+		{"a call", projection.Options{Session: session(spoken), Plays: true}, [][]input{talking, cutting, asking[:2]}, listening},
+		{"in writing", projection.Options{Session: session(written)}, [][]input{talking, asking, typing}, answering},
+		{"commits", projection.Options{Session: session(written)}, [][]input{talking, asking[:1], committing, configuring}, answering},
+		{"beside", projection.Options{Session: session(written)}, [][]input{talking, asking[:2], besides}, answering},
+		{"failures", projection.Options{Session: session(spoken)}, [][]input{talking, asking}, failing},
+	}
+}
+
+// config is a walk as it is explored.
+func (w walk) config(most int, mutant func([]wire.Event) []wire.Event) explore.Config {
+	f := newFollower(w.o, slices.Concat(w.inputs...), mutant)
+	return explore.Config{
+		Name: w.name, Options: options(), Events: w.events, Follower: f, Most: most,
+		Still: []conv.Timer{conv.TimerWarning, conv.TimerSession},
+	}
+}
+
+// broken are the violations of a walk, but for what a part of the alphabet cannot reach.
+func broken(r *explore.Report) []explore.Violation {
+	return slices.DeleteFunc(slices.Clone(r.Violations), func(v explore.Violation) bool { return strings.HasPrefix(v.Check, "completeness") })
+}
+
+// long reports whether there is time for all of it (`make soak`).
+func long() bool { return os.Getenv("HOCKET_LONG") != "" }
+
+// explored runs a walk and reports what it has found.
+func explored(t *testing.T, c explore.Config) {
+	t.Helper()
+	r, err := explore.Run([]explore.Config{c}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d states, %d steps", r.States, r.Steps)
+	for _, v := range broken(r) {
+		t.Errorf("%s: %s\n%s", v.Check, v.What, strings.Join(v.Path, "\n"))
+	}
+}
+
+// TestEveryStepKeepsTheProtocol walks through the states of machine and projection
+// together: whatever happens in whatever order, the client is told what the protocol
+// allows.
+func TestEveryStepKeepsTheProtocol(t *testing.T) {
+	most := 3000
+	if long() {
+		most = 100_000
+	}
+	for _, w := range walks() {
+		t.Run(w.name, func(t *testing.T) { explored(t, w.config(most, nil)) })
+	}
+}
+
+// TestTheMachinesWalksKeepTheProtocol goes along with the machine's own exploration, all
+// of its configurations and facts: each step of each state, with one past.
+func TestTheMachinesWalksKeepTheProtocol(t *testing.T) {
+	for _, c := range explore.Shipped() {
+		t.Run(c.Name, func(t *testing.T) {
+			f := newFollower(projection.Options{Session: session(spoken)}, slices.Concat(talking, asking, cutting), nil)
+			f.apart = false
+			if c.Follower = f; !long() {
+				c.Most = 500
+			}
+			explored(t, c)
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package projection
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
+	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+)
+
+// This file: what the exploration needs to go different ways from one state.
+
+// Clone is a copy that shares nothing that changes.
+func (p *Projection) Clone() *Projection {
+	c := *p
+	copies := make(map[*item]*item)
+	of := func(it *item) *item {
+		if it == nil {
+			return nil
+		}
+		if copies[it] == nil {
+			n := *it
+			n.Item, n.marks = it.Clone(), slices.Clone(it.marks)
+			copies[it] = &n
+		}
+		return copies[it]
+	}
+	all := func(list []*item) []*item {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i] = of(list[i])
+		}
+		return list
+	}
+	response := func(r *response) *response {
+		if r == nil {
+			return nil
+		}
+		n := *r
+		n.output, n.message, n.calls = all(r.output), of(r.message), slices.Clone(r.calls)
+		return &n
+	}
+	c.items.list = all(p.items.list)
+	c.resp, c.last = response(p.resp), response(p.last)
+	c.beside = slices.Clone(p.beside)
+	for i := range c.beside {
+		c.beside[i] = response(c.beside[i])
+	}
+	if p.create != nil {
+		q := *p.create
+		c.create = &q
+	}
+	if p.speech != nil {
+		s := *p.speech
+		c.speech = &s
+	}
+	c.written = slices.Clone(p.written)
+	for i := range c.written {
+		s := *c.written[i]
+		c.written[i] = &s
+	}
+	return &c
+}
+
+// Canonical forgets what has no influence on anything to come, and renames turns, beside
+// a state of the machine that has its canonical form.
+func (p *Projection) Canonical(st *conv.State, rename func(int) int) {
+	for _, r := range append([]*response{p.resp, p.last}, p.beside...) {
+		if r != nil {
+			r.canonical(rename)
+		}
+	}
+	if r := p.resp; r != nil && st.Reply.Turn == r.turn {
+		if r.sent = len(st.Reply.Text); r.audio {
+			r.sent -= len(st.Reply.Unsaid)
+		}
+	}
+	p.items.list = slices.DeleteFunc(p.items.list, func(it *item) bool { return !p.counts(it) })
+	for _, it := range p.items.list {
+		it.length = 0
+		if it.Role == "user" && it.Content[0].Type == wire.InputText {
+			it.Content[0].Text = "hello"
+		}
+	}
+	for _, s := range append([]*speech{p.speech}, p.written...) {
+		if s != nil {
+			s.text, s.partial, s.first, s.last, s.startMS = some(s.text), some(s.partial), 0, 0, 0
+		}
+	}
+	p.starts, p.ends = spots{}, spots{}
+	p.limits.made, p.limits.spent = 0, 0
+	p.uncommitted = min(p.uncommitted, Rate)
+	p.idleFrom = 0
+}
+
+func (r *response) canonical(rename func(int) int) {
+	r.turn = rename(r.turn)
+	r.text, r.tokens, r.input, r.inputSound = "", 0, 0, 0
+	r.samples = min(r.samples, Rate/50)
+	if m := r.message; m != nil {
+		m.setWords("")
+		m.marks = nil
+		m.length = min(m.length, audio.Pos(Rate/50).Duration(Rate))
+	}
+}
+
+func some(s string) string { return s[:min(len(s), 1)] }
+
+// counts reports whether what comes depends on an item.
+func (p *Projection) counts(it *item) bool {
+	if p.resp != nil && slices.Contains(p.resp.output, it) || p.last != nil && p.last.message == it {
+		return true
+	}
+	return it.waiting || it.Role == "user" && !it.answered && !it.spoken
+}
+
+// ItemIDs are those of the conversation's items.
+func (p *Projection) ItemIDs() (ids []string) {
+	for _, it := range p.items.list {
+		ids = append(ids, it.ID)
+	}
+	return ids
+}
+
+// AppendKey writes what tells two projections of one state of the machine apart.
+func (p *Projection) AppendKey(b []byte) []byte {
+	b = fmt.Appendf(b, "|%t%t%t%t%t%t%t%t", p.Detects(), p.met, p.spoken, p.started, p.running, p.measure, p.uncommitted > 0, p.idleAt.IsZero())
+	for _, r := range append([]*response{p.resp, p.last}, p.beside...) {
+		b = append(b, '/')
+		if r == nil {
+			continue
+		}
+		b = fmt.Appendf(b, "%d%t%t%t%d%t%d%d", r.turn, r.audio, r.asked, r.first, len(r.output), r.samples > 0, r.sent, len(r.calls))
+		b = fmt.Appendf(b, "%t%t%t%t%t%t", r.answered, r.generated, r.limited, r.cancelling, r.failure == nil, r.params.OutOfBand)
+		if r.message != nil {
+			b = append(b, r.message.Status...)
+		}
+	}
+	for _, it := range p.items.list {
+		b = fmt.Appendf(b, "+%s%s%t%t%t", it.Type, it.Role, it.spoken, it.answered, it.waiting)
+	}
+	if q := p.create; q != nil {
+		b = fmt.Appendf(b, "?%t%t", q.posted, q.cancelled)
+	}
+	for _, s := range append([]*speech{p.speech}, p.written...) {
+		b = append(b, '!')
+		if s != nil {
+			b = fmt.Appendf(b, "%s %s%t", s.text, s.partial, s.quiet)
+		}
+	}
+	return b
+}
+
+// Idle is when the silence behind a response has lasted too long.
+func (p *Projection) Idle() time.Time { return p.idleAt }
