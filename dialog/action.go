@@ -140,6 +140,7 @@ func (t *turn) actionFailed(s *agent.Step, in ActionEnded) {
 	}
 	t.trace("action_failed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: code})
 	if s.FailsTo {
+		t.unsuccessful = true
 		t.st.Action = nil
 		if t.next(s, s.OnError) {
 			t.advance()
@@ -325,6 +326,7 @@ func (t *turn) denied() {
 	action := st.Confirmation.Action
 	st.Confirmation, st.Granted, st.GrantedFor = nil, false, nil
 	t.trace("denied", TraceData{Step: s.ID})
+	t.declined = true
 	if !action && s.Answer != "" {
 		st.Slots[s.Answer] = false
 	}

@@ -34,6 +34,15 @@ func (t *turn) assent() assent {
 	if t.a.def.Lang.Hedges.Within(t.rd.Toks) {
 		return noAssent // "I guess so", "mhm": said while one listens, or not meant
 	}
+	if len(t.rd.Toks) == 1 && !strings.Contains(t.rd.Raw, "?") {
+		switch t.a.def.Lang.YesOrNo(t.rd.Toks) {
+		case value.Yes:
+			return assents
+		case value.No:
+			return refuses
+		case value.NoAnswer:
+		}
+	}
 	w := t.answerWords(t.rd.Toks)
 	switch {
 	case w.other || strings.Contains(t.rd.Raw, "?"):

@@ -202,7 +202,7 @@ func (t *turn) reject(s *agent.Slot, why string) {
 
 // invalid says that a value does not do.
 func (t *turn) invalid(s *agent.Slot) {
-	if s.Name == t.awaited && t.askDay(s) {
+	if s.Name == t.awaited && (t.askDay(s) || t.askAmount(s)) {
 		return
 	}
 	if half := t.half; half != nil {
@@ -276,7 +276,8 @@ func (t *turn) example(s *agent.Slot) {
 	case value.TypeInteger, value.TypeNumber, value.TypeFloat:
 		key = "example_number"
 	case value.TypeMoney:
-		key = "example_money"
+		t.phrase("example_money", "value", t.voice().Speak(int64(50), &s.Spec, ""))
+		return
 	case value.TypeBoolean:
 		key = "example_yes_no"
 	case value.TypeCode:

@@ -57,7 +57,13 @@ func (t *turn) found() []string {
 // reference.
 func (t *turn) complete(ended *FinishedFlow) {
 	t.dropFlow()
-	if len(t.out.Say) == 0 {
+	switch {
+	case len(t.out.Say) > 0:
+	case t.declined:
+		t.phrase("denied")
+	case t.unsuccessful:
+		t.phrase("error")
+	default:
 		t.phrase("done")
 	}
 	t.st.Finished = ended

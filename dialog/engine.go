@@ -200,27 +200,28 @@ type turn struct {
 	awaited string // slot that was awaited when the message came
 	secret  bool   // the message has a secret in it
 
-	out       Output
-	readBack  bool
-	confirms  int    // the line of Say, from 1, that asks to confirm; 0: none does
-	valued    int    // the first line of Say that says a value
-	tail      string // what is said behind the last value
-	steps     int
-	before    ConversationState // when the message came
-	failed    bool
-	refused   bool           // the awaited slot's value did not do
-	changing  bool           // what to change was asked
-	either    []*agent.Slot  // to which of them a value belongs is not known
-	coming    map[string]any // what the commands give to slots
-	twinned   *agent.Slot    // has the value that was refused for another one
-	half      any            // a day that was refused, because its year was not said
-	was       map[string]any // what State.Either was before the message
-	asked     *agent.Slot    // what was said of its value asks for another
-	dropped   []*agent.Slot  // of values that did not do and that nobody had asked for
-	offered   []*agent.Flow  // that may be meant, and that the words do not ask for plainly
-	given     map[string]any // values that were said for the one that is offered
-	reached   []*agent.Flow  // whose slots the commands may fill
-	suggested *Suggestion    // that the message may answer in words of its own
+	out                    Output
+	readBack               bool
+	confirms               int    // the line of Say, from 1, that asks to confirm; 0: none does
+	valued                 int    // the first line of Say that says a value
+	tail                   string // what is said behind the last value
+	steps                  int
+	before                 ConversationState // when the message came
+	failed                 bool
+	declined, unsuccessful bool           // a yes was refused, an action has failed
+	refused                bool           // the awaited slot's value did not do
+	changing               bool           // what to change was asked
+	either                 []*agent.Slot  // to which of them a value belongs is not known
+	coming                 map[string]any // what the commands give to slots
+	twinned                *agent.Slot    // has the value that was refused for another one
+	half                   any            // a day that was refused, because its year was not said
+	was                    map[string]any // what State.Either was before the message
+	asked                  *agent.Slot    // what was said of its value asks for another
+	dropped                []*agent.Slot  // of values that did not do and that nobody had asked for
+	offered                []*agent.Flow  // that may be meant, and that the words do not ask for plainly
+	given                  map[string]any // values that were said for the one that is offered
+	reached                []*agent.Flow  // whose slots the commands may fill
+	suggested              *Suggestion    // that the message may answer in words of its own
 
 	rd  value.Reader
 	buf [24]value.Token

@@ -117,7 +117,7 @@ func (t *turn) notUnderstood() {
 		t.unclear()
 		return
 	}
-	if s := t.a.def.SlotIndex[st.WaitingForSlot]; t.flow != nil && t.before == WaitingForSlot && (t.askDay(s) || t.askOther(s)) {
+	if s := t.a.def.SlotIndex[st.WaitingForSlot]; t.flow != nil && t.before == WaitingForSlot && (t.askDay(s) || t.askAmount(s) || t.askOther(s)) {
 		t.back()
 		return
 	}

@@ -435,6 +435,47 @@ func nameSymptoms() (all []symptom) {
 	return all
 }
 
+// bankSymptoms are amounts, and words typed in haste.
+func bankSymptoms() []symptom {
+	asked := []string{"I want to send money", "Anna", "DE89 3704 0044 0532 0130 00"}
+	amount := func(name, text, says string) symptom {
+		return symptom{name: name, agent: "examples/bank", say: append(slices.Clone(asked), text), wrong: told(says, map[string]any{"amount": nil})}
+	}
+	yes := func(text string) symptom {
+		return symptom{name: text + " is no yes", agent: "examples/bank", say: append(slices.Clone(asked), "20 euros", text), wrong: told("Done. I have sent", nil)}
+	}
+	return []symptom{
+		amount("12.345 is read as 12.35", "12.345", "not sure which amount 12.345 is"),
+		amount("1.500 euros is read as 1.50", "1.500 euros", "not sure which amount 1.500 euros is"),
+		amount("-5 euros is too much", "-5 euros", "must be more than zero"),
+		amount("50 dollars are too much", "50 dollars", "in euros"),
+		amount("the hint says dollars", "what can I say", "for example 50 euros"),
+		{name: "1,500 euros is unclear", agent: "examples/bank", say: append(slices.Clone(asked), "1,500 euros"), wrong: wantSlots(map[string]any{"amount": 1500})},
+		{name: "12.50 is unclear", agent: "examples/bank", say: append(slices.Clone(asked), "12.50"), wrong: wantSlots(map[string]any{"amount": 12.5})},
+		yes("y"), yes("yess"), yes("yse"),
+		{
+			name: "what was refused is said to be done",
+			agent: `
+slots: {what: {type: string, prompt: What?}}
+flows:
+  order:
+    description: order something
+    trigger: {intents: [I want to order]}
+    steps:
+      - {step: a, type: collect, slot: what}
+      - {step: b, type: confirm, message: "{what}?", on_deny: __end__}
+`,
+			say: []string{"I want to order", "a chair", "no"},
+			wrong: func(_ *dialog.State, said string) string {
+				if strings.Contains(said, "Done") {
+					return said
+				}
+				return ""
+			},
+		},
+	}
+}
+
 // amountSymptoms are the forms of an amount, for each type that takes one.
 func amountSymptoms() (all []symptom) {
 	for _, typ := range []string{"money", "float"} {
@@ -456,7 +497,7 @@ var failingSymptoms = []string{}
 
 // TestSymptoms: none of them is there, but for those that are expected.
 func TestSymptoms(t *testing.T) {
-	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms())
+	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms(), bankSymptoms())
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			wrong := s.hold(t)

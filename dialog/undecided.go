@@ -157,6 +157,27 @@ func (t *turn) askDay(s *agent.Slot) bool {
 	return true
 }
 
+// askAmount says why what was said is no amount: it is below zero, in another currency, or
+// written so that nobody can tell. It reports whether it was that.
+func (t *turn) askAmount(s *agent.Slot) bool {
+	if s == nil || s.Type != value.TypeMoney || s.Closed() {
+		return false
+	}
+	why, text := t.rd.NoAmount(&s.Spec)
+	switch why {
+	case value.BelowZero:
+		t.phrase("below_zero", "label", s.Label)
+	case value.OtherCurrency:
+		t.phrase("other_currency", "label", s.Label, "value", t.a.def.Lang.Data.Currencies[s.Currency].Many)
+	case value.UnclearAmount:
+		t.phrase("unclear_amount", "value", text)
+	case value.SomeAmount:
+		return false
+	}
+	t.prompt(s, t.collectStep(s))
+	return true
+}
+
 // askOther asks for another value than one that was only said not to be meant. It reports
 // whether there was one.
 func (t *turn) askOther(s *agent.Slot) bool {

@@ -69,7 +69,7 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 		return e, n
 	case TypeMoney:
 		f, cur, n := r.Lang.Amount(toks, i)
-		if n == 0 || cur != "" && s.Currency != "" && cur != s.Currency || r.measures(toks, i+n) || r.dated(toks, i) {
+		if n == 0 || r.unclear(toks, i, n) || cur != "" && s.Currency != "" && cur != s.Currency || r.measures(toks, i+n) || r.dated(toks, i) {
 			return nil, 0
 		}
 		if !whole && cur == "" && n == 1 && r.Lang.Numbers.One[toks[i].Text] {
@@ -152,6 +152,9 @@ func (r Reader) number(s *Spec, toks []Token, i int, whole bool) (v any, n int) 
 	f, n := r.Lang.cardinal(toks, i)
 	if s.Type != TypeInteger {
 		if v, cur, an := r.Lang.Amount(toks, i); cur != "" { // "$100", "fifty quid"
+			if r.unclear(toks, i, an) {
+				return nil, 0
+			}
 			f, n = v, an
 		}
 	}

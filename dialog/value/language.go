@@ -48,7 +48,9 @@ type languageData struct {
 	Clauses          []string            `json:"clauses"`        // what begins another clause: "not Monday but .."
 	Asked            []string            `json:"asked"`          // what makes a denial a question: "can't you"
 	Polar            []string            `json:"polar"`          // questions for a yes or no: "did", "have you"
-	OutsideNames     []string            `json:"outside_names"`  // never a part of a name: "if", "every month"
+	TypedYes         []string            `json:"typed_yes"`      // whole messages
+	TypedNo          []string            `json:"typed_no"`
+	OutsideNames     []string            `json:"outside_names"` // never a part of a name: "if", "every month"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
@@ -133,6 +135,7 @@ type Language struct {
 	Hedges, Denials, Wishes                   *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
 	Polar, OutsideNames                       *Phrases
+	TypedYesNo                                *Phrases       // 0 yes, 1 no
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
 	classNames                                []string
@@ -226,6 +229,7 @@ func Load(tag string) (*Language, error) {
 	l.Clauses = NewPhrases(d.Clauses)
 	l.Asked = NewPhrases(d.Asked)
 	l.Polar = NewPhrases(d.Polar)
+	l.TypedYesNo = NewPhrases(d.TypedYes, d.TypedNo)
 	l.OutsideNames = NewPhrases(d.OutsideNames)
 	l.Assign = NewPhrases(d.Assign)
 	l.Soft = NewPhrases(d.SoftMarkers)

@@ -3,6 +3,7 @@ package value
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // currencyData is one entry of the "currencies" part of a language file.
@@ -71,4 +72,47 @@ func (l *Language) Amount(toks []Token, i int) (v float64, currency string, n in
 		}
 	}
 	return v, currency, k - i
+}
+
+// unclear reports whether an amount at tokens i to i+n has the mark of decimals before three
+// digits or more: "1.500 euros" is a thousand and a half where people write so, and one and
+// a half elsewhere.
+func (r Reader) unclear(toks []Token, i, n int) bool {
+	for _, t := range toks[i : i+n] {
+		if k := strings.Index(t.Text, r.Lang.Data.Decimal); k > 0 && len(t.Text)-k > 3 && strings.Trim(t.Text, "+-0123456789.,") == "" && strings.Count(t.Text, ".")+strings.Count(t.Text, ",") == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// AmountReason says why what was said is no amount.
+type AmountReason int
+
+// The reasons.
+const (
+	SomeAmount    AmountReason = iota // there is no number, or one that is an amount
+	BelowZero                         // "-5 euros"
+	OtherCurrency                     // dollars, where euros are asked for
+	UnclearAmount                     // "1.500 euros"
+)
+
+// NoAmount says why the number in the utterance is no amount of the slot, and its words.
+func (r Reader) NoAmount(s *Spec) (AmountReason, string) {
+	for i := range r.Toks {
+		if v, n := r.Lang.cardinal(r.Toks, i); n > 0 && (v < 0 || v == 0 && s.Low != nil && *s.Low > 0) {
+			return BelowZero, SpanText(r.Raw, r.Toks, i, i+n)
+		}
+		_, cur, n := r.Lang.Amount(r.Toks, i)
+		switch {
+		case n == 0:
+		case r.unclear(r.Toks, i, n):
+			return UnclearAmount, SpanText(r.Raw, r.Toks, i, i+n)
+		case cur != "" && s.Currency != "" && cur != s.Currency:
+			return OtherCurrency, SpanText(r.Raw, r.Toks, i, i+n)
+		default:
+			return SomeAmount, ""
+		}
+	}
+	return SomeAmount, ""
 }

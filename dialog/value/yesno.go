@@ -11,11 +11,24 @@ const (
 
 // YesOrNo reads an utterance that is a yes or a no and nothing else.
 func (l *Language) YesOrNo(toks []Token) Answer {
+	if a := l.typed(toks); a != NoAnswer {
+		return a
+	}
 	a, rest := l.LeadingAnswer(toks)
 	if rest < len(toks) {
 		return NoAnswer
 	}
 	return a
+}
+
+// typed is a yes or no that is written in haste and is the whole message: "y", "yess".
+func (l *Language) typed(toks []Token) Answer {
+	if len(toks) == 1 {
+		if id, n := l.TypedYesNo.At(toks, 0); n > 0 {
+			return [...]Answer{Yes, No}[id]
+		}
+	}
+	return NoAnswer
 }
 
 // LeadingAnswer reads the yes or no at the front of an utterance and says where

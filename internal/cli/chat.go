@@ -76,8 +76,11 @@ func (c *chatCmd) Run(s *streams) (err error) {
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return badInputf("the input: %w; expected lines of at most %d bytes", err, longestLine)
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return badInputf("the line is too long: at most %d bytes are allowed", longestLine)
+	case err != nil:
+		return badInputf("read the input: %w", err)
 	}
 	return text.End(ctx)
 }

@@ -81,7 +81,7 @@ func TestChatBadInput(t *testing.T) {
 		"no agent":  {[]string{"chat"}, "", "--agent"},
 		"nothing":   {[]string{"chat", "--agent", "absent.yaml"}, "", "absent.yaml"},
 		"a date":    {[]string{"chat", "--agent", flights, "--today", "soon"}, "", "expected a date such as"},
-		"too long":  {[]string{"chat", "--agent", flights}, strings.Repeat("x", longestLine+1), "at most 65536 bytes"},
+		"too long":  {[]string{"chat", "--agent", flights}, strings.Repeat("x", longestLine+1), "the line is too long: at most 65536 bytes"},
 		"the agent": {[]string{"chat", "--agent", write(t, "bad.yaml", "version: \"1.0\"\nflows: 7\n")}, "", "bad.yaml:2"},
 		"secrets": {[]string{"chat", "--agent", write(t, "act.yaml", `version: "1.0"
 actions: {a: {http: {url: "${HOCKET_TEST_ABSENT}/x"}}}
