@@ -100,6 +100,7 @@ var workers = map[string]string{
 	"session: (*Session).Run":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"session: (*sound).run":                "Session.Run, of whose workers they are",
 	"session: (*sound).runVirtual":         "Session.RunVirtual, likewise",
+	"session: (*written).run":              "Session.Run, likewise",
 	"session: (*Session).RunVirtual":       "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"leg/realtime: (*conn).run":            "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"internal/wait: Longer":                "nobody: a callback that only cancels a context; the end that it returns ends it",

@@ -77,7 +77,7 @@ func ask(t *testing.T, method, url, body string, into any) (status int) {
 // hears follows a conversation until the agent has said the text.
 func hears(t *testing.T, url, text string) {
 	t.Helper()
-	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/events", http.NoBody)
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/events?from=1", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,13 @@ func (s *Session) perform(e conv.Effect) {
 	case conv.RequestReply:
 		s.mind.request(e)
 	case conv.Speak:
-		s.sound.perform(e)
+		s.medium.perform(e)
 		s.o.Leg.Notify(port.Notice{Type: "caption", Turn: e.Turn, Role: string(conv.RoleAgent), Text: e.Text})
 	case conv.Listen, conv.Expect, conv.FinalizeTranscript, conv.EndSpeech, conv.FlushPlayout, conv.DuckPlayout,
 		conv.PausePlayout, conv.ResumePlayout, conv.PauseAudio, conv.ResumeAudio:
-		s.sound.perform(e)
+		s.medium.perform(e)
 	case conv.CancelTurn:
-		s.sound.perform(e)
+		s.medium.perform(e)
 		s.mind.cancel(e.Turn)
 	case conv.Summarize:
 		s.mind.summarize(e)
@@ -49,14 +49,14 @@ func (s *Session) perform(e conv.Effect) {
 		// The context is in this process: a new session needs nothing of it. Where none is
 		// to be had, the old one expires.
 		if e.Reason == "session.expiring" {
-			s.sound.renew(renewal{done: conv.SessionRenewed{ID: s.o.ID}})
+			s.medium.renew(renewal{done: conv.SessionRenewed{ID: s.o.ID}})
 		}
 	case conv.RestoreContext, conv.CloseConnection:
 		// The context is in this process, and so is the leg.
 	case conv.Reconnect:
 		s.reconnect()
 	case conv.Release:
-		s.sound.perform(e)
+		s.medium.perform(e)
 		s.tools.leave()
 		s.Local(conv.SessionEnded{})
 	default:
@@ -74,6 +74,6 @@ func (s *Session) reconnect() {
 	case s.conv.State().Conn.Lost:
 		s.Local(conv.ConnectionRestored{})
 	default:
-		s.sound.renew(renewal{done: conv.SessionReady{ID: s.o.ID}, failed: conv.ReconnectFailed{Retryable: true}})
+		s.medium.renew(renewal{done: conv.SessionReady{ID: s.o.ID}, failed: conv.ReconnectFailed{Retryable: true}})
 	}
 }

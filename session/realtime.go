@@ -40,7 +40,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 			cancel(err)
 		}
 	}
-	s.sound.run(ctx, &workers, fail)
+	s.medium.run(ctx, &workers, fail)
 	if s.keeper != nil {
 		workers.Go(func() { fail(s.keeper.run(ctx)) })
 	}

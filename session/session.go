@@ -28,6 +28,12 @@ type Options struct {
 	Detector    port.Detector    // nil: speech is found by energy alone
 	Voice       string           // of the synthesizer; its default if empty
 
+	// Text: the person reads, and types ([Machine.SendText]); what the agent says counts
+	// as read when it is said. Nothing sounds: the speech services are not used, nor the
+	// leg's Write and Clear. Between two facts and deadlines such a conversation does
+	// nothing. Package leg/text has a leg for it, and the machine's options that fit.
+	Text bool
+
 	// Model answers what the flows do not, Tools run what it and the flows call;
 	// nil: there is none, and a request or a call fails.
 	Model port.Model
@@ -91,7 +97,8 @@ type Session struct {
 
 	o        Options
 	clock    func() time.Time // of real time
-	sound    *sound
+	medium   medium
+	sound    *sound // the medium of a call; nil: the conversation is by text
 	mind     *mind
 	tools    *tools
 	toolbox  toolbox
@@ -166,11 +173,23 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	if err := s.openTrace(start); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
-	if err := s.openSound(ctx, post); err != nil {
+	if err := s.openMedium(ctx, post); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	s.mind, s.tools, s.toolbox = &mind{s: s}, newTools(s), newToolbox(o.Tools, o.ModelTools)
 	return nil
+}
+
+// openMedium makes what carries the words. What it made before it failed, close ends.
+func (s *Session) openMedium(ctx context.Context, post func(...conv.Event)) error {
+	if s.o.Text {
+		s.medium = &written{s: s}
+		return nil
+	}
+	var err error
+	s.sound, err = openSound(ctx, s, post)
+	s.medium = s.sound
+	return err
 }
 
 // openTrace begins the trace, for who asked for it and for the journal.
@@ -211,8 +230,12 @@ func (s *Session) Kept(ctx context.Context) bool { return s.keeper.saved(ctx, 1)
 // Configure changes, while the call runs, what ends the user's turn and what
 // speech is. The machine's part of the rules is a fact, [conv.SessionConfigured],
 // which is not posted here. It is for a call that has begun (an observer has seen a
-// step), from any goroutine, and does not wait.
+// step), from any goroutine, and does not wait. In a conversation by text it does
+// nothing.
 func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
+	if s.sound == nil {
+		return nil
+	}
 	if err := s.sound.up.Configure(t, o); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
@@ -222,7 +245,11 @@ func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
 // DiscardInput drops what was heard of the user's turn so far; a turn that has
 // begun is given up by [conv.UserCancel], which is not posted here. It is for a
 // call that has begun, from any goroutine.
-func (s *Session) DiscardInput() { s.sound.up.Discard() }
+func (s *Session) DiscardInput() {
+	if s.sound != nil {
+		s.sound.up.Discard()
+	}
+}
 
 // spawner starts jobs among the workers of a call.
 func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(func(context.Context)) func() {
@@ -241,8 +268,8 @@ func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(fun
 // close ends what open made. It is called when nothing runs any more.
 func (s *Session) close() error {
 	var errs []error
-	if s.sound != nil {
-		errs = append(errs, s.sound.close())
+	if s.medium != nil {
+		errs = append(errs, s.medium.close())
 	}
 	if s.recorder != nil {
 		errs = append(errs, s.recorder.flush())
@@ -284,7 +311,7 @@ func (s *Session) heed() {
 	if s.work != nil {
 		defer s.work.settle()
 	}
-	s.sound.heed(s.conv.State())
+	s.medium.heed(s.conv.State())
 	out := s.conv.Last()
 	// A phase that was left in the same step lasted for no time: nobody is told that
 	// the agent waits when it has begun to speak.

@@ -31,17 +31,16 @@ type sound struct {
 }
 
 // openSound makes the audio path. What it made before it failed, close ends.
-func (s *Session) openSound(ctx context.Context, post func(...conv.Event)) (err error) {
+func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *sound, err error) {
 	o, c := &s.o, s.conv.Options()
-	a := &sound{s: s, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
-	s.sound = a
+	a = &sound{s: s, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
 	acks, _ := o.Leg.(port.Acknowledger)
 	down := media.DownlinkOptions{Rate: a.rate, Post: post, Acks: acks, Parked: s.parked}
 	if w, ok := o.Leg.(port.SpeechWriter); ok {
 		down.Sent = w.WriteSpeech
 	}
 	if a.down, err = media.NewDownlink(down); err != nil {
-		return err
+		return a, err
 	}
 	up := media.UplinkOptions{
 		Rate: a.rate, Language: c.Language, Detector: o.Detector, Recognizer: o.Recognizer,
@@ -61,10 +60,10 @@ func (s *Session) openSound(ctx context.Context, post func(...conv.Event)) (err 
 		up.Features = s.recorder.features
 	}
 	if a.up, err = media.NewUplink(ctx, up); err != nil {
-		return err
+		return a, err
 	}
 	a.voice, err = newVoice(s, a.down, a.rate)
-	return err
+	return a, err
 }
 
 // close ends what openSound made. It is called when nothing runs any more.

@@ -21,6 +21,9 @@ import (
 // The clock stands while the synthesizer works: one that blocks for ever holds
 // the call up until ctx ends.
 func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
+	if s.o.Text {
+		return errors.New("session: a conversation by text has no frames to be its clock: expected Run, or package session's Text")
+	}
 	if s.o.Delegation.Tasks != nil {
 		return errors.New("session: tasks that outlive it run by the clock, not in virtual time")
 	}

@@ -13,13 +13,9 @@ import (
 )
 
 var (
-	_ port.Leg         = (*Leg)(nil)
-	_ port.Watcher     = (*Leg)(nil)
-	_ port.Synthesizer = Voice{}
+	_ port.Leg     = (*Leg)(nil)
+	_ port.Watcher = (*Leg)(nil)
 )
-
-// rate is the lowest there is: nobody hears it.
-const rate = 8000
 
 // Leg is a person who reads and types. Its methods are those of port.Leg; Close
 // and Present may be called from any goroutine.
@@ -36,8 +32,8 @@ func New(o Options) *Leg {
 	return &Leg{linger: cmp.Or(o.Linger, 5*time.Minute), line: connection.New()}
 }
 
-// Rate is the sampling rate of the silence, in hertz.
-func (*Leg) Rate() int { return rate }
+// Rate is the lowest there is: nothing sounds.
+func (*Leg) Rate() int { return 8000 }
 
 // Read waits until the person has gone for good: nobody speaks.
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
@@ -105,18 +101,4 @@ func (*Leg) Notify(port.Notice) {}
 func (l *Leg) Close() error {
 	l.line.End()
 	return nil
-}
-
-// Voice says everything in one frame of silence. It is safe for concurrent use.
-type Voice struct{}
-
-// Rate is the sampling rate of the silence, in hertz.
-func (Voice) Rate() int { return rate }
-
-// Speak emits one frame.
-func (Voice) Speak(ctx context.Context, _ port.Utterance, emit func(port.Speech) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return emit(port.Speech{PCM: make([]int16, audio.FrameSamples(rate))})
 }

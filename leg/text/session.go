@@ -9,7 +9,8 @@ import (
 // turn, what the agent says counts as read at once, and nobody is asked whether they are
 // still there, for who types takes their time.
 func Session(o session.Options) session.Options {
-	o.Recognizer, o.Synthesizer, o.Detector = nil, Voice{}, nil
+	o.Text = true
+	o.Recognizer, o.Synthesizer, o.Detector = nil, nil, nil
 	o.Turn, o.Onset, o.Stability = turn.Options{}, turn.OnsetOptions{}, turn.StabilityOptions{}
 	o.Conv.Endpoint, o.Conv.SpeakNotices = turn.PolicyManual, false // the page shows what is not said
 	o.Conv.DeadAir = turn.DeadAirOptions{Off: true}

@@ -72,7 +72,7 @@ func textCallOf(t *testing.T, source string, privacy conv.Privacy) hub.Call {
 		Agent: "flights", Transport: "text", Privacy: privacy,
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			return session.New(session.Options{
-				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, AgentFiles: files, Synthesizer: text.Voice{},
+				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, AgentFiles: files, Text: true,
 				Conv: conv.Options{
 					Agent: agent, Endpoint: "manual", Privacy: privacy, DeadAir: turn.DeadAirOptions{Off: true},
 					Limits: conv.Limits{Grace: 50 * time.Millisecond},
@@ -487,7 +487,7 @@ func TestTrace(t *testing.T) {
 func TestPrivacyNone(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("secret")
-	first := h.listen("/v1/conversations/" + made.ID + "/events")
+	first := h.listen("/v1/conversations/" + made.ID + "/events?from=1")
 	first.until("the greeting's end", func(m hub.Message) bool {
 		return m.Type == hub.TypeTurn && strings.Contains(string(m.Payload), "turn-completed")
 	})

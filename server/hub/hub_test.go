@@ -42,7 +42,7 @@ func call(leg port.Leg, owner string) hub.Call {
 		Agent: "test", Transport: "text", Owner: owner, Leg: leg,
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			return session.New(session.Options{
-				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, Synthesizer: text.Voice{},
+				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, Text: true,
 				Conv: conv.Options{Greeting: "Hello.", Endpoint: "manual", DeadAir: turn.DeadAirOptions{Off: true}},
 			})
 		},
@@ -382,7 +382,7 @@ func TestHold(t *testing.T) {
 				return c, done
 			}
 			s, err := session.New(session.Options{
-				ID: id, Leg: text.New(text.Options{}), Trace: c.Recorder(), TraceLive: true, Synthesizer: text.Voice{},
+				ID: id, Leg: text.New(text.Options{}), Trace: c.Recorder(), TraceLive: true, Text: true,
 				Conv: conv.Options{Greeting: "Hello.", Endpoint: "manual", DeadAir: turn.DeadAirOptions{Off: true}},
 			})
 			if err != nil {

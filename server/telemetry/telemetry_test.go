@@ -38,7 +38,7 @@ func hold(t *testing.T, w *Telemetry) string {
 		Agent: "weather", Transport: "text", Leg: text.New(text.Options{}),
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			return session.New(session.Options{
-				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, Synthesizer: text.Voice{}, Model: model, Late: w.FrameLate,
+				ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, Text: true, Model: model,
 				Conv: conv.Options{Endpoint: "manual", DeadAir: turn.DeadAirOptions{Off: true}},
 			})
 		},
