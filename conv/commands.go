@@ -30,7 +30,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 			st.Floor.Speaking = true
 			st.Floor.Voice, st.Floor.VoiceOf = st.Now, 0
 		}
-		if c.audible() {
+		if c.st.Audible() {
 			c.bargeIn("user.interrupt")
 			return
 		}
@@ -39,11 +39,11 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 		switch {
 		case !voice:
 			c.callOff("user.interrupt")
-		case c.audible():
+		case c.st.Audible():
 			c.bargeIn("user.interrupt")
 		}
 	case Delegated:
-		if c.audible() {
+		if c.st.Audible() {
 			c.bargeIn("user.interrupt") // the agent works on; user.cancel calls it off
 		}
 	default:
@@ -81,7 +81,7 @@ func (c *Conversation) takeReplyBack(cause string) {
 
 func (c *Conversation) handleUserCancel(e UserCancel) {
 	if e.ID != "" {
-		c.callOffTask(c.findTask(e.ID))
+		c.callOffTask(c.st.findTask(e.ID))
 		return
 	}
 	switch c.st.Phase {
@@ -101,7 +101,7 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 	case Reconnecting:
 		c.becomeTerminating("user.cancel")
 	case Faulted:
-		c.closeBreaker()
+		c.st.closeBreaker()
 		c.recoverFromFault("user.cancel")
 	default:
 		// No op. There is nothing to call off.
@@ -136,7 +136,7 @@ func (c *Conversation) handleUserText(e UserText) {
 	switch {
 	case st.Phase == Speaking:
 		c.interrupt("user.text", false)
-	case c.thinking():
+	case c.st.thinking():
 		c.takeReplyBack("user.text")
 	default:
 		// ListeningReady settles at once; the other phases when they get there.

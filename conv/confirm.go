@@ -97,21 +97,21 @@ func (b *ReadBack) check() bool {
 }
 
 // confirms notes what an output of the dialogue asks to be confirmed.
-func (c *Conversation) confirms(out dialog.Output) {
+func (s *State) confirms(out dialog.Output) {
 	switch {
 	case out.Confirm != nil:
-		c.st.ReadBack.open(out.Confirm)
-	case c.st.Dialogue.Confirmation == nil:
-		c.st.ReadBack = ReadBack{}
+		s.ReadBack.open(out.Confirm)
+	case s.Dialogue.Confirmation == nil:
+		s.ReadBack = ReadBack{}
 	default:
 		// The question stays open; what was heard of it was.
 	}
 }
 
 // early reports whether a yes that began then does not count.
-func (c *Conversation) early(began time.Time) bool {
-	b := &c.st.ReadBack
-	return c.st.Dialogue.Confirmation != nil && !answers(began, b.Heard)
+func (s *State) early(began time.Time) bool {
+	b := &s.ReadBack
+	return s.Dialogue.Confirmation != nil && !answers(began, b.Heard)
 }
 
 // answers reports whether what began at one instant can be an answer to what was
@@ -127,16 +127,16 @@ func (c *Conversation) answersOver(text string) bool {
 	if c.st.Dialogue.Confirmation == nil || c.opts.Agent == nil || c.profile().Policy == turn.BargeInNone {
 		return false
 	}
-	return c.opts.Agent.SaidNo(text) || !c.early(c.began) && c.opts.Agent.SaidYes(text)
+	return c.opts.Agent.SaidNo(text) || !c.st.early(c.began) && c.opts.Agent.SaidYes(text)
 }
 
 // message is what the user said, as the dialogue takes it.
-func (c *Conversation) message(text string, confidence float64, began time.Time) dialog.Message {
+func (s *State) message(text string, confidence float64, began time.Time) dialog.Message {
 	m := dialog.Message{Text: text, Confidence: confidence}
-	if c.early(began) {
-		m.Early, m.Unheard = true, c.st.ReadBack.rest()
-		if c.st.ReadBack.Text == "" {
-			m.Unheard = c.st.Dialogue.LastResponse
+	if s.early(began) {
+		m.Early, m.Unheard = true, s.ReadBack.rest()
+		if s.ReadBack.Text == "" {
+			m.Unheard = s.Dialogue.LastResponse
 		}
 	}
 	return m
@@ -144,13 +144,13 @@ func (c *Conversation) message(text string, confidence float64, began time.Time)
 
 // hearReadBack notes what has been heard of the read-back by now: what the playout
 // told, or else the pacer's clock.
-func (c *Conversation) hearReadBack() {
-	b, r, p := &c.st.ReadBack, &c.st.Reply, &c.st.Playout
+func (s *State) hearReadBack() {
+	b, r, p := &s.ReadBack, &s.Reply, &s.Playout
 	if b.Turn == 0 || b.Turn != r.Turn || p.Turn != r.Turn || !b.Heard.IsZero() || b.At > len(r.Text) {
 		return
 	}
 	full := ""
-	c.eachPart(r.Turn, r.Part, func(it *Item) { full += it.spoken() })
+	s.eachPart(r.Turn, r.Part, func(it *Item) { full += it.spoken() })
 	full += r.Text[r.Sealed:]
 	start := len(full) - (len(r.Text) - b.At)
 	if start < 0 {
@@ -160,8 +160,8 @@ func (c *Conversation) hearReadBack() {
 		b.hear(len(told)-start, p.At)
 		return
 	}
-	heard := c.heardSoFar()
-	b.hear(len(heardPrefix(full, heard, ""))-start, c.st.Now.Add(-max(0, heard-spokenFor(start+b.End-b.From))))
+	heard := s.heardSoFar()
+	b.hear(len(heardPrefix(full, heard, ""))-start, s.Now.Add(-max(0, heard-spokenFor(start+b.End-b.From))))
 }
 
 // spokenFor is how long so much text is taken to sound.
@@ -171,32 +171,32 @@ func spokenFor(bytes int) time.Duration {
 
 // partPlayed: a part of the reply has been heard to its end, however long the
 // estimate would have it last.
-func (c *Conversation) partPlayed(part int) {
-	b, r := &c.st.ReadBack, &c.st.Reply
+func (s *State) partPlayed(part int) {
+	b, r := &s.ReadBack, &s.Reply
 	if b.Turn == 0 || b.Turn != r.Turn || part < b.Part {
 		return
 	}
-	b.hear(len(r.Text)-len(r.Unsaid)-b.At, c.st.Now)
+	b.hear(len(r.Text)-len(r.Unsaid)-b.At, s.Now)
 }
 
 // flushedReadBack corrects what was heard of a read-back that was cut off by the
 // exact measure.
-func (c *Conversation) flushedReadBack(e PlayoutFlushed) {
-	b := &c.st.ReadBack
-	if b.Turn != e.Turn || b.Turn == c.st.Reply.Turn || b.From > 0 {
+func (s *State) flushedReadBack(e PlayoutFlushed) {
+	b := &s.ReadBack
+	if b.Turn != e.Turn || b.Turn == s.Reply.Turn || b.From > 0 {
 		return
 	}
 	full, cut := "", false
-	c.eachPart(e.Turn, b.Part, func(it *Item) { full, cut = full+it.Full, cut || it.Cut && it.Part < b.Part })
+	s.eachPart(e.Turn, b.Part, func(it *Item) { full, cut = full+it.Full, cut || it.Cut && it.Part < b.Part })
 	if cut || b.At > len(full) {
 		return
 	}
-	if p := &c.st.Playout; e.Text == "" && p.Turn == e.Turn {
+	if p := &s.Playout; e.Text == "" && p.Turn == e.Turn {
 		e.Text = p.Text
 	}
 	if n := len(heardPrefix(full, e.Heard, e.Text)) - b.At; n < b.End {
 		b.Done, b.Heard = max(0, n), time.Time{}
 	} else {
-		b.hear(n, c.st.Now)
+		b.hear(n, s.Now)
 	}
 }

@@ -63,7 +63,7 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 	if e.Retryable {
 		if !st.Conn.Shaky {
 			st.Conn.Shaky = true
-			c.arm(TimerGrace, c.opts.Limits.Grace)
+			c.st.arm(TimerGrace, c.opts.Limits.Grace)
 			c.notify(LevelInfo, "connection.shaky")
 		}
 		return
@@ -81,17 +81,17 @@ func (c *Conversation) lineLost(cause string) {
 // session (seed 001, 4.8).
 func (c *Conversation) becomeReconnecting(cause string) {
 	st := &c.st
-	running := c.announceLater() // before their results, if those came in meanwhile
+	running := c.st.announceLater() // before their results, if those came in meanwhile
 	c.dropSuspension()
 	c.untold()
-	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.partHeard() {
-		st.Conn.owes(r.UserTurn, c.utteranceText(r.UserTurn), !c.unread(), r.Began)
+	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
+		st.Conn.owes(r.UserTurn, c.st.utteranceText(r.UserTurn), !c.st.Reply.unreadWords(), r.Began)
 	}
 	rest := ""
-	if !running && st.Reply.Turn != 0 && c.partHeard() {
-		rest = c.unheard() // it is said when the line is back, unless the user says something first
+	if !running && st.Reply.Turn != 0 && c.st.partHeard() {
+		rest = c.st.unheard() // it is said when the line is back, unless the user says something first
 	}
-	c.asksLater(rest)
+	c.st.asksLater(rest)
 	c.breakOff(TurnInterrupted)
 	st.Pending.Resume = rest
 	st.Conn.Attempts = 0
@@ -100,7 +100,7 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	if st.Conn.Lost {
 		c.emit(CloseConnection{})
 	}
-	c.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
+	c.st.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
 	c.scheduleReconnect()
 }
 
@@ -113,13 +113,13 @@ func (c *Conversation) breakOff(how TurnEventType) {
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Pending.Resume = ""
 	st.Conn.Shaky = false
-	c.disarm(TimerGrace)
+	c.st.disarm(TimerGrace)
 }
 
 // scheduleReconnect arms the next attempt, if there is one.
 func (c *Conversation) scheduleReconnect() {
 	if n := c.st.Conn.Attempts; n < len(c.opts.Retry.Reconnect) {
-		c.arm(TimerReconnect, c.opts.Retry.Reconnect[n])
+		c.st.arm(TimerReconnect, c.opts.Retry.Reconnect[n])
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *Conversation) handleConnectionRestored() {
 	switch {
 	case st.Conn.Shaky:
 		st.Conn.Shaky = false
-		c.disarm(TimerGrace)
+		c.st.disarm(TimerGrace)
 		c.notify(LevelInfo, "connection.restored")
 	case st.Phase == Reconnecting:
 		st.Conn.Lost = false

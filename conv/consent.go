@@ -83,13 +83,13 @@ func oneSpelling(text string) string {
 
 // consented reports whether a call may run, and takes the yes for it: a yes is good
 // for one run, in the reply to it.
-func (c *Conversation) consented(call *Call) bool {
-	k := &c.st.Consent
+func (s *State) consented(call *Call) bool {
+	k := &s.Consent
 	if !call.Confirm {
 		return true
 	}
 	i := k.index(call.asked())
-	if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != c.st.Reply.UserTurn {
+	if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != s.Reply.UserTurn {
 		return false
 	}
 	k.Calls = slices.Delete(slices.Clone(k.Calls), i, i+1)
@@ -150,9 +150,9 @@ func (k *Consent) open() { *k = Consent{Calls: k.Calls, Early: k.Early} }
 
 // aside: the agent says something else than the answer to the user. What is asked
 // before it is asked no longer: a yes behind it is none to that.
-func (c *Conversation) aside() {
-	c.st.Consent.open()
-	if b := &c.st.ReadBack; b.Text != "" {
+func (s *State) aside() {
+	s.Consent.open()
+	if b := &s.ReadBack; b.Text != "" {
 		*b = ReadBack{Text: b.Text, End: b.End}
 	}
 }
@@ -169,16 +169,16 @@ func (c *Conversation) saidYes(text string) bool {
 }
 
 // asking reports whether the reply asks for the consent.
-func (c *Conversation) asking() bool {
-	k, r := &c.st.Consent, &c.st.Reply
+func (s *State) asking() bool {
+	k, r := &s.Consent, &s.Reply
 	return len(k.Calls) > 0 && k.Heard.IsZero() && r.Turn != 0 &&
 		(r.Turn == k.Turn || r.UserTurn != 0 && r.UserTurn == k.UserTurn && r.Request != 0)
 }
 
 // consentAsked notes that the reply has been heard to its end, if it asks.
-func (c *Conversation) consentAsked() {
-	k, r := &c.st.Consent, &c.st.Reply
-	if !c.asking() || !r.Done {
+func (s *State) consentAsked() {
+	k, r := &s.Consent, &s.Reply
+	if !s.asking() || !r.Done {
 		return
 	}
 	at := 0
@@ -186,20 +186,20 @@ func (c *Conversation) consentAsked() {
 		at = min(k.At, len(r.Text))
 	}
 	if strings.TrimSpace(r.Text[at:]) != "" {
-		k.Heard = c.st.Now
+		k.Heard = s.Now
 	}
 }
 
 // asksLater notes that the reply, which asks, is cut off and its rest said later.
-func (c *Conversation) asksLater(rest string) {
-	if rest != "" && c.asking() {
-		c.st.Consent.Rest = true
+func (s *State) asksLater(rest string) {
+	if rest != "" && s.asking() {
+		s.Consent.Rest = true
 	}
 }
 
 // asksAgain notes that the reply says the rest of one that was cut off.
-func (c *Conversation) asksAgain() {
-	if k := &c.st.Consent; k.Rest {
-		k.Turn, k.At, k.Rest = c.st.Reply.Turn, 0, false
+func (s *State) asksAgain() {
+	if k := &s.Consent; k.Rest {
+		k.Turn, k.At, k.Rest = s.Reply.Turn, 0, false
 	}
 }

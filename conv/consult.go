@@ -12,14 +12,13 @@ import (
 // of the conversation. Seed 003, NLU; ADR 0020.
 
 // consulting reports whether the request that is out is one for advice.
-func (c *Conversation) consulting() bool {
-	r := &c.st.Reply
+func (r *Reply) consulting() bool {
 	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
 }
 
-// unread reports whether the flows have not taken in what the user said: a model
+// unreadWords reports whether the flows have not taken in what the user said: a model
 // is asked what it means.
-func (c *Conversation) unread() bool { return c.consulting() && c.st.Reply.Why == RequestUnderstanding }
+func (r *Reply) unreadWords() bool { return r.consulting() && r.Why == RequestUnderstanding }
 
 // wordable reports whether a model may say it in other words: nothing of it is
 // fixed, and each value that it says can be found again.
@@ -40,7 +39,7 @@ func (c *Conversation) consult(why RequestReason, text string) {
 	r.Request, r.Attempt, r.Why, r.Asked = c.st.LastRequest, 1, why, text
 	r.Requested, r.Answered, r.Done = false, false, false
 	r.Advised, r.Advice = false, ""
-	c.arm(TimerTry, c.opts.Limits.Advice)
+	c.st.arm(TimerTry, c.opts.Limits.Advice)
 	c.emitRequest()
 }
 
@@ -48,7 +47,7 @@ func (c *Conversation) consult(why RequestReason, text string) {
 // the user may go on talking, and then it is about half of what they say.
 func (c *Conversation) advised(text, cause string) {
 	r := &c.st.Reply
-	c.disarm(TimerTry)
+	c.st.disarm(TimerTry)
 	r.Advised, r.Advice = true, text
 	if !r.Held {
 		c.followAdvice(cause)
@@ -82,7 +81,7 @@ func (c *Conversation) followAdvice(cause string) {
 // next, or once more.
 func (c *Conversation) unadvised() {
 	r := &c.st.Reply
-	if !c.unread() {
+	if !c.st.Reply.unreadWords() {
 		return
 	}
 	text := c.opts.Agent.TakeBack(&c.st.Dialogue, c.st.Now)

@@ -102,7 +102,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	case c.st.Phase == Suspended && deferrable(ev):
 		c.deferFact(ev)
 	default:
-		c.hearReadBack()
+		c.st.hearReadBack()
 		c.handle(ev)
 		c.settle()
 	}
@@ -121,51 +121,51 @@ func (c *Conversation) NextDeadline() time.Time {
 func (c *Conversation) stale(ev Event) bool {
 	switch e := ev.(type) {
 	case SpeechStarted:
-		return c.staleSpeech(0, e.Utterance)
+		return c.st.staleSpeech(0, e.Utterance)
 	case SpeechStopped:
-		return c.staleSpeech(e.Turn, e.Utterance)
+		return c.st.staleSpeech(e.Turn, e.Utterance)
 	case STTPartial:
-		return c.staleWords(e.Turn, e.Utterance, squeeze(e.Text), false)
+		return c.st.staleWords(e.Turn, e.Utterance, squeeze(e.Text), false)
 	case STTFinal:
-		return c.staleWords(e.Turn, e.Utterance, squeeze(e.Text), true)
+		return c.st.staleWords(e.Turn, e.Utterance, squeeze(e.Text), true)
 	case TurnEnded:
-		return c.staleSpeech(e.Turn, e.Utterance)
+		return c.st.staleSpeech(e.Turn, e.Utterance)
 	case ReplyRequested:
-		return c.staleReply(e.Turn, e.Request)
+		return c.st.Reply.stale(e.Turn, e.Request)
 	case ReplyDelta:
-		return c.staleReply(e.Turn, e.Request) || !c.replyExpected()
+		return c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected()
 	case ReplyDone:
-		return c.staleReply(e.Turn, e.Request) || !c.replyExpected()
+		return c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected()
 	case ReplyFailed:
-		return c.staleReply(e.Turn, e.Request) || !c.replyExpected()
+		return c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected()
 	case ToolCalled:
-		return !c.belated(e) && (c.staleReply(e.Turn, e.Request) || !c.replyExpected())
+		return !c.st.belated(e) && (c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected())
 	case ToolDone:
-		return c.findCall(e.ID, false) < 0
+		return c.st.findCall(e.ID, false) < 0
 	case ToolFailed:
-		return c.findCall(e.ID, false) < 0
+		return c.st.findCall(e.ID, false) < 0
 	case TaskProgress:
-		return c.findCall(e.ID, true) < 0
+		return c.st.findCall(e.ID, true) < 0
 	case TaskDone:
-		return c.findCall(e.ID, true) < 0
+		return c.st.findCall(e.ID, true) < 0
 	case TaskFailed:
-		return c.findCall(e.ID, true) < 0
+		return c.st.findCall(e.ID, true) < 0
 	case TaskAdopted:
-		return c.adopted(e.Key)
+		return c.st.adopted(e.Key)
 	case Summarized:
 		return e.Request != c.st.Summary.Request || c.st.Summary.Asking == 0
 	case UserCancel:
-		return e.ID != "" && c.findTask(e.ID) < 0
+		return e.ID != "" && c.st.findTask(e.ID) < 0
 	case PlayoutStarted:
-		return c.stalePlayout(e.Turn)
+		return c.st.stalePlayout(e.Turn)
 	case PlayoutProgress:
-		return c.stalePlayout(e.Turn)
+		return c.st.stalePlayout(e.Turn)
 	case PlayoutFinished:
-		return c.stalePlayout(e.Turn)
+		return c.st.stalePlayout(e.Turn)
 	case PlayoutFailed:
-		return c.stalePlayout(e.Turn)
+		return c.st.stalePlayout(e.Turn)
 	case PlayoutFlushed:
-		return c.staleFlush(e)
+		return c.st.staleFlush(e)
 	case UserStart, UserStop, SessionEnded, SessionReady, AudioReady, UserText,
 		UserInterrupt, SessionRenewal, SessionRenewed, SessionConfigured, SessionExpiring,
 		SessionExpired, ConnectionLost, ConnectionRestored, ReconnectFailed, Fault,
@@ -216,13 +216,13 @@ func (c *Conversation) handle(ev Event) {
 	case ToolCalled:
 		c.handleToolCalled(e)
 	case ToolDone:
-		c.handleCallEnded(c.findCall(e.ID, false), result{Text: e.Output})
+		c.handleCallEnded(c.st.findCall(e.ID, false), result{Text: e.Output})
 	case ToolFailed:
 		c.handleToolFailed(e)
 	case TaskProgress:
 		c.handleTaskProgress(e)
 	case TaskDone:
-		c.handleCallEnded(c.findCall(e.ID, true), result{Text: e.Output})
+		c.handleCallEnded(c.st.findCall(e.ID, true), result{Text: e.Output})
 	case TaskFailed:
 		c.handleTaskFailed(e)
 	case TaskAdopted:
@@ -344,11 +344,11 @@ func (c *Conversation) notify(level NotifyLevel, code string) {
 	c.emit(Notify{Level: level, Code: code})
 }
 
-func (c *Conversation) arm(t Timer, after time.Duration) { c.st.Timers[t] = c.st.Now.Add(after) }
+func (s *State) arm(t Timer, after time.Duration) { s.Timers[t] = s.Now.Add(after) }
 
-func (c *Conversation) disarm(timers ...Timer) {
+func (s *State) disarm(timers ...Timer) {
 	for _, t := range timers {
-		c.st.Timers[t] = time.Time{}
+		s.Timers[t] = time.Time{}
 	}
 }
 

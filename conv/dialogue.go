@@ -53,7 +53,7 @@ func (c *Conversation) greet() bool {
 
 // answerFromDialogue lets the flows answer the user's turn.
 func (c *Conversation) answerFromDialogue(text string, confidence float64, cause string) {
-	out := c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, c.message(text, confidence, c.st.Reply.Began))
+	out := c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, c.st.message(text, confidence, c.st.Reply.Began))
 	c.followDialogue(out, cause)
 }
 
@@ -66,7 +66,7 @@ func (c *Conversation) repeatFromDialogue() {
 // followDialogue carries out what the dialogue wants within the agent's turn.
 func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	r := &c.st.Reply
-	c.confirms(out)
+	c.st.confirms(out)
 	if out.Understand != nil {
 		c.expect(out.Expect)
 		c.consult(RequestUnderstanding, out.Understand.Text)
@@ -88,7 +88,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 		c.startAction(out.Act, cause)
 	case out.Ask:
 		c.speakAll(text)
-		c.request(RequestUtterance, c.utteranceText(r.UserTurn))
+		c.request(RequestUtterance, c.st.utteranceText(r.UserTurn))
 	case c.wordable(out.Say, text):
 		c.consult(RequestWording, text)
 	default:
@@ -114,7 +114,7 @@ func (c *Conversation) followNext() {
 // startAction runs an action of the flow as a tool: one call, one result.
 func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	r := &c.st.Reply
-	if c.callKnown(act.ID) {
+	if c.st.callKnown(act.ID) {
 		// It runs once, and its result moves the flow.
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, cause)

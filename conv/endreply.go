@@ -23,24 +23,24 @@ func (c *Conversation) endReply(how TurnEventType) {
 		return
 	}
 	if how != TurnCompleted || c.st.Playout.Turn == r.Turn && !r.Silent {
-		c.dropUnsaid()
+		c.st.Reply.dropUnsaid()
 	}
 	c.sealPart()
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
-		c.consentAsked()
+		c.st.consentAsked()
 	} else {
-		c.markHeard(r.Turn, r.Part, c.heardSoFar(), c.st.Playout.Text)
+		c.st.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
 		if c.st.Playout.Playing {
 			// Cut off, whatever the estimate allows: the exact measure is to come.
-			c.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
+			c.st.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
 		}
 	}
-	if c.opts.Agent != nil && r.Request != 0 && !c.consulting() {
-		c.opts.Agent.Answered(&c.st.Dialogue, c.st.Now, c.agentText(r.Turn))
+	if c.opts.Agent != nil && r.Request != 0 && !c.st.Reply.consulting() {
+		c.opts.Agent.Answered(&c.st.Dialogue, c.st.Now, c.st.agentText(r.Turn))
 	}
-	if how == TurnInterrupted && !c.partHeard() {
-		c.untoldNews() // the user goes first
+	if how == TurnInterrupted && !c.st.partHeard() {
+		c.st.Pending.untoldNews(c.opts.Limits.Queue) // the user goes first
 	}
 	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	if r.Voiced || r.Earlier || c.st.Playout.Turn == r.Turn {
@@ -55,7 +55,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 			c.st.Calls[i].Background = true
 		}
 	}
-	c.disarm(TimerTry, TimerProcessing)
+	c.st.disarm(TimerTry, TimerProcessing)
 	*r = Reply{}
 	p := &c.st.Playout
 	p.Playing, p.Ducked, p.Paused = false, false, false
@@ -63,8 +63,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 }
 
 // dropUnsaid takes back what the voice was never given: it was not said.
-func (c *Conversation) dropUnsaid() {
-	r := &c.st.Reply
+func (r *Reply) dropUnsaid() {
 	r.Text = r.Text[:len(r.Text)-min(len(r.Unsaid), len(r.Text)-r.Sealed)]
 	r.Unsaid = ""
 }
@@ -80,9 +79,9 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	c.unadvised()
 	c.emit(CancelTurn{Turn: r.Turn})
 	if r.Voiced || r.Earlier || c.st.Playout.Playing {
-		c.emit(FlushPlayout{Turn: r.Turn, Heard: c.heardSoFar()})
+		c.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})
 	}
-	c.dropUnsaid()
+	c.st.Reply.dropUnsaid()
 	c.sealPart()
 	for i := 0; i < len(c.st.Calls); {
 		if c.st.Calls[i].Turn == r.Turn && c.st.Calls[i].State == CallHeld {
@@ -104,9 +103,9 @@ func (c *Conversation) cutAudio(how TurnEventType) {
 
 // stopHeldClock: a held reply that is complete, or waits for its tools, waits for
 // the user alone, whose turn has bounds of its own.
-func (c *Conversation) stopHeldClock() {
-	if r := &c.st.Reply; r.Held && (r.Done || c.callsHeld()) {
-		c.disarm(TimerTry, TimerProcessing)
+func (s *State) stopHeldClock() {
+	if r := &s.Reply; r.Held && (r.Done || s.callsHeld()) {
+		s.disarm(TimerTry, TimerProcessing)
 	}
 }
 
@@ -123,18 +122,18 @@ func (c *Conversation) releaseReply(cause string) {
 		return
 	}
 	switch {
-	case c.consulting() && r.Advised:
+	case c.st.Reply.consulting() && r.Advised:
 		c.followAdvice(cause)
 		return
-	case c.consulting():
+	case c.st.Reply.consulting():
 		return // Understanding: the advice is on its way.
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
-		c.disarm(TimerTry, TimerProcessing)
+		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, cause)
 		c.armStall()
 	case r.Answered && !r.Retrying:
 		c.become(Generating, cause)
-		c.arm(TimerProcessing, c.opts.Limits.Processing)
+		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 	case r.Requested:
 		c.become(Waiting, cause)
 	default:
@@ -149,27 +148,27 @@ func (c *Conversation) releaseReply(cause string) {
 }
 
 // unheard is what of the reply has not reached the ear.
-func (c *Conversation) unheard() string {
-	r := &c.st.Reply
-	heard := heardPrefix(r.Text, c.heardSoFar(), c.st.Playout.Text)
+func (s *State) unheard() string {
+	r := &s.Reply
+	heard := heardPrefix(r.Text, s.heardSoFar(), s.Playout.Text)
 	return squeeze(r.Text[len(heard):])
 }
 
 // partHeard reports whether the current part of the reply has begun to play.
-func (c *Conversation) partHeard() bool {
-	p, r := &c.st.Playout, &c.st.Reply
+func (s *State) partHeard() bool {
+	p, r := &s.Playout, &s.Reply
 	return p.Turn == r.Turn && p.Part == r.Part && p.Part != 0
 }
 
 // heardSoFar is the best estimate of what has been heard of the current turn:
 // the last report, and the pacer's clock since.
-func (c *Conversation) heardSoFar() time.Duration {
-	p := &c.st.Playout
-	if p.Turn != c.st.Reply.Turn {
+func (s *State) heardSoFar() time.Duration {
+	p := &s.Playout
+	if p.Turn != s.Reply.Turn {
 		return 0
 	}
-	if !p.Playing || p.Paused || c.st.Phase == Suspended {
+	if !p.Playing || p.Paused || s.Phase == Suspended {
 		return p.Heard
 	}
-	return p.Heard + c.st.Now.Sub(p.At)
+	return p.Heard + s.Now.Sub(p.At)
 }

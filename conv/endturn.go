@@ -4,7 +4,7 @@ package conv
 // REQ-004, AC-002, INT-005.
 
 func (c *Conversation) handleTurnEnded(e TurnEnded) {
-	c.noteUtterance(e.Utterance)
+	c.st.Floor.noteUtterance(e.Utterance)
 	speaking := e.Cause == "max_duration" && c.st.Floor.Speaking
 	switch c.st.Phase {
 	case ListeningReady:
@@ -19,7 +19,7 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		c.st.User.Ended = true
 		c.st.Floor.Speaking = speaking
 	case ToolRunning, Delegated, Understanding, Generating, Waiting:
-		if c.audible() || c.awaitingFinal() {
+		if c.st.Audible() || c.st.awaitingFinal() {
 			return // what is said over the agent has no end of turn; or it has ended
 		}
 		if u := &c.st.User; u.Words() != "" {
@@ -53,7 +53,7 @@ func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
 	if u.Partial != "" {
 		wait = c.opts.Limits.FinalWords
 	}
-	c.arm(TimerFinal, wait)
+	c.st.arm(TimerFinal, wait)
 }
 
 // endpointMissing ends a turn that nobody else ended.
@@ -67,7 +67,7 @@ func (c *Conversation) endpointMissing() {
 
 // commit turns the user's words into a request, exactly once (AC-002, INT-005).
 func (c *Conversation) commit(cause string) {
-	c.disarm(TimerFinal)
+	c.st.disarm(TimerFinal)
 	u := c.st.User
 	text := u.Words()
 	if text == "" {
@@ -90,7 +90,7 @@ func (c *Conversation) commit(cause string) {
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(text)})
 	c.noteConsent(u.Turn, text, u.Began)
-	c.noteTail(u, u.Partial != "")
+	c.st.Floor.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)
 	if c.st.Rules.ListenOnly && cause != "user.text" {
 		c.st.Floor.Barged = 0
@@ -101,8 +101,7 @@ func (c *Conversation) commit(cause string) {
 }
 
 // noteTail remembers that a turn is answered whose transcript may still come.
-func (c *Conversation) noteTail(u UserTurn, open bool) {
-	f := &c.st.Floor
+func (f *Floor) noteTail(u UserTurn, open bool) {
 	f.Tail, f.TailUtterance, f.TailOpen = 0, 0, 0
 	if open {
 		f.Tail, f.TailUtterance, f.TailOpen = u.Turn, f.Worded, len(u.Partial)
@@ -148,6 +147,6 @@ func (c *Conversation) keepWords() {
 			conn.Cut = CutWords
 		}
 	}
-	c.noteTail(u, u.Partial != "")
+	c.st.Floor.noteTail(u, u.Partial != "")
 	c.closeUserTurn(TurnCompleted)
 }

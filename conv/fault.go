@@ -24,7 +24,7 @@ func (c *Conversation) handleFault(e Fault) {
 	case Idle:
 		if c.st.Pending.Start {
 			c.st.Pending.Start = false
-			c.disarm(TimerStart)
+			c.st.disarm(TimerStart)
 			c.notify(LevelError, remedy(e.Code, "fault"))
 		}
 	case Terminating:
@@ -36,7 +36,7 @@ func (c *Conversation) handleFault(e Fault) {
 		}
 	default:
 		if class.Action == errclass.Reconnect && !fatal {
-			c.sessionDies()
+			c.st.sessionDies()
 			if c.st.Phase != Reconnecting {
 				c.becomeReconnecting("fault")
 			}
@@ -111,10 +111,10 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	st := &c.st
 	l := &c.opts.Limits
 	told := "unanswered"
-	if c.partHeard() {
+	if c.st.partHeard() {
 		told = "reply.incomplete"
 	}
-	c.announceLater()
+	c.st.announceLater()
 	c.dropSuspension()
 	c.untold()
 	c.breakOff(TurnFailed)
@@ -141,23 +141,23 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	}
 	if len(st.Faults.Expiries) >= l.BreakerFaults {
 		st.Faults.BreakerOpen = true
-		c.arm(TimerBreaker, l.BreakerCooldown)
+		c.st.arm(TimerBreaker, l.BreakerCooldown)
 		c.notify(LevelError, "breaker.open")
 		return
 	}
-	c.arm(TimerFault, l.Error)
+	c.st.arm(TimerFault, l.Error)
 	c.notify(LevelInfo, "fault.recovers")
 }
 
 // closeBreaker lets the next recovery through.
-func (c *Conversation) closeBreaker() {
-	c.st.Faults.BreakerOpen = false
-	c.disarm(TimerBreaker)
+func (s *State) closeBreaker() {
+	s.Faults.BreakerOpen = false
+	s.disarm(TimerBreaker)
 }
 
 // breakerCooled: the failures have been given their rest.
 func (c *Conversation) breakerCooled() {
-	c.closeBreaker()
+	c.st.closeBreaker()
 	if c.st.Phase == Faulted {
 		c.recoverFromFault("fault.timeout")
 	}

@@ -12,11 +12,11 @@ import (
 
 // staleSpeech reports a fact about a stretch of speech, or a user turn, that is
 // answered or given up.
-func (c *Conversation) staleSpeech(number, utterance int) bool {
-	if utterance != 0 && utterance <= c.st.Floor.Closed {
+func (s *State) staleSpeech(number, utterance int) bool {
+	if utterance != 0 && utterance <= s.Floor.Closed {
 		return true
 	}
-	return number != 0 && number != c.st.User.Turn
+	return number != 0 && number != s.User.Turn
 }
 
 // spoken reports whether the source of an interruption is a voice.
@@ -42,7 +42,7 @@ func (c *Conversation) profile() turn.BargeInOptions {
 func (c *Conversation) phaseProfile() turn.BargeInOptions {
 	p := &c.opts.BargeIn
 	switch {
-	case !c.audible():
+	case !c.st.Audible():
 		return p.Thinking
 	case c.st.Reply.Kind == ReplyGreeting:
 		return p.Greeting
@@ -53,15 +53,13 @@ func (c *Conversation) phaseProfile() turn.BargeInOptions {
 	}
 }
 
-func (c *Conversation) audible() bool { return c.st.Audible() }
-
 // thinking reports whether a reply is being made.
-func (c *Conversation) thinking() bool {
-	switch c.st.Phase {
+func (s *State) thinking() bool {
+	switch s.Phase {
 	case Waiting, Generating:
 		return true
 	case Understanding:
-		return !c.awaitingFinal()
+		return !s.awaitingFinal()
 	default:
 		return false
 	}
@@ -69,8 +67,8 @@ func (c *Conversation) thinking() bool {
 
 // awaitingFinal reports whether the user's turn has ended and its final
 // transcript is not in: nothing has been asked for it.
-func (c *Conversation) awaitingFinal() bool {
-	return c.st.Phase == Understanding && c.st.User.Turn != 0
+func (s *State) awaitingFinal() bool {
+	return s.Phase == Understanding && s.User.Turn != 0
 }
 
 // openUserTurn gives the user's turn its number, if it has none.
@@ -101,9 +99,9 @@ func (c *Conversation) closeUserTurn(how TurnEventType) {
 	*u = UserTurn{}
 }
 
-func (c *Conversation) noteUtterance(n int) {
-	if n > c.st.Floor.Utterance {
-		c.st.Floor.Utterance = n
+func (f *Floor) noteUtterance(n int) {
+	if n > f.Utterance {
+		f.Utterance = n
 	}
 }
 
@@ -113,10 +111,10 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		return
 	}
 	pushed := e.Source == "push_to_talk"
-	if c.opts.Endpoint == "manual" && !pushed && !c.audible() {
+	if c.opts.Endpoint == "manual" && !pushed && !c.st.Audible() {
 		return // No op. Under this policy a button opens the turn, not a voice.
 	}
-	c.noteUtterance(e.Utterance)
+	c.st.Floor.noteUtterance(e.Utterance)
 	if f.Speaking && (f.Pushed || !pushed) {
 		return // No op. Repeated.
 	}
@@ -124,19 +122,19 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		f.Voice, f.VoiceOf = c.st.Now.Add(-e.Lag), e.Utterance
 	}
 	f.Speaking, f.Pushed = true, pushed
-	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.audible()
+	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.st.Audible()
 	switch c.st.Phase {
 	case ListeningReady:
 		c.takeFloor("speech.started")
 	case ListeningCapturing:
-		c.disarm(TimerEndpoint)
+		c.st.disarm(TimerEndpoint)
 	case Understanding, Waiting, Generating, Speaking, ToolRunning, Delegated:
 		switch {
-		case c.audible() && pushed:
+		case c.st.Audible() && pushed:
 			c.bargeIn("speech.started") // a button is a decision
-		case c.audible():
+		case c.st.Audible():
 			c.speechOverAgent("speech.started")
-		case c.st.Phase == Understanding || c.thinking():
+		case c.st.Phase == Understanding || c.st.thinking():
 			c.speechWhileThinking("speech.started")
 		}
 	case Interrupted:
@@ -169,7 +167,7 @@ func (c *Conversation) takeFloor(cause string) {
 // is held (seed 001, PROCESSING -> LISTENING).
 func (c *Conversation) speechWhileThinking(cause string) {
 	st := &c.st
-	if c.awaitingFinal() {
+	if c.st.awaitingFinal() {
 		// Nothing is asked yet: the user goes on with the same turn.
 		st.User.Ended = false
 		c.become(ListeningCapturing, cause)
@@ -179,7 +177,7 @@ func (c *Conversation) speechWhileThinking(cause string) {
 		return // The words are queued and answered after the reply.
 	}
 	st.Reply.Held = true
-	c.stopHeldClock()
+	c.st.stopHeldClock()
 	c.holdPlayout()
 	c.takeFloor(cause)
 	if st.User.Words() != "" {
@@ -189,7 +187,7 @@ func (c *Conversation) speechWhileThinking(cause string) {
 
 func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	f := &c.st.Floor
-	c.noteUtterance(e.Utterance)
+	c.st.Floor.noteUtterance(e.Utterance)
 	if !f.Speaking {
 		return // No op. Repeated.
 	}
@@ -200,9 +198,9 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	switch {
 	case c.st.Phase == ListeningCapturing:
 		c.armEndpoint()
-	case c.audible():
+	case c.st.Audible():
 		c.actOnBarge(c.st.Barge.SpeechStopped(c.profile(), c.st.Now), "speech.stopped")
-		if c.audible() && c.st.Over.Partial == "" {
+		if c.st.Audible() && c.st.Over.Partial == "" {
 			// Its last words are in: it was no interruption, and it is no input.
 			c.st.Over = UserTurn{}
 		}
@@ -216,10 +214,10 @@ func (c *Conversation) armEndpoint() {
 		return
 	}
 	if c.st.User.Words() == "" {
-		c.arm(TimerEndpoint, c.opts.Limits.NoTranscript)
+		c.st.arm(TimerEndpoint, c.opts.Limits.NoTranscript)
 		return
 	}
-	c.arm(TimerEndpoint, c.opts.Limits.NoEndpoint)
+	c.st.arm(TimerEndpoint, c.opts.Limits.NoEndpoint)
 }
 
 // actOnBarge carries out what the barge-in policy decided.
@@ -250,7 +248,7 @@ func (c *Conversation) actOnBarge(a turn.Action, cause string) {
 // it is the beginning of what the user says.
 func (c *Conversation) bargeIn(cause string) {
 	st := &c.st
-	over := c.takeOver()
+	over := c.st.takeOver()
 	switch st.Phase {
 	case Speaking:
 		st.User.Ended = over.Ended
@@ -266,7 +264,7 @@ func (c *Conversation) bargeIn(cause string) {
 		c.cutAnnouncement()
 		c.speechWhileThinking(cause)
 		switch {
-		case c.thinking():
+		case c.st.thinking():
 			c.maybeEndReply(cause) // the words wait for the reply, which may have nothing more to say
 		case over.Ended && st.Phase == ListeningCapturing:
 			c.endTurn(cause, false)
@@ -288,19 +286,19 @@ func (c *Conversation) overIsOver() {
 		return
 	}
 	c.st.Over = over
-	c.takeOver()
+	c.st.takeOver()
 	c.st.User.Ended = c.st.User.Ended || over.Ended
 }
 
 // takeOver makes the words over the agent's audio the user's, and returns them.
-func (c *Conversation) takeOver() UserTurn {
-	over := c.st.Over
-	c.st.Over = UserTurn{}
+func (s *State) takeOver() UserTurn {
+	over := s.Over
+	s.Over = UserTurn{}
 	if over.Text != "" {
-		noteWords(&c.st.User, over.Text, over.Confidence, true, over.Began)
+		noteWords(&s.User, over.Text, over.Confidence, true, over.Began)
 	}
 	if over.Partial != "" {
-		noteWords(&c.st.User, over.Partial, over.Confidence, false, over.Began)
+		noteWords(&s.User, over.Partial, over.Confidence, false, over.Began)
 	}
 	return over
 }
@@ -312,8 +310,8 @@ func (c *Conversation) interrupt(cause string, voice bool) {
 	st.Floor.BrokeIn = voice
 	st.Floor.Barged = st.Reply.Turn
 	if c.opts.ResumeAfterFalseInterruption && voice {
-		st.Pending.Resume = c.unheard()
-		c.asksLater(st.Pending.Resume)
+		st.Pending.Resume = c.st.unheard()
+		c.st.asksLater(st.Pending.Resume)
 	}
 	if !voice {
 		// Somebody is there, and has had enough of this.

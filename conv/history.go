@@ -33,11 +33,11 @@ func (c *Conversation) sealPart() {
 
 // markHeard cuts the items of an agent's turn, up to a part, to what was heard.
 // text is what the playout says was heard, if it can tell.
-func (c *Conversation) markHeard(number, part int, heard time.Duration, text string) {
+func (s *State) markHeard(number, part int, heard time.Duration, text string) {
 	full := ""
-	c.eachPart(number, part, func(it *Item) { full += it.spoken() })
+	s.eachPart(number, part, func(it *Item) { full += it.spoken() })
 	rest := len(heardPrefix(full, heard, text))
-	c.eachPart(number, part, func(it *Item) {
+	s.eachPart(number, part, func(it *Item) {
 		n := min(rest, len(it.spoken()))
 		rest -= n
 		if it.Cut {
@@ -58,9 +58,9 @@ func (it *Item) spoken() string {
 }
 
 // eachPart calls f with the items of an agent's turn up to a part.
-func (c *Conversation) eachPart(number, part int, f func(*Item)) {
-	for i := range c.st.History {
-		it := &c.st.History[i]
+func (s *State) eachPart(number, part int, f func(*Item)) {
+	for i := range s.History {
+		it := &s.History[i]
 		if it.Turn == number && it.Role == RoleAgent && it.Part <= part {
 			f(it)
 		}
@@ -68,16 +68,16 @@ func (c *Conversation) eachPart(number, part int, f func(*Item)) {
 }
 
 // agentText is what was heard of an agent's turn.
-func (c *Conversation) agentText(number int) string {
+func (s *State) agentText(number int) string {
 	text := ""
-	c.eachPart(number, c.st.Reply.Part, func(it *Item) { text = joinWords(text, it.Text) })
+	s.eachPart(number, s.Reply.Part, func(it *Item) { text = joinWords(text, it.Text) })
 	return text
 }
 
 // utteranceText finds what the user said in a turn.
-func (c *Conversation) utteranceText(number int) string {
-	for i := len(c.st.History) - 1; i >= 0; i-- {
-		if it := &c.st.History[i]; it.Turn == number && it.Role == RoleUser {
+func (s *State) utteranceText(number int) string {
+	for i := len(s.History) - 1; i >= 0; i-- {
+		if it := &s.History[i]; it.Turn == number && it.Role == RoleUser {
 			return it.Text
 		}
 	}

@@ -16,9 +16,9 @@ func (c *Conversation) handleUserStart(e UserStart) {
 			return
 		}
 		c.emit(OpenSession{})
-		c.arm(TimerStart, c.opts.Limits.Start)
+		c.st.arm(TimerStart, c.opts.Limits.Start)
 	case Faulted:
-		c.closeBreaker() // a person acts
+		c.st.closeBreaker() // a person acts
 		c.recoverFromFault("user.start")
 	default:
 		c.emit(Reject{Code: "conversation_active"})
@@ -30,7 +30,7 @@ func (c *Conversation) becomePreparing(cause string) {
 	st := &c.st
 	st.Pending.Start = false
 	c.become(Preparing, cause)
-	c.arm(TimerStart, c.opts.Limits.Start)
+	c.st.arm(TimerStart, c.opts.Limits.Start)
 	if !st.Session.Alive {
 		c.emit(OpenSession{})
 	}
@@ -106,13 +106,13 @@ func (c *Conversation) sessionLives(id string) {
 		s.ID = id
 	}
 	s.Alive, s.Ever, s.Expiring, s.Started = true, true, false, c.st.Now
-	c.arm(TimerSession, c.opts.Limits.Session)
-	c.arm(TimerWarning, c.opts.Limits.Session-c.opts.Limits.SessionWarning)
+	c.st.arm(TimerSession, c.opts.Limits.Session)
+	c.st.arm(TimerWarning, c.opts.Limits.Session-c.opts.Limits.SessionWarning)
 }
 
-func (c *Conversation) sessionDies() {
-	c.st.Session.Alive, c.st.Session.Expiring = false, false
-	c.disarm(TimerSession, TimerWarning)
+func (s *State) sessionDies() {
+	s.Session.Alive, s.Session.Expiring = false, false
+	s.disarm(TimerSession, TimerWarning)
 }
 
 // handleSessionExpiring prepares for the end of the session: from the service's
@@ -122,7 +122,7 @@ func (c *Conversation) handleSessionExpiring() {
 		return // No op. Warned already.
 	}
 	c.st.Session.Expiring = true
-	c.disarm(TimerWarning)
+	c.st.disarm(TimerWarning)
 	if c.st.Phase == Idle || c.st.Phase == Terminating {
 		return
 	}
@@ -133,7 +133,7 @@ func (c *Conversation) handleSessionExpiring() {
 }
 
 func (c *Conversation) handleSessionExpired(cause string) {
-	c.sessionDies()
+	c.st.sessionDies()
 	switch c.st.Phase {
 	case Idle, Terminating:
 	case Reconnecting:
@@ -156,7 +156,7 @@ func (c *Conversation) handleUserStop() {
 	switch c.st.Phase {
 	case Idle:
 		c.st.Pending.Start = false
-		c.disarm(TimerStart)
+		c.st.disarm(TimerStart)
 	case Terminating:
 		// No op. Ending already.
 	default:
@@ -167,7 +167,7 @@ func (c *Conversation) handleUserStop() {
 // handleSessionEnded: what was asked to be released is released. In any other
 // phase the far end has hung up.
 func (c *Conversation) handleSessionEnded() {
-	c.sessionDies()
+	c.st.sessionDies()
 	switch c.st.Phase {
 	case Idle:
 	case Terminating:
@@ -197,9 +197,9 @@ func (c *Conversation) becomeTerminating(cause string) {
 	c.st.Pending = Pending{}
 	c.st.Conn = Connection{}
 	c.st.Floor.Barged = 0
-	c.disarm(TimerGrace)
+	c.st.disarm(TimerGrace)
 	c.become(Terminating, cause)
-	c.arm(TimerRelease, c.opts.Limits.Release)
+	c.st.arm(TimerRelease, c.opts.Limits.Release)
 	c.emit(Release{Reason: cause})
 }
 

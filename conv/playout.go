@@ -6,30 +6,30 @@ import "time"
 // 4.4; DESIGN rule 8).
 
 // stalePlayout reports a fact about audio that is no longer wanted.
-func (c *Conversation) stalePlayout(number int) bool {
-	switch c.st.Phase {
+func (s *State) stalePlayout(number int) bool {
+	switch s.Phase {
 	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
 		return true
 	case ListeningCapturing:
-		if !c.st.Reply.Held {
+		if !s.Reply.Held {
 			return true
 		}
 	default:
 	}
-	if number != 0 && number != c.st.Reply.Turn {
+	if number != 0 && number != s.Reply.Turn {
 		return true
 	}
-	if c.consulting() && !c.st.Reply.Earlier {
+	if s.Reply.consulting() && !s.Reply.Earlier {
 		return true // nothing of the reply is there
 	}
-	return c.st.Reply.Turn == 0 && !c.replyExpected()
+	return s.Reply.Turn == 0 && !s.replyExpected()
 }
 
 // staleFlush reports an answer to a flush that nobody can use: nothing of its
 // turn in the history was cut off.
-func (c *Conversation) staleFlush(e PlayoutFlushed) bool {
-	for i := range c.st.History {
-		it := &c.st.History[i]
+func (s *State) staleFlush(e PlayoutFlushed) bool {
+	for i := range s.History {
+		it := &s.History[i]
 		if it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
 			return false
 		}
@@ -46,7 +46,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 	}
 	part := e.Part
 	switch {
-	case c.consulting():
+	case c.st.Reply.consulting():
 		part = st.Reply.Part - 1 // what was said before the tool: nothing else is there
 	case part == 0:
 		part = st.Reply.Part
@@ -63,7 +63,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		if part < st.Reply.Part {
 			return // the announcement before a tool, late; the answer comes behind it
 		}
-		c.disarm(TimerTry, TimerProcessing)
+		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, c.event)
 		c.armStall()
 		if st.Floor.Speaking {
@@ -89,15 +89,15 @@ func (c *Conversation) notePlayout(heard time.Duration, text string) {
 		p.Text = text
 	}
 	p.At = c.st.Now
-	c.hearReadBack()
+	c.st.hearReadBack()
 	if c.st.Phase == Speaking {
-		c.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
+		c.st.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
 	}
 }
 
 func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 	if e.Heard == 0 {
-		e.Heard = c.heardSoFar() // it cannot tell
+		e.Heard = c.st.heardSoFar() // it cannot tell
 	}
 	c.notePlayout(e.Heard, e.Text)
 	st := &c.st
@@ -106,7 +106,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 		return // No op. It had not started, or was told before.
 	}
 	p.Playing, p.Ducked, p.Paused = false, false, false
-	c.partPlayed(p.Part)
+	c.st.partPlayed(p.Part)
 	switch {
 	case st.Phase == Speaking && p.Part == st.Reply.Part:
 		if !st.Reply.Done {
@@ -116,7 +116,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 		c.overIsOver()
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, "playout.finished")
-	case p.Part == st.Reply.Part && st.Reply.Held && st.Reply.Done && !c.callsHeld():
+	case p.Part == st.Reply.Part && st.Reply.Held && st.Reply.Done && !c.st.callsHeld():
 		// The last of it played before the pause took effect: nothing is left to
 		// hold back.
 		c.endReply(TurnCompleted)
@@ -130,11 +130,11 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 func (c *Conversation) announcementEnded(part int) {
 	r := &c.st.Reply
 	// It was heard to its end, however long the estimate would have it last.
-	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	c.st.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
 	r.Earlier = false
 	r.Voiced = r.Voiced && part != r.Part
 	c.overIsOver()
-	if !c.thinking() {
+	if !c.st.thinking() {
 		return
 	}
 	if c.st.Floor.Speaking || c.st.User.Words() != "" {
@@ -145,9 +145,9 @@ func (c *Conversation) announcementEnded(part int) {
 }
 
 // callsHeld reports whether the reply has calls that wait for the floor.
-func (c *Conversation) callsHeld() bool {
-	for i := range c.st.Calls {
-		if call := &c.st.Calls[i]; call.State == CallHeld && call.Turn == c.st.Reply.Turn {
+func (s *State) callsHeld() bool {
+	for i := range s.Calls {
+		if call := &s.Calls[i]; call.State == CallHeld && call.Turn == s.Reply.Turn {
 			return true
 		}
 	}
@@ -170,7 +170,7 @@ func (c *Conversation) pausePlayout() {
 	if p.Turn != c.st.Reply.Turn {
 		*p = Playout{Turn: c.st.Reply.Turn}
 	}
-	p.Heard, p.At = c.heardSoFar(), c.st.Now
+	p.Heard, p.At = c.st.heardSoFar(), c.st.Now
 	p.Paused = true
 	c.emit(PausePlayout{Turn: p.Turn})
 }
@@ -191,11 +191,11 @@ func (c *Conversation) resumePlayout() {
 // cutAnnouncement drops what plays while a tool runs: the user spoke over it.
 func (c *Conversation) cutAnnouncement() {
 	r, p := &c.st.Reply, &c.st.Playout
-	heard, part := c.heardSoFar(), max(p.Part, 1)
+	heard, part := c.st.heardSoFar(), max(p.Part, 1)
 	c.st.Said, c.st.SaidCut = r.Text, true
 	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
-	c.markHeard(r.Turn, part, heard, p.Text)
-	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	c.st.markHeard(r.Turn, part, heard, p.Text)
+	c.st.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
 	p.Heard, p.At = heard, c.st.Now
 	p.Playing, p.Ducked, p.Paused = false, false, false
 	if part == r.Part {
@@ -204,7 +204,7 @@ func (c *Conversation) cutAnnouncement() {
 	if b := &c.st.ReadBack; part >= b.Part {
 		b.Turn = 0 // what is told of it from here on is of audio that was dropped
 	}
-	if c.asking() {
+	if c.st.asking() {
 		c.st.Consent.open() // some of the question may have been dropped
 	}
 	r.Earlier = false
@@ -226,7 +226,7 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 
 // handlePlayoutFlushed corrects the history of a turn that was cut off.
 func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
-	c.flushedReadBack(e)
+	c.st.flushedReadBack(e)
 	part := e.Part
 	if part == 0 {
 		for i := range c.st.History {
@@ -236,13 +236,13 @@ func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
 		}
 	}
 	var cut []*Item
-	c.eachPart(e.Turn, part, func(it *Item) {
+	c.st.eachPart(e.Turn, part, func(it *Item) {
 		if it.Cut && it.Part == part {
 			it.Cut = false // measured anew
 			cut = append(cut, it)
 		}
 	})
-	c.markHeard(e.Turn, part, e.Heard, e.Text)
+	c.st.markHeard(e.Turn, part, e.Heard, e.Text)
 	for _, it := range cut {
 		it.Cut = true
 	}

@@ -8,35 +8,35 @@ import "github.com/hocketvoice/hocket/port/errclass"
 
 // replyExpected reports whether text, calls or failures of a reply mean
 // something now.
-func (c *Conversation) replyExpected() bool {
-	switch c.st.Phase {
+func (s *State) replyExpected() bool {
+	switch s.Phase {
 	case Understanding:
 		// A service that answers by itself is taken at its word: see adoptReply.
-		return c.st.Reply.Turn != 0 || c.awaitingFinal()
+		return s.Reply.Turn != 0 || s.awaitingFinal()
 	case Waiting, Generating, Speaking, ToolRunning, Delegated:
-		return c.st.Reply.Turn != 0
+		return s.Reply.Turn != 0
 	case ListeningCapturing:
-		return c.st.Reply.Held
+		return s.Reply.Held
 	case Suspended:
-		return c.st.Reply.Turn != 0 || c.st.User.Turn != 0
+		return s.Reply.Turn != 0 || s.User.Turn != 0
 	default:
 		return false
 	}
 }
 
-// staleReply reports a fact of another turn, or of a request that has been
+// stale reports a fact of another turn, or of a request that has been
 // replaced.
-func (c *Conversation) staleReply(number, request int) bool {
-	if number != 0 && number != c.st.Reply.Turn {
+func (r *Reply) stale(number, request int) bool {
+	if number != 0 && number != r.Turn {
 		return true
 	}
-	return request != 0 && request != c.st.Reply.Request
+	return request != 0 && request != r.Request
 }
 
 // openReply gives the agent's turn its number.
 func (c *Conversation) openReply(kind ReplyKind, userTurn int) {
 	if kind != ReplyAnswer && kind != ReplyResumed {
-		c.aside()
+		c.st.aside()
 	}
 	c.st.LastTurn++
 	c.st.Reply = Reply{
@@ -65,8 +65,8 @@ func (c *Conversation) request(why RequestReason, text string) {
 	r.Before, r.Request, r.Attempt, r.Why = r.Request, c.st.LastRequest, 1, why
 	r.Requested, r.Retrying, r.Answered, r.Done = false, false, false, false
 	r.Asked = text
-	c.arm(TimerTry, c.opts.Limits.Waiting)
-	c.arm(TimerProcessing, c.opts.Limits.Processing)
+	c.st.arm(TimerTry, c.opts.Limits.Waiting)
+	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 	c.emitRequest()
 }
 
@@ -81,7 +81,7 @@ func (c *Conversation) emitRequest() {
 // adoptReply takes an answer that nobody asked for, from a service that hears
 // and answers by itself, as the reply to the user's turn.
 func (c *Conversation) adoptReply() {
-	if c.st.Reply.Turn != 0 || !c.awaitingFinal() {
+	if c.st.Reply.Turn != 0 || !c.st.awaitingFinal() {
 		return
 	}
 	u := c.st.User
@@ -89,15 +89,15 @@ func (c *Conversation) adoptReply() {
 		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	}
 	c.noteConsent(u.Turn, u.Words(), u.Began)
-	c.disarm(TimerFinal)
-	c.noteTail(u, u.Partial != "" || u.Text == "")
+	c.st.disarm(TimerFinal)
+	c.st.Floor.noteTail(u, u.Partial != "" || u.Text == "")
 	c.closeUserTurn(TurnCompleted)
 	c.openReply(ReplyAnswer, u.Turn)
 	r := &c.st.Reply
 	c.st.LastRequest++
 	r.Request, r.Attempt, r.Why, r.Requested = c.st.LastRequest, 1, RequestUtterance, true
-	c.arm(TimerTry, c.opts.Limits.Waiting)
-	c.arm(TimerProcessing, c.opts.Limits.Processing)
+	c.st.arm(TimerTry, c.opts.Limits.Waiting)
+	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 }
 
 // handleReplyRequested: the request is out. In ListeningReady it is an explicit
@@ -111,7 +111,7 @@ func (c *Conversation) handleReplyRequested() {
 		c.st.Reply.Requested = true
 		c.become(Waiting, "reply.requested")
 	case Understanding, ListeningCapturing:
-		if c.st.Reply.Held || c.consulting() {
+		if c.st.Reply.Held || c.st.Reply.consulting() {
 			c.st.Reply.Requested = true
 			return
 		}
@@ -131,16 +131,16 @@ func (c *Conversation) replyCame() {
 	c.adoptReply()
 	r := &c.st.Reply
 	r.Answered, r.Retrying, r.Requested = true, false, true
-	c.disarm(TimerTry, TimerProcessing)
+	c.st.disarm(TimerTry, TimerProcessing)
 	switch c.st.Phase {
 	case Understanding, Waiting, Generating, ListeningCapturing, Speaking:
-		c.arm(TimerProcessing, c.opts.Limits.Processing)
+		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 	default:
 	}
 }
 
 func (c *Conversation) handleReplyDelta(text string) {
-	if text == "" || c.st.Reply.Done || c.consulting() {
+	if text == "" || c.st.Reply.Done || c.st.Reply.consulting() {
 		return
 	}
 	c.replyCame()
@@ -158,7 +158,7 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 	if r.Done || r.Advised {
 		return // No op. Repeated.
 	}
-	if c.consulting() {
+	if c.st.Reply.consulting() {
 		c.advised(e.Text, c.event)
 		return
 	}
@@ -168,7 +168,7 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 		c.handleReplyDelta(e.Text)
 	}
 	c.finishText()
-	c.stopHeldClock()
+	c.st.stopHeldClock()
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
 		return // The results are still to come.
 	}
@@ -181,7 +181,7 @@ func (c *Conversation) tryTimedOut() {
 	if r.Turn == 0 {
 		return
 	}
-	if c.consulting() {
+	if c.st.Reply.consulting() {
 		c.advised("", "advice.timeout")
 		return
 	}
@@ -196,7 +196,7 @@ func (c *Conversation) tryTimedOut() {
 	c.st.LastRequest++
 	r.Retrying, r.Requested, r.Answered = false, false, false
 	r.Request, r.Attempt = c.st.LastRequest, r.Attempt+1
-	c.arm(TimerTry, c.opts.Limits.Waiting)
+	c.st.arm(TimerTry, c.opts.Limits.Waiting)
 	c.emitRequest()
 }
 
@@ -213,7 +213,7 @@ func (c *Conversation) retryLater() bool {
 		return false
 	}
 	r.Retrying = true
-	c.arm(TimerTry, wait)
+	c.st.arm(TimerTry, wait)
 	return true
 }
 
@@ -266,7 +266,7 @@ func (c *Conversation) processingTimedOut() {
 func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	c.adoptReply()
 	r := &c.st.Reply
-	if c.consulting() {
+	if c.st.Reply.consulting() {
 		if !r.Advised {
 			c.advised("", c.event)
 		}
@@ -328,6 +328,6 @@ func (c *Conversation) breaksOff(cause string) {
 // armStall bounds how long a reply that is being spoken waits for its next text.
 func (c *Conversation) armStall() {
 	if !c.st.Reply.Done {
-		c.arm(TimerProcessing, c.opts.Limits.Processing)
+		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 	}
 }

@@ -43,7 +43,7 @@ func (c *Conversation) settleOnce() bool {
 		rest := p.Resume
 		p.Resume = ""
 		c.say(ReplyResumed, rest, "", "resume")
-		c.asksAgain()
+		c.st.asksAgain()
 	case p.Apology != "":
 		code := p.Apology
 		p.Apology = ""
@@ -106,7 +106,7 @@ func (c *Conversation) tellNext() {
 // untold puts back what was being told when it was lost before it was heard.
 func (c *Conversation) untold() {
 	st := &c.st
-	if st.Reply.Turn == 0 || c.partHeard() {
+	if st.Reply.Turn == 0 || c.st.partHeard() {
 		return
 	}
 	p := &st.Pending
@@ -114,22 +114,21 @@ func (c *Conversation) untold() {
 	case ReplyGreeting:
 		p.Greeted = false
 	case ReplyNews:
-		c.untoldNews()
+		p.untoldNews(c.opts.Limits.Queue)
 	default:
 	}
 }
 
 // untoldNews puts back the news that was being told.
-func (c *Conversation) untoldNews() {
-	p := &c.st.Pending
-	p.Tell = c.putBack(p.Telling, p.Tell)
-	p.News = c.putBack(p.Announcing, p.News)
+func (p *Pending) untoldNews(limit int) {
+	p.Tell = putBack(p.Telling, p.Tell, limit)
+	p.News = putBack(p.Announcing, p.News, limit)
 	p.Telling, p.Announcing = nil, nil
 }
 
 // putBack puts what was taken from a queue before what has come since, within
 // the queue's bound.
-func (c *Conversation) putBack(taken, list []string) []string {
+func putBack(taken, list []string, limit int) []string {
 	all := append(append([]string(nil), taken...), list...)
-	return all[max(0, len(all)-c.opts.Limits.Queue):]
+	return all[max(0, len(all)-limit):]
 }

@@ -9,7 +9,7 @@ func (c *Conversation) finishText() {
 	r := &c.st.Reply
 	r.Done = true
 	if c.st.Phase == Speaking {
-		c.disarm(TimerProcessing) // the playout has a clock of its own
+		c.st.disarm(TimerProcessing) // the playout has a clock of its own
 	}
 	c.speakSentences(true)
 	c.closePart()
@@ -64,7 +64,7 @@ func (c *Conversation) sayWords(text, code, cause string) {
 	r := &c.st.Reply
 	r.Answered, r.Requested, r.Done = true, true, true
 	c.become(Generating, cause)
-	c.arm(TimerProcessing, c.opts.Limits.Processing)
+	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 	if code != "" {
 		r.Text += text
 		c.speak(text, code)

@@ -14,7 +14,7 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st.Barge.Reset()
 	st.Over = UserTurn{}
 	c.armDerived()
-	st.Playout.Heard, st.Playout.At = c.heardSoFar(), c.st.Now
+	st.Playout.Heard, st.Playout.At = c.st.heardSoFar(), c.st.Now
 	source := e.Source
 	if source == "" {
 		source = "renewal"
@@ -29,7 +29,7 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 		}
 	}
 	c.record(Suspended, c.event)
-	c.arm(TimerSuspended, c.opts.Limits.Suspended)
+	c.st.arm(TimerSuspended, c.opts.Limits.Suspended)
 	c.emit(PauseAudio{})
 }
 
@@ -174,13 +174,13 @@ func (c *Conversation) dropSuspension() {
 		}
 		switch e := fact.(type) {
 		case ToolDone:
-			c.endInBackground(c.findCall(e.ID, false), result{Text: e.Output})
+			c.endInBackground(c.st.findCall(e.ID, false), result{Text: e.Output})
 		case TaskDone:
-			c.endInBackground(c.findCall(e.ID, true), result{Text: e.Output})
+			c.endInBackground(c.st.findCall(e.ID, true), result{Text: e.Output})
 		case ToolFailed:
-			c.endInBackground(c.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		case TaskFailed:
-			c.endInBackground(c.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.st.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output))
 		case STTPartial:
 			c.noteWords(squeeze(e.Text), e.Confidence, false)
 		case STTFinal:

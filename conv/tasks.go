@@ -16,7 +16,7 @@ func (c *Conversation) handleTaskProgress(e TaskProgress) {
 	if c.st.Phase != Delegated {
 		return
 	}
-	c.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
+	c.st.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
 	if e.Text != "" {
 		c.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
 	}
@@ -24,10 +24,10 @@ func (c *Conversation) handleTaskProgress(e TaskProgress) {
 
 // startFeedback begins to tell the person that an agent works (seed 001, 4.6).
 func (c *Conversation) startFeedback() {
-	c.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
+	c.st.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
 	c.st.Pending.Feedback = 0
 	if f := c.opts.Limits.Feedback; len(f) > 0 {
-		c.arm(TimerFeedback, f[0].After)
+		c.st.arm(TimerFeedback, f[0].After)
 		if f[0].After == 0 {
 			c.giveFeedback()
 		}
@@ -37,20 +37,20 @@ func (c *Conversation) startFeedback() {
 func (c *Conversation) giveFeedback() {
 	f := c.opts.Limits.Feedback
 	n := c.st.Pending.Feedback
-	c.disarm(TimerFeedback)
+	c.st.disarm(TimerFeedback)
 	if n >= len(f) {
 		return // No op. A snapshot of a configuration that had more to say.
 	}
 	c.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
 	c.st.Pending.Feedback++
 	if n+1 < len(f) {
-		c.arm(TimerFeedback, f[n+1].After-f[n].After)
+		c.st.arm(TimerFeedback, f[n+1].After-f[n].After)
 	}
 }
 
 // handleTaskAdopted takes a task over whose result will be told when it is there.
 func (c *Conversation) handleTaskAdopted(e TaskAdopted) {
-	if c.st.Phase == Idle || c.st.Phase == Terminating || len(c.st.Calls) >= c.opts.Limits.Calls || c.adopted(e.Key) {
+	if c.st.Phase == Idle || c.st.Phase == Terminating || len(c.st.Calls) >= c.opts.Limits.Calls || c.st.adopted(e.Key) {
 		return // No op. Who has not been told keeps it.
 	}
 	c.st.LastCall++
@@ -64,9 +64,9 @@ func (c *Conversation) handleTaskAdopted(e TaskAdopted) {
 }
 
 // adopted reports whether a task is this conversation's already.
-func (c *Conversation) adopted(key string) bool {
-	return slices.ContainsFunc(c.st.Calls, func(call Call) bool { return call.Adopted && call.Key == key }) ||
-		slices.ContainsFunc(c.st.Pending.Settle, func(s Settled) bool { return s.Adopted && s.Key == key })
+func (s *State) adopted(key string) bool {
+	return slices.ContainsFunc(s.Calls, func(call Call) bool { return call.Adopted && call.Key == key }) ||
+		slices.ContainsFunc(s.Pending.Settle, func(s Settled) bool { return s.Adopted && s.Key == key })
 }
 
 // earlierResult words the result of a task of an earlier conversation, for flows.
@@ -141,7 +141,7 @@ func (c *Conversation) callOffTask(i int) {
 	call := &c.st.Calls[i]
 	awaited := !call.Background && call.Turn == c.st.Reply.Turn
 	c.endCalledOff(i)
-	if quick, long := c.openCalls(); awaited && c.st.Phase == Delegated && quick+long == 0 {
+	if quick, long := c.st.openCalls(); awaited && c.st.Phase == Delegated && quick+long == 0 {
 		c.leaveTasks("user.cancel")
 	}
 }
@@ -171,11 +171,11 @@ func (c *Conversation) leaveTasks(cause string) {
 
 // announceLater marks the calls of a reply that is lost with the connection or
 // to a fault, and reports whether there are any: their results will be told.
-func (c *Conversation) announceLater() bool {
+func (s *State) announceLater() bool {
 	running := false
-	for i := range c.st.Calls {
-		call := &c.st.Calls[i]
-		if call.State == CallRunning && call.Turn == c.st.Reply.Turn {
+	for i := range s.Calls {
+		call := &s.Calls[i]
+		if call.State == CallRunning && call.Turn == s.Reply.Turn {
 			call.Announce = true
 			running = true
 		}

@@ -38,9 +38,9 @@ func failedResult(code, message, partial string) result {
 
 // findCall is the index of the running call with this id, or -1. An empty id
 // means the oldest one that runs of its kind.
-func (c *Conversation) findCall(id string, long bool) int {
-	for i := range c.st.Calls {
-		call := &c.st.Calls[i]
+func (s *State) findCall(id string, long bool) int {
+	for i := range s.Calls {
+		call := &s.Calls[i]
 		if call.State == CallRunning && (call.ID == id || id == "" && call.Long == long) {
 			return i
 		}
@@ -50,40 +50,40 @@ func (c *Conversation) findCall(id string, long bool) int {
 
 // Delegated reports whether a delegated call of this id runs: one that
 // [UserCancel] can call off by it.
-func (c *Conversation) Delegated(id string) bool { return c.findTask(id) >= 0 }
+func (c *Conversation) Delegated(id string) bool { return c.st.findTask(id) >= 0 }
 
 // findTask is the index of the delegated call with this id that runs, or -1.
-func (c *Conversation) findTask(id string) int {
-	return slices.IndexFunc(c.st.Calls, func(call Call) bool {
+func (s *State) findTask(id string) int {
+	return slices.IndexFunc(s.Calls, func(call Call) bool {
 		return call.ID == id && call.Long && call.State == CallRunning
 	})
 }
 
 // belated reports a call of the response whose other calls have their results
 // already: it streamed in behind them, and belongs to the turn as they do.
-func (c *Conversation) belated(e ToolCalled) bool {
-	r := &c.st.Reply
+func (s *State) belated(e ToolCalled) bool {
+	r := &s.Reply
 	return r.Turn != 0 && (e.Turn == 0 || e.Turn == r.Turn) && e.Request != 0 && e.Request == r.Before &&
-		r.Why == RequestToolResult && !r.Answered && c.thinking()
+		r.Why == RequestToolResult && !r.Answered && s.thinking()
 }
 
 // callKnown reports whether the id is running, held or answered already.
-func (c *Conversation) callKnown(id string) bool {
+func (s *State) callKnown(id string) bool {
 	if id == "" {
 		return false
 	}
-	for i := range c.st.Calls {
-		if c.st.Calls[i].ID == id {
+	for i := range s.Calls {
+		if s.Calls[i].ID == id {
 			return true
 		}
 	}
-	for _, s := range c.st.Pending.Settle {
+	for _, s := range s.Pending.Settle {
 		if s.ID == id {
 			return true
 		}
 	}
-	for i := range c.st.History {
-		if c.st.History[i].CallID == id {
+	for i := range s.History {
+		if s.History[i].CallID == id {
 			return true
 		}
 	}
@@ -91,11 +91,11 @@ func (c *Conversation) callKnown(id string) bool {
 }
 
 func (c *Conversation) handleToolCalled(e ToolCalled) {
-	if c.callKnown(e.ID) || c.consulting() {
+	if c.st.callKnown(e.ID) || c.st.Reply.consulting() {
 		return // No op. Repeated: a call runs once. Advice runs nothing.
 	}
 	r := &c.st.Reply
-	if c.belated(e) {
+	if c.st.belated(e) {
 		r.Request = r.Before // what was asked without this result is asked anew
 	}
 	c.replyCame()
@@ -122,7 +122,7 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		return
 	}
 	if r.Held {
-		c.stopHeldClock()
+		c.st.stopHeldClock()
 		return
 	}
 	c.startHeldCalls(c.event)
@@ -142,7 +142,7 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 			c.sealPart()
 		}
 		started = true
-		if !c.consented(call) {
+		if !c.st.consented(call) {
 			refused = true
 			c.refuse(i)
 			i--
@@ -160,11 +160,11 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 	if !started {
 		return false
 	}
-	c.disarm(TimerTry, TimerProcessing)
+	c.st.disarm(TimerTry, TimerProcessing)
 	if c.st.Phase != ToolRunning && c.st.Phase != Delegated {
 		c.become(ToolRunning, cause)
 	}
-	if quick, long := c.openCalls(); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
+	if quick, long := c.st.openCalls(); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
 		c.become(Delegated, cause)
 	}
 	if refused {
@@ -174,11 +174,11 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 }
 
 // openCalls counts the running calls that the reply waits for.
-func (c *Conversation) openCalls() (quick, long int) {
-	for i := range c.st.Calls {
-		call := &c.st.Calls[i]
+func (s *State) openCalls() (quick, long int) {
+	for i := range s.Calls {
+		call := &s.Calls[i]
 		switch {
-		case call.State != CallRunning || call.Background || call.Turn != c.st.Reply.Turn:
+		case call.State != CallRunning || call.Background || call.Turn != s.Reply.Turn:
 		case call.Long:
 			long++
 		default:
@@ -276,7 +276,7 @@ func (c *Conversation) endInBackground(i int, r result) {
 // tellLater keeps what a flow does next for the next moment when nobody speaks:
 // what it says, and the action, the question or the end behind it.
 func (c *Conversation) tellLater(out dialog.Output) {
-	c.confirms(out)
+	c.st.confirms(out)
 	c.expect(out.Expect)
 	if goesOn(out) {
 		c.st.Pending.Follow = append(c.st.Pending.Follow, out)
@@ -288,9 +288,9 @@ func (c *Conversation) tellLater(out dialog.Output) {
 }
 
 // userHasFloor reports whether the user is speaking, or has not finished.
-func (c *Conversation) userHasFloor() bool {
-	u := &c.st.User
-	return c.st.Floor.Speaking && !c.audible() || u.Partial != "" && !u.Ended
+func (s *State) userHasFloor() bool {
+	u := &s.User
+	return s.Floor.Speaking && !s.Audible() || u.Partial != "" && !u.Ended
 }
 
 // enqueue adds to a list of what is to be said; when it is full the oldest goes,
@@ -305,7 +305,7 @@ func (c *Conversation) enqueue(list []string, s string) []string {
 // followAction gives the action's result to the dialogue, within the turn that
 // waits for it.
 func (c *Conversation) followAction(call Call, r result) {
-	if c.userHasFloor() {
+	if c.st.userHasFloor() {
 		// The flow goes on, and says what it has to say behind the user's turn.
 		c.tellLater(c.actionEnded(call, r))
 		c.become(Understanding, c.event)
@@ -331,7 +331,7 @@ func (c *Conversation) nextPart() {
 
 // afterCall goes on when the last call that the reply waits for has ended.
 func (c *Conversation) afterCall(cause string) {
-	quick, long := c.openCalls()
+	quick, long := c.st.openCalls()
 	switch {
 	case c.st.Phase == ToolRunning && quick == 0 && long > 0:
 		c.become(Delegated, cause)
@@ -348,7 +348,7 @@ func (c *Conversation) continueReply(cause string) {
 	st := &c.st
 	r := &st.Reply
 	words := st.User.Words()
-	if c.userHasFloor() && words != "" {
+	if c.st.userHasFloor() && words != "" {
 		c.become(Understanding, cause)
 		c.cancelReply(TurnInterrupted)
 		c.takeFloor(cause)
@@ -356,7 +356,7 @@ func (c *Conversation) continueReply(cause string) {
 	}
 	c.nextPart()
 	c.become(Understanding, cause)
-	if c.userHasFloor() {
+	if c.st.userHasFloor() {
 		// If it is no more than a noise, releaseReply asks.
 		r.Held, r.Owed = true, true
 		c.holdPlayout()
@@ -376,10 +376,10 @@ func (c *Conversation) continueReply(cause string) {
 
 func (c *Conversation) handleToolFailed(e ToolFailed) {
 	if !e.Fatal {
-		c.handleCallEnded(c.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
+		c.handleCallEnded(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		return
 	}
-	c.failCall(c.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
+	c.failCall(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
 }
 
 func (c *Conversation) handleTaskFailed(e TaskFailed) {
@@ -387,7 +387,7 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 	if code == "" {
 		code = "TASK_FAILED"
 	}
-	c.failCall(c.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
+	c.failCall(c.st.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
 }
 
 // failCall ends a call with a failure that goes to Faulted, the partial result

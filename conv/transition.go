@@ -4,7 +4,7 @@ import "fmt"
 
 // become changes the phase, with its exit and entry actions.
 func (c *Conversation) become(next Phase, cause string) {
-	c.disarm(phaseTimers[c.st.Phase]...)
+	c.st.disarm(phaseTimers[c.st.Phase]...)
 	if c.st.Phase == ListeningReady {
 		c.st.DeadAir.Stop()
 	}
@@ -58,18 +58,18 @@ func (c *Conversation) enter(p Phase) {
 	switch p {
 	case ListeningReady:
 		c.st.Barge.Reset()
-		c.arm(TimerInactivity, c.opts.Limits.Inactivity)
+		c.st.arm(TimerInactivity, c.opts.Limits.Inactivity)
 		c.st.DeadAir.Start(c.st.Now)
 		c.emit(Listen{})
 	case ListeningCapturing:
-		c.arm(TimerListening, c.opts.Limits.Listening)
+		c.st.arm(TimerListening, c.opts.Limits.Listening)
 	case Delegated:
 		c.startFeedback()
 	case Speaking:
-		c.arm(TimerSpeaking, c.opts.Limits.Speaking)
-		c.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
+		c.st.arm(TimerSpeaking, c.opts.Limits.Speaking)
+		c.st.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
 	case Interrupted:
-		c.arm(TimerInterrupted, c.opts.Limits.Interrupted)
+		c.st.arm(TimerInterrupted, c.opts.Limits.Interrupted)
 	case Idle, Preparing, Understanding, Waiting, Generating, ToolRunning, Suspended,
 		Reconnecting, Faulted, Terminating:
 		// Their entry depends on how they are entered: the callers do it.

@@ -12,26 +12,25 @@ import (
 // 2, 4 and 6.
 
 // staleWords reports words that belong to what is answered already.
-func (c *Conversation) staleWords(number, utterance int, text string, final bool) bool {
-	f := &c.st.Floor
-	if c.isTail(number, utterance, final) {
+func (s *State) staleWords(number, utterance int, text string, final bool) bool {
+	f := &s.Floor
+	if s.Floor.isTail(number, utterance, final) {
 		return false // the transcript of the turn that is being answered
 	}
-	if c.staleSpeech(number, utterance) {
+	if s.staleSpeech(number, utterance) {
 		return true
 	}
-	if !c.thinking() || c.audible() || f.Speaking || utterance > f.Closed {
+	if !s.thinking() || s.Audible() || f.Speaking || utterance > f.Closed {
 		return false
 	}
 	// No new voice was heard since the turn ended. Words that repeat it, and
 	// those of a turn whose transcript was not waited for, are its tail.
-	return f.Tail != 0 || text == "" || c.repeats(text)
+	return f.Tail != 0 || text == "" || s.repeats(text)
 }
 
 // isTail reports whether a final is the transcript of a turn that was answered
 // without it: the service answered by itself, or the transcript came too late.
-func (c *Conversation) isTail(number, utterance int, final bool) bool {
-	f := &c.st.Floor
+func (f *Floor) isTail(number, utterance int, final bool) bool {
 	if f.Tail == 0 || !final {
 		return false
 	}
@@ -42,20 +41,20 @@ func (c *Conversation) isTail(number, utterance int, final bool) bool {
 }
 
 // repeats reports whether words are those of the turn that is being answered.
-func (c *Conversation) repeats(text string) bool {
-	asked := c.utteranceText(c.st.Reply.UserTurn)
+func (s *State) repeats(text string) bool {
+	asked := s.utteranceText(s.Reply.UserTurn)
 	return asked == "" || asked == dialog.Hidden || strings.EqualFold(asked, text) || strings.HasSuffix(strings.ToLower(asked), strings.ToLower(text))
 }
 
 func (c *Conversation) handlePartial(e STTPartial) {
-	c.noteWorded(e.Utterance)
+	c.st.Floor.noteWorded(e.Utterance)
 	c.began = c.st.Floor.began(e.Utterance, c.st.Now)
 	c.hear(squeeze(e.Text), e.Confidence, false, false)
 }
 
 func (c *Conversation) handleFinal(e STTFinal) {
 	text := squeeze(e.Text)
-	if c.isTail(e.Turn, e.Utterance, true) {
+	if c.st.Floor.isTail(e.Turn, e.Utterance, true) {
 		c.correctUtterance(c.st.Floor.Tail, text)
 		c.correctConsent(c.st.Floor.Tail, text)
 		if conn := &c.st.Conn; conn.Unanswered == c.st.Floor.Tail && text != "" {
@@ -67,27 +66,27 @@ func (c *Conversation) handleFinal(e STTFinal) {
 		c.st.Floor.Tail, c.st.Floor.TailOpen = 0, 0
 		return
 	}
-	c.noteWorded(e.Utterance)
+	c.st.Floor.noteWorded(e.Utterance)
 	c.began = c.st.Floor.began(e.Utterance, c.st.Now)
 	ends := c.opts.Endpoint == "recognizer" || e.Endpoint && c.opts.Endpoint != "manual"
 	c.hear(text, e.Confidence, true, ends)
 }
 
 // noteWorded notes which stretch of speech the last words are from.
-func (c *Conversation) noteWorded(utterance int) {
-	c.noteUtterance(utterance)
-	c.st.Floor.Worded = max(c.st.Floor.Worded, utterance)
+func (f *Floor) noteWorded(utterance int) {
+	f.noteUtterance(utterance)
+	f.Worded = max(f.Worded, utterance)
 }
 
 // hear takes the recognizer's words. Filters apply while the agent's audio
 // plays and at no other time (seed 004, feature 6); ends says that the
 // recognizer's endpoint ends the turn.
 func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
-	if u := &c.st.User; c.audible() && final && u.Ended && u.Partial != "" && !c.st.Floor.Speaking {
+	if u := &c.st.User; c.st.Audible() && final && u.Ended && u.Partial != "" && !c.st.Floor.Speaking {
 		c.noteWords(text, confidence, true) // of what was said before the agent began to speak
 		return
 	}
-	if c.audible() {
+	if c.st.Audible() {
 		c.hearOverAgent(text, confidence, final, ends)
 		return
 	}
@@ -119,10 +118,10 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 			c.callOffAloud(ends)
 			return
 		}
-		c.endsWhileWorking(ends)
+		c.st.endsWhileWorking(ends)
 	case ToolRunning:
 		c.noteWords(text, confidence, final)
-		c.endsWhileWorking(ends)
+		c.st.endsWhileWorking(ends)
 	case Interrupted:
 		c.st.Floor.BrokeIn = true
 		c.openUserTurn()
@@ -138,10 +137,10 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 
 // endsWhileWorking: the user's turn may end while a tool or an agent works; it is
 // answered with the result.
-func (c *Conversation) endsWhileWorking(ends bool) {
-	if ends && c.st.User.Words() != "" {
-		c.st.User.Ended = true
-		c.st.Floor.Speaking = false
+func (s *State) endsWhileWorking(ends bool) {
+	if ends && s.User.Words() != "" {
+		s.User.Ended = true
+		s.Floor.Speaking = false
 	}
 }
 
@@ -185,7 +184,7 @@ func (c *Conversation) afterWords(ends bool) {
 // that was waited for, or something new. What is neither was dropped as late.
 func (c *Conversation) hearWhileThinking(text string, confidence float64, final, ends bool) {
 	st := &c.st
-	if c.awaitingFinal() {
+	if c.st.awaitingFinal() {
 		if c.echoed(text) {
 			text = ""
 		}

@@ -29,35 +29,35 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		name: "the guard against stale turns is dropped", file: "reply.go",
-		old:    "if number != 0 && number != c.st.Reply.Turn {\n\t\treturn true",
-		new:    "if number != 0 && number != c.st.Reply.Turn {\n\t\treturn false",
+		old:    "if number != 0 && number != r.Turn {\n\t\treturn true",
+		new:    "if number != 0 && number != r.Turn {\n\t\treturn false",
 		config: "floor: easyturn, energy", found: "was not dropped", quick: true,
 	},
 	{
 		name: "the pause after a barge-in has no deadline", file: "transition.go",
-		old: "c.arm(TimerInterrupted, c.opts.Limits.Interrupted)", new: "",
+		old: "c.st.arm(TimerInterrupted, c.opts.Limits.Interrupted)", new: "",
 		config: "disturbances", found: "interrupted waits without a deadline", quick: true,
 	},
 	{
 		name: "an utterance is answered twice", file: "reply.go",
-		old:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
-		new:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()\n\tc.emitRequest()",
+		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
+		new:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()\n\tc.emitRequest()",
 		config: "disturbances", found: "is answered twice", quick: true,
 	},
 	{
 		name: "the making of a reply has no deadline", file: "reply.go",
-		old:    "c.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
+		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
 		new:    "c.emitRequest()",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
 		name: "the final transcript is waited for without end", file: "endturn.go",
-		old: "c.arm(TimerFinal, wait)", new: "_ = wait",
+		old: "c.st.arm(TimerFinal, wait)", new: "_ = wait",
 		config: "floor: easyturn, energy", found: "processing.understanding waits without a deadline",
 	},
 	{
 		name: "recovery has no deadline", file: "fault.go",
-		old: "c.arm(TimerFault, l.Error)", new: "",
+		old: "c.st.arm(TimerFault, l.Error)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},
 	{
@@ -68,7 +68,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "the old turn's audio is not dropped", file: "endreply.go",
-		old: "c.emit(FlushPlayout{Turn: r.Turn, Heard: c.heardSoFar()})", new: "",
+		old: "c.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})", new: "",
 		config: "tools and disturbances", found: "while its audio plays on",
 	},
 	{
@@ -89,13 +89,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "a tool runs for a turn that is held", file: "tools.go",
-		old: "if r.Held {\n\t\tc.stopHeldClock()\n\t\treturn", new: "if false {\n\t\tc.stopHeldClock()\n\t\treturn",
+		old: "if r.Held {\n\t\tc.st.stopHeldClock()\n\t\treturn", new: "if false {\n\t\tc.st.stopHeldClock()\n\t\treturn",
 		config: "tools", found: "",
 	},
 	{
 		name: "a repeated call runs again", file: "tools.go",
-		old:    "if c.st.Calls[i].ID == id {\n\t\t\treturn true",
-		new:    "if c.st.Calls[i].ID == id {\n\t\t\treturn false",
+		old:    "if s.Calls[i].ID == id {\n\t\t\treturn true",
+		new:    "if s.Calls[i].ID == id {\n\t\t\treturn false",
 		config: "tools and disturbances", found: "",
 	},
 	{
@@ -110,7 +110,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "the circuit breaker's fault is never left", file: "fault.go",
-		old: "c.arm(TimerBreaker, l.BreakerCooldown)", new: "",
+		old: "c.st.arm(TimerBreaker, l.BreakerCooldown)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},
 	{
@@ -149,7 +149,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a yes counts before its question was heard", file: "confirm.go",
-		old:    "return c.st.Dialogue.Confirmation != nil && !answers(began, b.Heard)",
+		old:    "return s.Dialogue.Confirmation != nil && !answers(began, b.Heard)",
 		new:    "return b == nil && answers(began, b.Heard)",
 		config: "flows that ask first", found: "runs without a yes to what was heard", quick: true,
 	},
@@ -173,13 +173,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "a model's question whose sound was dropped counts as heard", file: "playout.go",
-		old:    "if c.asking() {",
+		old:    "if c.st.asking() {",
 		new:    "if false {",
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
 	{
 		name: "a model's tool runs without a yes", file: "consent.go",
-		old:    "if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != c.st.Reply.UserTurn {",
+		old:    "if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != s.Reply.UserTurn {",
 		new:    "if i < 0 {",
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
