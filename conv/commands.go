@@ -123,7 +123,7 @@ func (c *Conversation) handleUserText(e UserText) {
 	c.began = st.Now.Add(heardMargin) // no sound of the agent's has to fade
 	if st.Phase == ListeningCapturing {
 		// The line ends the spoken turn and is part of it.
-		if st.Reply.Held {
+		if st.Reply.Held() {
 			c.cancelReply(TurnInterrupted)
 		}
 		c.noteWords(joinWords(st.User.Partial, text), 1, true)

@@ -178,7 +178,7 @@ func (s *State) asking() bool {
 // consentAsked notes that the reply has been heard to its end, if it asks.
 func (s *State) consentAsked() {
 	k, r := &s.Consent, &s.Reply
-	if !s.asking() || !r.Done {
+	if !s.asking() || !r.Complete() {
 		return
 	}
 	at := 0

@@ -11,15 +11,6 @@ import (
 // long or answers nonsense; therefore there is one try, and no failure of it is one
 // of the conversation. Seed 003, NLU; ADR 0020.
 
-// consulting reports whether the request that is out is one for advice.
-func (r *Reply) consulting() bool {
-	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
-}
-
-// unreadWords reports whether the flows have not taken in what the user said: a model
-// is asked what it means.
-func (r *Reply) unreadWords() bool { return r.consulting() && r.Why == RequestUnderstanding }
-
 // wordable reports whether a model may say it in other words: nothing of it is
 // fixed, and each value that it says can be found again.
 func (c *Conversation) wordable(say []dialog.Line, text string) bool {
@@ -36,11 +27,9 @@ func (c *Conversation) wordable(say []dialog.Line, text string) bool {
 func (c *Conversation) consult(why RequestReason, text string) {
 	r := &c.st.Reply
 	c.st.LastRequest++
-	r.Request, r.Attempt, r.Why, r.Asked = c.st.LastRequest, 1, why, text
-	r.Requested, r.Answered, r.Done = false, false, false
-	r.Advised, r.Advice = false, ""
+	r.asks(c.st.LastRequest, why, text)
 	c.st.arm(TimerTry, c.opts.Limits.Advice)
-	c.emitRequest()
+	c.emit(r.ask())
 }
 
 // advised takes the advice, empty for none. While the reply is held it is kept:
@@ -48,8 +37,8 @@ func (c *Conversation) consult(why RequestReason, text string) {
 func (c *Conversation) advised(text, cause string) {
 	r := &c.st.Reply
 	c.st.disarm(TimerTry)
-	r.Advised, r.Advice = true, text
-	if !r.Held {
+	r.Progress, r.Advice = ProgressComplete, text
+	if !r.Held() {
 		c.followAdvice(cause)
 	}
 }
@@ -58,8 +47,8 @@ func (c *Conversation) advised(text, cause string) {
 func (c *Conversation) followAdvice(cause string) {
 	r := &c.st.Reply
 	why, asked, advice := r.Why, r.Asked, r.Advice
-	r.Request, r.Attempt, r.Why, r.Asked, r.Requested = 0, 0, "", "", false
-	r.Advised, r.Advice = false, ""
+	r.asks(0, "", "")
+	r.Attempt = 0
 	a, d := c.opts.Agent, &c.st.Dialogue
 	if why == RequestWording {
 		text := asked

@@ -83,7 +83,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	switch {
 	case out.Act != nil:
 		c.speakAll(text)
-		r.Done = true
+		r.Progress = ProgressComplete
 		c.closePart()
 		c.startAction(out.Act, cause)
 	case out.Ask:

@@ -8,7 +8,7 @@ import "time"
 // maybeEndReply ends a reply that has nothing more to say or to play.
 func (c *Conversation) maybeEndReply(cause string) {
 	r := &c.st.Reply
-	if !r.Done || r.Held || r.Voiced || r.Earlier || c.st.Playout.Playing {
+	if !r.over() || c.st.Playout.Playing {
 		return
 	}
 	c.endReply(TurnCompleted)
@@ -43,7 +43,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 		c.st.Pending.untoldNews(c.opts.Limits.Queue) // the user goes first
 	}
 	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
-	if r.Voiced || r.Earlier || c.st.Playout.Turn == r.Turn {
+	if r.sounding() || c.st.Playout.Turn == r.Turn {
 		c.st.Said, c.st.SaidCut = r.Text, how != TurnCompleted
 	}
 	c.st.Over = UserTurn{}
@@ -62,12 +62,6 @@ func (c *Conversation) endReply(how TurnEventType) {
 	c.st.Barge.Reset()
 }
 
-// dropUnsaid takes back what the voice was never given: it was not said.
-func (r *Reply) dropUnsaid() {
-	r.Text = r.Text[:len(r.Text)-min(len(r.Unsaid), len(r.Text)-r.Sealed)]
-	r.Unsaid = ""
-}
-
 // cancelReply takes the reply back: its context is cancelled, its audio
 // dropped. Calls that were held never run; calls that run go on, and their
 // results are kept.
@@ -78,7 +72,7 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	}
 	c.unadvised()
 	c.emit(CancelTurn{Turn: r.Turn})
-	if r.Voiced || r.Earlier || c.st.Playout.Playing {
+	if r.sounding() || c.st.Playout.Playing {
 		c.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})
 	}
 	c.st.Reply.dropUnsaid()
@@ -104,7 +98,7 @@ func (c *Conversation) cutAudio(how TurnEventType) {
 // stopHeldClock: a held reply that is complete, or waits for its tools, waits for
 // the user alone, whose turn has bounds of its own.
 func (s *State) stopHeldClock() {
-	if r := &s.Reply; r.Held && (r.Done || s.callsHeld()) {
+	if r := &s.Reply; r.Held() && (r.Complete() || s.callsHeld()) {
 		s.disarm(TimerTry, TimerProcessing)
 	}
 }
@@ -112,26 +106,26 @@ func (s *State) stopHeldClock() {
 // releaseReply lets a held reply go on: the voice brought no words.
 func (c *Conversation) releaseReply(cause string) {
 	r := &c.st.Reply
-	r.Held = false
+	owed := r.Hold == HoldResults
+	r.Hold = HoldNone
 	c.resumePlayout()
-	if r.Owed {
-		r.Owed = false
+	if owed {
 		if !c.startHeldCalls(cause) { // whose results lead to the request as well
 			c.request(RequestToolResult, "")
 		}
 		return
 	}
 	switch {
-	case c.st.Reply.consulting() && r.Advised:
+	case r.Advised():
 		c.followAdvice(cause)
 		return
-	case c.st.Reply.consulting():
+	case r.consulting():
 		return // Understanding: the advice is on its way.
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, cause)
 		c.armStall()
-	case r.Answered && !r.Retrying:
+	case r.answered():
 		c.become(Generating, cause)
 		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 	case r.Requested:
@@ -139,7 +133,7 @@ func (c *Conversation) releaseReply(cause string) {
 	default:
 		// Understanding: the request is on its way.
 	}
-	c.speakSentences(r.Done)
+	c.speakSentences(r.Complete())
 	c.closePart()
 	if c.startHeldCalls(cause) {
 		return

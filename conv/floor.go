@@ -176,7 +176,7 @@ func (c *Conversation) speechWhileThinking(cause string) {
 	if c.profile().Policy == turn.BargeInNone {
 		return // The words are queued and answered after the reply.
 	}
-	st.Reply.Held = true
+	st.Reply.Hold = HoldReply
 	c.st.stopHeldClock()
 	c.holdPlayout()
 	c.takeFloor(cause)

@@ -11,7 +11,7 @@ func (s *State) stalePlayout(number int) bool {
 	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
 		return true
 	case ListeningCapturing:
-		if !s.Reply.Held {
+		if !s.Reply.Held() {
 			return true
 		}
 	default:
@@ -52,10 +52,12 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		part = st.Reply.Part
 	}
 	p.Part, p.Playing, p.At = part, true, c.st.Now
-	st.Reply.Voiced = st.Reply.Voiced || part == st.Reply.Part
+	if part == st.Reply.Part {
+		st.Reply.voiced()
+	}
 	st.Floor.Barged = 0
 	st.DeadAir.AgentSpoke()
-	if st.Reply.Held {
+	if st.Reply.Held() {
 		return // It played for a moment before the pause took effect.
 	}
 	switch st.Phase {
@@ -109,14 +111,14 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 	c.st.partPlayed(p.Part)
 	switch {
 	case st.Phase == Speaking && p.Part == st.Reply.Part:
-		if !st.Reply.Done {
+		if !st.Reply.Complete() {
 			// The playout knows better than the mind that this was all.
 			c.emit(CancelTurn{Turn: st.Reply.Turn})
 		}
 		c.overIsOver()
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, "playout.finished")
-	case p.Part == st.Reply.Part && st.Reply.Held && st.Reply.Done && !c.st.callsHeld():
+	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.callsHeld():
 		// The last of it played before the pause took effect: nothing is left to
 		// hold back.
 		c.endReply(TurnCompleted)
@@ -132,7 +134,9 @@ func (c *Conversation) announcementEnded(part int) {
 	// It was heard to its end, however long the estimate would have it last.
 	c.st.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
 	r.Earlier = false
-	r.Voiced = r.Voiced && part != r.Part
+	if part == r.Part {
+		r.unvoiced()
+	}
 	c.overIsOver()
 	if !c.st.thinking() {
 		return
@@ -156,7 +160,7 @@ func (s *State) callsHeld() bool {
 
 // holdPlayout keeps what there is of a held reply's audio from the ear.
 func (c *Conversation) holdPlayout() {
-	if r := &c.st.Reply; r.Voiced || r.Earlier || c.st.Playout.Playing {
+	if r := &c.st.Reply; r.sounding() || c.st.Playout.Playing {
 		c.pausePlayout()
 	}
 }
@@ -199,7 +203,7 @@ func (c *Conversation) cutAnnouncement() {
 	p.Heard, p.At = heard, c.st.Now
 	p.Playing, p.Ducked, p.Paused = false, false, false
 	if part == r.Part {
-		r.Voiced = false
+		r.unvoiced()
 	}
 	if b := &c.st.ReadBack; part >= b.Part {
 		b.Turn = 0 // what is told of it from here on is of audio that was dropped
@@ -216,7 +220,7 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 	if code == "" {
 		code = "PLAYBACK_ERROR"
 	}
-	if c.st.Reply.Held {
+	if c.st.Reply.Held() {
 		c.notify(LevelWarning, "reply.failed")
 		c.cancelReply(TurnFailed)
 		return

@@ -1,28 +1,107 @@
 package conv
 
-import "github.com/hocketvoice/hocket/port/errclass"
+import "time"
 
-// This file: what the agent's turn asks of the mind, and what comes back. Seed 000,
-// REQ-005, INT-005, PER-004, AC-008; seed 001, 4.3 and its classes of
-// errors.
+// ReplyKind says why the agent speaks.
+type ReplyKind string
 
-// replyExpected reports whether text, calls or failures of a reply mean
-// something now.
-func (s *State) replyExpected() bool {
-	switch s.Phase {
-	case Understanding:
-		// A service that answers by itself is taken at its word: see adoptReply.
-		return s.Reply.Turn != 0 || s.awaitingFinal()
-	case Waiting, Generating, Speaking, ToolRunning, Delegated:
-		return s.Reply.Turn != 0
-	case ListeningCapturing:
-		return s.Reply.Held
-	case Suspended:
-		return s.Reply.Turn != 0 || s.User.Turn != 0
-	default:
-		return false
-	}
+// The kinds of the agent's turns.
+const (
+	ReplyAnswer   ReplyKind = "answer"   // to the user's turn
+	ReplyGreeting ReplyKind = "greeting" // the first words
+	ReplyCheckIn  ReplyKind = "check_in" // after dead air
+	ReplyGoodbye  ReplyKind = "goodbye"  // the last words; the conversation ends after them
+	ReplyNews     ReplyKind = "news"     // a result that nobody waited for
+	ReplyNotice   ReplyKind = "notice"   // an apology
+	ReplyExplicit ReplyKind = "explicit" // response.create
+	ReplyResumed  ReplyKind = "resumed"  // the rest of a reply that a noise cut off
+)
+
+// Reply is the agent's open turn. Three things are true of it at any time, each with
+// a life of its own, written out in the package documentation: how far its text is
+// ([Progress]), what the voice has of it ([Voice]), and whether it is held back
+// ([Hold]).
+type Reply struct {
+	Turn     int // zero: none is open
+	UserTurn int // the user's turn that it answers; zero: none
+	Kind     ReplyKind
+	Started  time.Time
+	Began    time.Time // when the voice of the words that it answers began
+
+	Request   int // the request that is out; zero: the words are the engine's or the dialogue's own
+	Before    int // the request whose calls led to this one
+	Attempt   int
+	Why       RequestReason
+	Asked     string // the words that go with it: the user's, or those that a model may say otherwise
+	Requested bool   // the driver has confirmed that the request is out
+	Progress  Progress
+	Advice    string // what the model says to a request of the flows, once it is complete
+
+	Part    int    // the current stretch of the turn, from 1; tools divide it
+	Seq     int    // texts handed to the voice
+	Text    string // all text of the turn so far
+	Unsaid  string // the end of Text that the voice has not been given
+	Sealed  int    // bytes of Text that are in the history
+	Voice   Voice  // what the voice has of the current part
+	Earlier bool   // audio of an earlier part has not been played to its end
+	Silent  bool   // the reply is text only
+	Hold    Hold
 }
+
+// Progress says how far the text of the current part of a reply is.
+type Progress uint8
+
+// The values of [Progress].
+const (
+	ProgressAsking   Progress = iota // nothing has come back yet
+	ProgressRetrying                 // a try has failed; the next follows after a pause
+	ProgressArriving                 // some of it has come
+	ProgressComplete                 // no more will come
+)
+
+// Voice says what the synthesizer has of the current part of a reply.
+type Voice uint8
+
+// The values of [Voice].
+const (
+	VoiceUnused   Voice = iota // nothing, or nothing that is still to be heard
+	VoiceSpeaking              // some of it, and more may follow
+	VoiceEnded                 // all of it, and it knows that no more follows
+	VoiceOver                  // all of it, and none is left: played to its end, or dropped
+)
+
+// Hold says whether a reply is held back because a voice is heard: nothing of it
+// may play, and none of its calls may run.
+type Hold uint8
+
+// The values of [Hold].
+const (
+	HoldNone Hold = iota
+	HoldReply
+	// HoldResults: the reply is held, and the results of its tools have not been given
+	// to the model yet.
+	HoldResults
+)
+
+// Held reports whether the reply is held back.
+func (r *Reply) Held() bool { return r.Hold != HoldNone }
+
+// Voiced reports whether the voice has something of the current part that has not
+// been played to its end or dropped.
+func (r *Reply) Voiced() bool { return r.Voice == VoiceSpeaking || r.Voice == VoiceEnded }
+
+// Complete reports whether the current part has all of its text. Advice to a request
+// of the flows is no text.
+func (r *Reply) Complete() bool { return r.Progress == ProgressComplete && !r.consulting() }
+
+// Advised reports whether the advice that the flows asked for has come, or will not.
+func (r *Reply) Advised() bool { return r.Progress == ProgressComplete && r.consulting() }
+
+// answered reports whether something came back for the request.
+func (r *Reply) answered() bool { return r.Progress >= ProgressArriving }
+
+// sounding reports whether there is audio of the turn that has not been played.
+func (r *Reply) sounding() bool { return r.Voiced() || r.Earlier }
 
 // stale reports a fact of another turn, or of a request that has been
 // replaced.
@@ -33,301 +112,115 @@ func (r *Reply) stale(number, request int) bool {
 	return request != 0 && request != r.Request
 }
 
-// openReply gives the agent's turn its number.
-func (c *Conversation) openReply(kind ReplyKind, userTurn int) {
-	if kind != ReplyAnswer && kind != ReplyResumed {
-		c.st.aside()
-	}
-	c.st.LastTurn++
-	c.st.Reply = Reply{
-		Turn: c.st.LastTurn, UserTurn: userTurn, Kind: kind, Started: c.st.Now, Part: 1,
-	}
-	c.out.Turns = append(c.out.Turns, TurnEvent{
-		Type: TurnStarted, Turn: c.st.Reply.Turn, Role: RoleAgent, Kind: kind, At: c.st.Now,
-	})
+// consulting reports whether the request that is out is one for advice.
+func (r *Reply) consulting() bool {
+	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
 }
 
-// answer starts the reply to the user's turn.
-func (c *Conversation) answer(u UserTurn, text, cause string) {
-	c.openReply(ReplyAnswer, u.Turn)
-	c.st.Reply.Began = u.Began
-	if c.opts.Agent != nil {
-		c.answerFromDialogue(text, u.Confidence, cause)
-		return
-	}
-	c.request(RequestUtterance, text)
+// unreadWords reports whether the flows have not taken in what the user said: a model
+// is asked what it means.
+func (r *Reply) unreadWords() bool { return r.consulting() && r.Why == RequestUnderstanding }
+
+// asks begins a request. The one before it, if its calls led to this one, is
+// remembered.
+func (r *Reply) asks(request int, why RequestReason, text string) {
+	r.Request, r.Attempt, r.Why, r.Asked = request, 1, why, text
+	r.Requested, r.Progress, r.Advice = false, ProgressAsking, ""
 }
 
-// request asks the mind, for the first time for this purpose.
-func (c *Conversation) request(why RequestReason, text string) {
-	r := &c.st.Reply
-	c.st.LastRequest++
-	r.Before, r.Request, r.Attempt, r.Why = r.Request, c.st.LastRequest, 1, why
-	r.Requested, r.Retrying, r.Answered, r.Done = false, false, false, false
-	r.Asked = text
-	c.st.arm(TimerTry, c.opts.Limits.Waiting)
-	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
-	c.emitRequest()
+// asksAnew begins the next attempt of the same request.
+func (r *Reply) asksAnew(request int) {
+	r.Request, r.Attempt = request, r.Attempt+1
+	r.Requested, r.Progress = false, ProgressAsking
 }
 
-// emitRequest asks for what the reply says is asked.
-func (c *Conversation) emitRequest() {
-	r := &c.st.Reply
-	c.emit(RequestReply{
+// ask is the effect that asks for what the reply wants to know.
+func (r *Reply) ask() RequestReply {
+	return RequestReply{
 		Turn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: r.Attempt, Text: r.Asked, Why: r.Why,
-	})
-}
-
-// adoptReply takes an answer that nobody asked for, from a service that hears
-// and answers by itself, as the reply to the user's turn.
-func (c *Conversation) adoptReply() {
-	if c.st.Reply.Turn != 0 || !c.st.awaitingFinal() {
-		return
-	}
-	u := c.st.User
-	if text := u.Words(); text != "" {
-		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
-	}
-	c.noteConsent(u.Turn, u.Words(), u.Began)
-	c.st.disarm(TimerFinal)
-	c.st.Floor.noteTail(u, u.Partial != "" || u.Text == "")
-	c.closeUserTurn(TurnCompleted)
-	c.openReply(ReplyAnswer, u.Turn)
-	r := &c.st.Reply
-	c.st.LastRequest++
-	r.Request, r.Attempt, r.Why, r.Requested = c.st.LastRequest, 1, RequestUtterance, true
-	c.st.arm(TimerTry, c.opts.Limits.Waiting)
-	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
-}
-
-// handleReplyRequested: the request is out. In ListeningReady it is an explicit
-// response.create.
-func (c *Conversation) handleReplyRequested() {
-	switch c.st.Phase {
-	case ListeningReady:
-		c.openReply(ReplyExplicit, 0)
-		c.become(Understanding, "reply.requested")
-		c.request(RequestExplicit, "")
-		c.st.Reply.Requested = true
-		c.become(Waiting, "reply.requested")
-	case Understanding, ListeningCapturing:
-		if c.st.Reply.Held || c.st.Reply.consulting() {
-			c.st.Reply.Requested = true
-			return
-		}
-		if c.st.Phase == Understanding {
-			c.adoptReply()
-			c.st.Reply.Requested = true
-			c.become(Waiting, "reply.requested")
-		}
-	default:
-		// No op. It is known.
 	}
 }
 
-// replyCame notes that something came back: the tries are over, stalls count
-// from now.
-func (c *Conversation) replyCame() {
-	c.adoptReply()
-	r := &c.st.Reply
-	r.Answered, r.Retrying, r.Requested = true, false, true
-	c.st.disarm(TimerTry, TimerProcessing)
-	switch c.st.Phase {
-	case Understanding, Waiting, Generating, ListeningCapturing, Speaking:
-		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
-	default:
-	}
+// came notes that something came back.
+func (r *Reply) came() {
+	r.Requested = true
+	r.Progress = max(r.Progress, ProgressArriving)
 }
 
-func (c *Conversation) handleReplyDelta(text string) {
-	if text == "" || c.st.Reply.Done || c.st.Reply.consulting() {
-		return
-	}
-	c.replyCame()
-	r := &c.st.Reply
+// retries gives up what came of a try that failed.
+func (r *Reply) retries() {
+	r.Text, r.Unsaid = r.Text[:r.Sealed], ""
+	r.Progress = ProgressRetrying
+}
+
+// add takes text that is to be spoken.
+func (r *Reply) add(text string) {
 	r.Text += text
 	r.Unsaid += text
-	if !r.Held && (c.st.Phase == Understanding || c.st.Phase == Waiting) {
-		c.become(Generating, c.event)
-	}
-	c.speakSentences(false)
 }
 
-func (c *Conversation) handleReplyDone(e ReplyDone) {
-	r := &c.st.Reply
-	if r.Done || r.Advised {
-		return // No op. Repeated.
+// voiced notes that the voice has been given something of the current part, or has
+// been heard with it.
+func (r *Reply) voiced() {
+	switch r.Voice {
+	case VoiceUnused:
+		r.Voice = VoiceSpeaking
+	case VoiceOver:
+		r.Voice = VoiceEnded
+	case VoiceSpeaking, VoiceEnded:
 	}
-	if c.st.Reply.consulting() {
-		c.advised(e.Text, c.event)
-		return
-	}
-	c.replyCame()
-	r.Silent = r.Silent || e.Silent
-	if e.Text != "" && len(r.Text) == r.Sealed {
-		c.handleReplyDelta(e.Text)
-	}
-	c.finishText()
-	c.st.stopHeldClock()
-	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
-		return // The results are still to come.
-	}
-	c.maybeEndReply(c.event)
 }
 
-// tryTimedOut: one try brought nothing, or the pause before the next is over.
-func (c *Conversation) tryTimedOut() {
-	r := &c.st.Reply
-	if r.Turn == 0 {
-		return
+// unvoiced notes that what the voice had of the current part has been played to its
+// end, or dropped.
+func (r *Reply) unvoiced() {
+	switch r.Voice {
+	case VoiceSpeaking:
+		r.Voice = VoiceUnused
+	case VoiceEnded:
+		r.Voice = VoiceOver
+	case VoiceUnused, VoiceOver:
 	}
-	if c.st.Reply.consulting() {
-		c.advised("", "advice.timeout")
-		return
-	}
-	if !r.Retrying {
-		if !c.retryLater() {
-			c.processingTimedOut() // nobody will be asked any more
-			return
-		}
-		c.notify(LevelInfo, "reply.slow")
-		return
-	}
-	c.st.LastRequest++
-	r.Retrying, r.Requested, r.Answered = false, false, false
-	r.Request, r.Attempt = c.st.LastRequest, r.Attempt+1
-	c.st.arm(TimerTry, c.opts.Limits.Waiting)
-	c.emitRequest()
 }
 
-// retryLater waits the back-off of the attempt that failed. It reports false
-// when the budget is spent: no retry is left, or none would begin in time.
-func (c *Conversation) retryLater() bool {
-	r := &c.st.Reply
-	if r.Attempt > c.opts.Retry.Max || r.Attempt == 0 {
+// closes reports whether the voice is to be told, now and only now, that the part has
+// no more text.
+func (r *Reply) closes() bool {
+	if !r.Complete() || r.Held() || r.Voice != VoiceSpeaking {
 		return false
 	}
-	backoff := c.opts.Retry.Backoff
-	wait := backoff[min(r.Attempt, len(backoff))-1]
-	if limit := c.st.Timers[TimerProcessing]; !limit.IsZero() && !c.st.Now.Add(wait).Before(limit) {
-		return false
-	}
-	r.Retrying = true
-	c.st.arm(TimerTry, wait)
+	r.Voice = VoiceEnded
 	return true
 }
 
-// processingTimedOut: nothing came back in all the tries, or a reply that had
-// begun stalled.
-func (c *Conversation) processingTimedOut() {
-	r := &c.st.Reply
-	if r.Turn == 0 {
-		return
-	}
-	if c.st.Phase == Speaking {
-		// The mind has stalled in the middle: what it has said is all.
-		c.breaksOff("reply.stalled")
-		return
-	}
-	held := r.Held
-	slow := func() {
-		c.notify(LevelWarning, "reply.timeout")
-		if c.opts.SpeakNotices {
-			c.st.Pending.Apology = "apology.timeout" // unless words come, where it was held
-		}
-	}
-	switch {
-	case r.Kind != ReplyAnswer && r.Request == 0:
-		// The engine's own words found no voice: they are dropped, nothing is at
-		// fault with the conversation.
-		c.notify(LevelError, "voice.timeout")
-	case !r.Answered || r.Retrying:
-		slow()
-	default:
-		if !held {
-			code := "LLM_TIMEOUT"
-			if r.Done {
-				code = "VOICE_TIMEOUT"
-			}
-			c.fault(code, false, "reply.stalled")
-			return
-		}
-		slow()
-	}
-	c.cancelReply(TurnFailed)
-	if !held {
-		c.st.Floor.Barged = 0
-		c.become(ListeningReady, "reply.timeout")
-	}
+// nextPart begins the stretch of the turn behind a tool.
+func (r *Reply) nextPart() {
+	r.Part++
+	r.Earlier = r.Earlier || r.Voiced()
+	r.Voice, r.Progress = VoiceUnused, ProgressArriving
 }
 
-// handleReplyFailed retries within the state that failed, returns errors of
-// calls to the mind, and goes to Faulted with the rest (seed 001, 4.7).
-func (c *Conversation) handleReplyFailed(e ReplyFailed) {
-	c.adoptReply()
-	r := &c.st.Reply
-	if c.st.Reply.consulting() {
-		if !r.Advised {
-			c.advised("", c.event)
-		}
-		return
+// over reports whether nothing of the reply is left to be said or heard, apart from
+// what plays now.
+func (r *Reply) over() bool { return r.Complete() && !r.Held() && !r.sounding() }
+
+// nextSentence takes the next whole sentence from what has not been said, or with all
+// set the rest of it, and reports whether there was one.
+func (r *Reply) nextSentence(all bool) (text string, ok bool) {
+	n := sentenceEnd(r.Unsaid)
+	if n == 0 && all {
+		n = len(r.Unsaid)
 	}
-	class := errclass.Of(e.Code)
-	switch class.Action {
-	case errclass.Reconnect:
-		c.handleSessionExpired("reply.failed")
-		return
-	case errclass.End:
-		c.fault(e.Code, true, "reply.failed")
-		return
-	default:
+	if n == 0 {
+		return "", false
 	}
-	if r.Done {
-		return // No op. It was all there before it failed.
-	}
-	if c.st.Phase == Speaking {
-		// What has been said cannot be taken back and is not said twice.
-		c.breaksOff("reply.failed")
-		return
-	}
-	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
-		c.finishText() // the results will ask again
-		return
-	}
-	retryable := class.Retries != 0 || class.Action == errclass.Return
-	if class.Name == errclass.Unknown {
-		retryable = e.Retryable
-	}
-	limited := class.Retries > 0 && r.Attempt > class.Retries
-	if retryable && !limited && !r.Voiced && c.retryLater() {
-		r.Text, r.Unsaid, r.Answered = r.Text[:r.Sealed], "", false
-		return
-	}
-	if r.Held {
-		c.notify(LevelWarning, "reply.failed")
-		if c.opts.SpeakNotices {
-			c.st.Pending.Apology = apology(e.Code)
-		}
-		c.cancelReply(TurnFailed)
-		return
-	}
-	c.fault(e.Code, false, "reply.failed")
+	text = squeeze(r.Unsaid[:n])
+	r.Unsaid = r.Unsaid[n:]
+	return text, true
 }
 
-// breaksOff ends a reply whose mind has failed while it is spoken: what has been said
-// is all, and the person is told that it was not.
-func (c *Conversation) breaksOff(cause string) {
-	c.notify(LevelWarning, "reply.incomplete")
-	if c.opts.SpeakNotices {
-		c.st.Pending.Apology = "apology.incomplete"
-	}
-	c.finishText()
-	c.maybeEndReply(cause)
-}
-
-// armStall bounds how long a reply that is being spoken waits for its next text.
-func (c *Conversation) armStall() {
-	if !c.st.Reply.Done {
-		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
-	}
+// dropUnsaid takes back what the voice was never given: it was not said.
+func (r *Reply) dropUnsaid() {
+	r.Text = r.Text[:len(r.Text)-min(len(r.Unsaid), len(r.Text)-r.Sealed)]
+	r.Unsaid = ""
 }

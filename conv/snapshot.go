@@ -16,19 +16,20 @@ const SnapshotVersion = 1
 // written is a state as a snapshot has it: its dialogue is written with it, not by
 // itself and then read again.
 type written struct {
-	State
+	stateForm
 	Dialogue any `json:"dialogue"`
 }
 
-type writtenSnapshot struct {
-	Version int               `json:"version"`
-	State   written           `json:"state"`
-	Facts   []json.RawMessage `json:"deferred,omitempty"`
+// read is a state as it is read from a snapshot.
+type read struct {
+	stateForm
+	Dialogue dialog.State `json:"dialogue"`
 }
 
-type snapshot struct {
+// snapshot is the wire form of a snapshot: S is written or read.
+type snapshot[S any] struct {
 	Version int               `json:"version"`
-	State   State             `json:"state"`
+	State   S                 `json:"state"`
 	Facts   []json.RawMessage `json:"deferred,omitempty"`
 }
 
@@ -44,7 +45,7 @@ func (c *Conversation) Snapshot() ([]byte, error) {
 
 // snapshot is a snapshot of the whole state.
 func (s *State) snapshot() ([]byte, error) {
-	w := writtenSnapshot{Version: SnapshotVersion, State: written{*s, s.Dialogue.Form()}}
+	w := snapshot[written]{Version: SnapshotVersion, State: written{s.form(), s.Dialogue.Form()}}
 	for _, fact := range s.Suspended.Facts {
 		b, err := MarshalEvent(fact)
 		if err != nil {
@@ -85,24 +86,25 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s snapshot
+	var s snapshot[read]
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("restore: the snapshot is no valid JSON of one: %w", err)
 	}
 	if s.Version != SnapshotVersion {
 		return nil, fmt.Errorf("restore: the snapshot has version %d, expected %d", s.Version, SnapshotVersion)
 	}
+	c.st = s.State.state()
+	c.st.Dialogue = s.State.Dialogue
 	for i, raw := range s.Facts {
 		fact, err := UnmarshalEvent(raw)
 		if err != nil {
 			return nil, fmt.Errorf("restore: deferred fact %d: %w", i+1, err)
 		}
-		s.State.Suspended.Facts = append(s.State.Suspended.Facts, fact)
+		c.st.Suspended.Facts = append(c.st.Suspended.Facts, fact)
 	}
-	if err := s.State.check(); err != nil {
+	if err := c.st.check(); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	c.st = s.State
 	if o.Agent != nil && c.st.Expecting {
 		// While an action runs the machine expects less than the dialogue would.
 		if e := o.Agent.Expect(&c.st.Dialogue); e.Slot == c.st.Expect.Slot && e.Kind == c.st.Expect.Kind {

@@ -7,7 +7,7 @@ import "strings"
 // finishText hands the rest of the part to the voice and says that it is all.
 func (c *Conversation) finishText() {
 	r := &c.st.Reply
-	r.Done = true
+	r.Progress = ProgressComplete
 	if c.st.Phase == Speaking {
 		c.st.disarm(TimerProcessing) // the playout has a clock of its own
 	}
@@ -17,9 +17,7 @@ func (c *Conversation) finishText() {
 
 // closePart tells the voice, once, that the part has no more text.
 func (c *Conversation) closePart() {
-	r := &c.st.Reply
-	if r.Done && r.Voiced && !r.Held && !r.Closed {
-		r.Closed = true
+	if r := &c.st.Reply; r.closes() {
 		c.emit(EndSpeech{Turn: r.Turn, Part: r.Part})
 	}
 }
@@ -28,19 +26,14 @@ func (c *Conversation) closePart() {
 // too.
 func (c *Conversation) speakSentences(all bool) {
 	r := &c.st.Reply
-	if r.Held || r.Silent {
+	if r.Held() || r.Silent {
 		return
 	}
 	for {
-		n := sentenceEnd(r.Unsaid)
-		if n == 0 && all {
-			n = len(r.Unsaid)
-		}
-		if n == 0 {
+		text, ok := r.nextSentence(all)
+		if !ok {
 			return
 		}
-		text := squeeze(r.Unsaid[:n])
-		r.Unsaid = r.Unsaid[n:]
 		if text != "" {
 			c.speak(text, "")
 		}
@@ -50,7 +43,7 @@ func (c *Conversation) speakSentences(all bool) {
 func (c *Conversation) speak(text, code string) {
 	r := &c.st.Reply
 	r.Seq++
-	r.Voiced = true
+	r.voiced()
 	c.emit(Speak{Turn: r.Turn, Part: r.Part, Seq: r.Seq, Text: text, Code: code})
 }
 
@@ -62,7 +55,7 @@ func (c *Conversation) say(kind ReplyKind, text, code, cause string) {
 
 func (c *Conversation) sayWords(text, code, cause string) {
 	r := &c.st.Reply
-	r.Answered, r.Requested, r.Done = true, true, true
+	r.Requested, r.Progress = true, ProgressComplete
 	c.become(Generating, cause)
 	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 	if code != "" {
@@ -83,7 +76,6 @@ func (c *Conversation) speakAll(text string) {
 		text, at = " "+text, at+1
 	}
 	c.st.ReadBack.said(strings.TrimSpace(text), r.Turn, r.Part, at)
-	r.Text += text
-	r.Unsaid += text
+	r.add(text)
 	c.speakSentences(true)
 }

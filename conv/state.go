@@ -104,57 +104,6 @@ type UserTurn struct {
 // Words are all words of the turn so far.
 func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
 
-// ReplyKind says why the agent speaks.
-type ReplyKind string
-
-// The kinds of the agent's turns.
-const (
-	ReplyAnswer   ReplyKind = "answer"   // to the user's turn
-	ReplyGreeting ReplyKind = "greeting" // the first words
-	ReplyCheckIn  ReplyKind = "check_in" // after dead air
-	ReplyGoodbye  ReplyKind = "goodbye"  // the last words; the conversation ends after them
-	ReplyNews     ReplyKind = "news"     // a result that nobody waited for
-	ReplyNotice   ReplyKind = "notice"   // an apology
-	ReplyExplicit ReplyKind = "explicit" // response.create
-	ReplyResumed  ReplyKind = "resumed"  // the rest of a reply that a noise cut off
-)
-
-// Reply is the agent's open turn.
-type Reply struct {
-	Turn     int       `json:"turn"` // zero: none is open
-	UserTurn int       `json:"user_turn"`
-	Kind     ReplyKind `json:"kind,omitempty"`
-	Started  time.Time `json:"started"`
-	Began    time.Time `json:"began,omitzero"` // when the voice of the words that it answers did
-
-	Request   int           `json:"request"`          // the request that is out; zero: the words are the engine's or the dialogue's own
-	Before    int           `json:"before,omitempty"` // the request whose calls led to this one
-	Attempt   int           `json:"attempt"`
-	Why       RequestReason `json:"why,omitempty"`
-	Asked     string        `json:"asked"`     // the words that go with it: the user's, or those that a model may say otherwise
-	Requested bool          `json:"requested"` // the driver confirmed it
-	Retrying  bool          `json:"retrying"`  // between two attempts
-	Answered  bool          `json:"answered"`  // something came back for this request
-
-	Part    int    `json:"part"`    // stretches of the turn divided by tools, from 1
-	Seq     int    `json:"seq"`     // texts handed to the voice
-	Text    string `json:"text"`    // all text of the turn so far
-	Unsaid  string `json:"unsaid"`  // its tail that is not yet handed to the voice
-	Sealed  int    `json:"sealed"`  // bytes of Text that are in the history
-	Voiced  bool   `json:"voiced"`  // the current part has been handed to the voice in part or whole
-	Earlier bool   `json:"earlier"` // audio of an earlier part has not been played to its end
-	Done    bool   `json:"done"`    // the current part has no more text
-	Closed  bool   `json:"closed"`  // the voice knows that the current part has no more text
-	Silent  bool   `json:"silent"`  // it has no voice
-	Held    bool   `json:"held"`    // a voice is heard: nothing of it may play yet
-	Owed    bool   `json:"owed"`    // Held: the results of its tools are not yet given to the mind
-
-	// Advice is what the model says to a request of the flows, kept while the
-	// reply is held; Advised: it is there, or will not come.
-	Advised bool   `json:"advised,omitempty"`
-	Advice  string `json:"advice,omitempty"`
-}
-
 // Playout is what is known of the agent's audio on its way to the ear.
 type Playout struct {
 	Turn    int           `json:"turn"` // the turn that played last or plays

@@ -68,7 +68,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	}
 	c.record(st.Before, c.event)
 	c.emit(ResumeAudio{})
-	if !st.Reply.Held {
+	if !st.Reply.Held() {
 		c.resumePlayout()
 	}
 	event := c.event

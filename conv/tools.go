@@ -64,7 +64,7 @@ func (s *State) findTask(id string) int {
 func (s *State) belated(e ToolCalled) bool {
 	r := &s.Reply
 	return r.Turn != 0 && (e.Turn == 0 || e.Turn == r.Turn) && e.Request != 0 && e.Request == r.Before &&
-		r.Why == RequestToolResult && !r.Answered && s.thinking()
+		r.Why == RequestToolResult && !r.answered() && s.thinking()
 }
 
 // callKnown reports whether the id is running, held or answered already.
@@ -107,21 +107,21 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		ID: e.ID, Name: e.Name, Arguments: e.Arguments, Turn: r.Turn, Long: e.Long, Confirm: e.Confirm,
 		State: CallHeld, Started: c.st.Now,
 	}
-	if !r.Held {
+	if !r.Held() {
 		c.speakSentences(true)
 		c.sealPart()
 	}
 	c.st.Calls = append(c.st.Calls, call)
 	if len(c.st.Calls) > c.opts.Limits.Calls {
 		c.endCall(len(c.st.Calls)-1, failedResult("TOO_MANY_CALLS", "too many tools run at once", ""))
-		if c.st.Phase == ToolRunning || c.st.Phase == Delegated || r.Held {
+		if c.st.Phase == ToolRunning || c.st.Phase == Delegated || r.Held() {
 			return
 		}
 		c.become(ToolRunning, c.event)
 		c.afterCall(c.event)
 		return
 	}
-	if r.Held {
+	if r.Held() {
 		c.st.stopHeldClock()
 		return
 	}
@@ -321,12 +321,10 @@ func (c *Conversation) followAction(call Call, r result) {
 // nextPart begins the stretch of the turn behind a tool.
 func (c *Conversation) nextPart() {
 	r := &c.st.Reply
-	if !r.Done {
+	if !r.Complete() {
 		c.finishText()
 	}
-	r.Part++
-	r.Earlier = r.Earlier || r.Voiced
-	r.Voiced, r.Done, r.Closed = false, false, false
+	r.nextPart()
 }
 
 // afterCall goes on when the last call that the reply waits for has ended.
@@ -358,7 +356,7 @@ func (c *Conversation) continueReply(cause string) {
 	c.become(Understanding, cause)
 	if c.st.userHasFloor() {
 		// If it is no more than a noise, releaseReply asks.
-		r.Held, r.Owed = true, true
+		r.Hold = HoldResults
 		c.holdPlayout()
 		c.takeFloor(cause)
 		return

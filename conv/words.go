@@ -103,7 +103,7 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 			text = ""
 		}
 		c.noteWords(text, confidence, final)
-		if text != "" && c.st.Reply.Held {
+		if text != "" && c.st.Reply.Held() {
 			c.cancelReply(TurnInterrupted)
 		}
 		// A silent user of whom the recognizer has understood nothing has said

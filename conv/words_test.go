@@ -129,7 +129,7 @@ func (d *sane) next() {
 	case "playout":
 		if st.Playout.Playing {
 			d.do(fmt.Sprintf("+500ms playout.finished turn=%d part=%d", st.Reply.Turn, st.Playout.Part))
-		} else if st.Reply.Voiced {
+		} else if st.Reply.Voiced() {
 			d.do(fmt.Sprintf("+50ms playout.started turn=%d part=%d", st.Reply.Turn, st.Reply.Part))
 		}
 	case "result":
@@ -206,7 +206,7 @@ func (d *sane) settle() {
 	if st.Reply.Turn != 0 && !d.over && !d.disturbed() {
 		d.do(fmt.Sprintf("reply.done turn=%d request=%d", st.Reply.Turn, st.Reply.Request))
 	}
-	if st := d.r.Conv.State(); st.Reply.Voiced && !d.over && !d.disturbed() {
+	if st := d.r.Conv.State(); st.Reply.Voiced() && !d.over && !d.disturbed() {
 		d.do(fmt.Sprintf("playout.started turn=%d part=%d", st.Reply.Turn, st.Reply.Part))
 		if !d.over {
 			d.do(fmt.Sprintf("+1s playout.finished turn=%d part=%d", st.Reply.Turn, st.Reply.Part))

@@ -14,7 +14,7 @@ import (
 // checkSounding: a turn speaks only when no other's audio is out.
 func (k *Checker) checkSounding(s step) error {
 	if _, ok := s.event.(conv.PlayoutFinished); ok && !s.out.Late && !s.out.Deferred && s.after.Reply.Turn == s.before.Reply.Turn {
-		if !s.after.Playout.Playing && !s.after.Reply.Voiced {
+		if !s.after.Playout.Playing && !s.after.Reply.Voiced() {
 			delete(k.sound, s.after.Reply.Turn)
 		}
 	}

@@ -105,7 +105,7 @@ func (k *Checker) checkArmed(s step) error {
 		{st.Session.Expiring && !st.Session.Alive, "a dead session expires"},
 		{st.Faults.BreakerOpen && st.Phase != conv.Faulted && st.Phase != conv.Reconnecting && st.Phase != conv.Terminating, "the circuit breaker is open and the conversation goes on"},
 		{st.Playout.Playing && (r.Turn == 0 || st.Playout.Turn != r.Turn), "audio plays of a turn that is not open"},
-		{r.Held && r.Turn == 0, "a reply is held and there is none"},
+		{r.Held() && r.Turn == 0, "a reply is held and there is none"},
 		{st.Pending.Ending && st.Phase == conv.Idle, "a conversation that is over is ending"},
 		{k.closed && st.Phase == conv.ListeningReady, "it listens on a connection that it closed and nobody restored"},
 	} {
@@ -122,11 +122,11 @@ func (k *Checker) checkRest(s step) error {
 	r := &st.Reply
 	switch st.Phase {
 	case conv.Waiting, conv.Generating:
-		if r.Done && !r.Held && !r.Voiced && !r.Earlier && !st.Playout.Playing {
+		if r.Complete() && !r.Held() && !r.Voiced() && !r.Earlier && !st.Playout.Playing {
 			return fmt.Errorf("the reply has nothing more to say and is not over")
 		}
 	case conv.Speaking:
-		if r.Turn == 0 || r.Held {
+		if r.Turn == 0 || r.Held() {
 			return fmt.Errorf("it speaks without a reply, or with one that is held")
 		}
 	case conv.ListeningReady:

@@ -931,7 +931,7 @@ func TestVirtualHeldReplyIsNotAudible(t *testing.T) {
 	held := 0
 	p.each = func(c *call, _ int) {
 		st := c.s.conv.State()
-		if !st.Reply.Held || st.Reply.Text == "" {
+		if !st.Reply.Held() || st.Reply.Text == "" {
 			return
 		}
 		if held++; held == 1 {

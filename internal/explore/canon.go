@@ -92,7 +92,8 @@ func canonicalReply(st *conv.State) {
 	}
 	switch phase {
 	case conv.Speaking, conv.ToolRunning, conv.Delegated:
-		r.Attempt, r.Why, r.Requested, r.Retrying, r.Answered = 0, "", true, false, true
+		r.Attempt, r.Why, r.Requested = 0, "", true
+		r.Progress = max(r.Progress, conv.ProgressArriving)
 	default:
 		if r.Why != conv.RequestUnderstanding && r.Why != conv.RequestWording {
 			r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))

@@ -23,9 +23,11 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.text(st.Over.Partial)
 	k.flags(st.Over.Ended, st.Floor.Tail != 0, r.Before != 0)
 
-	k.flags(r.Turn != 0, r.UserTurn != 0, r.Request != 0, r.Requested, r.Retrying, r.Answered,
-		r.Voiced, r.Done)
-	k.flags(r.Closed, r.Silent, r.Held, r.Unsaid != "", r.Earlier, r.Owed)
+	k.flags(r.Turn != 0, r.UserTurn != 0, r.Request != 0, r.Requested)
+	k.num(int(r.Progress))
+	k.num(int(r.Voice))
+	k.num(int(r.Hold))
+	k.flags(r.Silent, r.Unsaid != "", r.Earlier)
 	k.text(string(r.Kind))
 	k.text(string(r.Why))
 	k.num(r.Attempt)

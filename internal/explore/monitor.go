@@ -190,7 +190,7 @@ func (s *stepped) checkRequests() error {
 			if e.Turn != s.after.Reply.Turn && !opened[e.Turn] {
 				return fmt.Errorf("tool %s runs for turn %d, which is not open", e.ID, e.Turn)
 			}
-			if s.after.Reply.Held && e.Turn == s.after.Reply.Turn {
+			if s.after.Reply.Held() && e.Turn == s.after.Reply.Turn {
 				return fmt.Errorf("tool %s runs for a turn that may yet be taken back", e.ID)
 			}
 		default:

@@ -39,15 +39,15 @@ var mutants = []mutant{
 		config: "disturbances", found: "interrupted waits without a deadline", quick: true,
 	},
 	{
-		name: "an utterance is answered twice", file: "reply.go",
-		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
-		new:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()\n\tc.emitRequest()",
+		name: "an utterance is answered twice", file: "request.go",
+		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(r.ask())",
+		new:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(r.ask())\n\tc.emit(r.ask())",
 		config: "disturbances", found: "is answered twice", quick: true,
 	},
 	{
-		name: "the making of a reply has no deadline", file: "reply.go",
-		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emitRequest()",
-		new:    "c.emitRequest()",
+		name: "the making of a reply has no deadline", file: "request.go",
+		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(r.ask())",
+		new:    "c.emit(r.ask())",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
@@ -89,7 +89,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a tool runs for a turn that is held", file: "tools.go",
-		old: "if r.Held {\n\t\tc.st.stopHeldClock()\n\t\treturn", new: "if false {\n\t\tc.st.stopHeldClock()\n\t\treturn",
+		old: "if r.Held() {\n\t\tc.st.stopHeldClock()\n\t\treturn", new: "if false {\n\t\tc.st.stopHeldClock()\n\t\treturn",
 		config: "tools", found: "",
 	},
 	{
@@ -100,7 +100,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a reply is not held for a voice", file: "floor.go",
-		old: "st.Reply.Held = true\n", new: "\n",
+		old: "st.Reply.Hold = HoldReply\n", new: "\n",
 		config: "disturbances", found: "",
 	},
 	{
@@ -160,7 +160,7 @@ var mutants = []mutant{
 		config: "flows that ask first", found: "runs without a yes to what was heard",
 	},
 	{
-		name: "a yes to a question whether somebody is there counts as one to another", file: "reply.go",
+		name: "a yes to a question whether somebody is there counts as one to another", file: "request.go",
 		old:    "if kind != ReplyAnswer && kind != ReplyResumed {",
 		new:    "if false {",
 		config: "flows that ask first, silence and a bad line", found: "runs without a yes to what was heard",
@@ -185,7 +185,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "advice is followed while the reply is held", file: "consult.go",
-		old: "if !r.Held {", new: "if true {",
+		old: "if !r.Held() {", new: "if true {",
 		config: "flows and a model that understands", found: "is no edge of the phase graph",
 	},
 }

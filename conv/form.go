@@ -1,0 +1,149 @@
+package conv
+
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// This file: the state as a snapshot has it. Snapshots of version 1 tell with flags
+// what the machine keeps as the state of a lifecycle, and some that follow from
+// others. They stay as they are: what one version has written the next one reads, and
+// the one before it.
+
+// stateForm is [State] in a snapshot. Its fields have the order of the first snapshots.
+type stateForm struct {
+	Phase       Phase              `json:"phase"`
+	Previous    Phase              `json:"previous"`
+	Entered     time.Time          `json:"entered"`
+	Before      Phase              `json:"before"`
+	Now         time.Time          `json:"now"`
+	LastTurn    int                `json:"last_turn"`
+	LastRequest int                `json:"last_request"`
+	LastCall    int                `json:"last_call,omitempty"`
+	Floor       Floor              `json:"floor"`
+	User        UserTurn           `json:"user"`
+	Over        UserTurn           `json:"over,omitzero"`
+	Reply       replyForm          `json:"reply"`
+	Playout     Playout            `json:"playout"`
+	ReadBack    ReadBack           `json:"read_back,omitzero"`
+	Consent     Consent            `json:"consent,omitzero"`
+	Barge       turn.BargeIn       `json:"barge"`
+	DeadAir     turn.DeadAir       `json:"dead_air"`
+	Calls       []Call             `json:"calls,omitempty"`
+	Session     Session            `json:"session"`
+	Rules       Rules              `json:"rules,omitzero"`
+	Conn        Connection         `json:"connection"`
+	Faults      Faults             `json:"faults"`
+	Pending     Pending            `json:"pending"`
+	Suspended   Suspension         `json:"suspension"`
+	Expect      dialog.Expectation `json:"expect,omitzero"`
+	Expecting   bool               `json:"expecting,omitempty"`
+	History     []Item             `json:"history,omitempty"`
+	Summary     Summary            `json:"summary,omitzero"`
+	Said        string             `json:"said,omitempty"`
+	SaidCut     bool               `json:"said_cut,omitempty"`
+	Timers      Timers             `json:"timers"`
+}
+
+// form is the state as it is written, without its dialogue, which writes itself.
+func (s *State) form() stateForm {
+	return stateForm{
+		Phase: s.Phase, Previous: s.Previous, Entered: s.Entered, Before: s.Before, Now: s.Now,
+		LastTurn: s.LastTurn, LastRequest: s.LastRequest, LastCall: s.LastCall,
+		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout,
+		ReadBack: s.ReadBack, Consent: s.Consent, Barge: s.Barge, DeadAir: s.DeadAir,
+		Calls: s.Calls, Session: s.Session, Rules: s.Rules, Conn: s.Conn, Faults: s.Faults,
+		Pending: s.Pending, Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
+		History: s.History, Summary: s.Summary, Said: s.Said, SaidCut: s.SaidCut, Timers: s.Timers,
+	}
+}
+
+// state is the inverse of form.
+func (f *stateForm) state() State {
+	return State{
+		Phase: f.Phase, Previous: f.Previous, Entered: f.Entered, Before: f.Before, Now: f.Now,
+		LastTurn: f.LastTurn, LastRequest: f.LastRequest, LastCall: f.LastCall,
+		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout,
+		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
+		Calls: f.Calls, Session: f.Session, Rules: f.Rules, Conn: f.Conn, Faults: f.Faults,
+		Pending: f.Pending, Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
+		History: f.History, Summary: f.Summary, Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
+	}
+}
+
+// replyForm is [Reply] in a snapshot.
+type replyForm struct {
+	Turn      int           `json:"turn"`
+	UserTurn  int           `json:"user_turn"`
+	Kind      ReplyKind     `json:"kind,omitempty"`
+	Started   time.Time     `json:"started"`
+	Began     time.Time     `json:"began,omitzero"`
+	Request   int           `json:"request"`
+	Before    int           `json:"before,omitempty"`
+	Attempt   int           `json:"attempt"`
+	Why       RequestReason `json:"why,omitempty"`
+	Asked     string        `json:"asked"`
+	Requested bool          `json:"requested"`
+	Retrying  bool          `json:"retrying"`
+	Answered  bool          `json:"answered"`
+	Part      int           `json:"part"`
+	Seq       int           `json:"seq"`
+	Text      string        `json:"text"`
+	Unsaid    string        `json:"unsaid"`
+	Sealed    int           `json:"sealed"`
+	Voiced    bool          `json:"voiced"`
+	Earlier   bool          `json:"earlier"`
+	Done      bool          `json:"done"`
+	Closed    bool          `json:"closed"`
+	Silent    bool          `json:"silent"`
+	Held      bool          `json:"held"`
+	Owed      bool          `json:"owed"`
+	Advised   bool          `json:"advised,omitempty"`
+	Advice    string        `json:"advice,omitempty"`
+}
+
+func (r *Reply) form() replyForm {
+	return replyForm{
+		Turn: r.Turn, UserTurn: r.UserTurn, Kind: r.Kind, Started: r.Started, Began: r.Began,
+		Request: r.Request, Before: r.Before, Attempt: r.Attempt, Why: r.Why, Asked: r.Asked,
+		Requested: r.Requested, Retrying: r.Progress == ProgressRetrying, Answered: r.answered() && !r.Advised(),
+		Part: r.Part, Seq: r.Seq, Text: r.Text, Unsaid: r.Unsaid, Sealed: r.Sealed,
+		Voiced: r.Voiced(), Earlier: r.Earlier, Done: r.Complete(),
+		Closed: r.Voice == VoiceEnded || r.Voice == VoiceOver, Silent: r.Silent,
+		Held: r.Held(), Owed: r.Hold == HoldResults, Advised: r.Advised(), Advice: r.Advice,
+	}
+}
+
+func (f *replyForm) reply() Reply {
+	r := Reply{
+		Turn: f.Turn, UserTurn: f.UserTurn, Kind: f.Kind, Started: f.Started, Began: f.Began,
+		Request: f.Request, Before: f.Before, Attempt: f.Attempt, Why: f.Why, Asked: f.Asked,
+		Requested: f.Requested, Part: f.Part, Seq: f.Seq, Text: f.Text, Unsaid: f.Unsaid, Sealed: f.Sealed,
+		Earlier: f.Earlier, Silent: f.Silent, Advice: f.Advice,
+	}
+	switch {
+	case f.Done || f.Advised:
+		r.Progress = ProgressComplete
+	case f.Retrying:
+		r.Progress = ProgressRetrying
+	case f.Answered:
+		r.Progress = ProgressArriving
+	}
+	switch {
+	case f.Voiced && f.Closed:
+		r.Voice = VoiceEnded
+	case f.Voiced:
+		r.Voice = VoiceSpeaking
+	case f.Closed:
+		r.Voice = VoiceOver
+	}
+	switch {
+	case f.Owed:
+		r.Hold = HoldResults
+	case f.Held:
+		r.Hold = HoldReply
+	}
+	return r
+}

@@ -1,0 +1,313 @@
+package conv
+
+import "github.com/hocketvoice/hocket/port/errclass"
+
+// This file: what the agent's turn asks of the mind, and what comes back. Seed 000,
+// REQ-005, INT-005, PER-004, AC-008; seed 001, 4.3 and its classes of
+// errors.
+
+// replyExpected reports whether text, calls or failures of a reply mean
+// something now.
+func (s *State) replyExpected() bool {
+	switch s.Phase {
+	case Understanding:
+		// A service that answers by itself is taken at its word: see adoptReply.
+		return s.Reply.Turn != 0 || s.awaitingFinal()
+	case Waiting, Generating, Speaking, ToolRunning, Delegated:
+		return s.Reply.Turn != 0
+	case ListeningCapturing:
+		return s.Reply.Held()
+	case Suspended:
+		return s.Reply.Turn != 0 || s.User.Turn != 0
+	default:
+		return false
+	}
+}
+
+// openReply gives the agent's turn its number.
+func (c *Conversation) openReply(kind ReplyKind, userTurn int) {
+	if kind != ReplyAnswer && kind != ReplyResumed {
+		c.st.aside()
+	}
+	c.st.LastTurn++
+	c.st.Reply = Reply{
+		Turn: c.st.LastTurn, UserTurn: userTurn, Kind: kind, Started: c.st.Now, Part: 1,
+	}
+	c.out.Turns = append(c.out.Turns, TurnEvent{
+		Type: TurnStarted, Turn: c.st.Reply.Turn, Role: RoleAgent, Kind: kind, At: c.st.Now,
+	})
+}
+
+// answer starts the reply to the user's turn.
+func (c *Conversation) answer(u UserTurn, text, cause string) {
+	c.openReply(ReplyAnswer, u.Turn)
+	c.st.Reply.Began = u.Began
+	if c.opts.Agent != nil {
+		c.answerFromDialogue(text, u.Confidence, cause)
+		return
+	}
+	c.request(RequestUtterance, text)
+}
+
+// request asks the mind, for the first time for this purpose.
+func (c *Conversation) request(why RequestReason, text string) {
+	r := &c.st.Reply
+	c.st.LastRequest++
+	r.Before = r.Request
+	r.asks(c.st.LastRequest, why, text)
+	c.st.arm(TimerTry, c.opts.Limits.Waiting)
+	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+	c.emit(r.ask())
+}
+
+// adoptReply takes an answer that nobody asked for, from a service that hears
+// and answers by itself, as the reply to the user's turn.
+func (c *Conversation) adoptReply() {
+	if c.st.Reply.Turn != 0 || !c.st.awaitingFinal() {
+		return
+	}
+	u := c.st.User
+	if text := u.Words(); text != "" {
+		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
+	}
+	c.noteConsent(u.Turn, u.Words(), u.Began)
+	c.st.disarm(TimerFinal)
+	c.st.Floor.noteTail(u, u.Partial != "" || u.Text == "")
+	c.closeUserTurn(TurnCompleted)
+	c.openReply(ReplyAnswer, u.Turn)
+	r := &c.st.Reply
+	c.st.LastRequest++
+	r.asks(c.st.LastRequest, RequestUtterance, "")
+	r.Requested = true
+	c.st.arm(TimerTry, c.opts.Limits.Waiting)
+	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+}
+
+// handleReplyRequested: the request is out. In ListeningReady it is an explicit
+// response.create.
+func (c *Conversation) handleReplyRequested() {
+	switch c.st.Phase {
+	case ListeningReady:
+		c.openReply(ReplyExplicit, 0)
+		c.become(Understanding, "reply.requested")
+		c.request(RequestExplicit, "")
+		c.st.Reply.Requested = true
+		c.become(Waiting, "reply.requested")
+	case Understanding, ListeningCapturing:
+		if c.st.Reply.Held() || c.st.Reply.consulting() {
+			c.st.Reply.Requested = true
+			return
+		}
+		if c.st.Phase == Understanding {
+			c.adoptReply()
+			c.st.Reply.Requested = true
+			c.become(Waiting, "reply.requested")
+		}
+	default:
+		// No op. It is known.
+	}
+}
+
+// replyCame notes that something came back: the tries are over, stalls count
+// from now.
+func (c *Conversation) replyCame() {
+	c.adoptReply()
+	c.st.Reply.came()
+	c.st.disarm(TimerTry, TimerProcessing)
+	switch c.st.Phase {
+	case Understanding, Waiting, Generating, ListeningCapturing, Speaking:
+		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+	default:
+	}
+}
+
+func (c *Conversation) handleReplyDelta(text string) {
+	if text == "" || c.st.Reply.Complete() || c.st.Reply.consulting() {
+		return
+	}
+	c.replyCame()
+	r := &c.st.Reply
+	r.add(text)
+	if !r.Held() && (c.st.Phase == Understanding || c.st.Phase == Waiting) {
+		c.become(Generating, c.event)
+	}
+	c.speakSentences(false)
+}
+
+func (c *Conversation) handleReplyDone(e ReplyDone) {
+	r := &c.st.Reply
+	if r.Progress == ProgressComplete {
+		return // No op. Repeated.
+	}
+	if c.st.Reply.consulting() {
+		c.advised(e.Text, c.event)
+		return
+	}
+	c.replyCame()
+	r.Silent = r.Silent || e.Silent
+	if e.Text != "" && len(r.Text) == r.Sealed {
+		c.handleReplyDelta(e.Text)
+	}
+	c.finishText()
+	c.st.stopHeldClock()
+	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
+		return // The results are still to come.
+	}
+	c.maybeEndReply(c.event)
+}
+
+// tryTimedOut: one try brought nothing, or the pause before the next is over.
+func (c *Conversation) tryTimedOut() {
+	r := &c.st.Reply
+	if r.Turn == 0 {
+		return
+	}
+	if c.st.Reply.consulting() {
+		c.advised("", "advice.timeout")
+		return
+	}
+	if r.Progress != ProgressRetrying {
+		if !c.retryLater() {
+			c.processingTimedOut() // nobody will be asked any more
+			return
+		}
+		c.notify(LevelInfo, "reply.slow")
+		return
+	}
+	c.st.LastRequest++
+	r.asksAnew(c.st.LastRequest)
+	c.st.arm(TimerTry, c.opts.Limits.Waiting)
+	c.emit(r.ask())
+}
+
+// retryLater waits the back-off of the attempt that failed. It reports false
+// when the budget is spent: no retry is left, or none would begin in time.
+func (c *Conversation) retryLater() bool {
+	r := &c.st.Reply
+	if r.Attempt > c.opts.Retry.Max || r.Attempt == 0 {
+		return false
+	}
+	backoff := c.opts.Retry.Backoff
+	wait := backoff[min(r.Attempt, len(backoff))-1]
+	if limit := c.st.Timers[TimerProcessing]; !limit.IsZero() && !c.st.Now.Add(wait).Before(limit) {
+		return false
+	}
+	r.Progress = ProgressRetrying
+	c.st.arm(TimerTry, wait)
+	return true
+}
+
+// processingTimedOut: nothing came back in all the tries, or a reply that had
+// begun stalled.
+func (c *Conversation) processingTimedOut() {
+	r := &c.st.Reply
+	if r.Turn == 0 {
+		return
+	}
+	if c.st.Phase == Speaking {
+		// The mind has stalled in the middle: what it has said is all.
+		c.breaksOff("reply.stalled")
+		return
+	}
+	held := r.Held()
+	slow := func() {
+		c.notify(LevelWarning, "reply.timeout")
+		if c.opts.SpeakNotices {
+			c.st.Pending.Apology = "apology.timeout" // unless words come, where it was held
+		}
+	}
+	switch {
+	case r.Kind != ReplyAnswer && r.Request == 0:
+		// The engine's own words found no voice: they are dropped, nothing is at
+		// fault with the conversation.
+		c.notify(LevelError, "voice.timeout")
+	case !r.answered():
+		slow()
+	default:
+		if !held {
+			code := "LLM_TIMEOUT"
+			if r.Complete() {
+				code = "VOICE_TIMEOUT"
+			}
+			c.fault(code, false, "reply.stalled")
+			return
+		}
+		slow()
+	}
+	c.cancelReply(TurnFailed)
+	if !held {
+		c.st.Floor.Barged = 0
+		c.become(ListeningReady, "reply.timeout")
+	}
+}
+
+// handleReplyFailed retries within the state that failed, returns errors of
+// calls to the mind, and goes to Faulted with the rest (seed 001, 4.7).
+func (c *Conversation) handleReplyFailed(e ReplyFailed) {
+	c.adoptReply()
+	r := &c.st.Reply
+	if c.st.Reply.consulting() {
+		if !r.Advised() {
+			c.advised("", c.event)
+		}
+		return
+	}
+	class := errclass.Of(e.Code)
+	switch class.Action {
+	case errclass.Reconnect:
+		c.handleSessionExpired("reply.failed")
+		return
+	case errclass.End:
+		c.fault(e.Code, true, "reply.failed")
+		return
+	default:
+	}
+	if r.Complete() {
+		return // No op. It was all there before it failed.
+	}
+	if c.st.Phase == Speaking {
+		// What has been said cannot be taken back and is not said twice.
+		c.breaksOff("reply.failed")
+		return
+	}
+	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
+		c.finishText() // the results will ask again
+		return
+	}
+	retryable := class.Retries != 0 || class.Action == errclass.Return
+	if class.Name == errclass.Unknown {
+		retryable = e.Retryable
+	}
+	limited := class.Retries > 0 && r.Attempt > class.Retries
+	if retryable && !limited && !r.Voiced() && c.retryLater() {
+		r.retries()
+		return
+	}
+	if r.Held() {
+		c.notify(LevelWarning, "reply.failed")
+		if c.opts.SpeakNotices {
+			c.st.Pending.Apology = apology(e.Code)
+		}
+		c.cancelReply(TurnFailed)
+		return
+	}
+	c.fault(e.Code, false, "reply.failed")
+}
+
+// breaksOff ends a reply whose mind has failed while it is spoken: what has been said
+// is all, and the person is told that it was not.
+func (c *Conversation) breaksOff(cause string) {
+	c.notify(LevelWarning, "reply.incomplete")
+	if c.opts.SpeakNotices {
+		c.st.Pending.Apology = "apology.incomplete"
+	}
+	c.finishText()
+	c.maybeEndReply(cause)
+}
+
+// armStall bounds how long a reply that is being spoken waits for its next text.
+func (c *Conversation) armStall() {
+	if !c.st.Reply.Complete() {
+		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+	}
+}
