@@ -57,8 +57,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	}
 	c.st.disarm(TimerTry, TimerProcessing)
 	*r = Reply{}
-	p := &c.st.Playout
-	p.Playing, p.Ducked, p.Paused = false, false, false
+	c.st.Playout.stopped()
 	c.st.Barge.Reset()
 }
 
@@ -150,19 +149,17 @@ func (s *State) unheard() string {
 
 // partHeard reports whether the current part of the reply has begun to play.
 func (s *State) partHeard() bool {
-	p, r := &s.Playout, &s.Reply
-	return p.Turn == r.Turn && p.Part == r.Part && p.Part != 0
+	return s.Playout.plays(s.Reply.Turn, s.Reply.Part)
 }
 
-// heardSoFar is the best estimate of what has been heard of the current turn:
-// the last report, and the pacer's clock since.
+// heardSoFar is the best estimate of what has been heard of the agent's open turn.
 func (s *State) heardSoFar() time.Duration {
 	p := &s.Playout
 	if p.Turn != s.Reply.Turn {
 		return 0
 	}
-	if !p.Playing || p.Paused || s.Phase == Suspended {
-		return p.Heard
+	if s.Phase == Suspended {
+		return p.Heard // time stands still
 	}
-	return p.Heard + s.Now.Sub(p.At)
+	return p.estimate(s.Now)
 }

@@ -226,8 +226,7 @@ func (c *Conversation) actOnBarge(a turn.Action, cause string) {
 	switch a {
 	case turn.None:
 	case turn.Duck:
-		if !st.Playout.Ducked {
-			st.Playout.Ducked = true
+		if st.Playout.duck() {
 			c.emit(DuckPlayout{Turn: st.Playout.Turn})
 		}
 	case turn.Pause:

@@ -26,7 +26,7 @@ type stateForm struct {
 	User        UserTurn           `json:"user"`
 	Over        UserTurn           `json:"over,omitzero"`
 	Reply       replyForm          `json:"reply"`
-	Playout     Playout            `json:"playout"`
+	Playout     playoutForm        `json:"playout"`
 	ReadBack    ReadBack           `json:"read_back,omitzero"`
 	Consent     Consent            `json:"consent,omitzero"`
 	Barge       turn.BargeIn       `json:"barge"`
@@ -52,7 +52,7 @@ func (s *State) form() stateForm {
 	return stateForm{
 		Phase: s.Phase, Previous: s.Previous, Entered: s.Entered, Before: s.Before, Now: s.Now,
 		LastTurn: s.LastTurn, LastRequest: s.LastRequest, LastCall: s.LastCall,
-		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout,
+		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout.form(),
 		ReadBack: s.ReadBack, Consent: s.Consent, Barge: s.Barge, DeadAir: s.DeadAir,
 		Calls: s.Calls, Session: s.Session, Rules: s.Rules, Conn: s.Conn, Faults: s.Faults,
 		Pending: s.Pending, Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
@@ -65,7 +65,7 @@ func (f *stateForm) state() State {
 	return State{
 		Phase: f.Phase, Previous: f.Previous, Entered: f.Entered, Before: f.Before, Now: f.Now,
 		LastTurn: f.LastTurn, LastRequest: f.LastRequest, LastCall: f.LastCall,
-		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout,
+		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout.playout(),
 		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
 		Calls: f.Calls, Session: f.Session, Rules: f.Rules, Conn: f.Conn, Faults: f.Faults,
 		Pending: f.Pending, Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
@@ -146,4 +146,34 @@ func (f *replyForm) reply() Reply {
 		r.Hold = HoldReply
 	}
 	return r
+}
+
+// playoutForm is [Playout] in a snapshot.
+type playoutForm struct {
+	Turn    int           `json:"turn"`
+	Part    int           `json:"part"`
+	Playing bool          `json:"playing"`
+	Ducked  bool          `json:"ducked"`
+	Paused  bool          `json:"paused"`
+	Heard   time.Duration `json:"heard"`
+	At      time.Time     `json:"at"`
+	Text    string        `json:"text"`
+}
+
+func (p *Playout) form() playoutForm {
+	return playoutForm{
+		Turn: p.Turn, Part: p.Part, Playing: p.Playing, Ducked: p.Sound == SoundDucked,
+		Paused: p.Sound == SoundPaused, Heard: p.Heard, At: p.At, Text: p.Text,
+	}
+}
+
+func (f *playoutForm) playout() Playout {
+	p := Playout{Turn: f.Turn, Part: f.Part, Playing: f.Playing, Heard: f.Heard, At: f.At, Text: f.Text}
+	switch {
+	case f.Paused:
+		p.Sound = SoundPaused
+	case f.Ducked:
+		p.Sound = SoundDucked
+	}
+	return p
 }

@@ -104,18 +104,6 @@ type UserTurn struct {
 // Words are all words of the turn so far.
 func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
 
-// Playout is what is known of the agent's audio on its way to the ear.
-type Playout struct {
-	Turn    int           `json:"turn"` // the turn that played last or plays
-	Part    int           `json:"part"`
-	Playing bool          `json:"playing"`
-	Ducked  bool          `json:"ducked"` // lowered for a voice
-	Paused  bool          `json:"paused"` // held where it is for a voice
-	Heard   time.Duration `json:"heard"`
-	At      time.Time     `json:"at"`   // when Heard was reported
-	Text    string        `json:"text"` // what was heard, if the playout tells
-}
-
 // CallState is where a call of a tool or task stands.
 type CallState string
 

@@ -14,7 +14,7 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st.Barge.Reset()
 	st.Over = UserTurn{}
 	c.armDerived()
-	st.Playout.Heard, st.Playout.At = c.st.heardSoFar(), c.st.Now
+	st.Playout.measure(st.heardSoFar(), st.Now)
 	source := e.Source
 	if source == "" {
 		source = "renewal"

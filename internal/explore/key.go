@@ -35,7 +35,8 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 
 	p := &st.Playout
 	k.num(p.Part)
-	k.flags(p.Turn != 0, p.Playing, p.Ducked, p.Paused, p.Heard != 0)
+	k.flags(p.Turn != 0, p.Playing, p.Heard != 0)
+	k.num(int(p.Sound))
 
 	k.num(int(st.Barge.Phase))
 	k.num(int(st.Barge.Applied))

@@ -172,7 +172,7 @@ var mutants = []mutant{
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
 	{
-		name: "a model's question whose sound was dropped counts as heard", file: "playout.go",
+		name: "a model's question whose sound was dropped counts as heard", file: "played.go",
 		old:    "if c.st.asking() {",
 		new:    "if false {",
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
