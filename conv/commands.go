@@ -57,7 +57,7 @@ func (c *Conversation) callOff(cause string) {
 	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	c.takeReplyBack(cause)
 	// Nothing in ListeningReady has looked at it yet: settle comes behind the event.
-	c.st.Conn.answered()
+	c.st.Conn.Unanswered.take()
 }
 
 // takeReplyBack gives up the reply that is being made, for what the person wants
@@ -101,7 +101,7 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 	case Reconnecting:
 		c.becomeTerminating("user.cancel")
 	case Faulted:
-		c.st.closeBreaker()
+		c.st.disarm(TimerBreaker)
 		c.recoverFromFault("user.cancel")
 	default:
 		// No op. There is nothing to call off.

@@ -7,46 +7,64 @@ import "time"
 // codeReconnect is the fault of a connection that could not be restored.
 const codeReconnect = "RECONNECT_FAILED"
 
-// Connection is the leg's state as far as it is disturbed.
+// Connection is the state of the leg as far as it is disturbed. A connection that may
+// come back by itself is shaky, see [State.Shaky]; the package documentation has its
+// life.
 type Connection struct {
-	Shaky    bool `json:"shaky"`    // lost, may come back by itself
-	Lost     bool `json:"lost"`     // Reconnecting: the connection is gone
-	Attempts int  `json:"attempts"` // Reconnecting: attempts made
-	// Unanswered is the user's turn whose answer the loss cut off.
-	Unanswered     int    `json:"unanswered"`
-	UnansweredText string `json:"unanswered_text"`
-	// Taken: the dialogue took the turn in; only its answer was lost.
-	Taken bool      `json:"taken"`
-	Began time.Time `json:"began,omitzero"` // when the voice of its words did
-	// Cut says that the turn was cut off before its words were final. Nobody knows
-	// what the user said: they are asked to say it again.
-	Cut Cut `json:"cut,omitempty"`
+	Lost     bool // it is gone, and not the session alone
+	Attempts int  // Reconnecting: attempts made to restore it
+	// Unanswered is the user's turn whose answer the loss, or a fault, cut off.
+	Unanswered Unanswered
 }
 
-// Cut says what of the user's turn was cut off.
-type Cut string
+// Unanswered is a turn of the user's that still waits for its answer.
+type Unanswered struct {
+	Turn  int // zero: none waits
+	Text  string
+	Began time.Time // when the voice of its words began
+	Fate  Fate
+}
 
-// The ways to be cut off.
+// Fate says how much of a turn without an answer is known, and to whom.
+type Fate string
+
+// The values of [Fate].
 const (
-	CutWords Cut = "words" // the final words: they may still come
-	CutVoice Cut = "voice" // the voice itself: what is final of it is half a sentence
+	FateUnread   Fate = ""      // its words are complete, and nobody has taken them in
+	FateTaken    Fate = "taken" // the dialogue has taken them in; its answer alone was lost
+	FateCutWords Fate = "words" // the final words are missing; they may still come
+	FateCutVoice Fate = "voice" // the user was cut off while speaking: half a sentence is known
 )
 
-// owes notes that the answer to a turn of the user's was cut off.
-func (n *Connection) owes(number int, text string, taken bool, began time.Time) {
-	n.Unanswered, n.UnansweredText, n.Taken, n.Began, n.Cut = number, text, taken, began, ""
-}
+// cut reports whether nobody knows what the user said: they are asked to say it again.
+func (u *Unanswered) cut() bool { return u.Fate == FateCutWords || u.Fate == FateCutVoice }
 
-// unread are the words of a turn that nobody has taken in.
-func (n *Connection) unread() string {
-	if n.Unanswered == 0 || n.Taken || n.Cut != "" {
+// unread is the text of the turn if nobody has taken it in and it is complete.
+func (u *Unanswered) unread() string {
+	if u.Turn == 0 || u.Fate != FateUnread {
 		return ""
 	}
-	return n.UnansweredText
+	return u.Text
 }
 
-// answered forgets it: the answer is made again, or nobody wants it any more.
-func (n *Connection) answered() { n.owes(0, "", false, time.Time{}) }
+// completed takes the final words of a turn that was cut off without them.
+func (u *Unanswered) completed(text string) {
+	u.Text = text
+	if u.Fate == FateCutWords {
+		u.Fate = FateUnread
+	}
+}
+
+// take removes the turn: it is answered now, or nobody wants its answer any more.
+func (u *Unanswered) take() Unanswered {
+	taken := *u
+	*u = Unanswered{}
+	return taken
+}
+
+// Shaky reports whether the connection is lost and may come back by itself: until
+// the grace for that is over.
+func (s *State) Shaky() bool { return s.Timers.armed(TimerGrace) }
 
 // handleConnectionLost reconnects, after a grace if the connection may come
 // back by itself (seed 001, section 6: ICE disconnected).
@@ -61,8 +79,7 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 	default:
 	}
 	if e.Retryable {
-		if !st.Conn.Shaky {
-			st.Conn.Shaky = true
+		if !st.Shaky() {
 			c.st.arm(TimerGrace, c.opts.Limits.Grace)
 			c.notify(LevelInfo, "connection.shaky")
 		}
@@ -85,7 +102,11 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	c.dropSuspension()
 	c.untold()
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
-		st.Conn.owes(r.UserTurn, c.st.utteranceText(r.UserTurn), !c.st.Reply.unreadWords(), r.Began)
+		u := Unanswered{Turn: r.UserTurn, Text: c.st.utteranceText(r.UserTurn), Began: r.Began, Fate: FateTaken}
+		if r.unreadWords() {
+			u.Fate = FateUnread
+		}
+		st.Conn.Unanswered = u
 	}
 	rest := ""
 	if !running && st.Reply.Turn != 0 && c.st.partHeard() {
@@ -112,7 +133,6 @@ func (c *Conversation) breakOff(how TurnEventType) {
 	c.keepWords()
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Pending.Resume = ""
-	st.Conn.Shaky = false
 	c.st.disarm(TimerGrace)
 }
 
@@ -132,8 +152,7 @@ func (c *Conversation) attemptReconnect() {
 func (c *Conversation) handleConnectionRestored() {
 	st := &c.st
 	switch {
-	case st.Conn.Shaky:
-		st.Conn.Shaky = false
+	case st.Shaky():
 		c.st.disarm(TimerGrace)
 		c.notify(LevelInfo, "connection.restored")
 	case st.Phase == Reconnecting:
@@ -156,7 +175,7 @@ func (c *Conversation) restored(cause string) {
 	st.Session.Audio = true
 	st.Conn.Lost, st.Conn.Attempts = false, 0
 	c.emit(RestoreContext{})
-	if st.Faults.BreakerOpen {
+	if st.BreakerOpen() {
 		// The line is back, what kept failing has not been given its rest.
 		c.become(Faulted, "breaker.open")
 		return
@@ -169,26 +188,24 @@ func (c *Conversation) restored(cause string) {
 // request died with its turn. Where the words were cut off, the user is asked to
 // say them again: half a sentence may mean anything.
 func (c *Conversation) resumeUnanswered() {
-	conn := &c.st.Conn
-	number, text, taken, cut, began := conn.Unanswered, conn.UnansweredText, conn.Taken, conn.Cut, conn.Began
-	conn.answered()
-	if cut != "" {
+	u := c.st.Conn.Unanswered.take()
+	if u.cut() {
 		c.st.Pending.Apology = "" // it asks for the same
 		c.say(ReplyNotice, c.phrase("apology.cut"), "apology.cut", "resumed")
 		return
 	}
-	c.openReply(ReplyAnswer, number)
-	c.st.Reply.Began = began
+	c.openReply(ReplyAnswer, u.Turn)
+	c.st.Reply.Began = u.Began
 	c.become(Understanding, "resumed")
-	if c.opts.Agent != nil && taken {
+	if c.opts.Agent != nil && u.Fate == FateTaken {
 		c.repeatFromDialogue()
 		return
 	}
 	if c.opts.Agent != nil {
-		c.answerFromDialogue(text, 1, "resumed")
+		c.answerFromDialogue(u.Text, 1, "resumed")
 		return
 	}
-	c.request(RequestResumed, text)
+	c.request(RequestResumed, u.Text)
 }
 
 func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {

@@ -75,5 +75,5 @@ func (c *Conversation) unadvised() {
 	}
 	text := c.opts.Agent.TakeBack(&c.st.Dialogue, c.st.Now)
 	c.expect(c.opts.Agent.Expect(&c.st.Dialogue))
-	c.st.Conn.owes(r.UserTurn, text, false, r.Began)
+	c.st.Conn.Unanswered = Unanswered{Turn: r.UserTurn, Text: text, Began: r.Began}
 }

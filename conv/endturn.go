@@ -80,13 +80,13 @@ func (c *Conversation) commit(cause string) {
 	p := &c.st.Pending
 	p.Resume, p.Ending, p.Apology = "", false, ""
 	before := ""
-	if conn := &c.st.Conn; c.opts.Agent != nil {
-		if before = conn.unread(); before != "" { // a model reads it in the history, a dialogue does not
-			u.Began = conn.Began
+	if waits := &c.st.Conn.Unanswered; c.opts.Agent != nil {
+		if before = waits.unread(); before != "" { // a model reads it in the history, a dialogue does not
+			u.Began = waits.Began
 		}
 	}
 	// The history has it; it is answered with this turn.
-	c.st.Conn.answered()
+	c.st.Conn.Unanswered.take()
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(text)})
 	c.noteConsent(u.Turn, text, u.Began)
@@ -134,17 +134,17 @@ func (c *Conversation) keepWords() {
 	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(words)})
 	c.noteConsent(u.Turn, words, u.Began)
 	if !c.st.Rules.ListenOnly {
-		conn := &c.st.Conn
-		if before := conn.unread(); before != "" {
-			words, u.Began = joinWords(before, words), conn.Began
+		waits := &c.st.Conn.Unanswered
+		if before := waits.unread(); before != "" {
+			words, u.Began = joinWords(before, words), waits.Began
 		}
-		conn.owes(u.Turn, words, false, u.Began)
+		*waits = Unanswered{Turn: u.Turn, Text: words, Began: u.Began}
 		switch {
 		case u.Partial == "":
-		case conn.Lost && c.st.Floor.Speaking:
-			conn.Cut = CutVoice
+		case c.st.Conn.Lost && c.st.Floor.Speaking:
+			waits.Fate = FateCutVoice
 		default:
-			conn.Cut = CutWords
+			waits.Fate = FateCutWords
 		}
 	}
 	c.st.Floor.noteTail(u, u.Partial != "")

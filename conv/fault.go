@@ -10,11 +10,14 @@ import (
 
 // Faults is the memory of failures.
 type Faults struct {
-	Code        string      `json:"code,omitempty"`
-	Recoveries  int         `json:"recoveries"`         // since the last completed reply
-	Expiries    []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
-	BreakerOpen bool        `json:"breaker_open"`
+	Code       string      `json:"code,omitempty"`
+	Recoveries int         `json:"recoveries"`         // since the last completed reply
+	Expiries   []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
 }
+
+// BreakerOpen reports whether the circuit breaker is open: nothing is tried again
+// until what keeps failing has been given its rest.
+func (s *State) BreakerOpen() bool { return s.Timers.armed(TimerBreaker) }
 
 // handleFault takes a failure of a service or of the surroundings.
 func (c *Conversation) handleFault(e Fault) {
@@ -22,8 +25,7 @@ func (c *Conversation) handleFault(e Fault) {
 	fatal := e.Fatal || class.Action == errclass.End
 	switch c.st.Phase {
 	case Idle:
-		if c.st.Pending.Start {
-			c.st.Pending.Start = false
+		if c.st.Starting() {
 			c.st.disarm(TimerStart)
 			c.notify(LevelError, remedy(e.Code, "fault"))
 		}
@@ -140,7 +142,6 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 		st.Faults.Expiries = append(st.Faults.Expiries[:0], st.Faults.Expiries[over:]...)
 	}
 	if len(st.Faults.Expiries) >= l.BreakerFaults {
-		st.Faults.BreakerOpen = true
 		c.st.arm(TimerBreaker, l.BreakerCooldown)
 		c.notify(LevelError, "breaker.open")
 		return
@@ -149,15 +150,8 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	c.notify(LevelInfo, "fault.recovers")
 }
 
-// closeBreaker lets the next recovery through.
-func (s *State) closeBreaker() {
-	s.Faults.BreakerOpen = false
-	s.disarm(TimerBreaker)
-}
-
 // breakerCooled: the failures have been given their rest.
 func (c *Conversation) breakerCooled() {
-	c.st.closeBreaker()
 	if c.st.Phase == Faulted {
 		c.recoverFromFault("fault.timeout")
 	}

@@ -34,9 +34,9 @@ type stateForm struct {
 	Calls       []Call             `json:"calls,omitempty"`
 	Session     Session            `json:"session"`
 	Rules       Rules              `json:"rules,omitzero"`
-	Conn        Connection         `json:"connection"`
-	Faults      Faults             `json:"faults"`
-	Pending     Pending            `json:"pending"`
+	Conn        connectionForm     `json:"connection"`
+	Faults      faultsForm         `json:"faults"`
+	Pending     pendingForm        `json:"pending"`
 	Suspended   Suspension         `json:"suspension"`
 	Expect      dialog.Expectation `json:"expect,omitzero"`
 	Expecting   bool               `json:"expecting,omitempty"`
@@ -54,8 +54,8 @@ func (s *State) form() stateForm {
 		LastTurn: s.LastTurn, LastRequest: s.LastRequest, LastCall: s.LastCall,
 		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout.form(),
 		ReadBack: s.ReadBack, Consent: s.Consent, Barge: s.Barge, DeadAir: s.DeadAir,
-		Calls: s.Calls, Session: s.Session, Rules: s.Rules, Conn: s.Conn, Faults: s.Faults,
-		Pending: s.Pending, Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
+		Calls: s.Calls, Session: s.Session, Rules: s.Rules, Conn: s.connectionForm(), Faults: s.faultsForm(),
+		Pending: s.pendingForm(), Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
 		History: s.History, Summary: s.Summary, Said: s.Said, SaidCut: s.SaidCut, Timers: s.Timers,
 	}
 }
@@ -67,8 +67,8 @@ func (f *stateForm) state() State {
 		LastTurn: f.LastTurn, LastRequest: f.LastRequest, LastCall: f.LastCall,
 		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout.playout(),
 		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
-		Calls: f.Calls, Session: f.Session, Rules: f.Rules, Conn: f.Conn, Faults: f.Faults,
-		Pending: f.Pending, Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
+		Calls: f.Calls, Session: f.Session, Rules: f.Rules, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
+		Pending: f.Pending.pending(), Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
 		History: f.History, Summary: f.Summary, Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
 	}
 }
@@ -176,4 +176,88 @@ func (f *playoutForm) playout() Playout {
 		p.Sound = SoundDucked
 	}
 	return p
+}
+
+// connectionForm is [Connection] in a snapshot.
+type connectionForm struct {
+	Shaky          bool      `json:"shaky"`
+	Lost           bool      `json:"lost"`
+	Attempts       int       `json:"attempts"`
+	Unanswered     int       `json:"unanswered"`
+	UnansweredText string    `json:"unanswered_text"`
+	Taken          bool      `json:"taken"`
+	Began          time.Time `json:"began,omitzero"`
+	Cut            Fate      `json:"cut,omitempty"`
+}
+
+func (s *State) connectionForm() connectionForm {
+	n, u := &s.Conn, &s.Conn.Unanswered
+	f := connectionForm{
+		Shaky: s.Shaky(), Lost: n.Lost, Attempts: n.Attempts,
+		Unanswered: u.Turn, UnansweredText: u.Text, Taken: u.Fate == FateTaken, Began: u.Began,
+	}
+	if u.cut() {
+		f.Cut = u.Fate
+	}
+	return f
+}
+
+func (f *connectionForm) connection() Connection {
+	u := Unanswered{Turn: f.Unanswered, Text: f.UnansweredText, Began: f.Began, Fate: f.Cut}
+	if f.Taken {
+		u.Fate = FateTaken
+	}
+	return Connection{Lost: f.Lost, Attempts: f.Attempts, Unanswered: u}
+}
+
+// faultsForm is [Faults] in a snapshot.
+type faultsForm struct {
+	Code        string      `json:"code,omitempty"`
+	Recoveries  int         `json:"recoveries"`
+	Expiries    []time.Time `json:"expiries,omitempty"`
+	BreakerOpen bool        `json:"breaker_open"`
+}
+
+func (s *State) faultsForm() faultsForm {
+	f := &s.Faults
+	return faultsForm{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries, BreakerOpen: s.BreakerOpen()}
+}
+
+func (f *faultsForm) faults() Faults {
+	return Faults{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries}
+}
+
+// pendingForm is [Pending] in a snapshot.
+type pendingForm struct {
+	Start      bool            `json:"start"`
+	Greeted    bool            `json:"greeted"`
+	Texts      []string        `json:"texts,omitempty"`
+	TypedAt    time.Time       `json:"typed_at,omitzero"`
+	News       []string        `json:"news,omitempty"`
+	Ending     bool            `json:"ending"`
+	Resume     string          `json:"resume"`
+	Tell       []string        `json:"tell,omitempty"`
+	Telling    []string        `json:"telling,omitempty"`
+	Follow     []dialog.Output `json:"follow,omitempty"`
+	Announcing []string        `json:"announcing,omitempty"`
+	Apology    string          `json:"apology,omitempty"`
+	Feedback   int             `json:"feedback"`
+	Settle     []Settled       `json:"settle,omitempty"`
+}
+
+func (s *State) pendingForm() pendingForm {
+	p := &s.Pending
+	return pendingForm{
+		Start: s.Starting(), Greeted: p.Greeted, Texts: p.Texts, TypedAt: p.TypedAt, News: p.News,
+		Ending: p.Ending, Resume: p.Resume, Tell: p.Tell, Telling: p.Telling, Follow: p.Follow,
+		Announcing: p.Announcing, Apology: p.Apology, Feedback: p.Feedback, Settle: p.Settle,
+	}
+}
+
+func (f *pendingForm) pending() Pending {
+	return Pending{
+		Greeted: f.Greeted, Texts: f.Texts, TypedAt: f.TypedAt, News: f.News,
+		Ending: f.Ending, Resume: f.Resume, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
+		Announcing: f.Announcing, Apology: f.Apology, Feedback: f.Feedback, Settle: f.Settle,
+	}
 }

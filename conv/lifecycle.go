@@ -7,10 +7,10 @@ package conv
 func (c *Conversation) handleUserStart(e UserStart) {
 	switch c.st.Phase {
 	case Idle:
-		if c.st.Pending.Start {
+		if c.st.Starting() {
 			return // No op. The start is waiting already.
 		}
-		c.st.Pending.Start, c.st.Pending.Greeted = true, c.st.Pending.Greeted || e.Silent
+		c.st.Pending.Greeted = c.st.Pending.Greeted || e.Silent
 		if c.st.Session.Alive && !c.st.Session.Expiring {
 			c.becomePreparing("user.start")
 			return
@@ -18,17 +18,19 @@ func (c *Conversation) handleUserStart(e UserStart) {
 		c.emit(OpenSession{})
 		c.st.arm(TimerStart, c.opts.Limits.Start)
 	case Faulted:
-		c.st.closeBreaker() // a person acts
+		c.st.disarm(TimerBreaker) // a person acts
 		c.recoverFromFault("user.start")
 	default:
 		c.emit(Reject{Code: "conversation_active"})
 	}
 }
 
+// Starting reports whether a start waits for the session.
+func (s *State) Starting() bool { return s.Phase == Idle && s.Timers.armed(TimerStart) }
+
 // becomePreparing leaves Idle or Faulted towards listening.
 func (c *Conversation) becomePreparing(cause string) {
 	st := &c.st
-	st.Pending.Start = false
 	c.become(Preparing, cause)
 	c.st.arm(TimerStart, c.opts.Limits.Start)
 	if !st.Session.Alive {
@@ -71,7 +73,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 	}
 	switch st.Phase {
 	case Idle:
-		if st.Pending.Start {
+		if st.Starting() {
 			c.becomePreparing("session.ready")
 		}
 	case Preparing:
@@ -82,7 +84,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 			c.restored("session.ready")
 		}
 	case Faulted:
-		if fresh && !st.Faults.BreakerOpen {
+		if fresh && !st.BreakerOpen() {
 			c.recoverFromFault("session.ready")
 		}
 	default:
@@ -145,7 +147,6 @@ func (c *Conversation) handleSessionExpired(cause string) {
 
 func (c *Conversation) startTimedOut() {
 	if c.st.Phase == Idle {
-		c.st.Pending.Start = false
 		c.notify(LevelError, "start.timeout")
 		return
 	}
@@ -155,7 +156,6 @@ func (c *Conversation) startTimedOut() {
 func (c *Conversation) handleUserStop() {
 	switch c.st.Phase {
 	case Idle:
-		c.st.Pending.Start = false
 		c.st.disarm(TimerStart)
 	case Terminating:
 		// No op. Ending already.

@@ -37,7 +37,7 @@ func (c *Conversation) settleOnce() bool {
 		st.User.Ended = true
 		c.become(Understanding, "user.text")
 		c.commit("user.text")
-	case st.Conn.Unanswered != 0:
+	case st.Conn.Unanswered.Turn != 0:
 		c.resumeUnanswered()
 	case p.Resume != "" && st.Floor.Barged == 0:
 		rest := p.Resume

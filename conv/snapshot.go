@@ -68,7 +68,7 @@ func (s State) withoutWords() State {
 	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Reply.Advice = "", "", 0, "", ""
 	s.Playout.Text = ""
 	s.ReadBack, s.Consent = ReadBack{}, Consent{}
-	s.Conn.UnansweredText = ""
+	s.Conn.Unanswered.Text = ""
 	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow, s.Pending.Resume = nil, nil, nil, nil, ""
 	s.Calls = slices.Clone(s.Calls)
 	for i := range s.Calls {

@@ -160,7 +160,6 @@ type Rules struct {
 
 // Pending is what waits for its moment.
 type Pending struct {
-	Start   bool      `json:"start"`             // a start waits for the session
 	Greeted bool      `json:"greeted"`           // the greeting was said, or its moment has passed
 	Texts   []string  `json:"texts,omitempty"`   // typed lines not yet read
 	TypedAt time.Time `json:"typed_at,omitzero"` // when the first of them was typed

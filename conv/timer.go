@@ -74,6 +74,9 @@ func (t Timer) runsWhileSuspended() bool {
 // Timers holds the armed deadlines; a zero time is not armed.
 type Timers [numTimers]time.Time
 
+// armed reports whether a deadline is armed.
+func (t *Timers) armed(which Timer) bool { return !t[which].IsZero() }
+
 // Next is the earliest deadline and its timer; ok is false when none is armed.
 func (t *Timers) Next() (which Timer, at time.Time, ok bool) {
 	for i := range t {

@@ -57,11 +57,8 @@ func (c *Conversation) handleFinal(e STTFinal) {
 	if c.st.Floor.isTail(e.Turn, e.Utterance, true) {
 		c.correctUtterance(c.st.Floor.Tail, text)
 		c.correctConsent(c.st.Floor.Tail, text)
-		if conn := &c.st.Conn; conn.Unanswered == c.st.Floor.Tail && text != "" {
-			conn.UnansweredText = c.st.Floor.withFinal(conn.UnansweredText, text)
-			if conn.Cut == CutWords {
-				conn.Cut = ""
-			}
+		if waits := &c.st.Conn.Unanswered; waits.Turn == c.st.Floor.Tail && text != "" {
+			waits.completed(c.st.Floor.withFinal(waits.Text, text))
 		}
 		c.st.Floor.Tail, c.st.Floor.TailOpen = 0, 0
 		return

@@ -55,7 +55,7 @@ func canonical(st *conv.State, o *conv.Options) {
 		st.Playout.Heard = 0 // it only measures the history
 	}
 	st.Pending.Resume = presence(st.Pending.Resume, "And")
-	st.Conn.UnansweredText = presence(st.Conn.UnansweredText, "book a flight")
+	st.Conn.Unanswered.Text = presence(st.Conn.Unanswered.Text, "book a flight")
 	if o.DeadAir.Off {
 		st.DeadAir = turn.DeadAir{}
 	}
@@ -193,7 +193,7 @@ func canonicalNumbers(st *conv.State) {
 			return turnAnswered
 		case st.Floor.Barged:
 			return turnBarged
-		case st.Conn.Unanswered:
+		case st.Conn.Unanswered.Turn:
 			return turnLost
 		default:
 			return oldTurn + 1
@@ -217,7 +217,7 @@ func canonicalNumbers(st *conv.State) {
 	}
 	// From here on the numbers that rename looks at change: keep the order.
 	st.Floor.Barged = where(st.Floor.Barged, turnBarged)
-	st.Conn.Unanswered = where(st.Conn.Unanswered, turnLost)
+	st.Conn.Unanswered.Turn = where(st.Conn.Unanswered.Turn, turnLost)
 	st.Reply.UserTurn = where(st.Reply.UserTurn, turnAnswered)
 	st.User.Turn = where(st.User.Turn, turnUser)
 	st.Reply.Turn = where(st.Reply.Turn, turnAgent)

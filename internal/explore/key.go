@@ -58,12 +58,11 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	s := &st.Session
 	k.flags(st.Rules.ListenOnly)
 	k.flags(s.Alive, s.Ever, s.Expiring, s.Audio)
-	k.flags(st.Conn.Shaky, st.Conn.Lost, st.Conn.Unanswered != 0)
-	k.text(string(st.Conn.Cut))
+	k.flags(st.Conn.Lost, st.Conn.Unanswered.Turn != 0)
+	k.flags(st.Conn.Unanswered.Fate == conv.FateCutWords, st.Conn.Unanswered.Fate == conv.FateCutVoice)
 	k.num(st.Conn.Attempts)
 	k.num(st.Faults.Recoveries)
 	k.num(len(st.Faults.Expiries))
-	k.flags(st.Faults.BreakerOpen)
 
 	k.question(st, m)
 	k.pending(&st.Pending)
@@ -89,7 +88,7 @@ type key struct{ b []byte }
 
 // pending writes what waits for its moment.
 func (k *key) pending(q *conv.Pending) {
-	k.flags(q.Start, q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
+	k.flags(q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
 	k.num(len(q.Texts))
 	k.num(len(q.Tell))
 	k.num(len(q.Announcing))

@@ -331,7 +331,7 @@ func (s *stepped) checkWaiting() error {
 	}
 	switch st.Phase {
 	case conv.Idle:
-		if st.Pending.Start {
+		if st.Starting() {
 			return anyArmed(conv.TimerStart)
 		}
 		return nil
