@@ -81,7 +81,7 @@ func (c *Conversation) takeReplyBack(cause string) {
 
 func (c *Conversation) handleUserCancel(e UserCancel) {
 	if e.ID != "" {
-		c.callOffTask(c.st.findTask(e.ID))
+		c.callOffTask(c.st.Calls.task(e.ID))
 		return
 	}
 	switch c.st.Phase {

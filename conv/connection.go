@@ -98,7 +98,7 @@ func (c *Conversation) lineLost(cause string) {
 // session (seed 001, 4.8).
 func (c *Conversation) becomeReconnecting(cause string) {
 	st := &c.st
-	running := c.st.announceLater() // before their results, if those came in meanwhile
+	running := c.st.Calls.announce(c.st.Reply.Turn) // before their results, if those came in meanwhile
 	c.dropSuspension()
 	c.untold()
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
@@ -169,7 +169,7 @@ func (c *Conversation) handleConnectionRestored() {
 // has a session and a working audio path (seed 001, 4.8, steps 1 to 4).
 func (c *Conversation) restored(cause string) {
 	st := &c.st
-	if !st.Session.Alive {
+	if !st.Session.Alive() {
 		c.sessionLives("")
 	}
 	st.Session.Audio = true

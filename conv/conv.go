@@ -141,21 +141,21 @@ func (c *Conversation) stale(ev Event) bool {
 	case ToolCalled:
 		return !c.st.belated(e) && (c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected())
 	case ToolDone:
-		return c.st.findCall(e.ID, false) < 0
+		return c.st.Calls.find(e.ID, false) < 0
 	case ToolFailed:
-		return c.st.findCall(e.ID, false) < 0
+		return c.st.Calls.find(e.ID, false) < 0
 	case TaskProgress:
-		return c.st.findCall(e.ID, true) < 0
+		return c.st.Calls.find(e.ID, true) < 0
 	case TaskDone:
-		return c.st.findCall(e.ID, true) < 0
+		return c.st.Calls.find(e.ID, true) < 0
 	case TaskFailed:
-		return c.st.findCall(e.ID, true) < 0
+		return c.st.Calls.find(e.ID, true) < 0
 	case TaskAdopted:
 		return c.st.adopted(e.Key)
 	case Summarized:
 		return e.Request != c.st.Summary.Request || c.st.Summary.Asking == 0
 	case UserCancel:
-		return e.ID != "" && c.st.findTask(e.ID) < 0
+		return e.ID != "" && c.st.Calls.task(e.ID) < 0
 	case PlayoutStarted:
 		return c.st.stalePlayout(e.Turn)
 	case PlayoutProgress:
@@ -216,13 +216,13 @@ func (c *Conversation) handle(ev Event) {
 	case ToolCalled:
 		c.handleToolCalled(e)
 	case ToolDone:
-		c.handleCallEnded(c.st.findCall(e.ID, false), result{Text: e.Output})
+		c.handleCallEnded(c.st.Calls.find(e.ID, false), result{Text: e.Output})
 	case ToolFailed:
 		c.handleToolFailed(e)
 	case TaskProgress:
 		c.handleTaskProgress(e)
 	case TaskDone:
-		c.handleCallEnded(c.st.findCall(e.ID, true), result{Text: e.Output})
+		c.handleCallEnded(c.st.Calls.find(e.ID, true), result{Text: e.Output})
 	case TaskFailed:
 		c.handleTaskFailed(e)
 	case TaskAdopted:

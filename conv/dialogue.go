@@ -132,7 +132,7 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	c.st.Calls = append(c.st.Calls, Call{
 		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Secrets: act.Secrets,
 		Turn: r.Turn, Long: act.Long, State: CallHeld,
-		Started: c.st.Now, Action: true,
+		Started: c.st.Now, Origin: OriginFlow,
 	})
 	c.startHeldCalls(cause)
 }

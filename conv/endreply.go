@@ -50,11 +50,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	c.out.Turns = append(c.out.Turns, TurnEvent{
 		Type: how, Turn: r.Turn, Role: RoleAgent, Kind: r.Kind, Duration: c.st.Now.Sub(r.Started), At: c.st.Now,
 	})
-	for i := range c.st.Calls {
-		if c.st.Calls[i].Turn == r.Turn {
-			c.st.Calls[i].Background = true
-		}
-	}
+	c.st.Calls.leave(r.Turn)
 	c.st.disarm(TimerTry, TimerProcessing)
 	*r = Reply{}
 	c.st.Playout.stopped()
@@ -97,7 +93,7 @@ func (c *Conversation) cutAudio(how TurnEventType) {
 // stopHeldClock: a held reply that is complete, or waits for its tools, waits for
 // the user alone, whose turn has bounds of its own.
 func (s *State) stopHeldClock() {
-	if r := &s.Reply; r.Held() && (r.Complete() || s.callsHeld()) {
+	if r := &s.Reply; r.Held() && (r.Complete() || s.Calls.held(s.Reply.Turn)) {
 		s.disarm(TimerTry, TimerProcessing)
 	}
 }

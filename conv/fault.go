@@ -116,7 +116,7 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	if c.st.partHeard() {
 		told = "reply.incomplete"
 	}
-	c.st.announceLater()
+	c.st.Calls.announce(c.st.Reply.Turn)
 	c.dropSuspension()
 	c.untold()
 	c.breakOff(TurnFailed)

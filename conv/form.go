@@ -31,8 +31,8 @@ type stateForm struct {
 	Consent     Consent            `json:"consent,omitzero"`
 	Barge       turn.BargeIn       `json:"barge"`
 	DeadAir     turn.DeadAir       `json:"dead_air"`
-	Calls       []Call             `json:"calls,omitempty"`
-	Session     Session            `json:"session"`
+	Calls       []callForm         `json:"calls,omitempty"`
+	Session     sessionForm        `json:"session"`
 	Rules       Rules              `json:"rules,omitzero"`
 	Conn        connectionForm     `json:"connection"`
 	Faults      faultsForm         `json:"faults"`
@@ -54,7 +54,7 @@ func (s *State) form() stateForm {
 		LastTurn: s.LastTurn, LastRequest: s.LastRequest, LastCall: s.LastCall,
 		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout.form(),
 		ReadBack: s.ReadBack, Consent: s.Consent, Barge: s.Barge, DeadAir: s.DeadAir,
-		Calls: s.Calls, Session: s.Session, Rules: s.Rules, Conn: s.connectionForm(), Faults: s.faultsForm(),
+		Calls: callForms(s.Calls), Session: s.Session.form(), Rules: s.Rules, Conn: s.connectionForm(), Faults: s.faultsForm(),
 		Pending: s.pendingForm(), Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
 		History: s.History, Summary: s.Summary, Said: s.Said, SaidCut: s.SaidCut, Timers: s.Timers,
 	}
@@ -67,7 +67,7 @@ func (f *stateForm) state() State {
 		LastTurn: f.LastTurn, LastRequest: f.LastRequest, LastCall: f.LastCall,
 		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout.playout(),
 		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
-		Calls: f.Calls, Session: f.Session, Rules: f.Rules, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
+		Calls: callsOf(f.Calls), Session: f.Session.session(), Rules: f.Rules, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
 		Pending: f.Pending.pending(), Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
 		History: f.History, Summary: f.Summary, Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
 	}
@@ -260,4 +260,91 @@ func (f *pendingForm) pending() Pending {
 		Ending: f.Ending, Resume: f.Resume, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
 		Announcing: f.Announcing, Apology: f.Apology, Feedback: f.Feedback, Settle: f.Settle,
 	}
+}
+
+// sessionForm is [Session] in a snapshot.
+type sessionForm struct {
+	ID       string    `json:"id"`
+	Alive    bool      `json:"alive"`
+	Ever     bool      `json:"ever"`
+	Expiring bool      `json:"expiring"`
+	Audio    bool      `json:"audio"`
+	Started  time.Time `json:"started"`
+}
+
+func (s *Session) form() sessionForm {
+	return sessionForm{
+		ID: s.ID, Alive: s.Alive(), Ever: s.Life != SessionNone, Expiring: s.Life == SessionExpires,
+		Audio: s.Audio, Started: s.Started,
+	}
+}
+
+func (f *sessionForm) session() Session {
+	s := Session{ID: f.ID, Audio: f.Audio, Started: f.Started}
+	switch {
+	case f.Expiring:
+		s.Life = SessionExpires
+	case f.Alive:
+		s.Life = SessionLives
+	case f.Ever:
+		s.Life = SessionOver
+	}
+	return s
+}
+
+// callForm is [Call] in a snapshot.
+type callForm struct {
+	ID         string    `json:"id"`
+	Key        string    `json:"key,omitempty"`
+	Name       string    `json:"name"`
+	Arguments  string    `json:"arguments"`
+	Secrets    []string  `json:"secrets,omitempty"`
+	Turn       int       `json:"turn"`
+	Long       bool      `json:"long"`
+	State      CallState `json:"state"`
+	Deadline   time.Time `json:"deadline"`
+	Background bool      `json:"background"`
+	Announce   bool      `json:"announce"`
+	Action     bool      `json:"action"`
+	Confirm    bool      `json:"confirm,omitempty"`
+	Adopted    bool      `json:"adopted,omitempty"`
+	Started    time.Time `json:"started"`
+}
+
+func callForms(calls []Call) []callForm {
+	var forms []callForm
+	for i := range calls {
+		c := &calls[i]
+		forms = append(forms, callForm{
+			ID: c.ID, Key: c.Key, Name: c.Name, Arguments: c.Arguments, Secrets: c.Secrets, Turn: c.Turn,
+			Long: c.Long, State: c.State, Deadline: c.Deadline, Background: c.Background(),
+			Announce: c.Due == DueNews, Action: c.Action(), Confirm: c.Confirm, Adopted: c.Adopted(), Started: c.Started,
+		})
+	}
+	return forms
+}
+
+func callsOf(forms []callForm) []Call {
+	var calls []Call
+	for i := range forms {
+		f := &forms[i]
+		c := Call{
+			ID: f.ID, Key: f.Key, Name: f.Name, Arguments: f.Arguments, Secrets: f.Secrets, Turn: f.Turn,
+			Long: f.Long, State: f.State, Deadline: f.Deadline, Confirm: f.Confirm, Started: f.Started,
+		}
+		switch {
+		case f.Announce:
+			c.Due = DueNews
+		case f.Background:
+			c.Due = DueHistory
+		}
+		switch {
+		case f.Adopted:
+			c.Origin = OriginEarlier
+		case f.Action:
+			c.Origin = OriginFlow
+		}
+		calls = append(calls, c)
+	}
+	return calls
 }

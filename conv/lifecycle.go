@@ -11,7 +11,7 @@ func (c *Conversation) handleUserStart(e UserStart) {
 			return // No op. The start is waiting already.
 		}
 		c.st.Pending.Greeted = c.st.Pending.Greeted || e.Silent
-		if c.st.Session.Alive && !c.st.Session.Expiring {
+		if c.st.Session.Life == SessionLives {
 			c.becomePreparing("user.start")
 			return
 		}
@@ -33,7 +33,7 @@ func (c *Conversation) becomePreparing(cause string) {
 	st := &c.st
 	c.become(Preparing, cause)
 	c.st.arm(TimerStart, c.opts.Limits.Start)
-	if !st.Session.Alive {
+	if !st.Session.Alive() {
 		c.emit(OpenSession{})
 	}
 	if st.Session.Audio {
@@ -45,7 +45,7 @@ func (c *Conversation) becomePreparing(cause string) {
 
 // maybeListen opens the microphone once session and audio are there (REQ-003).
 func (c *Conversation) maybeListen(cause string) {
-	if c.st.Phase == Preparing && c.st.Session.Alive && c.st.Session.Audio {
+	if c.st.Phase == Preparing && c.st.Session.Alive() && c.st.Session.Audio {
 		c.become(ListeningReady, cause)
 	}
 }
@@ -67,7 +67,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 		c.handleSessionRenewed(SessionRenewed(e))
 		return
 	}
-	fresh := !st.Session.Alive || st.Session.Expiring
+	fresh := st.Session.Life != SessionLives
 	if fresh {
 		c.sessionLives(e.ID)
 	}
@@ -103,27 +103,23 @@ func (c *Conversation) handleSessionConfigured(e SessionConfigured) {
 
 // sessionLives starts the session's clock.
 func (c *Conversation) sessionLives(id string) {
-	s := &c.st.Session
-	if id != "" {
-		s.ID = id
-	}
-	s.Alive, s.Ever, s.Expiring, s.Started = true, true, false, c.st.Now
+	c.st.Session.begins(id, c.st.Now)
 	c.st.arm(TimerSession, c.opts.Limits.Session)
 	c.st.arm(TimerWarning, c.opts.Limits.Session-c.opts.Limits.SessionWarning)
 }
 
 func (s *State) sessionDies() {
-	s.Session.Alive, s.Session.Expiring = false, false
+	s.Session.ends()
 	s.disarm(TimerSession, TimerWarning)
 }
 
 // handleSessionExpiring prepares for the end of the session: from the service's
 // own warning, or 30 s before the limit (seed 001, section 6).
 func (c *Conversation) handleSessionExpiring() {
-	if !c.st.Session.Alive || c.st.Session.Expiring {
+	if c.st.Session.Life != SessionLives {
 		return // No op. Warned already.
 	}
-	c.st.Session.Expiring = true
+	c.st.Session.Life = SessionExpires
 	c.st.disarm(TimerWarning)
 	if c.st.Phase == Idle || c.st.Phase == Terminating {
 		return

@@ -110,7 +110,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 		c.overIsOver()
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, "playout.finished")
-	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.callsHeld():
+	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.Calls.held(c.st.Reply.Turn):
 		// The last of it played before the pause took effect: nothing is left to
 		// hold back.
 		c.endReply(TurnCompleted)
@@ -138,16 +138,6 @@ func (c *Conversation) announcementEnded(part int) {
 		return
 	}
 	c.maybeEndReply(c.event)
-}
-
-// callsHeld reports whether the reply has calls that wait for the floor.
-func (s *State) callsHeld() bool {
-	for i := range s.Calls {
-		if call := &s.Calls[i]; call.State == CallHeld && call.Turn == s.Reply.Turn {
-			return true
-		}
-	}
-	return false
 }
 
 // holdPlayout keeps what there is of a held reply's audio from the ear.

@@ -29,7 +29,7 @@ type State struct {
 	Consent   Consent            `json:"consent,omitzero"`   // a model's calls that await a yes
 	Barge     turn.BargeIn       `json:"barge"`
 	DeadAir   turn.DeadAir       `json:"dead_air"`
-	Calls     []Call             `json:"calls,omitempty"`
+	Calls     Calls              `json:"calls,omitempty"`
 	Session   Session            `json:"session"`
 	Rules     Rules              `json:"rules,omitzero"`
 	Conn      Connection         `json:"connection"`
@@ -103,54 +103,6 @@ type UserTurn struct {
 
 // Words are all words of the turn so far.
 func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
-
-// CallState is where a call of a tool or task stands.
-type CallState string
-
-// The states of a call.
-const (
-	CallHeld    CallState = "held"    // its turn may yet be taken back: not started
-	CallRunning CallState = "running" // started
-	// CallCancelled: called off, within the step that gives it its result.
-	CallCancelled CallState = "cancelled"
-)
-
-// Call is a tool or task without a result. It leaves [State.Calls] with exactly
-// one result, which goes to the history.
-type Call struct {
-	ID        string    `json:"id"`
-	Key       string    `json:"key,omitempty"` // idempotency key, if it is not the id
-	Name      string    `json:"name"`
-	Arguments string    `json:"arguments"`
-	Secrets   []string  `json:"secrets,omitempty"` // names of arguments that the history does not keep
-	Turn      int       `json:"turn"`
-	Long      bool      `json:"long"`
-	State     CallState `json:"state"`
-	Deadline  time.Time `json:"deadline"`
-	// Background: the reply goes on, or ended, without it; its result is kept
-	// and, for a task that was not called off, announced.
-	Background bool `json:"background"`
-	// Announce: its reply was lost with the connection or to a fault, so that
-	// its result has to be told later.
-	Announce bool `json:"announce"`
-	// Action: it is the dialogue's; its result goes there.
-	Action bool `json:"action"`
-	// Confirm: the user has to say yes to it first.
-	Confirm bool `json:"confirm,omitempty"`
-	// Adopted: an earlier conversation has started it; Key is the task's own.
-	Adopted bool      `json:"adopted,omitempty"`
-	Started time.Time `json:"started"`
-}
-
-// Session is the life of the session with the services.
-type Session struct {
-	ID       string    `json:"id"`
-	Alive    bool      `json:"alive"`
-	Ever     bool      `json:"ever"` // one has lived in this conversation
-	Expiring bool      `json:"expiring"`
-	Audio    bool      `json:"audio"` // microphone and playout are primed
-	Started  time.Time `json:"started"`
-}
 
 // Rules are what [SessionConfigured] has set in place of the options.
 type Rules struct {

@@ -39,12 +39,12 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	st := &c.st
 	if st.Phase != Suspended {
-		if st.Session.Alive {
+		if st.Session.Alive() {
 			c.sessionLives(e.ID)
 		}
 		return
 	}
-	if st.Suspended.Source == "renewal" || !st.Session.Alive {
+	if st.Suspended.Source == "renewal" || !st.Session.Alive() {
 		c.sessionLives(e.ID)
 	}
 	kept := st.Suspended
@@ -174,13 +174,13 @@ func (c *Conversation) dropSuspension() {
 		}
 		switch e := fact.(type) {
 		case ToolDone:
-			c.endInBackground(c.st.findCall(e.ID, false), result{Text: e.Output})
+			c.endInBackground(c.st.Calls.find(e.ID, false), result{Text: e.Output})
 		case TaskDone:
-			c.endInBackground(c.st.findCall(e.ID, true), result{Text: e.Output})
+			c.endInBackground(c.st.Calls.find(e.ID, true), result{Text: e.Output})
 		case ToolFailed:
-			c.endInBackground(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		case TaskFailed:
-			c.endInBackground(c.st.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.st.Calls.find(e.ID, true), failedResult(e.Code, e.Message, e.Output))
 		case STTPartial:
 			c.noteWords(squeeze(e.Text), e.Confidence, false)
 		case STTFinal:

@@ -56,7 +56,7 @@ func (c *Conversation) handleTaskAdopted(e TaskAdopted) {
 	c.st.LastCall++
 	call := Call{
 		ID: fmt.Sprintf("earlier-%d", c.st.LastCall), Key: e.Key, Name: e.Name, Arguments: e.Arguments, Long: true,
-		State: CallRunning, Background: true, Announce: true, Adopted: true,
+		State: CallRunning, Due: DueNews, Origin: OriginEarlier,
 		Started: c.st.Now, Deadline: c.st.Now.Add(c.opts.Limits.Task),
 	}
 	c.st.Calls = append(c.st.Calls, call)
@@ -65,7 +65,7 @@ func (c *Conversation) handleTaskAdopted(e TaskAdopted) {
 
 // adopted reports whether a task is this conversation's already.
 func (s *State) adopted(key string) bool {
-	return slices.ContainsFunc(s.Calls, func(call Call) bool { return call.Adopted && call.Key == key }) ||
+	return s.Calls.adopted(key) ||
 		slices.ContainsFunc(s.Pending.Settle, func(s Settled) bool { return s.Adopted && s.Key == key })
 }
 
@@ -96,7 +96,7 @@ func (c *Conversation) settleLater(call Call) {
 		return
 	}
 	p := &c.st.Pending
-	s := Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted}
+	s := Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()}
 	p.Settle = append(p.Settle, s)
 	// What is told and what waits to be are each a queue: the oldest is in neither.
 	if len(p.Settle) > 2*c.opts.Limits.Queue+c.opts.Limits.Calls {
@@ -130,7 +130,7 @@ func (c *Conversation) cancelTasks() {
 func (c *Conversation) endCalledOff(i int) {
 	c.cancelCall(i)
 	call := c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
-	if call.Action {
+	if call.Action() {
 		c.tellLater(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
 	}
 }
@@ -139,9 +139,9 @@ func (c *Conversation) endCalledOff(i int) {
 // waits for alone is left with it.
 func (c *Conversation) callOffTask(i int) {
 	call := &c.st.Calls[i]
-	awaited := !call.Background && call.Turn == c.st.Reply.Turn
+	awaited := !call.Background() && call.Turn == c.st.Reply.Turn
 	c.endCalledOff(i)
-	if quick, long := c.st.openCalls(); awaited && c.st.Phase == Delegated && quick+long == 0 {
+	if quick, long := c.st.Calls.open(c.st.Reply.Turn); awaited && c.st.Phase == Delegated && quick+long == 0 {
 		c.leaveTasks("user.cancel")
 	}
 }
@@ -151,7 +151,7 @@ func (c *Conversation) callOffTask(i int) {
 func (c *Conversation) callOffAloud(ends bool) {
 	u := &c.st.User
 	u.Ended = u.Ended || ends
-	if slices.ContainsFunc(c.st.Calls, func(call Call) bool { return call.Action && call.Turn == c.st.Reply.Turn }) {
+	if c.st.Calls.action(c.st.Reply.Turn) {
 		c.openUserTurn()
 		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(u.Words())})
 		c.closeUserTurn(TurnCompleted)
@@ -167,20 +167,6 @@ func (c *Conversation) leaveTasks(cause string) {
 	c.cancelReply(TurnInterrupted)
 	c.st.Floor.Barged = 0
 	c.become(ListeningReady, cause)
-}
-
-// announceLater marks the calls of a reply that is lost with the connection or
-// to a fault, and reports whether there are any: their results will be told.
-func (s *State) announceLater() bool {
-	running := false
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		if call.State == CallRunning && call.Turn == s.Reply.Turn {
-			call.Announce = true
-			running = true
-		}
-	}
-	return running
 }
 
 // announceNews tells the results of delegated agents that nobody waited for: as they

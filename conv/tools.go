@@ -1,10 +1,7 @@
 package conv
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hocketvoice/hocket/dialog"
 )
@@ -13,51 +10,9 @@ import (
 // one result; a result is never lost to a barge-in; nothing runs for a turn
 // that may yet be taken back. Seed 001, 4.5, 4.6 and section 6; DESIGN rule 7.
 
-// result is what a call came to.
-type result struct {
-	Text   string
-	Failed bool
-	// Forgotten: the call could not be made, as its secrets were not kept.
-	Forgotten bool
-}
-
-// failedResult words a failure for the mind as seed 001, section 6, does, with
-// what there is of a result.
-func failedResult(code, message, partial string) result {
-	answer := struct {
-		Error   string `json:"error"`
-		Code    string `json:"code,omitempty"`
-		Partial string `json:"partial_result,omitempty"`
-	}{"Tool failed: " + message, code, partial}
-	b, err := json.Marshal(answer)
-	if err != nil {
-		panic(fmt.Sprintf("conv: three strings do not marshal: %v", err))
-	}
-	return result{Text: string(b), Failed: true, Forgotten: code == CodeForgotten}
-}
-
-// findCall is the index of the running call with this id, or -1. An empty id
-// means the oldest one that runs of its kind.
-func (s *State) findCall(id string, long bool) int {
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		if call.State == CallRunning && (call.ID == id || id == "" && call.Long == long) {
-			return i
-		}
-	}
-	return -1
-}
-
 // Delegated reports whether a delegated call of this id runs: one that
 // [UserCancel] can call off by it.
-func (c *Conversation) Delegated(id string) bool { return c.st.findTask(id) >= 0 }
-
-// findTask is the index of the delegated call with this id that runs, or -1.
-func (s *State) findTask(id string) int {
-	return slices.IndexFunc(s.Calls, func(call Call) bool {
-		return call.ID == id && call.Long && call.State == CallRunning
-	})
-}
+func (c *Conversation) Delegated(id string) bool { return c.st.Calls.task(id) >= 0 }
 
 // belated reports a call of the response whose other calls have their results
 // already: it streamed in behind them, and belongs to the turn as they do.
@@ -72,10 +27,8 @@ func (s *State) callKnown(id string) bool {
 	if id == "" {
 		return false
 	}
-	for i := range s.Calls {
-		if s.Calls[i].ID == id {
-			return true
-		}
+	if s.Calls.known(id) {
+		return true
 	}
 	for _, s := range s.Pending.Settle {
 		if s.ID == id {
@@ -164,28 +117,13 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 	if c.st.Phase != ToolRunning && c.st.Phase != Delegated {
 		c.become(ToolRunning, cause)
 	}
-	if quick, long := c.st.openCalls(); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
+	if quick, long := c.st.Calls.open(c.st.Reply.Turn); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
 		c.become(Delegated, cause)
 	}
 	if refused {
 		c.afterCall(cause)
 	}
 	return true
-}
-
-// openCalls counts the running calls that the reply waits for.
-func (s *State) openCalls() (quick, long int) {
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		switch {
-		case call.State != CallRunning || call.Background || call.Turn != s.Reply.Turn:
-		case call.Long:
-			long++
-		default:
-			quick++
-		}
-	}
-	return quick, long
 }
 
 // cancelCall has a running call end; who runs it forgets it.
@@ -212,45 +150,15 @@ func (c *Conversation) endCall(i int, r result) Call {
 	return call
 }
 
-// CodeForgotten is the code of a call that cannot be made again, because its secrets were
-// not kept. A flow asks for them anew.
-const CodeForgotten = "SECRETS_FORGOTTEN"
-
-// Forgotten reports whether secrets of the call are not known any more.
-func (call *Call) Forgotten() bool {
-	return len(call.Secrets) > 0 && strings.Contains(call.Arguments, dialog.Hidden)
-}
-
-// shown are the arguments as the history keeps them, without the secrets.
-func (call *Call) shown() string {
-	if len(call.Secrets) == 0 {
-		return call.Arguments
-	}
-	var args map[string]any
-	if err := json.Unmarshal([]byte(call.Arguments), &args); err != nil {
-		return "{}"
-	}
-	for _, name := range call.Secrets {
-		if args[name] != nil {
-			args[name] = dialog.Hidden
-		}
-	}
-	b, err := json.Marshal(args)
-	if err != nil {
-		panic(fmt.Sprintf("conv: what was JSON does not marshal: %v", err))
-	}
-	return string(b)
-}
-
 // handleCallEnded takes a result. One that nobody waits for is kept in the
 // history; a delegated agent's is announced at the next suitable moment.
 func (c *Conversation) handleCallEnded(i int, r result) {
-	if c.st.Calls[i].Background {
+	if c.st.Calls[i].Background() {
 		c.endInBackground(i, r)
 		return
 	}
 	call := c.endCall(i, r)
-	if call.Action {
+	if call.Action() {
 		c.followAction(call, r)
 		return
 	}
@@ -263,12 +171,12 @@ func (c *Conversation) handleCallEnded(i int, r result) {
 func (c *Conversation) endInBackground(i int, r result) {
 	call := c.endCall(i, r)
 	switch {
-	case call.Adopted && c.opts.Agent != nil:
+	case call.Adopted() && c.opts.Agent != nil:
 		// The flow that asked for it is gone with its conversation.
 		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, c.earlierResult(r))
-	case call.Action:
+	case call.Action():
 		c.tellLater(c.actionEnded(call, r))
-	case call.Long || call.Announce:
+	case call.Long || call.Due == DueNews:
 		c.st.Pending.News = c.enqueue(c.st.Pending.News, call.ID)
 	}
 }
@@ -329,7 +237,7 @@ func (c *Conversation) nextPart() {
 
 // afterCall goes on when the last call that the reply waits for has ended.
 func (c *Conversation) afterCall(cause string) {
-	quick, long := c.st.openCalls()
+	quick, long := c.st.Calls.open(c.st.Reply.Turn)
 	switch {
 	case c.st.Phase == ToolRunning && quick == 0 && long > 0:
 		c.become(Delegated, cause)
@@ -374,10 +282,10 @@ func (c *Conversation) continueReply(cause string) {
 
 func (c *Conversation) handleToolFailed(e ToolFailed) {
 	if !e.Fatal {
-		c.handleCallEnded(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
+		c.handleCallEnded(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		return
 	}
-	c.failCall(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
+	c.failCall(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
 }
 
 func (c *Conversation) handleTaskFailed(e TaskFailed) {
@@ -385,7 +293,7 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 	if code == "" {
 		code = "TASK_FAILED"
 	}
-	c.failCall(c.st.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
+	c.failCall(c.st.Calls.find(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
 }
 
 // failCall ends a call with a failure that goes to Faulted, the partial result
@@ -393,9 +301,9 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 func (c *Conversation) failCall(i int, r result, code, cause string) {
 	call := &c.st.Calls[i]
 	switch {
-	case call.Background:
+	case call.Background():
 		c.endInBackground(i, r)
-	case call.Action:
+	case call.Action():
 		// The flow knows what to do when its action fails.
 		c.handleCallEnded(i, r)
 	default:

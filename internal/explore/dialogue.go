@@ -205,7 +205,7 @@ func canonicalDialogue(st *conv.State) {
 		d.Action = &a
 	}
 	for i := range st.Calls {
-		if c := &st.Calls[i]; c.Action {
+		if c := &st.Calls[i]; c.Action() {
 			c.ID, c.Key = rename(c.ID), rename(c.Key)
 		}
 	}
@@ -259,7 +259,7 @@ func (k *key) dialogue(st *conv.State) {
 		}
 	}
 	for i := range st.Calls {
-		k.flags(st.Calls[i].Action)
+		k.flags(st.Calls[i].Action())
 		k.text(st.Calls[i].Key)
 	}
 }

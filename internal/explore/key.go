@@ -51,13 +51,14 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	for i := range st.Calls {
 		c := &st.Calls[i]
 		k.text(c.ID)
-		k.flags(c.Long, c.State == conv.CallRunning, c.Background, c.Announce, c.Turn == r.Turn)
+		k.flags(c.Long, c.State == conv.CallRunning, c.Background(), c.Due == conv.DueNews, c.Turn == r.Turn)
 	}
 
 	k.text(string(st.Rules.BargeIn))
 	s := &st.Session
 	k.flags(st.Rules.ListenOnly)
-	k.flags(s.Alive, s.Ever, s.Expiring, s.Audio)
+	k.num(int(s.Life))
+	k.flags(s.Audio)
 	k.flags(st.Conn.Lost, st.Conn.Unanswered.Turn != 0)
 	k.flags(st.Conn.Unanswered.Fate == conv.FateCutWords, st.Conn.Unanswered.Fate == conv.FateCutVoice)
 	k.num(st.Conn.Attempts)
