@@ -124,7 +124,7 @@ func answers(began, heard time.Time) bool {
 // being asked, so that they are no listener's signal: a no, or a yes that counts. An
 // early yes is one: the end of the question asks for it once more.
 func (c *Conversation) answersOver(text string) bool {
-	if c.st.Dialogue.Confirmation == nil || c.opts.Agent == nil || c.profile().Policy == turn.BargeInNone {
+	if c.st.Dialogue.Confirmation == nil || c.opts.Agent == nil || c.st.profile(&c.opts).Policy == turn.BargeInNone {
 		return false
 	}
 	return c.opts.Agent.SaidNo(text) || !c.st.early(c.began) && c.opts.Agent.SaidYes(text)

@@ -81,7 +81,7 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 	if e.Retryable {
 		if !st.Shaky() {
 			c.st.arm(TimerGrace, c.opts.Limits.Grace)
-			c.notify(LevelInfo, "connection.shaky")
+			c.out.notify(LevelInfo, "connection.shaky")
 		}
 		return
 	}
@@ -100,7 +100,7 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	st := &c.st
 	running := c.st.Calls.announce(c.st.Reply.Turn) // before their results, if those came in meanwhile
 	c.dropSuspension()
-	c.untold()
+	c.st.untold(&c.opts)
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
 		u := Unanswered{Turn: r.UserTurn, Text: c.st.utteranceText(r.UserTurn), Began: r.Began, Fate: FateTaken}
 		if r.unreadWords() {
@@ -117,12 +117,12 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	st.Pending.Resume = rest
 	st.Conn.Attempts = 0
 	c.become(Reconnecting, cause)
-	c.emit(SaveContext{Reason: cause})
+	c.out.emit(SaveContext{Reason: cause})
 	if st.Conn.Lost {
-		c.emit(CloseConnection{})
+		c.out.emit(CloseConnection{})
 	}
 	c.st.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
-	c.scheduleReconnect()
+	c.st.scheduleReconnect(&c.opts)
 }
 
 // breakOff ends what goes on, for a fault or a lost connection; what the user said
@@ -137,16 +137,16 @@ func (c *Conversation) breakOff(how TurnEventType) {
 }
 
 // scheduleReconnect arms the next attempt, if there is one.
-func (c *Conversation) scheduleReconnect() {
-	if n := c.st.Conn.Attempts; n < len(c.opts.Retry.Reconnect) {
-		c.st.arm(TimerReconnect, c.opts.Retry.Reconnect[n])
+func (s *State) scheduleReconnect(o *Options) {
+	if n := s.Conn.Attempts; n < len(o.Retry.Reconnect) {
+		s.arm(TimerReconnect, o.Retry.Reconnect[n])
 	}
 }
 
-func (c *Conversation) attemptReconnect() {
-	c.st.Conn.Attempts++
-	c.emit(Reconnect{Attempt: c.st.Conn.Attempts})
-	c.scheduleReconnect()
+func (s *State) attemptReconnect(out *Output, o *Options) {
+	s.Conn.Attempts++
+	out.emit(Reconnect{Attempt: s.Conn.Attempts})
+	s.scheduleReconnect(o)
 }
 
 func (c *Conversation) handleConnectionRestored() {
@@ -154,7 +154,7 @@ func (c *Conversation) handleConnectionRestored() {
 	switch {
 	case st.Shaky():
 		c.st.disarm(TimerGrace)
-		c.notify(LevelInfo, "connection.restored")
+		c.out.notify(LevelInfo, "connection.restored")
 	case st.Phase == Reconnecting:
 		st.Conn.Lost = false
 		c.restored("connection.restored")
@@ -170,17 +170,17 @@ func (c *Conversation) handleConnectionRestored() {
 func (c *Conversation) restored(cause string) {
 	st := &c.st
 	if !st.Session.Alive() {
-		c.sessionLives("")
+		c.st.sessionLives(&c.opts, "")
 	}
 	st.Session.Audio = true
 	st.Conn.Lost, st.Conn.Attempts = false, 0
-	c.emit(RestoreContext{})
+	c.out.emit(RestoreContext{})
 	if st.BreakerOpen() {
 		// The line is back, what kept failing has not been given its rest.
 		c.become(Faulted, "breaker.open")
 		return
 	}
-	c.emit(Cue{Code: "reconnected", Text: c.phrase("reconnected")})
+	c.out.emit(Cue{Code: "reconnected", Text: c.phrase("reconnected")})
 	c.become(ListeningReady, cause)
 }
 
@@ -194,7 +194,7 @@ func (c *Conversation) resumeUnanswered() {
 		c.say(ReplyNotice, c.phrase("apology.cut"), "apology.cut", "resumed")
 		return
 	}
-	c.openReply(ReplyAnswer, u.Turn)
+	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
 	c.st.Reply.Began = u.Began
 	c.become(Understanding, "resumed")
 	if c.opts.Agent != nil && u.Fate == FateTaken {
@@ -205,7 +205,7 @@ func (c *Conversation) resumeUnanswered() {
 		c.answerFromDialogue(u.Text, 1, "resumed")
 		return
 	}
-	c.request(RequestResumed, u.Text)
+	c.st.request(&c.out, &c.opts, RequestResumed, u.Text)
 }
 
 func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {

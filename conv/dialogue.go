@@ -12,10 +12,10 @@ import (
 
 // expect notes what the agent awaits and tells who listens, if it is something
 // else than before.
-func (c *Conversation) expect(e dialog.Expectation) {
-	if !c.st.Expect.Equal(e) {
-		c.st.Expect, c.st.Expecting = e, true
-		c.emit(Expect{Expect: e})
+func (s *State) expect(out *Output, e dialog.Expectation) {
+	if !s.Expect.Equal(e) {
+		s.Expect, s.Expecting = e, true
+		out.emit(Expect{Expect: e})
 	}
 }
 
@@ -36,12 +36,12 @@ func (c *Conversation) greet() bool {
 			out.Say = []dialog.Line{{Text: text}}
 		}
 		if goesOn(out) {
-			c.openReply(ReplyGreeting, 0)
+			c.st.openReply(&c.out, ReplyGreeting, 0)
 			c.become(Understanding, "greeting")
 			c.followDialogue(out, "greeting")
 			return true
 		}
-		c.expect(out.Expect)
+		c.st.expect(&c.out, out.Expect)
 		text = lines(out.Say)
 	}
 	if text == "" {
@@ -68,29 +68,29 @@ func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	r := &c.st.Reply
 	c.st.confirms(out)
 	if out.Understand != nil {
-		c.expect(out.Expect)
-		c.consult(RequestUnderstanding, out.Understand.Text)
+		c.st.expect(&c.out, out.Expect)
+		c.st.consult(&c.out, &c.opts, RequestUnderstanding, out.Understand.Text)
 		return
 	}
-	c.expect(out.Expect)
+	c.st.expect(&c.out, out.Expect)
 	if out.End {
 		c.st.Pending.Ending = true
 	}
 	if out.Handoff {
-		c.notify(LevelInfo, "handoff")
+		c.out.notify(LevelInfo, "handoff")
 	}
 	text := lines(out.Say)
 	switch {
 	case out.Act != nil:
-		c.speakAll(text)
+		c.st.speakAll(&c.out, text)
 		r.Progress = ProgressComplete
-		c.closePart()
+		c.st.Reply.close(&c.out)
 		c.startAction(out.Act, cause)
 	case out.Ask:
-		c.speakAll(text)
-		c.request(RequestUtterance, c.st.utteranceText(r.UserTurn))
-	case c.wordable(out.Say, text):
-		c.consult(RequestWording, text)
+		c.st.speakAll(&c.out, text)
+		c.st.request(&c.out, &c.opts, RequestUtterance, c.st.utteranceText(r.UserTurn))
+	case c.st.wordable(&c.opts, out.Say, text):
+		c.st.consult(&c.out, &c.opts, RequestWording, text)
 	default:
 		c.sayWords(text, "", cause)
 	}
@@ -106,7 +106,7 @@ func (c *Conversation) followNext() {
 	p := &c.st.Pending
 	out := p.Follow[0]
 	p.Follow = append(p.Follow[:0:0], p.Follow[1:]...)
-	c.openReply(ReplyNews, 0)
+	c.st.openReply(&c.out, ReplyNews, 0)
 	c.become(Understanding, "told")
 	c.followDialogue(out, "told")
 }
@@ -128,7 +128,7 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	if key == act.ID {
 		key = ""
 	}
-	c.sealPart()
+	c.st.sealPart(&c.opts)
 	c.st.Calls = append(c.st.Calls, Call{
 		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Secrets: act.Secrets,
 		Turn: r.Turn, Long: act.Long, State: CallHeld,

@@ -25,7 +25,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	if how != TurnCompleted || c.st.Playout.Turn == r.Turn && !r.Silent {
 		c.st.Reply.dropUnsaid()
 	}
-	c.sealPart()
+	c.st.sealPart(&c.opts)
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
 		c.st.consentAsked()
@@ -66,12 +66,12 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 		return
 	}
 	c.unadvised()
-	c.emit(CancelTurn{Turn: r.Turn})
+	c.out.emit(CancelTurn{Turn: r.Turn})
 	if r.sounding() || c.st.Playout.Playing {
-		c.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})
+		c.out.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})
 	}
 	c.st.Reply.dropUnsaid()
-	c.sealPart()
+	c.st.sealPart(&c.opts)
 	for i := 0; i < len(c.st.Calls); {
 		if c.st.Calls[i].Turn == r.Turn && c.st.Calls[i].State == CallHeld {
 			c.endCall(i, failedResult("CANCELLED", "the user went on before it ran", ""))
@@ -103,10 +103,10 @@ func (c *Conversation) releaseReply(cause string) {
 	r := &c.st.Reply
 	owed := r.Hold == HoldResults
 	r.Hold = HoldNone
-	c.resumePlayout()
+	c.st.Playout.resume(&c.out, c.st.Now)
 	if owed {
 		if !c.startHeldCalls(cause) { // whose results lead to the request as well
-			c.request(RequestToolResult, "")
+			c.st.request(&c.out, &c.opts, RequestToolResult, "")
 		}
 		return
 	}
@@ -119,7 +119,7 @@ func (c *Conversation) releaseReply(cause string) {
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, cause)
-		c.armStall()
+		c.st.armStall(&c.opts)
 	case r.answered():
 		c.become(Generating, cause)
 		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
@@ -128,8 +128,8 @@ func (c *Conversation) releaseReply(cause string) {
 	default:
 		// Understanding: the request is on its way.
 	}
-	c.speakSentences(r.Complete())
-	c.closePart()
+	c.st.Reply.speakSentences(&c.out, r.Complete())
+	c.st.Reply.close(&c.out)
 	if c.startHeldCalls(cause) {
 		return
 	}

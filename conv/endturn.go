@@ -24,7 +24,7 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		}
 		if u := &c.st.User; u.Words() != "" {
 			if u.Partial != "" && !u.Ended {
-				c.emit(FinalizeTranscript{Turn: u.Turn}) // who waits to be asked is asked
+				c.out.emit(FinalizeTranscript{Turn: u.Turn}) // who waits to be asked is asked
 			}
 			u.Ended = true
 		}
@@ -48,7 +48,7 @@ func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
 		c.commit(cause)
 		return
 	}
-	c.emit(FinalizeTranscript{Turn: u.Turn})
+	c.out.emit(FinalizeTranscript{Turn: u.Turn})
 	wait := c.opts.Limits.FinalNoWords
 	if u.Partial != "" {
 		wait = c.opts.Limits.FinalWords
@@ -88,10 +88,10 @@ func (c *Conversation) commit(cause string) {
 	// The history has it; it is answered with this turn.
 	c.st.Conn.Unanswered.take()
 	c.st.DeadAir.UserActive(c.st.Now)
-	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(text)})
+	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, text)})
 	c.noteConsent(u.Turn, text, u.Began)
 	c.st.Floor.noteTail(u, u.Partial != "")
-	c.closeUserTurn(TurnCompleted)
+	c.st.closeUserTurn(&c.out, TurnCompleted)
 	if c.st.Rules.ListenOnly && cause != "user.text" {
 		c.st.Floor.Barged = 0
 		c.become(ListeningReady, cause)
@@ -100,19 +100,11 @@ func (c *Conversation) commit(cause string) {
 	c.answer(u, joinWords(before, text), cause)
 }
 
-// noteTail remembers that a turn is answered whose transcript may still come.
-func (f *Floor) noteTail(u UserTurn, open bool) {
-	f.Tail, f.TailUtterance, f.TailOpen = 0, 0, 0
-	if open {
-		f.Tail, f.TailUtterance, f.TailOpen = u.Turn, f.Worded, len(u.Partial)
-	}
-}
-
 // nothingSaid: the user's turn held no words. A held reply goes on; else the
 // machine listens again. A voice that said nothing in all that time is a noise.
 func (c *Conversation) nothingSaid(cause string) {
 	c.st.Floor.Speaking = false
-	c.closeUserTurn(TurnAbandoned)
+	c.st.closeUserTurn(&c.out, TurnAbandoned)
 	if c.st.Reply.Turn != 0 {
 		c.releaseReply(cause)
 		return
@@ -126,12 +118,12 @@ func (c *Conversation) nothingSaid(cause string) {
 func (c *Conversation) keepWords() {
 	words := c.st.User.Words()
 	if words == "" {
-		c.closeUserTurn(TurnAbandoned)
+		c.st.closeUserTurn(&c.out, TurnAbandoned)
 		return
 	}
-	c.openUserTurn()
+	c.st.openUserTurn(&c.out)
 	u := c.st.User
-	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(words)})
+	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, words)})
 	c.noteConsent(u.Turn, words, u.Began)
 	if !c.st.Rules.ListenOnly {
 		waits := &c.st.Conn.Unanswered
@@ -148,5 +140,5 @@ func (c *Conversation) keepWords() {
 		}
 	}
 	c.st.Floor.noteTail(u, u.Partial != "")
-	c.closeUserTurn(TurnCompleted)
+	c.st.closeUserTurn(&c.out, TurnCompleted)
 }

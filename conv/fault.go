@@ -27,13 +27,13 @@ func (c *Conversation) handleFault(e Fault) {
 	case Idle:
 		if c.st.Starting() {
 			c.st.disarm(TimerStart)
-			c.notify(LevelError, remedy(e.Code, "fault"))
+			c.out.notify(LevelError, remedy(e.Code, "fault"))
 		}
 	case Terminating:
 	case Faulted:
 		if fatal {
-			c.notify(LevelError, remedy(e.Code, "fault"))
-			c.notify(LevelWarning, "fault.ends")
+			c.out.notify(LevelError, remedy(e.Code, "fault"))
+			c.out.notify(LevelWarning, "fault.ends")
 			c.becomeTerminating("fault")
 		}
 	default:
@@ -118,24 +118,24 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	}
 	c.st.Calls.announce(c.st.Reply.Turn)
 	c.dropSuspension()
-	c.untold()
+	c.st.untold(&c.opts)
 	c.breakOff(TurnFailed)
 	st.Faults.Code = code
 	if lost && c.opts.SpeakNotices {
 		st.Pending.Apology = apology(code)
 	}
 	c.become(Faulted, cause)
-	c.notify(LevelError, remedy(code, cause))
+	c.out.notify(LevelError, remedy(code, cause))
 	if lost {
-		c.notify(LevelWarning, told)
+		c.out.notify(LevelWarning, told)
 	}
 	if fatal || st.Faults.Recoveries >= c.opts.Retry.Recover {
-		c.notify(LevelWarning, "fault.ends")
+		c.out.notify(LevelWarning, "fault.ends")
 		c.becomeTerminating(cause)
 		return
 	}
 	if code == codeReconnect {
-		c.notify(LevelWarning, "reconnect.manual") // seed 001, 4.8: offer manual retry option
+		c.out.notify(LevelWarning, "reconnect.manual") // seed 001, 4.8: offer manual retry option
 	}
 	st.Faults.Expiries = append(st.Faults.Expiries, c.st.Now.Add(l.BreakerWindow))
 	if over := len(st.Faults.Expiries) - l.BreakerFaults; over > 0 {
@@ -143,11 +143,11 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	}
 	if len(st.Faults.Expiries) >= l.BreakerFaults {
 		c.st.arm(TimerBreaker, l.BreakerCooldown)
-		c.notify(LevelError, "breaker.open")
+		c.out.notify(LevelError, "breaker.open")
 		return
 	}
 	c.st.arm(TimerFault, l.Error)
-	c.notify(LevelInfo, "fault.recovers")
+	c.out.notify(LevelInfo, "fault.recovers")
 }
 
 // breakerCooled: the failures have been given their rest.

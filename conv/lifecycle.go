@@ -15,13 +15,13 @@ func (c *Conversation) handleUserStart(e UserStart) {
 			c.becomePreparing("user.start")
 			return
 		}
-		c.emit(OpenSession{})
+		c.out.emit(OpenSession{})
 		c.st.arm(TimerStart, c.opts.Limits.Start)
 	case Faulted:
 		c.st.disarm(TimerBreaker) // a person acts
 		c.recoverFromFault("user.start")
 	default:
-		c.emit(Reject{Code: "conversation_active"})
+		c.out.emit(Reject{Code: "conversation_active"})
 	}
 }
 
@@ -34,13 +34,13 @@ func (c *Conversation) becomePreparing(cause string) {
 	c.become(Preparing, cause)
 	c.st.arm(TimerStart, c.opts.Limits.Start)
 	if !st.Session.Alive() {
-		c.emit(OpenSession{})
+		c.out.emit(OpenSession{})
 	}
 	if st.Session.Audio {
 		c.maybeListen("audio.ready")
 		return
 	}
-	c.emit(PrimeAudio{})
+	c.out.emit(PrimeAudio{})
 }
 
 // maybeListen opens the microphone once session and audio are there (REQ-003).
@@ -69,7 +69,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 	}
 	fresh := st.Session.Life != SessionLives
 	if fresh {
-		c.sessionLives(e.ID)
+		c.st.sessionLives(&c.opts, e.ID)
 	}
 	switch st.Phase {
 	case Idle:
@@ -102,10 +102,10 @@ func (c *Conversation) handleSessionConfigured(e SessionConfigured) {
 }
 
 // sessionLives starts the session's clock.
-func (c *Conversation) sessionLives(id string) {
-	c.st.Session.begins(id, c.st.Now)
-	c.st.arm(TimerSession, c.opts.Limits.Session)
-	c.st.arm(TimerWarning, c.opts.Limits.Session-c.opts.Limits.SessionWarning)
+func (s *State) sessionLives(o *Options, id string) {
+	s.Session.begins(id, s.Now)
+	s.arm(TimerSession, o.Limits.Session)
+	s.arm(TimerWarning, o.Limits.Session-o.Limits.SessionWarning)
 }
 
 func (s *State) sessionDies() {
@@ -124,9 +124,9 @@ func (c *Conversation) handleSessionExpiring() {
 	if c.st.Phase == Idle || c.st.Phase == Terminating {
 		return
 	}
-	c.emit(SaveContext{Reason: "session.expiring"})
+	c.out.emit(SaveContext{Reason: "session.expiring"})
 	if !c.opts.SessionRenews {
-		c.notify(LevelInfo, "session.expiring")
+		c.out.notify(LevelInfo, "session.expiring")
 	}
 }
 
@@ -143,7 +143,7 @@ func (c *Conversation) handleSessionExpired(cause string) {
 
 func (c *Conversation) startTimedOut() {
 	if c.st.Phase == Idle {
-		c.notify(LevelError, "start.timeout")
+		c.out.notify(LevelError, "start.timeout")
 		return
 	}
 	c.fault("START_TIMEOUT", false, "start.timeout")
@@ -178,7 +178,7 @@ func (c *Conversation) handleSessionEnded() {
 func (c *Conversation) becomeTerminating(cause string) {
 	c.dropSuspension()
 	c.cutAudio(TurnInterrupted)
-	c.closeUserTurn(TurnAbandoned)
+	c.st.closeUserTurn(&c.out, TurnAbandoned)
 	for len(c.st.Calls) > 0 {
 		call := c.st.Calls[0]
 		if call.State == CallRunning && call.Long && c.opts.TasksOutlive {
@@ -186,7 +186,7 @@ func (c *Conversation) becomeTerminating(cause string) {
 			continue
 		}
 		if call.State == CallRunning {
-			c.cancelCall(0)
+			c.st.cancelCall(&c.out, 0)
 		}
 		c.endCall(0, failedResult("CANCELLED", "the conversation ended", ""))
 	}
@@ -196,7 +196,7 @@ func (c *Conversation) becomeTerminating(cause string) {
 	c.st.disarm(TimerGrace)
 	c.become(Terminating, cause)
 	c.st.arm(TimerRelease, c.opts.Limits.Release)
-	c.emit(Release{Reason: cause})
+	c.out.emit(Release{Reason: cause})
 }
 
 // becomeIdle forgets the conversation. Turn and request numbers go on, so that

@@ -65,7 +65,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		}
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, c.event)
-		c.armStall()
+		c.st.armStall(&c.opts)
 		if st.Floor.Speaking {
 			// A voice that is heard still is one that is heard now.
 			st.Floor.Overlap = true
@@ -77,15 +77,15 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 }
 
 // notePlayout keeps the heard ledger's last report.
-func (c *Conversation) notePlayout(heard time.Duration, text string) {
-	p := &c.st.Playout
-	if p.Turn != c.st.Reply.Turn {
+func (s *State) notePlayout(o *Options, heard time.Duration, text string) {
+	p := &s.Playout
+	if p.Turn != s.Reply.Turn {
 		return // No op. Nothing of this turn has started to play.
 	}
-	p.report(heard, text, c.st.Now)
-	c.st.hearReadBack()
-	if c.st.Phase == Speaking {
-		c.st.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
+	p.report(heard, text, s.Now)
+	s.hearReadBack()
+	if s.Phase == Speaking {
+		s.arm(TimerPlayout, o.Limits.PlayoutStall)
 	}
 }
 
@@ -93,7 +93,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 	if e.Heard == 0 {
 		e.Heard = c.st.heardSoFar() // it cannot tell
 	}
-	c.notePlayout(e.Heard, e.Text)
+	c.st.notePlayout(&c.opts, e.Heard, e.Text)
 	st := &c.st
 	p := &st.Playout
 	if !p.Playing || e.Part != 0 && e.Part < p.Part {
@@ -105,7 +105,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 	case st.Phase == Speaking && p.Part == st.Reply.Part:
 		if !st.Reply.Complete() {
 			// The playout knows better than the mind that this was all.
-			c.emit(CancelTurn{Turn: st.Reply.Turn})
+			c.out.emit(CancelTurn{Turn: st.Reply.Turn})
 		}
 		c.overIsOver()
 		c.endReply(TurnCompleted)
@@ -141,51 +141,40 @@ func (c *Conversation) announcementEnded(part int) {
 }
 
 // holdPlayout keeps what there is of a held reply's audio from the ear.
-func (c *Conversation) holdPlayout() {
-	if r := &c.st.Reply; r.sounding() || c.st.Playout.Playing {
-		c.pausePlayout()
+func (s *State) holdPlayout(out *Output) {
+	if r := &s.Reply; r.sounding() || s.Playout.Playing {
+		s.pausePlayout(out)
 	}
 }
 
 // pausePlayout holds the current turn's audio where it is.
-func (c *Conversation) pausePlayout() {
-	p := &c.st.Playout
-	if p.Sound == SoundPaused {
-		return
-	}
-	p.of(c.st.Reply.Turn)
-	p.pause(c.st.heardSoFar(), c.st.Now)
-	c.emit(PausePlayout{Turn: p.Turn})
-}
-
-// resumePlayout takes back what was done to the audio for a voice.
-func (c *Conversation) resumePlayout() {
-	if p := &c.st.Playout; p.resume(c.st.Now) {
-		c.emit(ResumePlayout{Turn: p.Turn})
-	}
+func (s *State) pausePlayout(out *Output) {
+	heard := s.heardSoFar()
+	s.Playout.of(s.Reply.Turn)
+	s.Playout.pause(out, heard, s.Now)
 }
 
 // cutAnnouncement drops what plays while a tool runs: the user spoke over it.
-func (c *Conversation) cutAnnouncement() {
-	r, p := &c.st.Reply, &c.st.Playout
-	heard, part := c.st.heardSoFar(), max(p.Part, 1)
-	c.st.Said, c.st.SaidCut = r.Text, true
-	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
-	c.st.markHeard(r.Turn, part, heard, p.Text)
-	c.st.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
-	p.measure(heard, c.st.Now)
+func (s *State) cutAnnouncement(out *Output) {
+	r, p := &s.Reply, &s.Playout
+	heard, part := s.heardSoFar(), max(p.Part, 1)
+	s.Said, s.SaidCut = r.Text, true
+	out.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
+	s.markHeard(r.Turn, part, heard, p.Text)
+	s.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	p.measure(heard, s.Now)
 	p.stopped()
 	if part == r.Part {
 		r.unvoiced()
 	}
-	if b := &c.st.ReadBack; part >= b.Part {
+	if b := &s.ReadBack; part >= b.Part {
 		b.Turn = 0 // what is told of it from here on is of audio that was dropped
 	}
-	if c.st.asking() {
-		c.st.Consent.open() // some of the question may have been dropped
+	if s.asking() {
+		s.Consent.open() // some of the question may have been dropped
 	}
 	r.Earlier = false
-	c.st.Barge.Reset()
+	s.Barge.Reset()
 }
 
 func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
@@ -194,7 +183,7 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 		code = "PLAYBACK_ERROR"
 	}
 	if c.st.Reply.Held() {
-		c.notify(LevelWarning, "reply.failed")
+		c.out.notify(LevelWarning, "reply.failed")
 		c.cancelReply(TurnFailed)
 		return
 	}
@@ -202,28 +191,28 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 }
 
 // handlePlayoutFlushed corrects the history of a turn that was cut off.
-func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
-	c.st.flushedReadBack(e)
+func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
+	s.flushedReadBack(e)
 	part := e.Part
 	if part == 0 {
-		for i := range c.st.History {
-			if it := &c.st.History[i]; it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
+		for i := range s.History {
+			if it := &s.History[i]; it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
 				part = it.Part
 			}
 		}
 	}
 	var cut []*Item
-	c.st.eachPart(e.Turn, part, func(it *Item) {
+	s.eachPart(e.Turn, part, func(it *Item) {
 		if it.Cut && it.Part == part {
 			it.Cut = false // measured anew
 			cut = append(cut, it)
 		}
 	})
-	c.st.markHeard(e.Turn, part, e.Heard, e.Text)
+	s.markHeard(e.Turn, part, e.Heard, e.Text)
 	for _, it := range cut {
 		it.Cut = true
 	}
-	if p := &c.st.Playout; p.Turn == e.Turn && len(cut) > 0 {
+	if p := &s.Playout; p.Turn == e.Turn && len(cut) > 0 {
 		p.Heard, p.Text = e.Heard, e.Text
 	}
 }

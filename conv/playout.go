@@ -62,29 +62,32 @@ func (p *Playout) estimate(now time.Time) time.Duration {
 // measure sets what has been heard by now.
 func (p *Playout) measure(heard time.Duration, now time.Time) { p.Heard, p.At = heard, now }
 
-// duck lowers the volume and reports whether that changes anything.
-func (p *Playout) duck() bool {
-	if p.Sound != SoundFull {
-		return false
+// duck lowers the volume for a voice.
+func (p *Playout) duck(out *Output) {
+	if p.Sound == SoundFull {
+		p.Sound = SoundDucked
+		out.emit(DuckPlayout{Turn: p.Turn})
 	}
-	p.Sound = SoundDucked
-	return true
 }
 
 // pause holds the audio where it is; heard is what has been heard of it.
-func (p *Playout) pause(heard time.Duration, now time.Time) {
+func (p *Playout) pause(out *Output, heard time.Duration, now time.Time) {
+	if p.Sound == SoundPaused {
+		return
+	}
 	p.measure(heard, now)
 	p.Sound = SoundPaused
+	out.emit(PausePlayout{Turn: p.Turn})
 }
 
-// resume takes back what was done to the audio and reports whether anything was.
-func (p *Playout) resume(now time.Time) bool {
+// resume takes back what was done to the audio for a voice.
+func (p *Playout) resume(out *Output, now time.Time) {
 	if p.Sound == SoundFull {
-		return false
+		return
 	}
 	if p.Sound == SoundPaused {
 		p.At = now
 	}
 	p.Sound = SoundFull
-	return true
+	out.emit(ResumePlayout{Turn: p.Turn})
 }

@@ -54,56 +54,6 @@ func (s *State) Audible() bool {
 	return s.Phase == Speaking || s.Playout.Playing && s.Phase != ListeningCapturing
 }
 
-// Floor says who is heard: the second region of the machine.
-type Floor struct {
-	Speaking  bool `json:"speaking"`          // the user's voice is heard now
-	Utterance int  `json:"utterance"`         // the uplink's number of the last stretch of speech
-	Worded    int  `json:"worded,omitempty"`  // the last stretch of which words came
-	Closed    int  `json:"closed"`            // stretches up to this one are answered or given up
-	BrokeIn   bool `json:"broke_in"`          // Interrupted: a voice broke in, not a command
-	Barged    int  `json:"barged"`            // the agent's turn that was broken into, until audio plays again or there is nothing to answer
-	Pushed    bool `json:"pushed"`            // push-to-talk is held
-	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
-	// Tail is the user's turn that was answered without its final transcript, and
-	// TailUtterance its stretch of speech: the transcript may still come. It stands
-	// for the last TailOpen bytes of the turn's words: those before were final.
-	Tail          int `json:"tail,omitempty"`
-	TailUtterance int `json:"tail_utterance,omitempty"`
-	TailOpen      int `json:"tail_open,omitempty"`
-	// Voice is when the last stretch of speech began whose turn is not over, VoiceOf
-	// its number.
-	Voice   time.Time `json:"voice,omitzero"`
-	VoiceOf int       `json:"voice_of,omitempty"`
-}
-
-// began is when the voice began whose words come now, of a stretch of speech: when
-// it was heard; now, where nobody noticed it; and the zero time, long ago, if
-// another has begun since.
-func (f *Floor) began(utterance int, now time.Time) time.Time {
-	switch {
-	case f.Voice.IsZero() || f.VoiceOf != 0 && utterance > f.VoiceOf:
-		return now
-	case utterance != 0 && utterance < f.VoiceOf:
-		return time.Time{}
-	default:
-		return f.Voice
-	}
-}
-
-// UserTurn is the user's open turn, or what is kept of words before one opens.
-type UserTurn struct {
-	Turn       int       `json:"turn"` // zero: none is open
-	Text       string    `json:"text"` // final words
-	Partial    string    `json:"partial"`
-	Confidence float64   `json:"confidence"`
-	Ended      bool      `json:"ended"` // its end has been decided
-	Started    time.Time `json:"started"`
-	Began      time.Time `json:"began,omitzero"` // when the voice of its first words did
-}
-
-// Words are all words of the turn so far.
-func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
-
 // Rules are what [SessionConfigured] has set in place of the options.
 type Rules struct {
 	BargeIn    turn.BargeInPolicy `json:"barge_in,omitempty"`

@@ -18,7 +18,7 @@ func (c *Conversation) handleTaskProgress(e TaskProgress) {
 	}
 	c.st.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
 	if e.Text != "" {
-		c.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
+		c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
 	}
 }
 
@@ -41,7 +41,7 @@ func (c *Conversation) giveFeedback() {
 	if n >= len(f) {
 		return // No op. A snapshot of a configuration that had more to say.
 	}
-	c.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
+	c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
 	c.st.Pending.Feedback++
 	if n+1 < len(f) {
 		c.st.arm(TimerFeedback, f[n+1].After-f[n].After)
@@ -60,7 +60,7 @@ func (c *Conversation) handleTaskAdopted(e TaskAdopted) {
 		Started: c.st.Now, Deadline: c.st.Now.Add(c.opts.Limits.Task),
 	}
 	c.st.Calls = append(c.st.Calls, call)
-	c.emit(FollowTask{ID: call.ID, Key: call.Key})
+	c.out.emit(FollowTask{ID: call.ID, Key: call.Key})
 }
 
 // adopted reports whether a task is this conversation's already.
@@ -91,26 +91,24 @@ func (c *Conversation) earlierResult(r result) string {
 
 // settleLater notes a task that has its result, until what follows from it has been
 // told.
-func (c *Conversation) settleLater(call Call) {
-	if !c.opts.TasksOutlive {
+func (p *Pending) settleLater(out *Output, o *Options, call Call) {
+	if !o.TasksOutlive {
 		return
 	}
-	p := &c.st.Pending
-	s := Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()}
-	p.Settle = append(p.Settle, s)
+	p.Settle = append(p.Settle, Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()})
 	// What is told and what waits to be are each a queue: the oldest is in neither.
-	if len(p.Settle) > 2*c.opts.Limits.Queue+c.opts.Limits.Calls {
-		c.emit(SettleTask(p.Settle[0]))
+	if len(p.Settle) > 2*o.Limits.Queue+o.Limits.Calls {
+		out.emit(SettleTask(p.Settle[0]))
 		p.Settle = append(p.Settle[:0:0], p.Settle[1:]...)
 	}
 }
 
 // settleTasks says that the results that came have been told.
-func (c *Conversation) settleTasks() {
-	for _, s := range c.st.Pending.Settle {
-		c.emit(SettleTask(s))
+func (p *Pending) settleTasks(out *Output) {
+	for _, s := range p.Settle {
+		out.emit(SettleTask(s))
 	}
-	c.st.Pending.Settle = nil
+	p.Settle = nil
 }
 
 // cancelTasks calls the delegated work off, by the person's word. A flow whose
@@ -128,7 +126,7 @@ func (c *Conversation) cancelTasks() {
 
 // endCalledOff ends a delegated call by the person's word.
 func (c *Conversation) endCalledOff(i int) {
-	c.cancelCall(i)
+	c.st.cancelCall(&c.out, i)
 	call := c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
 	if call.Action() {
 		c.tellLater(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
@@ -152,9 +150,9 @@ func (c *Conversation) callOffAloud(ends bool) {
 	u := &c.st.User
 	u.Ended = u.Ended || ends
 	if c.st.Calls.action(c.st.Reply.Turn) {
-		c.openUserTurn()
-		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(u.Words())})
-		c.closeUserTurn(TurnCompleted)
+		c.st.openUserTurn(&c.out)
+		c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, u.Words())})
+		c.st.closeUserTurn(&c.out, TurnCompleted)
 		c.st.Floor.Speaking = false
 	}
 	c.cancelTasks()
@@ -178,7 +176,7 @@ func (c *Conversation) announceNews() {
 		cause = c.event
 	}
 	c.st.Pending.Announcing, c.st.Pending.News = c.st.Pending.News, nil
-	c.openReply(ReplyNews, 0)
+	c.st.openReply(&c.out, ReplyNews, 0)
 	c.become(Understanding, cause)
-	c.request(RequestTaskResult, "")
+	c.st.request(&c.out, &c.opts, RequestTaskResult, "")
 }

@@ -61,8 +61,8 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		State: CallHeld, Started: c.st.Now,
 	}
 	if !r.Held() {
-		c.speakSentences(true)
-		c.sealPart()
+		c.st.Reply.speakSentences(&c.out, true)
+		c.st.sealPart(&c.opts)
 	}
 	c.st.Calls = append(c.st.Calls, call)
 	if len(c.st.Calls) > c.opts.Limits.Calls {
@@ -91,8 +91,8 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 			continue
 		}
 		if !started {
-			c.speakSentences(true)
-			c.sealPart()
+			c.st.Reply.speakSentences(&c.out, true)
+			c.st.sealPart(&c.opts)
 		}
 		started = true
 		if !c.st.consented(call) {
@@ -104,10 +104,10 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 		call.State, call.Started = CallRunning, c.st.Now
 		if call.Long {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Task)
-			c.emit(StartTask{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
+			c.out.emit(StartTask{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
 		} else {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Tool)
-			c.emit(RunTool{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
+			c.out.emit(RunTool{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
 		}
 	}
 	if !started {
@@ -127,9 +127,9 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 }
 
 // cancelCall has a running call end; who runs it forgets it.
-func (c *Conversation) cancelCall(i int) {
-	c.st.Calls[i].State = CallCancelled
-	c.emit(CancelTool{ID: c.st.Calls[i].ID})
+func (s *State) cancelCall(out *Output, i int) {
+	s.Calls[i].State = CallCancelled
+	out.emit(CancelTool{ID: s.Calls[i].ID})
 }
 
 // endCall writes a call's one result to the history and forgets the call.
@@ -137,13 +137,13 @@ func (c *Conversation) endCall(i int, r result) Call {
 	call := c.st.Calls[i]
 	c.st.Calls = append(c.st.Calls[:i], c.st.Calls[i+1:]...)
 	if call.Long && call.State == CallRunning {
-		c.settleLater(call)
+		c.st.Pending.settleLater(&c.out, &c.opts, call)
 	}
 	text := r.Text
 	if limit := c.opts.Limits.ResultChars; len(text) > limit {
 		text = cutRunes(text, limit) + " " + c.phrase("result.cut")
 	}
-	c.addItem(Item{
+	c.st.addItem(&c.opts, Item{
 		Turn: call.Turn, Role: RoleTool, Text: text, CallID: call.ID, Name: call.Name,
 		Arguments: call.shown(), Failed: r.Failed,
 	})
@@ -173,11 +173,11 @@ func (c *Conversation) endInBackground(i int, r result) {
 	switch {
 	case call.Adopted() && c.opts.Agent != nil:
 		// The flow that asked for it is gone with its conversation.
-		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, c.earlierResult(r))
+		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, c.earlierResult(r))
 	case call.Action():
 		c.tellLater(c.actionEnded(call, r))
 	case call.Long || call.Due == DueNews:
-		c.st.Pending.News = c.enqueue(c.st.Pending.News, call.ID)
+		c.st.Pending.News = enqueue(&c.opts, c.st.Pending.News, call.ID)
 	}
 }
 
@@ -185,13 +185,13 @@ func (c *Conversation) endInBackground(i int, r result) {
 // what it says, and the action, the question or the end behind it.
 func (c *Conversation) tellLater(out dialog.Output) {
 	c.st.confirms(out)
-	c.expect(out.Expect)
+	c.st.expect(&c.out, out.Expect)
 	if goesOn(out) {
 		c.st.Pending.Follow = append(c.st.Pending.Follow, out)
 		return
 	}
 	if text := lines(out.Say); text != "" {
-		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, text)
+		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, text)
 	}
 }
 
@@ -203,11 +203,11 @@ func (s *State) userHasFloor() bool {
 
 // enqueue adds to a list of what is to be said; when it is full the oldest goes,
 // which the history has anyway.
-func (c *Conversation) enqueue(list []string, s string) []string {
-	if len(list) >= c.opts.Limits.Queue {
+func enqueue(o *Options, list []string, text string) []string {
+	if len(list) >= o.Limits.Queue {
 		list = append(list[:0:0], list[1:]...)
 	}
-	return append(list, s)
+	return append(list, text)
 }
 
 // followAction gives the action's result to the dialogue, within the turn that
@@ -230,7 +230,7 @@ func (c *Conversation) followAction(call Call, r result) {
 func (c *Conversation) nextPart() {
 	r := &c.st.Reply
 	if !r.Complete() {
-		c.finishText()
+		c.st.finishText(&c.out)
 	}
 	r.nextPart()
 }
@@ -265,19 +265,19 @@ func (c *Conversation) continueReply(cause string) {
 	if c.st.userHasFloor() {
 		// If it is no more than a noise, releaseReply asks.
 		r.Hold = HoldResults
-		c.holdPlayout()
+		c.st.holdPlayout(&c.out)
 		c.takeFloor(cause)
 		return
 	}
 	if words != "" {
-		c.openUserTurn()
+		c.st.openUserTurn(&c.out)
 		r.UserTurn = st.User.Turn
 		r.Began = st.User.Began
-		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
+		c.st.addItem(&c.opts, Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
 		c.noteConsent(st.User.Turn, words, st.User.Began)
-		c.closeUserTurn(TurnCompleted)
+		c.st.closeUserTurn(&c.out, TurnCompleted)
 	}
-	c.request(RequestToolResult, words)
+	c.st.request(&c.out, &c.opts, RequestToolResult, words)
 }
 
 func (c *Conversation) handleToolFailed(e ToolFailed) {
@@ -312,7 +312,7 @@ func (c *Conversation) failCall(i int, r result, code, cause string) {
 		c.faulted(code, false, cause, false)
 		if c.st.Phase == Faulted {
 			// The mind has the failure, and tells it: nobody has to say anything again.
-			c.st.Pending.News = c.enqueue(c.st.Pending.News, id)
+			c.st.Pending.News = enqueue(&c.opts, c.st.Pending.News, id)
 		}
 	}
 }
@@ -329,7 +329,7 @@ func (c *Conversation) callTimedOut(long bool) {
 			i++
 			continue
 		}
-		c.cancelCall(i)
+		c.st.cancelCall(&c.out, i)
 		c.failCall(i, failedResult(code, "it took too long", ""), code, cause)
 	}
 }

@@ -2,7 +2,6 @@ package conv
 
 import (
 	"strings"
-	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/turn"
@@ -28,18 +27,6 @@ func (s *State) staleWords(number, utterance int, text string, final bool) bool 
 	return f.Tail != 0 || text == "" || s.repeats(text)
 }
 
-// isTail reports whether a final is the transcript of a turn that was answered
-// without it: the service answered by itself, or the transcript came too late.
-func (f *Floor) isTail(number, utterance int, final bool) bool {
-	if f.Tail == 0 || !final {
-		return false
-	}
-	if number != 0 {
-		return number == f.Tail
-	}
-	return utterance == 0 && !f.Speaking || utterance != 0 && utterance == f.TailUtterance
-}
-
 // repeats reports whether words are those of the turn that is being answered.
 func (s *State) repeats(text string) bool {
 	asked := s.utteranceText(s.Reply.UserTurn)
@@ -55,7 +42,7 @@ func (c *Conversation) handlePartial(e STTPartial) {
 func (c *Conversation) handleFinal(e STTFinal) {
 	text := squeeze(e.Text)
 	if c.st.Floor.isTail(e.Turn, e.Utterance, true) {
-		c.correctUtterance(c.st.Floor.Tail, text)
+		c.st.correctUtterance(&c.opts, c.st.Floor.Tail, text)
 		c.correctConsent(c.st.Floor.Tail, text)
 		if waits := &c.st.Conn.Unanswered; waits.Turn == c.st.Floor.Tail && text != "" {
 			waits.completed(c.st.Floor.withFinal(waits.Text, text))
@@ -69,18 +56,12 @@ func (c *Conversation) handleFinal(e STTFinal) {
 	c.hear(text, e.Confidence, true, ends)
 }
 
-// noteWorded notes which stretch of speech the last words are from.
-func (f *Floor) noteWorded(utterance int) {
-	f.noteUtterance(utterance)
-	f.Worded = max(f.Worded, utterance)
-}
-
 // hear takes the recognizer's words. Filters apply while the agent's audio
 // plays and at no other time (seed 004, feature 6); ends says that the
 // recognizer's endpoint ends the turn.
 func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	if u := &c.st.User; c.st.Audible() && final && u.Ended && u.Partial != "" && !c.st.Floor.Speaking {
-		c.noteWords(text, confidence, true) // of what was said before the agent began to speak
+		c.st.User.note(text, confidence, true, c.began) // of what was said before the agent began to speak
 		return
 	}
 	if c.st.Audible() {
@@ -93,13 +74,13 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 			return
 		}
 		c.takeFloor(c.event)
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		c.afterWords(ends)
 	case ListeningCapturing:
 		if c.echoed(text) {
 			text = ""
 		}
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		if text != "" && c.st.Reply.Held() {
 			c.cancelReply(TurnInterrupted)
 		}
@@ -110,23 +91,23 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	case Understanding, Waiting, Generating:
 		c.hearWhileThinking(text, confidence, final, ends)
 	case Delegated:
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		if final && c.words.CallsOff(c.st.User.Words()) {
 			c.callOffAloud(ends)
 			return
 		}
 		c.st.endsWhileWorking(ends)
 	case ToolRunning:
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		c.st.endsWhileWorking(ends)
 	case Interrupted:
 		c.st.Floor.BrokeIn = true
-		c.openUserTurn()
-		c.noteWords(text, confidence, final)
+		c.st.openUserTurn(&c.out)
+		c.st.User.note(text, confidence, final, c.began)
 		c.st.User.Ended = c.st.User.Ended || ends
 	case Preparing, Reconnecting, Faulted:
 		// A service failed, the line is up: it is answered afterwards.
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 	case Idle, Suspended, Terminating, Speaking:
 		// No microphone; Speaking is audible.
 	}
@@ -141,31 +122,6 @@ func (s *State) endsWhileWorking(ends bool) {
 	}
 }
 
-// noteWords adds words to the user's turn.
-func (c *Conversation) noteWords(text string, confidence float64, final bool) {
-	noteWords(&c.st.User, text, confidence, final, c.began)
-}
-
-func noteWords(u *UserTurn, text string, confidence float64, final bool, began time.Time) {
-	if text != "" && u.Words() == "" {
-		u.Began = began
-	}
-	if !final {
-		if text != "" {
-			u.Partial = text
-		}
-		return
-	}
-	u.Partial = ""
-	if text == "" {
-		return
-	}
-	if u.Text == "" || confidence < u.Confidence {
-		u.Confidence = confidence
-	}
-	u.Text = joinWords(u.Text, text)
-}
-
 // afterWords decides what follows from words in ListeningCapturing.
 func (c *Conversation) afterWords(ends bool) {
 	if ends {
@@ -173,7 +129,7 @@ func (c *Conversation) afterWords(ends bool) {
 		return
 	}
 	if !c.st.Floor.Speaking {
-		c.armEndpoint()
+		c.st.armEndpoint(&c.opts)
 	}
 }
 
@@ -185,14 +141,14 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 		if c.echoed(text) {
 			text = ""
 		}
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		if final {
 			c.commit(c.event)
 		}
 		return
 	}
-	c.noteWords(text, confidence, final)
-	if c.profile().Policy == turn.BargeInNone {
+	c.st.User.note(text, confidence, final, c.began)
+	if c.st.profile(&c.opts).Policy == turn.BargeInNone {
 		st.User.Ended = st.User.Ended || ends && st.User.Words() != ""
 		return
 	}
@@ -210,15 +166,15 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 	answer := final && verdict.Kind != turn.Echo && c.answersOver(text)
 	switch {
 	case ignored(verdict.Kind) && final && !answer:
-		noteWords(over, "", confidence, true, c.began) // it is no part of what the user says
+		over.note("", confidence, true, c.began) // it is no part of what the user says
 	default:
-		noteWords(over, text, confidence, final, c.began)
+		over.note(text, confidence, final, c.began)
 		if !ignored(verdict.Kind) {
 			verdict = c.classify(over.Words())
 		}
 	}
 	over.Ended = ends && over.Words() != ""
-	action := c.st.Barge.Words(c.profile(), c.st.Now, verdict, final)
+	action := c.st.Barge.Words(c.st.profile(&c.opts), c.st.Now, verdict, final)
 	if answer {
 		action = turn.Stop
 	}
