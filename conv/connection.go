@@ -85,13 +85,8 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 		}
 		return
 	}
-	c.lineLost("connection.lost")
-}
-
-// lineLost reconnects where the connection itself is gone, not the session alone.
-func (c *Conversation) lineLost(cause string) {
 	c.st.Conn.Lost = true
-	c.becomeReconnecting(cause)
+	c.becomeReconnecting("connection.lost")
 }
 
 // becomeReconnecting keeps the context and begins to restore connection and
@@ -129,7 +124,8 @@ func (c *Conversation) becomeReconnecting(cause string) {
 // is kept.
 func (c *Conversation) breakOff(how TurnEventType) {
 	st := &c.st
-	c.cutAudio(how)
+	c.cancelReply(how)
+	c.st.Barge.Reset()
 	c.keepWords()
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Pending.Resume = ""
@@ -180,7 +176,7 @@ func (c *Conversation) restored(cause string) {
 		c.become(Faulted, "breaker.open")
 		return
 	}
-	c.out.emit(Cue{Code: "reconnected", Text: c.phrase("reconnected")})
+	c.out.emit(Cue{Code: "reconnected", Text: c.phrases.Text("reconnected")})
 	c.become(ListeningReady, cause)
 }
 
@@ -191,21 +187,17 @@ func (c *Conversation) resumeUnanswered() {
 	u := c.st.Conn.Unanswered.take()
 	if u.cut() {
 		c.st.Pending.Apology = "" // it asks for the same
-		c.say(ReplyNotice, c.phrase("apology.cut"), "apology.cut", "resumed")
+		c.say(ReplyNotice, c.phrases.Text("apology.cut"), "apology.cut", "resumed")
 		return
 	}
 	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
 	c.st.Reply.Began = u.Began
 	c.become(Understanding, "resumed")
 	if c.opts.Agent != nil && u.Fate == FateTaken {
-		c.repeatFromDialogue()
+		c.followDialogue(c.opts.Agent.Repeat(&c.st.Dialogue, c.st.Now), "resumed")
 		return
 	}
-	if c.opts.Agent != nil {
-		c.answerFromDialogue(u.Text, 1, "resumed")
-		return
-	}
-	c.st.request(&c.out, &c.opts, RequestResumed, u.Text)
+	c.ask(RequestResumed, u.Text, 1, "resumed")
 }
 
 func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {

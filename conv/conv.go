@@ -15,9 +15,8 @@ const transitionsKept = 20
 // not safe for concurrent use.
 type Conversation struct {
 	opts    Options
-	words   *turn.Words
+	ear     ear
 	phrases *messages.Catalog
-	yes     func(text string) bool // reports a yes, where there is no agent; nil: not made yet
 	st      State
 
 	event string    // type of the event being stepped
@@ -43,7 +42,8 @@ func New(o Options) (*Conversation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("conversation options: %w", err)
 	}
-	return &Conversation{opts: o, words: words, phrases: phrases}, nil
+	e := ear{language: o.Language, words: words, filter: o.Filter, agent: o.Agent}
+	return &Conversation{opts: o, ear: e, phrases: phrases}, nil
 }
 
 // Options returns the options in effect, defaults filled in.
@@ -272,7 +272,11 @@ func (c *Conversation) fire(which Timer) {
 	case TimerListening:
 		c.endTurn("max_duration", true)
 	case TimerEndpoint:
-		c.endpointMissing()
+		cause := "no_endpoint"
+		if c.st.User.Words() == "" {
+			cause = "no_transcript"
+		}
+		c.endTurn(cause, false)
 	case TimerFinal:
 		c.commit("transcript.timeout")
 	case TimerTry:
@@ -298,9 +302,11 @@ func (c *Conversation) fire(which Timer) {
 	case TimerInactivity:
 		c.out.notify(LevelInfo, "inactive")
 	case TimerSuspended:
-		c.lineLost("suspended.timeout")
+		c.st.Conn.Lost = true
+		c.becomeReconnecting("suspended.timeout")
 	case TimerGrace:
-		c.lineLost("connection.lost")
+		c.st.Conn.Lost = true
+		c.becomeReconnecting("connection.lost")
 	case TimerReconnect:
 		c.st.attemptReconnect(&c.out, &c.opts)
 	case TimerReconnectLimit:
@@ -308,7 +314,9 @@ func (c *Conversation) fire(which Timer) {
 	case TimerFault:
 		c.recoverFromFault("fault.timeout")
 	case TimerBreaker:
-		c.breakerCooled()
+		if c.st.Phase == Faulted {
+			c.recoverFromFault("fault.timeout")
+		}
 	case TimerForget:
 		c.st.Faults.Expiries = c.st.Faults.Expiries[1:]
 	case TimerWarning:

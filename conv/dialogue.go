@@ -19,9 +19,6 @@ func (s *State) expect(out *Output, e dialog.Expectation) {
 	}
 }
 
-// phrase is the engine's own words for a code, in the conversation's language.
-func (c *Conversation) phrase(code string) string { return c.phrases.Text(code) }
-
 // greet says the first words and reports whether there are any.
 func (c *Conversation) greet() bool {
 	text := c.opts.Greeting
@@ -49,18 +46,6 @@ func (c *Conversation) greet() bool {
 	}
 	c.say(ReplyGreeting, text, "", "greeting")
 	return true
-}
-
-// answerFromDialogue lets the flows answer the user's turn.
-func (c *Conversation) answerFromDialogue(text string, confidence float64, cause string) {
-	out := c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, c.st.message(text, confidence, c.st.Reply.Began))
-	c.followDialogue(out, cause)
-}
-
-// repeatFromDialogue says the last response again: the turn it answered is
-// taken in, what was lost is the voice.
-func (c *Conversation) repeatFromDialogue() {
-	c.followDialogue(c.opts.Agent.Repeat(&c.st.Dialogue, c.st.Now), "resumed")
 }
 
 // followDialogue carries out what the dialogue wants within the agent's turn.

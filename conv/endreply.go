@@ -82,14 +82,6 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	c.endReply(how)
 }
 
-// cutAudio ends whatever the agent is doing.
-func (c *Conversation) cutAudio(how TurnEventType) {
-	if c.st.Reply.Turn != 0 {
-		c.cancelReply(how)
-	}
-	c.st.Barge.Reset()
-}
-
 // stopHeldClock: a held reply that is complete, or waits for its tools, waits for
 // the user alone, whose turn has bounds of its own.
 func (s *State) stopHeldClock() {

@@ -56,15 +56,6 @@ func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
 	c.st.arm(TimerFinal, wait)
 }
 
-// endpointMissing ends a turn that nobody else ended.
-func (c *Conversation) endpointMissing() {
-	if c.st.User.Words() == "" {
-		c.endTurn("no_transcript", false)
-		return
-	}
-	c.endTurn("no_endpoint", false)
-}
-
 // commit turns the user's words into a request, exactly once (AC-002, INT-005).
 func (c *Conversation) commit(cause string) {
 	c.st.disarm(TimerFinal)
@@ -89,7 +80,7 @@ func (c *Conversation) commit(cause string) {
 	c.st.Conn.Unanswered.take()
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, text)})
-	c.noteConsent(u.Turn, text, u.Began)
+	c.st.Consent.answered(&c.ear, u.Turn, text, u.Began)
 	c.st.Floor.noteTail(u, u.Partial != "")
 	c.st.closeUserTurn(&c.out, TurnCompleted)
 	if c.st.Rules.ListenOnly && cause != "user.text" {
@@ -97,7 +88,9 @@ func (c *Conversation) commit(cause string) {
 		c.become(ListeningReady, cause)
 		return
 	}
-	c.answer(u, joinWords(before, text), cause)
+	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
+	c.st.Reply.Began = u.Began
+	c.ask(RequestUtterance, joinWords(before, text), u.Confidence, cause)
 }
 
 // nothingSaid: the user's turn held no words. A held reply goes on; else the
@@ -124,7 +117,7 @@ func (c *Conversation) keepWords() {
 	c.st.openUserTurn(&c.out)
 	u := c.st.User
 	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, words)})
-	c.noteConsent(u.Turn, words, u.Began)
+	c.st.Consent.answered(&c.ear, u.Turn, words, u.Began)
 	if !c.st.Rules.ListenOnly {
 		waits := &c.st.Conn.Unanswered
 		if before := waits.unread(); before != "" {

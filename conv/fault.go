@@ -150,13 +150,6 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	c.out.notify(LevelInfo, "fault.recovers")
 }
 
-// breakerCooled: the failures have been given their rest.
-func (c *Conversation) breakerCooled() {
-	if c.st.Phase == Faulted {
-		c.recoverFromFault("fault.timeout")
-	}
-}
-
 // recoverFromFault tries again from the beginning, the context kept.
 func (c *Conversation) recoverFromFault(cause string) {
 	f := &c.st.Faults

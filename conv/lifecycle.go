@@ -177,7 +177,8 @@ func (c *Conversation) handleSessionEnded() {
 // event, each call its result.
 func (c *Conversation) becomeTerminating(cause string) {
 	c.dropSuspension()
-	c.cutAudio(TurnInterrupted)
+	c.cancelReply(TurnInterrupted)
+	c.st.Barge.Reset()
 	c.st.closeUserTurn(&c.out, TurnAbandoned)
 	for len(c.st.Calls) > 0 {
 		call := c.st.Calls[0]

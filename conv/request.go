@@ -38,15 +38,14 @@ func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 	})
 }
 
-// answer starts the reply to the user's turn.
-func (c *Conversation) answer(u UserTurn, text, cause string) {
-	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
-	c.st.Reply.Began = u.Began
-	if c.opts.Agent != nil {
-		c.answerFromDialogue(text, u.Confidence, cause)
+// ask has the flows answer the user, or the mind where there are none.
+func (c *Conversation) ask(why RequestReason, text string, confidence float64, cause string) {
+	if c.opts.Agent == nil {
+		c.st.request(&c.out, &c.opts, why, text)
 		return
 	}
-	c.st.request(&c.out, &c.opts, RequestUtterance, text)
+	m := c.st.message(text, confidence, c.st.Reply.Began)
+	c.followDialogue(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, m), cause)
 }
 
 // request asks the mind, for the first time for this purpose.
@@ -70,7 +69,7 @@ func (c *Conversation) adoptReply() {
 	if text := u.Words(); text != "" {
 		c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	}
-	c.noteConsent(u.Turn, u.Words(), u.Began)
+	c.st.Consent.answered(&c.ear, u.Turn, u.Words(), u.Began)
 	c.st.disarm(TimerFinal)
 	c.st.Floor.noteTail(u, u.Partial != "" || u.Text == "")
 	c.st.closeUserTurn(&c.out, TurnCompleted)

@@ -47,7 +47,7 @@ func (c *Conversation) settleOnce() bool {
 	case p.Apology != "":
 		code := p.Apology
 		p.Apology = ""
-		c.say(ReplyNotice, c.phrase(code), code, "told")
+		c.say(ReplyNotice, c.phrases.Text(code), code, "told")
 	case len(p.Tell) > 0:
 		c.tellNext()
 	case len(p.Follow) > 0:
@@ -89,7 +89,7 @@ func (c *Conversation) deadAirPassed() {
 		kind = ReplyGoodbye
 		c.st.Pending.Ending = true
 	}
-	c.say(kind, c.phrase(step.Code), step.Code, "dead_air")
+	c.say(kind, c.phrases.Text(step.Code), step.Code, "dead_air")
 }
 
 // tellNext says what was noted, in one turn.

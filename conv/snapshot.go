@@ -149,7 +149,7 @@ func (s *State) check() error {
 // which goes its own way. Tools that look into the future use it.
 func (c *Conversation) Fork() *Conversation {
 	return &Conversation{
-		opts: c.opts, words: c.words, phrases: c.phrases, st: c.st.clone(),
+		opts: c.opts, ear: c.ear, phrases: c.phrases, st: c.st.clone(),
 	}
 }
 

@@ -263,9 +263,9 @@ func (c *Conversation) overIsOver() {
 	over := c.st.Over
 	c.st.Over = UserTurn{}
 	c.st.Barge.Reset()
-	echo := c.echoesEnd(over.Words(), c.st.Reply.Text)
+	echo := c.ear.echoesEnd(over.Words(), c.st.Reply.Text)
 	if !c.st.Floor.Speaking {
-		echo = c.classify(over.Words()).Kind == turn.Echo // all of it was said over the agent
+		echo = c.ear.classify(over.Words(), c.st.Reply.Text).Kind == turn.Echo // all of it was said over the agent
 	}
 	if over.Words() == "" || echo {
 		return

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/messages"
 )
 
 // This file: delegated work that outlives the reply that asked for it, or the
@@ -41,7 +42,7 @@ func (c *Conversation) giveFeedback() {
 	if n >= len(f) {
 		return // No op. A snapshot of a configuration that had more to say.
 	}
-	c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
+	c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrases.Text(f[n].Code)})
 	c.st.Pending.Feedback++
 	if n+1 < len(f) {
 		c.st.arm(TimerFeedback, f[n+1].After-f[n].After)
@@ -69,10 +70,11 @@ func (s *State) adopted(key string) bool {
 		slices.ContainsFunc(s.Pending.Settle, func(s Settled) bool { return s.Adopted && s.Key == key })
 }
 
-// earlierResult words the result of a task of an earlier conversation, for flows.
-func (c *Conversation) earlierResult(r result) string {
+// earlierResult words the result of a task of an earlier conversation, of at most
+// limit bytes, for flows.
+func earlierResult(phrases *messages.Catalog, limit int, r result) string {
 	if r.Failed {
-		return c.phrase("task.earlier.failed")
+		return phrases.Text("task.earlier.failed")
 	}
 	text := r.Text
 	var fields map[string]any
@@ -86,7 +88,7 @@ func (c *Conversation) earlierResult(r result) string {
 	} else if json.Valid([]byte(text)) {
 		text = "" // numbers and lists tell a listener nothing
 	}
-	return joinWords(c.phrase("task.earlier.done"), squeeze(cutRunes(text, c.opts.Limits.ResultChars)))
+	return joinWords(phrases.Text("task.earlier.done"), squeeze(cutRunes(text, limit)))
 }
 
 // settleLater notes a task that has its result, until what follows from it has been

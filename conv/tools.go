@@ -141,7 +141,7 @@ func (c *Conversation) endCall(i int, r result) Call {
 	}
 	text := r.Text
 	if limit := c.opts.Limits.ResultChars; len(text) > limit {
-		text = cutRunes(text, limit) + " " + c.phrase("result.cut")
+		text = cutRunes(text, limit) + " " + c.phrases.Text("result.cut")
 	}
 	c.st.addItem(&c.opts, Item{
 		Turn: call.Turn, Role: RoleTool, Text: text, CallID: call.ID, Name: call.Name,
@@ -173,7 +173,7 @@ func (c *Conversation) endInBackground(i int, r result) {
 	switch {
 	case call.Adopted() && c.opts.Agent != nil:
 		// The flow that asked for it is gone with its conversation.
-		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, c.earlierResult(r))
+		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, earlierResult(c.phrases, c.opts.Limits.ResultChars, r))
 	case call.Action():
 		c.tellLater(c.actionEnded(call, r))
 	case call.Long || call.Due == DueNews:
@@ -274,7 +274,7 @@ func (c *Conversation) continueReply(cause string) {
 		r.UserTurn = st.User.Turn
 		r.Began = st.User.Began
 		c.st.addItem(&c.opts, Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
-		c.noteConsent(st.User.Turn, words, st.User.Began)
+		c.st.Consent.answered(&c.ear, st.User.Turn, words, st.User.Began)
 		c.st.closeUserTurn(&c.out, TurnCompleted)
 	}
 	c.st.request(&c.out, &c.opts, RequestToolResult, words)

@@ -43,7 +43,7 @@ func (c *Conversation) handleFinal(e STTFinal) {
 	text := squeeze(e.Text)
 	if c.st.Floor.isTail(e.Turn, e.Utterance, true) {
 		c.st.correctUtterance(&c.opts, c.st.Floor.Tail, text)
-		c.correctConsent(c.st.Floor.Tail, text)
+		c.st.Consent.corrected(&c.ear, c.st.Floor.Tail, text)
 		if waits := &c.st.Conn.Unanswered; waits.Turn == c.st.Floor.Tail && text != "" {
 			waits.completed(c.st.Floor.withFinal(waits.Text, text))
 		}
@@ -70,14 +70,14 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	}
 	switch c.st.Phase {
 	case ListeningReady:
-		if text == "" || c.echoed(text) {
+		if text == "" || c.ear.echoed(&c.st, text) {
 			return
 		}
 		c.takeFloor(c.event)
 		c.st.User.note(text, confidence, final, c.began)
 		c.afterWords(ends)
 	case ListeningCapturing:
-		if c.echoed(text) {
+		if c.ear.echoed(&c.st, text) {
 			text = ""
 		}
 		c.st.User.note(text, confidence, final, c.began)
@@ -92,7 +92,7 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 		c.hearWhileThinking(text, confidence, final, ends)
 	case Delegated:
 		c.st.User.note(text, confidence, final, c.began)
-		if final && c.words.CallsOff(c.st.User.Words()) {
+		if final && c.ear.words.CallsOff(c.st.User.Words()) {
 			c.callOffAloud(ends)
 			return
 		}
@@ -138,7 +138,7 @@ func (c *Conversation) afterWords(ends bool) {
 func (c *Conversation) hearWhileThinking(text string, confidence float64, final, ends bool) {
 	st := &c.st
 	if c.st.awaitingFinal() {
-		if c.echoed(text) {
+		if c.ear.echoed(&c.st, text) {
 			text = ""
 		}
 		c.st.User.note(text, confidence, final, c.began)
@@ -162,15 +162,15 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 // hearOverAgent takes words while the agent is heard.
 func (c *Conversation) hearOverAgent(text string, confidence float64, final, ends bool) {
 	over := &c.st.Over
-	verdict := c.classify(text)
-	answer := final && verdict.Kind != turn.Echo && c.answersOver(text)
+	verdict := c.ear.classify(text, c.st.Reply.Text)
+	answer := final && verdict.Kind != turn.Echo && c.st.answersOver(&c.opts, text, c.began)
 	switch {
 	case ignored(verdict.Kind) && final && !answer:
 		over.note("", confidence, true, c.began) // it is no part of what the user says
 	default:
 		over.note(text, confidence, final, c.began)
 		if !ignored(verdict.Kind) {
-			verdict = c.classify(over.Words())
+			verdict = c.ear.classify(over.Words(), c.st.Reply.Text)
 		}
 	}
 	over.Ended = ends && over.Words() != ""
@@ -195,39 +195,4 @@ func ignored(k turn.VerdictKind) bool {
 	default:
 		return false
 	}
-}
-
-// classify judges words against what the agent is saying.
-func (c *Conversation) classify(text string) turn.Verdict {
-	return turn.Classify(text, c.st.Reply.Text, c.words, c.opts.Filter)
-}
-
-// echoed reports whether words are the agent's own, come back behind the end of
-// its audio: the stretch of speech began while it played.
-func (c *Conversation) echoed(text string) bool {
-	if !c.st.Floor.Overlap {
-		return false
-	}
-	if c.st.SaidCut {
-		return c.echoes(text, c.st.Said) // nobody knows where it was cut
-	}
-	return c.echoesEnd(text, c.st.Said)
-}
-
-// echoesEnd reports whether words repeat the last of what was said: an echo that
-// is heard behind the end of the audio is one of its end. Somebody who answers
-// with other words of a question is no echo.
-func (c *Conversation) echoesEnd(text, said string) bool {
-	return c.echoes(text, lastWords(said, len(strings.Fields(text))+1))
-}
-
-// echoes reports whether each of the words was said. While the agent speaks a
-// share is enough, for what is taken for an echo there is only no interruption;
-// here it would be lost.
-func (c *Conversation) echoes(text, said string) bool {
-	filter := c.opts.Filter
-	if filter.Echo != turn.Off {
-		filter.Echo = 1
-	}
-	return text != "" && turn.Classify(text, said, c.words, filter).Kind == turn.Echo
 }
