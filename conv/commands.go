@@ -1,6 +1,10 @@
 package conv
 
-import "github.com/hocketvoice/hocket/turn"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/turn"
+)
 
 // This file: what a person does with a button or a keyboard. Seed 000, PAT-003;
 // seed 001, section 5, client events.
@@ -10,11 +14,11 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	voice := spoken(e.Source)
 	switch st.Phase {
 	case Speaking:
-		if voice && c.profile().Policy == turn.BargeInNone {
+		if voice && c.st.profile(&c.opts).Policy == turn.BargeInNone {
 			return // No op. This reply is not to be interrupted by a voice.
 		}
 		if e.Heard > 0 {
-			c.notePlayout(e.Heard, "")
+			c.st.notePlayout(&c.opts, e.Heard, "")
 		}
 		if voice {
 			c.bargeIn("user.interrupt")
@@ -57,7 +61,7 @@ func (c *Conversation) callOff(cause string) {
 	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
 	c.takeReplyBack(cause)
 	// Nothing in ListeningReady has looked at it yet: settle comes behind the event.
-	c.st.Conn.answered()
+	c.st.Conn.Unanswered.take()
 }
 
 // takeReplyBack gives up the reply that is being made, for what the person wants
@@ -70,7 +74,7 @@ func (c *Conversation) takeReplyBack(cause string) {
 		c.cancelReply(TurnInterrupted)
 	}
 	if st.User.Turn != 0 {
-		c.closeUserTurn(TurnAbandoned)
+		c.st.closeUserTurn(&c.out, TurnAbandoned)
 	}
 	st.Floor.Barged = 0
 	if st.Phase == ToolRunning {
@@ -81,7 +85,7 @@ func (c *Conversation) takeReplyBack(cause string) {
 
 func (c *Conversation) handleUserCancel(e UserCancel) {
 	if e.ID != "" {
-		c.callOffTask(c.st.findTask(e.ID))
+		c.callOffTask(c.st.Calls.task(e.ID))
 		return
 	}
 	switch c.st.Phase {
@@ -101,7 +105,7 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 	case Reconnecting:
 		c.becomeTerminating("user.cancel")
 	case Faulted:
-		c.st.closeBreaker()
+		c.st.disarm(TimerBreaker)
 		c.recoverFromFault("user.cancel")
 	default:
 		// No op. There is nothing to call off.
@@ -117,7 +121,7 @@ func (c *Conversation) handleUserText(e UserText) {
 	}
 	st := &c.st
 	if st.Phase == Idle || st.Phase == Terminating {
-		c.emit(Reject{Code: "no_conversation"})
+		c.out.emit(Reject{Code: "no_conversation"})
 		return
 	}
 	c.began = st.Now.Add(heardMargin) // no sound of the agent's has to fade
@@ -126,11 +130,11 @@ func (c *Conversation) handleUserText(e UserText) {
 		if st.Reply.Held() {
 			c.cancelReply(TurnInterrupted)
 		}
-		c.noteWords(joinWords(st.User.Partial, text), 1, true)
+		c.st.User.note(joinWords(st.User.Partial, text), 1, true, c.began)
 		c.endTurn("user.text", false)
 		return
 	}
-	if !c.queueText(text) {
+	if !c.st.queueText(&c.out, &c.opts, text, c.began) {
 		return
 	}
 	switch {
@@ -145,14 +149,14 @@ func (c *Conversation) handleUserText(e UserText) {
 
 // queueText keeps a typed line for its moment and reports whether there is room
 // for it; one that is refused is told.
-func (c *Conversation) queueText(text string) bool {
-	p := &c.st.Pending
-	if len(p.Texts) >= c.opts.Limits.Queue {
-		c.emit(Reject{Code: "too_many_texts"})
+func (s *State) queueText(out *Output, o *Options, text string, typed time.Time) bool {
+	p := &s.Pending
+	if len(p.Texts) >= o.Limits.Queue {
+		out.emit(Reject{Code: "too_many_texts"})
 		return false
 	}
 	if len(p.Texts) == 0 {
-		p.TypedAt = c.began
+		p.TypedAt = typed
 	}
 	p.Texts = append(p.Texts, text)
 	return true

@@ -123,11 +123,11 @@ func answers(began, heard time.Time) bool {
 // answersOver reports whether words over the agent's audio answer the question that is
 // being asked, so that they are no listener's signal: a no, or a yes that counts. An
 // early yes is one: the end of the question asks for it once more.
-func (c *Conversation) answersOver(text string) bool {
-	if c.st.Dialogue.Confirmation == nil || c.opts.Agent == nil || c.profile().Policy == turn.BargeInNone {
+func (s *State) answersOver(o *Options, text string, began time.Time) bool {
+	if s.Dialogue.Confirmation == nil || o.Agent == nil || s.profile(o).Policy == turn.BargeInNone {
 		return false
 	}
-	return c.opts.Agent.SaidNo(text) || !c.st.early(c.began) && c.opts.Agent.SaidYes(text)
+	return o.Agent.SaidNo(text) || !s.early(began) && o.Agent.SaidYes(text)
 }
 
 // message is what the user said, as the dialogue takes it.

@@ -7,46 +7,64 @@ import "time"
 // codeReconnect is the fault of a connection that could not be restored.
 const codeReconnect = "RECONNECT_FAILED"
 
-// Connection is the leg's state as far as it is disturbed.
+// Connection is the state of the leg as far as it is disturbed. A connection that may
+// come back by itself is shaky, see [State.Shaky]; the package documentation has its
+// life.
 type Connection struct {
-	Shaky    bool `json:"shaky"`    // lost, may come back by itself
-	Lost     bool `json:"lost"`     // Reconnecting: the connection is gone
-	Attempts int  `json:"attempts"` // Reconnecting: attempts made
-	// Unanswered is the user's turn whose answer the loss cut off.
-	Unanswered     int    `json:"unanswered"`
-	UnansweredText string `json:"unanswered_text"`
-	// Taken: the dialogue took the turn in; only its answer was lost.
-	Taken bool      `json:"taken"`
-	Began time.Time `json:"began,omitzero"` // when the voice of its words did
-	// Cut says that the turn was cut off before its words were final. Nobody knows
-	// what the user said: they are asked to say it again.
-	Cut Cut `json:"cut,omitempty"`
+	Lost     bool // it is gone, and not the session alone
+	Attempts int  // Reconnecting: attempts made to restore it
+	// Unanswered is the user's turn whose answer the loss, or a fault, cut off.
+	Unanswered Unanswered
 }
 
-// Cut says what of the user's turn was cut off.
-type Cut string
+// Unanswered is a turn of the user's that still waits for its answer.
+type Unanswered struct {
+	Turn  int // zero: none waits
+	Text  string
+	Began time.Time // when the voice of its words began
+	Fate  Fate
+}
 
-// The ways to be cut off.
+// Fate says how much of a turn without an answer is known, and to whom.
+type Fate string
+
+// The values of [Fate].
 const (
-	CutWords Cut = "words" // the final words: they may still come
-	CutVoice Cut = "voice" // the voice itself: what is final of it is half a sentence
+	FateUnread   Fate = ""      // its words are complete, and nobody has taken them in
+	FateTaken    Fate = "taken" // the dialogue has taken them in; its answer alone was lost
+	FateCutWords Fate = "words" // the final words are missing; they may still come
+	FateCutVoice Fate = "voice" // the user was cut off while speaking: half a sentence is known
 )
 
-// owes notes that the answer to a turn of the user's was cut off.
-func (n *Connection) owes(number int, text string, taken bool, began time.Time) {
-	n.Unanswered, n.UnansweredText, n.Taken, n.Began, n.Cut = number, text, taken, began, ""
-}
+// cut reports whether nobody knows what the user said: they are asked to say it again.
+func (u *Unanswered) cut() bool { return u.Fate == FateCutWords || u.Fate == FateCutVoice }
 
-// unread are the words of a turn that nobody has taken in.
-func (n *Connection) unread() string {
-	if n.Unanswered == 0 || n.Taken || n.Cut != "" {
+// unread is the text of the turn if nobody has taken it in and it is complete.
+func (u *Unanswered) unread() string {
+	if u.Turn == 0 || u.Fate != FateUnread {
 		return ""
 	}
-	return n.UnansweredText
+	return u.Text
 }
 
-// answered forgets it: the answer is made again, or nobody wants it any more.
-func (n *Connection) answered() { n.owes(0, "", false, time.Time{}) }
+// completed takes the final words of a turn that was cut off without them.
+func (u *Unanswered) completed(text string) {
+	u.Text = text
+	if u.Fate == FateCutWords {
+		u.Fate = FateUnread
+	}
+}
+
+// take removes the turn: it is answered now, or nobody wants its answer any more.
+func (u *Unanswered) take() Unanswered {
+	taken := *u
+	*u = Unanswered{}
+	return taken
+}
+
+// Shaky reports whether the connection is lost and may come back by itself: until
+// the grace for that is over.
+func (s *State) Shaky() bool { return s.Timers.armed(TimerGrace) }
 
 // handleConnectionLost reconnects, after a grace if the connection may come
 // back by itself (seed 001, section 6: ICE disconnected).
@@ -61,31 +79,29 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 	default:
 	}
 	if e.Retryable {
-		if !st.Conn.Shaky {
-			st.Conn.Shaky = true
+		if !st.Shaky() {
 			c.st.arm(TimerGrace, c.opts.Limits.Grace)
-			c.notify(LevelInfo, "connection.shaky")
+			c.out.notify(LevelInfo, "connection.shaky")
 		}
 		return
 	}
-	c.lineLost("connection.lost")
-}
-
-// lineLost reconnects where the connection itself is gone, not the session alone.
-func (c *Conversation) lineLost(cause string) {
 	c.st.Conn.Lost = true
-	c.becomeReconnecting(cause)
+	c.becomeReconnecting("connection.lost")
 }
 
 // becomeReconnecting keeps the context and begins to restore connection and
 // session (seed 001, 4.8).
 func (c *Conversation) becomeReconnecting(cause string) {
 	st := &c.st
-	running := c.st.announceLater() // before their results, if those came in meanwhile
+	running := c.st.Calls.announce(c.st.Reply.Turn) // before their results, if those came in meanwhile
 	c.dropSuspension()
-	c.untold()
+	c.st.untold(&c.opts)
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
-		st.Conn.owes(r.UserTurn, c.st.utteranceText(r.UserTurn), !c.st.Reply.unreadWords(), r.Began)
+		u := Unanswered{Turn: r.UserTurn, Text: c.st.utteranceText(r.UserTurn), Began: r.Began, Fate: FateTaken}
+		if r.unreadWords() {
+			u.Fate = FateUnread
+		}
+		st.Conn.Unanswered = u
 	}
 	rest := ""
 	if !running && st.Reply.Turn != 0 && c.st.partHeard() {
@@ -96,46 +112,45 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	st.Pending.Resume = rest
 	st.Conn.Attempts = 0
 	c.become(Reconnecting, cause)
-	c.emit(SaveContext{Reason: cause})
+	c.out.emit(SaveContext{Reason: cause})
 	if st.Conn.Lost {
-		c.emit(CloseConnection{})
+		c.out.emit(CloseConnection{})
 	}
 	c.st.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
-	c.scheduleReconnect()
+	c.st.scheduleReconnect(&c.opts)
 }
 
 // breakOff ends what goes on, for a fault or a lost connection; what the user said
 // is kept.
 func (c *Conversation) breakOff(how TurnEventType) {
 	st := &c.st
-	c.cutAudio(how)
+	c.cancelReply(how)
+	c.st.Barge.Reset()
 	c.keepWords()
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Pending.Resume = ""
-	st.Conn.Shaky = false
 	c.st.disarm(TimerGrace)
 }
 
 // scheduleReconnect arms the next attempt, if there is one.
-func (c *Conversation) scheduleReconnect() {
-	if n := c.st.Conn.Attempts; n < len(c.opts.Retry.Reconnect) {
-		c.st.arm(TimerReconnect, c.opts.Retry.Reconnect[n])
+func (s *State) scheduleReconnect(o *Options) {
+	if n := s.Conn.Attempts; n < len(o.Retry.Reconnect) {
+		s.arm(TimerReconnect, o.Retry.Reconnect[n])
 	}
 }
 
-func (c *Conversation) attemptReconnect() {
-	c.st.Conn.Attempts++
-	c.emit(Reconnect{Attempt: c.st.Conn.Attempts})
-	c.scheduleReconnect()
+func (s *State) attemptReconnect(out *Output, o *Options) {
+	s.Conn.Attempts++
+	out.emit(Reconnect{Attempt: s.Conn.Attempts})
+	s.scheduleReconnect(o)
 }
 
 func (c *Conversation) handleConnectionRestored() {
 	st := &c.st
 	switch {
-	case st.Conn.Shaky:
-		st.Conn.Shaky = false
+	case st.Shaky():
 		c.st.disarm(TimerGrace)
-		c.notify(LevelInfo, "connection.restored")
+		c.out.notify(LevelInfo, "connection.restored")
 	case st.Phase == Reconnecting:
 		st.Conn.Lost = false
 		c.restored("connection.restored")
@@ -150,18 +165,18 @@ func (c *Conversation) handleConnectionRestored() {
 // has a session and a working audio path (seed 001, 4.8, steps 1 to 4).
 func (c *Conversation) restored(cause string) {
 	st := &c.st
-	if !st.Session.Alive {
-		c.sessionLives("")
+	if !st.Session.Alive() {
+		c.st.sessionLives(&c.opts, "")
 	}
 	st.Session.Audio = true
 	st.Conn.Lost, st.Conn.Attempts = false, 0
-	c.emit(RestoreContext{})
-	if st.Faults.BreakerOpen {
+	c.out.emit(RestoreContext{})
+	if st.BreakerOpen() {
 		// The line is back, what kept failing has not been given its rest.
 		c.become(Faulted, "breaker.open")
 		return
 	}
-	c.emit(Cue{Code: "reconnected", Text: c.phrase("reconnected")})
+	c.out.emit(Cue{Code: "reconnected", Text: c.phrases.Text("reconnected")})
 	c.become(ListeningReady, cause)
 }
 
@@ -169,26 +184,20 @@ func (c *Conversation) restored(cause string) {
 // request died with its turn. Where the words were cut off, the user is asked to
 // say them again: half a sentence may mean anything.
 func (c *Conversation) resumeUnanswered() {
-	conn := &c.st.Conn
-	number, text, taken, cut, began := conn.Unanswered, conn.UnansweredText, conn.Taken, conn.Cut, conn.Began
-	conn.answered()
-	if cut != "" {
+	u := c.st.Conn.Unanswered.take()
+	if u.cut() {
 		c.st.Pending.Apology = "" // it asks for the same
-		c.say(ReplyNotice, c.phrase("apology.cut"), "apology.cut", "resumed")
+		c.say(ReplyNotice, c.phrases.Text("apology.cut"), "apology.cut", "resumed")
 		return
 	}
-	c.openReply(ReplyAnswer, number)
-	c.st.Reply.Began = began
+	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
+	c.st.Reply.Began = u.Began
 	c.become(Understanding, "resumed")
-	if c.opts.Agent != nil && taken {
-		c.repeatFromDialogue()
+	if c.opts.Agent != nil && u.Fate == FateTaken {
+		c.followDialogue(c.opts.Agent.Repeat(c.flows(), c.st.Now), "resumed")
 		return
 	}
-	if c.opts.Agent != nil {
-		c.answerFromDialogue(text, 1, "resumed")
-		return
-	}
-	c.request(RequestResumed, text)
+	c.ask(RequestResumed, u.Text, 1, "resumed")
 }
 
 func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {

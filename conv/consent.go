@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/hocketvoice/hocket/dialog"
 )
 
 // This file: a model's calls that need a yes. What a flow calls it has asked about
@@ -116,11 +114,10 @@ func (c *Conversation) refuse(i int) {
 	}
 }
 
-// noteConsent takes what the user said in a turn as the answer to the question.
-func (c *Conversation) noteConsent(number int, text string, began time.Time) {
-	k := &c.st.Consent
+// answered takes what the user said in a turn as the answer to the question.
+func (k *Consent) answered(e *ear, number int, text string, began time.Time) {
 	calls := slices.DeleteFunc(slices.Clone(k.Calls), func(a Asked) bool { return a.Yes != 0 })
-	if len(calls) == 0 || !c.saidYes(text) {
+	if len(calls) == 0 || !e.saidYes(text) {
 		*k = Consent{}
 		return
 	}
@@ -135,12 +132,11 @@ func (c *Conversation) noteConsent(number int, text string, began time.Time) {
 	}
 }
 
-// correctConsent takes back what a turn said yes to when its transcript comes and has
+// corrected takes back what a turn said yes to when its transcript comes and has
 // something else.
-func (c *Conversation) correctConsent(number int, text string) {
-	k := &c.st.Consent
+func (k *Consent) corrected(e *ear, number int, text string) {
 	given := slices.ContainsFunc(k.Calls, func(a Asked) bool { return a.Yes == number })
-	if given && text != "" && !c.saidYes(text) {
+	if given && text != "" && !e.saidYes(text) {
 		*k = Consent{}
 	}
 }
@@ -155,17 +151,6 @@ func (s *State) aside() {
 	if b := &s.ReadBack; b.Text != "" {
 		*b = ReadBack{Text: b.Text, End: b.End}
 	}
-}
-
-// saidYes reports whether the words are a yes and nothing else.
-func (c *Conversation) saidYes(text string) bool {
-	if c.opts.Agent != nil {
-		return c.opts.Agent.SaidYes(text)
-	}
-	if c.yes == nil {
-		c.yes = dialog.YesIn(c.opts.Language)
-	}
-	return c.yes(text)
 }
 
 // asking reports whether the reply asks for the consent.

@@ -13,23 +13,23 @@ import (
 
 // wordable reports whether a model may say it in other words: nothing of it is
 // fixed, and each value that it says can be found again.
-func (c *Conversation) wordable(say []dialog.Line, text string) bool {
+func (s *State) wordable(o *Options, say []dialog.Line, text string) bool {
 	for _, line := range say {
 		if line.Fixed {
 			return false
 		}
 	}
-	return text != "" && c.opts.Agent.Rephrasable(text, c.st.Dialogue.Slots, c.st.Now)
+	return text != "" && o.Agent.Rephrasable(text, s.Dialogue.Slots, s.Now)
 }
 
 // consult asks for advice. The phase stays Understanding: nothing of the reply is
 // there before the advice is.
-func (c *Conversation) consult(why RequestReason, text string) {
-	r := &c.st.Reply
-	c.st.LastRequest++
-	r.asks(c.st.LastRequest, why, text)
-	c.st.arm(TimerTry, c.opts.Limits.Advice)
-	c.emit(r.ask())
+func (s *State) consult(out *Output, o *Options, why RequestReason, text string) {
+	r := &s.Reply
+	s.LastRequest++
+	r.asks(s.LastRequest, why, text)
+	s.arm(TimerTry, o.Limits.Advice)
+	out.emit(r.ask())
 }
 
 // advised takes the advice, empty for none. While the reply is held it is kept:
@@ -74,6 +74,6 @@ func (c *Conversation) unadvised() {
 		return
 	}
 	text := c.opts.Agent.TakeBack(c.flows(), c.st.Now)
-	c.expect(c.opts.Agent.Expect(&c.st.Dialogue))
-	c.st.Conn.owes(r.UserTurn, text, false, r.Began)
+	c.st.expect(&c.out, c.opts.Agent.Expect(&c.st.Dialogue))
+	c.st.Conn.Unanswered = Unanswered{Turn: r.UserTurn, Text: text, Began: r.Began}
 }

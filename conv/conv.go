@@ -2,7 +2,6 @@ package conv
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/messages"
@@ -16,34 +15,17 @@ const transitionsKept = 20
 // not safe for concurrent use.
 type Conversation struct {
 	opts    Options
-	words   *turn.Words
+	ear     ear
 	phrases *messages.Catalog
-	yes     func(text string) bool // reports a yes, where there is no agent; nil: not made yet
 	st      State
 
-	event  string    // type of the event being stepped
-	began  time.Time // when what it says was begun to be said
-	out    Output
-	marked int // how many of out's turns lie before its last transition
+	event string    // type of the event being stepped
+	began time.Time // when what it says was begun to be said
+	out   Output
 
 	// recent holds the last transitions for diagnostics. It is memory only:
 	// CON-003 keeps it out of snapshots.
 	recent []Transition
-}
-
-// Output is all that one step produced. It is valid until the next Step.
-type Output struct {
-	Effects     []Effect
-	Transitions []Transition
-	Turns       []TurnEvent
-	// Late: the fact belonged to a turn, request or call that is over; it was
-	// dropped.
-	Late bool
-	// Deferred: the fact is kept until the suspension ends.
-	Deferred bool
-	// Keep: the state has to be kept before anybody is told what the step did. The phase,
-	// the dialogue, the history or a call has changed (seed 003, Checkpoint Strategy).
-	Keep bool
 }
 
 // New makes a conversation in [Idle]. It fails if an option makes no sense.
@@ -60,7 +42,8 @@ func New(o Options) (*Conversation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("conversation options: %w", err)
 	}
-	return &Conversation{opts: o, words: words, phrases: phrases}, nil
+	e := ear{language: o.Language, words: words, filter: o.Filter, agent: o.Agent}
+	return &Conversation{opts: o, ear: e, phrases: phrases}, nil
 }
 
 // Options returns the options in effect, defaults filled in.
@@ -95,23 +78,21 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	c.st.Now = now
 	ev = carried(ev)
 	c.event, c.began = ev.EventType(), now
-	c.out.Effects = c.out.Effects[:0]
-	c.out.Transitions = c.out.Transitions[:0]
-	c.out.Turns = c.out.Turns[:0]
-	c.out.Late, c.out.Deferred, c.out.Keep, c.marked = false, false, false, 0
+	c.out.reset()
 
 	switch {
-	case c.stale(ev):
+	case c.st.stale(ev):
 		c.out.Late = true
 	case c.st.Phase == Suspended && deferrable(ev):
-		c.deferFact(ev)
+		c.st.deferFact(&c.out, &c.opts, ev)
 	default:
 		c.st.hearReadBack()
 		c.handle(ev)
 		c.settle()
 	}
-	c.armDerived()
-	c.out.Keep = c.out.Keep || len(c.out.Transitions) > 0 || slices.ContainsFunc(c.out.Effects, startsWork)
+	c.st.armDerived(&c.opts)
+	c.out.keep(c.st.changed)
+	c.st.changed = false
 	return c.out.Effects
 }
 
@@ -123,54 +104,54 @@ func (c *Conversation) NextDeadline() time.Time {
 
 // stale is the one guard against late results: it reports whether the fact
 // belongs to a turn, a request, a stretch of speech or a call that is over.
-func (c *Conversation) stale(ev Event) bool {
+func (s *State) stale(ev Event) bool {
 	switch e := ev.(type) {
 	case SpeechStarted:
-		return c.st.staleSpeech(0, e.Utterance)
+		return s.staleSpeech(0, e.Utterance)
 	case SpeechStopped:
-		return c.st.staleSpeech(e.Turn, e.Utterance)
+		return s.staleSpeech(e.Turn, e.Utterance)
 	case STTPartial:
-		return c.st.staleWords(e.Turn, e.Utterance, squeeze(e.Text), false)
+		return s.staleWords(e.Turn, e.Utterance, squeeze(e.Text), false)
 	case STTFinal:
-		return c.st.staleWords(e.Turn, e.Utterance, squeeze(e.Text), true)
+		return s.staleWords(e.Turn, e.Utterance, squeeze(e.Text), true)
 	case TurnEnded:
-		return c.st.staleSpeech(e.Turn, e.Utterance)
+		return s.staleSpeech(e.Turn, e.Utterance)
 	case ReplyRequested:
-		return c.st.Reply.stale(e.Turn, e.Request)
+		return s.Reply.stale(e.Turn, e.Request)
 	case ReplyDelta:
-		return c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected()
+		return s.Reply.stale(e.Turn, e.Request) || !s.replyExpected()
 	case ReplyDone:
-		return c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected()
+		return s.Reply.stale(e.Turn, e.Request) || !s.replyExpected()
 	case ReplyFailed:
-		return c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected()
+		return s.Reply.stale(e.Turn, e.Request) || !s.replyExpected()
 	case ToolCalled:
-		return !c.st.belated(e) && (c.st.Reply.stale(e.Turn, e.Request) || !c.st.replyExpected())
+		return !s.belated(e) && (s.Reply.stale(e.Turn, e.Request) || !s.replyExpected())
 	case ToolDone:
-		return c.st.findCall(e.ID, false) < 0
+		return s.Calls.find(e.ID, false) < 0
 	case ToolFailed:
-		return c.st.findCall(e.ID, false) < 0
+		return s.Calls.find(e.ID, false) < 0
 	case TaskProgress:
-		return c.st.findCall(e.ID, true) < 0
+		return s.Calls.find(e.ID, true) < 0
 	case TaskDone:
-		return c.st.findCall(e.ID, true) < 0
+		return s.Calls.find(e.ID, true) < 0
 	case TaskFailed:
-		return c.st.findCall(e.ID, true) < 0
+		return s.Calls.find(e.ID, true) < 0
 	case TaskAdopted:
-		return c.st.adopted(e.Key)
+		return s.adopted(e.Key)
 	case Summarized:
-		return e.Request != c.st.Summary.Request || c.st.Summary.Asking == 0
+		return e.Request != s.Summary.Request || s.Summary.Asking == 0
 	case UserCancel:
-		return e.ID != "" && c.st.findTask(e.ID) < 0
+		return e.ID != "" && s.Calls.task(e.ID) < 0
 	case PlayoutStarted:
-		return c.st.stalePlayout(e.Turn)
+		return s.stalePlayout(e.Turn)
 	case PlayoutProgress:
-		return c.st.stalePlayout(e.Turn)
+		return s.stalePlayout(e.Turn)
 	case PlayoutFinished:
-		return c.st.stalePlayout(e.Turn)
+		return s.stalePlayout(e.Turn)
 	case PlayoutFailed:
-		return c.st.stalePlayout(e.Turn)
+		return s.stalePlayout(e.Turn)
 	case PlayoutFlushed:
-		return c.st.staleFlush(e)
+		return s.staleFlush(e)
 	case UserStart, UserStop, SessionEnded, SessionReady, AudioReady, UserText,
 		UserInterrupt, SessionRenewal, SessionRenewed, SessionConfigured, SessionExpiring,
 		SessionExpired, ConnectionLost, ConnectionRestored, ReconnectFailed, Fault,
@@ -221,29 +202,29 @@ func (c *Conversation) handle(ev Event) {
 	case ToolCalled:
 		c.handleToolCalled(e)
 	case ToolDone:
-		c.handleCallEnded(c.st.findCall(e.ID, false), result{Text: e.Output})
+		c.handleCallEnded(c.st.Calls.find(e.ID, false), result{Text: e.Output})
 	case ToolFailed:
 		c.handleToolFailed(e)
 	case TaskProgress:
 		c.handleTaskProgress(e)
 	case TaskDone:
-		c.handleCallEnded(c.st.findCall(e.ID, true), result{Text: e.Output})
+		c.handleCallEnded(c.st.Calls.find(e.ID, true), result{Text: e.Output})
 	case TaskFailed:
 		c.handleTaskFailed(e)
 	case TaskAdopted:
 		c.handleTaskAdopted(e)
 	case Summarized:
-		c.handleSummarized(e)
+		c.st.handleSummarized(&c.opts, e)
 	case PlayoutStarted:
 		c.handlePlayoutStarted(e)
 	case PlayoutProgress:
-		c.notePlayout(e.Heard, e.Text)
+		c.st.notePlayout(&c.opts, e.Heard, e.Text)
 	case PlayoutFinished:
 		c.handlePlayoutFinished(e)
 	case PlayoutFailed:
 		c.handlePlayoutFailed(e)
 	case PlayoutFlushed:
-		c.handlePlayoutFlushed(e)
+		c.st.handlePlayoutFlushed(e)
 	case SessionRenewal:
 		c.handleSessionRenewal(e)
 	case SessionRenewed:
@@ -281,7 +262,7 @@ func (c *Conversation) handleDeadline() {
 		c.st.Timers[which] = time.Time{}
 		c.fire(which)
 		c.settle()
-		c.armDerived()
+		c.st.armDerived(&c.opts)
 	}
 	panic("conv: deadlines re-arm themselves")
 }
@@ -293,7 +274,11 @@ func (c *Conversation) fire(which Timer) {
 	case TimerListening:
 		c.endTurn("max_duration", true)
 	case TimerEndpoint:
-		c.endpointMissing()
+		cause := "no_endpoint"
+		if c.st.User.Words() == "" {
+			cause = "no_transcript"
+		}
+		c.endTurn(cause, false)
 	case TimerFinal:
 		c.commit("transcript.timeout")
 	case TimerTry:
@@ -305,31 +290,35 @@ func (c *Conversation) fire(which Timer) {
 	case TimerFeedback:
 		c.giveFeedback()
 	case TimerHeartbeat:
-		c.notify(LevelWarning, "task.no_heartbeat")
+		c.out.notify(LevelWarning, "task.no_heartbeat")
 	case TimerSpeaking:
-		c.notify(LevelWarning, "speaking.long")
+		c.out.notify(LevelWarning, "speaking.long")
 	case TimerPlayout:
 		c.fault("PLAYOUT_STALLED", false, "playout.timeout")
 	case TimerInterrupted:
 		c.leaveInterrupted()
 	case TimerBarge:
-		c.actOnBarge(c.st.Barge.Passed(c.profile(), c.st.Now), "speech.sustained")
+		c.actOnBarge(c.st.Barge.Passed(c.st.profile(&c.opts), c.st.Now), "speech.sustained")
 	case TimerDeadAir:
 		c.deadAirPassed()
 	case TimerInactivity:
-		c.notify(LevelInfo, "inactive")
+		c.out.notify(LevelInfo, "inactive")
 	case TimerSuspended:
-		c.lineLost("suspended.timeout")
+		c.st.Conn.Lost = true
+		c.becomeReconnecting("suspended.timeout")
 	case TimerGrace:
-		c.lineLost("connection.lost")
+		c.st.Conn.Lost = true
+		c.becomeReconnecting("connection.lost")
 	case TimerReconnect:
-		c.attemptReconnect()
+		c.st.attemptReconnect(&c.out, &c.opts)
 	case TimerReconnectLimit:
 		c.fault(codeReconnect, false, "reconnect.timeout")
 	case TimerFault:
 		c.recoverFromFault("fault.timeout")
 	case TimerBreaker:
-		c.breakerCooled()
+		if c.st.Phase == Faulted {
+			c.recoverFromFault("fault.timeout")
+		}
 	case TimerForget:
 		c.st.Faults.Expiries = c.st.Faults.Expiries[1:]
 	case TimerWarning:
@@ -340,51 +329,5 @@ func (c *Conversation) fire(which Timer) {
 		c.becomeIdle("release.timeout")
 	default:
 		panic(fmt.Sprintf("conv: unexpected timer %v", which))
-	}
-}
-
-func (c *Conversation) emit(e Effect) { c.out.Effects = append(c.out.Effects, e) }
-
-func (c *Conversation) notify(level NotifyLevel, code string) {
-	c.emit(Notify{Level: level, Code: code})
-}
-
-func (s *State) arm(t Timer, after time.Duration) { s.Timers[t] = s.Now.Add(after) }
-
-func (s *State) disarm(timers ...Timer) {
-	for _, t := range timers {
-		s.Timers[t] = time.Time{}
-	}
-}
-
-// armDerived sets the deadlines that follow from sub-states, so that no part of
-// the machine has to remember to.
-func (c *Conversation) armDerived() {
-	st := &c.st
-	if st.Phase == Suspended {
-		return // time stands still; the frozen timers are in st.Suspended
-	}
-	st.Timers[TimerBarge] = st.Barge.Deadline()
-	st.Timers[TimerDeadAir] = time.Time{}
-	if st.Phase == ListeningReady && !st.Floor.Speaking {
-		st.Timers[TimerDeadAir] = st.DeadAir.Deadline(c.opts.DeadAir)
-	}
-	st.Timers[TimerTool], st.Timers[TimerTask] = time.Time{}, time.Time{}
-	for i := range st.Calls {
-		call := &st.Calls[i]
-		if call.State != CallRunning {
-			continue
-		}
-		t := TimerTool
-		if call.Long {
-			t = TimerTask
-		}
-		if st.Timers[t].IsZero() || call.Deadline.Before(st.Timers[t]) {
-			st.Timers[t] = call.Deadline
-		}
-	}
-	st.Timers[TimerForget] = time.Time{}
-	if len(st.Faults.Expiries) > 0 {
-		st.Timers[TimerForget] = st.Faults.Expiries[0]
 	}
 }

@@ -10,23 +10,20 @@ import (
 // This file: the third region, the dialogue of package dialog, and how its
 // answers become turns.
 
-// flows is the dialogue, for who changes it.
-func (c *Conversation) flows() *dialog.State {
-	c.out.Keep = true
-	return &c.st.Dialogue
-}
-
 // expect notes what the agent awaits and tells who listens, if it is something
 // else than before.
-func (c *Conversation) expect(e dialog.Expectation) {
-	if !c.st.Expect.Equal(e) {
-		c.st.Expect, c.st.Expecting = e, true
-		c.emit(Expect{Expect: e})
+func (s *State) expect(out *Output, e dialog.Expectation) {
+	if !s.Expect.Equal(e) {
+		s.Expect, s.Expecting = e, true
+		out.emit(Expect{Expect: e})
 	}
 }
 
-// phrase is the engine's own words for a code, in the conversation's language.
-func (c *Conversation) phrase(code string) string { return c.phrases.Text(code) }
+// flows is the dialogue, for who changes it.
+func (c *Conversation) flows() *dialog.State {
+	c.st.changed = true
+	return &c.st.Dialogue
+}
 
 // greet says the first words and reports whether there are any.
 func (c *Conversation) greet() bool {
@@ -42,12 +39,12 @@ func (c *Conversation) greet() bool {
 			out.Say = []dialog.Line{{Text: text}}
 		}
 		if goesOn(out) {
-			c.openReply(ReplyGreeting, 0)
+			c.st.openReply(&c.out, ReplyGreeting, 0)
 			c.become(Understanding, "greeting")
 			c.followDialogue(out, "greeting")
 			return true
 		}
-		c.expect(out.Expect)
+		c.st.expect(&c.out, out.Expect)
 		text = lines(out.Say)
 	}
 	if text == "" {
@@ -57,46 +54,34 @@ func (c *Conversation) greet() bool {
 	return true
 }
 
-// answerFromDialogue lets the flows answer the user's turn.
-func (c *Conversation) answerFromDialogue(text string, confidence float64, cause string) {
-	out := c.opts.Agent.Handle(c.flows(), c.st.Now, c.st.message(text, confidence, c.st.Reply.Began))
-	c.followDialogue(out, cause)
-}
-
-// repeatFromDialogue says the last response again: the turn it answered is
-// taken in, what was lost is the voice.
-func (c *Conversation) repeatFromDialogue() {
-	c.followDialogue(c.opts.Agent.Repeat(c.flows(), c.st.Now), "resumed")
-}
-
 // followDialogue carries out what the dialogue wants within the agent's turn.
 func (c *Conversation) followDialogue(out dialog.Output, cause string) {
 	r := &c.st.Reply
 	c.st.confirms(out)
 	if out.Understand != nil {
-		c.expect(out.Expect)
-		c.consult(RequestUnderstanding, out.Understand.Text)
+		c.st.expect(&c.out, out.Expect)
+		c.st.consult(&c.out, &c.opts, RequestUnderstanding, out.Understand.Text)
 		return
 	}
-	c.expect(out.Expect)
+	c.st.expect(&c.out, out.Expect)
 	if out.End {
 		c.st.Pending.Ending = true
 	}
 	if out.Handoff {
-		c.notify(LevelInfo, "handoff")
+		c.out.notify(LevelInfo, "handoff")
 	}
 	text := lines(out.Say)
 	switch {
 	case out.Act != nil:
-		c.speakAll(text)
+		c.st.speakAll(&c.out, text)
 		r.Progress = ProgressComplete
-		c.closePart()
+		c.st.Reply.close(&c.out)
 		c.startAction(out.Act, cause)
 	case out.Ask:
-		c.speakAll(text)
-		c.request(RequestUtterance, c.st.utteranceText(r.UserTurn))
-	case c.wordable(out.Say, text):
-		c.consult(RequestWording, text)
+		c.st.speakAll(&c.out, text)
+		c.st.request(&c.out, &c.opts, RequestUtterance, c.st.utteranceText(r.UserTurn))
+	case c.st.wordable(&c.opts, out.Say, text):
+		c.st.consult(&c.out, &c.opts, RequestWording, text)
 	default:
 		c.sayWords(text, "", cause)
 	}
@@ -112,7 +97,7 @@ func (c *Conversation) followNext() {
 	p := &c.st.Pending
 	out := p.Follow[0]
 	p.Follow = append(p.Follow[:0:0], p.Follow[1:]...)
-	c.openReply(ReplyNews, 0)
+	c.st.openReply(&c.out, ReplyNews, 0)
 	c.become(Understanding, "told")
 	c.followDialogue(out, "told")
 }
@@ -134,11 +119,11 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	if key == act.ID {
 		key = ""
 	}
-	c.sealPart()
+	c.st.sealPart(&c.opts)
 	c.st.Calls = append(c.st.Calls, Call{
 		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Secrets: act.Secrets,
 		Turn: r.Turn, Long: act.Long, State: CallHeld,
-		Started: c.st.Now, Action: true,
+		Started: c.st.Now, Origin: OriginFlow,
 	})
 	c.startHeldCalls(cause)
 }

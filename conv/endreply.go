@@ -25,12 +25,12 @@ func (c *Conversation) endReply(how TurnEventType) {
 	if how != TurnCompleted || c.st.Playout.Turn == r.Turn && !r.Silent {
 		c.st.Reply.dropUnsaid()
 	}
-	c.sealPart()
+	c.st.sealPart(&c.opts)
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
 		c.st.consentAsked()
 	} else {
-		c.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
+		c.st.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
 		if c.st.Playout.Playing {
 			// Cut off, whatever the estimate allows: the exact measure is to come.
 			c.st.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
@@ -50,15 +50,10 @@ func (c *Conversation) endReply(how TurnEventType) {
 	c.out.Turns = append(c.out.Turns, TurnEvent{
 		Type: how, Turn: r.Turn, Role: RoleAgent, Kind: r.Kind, Duration: c.st.Now.Sub(r.Started), At: c.st.Now,
 	})
-	for i := range c.st.Calls {
-		if c.st.Calls[i].Turn == r.Turn {
-			c.st.Calls[i].Background = true
-		}
-	}
+	c.st.Calls.leave(r.Turn)
 	c.st.disarm(TimerTry, TimerProcessing)
 	*r = Reply{}
-	p := &c.st.Playout
-	p.Playing, p.Ducked, p.Paused = false, false, false
+	c.st.Playout.stopped()
 	c.st.Barge.Reset()
 }
 
@@ -71,12 +66,12 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 		return
 	}
 	c.unadvised()
-	c.emit(CancelTurn{Turn: r.Turn})
+	c.out.emit(CancelTurn{Turn: r.Turn})
 	if r.sounding() || c.st.Playout.Playing {
-		c.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})
+		c.out.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})
 	}
 	c.st.Reply.dropUnsaid()
-	c.sealPart()
+	c.st.sealPart(&c.opts)
 	for i := 0; i < len(c.st.Calls); {
 		if c.st.Calls[i].Turn == r.Turn && c.st.Calls[i].State == CallHeld {
 			c.endCall(i, failedResult("CANCELLED", "the user went on before it ran", ""))
@@ -87,18 +82,10 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	c.endReply(how)
 }
 
-// cutAudio ends whatever the agent is doing.
-func (c *Conversation) cutAudio(how TurnEventType) {
-	if c.st.Reply.Turn != 0 {
-		c.cancelReply(how)
-	}
-	c.st.Barge.Reset()
-}
-
 // stopHeldClock: a held reply that is complete, or waits for its tools, waits for
 // the user alone, whose turn has bounds of its own.
 func (s *State) stopHeldClock() {
-	if r := &s.Reply; r.Held() && (r.Complete() || s.callsHeld()) {
+	if r := &s.Reply; r.Held() && (r.Complete() || s.Calls.held(s.Reply.Turn)) {
 		s.disarm(TimerTry, TimerProcessing)
 	}
 }
@@ -108,10 +95,10 @@ func (c *Conversation) releaseReply(cause string) {
 	r := &c.st.Reply
 	owed := r.Hold == HoldResults
 	r.Hold = HoldNone
-	c.resumePlayout()
+	c.st.Playout.resume(&c.out, c.st.Now)
 	if owed {
 		if !c.startHeldCalls(cause) { // whose results lead to the request as well
-			c.request(RequestToolResult, "")
+			c.st.request(&c.out, &c.opts, RequestToolResult, "")
 		}
 		return
 	}
@@ -124,7 +111,7 @@ func (c *Conversation) releaseReply(cause string) {
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, cause)
-		c.armStall()
+		c.st.armStall(&c.opts)
 	case r.answered():
 		c.become(Generating, cause)
 		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
@@ -133,8 +120,8 @@ func (c *Conversation) releaseReply(cause string) {
 	default:
 		// Understanding: the request is on its way.
 	}
-	c.speakSentences(r.Complete())
-	c.closePart()
+	c.st.Reply.speakSentences(&c.out, r.Complete())
+	c.st.Reply.close(&c.out)
 	if c.startHeldCalls(cause) {
 		return
 	}
@@ -150,19 +137,17 @@ func (s *State) unheard() string {
 
 // partHeard reports whether the current part of the reply has begun to play.
 func (s *State) partHeard() bool {
-	p, r := &s.Playout, &s.Reply
-	return p.Turn == r.Turn && p.Part == r.Part && p.Part != 0
+	return s.Playout.plays(s.Reply.Turn, s.Reply.Part)
 }
 
-// heardSoFar is the best estimate of what has been heard of the current turn:
-// the last report, and the pacer's clock since.
+// heardSoFar is the best estimate of what has been heard of the agent's open turn.
 func (s *State) heardSoFar() time.Duration {
 	p := &s.Playout
 	if p.Turn != s.Reply.Turn {
 		return 0
 	}
-	if !p.Playing || p.Paused || s.Phase == Suspended {
-		return p.Heard
+	if s.Phase == Suspended {
+		return p.Heard // time stands still
 	}
-	return p.Heard + s.Now.Sub(p.At)
+	return p.estimate(s.Now)
 }

@@ -24,7 +24,7 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		}
 		if u := &c.st.User; u.Words() != "" {
 			if u.Partial != "" && !u.Ended {
-				c.emit(FinalizeTranscript{Turn: u.Turn}) // who waits to be asked is asked
+				c.out.emit(FinalizeTranscript{Turn: u.Turn}) // who waits to be asked is asked
 			}
 			u.Ended = true
 		}
@@ -48,21 +48,12 @@ func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
 		c.commit(cause)
 		return
 	}
-	c.emit(FinalizeTranscript{Turn: u.Turn})
+	c.out.emit(FinalizeTranscript{Turn: u.Turn})
 	wait := c.opts.Limits.FinalNoWords
 	if u.Partial != "" {
 		wait = c.opts.Limits.FinalWords
 	}
 	c.st.arm(TimerFinal, wait)
-}
-
-// endpointMissing ends a turn that nobody else ended.
-func (c *Conversation) endpointMissing() {
-	if c.st.User.Words() == "" {
-		c.endTurn("no_transcript", false)
-		return
-	}
-	c.endTurn("no_endpoint", false)
 }
 
 // commit turns the user's words into a request, exactly once (AC-002, INT-005).
@@ -80,39 +71,33 @@ func (c *Conversation) commit(cause string) {
 	p := &c.st.Pending
 	p.Resume, p.Ending, p.Apology = "", false, ""
 	before := ""
-	if conn := &c.st.Conn; c.opts.Agent != nil {
-		if before = conn.unread(); before != "" { // a model reads it in the history, a dialogue does not
-			u.Began = conn.Began
+	if waits := &c.st.Conn.Unanswered; c.opts.Agent != nil {
+		if before = waits.unread(); before != "" { // a model reads it in the history, a dialogue does not
+			u.Began = waits.Began
 		}
 	}
 	// The history has it; it is answered with this turn.
-	c.st.Conn.answered()
+	c.st.Conn.Unanswered.take()
 	c.st.DeadAir.UserActive(c.st.Now)
-	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(text)})
-	c.noteConsent(u.Turn, text, u.Began)
+	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, text)})
+	c.st.Consent.answered(&c.ear, u.Turn, text, u.Began)
 	c.st.Floor.noteTail(u, u.Partial != "")
-	c.closeUserTurn(TurnCompleted)
+	c.st.closeUserTurn(&c.out, TurnCompleted)
 	if c.st.Rules.ListenOnly && cause != "user.text" {
 		c.st.Floor.Barged = 0
 		c.become(ListeningReady, cause)
 		return
 	}
-	c.answer(u, joinWords(before, text), cause)
-}
-
-// noteTail remembers that a turn is answered whose transcript may still come.
-func (f *Floor) noteTail(u UserTurn, open bool) {
-	f.Tail, f.TailUtterance, f.TailOpen = 0, 0, 0
-	if open {
-		f.Tail, f.TailUtterance, f.TailOpen = u.Turn, f.Worded, len(u.Partial)
-	}
+	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
+	c.st.Reply.Began = u.Began
+	c.ask(RequestUtterance, joinWords(before, text), u.Confidence, cause)
 }
 
 // nothingSaid: the user's turn held no words. A held reply goes on; else the
 // machine listens again. A voice that said nothing in all that time is a noise.
 func (c *Conversation) nothingSaid(cause string) {
 	c.st.Floor.Speaking = false
-	c.closeUserTurn(TurnAbandoned)
+	c.st.closeUserTurn(&c.out, TurnAbandoned)
 	if c.st.Reply.Turn != 0 {
 		c.releaseReply(cause)
 		return
@@ -126,27 +111,27 @@ func (c *Conversation) nothingSaid(cause string) {
 func (c *Conversation) keepWords() {
 	words := c.st.User.Words()
 	if words == "" {
-		c.closeUserTurn(TurnAbandoned)
+		c.st.closeUserTurn(&c.out, TurnAbandoned)
 		return
 	}
-	c.openUserTurn()
+	c.st.openUserTurn(&c.out)
 	u := c.st.User
-	c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(words)})
-	c.noteConsent(u.Turn, words, u.Began)
+	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, words)})
+	c.st.Consent.answered(&c.ear, u.Turn, words, u.Began)
 	if !c.st.Rules.ListenOnly {
-		conn := &c.st.Conn
-		if before := conn.unread(); before != "" {
-			words, u.Began = joinWords(before, words), conn.Began
+		waits := &c.st.Conn.Unanswered
+		if before := waits.unread(); before != "" {
+			words, u.Began = joinWords(before, words), waits.Began
 		}
-		conn.owes(u.Turn, words, false, u.Began)
+		*waits = Unanswered{Turn: u.Turn, Text: words, Began: u.Began}
 		switch {
 		case u.Partial == "":
-		case conn.Lost && c.st.Floor.Speaking:
-			conn.Cut = CutVoice
+		case c.st.Conn.Lost && c.st.Floor.Speaking:
+			waits.Fate = FateCutVoice
 		default:
-			conn.Cut = CutWords
+			waits.Fate = FateCutWords
 		}
 	}
 	c.st.Floor.noteTail(u, u.Partial != "")
-	c.closeUserTurn(TurnCompleted)
+	c.st.closeUserTurn(&c.out, TurnCompleted)
 }

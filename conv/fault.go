@@ -10,11 +10,14 @@ import (
 
 // Faults is the memory of failures.
 type Faults struct {
-	Code        string      `json:"code,omitempty"`
-	Recoveries  int         `json:"recoveries"`         // since the last completed reply
-	Expiries    []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
-	BreakerOpen bool        `json:"breaker_open"`
+	Code       string      `json:"code,omitempty"`
+	Recoveries int         `json:"recoveries"`         // since the last completed reply
+	Expiries   []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
 }
+
+// BreakerOpen reports whether the circuit breaker is open: nothing is tried again
+// until what keeps failing has been given its rest.
+func (s *State) BreakerOpen() bool { return s.Timers.armed(TimerBreaker) }
 
 // handleFault takes a failure of a service or of the surroundings.
 func (c *Conversation) handleFault(e Fault) {
@@ -22,16 +25,15 @@ func (c *Conversation) handleFault(e Fault) {
 	fatal := e.Fatal || class.Action == errclass.End
 	switch c.st.Phase {
 	case Idle:
-		if c.st.Pending.Start {
-			c.st.Pending.Start = false
+		if c.st.Starting() {
 			c.st.disarm(TimerStart)
-			c.notify(LevelError, remedy(e.Code, "fault"))
+			c.out.notify(LevelError, remedy(e.Code, "fault"))
 		}
 	case Terminating:
 	case Faulted:
 		if fatal {
-			c.notify(LevelError, remedy(e.Code, "fault"))
-			c.notify(LevelWarning, "fault.ends")
+			c.out.notify(LevelError, remedy(e.Code, "fault"))
+			c.out.notify(LevelWarning, "fault.ends")
 			c.becomeTerminating("fault")
 		}
 	default:
@@ -114,53 +116,38 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 	if c.st.partHeard() {
 		told = "reply.incomplete"
 	}
-	c.st.announceLater()
+	c.st.Calls.announce(c.st.Reply.Turn)
 	c.dropSuspension()
-	c.untold()
+	c.st.untold(&c.opts)
 	c.breakOff(TurnFailed)
 	st.Faults.Code = code
 	if lost && c.opts.SpeakNotices {
 		st.Pending.Apology = apology(code)
 	}
 	c.become(Faulted, cause)
-	c.notify(LevelError, remedy(code, cause))
+	c.out.notify(LevelError, remedy(code, cause))
 	if lost {
-		c.notify(LevelWarning, told)
+		c.out.notify(LevelWarning, told)
 	}
 	if fatal || st.Faults.Recoveries >= c.opts.Retry.Recover {
-		c.notify(LevelWarning, "fault.ends")
+		c.out.notify(LevelWarning, "fault.ends")
 		c.becomeTerminating(cause)
 		return
 	}
 	if code == codeReconnect {
-		c.notify(LevelWarning, "reconnect.manual") // seed 001, 4.8: offer manual retry option
+		c.out.notify(LevelWarning, "reconnect.manual") // seed 001, 4.8: offer manual retry option
 	}
 	st.Faults.Expiries = append(st.Faults.Expiries, c.st.Now.Add(l.BreakerWindow))
 	if over := len(st.Faults.Expiries) - l.BreakerFaults; over > 0 {
 		st.Faults.Expiries = append(st.Faults.Expiries[:0], st.Faults.Expiries[over:]...)
 	}
 	if len(st.Faults.Expiries) >= l.BreakerFaults {
-		st.Faults.BreakerOpen = true
 		c.st.arm(TimerBreaker, l.BreakerCooldown)
-		c.notify(LevelError, "breaker.open")
+		c.out.notify(LevelError, "breaker.open")
 		return
 	}
 	c.st.arm(TimerFault, l.Error)
-	c.notify(LevelInfo, "fault.recovers")
-}
-
-// closeBreaker lets the next recovery through.
-func (s *State) closeBreaker() {
-	s.Faults.BreakerOpen = false
-	s.disarm(TimerBreaker)
-}
-
-// breakerCooled: the failures have been given their rest.
-func (c *Conversation) breakerCooled() {
-	c.st.closeBreaker()
-	if c.st.Phase == Faulted {
-		c.recoverFromFault("fault.timeout")
-	}
+	c.out.notify(LevelInfo, "fault.recovers")
 }
 
 // recoverFromFault tries again from the beginning, the context kept.

@@ -1,102 +1,41 @@
 package conv
 
-import (
-	"fmt"
-	"time"
+import "time"
 
-	"github.com/hocketvoice/hocket/turn"
-)
-
-// This file: who has the floor. Seed 001, 4.2; seed 002; seed 004, features 1
-// to 3.
-
-// staleSpeech reports a fact about a stretch of speech, or a user turn, that is
-// answered or given up.
-func (s *State) staleSpeech(number, utterance int) bool {
-	if utterance != 0 && utterance <= s.Floor.Closed {
-		return true
-	}
-	return number != 0 && number != s.User.Turn
+// Floor says who is heard: the second region of the machine.
+type Floor struct {
+	Speaking  bool `json:"speaking"`          // the user's voice is heard now
+	Utterance int  `json:"utterance"`         // the uplink's number of the last stretch of speech
+	Worded    int  `json:"worded,omitempty"`  // the last stretch of which words came
+	Closed    int  `json:"closed"`            // stretches up to this one are answered or given up
+	BrokeIn   bool `json:"broke_in"`          // Interrupted: a voice broke in, not a command
+	Barged    int  `json:"barged"`            // the agent's turn that was broken into, until audio plays again or there is nothing to answer
+	Pushed    bool `json:"pushed"`            // push-to-talk is held
+	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
+	// Tail is the user's turn that was answered without its final transcript, and
+	// TailUtterance its stretch of speech: the transcript may still come. It stands
+	// for the last TailOpen bytes of the turn's words: those before were final.
+	Tail          int `json:"tail,omitempty"`
+	TailUtterance int `json:"tail_utterance,omitempty"`
+	TailOpen      int `json:"tail_open,omitempty"`
+	// Voice is when the last stretch of speech began whose turn is not over, VoiceOf
+	// its number.
+	Voice   time.Time `json:"voice,omitzero"`
+	VoiceOf int       `json:"voice_of,omitempty"`
 }
 
-// spoken reports whether the source of an interruption is a voice.
-func spoken(source string) bool {
-	switch source {
-	case "vad", "energy", "words", "speech", "easyturn", "stt", "semantic":
-		return true
-	default:
-		return false
-	}
-}
-
-// profile is the barge-in policy for what the agent is doing now.
-func (c *Conversation) profile() turn.BargeInOptions {
-	o := c.phaseProfile()
-	if policy := c.st.Rules.BargeIn; policy != "" {
-		o.Policy = policy
-	}
-	return o
-}
-
-// phaseProfile is the options' one.
-func (c *Conversation) phaseProfile() turn.BargeInOptions {
-	p := &c.opts.BargeIn
+// began is when the voice began whose words come now, of a stretch of speech: when
+// it was heard; now, where nobody noticed it; and the zero time, long ago, if
+// another has begun since.
+func (f *Floor) began(utterance int, now time.Time) time.Time {
 	switch {
-	case !c.st.Audible():
-		return p.Thinking
-	case c.st.Reply.Kind == ReplyGreeting:
-		return p.Greeting
-	case c.st.Expect.ReadBack:
-		return p.ReadBack
+	case f.Voice.IsZero() || f.VoiceOf != 0 && utterance > f.VoiceOf:
+		return now
+	case utterance != 0 && utterance < f.VoiceOf:
+		return time.Time{}
 	default:
-		return p.Reply
+		return f.Voice
 	}
-}
-
-// thinking reports whether a reply is being made.
-func (s *State) thinking() bool {
-	switch s.Phase {
-	case Waiting, Generating:
-		return true
-	case Understanding:
-		return !s.awaitingFinal()
-	default:
-		return false
-	}
-}
-
-// awaitingFinal reports whether the user's turn has ended and its final
-// transcript is not in: nothing has been asked for it.
-func (s *State) awaitingFinal() bool {
-	return s.Phase == Understanding && s.User.Turn != 0
-}
-
-// openUserTurn gives the user's turn its number, if it has none.
-func (c *Conversation) openUserTurn() {
-	u := &c.st.User
-	if u.Turn != 0 {
-		return
-	}
-	c.st.LastTurn++
-	u.Turn, u.Started = c.st.LastTurn, c.st.Now
-	c.out.Turns = append(c.out.Turns, TurnEvent{Type: TurnStarted, Turn: u.Turn, Role: RoleUser, At: c.st.Now})
-}
-
-// closeUserTurn gives the user's turn its last event and forgets its words.
-func (c *Conversation) closeUserTurn(how TurnEventType) {
-	u := &c.st.User
-	if u.Turn != 0 {
-		c.out.Turns = append(c.out.Turns, TurnEvent{
-			Type: how, Turn: u.Turn, Role: RoleUser, Confidence: u.Confidence,
-			Duration: c.st.Now.Sub(u.Started), At: c.st.Now,
-		})
-	}
-	if f := &c.st.Floor; !f.Speaking {
-		// A stretch of which no words came stays open: they may still come.
-		f.Closed = max(f.Closed, f.Worded)
-		f.Voice, f.VoiceOf = time.Time{}, 0
-	}
-	*u = UserTurn{}
 }
 
 func (f *Floor) noteUtterance(n int) {
@@ -105,237 +44,34 @@ func (f *Floor) noteUtterance(n int) {
 	}
 }
 
-func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
-	f := &c.st.Floor
-	if c.st.Phase == Idle || c.st.Phase == Terminating {
-		return
+// noteWorded notes which stretch of speech the last words are from.
+func (f *Floor) noteWorded(utterance int) {
+	f.noteUtterance(utterance)
+	f.Worded = max(f.Worded, utterance)
+}
+
+// isTail reports whether a final is the transcript of a turn that was answered
+// without it: the service answered by itself, or the transcript came too late.
+func (f *Floor) isTail(number, utterance int, final bool) bool {
+	if f.Tail == 0 || !final {
+		return false
 	}
-	pushed := e.Source == "push_to_talk"
-	if c.opts.Endpoint == "manual" && !pushed && !c.st.Audible() {
-		return // No op. Under this policy a button opens the turn, not a voice.
+	if number != 0 {
+		return number == f.Tail
 	}
-	c.st.Floor.noteUtterance(e.Utterance)
-	if f.Speaking && (f.Pushed || !pushed) {
-		return // No op. Repeated.
-	}
-	if !f.Speaking {
-		f.Voice, f.VoiceOf = c.st.Now.Add(-e.Lag), e.Utterance
-	}
-	f.Speaking, f.Pushed = true, pushed
-	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.st.Audible()
-	switch c.st.Phase {
-	case ListeningReady:
-		c.takeFloor("speech.started")
-	case ListeningCapturing:
-		c.st.disarm(TimerEndpoint)
-	case Understanding, Waiting, Generating, Speaking, ToolRunning, Delegated:
-		switch {
-		case c.st.Audible() && pushed:
-			c.bargeIn("speech.started") // a button is a decision
-		case c.st.Audible():
-			c.speechOverAgent("speech.started")
-		case c.st.Phase == Understanding || c.st.thinking():
-			c.speechWhileThinking("speech.started")
-		}
-	case Interrupted:
-		f.BrokeIn = true
-		c.openUserTurn()
-	default:
-		// Preparing, Reconnecting, Faulted: heard when the microphone opens.
+	return utterance == 0 && !f.Speaking || utterance != 0 && utterance == f.TailUtterance
+}
+
+// noteTail remembers that a turn is answered whose transcript may still come.
+func (f *Floor) noteTail(u UserTurn, open bool) {
+	f.Tail, f.TailUtterance, f.TailOpen = 0, 0, 0
+	if open {
+		f.Tail, f.TailUtterance, f.TailOpen = u.Turn, f.Worded, len(u.Partial)
 	}
 }
 
-// speechOverAgent: a voice is heard over the agent's.
-func (c *Conversation) speechOverAgent(cause string) {
-	if c.st.Barge.Phase == turn.BargeInQuiet {
-		c.st.Over = UserTurn{} // what was let pass before is no part of this
-	}
-	c.actOnBarge(c.st.Barge.SpeechStarted(c.profile(), c.st.Now), cause)
-}
-
-// takeFloor gives the user the floor.
-func (c *Conversation) takeFloor(cause string) {
-	c.openUserTurn()
-	c.become(ListeningCapturing, cause)
-	if !c.st.Floor.Speaking {
-		c.armEndpoint()
-	}
-}
-
-// speechWhileThinking: a voice is heard while the reply is being made. The user
-// may go on talking, or it is a noise that must not lose the answer: the reply
-// is held (seed 001, PROCESSING -> LISTENING).
-func (c *Conversation) speechWhileThinking(cause string) {
-	st := &c.st
-	if c.st.awaitingFinal() {
-		// Nothing is asked yet: the user goes on with the same turn.
-		st.User.Ended = false
-		c.become(ListeningCapturing, cause)
-		return
-	}
-	if c.profile().Policy == turn.BargeInNone {
-		return // The words are queued and answered after the reply.
-	}
-	st.Reply.Hold = HoldReply
-	c.st.stopHeldClock()
-	c.holdPlayout()
-	c.takeFloor(cause)
-	if st.User.Words() != "" {
-		c.cancelReply(TurnInterrupted)
-	}
-}
-
-func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
-	f := &c.st.Floor
-	c.st.Floor.noteUtterance(e.Utterance)
-	if !f.Speaking {
-		return // No op. Repeated.
-	}
-	if c.opts.Endpoint == "manual" && f.Pushed && spoken(e.Source) {
-		return // No op. A pause to think: the button is held.
-	}
-	f.Speaking, f.Pushed = false, false
-	switch {
-	case c.st.Phase == ListeningCapturing:
-		c.armEndpoint()
-	case c.st.Audible():
-		c.actOnBarge(c.st.Barge.SpeechStopped(c.profile(), c.st.Now), "speech.stopped")
-		if c.st.Audible() && c.st.Over.Partial == "" {
-			// Its last words are in: it was no interruption, and it is no input.
-			c.st.Over = UserTurn{}
-		}
-	}
-}
-
-// armEndpoint bounds how long a silent user keeps the floor when nobody ends
-// the turn: no turn may stall.
-func (c *Conversation) armEndpoint() {
-	if c.opts.Endpoint == "manual" && c.st.Floor.Pushed {
-		return
-	}
-	if c.st.User.Words() == "" {
-		c.st.arm(TimerEndpoint, c.opts.Limits.NoTranscript)
-		return
-	}
-	c.st.arm(TimerEndpoint, c.opts.Limits.NoEndpoint)
-}
-
-// actOnBarge carries out what the barge-in policy decided.
-func (c *Conversation) actOnBarge(a turn.Action, cause string) {
-	st := &c.st
-	switch a {
-	case turn.None:
-	case turn.Duck:
-		if !st.Playout.Ducked {
-			st.Playout.Ducked = true
-			c.emit(DuckPlayout{Turn: st.Playout.Turn})
-		}
-	case turn.Pause:
-		c.pausePlayout()
-	case turn.Resume:
-		c.resumePlayout()
-		if !st.Floor.Speaking {
-			st.Over = UserTurn{} // it was let pass
-		}
-	case turn.Stop:
-		c.bargeIn(cause)
-	default:
-		panic(fmt.Sprintf("conv: unexpected barge-in action %v", a))
-	}
-}
-
-// bargeIn: the user takes the floor from the agent's audio. What was said over
-// it is the beginning of what the user says.
-func (c *Conversation) bargeIn(cause string) {
-	st := &c.st
-	over := c.st.takeOver()
-	switch st.Phase {
-	case Speaking:
-		st.User.Ended = over.Ended
-		c.interrupt(cause, true)
-	case ToolRunning, Delegated:
-		// The tool runs on; only its announcement is cut off.
-		c.cutAnnouncement()
-		st.User.Ended = st.User.Ended || over.Ended
-		if over.Ended {
-			st.Floor.Speaking = false
-		}
-	default:
-		c.cutAnnouncement()
-		c.speechWhileThinking(cause)
-		switch {
-		case c.st.thinking():
-			c.maybeEndReply(cause) // the words wait for the reply, which may have nothing more to say
-		case over.Ended && st.Phase == ListeningCapturing:
-			c.endTurn(cause, false)
-		}
-	}
-}
-
-// overIsOver: the agent's audio has come to its end while something was said
-// over it. From here on it is input like any other, but for an echo.
-func (c *Conversation) overIsOver() {
-	over := c.st.Over
-	c.st.Over = UserTurn{}
-	c.st.Barge.Reset()
-	echo := c.echoesEnd(over.Words(), c.st.Reply.Text)
-	if !c.st.Floor.Speaking {
-		echo = c.classify(over.Words()).Kind == turn.Echo // all of it was said over the agent
-	}
-	if over.Words() == "" || echo {
-		return
-	}
-	c.st.Over = over
-	c.st.takeOver()
-	c.st.User.Ended = c.st.User.Ended || over.Ended
-}
-
-// takeOver makes the words over the agent's audio the user's, and returns them.
-func (s *State) takeOver() UserTurn {
-	over := s.Over
-	s.Over = UserTurn{}
-	if over.Text != "" {
-		noteWords(&s.User, over.Text, over.Confidence, true, over.Began)
-	}
-	if over.Partial != "" {
-		noteWords(&s.User, over.Partial, over.Confidence, false, over.Began)
-	}
-	return over
-}
-
-// interrupt ends the agent's turn because the floor was taken: one decision,
-// two effects (seed 000, REQ-007; seed 001, 4.4).
-func (c *Conversation) interrupt(cause string, voice bool) {
-	st := &c.st
-	st.Floor.BrokeIn = voice
-	st.Floor.Barged = st.Reply.Turn
-	if c.opts.ResumeAfterFalseInterruption && voice {
-		st.Pending.Resume = c.st.unheard()
-		c.st.asksLater(st.Pending.Resume)
-	}
-	if !voice {
-		// Somebody is there, and has had enough of this.
-		st.Pending.Ending, st.Pending.Apology = false, ""
-		st.DeadAir.UserActive(c.st.Now)
-	}
-	c.cancelReply(TurnInterrupted)
-	c.become(Interrupted, cause)
-	if voice {
-		c.openUserTurn()
-	}
-}
-
-// leaveInterrupted ends the pause after a barge-in.
-func (c *Conversation) leaveInterrupted() {
-	if !c.st.Floor.BrokeIn {
-		c.become(ListeningReady, "interrupt.cleared")
-		return
-	}
-	c.become(ListeningCapturing, "interrupt.cleared")
-	switch {
-	case c.st.User.Ended:
-		c.endTurn("interrupt.cleared", false)
-	case !c.st.Floor.Speaking:
-		c.armEndpoint()
-	}
+// withFinal is the words of the turn with a late final transcript in place of
+// those that were not final.
+func (f *Floor) withFinal(words, final string) string {
+	return joinWords(squeeze(words[:max(0, len(words)-f.TailOpen)]), final)
 }

@@ -26,17 +26,17 @@ type stateForm struct {
 	User        UserTurn           `json:"user"`
 	Over        UserTurn           `json:"over,omitzero"`
 	Reply       replyForm          `json:"reply"`
-	Playout     Playout            `json:"playout"`
+	Playout     playoutForm        `json:"playout"`
 	ReadBack    ReadBack           `json:"read_back,omitzero"`
 	Consent     Consent            `json:"consent,omitzero"`
 	Barge       turn.BargeIn       `json:"barge"`
 	DeadAir     turn.DeadAir       `json:"dead_air"`
-	Calls       []Call             `json:"calls,omitempty"`
-	Session     Session            `json:"session"`
+	Calls       []callForm         `json:"calls,omitempty"`
+	Session     sessionForm        `json:"session"`
 	Rules       Rules              `json:"rules,omitzero"`
-	Conn        Connection         `json:"connection"`
-	Faults      Faults             `json:"faults"`
-	Pending     Pending            `json:"pending"`
+	Conn        connectionForm     `json:"connection"`
+	Faults      faultsForm         `json:"faults"`
+	Pending     pendingForm        `json:"pending"`
 	Suspended   Suspension         `json:"suspension"`
 	Expect      dialog.Expectation `json:"expect,omitzero"`
 	Expecting   bool               `json:"expecting,omitempty"`
@@ -52,10 +52,10 @@ func (s *State) form() stateForm {
 	return stateForm{
 		Phase: s.Phase, Previous: s.Previous, Entered: s.Entered, Before: s.Before, Now: s.Now,
 		LastTurn: s.LastTurn, LastRequest: s.LastRequest, LastCall: s.LastCall,
-		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout,
+		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout.form(),
 		ReadBack: s.ReadBack, Consent: s.Consent, Barge: s.Barge, DeadAir: s.DeadAir,
-		Calls: s.Calls, Session: s.Session, Rules: s.Rules, Conn: s.Conn, Faults: s.Faults,
-		Pending: s.Pending, Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
+		Calls: callForms(s.Calls), Session: s.Session.form(), Rules: s.Rules, Conn: s.connectionForm(), Faults: s.faultsForm(),
+		Pending: s.pendingForm(), Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
 		History: s.History, Summary: s.Summary, Said: s.Said, SaidCut: s.SaidCut, Timers: s.Timers,
 	}
 }
@@ -65,10 +65,10 @@ func (f *stateForm) state() State {
 	return State{
 		Phase: f.Phase, Previous: f.Previous, Entered: f.Entered, Before: f.Before, Now: f.Now,
 		LastTurn: f.LastTurn, LastRequest: f.LastRequest, LastCall: f.LastCall,
-		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout,
+		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout.playout(),
 		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
-		Calls: f.Calls, Session: f.Session, Rules: f.Rules, Conn: f.Conn, Faults: f.Faults,
-		Pending: f.Pending, Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
+		Calls: callsOf(f.Calls), Session: f.Session.session(), Rules: f.Rules, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
+		Pending: f.Pending.pending(), Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
 		History: f.History, Summary: f.Summary, Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
 	}
 }
@@ -146,4 +146,205 @@ func (f *replyForm) reply() Reply {
 		r.Hold = HoldReply
 	}
 	return r
+}
+
+// playoutForm is [Playout] in a snapshot.
+type playoutForm struct {
+	Turn    int           `json:"turn"`
+	Part    int           `json:"part"`
+	Playing bool          `json:"playing"`
+	Ducked  bool          `json:"ducked"`
+	Paused  bool          `json:"paused"`
+	Heard   time.Duration `json:"heard"`
+	At      time.Time     `json:"at"`
+	Text    string        `json:"text"`
+}
+
+func (p *Playout) form() playoutForm {
+	return playoutForm{
+		Turn: p.Turn, Part: p.Part, Playing: p.Playing, Ducked: p.Sound == SoundDucked,
+		Paused: p.Sound == SoundPaused, Heard: p.Heard, At: p.At, Text: p.Text,
+	}
+}
+
+func (f *playoutForm) playout() Playout {
+	p := Playout{Turn: f.Turn, Part: f.Part, Playing: f.Playing, Heard: f.Heard, At: f.At, Text: f.Text}
+	switch {
+	case f.Paused:
+		p.Sound = SoundPaused
+	case f.Ducked:
+		p.Sound = SoundDucked
+	}
+	return p
+}
+
+// connectionForm is [Connection] in a snapshot.
+type connectionForm struct {
+	Shaky          bool      `json:"shaky"`
+	Lost           bool      `json:"lost"`
+	Attempts       int       `json:"attempts"`
+	Unanswered     int       `json:"unanswered"`
+	UnansweredText string    `json:"unanswered_text"`
+	Taken          bool      `json:"taken"`
+	Began          time.Time `json:"began,omitzero"`
+	Cut            Fate      `json:"cut,omitempty"`
+}
+
+func (s *State) connectionForm() connectionForm {
+	n, u := &s.Conn, &s.Conn.Unanswered
+	f := connectionForm{
+		Shaky: s.Shaky(), Lost: n.Lost, Attempts: n.Attempts,
+		Unanswered: u.Turn, UnansweredText: u.Text, Taken: u.Fate == FateTaken, Began: u.Began,
+	}
+	if u.cut() {
+		f.Cut = u.Fate
+	}
+	return f
+}
+
+func (f *connectionForm) connection() Connection {
+	u := Unanswered{Turn: f.Unanswered, Text: f.UnansweredText, Began: f.Began, Fate: f.Cut}
+	if f.Taken {
+		u.Fate = FateTaken
+	}
+	return Connection{Lost: f.Lost, Attempts: f.Attempts, Unanswered: u}
+}
+
+// faultsForm is [Faults] in a snapshot.
+type faultsForm struct {
+	Code        string      `json:"code,omitempty"`
+	Recoveries  int         `json:"recoveries"`
+	Expiries    []time.Time `json:"expiries,omitempty"`
+	BreakerOpen bool        `json:"breaker_open"`
+}
+
+func (s *State) faultsForm() faultsForm {
+	f := &s.Faults
+	return faultsForm{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries, BreakerOpen: s.BreakerOpen()}
+}
+
+func (f *faultsForm) faults() Faults {
+	return Faults{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries}
+}
+
+// pendingForm is [Pending] in a snapshot.
+type pendingForm struct {
+	Start      bool            `json:"start"`
+	Greeted    bool            `json:"greeted"`
+	Texts      []string        `json:"texts,omitempty"`
+	TypedAt    time.Time       `json:"typed_at,omitzero"`
+	News       []string        `json:"news,omitempty"`
+	Ending     bool            `json:"ending"`
+	Resume     string          `json:"resume"`
+	Tell       []string        `json:"tell,omitempty"`
+	Telling    []string        `json:"telling,omitempty"`
+	Follow     []dialog.Output `json:"follow,omitempty"`
+	Announcing []string        `json:"announcing,omitempty"`
+	Apology    string          `json:"apology,omitempty"`
+	Feedback   int             `json:"feedback"`
+	Settle     []Settled       `json:"settle,omitempty"`
+}
+
+func (s *State) pendingForm() pendingForm {
+	p := &s.Pending
+	return pendingForm{
+		Start: s.Starting(), Greeted: p.Greeted, Texts: p.Texts, TypedAt: p.TypedAt, News: p.News,
+		Ending: p.Ending, Resume: p.Resume, Tell: p.Tell, Telling: p.Telling, Follow: p.Follow,
+		Announcing: p.Announcing, Apology: p.Apology, Feedback: p.Feedback, Settle: p.Settle,
+	}
+}
+
+func (f *pendingForm) pending() Pending {
+	return Pending{
+		Greeted: f.Greeted, Texts: f.Texts, TypedAt: f.TypedAt, News: f.News,
+		Ending: f.Ending, Resume: f.Resume, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
+		Announcing: f.Announcing, Apology: f.Apology, Feedback: f.Feedback, Settle: f.Settle,
+	}
+}
+
+// sessionForm is [Session] in a snapshot.
+type sessionForm struct {
+	ID       string    `json:"id"`
+	Alive    bool      `json:"alive"`
+	Ever     bool      `json:"ever"`
+	Expiring bool      `json:"expiring"`
+	Audio    bool      `json:"audio"`
+	Started  time.Time `json:"started"`
+}
+
+func (s *Session) form() sessionForm {
+	return sessionForm{
+		ID: s.ID, Alive: s.Alive(), Ever: s.Life != SessionNone, Expiring: s.Life == SessionExpires,
+		Audio: s.Audio, Started: s.Started,
+	}
+}
+
+func (f *sessionForm) session() Session {
+	s := Session{ID: f.ID, Audio: f.Audio, Started: f.Started}
+	switch {
+	case f.Expiring:
+		s.Life = SessionExpires
+	case f.Alive:
+		s.Life = SessionLives
+	case f.Ever:
+		s.Life = SessionOver
+	}
+	return s
+}
+
+// callForm is [Call] in a snapshot.
+type callForm struct {
+	ID         string    `json:"id"`
+	Key        string    `json:"key,omitempty"`
+	Name       string    `json:"name"`
+	Arguments  string    `json:"arguments"`
+	Secrets    []string  `json:"secrets,omitempty"`
+	Turn       int       `json:"turn"`
+	Long       bool      `json:"long"`
+	State      CallState `json:"state"`
+	Deadline   time.Time `json:"deadline"`
+	Background bool      `json:"background"`
+	Announce   bool      `json:"announce"`
+	Action     bool      `json:"action"`
+	Confirm    bool      `json:"confirm,omitempty"`
+	Adopted    bool      `json:"adopted,omitempty"`
+	Started    time.Time `json:"started"`
+}
+
+func callForms(calls []Call) []callForm {
+	var forms []callForm
+	for i := range calls {
+		c := &calls[i]
+		forms = append(forms, callForm{
+			ID: c.ID, Key: c.Key, Name: c.Name, Arguments: c.Arguments, Secrets: c.Secrets, Turn: c.Turn,
+			Long: c.Long, State: c.State, Deadline: c.Deadline, Background: c.Background(),
+			Announce: c.Due == DueNews, Action: c.Action(), Confirm: c.Confirm, Adopted: c.Adopted(), Started: c.Started,
+		})
+	}
+	return forms
+}
+
+func callsOf(forms []callForm) []Call {
+	var calls []Call
+	for i := range forms {
+		f := &forms[i]
+		c := Call{
+			ID: f.ID, Key: f.Key, Name: f.Name, Arguments: f.Arguments, Secrets: f.Secrets, Turn: f.Turn,
+			Long: f.Long, State: f.State, Deadline: f.Deadline, Confirm: f.Confirm, Started: f.Started,
+		}
+		switch {
+		case f.Announce:
+			c.Due = DueNews
+		case f.Background:
+			c.Due = DueHistory
+		}
+		switch {
+		case f.Adopted:
+			c.Origin = OriginEarlier
+		case f.Action:
+			c.Origin = OriginFlow
+		}
+		calls = append(calls, c)
+	}
+	return calls
 }

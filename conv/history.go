@@ -8,38 +8,33 @@ import (
 )
 
 // addItem appends to the history within its bound; the oldest go first.
-func (c *Conversation) addItem(it Item) {
-	it.At, c.out.Keep = c.st.Now, true
-	h := &c.st.History
-	if len(*h) >= c.opts.HistoryLimit {
+func (s *State) addItem(o *Options, it Item) {
+	it.At, s.changed = s.Now, true
+	h := &s.History
+	if len(*h) >= o.HistoryLimit {
 		n := copy(*h, (*h)[1:])
 		*h = (*h)[:n]
-		c.st.Summary.forgot(1)
+		s.Summary.forgot(1)
 	}
 	*h = append(*h, it)
 }
 
 // sealPart writes what the current part of the agent's turn has said to the
 // history. What was heard of it is corrected when the turn ends.
-func (c *Conversation) sealPart() {
-	r := &c.st.Reply
+func (s *State) sealPart(o *Options) {
+	r := &s.Reply
 	text := r.Text[r.Sealed:]
 	r.Sealed = len(r.Text)
 	if squeeze(text) == "" {
 		return
 	}
-	c.addItem(Item{Turn: r.Turn, Role: RoleAgent, Text: squeeze(text), Full: text, Part: r.Part})
-}
-
-// markHeard cuts what the history has of an agent's turn to what was heard.
-func (c *Conversation) markHeard(number, part int, heard time.Duration, text string) {
-	c.out.Keep = true
-	c.st.markHeard(number, part, heard, text)
+	s.addItem(o, Item{Turn: r.Turn, Role: RoleAgent, Text: squeeze(text), Full: text, Part: r.Part})
 }
 
 // markHeard cuts the items of an agent's turn, up to a part, to what was heard.
 // text is what the playout says was heard, if it can tell.
 func (s *State) markHeard(number, part int, heard time.Duration, text string) {
+	s.changed = true
 	full := ""
 	s.eachPart(number, part, func(it *Item) { full += it.spoken() })
 	rest := len(heardPrefix(full, heard, text))
@@ -74,9 +69,9 @@ func (s *State) eachPart(number, part int, f func(*Item)) {
 }
 
 // measured notes that no more will be heard of a turn's parts up to one.
-func (c *Conversation) measured(number, part int) {
-	c.out.Keep = true
-	c.st.eachPart(number, part, func(it *Item) { it.Cut = true })
+func (s *State) measured(number, part int) {
+	s.changed = true
+	s.eachPart(number, part, func(it *Item) { it.Cut = true })
 }
 
 // agentText is what was heard of an agent's turn.
@@ -98,33 +93,27 @@ func (s *State) utteranceText(number int) string {
 
 // written is what the history keeps of the user's words: not what answers a
 // question for a secret, or tells one by itself.
-func (c *Conversation) written(text string) string {
-	if text != "" && (c.st.Expect.Secret || c.opts.Agent != nil && c.opts.Agent.TellsSecret(&c.st.Dialogue, c.st.Now, text, false)) {
+func (s *State) written(o *Options, text string) string {
+	if text != "" && (s.Expect.Secret || o.Agent != nil && o.Agent.TellsSecret(&s.Dialogue, s.Now, text, false)) {
 		return dialog.Hidden
 	}
 	return text
 }
 
-// withFinal is the words of the turn with a late final transcript in place of
-// those that were not final.
-func (f *Floor) withFinal(words, final string) string {
-	return joinWords(squeeze(words[:max(0, len(words)-f.TailOpen)]), final)
-}
-
 // correctUtterance puts the final transcript of a turn that was answered without
 // it at its place in the history.
-func (c *Conversation) correctUtterance(number int, text string) {
+func (s *State) correctUtterance(o *Options, number int, text string) {
 	if text == "" {
 		return
 	}
-	c.out.Keep = true
-	text = c.written(text)
-	h := c.st.History
+	s.changed = true
+	text = s.written(o, text)
+	h := s.History
 	at := len(h)
 	for i := range h {
 		if h[i].Turn == number && h[i].Role == RoleUser {
 			if h[i].Text != dialog.Hidden {
-				h[i].Text = c.st.Floor.withFinal(h[i].Text, text)
+				h[i].Text = s.Floor.withFinal(h[i].Text, text)
 			}
 			return
 		}
@@ -132,10 +121,10 @@ func (c *Conversation) correctUtterance(number int, text string) {
 			at = i
 		}
 	}
-	c.st.History = slices.Insert(h, at, Item{Turn: number, Role: RoleUser, Text: text, At: c.st.Now})
-	c.st.Summary.inserted(at)
-	if over := len(c.st.History) - c.opts.HistoryLimit; over > 0 {
-		c.st.History = append(c.st.History[:0], c.st.History[over:]...)
-		c.st.Summary.forgot(over)
+	s.History = slices.Insert(h, at, Item{Turn: number, Role: RoleUser, Text: text, At: s.Now})
+	s.Summary.inserted(at)
+	if over := len(s.History) - o.HistoryLimit; over > 0 {
+		s.History = append(s.History[:0], s.History[over:]...)
+		s.Summary.forgot(over)
 	}
 }

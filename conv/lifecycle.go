@@ -7,43 +7,45 @@ package conv
 func (c *Conversation) handleUserStart(e UserStart) {
 	switch c.st.Phase {
 	case Idle:
-		if c.st.Pending.Start {
+		if c.st.Starting() {
 			return // No op. The start is waiting already.
 		}
-		c.st.Pending.Start, c.st.Pending.Greeted = true, c.st.Pending.Greeted || e.Silent
-		if c.st.Session.Alive && !c.st.Session.Expiring {
+		c.st.Pending.Greeted = c.st.Pending.Greeted || e.Silent
+		if c.st.Session.Life == SessionLives {
 			c.becomePreparing("user.start")
 			return
 		}
-		c.emit(OpenSession{})
+		c.out.emit(OpenSession{})
 		c.st.arm(TimerStart, c.opts.Limits.Start)
 	case Faulted:
-		c.st.closeBreaker() // a person acts
+		c.st.disarm(TimerBreaker) // a person acts
 		c.recoverFromFault("user.start")
 	default:
-		c.emit(Reject{Code: "conversation_active"})
+		c.out.emit(Reject{Code: "conversation_active"})
 	}
 }
+
+// Starting reports whether a start waits for the session.
+func (s *State) Starting() bool { return s.Phase == Idle && s.Timers.armed(TimerStart) }
 
 // becomePreparing leaves Idle or Faulted towards listening.
 func (c *Conversation) becomePreparing(cause string) {
 	st := &c.st
-	st.Pending.Start = false
 	c.become(Preparing, cause)
 	c.st.arm(TimerStart, c.opts.Limits.Start)
-	if !st.Session.Alive {
-		c.emit(OpenSession{})
+	if !st.Session.Alive() {
+		c.out.emit(OpenSession{})
 	}
 	if st.Session.Audio {
 		c.maybeListen("audio.ready")
 		return
 	}
-	c.emit(PrimeAudio{})
+	c.out.emit(PrimeAudio{})
 }
 
 // maybeListen opens the microphone once session and audio are there (REQ-003).
 func (c *Conversation) maybeListen(cause string) {
-	if c.st.Phase == Preparing && c.st.Session.Alive && c.st.Session.Audio {
+	if c.st.Phase == Preparing && c.st.Session.Alive() && c.st.Session.Audio {
 		c.become(ListeningReady, cause)
 	}
 }
@@ -65,13 +67,13 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 		c.handleSessionRenewed(SessionRenewed(e))
 		return
 	}
-	fresh := !st.Session.Alive || st.Session.Expiring
+	fresh := st.Session.Life != SessionLives
 	if fresh {
-		c.sessionLives(e.ID)
+		c.st.sessionLives(&c.opts, e.ID)
 	}
 	switch st.Phase {
 	case Idle:
-		if st.Pending.Start {
+		if st.Starting() {
 			c.becomePreparing("session.ready")
 		}
 	case Preparing:
@@ -82,7 +84,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 			c.restored("session.ready")
 		}
 	case Faulted:
-		if fresh && !st.Faults.BreakerOpen {
+		if fresh && !st.BreakerOpen() {
 			c.recoverFromFault("session.ready")
 		}
 	default:
@@ -100,35 +102,31 @@ func (c *Conversation) handleSessionConfigured(e SessionConfigured) {
 }
 
 // sessionLives starts the session's clock.
-func (c *Conversation) sessionLives(id string) {
-	s := &c.st.Session
-	if id != "" {
-		s.ID = id
-	}
-	s.Alive, s.Ever, s.Expiring, s.Started = true, true, false, c.st.Now
-	c.st.arm(TimerSession, c.opts.Limits.Session)
-	c.st.arm(TimerWarning, c.opts.Limits.Session-c.opts.Limits.SessionWarning)
+func (s *State) sessionLives(o *Options, id string) {
+	s.Session.begins(id, s.Now)
+	s.arm(TimerSession, o.Limits.Session)
+	s.arm(TimerWarning, o.Limits.Session-o.Limits.SessionWarning)
 }
 
 func (s *State) sessionDies() {
-	s.Session.Alive, s.Session.Expiring = false, false
+	s.Session.ends()
 	s.disarm(TimerSession, TimerWarning)
 }
 
 // handleSessionExpiring prepares for the end of the session: from the service's
 // own warning, or 30 s before the limit (seed 001, section 6).
 func (c *Conversation) handleSessionExpiring() {
-	if !c.st.Session.Alive || c.st.Session.Expiring {
+	if c.st.Session.Life != SessionLives {
 		return // No op. Warned already.
 	}
-	c.st.Session.Expiring = true
+	c.st.Session.Life = SessionExpires
 	c.st.disarm(TimerWarning)
 	if c.st.Phase == Idle || c.st.Phase == Terminating {
 		return
 	}
-	c.emit(SaveContext{Reason: "session.expiring"})
+	c.out.emit(SaveContext{Reason: "session.expiring"})
 	if !c.opts.SessionRenews {
-		c.notify(LevelInfo, "session.expiring")
+		c.out.notify(LevelInfo, "session.expiring")
 	}
 }
 
@@ -145,8 +143,7 @@ func (c *Conversation) handleSessionExpired(cause string) {
 
 func (c *Conversation) startTimedOut() {
 	if c.st.Phase == Idle {
-		c.st.Pending.Start = false
-		c.notify(LevelError, "start.timeout")
+		c.out.notify(LevelError, "start.timeout")
 		return
 	}
 	c.fault("START_TIMEOUT", false, "start.timeout")
@@ -155,7 +152,6 @@ func (c *Conversation) startTimedOut() {
 func (c *Conversation) handleUserStop() {
 	switch c.st.Phase {
 	case Idle:
-		c.st.Pending.Start = false
 		c.st.disarm(TimerStart)
 	case Terminating:
 		// No op. Ending already.
@@ -181,8 +177,9 @@ func (c *Conversation) handleSessionEnded() {
 // event, each call its result.
 func (c *Conversation) becomeTerminating(cause string) {
 	c.dropSuspension()
-	c.cutAudio(TurnInterrupted)
-	c.closeUserTurn(TurnAbandoned)
+	c.cancelReply(TurnInterrupted)
+	c.st.Barge.Reset()
+	c.st.closeUserTurn(&c.out, TurnAbandoned)
 	for len(c.st.Calls) > 0 {
 		call := c.st.Calls[0]
 		if call.State == CallRunning && call.Long && c.opts.TasksOutlive {
@@ -190,7 +187,7 @@ func (c *Conversation) becomeTerminating(cause string) {
 			continue
 		}
 		if call.State == CallRunning {
-			c.cancelCall(0)
+			c.st.cancelCall(&c.out, 0)
 		}
 		c.endCall(0, failedResult("CANCELLED", "the conversation ended", ""))
 	}
@@ -200,7 +197,7 @@ func (c *Conversation) becomeTerminating(cause string) {
 	c.st.disarm(TimerGrace)
 	c.become(Terminating, cause)
 	c.st.arm(TimerRelease, c.opts.Limits.Release)
-	c.emit(Release{Reason: cause})
+	c.out.emit(Release{Reason: cause})
 }
 
 // becomeIdle forgets the conversation. Turn and request numbers go on, so that

@@ -2,255 +2,92 @@ package conv
 
 import "time"
 
-// This file: what the playout reports. History holds what was heard (seed 001,
-// 4.4; DESIGN rule 8).
-
-// stalePlayout reports a fact about audio that is no longer wanted.
-func (s *State) stalePlayout(number int) bool {
-	switch s.Phase {
-	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
-		return true
-	case ListeningCapturing:
-		if !s.Reply.Held() {
-			return true
-		}
-	default:
-	}
-	if number != 0 && number != s.Reply.Turn {
-		return true
-	}
-	if s.Reply.consulting() && !s.Reply.Earlier {
-		return true // nothing of the reply is there
-	}
-	return s.Reply.Turn == 0 && !s.replyExpected()
+// Playout is what is known of the agent's audio on its way to the ear. Its life is
+// written out in the package documentation.
+type Playout struct {
+	Turn    int // the turn that plays, or played last
+	Part    int // the part of it that plays, or played last; zero: none yet
+	Playing bool
+	Sound   Sound         // what is done to the audio for a voice
+	Heard   time.Duration // so much of the turn has been heard
+	At      time.Time     // when Heard was so
+	Text    string        // what was heard, if the playout tells
 }
 
-// staleFlush reports an answer to a flush that nobody can use: nothing of its
-// turn in the history was cut off.
-func (s *State) staleFlush(e PlayoutFlushed) bool {
-	for i := range s.History {
-		it := &s.History[i]
-		if it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
-			return false
-		}
-	}
-	return true
-}
+// Sound says what is done to the agent's audio while a voice is heard.
+type Sound uint8
 
-func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
-	c.adoptReply()
-	st := &c.st
-	p := &st.Playout
-	if p.Turn != st.Reply.Turn {
-		*p = Playout{Turn: st.Reply.Turn}
-	}
-	part := e.Part
-	switch {
-	case c.st.Reply.consulting():
-		part = st.Reply.Part - 1 // what was said before the tool: nothing else is there
-	case part == 0:
-		part = st.Reply.Part
-	}
-	p.Part, p.Playing, p.At = part, true, c.st.Now
-	if part == st.Reply.Part {
-		st.Reply.voiced()
-	}
-	st.Floor.Barged = 0
-	st.DeadAir.AgentSpoke()
-	if st.Reply.Held() {
-		return // It played for a moment before the pause took effect.
-	}
-	switch st.Phase {
-	case Understanding, Waiting, Generating:
-		if part < st.Reply.Part {
-			return // the announcement before a tool, late; the answer comes behind it
-		}
-		c.st.disarm(TimerTry, TimerProcessing)
-		c.become(Speaking, c.event)
-		c.armStall()
-		if st.Floor.Speaking {
-			// A voice that is heard still is one that is heard now.
-			st.Floor.Overlap = true
-			c.speechOverAgent(c.event)
-		}
-	default:
-		// Speaking: known. While a tool runs the phase is the tool's.
+// The values of [Sound].
+const (
+	SoundFull   Sound = iota
+	SoundDucked       // it is played more quietly
+	SoundPaused       // it is held where it is
+)
+
+// of makes it the playout of a turn, of which nothing has played unless it is the
+// one of before.
+func (p *Playout) of(turn int) {
+	if p.Turn != turn {
+		*p = Playout{Turn: turn}
 	}
 }
 
-// notePlayout keeps the heard ledger's last report.
-func (c *Conversation) notePlayout(heard time.Duration, text string) {
-	p := &c.st.Playout
-	if p.Turn != c.st.Reply.Turn {
-		return // No op. Nothing of this turn has started to play.
-	}
-	if heard > p.Heard {
-		p.Heard = heard
-	}
+// started notes that a part plays.
+func (p *Playout) started(part int, now time.Time) { p.Part, p.Playing, p.At = part, true, now }
+
+// stopped notes that nothing plays any more.
+func (p *Playout) stopped() { p.Playing, p.Sound = false, SoundFull }
+
+// plays reports whether a part of a turn has begun to play.
+func (p *Playout) plays(turn, part int) bool { return p.Turn == turn && p.Part == part && p.Part != 0 }
+
+// report keeps the last report of what has been heard.
+func (p *Playout) report(heard time.Duration, text string, now time.Time) {
+	p.Heard = max(p.Heard, heard)
 	if len(text) > len(p.Text) {
 		p.Text = text
 	}
-	p.At = c.st.Now
-	c.st.hearReadBack()
-	if c.st.Phase == Speaking {
-		c.st.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
+	p.At = now
+}
+
+// estimate is the best estimate of what has been heard by now: the last report, and
+// the pacer's clock since.
+func (p *Playout) estimate(now time.Time) time.Duration {
+	if !p.Playing || p.Sound == SoundPaused {
+		return p.Heard
+	}
+	return p.Heard + now.Sub(p.At)
+}
+
+// measure sets what has been heard by now.
+func (p *Playout) measure(heard time.Duration, now time.Time) { p.Heard, p.At = heard, now }
+
+// duck lowers the volume for a voice.
+func (p *Playout) duck(out *Output) {
+	if p.Sound == SoundFull {
+		p.Sound = SoundDucked
+		out.emit(DuckPlayout{Turn: p.Turn})
 	}
 }
 
-func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
-	if e.Heard == 0 {
-		e.Heard = c.st.heardSoFar() // it cannot tell
-	}
-	c.notePlayout(e.Heard, e.Text)
-	st := &c.st
-	p := &st.Playout
-	if !p.Playing || e.Part != 0 && e.Part < p.Part {
-		return // No op. It had not started, or was told before.
-	}
-	p.Playing, p.Ducked, p.Paused = false, false, false
-	c.st.partPlayed(p.Part)
-	switch {
-	case st.Phase == Speaking && p.Part == st.Reply.Part:
-		if !st.Reply.Complete() {
-			// The playout knows better than the mind that this was all.
-			c.emit(CancelTurn{Turn: st.Reply.Turn})
-		}
-		c.overIsOver()
-		c.endReply(TurnCompleted)
-		c.become(ListeningReady, "playout.finished")
-	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.callsHeld():
-		// The last of it played before the pause took effect: nothing is left to
-		// hold back.
-		c.endReply(TurnCompleted)
-	default:
-		c.announcementEnded(p.Part)
-	}
-}
-
-// announcementEnded: what was said before a tool has played to its end, or what
-// of a held reply was on its way.
-func (c *Conversation) announcementEnded(part int) {
-	r := &c.st.Reply
-	// It was heard to its end, however long the estimate would have it last.
-	c.measured(r.Turn, part)
-	r.Earlier = false
-	if part == r.Part {
-		r.unvoiced()
-	}
-	c.overIsOver()
-	if !c.st.thinking() {
+// pause holds the audio where it is; heard is what has been heard of it.
+func (p *Playout) pause(out *Output, heard time.Duration, now time.Time) {
+	if p.Sound == SoundPaused {
 		return
 	}
-	if c.st.Floor.Speaking || c.st.User.Words() != "" {
-		c.speechWhileThinking(c.event)
+	p.measure(heard, now)
+	p.Sound = SoundPaused
+	out.emit(PausePlayout{Turn: p.Turn})
+}
+
+// resume takes back what was done to the audio for a voice.
+func (p *Playout) resume(out *Output, now time.Time) {
+	if p.Sound == SoundFull {
 		return
 	}
-	c.maybeEndReply(c.event)
-}
-
-// callsHeld reports whether the reply has calls that wait for the floor.
-func (s *State) callsHeld() bool {
-	for i := range s.Calls {
-		if call := &s.Calls[i]; call.State == CallHeld && call.Turn == s.Reply.Turn {
-			return true
-		}
+	if p.Sound == SoundPaused {
+		p.At = now
 	}
-	return false
-}
-
-// holdPlayout keeps what there is of a held reply's audio from the ear.
-func (c *Conversation) holdPlayout() {
-	if r := &c.st.Reply; r.sounding() || c.st.Playout.Playing {
-		c.pausePlayout()
-	}
-}
-
-// pausePlayout holds the current turn's audio where it is.
-func (c *Conversation) pausePlayout() {
-	p := &c.st.Playout
-	if p.Paused {
-		return
-	}
-	if p.Turn != c.st.Reply.Turn {
-		*p = Playout{Turn: c.st.Reply.Turn}
-	}
-	p.Heard, p.At = c.st.heardSoFar(), c.st.Now
-	p.Paused = true
-	c.emit(PausePlayout{Turn: p.Turn})
-}
-
-// resumePlayout takes back what was done to the audio for a voice.
-func (c *Conversation) resumePlayout() {
-	p := &c.st.Playout
-	if !p.Ducked && !p.Paused {
-		return
-	}
-	if p.Paused {
-		p.At = c.st.Now
-	}
-	p.Ducked, p.Paused = false, false
-	c.emit(ResumePlayout{Turn: p.Turn})
-}
-
-// cutAnnouncement drops what plays while a tool runs: the user spoke over it.
-func (c *Conversation) cutAnnouncement() {
-	r, p := &c.st.Reply, &c.st.Playout
-	heard, part := c.st.heardSoFar(), max(p.Part, 1)
-	c.st.Said, c.st.SaidCut = r.Text, true
-	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
-	c.markHeard(r.Turn, part, heard, p.Text)
-	c.measured(r.Turn, part)
-	p.Heard, p.At = heard, c.st.Now
-	p.Playing, p.Ducked, p.Paused = false, false, false
-	if part == r.Part {
-		r.unvoiced()
-	}
-	if b := &c.st.ReadBack; part >= b.Part {
-		b.Turn = 0 // what is told of it from here on is of audio that was dropped
-	}
-	if c.st.asking() {
-		c.st.Consent.open() // some of the question may have been dropped
-	}
-	r.Earlier = false
-	c.st.Barge.Reset()
-}
-
-func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
-	code := e.Code
-	if code == "" {
-		code = "PLAYBACK_ERROR"
-	}
-	if c.st.Reply.Held() {
-		c.notify(LevelWarning, "reply.failed")
-		c.cancelReply(TurnFailed)
-		return
-	}
-	c.fault(code, false, "playout.failed")
-}
-
-// handlePlayoutFlushed corrects the history of a turn that was cut off.
-func (c *Conversation) handlePlayoutFlushed(e PlayoutFlushed) {
-	c.st.flushedReadBack(e)
-	part := e.Part
-	if part == 0 {
-		for i := range c.st.History {
-			if it := &c.st.History[i]; it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
-				part = it.Part
-			}
-		}
-	}
-	var cut []*Item
-	c.st.eachPart(e.Turn, part, func(it *Item) {
-		if it.Cut && it.Part == part {
-			it.Cut = false // measured anew
-			cut = append(cut, it)
-		}
-	})
-	c.markHeard(e.Turn, part, e.Heard, e.Text)
-	for _, it := range cut {
-		it.Cut = true
-	}
-	if p := &c.st.Playout; p.Turn == e.Turn && len(cut) > 0 {
-		p.Heard, p.Text = e.Heard, e.Text
-	}
+	p.Sound = SoundFull
+	out.emit(ResumePlayout{Turn: p.Turn})
 }

@@ -224,3 +224,33 @@ func (r *Reply) dropUnsaid() {
 	r.Text = r.Text[:len(r.Text)-min(len(r.Unsaid), len(r.Text)-r.Sealed)]
 	r.Unsaid = ""
 }
+
+// close tells the voice, once, that the part has no more text.
+func (r *Reply) close(out *Output) {
+	if r := r; r.closes() {
+		out.emit(EndSpeech{Turn: r.Turn, Part: r.Part})
+	}
+}
+
+func (r *Reply) speak(out *Output, text, code string) {
+	r.Seq++
+	r.voiced()
+	out.emit(Speak{Turn: r.Turn, Part: r.Part, Seq: r.Seq, Text: text, Code: code})
+}
+
+// speakSentences hands whole sentences to the voice, or with all set the rest
+// too.
+func (r *Reply) speakSentences(out *Output, all bool) {
+	if r.Held() || r.Silent {
+		return
+	}
+	for {
+		text, ok := r.nextSentence(all)
+		if !ok {
+			return
+		}
+		if text != "" {
+			r.speak(out, text, "")
+		}
+	}
+}

@@ -25,39 +25,38 @@ func (s *State) replyExpected() bool {
 }
 
 // openReply gives the agent's turn its number.
-func (c *Conversation) openReply(kind ReplyKind, userTurn int) {
+func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 	if kind != ReplyAnswer && kind != ReplyResumed {
-		c.st.aside()
+		s.aside()
 	}
-	c.st.LastTurn++
-	c.st.Reply = Reply{
-		Turn: c.st.LastTurn, UserTurn: userTurn, Kind: kind, Started: c.st.Now, Part: 1,
+	s.LastTurn++
+	s.Reply = Reply{
+		Turn: s.LastTurn, UserTurn: userTurn, Kind: kind, Started: s.Now, Part: 1,
 	}
-	c.out.Turns = append(c.out.Turns, TurnEvent{
-		Type: TurnStarted, Turn: c.st.Reply.Turn, Role: RoleAgent, Kind: kind, At: c.st.Now,
+	out.Turns = append(out.Turns, TurnEvent{
+		Type: TurnStarted, Turn: s.Reply.Turn, Role: RoleAgent, Kind: kind, At: s.Now,
 	})
 }
 
-// answer starts the reply to the user's turn.
-func (c *Conversation) answer(u UserTurn, text, cause string) {
-	c.openReply(ReplyAnswer, u.Turn)
-	c.st.Reply.Began = u.Began
-	if c.opts.Agent != nil {
-		c.answerFromDialogue(text, u.Confidence, cause)
+// ask has the flows answer the user, or the mind where there are none.
+func (c *Conversation) ask(why RequestReason, text string, confidence float64, cause string) {
+	if c.opts.Agent == nil {
+		c.st.request(&c.out, &c.opts, why, text)
 		return
 	}
-	c.request(RequestUtterance, text)
+	m := c.st.message(text, confidence, c.st.Reply.Began)
+	c.followDialogue(c.opts.Agent.Handle(c.flows(), c.st.Now, m), cause)
 }
 
 // request asks the mind, for the first time for this purpose.
-func (c *Conversation) request(why RequestReason, text string) {
-	r := &c.st.Reply
-	c.st.LastRequest++
+func (s *State) request(out *Output, o *Options, why RequestReason, text string) {
+	r := &s.Reply
+	s.LastRequest++
 	r.Before = r.Request
-	r.asks(c.st.LastRequest, why, text)
-	c.st.arm(TimerTry, c.opts.Limits.Waiting)
-	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
-	c.emit(r.ask())
+	r.asks(s.LastRequest, why, text)
+	s.arm(TimerTry, o.Limits.Waiting)
+	s.arm(TimerProcessing, o.Limits.Processing)
+	out.emit(r.ask())
 }
 
 // adoptReply takes an answer that nobody asked for, from a service that hears
@@ -68,13 +67,13 @@ func (c *Conversation) adoptReply() {
 	}
 	u := c.st.User
 	if text := u.Words(); text != "" {
-		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: text})
+		c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	}
-	c.noteConsent(u.Turn, u.Words(), u.Began)
+	c.st.Consent.answered(&c.ear, u.Turn, u.Words(), u.Began)
 	c.st.disarm(TimerFinal)
 	c.st.Floor.noteTail(u, u.Partial != "" || u.Text == "")
-	c.closeUserTurn(TurnCompleted)
-	c.openReply(ReplyAnswer, u.Turn)
+	c.st.closeUserTurn(&c.out, TurnCompleted)
+	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
 	r := &c.st.Reply
 	c.st.LastRequest++
 	r.asks(c.st.LastRequest, RequestUtterance, "")
@@ -88,9 +87,9 @@ func (c *Conversation) adoptReply() {
 func (c *Conversation) handleReplyRequested() {
 	switch c.st.Phase {
 	case ListeningReady:
-		c.openReply(ReplyExplicit, 0)
+		c.st.openReply(&c.out, ReplyExplicit, 0)
 		c.become(Understanding, "reply.requested")
-		c.request(RequestExplicit, "")
+		c.st.request(&c.out, &c.opts, RequestExplicit, "")
 		c.st.Reply.Requested = true
 		c.become(Waiting, "reply.requested")
 	case Understanding, ListeningCapturing:
@@ -131,7 +130,7 @@ func (c *Conversation) handleReplyDelta(text string) {
 	if !r.Held() && (c.st.Phase == Understanding || c.st.Phase == Waiting) {
 		c.become(Generating, c.event)
 	}
-	c.speakSentences(false)
+	c.st.Reply.speakSentences(&c.out, false)
 }
 
 func (c *Conversation) handleReplyDone(e ReplyDone) {
@@ -148,7 +147,7 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 	if e.Text != "" && len(r.Text) == r.Sealed {
 		c.handleReplyDelta(e.Text)
 	}
-	c.finishText()
+	c.st.finishText(&c.out)
 	c.st.stopHeldClock()
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
 		return // The results are still to come.
@@ -167,33 +166,33 @@ func (c *Conversation) tryTimedOut() {
 		return
 	}
 	if r.Progress != ProgressRetrying {
-		if !c.retryLater() {
+		if !c.st.retryLater(&c.opts) {
 			c.processingTimedOut() // nobody will be asked any more
 			return
 		}
-		c.notify(LevelInfo, "reply.slow")
+		c.out.notify(LevelInfo, "reply.slow")
 		return
 	}
 	c.st.LastRequest++
 	r.asksAnew(c.st.LastRequest)
 	c.st.arm(TimerTry, c.opts.Limits.Waiting)
-	c.emit(r.ask())
+	c.out.emit(r.ask())
 }
 
 // retryLater waits the back-off of the attempt that failed. It reports false
 // when the budget is spent: no retry is left, or none would begin in time.
-func (c *Conversation) retryLater() bool {
-	r := &c.st.Reply
-	if r.Attempt > c.opts.Retry.Max || r.Attempt == 0 {
+func (s *State) retryLater(o *Options) bool {
+	r := &s.Reply
+	if r.Attempt > o.Retry.Max || r.Attempt == 0 {
 		return false
 	}
-	backoff := c.opts.Retry.Backoff
+	backoff := o.Retry.Backoff
 	wait := backoff[min(r.Attempt, len(backoff))-1]
-	if limit := c.st.Timers[TimerProcessing]; !limit.IsZero() && !c.st.Now.Add(wait).Before(limit) {
+	if limit := s.Timers[TimerProcessing]; !limit.IsZero() && !s.Now.Add(wait).Before(limit) {
 		return false
 	}
 	r.Progress = ProgressRetrying
-	c.st.arm(TimerTry, wait)
+	s.arm(TimerTry, wait)
 	return true
 }
 
@@ -211,7 +210,7 @@ func (c *Conversation) processingTimedOut() {
 	}
 	held := r.Held()
 	slow := func() {
-		c.notify(LevelWarning, "reply.timeout")
+		c.out.notify(LevelWarning, "reply.timeout")
 		if c.opts.SpeakNotices {
 			c.st.Pending.Apology = "apology.timeout" // unless words come, where it was held
 		}
@@ -220,7 +219,7 @@ func (c *Conversation) processingTimedOut() {
 	case r.Kind != ReplyAnswer && r.Request == 0:
 		// The engine's own words found no voice: they are dropped, nothing is at
 		// fault with the conversation.
-		c.notify(LevelError, "voice.timeout")
+		c.out.notify(LevelError, "voice.timeout")
 	case !r.answered():
 		slow()
 	default:
@@ -271,7 +270,7 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		return
 	}
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
-		c.finishText() // the results will ask again
+		c.st.finishText(&c.out) // the results will ask again
 		return
 	}
 	retryable := class.Retries != 0 || class.Action == errclass.Return
@@ -279,12 +278,12 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		retryable = e.Retryable
 	}
 	limited := class.Retries > 0 && r.Attempt > class.Retries
-	if retryable && !limited && !r.Voiced() && c.retryLater() {
+	if retryable && !limited && !r.Voiced() && c.st.retryLater(&c.opts) {
 		r.retries()
 		return
 	}
 	if r.Held() {
-		c.notify(LevelWarning, "reply.failed")
+		c.out.notify(LevelWarning, "reply.failed")
 		if c.opts.SpeakNotices {
 			c.st.Pending.Apology = apology(e.Code)
 		}
@@ -297,17 +296,17 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 // breaksOff ends a reply whose mind has failed while it is spoken: what has been said
 // is all, and the person is told that it was not.
 func (c *Conversation) breaksOff(cause string) {
-	c.notify(LevelWarning, "reply.incomplete")
+	c.out.notify(LevelWarning, "reply.incomplete")
 	if c.opts.SpeakNotices {
 		c.st.Pending.Apology = "apology.incomplete"
 	}
-	c.finishText()
+	c.st.finishText(&c.out)
 	c.maybeEndReply(cause)
 }
 
 // armStall bounds how long a reply that is being spoken waits for its next text.
-func (c *Conversation) armStall() {
-	if !c.st.Reply.Complete() {
-		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+func (s *State) armStall(o *Options) {
+	if !s.Reply.Complete() {
+		s.arm(TimerProcessing, o.Limits.Processing)
 	}
 }

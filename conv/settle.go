@@ -17,7 +17,7 @@ func (c *Conversation) settleOnce() bool {
 	st := &c.st
 	p := &st.Pending
 	switch {
-	case c.userWaits():
+	case c.st.userWaits(&c.opts):
 		p.Greeted = true // the user was first
 		ended := st.User.Ended || !st.Floor.Speaking && st.User.Partial == "" && st.User.Text != ""
 		c.takeFloor("queued")
@@ -28,16 +28,16 @@ func (c *Conversation) settleOnce() bool {
 		p.Greeted = true
 		text := p.Texts[0]
 		p.Texts = append(p.Texts[:0:0], p.Texts[1:]...)
-		c.openUserTurn()
+		c.st.openUserTurn(&c.out)
 		c.began = p.TypedAt
-		c.noteWords(text, 1, true)
+		c.st.User.note(text, 1, true, c.began)
 		if len(p.Texts) == 0 {
 			p.TypedAt = time.Time{}
 		}
 		st.User.Ended = true
 		c.become(Understanding, "user.text")
 		c.commit("user.text")
-	case st.Conn.Unanswered != 0:
+	case st.Conn.Unanswered.Turn != 0:
 		c.resumeUnanswered()
 	case p.Resume != "" && st.Floor.Barged == 0:
 		rest := p.Resume
@@ -47,7 +47,7 @@ func (c *Conversation) settleOnce() bool {
 	case p.Apology != "":
 		code := p.Apology
 		p.Apology = ""
-		c.say(ReplyNotice, c.phrase(code), code, "told")
+		c.say(ReplyNotice, c.phrases.Text(code), code, "told")
 	case len(p.Tell) > 0:
 		c.tellNext()
 	case len(p.Follow) > 0:
@@ -55,14 +55,14 @@ func (c *Conversation) settleOnce() bool {
 	case len(p.News) > 0:
 		c.announceNews()
 	case len(p.Settle) > 0:
-		c.settleTasks() // all that they led to has been told
+		c.st.Pending.settleTasks(&c.out) // all that they led to has been told
 	case p.Ending:
 		c.becomeTerminating("dead_air")
 	case !p.Greeted:
 		p.Greeted = true
 		return c.greet()
 	default:
-		c.askSummary() // it is made beside the conversation
+		c.st.askSummary(&c.out, &c.opts) // it is made beside the conversation
 		return false
 	}
 	return true
@@ -70,12 +70,12 @@ func (c *Conversation) settleOnce() bool {
 
 // userWaits reports whether the user spoke, or speaks, since before the
 // microphone was free.
-func (c *Conversation) userWaits() bool {
-	f := &c.st.Floor
-	if c.opts.Endpoint == "manual" && !f.Pushed {
-		return c.st.User.Ended && c.st.User.Words() != ""
+func (s *State) userWaits(o *Options) bool {
+	f := &s.Floor
+	if o.Endpoint == "manual" && !f.Pushed {
+		return s.User.Ended && s.User.Words() != ""
 	}
-	return f.Speaking || c.st.User.Words() != ""
+	return f.Speaking || s.User.Words() != ""
 }
 
 // deadAirPassed takes the next step of the escalation (seed 004, feature 7).
@@ -89,7 +89,7 @@ func (c *Conversation) deadAirPassed() {
 		kind = ReplyGoodbye
 		c.st.Pending.Ending = true
 	}
-	c.say(kind, c.phrase(step.Code), step.Code, "dead_air")
+	c.say(kind, c.phrases.Text(step.Code), step.Code, "dead_air")
 }
 
 // tellNext says what was noted, in one turn.
@@ -104,17 +104,16 @@ func (c *Conversation) tellNext() {
 }
 
 // untold puts back what was being told when it was lost before it was heard.
-func (c *Conversation) untold() {
-	st := &c.st
-	if st.Reply.Turn == 0 || c.st.partHeard() {
+func (s *State) untold(o *Options) {
+	if s.Reply.Turn == 0 || s.partHeard() {
 		return
 	}
-	p := &st.Pending
-	switch st.Reply.Kind {
+	p := &s.Pending
+	switch s.Reply.Kind {
 	case ReplyGreeting:
 		p.Greeted = false
 	case ReplyNews:
-		p.untoldNews(c.opts.Limits.Queue)
+		p.untoldNews(o.Limits.Queue)
 	default:
 	}
 }

@@ -68,7 +68,7 @@ func (s State) withoutWords() State {
 	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Reply.Advice = "", "", 0, "", ""
 	s.Playout.Text = ""
 	s.ReadBack, s.Consent = ReadBack{}, Consent{}
-	s.Conn.UnansweredText = ""
+	s.Conn.Unanswered.Text = ""
 	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow, s.Pending.Resume = nil, nil, nil, nil, ""
 	s.Calls = slices.Clone(s.Calls)
 	for i := range s.Calls {
@@ -149,7 +149,7 @@ func (s *State) check() error {
 // which goes its own way. Tools that look into the future use it.
 func (c *Conversation) Fork() *Conversation {
 	return &Conversation{
-		opts: c.opts, words: c.words, phrases: c.phrases, st: c.st.clone(),
+		opts: c.opts, ear: c.ear, phrases: c.phrases, st: c.st.clone(),
 	}
 }
 
@@ -157,15 +157,4 @@ func (c *Conversation) Fork() *Conversation {
 // machine; a conversation that runs is only ever stepped.
 func (c *Conversation) Become(st *State) {
 	c.st = st.clone()
-}
-
-// startsWork reports whether an effect starts work, or ends what is kept of it, that must
-// not be forgotten.
-func startsWork(e Effect) bool {
-	switch e.(type) {
-	case RunTool, StartTask, FollowTask, SettleTask:
-		return true
-	default:
-		return false
-	}
 }

@@ -29,7 +29,7 @@ type State struct {
 	Consent   Consent            `json:"consent,omitzero"`   // a model's calls that await a yes
 	Barge     turn.BargeIn       `json:"barge"`
 	DeadAir   turn.DeadAir       `json:"dead_air"`
-	Calls     []Call             `json:"calls,omitempty"`
+	Calls     Calls              `json:"calls,omitempty"`
 	Session   Session            `json:"session"`
 	Rules     Rules              `json:"rules,omitzero"`
 	Conn      Connection         `json:"connection"`
@@ -44,6 +44,9 @@ type State struct {
 	Said      string             `json:"said,omitempty"`     // the agent's last words that had a voice
 	SaidCut   bool               `json:"said_cut,omitempty"` // they were cut off
 	Timers    Timers             `json:"timers"`
+
+	// changed: the step has changed what has to be kept. False between steps.
+	changed bool
 }
 
 // Audible reports whether the agent's audio is playing: the reply, or what was
@@ -54,116 +57,6 @@ func (s *State) Audible() bool {
 	return s.Phase == Speaking || s.Playout.Playing && s.Phase != ListeningCapturing
 }
 
-// Floor says who is heard: the second region of the machine.
-type Floor struct {
-	Speaking  bool `json:"speaking"`          // the user's voice is heard now
-	Utterance int  `json:"utterance"`         // the uplink's number of the last stretch of speech
-	Worded    int  `json:"worded,omitempty"`  // the last stretch of which words came
-	Closed    int  `json:"closed"`            // stretches up to this one are answered or given up
-	BrokeIn   bool `json:"broke_in"`          // Interrupted: a voice broke in, not a command
-	Barged    int  `json:"barged"`            // the agent's turn that was broken into, until audio plays again or there is nothing to answer
-	Pushed    bool `json:"pushed"`            // push-to-talk is held
-	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
-	// Tail is the user's turn that was answered without its final transcript, and
-	// TailUtterance its stretch of speech: the transcript may still come. It stands
-	// for the last TailOpen bytes of the turn's words: those before were final.
-	Tail          int `json:"tail,omitempty"`
-	TailUtterance int `json:"tail_utterance,omitempty"`
-	TailOpen      int `json:"tail_open,omitempty"`
-	// Voice is when the last stretch of speech began whose turn is not over, VoiceOf
-	// its number.
-	Voice   time.Time `json:"voice,omitzero"`
-	VoiceOf int       `json:"voice_of,omitempty"`
-}
-
-// began is when the voice began whose words come now, of a stretch of speech: when
-// it was heard; now, where nobody noticed it; and the zero time, long ago, if
-// another has begun since.
-func (f *Floor) began(utterance int, now time.Time) time.Time {
-	switch {
-	case f.Voice.IsZero() || f.VoiceOf != 0 && utterance > f.VoiceOf:
-		return now
-	case utterance != 0 && utterance < f.VoiceOf:
-		return time.Time{}
-	default:
-		return f.Voice
-	}
-}
-
-// UserTurn is the user's open turn, or what is kept of words before one opens.
-type UserTurn struct {
-	Turn       int       `json:"turn"` // zero: none is open
-	Text       string    `json:"text"` // final words
-	Partial    string    `json:"partial"`
-	Confidence float64   `json:"confidence"`
-	Ended      bool      `json:"ended"` // its end has been decided
-	Started    time.Time `json:"started"`
-	Began      time.Time `json:"began,omitzero"` // when the voice of its first words did
-}
-
-// Words are all words of the turn so far.
-func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
-
-// Playout is what is known of the agent's audio on its way to the ear.
-type Playout struct {
-	Turn    int           `json:"turn"` // the turn that played last or plays
-	Part    int           `json:"part"`
-	Playing bool          `json:"playing"`
-	Ducked  bool          `json:"ducked"` // lowered for a voice
-	Paused  bool          `json:"paused"` // held where it is for a voice
-	Heard   time.Duration `json:"heard"`
-	At      time.Time     `json:"at"`   // when Heard was reported
-	Text    string        `json:"text"` // what was heard, if the playout tells
-}
-
-// CallState is where a call of a tool or task stands.
-type CallState string
-
-// The states of a call.
-const (
-	CallHeld    CallState = "held"    // its turn may yet be taken back: not started
-	CallRunning CallState = "running" // started
-	// CallCancelled: called off, within the step that gives it its result.
-	CallCancelled CallState = "cancelled"
-)
-
-// Call is a tool or task without a result. It leaves [State.Calls] with exactly
-// one result, which goes to the history.
-type Call struct {
-	ID        string    `json:"id"`
-	Key       string    `json:"key,omitempty"` // idempotency key, if it is not the id
-	Name      string    `json:"name"`
-	Arguments string    `json:"arguments"`
-	Secrets   []string  `json:"secrets,omitempty"` // names of arguments that the history does not keep
-	Turn      int       `json:"turn"`
-	Long      bool      `json:"long"`
-	State     CallState `json:"state"`
-	Deadline  time.Time `json:"deadline"`
-	// Background: the reply goes on, or ended, without it; its result is kept
-	// and, for a task that was not called off, announced.
-	Background bool `json:"background"`
-	// Announce: its reply was lost with the connection or to a fault, so that
-	// its result has to be told later.
-	Announce bool `json:"announce"`
-	// Action: it is the dialogue's; its result goes there.
-	Action bool `json:"action"`
-	// Confirm: the user has to say yes to it first.
-	Confirm bool `json:"confirm,omitempty"`
-	// Adopted: an earlier conversation has started it; Key is the task's own.
-	Adopted bool      `json:"adopted,omitempty"`
-	Started time.Time `json:"started"`
-}
-
-// Session is the life of the session with the services.
-type Session struct {
-	ID       string    `json:"id"`
-	Alive    bool      `json:"alive"`
-	Ever     bool      `json:"ever"` // one has lived in this conversation
-	Expiring bool      `json:"expiring"`
-	Audio    bool      `json:"audio"` // microphone and playout are primed
-	Started  time.Time `json:"started"`
-}
-
 // Rules are what [SessionConfigured] has set in place of the options.
 type Rules struct {
 	BargeIn    turn.BargeInPolicy `json:"barge_in,omitempty"`
@@ -172,7 +65,6 @@ type Rules struct {
 
 // Pending is what waits for its moment.
 type Pending struct {
-	Start   bool      `json:"start"`             // a start waits for the session
 	Greeted bool      `json:"greeted"`           // the greeting was said, or its moment has passed
 	Texts   []string  `json:"texts,omitempty"`   // typed lines not yet read
 	TypedAt time.Time `json:"typed_at,omitzero"` // when the first of them was typed

@@ -24,42 +24,42 @@ func (c *Conversation) Summary() (text string, items int) {
 
 // askSummary asks for a summary of what is older than the last turns, when there is
 // enough of it.
-func (c *Conversation) askSummary() {
-	s := &c.st.Summary
-	if s.Asking != 0 || c.opts.SummaryTurns < 0 || !c.modelAnswers() || c.st.LastTurn <= s.Later {
+func (s *State) askSummary(out *Output, o *Options) {
+	m := &s.Summary
+	if m.Asking != 0 || o.SummaryTurns < 0 || !o.modelAnswers() || s.LastTurn <= m.Later {
 		return
 	}
 	// As many turns again as are kept: a model is not asked with every one of them.
 	turns := 0
-	for i := len(c.st.History) - 1; i >= s.Items; i-- {
-		if c.st.History[i].Role != RoleUser {
+	for i := len(s.History) - 1; i >= m.Items; i-- {
+		if s.History[i].Role != RoleUser {
 			continue
 		}
 		turns++
-		if turns == c.opts.SummaryTurns {
-			s.Asking = i
+		if turns == o.SummaryTurns {
+			m.Asking = i
 		}
 	}
-	if turns < 2*c.opts.SummaryTurns {
-		s.Asking = 0
+	if turns < 2*o.SummaryTurns {
+		m.Asking = 0
 		return
 	}
-	c.st.LastRequest++
-	s.Request = c.st.LastRequest
-	c.emit(Summarize{Request: s.Request, Items: s.Asking})
+	s.LastRequest++
+	m.Request = s.LastRequest
+	out.emit(Summarize{Request: m.Request, Items: m.Asking})
 }
 
 // handleSummarized takes the summary that was asked for.
-func (c *Conversation) handleSummarized(e Summarized) {
-	s := &c.st.Summary
-	items := s.Asking
-	s.Asking = 0
+func (s *State) handleSummarized(o *Options, e Summarized) {
+	m := &s.Summary
+	items := m.Asking
+	m.Asking = 0
 	text := squeeze(e.Text)
 	if text == "" {
-		s.Later = c.st.LastTurn + c.opts.SummaryTurns
+		m.Later = s.LastTurn + o.SummaryTurns
 		return
 	}
-	s.Text, s.Items = cutRunes(text, c.opts.Limits.ResultChars), items
+	m.Text, m.Items = cutRunes(text, o.Limits.ResultChars), items
 }
 
 // forgot: the oldest entries of the history are gone.
@@ -79,6 +79,6 @@ func (s *Summary) inserted(at int) {
 }
 
 // modelAnswers reports whether a model reads the history.
-func (c *Conversation) modelAnswers() bool {
-	return c.opts.Agent == nil || c.opts.Agent.Instructions() != ""
+func (o *Options) modelAnswers() bool {
+	return o.Agent == nil || o.Agent.Instructions() != ""
 }

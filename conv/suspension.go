@@ -13,8 +13,8 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	// A voice that was not yet an interruption will not become one.
 	st.Barge.Reset()
 	st.Over = UserTurn{}
-	c.armDerived()
-	st.Playout.Heard, st.Playout.At = c.st.heardSoFar(), c.st.Now
+	c.st.armDerived(&c.opts)
+	st.Playout.measure(st.heardSoFar(), st.Now)
 	source := e.Source
 	if source == "" {
 		source = "renewal"
@@ -30,7 +30,7 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	}
 	c.record(Suspended, c.event)
 	c.st.arm(TimerSuspended, c.opts.Limits.Suspended)
-	c.emit(PauseAudio{})
+	c.out.emit(PauseAudio{})
 }
 
 // handleSessionRenewed returns to the phase before, its time shifted by the
@@ -39,13 +39,13 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	st := &c.st
 	if st.Phase != Suspended {
-		if st.Session.Alive {
-			c.sessionLives(e.ID)
+		if st.Session.Alive() {
+			c.st.sessionLives(&c.opts, e.ID)
 		}
 		return
 	}
-	if st.Suspended.Source == "renewal" || !st.Session.Alive {
-		c.sessionLives(e.ID)
+	if st.Suspended.Source == "renewal" || !st.Session.Alive() {
+		c.st.sessionLives(&c.opts, e.ID)
 	}
 	kept := st.Suspended
 	st.Suspended = Suspension{}
@@ -67,14 +67,14 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 		st.DeadAir.Start(c.st.Now)
 	}
 	c.record(st.Before, c.event)
-	c.emit(ResumeAudio{})
+	c.out.emit(ResumeAudio{})
 	if !st.Reply.Held() {
-		c.resumePlayout()
+		c.st.Playout.resume(&c.out, c.st.Now)
 	}
 	event := c.event
 	for _, fact := range kept.Facts {
 		c.event = fact.EventType()
-		if !c.stale(fact) {
+		if !c.st.stale(fact) {
 			c.handle(fact)
 			c.settle()
 		}
@@ -100,23 +100,23 @@ func deferrable(ev Event) bool {
 // merged with it; when the queue is full the oldest that is only news of
 // progress makes room, and if there is none the fact is refused and the person
 // told.
-func (c *Conversation) deferFact(ev Event) {
-	q := &c.st.Suspended.Facts
-	c.out.Deferred = true
+func (s *State) deferFact(out *Output, o *Options, ev Event) {
+	q := &s.Suspended.Facts
+	out.Deferred = true
 	if n := len(*q); n > 0 {
 		if merged, ok := mergeFacts((*q)[n-1], ev); ok {
 			(*q)[n-1] = merged
 			return
 		}
 	}
-	if len(*q) >= c.opts.Limits.Queue {
+	if len(*q) >= o.Limits.Queue {
 		i := 0
 		for i < len(*q) && !transient((*q)[i]) {
 			i++
 		}
 		if i == len(*q) {
-			c.out.Deferred = false
-			c.notify(LevelError, "queue.full")
+			out.Deferred = false
+			out.notify(LevelError, "queue.full")
 			return
 		}
 		*q = append((*q)[:i], (*q)[i+1:]...)
@@ -169,25 +169,25 @@ func (c *Conversation) dropSuspension() {
 	facts := st.Suspended.Facts
 	st.Suspended = Suspension{}
 	for _, fact := range facts {
-		if c.stale(fact) {
+		if c.st.stale(fact) {
 			continue
 		}
 		switch e := fact.(type) {
 		case ToolDone:
-			c.endInBackground(c.st.findCall(e.ID, false), result{Text: e.Output})
+			c.endInBackground(c.st.Calls.find(e.ID, false), result{Text: e.Output})
 		case TaskDone:
-			c.endInBackground(c.st.findCall(e.ID, true), result{Text: e.Output})
+			c.endInBackground(c.st.Calls.find(e.ID, true), result{Text: e.Output})
 		case ToolFailed:
-			c.endInBackground(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		case TaskFailed:
-			c.endInBackground(c.st.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output))
+			c.endInBackground(c.st.Calls.find(e.ID, true), failedResult(e.Code, e.Message, e.Output))
 		case STTPartial:
-			c.noteWords(squeeze(e.Text), e.Confidence, false)
+			c.st.User.note(squeeze(e.Text), e.Confidence, false, c.began)
 		case STTFinal:
-			c.noteWords(squeeze(e.Text), e.Confidence, true)
+			c.st.User.note(squeeze(e.Text), e.Confidence, true, c.began)
 		case UserText:
 			if text := squeeze(e.Text); text != "" {
-				c.queueText(text)
+				c.st.queueText(&c.out, &c.opts, text, c.began)
 			}
 		default:
 			// It belonged to a moment that is over.

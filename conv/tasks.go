@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/messages"
 )
 
 // This file: delegated work that outlives the reply that asked for it, or the
@@ -18,7 +19,7 @@ func (c *Conversation) handleTaskProgress(e TaskProgress) {
 	}
 	c.st.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
 	if e.Text != "" {
-		c.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
+		c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
 	}
 }
 
@@ -41,7 +42,7 @@ func (c *Conversation) giveFeedback() {
 	if n >= len(f) {
 		return // No op. A snapshot of a configuration that had more to say.
 	}
-	c.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrase(f[n].Code)})
+	c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrases.Text(f[n].Code)})
 	c.st.Pending.Feedback++
 	if n+1 < len(f) {
 		c.st.arm(TimerFeedback, f[n+1].After-f[n].After)
@@ -56,23 +57,24 @@ func (c *Conversation) handleTaskAdopted(e TaskAdopted) {
 	c.st.LastCall++
 	call := Call{
 		ID: fmt.Sprintf("earlier-%d", c.st.LastCall), Key: e.Key, Name: e.Name, Arguments: e.Arguments, Long: true,
-		State: CallRunning, Background: true, Announce: true, Adopted: true,
+		State: CallRunning, Due: DueNews, Origin: OriginEarlier,
 		Started: c.st.Now, Deadline: c.st.Now.Add(c.opts.Limits.Task),
 	}
-	c.st.Calls = append(c.st.Calls, call)
-	c.emit(FollowTask{ID: call.ID, Key: call.Key})
+	c.st.Calls, c.st.changed = append(c.st.Calls, call), true
+	c.out.emit(FollowTask{ID: call.ID, Key: call.Key})
 }
 
 // adopted reports whether a task is this conversation's already.
 func (s *State) adopted(key string) bool {
-	return slices.ContainsFunc(s.Calls, func(call Call) bool { return call.Adopted && call.Key == key }) ||
+	return s.Calls.adopted(key) ||
 		slices.ContainsFunc(s.Pending.Settle, func(s Settled) bool { return s.Adopted && s.Key == key })
 }
 
-// earlierResult words the result of a task of an earlier conversation, for flows.
-func (c *Conversation) earlierResult(r result) string {
+// earlierResult words the result of a task of an earlier conversation, of at most
+// limit bytes, for flows.
+func earlierResult(phrases *messages.Catalog, limit int, r result) string {
 	if r.Failed {
-		return c.phrase("task.earlier.failed")
+		return phrases.Text("task.earlier.failed")
 	}
 	text := r.Text
 	var fields map[string]any
@@ -86,31 +88,29 @@ func (c *Conversation) earlierResult(r result) string {
 	} else if json.Valid([]byte(text)) {
 		text = "" // numbers and lists tell a listener nothing
 	}
-	return joinWords(c.phrase("task.earlier.done"), squeeze(cutRunes(text, c.opts.Limits.ResultChars)))
+	return joinWords(phrases.Text("task.earlier.done"), squeeze(cutRunes(text, limit)))
 }
 
 // settleLater notes a task that has its result, until what follows from it has been
 // told.
-func (c *Conversation) settleLater(call Call) {
-	if !c.opts.TasksOutlive {
+func (p *Pending) settleLater(out *Output, o *Options, call Call) {
+	if !o.TasksOutlive {
 		return
 	}
-	p := &c.st.Pending
-	s := Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted}
-	p.Settle = append(p.Settle, s)
+	p.Settle = append(p.Settle, Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()})
 	// What is told and what waits to be are each a queue: the oldest is in neither.
-	if len(p.Settle) > 2*c.opts.Limits.Queue+c.opts.Limits.Calls {
-		c.emit(SettleTask(p.Settle[0]))
+	if len(p.Settle) > 2*o.Limits.Queue+o.Limits.Calls {
+		out.emit(SettleTask(p.Settle[0]))
 		p.Settle = append(p.Settle[:0:0], p.Settle[1:]...)
 	}
 }
 
 // settleTasks says that the results that came have been told.
-func (c *Conversation) settleTasks() {
-	for _, s := range c.st.Pending.Settle {
-		c.emit(SettleTask(s))
+func (p *Pending) settleTasks(out *Output) {
+	for _, s := range p.Settle {
+		out.emit(SettleTask(s))
 	}
-	c.st.Pending.Settle = nil
+	p.Settle = nil
 }
 
 // cancelTasks calls the delegated work off, by the person's word. A flow whose
@@ -128,9 +128,9 @@ func (c *Conversation) cancelTasks() {
 
 // endCalledOff ends a delegated call by the person's word.
 func (c *Conversation) endCalledOff(i int) {
-	c.cancelCall(i)
+	c.st.cancelCall(&c.out, i)
 	call := c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
-	if call.Action {
+	if call.Action() {
 		c.tellLater(c.opts.Agent.Handle(c.flows(), c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
 	}
 }
@@ -139,9 +139,9 @@ func (c *Conversation) endCalledOff(i int) {
 // waits for alone is left with it.
 func (c *Conversation) callOffTask(i int) {
 	call := &c.st.Calls[i]
-	awaited := !call.Background && call.Turn == c.st.Reply.Turn
+	awaited := !call.Background() && call.Turn == c.st.Reply.Turn
 	c.endCalledOff(i)
-	if quick, long := c.st.openCalls(); awaited && c.st.Phase == Delegated && quick+long == 0 {
+	if quick, long := c.st.Calls.open(c.st.Reply.Turn); awaited && c.st.Phase == Delegated && quick+long == 0 {
 		c.leaveTasks("user.cancel")
 	}
 }
@@ -151,10 +151,10 @@ func (c *Conversation) callOffTask(i int) {
 func (c *Conversation) callOffAloud(ends bool) {
 	u := &c.st.User
 	u.Ended = u.Ended || ends
-	if slices.ContainsFunc(c.st.Calls, func(call Call) bool { return call.Action && call.Turn == c.st.Reply.Turn }) {
-		c.openUserTurn()
-		c.addItem(Item{Turn: u.Turn, Role: RoleUser, Text: c.written(u.Words())})
-		c.closeUserTurn(TurnCompleted)
+	if c.st.Calls.action(c.st.Reply.Turn) {
+		c.st.openUserTurn(&c.out)
+		c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, u.Words())})
+		c.st.closeUserTurn(&c.out, TurnCompleted)
 		c.st.Floor.Speaking = false
 	}
 	c.cancelTasks()
@@ -169,20 +169,6 @@ func (c *Conversation) leaveTasks(cause string) {
 	c.become(ListeningReady, cause)
 }
 
-// announceLater marks the calls of a reply that is lost with the connection or
-// to a fault, and reports whether there are any: their results will be told.
-func (s *State) announceLater() bool {
-	running := false
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		if call.State == CallRunning && call.Turn == s.Reply.Turn {
-			call.Announce = true
-			running = true
-		}
-	}
-	return running
-}
-
 // announceNews tells the results of delegated agents that nobody waited for: as they
 // come, or at the next moment when nobody speaks.
 func (c *Conversation) announceNews() {
@@ -192,7 +178,7 @@ func (c *Conversation) announceNews() {
 		cause = c.event
 	}
 	c.st.Pending.Announcing, c.st.Pending.News = c.st.Pending.News, nil
-	c.openReply(ReplyNews, 0)
+	c.st.openReply(&c.out, ReplyNews, 0)
 	c.become(Understanding, cause)
-	c.request(RequestTaskResult, "")
+	c.st.request(&c.out, &c.opts, RequestTaskResult, "")
 }

@@ -74,6 +74,9 @@ func (t Timer) runsWhileSuspended() bool {
 // Timers holds the armed deadlines; a zero time is not armed.
 type Timers [numTimers]time.Time
 
+// armed reports whether a deadline is armed.
+func (t *Timers) armed(which Timer) bool { return !t[which].IsZero() }
+
 // Next is the earliest deadline and its timer; ok is false when none is armed.
 func (t *Timers) Next() (which Timer, at time.Time, ok bool) {
 	for i := range t {
@@ -129,4 +132,45 @@ var phaseTimers = [numPhases][]Timer{
 	Reconnecting:       {TimerReconnect, TimerReconnectLimit},
 	Faulted:            {TimerFault},
 	Terminating:        {TimerRelease},
+}
+
+// arm sets a deadline.
+func (s *State) arm(t Timer, after time.Duration) { s.Timers[t] = s.Now.Add(after) }
+
+// disarm takes deadlines back.
+func (s *State) disarm(timers ...Timer) {
+	for _, t := range timers {
+		s.Timers[t] = time.Time{}
+	}
+}
+
+// armDerived sets the deadlines that follow from sub-states, so that no part of
+// the machine has to remember to.
+func (s *State) armDerived(o *Options) {
+	if s.Phase == Suspended {
+		return // time stands still; the frozen timers are in s.Suspended
+	}
+	s.Timers[TimerBarge] = s.Barge.Deadline()
+	s.Timers[TimerDeadAir] = time.Time{}
+	if s.Phase == ListeningReady && !s.Floor.Speaking {
+		s.Timers[TimerDeadAir] = s.DeadAir.Deadline(o.DeadAir)
+	}
+	s.Timers[TimerTool], s.Timers[TimerTask] = time.Time{}, time.Time{}
+	for i := range s.Calls {
+		call := &s.Calls[i]
+		if call.State != CallRunning {
+			continue
+		}
+		t := TimerTool
+		if call.Long {
+			t = TimerTask
+		}
+		if s.Timers[t].IsZero() || call.Deadline.Before(s.Timers[t]) {
+			s.Timers[t] = call.Deadline
+		}
+	}
+	s.Timers[TimerForget] = time.Time{}
+	if len(s.Faults.Expiries) > 0 {
+		s.Timers[TimerForget] = s.Faults.Expiries[0]
+	}
 }

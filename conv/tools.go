@@ -1,10 +1,7 @@
 package conv
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hocketvoice/hocket/dialog"
 )
@@ -13,51 +10,9 @@ import (
 // one result; a result is never lost to a barge-in; nothing runs for a turn
 // that may yet be taken back. Seed 001, 4.5, 4.6 and section 6; DESIGN rule 7.
 
-// result is what a call came to.
-type result struct {
-	Text   string
-	Failed bool
-	// Forgotten: the call could not be made, as its secrets were not kept.
-	Forgotten bool
-}
-
-// failedResult words a failure for the mind as seed 001, section 6, does, with
-// what there is of a result.
-func failedResult(code, message, partial string) result {
-	answer := struct {
-		Error   string `json:"error"`
-		Code    string `json:"code,omitempty"`
-		Partial string `json:"partial_result,omitempty"`
-	}{"Tool failed: " + message, code, partial}
-	b, err := json.Marshal(answer)
-	if err != nil {
-		panic(fmt.Sprintf("conv: three strings do not marshal: %v", err))
-	}
-	return result{Text: string(b), Failed: true, Forgotten: code == CodeForgotten}
-}
-
-// findCall is the index of the running call with this id, or -1. An empty id
-// means the oldest one that runs of its kind.
-func (s *State) findCall(id string, long bool) int {
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		if call.State == CallRunning && (call.ID == id || id == "" && call.Long == long) {
-			return i
-		}
-	}
-	return -1
-}
-
 // Delegated reports whether a delegated call of this id runs: one that
 // [UserCancel] can call off by it.
-func (c *Conversation) Delegated(id string) bool { return c.st.findTask(id) >= 0 }
-
-// findTask is the index of the delegated call with this id that runs, or -1.
-func (s *State) findTask(id string) int {
-	return slices.IndexFunc(s.Calls, func(call Call) bool {
-		return call.ID == id && call.Long && call.State == CallRunning
-	})
-}
+func (c *Conversation) Delegated(id string) bool { return c.st.Calls.task(id) >= 0 }
 
 // belated reports a call of the response whose other calls have their results
 // already: it streamed in behind them, and belongs to the turn as they do.
@@ -72,10 +27,8 @@ func (s *State) callKnown(id string) bool {
 	if id == "" {
 		return false
 	}
-	for i := range s.Calls {
-		if s.Calls[i].ID == id {
-			return true
-		}
+	if s.Calls.known(id) {
+		return true
 	}
 	for _, s := range s.Pending.Settle {
 		if s.ID == id {
@@ -108,10 +61,10 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		State: CallHeld, Started: c.st.Now,
 	}
 	if !r.Held() {
-		c.speakSentences(true)
-		c.sealPart()
+		c.st.Reply.speakSentences(&c.out, true)
+		c.st.sealPart(&c.opts)
 	}
-	c.st.Calls, c.out.Keep = append(c.st.Calls, call), true
+	c.st.Calls, c.st.changed = append(c.st.Calls, call), true
 	if len(c.st.Calls) > c.opts.Limits.Calls {
 		c.endCall(len(c.st.Calls)-1, failedResult("TOO_MANY_CALLS", "too many tools run at once", ""))
 		if c.st.Phase == ToolRunning || c.st.Phase == Delegated || r.Held() {
@@ -138,8 +91,8 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 			continue
 		}
 		if !started {
-			c.speakSentences(true)
-			c.sealPart()
+			c.st.Reply.speakSentences(&c.out, true)
+			c.st.sealPart(&c.opts)
 		}
 		started = true
 		if !c.st.consented(call) {
@@ -151,10 +104,10 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 		call.State, call.Started = CallRunning, c.st.Now
 		if call.Long {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Task)
-			c.emit(StartTask{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
+			c.out.emit(StartTask{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
 		} else {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Tool)
-			c.emit(RunTool{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
+			c.out.emit(RunTool{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
 		}
 	}
 	if !started {
@@ -164,7 +117,7 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 	if c.st.Phase != ToolRunning && c.st.Phase != Delegated {
 		c.become(ToolRunning, cause)
 	}
-	if quick, long := c.st.openCalls(); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
+	if quick, long := c.st.Calls.open(c.st.Reply.Turn); c.st.Phase == ToolRunning && quick == 0 && long > 0 {
 		c.become(Delegated, cause)
 	}
 	if refused {
@@ -173,25 +126,10 @@ func (c *Conversation) startHeldCalls(cause string) bool {
 	return true
 }
 
-// openCalls counts the running calls that the reply waits for.
-func (s *State) openCalls() (quick, long int) {
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		switch {
-		case call.State != CallRunning || call.Background || call.Turn != s.Reply.Turn:
-		case call.Long:
-			long++
-		default:
-			quick++
-		}
-	}
-	return quick, long
-}
-
 // cancelCall has a running call end; who runs it forgets it.
-func (c *Conversation) cancelCall(i int) {
-	c.st.Calls[i].State, c.out.Keep = CallCancelled, true
-	c.emit(CancelTool{ID: c.st.Calls[i].ID})
+func (s *State) cancelCall(out *Output, i int) {
+	s.Calls[i].State, s.changed = CallCancelled, true
+	out.emit(CancelTool{ID: s.Calls[i].ID})
 }
 
 // endCall writes a call's one result to the history and forgets the call.
@@ -199,58 +137,28 @@ func (c *Conversation) endCall(i int, r result) Call {
 	call := c.st.Calls[i]
 	c.st.Calls = append(c.st.Calls[:i], c.st.Calls[i+1:]...)
 	if call.Long && call.State == CallRunning {
-		c.settleLater(call)
+		c.st.Pending.settleLater(&c.out, &c.opts, call)
 	}
 	text := r.Text
 	if limit := c.opts.Limits.ResultChars; len(text) > limit {
-		text = cutRunes(text, limit) + " " + c.phrase("result.cut")
+		text = cutRunes(text, limit) + " " + c.phrases.Text("result.cut")
 	}
-	c.addItem(Item{
+	c.st.addItem(&c.opts, Item{
 		Turn: call.Turn, Role: RoleTool, Text: text, CallID: call.ID, Name: call.Name,
 		Arguments: call.shown(), Failed: r.Failed,
 	})
 	return call
 }
 
-// CodeForgotten is the code of a call that cannot be made again, because its secrets were
-// not kept. A flow asks for them anew.
-const CodeForgotten = "SECRETS_FORGOTTEN"
-
-// Forgotten reports whether secrets of the call are not known any more.
-func (call *Call) Forgotten() bool {
-	return len(call.Secrets) > 0 && strings.Contains(call.Arguments, dialog.Hidden)
-}
-
-// shown are the arguments as the history keeps them, without the secrets.
-func (call *Call) shown() string {
-	if len(call.Secrets) == 0 {
-		return call.Arguments
-	}
-	var args map[string]any
-	if err := json.Unmarshal([]byte(call.Arguments), &args); err != nil {
-		return "{}"
-	}
-	for _, name := range call.Secrets {
-		if args[name] != nil {
-			args[name] = dialog.Hidden
-		}
-	}
-	b, err := json.Marshal(args)
-	if err != nil {
-		panic(fmt.Sprintf("conv: what was JSON does not marshal: %v", err))
-	}
-	return string(b)
-}
-
 // handleCallEnded takes a result. One that nobody waits for is kept in the
 // history; a delegated agent's is announced at the next suitable moment.
 func (c *Conversation) handleCallEnded(i int, r result) {
-	if c.st.Calls[i].Background {
+	if c.st.Calls[i].Background() {
 		c.endInBackground(i, r)
 		return
 	}
 	call := c.endCall(i, r)
-	if call.Action {
+	if call.Action() {
 		c.followAction(call, r)
 		return
 	}
@@ -263,13 +171,13 @@ func (c *Conversation) handleCallEnded(i int, r result) {
 func (c *Conversation) endInBackground(i int, r result) {
 	call := c.endCall(i, r)
 	switch {
-	case call.Adopted && c.opts.Agent != nil:
+	case call.Adopted() && c.opts.Agent != nil:
 		// The flow that asked for it is gone with its conversation.
-		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, c.earlierResult(r))
-	case call.Action:
+		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, earlierResult(c.phrases, c.opts.Limits.ResultChars, r))
+	case call.Action():
 		c.tellLater(c.actionEnded(call, r))
-	case call.Long || call.Announce:
-		c.st.Pending.News = c.enqueue(c.st.Pending.News, call.ID)
+	case call.Long || call.Due == DueNews:
+		c.st.Pending.News = enqueue(&c.opts, c.st.Pending.News, call.ID)
 	}
 }
 
@@ -277,13 +185,13 @@ func (c *Conversation) endInBackground(i int, r result) {
 // what it says, and the action, the question or the end behind it.
 func (c *Conversation) tellLater(out dialog.Output) {
 	c.st.confirms(out)
-	c.expect(out.Expect)
+	c.st.expect(&c.out, out.Expect)
 	if goesOn(out) {
 		c.st.Pending.Follow = append(c.st.Pending.Follow, out)
 		return
 	}
 	if text := lines(out.Say); text != "" {
-		c.st.Pending.Tell = c.enqueue(c.st.Pending.Tell, text)
+		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, text)
 	}
 }
 
@@ -295,11 +203,11 @@ func (s *State) userHasFloor() bool {
 
 // enqueue adds to a list of what is to be said; when it is full the oldest goes,
 // which the history has anyway.
-func (c *Conversation) enqueue(list []string, s string) []string {
-	if len(list) >= c.opts.Limits.Queue {
+func enqueue(o *Options, list []string, text string) []string {
+	if len(list) >= o.Limits.Queue {
 		list = append(list[:0:0], list[1:]...)
 	}
-	return append(list, s)
+	return append(list, text)
 }
 
 // followAction gives the action's result to the dialogue, within the turn that
@@ -322,14 +230,14 @@ func (c *Conversation) followAction(call Call, r result) {
 func (c *Conversation) nextPart() {
 	r := &c.st.Reply
 	if !r.Complete() {
-		c.finishText()
+		c.st.finishText(&c.out)
 	}
 	r.nextPart()
 }
 
 // afterCall goes on when the last call that the reply waits for has ended.
 func (c *Conversation) afterCall(cause string) {
-	quick, long := c.st.openCalls()
+	quick, long := c.st.Calls.open(c.st.Reply.Turn)
 	switch {
 	case c.st.Phase == ToolRunning && quick == 0 && long > 0:
 		c.become(Delegated, cause)
@@ -357,27 +265,27 @@ func (c *Conversation) continueReply(cause string) {
 	if c.st.userHasFloor() {
 		// If it is no more than a noise, releaseReply asks.
 		r.Hold = HoldResults
-		c.holdPlayout()
+		c.st.holdPlayout(&c.out)
 		c.takeFloor(cause)
 		return
 	}
 	if words != "" {
-		c.openUserTurn()
+		c.st.openUserTurn(&c.out)
 		r.UserTurn = st.User.Turn
 		r.Began = st.User.Began
-		c.addItem(Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
-		c.noteConsent(st.User.Turn, words, st.User.Began)
-		c.closeUserTurn(TurnCompleted)
+		c.st.addItem(&c.opts, Item{Turn: st.User.Turn, Role: RoleUser, Text: words})
+		c.st.Consent.answered(&c.ear, st.User.Turn, words, st.User.Began)
+		c.st.closeUserTurn(&c.out, TurnCompleted)
 	}
-	c.request(RequestToolResult, words)
+	c.st.request(&c.out, &c.opts, RequestToolResult, words)
 }
 
 func (c *Conversation) handleToolFailed(e ToolFailed) {
 	if !e.Fatal {
-		c.handleCallEnded(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output))
+		c.handleCallEnded(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		return
 	}
-	c.failCall(c.st.findCall(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
+	c.failCall(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
 }
 
 func (c *Conversation) handleTaskFailed(e TaskFailed) {
@@ -385,7 +293,7 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 	if code == "" {
 		code = "TASK_FAILED"
 	}
-	c.failCall(c.st.findCall(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
+	c.failCall(c.st.Calls.find(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
 }
 
 // failCall ends a call with a failure that goes to Faulted, the partial result
@@ -393,9 +301,9 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 func (c *Conversation) failCall(i int, r result, code, cause string) {
 	call := &c.st.Calls[i]
 	switch {
-	case call.Background:
+	case call.Background():
 		c.endInBackground(i, r)
-	case call.Action:
+	case call.Action():
 		// The flow knows what to do when its action fails.
 		c.handleCallEnded(i, r)
 	default:
@@ -404,7 +312,7 @@ func (c *Conversation) failCall(i int, r result, code, cause string) {
 		c.faulted(code, false, cause, false)
 		if c.st.Phase == Faulted {
 			// The mind has the failure, and tells it: nobody has to say anything again.
-			c.st.Pending.News = c.enqueue(c.st.Pending.News, id)
+			c.st.Pending.News = enqueue(&c.opts, c.st.Pending.News, id)
 		}
 	}
 }
@@ -421,7 +329,7 @@ func (c *Conversation) callTimedOut(long bool) {
 			i++
 			continue
 		}
-		c.cancelCall(i)
+		c.st.cancelCall(&c.out, i)
 		c.failCall(i, failedResult(code, "it took too long", ""), code, cause)
 	}
 }

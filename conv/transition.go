@@ -23,7 +23,7 @@ func (c *Conversation) record(next Phase, cause string) {
 	st.Previous, st.Phase, st.Entered = from, next, c.st.Now
 	t := Transition{
 		From: from, To: next, Cause: cause, Event: c.event,
-		Turn: c.turnOfChange(), At: c.st.Now, Views: st.Views(),
+		Turn: c.out.turnOfChange(st), At: c.st.Now, Views: st.Views(),
 	}
 	c.out.Transitions = append(c.out.Transitions, t)
 	if len(c.recent) == transitionsKept {
@@ -33,26 +33,6 @@ func (c *Conversation) record(next Phase, cause string) {
 	c.recent = append(c.recent, t)
 }
 
-// turnOfChange is the turn that a transition belongs to: the agent's that is open, or
-// one that it has ended, the agent's before the user's, or the user's that is open.
-func (c *Conversation) turnOfChange() int {
-	ended := c.out.Turns[c.marked:]
-	c.marked = len(c.out.Turns)
-	if c.st.Reply.Turn != 0 {
-		return c.st.Reply.Turn
-	}
-	number := c.st.User.Turn
-	for i := range ended {
-		if t := &ended[i]; t.Type != TurnStarted {
-			number = t.Turn
-			if t.Role == RoleAgent {
-				break
-			}
-		}
-	}
-	return number
-}
-
 // enter carries out the entry action of a phase.
 func (c *Conversation) enter(p Phase) {
 	switch p {
@@ -60,7 +40,7 @@ func (c *Conversation) enter(p Phase) {
 		c.st.Barge.Reset()
 		c.st.arm(TimerInactivity, c.opts.Limits.Inactivity)
 		c.st.DeadAir.Start(c.st.Now)
-		c.emit(Listen{})
+		c.out.emit(Listen{})
 	case ListeningCapturing:
 		c.st.arm(TimerListening, c.opts.Limits.Listening)
 	case Delegated:

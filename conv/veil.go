@@ -349,7 +349,7 @@ func wordsOf(ev Event) string {
 // userWords are the fields that may have words of the user's, the history aside.
 func (s *State) userWords() []*string {
 	list := []*string{
-		&s.User.Text, &s.User.Partial, &s.Over.Text, &s.Over.Partial, &s.Reply.Asked, &s.Conn.UnansweredText, &s.Dialogue.Pending,
+		&s.User.Text, &s.User.Partial, &s.Over.Text, &s.Over.Partial, &s.Reply.Asked, &s.Conn.Unanswered.Text, &s.Dialogue.Pending,
 	}
 	for i := range s.Pending.Texts {
 		list = append(list, &s.Pending.Texts[i])

@@ -233,9 +233,9 @@ func (s *State) amplifier(p Phase) Amplifier {
 		return AmplifierNone
 	case Preparing:
 		switch {
-		case s.Session.Alive:
+		case s.Session.Alive():
 			return AmplifierIdle
-		case s.Session.Ever:
+		case s.Session.Life == SessionOver:
 			return AmplifierReconnecting
 		default:
 			return AmplifierNone

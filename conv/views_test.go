@@ -23,8 +23,8 @@ func TestViewsOfThePhases(t *testing.T) {
 	}{
 		{at(conv.Idle), [4]string{"idle", "none", "IDLE", "AGENT_IDLE"}},
 		{at(conv.Preparing), [4]string{"preparing", "none", "IDLE", "AGENT_IDLE"}},
-		{conv.State{Phase: conv.Preparing, Session: conv.Session{Alive: true, Ever: true}}, [4]string{"preparing", "idle", "IDLE", "AGENT_IDLE"}},
-		{conv.State{Phase: conv.Preparing, Session: conv.Session{Ever: true}}, [4]string{"preparing", "reconnecting", "IDLE", "AGENT_IDLE"}},
+		{conv.State{Phase: conv.Preparing, Session: conv.Session{Life: conv.SessionLives}}, [4]string{"preparing", "idle", "IDLE", "AGENT_IDLE"}},
+		{conv.State{Phase: conv.Preparing, Session: conv.Session{Life: conv.SessionOver}}, [4]string{"preparing", "reconnecting", "IDLE", "AGENT_IDLE"}},
 		{at(conv.ListeningReady), [4]string{"listening", "idle", "LISTENING", "AGENT_IDLE"}},
 		{barged(conv.ListeningReady), [4]string{"listening", "idle", "LISTENING", "INTERRUPTED"}},
 		{at(conv.ListeningCapturing), [4]string{"listening", "listening", "LISTENING", "AGENT_IDLE"}},

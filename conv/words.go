@@ -2,7 +2,6 @@ package conv
 
 import (
 	"strings"
-	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/turn"
@@ -28,18 +27,6 @@ func (s *State) staleWords(number, utterance int, text string, final bool) bool 
 	return f.Tail != 0 || text == "" || s.repeats(text)
 }
 
-// isTail reports whether a final is the transcript of a turn that was answered
-// without it: the service answered by itself, or the transcript came too late.
-func (f *Floor) isTail(number, utterance int, final bool) bool {
-	if f.Tail == 0 || !final {
-		return false
-	}
-	if number != 0 {
-		return number == f.Tail
-	}
-	return utterance == 0 && !f.Speaking || utterance != 0 && utterance == f.TailUtterance
-}
-
 // repeats reports whether words are those of the turn that is being answered.
 func (s *State) repeats(text string) bool {
 	asked := s.utteranceText(s.Reply.UserTurn)
@@ -55,13 +42,10 @@ func (c *Conversation) handlePartial(e STTPartial) {
 func (c *Conversation) handleFinal(e STTFinal) {
 	text := squeeze(e.Text)
 	if c.st.Floor.isTail(e.Turn, e.Utterance, true) {
-		c.correctUtterance(c.st.Floor.Tail, text)
-		c.correctConsent(c.st.Floor.Tail, text)
-		if conn := &c.st.Conn; conn.Unanswered == c.st.Floor.Tail && text != "" {
-			conn.UnansweredText = c.st.Floor.withFinal(conn.UnansweredText, text)
-			if conn.Cut == CutWords {
-				conn.Cut = ""
-			}
+		c.st.correctUtterance(&c.opts, c.st.Floor.Tail, text)
+		c.st.Consent.corrected(&c.ear, c.st.Floor.Tail, text)
+		if waits := &c.st.Conn.Unanswered; waits.Turn == c.st.Floor.Tail && text != "" {
+			waits.completed(c.st.Floor.withFinal(waits.Text, text))
 		}
 		c.st.Floor.Tail, c.st.Floor.TailOpen = 0, 0
 		return
@@ -72,18 +56,12 @@ func (c *Conversation) handleFinal(e STTFinal) {
 	c.hear(text, e.Confidence, true, ends)
 }
 
-// noteWorded notes which stretch of speech the last words are from.
-func (f *Floor) noteWorded(utterance int) {
-	f.noteUtterance(utterance)
-	f.Worded = max(f.Worded, utterance)
-}
-
 // hear takes the recognizer's words. Filters apply while the agent's audio
 // plays and at no other time (seed 004, feature 6); ends says that the
 // recognizer's endpoint ends the turn.
 func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	if u := &c.st.User; c.st.Audible() && final && u.Ended && u.Partial != "" && !c.st.Floor.Speaking {
-		c.noteWords(text, confidence, true) // of what was said before the agent began to speak
+		c.st.User.note(text, confidence, true, c.began) // of what was said before the agent began to speak
 		return
 	}
 	if c.st.Audible() {
@@ -92,17 +70,17 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	}
 	switch c.st.Phase {
 	case ListeningReady:
-		if text == "" || c.echoed(text) {
+		if text == "" || c.ear.echoed(&c.st, text) {
 			return
 		}
 		c.takeFloor(c.event)
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		c.afterWords(ends)
 	case ListeningCapturing:
-		if c.echoed(text) {
+		if c.ear.echoed(&c.st, text) {
 			text = ""
 		}
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		if text != "" && c.st.Reply.Held() {
 			c.cancelReply(TurnInterrupted)
 		}
@@ -113,23 +91,23 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	case Understanding, Waiting, Generating:
 		c.hearWhileThinking(text, confidence, final, ends)
 	case Delegated:
-		c.noteWords(text, confidence, final)
-		if final && c.words.CallsOff(c.st.User.Words()) {
+		c.st.User.note(text, confidence, final, c.began)
+		if final && c.ear.words.CallsOff(c.st.User.Words()) {
 			c.callOffAloud(ends)
 			return
 		}
 		c.st.endsWhileWorking(ends)
 	case ToolRunning:
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		c.st.endsWhileWorking(ends)
 	case Interrupted:
 		c.st.Floor.BrokeIn = true
-		c.openUserTurn()
-		c.noteWords(text, confidence, final)
+		c.st.openUserTurn(&c.out)
+		c.st.User.note(text, confidence, final, c.began)
 		c.st.User.Ended = c.st.User.Ended || ends
 	case Preparing, Reconnecting, Faulted:
 		// A service failed, the line is up: it is answered afterwards.
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 	case Idle, Suspended, Terminating, Speaking:
 		// No microphone; Speaking is audible.
 	}
@@ -144,31 +122,6 @@ func (s *State) endsWhileWorking(ends bool) {
 	}
 }
 
-// noteWords adds words to the user's turn.
-func (c *Conversation) noteWords(text string, confidence float64, final bool) {
-	noteWords(&c.st.User, text, confidence, final, c.began)
-}
-
-func noteWords(u *UserTurn, text string, confidence float64, final bool, began time.Time) {
-	if text != "" && u.Words() == "" {
-		u.Began = began
-	}
-	if !final {
-		if text != "" {
-			u.Partial = text
-		}
-		return
-	}
-	u.Partial = ""
-	if text == "" {
-		return
-	}
-	if u.Text == "" || confidence < u.Confidence {
-		u.Confidence = confidence
-	}
-	u.Text = joinWords(u.Text, text)
-}
-
 // afterWords decides what follows from words in ListeningCapturing.
 func (c *Conversation) afterWords(ends bool) {
 	if ends {
@@ -176,7 +129,7 @@ func (c *Conversation) afterWords(ends bool) {
 		return
 	}
 	if !c.st.Floor.Speaking {
-		c.armEndpoint()
+		c.st.armEndpoint(&c.opts)
 	}
 }
 
@@ -185,17 +138,17 @@ func (c *Conversation) afterWords(ends bool) {
 func (c *Conversation) hearWhileThinking(text string, confidence float64, final, ends bool) {
 	st := &c.st
 	if c.st.awaitingFinal() {
-		if c.echoed(text) {
+		if c.ear.echoed(&c.st, text) {
 			text = ""
 		}
-		c.noteWords(text, confidence, final)
+		c.st.User.note(text, confidence, final, c.began)
 		if final {
 			c.commit(c.event)
 		}
 		return
 	}
-	c.noteWords(text, confidence, final)
-	if c.profile().Policy == turn.BargeInNone {
+	c.st.User.note(text, confidence, final, c.began)
+	if c.st.profile(&c.opts).Policy == turn.BargeInNone {
 		st.User.Ended = st.User.Ended || ends && st.User.Words() != ""
 		return
 	}
@@ -209,19 +162,19 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 // hearOverAgent takes words while the agent is heard.
 func (c *Conversation) hearOverAgent(text string, confidence float64, final, ends bool) {
 	over := &c.st.Over
-	verdict := c.classify(text)
-	answer := final && verdict.Kind != turn.Echo && c.answersOver(text)
+	verdict := c.ear.classify(text, c.st.Reply.Text)
+	answer := final && verdict.Kind != turn.Echo && c.st.answersOver(&c.opts, text, c.began)
 	switch {
 	case ignored(verdict.Kind) && final && !answer:
-		noteWords(over, "", confidence, true, c.began) // it is no part of what the user says
+		over.note("", confidence, true, c.began) // it is no part of what the user says
 	default:
-		noteWords(over, text, confidence, final, c.began)
+		over.note(text, confidence, final, c.began)
 		if !ignored(verdict.Kind) {
-			verdict = c.classify(over.Words())
+			verdict = c.ear.classify(over.Words(), c.st.Reply.Text)
 		}
 	}
 	over.Ended = ends && over.Words() != ""
-	action := c.st.Barge.Words(c.profile(), c.st.Now, verdict, final)
+	action := c.st.Barge.Words(c.st.profile(&c.opts), c.st.Now, verdict, final)
 	if answer {
 		action = turn.Stop
 	}
@@ -242,39 +195,4 @@ func ignored(k turn.VerdictKind) bool {
 	default:
 		return false
 	}
-}
-
-// classify judges words against what the agent is saying.
-func (c *Conversation) classify(text string) turn.Verdict {
-	return turn.Classify(text, c.st.Reply.Text, c.words, c.opts.Filter)
-}
-
-// echoed reports whether words are the agent's own, come back behind the end of
-// its audio: the stretch of speech began while it played.
-func (c *Conversation) echoed(text string) bool {
-	if !c.st.Floor.Overlap {
-		return false
-	}
-	if c.st.SaidCut {
-		return c.echoes(text, c.st.Said) // nobody knows where it was cut
-	}
-	return c.echoesEnd(text, c.st.Said)
-}
-
-// echoesEnd reports whether words repeat the last of what was said: an echo that
-// is heard behind the end of the audio is one of its end. Somebody who answers
-// with other words of a question is no echo.
-func (c *Conversation) echoesEnd(text, said string) bool {
-	return c.echoes(text, lastWords(said, len(strings.Fields(text))+1))
-}
-
-// echoes reports whether each of the words was said. While the agent speaks a
-// share is enough, for what is taken for an echo there is only no interruption;
-// here it would be lost.
-func (c *Conversation) echoes(text, said string) bool {
-	filter := c.opts.Filter
-	if filter.Echo != turn.Off {
-		filter.Echo = 1
-	}
-	return text != "" && turn.Classify(text, said, c.words, filter).Kind == turn.Echo
 }

@@ -183,7 +183,7 @@ func (d *sane) mend() {
 		d.do("session.ready")
 		d.do("audio.ready")
 	}
-	if !d.over && d.r.Conv.State().Conn.Shaky {
+	if !d.over && d.r.Conv.State().Shaky() {
 		d.do("connection.restored")
 	}
 }

@@ -87,7 +87,7 @@ func (k *Checker) checkAnswered(s step) error {
 		return nil
 	}
 	for _, e := range s.out.Turns {
-		if e.Role != conv.RoleUser || e.Type != conv.TurnCompleted || s.after.Conn.Unanswered == e.Turn {
+		if e.Role != conv.RoleUser || e.Type != conv.TurnCompleted || s.after.Conn.Unanswered.Turn == e.Turn {
 			continue
 		}
 		answered := false

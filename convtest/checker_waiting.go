@@ -27,7 +27,7 @@ func (k *Checker) checkWaiting(s step) error {
 	st := s.after
 	switch st.Phase {
 	case conv.Idle:
-		if !st.Pending.Start {
+		if !st.Starting() {
 			return nil
 		}
 		armed = []conv.Timer{conv.TimerStart}
@@ -95,15 +95,14 @@ func (k *Checker) checkArmed(s step) error {
 		broken bool
 		what   string
 	}{
-		{(armed(conv.TimerGrace) || frozen(conv.TimerGrace)) && !st.Conn.Shaky, "the grace of a connection runs that is not shaky"},
-		{st.Conn.Shaky && !armed(conv.TimerGrace) && !frozen(conv.TimerGrace), "the connection is shaky and its grace does not run"},
+		{(armed(conv.TimerGrace) || frozen(conv.TimerGrace)) && !st.Shaky(), "the grace of a connection runs that is not shaky"},
+		{st.Shaky() && !armed(conv.TimerGrace) && !frozen(conv.TimerGrace), "the connection is shaky and its grace does not run"},
 		{armed(conv.TimerFinal) && !awaiting, "the final transcript is waited for after the turn"},
 		{armed(conv.TimerEndpoint) && st.Phase != conv.ListeningCapturing, "the end of a turn is waited for outside of it"},
 		{armed(conv.TimerTry) && (r.Turn == 0 || r.Request == 0), "a try runs and nothing is asked"},
 		{armed(conv.TimerProcessing) && r.Turn == 0, "the making of a reply runs and there is none"},
-		{armed(conv.TimerSession) != st.Session.Alive, "the session's clock and its life disagree"},
-		{st.Session.Expiring && !st.Session.Alive, "a dead session expires"},
-		{st.Faults.BreakerOpen && st.Phase != conv.Faulted && st.Phase != conv.Reconnecting && st.Phase != conv.Terminating, "the circuit breaker is open and the conversation goes on"},
+		{armed(conv.TimerSession) != st.Session.Alive(), "the session's clock and its life disagree"},
+		{st.BreakerOpen() && st.Phase != conv.Faulted && st.Phase != conv.Reconnecting && st.Phase != conv.Terminating, "the circuit breaker is open and the conversation goes on"},
 		{st.Playout.Playing && (r.Turn == 0 || st.Playout.Turn != r.Turn), "audio plays of a turn that is not open"},
 		{r.Held() && r.Turn == 0, "a reply is held and there is none"},
 		{st.Pending.Ending && st.Phase == conv.Idle, "a conversation that is over is ending"},

@@ -59,7 +59,7 @@ func (m *Machine) publish() {
 	for i := range st.Calls {
 		s.Tools = append(s.Tools, st.Calls[i].Name)
 	}
-	if st.Pending.Start {
+	if st.Starting() {
 		s.Pending = append(s.Pending, "start")
 	}
 	if len(st.Pending.Texts) > 0 {

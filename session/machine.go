@@ -381,7 +381,7 @@ func (m *Machine) step(now time.Time, ev conv.Event) error {
 
 func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 	before := m.conv.State().Views()
-	since, starting := m.conv.State().Entered, m.conv.State().Pending.Start
+	since, starting := m.conv.State().Entered, m.conv.State().Starting()
 	shown, err := m.veil.Step(now, ev)
 	if err != nil {
 		return err
@@ -395,7 +395,7 @@ func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 	}
 	m.publish()
 	m.tell(now, shown, before, since)
-	if st := m.conv.State(); st.Phase == conv.Idle && !st.Pending.Start && (starting || len(m.conv.Last().Transitions) > 0) {
+	if st := m.conv.State(); st.Phase == conv.Idle && !st.Starting() && (starting || len(m.conv.Last().Transitions) > 0) {
 		m.letGo() // the conversation is over, or its start was given up
 	}
 	if m.o.Perform != nil {

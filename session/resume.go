@@ -40,7 +40,7 @@ func (s *Session) goOn(now time.Time) error {
 	}
 	for _, call := range ran {
 		switch {
-		case call.Adopted:
+		case call.Adopted():
 			s.tools.follow(call.ID, call.Key)
 			continue
 		case call.Long && s.tools.outlives(call.ID):
@@ -82,7 +82,7 @@ func asked(call conv.Call) port.ToolCall {
 // whether it was done, or with what it was called; nil for one that may.
 func (b toolbox) unsafe(c *conv.Conversation, call conv.Call) error {
 	tool := b.model
-	if call.Action {
+	if call.Action() {
 		tool = b.flows
 	}
 	spec, ok := specOf(tool, call.Name)

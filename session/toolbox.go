@@ -28,7 +28,7 @@ func (b toolbox) pick(c *conv.Conversation, id string) port.Tool {
 
 // isAction reports whether a call of the conversation's is a flow's.
 func isAction(c *conv.Conversation, id string) bool {
-	return slices.ContainsFunc(c.State().Calls, func(k conv.Call) bool { return k.ID == id && k.Action })
+	return slices.ContainsFunc(c.State().Calls, func(k conv.Call) bool { return k.ID == id && k.Action() })
 }
 
 // specOf is what is known of a tool, if there is one of the name.

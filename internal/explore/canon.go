@@ -55,7 +55,7 @@ func canonical(st *conv.State, o *conv.Options) {
 		st.Playout.Heard = 0 // it only measures the history
 	}
 	st.Pending.Resume = presence(st.Pending.Resume, "And")
-	st.Conn.UnansweredText = presence(st.Conn.UnansweredText, "book a flight")
+	st.Conn.Unanswered.Text = presence(st.Conn.Unanswered.Text, "book a flight")
 	if o.DeadAir.Off {
 		st.DeadAir = turn.DeadAir{}
 	}
@@ -181,7 +181,7 @@ func armedPast(t time.Time) time.Time {
 
 // renaming gives the turns of a state their canonical numbers, by who holds them.
 func renaming(st *conv.State) func(turn int) int {
-	agent, user, answered, barged, lost := st.Reply.Turn, st.User.Turn, st.Reply.UserTurn, st.Floor.Barged, st.Conn.Unanswered
+	agent, user, answered, barged, lost := st.Reply.Turn, st.User.Turn, st.Reply.UserTurn, st.Floor.Barged, st.Conn.Unanswered.Turn
 	return func(n int) int {
 		switch n {
 		case 0:
@@ -222,7 +222,7 @@ func canonicalNumbers(st *conv.State) {
 		st.Playout.Turn, st.Playout.Part, st.Playout.Heard = 0, 0, 0
 	}
 	st.Floor.Barged = where(st.Floor.Barged, turnBarged)
-	st.Conn.Unanswered = where(st.Conn.Unanswered, turnLost)
+	st.Conn.Unanswered.Turn = where(st.Conn.Unanswered.Turn, turnLost)
 	st.Reply.UserTurn = where(st.Reply.UserTurn, turnAnswered)
 	st.User.Turn = where(st.User.Turn, turnUser)
 	st.Reply.Turn = where(st.Reply.Turn, turnAgent)

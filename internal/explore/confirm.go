@@ -159,7 +159,7 @@ func canonicalQuestion(st *conv.State) (q saying) {
 	}
 	voiced := max(at, len(r.Text)-len(r.Unsaid))
 	q = saying{part: r.Part, some: strings.TrimSpace(r.Text[at:voiced]) != "", kept: strings.TrimSpace(r.Text[voiced:]) != ""}
-	began := []*time.Time{&st.Floor.Voice, &st.User.Began, &st.Over.Began, &st.Reply.Began, &st.Conn.Began, &st.Pending.TypedAt}
+	began := []*time.Time{&st.Floor.Voice, &st.User.Began, &st.Over.Began, &st.Reply.Began, &st.Conn.Unanswered.Began, &st.Pending.TypedAt}
 	st.Floor.VoiceOf = 0
 	if !asks(st) {
 		for _, t := range began {
@@ -247,7 +247,7 @@ func (k *key) question(st *conv.State, m *monitor) {
 		k.num(call.Yes)
 	}
 	k.flags(st.Reply.Text != "", st.Reply.Unsaid == st.Reply.Text)
-	for _, t := range []time.Time{st.Floor.Voice, st.User.Began, st.Over.Began, st.Reply.Began, st.Conn.Began, st.Pending.TypedAt} {
+	for _, t := range []time.Time{st.Floor.Voice, st.User.Began, st.Over.Began, st.Reply.Began, st.Conn.Unanswered.Began, st.Pending.TypedAt} {
 		k.flags(t.IsZero(), t.Equal(lateThen))
 	}
 	if q := st.Dialogue.Confirmation; q != nil {

@@ -205,7 +205,7 @@ func canonicalDialogue(st *conv.State) {
 		d.Action = &a
 	}
 	for i := range st.Calls {
-		if c := &st.Calls[i]; c.Action {
+		if c := &st.Calls[i]; c.Action() {
 			c.ID, c.Key = rename(c.ID), rename(c.Key)
 		}
 	}
@@ -248,7 +248,7 @@ func (k *key) dialogue(st *conv.State) {
 		k.text(d.Action.Key)
 		k.flags(d.Action.Failed)
 	}
-	k.flags(st.Conn.Taken, st.Reply.Advised())
+	k.flags(st.Conn.Unanswered.Fate == conv.FateTaken, st.Reply.Advised())
 	k.text(st.Reply.Advice)
 	k.num(len(st.Pending.Follow))
 	for i := range st.Pending.Follow {
@@ -259,7 +259,7 @@ func (k *key) dialogue(st *conv.State) {
 		}
 	}
 	for i := range st.Calls {
-		k.flags(st.Calls[i].Action)
+		k.flags(st.Calls[i].Action())
 		k.text(st.Calls[i].Key)
 	}
 }

@@ -35,7 +35,8 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 
 	p := &st.Playout
 	k.num(p.Part)
-	k.flags(p.Turn != 0, p.Playing, p.Ducked, p.Paused, p.Heard != 0)
+	k.flags(p.Turn != 0, p.Playing, p.Heard != 0)
+	k.num(int(p.Sound))
 
 	k.num(int(st.Barge.Phase))
 	k.num(int(st.Barge.Applied))
@@ -50,19 +51,19 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	for i := range st.Calls {
 		c := &st.Calls[i]
 		k.text(c.ID)
-		k.flags(c.Long, c.State == conv.CallRunning, c.Background, c.Announce, c.Turn == r.Turn)
+		k.flags(c.Long, c.State == conv.CallRunning, c.Background(), c.Due == conv.DueNews, c.Turn == r.Turn)
 	}
 
 	k.text(string(st.Rules.BargeIn))
 	s := &st.Session
 	k.flags(st.Rules.ListenOnly)
-	k.flags(s.Alive, s.Ever, s.Expiring, s.Audio)
-	k.flags(st.Conn.Shaky, st.Conn.Lost, st.Conn.Unanswered != 0)
-	k.text(string(st.Conn.Cut))
+	k.num(int(s.Life))
+	k.flags(s.Audio)
+	k.flags(st.Conn.Lost, st.Conn.Unanswered.Turn != 0)
+	k.flags(st.Conn.Unanswered.Fate == conv.FateCutWords, st.Conn.Unanswered.Fate == conv.FateCutVoice)
 	k.num(st.Conn.Attempts)
 	k.num(st.Faults.Recoveries)
 	k.num(len(st.Faults.Expiries))
-	k.flags(st.Faults.BreakerOpen)
 
 	k.question(st, m)
 	k.pending(&st.Pending)
@@ -88,7 +89,7 @@ type key struct{ b []byte }
 
 // pending writes what waits for its moment.
 func (k *key) pending(q *conv.Pending) {
-	k.flags(q.Start, q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
+	k.flags(q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
 	k.num(len(q.Texts))
 	k.num(len(q.Tell))
 	k.num(len(q.Announcing))

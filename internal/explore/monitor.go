@@ -289,7 +289,7 @@ func (s *stepped) checkFailureTold() error {
 	for i := range s.before.Calls {
 		call := &s.before.Calls[i]
 		ended := !slices.ContainsFunc(s.after.Calls, func(other conv.Call) bool { return other.ID == call.ID })
-		if ended && call.State == conv.CallRunning && !call.Action && !call.Background && !slices.Contains(s.after.Pending.News, call.ID) {
+		if ended && call.State == conv.CallRunning && !call.Action() && !call.Background() && !slices.Contains(s.after.Pending.News, call.ID) {
 			return fmt.Errorf("the failure of call %s is told to nobody", call.ID)
 		}
 	}
@@ -331,7 +331,7 @@ func (s *stepped) checkWaiting() error {
 	}
 	switch st.Phase {
 	case conv.Idle:
-		if st.Pending.Start {
+		if st.Starting() {
 			return anyArmed(conv.TimerStart)
 		}
 		return nil

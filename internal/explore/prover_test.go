@@ -40,14 +40,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "an utterance is answered twice", file: "request.go",
-		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(r.ask())",
-		new:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(r.ask())\n\tc.emit(r.ask())",
+		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.emit(r.ask())",
+		new:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.emit(r.ask())\n\tout.emit(r.ask())",
 		config: "disturbances", found: "is answered twice", quick: true,
 	},
 	{
 		name: "the making of a reply has no deadline", file: "request.go",
-		old:    "c.st.arm(TimerProcessing, c.opts.Limits.Processing)\n\tc.emit(r.ask())",
-		new:    "c.emit(r.ask())",
+		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.emit(r.ask())",
+		new:    "out.emit(r.ask())",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
@@ -62,19 +62,19 @@ var mutants = []mutant{
 	},
 	{
 		name: "a call's result is forgotten", file: "tools.go",
-		old:    "c.addItem(Item{\n\t\tTurn: call.Turn, Role: RoleTool,",
-		new:    "func(Item) {}(Item{\n\t\tTurn: call.Turn, Role: RoleTool,",
+		old:    "c.st.addItem(&c.opts, Item{\n\t\tTurn: call.Turn, Role: RoleTool,",
+		new:    "func(*Options, Item) {}(&c.opts, Item{\n\t\tTurn: call.Turn, Role: RoleTool,",
 		config: "tools and disturbances", found: "ended with 0 results",
 	},
 	{
 		name: "the old turn's audio is not dropped", file: "endreply.go",
-		old: "c.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})", new: "",
+		old: "c.out.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})", new: "",
 		config: "tools and disturbances", found: "while its audio plays on",
 	},
 	{
-		name: "a turn's last event is lost", file: "floor.go",
-		old:    "if u.Turn != 0 {\n\t\tc.out.Turns = append(",
-		new:    "if u.Turn != 0 && how != TurnAbandoned {\n\t\tc.out.Turns = append(",
+		name: "a turn's last event is lost", file: "takefloor.go",
+		old:    "if u.Turn != 0 {\n\t\tout.Turns = append(",
+		new:    "if u.Turn != 0 && how != TurnAbandoned {\n\t\tout.Turns = append(",
 		config: "disturbances", found: "disappeared without its last event",
 	},
 	{
@@ -94,12 +94,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "a repeated call runs again", file: "tools.go",
-		old:    "if s.Calls[i].ID == id {\n\t\t\treturn true",
-		new:    "if s.Calls[i].ID == id {\n\t\t\treturn false",
+		old:    "if s.Calls.known(id) {\n\t\treturn true",
+		new:    "if s.Calls.known(id) {\n\t\treturn false",
 		config: "tools and disturbances", found: "",
 	},
 	{
-		name: "a reply is not held for a voice", file: "floor.go",
+		name: "a reply is not held for a voice", file: "takefloor.go",
 		old: "st.Reply.Hold = HoldReply\n", new: "\n",
 		config: "disturbances", found: "",
 	},
@@ -116,12 +116,12 @@ var mutants = []mutant{
 	{
 		name: "a task is settled before its result was told", file: "settle.go",
 		old:    "case len(p.News) > 0:\n\t\tc.announceNews()",
-		new:    "case len(p.News) > 0 && len(p.Settle) > 0:\n\t\tc.settleTasks()\n\tcase len(p.News) > 0:\n\t\tc.announceNews()",
+		new:    "case len(p.News) > 0 && len(p.Settle) > 0:\n\t\tc.st.Pending.settleTasks(&c.out)\n\tcase len(p.News) > 0:\n\t\tc.announceNews()",
 		config: "tasks that outlive the conversation", found: "was settled before its result was told",
 	},
 	{
 		name: "a task that was told is never settled", file: "settle.go",
-		old: "c.settleTasks() // all that they led to has been told", new: "return false",
+		old: "c.st.Pending.settleTasks(&c.out) // all that they led to has been told", new: "return false",
 		config: "tasks that outlive the conversation", found: "is not settled",
 	},
 	{
@@ -138,7 +138,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a flow's result that nobody waits for is kept from the flow", file: "tools.go",
-		old:    "case call.Action:\n\t\tc.tellLater(c.actionEnded(call, r))",
+		old:    "case call.Action():\n\t\tc.tellLater(c.actionEnded(call, r))",
 		new:    "case false:\n\t\tc.tellLater(c.actionEnded(call, r))",
 		config: "flows", found: "of which 0 calls are on their way", quick: true,
 	},
@@ -172,8 +172,8 @@ var mutants = []mutant{
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
 	{
-		name: "a model's question whose sound was dropped counts as heard", file: "playout.go",
-		old:    "if c.st.asking() {",
+		name: "a model's question whose sound was dropped counts as heard", file: "played.go",
+		old:    "if s.asking() {",
 		new:    "if false {",
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},

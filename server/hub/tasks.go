@@ -141,11 +141,11 @@ func (t *tasks) begun(list []Task, s session.Step) []Task {
 		at := slices.IndexFunc(t.running, func(k Task) bool { return k.ID == call.ID })
 		if at < 0 {
 			at = len(t.running)
-			t.running = append(t.running, Task{ID: call.ID, Name: call.Name, State: TaskRunning, Since: call.Started, Turn: call.Turn, Adopted: call.Adopted})
-		} else if t.running[at].Background == call.Background {
+			t.running = append(t.running, Task{ID: call.ID, Name: call.Name, State: TaskRunning, Since: call.Started, Turn: call.Turn, Adopted: call.Adopted()})
+		} else if t.running[at].Background == call.Background() {
 			continue
 		}
-		t.running[at].Background = call.Background
+		t.running[at].Background = call.Background()
 		list = append(list, t.running[at].at(s.Now))
 	}
 	return list

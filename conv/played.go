@@ -1,0 +1,218 @@
+package conv
+
+import "time"
+
+// This file: what the playout reports. History holds what was heard (seed 001,
+// 4.4; DESIGN rule 8).
+
+// stalePlayout reports a fact about audio that is no longer wanted.
+func (s *State) stalePlayout(number int) bool {
+	switch s.Phase {
+	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
+		return true
+	case ListeningCapturing:
+		if !s.Reply.Held() {
+			return true
+		}
+	default:
+	}
+	if number != 0 && number != s.Reply.Turn {
+		return true
+	}
+	if s.Reply.consulting() && !s.Reply.Earlier {
+		return true // nothing of the reply is there
+	}
+	return s.Reply.Turn == 0 && !s.replyExpected()
+}
+
+// staleFlush reports an answer to a flush that nobody can use: nothing of its
+// turn in the history was cut off.
+func (s *State) staleFlush(e PlayoutFlushed) bool {
+	for i := range s.History {
+		it := &s.History[i]
+		if it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
+	c.adoptReply()
+	st := &c.st
+	p := &st.Playout
+	p.of(st.Reply.Turn)
+	part := e.Part
+	switch {
+	case c.st.Reply.consulting():
+		part = st.Reply.Part - 1 // what was said before the tool: nothing else is there
+	case part == 0:
+		part = st.Reply.Part
+	}
+	p.started(part, st.Now)
+	if part == st.Reply.Part {
+		st.Reply.voiced()
+	}
+	st.Floor.Barged = 0
+	st.DeadAir.AgentSpoke()
+	if st.Reply.Held() {
+		return // It played for a moment before the pause took effect.
+	}
+	switch st.Phase {
+	case Understanding, Waiting, Generating:
+		if part < st.Reply.Part {
+			return // the announcement before a tool, late; the answer comes behind it
+		}
+		c.st.disarm(TimerTry, TimerProcessing)
+		c.become(Speaking, c.event)
+		c.st.armStall(&c.opts)
+		if st.Floor.Speaking {
+			// A voice that is heard still is one that is heard now.
+			st.Floor.Overlap = true
+			c.speechOverAgent(c.event)
+		}
+	default:
+		// Speaking: known. While a tool runs the phase is the tool's.
+	}
+}
+
+// notePlayout keeps the heard ledger's last report.
+func (s *State) notePlayout(o *Options, heard time.Duration, text string) {
+	p := &s.Playout
+	if p.Turn != s.Reply.Turn {
+		return // No op. Nothing of this turn has started to play.
+	}
+	p.report(heard, text, s.Now)
+	s.hearReadBack()
+	if s.Phase == Speaking {
+		s.arm(TimerPlayout, o.Limits.PlayoutStall)
+	}
+}
+
+func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
+	if e.Heard == 0 {
+		e.Heard = c.st.heardSoFar() // it cannot tell
+	}
+	c.st.notePlayout(&c.opts, e.Heard, e.Text)
+	st := &c.st
+	p := &st.Playout
+	if !p.Playing || e.Part != 0 && e.Part < p.Part {
+		return // No op. It had not started, or was told before.
+	}
+	p.stopped()
+	c.st.partPlayed(p.Part)
+	switch {
+	case st.Phase == Speaking && p.Part == st.Reply.Part:
+		if !st.Reply.Complete() {
+			// The playout knows better than the mind that this was all.
+			c.out.emit(CancelTurn{Turn: st.Reply.Turn})
+		}
+		c.overIsOver()
+		c.endReply(TurnCompleted)
+		c.become(ListeningReady, "playout.finished")
+	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.Calls.held(c.st.Reply.Turn):
+		// The last of it played before the pause took effect: nothing is left to
+		// hold back.
+		c.endReply(TurnCompleted)
+	default:
+		c.announcementEnded(p.Part)
+	}
+}
+
+// announcementEnded: what was said before a tool has played to its end, or what
+// of a held reply was on its way.
+func (c *Conversation) announcementEnded(part int) {
+	r := &c.st.Reply
+	// It was heard to its end, however long the estimate would have it last.
+	c.st.measured(r.Turn, part)
+	r.Earlier = false
+	if part == r.Part {
+		r.unvoiced()
+	}
+	c.overIsOver()
+	if !c.st.thinking() {
+		return
+	}
+	if c.st.Floor.Speaking || c.st.User.Words() != "" {
+		c.speechWhileThinking(c.event)
+		return
+	}
+	c.maybeEndReply(c.event)
+}
+
+// holdPlayout keeps what there is of a held reply's audio from the ear.
+func (s *State) holdPlayout(out *Output) {
+	if r := &s.Reply; r.sounding() || s.Playout.Playing {
+		s.pausePlayout(out)
+	}
+}
+
+// pausePlayout holds the current turn's audio where it is.
+func (s *State) pausePlayout(out *Output) {
+	heard := s.heardSoFar()
+	s.Playout.of(s.Reply.Turn)
+	s.Playout.pause(out, heard, s.Now)
+}
+
+// cutAnnouncement drops what plays while a tool runs: the user spoke over it.
+func (s *State) cutAnnouncement(out *Output) {
+	r, p := &s.Reply, &s.Playout
+	heard, part := s.heardSoFar(), max(p.Part, 1)
+	s.Said, s.SaidCut = r.Text, true
+	out.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
+	s.markHeard(r.Turn, part, heard, p.Text)
+	s.measured(r.Turn, part)
+	p.measure(heard, s.Now)
+	p.stopped()
+	if part == r.Part {
+		r.unvoiced()
+	}
+	if b := &s.ReadBack; part >= b.Part {
+		b.Turn = 0 // what is told of it from here on is of audio that was dropped
+	}
+	if s.asking() {
+		s.Consent.open() // some of the question may have been dropped
+	}
+	r.Earlier = false
+	s.Barge.Reset()
+}
+
+func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
+	code := e.Code
+	if code == "" {
+		code = "PLAYBACK_ERROR"
+	}
+	if c.st.Reply.Held() {
+		c.out.notify(LevelWarning, "reply.failed")
+		c.cancelReply(TurnFailed)
+		return
+	}
+	c.fault(code, false, "playout.failed")
+}
+
+// handlePlayoutFlushed corrects the history of a turn that was cut off.
+func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
+	s.flushedReadBack(e)
+	part := e.Part
+	if part == 0 {
+		for i := range s.History {
+			if it := &s.History[i]; it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
+				part = it.Part
+			}
+		}
+	}
+	var cut []*Item
+	s.eachPart(e.Turn, part, func(it *Item) {
+		if it.Cut && it.Part == part {
+			it.Cut = false // measured anew
+			cut = append(cut, it)
+		}
+	})
+	s.markHeard(e.Turn, part, e.Heard, e.Text)
+	for _, it := range cut {
+		it.Cut = true
+	}
+	if p := &s.Playout; p.Turn == e.Turn && len(cut) > 0 {
+		p.Heard, p.Text = e.Heard, e.Text
+	}
+}
