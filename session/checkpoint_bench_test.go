@@ -31,7 +31,7 @@ func talked(tb testing.TB, reservations int) *conv.Conversation {
 			}
 		}
 	}
-	return tx.c
+	return tx.s.conv
 }
 
 // BenchmarkCheckpoint is what a checkpoint costs before a store has it: the loop's

@@ -8,6 +8,8 @@ type work struct {
 	cond  *sync.Cond
 	n     int
 	ended bool // the workers end: nobody waits for them here any more
+
+	jobs []func() // to be done by who settles; of the loop's goroutine
 }
 
 func newWork() *work {
@@ -33,8 +35,16 @@ func (w *work) end() {
 	w.mu.Unlock()
 }
 
-// settle returns when nobody is busy, or when the workers end.
+// later has a job done by settle, in place of a worker. The loop calls it.
+func (w *work) later(job func()) { w.jobs = append(w.jobs, job) }
+
+// settle returns when nobody is busy, or when the workers end. The loop calls it.
 func (w *work) settle() {
+	for len(w.jobs) > 0 {
+		job := w.jobs[0]
+		w.jobs = w.jobs[1:]
+		job()
+	}
 	w.mu.Lock()
 	for w.n > 0 && !w.ended {
 		w.cond.Wait()
