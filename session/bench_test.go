@@ -90,12 +90,12 @@ func BenchmarkVirtualCall(b *testing.B) {
 // answerAtOnce is a mind that does not think.
 func answerAtOnce(s *Session) {
 	perform := s.Machine.o.Perform
-	s.Machine.o.Perform = func(e conv.Effect) {
+	s.Machine.o.Perform = func(l *Loop, e conv.Effect) {
 		if r, ok := e.(conv.RequestReply); ok {
-			s.Local(conv.ReplyDone{Turn: r.Turn, Request: r.Request, Text: answer})
+			l.Post(conv.ReplyDone{Turn: r.Turn, Request: r.Request, Text: answer})
 			return
 		}
-		perform(e)
+		perform(l, e)
 	}
 }
 

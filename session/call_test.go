@@ -185,9 +185,9 @@ func newCall(t testing.TB, p plan) *call {
 	}
 	c.s = s
 	perform := s.Machine.o.Perform
-	s.Machine.o.Perform = func(e conv.Effect) {
+	s.Machine.o.Perform = func(l *Loop, e conv.Effect) {
 		if !c.mind(e) {
-			perform(e)
+			perform(l, e)
 		}
 	}
 	s.OnStep(c.note)

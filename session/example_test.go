@@ -12,21 +12,20 @@ import (
 // A program with speech services of its own carries out the effects: here all of them are
 // ready at once, and what the agent says is printed.
 func ExampleMachine() {
-	var m *session.Machine
 	m, err := session.NewMachine(session.MachineOptions{
 		Conv: conv.Options{Greeting: "Hello. How can I help you?"},
-		Perform: func(e conv.Effect) {
+		Perform: func(loop *session.Loop, e conv.Effect) {
 			switch e := e.(type) {
 			case conv.OpenSession:
-				m.Local(conv.SessionReady{})
+				loop.Post(conv.SessionReady{})
 			case conv.PrimeAudio:
-				m.Local(conv.AudioReady{})
+				loop.Post(conv.AudioReady{})
 			case conv.Speak:
 				fmt.Println("agent:", e.Text)
 			case conv.EndSpeech:
-				m.Local(conv.PlayoutStarted{}, conv.PlayoutFinished{}, conv.UserStop{})
+				loop.Post(conv.PlayoutStarted{}, conv.PlayoutFinished{}, conv.UserStop{})
 			case conv.Release:
-				m.Local(conv.SessionEnded{})
+				loop.Post(conv.SessionEnded{})
 			}
 		},
 	})

@@ -77,7 +77,7 @@ func (m *Machine) State() Snapshot { return *m.current.Load() }
 // Words are the catalogue's for a code, in the conversation's language.
 func (m *Machine) Words(code string) string { return m.words(code) }
 
-// Recent are the last transitions, at most 20 (CON-003).
+// Recent are the last transitions until this moment, at most 20 (CON-003).
 func (m *Machine) Recent() ([]conv.Transition, error) {
 	var recent []conv.Transition
 	err := m.inspect(func(c *conv.Conversation) { recent = append(recent, c.Recent()...) })
@@ -179,8 +179,8 @@ func (m *Machine) CanTransition(ev conv.Event) (bool, error) {
 }
 
 // OnStateChanged tells f of every change of phase and of a view, in order. Observers run
-// on the loop's goroutine and must not block; all methods of the machine may be
-// called from them, and facts that they post are stepped after this step. The
+// on the loop's goroutine and must not block. What they have to say they post with the
+// [Loop] that they are given; of the machine they may call all that posts nothing. The
 // function returned ends the subscription: called from an observer, at once;
 // from another goroutine, with the call that may be under way.
 func (m *Machine) OnStateChanged(f func(StateChanged)) (cancel func()) {

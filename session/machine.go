@@ -1,13 +1,10 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,8 +31,8 @@ type MachineOptions struct {
 	// was made and what has passed since then, whatever happens to the system's clock.
 	Now func() time.Time
 	// Perform carries out an effect. It runs on the loop's goroutine and must not
-	// block; what it finds at once it hands to [Machine.Local].
-	Perform func(conv.Effect)
+	// block; what it finds at once it hands to [Loop.Post].
+	Perform func(*Loop, conv.Effect)
 	// After runs when a step's effects have been handed out, on the loop's
 	// goroutine.
 	After func()
@@ -52,25 +49,30 @@ type MachineOptions struct {
 }
 
 // Machine owns a conversation and steps it. Its exported methods may be called
-// from any goroutine, observers and Perform included, unless they say otherwise.
+// from any goroutine. Those that post facts are not for observers and Perform, which
+// have a [Loop] for it.
 type Machine struct {
 	o       MachineOptions
-	conv    *conv.Conversation // touched by the loop's goroutine alone, or under begin before there is one
+	conv    *conv.Conversation // stepped by the loop's goroutine alone, with stepping held
 	veil    *conv.Veil         // of conv: what observers and records see
 	catalog *messages.Catalog
 
 	round atomic.Pointer[round]
 
+	// stepping is held while conv changes: with it any goroutine may read conv. The
+	// loop's own needs it only to change it.
+	stepping sync.Mutex
+
 	// Of the loop's goroutine.
+	loop     Loop
 	local    []conv.Event // facts of its own, to be stepped next
-	backlog  []*message   // taken from the inbox to make room: see keep
 	turns    turnNotes    // for observers
 	held     bool         // there was a conversation
 	declined bool         // the conversation was ended before it began, and will not begin
 
 	current atomic.Pointer[Snapshot]
 
-	begin   sync.Mutex // guards started and once, and conv until started is true
+	begin   sync.Mutex // guards started and once
 	started bool
 	once    bool // it holds one conversation and no other: see Reset
 
@@ -81,22 +83,23 @@ type Machine struct {
 
 // round is one run of the loop.
 type round struct {
-	inbox  chan *message
-	donec  chan struct{} // closed when the loop has ended
-	ending sync.Once     // closes donec
-	loop   atomic.Uint64 // the goroutine of the loop; zero before it runs
+	inbox  chan []conv.Event // each of one post
+	donec  chan struct{}     // closed when the loop has ended
+	ending sync.Once         // closes donec
 }
 
 func newRound() *round {
-	return &round{inbox: make(chan *message, inboxSize), donec: make(chan struct{})}
+	return &round{inbox: make(chan []conv.Event, inboxSize), donec: make(chan struct{})}
 }
 
-// message is one post: facts, or a question to the loop.
-type message struct {
-	events []conv.Event
-	ask    func(*conv.Conversation)
-	reply  chan struct{} // closed when ask has run
-}
+// Loop is a machine's loop as Perform and the observers see it. It is for the loop's
+// goroutine: during the call that it comes with, and not after.
+type Loop struct{ m *Machine }
+
+// Post has facts stepped right behind the current step, before those that wait in the
+// inbox; those of Perform before those of the observers. It never waits. An observer
+// that posts in answer to each step keeps the loop from everything else.
+func (l *Loop) Post(events ...conv.Event) { l.m.local = append(l.m.local, events...) }
 
 // NewMachine makes a machine in Idle. Run starts its loop.
 func NewMachine(o MachineOptions) (*Machine, error) {
@@ -115,6 +118,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 		o.Owners = &Owners{}
 	}
 	m := &Machine{o: o, conv: c, veil: veil, catalog: words}
+	m.loop.m = m
 	m.round.Store(newRound())
 	m.publish()
 	return m, nil
@@ -140,7 +144,9 @@ func (m *Machine) resume(now time.Time) error {
 	m.mu.Lock()
 	m.release = release
 	m.mu.Unlock()
+	m.stepping.Lock()
 	m.veil.Wake(now)
+	m.stepping.Unlock()
 	for _, ev := range resumed() {
 		if err := m.step(now, ev); err != nil {
 			return err
@@ -155,75 +161,23 @@ func resumed() []conv.Event {
 }
 
 // Post hands facts to the loop, in their order and without others between. It
-// waits while the inbox is full, except on the loop's own goroutine (in an
-// observer), which would wait for itself. It fails with [ErrEnded] after the
-// loop's end.
+// waits while the inbox is full, and so do the methods that post a command: an observer,
+// which the loop waits for, posts with the [Loop] that it is given. It fails with
+// [ErrEnded] after the loop's end.
 func (m *Machine) Post(events ...conv.Event) error {
-	return m.send(&message{events: append([]conv.Event(nil), events...)})
-}
-
-func (m *Machine) send(msg *message) error { return m.sendTo(m.round.Load(), msg) }
-
-func (m *Machine) sendTo(r *round, msg *message) error {
+	r, events := m.round.Load(), slices.Clone(events)
 	select {
 	case <-r.donec:
 		return ErrEnded
 	default:
 	}
 	select {
-	case r.inbox <- msg:
-		return nil
-	default: // full
-	}
-	if m.onLoop() {
-		m.keep(msg)
-		return nil
-	}
-	select {
-	case r.inbox <- msg:
+	case r.inbox <- events:
 		return nil
 	case <-r.donec:
 		return ErrEnded
 	}
 }
-
-// keep is the loop posting to its own full inbox: it takes the oldest messages
-// into its own hands until there is room, so that the order stays.
-func (m *Machine) keep(msg *message) {
-	r := m.round.Load()
-	for {
-		select {
-		case r.inbox <- msg:
-			return
-		case old := <-r.inbox:
-			m.backlog = append(m.backlog, old)
-		}
-	}
-}
-
-// onLoop reports whether the caller runs on the loop's goroutine. It is too slow
-// for every post.
-func (m *Machine) onLoop() bool {
-	loop := m.round.Load().loop.Load()
-	return loop != 0 && loop == goroutineID()
-}
-
-// goroutineID is the number in the first line of a stack trace, "goroutine 7
-// [running]:". The runtime has no other way to tell.
-func goroutineID() uint64 {
-	var buf [64]byte
-	n := runtime.Stack(buf[:], false)
-	fields := bytes.Fields(buf[:n])
-	if len(fields) < 2 {
-		return 0
-	}
-	id, _ := strconv.ParseUint(string(fields[1]), 10, 64) // 0 if it ever looks otherwise
-	return id
-}
-
-// Local posts facts from within Perform or an observer, on the loop's own
-// goroutine: they are stepped right after the current one.
-func (m *Machine) Local(events ...conv.Event) { m.local = append(m.local, events...) }
 
 // claim makes the caller's goroutine the loop, once until [Machine.Reset]. set runs
 // before anybody else can see that there is a loop; it may be nil.
@@ -234,7 +188,6 @@ func (m *Machine) claim(set func()) error {
 		return errors.New("the machine's loop has been run before")
 	}
 	m.started = true
-	m.round.Load().loop.Store(goroutineID())
 	if set != nil {
 		set()
 	}
@@ -256,27 +209,22 @@ func (m *Machine) Run(ctx context.Context) error {
 func (m *Machine) run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	inbox := m.round.Load().inbox
+	inbox, deadline := m.round.Load().inbox, []conv.Event{conv.DeadlinePassed{}}
 	for {
 		if next := m.conv.NextDeadline(); next.IsZero() {
 			timer.Stop()
 		} else {
 			timer.Reset(next.Sub(m.o.Now()))
 		}
-		msg, ok := m.kept()
-		if ok && ctx.Err() != nil {
+		var events []conv.Event
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
+		case events = <-inbox:
+		case <-timer.C:
+			events = deadline
 		}
-		if !ok {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case msg = <-inbox:
-			case <-timer.C:
-				msg = &message{events: []conv.Event{conv.DeadlinePassed{}}}
-			}
-		}
-		if err := m.take(msg); err != nil {
+		if err := m.take(events); err != nil {
 			return err
 		}
 		if m.over() {
@@ -285,38 +233,20 @@ func (m *Machine) run(ctx context.Context) error {
 	}
 }
 
-// kept is the oldest message of the backlog.
-func (m *Machine) kept() (msg *message, ok bool) {
-	if len(m.backlog) == 0 {
-		return nil, false
-	}
-	msg = m.backlog[0]
-	m.backlog = slices.Delete(m.backlog, 0, 1)
-	return msg, true
-}
-
-// poll is the next message, if there is one.
-func (m *Machine) poll() (msg *message, ok bool) {
-	if msg, ok = m.kept(); ok {
-		return msg, true
-	}
+// poll is the next post, if there is one.
+func (m *Machine) poll() (events []conv.Event, ok bool) {
 	select {
-	case msg = <-m.round.Load().inbox:
-		return msg, true
+	case events = <-m.round.Load().inbox:
+		return events, true
 	default:
 		return nil, false
 	}
 }
 
-// take answers a question or steps facts.
-func (m *Machine) take(msg *message) error {
-	if msg.ask != nil {
-		msg.ask(m.conv)
-		close(msg.reply)
-		return nil
-	}
+// take steps the facts of a post.
+func (m *Machine) take(events []conv.Event) error {
 	now := m.o.Now()
-	for _, ev := range msg.events {
+	for _, ev := range events {
 		if err := m.step(now, ev); err != nil {
 			return err
 		}
@@ -354,7 +284,7 @@ func (m *Machine) Reset() error {
 	if m.once || !m.over() {
 		return errors.New("reset: the machine holds no other conversation")
 	}
-	m.local, m.backlog, m.held, m.declined = nil, nil, false, false
+	m.local, m.held, m.declined = nil, false, false
 	m.round.Store(newRound())
 	m.started = false
 	return nil
@@ -382,7 +312,9 @@ func (m *Machine) step(now time.Time, ev conv.Event) error {
 func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 	before := m.conv.State().Views()
 	since, starting := m.conv.State().Entered, m.conv.State().Starting()
+	m.stepping.Lock()
 	shown, err := m.veil.Step(now, ev)
+	m.stepping.Unlock()
 	if err != nil {
 		return err
 	}
@@ -394,15 +326,19 @@ func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 		}
 	}
 	m.publish()
+	waiting := len(m.local)
 	m.tell(now, shown, before, since)
+	told := slices.Clone(m.local[waiting:]) // the observers' facts come behind what the effects find
+	m.local = m.local[:waiting]
 	if st := m.conv.State(); st.Phase == conv.Idle && !st.Starting() && (starting || len(m.conv.Last().Transitions) > 0) {
 		m.letGo() // the conversation is over, or its start was given up
 	}
 	if m.o.Perform != nil {
 		for _, e := range effects {
-			m.o.Perform(e)
+			m.o.Perform(&m.loop, e)
 		}
 	}
+	m.local = append(m.local, told...)
 	if m.o.After != nil {
 		m.o.After()
 	}
@@ -420,27 +356,15 @@ func (m *Machine) letGo() {
 	}
 }
 
-// inspect runs f on the loop's goroutine and waits for it.
+// inspect has f read the conversation between two steps. It fails after the loop's end.
 func (m *Machine) inspect(f func(*conv.Conversation)) error {
-	m.begin.Lock()
-	if !m.started {
-		defer m.begin.Unlock()
-		f(m.conv) // no loop owns it yet
-		return nil
-	}
-	m.begin.Unlock()
-	if m.onLoop() {
-		f(m.conv)
-		return nil
-	}
-	msg, r := &message{ask: f, reply: make(chan struct{})}, m.round.Load()
-	if err := m.sendTo(r, msg); err != nil {
-		return err
-	}
 	select {
-	case <-msg.reply:
-		return nil
-	case <-r.donec:
+	case <-m.round.Load().donec:
 		return ErrEnded
+	default:
 	}
+	m.stepping.Lock()
+	defer m.stepping.Unlock()
+	f(m.conv)
+	return nil
 }

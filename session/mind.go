@@ -26,7 +26,7 @@ func (m *mind) request(e conv.RequestReply) {
 	}
 	o := &m.s.o
 	if o.Model == nil {
-		m.s.Local(noModel(e))
+		m.s.loop.Post(noModel(e))
 		return
 	}
 	r := modelRequest(o.Instructions, m.s.conv, m.s.toolbox.model, e)

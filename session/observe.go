@@ -25,6 +25,8 @@ type StateChanged struct {
 	Conversation string
 	// Turn is the turn that the change ended or belongs to.
 	Turn TurnContext
+	// Loop takes facts of the observer's, during the call.
+	Loop *Loop
 }
 
 // TurnEvent is the beginning or the end of a turn: seed 000's turn events.
@@ -32,6 +34,7 @@ type TurnEvent struct {
 	conv.TurnEvent
 	Conversation string // the hash of its id
 	Context      TurnContext
+	Loop         *Loop // takes facts of the observer's, during the call
 }
 
 // Problem is a fault as observers see it (OnError). It names the class and what
@@ -41,6 +44,7 @@ type Problem struct {
 	Code    string // of the message catalogue
 	Message string
 	Level   conv.NotifyLevel
+	Loop    *Loop // takes facts of the observer's, during the call
 }
 
 // Step is everything one step did, for observers that record or display, without the
@@ -50,6 +54,7 @@ type Step struct {
 	Event  conv.Event
 	Output *conv.Output
 	State  *conv.State
+	Loop   *Loop // takes facts of the observer's
 }
 
 // observer is one subscription: one of the functions is set.
@@ -94,7 +99,7 @@ func (m *Machine) tell(now time.Time, shown conv.Shown, before conv.Views, since
 	for _, o := range observers {
 		switch {
 		case o.step != nil:
-			o.tellStep(Step{Now: now, Event: shown.Event, Output: out, State: shown.Conversation.State()})
+			o.tellStep(Step{Now: now, Event: shown.Event, Output: out, State: shown.Conversation.State(), Loop: &m.loop})
 		case o.changed != nil:
 			o.tellChanges(changes)
 		case o.turn != nil:
@@ -125,7 +130,7 @@ func (m *Machine) tellTurns(o *observer, turns []conv.TurnEvent) {
 		if o.gone.Load() {
 			return
 		}
-		o.turn(TurnEvent{t, HashID(m.o.ID), m.context(t.Turn)})
+		o.turn(TurnEvent{t, HashID(m.o.ID), m.context(t.Turn), &m.loop})
 	}
 }
 
@@ -135,7 +140,7 @@ func (m *Machine) tellProblems(o *observer, effects []conv.Effect) {
 		if !ok || n.Level != conv.LevelError || o.gone.Load() {
 			continue
 		}
-		o.problem(Problem{Phase: m.conv.Phase(), Code: n.Code, Message: m.words(n.Code), Level: n.Level})
+		o.problem(Problem{Phase: m.conv.Phase(), Code: n.Code, Message: m.words(n.Code), Level: n.Level, Loop: &m.loop})
 	}
 }
 
@@ -150,7 +155,7 @@ func (m *Machine) changes(now time.Time, ev conv.Event, before conv.Views, since
 		changes = append(changes, StateChanged{
 			Transition: t, From: before, To: t.Views, In: t.At.Sub(since),
 			Label:        m.words("state." + t.Views.AgentVoice.String()),
-			Conversation: HashID(m.o.ID), Turn: m.context(t.Turn),
+			Conversation: HashID(m.o.ID), Turn: m.context(t.Turn), Loop: &m.loop,
 		})
 		before = t.Views
 	}

@@ -9,13 +9,13 @@ import (
 
 // perform carries out one effect, on the loop's goroutine. It starts work and
 // never waits for it.
-func (s *Session) perform(e conv.Effect) {
+func (s *Session) perform(_ *Loop, e conv.Effect) {
 	switch e := e.(type) {
 	case conv.OpenSession:
 		// The services of a call are opened with it.
-		s.Local(conv.SessionReady{ID: s.o.ID})
+		s.loop.Post(conv.SessionReady{ID: s.o.ID})
 	case conv.PrimeAudio:
-		s.Local(conv.AudioReady{})
+		s.loop.Post(conv.AudioReady{})
 	case conv.RequestReply:
 		s.mind.request(e)
 	case conv.Speak:
@@ -58,7 +58,7 @@ func (s *Session) perform(e conv.Effect) {
 	case conv.Release:
 		s.medium.perform(e)
 		s.tools.leave()
-		s.Local(conv.SessionEnded{})
+		s.loop.Post(conv.SessionEnded{})
 	default:
 		panic(fmt.Sprintf("session: unexpected effect %T", e))
 	}
@@ -70,9 +70,9 @@ func (s *Session) perform(e conv.Effect) {
 func (s *Session) reconnect() {
 	switch {
 	case s.legLost:
-		s.Local(conv.ReconnectFailed{Retryable: true})
+		s.loop.Post(conv.ReconnectFailed{Retryable: true})
 	case s.conv.State().Conn.Lost:
-		s.Local(conv.ConnectionRestored{})
+		s.loop.Post(conv.ConnectionRestored{})
 	default:
 		s.medium.renew(renewal{done: conv.SessionReady{ID: s.o.ID}, failed: conv.ReconnectFailed{Retryable: true}})
 	}

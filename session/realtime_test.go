@@ -171,12 +171,12 @@ func TestLiveSenderPauses(t *testing.T) {
 	p.setup = func(made *call) {
 		c = made
 		perform := c.s.Machine.o.Perform
-		c.s.Machine.o.Perform = func(e conv.Effect) {
+		c.s.Machine.o.Perform = func(l *Loop, e conv.Effect) {
 			if r, ok := e.(conv.RequestReply); ok {
 				go c.s.postFact(conv.ReplyDone{Turn: r.Turn, Request: r.Request, Text: answer})
 				return
 			}
-			perform(e)
+			perform(l, e)
 		}
 	}
 	live(t, p, func(c *call) {

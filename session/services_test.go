@@ -23,13 +23,13 @@ func mindful(p plan, f func(c *call, n int, e conv.RequestReply)) plan {
 			setup(c)
 		}
 		perform := c.s.Machine.o.Perform
-		c.s.Machine.o.Perform = func(e conv.Effect) {
+		c.s.Machine.o.Perform = func(l *Loop, e conv.Effect) {
 			if r, ok := e.(conv.RequestReply); ok {
 				c.requests++
 				f(c, c.requests, r)
 				return
 			}
-			perform(e)
+			perform(l, e)
 		}
 	}
 	return p

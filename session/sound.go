@@ -170,7 +170,7 @@ func (a *sound) still(on bool) {
 func (a *sound) flush(turn, part int) {
 	heard, text := a.down.Flush(turn, part)
 	a.voice.cut(turn, part)
-	a.s.Local(conv.PlayoutFlushed{Turn: turn, Part: part, Heard: heard, Text: text})
+	a.s.loop.Post(conv.PlayoutFlushed{Turn: turn, Part: part, Heard: heard, Text: text})
 }
 
 // clearLeg has the carrier drop what it has, if that was asked for. It is called by
@@ -231,7 +231,7 @@ func (a *sound) renew(r renewal) {
 	default:
 		a.s.busy(-1)
 		if r.failed != nil {
-			a.s.Local(r.failed)
+			a.s.loop.Post(r.failed)
 		}
 	}
 }

@@ -692,12 +692,12 @@ func TestVirtualHangUpInEachPhase(t *testing.T) {
 				c = made
 				// Tools that run: they never answer.
 				perform := c.s.Machine.o.Perform
-				c.s.Machine.o.Perform = func(e conv.Effect) {
+				c.s.Machine.o.Perform = func(l *Loop, e conv.Effect) {
 					switch e.(type) {
 					case conv.RunTool, conv.StartTask:
 						return
 					}
-					perform(e)
+					perform(l, e)
 				}
 			}
 			p.think = 300
@@ -891,13 +891,13 @@ func TestVirtualPostsFromOutside(t *testing.T) {
 	p := plan{conv: conv.Options{Greeting: greeting}, replies: []string{"Noted."}, stay: true}
 	asked := make(chan error, 1)
 	p.setup = func(c *call) {
-		c.s.OnStateEnter(conv.Speaking, func(StateChanged) {
+		c.s.OnStateEnter(conv.Speaking, func(s StateChanged) {
 			recent, err := c.s.Recent()
 			if err != nil || len(recent) == 0 {
 				t.Errorf("Recent in an observer: %v, %v", recent, err)
 			}
 			if c.requests == 0 {
-				c.must(c.s.SendText("a line"))
+				s.Loop.Post(conv.UserText{Text: "a line"})
 			}
 		})
 	}
@@ -955,7 +955,7 @@ const announcement = "One moment, I am going to look at what the weather does fo
 func withTool(frames int) func(*call) {
 	return func(c *call) {
 		perform := c.s.Machine.o.Perform
-		c.s.Machine.o.Perform = func(e conv.Effect) {
+		c.s.Machine.o.Perform = func(l *Loop, e conv.Effect) {
 			switch e := e.(type) {
 			case conv.RequestReply:
 				c.requests++
@@ -973,7 +973,7 @@ func withTool(frames int) func(*call) {
 			case conv.RunTool:
 				c.after(frames, conv.ToolDone{ID: e.ID, Output: "sunny"})
 			default:
-				perform(e)
+				perform(l, e)
 			}
 		}
 	}

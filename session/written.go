@@ -47,15 +47,15 @@ func (w *written) perform(e conv.Effect) {
 		w.texts = append(w.texts, writtenText{e.Part, e.Text})
 	case conv.EndSpeech:
 		w.begin(e.Turn, e.Part)
-		w.s.Local(conv.PlayoutFinished{Turn: e.Turn, Part: e.Part, Text: w.read(e.Turn, e.Part)})
+		w.s.loop.Post(conv.PlayoutFinished{Turn: e.Turn, Part: e.Part, Text: w.read(e.Turn, e.Part)})
 		w.part = 0
 	case conv.FlushPlayout:
-		w.s.Local(conv.PlayoutFlushed{Turn: e.Turn, Part: e.Part, Heard: e.Heard, Text: w.read(e.Turn, e.Part)})
+		w.s.loop.Post(conv.PlayoutFlushed{Turn: e.Turn, Part: e.Part, Heard: e.Heard, Text: w.read(e.Turn, e.Part)})
 		if e.Turn == w.turn && (e.Part == 0 || w.part <= e.Part) {
 			w.part = 0
 		}
 	case conv.FinalizeTranscript:
-		w.s.Local(conv.STTFinal{Utterance: w.s.conv.State().Floor.Utterance}) // nobody speaks
+		w.s.loop.Post(conv.STTFinal{Utterance: w.s.conv.State().Floor.Utterance}) // nobody speaks
 	case conv.Listen, conv.Expect, conv.CancelTurn, conv.DuckPlayout, conv.PausePlayout, conv.ResumePlayout,
 		conv.PauseAudio, conv.ResumeAudio, conv.Release:
 		// Nothing sounds.
@@ -71,7 +71,7 @@ func (w *written) begin(turn, part int) {
 	}
 	if part != w.part {
 		w.part = part
-		w.s.Local(conv.PlayoutStarted{Turn: turn, Part: part})
+		w.s.loop.Post(conv.PlayoutStarted{Turn: turn, Part: part})
 	}
 }
 
@@ -93,7 +93,7 @@ func (w *written) read(turn, part int) string {
 func (*written) heed(*conv.State) {}
 
 // renew finds that the services' session is this process, and goes on.
-func (w *written) renew(r renewal) { w.s.Local(r.done) }
+func (w *written) renew(r renewal) { w.s.loop.Post(r.done) }
 
 // run waits for the leg's end.
 func (w *written) run(ctx context.Context, workers *sync.WaitGroup, fail func(error)) {
