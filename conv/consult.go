@@ -61,7 +61,7 @@ func (c *Conversation) followAdvice(cause string) {
 	why, asked, advice := r.Why, r.Asked, r.Advice
 	r.Request, r.Attempt, r.Why, r.Asked, r.Requested = 0, 0, "", "", false
 	r.Advised, r.Advice = false, ""
-	a, d := c.opts.Agent, &c.st.Dialogue
+	a, d := c.opts.Agent, c.flows()
 	if why == RequestWording {
 		text := asked
 		if words := squeeze(advice); a.KeepsValues(text, words, d.Slots, c.st.Now) {
@@ -85,7 +85,7 @@ func (c *Conversation) unadvised() {
 	if !c.unread() {
 		return
 	}
-	text := c.opts.Agent.TakeBack(&c.st.Dialogue, c.st.Now)
+	text := c.opts.Agent.TakeBack(c.flows(), c.st.Now)
 	c.expect(c.opts.Agent.Expect(&c.st.Dialogue))
 	c.st.Conn.owes(r.UserTurn, text, false, r.Began)
 }

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/messages"
@@ -40,6 +41,9 @@ type Output struct {
 	Late bool
 	// Deferred: the fact is kept until the suspension ends.
 	Deferred bool
+	// Keep: the state has to be kept before anybody is told what the step did. The phase,
+	// the dialogue, the history or a call has changed (seed 003, Checkpoint Strategy).
+	Keep bool
 }
 
 // New makes a conversation in [Idle]. It fails if an option makes no sense.
@@ -94,7 +98,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	c.out.Effects = c.out.Effects[:0]
 	c.out.Transitions = c.out.Transitions[:0]
 	c.out.Turns = c.out.Turns[:0]
-	c.out.Late, c.out.Deferred, c.marked = false, false, 0
+	c.out.Late, c.out.Deferred, c.out.Keep, c.marked = false, false, false, 0
 
 	switch {
 	case c.stale(ev):
@@ -107,6 +111,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 		c.settle()
 	}
 	c.armDerived()
+	c.out.Keep = c.out.Keep || len(c.out.Transitions) > 0 || slices.ContainsFunc(c.out.Effects, startsWork)
 	return c.out.Effects
 }
 

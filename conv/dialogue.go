@@ -10,6 +10,12 @@ import (
 // This file: the third region, the dialogue of package dialog, and how its
 // answers become turns.
 
+// flows is the dialogue, for who changes it.
+func (c *Conversation) flows() *dialog.State {
+	c.out.Keep = true
+	return &c.st.Dialogue
+}
+
 // expect notes what the agent awaits and tells who listens, if it is something
 // else than before.
 func (c *Conversation) expect(e dialog.Expectation) {
@@ -28,9 +34,9 @@ func (c *Conversation) greet() bool {
 	if c.opts.Agent != nil {
 		var out dialog.Output
 		if c.st.Expecting {
-			out = c.opts.Agent.Repeat(&c.st.Dialogue, c.st.Now) // it was lost before it was heard
+			out = c.opts.Agent.Repeat(c.flows(), c.st.Now) // it was lost before it was heard
 		} else {
-			out = c.opts.Agent.Start(&c.st.Dialogue, c.st.Now)
+			out = c.opts.Agent.Start(c.flows(), c.st.Now)
 		}
 		if text != "" {
 			out.Say = []dialog.Line{{Text: text}}
@@ -53,14 +59,14 @@ func (c *Conversation) greet() bool {
 
 // answerFromDialogue lets the flows answer the user's turn.
 func (c *Conversation) answerFromDialogue(text string, confidence float64, cause string) {
-	out := c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, c.message(text, confidence, c.st.Reply.Began))
+	out := c.opts.Agent.Handle(c.flows(), c.st.Now, c.message(text, confidence, c.st.Reply.Began))
 	c.followDialogue(out, cause)
 }
 
 // repeatFromDialogue says the last response again: the turn it answered is
 // taken in, what was lost is the voice.
 func (c *Conversation) repeatFromDialogue() {
-	c.followDialogue(c.opts.Agent.Repeat(&c.st.Dialogue, c.st.Now), "resumed")
+	c.followDialogue(c.opts.Agent.Repeat(c.flows(), c.st.Now), "resumed")
 }
 
 // followDialogue carries out what the dialogue wants within the agent's turn.
@@ -149,7 +155,7 @@ func (c *Conversation) actionEnded(call Call, r result) dialog.Output {
 	} else if err := json.Unmarshal([]byte(r.Text), &in.Outputs); err != nil {
 		in.Outputs = map[string]any{"result": r.Text}
 	}
-	return c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, in)
+	return c.opts.Agent.Handle(c.flows(), c.st.Now, in)
 }
 
 func lines(say []dialog.Line) string {

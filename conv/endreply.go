@@ -37,7 +37,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 		}
 	}
 	if c.opts.Agent != nil && r.Request != 0 && !c.consulting() {
-		c.opts.Agent.Answered(&c.st.Dialogue, c.st.Now, c.agentText(r.Turn))
+		c.opts.Agent.Answered(c.flows(), c.st.Now, c.agentText(r.Turn))
 	}
 	if how == TurnInterrupted && !c.partHeard() {
 		c.untoldNews() // the user goes first

@@ -9,7 +9,7 @@ import (
 
 // addItem appends to the history within its bound; the oldest go first.
 func (c *Conversation) addItem(it Item) {
-	it.At = c.st.Now
+	it.At, c.out.Keep = c.st.Now, true
 	h := &c.st.History
 	if len(*h) >= c.opts.HistoryLimit {
 		n := copy(*h, (*h)[1:])
@@ -34,6 +34,7 @@ func (c *Conversation) sealPart() {
 // markHeard cuts the items of an agent's turn, up to a part, to what was heard.
 // text is what the playout says was heard, if it can tell.
 func (c *Conversation) markHeard(number, part int, heard time.Duration, text string) {
+	c.out.Keep = true
 	full := ""
 	c.eachPart(number, part, func(it *Item) { full += it.spoken() })
 	rest := len(heardPrefix(full, heard, text))
@@ -65,6 +66,12 @@ func (c *Conversation) eachPart(number, part int, f func(*Item)) {
 			f(it)
 		}
 	}
+}
+
+// measured notes that no more will be heard of a turn's parts up to one.
+func (c *Conversation) measured(number, part int) {
+	c.out.Keep = true
+	c.eachPart(number, part, func(it *Item) { it.Cut = true })
 }
 
 // agentText is what was heard of an agent's turn.
@@ -105,6 +112,7 @@ func (c *Conversation) correctUtterance(number int, text string) {
 	if text == "" {
 		return
 	}
+	c.out.Keep = true
 	text = c.written(text)
 	h := c.st.History
 	at := len(h)

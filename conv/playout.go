@@ -130,7 +130,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 func (c *Conversation) announcementEnded(part int) {
 	r := &c.st.Reply
 	// It was heard to its end, however long the estimate would have it last.
-	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	c.measured(r.Turn, part)
 	r.Earlier = false
 	r.Voiced = r.Voiced && part != r.Part
 	c.overIsOver()
@@ -195,7 +195,7 @@ func (c *Conversation) cutAnnouncement() {
 	c.st.Said, c.st.SaidCut = r.Text, true
 	c.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
 	c.markHeard(r.Turn, part, heard, p.Text)
-	c.eachPart(r.Turn, part, func(it *Item) { it.Cut = true })
+	c.measured(r.Turn, part)
 	p.Heard, p.At = heard, c.st.Now
 	p.Playing, p.Ducked, p.Paused = false, false, false
 	if part == r.Part {

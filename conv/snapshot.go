@@ -156,3 +156,14 @@ func (c *Conversation) Fork() *Conversation {
 func (c *Conversation) Become(st *State) {
 	c.st = st.clone()
 }
+
+// startsWork reports whether an effect starts work, or ends what is kept of it, that must
+// not be forgotten.
+func startsWork(e Effect) bool {
+	switch e.(type) {
+	case RunTool, StartTask, FollowTask, SettleTask:
+		return true
+	default:
+		return false
+	}
+}

@@ -131,7 +131,7 @@ func (c *Conversation) endCalledOff(i int) {
 	c.cancelCall(i)
 	call := c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
 	if call.Action {
-		c.tellLater(c.opts.Agent.Handle(&c.st.Dialogue, c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
+		c.tellLater(c.opts.Agent.Handle(c.flows(), c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
 	}
 }
 

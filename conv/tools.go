@@ -111,7 +111,7 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 		c.speakSentences(true)
 		c.sealPart()
 	}
-	c.st.Calls = append(c.st.Calls, call)
+	c.st.Calls, c.out.Keep = append(c.st.Calls, call), true
 	if len(c.st.Calls) > c.opts.Limits.Calls {
 		c.endCall(len(c.st.Calls)-1, failedResult("TOO_MANY_CALLS", "too many tools run at once", ""))
 		if c.st.Phase == ToolRunning || c.st.Phase == Delegated || r.Held {
@@ -190,7 +190,7 @@ func (c *Conversation) openCalls() (quick, long int) {
 
 // cancelCall has a running call end; who runs it forgets it.
 func (c *Conversation) cancelCall(i int) {
-	c.st.Calls[i].State = CallCancelled
+	c.st.Calls[i].State, c.out.Keep = CallCancelled, true
 	c.emit(CancelTool{ID: c.st.Calls[i].ID})
 }
 

@@ -1,8 +1,10 @@
 package convtest
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -70,7 +72,7 @@ func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 	s := step{now: now, event: ev, before: before, after: k.c.Fork().State(), out: k.c.Last()}
 	k.last = now
 	for _, check := range []func(step) error{
-		k.checkDropped, k.checkTransitions, k.checkTurns, k.checkRequests, k.checkAnswered, k.checkCalls,
+		k.checkDropped, k.checkKept, k.checkTransitions, k.checkTurns, k.checkRequests, k.checkAnswered, k.checkCalls,
 		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary, k.checkConfirmed, k.checkConsented,
 	} {
 		if err := check(s); err != nil {
@@ -108,6 +110,34 @@ func (k *Checker) checkDropped(s step) error {
 		return fmt.Errorf("it is %s and changed the state", word)
 	}
 	return nil
+}
+
+// checkKept: a step that changed what a conversation goes on from says so (seed 003,
+// Checkpoint Strategy).
+func (k *Checker) checkKept(s step) error {
+	if s.out.Keep {
+		return nil
+	}
+	before, after := s.before.Dialogue, s.after.Dialogue
+	before.Cache, after.Cache = nil, nil // a guess that can be made again
+	calls := func(st *conv.State) (list []string) {
+		for i := range st.Calls {
+			list = append(list, fmt.Sprint(st.Calls[i].ID, st.Calls[i].State))
+		}
+		return list
+	}
+	switch {
+	case s.before.Phase != s.after.Phase:
+		return errors.New("the phase has changed, and the state is not to be kept")
+	case !reflect.DeepEqual(s.before.History, s.after.History):
+		return errors.New("the history has changed, and the state is not to be kept")
+	case !reflect.DeepEqual(before, after):
+		return errors.New("the dialogue has changed, and the state is not to be kept")
+	case !slices.Equal(calls(s.before), calls(s.after)):
+		return errors.New("a call has changed, and the state is not to be kept")
+	default:
+		return nil
+	}
 }
 
 // checkTransitions: the transitions lead from the state before to the one after

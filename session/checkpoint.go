@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -57,8 +56,7 @@ type keeper struct {
 	started time.Time
 
 	// Of the loop's goroutine.
-	place place
-	last  *conv.Conversation // as it was noted last; nil: nothing was
+	last *conv.Conversation // as it was noted last; nil: nothing was
 
 	wake chan struct{} // holds a token when there is something to write
 	busy func(n int)   // counts drafts for virtual time, which stands until they are written
@@ -86,25 +84,6 @@ type draft struct {
 	counted bool
 }
 
-// place tells one state of the dialogue from another.
-type place struct {
-	turns, calls, runs, misses, trace int
-	state                             dialog.ConversationState
-	flow, step                        string
-	event                             float64
-}
-
-func placeOf(s *dialog.State) place {
-	m := place{
-		turns: s.TurnCount, calls: s.Calls, runs: s.Runs, misses: s.Misses, trace: len(s.Trace),
-		state: s.ConversationState, flow: s.CurrentFlow, step: s.CurrentStep,
-	}
-	if n := len(s.Trace); n > 0 {
-		m.event = s.Trace[n-1].Timestamp
-	}
-	return m
-}
-
 // newKeeper returns nil where nothing is kept.
 func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time, busy func(int)) *keeper {
 	if o.Store == nil {
@@ -126,25 +105,19 @@ func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time
 // hold is that under which is written.
 func (k *keeper) hold() port.Hold { return port.Hold{ID: k.id, Token: k.o.Token} }
 
-// note hands a state over, after a step that changed the phase, the calls or the
-// dialogue: what may be shown of it, where the store does not encrypt. It copies and does
-// not write.
+// note hands a state over that is to be kept ([conv.Output].Keep): what may be shown of
+// it, where the store does not encrypt. It copies and does not write.
 func (k *keeper) note(now time.Time, c *conv.Conversation) {
-	st, out := c.State(), c.Last()
 	d := &draft{now: now}
-	switch m := placeOf(&st.Dialogue); {
+	switch {
 	case c.Resumable():
-		if len(out.Transitions) == 0 && m == k.place && !calls(out.Effects) {
-			return
-		}
-		k.place = m
 		d.conv = k.copy(c)
 		k.last = d.conv
 	case k.last == nil:
 		return // it has not begun, or its end is noted
 	default: // it ends: what it was stays, unless privacy forbids
 		d.conv, d.ended = k.last, true
-		if st.Phase == conv.Terminating {
+		if c.Phase() == conv.Terminating {
 			d.conv = k.copy(c) // with the last words; Idle has forgotten them
 		}
 		k.last = nil
@@ -170,18 +143,6 @@ func (k *keeper) copy(c *conv.Conversation) *conv.Conversation {
 		c.ForgetSecrets()
 	}
 	return c
-}
-
-// calls reports whether effects start work that must not be forgotten.
-func calls(effects []conv.Effect) bool {
-	for _, e := range effects {
-		switch e.(type) {
-		case conv.RunTool, conv.StartTask, conv.FollowTask, conv.SettleTask:
-			return true
-		default:
-		}
-	}
-	return false
 }
 
 // run writes until ctx ends, and then what is left. It fails when the conversation

@@ -43,7 +43,6 @@ func BenchmarkCheckpoint(b *testing.B) {
 			k := newKeeper(Checkpoints{Store: &porttest.Store{}}, "a", conv.PrivacyKeep, start, func(int) {})
 			b.ReportAllocs()
 			for b.Loop() {
-				k.place = place{} // each state is another
 				k.note(start, c)
 			}
 		})
@@ -51,7 +50,6 @@ func BenchmarkCheckpoint(b *testing.B) {
 			k := newKeeper(Checkpoints{Store: discard{}}, "a", conv.PrivacyKeep, start, func(int) {})
 			b.ReportAllocs()
 			for b.Loop() {
-				k.place = place{}
 				k.note(start, c)
 				if err := k.flush(b.Context()); err != nil {
 					b.Fatal(err)

@@ -369,7 +369,7 @@ func (s *Session) record(now time.Time, c *conv.Conversation, shown conv.Shown) 
 			return err
 		}
 	}
-	if s.keeper != nil {
+	if s.keeper != nil && c.Last().Keep {
 		if !s.o.Checkpoints.Sealed {
 			c = shown.Conversation
 		}

@@ -139,7 +139,7 @@ func (t *Text) take(ctx context.Context, now time.Time, ev conv.Event) (TextRepl
 				return TextReply{}, err
 			}
 			effects := slices.Clone(t.c.Last().Effects)
-			if t.keep != nil {
+			if t.keep != nil && t.c.Last().Keep {
 				kept := t.c
 				if !t.o.Checkpoints.Sealed {
 					kept = shown.Conversation
