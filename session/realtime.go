@@ -42,8 +42,10 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		}
 	}
 	workers.Go(func() { s.voice.run(ctx) })
+	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx)) // the last step is kept too
+	defer stopKeeping()
 	if s.keeper != nil {
-		workers.Go(func() { fail(s.keeper.run(ctx)) })
+		workers.Go(func() { fail(s.keeper.run(keeping)) })
 	}
 	workers.Go(func() { s.restore(ctx) })
 	if _, ok := s.o.Leg.(port.Clocked); ok {
@@ -66,6 +68,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	s.end() // who posts must not wait for a loop that is gone
 	cause := context.Cause(ctx)
 	cancel(nil)
+	stopKeeping()
 	workers.Wait()
 	if errors.Is(err, context.Canceled) && cause != nil {
 		return cause

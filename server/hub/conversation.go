@@ -301,7 +301,7 @@ func (c *Conversation) at(t time.Time) float64 {
 }
 
 func (c *Conversation) say(at time.Time, what string, payload any) {
-	c.feed.publish(Message{
+	c.tell(Message{
 		Type: what, At: c.at(at), Payload: encode(payload), words: what == TypeTranscript || what == TypeCaption || what == TypeTask,
 	})
 }
@@ -309,7 +309,17 @@ func (c *Conversation) say(at time.Time, what string, payload any) {
 // stepLine publishes a line of the trace. It runs on the loop's goroutine, or on
 // the uplink's for a frame's features.
 func (c *Conversation) stepLine(line []byte) {
-	c.feed.publish(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
+	c.tell(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
+}
+
+// tell publishes a message when the state that it follows from is kept, in the order of
+// the calls.
+func (c *Conversation) tell(m Message) {
+	if s := c.session.Load(); s != nil {
+		s.WhenKept(func() { c.feed.publish(m) })
+		return
+	}
+	c.feed.publish(m)
 }
 
 // changed publishes a change of phase, or of a view alone.
