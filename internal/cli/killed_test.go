@@ -141,6 +141,8 @@ type traveller struct {
 	// told is called with each line of the agent's, before it is answered, and said with
 	// each line of the traveller's that a server has taken. They may be nil.
 	told, said func(text string)
+	// seen is called with each message of the stream. It may be nil.
+	seen func()
 }
 
 // say types a line.
@@ -187,13 +189,18 @@ func (v *traveller) travel(lost func()) {
 	if v.codes == nil {
 		v.codes = make(map[string]bool)
 	}
-	silence := time.NewTimer(time.Hour)
+	silence, over := time.NewTimer(time.Hour), timeUp(v.t)
 	defer silence.Stop()
 	for asked := 0; v.ref == ""; {
 		// A person who hears nothing asks.
 		silence.Reset(v.patience())
 		select {
+		case <-over:
+			v.fail("%s: waited in vain for what the agent says next: it is in %s, and said last %q", v.id, v.phase, v.last)
 		case m, ok := <-v.events:
+			if v.seen != nil {
+				v.seen()
+			}
 			switch {
 			case !ok:
 				lost()

@@ -113,17 +113,33 @@ func (n *node) stop() {
 	n.cmd = nil
 }
 
-// waitFor polls until something is so.
+// waitFor polls until something is so. When the test's time is up it ends the caller's
+// goroutine, and says what it waited for.
 func waitFor(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick, over := time.NewTicker(5*time.Millisecond), timeUp(t)
 	defer tick.Stop()
 	for n := 1; !so(); n++ {
 		if n%2000 == 0 {
 			t.Logf("still waiting for %s", what)
 		}
-		<-tick.C
+		select {
+		case <-tick.C:
+		case <-over:
+			t.Errorf("waited in vain for %s", what)
+			t.FailNow()
+		}
 	}
+}
+
+// timeUp tells when a test has to end by itself, to say what it waited for: shortly before
+// the whole program is ended (go test -timeout).
+func timeUp(t *testing.T) <-chan time.Time {
+	end, ok := t.Deadline()
+	if !ok {
+		return nil
+	}
+	return time.After(time.Until(end) - 20*time.Second)
 }
 
 // heard is a message of a conversation's stream, as far as a client needs it.

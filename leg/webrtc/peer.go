@@ -125,21 +125,26 @@ func (p *peer) listen(track *pion.TrackRemote) {
 			return
 		}
 		at := time.Now()
-		size, err := header.Unmarshal(buf[:n])
-		if err != nil {
-			continue
-		}
-		payload := buf[size:n]
-		if header.Padding {
-			if len(payload) == 0 || int(payload[len(payload)-1]) > len(payload) {
-				continue
-			}
-			payload = payload[:len(payload)-int(payload[len(payload)-1])]
-		}
-		if p.inUse() {
+		if payload, ok := unpack(&header, buf[:n]); ok && p.inUse() {
 			p.l.in.push(at, &header, payload)
 		}
 	}
+}
+
+// unpack takes a packet apart (RFC 3550, section 5.1), its padding left out.
+func unpack(header *rtp.Header, packet []byte) (payload []byte, ok bool) {
+	size, err := header.Unmarshal(packet)
+	if err != nil {
+		return nil, false
+	}
+	payload = packet[size:]
+	if !header.Padding {
+		return payload, true
+	}
+	if len(payload) == 0 || int(payload[len(payload)-1]) > len(payload) {
+		return nil, false
+	}
+	return payload[:len(payload)-int(payload[len(payload)-1])], true
 }
 
 // inUse reports whether this is the leg's connection now.

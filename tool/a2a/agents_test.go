@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -514,6 +515,35 @@ func FuzzEvents(f *testing.F) {
 		v.state = sdk.TaskStateCompleted
 		if _, err := v.end(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzCard: a card names an address of the web that JSON-RPC is spoken at, and none that a
+// key must not go to, or it is refused with words.
+func FuzzCard(f *testing.F) {
+	for _, text := range []string{
+		`{"url":"http://127.0.0.1/a"}`, `{"url":"http://127.0.0.1/a","preferredTransport":"GRPC","additionalInterfaces":[{"transport":"JSONRPC","url":"http://evil.example/"}]}`,
+		`{"url":"file:///etc/passwd"}`, `{"url":"http://127.0.0.1@evil.example/"}`, `{"skills":[null,{"tags":null}]}`, `null`, `{}`,
+	} {
+		f.Add([]byte(text))
+	}
+	v := &agent{a: &Agent{URL: "http://127.0.0.1/card"}, secret: "hush-hush"}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var card sdk.AgentCard
+		if json.Unmarshal(text, &card) != nil {
+			return
+		}
+		at, err := v.endpoint(&card)
+		if err != nil {
+			if strings.TrimSpace(err.Error()) == "" || strings.Contains(err.Error(), "hush") {
+				t.Fatalf("%q is refused with %q", text, err)
+			}
+			return
+		}
+		u, err := url.Parse(at.URL)
+		if err != nil || u.Scheme != "http" || u.Host != "127.0.0.1" {
+			t.Fatalf("%q has the key go to %q, %v", text, at.URL, err)
 		}
 	})
 }
