@@ -76,6 +76,7 @@ type keeper struct {
 	done  int           // of the last that was written
 	late  bool          // the store did not take the last that was written
 	slow  bool          // the store did not answer within tellLimit
+	began time.Time     // of the call of flush that runs; zero: none does
 	lost  bool          // the conversation is somebody else's
 	moved chan struct{} // closed when any of these changes
 	held  []telling     // in their order
@@ -197,12 +198,11 @@ func (k *keeper) run(ctx context.Context) error {
 // flush writes what was handed over last. A store that does not save is asked again.
 func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Lock()
-	d := k.next
-	k.next = nil
+	d, began := k.next, time.Now()
+	k.next, k.began = nil, began
 	k.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, saveLimit)
 	defer cancel()
-	began := time.Now()
 	patience := time.AfterFunc(tellLimit, k.goAhead)
 	defer patience.Stop()
 	var behind error
@@ -218,11 +218,12 @@ func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	defer k.changed()
-	k.slow = err == nil && time.Since(began) >= tellLimit
+	k.slow, k.began = err == nil && time.Since(began) >= tellLimit, time.Time{}
+	k.lost = k.lost || errors.Is(all, port.ErrFenced)
 	if d == nil {
 		return all
 	}
-	k.tried, k.late, k.lost = d.number, err != nil, k.lost || errors.Is(all, port.ErrFenced)
+	k.tried, k.late = d.number, err != nil
 	if err == nil {
 		k.done = d.number
 	} else if k.next == nil {
@@ -238,8 +239,10 @@ func (k *keeper) flush(ctx context.Context) error {
 func (k *keeper) goAhead() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.slow = true
-	k.changed()
+	if !k.began.IsZero() && time.Since(k.began) >= tellLimit { // else it has answered by now
+		k.slow = true
+		k.changed()
+	}
 }
 
 // changed wakes who waits, and tells what may be told. It is called with mu held.

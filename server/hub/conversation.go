@@ -306,22 +306,6 @@ func (c *Conversation) say(at time.Time, what string, payload any) {
 	})
 }
 
-// stepLine publishes a line of the trace. It runs on the loop's goroutine, or on
-// the uplink's for a frame's features.
-func (c *Conversation) stepLine(line []byte) {
-	c.tell(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
-}
-
-// tell publishes a message when the state that it follows from is kept, in the order of
-// the calls.
-func (c *Conversation) tell(m Message) {
-	if s := c.session.Load(); s != nil {
-		s.WhenKept(func() { c.feed.publish(m) })
-		return
-	}
-	c.feed.publish(m)
-}
-
 // changed publishes a change of phase, or of a view alone.
 func (c *Conversation) changed(s session.StateChanged) {
 	t := s.Transition

@@ -25,7 +25,7 @@ type slow struct {
 }
 
 func (s *slow) Save(ctx context.Context, h port.Hold, b []byte) error {
-	time.Sleep(s.takes)
+	<-time.After(s.takes)
 	return s.Store.Save(ctx, h, b)
 }
 
