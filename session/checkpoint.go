@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,6 +46,10 @@ const saveLimit = 2 * time.Second
 // saveAgain is the pause before a store that did not save is asked again.
 const saveAgain = time.Second
 
+// tellLimit bounds how long what tells the person something waits for the state that it
+// follows from. It is what a person does not notice in an answer.
+const tellLimit = 500 * time.Millisecond
+
 // keeper writes checkpoints behind the loop. note is called by the loop; run is its
 // goroutine. What has not been written when the next comes is left out: only the
 // last state matters.
@@ -70,8 +75,18 @@ type keeper struct {
 	tried int           // of the last that was written, or could not be
 	done  int           // of the last that was written
 	late  bool          // the store did not take the last that was written
+	slow  bool          // the store did not answer within tellLimit
+	began time.Time     // of the call of flush that runs; zero: none does
 	lost  bool          // the conversation is somebody else's
-	moved chan struct{} // closed when tried or done moves
+	moved chan struct{} // closed when any of these changes
+	held  []telling     // in their order
+}
+
+// telling is what tells the person something, and the number of the state that it
+// follows from.
+type telling struct {
+	number int
+	tell   func()
 }
 
 // draft is a checkpoint that is to be written. Its conversation is its own.
@@ -89,17 +104,26 @@ func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time
 	if o.Store == nil {
 		return nil
 	}
-	if !o.Started.IsZero() {
-		started = o.Started
-	}
 	k := &keeper{
-		o: o, id: id, privacy: privacy, keep: privacy != conv.PrivacySession && privacy != conv.PrivacyNone, started: started,
+		o: o, id: id, privacy: privacy, keep: privacy != conv.PrivacySession && privacy != conv.PrivacyNone,
 		wake: make(chan struct{}, 1), moved: make(chan struct{}), busy: busy,
 	}
 	if o.Journal != nil && k.keep {
-		k.log = &log{o: o, hold: k.hold()}
+		k.log = &log{o: o}
 	}
+	k.begin(o.Token, started)
 	return k
+}
+
+// begin says since when there is a conversation, and under which claim it is kept.
+func (k *keeper) begin(token int64, started time.Time) {
+	k.o.Token, k.started = token, started
+	if !k.o.Started.IsZero() {
+		k.started = k.o.Started
+	}
+	if k.log != nil {
+		k.log.hold = k.hold()
+	}
 }
 
 // hold is that under which is written.
@@ -174,11 +198,13 @@ func (k *keeper) run(ctx context.Context) error {
 // flush writes what was handed over last. A store that does not save is asked again.
 func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Lock()
-	d := k.next
-	k.next = nil
+	d, began := k.next, time.Now()
+	k.next, k.began = nil, began
 	k.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, saveLimit)
 	defer cancel()
+	patience := time.AfterFunc(tellLimit, k.goAhead)
+	defer patience.Stop()
 	var behind error
 	err := k.claim(ctx)
 	if err == nil {
@@ -189,12 +215,15 @@ func (k *keeper) flush(ctx context.Context) error {
 	}
 	all := errors.Join(behind, err)
 	k.tell(all)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	defer k.changed()
+	k.slow, k.began = err == nil && time.Since(began) >= tellLimit, time.Time{}
+	k.lost = k.lost || errors.Is(all, port.ErrFenced)
 	if d == nil {
 		return all
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.tried, k.late, k.lost = d.number, err != nil, k.lost || errors.Is(all, port.ErrFenced)
+	k.tried, k.late = d.number, err != nil
 	if err == nil {
 		k.done = d.number
 	} else if k.next == nil {
@@ -203,9 +232,54 @@ func (k *keeper) flush(ctx context.Context) error {
 	if d.counted {
 		k.busy(-1)
 	}
+	return all
+}
+
+// goAhead lets out what waits: the store takes too long.
+func (k *keeper) goAhead() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.began.IsZero() && time.Since(k.began) >= tellLimit { // else it has answered by now
+		k.slow = true
+		k.changed()
+	}
+}
+
+// changed wakes who waits, and tells what may be told. It is called with mu held.
+func (k *keeper) changed() {
 	close(k.moved)
 	k.moved = make(chan struct{})
-	return all
+	n := 0
+	for n < len(k.held) && k.tellable(k.held[n].number) {
+		k.held[n].tell()
+		n++
+	}
+	k.held = slices.Delete(k.held, 0, n)
+}
+
+// tellable reports whether the person may be told what follows from a state: it is kept,
+// or the store is away, which holds up no call. It is called with mu held.
+func (k *keeper) tellable(number int) bool {
+	return !k.lost && (k.done >= number || k.late || k.slow)
+}
+
+// whenKept has something told when the state that was handed over last is kept, behind
+// what waits already: now, or later from another goroutine. tell must not wait, nor call
+// the keeper. Where the conversation is somebody else's nothing is told any more.
+func (k *keeper) whenKept(tell func()) {
+	if k == nil {
+		tell()
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.held) == 0 && k.tellable(k.noted) {
+		tell()
+		return
+	}
+	if !k.lost {
+		k.held = append(k.held, telling{k.noted, tell})
+	}
 }
 
 var errUnclaimed = errors.New("the conversation could not be claimed")
@@ -294,6 +368,12 @@ func (k *keeper) settle(ctx context.Context, number int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return !k.lost
+}
+
+// told waits until the person may be told what follows from a state, or ctx ends. See
+// whenKept.
+func (k *keeper) told(ctx context.Context, number int) bool {
+	return k == nil || k.await(ctx, func() bool { return k.tellable(number) })
 }
 
 // saved waits until a state is written, and reports false when ctx ends before. Where

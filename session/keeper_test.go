@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -73,6 +74,101 @@ func TestKeeperCatchesUp(t *testing.T) {
 			t.Errorf("told %v, expected that it fell behind, and that it caught up", told)
 		}
 	})
+}
+
+// slowly is a store that takes its time.
+type slowly struct {
+	history
+	takes time.Duration
+}
+
+func (s *slowly) Save(ctx context.Context, hold port.Hold, b []byte) error {
+	select {
+	case <-time.After(s.takes):
+		return s.history.Save(ctx, hold, b)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestAnswersOutBeforeTheirCheckpoint: what tells the person something waits for the state
+// that it follows from, in its order; for a store that does not answer it waits half a
+// second, and what comes behind it not at all until the store is as fast again.
+func TestAnswersOutBeforeTheirCheckpoint(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		takes time.Duration
+		told  []time.Duration // since the first state; the second and third are noted 1 ms behind it, the last after a second
+	}{
+		{0, []time.Duration{0, ms, ms, 1000 * ms}},
+		{20 * ms, []time.Duration{20 * ms, 40 * ms, 40 * ms, 1020 * ms}},
+		{700 * ms, []time.Duration{tellLimit, tellLimit, tellLimit, 1000 * ms}},
+		{time.Hour, []time.Duration{tellLimit, tellLimit, tellLimit, 1000 * ms}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &slowly{takes: c.takes}
+			k := newKeeper(Checkpoints{Store: store}, "c", conv.PrivacyKeep, start, func(int) {})
+			ctx, cancel := context.WithCancel(t.Context())
+			var done sync.WaitGroup
+			done.Go(func() {
+				if err := k.run(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+			began := time.Now()
+			var told []time.Duration
+			note := func() { told = append(told, time.Since(began)) }
+			k.whenKept(note) // nothing has to be kept yet
+			if len(told) != 1 {
+				t.Error("what follows from nothing waits")
+			}
+			told = nil
+			m := begun(t)
+			k.note(start, m)
+			k.whenKept(note)
+			time.Sleep(ms)
+			m.Step(start.Add(time.Second), conv.SpeechStarted{})
+			k.note(start.Add(time.Second), m)
+			k.whenKept(note)
+			k.whenKept(note)
+			time.Sleep(999 * ms)
+			synctest.Wait()
+			k.note(start.Add(time.Second), m)
+			k.whenKept(note)
+			time.Sleep(100 * ms)
+			synctest.Wait()
+			if !slices.Equal(told, c.told) {
+				t.Errorf("a store that takes %v: told after %v, expected %v", c.takes, told, c.told)
+			}
+			cancel()
+			done.Wait()
+		})
+	}
+}
+
+// TestAnswersOfTheFenced: what follows from a state that the store refused, because the
+// conversation goes on elsewhere, is told nobody.
+func TestAnswersOfTheFenced(t *testing.T) {
+	store := &porttest.Store{}
+	if err := store.Beat(t.Context(), port.Node{ID: "a"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Claim(t.Context(), "c", "a"); err != nil {
+		t.Fatal(err)
+	}
+	k := newKeeper(Checkpoints{Store: store, Token: 77}, "c", conv.PrivacyKeep, start, func(int) {})
+	k.note(start, begun(t))
+	told := 0
+	k.whenKept(func() { told++ })
+	if err := k.flush(t.Context()); !errors.Is(err, port.ErrFenced) {
+		t.Errorf("%v, expected that it is fenced", err)
+	}
+	k.whenKept(func() { told++ })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if told != 0 || k.told(ctx, 1) {
+		t.Errorf("told %d times", told)
+	}
 }
 
 // TestKeeperIsFenced: who has lost the conversation writes nothing more, and is told.

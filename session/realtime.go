@@ -41,8 +41,10 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		}
 	}
 	s.medium.run(ctx, &workers, fail)
+	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx)) // the last step is kept too
+	defer stopKeeping()
 	if s.keeper != nil {
-		workers.Go(func() { fail(s.keeper.run(ctx)) })
+		workers.Go(func() { fail(s.keeper.run(keeping)) })
 	}
 	if w, ok := s.o.Leg.(port.Watcher); ok {
 		workers.Go(func() { s.watch(ctx, w) })
@@ -54,6 +56,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	s.end() // who posts must not wait for a loop that is gone
 	cause := context.Cause(ctx)
 	cancel(nil)
+	stopKeeping()
 	workers.Wait()
 	if errors.Is(err, context.Canceled) && cause != nil {
 		return cause

@@ -147,6 +147,7 @@ func New(o Options) (*Session, error) {
 	}
 	m.once = true
 	s.Machine = m
+	s.keeper = newKeeper(o.Checkpoints, o.ID, m.conv.Options().Privacy, time.Time{}, s.busy)
 	return s, nil
 }
 
@@ -161,7 +162,7 @@ func (s *Session) now() time.Time {
 // open makes the parts that live as long as the call. What it made before it
 // failed, close ends.
 func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.Event)) error {
-	o, c := &s.o, s.conv.Options()
+	o := &s.o
 	if o.Checkpoints.Claim != nil {
 		token, err := o.Checkpoints.Claim(ctx, o.ID)
 		if err != nil {
@@ -169,7 +170,9 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 		}
 		o.Checkpoints.Token = token
 	}
-	s.keeper = newKeeper(o.Checkpoints, o.ID, c.Privacy, start, s.busy)
+	if s.keeper != nil {
+		s.keeper.begin(o.Checkpoints.Token, start)
+	}
 	if err := s.openTrace(start); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
@@ -226,6 +229,14 @@ func (s *Session) openTrace(start time.Time) error {
 // in another process, and reports false when ctx ends before. Where nothing is kept it
 // is true at once. It is for a call that has begun, from any goroutine.
 func (s *Session) Kept(ctx context.Context) bool { return s.keeper.saved(ctx, 1) }
+
+// WhenKept has f tell the person what follows from the last step: when the state behind it
+// is kept, so that nothing is told that a process which dies would forget, or when the
+// store does not answer within half a second. f runs now or later, in the order of the
+// calls, on any goroutine; it must not wait, nor call the session. It does not run where
+// another process holds the conversation by then. WhenKept may be called from any
+// goroutine.
+func (s *Session) WhenKept(f func()) { s.keeper.whenKept(f) }
 
 // Configure changes, while the call runs, what ends the user's turn and what
 // speech is. The machine's part of the rules is a fact, [conv.SessionConfigured],

@@ -41,20 +41,27 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 		}
 	}
 
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer context.AfterFunc(ctx, s.work.end)()
 	var workers sync.WaitGroup
 	s.spawn = s.spawner(ctx, &workers)
 	s.sound.runVirtual(ctx, &workers)
 	if s.keeper != nil {
-		workers.Go(func() { _ = s.keeper.run(ctx) }) // fenced: nobody else may write it, which shows at the next claim
+		workers.Go(func() {
+			if err := s.keeper.run(ctx); err != nil {
+				cancel(err)
+			}
+		})
 	}
 	defer workers.Wait()
-	defer cancel()
-	if err := s.goOn(start); err != nil {
-		return err
+	defer cancel(nil)
+	if err = s.goOn(start); err == nil {
+		err = s.runVirtual(ctx)
 	}
-	return s.runVirtual(ctx)
+	if errors.Is(err, context.Canceled) {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // runVirtual lets the frames drive the clock until the conversation is over.

@@ -17,6 +17,7 @@ type job struct {
 	turn, part int
 	text       string
 	end        bool
+	state      int // the one that it follows from, as the keeper counts
 	cuts       int // flushes of the playout before it was handed over
 }
 
@@ -60,7 +61,7 @@ func (v *voice) speak(j job) {
 	if j.turn <= v.dead {
 		return
 	}
-	j.cuts = v.down.Cuts()
+	j.cuts, j.state = v.down.Cuts(), v.s.keeper.position()
 	v.jobs = append(v.jobs, j)
 	if v.idle {
 		v.idle = false
@@ -160,9 +161,12 @@ func (v *voice) do(ctx context.Context, j job) error {
 		v.to.Reset()
 	}
 	u := port.Utterance{Text: j.text, Voice: v.s.o.Voice, Language: v.s.conv.Options().Language}
-	err := v.synth.Speak(ctx, u, func(p port.Speech) error { return v.write(ctx, j.turn, p) })
+	err := v.synth.Speak(ctx, u, func(p port.Speech) error { return v.write(ctx, j, p) })
 	if err != nil {
 		return err
+	}
+	if !v.s.keeper.told(ctx, j.state) {
+		return ctx.Err()
 	}
 	if v.to != nil {
 		v.pcm = v.to.Flush(v.pcm[:0])
@@ -176,10 +180,14 @@ func (v *voice) do(ctx context.Context, j job) error {
 
 var errNoVoice = errors.New("no speech synthesizer is configured")
 
-// write hands a piece of speech on at the leg's rate.
-func (v *voice) write(ctx context.Context, turn int, p port.Speech) error {
+// write hands a piece of speech on at the leg's rate, once the state that it follows from
+// is kept.
+func (v *voice) write(ctx context.Context, j job, p port.Speech) error {
+	if !v.s.keeper.told(ctx, j.state) {
+		return ctx.Err()
+	}
 	if v.to == nil {
-		return v.down.Write(ctx, turn, p.PCM, p.Marks)
+		return v.down.Write(ctx, j.turn, p.PCM, p.Marks)
 	}
 	v.pcm = v.to.Append(v.pcm[:0], p.PCM)
 	marks := make([]port.Mark, len(p.Marks))
@@ -187,5 +195,5 @@ func (v *voice) write(ctx context.Context, turn int, p port.Speech) error {
 		at := m.At.Duration(v.synth.Rate())
 		marks[i] = port.Mark{At: audio.PosOf(at, v.rate), Text: m.Text}
 	}
-	return v.down.Write(ctx, turn, v.pcm, marks)
+	return v.down.Write(ctx, j.turn, v.pcm, marks)
 }

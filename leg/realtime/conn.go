@@ -59,6 +59,7 @@ type conn struct {
 	link     *link     // the client's connection; nil: it is away
 	known    bool      // the client has said something that was understood
 	over     bool      // nobody comes back any more
+	done     bool      // the session has ended
 	leaveAt  time.Time // when the client has been away for too long; zero: it is there
 	cutAt    time.Time // when a conversation without a client has to be over; zero: not yet
 	expireAt time.Time // when it has lasted long enough
@@ -146,6 +147,7 @@ func (c *conn) run(ctx context.Context) {
 
 // held tells the client that the conversation is over, and how.
 func (c *conn) held(err error, cut bool) {
+	c.locked(func() { c.done = true })
 	switch {
 	case err == nil || cut:
 		c.conclude(closeNormal, "the conversation is over")
@@ -347,7 +349,8 @@ func (c *conn) send(e wire.Event) {
 	if b == nil {
 		return // the dialect has no such event
 	}
-	c.link.out.put(b)
+	out := c.link.out
+	c.s.WhenKept(func() { out.put(b) })
 }
 
 // noteHeard sees the facts of the uplink at the frame that shows them.

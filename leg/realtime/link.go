@@ -155,13 +155,21 @@ func (c *conn) leave() {
 	signal(c.wakec)
 }
 
-// conclude ends the conversation: its client, if it is there, is told why.
+// conclude ends the conversation: its client, if it is there, is told why, behind all
+// that it is told.
 func (c *conn) conclude(code int, reason string) {
 	alone := false
 	c.locked(func() {
 		alone, c.over = c.link == nil, true
-		if !alone {
-			c.link.out.close(code, reason) // detach does the rest
+		if alone {
+			return
+		}
+		out := c.link.out
+		finish := func() { out.close(code, reason) } // detach does the rest
+		if c.done {
+			finish() // what was not told is not told any more
+		} else {
+			c.s.WhenKept(finish)
 		}
 	})
 	if alone {

@@ -301,15 +301,9 @@ func (c *Conversation) at(t time.Time) float64 {
 }
 
 func (c *Conversation) say(at time.Time, what string, payload any) {
-	c.feed.publish(Message{
+	c.tell(Message{
 		Type: what, At: c.at(at), Payload: encode(payload), words: what == TypeTranscript || what == TypeCaption || what == TypeTask,
 	})
-}
-
-// stepLine publishes a line of the trace. It runs on the loop's goroutine, or on
-// the uplink's for a frame's features.
-func (c *Conversation) stepLine(line []byte) {
-	c.feed.publish(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
 }
 
 // changed publishes a change of phase, or of a view alone.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 )
 
 // traceLog keeps a trace in memory, line by line, up to a bound: a trace replays
@@ -75,4 +76,20 @@ func (t *traceLog) held() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.size
+}
+
+// stepLine publishes a line of the trace. It runs on the loop's goroutine, or on
+// the uplink's for a frame's features.
+func (c *Conversation) stepLine(line []byte) {
+	c.tell(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
+}
+
+// tell publishes a message when the state that it follows from is kept, in the order of
+// the calls.
+func (c *Conversation) tell(m Message) {
+	if s := c.session.Load(); s != nil {
+		s.WhenKept(func() { c.feed.publish(m) })
+		return
+	}
+	c.feed.publish(m)
 }

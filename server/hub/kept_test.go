@@ -1,0 +1,100 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/leg/text"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// slow is a store that takes its time.
+type slow struct {
+	porttest.Store
+	takes time.Duration
+}
+
+func (s *slow) Save(ctx context.Context, h port.Hold, b []byte) error {
+	<-time.After(s.takes)
+	return s.Store.Save(ctx, h, b)
+}
+
+// TestAnswersLostInAKill: when a client reads the agent's answer to a turn, in part or
+// whole, the store has the turn: a process that is killed then loses nothing that was
+// answered.
+func TestAnswersLostInAKill(t *testing.T) {
+	flows, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
+settings: {language: en, greeting: "Hello."}
+slots:
+  city: {type: city, values: [Boston, Denver], prompt: "Where to?"}
+flows:
+  trip:
+    description: book a trip
+    trigger: {intents: [book a trip]}
+    steps:
+      - {step: a, type: collect, slot: city}
+      - {step: b, type: say, message: "To {city} it is."}
+`)}})
+	if flows == nil {
+		t.Fatal(problems)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		store := &slow{takes: 30 * time.Millisecond}
+		h := mustHub(t, hub.Options{})
+		defer drained(h)
+		c := mustStart(t, h, hub.Call{
+			Agent: "test", Transport: "text", Leg: text.New(text.Options{}),
+			Session: func(c *hub.Conversation) (*session.Session, error) {
+				return session.New(text.Session(session.Options{
+					ID: c.ID(), Leg: c.Leg(), Trace: c.Recorder(), TraceLive: true, Conv: conv.Options{Agent: flows},
+					Checkpoints: session.Checkpoints{Store: store},
+				}))
+			},
+		})
+		s, err := c.Stream(hub.StreamOptions{From: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		lines, said, answered := []string{"book a trip", "to Denver"}, "", 0
+		for answered < len(lines) {
+			m, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var caption hub.Caption
+			if m.Type != hub.TypeCaption || json.Unmarshal(m.Payload, &caption) != nil {
+				continue
+			}
+			kept, _, err := store.Load(t.Context(), c.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(kept), said) {
+				t.Errorf("the answer to %q is told, and the store has only %s", said, kept)
+			}
+			switch {
+			case !caption.Final:
+				continue
+			case said != "":
+				answered++
+			}
+			if answered < len(lines) {
+				said = lines[answered]
+				if err := c.Command(hub.Command{Type: "send_text", Text: said}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
