@@ -16,6 +16,13 @@ func (t *turn) apply(cmds []Command) {
 		cmds = t.startProposed(f)
 	}
 	cmds = t.keepLater(t.checked(cmds))
+	if len(cmds) == 0 && t.kept {
+		t.st.Misses = 0
+		t.phrase("kept")
+		t.again()
+		t.back()
+		return
+	}
 	if len(cmds) == 0 {
 		if !t.askWhich() && !t.offerOnly() {
 			t.notUnderstood()
@@ -33,12 +40,21 @@ func (t *turn) apply(cmds []Command) {
 		return
 	}
 	start := t.wanted(cmds)
+	if start == nil && t.sealed() && slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == SetSlot || c.Type == CorrectSlot }) {
+		t.doneAlready()
+		return
+	}
 	if start != nil && t.flow != nil && t.before != Error && len(t.st.Stack) >= maxDepth {
 		t.notUnderstood()
 		return
 	}
 	misses := t.st.Misses
 	t.st.Misses = 0
+	if t.kept {
+		t.phrase("kept")
+	} else if t.unused != "" {
+		t.phrase("unused", "value", t.unused)
+	}
 	if start != nil {
 		t.begin(start)
 	}
@@ -162,6 +178,10 @@ func (t *turn) applyAlone(cmds []Command) bool {
 		case CorrectSlot:
 			if c.Slot != "" {
 				continue
+			}
+			if t.sealed() {
+				t.doneAlready()
+				return true
 			}
 			if t.flow == nil && t.st.Finished == nil {
 				t.notUnderstood()

@@ -12,7 +12,7 @@ import (
 // reopen makes the flow that ended last the current one again, its slots kept.
 func (t *turn) reopen(s *agent.Slot) bool {
 	f := t.st.Finished
-	if f == nil {
+	if f == nil || f.Sealed {
 		return false
 	}
 	target := t.a.def.FlowIndex[f.Flow]
@@ -86,6 +86,10 @@ func (t *turn) lastStep() string {
 // cancel gives the current flow up, and those that called it.
 func (t *turn) cancel() {
 	t.st.Misses = 0
+	if t.sealed() {
+		t.doneAlready()
+		return
+	}
 	if t.flow == nil {
 		t.phrase("nothing_to_cancel")
 		t.phrase("what_to_do")

@@ -12,7 +12,7 @@ import (
 func (t *turn) endFlow() {
 	st := t.st
 	st.Week = ""
-	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found()}
+	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found(), Sealed: t.acted()}
 	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
 	if f, ok := t.resume(); ok {
 		if f.Called {
@@ -51,6 +51,30 @@ func (t *turn) found() []string {
 		}
 	}
 	return out
+}
+
+// acted reports whether the run has done something that it needed a yes for.
+func (t *turn) acted() bool {
+	return slices.ContainsFunc(t.st.Path, func(id string) bool {
+		s := t.flow.Steps[t.flow.IDs[id]]
+		return s.Type == agent.StepAction && s.Action != nil && s.Action.RequiresConfirmation
+	})
+}
+
+// sealed reports whether the flow that ended last has done what a correction cannot undo.
+func (t *turn) sealed() bool { return t.flow == nil && t.st.Finished != nil && t.st.Finished.Sealed }
+
+// doneAlready says that what is to be changed is done. A flow that does what the words say
+// is offered.
+func (t *turn) doneAlready() {
+	t.st.Misses = 0
+	t.phrase("done_already")
+	if f, _ := t.byWords(t.rd.Toks); f != nil && f.Name != t.st.Finished.Flow && t.before != Error {
+		t.proposeFlow("propose_flow", f, nil)
+	} else {
+		t.phrase("what_to_do")
+	}
+	t.back()
 }
 
 // complete is seed 003, COMPLETED: the flow is left, the slots stay for

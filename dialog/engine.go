@@ -205,6 +205,7 @@ type turn struct {
 	confirms               int    // the line of Say, from 1, that asks to confirm; 0: none does
 	valued                 int    // the first line of Say that says a value
 	tail                   string // what is said behind the last value
+	unused                 string // words that nothing was done with
 	steps                  int
 	before                 ConversationState // when the message came
 	failed                 bool
@@ -212,6 +213,7 @@ type turn struct {
 	refused                bool           // the awaited slot's value did not do
 	changing               bool           // what to change was asked
 	either                 []*agent.Slot  // to which of them a value belongs is not known
+	kept                   bool           // a further request was kept
 	coming                 map[string]any // what the commands give to slots
 	twinned                *agent.Slot    // has the value that was refused for another one
 	half                   any            // a day that was refused, because its year was not said

@@ -19,15 +19,29 @@ type Request struct {
 
 const maxLater = 4
 
+// again is the text of a command to start a flow once more, with other values.
+const again = "again"
+
 // keepLater takes the second and further requests from commands and keeps them. The
 // values behind one are its own.
 func (t *turn) keepLater(cmds []Command) []Command {
 	var out []Command
 	var first *agent.Flow
-	later := -1
+	later, lost := -1, false
 	for _, c := range cmds {
 		f := t.a.def.FlowIndex[c.Flow]
 		switch {
+		case c.Type == StartFlow && c.Text == again && f != nil:
+			if later = -1; len(t.st.Later) < maxLater {
+				later = len(t.st.Later)
+				t.st.Later = append(t.st.Later, Request{Flow: c.Flow})
+				t.trace("request_kept", TraceData{Flow: c.Flow})
+			}
+			lost = later < 0
+			t.kept = !lost
+			continue
+		case lost && (c.Type == SetSlot || c.Type == CorrectSlot):
+			continue
 		case c.Type == StartFlow && (first == nil || f == first):
 			first, later = f, -1
 		case c.Type == StartFlow && f == t.flow:
@@ -94,20 +108,82 @@ func (t *turn) twoRequests() []Command {
 			continue
 		}
 		second, more := t.requestIn(toks[k+n:])
+		once := ""
 		if second == nil || first == second {
-			continue
+			if second, more = first, t.onceMore(first, toks[k+n:]); !conflicts(given, more) {
+				continue
+			}
+			once = again
 		}
 		cmds := []Command{{Type: StartFlow, Flow: first.Name}}
 		for _, v := range given {
 			cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
 		}
-		cmds = append(cmds, Command{Type: StartFlow, Flow: second.Name})
+		cmds = append(cmds, Command{Type: StartFlow, Flow: second.Name, Text: once})
 		for _, v := range more {
 			cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
 		}
 		return cmds
 	}
 	return nil
+}
+
+// onceMore are the values of a request that leaves out the words of the one before it: "100
+// to Bob" behind "send 250 to Anna".
+func (t *turn) onceMore(f *agent.Flow, toks []value.Token) []found {
+	part := t.rd
+	part.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
+	part.Toks = value.Tokenize(part.Raw, nil)
+	var best []found
+	for _, tr := range f.Triggers {
+		k := slices.IndexFunc(tr.Parts, func(p agent.TriggerPart) bool { return p.Slot != nil })
+		if k < 0 {
+			continue
+		}
+		if values, ok := t.a.matchPattern(part, t.a.def.Lang.Polite.TrimRight(part.Toks), 0, tr.Parts[k:], nil, 0); ok && len(values) > len(best) {
+			best = values
+		}
+	}
+	if len(best) < 2 {
+		best = t.a.extract(part, f.Slots, nil)
+	}
+	if len(best) < 2 || slices.ContainsFunc(best, func(v found) bool { return denied(part, v) || t.a.alternative(part, v) }) {
+		return nil
+	}
+	return best
+}
+
+// conflicts reports whether two lists of values have a slot in common, with another value.
+func conflicts(a, b []found) bool {
+	return slices.ContainsFunc(a, func(x found) bool {
+		return slices.ContainsFunc(b, func(y found) bool { return x.slot == y.slot && !value.Equal(x.value, y.value) })
+	})
+}
+
+// another finds a further request for the flow that runs: "yes, and also 50 to Bob". It
+// changes nothing about this one.
+func (t *turn) another() []Command {
+	if t.flow == nil {
+		return nil
+	}
+	l, toks := t.a.def.Lang, t.rd.Toks
+	answer, n := l.LeadingAnswer(toks)
+	_, also := l.Also.At(toks, n)
+	if _, m := l.Joins.At(toks, n); answer == value.Yes && n > 0 && m > also {
+		also = m
+	}
+	if also == 0 || n+also >= len(toks) {
+		return nil
+	}
+	values := t.onceMore(t.flow, toks[n+also:])
+	if !slices.ContainsFunc(values, func(v found) bool { o := t.st.Slots[v.slot.Name]; return o != nil && !value.Equal(o, v.value) }) {
+		return nil
+	}
+	cmds := []Command{{Type: StartFlow, Flow: t.flow.Name, Text: again}}
+	for _, v := range values {
+		cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
+	}
+	return cmds
 }
 
 // joins is the length of what joins two requests at token k.

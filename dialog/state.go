@@ -155,6 +155,8 @@ type FinishedFlow struct {
 	// Found are the slots that its actions filled: what the user may like, and
 	// take.
 	Found []string `json:"found,omitempty"`
+	// Sealed: it has done something that a correction cannot undo.
+	Sealed bool `json:"sealed,omitempty"`
 }
 
 // Asking is a slot that is asked for outside its collect step.
@@ -247,7 +249,7 @@ func (s State) Clone() State {
 		f.For = cloneValues(f.For)
 	}
 	if s.Finished != nil {
-		s.Finished = &FinishedFlow{s.Finished.Flow, slices.Clone(s.Finished.Path), slices.Clone(s.Finished.Found)}
+		s.Finished = &FinishedFlow{s.Finished.Flow, slices.Clone(s.Finished.Path), slices.Clone(s.Finished.Found), s.Finished.Sealed}
 	}
 	s.Asking, s.Suggested, s.Confirmation = clonePointer(s.Asking), clonePointer(s.Suggested), clonePointer(s.Confirmation)
 	s.Action = clonePointer(s.Action)

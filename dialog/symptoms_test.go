@@ -435,6 +435,25 @@ func nameSymptoms() (all []symptom) {
 	return all
 }
 
+// lostSymptoms are things that were said and are lost without a word.
+func lostSymptoms() (all []symptom) {
+	add := func(name, agent, says string, want map[string]any, say ...string) {
+		all = append(all, symptom{name: name, agent: "examples/" + agent, say: say, wrong: told(says, want)})
+	}
+	const iban = "DE89 3704 0044 0532 0130 00"
+	ready := []string{"send 50 euros to Anna", iban}
+	add("the second transfer of one message is lost", "bank", "You also wanted to send money", nil, "send 250 to Anna and 100 to Bob", iban, "yes")
+	add("the second transfer has other values", "bank", "Shall I go ahead", map[string]any{"payee": "Bob", "amount": 100}, "send 250 to Anna and 100 to Bob", iban, "yes", "yes", iban)
+	add("also 50 to Bob changes the amount for Anna", "bank", "afterwards", map[string]any{"payee": "Anna", "amount": 50}, append(ready, "yes and also 70 to Bob")...)
+	add("also 50 to Bob without a yes changes the amount for Anna", "bank", "afterwards", map[string]any{"payee": "Anna", "amount": 50}, append(ready, "also 70 to Bob")...)
+	add("an amount is corrected after it was sent", "bank", "done already", map[string]any{"amount": 50}, append(ready, "yes", "actually make it 60")...)
+	add("what was sent is cancelled without a word of it", "bank", "done already", nil, append(ready, "yes", "cancel it")...)
+	add("from my savings is lost", "bank", "from my savings", map[string]any{"amount": 150}, "send 150 euros to Tom Becker from my savings")
+	add("every month is lost", "bank", "every month", map[string]any{"payee": "Bob Miller"}, "send 50 euros to Bob Miller every month")
+	add("two appointments are one", "clinic", "two appointments", nil, "I need two appointments with Doctor Adams on Friday")
+	return all
+}
+
 // bankSymptoms are amounts, and words typed in haste.
 func bankSymptoms() []symptom {
 	asked := []string{"I want to send money", "Anna", "DE89 3704 0044 0532 0130 00"}
@@ -497,7 +516,7 @@ var failingSymptoms = []string{}
 
 // TestSymptoms: none of them is there, but for those that are expected.
 func TestSymptoms(t *testing.T) {
-	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms(), bankSymptoms())
+	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms(), bankSymptoms(), lostSymptoms())
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			wrong := s.hold(t)

@@ -66,6 +66,7 @@ func (t *turn) understandLocally(context string) {
 	for i := range cmds {
 		cmds[i].Value = value.Canonical(cmds[i].Value)
 	}
+	t.unused = t.leftOver(cmds)
 	t.st.Cache = &NLUCache{Text: said, Context: context}
 	if slices.ContainsFunc(cmds, func(c Command) bool { s := t.a.def.SlotIndex[c.Slot]; return s != nil && s.Secret }) {
 		t.st.Cache = nil
@@ -212,6 +213,14 @@ func (t *turn) local() []Command {
 		return t.rest(answer, rest)
 	}
 	asked := t.questions()
+	if c := t.another(); len(c) > 0 {
+		return c
+	}
+	if t.sealed() {
+		if c := t.afterwards(asked); len(c) > 0 || len(t.offered) > 0 {
+			return c
+		}
+	}
 	if c := t.corrections(); len(c) > 0 {
 		return append(c, asked...)
 	}
@@ -233,6 +242,20 @@ func (t *turn) local() []Command {
 		return c
 	}
 	return t.misspelt()
+}
+
+// afterwards is what is asked for after something was done: what is known of it, or what
+// another flow does. "Change the date" changes a booking, and books no second time.
+func (t *turn) afterwards(asked []Command) []Command {
+	known := func(c Command) bool { return t.a.def.SlotIndex[c.Slot] != nil && t.st.Slots[c.Slot] != nil }
+	if f, _ := t.byPattern(); f == nil && len(asked) > 0 && !slices.ContainsFunc(asked, func(c Command) bool { return !known(c) }) {
+		return asked
+	}
+	c := t.request(len(asked) > 0)
+	if len(c) > 0 && c[0].Type == StartFlow && c[0].Flow != t.st.Finished.Flow {
+		return c
+	}
+	return nil
 }
 
 // moment finds what is a command only at the moment: skip, thanks, hello, wait.

@@ -50,6 +50,7 @@ type languageData struct {
 	Polar            []string            `json:"polar"`          // questions for a yes or no: "did", "have you"
 	TypedYes         []string            `json:"typed_yes"`      // whole messages
 	TypedNo          []string            `json:"typed_no"`
+	Also             []string            `json:"also"`          // before a further request
 	OutsideNames     []string            `json:"outside_names"` // never a part of a name: "if", "every month"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
@@ -134,7 +135,7 @@ type Language struct {
 	DoNot, Keep, Joins, Interrogatives        *Phrases
 	Hedges, Denials, Wishes                   *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
-	Polar, OutsideNames                       *Phrases
+	Polar, OutsideNames, Also                 *Phrases
 	TypedYesNo                                *Phrases       // 0 yes, 1 no
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
@@ -230,6 +231,7 @@ func Load(tag string) (*Language, error) {
 	l.Asked = NewPhrases(d.Asked)
 	l.Polar = NewPhrases(d.Polar)
 	l.TypedYesNo = NewPhrases(d.TypedYes, d.TypedNo)
+	l.Also = NewPhrases(d.Also)
 	l.OutsideNames = NewPhrases(d.OutsideNames)
 	l.Assign = NewPhrases(d.Assign)
 	l.Soft = NewPhrases(d.SoftMarkers)

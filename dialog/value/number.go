@@ -230,6 +230,12 @@ func (l *Language) Number(toks []Token, i int) int {
 	return n
 }
 
+// Ordinal is the length of a word that says which one at token i: "first", "40th".
+func (l *Language) Ordinal(toks []Token, i int) int {
+	_, n := l.ordinal(toks, i)
+	return n
+}
+
 // fraction reads what may follow a whole number: ".5" in words, "and a half".
 func (w *numberWords) fraction(toks []Token, i int, v float64, n int) (float64, int) {
 	k := i + n

@@ -30,6 +30,12 @@ func (r Reader) WeekSaid() string {
 	return ""
 }
 
+// WeekAt is the length of the name of a week at token i.
+func (r Reader) WeekAt(i int) int {
+	_, n := dateReader{l: r.Lang, today: DateOf(r.Now)}.weekAt(r.Toks, i)
+	return n
+}
+
 // weekAt reads "next week" and "this week": the Monday.
 func (r dateReader) weekAt(toks []Token, i int) (Date, int) {
 	c := &r.l.calendar

@@ -530,7 +530,7 @@ const tallyHead = "| | conversations | done | ended in a question or an offer | 
 // ratchet is the number of conversations that may be harmful, and that are done at
 // least. None may be harmful; the second numbers are today's and may only rise.
 var ratchet = map[string]struct{ harmful, done int }{
-	"unseen": {0, 143},
+	"unseen": {0, 144},
 	"seen":   {0, 52},
 }
 

@@ -1,0 +1,174 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: what was said beside a request and is not used: "two tickets", "round trip",
+// "from my savings". The user is told, before anything is read back.
+
+// Bounds of what is told.
+const (
+	maxUnused = 3 // words with content in a row
+	maxStory  = 6 // words of a clause that has nothing to do with the request
+)
+
+// leftOver are the words of the message that the commands do not use and that may matter
+// to the flow: those beside its own words and values, and short ones that stand alone.
+func (t *turn) leftOver(cmds []Command) string {
+	var f *agent.Flow
+	for _, c := range cmds {
+		if c.Type == StartFlow {
+			if f != nil {
+				return ""
+			}
+			f = t.a.def.FlowIndex[c.Flow]
+		}
+	}
+	if f == nil || !changes(f) || t.a.exactTrigger(t.rd.Toks) == f {
+		return ""
+	}
+	used := t.usedBy(f, cmds)
+	toks := t.rd.Toks
+	for i := 0; i < len(toks); {
+		end := t.clauseEnd(i)
+		about := slices.Contains(used[i:end], byFlow)
+		if text := t.unusedIn(f, used, i, end); text != "" && (about || end-i <= maxStory) {
+			return text
+		}
+		i = end
+	}
+	return ""
+}
+
+// What a word is to the request.
+type usage int
+
+const (
+	unused usage = iota
+	light        // every sentence has it
+	byFlow       // a word of the flow, or of a value
+)
+
+// usedBy says of each word what it is to a request for the flow.
+func (t *turn) usedBy(f *agent.Flow, cmds []Command) []usage {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	used := make([]usage, len(toks))
+	mark := func(from, n int, u usage) {
+		for k := from; k < min(len(toks), from+n); k++ {
+			used[k] = max(used[k], u)
+		}
+	}
+	for i := range toks {
+		w, n := l.Meaning(toks, i)
+		number := l.Number(toks, i) > 0 && !l.Numbers.One[toks[i].Text] // "einen" is an article too
+		if t.a.flowWords[f.Index][w] && !number {
+			mark(i, n, byFlow)
+		}
+		for _, p := range [...]*value.Phrases{
+			l.Light, l.Prefixes, l.Fillers, l.Polite, l.Articles, l.Carriers, l.Joins, l.Weak, l.Soft, l.Strong, l.Assign, l.YesNo, l.Clauses,
+			l.Repairs, l.Questions, l.Bounds, l.RangeFrom, l.RangeTo, l.CommandSets["hello"], l.CommandSets["thanks"],
+		} {
+			if _, n := p.At(toks, i); n > 0 && !number {
+				mark(i, n, light)
+			}
+		}
+		if t.a.wordOfFlow(toks, i) {
+			mark(i, n, light)
+		}
+		mark(i, max(t.rd.WeekAt(i), l.Ordinal(toks, i)), light)
+		for _, s := range f.Slots {
+			if _, n := t.rd.Find(&s.Spec, toks, i, false); n > 0 && !s.Numeric() {
+				mark(i, n, light) // not taken, and asked for
+			}
+			if s.Keys[w] || s.Words[w] {
+				mark(i, n, byFlow)
+			}
+			if _, n := s.Mentions.At(toks, i); n > 0 {
+				mark(i, n, byFlow)
+			}
+			mark(i, cueAt(s, toks, i), light)
+		}
+	}
+	for _, c := range cmds {
+		s := t.a.def.SlotIndex[c.Slot]
+		if s == nil || c.Value == nil {
+			continue
+		}
+		for i := range toks {
+			if v, n := t.rd.Find(&s.Spec, toks, i, true); n > 0 && (value.Equal(value.Canonical(v), c.Value) || s.Closed()) {
+				mark(i, n, byFlow)
+			}
+		}
+		if text, ok := c.Value.(string); ok {
+			words := value.Tokenize(text, nil)
+			for i := 0; len(words) > 0 && i+len(words) <= len(toks); i++ {
+				if value.JoinTokens(toks[i:i+len(words)]) == value.JoinTokens(words) {
+					mark(i, len(words), byFlow)
+				}
+			}
+		}
+	}
+	return used
+}
+
+// clauseEnd is where the clause that begins at token i ends.
+func (t *turn) clauseEnd(i int) int {
+	for k := i + 1; k < len(t.rd.Toks); k++ {
+		if _, n := t.a.def.Lang.Joins.At(t.rd.Toks, k); n > 0 || t.rd.SentenceEndsIn(t.rd.Toks, k) {
+			return k
+		}
+	}
+	return len(t.rd.Toks)
+}
+
+// unusedIn are the first words of a clause that are not used, with the small words before
+// them and what a number counts; "" if there are none, or too many for a remark.
+func (t *turn) unusedIn(f *agent.Flow, used []usage, from, to int) string {
+	toks := t.rd.Toks
+	i := from + slices.Index(used[from:to], unused)
+	if i < from {
+		return ""
+	}
+	end := i + 1
+	for end < to && used[end] == unused {
+		end++
+	}
+	if end-i > maxUnused || t.a.def.Lang.Number(toks, i) == 0 && !slices.ContainsFunc(toks[i:end], func(x value.Token) bool { return len(x.Text) > 3 }) {
+		return ""
+	}
+	part := t.rd
+	part.Toks = toks[i:end]
+	if _, misspelt := t.a.respelt(part); misspelt {
+		return ""
+	}
+	open := func(s *agent.Slot) bool { return s.Free() && s.TypeCues != nil && s.TypeCues.EndsAt(toks, i) > 0 }
+	if slices.ContainsFunc(f.Slots, open) {
+		return "" // it may be a name, which is asked for
+	}
+	if t.a.def.Lang.Number(toks, end-1) == 1 && end < to && used[end] == byFlow {
+		end++ // "two tickets"
+	}
+	for i > from && i > end-maxUnused-2 && used[i-1] == light && t.smallWord(i-1) {
+		i--
+	}
+	return strings.Trim(value.SpanText(t.rd.Raw, toks, i, end), ".,;:!?")
+}
+
+// smallWord reports whether a token is an article or a preposition.
+func (t *turn) smallWord(i int) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	if l.Articles.EndsAt(toks, i+1) > 0 || l.RangeFrom.EndsAt(toks, i+1) > 0 {
+		return true
+	}
+	for _, p := range l.TypeCues { // order: any of them
+		if p.EndsAt(toks, i+1) == 1 {
+			return true
+		}
+	}
+	return false
+}
