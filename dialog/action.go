@@ -55,6 +55,7 @@ func (t *turn) mocked(s *agent.Step) bool {
 	}
 	t.out.Act, t.st.Action = nil, nil
 	t.mapOutputs(s, outputs)
+	t.st.Acted = t.st.Acted || s.Action.RequiresConfirmation
 	t.trace("action_completed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: "mock"})
 	return t.next(s, s.Next)
 }
@@ -126,6 +127,7 @@ func (t *turn) actionEnded(in ActionEnded) {
 	default:
 		st.Action = nil
 		t.mapOutputs(s, in.Outputs)
+		st.Acted = st.Acted || s.Action.RequiresConfirmation
 		t.trace("action_completed", TraceData{Step: s.ID, Action: s.Action.Name})
 		if t.next(s, s.Next) {
 			t.advance()

@@ -23,6 +23,7 @@ func (t *turn) reopen(s *agent.Slot) bool {
 	t.flow = target
 	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.Flow, "", ""
 	st.Path, st.Granted, st.GrantedFor = slices.Clone(f.Path), false, nil
+	st.Acted = false
 	st.Finished = nil
 	st.Runs++
 	t.trace("flow_reopened", TraceData{Flow: f.Flow})

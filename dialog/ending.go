@@ -12,7 +12,7 @@ import (
 func (t *turn) endFlow() {
 	st := t.st
 	st.Week = ""
-	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found(), Sealed: t.acted()}
+	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found(), Sealed: st.Acted}
 	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
 	if f, ok := t.resume(); ok {
 		if f.Called {
@@ -51,14 +51,6 @@ func (t *turn) found() []string {
 		}
 	}
 	return out
-}
-
-// acted reports whether the run has done something that it needed a yes for.
-func (t *turn) acted() bool {
-	return slices.ContainsFunc(t.st.Path, func(id string) bool {
-		s := t.flow.Steps[t.flow.IDs[id]]
-		return s.Type == agent.StepAction && s.Action != nil && s.Action.RequiresConfirmation
-	})
 }
 
 // sealed reports whether the flow that ended last has done what a correction cannot undo.

@@ -22,7 +22,7 @@ func (t *turn) startFlow(f *agent.Flow, fresh bool) {
 	}
 	t.flow = f
 	st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.Name, "", ""
-	st.Path, st.Granted, st.GrantedFor = nil, false, nil
+	st.Path, st.Granted, st.GrantedFor, st.Acted = nil, false, nil, false
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 	st.Runs++
 	st.Proposed, st.ProposedSlots = "", nil
@@ -191,6 +191,16 @@ func (t *turn) next(s *agent.Step, to int) bool {
 // runCollect asks for a slot unless it is filled. A collect step that the flow
 // comes back to asks again.
 func (t *turn) runCollect(s *agent.Step) bool {
+	if s.Condition != nil {
+		ok, err := s.Condition.Truth(t.value)
+		if err != nil {
+			t.fail("ExpressionError", err.Error())
+			return false
+		}
+		if !ok {
+			return t.next(s, s.Next)
+		}
+	}
 	if i := slices.Index(t.st.Path, s.ID); i >= 0 { // a jump came back: what for, if not for a new value
 		t.st.Path = slices.Delete(t.st.Path, i, i+1)
 		t.st.Slots[s.Slot.Name] = nil
@@ -201,11 +211,30 @@ func (t *turn) runCollect(s *agent.Step) bool {
 	t.st.CurrentStep = s.ID
 	t.st.WaitingForSlot = s.Slot.Name
 	t.prompt(s.Slot, s)
+	t.propose(s)
 	if t.failed {
 		return false
 	}
 	t.enter(WaitingForSlot)
 	return false
+}
+
+// propose notes the value that a yes to the step's question takes, if it has one.
+func (t *turn) propose(s *agent.Step) {
+	if s.Suggest == nil || s.Slot.Secret || t.failed {
+		return
+	}
+	v, err := s.Suggest.Eval(t.value)
+	if err != nil {
+		t.fail("ExpressionError", err.Error())
+		return
+	}
+	if v == nil {
+		return
+	}
+	if kept, sure := t.normalise(s.Slot, v); sure == value.Certain {
+		t.st.Suggested = &Suggestion{s.Slot.Name, value.Canonical(kept)}
+	}
 }
 
 // prompt asks for a slot.

@@ -18,7 +18,7 @@ func (t *turn) suspend(next *agent.Flow, called bool) bool {
 	}
 	f := Frame{
 		Flow: st.CurrentFlow, Step: st.CurrentStep, Called: called, Path: slices.Clone(st.Path),
-		Asking: st.Asking, Granted: st.Granted, For: st.GrantedFor, Recent: slices.Clone(st.Recent),
+		Asking: st.Asking, Granted: st.Granted, For: st.GrantedFor, Acted: st.Acted, Recent: slices.Clone(st.Recent),
 	}
 	if !called {
 		for _, name := range next.Writes {
@@ -55,6 +55,7 @@ func (t *turn) resume() (Frame, bool) {
 		st.CurrentFlow, st.CurrentStep, st.WaitingForSlot = f.Flow, f.Step, ""
 		st.Path, st.Granted, st.GrantedFor, st.Recent = f.Path, f.Granted, f.For, f.Recent
 		st.Asking, st.Suggested, st.Confirmation, st.Action = f.Asking, nil, nil, nil
+		st.Acted = f.Acted || f.Called && st.Acted
 		maps.Copy(st.Slots, f.Saved)
 		t.trace("flow_resumed", TraceData{Flow: f.Flow, Step: f.Step})
 		return f, true

@@ -86,6 +86,8 @@ type State struct {
 	Pending string
 	// Recent are the slots in the order in which they were set, the latest last.
 	Recent []string
+	// Acted: the current run has done something that it needed a yes for.
+	Acted bool
 	// Week is the Monday of the week that the user has named without a day, until the
 	// flow ends: "next week", and then "Wednesday".
 	Week string
@@ -146,6 +148,7 @@ type Frame struct {
 	Granted bool           `json:"granted,omitempty"`
 	For     map[string]any `json:"granted_for,omitempty"`
 	Recent  []string       `json:"recent,omitempty"`
+	Acted   bool           `json:"acted,omitempty"`
 }
 
 // FinishedFlow is a flow that has ended and may be re-opened.

@@ -450,6 +450,13 @@ func lostSymptoms() (all []symptom) {
 	add("what was sent is cancelled without a word of it", "bank", "done already", nil, append(ready, "yes", "cancel it")...)
 	add("from my savings is lost", "bank", "from my savings", map[string]any{"amount": 150}, "send 150 euros to Tom Becker from my savings")
 	add("every month is lost", "bank", "every month", map[string]any{"payee": "Bob Miller"}, "send 50 euros to Bob Miller every month")
+	moved := []string{"I need to reschedule", "John Smith", "3 May 1980"}
+	add("the offered times cannot be left by a date", "clinic", "at what time", map[string]any{"visit_date": "2026-01-14"}, append(slices.Clone(moved), "Wednesday January 14")...)
+	add("the offered times cannot be left by a date and a time", "clinic", "Is that right", map[string]any{"visit_date": "2026-01-14", "visit_time": "10:00"}, append(slices.Clone(moved), "the 14th of January at ten")...)
+	taken := []string{"I need an appointment with Dr Chen on Monday", "at 12"}
+	add("yes to the offered time is not understood", "clinic", "full name", map[string]any{"visit_time": "12:30"}, append(slices.Clone(taken), "yes")...)
+	add("no to the offered time takes it", "clinic", "time", map[string]any{"visit_time": nil}, append(slices.Clone(taken), "no")...)
+	add("another time than the offered one", "clinic", "full name", map[string]any{"visit_time": "15:00"}, append(slices.Clone(taken), "three pm")...)
 	add("two appointments are one", "clinic", "two appointments", nil, "I need two appointments with Doctor Adams on Friday")
 	return all
 }

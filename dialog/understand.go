@@ -248,7 +248,7 @@ func (t *turn) local() []Command {
 // another flow does. "Change the date" changes a booking, and books no second time.
 func (t *turn) afterwards(asked []Command) []Command {
 	known := func(c Command) bool { return t.a.def.SlotIndex[c.Slot] != nil && t.st.Slots[c.Slot] != nil }
-	if f, _ := t.byPattern(); f == nil && len(asked) > 0 && !slices.ContainsFunc(asked, func(c Command) bool { return !known(c) }) {
+	if f, _ := t.byPattern(); f == nil && len(t.givenTo(asked)) == 0 && len(asked) > 0 && !slices.ContainsFunc(asked, func(c Command) bool { return !known(c) }) {
 		return asked
 	}
 	c := t.request(len(asked) > 0)
@@ -256,6 +256,17 @@ func (t *turn) afterwards(asked []Command) []Command {
 		return c
 	}
 	return nil
+}
+
+// givenTo are the values that the message gives to slots that it asks for.
+func (t *turn) givenTo(asked []Command) []found {
+	var slots []*agent.Slot
+	for _, c := range asked {
+		if s := t.a.def.SlotIndex[c.Slot]; s != nil {
+			slots = append(slots, s)
+		}
+	}
+	return t.a.extract(t.rd, slots, nil)
 }
 
 // moment finds what is a command only at the moment: skip, thanks, hello, wait.

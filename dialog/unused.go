@@ -65,7 +65,8 @@ func (t *turn) usedBy(f *agent.Flow, cmds []Command) []usage {
 	}
 	for i := range toks {
 		w, n := l.Meaning(toks, i)
-		number := l.Number(toks, i) > 0 && !l.Numbers.One[toks[i].Text] // "einen" is an article too
+		_, article := l.Articles.At(toks, i) // "einen" is both
+		number := article == 0 && l.Number(toks, i) > 0
 		if t.a.flowWords[f.Index][w] && !number {
 			mark(i, n, byFlow)
 		}

@@ -9,7 +9,7 @@ import (
 
 // stepFields are the fields of each type of step, beside those that all have.
 var stepFields = [][]string{
-	StepCollect: {"slot", "message", "prompt", "validator", "validation_error_message"},
+	StepCollect: {"slot", "message", "prompt", "validator", "validation_error_message", "condition", "suggest"},
 	StepSay:     {"message"},
 	StepAction:  {"call", "map_outputs", "on_error"},
 	StepBranch:  {"slot", "input", "evaluate", "cases"},
@@ -64,7 +64,7 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	st := r.st
 	what := "step " + st.ID
-	var slotNode, message, callNode, outputs, evaluate, slotsNode, condition, do, target node
+	var slotNode, message, callNode, outputs, evaluate, slotsNode, condition, suggest, do, target node
 	all := map[string]func(key, value node){
 		"slot":                     func(_, v node) { slotNode = v },
 		"input":                    func(_, v node) { slotNode = v },
@@ -81,6 +81,7 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		"on_deny":                  func(_, v node) { r.onDeny = v },
 		"slots":                    func(_, v node) { slotsNode = v },
 		"condition":                func(_, v node) { condition = v },
+		"suggest":                  func(_, v node) { suggest = v },
 		"do":                       func(_, v node) { do = v },
 		"exit_to":                  func(_, v node) { r.exit = v },
 		"target":                   func(_, v node) { target = v },
@@ -105,6 +106,12 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	switch st.Type {
 	case StepCollect:
 		c.collectStep(d, r, n, slotNode)
+		if condition.given() {
+			st.Condition = c.expression(condition, what+".condition")
+		}
+		if suggest.given() {
+			st.Suggest = c.expression(suggest, what+".suggest")
+		}
 	case StepSay:
 		if !message.given() && !r.ends {
 			c.fail(n, "%s: want a message", what)
@@ -134,7 +141,7 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 			c.fail(n, "%s: want the name of a flow in the field target", what)
 		}
 	}
-	for _, e := range []*expr{st.Evaluate, st.Condition} {
+	for _, e := range []*expr{st.Evaluate, st.Condition, st.Suggest} {
 		if e != nil {
 			st.reads = append(st.reads, e.names...)
 		}

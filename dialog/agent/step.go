@@ -55,7 +55,8 @@ type Step struct {
 	DenyEnds          bool // no on_deny: a no ends the flow
 
 	Sets      []Setting // set
-	Condition *expr     // set, while
+	Condition *expr     // set, while, collect
+	Suggest   *expr     // collect: a value that a yes takes
 
 	Body   []int // while
 	Exit   int
