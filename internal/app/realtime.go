@@ -75,7 +75,13 @@ func (s *Server) realtimeParts(agents []*served, from realtime.Caller) (realtime
 	a, name := realtimeAgent(agents, from.Model)
 	call := a.call(realtimeTransport)
 	call.Agent, call.Owner = name, from.Owner
-	return s.realtimeCall(a, call, nil)
+	parts, err := s.realtimeCall(a, call, nil)
+	parts.Model = name
+	parts.Means = func(model string) bool {
+		_, other := realtimeAgent(agents, model)
+		return other == name
+	}
+	return parts, err
 }
 
 // realtimeCall are the parts of a call, new or one that goes on, with what more its

@@ -84,6 +84,7 @@ type sound interface {
 type begin struct {
 	owner   string
 	session wire.Session
+	named   bool // the client has named the model
 	parts   Parts
 	openErr error // ErrUnknownModel
 	call    Call  // the sound; nil where the events carry it
@@ -98,8 +99,8 @@ func newConn(o *Options, b begin) (*conn, error) {
 		encoders: make(map[string]*encoder), expireAt: time.Now().Add(o.Lifetime),
 	}
 	c.p = projection.New(time.Now(), projection.Options{
-		Session: b.session, Conversation: c.id, IDs: rand.Text()[:16], Responses: o.Responses, Tokens: o.Tokens,
-		Instructions: parts.Instructions, Flows: parts.Conv.Agent != nil, OwnTools: parts.Tools != nil, Deaf: parts.Recognizer == nil,
+		Session: b.session, Conversation: c.id, Named: b.named, Means: b.parts.Means, IDs: rand.Text()[:16], Responses: o.Responses, Tokens: o.Tokens,
+		Instructions: parts.Instructions, Greets: greets(&parts.Conv), Flows: parts.Conv.Agent != nil, OwnTools: parts.Tools != nil, Deaf: parts.Recognizer == nil,
 		Plays: b.call != nil, Restored: parts.Restore != nil,
 	})
 	if c.hold == nil {
@@ -121,6 +122,15 @@ func newConn(o *Options, b begin) (*conn, error) {
 	}
 	c.s = s
 	return c, nil
+}
+
+// greets reports whether an agent has something to say first.
+func greets(o *conv.Options) bool {
+	if o.Greeting != "" || o.Agent == nil {
+		return o.Greeting != ""
+	}
+	settings := o.Agent.Settings()
+	return settings.Greeting != "" || settings.Start != ""
 }
 
 var _ port.Model = (*mind)(nil)

@@ -12,7 +12,7 @@ import (
 
 // clientEvents are what a client can send, and what it does here.
 var clientEvents = []struct{ name, does string }{
-	{"session.update", "merges; `model` and the session's type stay; see the table of members below"},
+	{"session.update", "merges; see the table of members above"},
 	{"transcription_session.update", "the older form of `session.update`, in the beta dialect"},
 	{"input_audio_buffer.append", "up to 15 MiB at once; time is the sound appended, which is neither dropped nor filled with silence"},
 	{"input_audio_buffer.commit", "at least 100 ms; ends the person's turn where turns are detected"},

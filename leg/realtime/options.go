@@ -34,6 +34,12 @@ type Caller struct {
 type Parts struct {
 	// ID is that of the conversation; one is made if it is empty.
 	ID string
+	// Model is the name of who answers, which a client is shown that has named none.
+	Model string
+	// Means reports whether another name stands for it too, always in the same way; nil:
+	// every name does. The first name that a client gives in its configuration is taken if
+	// it does.
+	Means func(model string) bool
 	// Session are its options, of which Leg, Model, Tools and Synthesizer are
 	// wrapped, and the machine's limits set for this protocol.
 	Session session.Options

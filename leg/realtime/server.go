@@ -285,6 +285,8 @@ var internalError = &wire.Error{Type: wire.ServerError, Code: "cannot_start", Me
 // make makes a conversation of its parts, which it ends where that fails.
 func (s *Server) make(b begin) (*arrival, *wire.Error) {
 	b.session.ID = newID("sess")
+	b.named = b.session.Model != ""
+	b.session.Model = cmp.Or(b.session.Model, b.parts.Model)
 	b.session.ExpiresAt = expiry(s.o.Lifetime)
 	if v := &b.session.Output.Voice; *v == "" {
 		*v = cmp.Or(b.parts.Session.Voice, "default")

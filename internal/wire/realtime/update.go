@@ -11,7 +11,7 @@ import (
 
 // UpdateOptions say what an update may do.
 type UpdateOptions struct {
-	// Opening: the session is being made, so that its kind may be chosen.
+	// Opening: the session has not begun, so that its kind may be chosen.
 	Opening bool
 	// Spoken: the agent has been heard, so that its voice stays.
 	Spoken bool
@@ -35,9 +35,9 @@ func (s Session) Update(raw json.RawMessage, how UpdateOptions) (Session, *Error
 		if !how.Opening {
 			return s, Invalid(CodeInvalidValue, "session.type", "Passing a %s session update event to a %s session is not allowed.", t, s.Type)
 		}
-		model, id := s.Model, s.ID
+		was := s
 		s = NewSession(t)
-		s.Model, s.ID = model, id
+		s.Model, s.ID, s.ExpiresAt, s.Output.Voice = was.Model, was.ID, was.ExpiresAt, was.Output.Voice
 	}
 	for _, name := range o.names() {
 		if err := s.update(o, name, how); err != nil {
@@ -63,7 +63,7 @@ func (s *Session) update(o object, name string, how UpdateOptions) *Error {
 	}
 	switch name {
 	case "model":
-		return s.updateModel(path, raw, how)
+		return s.updateModel(path, raw)
 	case "output_modalities":
 		return readModalities(path, raw, &s.OutputModalities)
 	case "instructions":
@@ -90,18 +90,14 @@ func (s *Session) update(o object, name string, how UpdateOptions) *Error {
 	return nil
 }
 
-func (s *Session) updateModel(path string, raw json.RawMessage, how UpdateOptions) *Error {
-	var model string
-	if err := readText(path, raw, &model); err != nil {
-		return err
-	}
-	if model != "" && model != s.Model && !how.Opening {
-		return Invalid(CodeInvalidValue, path, "Cannot change the model of a session: it is '%s'.", s.Model)
-	}
+// updateModel takes any name: whether it may change is for who holds the session to say.
+func (s *Session) updateModel(path string, raw json.RawMessage) *Error {
+	model := ""
+	err := readText(path, raw, &model)
 	if model != "" {
 		s.Model = model
 	}
-	return nil
+	return err
 }
 
 func (s *Session) updateAudio(path string, raw json.RawMessage, how UpdateOptions) *Error {

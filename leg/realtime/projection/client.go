@@ -63,10 +63,11 @@ func noItem(code, doing, id string) *wire.Error {
 
 // updateSession merges a session.update.
 func (p *Projection) updateSession(e *wire.ClientEvent) *wire.Error {
-	next, err := p.session.Update(e.Session, wire.UpdateOptions{Spoken: p.spoken})
+	next, err := p.session.Update(e.Session, wire.UpdateOptions{Spoken: p.spoken, Opening: !p.started})
 	if err != nil {
 		return err
 	}
+	refused := p.takeModel(&next)
 	before, now := p.session.Input.TurnDetection, next.Input.TurnDetection
 	p.session = next
 	switched := (before == nil) != (now == nil)
@@ -77,7 +78,23 @@ func (p *Projection) updateSession(e *wire.ClientEvent) *wire.Error {
 		p.configure()
 	}
 	p.send(wire.SessionEvent{Name: "updated", Session: p.session})
-	return nil
+	return refused
+}
+
+// takeModel takes the first model that a client names, if it stands for the agent of this
+// conversation. Of another one the client is told; the rest of its update counts.
+func (p *Projection) takeModel(next *wire.Session) *wire.Error {
+	now, named := p.session.Model, next.Model
+	switch {
+	case named == now:
+		return nil
+	case !p.named && (p.o.Means == nil || p.o.Means(named)):
+		p.named = true
+		return nil
+	}
+	next.Model = now
+	return wire.Invalid(wire.CodeInvalidValue, "session.model",
+		"Cannot change the model of a session: it is '%s'. The other members of the update were taken.", now)
 }
 
 // createItem puts an item into the conversation.

@@ -84,9 +84,9 @@ func (p *Projection) maybeCreate() {
 	case !known: // its words are on their way
 	case !p.started && said != "":
 		q.posted = true
-		p.start(conv.UserText{Text: said})
+		p.start(true, conv.UserText{Text: said})
 	case !p.started:
-		p.start() // the greeting is the answer, or there is none and it comes when the machine listens
+		p.start(false) // the greeting is the answer, or there is none and it comes when the machine listens
 	case said != "":
 		q.posted = true
 		p.post(conv.UserText{Text: said})

@@ -18,12 +18,15 @@ type walk struct {
 	o      projection.Options
 	inputs [][]input
 	events func(conv.Event) bool
+	greets bool // the agent has a greeting
 }
 
-// options are the machine's for this protocol, with its counters bounded so that the walk
-// comes to an end.
-func options() conv.Options {
+// options are the machine's for this protocol, with its counters bounded low.
+func (w walk) options() conv.Options {
 	o := projection.MachineOptions(conv.Options{})
+	if w.greets {
+		o.Greeting = "Hello."
+	}
 	o.Limits.BreakerFaults, o.Retry.Recover = 2, 1
 	o.Limits.Calls, o.Limits.Queue = 1, 1
 	o.Limits.Feedback = []conv.Feedback{{After: 0, Code: "working.0"}}
@@ -79,6 +82,16 @@ func listening(ev conv.Event) bool {
 	}
 }
 
+// unmodelled are those without the model's and the voice's, which are inputs then.
+func unmodelled(ev conv.Event) bool {
+	switch ev.(type) {
+	case conv.ReplyDelta, conv.ReplyDone, conv.PlayoutStarted:
+		return false
+	default:
+		return listening(ev)
+	}
+}
+
 // failing are those of failures, too.
 func failing(ev conv.Event) bool {
 	switch e := ev.(type) {
@@ -95,23 +108,34 @@ func failing(ev conv.Event) bool {
 	}
 }
 
+// silent wants no response that it has not asked for.
+func silent(s *wire.Session) { s.Input.TurnDetection.CreateResponse = false }
+
+// transcribing wants none at all.
+func transcribing(s *wire.Session) { s.Type = wire.TypeTranscription }
+
 func walks() []walk {
 	return []walk{
-		{"a voice", projection.Options{Session: session(spoken)}, [][]input{talking, asking}, listening},
-		{"a voice, cut off", projection.Options{Session: session(spoken)}, [][]input{talking, cutting, asking[1:2]}, listening},
-		{"a call", projection.Options{Session: session(spoken), Plays: true}, [][]input{talking, cutting, asking[:2]}, listening},
-		{"in writing", projection.Options{Session: session(written)}, [][]input{talking, asking, typing}, answering},
-		{"commits", projection.Options{Session: session(written)}, [][]input{talking, asking[:1], committing, configuring}, answering},
-		{"beside", projection.Options{Session: session(written)}, [][]input{talking, asking[:2], besides}, answering},
-		{"failures", projection.Options{Session: session(spoken)}, [][]input{talking, asking}, failing},
+		{"a voice", projection.Options{Session: session(spoken)}, [][]input{talking, asking}, listening, false},
+		{"a voice, cut off", projection.Options{Session: session(spoken)}, [][]input{talking, cutting, asking[1:2]}, listening, false},
+		{"a call", projection.Options{Session: session(spoken), Plays: true}, [][]input{talking, cutting, asking[:2]}, listening, false},
+		{"in writing", projection.Options{Session: session(written)}, [][]input{talking, asking, typing}, answering, false},
+		{"commits", projection.Options{Session: session(written)}, [][]input{talking, asking[:1], committing, configuring}, answering, false},
+		{"beside", projection.Options{Session: session(written)}, [][]input{talking, asking[:2], besides}, answering, false},
+		{"failures", projection.Options{Session: session(spoken)}, [][]input{talking, asking}, failing, false},
+		{"a greeting", projection.Options{Session: session(spoken)}, [][]input{talking, asking, typing[:1]}, listening, true},
+		{"no response unasked", projection.Options{Session: session(silent)}, [][]input{talking, asking, modelled}, unmodelled, true},
+		{"a transcription", projection.Options{Session: session(transcribing)}, [][]input{talking, asking[:2], committing[:2], modelled}, unmodelled, true},
 	}
 }
 
 // config is a walk as it is explored.
 func (w walk) config(most int, mutant func([]wire.Event) []wire.Event) explore.Config {
+	w.o.Greets = w.greets
 	f := newFollower(w.o, slices.Concat(w.inputs...), mutant)
+	f.events = w.events
 	return explore.Config{
-		Name: w.name, Options: options(), Events: w.events, Follower: f, Most: most,
+		Name: w.name, Options: w.options(), Events: w.events, Follower: f, Most: most,
 		Still: []conv.Timer{conv.TimerWarning, conv.TimerSession},
 	}
 }

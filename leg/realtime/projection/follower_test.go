@@ -19,6 +19,7 @@ type follower struct {
 	rules  *protocol
 	inputs []input
 	mutant func([]wire.Event) []wire.Event // changes what the client is told; nil: nothing
+	events func(conv.Event) bool           // the facts of the walk; nil: all
 	apart  bool                            // projections are told apart: see [explore.Follower]
 
 	question    string   // the response that the model was asked for and has not answered
@@ -45,6 +46,11 @@ func newFollower(o projection.Options, inputs []input, mutant func([]wire.Event)
 	}
 	o.Conversation, o.IDs, o.Responses, o.Tokens = "conv_1", "x", 1<<30, 1<<30
 	f := &follower{o: o, p: projection.New(instant.Now, o), rules: newProtocol(), inputs: inputs, mutant: mutant, apart: true}
+	if t := o.Session.Input.TurnDetection; o.Session.Type == wire.TypeTranscription {
+		f.rules.wish = none
+	} else if t != nil && !t.CreateResponse {
+		f.rules.wish = asked
+	}
 	if _, err := f.take(projection.Connected{}); err != nil {
 		panic(err)
 	}
@@ -106,6 +112,12 @@ func (f *follower) Step(st explore.Followed) (facts []conv.Event, err error) {
 		inputs = []projection.Input{answered, inputs[0]}
 		f.question = ""
 	}
+	if !f.expected(st.Event) {
+		f.rules.wish = answers // somebody else asks
+	}
+	if st.State.Reply.Turn != f.turn {
+		f.question = "" // the model is not listened to any more
+	}
 	for _, e := range st.Output.Effects {
 		switch e := e.(type) {
 		case conv.RequestReply:
@@ -129,6 +141,21 @@ func (f *follower) Step(st explore.Followed) (facts []conv.Event, err error) {
 	return facts, nil
 }
 
+// expected reports whether a fact belongs to the walk, or follows from what the client or
+// the model does.
+func (f *follower) expected(ev conv.Event) bool {
+	switch ev.(type) {
+	case conv.UserStart, conv.SessionConfigured, conv.UserInterrupt, conv.UserCancel, conv.DeadlinePassed, conv.PlayoutFlushed:
+		return true
+	case conv.ReplyDelta, conv.ReplyDone, conv.PlayoutStarted:
+		return f.rules.active != ""
+	case conv.UserText, conv.ReplyRequested:
+		return f.rules.asks
+	default:
+		return f.events == nil || f.events(ev)
+	}
+}
+
 func sound(turn int) projection.Spoken {
 	return projection.Spoken{Turn: turn, PCM: make([]int16, projection.Rate*frame/1000)}
 }
@@ -148,13 +175,18 @@ func (f *follower) Input(i int, st *conv.State) (facts []conv.Event, applies boo
 	if _, ok := in.(projection.Connected); ok {
 		f.rules.reconnected()
 	}
-	cancelled := ""
-	if e, ok := in.(projection.Requested); ok && e.Event.Type == wire.ResponseCancel {
-		cancelled = f.rules.active
+	active, refused := f.rules.active, f.rules.refused
+	asks := f.rules.asks
+	if e, ok := in.(projection.Requested); ok && e.Event.Type == wire.ResponseCreate && !e.Event.Response.OutOfBand {
+		f.rules.asks = true
 	}
 	more, err := f.take(in)
-	if cancelled != "" && err == nil {
-		f.rules.cancelled[cancelled] = true
+	switch e, ok := in.(projection.Requested); {
+	case !ok || err != nil:
+	case f.rules.refused > refused:
+		f.rules.asks = asks
+	case e.Event.Type == wire.ResponseCancel && active != "":
+		f.rules.cancelled[active] = true
 	}
 	return append(facts, more...), true, err
 }
@@ -173,7 +205,7 @@ func (f *follower) AppendKey(b []byte) []byte {
 		return b
 	}
 	b = f.p.AppendKey(b)
-	return fmt.Appendf(b, "|%t%d%d%t%d%t%d%t", f.question != "", f.turn, f.calls, f.fails, len(f.recognizing), f.beside != "", f.flushed, f.rules.cancelled[f.rules.active])
+	return fmt.Appendf(b, "|%t%d%d%t%d%t%d%t%t", f.question != "", f.turn, f.calls, f.fails, len(f.recognizing), f.beside != "", f.flushed, f.rules.cancelled[f.rules.active], f.rules.asks)
 }
 
 // request is an event of the client's that is always possible.
@@ -212,6 +244,18 @@ var (
 			was := f.fails
 			f.fails = true
 			return nil, nil, f.question != "" && !was
+		}},
+	}
+	// modelled are a model and a voice that do only what they were asked to.
+	modelled = []input{
+		{"the model says something", func(f *follower, _ *conv.State) (projection.Input, []conv.Event, bool) {
+			return nil, []conv.Event{conv.ReplyDelta{Text: "Well. And"}}, f.question != ""
+		}},
+		{"the model has said all", func(f *follower, _ *conv.State) (projection.Input, []conv.Event, bool) {
+			return nil, []conv.Event{conv.ReplyDone{}}, f.question != ""
+		}},
+		{"it is heard", func(_ *follower, st *conv.State) (projection.Input, []conv.Event, bool) {
+			return nil, []conv.Event{conv.PlayoutStarted{Turn: st.Reply.Turn}}, st.Reply.Turn != 0 && st.Reply.Voiced()
 		}},
 	}
 	typing = []input{

@@ -81,6 +81,13 @@ var mutants = []mutant{
 		return []wire.Event{r}
 	})},
 
+	{"a response unasked", "no response unasked", "the client does not want it", once(func(e wire.SpeechStarted) []wire.Event {
+		return []wire.Event{e, wire.ResponseEvent{Name: "created", Response: wire.Response{ID: elsewhere, ConversationID: "conv_1", Status: wire.InProgress}}}
+	})},
+	{"a response in a transcription", "a transcription", "the client does not want it", once(func(e wire.SpeechStarted) []wire.Event {
+		return []wire.Event{e, wire.ResponseEvent{Name: "created", Response: wire.Response{ID: elsewhere, ConversationID: "conv_1", Status: wire.InProgress}}}
+	})},
+
 	{"output is not announced", "a voice", "its item was not announced", named("response.output_item.added", never)},
 	{"output is announced twice", "a voice", "it was announced before", named("response.output_item.added", twice)},
 	{"output is not done", "a voice", "its items are not done", named("response.output_item.done", never)},

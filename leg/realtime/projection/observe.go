@@ -18,9 +18,13 @@ func (p *Projection) observe(st Stepped) {
 		p.restored = false
 		p.recall(st.State)
 	}
+	if !p.ruled && p.phase != conv.Idle {
+		p.ruled = true // before anything is heard
+		p.post(rules(&p.session))
+	}
 	if !p.running && (p.phase == conv.ListeningReady || reached(out, conv.ListeningReady)) {
 		p.running = true
-		p.configure()
+		p.do(Configure{})
 	}
 	if !out.Late {
 		p.observeEvent(st)

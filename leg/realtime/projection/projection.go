@@ -15,12 +15,17 @@ const Rate = 24000
 type Options struct {
 	Session      wire.Session // the configuration in effect
 	Conversation string       // its id
+	Named        bool         // the client has named the model
+	// Means reports whether a model's name stands for the agent of the conversation, always
+	// in the same way; nil: every name does.
+	Means func(model string) bool
 	// IDs begins the ids of items and responses. No other conversation may have it.
 	IDs string
 	// Responses and Tokens are the limits of a minute.
 	Responses, Tokens int
 	// Instructions are the agent's own, for responses beside the conversation.
 	Instructions string
+	Greets       bool // the agent has something to say first
 	Flows        bool // flows answer, and the words of a message must go through the machine
 	OwnTools     bool // the installation has tools of its own
 	Deaf         bool // there is no speech recognizer
@@ -43,12 +48,14 @@ type Projection struct {
 	limits  limits
 	lastID  uint64
 
+	named    bool // the client has named the model
 	met      bool // a client has been connected
 	restored bool // the items of a restored conversation are still to be made
 	spoken   bool // the agent has been heard
 
 	phase   conv.Phase
 	started bool        // the machine was told to begin
+	ruled   bool        // the machine has been told the rules
 	running bool        // the machine listens, or has
 	resp    *response   // the active one
 	last    *response   // the one before, until another begins
@@ -72,7 +79,7 @@ type Projection struct {
 // New makes the projection of a conversation that no client has met yet.
 func New(now time.Time, o Options) *Projection {
 	return &Projection{
-		o: o, session: o.Session, restored: o.Restored, started: o.Restored,
+		o: o, session: o.Session, named: o.Named, restored: o.Restored, started: o.Restored,
 		limits: limits{responses: o.Responses, tokens: o.Tokens, since: now},
 	}
 }
@@ -101,7 +108,7 @@ func (p *Projection) Step(at Instant, in Input) Output {
 	case Appended:
 		p.uncommitted += in.Samples
 		if p.Detects() {
-			p.start()
+			p.start(!p.greetsUnasked())
 		}
 	case CommitReached:
 		p.commitReached()
@@ -179,12 +186,19 @@ func (p *Projection) newID(kind string) string {
 	}
 }
 
-// start tells the machine to begin. What the client says first is answered; without it
-// the agent greets, if it does.
-func (p *Projection) start(first ...conv.Event) {
+// start tells the machine to begin, and what the client says first. Where it is not
+// silent the agent greets.
+func (p *Projection) start(silent bool, first ...conv.Event) {
 	if p.started {
 		return
 	}
 	p.started = true
-	p.post(append([]conv.Event{conv.UserStart{Silent: len(first) > 0}}, first...)...)
+	p.post(append([]conv.Event{conv.UserStart{Silent: silent}}, first...)...)
+}
+
+// greetsUnasked reports whether the agent greets a client that has not asked for a
+// response: not one that wants none, and not where the agent has no greeting.
+func (p *Projection) greetsUnasked() bool {
+	t := p.session.Input.TurnDetection
+	return p.o.Greets && p.session.Type != wire.TypeTranscription && t != nil && t.CreateResponse
 }

@@ -10,10 +10,22 @@ import (
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
 
+// wish is what a client wants of responses, which its session says.
+type wish int
+
+const (
+	answers wish = iota
+	asked        // none that it has not asked for
+	none
+)
+
 // protocol holds the events of one conversation against the protocol's own rules. It
 // knows nothing of the projection: what it remembers comes from events.
 type protocol struct {
 	began     bool
+	wish      wish
+	refused   int                    // events of the client's
+	asks      bool                   // the client has asked for a response, which has not begun
 	items     []string               // of the conversation, in their order
 	known     map[string]told        // by id
 	responses map[string]*toldAnswer // that are not over
@@ -70,7 +82,8 @@ func (r *protocol) clone() *protocol {
 // off stays so, and what was sent stays sent.
 func (r *protocol) reconnected() {
 	n := newProtocol()
-	n.cancelled, n.frames, n.playing = r.cancelled, r.frames, r.playing
+	n.cancelled, n.frames, n.playing, n.wish, n.asks = r.cancelled, r.frames, r.playing, r.wish, r.asks
+	n.asks = n.asks || r.active != "" // it is told again
 	*r = *n
 }
 
@@ -97,8 +110,15 @@ func (r *protocol) check(e wire.Event) error {
 			return errors.New("session.created comes first, and once")
 		}
 		r.began = true
+		if e.Session.Input.TurnDetection == nil {
+			r.voice = ""
+		}
+	case wire.ErrorEvent:
+		r.refused++
 	case wire.ItemEvent, wire.ItemDeleted, wire.ItemRetrieved, wire.ItemTruncated, wire.AudioCommitted:
 		return r.item(e)
+	case wire.AudioCleared:
+		r.voice = ""
 	case wire.SpeechStarted:
 		if r.voice != "" {
 			return errors.New("a voice is heard already")
@@ -221,11 +241,13 @@ func (r *protocol) begin(w *wire.Response) error {
 		return errors.New("it has begun before")
 	case !beside && r.active != "":
 		return errors.New("another one is active")
+	case !beside && (r.wish == none || r.wish == asked && !r.asks):
+		return errors.New("the client does not want it")
 	case w.Status != wire.InProgress || len(w.Output) > 0:
 		return errors.New("it begins in progress and without output")
 	}
 	if !beside {
-		r.active = w.ID
+		r.active, r.asks = w.ID, false
 	}
 	r.responses[w.ID] = &toldAnswer{beside: beside}
 	return nil

@@ -45,13 +45,15 @@ func rules(s *wire.Session) conv.SessionConfigured {
 	return r
 }
 
-// configure brings the session's configuration to the uplink and to the machine.
+// configure brings the session's configuration to the machine, when it has left idle, and
+// to the uplink, when it runs.
 func (p *Projection) configure() {
-	if !p.running {
-		return // it is done when the machine runs
+	if p.running {
+		p.do(Configure{})
 	}
-	p.do(Configure{})
-	p.post(rules(&p.session))
+	if p.ruled {
+		p.post(rules(&p.session))
+	}
 }
 
 // configured sees that rules have come into effect. Two changes may have been
