@@ -19,7 +19,7 @@ var clientEvents = []struct{ name, does string }{
 	{"input_audio_buffer.clear", "drops what was not committed"},
 	{"conversation.item.create", "messages of text and `input_audio`, calls and their outputs; no images; a repeated id is refused"},
 	{"conversation.item.retrieve", "without the sound, which is not kept"},
-	{"conversation.item.truncate", "cuts the words to those that had been heard, here and in the conversation's history"},
+	{"conversation.item.truncate", "cuts the words to those that had been heard, here and in the conversation's history; an answer that is being spoken stops, and its response is cancelled"},
 	{"conversation.item.delete", "the model is not told of it any more"},
 	{"response.create", "all overrides; `conversation: \"none\"`; `input` with references"},
 	{"response.cancel", "the active response; one beside the conversation runs to its end"},

@@ -113,3 +113,42 @@ func TestModelIsNamedLater(t *testing.T) {
 	}
 	refused("another", "gpt-realtime")
 }
+
+// An answer that is truncated while it is spoken stops there: some clients break in by this
+// alone. What lies behind was not heard, here and in what the model is told.
+func TestTruncateStopsTheSpeech(t *testing.T) {
+	t.Parallel()
+	engine(t)
+	take(t, 1)
+	r := newRig(t, rigOptions{})
+	c := spoken(t, r, "tell me a story")
+	c.send(obj{"type": "response.create"})
+	id := c.of("conversation.item.added").str("item.id")
+	for played := 0; played < 48*3000; { // three seconds
+		played += len(c.of("response.output_audio.delta").str("delta")) * 3 / 4
+	}
+	c.send(obj{"type": "conversation.item.truncate", "item_id": id, "content_index": 0, "audio_end_ms": 2000})
+	c.of("conversation.item.truncated")
+	m := c.mark()
+	if done := c.of("response.done"); done.str("response.status") != "cancelled" || done.str("response.status_details.reason") != "client_cancelled" {
+		t.Errorf("%s", done.raw)
+	}
+	c.settle()
+	for _, e := range c.since(m) {
+		if e.Type == "response.output_audio.delta" {
+			t.Errorf("it is spoken on: %.100s", e.raw)
+		}
+	}
+	c.send(obj{"type": "conversation.item.retrieve", "item_id": id})
+	text := c.of("conversation.item.retrieved").str("item.content.0.transcript")
+	if !strings.HasPrefix(longAnswer, text) || len(text) < 5 || len(text) > 60 {
+		t.Errorf("what was heard in 2 s: %q", text)
+	}
+	c.update(obj{"output_modalities": []string{"text"}})
+	c.user("hello")
+	c.respond(nil)
+	asked := r.llm.Requests()
+	if last := asked[len(asked)-1].Messages; len(last) != 3 || last[1].Text() != text {
+		t.Errorf("the model was asked %+v", last)
+	}
+}

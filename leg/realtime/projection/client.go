@@ -249,32 +249,41 @@ func (p *Projection) truncate(e *wire.ClientEvent) *wire.Error {
 	if e.ContentIndex != 0 {
 		return wire.Invalid(wire.CodeInvalidValue, "content_index", "Invalid 'content_index': the item has one content part, but got %d.", e.ContentIndex)
 	}
-	length := it.length
-	if r := p.resp; r != nil && r.message == it {
-		length = r.samples.Duration(Rate)
+	length, spoken := it.length, p.resp != nil && p.resp.message == it
+	if spoken {
+		length = p.resp.samples.Duration(Rate)
 	}
 	// Clients count in whole milliseconds, and round.
 	if ms := int(length.Milliseconds()); e.AudioEndMS > ms+1 {
 		return wire.Invalid(wire.CodeInvalidValue, "audio_end_ms", "Audio content of %dms is already shorter than %dms", ms, e.AudioEndMS)
 	}
-	end := time.Duration(e.AudioEndMS) * time.Millisecond
-	if end < length.Truncate(time.Millisecond) {
+	switch end := time.Duration(e.AudioEndMS) * time.Millisecond; {
+	case spoken:
+		p.stopAt(p.resp, end)
+	case end < length.Truncate(time.Millisecond):
 		p.cutOff(it, end)
 	}
 	p.send(wire.ItemTruncated{ItemID: it.ID, ContentIndex: 0, AudioEndMS: e.AudioEndMS})
 	return nil
 }
 
-// cutOff takes from an answer what was not heard.
+// cutOff takes from an answer that is over what was not heard.
 func (p *Projection) cutOff(it *item, end time.Duration) {
 	text := it.heardAt(int(end.Milliseconds()))
 	it.setWords(text)
-	if r := p.resp; r != nil && r.message == it {
-		it.Status = wire.Incomplete
-	} else {
-		it.length = end
-	}
+	it.length = end
 	if r := p.last; r != nil && r.message == it {
 		p.post(conv.PlayoutFlushed{Turn: r.turn, Heard: end, Text: text})
+	}
+}
+
+// stopAt ends an answer while it is spoken. Some clients break in by this alone.
+func (p *Projection) stopAt(r *response, end time.Duration) {
+	r.message.setWords(r.message.heardAt(int(end.Milliseconds())))
+	r.message.Status = wire.Incomplete
+	r.cut, r.end = true, end
+	if !r.cancelling {
+		r.cancelling = true
+		p.post(conv.UserInterrupt{Source: "client"})
 	}
 }

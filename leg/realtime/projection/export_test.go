@@ -133,7 +133,7 @@ func (p *Projection) AppendKey(b []byte) []byte {
 			continue
 		}
 		b = fmt.Appendf(b, "%d%t%t%t%d%t%d%d", r.turn, r.audio, r.asked, r.first, len(r.output), r.samples > 0, r.sent, len(r.calls))
-		b = fmt.Appendf(b, "%t%t%t%t%t%t", r.answered, r.generated, r.limited, r.cancelling, r.failure == nil, r.params.OutOfBand)
+		b = fmt.Appendf(b, "%t%t%t%t%t%t%t", r.cut, r.answered, r.generated, r.limited, r.cancelling, r.failure == nil, r.params.OutOfBand)
 		if r.message != nil {
 			b = append(b, r.message.Status...)
 		}

@@ -157,6 +157,9 @@ var mutants = []mutant{
 		e.AudioEndMS += 100
 		return []wire.Event{e}
 	})},
+	{"an answer is spoken on behind its truncation", "a voice, cut off", "cut off", once(func(e wire.AudioDone) []wire.Event {
+		return []wire.Event{projection.Sound{Place: e.Place, PCM: make([]int16, 1)}, e}
+	})},
 	{"an item is truncated that is not there", "a voice, cut off", "it was not announced, or is gone", once(func(e wire.ItemTruncated) []wire.Event {
 		e.ItemID = elsewhere
 		return []wire.Event{e}

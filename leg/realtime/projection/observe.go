@@ -151,6 +151,13 @@ func (p *Projection) flushed(e conv.PlayoutFlushed) {
 		return
 	}
 	it := r.message
+	if r.cut {
+		// The client has said where it stopped, and the machine is to know that too.
+		if e.Heard > r.end {
+			p.post(conv.PlayoutFlushed{Turn: e.Turn, Heard: r.end, Text: it.heardAt(int(r.end.Milliseconds()))})
+		}
+		return
+	}
 	it.marks = append(it.marks, mark{int(e.Heard.Milliseconds()), e.Text})
 	if r == p.last && it.Status == wire.Incomplete {
 		it.setWords(e.Text)

@@ -57,6 +57,7 @@ type toldItem struct {
 	open      bool // it is not done
 	audio     bool // of the part
 	words     string
+	cut       bool // it was truncated
 	soundDone bool
 	wordsDone bool
 	done      bool
@@ -177,11 +178,23 @@ func (r *protocol) item(e wire.Event) error {
 		switch {
 		case !ok:
 			return errUnknown
-		case it.role != "assistant" || e.AudioEndMS > r.frames[e.ItemID]*frame+1:
+		case it.role != "assistant" || e.AudioEndMS < 0 || e.AudioEndMS > r.frames[e.ItemID]*frame+1:
 			return fmt.Errorf("%d ms of the %s's item that has %d", e.AudioEndMS, it.role, r.frames[e.ItemID]*frame)
 		}
+		r.cut(e.ItemID)
 	}
 	return nil
+}
+
+// cut: an answer that is truncated while it is spoken stops there.
+func (r *protocol) cut(id string) {
+	if r.active == "" {
+		return
+	}
+	a := r.responses[r.active]
+	if i := slices.IndexFunc(a.output, func(it toldItem) bool { return it.id == id && !it.done }); i >= 0 {
+		a.output[i].cut, r.cancelled[r.active] = true, true
+	}
 }
 
 func (r *protocol) has(id string) bool {
@@ -374,8 +387,8 @@ func (r *protocol) inPart(it *toldItem, e wire.Event) error {
 		}
 		it.wordsDone = true
 	case projection.Sound:
-		if it.soundDone {
-			return errors.New("the sound is done")
+		if it.soundDone || it.cut {
+			return errors.New("the sound is done, or cut off")
 		}
 		if len(e.PCM) > 0 {
 			r.frames[it.id]++

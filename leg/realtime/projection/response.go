@@ -27,12 +27,14 @@ type response struct {
 	sent    int       // bytes of the machine's text that are told
 	samples audio.Pos // of sound that are told
 
-	calls      []Call // of tools of the client's
-	answered   bool   // the model has said all
-	generated  bool   // and the machine has taken it
-	limited    bool   // it was cut off at its tokens
-	tokens     int    // of text, so far
-	cancelling bool   // the client has cancelled it
+	calls      []Call        // of tools of the client's
+	answered   bool          // the model has said all
+	generated  bool          // and the machine has taken it
+	limited    bool          // it was cut off at its tokens
+	tokens     int           // of text, so far
+	cancelling bool          // the client has cancelled it
+	cut        bool          // the client has truncated it while it was spoken
+	end        time.Duration // where
 	failure    *Failure
 	input      int // tokens of text it was asked with
 	inputSound time.Duration
@@ -148,12 +150,17 @@ func (p *Projection) say(r *response, text string) {
 	}
 	p.openMessage(r)
 	r.text += text
-	r.message.setWords(r.text)
+	if !r.cut {
+		r.message.setWords(r.text)
+	}
 	p.send(wire.WordsDelta{Audio: r.audio, Place: r.place(), Delta: text})
 }
 
 // speak adds sound to a response.
 func (p *Projection) speak(r *response, pcm []int16) {
+	if r.cut {
+		return // it is on its way to stop
+	}
 	p.openMessage(r)
 	if p.o.Plays && r.samples == 0 && !r.params.OutOfBand {
 		p.send(wire.OutputBuffer{Name: "started", ResponseID: r.id})
@@ -213,7 +220,9 @@ func (p *Projection) closeMessage(r *response, status string) {
 	p.send(wire.WordsDone{Audio: r.audio, Place: r.place(), Words: r.text})
 	p.send(wire.Part{Name: "done", Place: r.place(), Content: wire.PartContent{Audio: r.audio, Words: r.text}})
 	r.message.Status = status
-	r.message.length = r.samples.Duration(Rate)
+	if r.message.length = r.samples.Duration(Rate); r.cut {
+		r.message.length = min(r.message.length, r.end)
+	}
 	p.doneItem(r, r.index)
 }
 
