@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// frameCalls is every call of this package that lies on the audio path, each
-// as a function that handles one 20 ms frame. What they share is made before,
-// so that the first call is already like all others; only slices that grow to
-// their size are warmed by AllocsPerRun's own first run.
+// frameCalls returns every call of this package on the audio path, each as a
+// function that handles one 20 ms frame. Shared state is created in advance, so
+// that the first call is like the others; AllocsPerRun's first run grows the
+// slices.
 func frameCalls(tb testing.TB) []struct {
 	name string
 	call func()
@@ -110,7 +110,7 @@ func frameCalls(tb testing.TB) []struct {
 		{"WAVReader/PCM16", WAVPCM, 1, 16, (*WAVReader).Read},
 		{"WAVReader/float stereo to mono", WAVFloat, 2, 32, (*WAVReader).ReadMono},
 	} {
-		// The header promises sound without end, and zeros arrive without end.
+		// The header announces endless sound, and endless zeros follow.
 		header := patched(riff(chunk("fmt ", fmtBody(c.encoding, c.channels, 16000, c.bits)), chunk("data", nil)), 40, 0xFFFFFFFF)
 		w, err := NewWAVReader(io.MultiReader(bytes.NewReader(header), zeros{}), WAVReaderOptions{})
 		if err != nil {
@@ -159,9 +159,9 @@ func TestFrameCallsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Goals, per frame of 20 ms: 2 us for whatever is not the resampler, which at
-// 100 calls on one core is 1 % of the time; 15 us for the resampler between
-// 16 and 48 kHz.
+// Goals per frame of 20 ms: 2 us for everything except the resampler, which is 1 %
+// of the time for 100 calls on one core; 15 us for the resampler between 16 and 48
+// kHz.
 func BenchmarkFrame(b *testing.B) {
 	for _, c := range frameCalls(b) {
 		b.Run(c.name, func(b *testing.B) {
@@ -173,7 +173,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// Goal: 2 ms for the largest filter; it is made once a call leg.
+// Goal: 2 ms for the largest filter, which is computed once per call leg.
 func BenchmarkNewResampler(b *testing.B) {
 	for _, o := range []ResamplerOptions{{8000, 16000}, {48000, 16000}, {44100, 16000}, {11025, 32000}} {
 		b.Run(fmt.Sprintf("%d-%d", o.From, o.To), func(b *testing.B) {

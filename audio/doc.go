@@ -1,11 +1,11 @@
-// Package audio holds the sound primitives of one conversation: the 20 ms
-// frame with its sample position, G.711, WAV, resampling, gain, mixing, a ring
-// of samples, and the level measures that turn-taking looks at.
+// Package audio provides the sound primitives of a conversation: the 20 ms frame
+// with its sample position, G.711, WAV, resampling, gain, mixing, a ring buffer of
+// samples, and the level measures that turn-taking uses.
 //
-// Everything here is pure and single-threaded: no goroutine, clock, log or
-// hidden state. Readers and writers of WAV take the io interfaces they are
-// given. What is called once per frame allocates nothing after construction.
+// The package is single-threaded and has no goroutines, clocks, logs or hidden
+// state. WAV readers and writers use only the io interfaces that they are given.
+// Functions that are called once per frame allocate nothing after construction.
 //
-// Samples are signed 16-bit PCM, mono unless a type says otherwise. Audio time
-// is a count of samples ([Pos]), never a wall clock.
+// Samples are signed 16-bit PCM, mono unless a type says otherwise. Audio time is a
+// count of samples ([Pos]), never wall-clock time.
 package audio

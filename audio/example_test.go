@@ -10,7 +10,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// Sound of a telephone, at 8 kHz, is written as a WAV file, read again and resampled.
+// Telephone sound at 8 kHz is written to a WAV file, read back and resampled.
 func Example() {
 	pcm := make([]int16, 8000) // a second
 	for i := range pcm {

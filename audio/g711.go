@@ -5,19 +5,17 @@ import (
 	"slices"
 )
 
-// G711 is one of the two companding laws of telephony: 8000 samples a second,
-// one byte each. The zero value is [MuLaw].
+// G711 is one of the two companding laws of telephony: 8000 samples a second, one
+// byte each. The zero value is [MuLaw].
 //
-// A G711 is a plain value; all its methods are pure and safe for concurrent
-// use.
+// A G711 is a plain value; all its methods are safe for concurrent use.
 //
-// Source: ITU-T Recommendation G.711 (11/1988), tables 1a and 1b (A-law), 2a
-// and 2b (mu-law). The recommendation's uniform values are scaled to 16 bits:
-// by 4 for mu-law (14-bit), by 8 for A-law (13-bit).
+// Source: ITU-T Recommendation G.711 (11/1988), tables 1a and 1b (A-law), 2a and 2b
+// (mu-law). The recommendation's uniform values are scaled to 16 bits: by 4 for
+// mu-law (14-bit), by 8 for A-law (13-bit).
 type G711 uint8
 
-// The laws of G.711. On RTP they are payload types 0 and 8 (RFC 3551, section
-// 6).
+// The laws of G.711. Their RTP payload types are 0 and 8 (RFC 3551, section 6).
 const (
 	MuLaw G711 = iota // PCMU: North America, Japan, and every media-stream API
 	ALaw              // PCMA: Europe and most of the world
@@ -28,11 +26,10 @@ const G711Rate = 8000
 
 const (
 	muLawBias = 33 * 4                // shifts the segments' ends to powers of two
-	muLawClip = 1<<15 - 1 - muLawBias // the largest magnitude the last segment holds after the bias
+	muLawClip = 1<<15 - 1 - muLawBias // the largest magnitude in the last segment after adding the bias
 )
 
-// The decoding tables are computed once from the definition and never written
-// again.
+// The decoding tables are computed once and never changed.
 var (
 	muLawPCM = decodingTable(decodeMuLaw)
 	aLawPCM  = decodingTable(decodeALaw)
@@ -45,7 +42,7 @@ func decodingTable(decode func(byte) int16) (t [256]int16) {
 	return t
 }
 
-// String is the law's name in RTP and SDP: "PCMU" or "PCMA".
+// String returns the law's name in RTP and SDP: "PCMU" or "PCMA".
 func (g G711) String() string {
 	if g == ALaw {
 		return "PCMA"
@@ -53,11 +50,11 @@ func (g G711) String() string {
 	return "PCMU"
 }
 
-// Silence is the code of the quietest sample, the one to pad with: 0xFF for
-// mu-law, 0xD5 for A-law (which has no zero; it decodes to 8).
+// Silence returns the code of the quietest sample, for padding: 0xFF for mu-law,
+// 0xD5 for A-law (which has no zero; it decodes to 8).
 func (g G711) Silence() byte { return g.Encode(0) }
 
-// Encode compresses one sample. Every code survives decoding and encoding but
+// Encode compresses one sample. Decoding and encoding reproduces every code except
 // one: mu-law has a negative zero, 0x7F, which stands for -1 to -3, decodes to 0
 // and becomes 0xFF.
 func (g G711) Encode(sample int16) byte {
@@ -75,8 +72,8 @@ func (g G711) Decode(code byte) int16 {
 	return muLawPCM[code]
 }
 
-// AppendEncode appends the codes of pcm to dst and returns the longer slice. It
-// allocates only when dst lacks the capacity.
+// AppendEncode appends the codes of pcm to dst and returns the extended slice. It
+// allocates only if dst lacks the capacity.
 func (g G711) AppendEncode(dst []byte, pcm []int16) []byte {
 	at := len(dst)
 	dst = slices.Grow(dst, len(pcm))[:at+len(pcm)]
@@ -93,9 +90,8 @@ func (g G711) AppendEncode(dst []byte, pcm []int16) []byte {
 	return dst
 }
 
-// AppendDecode appends the samples of codes to dst and returns the longer
-// slice. It allocates only when dst lacks the capacity. Any byte is a valid
-// code.
+// AppendDecode appends the samples of codes to dst and returns the extended slice.
+// It allocates only if dst lacks the capacity. Every byte is a valid code.
 func (g G711) AppendDecode(dst []int16, codes []byte) []int16 {
 	at := len(dst)
 	dst = slices.Grow(dst, len(codes))[:at+len(codes)]
@@ -110,10 +106,10 @@ func (g G711) AppendDecode(dst []int16, codes []byte) []int16 {
 	return dst
 }
 
-// encodeMuLaw takes negative samples by magnitude, so that the law is symmetric
+// encodeMuLaw encodes negative samples by magnitude, so that the law is symmetric
 // about zero: a value on a decision boundary belongs to the outer interval on
-// either side. Encoders that shift before they negate put the negative
-// boundaries up to three samples further in.
+// either side. Encoders that shift before they negate place the negative boundaries
+// up to three samples further in.
 func encodeMuLaw(sample int16) byte {
 	magnitude, flip := int32(sample), byte(0xFF)
 	if magnitude < 0 {
@@ -134,8 +130,8 @@ func decodeMuLaw(code byte) int16 {
 	return magnitude
 }
 
-// encodeALaw takes the one's complement of negative samples: the law has no
-// zero, and its innermost intervals are 0 to 15 and -1 to -16.
+// encodeALaw takes the one's complement of negative samples, since the law has no
+// zero: its innermost intervals are 0 to 15 and -1 to -16.
 func encodeALaw(sample int16) byte {
 	magnitude, flip := int32(sample), byte(0xD5) // every second bit is inverted, G.711 section 3.2
 	if magnitude < 0 {

@@ -5,17 +5,15 @@ import (
 	"testing"
 )
 
-// g711Row is one line of a table of G.711: an interval of uniform values, from
-// the decision value on, up to and without the next, the value it decodes to,
-// and its code as sent.
+// g711Row is one line of a table of G.711: an interval of uniform values from the
+// decision value to the next, the decoded value, and the code as sent.
 type g711Row struct {
 	from, to, value int
 	code            byte
 }
 
 // The outermost and innermost interval of each positive segment, in the
-// recommendation's own units. A-law codes are before the inversion of even
-// bits.
+// recommendation's units. A-law codes are before the inversion of even bits.
 var (
 	muLawTable = []g711Row{ // table 2a
 		{7903, 8159, 8031, 0x80},
@@ -89,8 +87,8 @@ func TestG711Tables(t *testing.T) {
 	}
 }
 
-// intervals lists a law's positive decision values, by the rule that builds the
-// tables: sixteen equal steps a segment, each twice those of the one before.
+// intervals returns a law's positive decision values by the rule of the tables:
+// sixteen equal steps per segment, each twice those of the previous segment.
 func intervals(g G711) (decisions []int) {
 	scale, step := 4, 2
 	decisions = []int{0, 1}
@@ -128,7 +126,7 @@ func TestG711EverySample(t *testing.T) {
 			} else if v < 0 {
 				magnitude = -v - 1
 			}
-			level := 127 // what lies beyond the last decision value belongs to the last interval
+			level := 127 // values beyond the last decision value belong to the last interval
 			for level > 0 && magnitude < decisions[level] {
 				level--
 			}

@@ -2,11 +2,12 @@ package audio
 
 import "math"
 
-// maxGain bounds every gain factor: more than the range of 16 bits is a mistake.
+// maxGain bounds every gain factor. A larger factor exceeds the range of 16 bits
+// and can only be a mistake.
 const maxGain = fullScale
 
-// Mix adds src to dst, sample by sample and saturating, over the shorter of the
-// two, and returns how many samples that were.
+// Mix adds src to dst sample by sample, with saturation, over the length of the
+// shorter slice, and returns the number of samples mixed.
 func Mix(dst, src []int16) int {
 	n := min(len(dst), len(src))
 	dst, src = dst[:n], src[:n]
@@ -16,18 +17,17 @@ func Mix(dst, src []int16) int {
 	return n
 }
 
-// Ramp scales pcm in place by a gain that moves in a straight line: the last
-// sample gets the gain to, the sample before the first would have had from.
-// Ramps that follow each other therefore join without a step, and
-// Ramp(pcm, 0, 1) and Ramp(pcm, 1, 0) fade in and out. Results saturate; a gain
-// below 0 or NaN counts as 0.
+// Ramp scales pcm in place by a gain that changes linearly: the last sample is
+// scaled by to, and the sample before the first would have been scaled by from.
+// Consecutive ramps therefore join without a step; Ramp(pcm, 0, 1) fades in and
+// Ramp(pcm, 1, 0) fades out. Results saturate. A gain below 0 or NaN counts as 0.
 func Ramp(pcm []int16, from, to float64) {
 	from, to = validGain(from), validGain(to)
 	ramp(pcm, from, to, 0, Pos(len(pcm)))
 }
 
-// ramp scales pcm, which lies done samples behind the start of a ramp of the
-// given length and must not reach past its end.
+// ramp scales pcm, which starts done samples after the start of a ramp of the given
+// length and must not extend past its end.
 func ramp(pcm []int16, from, to float64, done, length Pos) {
 	if from == to {
 		scale(pcm, to)
@@ -38,9 +38,9 @@ func ramp(pcm []int16, from, to float64, done, length Pos) {
 	}
 }
 
-// gainAt is the gain after done samples of a ramp of the given length. The
-// inner conversion keeps compilers from fusing multiplication and addition, so
-// that every machine computes the same.
+// gainAt returns the gain after done samples of a ramp of the given length. The
+// inner conversion prevents compilers from fusing multiplication and addition, so
+// that every machine computes the same result.
 func gainAt(from, to float64, done, length Pos) float64 {
 	return from + float64((to-from)*(float64(done)/float64(length)))
 }
@@ -74,27 +74,27 @@ func validGain(gain float64) float64 {
 	return min(gain, maxGain)
 }
 
-// Fader is a volume control that never clicks: it reaches a new gain in a
-// straight line over as many samples as asked, across frames. The zero value
-// passes sound unchanged.
+// Fader is a volume control that does not click: it approaches a new gain linearly
+// over a given number of samples, across frames. The zero value leaves sound
+// unchanged.
 //
-// A Fader belongs to one goroutine.
+// A Fader must be used by one goroutine at a time.
 type Fader struct {
-	touched  bool // false until a gain was given: from and to mean nothing yet
+	touched  bool // false until a gain was set; from and to are then meaningless
 	from, to float64
 
-	done, length Pos // how far the ramp has come, and where it ends
+	done, length Pos // progress and length of the ramp, in samples
 }
 
-// Set changes the gain at once. It is for moments when nothing sounds; while
-// something does, use [Fader.FadeTo].
+// Set changes the gain at once. It is meant for silence; use [Fader.FadeTo] while
+// sound is playing.
 func (f *Fader) Set(gain float64) {
 	*f = Fader{touched: true, to: validGain(gain)}
 }
 
-// FadeTo starts a ramp from the gain that holds now to the given one, over the
-// next samples. A ramp under way is abandoned where it is. With over <= 0 it is
-// Set. A gain below 0 or NaN counts as 0.
+// FadeTo starts a ramp from the current gain to the given one, over the next
+// samples. It replaces a ramp in progress. If over <= 0, it is equivalent to Set. A
+// gain below 0 or NaN counts as 0.
 func (f *Fader) FadeTo(gain float64, over Pos) {
 	if over <= 0 {
 		f.Set(gain)
@@ -103,7 +103,7 @@ func (f *Fader) FadeTo(gain float64, over Pos) {
 	*f = Fader{touched: true, from: f.Gain(), to: validGain(gain), length: over}
 }
 
-// Gain is the factor that the last sample got.
+// Gain returns the factor applied to the last sample.
 func (f *Fader) Gain() float64 {
 	switch {
 	case !f.touched:
@@ -115,10 +115,10 @@ func (f *Fader) Gain() float64 {
 	}
 }
 
-// Settled reports whether no ramp is under way.
+// Settled reports whether no ramp is in progress.
 func (f *Fader) Settled() bool { return f.done >= f.length }
 
-// Apply scales pcm in place and moves the ramp on by its length.
+// Apply scales pcm in place and advances the ramp by its length.
 func (f *Fader) Apply(pcm []int16) {
 	if !f.Settled() {
 		n := min(f.length-f.done, Pos(len(pcm)))

@@ -64,11 +64,11 @@ func TestRampBounds(t *testing.T) {
 			t.Errorf("%s: %v, want %d", c.name, pcm, c.want)
 		}
 	}
-	Ramp(nil, 0, 1) // No samples, no work.
+	Ramp(nil, 0, 1) // Empty slices.
 }
 
-// However the sound is cut into calls, a fade is one straight line, and no two
-// neighbours differ by more than its slope and a rounding.
+// However the sound is divided into calls, a fade is one straight line, and
+// neighboring samples differ by no more than its slope and a rounding error.
 func TestFaderIsTheSameHoweverCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		over := rapid.IntRange(1, 500).Draw(t, "over")
@@ -115,7 +115,7 @@ func TestFader(t *testing.T) {
 		t.Fatalf("the zero value has gain %v and makes 1000 to %v", f.Gain(), pcm)
 	}
 
-	// A new target in the middle of a ramp goes on from where it is.
+	// A new target during a ramp continues from the current gain.
 	f.FadeTo(0, 10)
 	f.Apply(pcm[:5])
 	if f.Gain() != 0.5 || f.Settled() {

@@ -13,8 +13,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// sine makes n samples of a tone of the given frequency and amplitude (1 is
-// full scale), the first of them offset samples behind phase 0.
+// sine returns n samples of a tone of the given frequency and amplitude (1 is full
+// scale), starting offset samples after phase 0.
 func sine(frequency float64, rate int, amplitude float64, n int, offset float64) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {

@@ -11,33 +11,33 @@ import (
 // The time constants of [NoiseFloor].
 const (
 	noiseBlocksPerSecond = 100                     // power is measured over 10 ms
-	noiseMeanBlocks      = 4                       // and averaged over 40 ms: a closure or a gap between words
+	noiseMeanBlocks      = 4                       // and averaged over 40 ms, as long as a closure or a gap between words
 	noiseSpans           = 8                       // parts of the window, each with its own minimum
-	noiseMuteBlocks      = 20                      // 200 ms of digital silence are no lost packets any more
+	noiseMuteBlocks      = 20                      // 200 ms of digital silence are not packet loss any more
 	noiseBias            = 1.25                    // mean of noise over the minimum of its 40 ms means, as a ratio of levels (2 dB)
-	noiseMargin          = 1.5                     // what background may rise above its mean and still be taken away whole (3.5 dB)
+	noiseMargin          = 1.5                     // how far noise may exceed its mean and still be subtracted completely (3.5 dB)
 	noiseWindow          = 2500 * time.Millisecond // default of NoiseFloorOptions.Window
 	noiseLeastWindow     = 400 * time.Millisecond  // eight spans of 50 ms
 	noiseLongestWindow   = 30 * time.Second
 )
 
-// NoiseFloorOptions sets up a [NoiseFloor]. Zero fields take the defaults.
+// NoiseFloorOptions configures a [NoiseFloor]. Zero fields select the defaults.
 type NoiseFloorOptions struct {
 	Rate int // of the sound, in hertz; required
 
-	// Window is how long a background must last to be believed (default 2.5 s).
-	// It is also the longest speech without any gap that does not raise the
+	// Window is how long a background must last to be taken as the floor (default
+	// 2.5 s). It is also the longest speech without a gap that does not raise the
 	// floor.
 	Window time.Duration
 
-	// Initial is what the floor is taken for until a first Window has passed; a
-	// quieter background is believed at once. The default is 0.005 (-46 dBFS),
-	// the level below which seed 002 hears silence (ENERGY_THRESHOLD_LOW).
+	// Initial is the floor until the first Window has passed; a quieter background
+	// is accepted at once. The default is 0.005 (-46 dBFS), the level below which
+	// seed 002 detects silence (ENERGY_THRESHOLD_LOW).
 	Initial float64
 
-	// Least and Most bound the floor, as RMS levels. The defaults are 0.0003
-	// (-70 dBFS: mu-law has nothing quieter but zero) and 0.05 (-26 dBFS, so
-	// that music on hold does not make the detector deaf).
+	// Least and Most bound the floor, as RMS levels. The defaults are 0.0003 (-70
+	// dBFS; the quietest mu-law value except zero) and 0.05 (-26 dBFS, so that
+	// music on hold does not make the detector deaf).
 	Least, Most float64
 }
 
@@ -50,7 +50,7 @@ func (o NoiseFloorOptions) withDefaults() NoiseFloorOptions {
 	return o
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o NoiseFloorOptions) Validate() error {
 	if err := checkRate("noise floor: Rate", o.Rate); err != nil {
 		return err
@@ -65,49 +65,49 @@ func (o NoiseFloorOptions) Validate() error {
 	return nil
 }
 
-// NoiseFloor follows the level of the background under speech, so that an
-// energy detector's thresholds can be relative to it.
+// NoiseFloor estimates the level of the background noise under speech, so that the
+// thresholds of an energy detector can be relative to it.
 //
-// It tracks minimums: the power of 10 ms blocks is averaged over 40 ms, and the
-// floor is the least such average of the last [NoiseFloorOptions.Window], times
-// a constant that makes up for taking a minimum. Speech is not a background
-// because it has gaps of 40 ms in nearly every window; so no decision about
-// speech is needed, and none can lock up. A background that falls is followed
-// within 40 ms, one that rises within the window. The window slides in eight
-// steps.
+// It tracks minima: the power of 10 ms blocks is averaged over 40 ms, and the floor
+// is the lowest such average in the last [NoiseFloorOptions.Window], times a
+// constant that compensates for taking a minimum. Speech does not count as
+// background because it has gaps of 40 ms in nearly every window; the estimate
+// therefore needs no decision about speech and cannot lock up. It follows a falling
+// background within 40 ms and a rising one within the window. The window slides in
+// eight steps.
 //
-// Blocks of exact zeros are what lost packets and muted microphones leave; they
-// say nothing about the room and are skipped, until they last 200 ms: then the
-// source truly sends silence between its sounds, and they count as such.
+// Blocks of zeros result from lost packets and muted microphones. They are skipped
+// because they say nothing about the room. After 200 ms they count as silence,
+// because the source then does send silence between its sounds.
 //
-// All state is in the struct and time is counted in samples: how the sound is
-// cut into calls changes nothing. A NoiseFloor belongs to one goroutine.
-// Nothing allocates after [NewNoiseFloor].
+// Time is counted in samples, so the result does not depend on how the sound is
+// divided into calls. A NoiseFloor must be used by one goroutine at a time. It
+// allocates nothing after [NewNoiseFloor].
 //
-// Source: R. Martin, "Spectral Subtraction Based on Minimum Statistics",
-// EUSIPCO 1994, reduced from frequency bands to the whole band.
+// Source: R. Martin, "Spectral Subtraction Based on Minimum Statistics", EUSIPCO
+// 1994, reduced from frequency bands to the whole band.
 type NoiseFloor struct {
-	// Set once. Levels are kept as mean squares of samples.
+	// Constant after construction. Levels are stored as mean squares of samples.
 	block                int // samples of one measurement
 	span                 int // blocks in one part of the window
 	initial, least, most float64
 
-	sum    int64 // squares of the block that is being filled
-	filled int   // its samples so far
-	silent int   // blocks of zeros in a row
+	sum    int64 // sum of squares in the current block
+	filled int   // samples in the current block
+	silent int   // consecutive blocks of zeros
 
 	recent     [noiseMeanBlocks]float64 // powers of the last blocks
 	recentLen  int
 	recentNext int
 
-	minima   [noiseSpans]float64 // of the spans of the window
-	spanNext int                 // the one that is being filled
-	spanLen  int                 // its blocks so far
+	minima   [noiseSpans]float64 // of each span in the window
+	spanNext int                 // index of the current span
+	spanLen  int                 // blocks in the current span
 
-	power float64 // the floor, after the bias and the bounds
+	power float64 // the floor, with bias and bounds applied
 }
 
-// NewNoiseFloor makes a follower that has heard nothing yet.
+// NewNoiseFloor returns a follower in its initial state.
 func NewNoiseFloor(o NoiseFloorOptions) (*NoiseFloor, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func NewNoiseFloor(o NoiseFloorOptions) (*NoiseFloor, error) {
 	return n, nil
 }
 
-// Reset forgets all that was heard.
+// Reset restores the initial state.
 func (n *NoiseFloor) Reset() {
 	n.sum, n.filled, n.silent = 0, 0, 0
 	n.recentLen, n.recentNext = 0, 0
@@ -136,7 +136,7 @@ func (n *NoiseFloor) Reset() {
 	n.power = n.initial
 }
 
-// Write takes the next samples, of any number.
+// Write takes the next samples, in any number.
 func (n *NoiseFloor) Write(pcm []int16) {
 	for len(pcm) > 0 {
 		part := pcm[:min(len(pcm), n.block-n.filled)]
@@ -150,7 +150,7 @@ func (n *NoiseFloor) Write(pcm []int16) {
 	}
 }
 
-// addBlock takes the power of the next 10 ms.
+// addBlock adds the power of the next 10 ms.
 func (n *NoiseFloor) addBlock(power float64) {
 	if power > 0 {
 		n.silent = 0
@@ -180,17 +180,16 @@ func (n *NoiseFloor) addBlock(power float64) {
 	}
 }
 
-// Floor is the level of the background, as an [RMS] of 0 to 1.
+// Floor returns the background level, as an [RMS] from 0 to 1.
 func (n *NoiseFloor) Floor() float64 { return math.Sqrt(n.power) / fullScale }
 
-// Above is how many decibels a level (an [RMS]) lies above the background.
+// Above returns the distance in decibels of a level (an [RMS]) from the background.
 func (n *NoiseFloor) Above(level float64) float64 { return DBFS(level) - DBFS(n.Floor()) }
 
-// Subtract takes the background away from a level (an [RMS]): what remains is
-// the level of the speech alone, on the same scale, and 0 for what is no more
-// than background. Fixed energy thresholds, such as seed 002's, keep their
-// meaning in noise when they look at it. In a quiet room it changes nothing
-// worth mentioning.
+// Subtract removes the background from a level (an [RMS]) and returns the level of
+// the speech alone, or 0 if the level does not exceed the background. It lets fixed
+// energy thresholds, such as those of seed 002, keep their meaning in noise. In a
+// quiet room it changes almost nothing.
 func (n *NoiseFloor) Subtract(level float64) float64 {
 	floor := noiseMargin * n.Floor()
 	return math.Sqrt(max(0, float64(level*level)-float64(floor*floor)))

@@ -46,8 +46,8 @@ func TestNoiseFloorFindsTheNoise(t *testing.T) {
 	}
 }
 
-// Speech of 25 dB over the noise, in words of 350 ms with gaps of 80 ms, must
-// not pass for noise, however long it lasts.
+// Speech 25 dB above the noise, in words of 350 ms with gaps of 80 ms, must not
+// raise the floor, however long it lasts.
 func TestNoiseFloorUnderSpeech(t *testing.T) {
 	const rate, level = 16000, 0.002
 	pcm := noise(level, 30*rate)
@@ -72,8 +72,8 @@ func TestNoiseFloorFollowsSteps(t *testing.T) {
 	n.Write(noise(0.001, 3*rate))
 	near(t, "before the step", DBFS(n.Floor()), -60, 2)
 
-	// Up: not before most of the window has passed, and fully one step of the
-	// window behind its end.
+	// Rising: not before most of the window has passed, and completely one step
+	// after its end.
 	n.Write(noise(0.01, samplesOf(2100*time.Millisecond, rate)))
 	near(t, "2.1 s after a step up", DBFS(n.Floor()), -60, 2)
 	n.Write(noise(0.01, samplesOf(800*time.Millisecond, rate)))
@@ -105,8 +105,7 @@ func TestNoiseFloorBounds(t *testing.T) {
 	near(t, "Most", n.Floor(), 0.03, 1e-12)
 }
 
-// Lost packets that were filled with zeros are no quiet room; a muted
-// microphone is.
+// Lost packets filled with zeros do not count as silence; a muted microphone does.
 func TestNoiseFloorDigitalSilence(t *testing.T) {
 	const rate, level = 16000, 0.004
 	n := newNoiseFloor(t, NoiseFloorOptions{Rate: rate})
@@ -151,8 +150,8 @@ func TestNoiseFloorRelativeLevels(t *testing.T) {
 	near(t, "what loud speech leaves", n.Subtract(0.3), 0.3, 0.001)
 }
 
-// Recordings of fluent speech with rain of -45 dBFS: the floor finds the rain
-// whoever speaks. Its worst moments are those without a gap.
+// Recordings of fluent speech with rain of -45 dBFS: the floor must be the level of
+// the rain for every speaker.
 func TestNoiseFloorRecording(t *testing.T) {
 	rain := recording(t, "esc10-noise/rain/1-17367-A.wav", 16000)
 	gain := 0.0056 / RMS(rain)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// openRecording opens a file of the recordings that lie beside the repository.
-// The test is skipped where there are none.
+// openRecording opens a file of the recordings, which are not part of the
+// repository. It skips the test if there are none.
 func openRecording(t *testing.T, file string) *WAVReader {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "shared", "data", filepath.FromSlash(file)))
@@ -26,7 +26,7 @@ func openRecording(t *testing.T, file string) *WAVReader {
 	return w
 }
 
-// recording reads a whole one.
+// recording reads a whole recording.
 func recording(t *testing.T, file string, rate int) []int16 {
 	t.Helper()
 	w := openRecording(t, file)
@@ -71,8 +71,8 @@ func TestWAVRecordings(t *testing.T) {
 				t.Errorf("its level is %.1f dBFS with a peak of %.3f: this is no recording", level, Peak(pcm))
 			}
 
-			// The telephone's rate and law do to it what they should: mu-law
-			// promises about 35 dB, less for what is very quiet.
+			// The rate and law of telephony must have the expected effect: mu-law
+			// has about 35 dB, less for quiet sound.
 			phone, err := Resample(pcm, c.rate, G711Rate)
 			if err != nil {
 				t.Fatal(err)

@@ -9,21 +9,21 @@ import (
 // The prototype filter: a sinc under a Kaiser window, 24 periods of the lower
 // rate long.
 const (
-	resampleReach  = 12   // periods of the lower rate on either side: 24 taps a phase
-	resampleCutoff = 0.47 // where the response is at -6 dB, as a share of the lower rate
-	resampleBeta   = 6.0  // of the Kaiser window: 60 dB and more from 0.55 of the lower rate on
+	resampleReach  = 12   // periods of the lower rate on either side: 24 taps per phase
+	resampleCutoff = 0.47 // frequency of the -6 dB point, as a fraction of the lower rate
+	resampleBeta   = 6.0  // of the Kaiser window: at least 60 dB from 0.55 of the lower rate
 
-	resampleShift   = 22   // coefficients are fixed-point numbers with this many binary places
-	resampleChunk   = 960  // input samples taken into the history at a time
+	resampleShift   = 22   // number of binary places of the fixed-point coefficients
+	resampleChunk   = 960  // input samples added to the history at a time
 	resampleMaxTerm = 1280 // of the reduced ratio: 11025 to 32000 Hz is 441:1280
 )
 
-// ResamplerOptions sets up a [Resampler]. Both rates are required.
+// ResamplerOptions configures a [Resampler]. Both rates are required.
 type ResamplerOptions struct {
 	From, To int // in hertz
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o ResamplerOptions) Validate() error {
 	if err := checkRate("resampler: From", o.From); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (o ResamplerOptions) Validate() error {
 	return nil
 }
 
-// ratio is To over From in lowest terms.
+// ratio returns To over From in lowest terms.
 func (o ResamplerOptions) ratio() (up, down int) {
 	a, b := o.From, o.To
 	for b != 0 {
@@ -47,35 +47,34 @@ func (o ResamplerOptions) ratio() (up, down int) {
 }
 
 // Resampler converts a mono stream from one sampling rate to another with a
-// polyphase FIR filter, frame by frame.
+// polyphase FIR filter.
 //
-// Counts are exact: after n samples in, ceil(n*To/From) samples have come out,
-// however the input was cut; a 20 ms frame in gives a 20 ms frame out for every
-// rate of which 20 ms are whole samples. Nothing drifts: the ratio is kept as
-// two integers.
+// The output is exact in length: n input samples yield ceil(n*To/From) output
+// samples in total, however the input is divided. A 20 ms frame yields a 20 ms
+// frame at every rate for which 20 ms are a whole number of samples. The ratio is
+// stored as two integers, so the output does not drift.
 //
-// The output is late by [Resampler.Latency] samples, 12 periods of the lower
-// rate: 1.5 ms when that is 8 kHz, 0.75 ms when it is 16 kHz. The response is
-// flat to 0.1 dB up to 0.4 of the lower rate (3.2 kHz for 8 kHz), -0.7 dB at
-// 0.425 (3.4 kHz, the telephone band's end) and below -60 dB from 0.55 on;
-// in between, aliases and images lie above 0.45. A constant input comes out
-// exactly.
+// The output is delayed by [Resampler.Latency] samples, 12 periods of the lower
+// rate: 1.5 ms at 8 kHz, 0.75 ms at 16 kHz. The response is flat to 0.1 dB up to
+// 0.4 of the lower rate (3.2 kHz for 8 kHz), -0.7 dB at 0.425 (3.4 kHz, the end of
+// the telephone band) and below -60 dB from 0.55; aliases and images lie above
+// 0.45. A constant input is reproduced exactly.
 //
-// Samples are computed in integers, alike on every machine. A Resampler belongs
-// to one goroutine. Nothing allocates after [NewResampler] as long as the
-// caller's slices have room.
+// Samples are computed with integers, so that every machine gives the same result.
+// A Resampler must be used by one goroutine at a time. It allocates nothing after
+// [NewResampler] if the caller's slices have the capacity.
 //
-// Source: R. E. Crochiere and L. R. Rabiner, "Multirate Digital Signal
-// Processing", 1983, chapter 4 (polyphase structures); J. F. Kaiser,
-// "Nonrecursive digital filter design using the I0-sinh window function", 1974.
+// Source: R. E. Crochiere and L. R. Rabiner, "Multirate Digital Signal Processing",
+// 1983, chapter 4 (polyphase structures); J. F. Kaiser, "Nonrecursive digital
+// filter design using the I0-sinh window function", 1974.
 type Resampler struct {
-	// Set once. An input sample takes up ticks, an output sample down ticks of
-	// the common rate.
+	// Constant after construction. An input sample lasts up ticks of the common
+	// rate, an output sample down ticks.
 	up, down int
 	taps     int     // per phase, a multiple of eight
-	coef     []int32 // up phases of taps each, for samples in rising order
+	coef     []int32 // up phases of taps each, for samples in ascending order
 	latency  int     // output samples
-	history  int     // input samples kept before the chunk
+	history  int     // input samples kept before the current chunk
 	delay    int     // ticks by which the latency exceeds the filter's own delay
 
 	buf    []int16 // the history, then the chunk
@@ -84,8 +83,7 @@ type Resampler struct {
 	due    int     // ticks of input not yet covered by output, at most 0 between calls
 }
 
-// NewResampler computes the filter and returns a resampler with an empty
-// history.
+// NewResampler computes the filter and returns a resampler with an empty history.
 func NewResampler(o ResamplerOptions) (*Resampler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -107,16 +105,16 @@ func NewResampler(o ResamplerOptions) (*Resampler, error) {
 	return r, nil
 }
 
-// resampleFilter cuts the prototype, which reaches over the given ticks to
-// either side, into its phases. Each phase is scaled to sum to one: the gain at
-// 0 Hz is exact and the same in all of them.
+// resampleFilter divides the prototype, which extends reach ticks to either side,
+// into its phases. Each phase is scaled to a sum of one, so that the gain at 0 Hz
+// is exact and the same in all phases.
 func resampleFilter(up, taps, reach int) []int32 {
 	coef := make([]int32, up*taps)
 	values := make([]float64, taps)
 	for phase := 1; phase <= up; phase++ {
 		sum := 0.0
 		for j := range values {
-			// Tap j lies j input samples before the newest one.
+			// Tap j is j input samples before the newest one.
 			values[j] = prototype(float64(phase+j*up-reach) / float64(reach))
 			sum += values[j]
 		}
@@ -136,7 +134,7 @@ func resampleFilter(up, taps, reach int) []int32 {
 	return coef
 }
 
-// prototype is the windowed sinc at x, which runs from -1 to 1 over its reach.
+// prototype returns the windowed sinc at x, from -1 to 1.
 func prototype(x float64) float64 {
 	if x <= -1 || x >= 1 {
 		return 0
@@ -149,8 +147,8 @@ func prototype(x float64) float64 {
 	return window * math.Sin(arg) / arg
 }
 
-// bessel0 is the modified Bessel function of the first kind and order zero, by
-// its power series.
+// bessel0 returns the modified Bessel function of the first kind and order zero,
+// computed from its power series.
 func bessel0(x float64) float64 {
 	sum, term := 1.0, 1.0
 	for k := 1.0; term > sum*1e-16; k++ {
@@ -160,20 +158,21 @@ func bessel0(x float64) float64 {
 	return sum
 }
 
-// Latency is how many samples (at the output rate) the output is late. Dropping
-// that many at the start, and calling [Resampler.Flush] at the end, gives
-// output aligned with the input.
+// Latency returns the delay of the output in output samples. To align a whole
+// recording with its input, drop that many samples at the start and call
+// [Resampler.Flush] at the end.
 func (r *Resampler) Latency() int { return r.latency }
 
-// MaxOutput is the largest number of samples that Append makes of n.
+// MaxOutput returns the largest number of samples that Append produces from n
+// samples.
 func (r *Resampler) MaxOutput(n int) int { return (n*r.up + r.down - 1) / r.down }
 
-// Reset forgets the history, as for a new stream.
+// Reset clears the history, as for a new stream.
 func (r *Resampler) Reset() {
 	clear(r.buf)
 	r.due = 0
-	// The filter's end for the first output sample lies delay ticks before the
-	// first input sample.
+	// For the first output sample the filter ends delay ticks before the first
+	// input sample.
 	r.newest, r.phase = r.history, -r.delay
 	for r.phase < 1 && r.taps > 0 {
 		r.newest--
@@ -181,9 +180,9 @@ func (r *Resampler) Reset() {
 	}
 }
 
-// Append resamples the next samples, of any number, appends the result to dst
-// and returns the longer slice. It allocates only when dst lacks the capacity,
-// [Resampler.MaxOutput] of it. dst and src must not overlap.
+// Append resamples the next samples, in any number, appends the result to dst and
+// returns the extended slice. It allocates only if dst lacks a capacity of
+// [Resampler.MaxOutput] more samples. dst and src must not overlap.
 func (r *Resampler) Append(dst, src []int16) []int16 {
 	if r.up == r.down {
 		return append(dst, src...)
@@ -220,8 +219,8 @@ func (r *Resampler) drain(dst []int16) []int16 {
 	return dst
 }
 
-// dot is the inner product of as many coefficients, a multiple of eight, and
-// samples. Eight at a time and two sums let the processor overlap the work.
+// dot returns the inner product of coef and pcm, whose length must be a multiple of
+// eight. Eight products at a time and two sums let the processor overlap the work.
 func dot(coef []int32, pcm []int16) int64 {
 	var even, odd int64
 	for len(coef) >= 8 && len(pcm) >= 8 {
@@ -233,9 +232,9 @@ func dot(coef []int32, pcm []int16) int64 {
 	return even + odd
 }
 
-// Flush appends the last Latency samples of the stream, the filter's answer to
-// what is still in its history, and resets the resampler. It allocates only
-// when dst lacks that capacity.
+// Flush appends the last Latency samples of the stream, which are still in the
+// filter's history, and resets the resampler. It allocates only if dst lacks the
+// capacity.
 func (r *Resampler) Flush(dst []int16) []int16 {
 	if r.latency == 0 {
 		return dst
@@ -250,7 +249,7 @@ func (r *Resampler) Flush(dst []int16) []int16 {
 }
 
 // Resample converts a whole recording. The result is aligned with pcm and has
-// ceil(len(pcm)*to/from) samples.
+// ceil(len(pcm)*to/from) samples. Rates are in hertz.
 func Resample(pcm []int16, from, to int) ([]int16, error) {
 	r, err := NewResampler(ResamplerOptions{From: from, To: to})
 	if err != nil {

@@ -41,7 +41,7 @@ func dB(level, reference float64) float64 {
 // tone measures how much of a frequency is in pcm, as an amplitude, and the
 // RMS of all the rest, both relative to full scale.
 func tone(pcm []int16, frequency float64, rate int) (amplitude, rest float64) {
-	// Least squares on sine and cosine, so that any number of samples will do.
+	// Least squares fit of sine and cosine, so that any number of samples works.
 	var ss, cc, sc, sx, cx float64
 	for i, x := range pcm {
 		s, c := math.Sincos(2 * math.Pi * frequency * float64(i) / float64(rate))
@@ -59,7 +59,7 @@ func tone(pcm []int16, frequency float64, rate int) (amplitude, rest float64) {
 	return math.Hypot(a, b), math.Sqrt(sum / float64(len(pcm)))
 }
 
-// settled resamples a tone of a quarter of a second and cuts the ends off.
+// settled resamples a tone of a quarter of a second and removes both ends.
 func settled(t *testing.T, from, to int, frequency, amplitude float64) []int16 {
 	t.Helper()
 	r := newResampler(t, from, to)
@@ -67,8 +67,8 @@ func settled(t *testing.T, from, to int, frequency, amplitude float64) []int16 {
 	return out[2*r.Latency()+to/100:]
 }
 
-// The measured figures, over all 56 pairs of rates, are in the comments: the
-// assertions leave a little room.
+// The comments contain the measured values over all 56 pairs of rates; the
+// assertions allow slightly more.
 func TestResamplerPassband(t *testing.T) {
 	var worstRipple, worstEdge, worstRest float64 = 0, 0, -200
 	ratePairs(t, func(t *testing.T, from, to int) {
@@ -115,9 +115,9 @@ func TestResamplerStopband(t *testing.T) {
 	t.Logf("the loudest alias of a tone beyond 0.55 of the new rate: %.1f dB", worst)
 }
 
-// speechLike is a sound with a spectrum that falls by 6 dB an octave from 500 Hz
-// on, syllables of 4 Hz, and nothing above a limit. It is a sum of tones, so
-// that it is known exactly at any rate and any moment.
+// speechLike is a sound with a spectrum that falls by 6 dB per octave from 500 Hz,
+// syllables at 4 Hz, and nothing above a limit. It is a sum of tones, so its value
+// is known at any rate and time.
 type speechLike struct{ frequency, amplitude, phase []float64 }
 
 func newSpeechLike(limit float64) *speechLike {
@@ -132,7 +132,7 @@ func newSpeechLike(limit float64) *speechLike {
 	return s
 }
 
-// at is the sound at n moments, a sample of the rate apart, 1 is full scale.
+// at returns n samples at the given rate; 1 is full scale.
 func (s *speechLike) at(rate, n int) []float64 {
 	out := make([]float64, n)
 	for k, f := range s.frequency {
@@ -154,7 +154,7 @@ func toPCM(sound []float64) []int16 {
 	return pcm
 }
 
-// snr compares the middle of pcm with what it should be.
+// snr compares the middle of pcm with the expected sound.
 func snr(pcm []int16, want []float64) float64 {
 	var signal, noise float64
 	for i := len(pcm) / 10; i < len(want)*9/10; i++ {
@@ -164,9 +164,8 @@ func snr(pcm []int16, want []float64) float64 {
 	return 10 * math.Log10(signal/noise)
 }
 
-// The sound in the passband comes out as if it had been sampled at the new rate
-// in the first place: right in level and right in time, to a fraction of a
-// sample.
+// Sound in the passband must be the same as if it had been sampled at the new rate:
+// exact in level, and in time to a fraction of a sample.
 func TestResampleSpeechLike(t *testing.T) {
 	worst, worstTrip := 200.0, 200.0
 	ratePairs(t, func(t *testing.T, from, to int) {
@@ -230,7 +229,8 @@ func TestResamplerConstantAndFullScale(t *testing.T) {
 	})
 }
 
-// Silence, then one click: the answer is centred exactly Latency samples later.
+// Silence, then one click: the response must be centered exactly Latency samples
+// later.
 func TestResamplerLatency(t *testing.T) {
 	for _, c := range []struct{ from, to, latency int }{
 		{16000, 16000, 0},
@@ -267,8 +267,8 @@ func TestResamplerLatency(t *testing.T) {
 	}
 }
 
-// However the stream is cut, the samples are the same, and as many as there
-// must be after every piece.
+// However the stream is divided, the samples are the same, and the number of
+// samples is exact after every piece.
 func TestResamplerIsTheSameHoweverCut(t *testing.T) {
 	in := toPCM(newSpeechLike(3000).at(8000, 8000))
 	rapid.Check(t, func(t *rapid.T) {
@@ -299,20 +299,20 @@ func TestResamplerIsTheSameHoweverCut(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatal("the samples depend on the cuts")
 		}
-		// The flush leaves no trace.
+		// Flush leaves no state.
 		if again := cut.Flush(cut.Append(nil, in[:n])); !slices.Equal(again, want) {
 			t.Fatal("the resampler does not start afresh after Flush")
 		}
 	})
 }
 
-// An hour of 20 ms frames: the count is right after every frame, and exactly
-// 20 ms where 20 ms are whole samples. The rates are the awkward ones; that of
-// 11025 Hz arrives in frames of 220 and 221 samples in turn.
+// One hour of 20 ms frames: the number of samples is exact after every frame, and a
+// frame yields exactly 20 ms if these are a whole number of samples. The frames at
+// 11025 Hz have 220 and 221 samples in turn.
 func TestResamplerHour(t *testing.T) {
 	frames := 3600 * 50
 	if testing.Short() || raceDetector {
-		frames = 60 * 50 // The race detector makes this 25 times slower, and there is no race to find.
+		frames = 60 * 50 // The race detector makes this 25 times slower, and the test uses one goroutine.
 	}
 	for _, c := range []struct{ from, to int }{{44100, 16000}, {11025, 8000}} {
 		r := newResampler(t, c.from, c.to)

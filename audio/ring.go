@@ -2,13 +2,13 @@ package audio
 
 import "fmt"
 
-// RingOptions sets up a [Ring].
+// RingOptions configures a [Ring].
 type RingOptions struct {
 	Capacity int // samples; required
-	Start    Pos // position of the first sample that will be written
+	Start    Pos // position of the first sample to be written
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o RingOptions) Validate() error {
 	if o.Capacity < 1 {
 		return fmt.Errorf("ring: Capacity is %d samples, expected at least 1", o.Capacity)
@@ -16,26 +16,26 @@ func (o RingOptions) Validate() error {
 	return nil
 }
 
-// Ring holds the last part of a stream of samples in a fixed space. Its content
-// is always one uninterrupted piece of the stream, from Pos to End.
+// Ring is a buffer for the last samples of a stream. Its content is always one
+// contiguous piece of the stream, from Pos to End.
 //
-// There are two ways to write, one for each use. [Ring.Overwrite] never
-// refuses, and drops the oldest samples: the pre-roll, which is what was heard
-// just before speech was detected. [Ring.Write] takes what there is room for,
-// and loses nothing: the playout queue, whose producer waits.
+// [Ring.Overwrite] always accepts all samples and drops the oldest ones; it suits a
+// pre-roll, the sound just before speech was detected. [Ring.Write] accepts only as
+// many samples as fit and drops none; it suits a playout queue whose producer
+// waits.
 //
-// A Ring belongs to one goroutine. Its space is taken by the first sample, behind
-// [NewRing] and [Ring.Release]; nothing else allocates.
+// A Ring must be used by one goroutine at a time. It allocates its buffer for the
+// first sample after [NewRing] or [Ring.Release], and nothing else.
 type Ring struct {
-	buf     []int16 // nil: no space is taken
-	size    int     // samples that fit
+	buf     []int16 // nil if not allocated
+	size    int     // capacity in samples
 	first   int     // index in buf of the oldest sample
 	length  int
 	pos     Pos // of the oldest sample
 	dropped Pos
 }
 
-// NewRing makes an empty ring.
+// NewRing returns an empty ring.
 func NewRing(o RingOptions) (*Ring, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -43,37 +43,36 @@ func NewRing(o RingOptions) (*Ring, error) {
 	return &Ring{size: o.Capacity, pos: o.Start}, nil
 }
 
-// Len is the number of samples held.
+// Len returns the number of samples in the ring.
 func (r *Ring) Len() int { return r.length }
 
-// Cap is the number of samples that fit.
+// Cap returns the capacity in samples.
 func (r *Ring) Cap() int { return r.size }
 
-// Room is how many samples Write would take now.
+// Room returns the number of samples that Write would accept.
 func (r *Ring) Room() int { return r.size - r.length }
 
-// Pos is the stream position of the oldest sample held, and of the next one to
-// be written if there is none.
+// Pos returns the stream position of the oldest sample. If the ring is empty, it
+// returns the position of the next sample to be written.
 func (r *Ring) Pos() Pos { return r.pos }
 
-// End is the stream position of the next sample to be written.
+// End returns the stream position of the next sample to be written.
 func (r *Ring) End() Pos { return r.pos + Pos(r.length) }
 
-// Dropped is how many samples Overwrite has dropped since the ring was made.
-// What Discard and Reset throw away does not count: that was asked for.
+// Dropped returns the number of samples that Overwrite has dropped since the ring
+// was created. Samples removed by Discard and Reset do not count.
 func (r *Ring) Dropped() Pos { return r.dropped }
 
-// Write appends as many samples of pcm as there is room for and returns that
-// number.
+// Write appends as many samples of pcm as fit and returns their number.
 func (r *Ring) Write(pcm []int16) int {
 	n := min(len(pcm), r.Room())
 	r.put(pcm[:n])
 	return n
 }
 
-// Overwrite appends all of pcm, drops the oldest samples that no longer fit,
-// and returns how many it dropped. Of a pcm longer than the ring only the end
-// stays, and its beginning counts as dropped.
+// Overwrite appends all of pcm, drops the oldest samples that no longer fit, and
+// returns the number dropped. If pcm is longer than the ring, only its end is
+// stored, and its beginning counts as dropped.
 func (r *Ring) Overwrite(pcm []int16) int {
 	excess := max(len(pcm)-r.Room(), 0)
 	old := r.Discard(excess)
@@ -84,7 +83,7 @@ func (r *Ring) Overwrite(pcm []int16) int {
 	return excess
 }
 
-// put appends pcm, for which there is room.
+// put appends pcm, which must fit.
 func (r *Ring) put(pcm []int16) {
 	if r.buf == nil && len(pcm) > 0 {
 		r.buf = make([]int16, r.size)
@@ -98,17 +97,16 @@ func (r *Ring) put(pcm []int16) {
 	r.length += len(pcm)
 }
 
-// Read moves the oldest samples into dst, as many as there are and fit, and
-// returns that number.
+// Read moves the oldest samples to dst and returns their number.
 func (r *Ring) Read(dst []int16) int {
 	n := r.CopyAt(dst, r.pos)
 	r.Discard(n)
 	return n
 }
 
-// CopyAt copies the samples from position at on into dst, as many as are held
-// and fit, and returns that number. Nothing is removed. It is 0 when the sample
-// at that position is not held, any more or yet.
+// CopyAt copies the samples from position at to dst, as many as are available and
+// fit, and returns their number. It removes nothing. It returns 0 if the ring does
+// not contain the sample at that position.
 func (r *Ring) CopyAt(dst []int16, at Pos) int {
 	if at < r.pos || at >= r.End() {
 		return 0
@@ -124,8 +122,8 @@ func (r *Ring) CopyAt(dst []int16, at Pos) int {
 	return len(dst)
 }
 
-// Discard removes the n oldest samples, or all if there are fewer, and returns
-// how many it removed.
+// Discard removes the n oldest samples, or all if there are fewer, and returns the
+// number removed.
 func (r *Ring) Discard(n int) int {
 	n = max(0, min(n, r.length))
 	r.first += n
@@ -137,16 +135,16 @@ func (r *Ring) Discard(n int) int {
 	return n
 }
 
-// Release gives the space of an empty ring back until there is something to hold
-// again. A ring that holds samples keeps it.
+// Release frees the buffer if the ring is empty. The next sample allocates it
+// again.
 func (r *Ring) Release() {
 	if r.length == 0 {
 		r.buf, r.first = nil, 0
 	}
 }
 
-// Reset removes everything; the next sample to be written has position at. It
-// is for the start of another stream and for a gap in this one.
+// Reset removes all samples and sets the position of the next sample. Use it for a
+// new stream or after a gap.
 func (r *Ring) Reset(at Pos) {
 	r.first, r.length, r.pos = 0, 0, at
 }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ringModel is a Ring without cleverness.
+// ringModel is a simple implementation of Ring.
 type ringModel struct {
 	pcm     []int16
 	pos     Pos
@@ -18,8 +18,7 @@ func (m *ringModel) discard(n int) {
 	m.pcm, m.pos = m.pcm[n:], m.pos+Pos(n)
 }
 
-// Each sample tells its own position, so that a sample in the wrong place
-// shows.
+// The value of each sample is its position, so that a misplaced sample is detected.
 func samplesAt(pos Pos, n int) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {
@@ -115,7 +114,7 @@ func TestRingOptions(t *testing.T) {
 	}
 }
 
-// An empty ring gives its space back, and takes it again.
+// An empty ring frees its buffer and allocates it again.
 func TestRingRelease(t *testing.T) {
 	r, err := NewRing(RingOptions{Capacity: 4, Start: 10})
 	if err != nil {

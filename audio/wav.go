@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// WAVEncoding is how a WAV file codes its samples: the format tag of its fmt
-// chunk.
+// WAVEncoding is the encoding of the samples in a WAV file: the format tag of its
+// fmt chunk.
 type WAVEncoding uint16
 
 // The encodings that [WAVReader] understands.
@@ -19,10 +19,10 @@ const (
 	WAVALaw  WAVEncoding = 6 // G.711, 8 bits
 	WAVMuLaw WAVEncoding = 7 // G.711, 8 bits
 
-	wavExtensible WAVEncoding = 0xFFFE // the true tag is in the extension
+	wavExtensible WAVEncoding = 0xFFFE // the extension contains the actual tag
 )
 
-// String names the encoding.
+// String returns the name of the encoding.
 func (e WAVEncoding) String() string {
 	switch e {
 	case WAVPCM:
@@ -43,17 +43,17 @@ type WAVFormat struct {
 	Encoding WAVEncoding
 	Rate     int // samples per second and channel
 	Channels int
-	Bits     int // of one sample as stored
+	Bits     int // of one stored sample
 }
 
-// sampleSize is in bytes.
+// sampleSize returns the size of one sample in bytes.
 func (f WAVFormat) sampleSize() int { return f.Bits / 8 }
 
-// blockSize is the bytes of one sample of every channel.
+// blockSize returns the size of one sample of every channel in bytes.
 func (f WAVFormat) blockSize() int { return f.sampleSize() * f.Channels }
 
-// WAVError says what is wrong with a WAV file, and where. Err is
-// [io.ErrUnexpectedEOF] when the file ends early.
+// WAVError reports an invalid WAV file and the place of the error. Err is
+// [io.ErrUnexpectedEOF] if the file is truncated.
 type WAVError struct {
 	Offset   int64 // in bytes from the start of the file
 	Found    string
@@ -61,7 +61,7 @@ type WAVError struct {
 	Err      error // may be nil
 }
 
-// Error is one line: place, finding, expectation.
+// Error returns the place, what was found, and what was expected.
 func (e *WAVError) Error() string {
 	return fmt.Sprintf("wav: byte %d: found %s, expected %s", e.Offset, e.Found, e.Expected)
 }
@@ -70,18 +70,18 @@ func (e *WAVError) Error() string {
 func (e *WAVError) Unwrap() error { return e.Err }
 
 const (
-	wavMaxChannels = 32   // more than any microphone array of a meeting room
-	wavBufferBytes = 4096 // read at a time: 128 ms of 16 kHz mono
+	wavMaxChannels = 32   // more than the microphone array of a meeting room has
+	wavBufferBytes = 4096 // buffer size: 128 ms of 16 kHz mono
 )
 
-// WAVReaderOptions sets up a [WAVReader]; the zero value is the default.
+// WAVReaderOptions configures a [WAVReader]. The zero value selects the defaults.
 type WAVReaderOptions struct {
-	// MaxChannels is how many channels a file may have; files with more are
-	// refused. The default is 2, the most is 32.
+	// MaxChannels is the largest number of channels that a file may have. The
+	// default is 2, the maximum is 32.
 	MaxChannels int
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o WAVReaderOptions) Validate() error {
 	if o.MaxChannels < 0 || o.MaxChannels > wavMaxChannels {
 		return fmt.Errorf("wav reader: MaxChannels is %d, expected 1 to %d, or 0 for 2", o.MaxChannels, wavMaxChannels)
@@ -89,39 +89,38 @@ func (o WAVReaderOptions) Validate() error {
 	return nil
 }
 
-// WAVReader reads a WAV file from a stream and converts its samples to 16-bit
-// PCM. It holds 4 KB of the file at a time and reads no further than the sound.
+// WAVReader reads a WAV file from a stream and converts its samples to 16-bit PCM.
+// It buffers up to 4 KB and does not read past the sound.
 //
-// The number of bytes that the header announces for the sound is what counts;
-// what the RIFF header says of the whole file is mostly wrong in practice and
-// ignored. A size of 0, of 0xFFFFFFFF or of 0x7FFFFFFF, each less up to 4 KB,
-// is what programs write that stream (ffmpeg, sox, espeak, speech synthesis
-// services): the sound then lasts until the stream ends. A size of 0 is taken
-// literally only when the RIFF size says that more chunks follow. Bytes at the
-// end that make no whole sample of every channel are ignored.
+// The length of the sound is taken from the data chunk; the size in the RIFF header
+// is often wrong and is ignored. Programs that write a stream (ffmpeg, sox, espeak,
+// speech synthesis services) use a size of 0, 0xFFFFFFFF or 0x7FFFFFFF, or up to 4
+// KB less; the sound then lasts until the stream ends. A size of 0 is taken
+// literally only if the RIFF size shows that more chunks follow. Bytes at the end
+// that are not a whole sample of every channel are ignored.
 //
-// A WAVReader belongs to one goroutine; it does not close the stream. Reading
-// allocates nothing after [NewWAVReader].
+// A WAVReader must be used by one goroutine at a time. It does not close the
+// stream, and allocates nothing after [NewWAVReader].
 //
 // Source: Microsoft and IBM, "Multimedia Programming Interface and Data
-// Specifications 1.0", 1991 (RIFF, WAVE); Microsoft, "Multiple Channel Audio
-// Data and WAVE Files" (WAVE_FORMAT_EXTENSIBLE); the tags of RFC 2361.
+// Specifications 1.0", 1991 (RIFF, WAVE); Microsoft, "Multiple Channel Audio Data
+// and WAVE Files" (WAVE_FORMAT_EXTENSIBLE); the tags of RFC 2361.
 type WAVReader struct {
 	src    io.Reader
 	format WAVFormat
-	frames Pos  // of the sound, as announced
-	open   bool // nobody knows how many there are
+	frames Pos  // length of the sound according to the header
+	open   bool // the length is not known
 
 	offset int64   // of the next byte of src
 	left   int64   // bytes of sound not yet read, unless open
-	err    error   // what every further read returns
+	err    error   // returned by every further read
 	buf    []byte  // whole blocks
-	mixed  []int16 // interleaved samples on the way to mono; nil for mono files
+	mixed  []int16 // interleaved samples before conversion to mono; nil for mono files
 }
 
-// NewWAVReader reads the header, up to the first byte of sound. The error is a
-// [*WAVError] if the header is broken, truncated, absurd or of a kind that is
-// not supported, and otherwise what r returned.
+// NewWAVReader reads the header, up to the first byte of sound. It returns a
+// [*WAVError] if the header is invalid, truncated or not supported, and otherwise
+// the error of r.
 func NewWAVReader(r io.Reader, o WAVReaderOptions) (*WAVReader, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -149,19 +148,17 @@ func NewWAVReader(r io.Reader, o WAVReaderOptions) (*WAVReader, error) {
 	return w, nil
 }
 
-// Format is what the header says of the sound.
+// Format returns the format of the sound according to the header.
 func (w *WAVReader) Format() WAVFormat { return w.format }
 
-// Length is how many samples each channel has, by the header. It is false for
-// a streamed file, whose header does not know.
+// Length returns the number of samples per channel according to the header. It
+// returns false for a streamed file, whose header does not contain the length.
 func (w *WAVReader) Length() (Pos, bool) { return w.frames, !w.open }
 
-// Read fills dst with the next samples, the channels interleaved, and returns
-// how many these are, always a multiple of the number of channels. It waits
-// until dst is full or the sound ends. At the end it returns [io.EOF], and for
-// a file that ends before the sound that its header announces a [*WAVError]
-// that wraps [io.ErrUnexpectedEOF], each with 0 samples and after all there
-// were.
+// Read fills dst with the next samples, with interleaved channels, and returns
+// their number, a multiple of the number of channels. It blocks until dst is full
+// or the sound ends. At the end it returns 0 and [io.EOF], or a [*WAVError] that
+// wraps [io.ErrUnexpectedEOF] if the file ends before the length in its header.
 func (w *WAVReader) Read(dst []int16) (int, error) {
 	if len(dst) == 0 {
 		return 0, nil
@@ -181,8 +178,8 @@ func (w *WAVReader) Read(dst []int16) (int, error) {
 	return 0, w.err
 }
 
-// ReadMono is Read for who wants one channel: each sample is the mean of all
-// channels.
+// ReadMono reads like Read but mixes all channels to one: each sample is the mean
+// of the channels.
 func (w *WAVReader) ReadMono(dst []int16) (int, error) {
 	channels := w.format.Channels
 	if channels == 1 {
@@ -194,7 +191,7 @@ func (w *WAVReader) ReadMono(dst []int16) (int, error) {
 		got, err := w.Read(part)
 		if err != nil {
 			if n > 0 {
-				break // the next call returns it again
+				break // the next call returns the error again
 			}
 			return 0, err
 		}
@@ -211,8 +208,8 @@ func (w *WAVReader) ReadMono(dst []int16) (int, error) {
 	return n, nil
 }
 
-// fill reads up to size bytes, a number of whole blocks, into buf and returns
-// how many there are. It sets err behind the last block.
+// fill reads up to size bytes, a whole number of blocks, into buf and returns the
+// number read. It sets err after the last block.
 func (w *WAVReader) fill(size int) int {
 	block := w.format.blockSize()
 	size = min(size, len(w.buf))
@@ -243,8 +240,8 @@ func (w *WAVReader) fill(size int) int {
 	return got / block * block
 }
 
-// decode converts the samples in src, which dst has room for, and returns how
-// many there are.
+// decode converts the samples in src to dst, which must be long enough, and returns
+// their number.
 func (w *WAVReader) decode(dst []int16, src []byte) int {
 	size := w.format.sampleSize()
 	n := len(src) / size
@@ -289,7 +286,7 @@ func from32(v int32) int16 {
 	return saturate(int32((int64(v) + 1<<15) >> 16))
 }
 
-// fromFloat rounds a sample of -1 to 1. What is not a number is silence.
+// fromFloat rounds a sample from -1 to 1. NaN becomes silence.
 func fromFloat(v float64) int16 {
 	v = math.RoundToEven(v * fullScale)
 	if math.IsNaN(v) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzWAV: no input makes the reader panic, read more than it is given, or
-// depend on the size of the reads; and what it reads survives being written.
+// FuzzWAV checks that the reader does not panic, read too much, or depend on the
+// size of reads, and that its output can be written and read again.
 func FuzzWAV(f *testing.F) {
 	for _, c := range wavKinds() {
 		f.Add(c.file)

@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// What may lie before the sound: room for pictures in tags, but not for a
-// stream that never comes to the point.
+// Limits of what may precede the sound. They leave room for images in tags and stop
+// streams that contain no sound.
 const (
 	wavMaxHeader = 16 << 20 // bytes
 	wavMaxChunks = 1000
 )
 
-// wavHeader reads a WAV file up to its first byte of sound. The work is done
-// when parse returns; the fields then hold the result.
+// wavHeader reads a WAV file up to its first byte of sound. After parse returns,
+// its fields contain the result.
 type wavHeader struct {
 	src         io.Reader
 	maxChannels int
@@ -24,12 +24,12 @@ type wavHeader struct {
 
 	riffSize uint32
 	format   WAVFormat
-	dataSize uint32 // 0 when open
+	dataSize uint32 // 0 if open
 	open     bool   // the size of the sound is not known
 }
 
-// parse reads the chunks up to and including the header of the data chunk.
-// Unknown chunks are skipped, before and after the fmt chunk.
+// parse reads the chunks up to and including the header of the data chunk. It skips
+// unknown chunks before and after the fmt chunk.
 func (h *wavHeader) parse() error {
 	if err := h.riff(); err != nil {
 		return err
@@ -90,14 +90,14 @@ func (h *wavHeader) riff() error {
 	return nil
 }
 
-// The size of a fmt chunk: as it was at first, and with the extension.
+// The size of a fmt chunk, without and with the extension.
 const (
 	wavFmtSize        = 16
 	wavExtensibleSize = 40
 )
 
-// wavGUIDTail is all but the first two bytes of the subformats that carry an
-// ordinary format tag.
+// wavGUIDTail is the last 14 bytes of the subformats that contain an ordinary
+// format tag.
 var wavGUIDTail = [14]byte{0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80, 0x00, 0x00, 0xAA, 0x00, 0x38, 0x9B, 0x71}
 
 // fmtChunk reads the body of a fmt chunk of the given size.
@@ -135,8 +135,8 @@ func (h *wavHeader) fmtChunk(size uint32) error {
 	return h.checkFormat(at, tagAt, int(binary.LittleEndian.Uint16(body[12:])))
 }
 
-// checkFormat judges the format that the fmt chunk whose body is at the given
-// offset describes.
+// checkFormat validates the format in the fmt chunk whose body starts at the given
+// offset.
 func (h *wavHeader) checkFormat(at, tagAt int64, blockSize int) error {
 	f := h.format
 	fail := func(offset int64, expected, found string, args ...any) error {
@@ -169,15 +169,15 @@ func (h *wavHeader) checkFormat(at, tagAt int64, blockSize int) error {
 	return nil
 }
 
-// sound takes the announced size of the data chunk, whose body comes next.
+// sound interprets the size of the data chunk, whose body comes next.
 func (h *wavHeader) sound(size uint32) {
-	const slack = 1 << 12 // some subtract what lies before the sound, some round down
+	const slack = 1 << 12 // some programs subtract the header's size, others round down
 	switch {
 	case size > 1<<32-1-slack, size >= 1<<31-slack && size < 1<<31:
 		h.open = true
 	case size == 0:
-		// The RIFF size does not count the first 8 bytes. When it reaches past
-		// this point, but is no placeholder itself, chunks follow.
+		// The RIFF size excludes the first 8 bytes. If it extends past this point
+		// and is not a placeholder itself, more chunks follow.
 		followed := int64(h.riffSize)+8 > h.offset && h.riffSize < 1<<31-slack
 		h.open = !followed
 	default:
@@ -185,14 +185,14 @@ func (h *wavHeader) sound(size uint32) {
 	}
 }
 
-// read fills p; what is expected there goes into the error.
+// read fills p. The error names what was expected.
 func (h *wavHeader) read(p []byte, expected string) error {
 	n, err := io.ReadFull(h.src, p)
 	h.offset += int64(n)
 	return h.readError(err, expected)
 }
 
-// skip reads past n bytes of the chunk with the given id.
+// skip skips n bytes of the chunk with the given id.
 func (h *wavHeader) skip(id string, n int64) error {
 	if h.offset+n > wavMaxHeader {
 		return &WAVError{

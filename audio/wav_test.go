@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 )
 
-// chunk makes a RIFF chunk, with its padding.
+// chunk returns a RIFF chunk with its padding.
 func chunk(id string, body []byte) []byte {
 	out := binary.LittleEndian.AppendUint32([]byte(id), uint32(len(body)))
 	out = append(out, body...)
@@ -84,8 +84,8 @@ func readAll(read func([]int16) (int, error), piece int) ([]int16, error) {
 	}
 }
 
-// a WAV file of each kind, with what it holds. The values are chosen so that
-// rounding and both ends of the range show.
+// A WAV file of each kind and its content. The values include roundings and both
+// ends of the range.
 func wavKinds() []struct {
 	name   string
 	file   []byte
@@ -216,7 +216,7 @@ func TestWAVReaderStreamed(t *testing.T) {
 		}
 	}
 
-	// Without a size, half a sample at the end is no error.
+	// Without a size, half a sample at the end is not an error.
 	open := patched(file, sizeAt, 0xFFFFFFFF)
 	w, err := NewWAVReader(bytes.NewReader(open[:len(open)-1]), WAVReaderOptions{})
 	if err != nil {
@@ -237,7 +237,7 @@ func TestWAVReaderMono(t *testing.T) {
 		t.Errorf("stereo to mono: %v, %v", got, err)
 	}
 
-	// More channels are taken on demand only.
+	// More channels are accepted only if the options allow them.
 	var sound []int16
 	for i := range int16(6 * 3000) {
 		sound = append(sound, i/6)
@@ -359,7 +359,7 @@ func TestWAVReaderBrokenHeaders(t *testing.T) {
 	}
 }
 
-// An endless row of empty chunks must come to an end.
+// Reading an endless sequence of empty chunks must end.
 func TestWAVReaderEndlessHeader(t *testing.T) {
 	empty := chunk("junk", nil)
 	endless := io.MultiReader(strings.NewReader("RIFF\xff\xff\xff\xffWAVE"), readerFunc(func(p []byte) (int, error) {

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	wavHeaderSize = 44         // of the files written here: RIFF, fmt of 16 bytes, data
-	wavUnknown    = 0xFFFFFFFF // as a size: until the end of the stream
+	wavHeaderSize = 44         // of the files written by WAVWriter: RIFF, fmt of 16 bytes, data
+	wavUnknown    = 0xFFFFFFFF // a size that means: until the end of the stream
 )
 
-// WAVWriterOptions sets up a [WAVWriter].
+// WAVWriterOptions configures a [WAVWriter].
 type WAVWriterOptions struct {
 	Rate     int // in hertz; required
 	Channels int // 1 or 2; 0 means 1
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o WAVWriterOptions) Validate() error {
 	if err := checkRate("wav writer: Rate", o.Rate); err != nil {
 		return err
@@ -29,38 +29,37 @@ func (o WAVWriterOptions) Validate() error {
 	return nil
 }
 
-// WAVWriter writes a WAV file of 16-bit PCM to a stream, sample by sample.
+// WAVWriter writes a WAV file of 16-bit PCM to a stream.
 //
-// The header says that the sound lasts until the end of the stream, which is
-// the truth until Close: a file cut short by a crash is readable. Close puts
-// the sizes in where the stream can seek; elsewhere (a pipe, a socket) the
-// header stays as it is. So it does when there is more sound than a WAV file's
-// sizes can say (4 GiB).
+// Until Close, the header says that the sound lasts until the end of the stream, so
+// that a file remains readable after a crash. Close writes the sizes if the stream
+// can seek and the sound fits the size fields of a WAV file (4 GiB). Otherwise (a
+// pipe, a socket) the header remains unchanged.
 //
-// A WAVWriter belongs to one goroutine; it does not close the stream. A file
-// opened for appending must not be used: its writes ignore seeking. Writing
-// allocates nothing after [NewWAVWriter].
+// A WAVWriter must be used by one goroutine at a time. It does not close the
+// stream. The stream must not be a file opened for appending, since writes to such
+// a file ignore seeking. Writing allocates nothing after [NewWAVWriter].
 type WAVWriter struct {
 	dst      io.Writer
 	seeker   io.Seeker // nil if dst cannot seek
-	start    int64     // of the file, where dst can seek
+	start    int64     // offset of the WAV file if dst can seek
 	channels int
 	written  int64 // bytes of sound
 	buf      [wavBufferBytes]byte
-	err      error // the first failure, or errWAVClosed
+	err      error // the first error, or errWAVClosed
 	closed   bool
 }
 
 var errWAVClosed = errors.New("wav: write after Close")
 
-// NewWAVWriter writes the header. The file starts where w stands.
+// NewWAVWriter writes the header at the current position of w.
 func NewWAVWriter(w io.Writer, o WAVWriterOptions) (*WAVWriter, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	ww := &WAVWriter{dst: w, channels: max(o.Channels, 1)}
 	if s, ok := w.(io.WriteSeeker); ok {
-		// A pipe that is an *os.File has the method, and it fails.
+		// An *os.File has a Seek method even if it is a pipe, where it fails.
 		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
 			ww.seeker, ww.start = s, at
 		}
@@ -72,7 +71,7 @@ func NewWAVWriter(w io.Writer, o WAVWriterOptions) (*WAVWriter, error) {
 	return ww, nil
 }
 
-// wavHeaderBytes is a header with unknown sizes.
+// wavHeaderBytes returns a header with unknown sizes.
 func wavHeaderBytes(rate, channels int) (h [wavHeaderSize]byte) {
 	le := binary.LittleEndian
 	copy(h[0:], "RIFF")
@@ -82,16 +81,16 @@ func wavHeaderBytes(rate, channels int) (h [wavHeaderSize]byte) {
 	le.PutUint16(h[20:], uint16(WAVPCM))
 	le.PutUint16(h[22:], uint16(channels))
 	le.PutUint32(h[24:], uint32(rate))
-	le.PutUint32(h[28:], uint32(rate*channels*2)) // bytes a second
-	le.PutUint16(h[32:], uint16(channels*2))      // bytes a block
-	le.PutUint16(h[34:], 16)                      // bits a sample
+	le.PutUint32(h[28:], uint32(rate*channels*2)) // bytes per second
+	le.PutUint16(h[32:], uint16(channels*2))      // bytes per block
+	le.PutUint16(h[34:], 16)                      // bits per sample
 	copy(h[36:], "data")
 	le.PutUint32(h[40:], wavUnknown)
 	return h
 }
 
-// Write writes samples, the channels interleaved. Their number must be a
-// multiple of the number of channels.
+// Write writes interleaved samples. Their number must be a multiple of the number
+// of channels.
 func (w *WAVWriter) Write(pcm []int16) error {
 	if w.err == nil && len(pcm)%w.channels != 0 {
 		return fmt.Errorf("wav: write %d samples, expected a multiple of %d channels", len(pcm), w.channels)
@@ -107,7 +106,7 @@ func (w *WAVWriter) Write(pcm []int16) error {
 	return w.err
 }
 
-// WriteStereo writes two channels of equal length side by side.
+// WriteStereo writes two channels of equal length.
 func (w *WAVWriter) WriteStereo(left, right []int16) error {
 	if w.err == nil && (w.channels != 2 || len(left) != len(right)) {
 		return fmt.Errorf("wav: write %d samples left and %d right to %d channels, expected as many on either side of 2", len(left), len(right), w.channels)
@@ -136,10 +135,9 @@ func (w *WAVWriter) flush(size int) {
 	}
 }
 
-// Close completes the header with what was written so far and leaves the
-// stream at the end of the file. It returns the first error of the writer's
-// life. After a failed write it still tries to complete the header. A second
-// Close does nothing.
+// Close completes the header and leaves the stream at the end of the file. It
+// returns the first error of the writer. After a failed write it still tries to
+// complete the header. A second Close does nothing.
 func (w *WAVWriter) Close() error {
 	if w.closed {
 		return nil
@@ -156,7 +154,7 @@ func (w *WAVWriter) Close() error {
 // patch writes the sizes into the header.
 func (w *WAVWriter) patch() error {
 	block := int64(2 * w.channels)
-	size := w.written / block * block // a failed write may have left half a block
+	size := w.written / block * block // a failed write may have left an incomplete block
 	if w.seeker == nil || size+wavHeaderSize-8 >= wavUnknown-(1<<12) {
 		return nil
 	}

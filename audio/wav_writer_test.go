@@ -48,7 +48,7 @@ func TestWAVWriterStream(t *testing.T) {
 	}
 }
 
-// A file that is not at the start of its stream, closed early and late.
+// A file that does not start at the beginning of its stream.
 func TestWAVWriterSeek(t *testing.T) {
 	for _, n := range []int{0, 1, 5000} {
 		path := filepath.Join(t.TempDir(), "out.wav")
@@ -69,7 +69,7 @@ func TestWAVWriterSeek(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		// Before Close the file is readable as it is, should this be the end.
+		// The file is readable before Close.
 		file, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +106,7 @@ func TestWAVWriterSeek(t *testing.T) {
 	}
 }
 
-// memoryFile is a file of fixed size: what goes beyond is cut off, with an
+// memoryFile is a file of fixed size; writes beyond it are truncated and return an
 // error.
 type memoryFile struct {
 	data []byte
@@ -134,7 +134,8 @@ func (m *memoryFile) Seek(offset int64, whence int) (int64, error) {
 	return int64(m.at), nil
 }
 
-// A full disk: the file holds what fitted, as whole samples, and says so.
+// A full disk: the file contains whole samples up to the limit, and the error is
+// reported.
 func TestWAVWriterDiskFull(t *testing.T) {
 	f := &memoryFile{data: make([]byte, wavHeaderSize+4*10+3)}
 	w, err := NewWAVWriter(f, WAVWriterOptions{Rate: 8000, Channels: 2})
