@@ -64,7 +64,7 @@ type Hold struct {
 }
 
 // ErrFenced reports a write by a process that no longer holds the conversation.
-var ErrFenced = errors.New("the conversation is held by another process now")
+var ErrFenced = errors.New("another process now holds the conversation")
 
 // Registry records the processes (nodes) that share a store, which node holds which
 // conversation, and the tokens with which clients return. Times are measured by the
@@ -158,4 +158,4 @@ type Tickets interface {
 }
 
 // ErrTickets reports that too many tickets of a kind are waiting.
-var ErrTickets = errors.New("too many tickets wait to be used")
+var ErrTickets = errors.New("too many tickets are waiting")

@@ -10,8 +10,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// BenchmarkStores is what a store costs that holds 50 conversations of one node. open
-// makes an empty one for each benchmark.
+// BenchmarkStores measures a store that contains 50 conversations of one node. open
+// must return an empty store for each benchmark.
 func BenchmarkStores(b *testing.B, open func(*testing.B) Stores) {
 	for _, size := range []int{5_700, 29_000} { // of a short call, and of a long one
 		b.Run(fmt.Sprintf("save/%dB", size), func(b *testing.B) {
@@ -87,7 +87,7 @@ func BenchmarkStores(b *testing.B, open func(*testing.B) Stores) {
 	})
 }
 
-// busy is a store with 50 conversations that a node holds.
+// busy returns a store with 50 conversations held by one node.
 func busy(b *testing.B, open func(*testing.B) Stores) (Stores, []port.Hold) {
 	b.Helper()
 	s := open(b)
@@ -105,7 +105,8 @@ func (s Stores) benchSave(b *testing.B, h port.Hold, size, n int) {
 	}
 }
 
-// words are what a conversation has to save: like JSON, and others each time.
+// words returns data like a conversation's snapshot: compressible like JSON, and
+// different for each n.
 func words(size, n int) []byte {
 	b := bytes.Repeat([]byte(`{"role":"user","turn":12,"text":"I want to book a flight"},`), size/59+1)[:size]
 	copy(b, fmt.Sprint(n))

@@ -8,16 +8,17 @@ import (
 var _ port.Detector = (*Detector)(nil)
 
 // Detector is a fake that takes every sound for speech: 0.95 for a window that
-// reaches a hundredth of full scale, else 0.05. It is safe for concurrent use.
+// reaches a hundredth of full scale, and 0.05 otherwise. It is safe for concurrent
+// use.
 type Detector struct {
 	SampleRate int // 16000 if zero
-	Window     int // samples that it judges at a time; 20 ms if zero
+	Window     int // samples per window; 20 ms if zero
 }
 
-// Name is "fake".
+// Name returns "fake".
 func (d *Detector) Name() string { return "fake" }
 
-// Rate is the sampling rate.
+// Rate returns the sampling rate in hertz.
 func (d *Detector) Rate() int {
 	if d.SampleRate == 0 {
 		return 16000

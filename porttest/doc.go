@@ -1,9 +1,8 @@
-// Package porttest has what tests need of the ports: fakes that behave like a
-// patient, deterministic service, and one conformance suite for each port that
-// every adapter and its fake must pass. It is imported by tests alone.
+// Package porttest helps to test implementations and users of the ports. It
+// contains deterministic fakes, and one conformance suite for each port that every
+// adapter and its fake must pass. Only tests may import it.
 //
-// A suite states the rules of the port's doc comments as tests. It takes a
-// function that opens a fresh adapter for each of them, and a description of
-// what this adapter can do beyond the rules. A rule that an adapter breaks is a
-// bug of the adapter, or the port's doc comment has to change.
+// A suite tests the rules of the port's doc comments. Its arguments are a function
+// that opens a fresh adapter for each rule, and a description of what the adapter
+// can do beyond the rules.
 package porttest

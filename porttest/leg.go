@@ -16,54 +16,56 @@ var (
 	_ port.Acknowledger = (*AckLeg)(nil)
 )
 
-// LegOptions make a [Leg]. The zero value is a person who says nothing, at
-// 16 kHz, in virtual time.
+// LegOptions configures a [Leg]. The zero value is a silent person at 16 kHz in
+// virtual time.
 type LegOptions struct {
 	Rate int // 16000 if zero
-	// Live makes Read keep the pace of the clock, on absolute deadlines.
+	// Live makes Read return frames in real time, at absolute deadlines.
 	Live bool
-	// Phase, with Live, is when the first frame comes behind the first Read.
+	// Phase is the delay from the first Read to the first frame. It is used with
+	// Live.
 	Phase time.Duration
-	// Person, if set, is asked for each 20 ms, after what Say was given. It is
-	// called by Read without a lock held and may use the leg and the session.
+	// Person, if not nil, returns the person's sound for each 20 ms; it is used
+	// after the samples given to Say. Read calls it without holding a lock, so it
+	// may use the leg and the session.
 	Person func(Moment) Sound
-	// OnWrite, if set, sees the agent's n-th frame, from 0, before it is taken. It
-	// may wait, and its error is Write's.
+	// OnWrite, if not nil, is called with the agent's n-th frame, counted from 0,
+	// before the leg accepts it. It may block; Write returns its error.
 	OnWrite func(ctx context.Context, n int, f audio.Frame) error
-	// OnClear, if set, is Clear.
+	// OnClear, if not nil, is called by Clear.
 	OnClear func(ctx context.Context) error
-	// OnNotice, if set, sees every notice.
+	// OnNotice, if not nil, is called with every notice.
 	OnNotice func(port.Notice)
-	// Keep keeps the agent's samples: see [Leg.Heard].
+	// Keep makes the leg keep the agent's samples, see [Leg.Heard].
 	Keep bool
 }
 
-// Moment is what the person knows when 20 ms more are due.
+// Moment describes the call at the time of the person's next 20 ms.
 type Moment struct {
-	N     int    // frames before this one
-	State string // the phase that was told last
-	Agent int    // frames for which the agent has been heard without a pause
-	Quiet int    // frames for which it has not
+	N     int    // number of earlier frames
+	State string // the last phase reported by Notify
+	Agent int    // consecutive frames with the agent's sound
+	Quiet int    // consecutive frames without it
 }
 
-// Sound is what the person does for 20 ms.
+// Sound is the person's next 20 ms.
 type Sound struct {
 	PCM    []int16 // at the leg's rate, at most 20 ms; the rest is silence
-	Absent bool    // the frame is not sent (discontinuous transmission); with Live only
-	Err    error   // Read fails with it; io.EOF is hanging up
+	Absent bool    // the frame is not sent (discontinuous transmission); used with Live
+	Err    error   // Read returns it; io.EOF hangs up
 }
 
-// Leg is a fake connection to a person, in memory. Its methods are those of
-// port.Leg and may be called as it says; the others from any goroutine.
+// Leg is a fake connection to a person, in memory. The methods of port.Leg follow
+// its rules for concurrency; the others are safe for concurrent use.
 type Leg struct {
 	o     LegOptions
 	frame int
 
-	// Of the reader.
+	// Used by the reader only.
 	pcm []int16
 	due time.Time
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	n       int        // frames read
 	said    []int16
 	gone    bool
@@ -76,7 +78,7 @@ type Leg struct {
 	notices int
 }
 
-// NewLeg makes a leg.
+// NewLeg returns a new leg.
 func NewLeg(o LegOptions) *Leg {
 	if o.Rate == 0 {
 		o.Rate = 16000
@@ -86,17 +88,17 @@ func NewLeg(o LegOptions) *Leg {
 	return l
 }
 
-// Rate is the sampling rate both ways.
+// Rate returns the sampling rate of both directions in hertz.
 func (l *Leg) Rate() int { return l.o.Rate }
 
-// Say has the person say something, behind what was to be said before.
+// Say appends samples to what the person says.
 func (l *Leg) Say(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.said = append(l.said, pcm...)
 }
 
-// HangUp ends Read, for good.
+// HangUp makes Read return io.EOF from now on.
 func (l *Leg) HangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +136,7 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	}
 }
 
-// wait lets the clock come to the next frame, with Live.
+// wait waits for the time of the next frame if Live is set.
 func (l *Leg) wait(ctx context.Context) error {
 	if !l.o.Live {
 		return ctx.Err()
@@ -146,7 +148,7 @@ func (l *Leg) wait(ctx context.Context) error {
 	return wait.For(ctx, time.Until(l.due))
 }
 
-// Write takes the agent's next 20 ms.
+// Write accepts the agent's next 20 ms.
 func (l *Leg) Write(ctx context.Context, f audio.Frame) error {
 	if l.o.OnWrite != nil {
 		l.mu.Lock()
@@ -170,7 +172,7 @@ func (l *Leg) Write(ctx context.Context, f audio.Frame) error {
 	return nil
 }
 
-// Clear counts.
+// Clear records the call.
 func (l *Leg) Clear(ctx context.Context) error {
 	l.mu.Lock()
 	l.clears = append(l.clears, int(l.written)/l.frame)
@@ -181,7 +183,7 @@ func (l *Leg) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Notify keeps the phase that it is told.
+// Notify records the phase.
 func (l *Leg) Notify(n port.Notice) {
 	l.mu.Lock()
 	l.notices++
@@ -194,21 +196,21 @@ func (l *Leg) Notify(n port.Notice) {
 	}
 }
 
-// Heard is a copy of what the agent has sent, with Keep.
+// Heard returns a copy of the agent's samples. It needs Keep.
 func (l *Leg) Heard() []int16 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]int16(nil), l.heard...)
 }
 
-// Written is how many samples were written.
+// Written returns the number of samples written.
 func (l *Leg) Written() audio.Pos {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.written
 }
 
-// Clears are the frames that were written before each Clear.
+// Clears returns the number of frames written before each Clear.
 func (l *Leg) Clears() []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,17 +220,17 @@ func (l *Leg) Clears() []int {
 // AckLeg is a [Leg] whose carrier reports what it has played.
 type AckLeg struct {
 	*Leg
-	// Behind is how far the reports lag behind what was written. Clear brings
-	// them up to it: what was dropped is done with.
+	// Behind is the distance of the reports from the samples written. Clear counts
+	// the dropped samples as played.
 	Behind audio.Pos
 
-	mu     sync.Mutex // guards all below
-	floor  audio.Pos  // dropped or played up to here
+	mu     sync.Mutex // guards the fields below
+	floor  audio.Pos  // samples up to here were dropped or played
 	frozen bool
 	last   audio.Pos
 }
 
-// Played is the position behind the last sample reported.
+// Played returns the position after the last sample reported as played.
 func (l *AckLeg) Played() audio.Pos {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,14 +240,14 @@ func (l *AckLeg) Played() audio.Pos {
 	return l.last
 }
 
-// Freeze ends or takes up the reports.
+// Freeze stops or resumes the reports.
 func (l *AckLeg) Freeze(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.frozen = on
 }
 
-// Clear drops what has not been played.
+// Clear drops the samples that were not played.
 func (l *AckLeg) Clear(ctx context.Context) error {
 	l.mu.Lock()
 	l.floor = l.Written()

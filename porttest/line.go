@@ -10,23 +10,23 @@ import (
 
 var _ port.Watcher = (*LineLeg)(nil)
 
-// LineLeg is a [Leg] whose line may be cut. While it is, the person is silent
-// and hears nothing. HangUp ends it too.
+// LineLeg is a [Leg] whose connection may be lost. While it is, the person is
+// silent and hears nothing. HangUp also ends a lost connection.
 type LineLeg struct {
 	*Leg
 	line    *connection.Signal
 	silence []int16
 }
 
-// NewLineLeg makes a leg whose line is up.
+// NewLineLeg returns a leg whose connection is up.
 func NewLineLeg(l *Leg) *LineLeg {
 	return &LineLeg{Leg: l, line: connection.New(), silence: make([]int16, l.frame)}
 }
 
-// SetLine changes the state of the line.
+// SetLine changes the state of the connection.
 func (l *LineLeg) SetLine(to port.Line) { l.line.Set(to) }
 
-// Watch waits for another state than last.
+// Watch waits for a state other than last.
 func (l *LineLeg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
 	return l.line.Watch(ctx, last)
 }
@@ -36,7 +36,7 @@ func (l *LineLeg) up() bool {
 	return state == port.LineUp
 }
 
-// Read returns the person's next 20 ms, if they get through.
+// Read returns the person's next 20 ms, or silence while the connection is lost.
 func (l *LineLeg) Read(ctx context.Context) (audio.Frame, error) {
 	f, err := l.Leg.Read(ctx)
 	if err == nil && !l.up() {
@@ -45,7 +45,8 @@ func (l *LineLeg) Read(ctx context.Context) (audio.Frame, error) {
 	return f, err
 }
 
-// Write sends the agent's next 20 ms, if they get through.
+// Write accepts the agent's next 20 ms, and drops them while the connection is
+// lost.
 func (l *LineLeg) Write(ctx context.Context, f audio.Frame) error {
 	if !l.up() {
 		return nil

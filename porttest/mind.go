@@ -14,16 +14,18 @@ var (
 
 // Model is a fake language model. It is safe for concurrent use.
 type Model struct {
-	// Answer is what it replies, piece by piece; nil: the last message, word by
-	// word.
+	// Answer returns the pieces of a reply. If it is nil, the model repeats the
+	// last message word by word.
 	Answer func(port.Request) []port.Delta
-	// Fail, if set, may end a reply with an error before its n-th piece, from 0.
+	// Fail, if not nil, may return an error in place of the n-th piece, counted
+	// from 0.
 	Fail func(r port.Request, n int) error
-	// Block has it wait for the end of ctx before the n-th piece, from 1; 0: never.
+	// Block makes a reply wait for the end of ctx before its n-th piece, counted
+	// from 1. The value 0 means never.
 	Block int
 }
 
-// Reply answers.
+// Reply emits the answer.
 func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
 	answer := m.Answer
 	if answer == nil {
@@ -51,7 +53,7 @@ func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta)
 	}
 }
 
-// echo says the last message again, in pieces.
+// echo returns the last message in pieces.
 func echo(r port.Request) []port.Delta {
 	if len(r.Messages) == 0 {
 		return nil
@@ -66,27 +68,27 @@ func echo(r port.Request) []port.Delta {
 	return deltas
 }
 
-// Tool is a fake that runs functions. It is safe for concurrent use.
+// Tool is a fake that calls a function. It is safe for concurrent use.
 type Tool struct {
 	Known []port.ToolSpec
-	// Run does a call; nil: it returns the arguments.
+	// Run carries out a call. If it is nil, a call returns its arguments.
 	Run func(ctx context.Context, call port.ToolCall, progress func(string)) (string, error)
 
 	mu    sync.Mutex // guards calls
 	calls []port.ToolCall
 }
 
-// Specs are the tools there are.
+// Specs returns a copy of Known.
 func (t *Tool) Specs() []port.ToolSpec { return append([]port.ToolSpec(nil), t.Known...) }
 
-// Calls are the calls that were made, in order.
+// Calls returns the calls in the order in which they were made.
 func (t *Tool) Calls() []port.ToolCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]port.ToolCall(nil), t.calls...)
 }
 
-// Call runs one.
+// Call runs one call.
 func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	t.mu.Lock()
 	t.calls = append(t.calls, call)
@@ -96,7 +98,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 		known = known || s.Name == call.Name
 	}
 	if !known {
-		return "", &port.Failure{Code: "TOOL_ERROR", Message: "there is no tool " + call.Name}
+		return "", &port.Failure{Code: "TOOL_ERROR", Message: "unknown tool " + call.Name}
 	}
 	if err := ctx.Err(); err != nil {
 		return "", err

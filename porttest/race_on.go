@@ -2,4 +2,4 @@
 
 package porttest
 
-const raceEnabled = true // it makes allocations of its own
+const raceEnabled = true // the race detector allocates

@@ -13,47 +13,49 @@ import (
 
 var _ port.Recognizer = (*Recognizer)(nil)
 
-// Recognizer is a fake that understands what it is told: the n-th utterance
-// that holds sound has the n-th text. Words come one by one while the sound
-// lasts. It is safe for concurrent use; the texts are shared by its streams.
+// Recognizer is a fake that returns given texts: the n-th utterance that contains
+// sound yields the n-th text. Words appear one by one while the sound lasts. It is
+// safe for concurrent use; its streams share the texts.
 type Recognizer struct {
-	// Texts are what the utterances say. Beyond the last one nothing is
-	// understood.
+	// Texts are the texts of the utterances. Utterances after the last text yield
+	// an empty one.
 	Texts []string
-	// PerWord is how much sound a word takes before it is shown; 200 ms if zero.
+	// PerWord is the length of sound for each word of an interim result; 200 ms if
+	// zero.
 	PerWord time.Duration
-	// Confidence of all results; 0.9 if zero.
+	// Confidence is the confidence of all results; 0.9 if zero.
 	Confidence float64
-	// Late holds each final back for so many calls of Tick, and what follows it
-	// stays behind it: a fake of a remote engine's delay.
+	// Late delays each final result, and the results after it, by a number of calls
+	// of Tick. It simulates a remote engine.
 	Late int
-	// Silent never answers a Finalize, against the port's rule.
+	// Silent never answers a Finalize, in violation of the port's rule.
 	Silent bool
-	// Endpoint ends an utterance with a final of its own after so many frames
-	// without sound behind some; 0: never.
+	// Endpoint ends an utterance with a final result after so many frames of
+	// silence that follow sound; 0 means never.
 	Endpoint int
-	// Fail, if set, may return an error for the n-th call of "open", "begin",
-	// "write", "finalize", "discard" or "close", counted for each from 1 over all
-	// streams.
+	// Fail, if not nil, may return an error for the n-th call of "open", "begin",
+	// "write", "finalize", "discard" or "close". Calls are counted from 1 for each
+	// name over all streams.
 	Fail func(call string, n int) error
-	// Heard, if set, sees every call of a stream, and every frame with "write".
+	// Heard, if not nil, is called for every method call of a stream, with the
+	// frame for "write".
 	Heard func(call string, f audio.Frame)
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	next  int
 	calls map[string]int
 	open  int
 	late  []lateResult
 }
 
-// lateResult is a result that comes after so many ticks.
+// lateResult is a result that is delayed by a number of ticks.
 type lateResult struct {
 	t     port.Transcript
 	of    *recognizerStream
 	ticks int
 }
 
-// Tick lets 20 ms pass for results that come late.
+// Tick advances delayed results by 20 ms.
 func (r *Recognizer) Tick() {
 	r.mu.Lock()
 	var due []lateResult
@@ -74,7 +76,7 @@ func (r *Recognizer) Tick() {
 	}
 }
 
-// give hands a result on, or keeps it until its time has come.
+// give passes a result to the sink, or delays it.
 func (s *recognizerStream) give(t port.Transcript) {
 	ticks := 0
 	if t.Final && !t.Endpoint {
@@ -109,14 +111,14 @@ func (r *Recognizer) note(call string, f audio.Frame) error {
 	return r.Fail(call, n)
 }
 
-// Calls is how often a call was made, over all streams.
+// Calls returns the number of calls by name over all streams.
 func (r *Recognizer) Calls(call string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.calls[call]
 }
 
-// OpenStreams is how many streams were opened and not closed.
+// OpenStreams returns the number of streams that are open.
 func (r *Recognizer) OpenStreams() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,10 +156,10 @@ type recognizerStream struct {
 
 	open  bool
 	words []string
-	taken bool // words are the utterance's
+	taken bool // words belong to the current utterance
 	sound audio.Pos
 	shown int
-	quiet int // frames without sound behind some
+	quiet int // frames of silence after sound
 }
 
 func (s *recognizerStream) Begin() error {
@@ -191,7 +193,7 @@ func (s *recognizerStream) Write(f audio.Frame) error {
 	return nil
 }
 
-// take gives the utterance its words when the first sound comes.
+// take assigns the words to the utterance at the first sound.
 func (s *recognizerStream) take() {
 	if s.taken {
 		return
@@ -205,7 +207,7 @@ func (s *recognizerStream) take() {
 	}
 }
 
-// pause counts silence behind sound and ends the words there, if it is to.
+// pause counts silence after sound and ends the utterance if Endpoint is reached.
 func (s *recognizerStream) pause() {
 	if !s.taken || s.r.Endpoint == 0 {
 		return

@@ -24,10 +24,11 @@ var (
 // Store keeps conversations in memory. The zero value is ready; it is safe for
 // concurrent use.
 type Store struct {
-	// Now is its clock; time.Now if nil. It must be safe for concurrent use.
+	// Now returns the store's time; time.Now if nil. It must be safe for concurrent
+	// use.
 	Now func() time.Time
 
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards the fields below
 	snapshots map[string]kept
 	journals  map[string]*pieces
 	claims    map[string]*claim
@@ -36,7 +37,7 @@ type Store struct {
 	last      int64             // the last token
 }
 
-// pieces are a journal, which began at a time.
+// pieces is a journal, with the time of its first piece.
 type pieces struct {
 	began time.Time
 	list  map[int][]byte
@@ -47,7 +48,7 @@ type kept struct {
 	saved    time.Time
 }
 
-// begin locks the store for a call, which must unlock it, and makes its maps.
+// begin locks the store and creates its maps. The caller must unlock it.
 func (s *Store) begin(ctx context.Context) (now time.Time, err error) {
 	if err := ctx.Err(); err != nil {
 		return now, err
@@ -64,7 +65,7 @@ func (s *Store) begin(ctx context.Context) (now time.Time, err error) {
 	return now, nil
 }
 
-// fenced refuses a hold that is not that of the last claim.
+// fenced returns an error if h does not belong to the last claim.
 func (s *Store) fenced(h port.Hold) error {
 	token := int64(0)
 	if c := s.claims[h.ID]; c != nil {
@@ -116,10 +117,10 @@ func (s *Store) remove(id string) {
 	delete(s.claims, id)
 }
 
-// List tells of the snapshots.
+// List returns the newest snapshots.
 func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	if limit < 1 {
-		return nil, fmt.Errorf("list: limit is %d, expected 1 or more", limit)
+		return nil, fmt.Errorf("list: limit is %d, must be at least 1", limit)
 	}
 	if _, err := s.begin(ctx); err != nil {
 		return nil, err
@@ -133,10 +134,10 @@ func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	return list[:min(limit, len(list))], nil
 }
 
-// Expire deletes what is older than age.
+// Expire deletes conversations older than age.
 func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err error) {
 	if age <= 0 {
-		return 0, fmt.Errorf("expire: the age is %v, expected more than 0", age)
+		return 0, fmt.Errorf("expire: age is %v, must be positive", age)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err
 // Append adds a piece.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
 	if number < 1 {
-		return fmt.Errorf("the number of a piece is %d, expected 1 or more", number)
+		return fmt.Errorf("piece number is %d, must be at least 1", number)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -186,7 +187,7 @@ func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []b
 	return nil
 }
 
-// Read calls each with copies of the pieces there are when it begins.
+// Read calls each with copies of the pieces that exist when it begins.
 func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
 	if _, err := s.begin(ctx); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: who holds which conversation, and the tokens of conversations.
+// This file implements claims and the tokens of conversations.
 
-// claim is the last one of a conversation. Without a node it was given up.
+// claim is the last claim of a conversation. Its node is empty after a release.
 type claim struct {
 	token       int64
 	node        string
@@ -29,10 +29,10 @@ type beat struct {
 	until time.Time
 }
 
-// Beat keeps a node alive.
+// Beat marks a node as alive.
 func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error {
 	if ttl <= 0 {
-		return fmt.Errorf("the time of a node is %v, expected more than 0", ttl)
+		return fmt.Errorf("node ttl is %v, must be positive", ttl)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error 
 	return nil
 }
 
-// Nodes are those that are alive.
+// Nodes returns the living nodes.
 func (s *Store) Nodes(ctx context.Context) ([]port.Node, error) {
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) Nodes(ctx context.Context) ([]port.Node, error) {
 	return nodes, nil
 }
 
-// Leave ends a node.
+// Leave removes a node.
 func (s *Store) Leave(ctx context.Context, node string) error {
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	return nil
 }
 
-// holder is the living node that holds a conversation.
+// holder returns the living node that holds a conversation.
 func (s *Store) holder(id string, now time.Time) (port.Node, bool) {
 	c := s.claims[id]
 	if c == nil || c.node == "" {
@@ -96,7 +96,7 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	}
 	defer s.mu.Unlock()
 	if b, ok := s.nodes[node]; !ok || !b.until.After(now) {
-		return port.Hold{}, fmt.Errorf("the node %q is not alive: expected one that beats", node)
+		return port.Hold{}, fmt.Errorf("node %q is not alive", node)
 	}
 	if n, ok := s.holder(id, now); ok && n.ID != node {
 		return port.Hold{}, &port.HeldError{Node: n}
@@ -111,7 +111,7 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	return port.Hold{ID: id, Token: c.token}, nil
 }
 
-// Holder is the node that holds a conversation.
+// Holder returns the node that holds a conversation.
 func (s *Store) Holder(ctx context.Context, id string) (n port.Node, ok bool, err error) {
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	return nil
 }
 
-// Fenced are holds that are no longer good.
+// Fenced returns the holds that are no longer valid.
 func (s *Store) Fenced(ctx context.Context, holds []port.Hold) (lost []port.Hold, err error) {
 	if _, err := s.begin(ctx); err != nil {
 		return nil, err
@@ -154,7 +154,8 @@ func (s *Store) Fenced(ctx context.Context, holds []port.Hold) (lost []port.Hold
 	return lost, nil
 }
 
-// Abandoned are conversations that nobody goes on with.
+// Abandoned returns conversations that were neither held nor saved for the duration
+// idle.
 func (s *Store) Abandoned(ctx context.Context, idle time.Duration, limit int) (ids []string, err error) {
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
 	}
 	for id, other := range s.claims {
 		if id != h.ID && (same(g.Now.Access, other.now.Access) || same(g.Now.Resume, other.now.Resume)) {
-			return errors.New("the token is another conversation's")
+			return errors.New("the token belongs to another conversation")
 		}
 	}
 	if before := &g.Before; len(before.Access) == 0 {
@@ -215,15 +216,15 @@ func cloned(t port.Tokens) port.Tokens {
 	return port.Tokens{Access: bytes.Clone(t.Access), Resume: bytes.Clone(t.Resume)}
 }
 
-// same reports whether two digests are one. An empty one is none.
+// same reports whether two digests are equal and not empty.
 func same(a, b []byte) bool { return len(a) > 0 && bytes.Equal(a, b) }
 
-// Access is the conversation that an access token is good for.
+// Access returns the conversation of an access token.
 func (s *Store) Access(ctx context.Context, digest []byte) (id string, ok bool, err error) {
 	return s.find(ctx, func(c *claim) bool { return same(digest, c.now.Access) || same(digest, c.before.Access) })
 }
 
-// Resume is the conversation that a resume token is good for.
+// Resume returns the conversation of a resume token.
 func (s *Store) Resume(ctx context.Context, digest []byte) (id string, ok bool, err error) {
 	return s.find(ctx, func(c *claim) bool { return same(digest, c.now.Resume) || same(digest, c.before.Resume) })
 }
@@ -241,7 +242,7 @@ func (s *Store) find(ctx context.Context, is func(*claim) bool) (string, bool, e
 	return "", false, nil
 }
 
-// Redeem takes a resume token back.
+// Redeem invalidates a resume token.
 func (s *Store) Redeem(ctx context.Context, digest []byte) (bool, error) {
 	if _, err := s.begin(ctx); err != nil {
 		return false, err

@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: secrets of a short life.
+// This file implements short-lived secrets.
 
-// ticket is good until a time, unless it was spent.
+// ticket is valid until a time, unless it was spent.
 type ticket struct {
 	kind  string
 	value []byte
@@ -19,10 +19,10 @@ type ticket struct {
 	spent bool
 }
 
-// KeepTicket keeps a ticket.
+// KeepTicket stores a ticket.
 func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error {
 	if len(digest) == 0 || ttl <= 0 {
-		return fmt.Errorf("a ticket has a digest of %d bytes and a time of %v, expected more than 0", len(digest), ttl)
+		return fmt.Errorf("ticket digest has %d bytes and ttl is %v, both must be positive", len(digest), ttl)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -45,12 +45,12 @@ func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byt
 	return nil
 }
 
-// FindTicket returns a copy of what a ticket is good for.
+// FindTicket returns a copy of the ticket's value.
 func (s *Store) FindTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	return s.ticket(ctx, kind, digest, false)
 }
 
-// SpendTicket does so for the last time.
+// SpendTicket returns the ticket's value and invalidates the ticket.
 func (s *Store) SpendTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	return s.ticket(ctx, kind, digest, true)
 }

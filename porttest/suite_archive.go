@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestArchive is the conformance suite of port.Archive. open makes an empty one for
-// each rule.
+// TestArchive is the conformance suite of port.Archive. open must return an empty
+// store for each rule.
 func TestArchive(t *testing.T, open func(*testing.T) Stores) {
 	list := func(t *testing.T, s Stores, limit int) string {
 		t.Helper()
@@ -26,7 +26,7 @@ func TestArchive(t *testing.T, open func(*testing.T) Stores) {
 		}
 		return strings.Join(ids, " ")
 	}
-	// later saves a conversation, and waits until the store's clock has gone on.
+	// later saves a conversation and waits until the store's clock has advanced.
 	later := func(t *testing.T, s Stores, h port.Hold) {
 		t.Helper()
 		s.save(t, h, h.ID)

@@ -11,15 +11,15 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// DetectorCapabilities describe a detector under test.
+// DetectorCapabilities describes a detector under test.
 type DetectorCapabilities struct {
-	// Speech is a sound, at the detector's rate, in which it must find speech;
-	// nil: it need not find any.
+	// Speech is sound at the detector's rate that the detector must recognize as
+	// speech. If it is nil, this rule is skipped.
 	Speech []int16
 }
 
-// TestDetector is the conformance suite of port.Detector. open makes a fresh one
-// for each rule.
+// TestDetector is the conformance suite of port.Detector. open must return a fresh
+// detector for each rule.
 func TestDetector(t *testing.T, open func(*testing.T) port.Detector, c DetectorCapabilities) {
 	for _, rule := range []struct {
 		name string
@@ -48,9 +48,9 @@ func stream(t *testing.T, d port.Detector) port.DetectorStream {
 	return s
 }
 
-// noises are sounds that a detector must survive.
+// noises returns sounds that a detector must process without failing.
 func noises(rate int) map[string][]int16 {
-	n := rate // a second
+	n := rate // one second
 	random := rand.New(rand.NewPCG(1, 2))
 	sounds := map[string][]int16{
 		"silence": make([]int16, n), "tone": Tone(rate, time.Second), "noise": make([]int16, n),
@@ -70,7 +70,7 @@ func noises(rate int) map[string][]int16 {
 	return sounds
 }
 
-// run writes a sound in pieces of 20 ms and returns what each gave.
+// run writes a sound in pieces of 20 ms and returns the probability for each.
 func run(s port.DetectorStream, rate int, pcm []int16) []float64 {
 	var p []float64
 	for piece := range slices.Chunk(pcm, audio.FrameSamples(rate)) {

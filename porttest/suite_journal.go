@@ -18,13 +18,14 @@ func (s Stores) append(t *testing.T, h port.Hold, number int, records string) {
 	}
 }
 
-// pieces are those of a conversation as "number:records", with spaces between.
+// pieces returns the pieces of a conversation as "number:records", separated by
+// spaces.
 func (s Stores) pieces(t *testing.T, id string) string {
 	t.Helper()
 	var list []string
 	if err := s.Journal.Read(t.Context(), id, func(number int, records []byte) error {
 		list = append(list, fmt.Sprintf("%d:%s", number, records))
-		clear(records) // they are lent
+		clear(records) // they are valid only during the call
 		return nil
 	}); err != nil {
 		t.Fatalf("Read(%q): %v", id, err)
@@ -39,8 +40,8 @@ func (s Stores) wantPieces(t *testing.T, id, want string) {
 	}
 }
 
-// TestJournal is the conformance suite of port.Journal. open makes an empty one for
-// each rule.
+// TestJournal is the conformance suite of port.Journal. open must return an empty
+// store for each rule.
 func TestJournal(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("pieces come in the order of their numbers", func(t *testing.T) {
 		s := open(t)
@@ -84,7 +85,7 @@ func TestJournal(t *testing.T, open func(*testing.T) Stores) {
 		calls := 0
 		err := s.Journal.Read(t.Context(), "a", func(number int, _ []byte) error {
 			calls++
-			// Who reads may use the store.
+			// The callback may use the store.
 			if _, _, err := s.Store.Load(t.Context(), "a"); err != nil {
 				t.Error(err)
 			}
@@ -143,7 +144,7 @@ func TestJournal(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("many at once", func(t *testing.T) {
 		s := open(t)
 		var all sync.WaitGroup
-		for range 4 { // each piece is written by all: the first counts
+		for range 4 { // each piece is written by all; the first write counts
 			all.Go(func() {
 				for n := range 20 {
 					if err := s.Journal.Append(t.Context(), port.Hold{ID: "a"}, n+1, []byte("x")); err != nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Line is a leg under test and what its far end does. A function that is nil is
-// something that this leg cannot do; the rules that need it are skipped.
+// Line is a leg under test and the controls of its far end. A nil function means
+// that the leg does not support it; the rules that need it are skipped.
 type Line struct {
 	Leg    port.Leg
 	Say    func(pcm []int16) // the person says something
 	HangUp func()
-	Heard  func() []int16 // all that the agent has sent
-	// Cut loses the connection, and Mend brings it back, for a port.Watcher.
+	Heard  func() []int16 // returns all that the agent has sent
+	// Cut interrupts the connection and Mend restores it, for a port.Watcher.
 	Cut, Mend func()
 }
 
-// legPatience bounds the wait for a leg, on the real clock.
+// legPatience bounds the wait for a leg, in real time.
 const legPatience = 5 * time.Minute
 
-// TestLeg is the conformance suite of port.Leg. open makes a fresh one for each
-// rule; it ends it when the test ends.
+// TestLeg is the conformance suite of port.Leg. open must return a fresh leg for
+// each rule and end it when the test ends.
 func TestLeg(t *testing.T, open func(*testing.T) Line) {
 	for _, rule := range []struct {
 		name string

@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: the rules of port.Watcher, for legs that are one.
+// This file tests the rules of port.Watcher.
 
 func watcher(t *testing.T, l Line) port.Watcher {
 	t.Helper()
@@ -22,8 +22,8 @@ func watcher(t *testing.T, l Line) port.Watcher {
 	return w
 }
 
-// watchEnds: nobody is told what has not changed, and a watch ends with its
-// context.
+// watchEnds checks that Watch does not return without a change, and returns when
+// its context ends.
 func watchEnds(t *testing.T, l Line) {
 	w := watcher(t, l)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -36,7 +36,7 @@ func watchEnds(t *testing.T, l Line) {
 	}
 }
 
-// watchSeesTheEnd: Watch ends with the leg.
+// watchSeesTheEnd checks that Watch returns when the leg ends.
 func watchSeesTheEnd(t *testing.T, l Line) {
 	w := watcher(t, l)
 	if l.HangUp == nil {
@@ -61,8 +61,8 @@ func watchSeesTheEnd(t *testing.T, l Line) {
 	}
 }
 
-// lineLost: a lost line is told, the leg goes on without it, and works again
-// when it is back.
+// lineLost checks that a loss is reported, that the leg works during it, and that
+// sound passes again afterwards.
 func lineLost(t *testing.T, l Line) {
 	w := watcher(t, l)
 	if l.Cut == nil || l.Mend == nil {
@@ -107,7 +107,7 @@ func lineLost(t *testing.T, l Line) {
 	}
 }
 
-// readPast reads for a moment. A leg without a line may pause.
+// readPast reads for a moment. A leg without a connection may pause.
 func readPast(t *testing.T, l Line) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

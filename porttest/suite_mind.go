@@ -11,8 +11,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestModel is the conformance suite of port.Model. open makes a fresh one for
-// each rule; it must answer the question with a text of two pieces or more.
+// TestModel is the conformance suite of port.Model. open must return a fresh model
+// for each rule; it must answer the question with a text of at least two pieces.
 func TestModel(t *testing.T, open func(*testing.T) port.Model) {
 	question := port.Request{
 		Instructions: "Answer in one short sentence.",
@@ -66,7 +66,8 @@ func TestModel(t *testing.T, open func(*testing.T) port.Model) {
 	})
 }
 
-// TestTool is the conformance suite of port.Tool. call is one that succeeds.
+// TestTool is the conformance suite of port.Tool. call must be a call that
+// succeeds.
 func TestTool(t *testing.T, open func(*testing.T) port.Tool, call port.ToolCall) {
 	t.Run("each tool is described, once", func(t *testing.T) {
 		seen := map[string]bool{}

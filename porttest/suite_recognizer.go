@@ -11,24 +11,24 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// RecognizerCapabilities describe a recognizer under test.
+// RecognizerCapabilities describes a recognizer under test.
 type RecognizerCapabilities struct {
-	Rate     int    // of the frames it takes; 16000 if zero
-	Language string // to open streams with
-	// Speech is an utterance, with silence around it, and Text what it says; nil:
-	// a tone, of which no text is expected.
+	Rate     int    // of the frames, in hertz; 16000 if zero
+	Language string // of the streams
+	// Speech is an utterance surrounded by silence, and Text its words. If Speech
+	// is nil, the suite uses a tone and expects no particular text.
 	Speech []int16
 	Text   string
-	// Wait lets time pass for finals that come late; nil: the suite writes silence
-	// and then waits for the engine.
+	// Wait lets time pass for delayed final results. If it is nil, the suite writes
+	// silence and then waits for the engine.
 	Wait func()
 }
 
-// finalWithin bounds the wait for an engine's answer, on the real clock.
+// finalWithin bounds the wait for an engine's answer, in real time.
 const finalWithin = 10 * time.Second
 
-// TestRecognizer is the conformance suite of port.Recognizer. open makes a fresh
-// one for each rule.
+// TestRecognizer is the conformance suite of port.Recognizer. open must return a
+// fresh recognizer for each rule.
 func TestRecognizer(t *testing.T, open func(*testing.T) port.Recognizer, c RecognizerCapabilities) {
 	if c.Rate == 0 {
 		c.Rate = 16000
@@ -62,7 +62,8 @@ func TestRecognizer(t *testing.T, open func(*testing.T) port.Recognizer, c Recog
 	})
 }
 
-// Tone is a loud sound that is no speech, for fakes. No sample of it is zero.
+// Tone returns a loud sound that is not speech, for fakes. None of its samples is
+// zero.
 func Tone(rate int, d time.Duration) []int16 {
 	pcm := make([]int16, audio.PosOf(d, rate))
 	for i := range pcm {
@@ -71,19 +72,19 @@ func Tone(rate int, d time.Duration) []int16 {
 	return pcm
 }
 
-// speaker feeds one stream and collects what comes of it.
+// speaker writes to one stream and collects its results.
 type speaker struct {
 	t   *testing.T
 	c   RecognizerCapabilities
 	s   port.RecognizerStream
 	pos audio.Pos
-	pcm []int16 // the frame that is lent
+	pcm []int16 // the frame passed to the stream
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	got    []port.Transcript
 	closed bool
 	inside bool
-	news   chan struct{} // holds a token when something came
+	news   chan struct{} // contains a token if there are new results
 }
 
 func newSpeaker(t *testing.T, r port.Recognizer, c RecognizerCapabilities) *speaker {
@@ -114,7 +115,7 @@ func (p *speaker) close() {
 	p.mu.Unlock()
 }
 
-// take is the sink.
+// take is the sink of the stream.
 func (p *speaker) take(r port.Transcript) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,8 +154,7 @@ func (p *speaker) must(what string, err error) {
 	}
 }
 
-// write hands over sound in frames of 20 ms; each one's memory is used for the
-// next.
+// write passes sound in frames of 20 ms that share the same memory.
 func (p *speaker) write(pcm []int16) {
 	p.t.Helper()
 	for len(pcm) > 0 {
@@ -164,14 +164,14 @@ func (p *speaker) write(pcm []int16) {
 		p.must("Write", p.s.Write(audio.Frame{Pos: p.pos, Rate: p.c.Rate, PCM: p.pcm}))
 		p.pos += audio.Pos(len(p.pcm))
 		for i := range p.pcm {
-			p.pcm[i] = int16(i%2*20000 - 10000) // who kept it hears this
+			p.pcm[i] = int16(i%2*20000 - 10000) // a stream that kept the frame hears this
 		}
 	}
 }
 
 func (p *speaker) silence(d time.Duration) { p.write(make([]int16, audio.PosOf(d, p.c.Rate))) }
 
-// finals are those that have come.
+// finals returns the final results so far.
 func (p *speaker) finals() []port.Transcript {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,7 +184,7 @@ func (p *speaker) finals() []port.Transcript {
 	return finals
 }
 
-// wantFinals waits until n finals have come, and a moment for more.
+// wantFinals waits for n final results, and a moment longer to detect more.
 func (p *speaker) wantFinals(n int) []port.Transcript {
 	p.t.Helper()
 	for range 25 {
@@ -212,7 +212,7 @@ func (p *speaker) wantFinals(n int) []port.Transcript {
 	return p.finals()
 }
 
-// pass lets 20 ms go by.
+// pass lets 20 ms pass.
 func (p *speaker) pass() {
 	if p.c.Wait != nil {
 		p.c.Wait()
@@ -221,7 +221,7 @@ func (p *speaker) pass() {
 	p.silence(audio.FrameDuration)
 }
 
-// say is one utterance from Begin to Finalize.
+// say speaks one utterance from Begin to Finalize.
 func (p *speaker) say(pcm []int16) {
 	p.t.Helper()
 	p.must("Begin", p.s.Begin())

@@ -11,8 +11,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestRegistry is the conformance suite of port.Registry. open makes an empty one for
-// each rule.
+// TestRegistry is the conformance suite of port.Registry. open must return an empty
+// store for each rule.
 func TestRegistry(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("nodes", func(t *testing.T) { testNodes(t, open) })
 	t.Run("claims", func(t *testing.T) { testClaims(t, open) })
@@ -41,7 +41,7 @@ func testNodes(t *testing.T, open func(*testing.T) Stores) {
 			t.Fatal(err)
 		}
 		want(t, s, port.Node{ID: "n1", URL: "http://moved"}, port.Node{ID: "n2", URL: "http://n2"})
-		s.beat(t, "n10") // it comes back
+		s.beat(t, "n10") // it returns
 		if err := s.Registry.Leave(t.Context(), "n1"); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func testClaims(t *testing.T, open func(*testing.T) Stores) {
 		s.beat(t, "n1")
 		s.wantHolder(t, "a", "n2")
 		s.wantHeld(t, "a", "n1", "n2")
-		if err := s.Registry.Release(t.Context(), first, true); err != nil { // it is no longer good
+		if err := s.Registry.Release(t.Context(), first, true); err != nil { // the hold is no longer valid
 			t.Fatal(err)
 		}
 		s.wantHolder(t, "a", "n2")
@@ -98,7 +98,7 @@ func testClaims(t *testing.T, open func(*testing.T) Stores) {
 			t.Fatal(err)
 		}
 		s.wantHolder(t, "a", "")
-		s.beat(t, "n3") // it begins anew
+		s.beat(t, "n3") // it starts again
 		s.wantHolder(t, "a", "")
 		fourth := s.claim(t, "a", "n1")
 		if first.Token >= second.Token || second.Token >= third.Token || third.Token >= fourth.Token {
@@ -133,7 +133,7 @@ func testClaims(t *testing.T, open func(*testing.T) Stores) {
 		for i := range many {
 			s.beat(t, fmt.Sprintf("n%02d", i))
 		}
-		// New, kept, held by a node that has died.
+		// New, stored, and held by a node that has died.
 		s.save(t, port.Hold{ID: "kept"}, "x")
 		s.beat(t, "dead")
 		s.claim(t, "left", "dead")
@@ -211,7 +211,7 @@ func testAbandoned(t *testing.T, open func(*testing.T) Stores) {
 	abandon("y of a dead node", func(port.Hold) { s.dies(t, "n2") })
 	s.beat(t, "n2")
 	s.claim(t, "y of a dead node", "n2")
-	if err := s.Registry.Leave(t.Context(), "n2"); err != nil { // it gives it up a second time
+	if err := s.Registry.Leave(t.Context(), "n2"); err != nil { // it gives the conversation up a second time
 		t.Fatal(err)
 	}
 	s.beat(t, "n2")
@@ -231,7 +231,7 @@ func testAbandoned(t *testing.T, open func(*testing.T) Stores) {
 	if got := list(t, s, time.Hour, 10); len(got) > 0 {
 		t.Errorf("%q for an hour", got)
 	}
-	// Somebody goes on with one, another one is deleted.
+	// One is claimed, another one is deleted.
 	h := s.claim(t, "z released", "n3")
 	if err := s.Store.Delete(t.Context(), "x left"); err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func testAbandoned(t *testing.T, open func(*testing.T) Stores) {
 	if got := list(t, s, moment, 10); !slices.Equal(got, all[1:2]) {
 		t.Errorf("%q, expected %q", got, all[1:2])
 	}
-	// One that has ended is none, until it is claimed once more.
+	// A conversation that has ended is not abandoned until it is claimed again.
 	if err := s.Registry.Release(t.Context(), h, true); err != nil {
 		t.Fatal(err)
 	}
@@ -331,9 +331,9 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		good("1")
 		next("2", "1")
 		good("1", "2")
-		next("2", "1") // nobody knew whether the store had heard it
+		next("2", "1") // the client's use of its tokens is not known to the store
 		good("1", "2")
-		next("3", "1") // the answer was lost, and the client came again
+		next("3", "1") // the answer was lost, and the client asked again
 		good("1", "3")
 		h = s.claim(t, "a", "n1") // the process has died meanwhile
 		good("1", "3")
@@ -341,7 +341,7 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		good("3", "4")
 		next("4", "")
 		good("4")
-		// What the store has not heard of is told beside it.
+		// Tokens that the store does not know are passed with the grant.
 		g := port.Grant{Now: port.Tokens{Resume: d("resume1")}, Before: port.Tokens{Access: d("access2"), Resume: d("resume2")}}
 		if err := s.Registry.Grant(t.Context(), h, g); err != nil {
 			t.Fatal(err)
@@ -375,7 +375,7 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		if err := s.Registry.Leave(t.Context(), "n1"); err != nil {
 			t.Fatal(err)
 		}
-		lost(all) // nobody else has them yet: it may write
+		lost(all) // no other node has claimed them: n1 may write
 		second := s.claim(t, "a", "n2")
 		lost(all, a)
 		if err := s.Store.Delete(t.Context(), "c"); err != nil {
@@ -389,7 +389,7 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		first := s.claim(t, "a", "n1")
 		grant(t, s, first, "access", "resume")
 		second := s.claim(t, "a", "n1")
-		want(t, s, "access", "a", "") // a claim leaves them
+		want(t, s, "access", "a", "") // a claim does not change them
 		want(t, s, "resume", "", "a")
 		wantFenced(t, "the first hold", s.Registry.Grant(t.Context(), first, port.Grant{Now: port.Tokens{Access: d("late"), Resume: d("later")}}))
 		want(t, s, "late", "", "")

@@ -13,19 +13,19 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Stores are the views of one store, for the suites of each.
+// Stores are the interfaces of one store, for the suites.
 type Stores struct {
 	Store    port.Store
 	Journal  port.Journal
 	Registry port.Registry
-	Archive  port.Archive // for TestArchive alone
-	Tickets  port.Tickets // for TestTickets alone
+	Archive  port.Archive // used by TestArchive only
+	Tickets  port.Tickets // used by TestTickets only
 }
 
-// alive is how long a node lives that is not to die in a test.
+// alive is the ttl of a node that does not die during a test.
 const alive = time.Hour
 
-// until waits for a condition, which the store's own clock brings about.
+// until waits for a condition that depends on the store's clock.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -45,7 +45,7 @@ func (s Stores) beat(t testing.TB, node string) {
 	}
 }
 
-// dies lets a node's time run out.
+// dies lets the ttl of a node expire.
 func (s Stores) dies(t *testing.T, node string) {
 	t.Helper()
 	if err := s.Registry.Beat(t.Context(), port.Node{ID: node}, time.Millisecond); err != nil {
@@ -74,7 +74,7 @@ func (s Stores) claim(t testing.TB, id, node string) port.Hold {
 	return h
 }
 
-// wantHeld asks that a node cannot have a conversation that another one holds.
+// wantHeld checks that a node cannot claim a conversation that another node holds.
 func (s Stores) wantHeld(t *testing.T, id, node, by string) {
 	t.Helper()
 	h, err := s.Registry.Claim(t.Context(), id, node)
@@ -106,13 +106,13 @@ func wantFenced(t *testing.T, what string, err error) {
 	}
 }
 
-// ids are of the kinds that a store may be given.
+// ids returns examples of conversation ids.
 func ids() []string {
 	return []string{"a", "A", "a/b", "../a", "a b", "a%", "ä\x00", "\xff\xfe", "'; --", strings.Repeat("long", 50)}
 }
 
-// TestStore is the conformance suite of port.Store. open makes an empty one for
-// each rule.
+// TestStore is the conformance suite of port.Store. open must return an empty store
+// for each rule.
 func TestStore(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("what is not there is not there", func(t *testing.T) {
 		s := open(t).Store
@@ -192,7 +192,7 @@ func TestStore(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("fencing", func(t *testing.T) { testFencing(t, open) })
 }
 
-// testFencing holds Save against the claims of the registry.
+// testFencing checks Save against the claims of the registry.
 func testFencing(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("a hold without a token, until somebody claims", func(t *testing.T) {
 		s := open(t)
@@ -212,16 +212,16 @@ func testFencing(t *testing.T, open func(*testing.T) Stores) {
 		first := s.claim(t, "a", "n1")
 		s.save(t, first, "one")
 		s.dies(t, "n1")
-		s.save(t, first, "two") // nobody else has claimed it
+		s.save(t, first, "two") // no other node has claimed it
 		second := s.claim(t, "a", "n2")
 		wantFenced(t, "the first hold", s.Store.Save(t.Context(), first, []byte("late")))
 		s.wantSaved(t, "a", "two")
 		s.save(t, second, "three")
-		s.beat(t, "n1") // it lives again, and does not have it any more
+		s.beat(t, "n1") // the node is alive again, but no longer holds it
 		wantFenced(t, "the first hold", s.Store.Save(t.Context(), first, []byte("late")))
 		wantFenced(t, "a hold of tomorrow", s.Store.Save(t.Context(), port.Hold{ID: "a", Token: second.Token + 1}, []byte("late")))
 		s.wantSaved(t, "a", "three")
-		third := s.claim(t, "a", "n2") // the same node fences itself
+		third := s.claim(t, "a", "n2") // a node fences its own earlier hold
 		wantFenced(t, "the second hold", s.Store.Save(t.Context(), second, []byte("late")))
 		s.save(t, third, "four")
 	})

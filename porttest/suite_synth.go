@@ -13,16 +13,16 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// SynthesizerCapabilities describe a synthesizer under test.
+// SynthesizerCapabilities describes a synthesizer under test.
 type SynthesizerCapabilities struct {
 	Language, Voice string
-	Text            string // long enough for several pieces; English if empty
-	Marks           bool   // it tells where words begin
+	Text            string // long enough for several pieces; an English default if empty
+	Marks           bool   // it reports where words begin
 	Repeatable      bool   // the same text gives the same samples
 }
 
-// TestSynthesizer is the conformance suite of port.Synthesizer. open makes a
-// fresh one for each rule.
+// TestSynthesizer is the conformance suite of port.Synthesizer. open must return a
+// fresh synthesizer for each rule.
 func TestSynthesizer(t *testing.T, open func(*testing.T) port.Synthesizer, c SynthesizerCapabilities) {
 	if c.Text == "" {
 		c.Text = "Good morning. I can book a flight from Boston to Denver for you."
@@ -43,17 +43,17 @@ func TestSynthesizer(t *testing.T, open func(*testing.T) port.Synthesizer, c Syn
 	}
 }
 
-// take is what one Speak gave.
+// take is the result of one Speak.
 type take struct {
 	pcm    []int16
 	marks  []port.Mark
-	pieces int // that held samples
+	pieces int // pieces with samples
 	inside atomic.Int32
 	over   atomic.Bool
 }
 
-// speak has a text spoken and checks the rules that hold for every Speak. stop,
-// which may be nil, is asked after each piece.
+// speak synthesizes a text and checks the rules that apply to every Speak. stop,
+// which may be nil, is called after each piece.
 func (k *take) speak(ctx context.Context, t *testing.T, s port.Synthesizer, c SynthesizerCapabilities, text string, stop func() error) error {
 	t.Helper()
 	u := port.Utterance{Text: text, Voice: c.Voice, Language: c.Language}

@@ -11,8 +11,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestTasks is the conformance suite of port.Tasks. open makes empty ones, with a
-// worker that runs the tool for every agent; the tool's "ship" is irreversible.
+// TestTasks is the conformance suite of port.Tasks. open must return an empty store
+// of tasks with a worker that runs the tool for every agent; the tool's "ship" is
+// irreversible.
 func TestTasks(t *testing.T, open func(t *testing.T, tool port.Tool) port.Tasks) {
 	for _, rule := range []struct {
 		name string
@@ -56,7 +57,7 @@ type tasksTest struct {
 	run  func(ctx context.Context, call port.ToolCall, progress func(string)) (string, error)
 }
 
-// soon bounds what a rule waits for.
+// soon returns a context that bounds what a rule waits for.
 func (t *tasksTest) soon() context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
@@ -98,8 +99,8 @@ func (t *tasksTest) wantFailure(key, code string) port.Failure {
 	return *f
 }
 
-// blocks has the tool wait for the end of its context, which it tells of. Its sign of
-// life takes nothing of what it has said away.
+// blocks makes the tool wait for the end of its context and report it. Its sign of
+// life must not replace its last progress.
 func (t *tasksTest) blocks() (begun, ended chan string) {
 	begun, ended = make(chan string, 100), make(chan string, 100)
 	t.run = func(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
@@ -129,7 +130,7 @@ func taskRuns(t *tasksTest) {
 	task := t.task("k")
 	t.start(task)
 	t.wantOutput("k", `done: {"n":1}`)
-	t.wantOutput("k", `done: {"n":1}`) // it is kept
+	t.wantOutput("k", `done: {"n":1}`) // the result is kept
 	if calls := t.tool.Calls(); len(calls) != 1 || calls[0] != task.Call {
 		t.Errorf("calls %+v, expected one, %+v", calls, task.Call)
 	}
@@ -247,7 +248,7 @@ func taskCancelled(t *tasksTest) {
 	t.wantFailure("k", "CANCELLED")
 	t.ok(t.Cancel(t.soon(), "k"))
 	t.wantFailure("k", "CANCELLED")
-	t.start(t.task("k")) // it is known
+	t.start(t.task("k")) // the key is known
 	t.wantFailure("k", "CANCELLED")
 }
 

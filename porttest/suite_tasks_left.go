@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: the rules of tasks that several look at, or that nobody waits for.
+// This file tests the rules for tasks with several followers or none.
 
 func taskLeftAlone(t *tasksTest) {
 	goOn := make(chan struct{})
@@ -178,7 +178,8 @@ func taskAdopted(t *tasksTest) {
 	if !slices.Equal(got, keys) {
 		t.Errorf("given %v, expected each of %v once", got, keys)
 	}
-	// A conversation that has forgotten what it was given (its process died) asks again.
+	// A conversation that has lost the result of Adopt (its process died) calls it
+	// again.
 	for i, some := range given {
 		if len(some) > 0 {
 			t.ok(t.Settle(t.soon(), some[0].Key))

@@ -9,8 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestTickets is the conformance suite of port.Tickets. open makes an empty one for each
-// rule.
+// TestTickets is the conformance suite of port.Tickets. open must return an empty
+// store for each rule.
 func TestTickets(t *testing.T, open func(*testing.T) Stores) {
 	const most = 100
 	keep := func(t *testing.T, s Stores, kind, digest, value string, ttl time.Duration) {
@@ -63,7 +63,7 @@ func TestTickets(t *testing.T, open func(*testing.T) Stores) {
 			return err == nil && !ok
 		})
 		spend(t, s, "a", "", false)
-		s.beat(t, "n1") // which forgets it
+		s.beat(t, "n1") // which deletes expired tickets
 		want(t, s, "one", "a", "", false)
 		if err := s.Tickets.KeepTicket(t.Context(), "one", []byte("b"), nil, 0, most); err == nil {
 			t.Error("one without a time is kept")

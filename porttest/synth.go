@@ -12,20 +12,20 @@ import (
 
 var _ port.Synthesizer = (*Synthesizer)(nil)
 
-// Synthesizer is a fake voice: a tone for each word, as long as the word has
-// letters, and a mark at each word's beginning. The same text gives the same
-// samples, none of which is zero. It is safe for concurrent use.
+// Synthesizer is a fake voice: a tone for each word, whose length depends on the
+// number of letters, and a mark at the beginning of each word. The same text yields
+// the same samples, none of which is zero. It is safe for concurrent use.
 type Synthesizer struct {
 	SampleRate int                     // 16000 if zero
-	PerLetter  audio.Pos               // samples; 60 ms if zero
-	NoMarks    bool                    // of an engine without word timing
-	Fail       func(text string) error // if set and not nil for a text, Speak fails with it
-	// Before, if set, runs before a text is spoken, for voices that misbehave; an
-	// error ends Speak with it. emit is the caller's.
+	PerLetter  audio.Pos               // samples per letter; 60 ms if zero
+	NoMarks    bool                    // simulates an engine without word timing
+	Fail       func(text string) error // if not nil, Speak returns its error
+	// Before, if not nil, runs before a text is spoken, to simulate faulty voices.
+	// Speak returns its error. emit is the caller's.
 	Before func(ctx context.Context, text string, emit func(port.Speech) error) error
 }
 
-// Rate is the sampling rate.
+// Rate returns the sampling rate in hertz.
 func (s *Synthesizer) Rate() int {
 	if s.SampleRate == 0 {
 		return 16000
@@ -33,7 +33,7 @@ func (s *Synthesizer) Rate() int {
 	return s.SampleRate
 }
 
-// Speak hums the text, word by word, in pieces of 20 ms.
+// Speak emits the tones of the text in pieces of 20 ms.
 func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
 	if s.Before != nil {
 		if err := s.Before(ctx, u.Text, emit); err != nil {
@@ -71,7 +71,7 @@ func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(por
 	return ctx.Err()
 }
 
-// hum is one Speak.
+// hum is the state of one Speak.
 type hum struct {
 	emit   func(port.Speech) error
 	rate   int
@@ -80,7 +80,7 @@ type hum struct {
 	at     audio.Pos
 }
 
-// word emits the tone of a word of so many letters.
+// word emits the tone of a word with the given number of letters.
 func (h *hum) word(ctx context.Context, letters int, marks []port.Mark) error {
 	for n := h.letter * audio.Pos(letters); n > 0; {
 		if err := ctx.Err(); err != nil {

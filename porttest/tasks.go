@@ -12,12 +12,12 @@ import (
 
 var _ port.Tasks = (*Tasks)(nil)
 
-// Tasks keeps tasks in memory and runs them at once, in goroutines of its own. It is
-// safe for concurrent use. Close ends them all.
+// Tasks keeps tasks in memory and runs them at once, in its own goroutines. It is
+// safe for concurrent use. Close ends all tasks.
 type Tasks struct {
-	Tool port.Tool // that of every agent
+	Tool port.Tool // serves every agent
 
-	mu    sync.Mutex // guards order, and what is behind it
+	mu    sync.Mutex // guards the fields below
 	order []*memoryTask
 	runs  sync.WaitGroup
 }
@@ -25,12 +25,12 @@ type Tasks struct {
 type memoryTask struct {
 	port.Task
 	waiting bool
-	adopted bool // it was begun by another conversation
+	adopted bool // begun by another conversation
 	stop    context.CancelFunc
 
-	text    string        // the last one of its progress
-	count   int           // how many there were
-	signs   int           // of life
+	text    string        // the last progress
+	count   int           // number of progress texts
+	signs   int           // number of signs of life
 	ended   bool          // with output or err
 	changed chan struct{} // closed at the next change
 	output  string
@@ -42,7 +42,7 @@ func (t *memoryTask) change() {
 	t.changed = make(chan struct{})
 }
 
-// end has the lock.
+// end requires the lock.
 func (t *memoryTask) end(output string, err error) {
 	if t.ended {
 		return
@@ -63,7 +63,7 @@ func (m *Tasks) find(key string) *memoryTask {
 	return nil
 }
 
-// drop has the lock.
+// drop requires the lock.
 func (m *Tasks) drop(which func(*memoryTask) bool) {
 	var kept []*memoryTask
 	for _, t := range m.order {
@@ -176,7 +176,7 @@ func (m *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 	}
 }
 
-// Cancel calls a task off.
+// Cancel cancels a task.
 func (m *Tasks) Cancel(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (m *Tasks) Cancel(ctx context.Context, key string) error {
 	return nil
 }
 
-// Settle forgets a task.
+// Settle deletes a task.
 func (m *Tasks) Settle(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (m *Tasks) Settle(ctx context.Context, key string) error {
 	return nil
 }
 
-// Leave ends a conversation.
+// Leave reports the end of a conversation.
 func (m *Tasks) Leave(ctx context.Context, conversation string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (m *Tasks) Adopt(ctx context.Context, caller, conversation string) ([]port.
 	return given, nil
 }
 
-// Keys are the tasks that are known, the oldest first.
+// Keys returns the keys of the known tasks, the oldest first.
 func (m *Tasks) Keys() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -244,7 +244,7 @@ func (m *Tasks) Keys() []string {
 	return keys
 }
 
-// Close calls all tasks off and waits until their tools have returned.
+// Close cancels all tasks and waits until their tools have returned.
 func (m *Tasks) Close() {
 	m.mu.Lock()
 	m.drop(func(*memoryTask) bool { return true })
