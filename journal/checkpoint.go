@@ -8,38 +8,38 @@ import (
 	"time"
 )
 
-// CheckpointVersion is the schema of a [Checkpoint]. It rises when an older reader
-// would misunderstand a newer one.
+// CheckpointVersion is the schema version of a [Checkpoint]. It rises when an older
+// reader would misunderstand a newer checkpoint.
 const CheckpointVersion = 1
 
 const checkpointFormat = "hocket checkpoint"
 
-// Checkpoint is a conversation as a store keeps it: its snapshot, and what a list
-// shows of it without reading that (seed 003, Checkpoint Strategy).
+// Checkpoint is a conversation as a store keeps it: its snapshot, and the fields
+// that a list shows without reading the snapshot (seed 003, Checkpoint Strategy).
 type Checkpoint struct {
 	Format    string    `json:"format"` // "hocket checkpoint"
 	Version   int       `json:"version"`
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent,omitempty"`
 	Transport string    `json:"transport,omitempty"`
-	Owner     string    `json:"owner,omitempty"`  // of the API key that it was begun with
-	Caller    string    `json:"caller,omitempty"` // who holds it, if that is known
+	Owner     string    `json:"owner,omitempty"`  // of the API key that created the conversation
+	Caller    string    `json:"caller,omitempty"` // the person, if known
 	Started   time.Time `json:"started"`
 	Saved     time.Time `json:"saved"`
-	Privacy   string    `json:"privacy,omitempty"` // of package conv; empty: the words may be kept
-	// Awaited: a server waits for the client of this conversation, and whoever finds
-	// that nobody came back ends it.
+	Privacy   string    `json:"privacy,omitempty"` // of package conv; empty if the words may be stored
+	// Awaited reports that a server waits for the client of this conversation. A
+	// process that finds the client missing ends the conversation.
 	Awaited bool   `json:"awaited,omitempty"`
 	Phase   string `json:"phase"`
 	Turns   int    `json:"turns"`
-	// Ended: the conversation is over, and cannot be resumed.
+	// Ended reports that the conversation is over and cannot be resumed.
 	Ended bool `json:"ended,omitempty"`
-	// Snapshot is what conv.Restore reads. Where the conversation's privacy forbids
-	// words, it holds none.
+	// Snapshot is the input of conv.Restore. It contains no words if the
+	// conversation's privacy forbids them.
 	Snapshot json.RawMessage `json:"snapshot"`
 }
 
-// Marshal writes a checkpoint.
+// Marshal returns the JSON encoding of the checkpoint.
 func (c Checkpoint) Marshal() ([]byte, error) {
 	c.Format, c.Version = checkpointFormat, CheckpointVersion
 	head := c
@@ -48,25 +48,25 @@ func (c Checkpoint) Marshal() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	// The snapshot was written by the same encoder: it is not read again.
+	// The snapshot was written by the same encoder and need not be parsed again.
 	b = bytes.TrimSuffix(b, []byte("null}"))
 	b = append(append(make([]byte, 0, len(b)+len(c.Snapshot)+1), b...), c.Snapshot...)
 	return append(b, '}'), nil
 }
 
-// ReadCheckpoint reads what Marshal wrote.
+// ReadCheckpoint decodes the output of [Checkpoint.Marshal].
 func ReadCheckpoint(b []byte) (Checkpoint, error) {
 	var c Checkpoint
 	if err := json.Unmarshal(b, &c); err != nil {
-		return Checkpoint{}, fmt.Errorf("checkpoint: it is no valid JSON of one: %w", err)
+		return Checkpoint{}, fmt.Errorf("checkpoint: invalid JSON: %w", err)
 	}
 	switch {
 	case c.Format != checkpointFormat:
 		return Checkpoint{}, fmt.Errorf("checkpoint: field format is %q, expected %q", c.Format, checkpointFormat)
 	case c.Version != CheckpointVersion:
-		return Checkpoint{}, fmt.Errorf("checkpoint: it has version %d, expected %d", c.Version, CheckpointVersion)
+		return Checkpoint{}, fmt.Errorf("checkpoint: version is %d, expected %d", c.Version, CheckpointVersion)
 	case len(c.Snapshot) == 0:
-		return Checkpoint{}, errors.New("checkpoint: it has no snapshot")
+		return Checkpoint{}, errors.New("checkpoint: field snapshot is missing")
 	}
 	return c, nil
 }

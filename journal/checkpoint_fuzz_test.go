@@ -9,8 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// FuzzCheckpoint: bytes that a store gives back are a checkpoint or an error, and what was
-// read is written and read as itself.
+// FuzzCheckpoint checks that bytes from a store are a checkpoint or an error, and
+// that a checkpoint survives writing and reading.
 func FuzzCheckpoint(f *testing.F) {
 	good, err := journal.Checkpoint{ID: "c", Agent: "a", Transport: "text", Turns: 2, Snapshot: []byte(`{"version":1}`)}.Marshal()
 	if err != nil {

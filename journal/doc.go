@@ -1,11 +1,10 @@
-// Package journal turns the steps of a conversation into bytes and back: the
-// trace, a file of JSON lines that holds every event and every effect, and no
-// sound.
+// Package journal encodes and decodes the steps of a conversation: the trace, a
+// file of JSON lines that contains every event and every effect, but no sound.
 //
-// A trace is complete: its first line carries the version, the options, the
+// A trace is complete: its first line contains the version, the options, the
 // agent's files and their hash, so that [Replay] can step the conversation again
-// and compare every effect, bit for bit. Traces may stand one behind the other, as
-// a store keeps them: a conversation that goes on in another process begins a new
-// one there, with the snapshot that it went on from. The package decides nothing and keeps
-// no time; a [Writer] and a [Reader] belong to one goroutine each.
+// and compare every effect, bit for bit. Several traces may follow one another in a
+// file, as in a store: a conversation that continues in another process begins a
+// new trace with the snapshot that it continues from. A [Writer] and a [Reader]
+// must each be used by one goroutine at a time.
 package journal

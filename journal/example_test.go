@@ -10,7 +10,8 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// A conversation is recorded step by step, and replayed: every effect must be the same.
+// A conversation is recorded step by step and replayed: every effect must be the
+// same.
 func Example() {
 	o := conv.Options{Greeting: "Hello."}
 	call, err := conv.New(o)

@@ -15,29 +15,31 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// Version is the schema of a trace, and of what a machine makes of the same events. It
-// rises when a trace of before would be misunderstood, or could not be replayed.
+// Version is the version of a trace's schema and of the machine's output for the
+// same events. It rises when an older trace would be misunderstood or could not be
+// replayed.
 const Version = 2
 
-// Header is the first line of a trace: all that is needed to step it again.
+// Header is the first line of a trace. It contains all that is needed to step the
+// conversation again.
 type Header struct {
 	Format  string       `json:"format"` // "hocket trace"
 	Version int          `json:"version"`
 	Config  string       `json:"config"`          // hash of options and agent
-	Started time.Time    `json:"started"`         // what the lines' times count from
+	Started time.Time    `json:"started"`         // start time; the lines' times are relative to it
 	Options conv.Options `json:"options"`         // without the agent
-	Agent   []agent.File `json:"agent,omitempty"` // their names are relative to the agent's folder
-	// Withheld: the agent's files are not in this copy, which is for a client. It replays
-	// with the files, see [Header.With].
+	Agent   []agent.File `json:"agent,omitempty"` // names are relative to the agent's folder
+	// Withheld reports that this copy of the trace is for a client and does not
+	// contain the agent's files. [Header.With] adds them for a replay.
 	Withheld bool `json:"agent_withheld,omitempty"`
-	// Restored is the snapshot that the conversation went on from, at Started.
+	// Restored is the snapshot from which the conversation continued, at Started.
 	Restored json.RawMessage `json:"restored,omitempty"`
 }
 
 const format = "hocket trace"
 
-// NewHeader describes a conversation that starts now: its options, and the
-// files that its agent was made of.
+// NewHeader returns the header of a conversation that starts now, from its options
+// and the files of its agent.
 func NewHeader(started time.Time, o conv.Options, agent []agent.File) (Header, error) {
 	h := Header{Format: format, Version: Version, Started: started, Options: o, Agent: relative(agent)}
 	hash, err := h.hash()
@@ -48,8 +50,8 @@ func NewHeader(started time.Time, o conv.Options, agent []agent.File) (Header, e
 	return h, nil
 }
 
-// relative names files from the folder that holds all of them: where that is on the
-// machine is nobody's business.
+// relative makes file names relative to the folder that contains all of them, so
+// that a trace does not reveal where the folder is.
 func relative(files []agent.File) []agent.File {
 	if len(files) == 0 {
 		return nil
@@ -78,8 +80,8 @@ func relative(files []agent.File) []agent.File {
 	return out
 }
 
-// With is the header with the files of its agent, where they were withheld. It reports
-// files that are not those the conversation was held with.
+// With returns the header with the files of its agent, if they were withheld. It
+// returns an error if the files are not those that the conversation was held with.
 func (h Header) With(files []agent.File) (Header, error) {
 	if !h.Withheld {
 		return h, nil
@@ -89,16 +91,17 @@ func (h Header) With(files []agent.File) (Header, error) {
 	}
 	h.Agent, h.Withheld = relative(files), false
 	if hash, err := h.hash(); err != nil || hash != h.Config {
-		return Header{}, errors.Join(err, errors.New("the agent is not the one that the trace was recorded with: expected the same files under the same names"))
+		return Header{}, errors.Join(err, errors.New("the agent's files differ from those of the recorded conversation: expected the same files with the same names"))
 	}
 	return h, nil
 }
 
-// ErrWithheld says that a trace cannot be replayed as it is.
-var ErrWithheld = errors.New("the trace is a client's and holds no agent: the agent's files must be given")
+// ErrWithheld reports that a trace cannot be replayed without the agent's files.
+var ErrWithheld = errors.New("the trace does not contain the agent's files: they must be given")
 
-// WithoutAgent is the first line of a trace for a client: the agent's files are the
-// operator's. A trace without an agent stays as it is.
+// WithoutAgent removes the agent's files, which belong to the operator, from the
+// first line of a trace that is sent to a client. It returns a line without an
+// agent unchanged.
 func WithoutAgent(line []byte) ([]byte, error) {
 	var h Header
 	if err := json.Unmarshal(line, &h); err != nil {
@@ -112,7 +115,7 @@ func WithoutAgent(line []byte) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// hash is the SHA-256 of options and agent, so that two traces can be told to
+// hash returns the SHA-256 of options and agent. Equal hashes show that two traces
 // come from the same configuration.
 func (h Header) hash() (string, error) {
 	b, err := json.Marshal(struct {
@@ -126,20 +129,20 @@ func (h Header) hash() (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// check reports a header that this reader cannot follow.
+// check returns an error if this reader cannot read the trace.
 func (h Header) check() error {
 	if h.Format != format {
-		return fmt.Errorf("the first line is no header: field format is %q, expected %q", h.Format, format)
+		return fmt.Errorf("the first line is not a header: field format is %q, expected %q", h.Format, format)
 	}
 	if h.Version != Version {
 		return fmt.Errorf("the trace has version %d, expected %d", h.Version, Version)
 	}
 	if h.Started.IsZero() {
-		return errors.New("the header has no field started")
+		return errors.New("field started is missing")
 	}
-	if h.Withheld { // the hash is of what is not here: With compares it
+	if h.Withheld { // the hash includes the missing files; With compares it
 		if len(h.Agent) > 0 {
-			return errors.New("the header has the agent's files, and says that they are withheld")
+			return errors.New("the header contains the agent's files, but field agent_withheld is set")
 		}
 		return nil
 	}
@@ -148,12 +151,12 @@ func (h Header) check() error {
 		return err
 	}
 	if hash != h.Config {
-		return fmt.Errorf("options and agent do not match their hash %s: the trace was changed", h.Config)
+		return fmt.Errorf("options and agent do not match the hash %s: the trace was modified", h.Config)
 	}
 	return nil
 }
 
-// Conversation makes the machine that the trace was recorded from.
+// Conversation returns a new machine like the one that the trace was recorded from.
 func (h Header) Conversation() (*conv.Conversation, error) {
 	if h.Withheld {
 		return nil, ErrWithheld
@@ -166,7 +169,7 @@ func (h Header) Conversation() (*conv.Conversation, error) {
 			for _, p := range problems {
 				all = append(all, p.String())
 			}
-			return nil, fmt.Errorf("the agent in the trace does not load: %s", strings.Join(all, "; "))
+			return nil, fmt.Errorf("invalid agent in the trace: %s", strings.Join(all, "; "))
 		}
 		o.Agent = agent
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// TestRelative: the files of an agent are named from the folder that holds all of them.
+// TestRelative checks that an agent's files are named relative to the folder that
+// contains all of them.
 func TestRelative(t *testing.T) {
 	for _, c := range []struct{ given, want []string }{
 		{[]string{"/srv/a/agent.yaml"}, []string{"agent.yaml"}},

@@ -9,11 +9,11 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// Line is one step as a trace and `hocket step` write it.
+// Line is one step in a trace and in the output of "hocket step".
 type Line struct {
 	At    float64 `json:"at"`    // milliseconds since the start
 	Event string  `json:"event"` // the event's type
-	// In is the whole event. `hocket step`, whose caller has it, leaves it out.
+	// In is the whole event. "hocket step" omits it, since its caller has it.
 	In          json.RawMessage   `json:"in,omitempty"`
 	State       string            `json:"state"`
 	Views       *conv.Views       `json:"views,omitempty"`
@@ -22,19 +22,19 @@ type Line struct {
 	Turns       []Turn            `json:"turns,omitempty"`
 	Late        bool              `json:"late,omitempty"`
 	Deferred    bool              `json:"deferred,omitempty"`
-	// After is the state behind a step that hangs on a secret: a snapshot in which the
-	// secrets are hidden. A replay takes it, and the step as it is written.
+	// After is the state after a step that depends on a secret: a snapshot without
+	// the secrets. A replay continues from it instead of repeating the step.
 	After json.RawMessage `json:"after,omitempty"`
 }
 
-// Transition is a change of phase on a line.
+// Transition is a change of phase.
 type Transition struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Cause string `json:"cause"`
 }
 
-// Turn is the beginning or the end of a turn on a line.
+// Turn is the beginning or the end of a turn.
 type Turn struct {
 	Type       conv.TurnEventType `json:"type"`
 	Turn       int                `json:"turn"`
@@ -44,10 +44,10 @@ type Turn struct {
 	DurationMS float64            `json:"duration_ms,omitempty"`
 }
 
-// Millis is a duration as lines have it.
+// Millis converts a duration to the milliseconds of a [Line].
 func Millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// Offset is the inverse of [Millis], exact to the nanosecond.
+// Offset is the inverse of [Millis]. It is exact to the nanosecond.
 func Offset(ms float64) (time.Duration, error) {
 	if math.IsNaN(ms) || ms < 0 || ms > Millis(10*365*24*time.Hour) {
 		return 0, fmt.Errorf("field at is %v: expected milliseconds since the start, 0 or more", ms)
@@ -55,8 +55,8 @@ func Offset(ms float64) (time.Duration, error) {
 	return time.Duration(math.Round(ms * float64(time.Millisecond))), nil
 }
 
-// Describe writes down what the last step of c did. at is the time since the
-// start.
+// Describe returns the line for the last step of c, which handled ev. at is the
+// time since the start.
 func Describe(c *conv.Conversation, at time.Duration, ev conv.Event) (Line, error) {
 	out := c.Last()
 	l := Line{
@@ -81,7 +81,7 @@ func Describe(c *conv.Conversation, at time.Duration, ev conv.Event) (Line, erro
 	return l, nil
 }
 
-// output is what the step did, as far as a line says it.
+// output returns the part of the step's output that a line contains.
 func (l *Line) output() (conv.Output, error) {
 	out := conv.Output{Late: l.Late, Deferred: l.Deferred}
 	for _, b := range l.Effects {

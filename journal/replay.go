@@ -12,41 +12,41 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// Difference is the first step at which a replay and its trace part.
+// Difference reports the first step at which a replay differs from its trace.
 type Difference struct {
 	Line     int
-	Recorded []byte // the trace's line
+	Recorded []byte // line in the trace
 	Replayed []byte // what the machine does now
 }
 
-// Error says where they part.
+// Error returns the line number and both versions of the line.
 func (d *Difference) Error() string {
-	return fmt.Sprintf("trace line %d: the machine does something else now\nrecorded: %s\nreplayed: %s", d.Line, d.Recorded, d.Replayed)
+	return fmt.Sprintf("trace line %d: the replay differs\nrecorded: %s\nreplayed: %s", d.Line, d.Recorded, d.Replayed)
 }
 
-// Player steps recorded conversations again and compares everything that each step did.
-// It is used by one goroutine.
+// Player replays recorded conversations and compares the output of every step. It
+// must be used by one goroutine at a time.
 type Player struct {
-	// Agent are the files for a trace that was made without them (a client's).
+	// Agent contains the agent's files for a trace without them, such as a client's
+	// copy.
 	Agent []agent.File
-	// Each, if set, sees every line.
+	// Each, if not nil, is called for every line.
 	Each func(Line, conv.Event, *conv.Conversation)
-	// Steps counts the steps. Taken are those of them that hang on a secret: they are
-	// not stepped, and what they did is taken as it was recorded.
+	// Steps is the number of steps. Taken is the number of those that depend on a
+	// secret: they are not repeated; their recorded output is used instead.
 	Steps, Taken int
 }
 
-// Replay plays a trace that needs nothing beside itself, see [Player]. It returns the
-// number of steps.
+// Replay plays a trace that contains its agent, see [Player]. It returns the number
+// of steps.
 func Replay(r io.Reader, each func(Line, conv.Event, *conv.Conversation)) (steps int, err error) {
 	p := Player{Each: each}
 	err = p.Play(r)
 	return p.Steps, err
 }
 
-// Play steps a trace to its end. It returns a [*Difference] at the first step that is
-// not the same bit for bit. Where several traces stand one behind the other, each is
-// stepped by a conversation of its own.
+// Play steps all traces in r to their end, each with a conversation of its own. It
+// returns a [*Difference] at the first step that is not identical.
 func (p *Player) Play(r io.Reader) error {
 	t, err := NewReader(r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *Player) play(t *Reader) error {
 	}
 }
 
-// take takes a step as it was recorded.
+// take applies a step as it was recorded.
 func (p *Player) take(c *conv.Conversation, line Line, at time.Time) error {
 	out, err := line.output()
 	if err != nil {
@@ -118,7 +118,7 @@ func step(c *conv.Conversation, started time.Time, offset time.Duration, ev conv
 	return func() (Line, error) { return Describe(c, offset, ev) }
 }
 
-// compare holds the recorded line against the replayed one, as bytes.
+// compare compares the recorded line with the replayed one, byte by byte.
 func compare(number int, recorded Line, describe func() (Line, error), ev conv.Event) error {
 	replayed, err := describe()
 	if err != nil {
@@ -127,7 +127,7 @@ func compare(number int, recorded Line, describe func() (Line, error), ev conv.E
 	if replayed.In, err = conv.MarshalEvent(ev); err != nil {
 		return fmt.Errorf("trace line %d: %w", number, err)
 	}
-	recorded.In = replayed.In // the event was read from it
+	recorded.In = replayed.In // the event was read from the recorded line
 	a, err := json.Marshal(recorded)
 	if err != nil {
 		return fmt.Errorf("trace line %d: %w", number, err)

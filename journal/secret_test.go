@@ -40,8 +40,7 @@ flows:
       - {step: g, type: say, message: "So {city} it is."}
 `
 
-// teller holds a conversation with the agent of the vault, as a driver does, and keeps
-// what may be shown of it.
+// teller drives a conversation with the vault agent and records what may be shown.
 type teller struct {
 	t         *testing.T
 	c         *conv.Conversation
@@ -136,7 +135,7 @@ func (s *teller) perform(e conv.Effect) []conv.Event {
 
 func (s *teller) types(text string) { s.t.Helper(); s.step(conv.UserText{Text: text}) }
 
-// says is a voice: what is heard of it while it speaks, and at last.
+// says simulates a voice: what is heard while it speaks, and at the end.
 func (s *teller) says(text string, partials ...string) {
 	s.t.Helper()
 	s.utterance++
@@ -148,7 +147,7 @@ func (s *teller) says(text string, partials ...string) {
 	s.step(conv.SpeechStopped{Utterance: n}, conv.STTFinal{Utterance: n, Text: text, Confidence: 0.95, Endpoint: true})
 }
 
-// without fails where one of the texts stands in what was kept or shown, and where the
+// without fails if one of the texts occurs in what was recorded or shown, or if the
 // trace does not replay by itself.
 func (s *teller) without(secrets ...string) {
 	s.t.Helper()
@@ -179,9 +178,9 @@ func (s *teller) without(secrets ...string) {
 	}
 }
 
-// TestSecretIsNotInATrace: what is said when a secret is asked for, and its value in
-// whatever comes of it, are neither in the trace nor with observers, and the trace
-// replays; the tools get the secret.
+// TestSecretIsNotInATrace checks that neither an utterance that answers a request
+// for a secret nor the secret's value reaches the trace or observers, that the
+// trace replays, and that tools get the secret.
 func TestSecretIsNotInATrace(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// goesOn records a conversation that was restored from what the call has come to.
+// goesOn records a conversation that continues from the state of the call.
 func goesOn(t testing.TB, events []conv.Event) []byte {
 	t.Helper()
 	h, err := journal.NewHeader(started, options(), nil)
@@ -48,8 +48,8 @@ func goesOn(t testing.TB, events []conv.Event) []byte {
 	return b.Bytes()
 }
 
-// TestSeveralTraces: traces that stand one behind the other are replayed one after the
-// other, each by a machine of its own.
+// TestSeveralTraces checks that consecutive traces are replayed in order, each by
+// its own machine.
 func TestSeveralTraces(t *testing.T) {
 	first, second := record(t, options(), call()), goesOn(t, []conv.Event{conv.ConnectionLost{}, conv.ConnectionRestored{}, conv.UserText{Text: "to Zürich"}})
 	all := string(first) + string(second) + "\n" + string(second)
@@ -75,7 +75,7 @@ func TestSeveralTraces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // the end stays the end until somebody goes on
+	for range 2 { // io.EOF is repeated until More is called
 		if _, _, err := r.Next(); !errors.Is(err, io.EOF) {
 			t.Errorf("error %v, expected the end of the trace", err)
 		}
@@ -91,7 +91,8 @@ func TestSeveralTraces(t *testing.T) {
 	}
 }
 
-// TestBadTraceBehind: damage in a trace behind another one names the line in the whole.
+// TestBadTraceBehind checks that an error in a later trace names the line within
+// the whole file.
 func TestBadTraceBehind(t *testing.T) {
 	first := string(record(t, options(), call()))
 	lines := strings.SplitAfter(string(goesOn(t, []conv.Event{conv.ConnectionLost{}})), "\n")
@@ -103,9 +104,9 @@ func TestBadTraceBehind(t *testing.T) {
 		"another version":     {strings.Replace(lines[0], `"version":2`, `"version":1`, 1), "trace line 20: the trace has version 1"},
 		"no snapshot":         {fresh + `"restored":{"version":99}}` + "\n" + lines[1], "snapshot"},
 		"cut in the header":   {lines[0][:60], "trace line 20"},
-		"cut in a step":       {lines[0] + lines[1][:30], "trace line 21 is no step"},
-		"a changed step":      {lines[0] + strings.Replace(lines[1], `"state":"`, `"state":"x`, 1), "trace line 21: the machine does something else"},
-		"a header of nothing": {`{"format":"x"}`, `trace line 20: the first line is no header: field format is "x"`},
+		"cut in a step":       {lines[0] + lines[1][:30], "trace line 21: not a step"},
+		"a changed step":      {lines[0] + strings.Replace(lines[1], `"state":"`, `"state":"x`, 1), "trace line 21: the replay differs"},
+		"a header of nothing": {`{"format":"x"}`, `trace line 20: the first line is not a header: field format is "x"`},
 	} {
 		n, err := journal.Replay(strings.NewReader(first+c.trace), nil)
 		if err == nil || n != len(call()) || !strings.Contains(err.Error(), c.want) {

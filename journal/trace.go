@@ -12,22 +12,22 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// maxLine bounds a line of a trace: an agent's files are the largest thing on
-// one.
+// maxLine bounds the length of a line in a trace. The longest lines contain an
+// agent's files.
 const maxLine = 16 << 20
 
-// ErrPrivate refuses to record a conversation whose words must not be written.
-var ErrPrivate = errors.New("privacy is \"none\": this conversation is not recorded")
+// ErrPrivate reports a conversation that must not be recorded.
+var ErrPrivate = errors.New("a conversation with privacy \"none\" must not be recorded")
 
-// Writer writes a trace. It is used by one goroutine.
+// Writer writes a trace. It must be used by one goroutine at a time.
 type Writer struct {
 	w       io.Writer
 	started time.Time
 	buf     bytes.Buffer
 }
 
-// NewWriter begins a trace with its header. It refuses with [ErrPrivate] where
-// privacy forbids it.
+// NewWriter writes the header of a trace. It returns [ErrPrivate] if the
+// conversation's privacy forbids a trace.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if h.Options.Privacy == conv.PrivacyNone {
 		return nil, ErrPrivate
@@ -36,17 +36,17 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if err := t.write(h); err != nil {
 		return nil, err
 	}
-	t.buf = bytes.Buffer{} // the header carries the agent's files, and no line is as long
+	t.buf = bytes.Buffer{} // the header contains the agent's files and is much longer than other lines
 	return t, nil
 }
 
-// Step writes the last step of c, which took ev at now. Of a conversation that may have
-// secrets only what may be shown is written: see [Writer.Put].
+// Step writes the last step of c, which handled ev at now. If the conversation may
+// contain secrets, use [Writer.Put], which omits them.
 func (t *Writer) Step(now time.Time, c *conv.Conversation, ev conv.Event) error {
 	return t.Put(now, conv.Shown{Event: ev, Conversation: c})
 }
 
-// Put writes a step as it may be shown (conv.Veil).
+// Put writes a step without secrets (conv.Veil).
 func (t *Writer) Put(now time.Time, s conv.Shown) error {
 	line, err := Describe(s.Conversation, now.Sub(t.started), s.Event)
 	if err != nil {
@@ -60,8 +60,8 @@ func (t *Writer) Put(now time.Time, s conv.Shown) error {
 	return t.write(line)
 }
 
-// write puts one whole line, in one call, so that a trace that is cut off ends
-// with a line.
+// write writes one line in a single call, so that an interrupted trace ends with a
+// whole line.
 func (t *Writer) write(v any) error {
 	t.buf.Reset()
 	e := json.NewEncoder(&t.buf)
@@ -75,16 +75,16 @@ func (t *Writer) write(v any) error {
 	return nil
 }
 
-// Reader reads a trace, or several that stand one behind the other. It is used by one
-// goroutine.
+// Reader reads one trace or several consecutive ones. It must be used by one
+// goroutine at a time.
 type Reader struct {
 	lines  *bufio.Scanner
 	number int
 	header Header
-	ahead  []byte // the header of the next trace, when the end of this one was read
+	ahead  []byte // header of the next trace, read at the end of this one
 }
 
-// NewReader reads the header.
+// NewReader reads the header of the first trace.
 func NewReader(r io.Reader) (*Reader, error) {
 	t := &Reader{lines: bufio.NewScanner(r)}
 	t.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -113,11 +113,11 @@ func (t *Reader) begin(b []byte) error {
 	return nil
 }
 
-// Header is the trace's first line.
+// Header returns the first line of the current trace.
 func (t *Reader) Header() Header { return t.header }
 
-// More goes on to the trace behind the one that Next has read to its end; ok is false
-// where there is none.
+// More continues with the next trace, after Next has returned io.EOF. ok is false
+// if there is none.
 func (t *Reader) More() (ok bool, err error) {
 	if t.ahead == nil {
 		return false, nil
@@ -127,10 +127,11 @@ func (t *Reader) More() (ok bool, err error) {
 	return true, t.begin(b)
 }
 
-// Number is the number of the line that was read last, from 1.
+// Number returns the number of the line that was read last, counted from 1.
 func (t *Reader) Number() int { return t.number }
 
-// Next reads the next step; io.EOF ends the trace. An error names the line.
+// Next returns the next step, or io.EOF at the end of the trace. Errors name the
+// line.
 func (t *Reader) Next() (Line, conv.Event, error) {
 	if t.ahead != nil {
 		return Line{}, nil, io.EOF
@@ -148,10 +149,10 @@ func (t *Reader) Next() (Line, conv.Event, error) {
 	}
 	var line Line
 	if err := json.Unmarshal(b, &line); err != nil {
-		return Line{}, nil, fmt.Errorf("trace line %d is no step: %w", t.number, err)
+		return Line{}, nil, fmt.Errorf("trace line %d: not a step: %w", t.number, err)
 	}
 	if line.In == nil {
-		return Line{}, nil, fmt.Errorf("trace line %d has no field in: expected the event", t.number)
+		return Line{}, nil, fmt.Errorf("trace line %d: field in is missing: expected the event", t.number)
 	}
 	ev, err := conv.UnmarshalEvent(line.In)
 	if err != nil {
@@ -160,16 +161,16 @@ func (t *Reader) Next() (Line, conv.Event, error) {
 	return line, ev, nil
 }
 
-// isFrame reports whether a line is what the turn controller saw on a frame,
-// between the steps (--trace-features).
+// isFrame reports whether a line contains the turn controller's input for a frame,
+// which traces with --trace-features have between the steps.
 func isFrame(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(`{"timestamp_ms":`))
 }
 
-// isHeader reports whether a line begins another trace.
+// isHeader reports whether a line is the header of another trace.
 func isHeader(b []byte) bool { return bytes.HasPrefix(b, []byte(`{"format":`)) }
 
-// next is the next line that is not empty.
+// next returns the next line that is not empty.
 func (t *Reader) next() ([]byte, error) {
 	for t.lines.Scan() {
 		t.number++

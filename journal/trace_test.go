@@ -73,7 +73,8 @@ func options() conv.Options {
 	return o
 }
 
-// TestReplayAgrees: a trace is replayed bit for bit, and every line comes by.
+// TestReplayAgrees checks that a trace is replayed bit for bit, and that every line
+// is visited.
 func TestReplayAgrees(t *testing.T) {
 	trace := record(t, options(), call())
 	lines := 0
@@ -96,8 +97,8 @@ func TestReplayAgrees(t *testing.T) {
 	}
 }
 
-// TestHeaderTellsTheConfiguration: two configurations have two hashes, and one that
-// was changed afterwards is noticed.
+// TestHeaderTellsTheConfiguration checks that different configurations have
+// different hashes, and that a modified one is detected.
 func TestHeaderTellsTheConfiguration(t *testing.T) {
 	a, err := journal.NewHeader(started, options(), nil)
 	if err != nil {
@@ -118,8 +119,8 @@ func TestHeaderTellsTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestReplayFindsTheDifference: where the machine does something else now, the
-// replay ends at that line and shows both.
+// TestReplayFindsTheDifference checks that a replay ends at the first line where
+// the machine behaves differently, and shows both versions.
 func TestReplayFindsTheDifference(t *testing.T) {
 	lines := strings.SplitAfter(string(record(t, options(), call())), "\n")
 	for name, c := range map[string]struct {
@@ -149,7 +150,8 @@ func TestReplayFindsTheDifference(t *testing.T) {
 	}
 }
 
-// TestBadTraces: each kind of damage is one clear error that names the line.
+// TestBadTraces checks that each kind of damage yields one error that names the
+// line.
 func TestBadTraces(t *testing.T) {
 	good := string(record(t, options(), call()))
 	lines := strings.SplitAfter(good, "\n")
@@ -166,21 +168,21 @@ func TestBadTraces(t *testing.T) {
 		"empty":                   {"", "the trace is empty"},
 		"blank":                   {"\n \n", "the trace is empty"},
 		"no JSON":                 {"hello\n", "trace line 1"},
-		"no header":               {lines[1], "trace line 1: the first line is no header"},
+		"no header":               {lines[1], "trace line 1: the first line is not a header"},
 		"another format":          {replace(1, "hocket trace", "cocktail trace"), `field format is "cocktail trace"`},
 		"another version":         {replace(1, `"version":2`, `"version":1`), "trace line 1: the trace has version 1, expected 2"},
-		"no start":                {replace(1, `"started":"2026-01-01T09:00:00Z"`, `"started":"0001-01-01T00:00:00Z"`), "no field started"},
-		"options were changed":    {replace(1, `"language":"de"`, `"language":"en"`), "do not match their hash"},
+		"no start":                {replace(1, `"started":"2026-01-01T09:00:00Z"`, `"started":"0001-01-01T00:00:00Z"`), "field started is missing"},
+		"options were changed":    {replace(1, `"language":"de"`, `"language":"en"`), "do not match the hash"},
 		"options of another kind": {replace(1, `"language":"de"`, `"language":7`), "trace line 1"},
-		"truncated in a line":     {good[:len(good)-20], "trace line 19 is no step"},
+		"truncated in a line":     {good[:len(good)-20], "trace line 19: not a step"},
 		"truncated in the header": {good[:40], "trace line 1"},
-		"garbage in the middle":   {lines[0] + lines[1] + "what?\n" + lines[2], "trace line 3 is no step"},
-		"a step without an event": {lines[0] + `{"at":1,"event":"user.start"}` + "\n", "trace line 2 has no field in"},
+		"garbage in the middle":   {lines[0] + lines[1] + "what?\n" + lines[2], "trace line 3: not a step"},
+		"a step without an event": {lines[0] + `{"at":1,"event":"user.start"}` + "\n", "trace line 2: field in is missing"},
 		"an unknown event":        {replace(2, `"type":"user.start"`, `"type":"user.dream"`), "trace line 2: event \"user.dream\""},
 		"an unknown field":        {replace(2, `"type":"user.start"`, `"type":"user.start","mood":"good"`), "trace line 2"},
 		"a time before the start": {replace(2, `"at":0`, `"at":-5`), "trace line 2: field at is -5"},
 		"a time beyond the world": {replace(2, `"at":0`, `"at":1e300`), "trace line 2: field at is 1e+300"},
-		"a time that is none":     {replace(2, `"at":0`, `"at":"noon"`), "trace line 2 is no step"},
+		"a time that is none":     {replace(2, `"at":0`, `"at":"noon"`), "trace line 2: not a step"},
 		"no options that work":    {reheader(t, conv.Options{Endpoint: "nonsense"}), "nonsense"},
 	} {
 		_, err := journal.Replay(strings.NewReader(c.trace), nil)
@@ -188,7 +190,7 @@ func TestBadTraces(t *testing.T) {
 			t.Errorf("%s: %v, expected one line with %q", name, err, c.want)
 		}
 	}
-	// Empty lines between are no damage.
+	// Empty lines are allowed.
 	if _, err := journal.Replay(strings.NewReader(strings.ReplaceAll(good, "\n", "\n\n")), nil); err != nil {
 		t.Errorf("with empty lines: %v", err)
 	}
@@ -208,7 +210,7 @@ func reheader(t *testing.T, o conv.Options) string {
 	return string(b) + "\n"
 }
 
-// TestTooLongLine: a line without an end is refused, not swallowed.
+// TestTooLongLine checks that a line without an end is refused.
 func TestTooLongLine(t *testing.T) {
 	trace := reheader(t, conv.Options{}) + `{"at":0,"in":"` + strings.Repeat("x", 17<<20) + "\n"
 	_, err := journal.Replay(strings.NewReader(trace), nil)
@@ -228,7 +230,8 @@ func (f *failing) Write(p []byte) (int, error) {
 
 func (f *failing) Read([]byte) (int, error) { return 0, errors.New("disk gone") }
 
-// TestErrorsOfTheDisk are passed on with the operation.
+// TestErrorsOfTheDisk checks that write and read errors are returned with the
+// operation.
 func TestErrorsOfTheDisk(t *testing.T) {
 	h, err := journal.NewHeader(started, conv.Options{}, nil)
 	if err != nil {
@@ -282,8 +285,8 @@ func TestOffsetIsExact(t *testing.T) {
 	}
 }
 
-// FuzzTrace: a trace from anywhere is replayed or refused with one error, and
-// nothing panics.
+// FuzzTrace checks that any trace is replayed or refused with one error, without a
+// panic.
 func FuzzTrace(f *testing.F) {
 	good := record(f, options(), call())
 	f.Add(good)
@@ -342,8 +345,8 @@ func FuzzTraceSteps(f *testing.F) {
 	})
 }
 
-// TestFramesBetweenSteps: a trace may hold what the turn controller saw on each frame.
-// The replay passes over it.
+// TestFramesBetweenSteps checks that a replay skips the turn controller's lines for
+// frames.
 func TestFramesBetweenSteps(t *testing.T) {
 	trace := record(t, options(), call())
 	frame := `{"timestamp_ms":20,"frame_energy":0.01,"vad_prob":0.2}` + "\n"

@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// TestTextThatIsNoUTF8: services cut their pieces where they like, in the middle of a
-// letter too. The trace of such a call is replayed like any other.
+// TestTextThatIsNoUTF8 checks that a trace can be replayed if a service divides its
+// text within a character.
 func TestTextThatIsNoUTF8(t *testing.T) {
 	trace := record(t, conv.Options{Endpoint: "recognizer"}, []conv.Event{
 		conv.UserStart{},
