@@ -13,38 +13,41 @@ import (
 	httptool "github.com/hocketvoice/hocket/tool/http"
 )
 
-// Agent is what a person talks to. [LoadAgent] and [ParseAgent] make one of YAML files;
-// one without files, the zero value with a Model, is made of Go alone. The fields are
-// set before the first conversation; after that any number of conversations may use it
-// at once.
+// Agent is the agent that a person talks to. [LoadAgent] and [ParseAgent] create
+// one from YAML files; an agent without files is a literal with a Model. The fields
+// must be set before the first conversation. After that, any number of
+// conversations may use the agent concurrently.
 type Agent struct {
-	// Name tells agents apart; that of the file or folder.
+	// Name identifies the agent. The default is the name of its file or folder.
 	Name string
-	// Greeting is what the agent says first; if empty, what its files say.
+	// Greeting is what the agent says first. If it is empty, the greeting of the
+	// files is used.
 	Greeting string
-	// Instructions are what the model is told, before those of the files.
+	// Instructions are passed to the model before those of the files.
 	Instructions string
-	// Model answers what no flow covers, and understands for the flows where the files
-	// say so; nil: the flows alone answer.
+	// Model answers when no flow applies, and interprets what the person says for
+	// the flows if the files ask for it. If it is nil, only the flows answer.
 	Model port.Model
-	// Tools are those that Go brings. The model may call all of them unless the files
-	// list its tools. An action of the files is carried out by the tool of its name, in
-	// place of what the files say; without one, over HTTP if the files say so.
+	// Tools are the tools written in Go. The model may call all of them unless the
+	// files list its tools. A tool with the name of an action in the files carries
+	// out this action, in place of the HTTP call that the files may define.
 	Tools []port.Tool
-	// Configure, if set, changes the parts of each conversation last of all.
+	// Configure, if not nil, changes the options of each conversation after all
+	// others are set.
 	Configure func(*session.Options)
 
-	def *settings.Agent // nil: made of Go alone
+	def *settings.Agent // nil if the agent has no files
 }
 
-// File is one file of an agent. Its name stands in error messages.
+// File is one file of an agent. Error messages contain its name.
 type File = agent.File
 
-// AgentError lists all that is wrong with an agent's files.
+// AgentError lists all errors in an agent's files.
 type AgentError = settings.AgentError
 
-// LoadAgent reads an agent: a YAML file, or all *.yaml and *.yml of a folder. What is
-// wrong with them is an [*AgentError]. docs/flows.md describes the files.
+// LoadAgent reads an agent from a YAML file, or from all *.yaml and *.yml files of
+// a folder. It returns an [*AgentError] if the files are invalid. docs/flows.md
+// describes them.
 func LoadAgent(path string) (*Agent, error) {
 	def, err := settings.LoadAgent(path)
 	if err != nil {
@@ -53,8 +56,8 @@ func LoadAgent(path string) (*Agent, error) {
 	return newAgent(settings.AgentName(path), def)
 }
 
-// ParseAgent makes an agent of the contents of its files. What is wrong with them is an
-// [*AgentError].
+// ParseAgent creates an agent from the contents of its files. It returns an
+// [*AgentError] if the files are invalid.
 func ParseAgent(files ...File) (*Agent, error) {
 	def, err := settings.Compile(files)
 	if err != nil {
@@ -75,7 +78,7 @@ func newAgent(name string, def *settings.Agent) (*Agent, error) {
 	return a, nil
 }
 
-// Warnings are what may be wrong with the agent's files, a line each.
+// Warnings returns likely mistakes in the agent's files, one line each.
 func (a *Agent) Warnings() []string {
 	var lines []string
 	if a.def != nil {
@@ -86,7 +89,7 @@ func (a *Agent) Warnings() []string {
 	return lines
 }
 
-// Language is the agent's language, a BCP 47 tag such as "en".
+// Language returns the agent's language, a BCP 47 tag such as "en".
 func (a *Agent) Language() string {
 	if a.def == nil {
 		return "en"
@@ -94,7 +97,8 @@ func (a *Agent) Language() string {
 	return a.def.Language()
 }
 
-// settings are what the agent's files set of the engine, for calls with the detector.
+// settings returns the engine options that the agent's files set, for calls with
+// the detector.
 func (a *Agent) settings(d port.Detector) (settings.Options, error) {
 	var files []agent.File
 	if a.def != nil {
@@ -115,10 +119,10 @@ func (a *Agent) settings(d port.Detector) (settings.Options, error) {
 	return o, nil
 }
 
-// session are the parts of a conversation with the agent, without its leg.
+// session returns the options of a conversation with the agent, without its leg.
 func (a *Agent) session(d port.Detector) (session.Options, error) {
 	if a.def == nil && a.Model == nil {
-		return session.Options{}, fmt.Errorf("agent %s: nothing answers: it must have files or a model", a.Name)
+		return session.Options{}, fmt.Errorf("agent %s: files or a model must be set", a.Name)
 	}
 	s, err := a.settings(d)
 	if err != nil {
@@ -148,7 +152,8 @@ func joinLines(a, b string) string {
 	return a + "\n\n" + b
 }
 
-// tools are what the agent's flows call, and what its model may call.
+// tools returns the tools that the agent's flows call and those that its model may
+// call.
 func (a *Agent) tools(s settings.Options) (flows, model port.Tool, err error) {
 	var parts []toolset.Part
 	for _, t := range a.Tools {
@@ -182,7 +187,8 @@ func (a *Agent) tools(s settings.Options) (flows, model port.Tool, err error) {
 	return flows, toolset.SummarizeWithin(model, a.Model, s.Conversation.Limits), nil
 }
 
-// carry gives what carries out the actions, and the tools that are no actions.
+// carry returns a tool that carries out the actions, and the tools that are not
+// actions.
 func carry(own *toolset.Set, actions []agent.Action) (carried, rest port.Tool, err error) {
 	specs := own.Specs()
 	named := func(name string) int {
@@ -195,7 +201,7 @@ func carry(own *toolset.Set, actions []agent.Action) (carried, rest port.Tool, e
 		case act.HTTP != nil:
 			web = append(web, act)
 		default:
-			return nil, nil, fmt.Errorf("nothing carries out the action %s: expected a tool of this name in Tools, or http in the files", act.Name)
+			return nil, nil, fmt.Errorf("action %s: expected a tool of this name in Tools, or http in the files", act.Name)
 		}
 	}
 	byGo, err := toolset.ActionsBy(own, actions, func(act *agent.Action) (*toolset.Use, error) {

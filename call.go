@@ -13,27 +13,28 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Call is one conversation. Agent and Leg are needed.
+// Call is one conversation. Agent and Leg are required.
 type Call struct {
 	Agent *Agent
 	Leg   port.Leg // the connection to the person
 
-	Recognizer  port.Recognizer  // nil: nothing that is spoken is understood
-	Synthesizer port.Synthesizer // nil: the agent has no voice; each attempt is a fault
-	Detector    port.Detector    // nil: speech is found by energy alone
-	// Text: the person reads and types ([session.Machine.SendText]), and neither of the
-	// three above is used.
+	Recognizer  port.Recognizer  // nil: speech is not recognized
+	Synthesizer port.Synthesizer // nil: the agent has no voice, and each attempt to speak is a fault
+	Detector    port.Detector    // nil: speech is detected by energy alone
+	// Text makes a conversation by text ([session.Machine.SendText]), which uses
+	// none of the three fields above.
 	Text bool
 
-	// Said, if set, is told of each turn that has ended, with its words. It runs on the
-	// conversation's own goroutine and must not block.
+	// Said, if not nil, is called with each finished turn and its words. It runs on
+	// the conversation's goroutine and must not block.
 	Said func(session.Spoken)
-	// Trace, if set, takes a trace, for hocket replay. It holds what was said.
+	// Trace, if not nil, receives a trace for "hocket replay". The trace contains
+	// what was said.
 	Trace io.Writer
 }
 
-// Run holds the conversation in real time. It returns when the conversation is over,
-// when the person hangs up or when ctx ends; nothing of it runs any more then.
+// Run holds the conversation in real time. It returns when the conversation is
+// over, the person hangs up or ctx ends; by then all its goroutines have ended.
 func (c Call) Run(ctx context.Context) error {
 	s, err := c.Session()
 	if err != nil {
@@ -42,9 +43,9 @@ func (c Call) Run(ctx context.Context) error {
 	return s.Run(ctx)
 }
 
-// RunVirtual is [Call.Run] in virtual time, which begins at start and passes as fast as
-// the frames of the leg are read. The leg must not wait for a clock, as those of leg/file
-// do not.
+// RunVirtual is like [Call.Run] in virtual time, which begins at start and advances
+// as fast as the frames of the leg are read. The leg must not wait for a clock;
+// those of leg/file do not.
 func (c Call) RunVirtual(ctx context.Context, start time.Time) error {
 	s, err := c.Session()
 	if err != nil {
@@ -53,9 +54,9 @@ func (c Call) RunVirtual(ctx context.Context, start time.Time) error {
 	return s.RunVirtual(ctx, start)
 }
 
-// Session prepares the conversation without holding it, for a program that observes or
-// steers it; [session.Session.Run] holds it. It fails where the agent lacks something,
-// a tool for example.
+// Session prepares the conversation without running it, for a program that observes
+// or controls it; [session.Session.Run] runs it. Session returns an error if the
+// agent is incomplete, for example if a tool is missing.
 func (c Call) Session() (*session.Session, error) {
 	o, err := c.Options()
 	if err != nil {
@@ -71,8 +72,8 @@ func (c Call) Session() (*session.Session, error) {
 	return s, nil
 }
 
-// Options are the parts of the conversation, for a program that makes the session
-// itself; [Call.Said] is not among them. The leg may be missing still.
+// Options returns the options of the conversation, for a program that creates the
+// session itself. They do not include [Call.Said]. Leg may be nil.
 func (c Call) Options() (session.Options, error) {
 	if c.Agent == nil {
 		return session.Options{}, errors.New("call: Agent must be set")
@@ -92,8 +93,8 @@ func (c Call) Options() (session.Options, error) {
 	return o, nil
 }
 
-// Chat prepares a conversation by text in step: [session.Text.Start] begins it, and each
-// line is answered before the next one is taken.
+// Chat prepares a conversation by text that runs step by step: [session.Text.Start]
+// begins it, and each line is answered before the next one is accepted.
 func (a *Agent) Chat() (*session.Text, error) {
 	o, err := Call{Agent: a, Text: true}.Options()
 	if err != nil {

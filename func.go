@@ -13,42 +13,45 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// Function is a Go function as a tool: see [Func]. Its fields are set before the first
-// conversation; after that it is safe for concurrent use.
+// Function is a tool that calls a Go function, see [Func]. Its fields must be set
+// before the first conversation. After that it is safe for concurrent use.
 type Function struct {
-	// Long: it takes minutes, and the conversation goes on meanwhile.
+	// Long reports that a call may take minutes. The conversation continues
+	// meanwhile.
 	Long bool
-	// Irreversible: it does not run for a turn that may be taken back, and does not run
-	// again when nobody knows whether it was done.
+	// Irreversible reports that a call cannot be undone: it does not run for a turn
+	// that may be taken back, and is not repeated when the outcome of a call is
+	// unknown.
 	Irreversible bool
-	// Confirm: the person has to say yes to each call.
+	// Confirm reports that each call needs the person's consent.
 	Confirm bool
 
 	name, description string
 	schema            []byte
 	check             *toolset.Schema
-	err               error // of the definition
+	err               error // error in the definition
 	call              func(ctx context.Context, arguments string) (any, error)
 }
 
 var _ port.Tool = (*Function)(nil)
 
-// Func makes a tool of a Go function. name has 1 to 64 letters, digits, _ or -;
-// description is for the model, and says when to call it.
+// Func returns a tool that calls a Go function. name must have 1 to 64 letters,
+// digits, _ or -. description tells the model when to call the tool.
 //
-// In must be a struct, or a map with string keys. Its JSON Schema is derived from its
-// fields: the names are those of encoding/json, a field is required unless it has
-// omitempty or omitzero, and the tag jsonschema:"..." describes it. Arguments that do
-// not fit the schema are refused, in words that a model can act upon, and f is not
-// called. Out is given as JSON; a string as it is. An error is told to the model, or to the
-// flow, as a failure of class [errclass.ToolError]; return a [*port.Failure] for another
-// class. No error may hold a secret.
+// In must be a struct, or a map with string keys. Its JSON Schema is derived from
+// its fields: the names are those of encoding/json, a field is required unless it
+// has omitempty or omitzero, and the tag jsonschema:"..." describes it. Arguments
+// that do not match the schema are refused with a message that a model can act on,
+// and f is not called. Out is encoded as JSON, except that a string is returned
+// unchanged. An error of f is reported to the model or the flow as a failure of
+// class [errclass.ToolError]; return a [*port.Failure] for another class. Errors
+// must not contain secrets.
 //
-// In a flow, a declared action of the same name calls the function: its inputs are the
-// fields of In, its outputs those of Out.
+// In a flow, a declared action of the same name calls the function: its inputs are
+// the fields of In, its outputs those of Out.
 //
-// A type without a schema (a channel, a function) is reported by whoever uses the tool:
-// [Call.Session], server.New.
+// If a type has no schema (a channel, a function), [Call.Session] and server.New
+// return an error.
 func Func[In, Out any](name, description string, f func(ctx context.Context, in In) (Out, error)) *Function {
 	t := &Function{name: name, description: description}
 	t.call = func(ctx context.Context, arguments string) (any, error) {
@@ -57,7 +60,7 @@ func Func[In, Out any](name, description string, f func(ctx context.Context, in 
 			arguments = "{}"
 		}
 		if err := json.Unmarshal([]byte(arguments), &in); err != nil {
-			return nil, &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: the arguments do not fit: %v", name, err)}
+			return nil, &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: invalid arguments: %v", name, err)}
 		}
 		return f(ctx, in)
 	}
@@ -67,7 +70,7 @@ func Func[In, Out any](name, description string, f func(ctx context.Context, in 
 	}
 	schema, err := jsonschema.For[In](nil)
 	if err == nil && schema.Type != "object" {
-		err = errors.New("the type of its arguments must be a struct or a map with string keys")
+		err = errors.New("the argument type must be a struct or a map with string keys")
 	}
 	if err == nil {
 		t.schema, err = json.Marshal(schema)
@@ -81,7 +84,7 @@ func Func[In, Out any](name, description string, f func(ctx context.Context, in 
 	return t
 }
 
-// Specs is the one tool.
+// Specs returns the description of the tool.
 func (t *Function) Specs() []port.ToolSpec {
 	return []port.ToolSpec{{
 		Name: t.name, Description: t.description, Schema: t.schema,
@@ -89,10 +92,10 @@ func (t *Function) Specs() []port.ToolSpec {
 	}}
 }
 
-// Call checks the arguments and calls the function.
+// Call validates the arguments and calls the function.
 func (t *Function) Call(ctx context.Context, call port.ToolCall, _ func(string)) (string, error) {
 	if t.err != nil || call.Name != t.name {
-		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("unknown tool %q", call.Name)}
 	}
 	if err := t.check.Check(call.Arguments); err != nil {
 		return "", &port.Failure{Code: errclass.InvalidArgs, Message: fmt.Sprintf("%s: %v", t.name, err)}

@@ -32,8 +32,8 @@ func parse(t *testing.T, text string) *hocket.Agent {
 	return a
 }
 
-// talk says the lines in a conversation by text, and returns what the agent said to
-// the last.
+// talk says the lines in a conversation by text and returns the agent's last
+// answer.
 func talk(t *testing.T, a *hocket.Agent, lines ...string) string {
 	t.Helper()
 	chat, err := a.Chat()
@@ -54,8 +54,8 @@ func talk(t *testing.T, a *hocket.Agent, lines ...string) string {
 	return strings.Join(reply.Said, " ")
 }
 
-// TestSettingsHold: what an agent's files set of the engine holds in its calls, with the
-// defaults of calls.
+// TestSettingsHold checks that the engine settings in an agent's files apply to its
+// calls.
 func TestSettingsHold(t *testing.T) {
 	a := parse(t, "settings: {language: de, turn: {policy: silence, silence: {after: 1s}}, barge_in: words, limits: {session: 90s}, speech: {voice: kal16}}\n"+
 		"flows: {hi: {steps: [{step: a, type: say, message: Hallo.}]}}\n")
@@ -75,8 +75,8 @@ func TestSettingsHold(t *testing.T) {
 	}
 }
 
-// TestTrainedDetector: a detector that was trained finds speech without a level; one by
-// level does not.
+// TestTrainedDetector checks that a trained detector turns off the level threshold,
+// and a level detector does not.
 func TestTrainedDetector(t *testing.T) {
 	a := parse(t, "flows: {hi: {steps: [{step: a, type: say, message: Hello.}]}}\n")
 	level, err := energy.New(energy.Options{})
@@ -94,7 +94,8 @@ func TestTrainedDetector(t *testing.T) {
 	}
 }
 
-// TestRefused: what is wrong with an agent is told before its first conversation.
+// TestRefused checks that errors in an agent are reported before its first
+// conversation.
 func TestRefused(t *testing.T) {
 	say := "flows: {hi: {steps: [{step: a, type: say, message: Hello.}]}}\n"
 	call := "flows: {hi: {steps: [{step: a, type: action, call: book}]}}\n"
@@ -115,15 +116,15 @@ func TestRefused(t *testing.T) {
 	}{
 		"a file":               {load("flows: 3"), "a.yaml:1"},
 		"a setting":            {load("settings: {limits: {session: 10s}}\n" + say), "a.yaml:1:21: limits.session_warning: is 30s: expected less than session, 10s"},
-		"no action":            {session("actions: {book: {}}\n" + call), "nothing carries out the action book: expected a tool of this name in Tools, or http in the files"},
+		"no action":            {session("actions: {book: {}}\n" + call), "action book: expected a tool of this name in Tools, or http in the files"},
 		"a type of no schema":  {session(say, hocket.Func("f", "", func(context.Context, struct{ C chan int }) (int, error) { return 0, nil })), "tool f: "},
-		"no struct":            {session(say, hocket.Func("f", "", func(context.Context, int) (int, error) { return 0, nil })), "tool f: the type of its arguments must be a struct or a map"},
+		"no struct":            {session(say, hocket.Func("f", "", func(context.Context, int) (int, error) { return 0, nil })), "tool f: the argument type must be a struct or a map"},
 		"a name":               {session(say, hocket.Func("a b", "", nothing)), `tool "a b": the name must have`},
 		"two of a name":        {session(say, hocket.Func("f", "", nothing), hocket.Func("f", "", nothing)), "f"},
 		"what a call lacks":    {session("actions: {book: {}}\n"+call, hocket.Func("book", "", func(context.Context, struct{ Seat int }) (int, error) { return 0, nil })), "action book: book requires Seat"},
 		"no agent":             {hocket.Call{}.Run(t.Context()), "Agent must be set"},
 		"no leg":               {hocket.Call{Agent: parse(t, say)}.Run(t.Context()), "no leg"},
-		"neither flows nor AI": {hocket.Call{Agent: &hocket.Agent{Name: "x"}}.Run(t.Context()), "agent x: nothing answers"},
+		"neither flows nor AI": {hocket.Call{Agent: &hocket.Agent{Name: "x"}}.Run(t.Context()), "agent x: files or a model must be set"},
 	} {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
 			t.Errorf("%s: got %v, expected %q", name, tc.err, tc.want)
@@ -134,7 +135,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLoadAgent: an agent of a folder is called as the folder is.
+// TestLoadAgent checks that an agent from a folder has the folder's name.
 func TestLoadAgent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "desk")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -155,7 +156,8 @@ func TestLoadAgent(t *testing.T) {
 	}
 }
 
-// TestActionOverHTTP: an http action of the files works without the program.
+// TestActionOverHTTP checks that an http action of the files works without program
+// code.
 func TestActionOverHTTP(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"name": r.URL.Query().Get("n") + "teen"})
@@ -178,8 +180,8 @@ flows:
 	}
 }
 
-// TestModel: an agent made of Go alone answers by its model, which is told the
-// instructions and the tools, and a tool gets arguments that fit.
+// TestModel checks that an agent made in Go answers with its model, which gets the
+// instructions and the tools, and that a tool gets valid arguments.
 func TestModel(t *testing.T) {
 	type in struct {
 		City string `json:"city"`
@@ -215,7 +217,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestFunctionFails: an error is a failure with a class, and a failure stays what it is.
+// TestFunctionFails checks that an error becomes a failure with a class, and that a
+// failure is passed on unchanged.
 func TestFunctionFails(t *testing.T) {
 	for _, tc := range []struct{ err, want error }{
 		{errors.New("closed"), &port.Failure{Code: errclass.ToolError, Message: "f: closed"}},
