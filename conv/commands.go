@@ -11,7 +11,7 @@ import (
 
 func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	st := &c.st
-	voice := spoken(e.Source)
+	voice := e.Source.voice()
 	switch st.Phase {
 	case Speaking:
 		if voice && c.st.profile(&c.opts).Policy == turn.BargeInNone {

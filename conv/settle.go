@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/turn"
+)
 
 // This file: what waits for its moment in ListeningReady.
 
@@ -72,7 +76,7 @@ func (c *Conversation) settleOnce() bool {
 // microphone was free.
 func (s *State) userWaits(o *Options) bool {
 	f := &s.Floor
-	if o.Endpoint == "manual" && !f.Pushed {
+	if o.Endpoint == turn.PolicyManual && !f.Pushed {
 		return s.User.Ended && s.User.Words() != ""
 	}
 	return f.Speaking || s.User.Words() != ""
