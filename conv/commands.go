@@ -1,17 +1,13 @@
 package conv
 
-import (
-	"time"
-
-	"github.com/hocketvoice/hocket/turn"
-)
+import "github.com/hocketvoice/hocket/turn"
 
 // This file: what a person does with a button or a keyboard. Seed 000, PAT-003;
 // seed 001, section 5, client events.
 
 func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	st := &c.st
-	voice := spoken(e.Source)
+	voice := e.Source.voice()
 	switch st.Phase {
 	case Speaking:
 		if voice && c.st.profile(&c.opts).Policy == turn.BargeInNone {
@@ -58,7 +54,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 // callOff gives up the reply that is being made, by command. What the person calls
 // off is not told again.
 func (c *Conversation) callOff(cause string) {
-	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
+	c.st.Pending.told()
 	c.takeReplyBack(cause)
 	// Nothing in ListeningReady has looked at it yet: settle comes behind the event.
 	c.st.Conn.Unanswered.take()
@@ -145,19 +141,4 @@ func (c *Conversation) handleUserText(e UserText) {
 	default:
 		// ListeningReady settles at once; the other phases when they get there.
 	}
-}
-
-// queueText keeps a typed line for its moment and reports whether there is room
-// for it; one that is refused is told.
-func (s *State) queueText(out *Output, o *Options, text string, typed time.Time) bool {
-	p := &s.Pending
-	if len(p.Texts) >= o.Limits.Queue {
-		out.emit(Reject{Code: "too_many_texts"})
-		return false
-	}
-	if len(p.Texts) == 0 {
-		p.TypedAt = typed
-	}
-	p.Texts = append(p.Texts, text)
-	return true
 }

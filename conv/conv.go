@@ -19,6 +19,7 @@ type Conversation struct {
 	phrases *messages.Catalog
 	st      State
 
+	check exchange  // for the texts of the event; kept, so that it is allocated once
 	event string    // type of the event being stepped
 	began time.Time // when what it says was begun to be said
 	out   Output
@@ -76,14 +77,14 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 		now = c.st.Now
 	}
 	c.st.Now = now
-	ev = carried(ev)
+	ev = carried(&c.check, ev)
 	c.event, c.began = ev.EventType(), now
 	c.out.reset()
 
 	switch {
-	case c.st.stale(ev):
+	case describe(ev).late(&c.st, ev):
 		c.out.Late = true
-	case c.st.Phase == Suspended && deferrable(ev):
+	case c.st.Phase == Suspended && describe(ev).kept:
 		c.st.deferFact(&c.out, &c.opts, ev)
 	default:
 		c.st.hearReadBack()
@@ -100,66 +101,6 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 func (c *Conversation) NextDeadline() time.Time {
 	_, at, _ := c.st.Timers.Next()
 	return at
-}
-
-// stale is the one guard against late results: it reports whether the fact
-// belongs to a turn, a request, a stretch of speech or a call that is over.
-func (s *State) stale(ev Event) bool {
-	switch e := ev.(type) {
-	case SpeechStarted:
-		return s.staleSpeech(0, e.Utterance)
-	case SpeechStopped:
-		return s.staleSpeech(e.Turn, e.Utterance)
-	case STTPartial:
-		return s.staleWords(e.Turn, e.Utterance, squeeze(e.Text), false)
-	case STTFinal:
-		return s.staleWords(e.Turn, e.Utterance, squeeze(e.Text), true)
-	case TurnEnded:
-		return s.staleSpeech(e.Turn, e.Utterance)
-	case ReplyRequested:
-		return s.Reply.stale(e.Turn, e.Request)
-	case ReplyDelta:
-		return s.Reply.stale(e.Turn, e.Request) || !s.replyExpected()
-	case ReplyDone:
-		return s.Reply.stale(e.Turn, e.Request) || !s.replyExpected()
-	case ReplyFailed:
-		return s.Reply.stale(e.Turn, e.Request) || !s.replyExpected()
-	case ToolCalled:
-		return !s.belated(e) && (s.Reply.stale(e.Turn, e.Request) || !s.replyExpected())
-	case ToolDone:
-		return s.Calls.find(e.ID, false) < 0
-	case ToolFailed:
-		return s.Calls.find(e.ID, false) < 0
-	case TaskProgress:
-		return s.Calls.find(e.ID, true) < 0
-	case TaskDone:
-		return s.Calls.find(e.ID, true) < 0
-	case TaskFailed:
-		return s.Calls.find(e.ID, true) < 0
-	case TaskAdopted:
-		return s.adopted(e.Key)
-	case Summarized:
-		return e.Request != s.Summary.Request || s.Summary.Asking == 0
-	case UserCancel:
-		return e.ID != "" && s.Calls.task(e.ID) < 0
-	case PlayoutStarted:
-		return s.stalePlayout(e.Turn)
-	case PlayoutProgress:
-		return s.stalePlayout(e.Turn)
-	case PlayoutFinished:
-		return s.stalePlayout(e.Turn)
-	case PlayoutFailed:
-		return s.stalePlayout(e.Turn)
-	case PlayoutFlushed:
-		return s.staleFlush(e)
-	case UserStart, UserStop, SessionEnded, SessionReady, AudioReady, UserText,
-		UserInterrupt, SessionRenewal, SessionRenewed, SessionConfigured, SessionExpiring,
-		SessionExpired, ConnectionLost, ConnectionRestored, ReconnectFailed, Fault,
-		DeadlinePassed:
-		return false
-	default:
-		panic(fmt.Sprintf("conv: unexpected event %T", ev))
-	}
 }
 
 // handle gives the event to the part of the machine that it concerns.

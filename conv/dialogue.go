@@ -92,16 +92,6 @@ func goesOn(out dialog.Output) bool {
 	return out.Act != nil || out.Understand != nil || out.Ask || out.Handoff || out.End || out.Confirm != nil
 }
 
-// followNext goes on with a flow that moved when nobody waited for it.
-func (c *Conversation) followNext() {
-	p := &c.st.Pending
-	out := p.Follow[0]
-	p.Follow = append(p.Follow[:0:0], p.Follow[1:]...)
-	c.st.openReply(&c.out, ReplyNews, 0)
-	c.become(Understanding, "told")
-	c.followDialogue(out, "told")
-}
-
 // startAction runs an action of the flow as a tool: one call, one result.
 func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 	r := &c.st.Reply

@@ -42,7 +42,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	if how == TurnInterrupted && !c.st.partHeard() {
 		c.st.Pending.untoldNews(c.opts.Limits.Queue) // the user goes first
 	}
-	c.st.Pending.Telling, c.st.Pending.Announcing = nil, nil
+	c.st.Pending.told()
 	if r.sounding() || c.st.Playout.Turn == r.Turn {
 		c.st.Said, c.st.SaidCut = r.Text, how != TurnCompleted
 	}

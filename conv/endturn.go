@@ -5,10 +5,10 @@ package conv
 
 func (c *Conversation) handleTurnEnded(e TurnEnded) {
 	c.st.Floor.noteUtterance(e.Utterance)
-	speaking := e.Cause == "max_duration" && c.st.Floor.Speaking
+	speaking := e.Cause == EndMaxDuration && c.st.Floor.Speaking
 	switch c.st.Phase {
 	case ListeningReady:
-		if e.Cause == "manual" {
+		if e.Cause == EndManual {
 			// A commit without a detected voice: the recognizer may have words.
 			c.takeFloor("turn.ended")
 			c.endTurn("turn.ended", false)

@@ -16,10 +16,47 @@ import (
 //
 //sumtype:decl
 type Event interface {
-	isEvent()
+	kind() kind
 	// EventType is the event's name in traces and on the command line.
 	EventType() string
 }
+
+// Source says who noticed a voice, or an interruption.
+type Source string
+
+// The sources that the machine knows. Any other interrupts as a command does.
+const (
+	SourceVAD        Source = "vad"
+	SourceEnergy     Source = "energy"
+	SourceWords      Source = "words"
+	SourceSpeech     Source = "speech"
+	SourceEasyTurn   Source = "easyturn"
+	SourceSTT        Source = "stt"
+	SourceSemantic   Source = "semantic"
+	SourcePushToTalk Source = "push_to_talk"
+)
+
+// voice reports whether the source is one that notices a voice.
+func (s Source) voice() bool {
+	switch s {
+	case SourceVAD, SourceEnergy, SourceWords, SourceSpeech, SourceEasyTurn, SourceSTT, SourceSemantic:
+		return true
+	default:
+		return false
+	}
+}
+
+// EndCause says why a turn of the user's has ended.
+type EndCause string
+
+// The causes of [TurnEnded].
+const (
+	EndSilence     EndCause = "silence"
+	EndEasyTurn    EndCause = "easyturn"
+	EndSemantic    EndCause = "semantic"
+	EndManual      EndCause = "manual"
+	EndMaxDuration EndCause = "max_duration"
+)
 
 // UserStart: a person wants a conversation (seed 000, startConversation). In
 // [Faulted] it is the person's demand to try again. Silent: they have something to say
@@ -43,7 +80,7 @@ type AudioReady struct{}
 // long ago it began, as far as who noticed it knows: a detector needs a moment.
 type SpeechStarted struct {
 	Turn, Utterance int
-	Source          string
+	Source          Source
 	Lag             time.Duration
 }
 
@@ -52,7 +89,7 @@ type SpeechStarted struct {
 // released: a detector's word releases no button.
 type SpeechStopped struct {
 	Turn, Utterance int
-	Source          string
+	Source          Source
 }
 
 // STTPartial: the words so far since the last final; they may still change.
@@ -75,7 +112,7 @@ type STTFinal struct {
 // "silence", "easyturn", "semantic", "manual", "max_duration".
 type TurnEnded struct {
 	Turn, Utterance int
-	Cause           string
+	Cause           EndCause
 }
 
 // UserText: the person typed.
@@ -86,7 +123,7 @@ type UserText struct{ Text string }
 // "stt") from a command (anything else). Heard, if known, is what had reached
 // the ear.
 type UserInterrupt struct {
-	Source string
+	Source Source
 	Heard  time.Duration
 }
 
@@ -237,46 +274,94 @@ type Fault struct {
 // repeated one does nothing.
 type DeadlinePassed struct{}
 
-func (UserStart) isEvent()          {}
-func (UserStop) isEvent()           {}
-func (SessionEnded) isEvent()       {}
-func (SessionReady) isEvent()       {}
-func (AudioReady) isEvent()         {}
-func (SpeechStarted) isEvent()      {}
-func (SpeechStopped) isEvent()      {}
-func (STTPartial) isEvent()         {}
-func (STTFinal) isEvent()           {}
-func (TurnEnded) isEvent()          {}
-func (UserText) isEvent()           {}
-func (UserInterrupt) isEvent()      {}
-func (UserCancel) isEvent()         {}
-func (ReplyRequested) isEvent()     {}
-func (ReplyDelta) isEvent()         {}
-func (ReplyDone) isEvent()          {}
-func (ReplyFailed) isEvent()        {}
-func (ToolCalled) isEvent()         {}
-func (ToolDone) isEvent()           {}
-func (ToolFailed) isEvent()         {}
-func (TaskProgress) isEvent()       {}
-func (TaskDone) isEvent()           {}
-func (TaskFailed) isEvent()         {}
-func (TaskAdopted) isEvent()        {}
-func (Summarized) isEvent()         {}
-func (PlayoutStarted) isEvent()     {}
-func (PlayoutProgress) isEvent()    {}
-func (PlayoutFinished) isEvent()    {}
-func (PlayoutFailed) isEvent()      {}
-func (PlayoutFlushed) isEvent()     {}
-func (SessionRenewal) isEvent()     {}
-func (SessionRenewed) isEvent()     {}
-func (SessionConfigured) isEvent()  {}
-func (SessionExpiring) isEvent()    {}
-func (SessionExpired) isEvent()     {}
-func (ConnectionLost) isEvent()     {}
-func (ConnectionRestored) isEvent() {}
-func (ReconnectFailed) isEvent()    {}
-func (Fault) isEvent()              {}
-func (DeadlinePassed) isEvent()     {}
+// kind numbers the types of events, in the order of the table of events.
+type kind uint8
+
+const (
+	kindUserStart kind = iota
+	kindUserStop
+	kindSessionEnded
+	kindSessionReady
+	kindAudioReady
+	kindSpeechStarted
+	kindSpeechStopped
+	kindSTTPartial
+	kindSTTFinal
+	kindTurnEnded
+	kindUserText
+	kindUserInterrupt
+	kindUserCancel
+	kindReplyRequested
+	kindReplyDelta
+	kindReplyDone
+	kindReplyFailed
+	kindToolCalled
+	kindToolDone
+	kindToolFailed
+	kindTaskProgress
+	kindTaskDone
+	kindTaskFailed
+	kindTaskAdopted
+	kindSummarized
+	kindPlayoutStarted
+	kindPlayoutProgress
+	kindPlayoutFinished
+	kindPlayoutFailed
+	kindPlayoutFlushed
+	kindSessionRenewal
+	kindSessionRenewed
+	kindSessionConfigured
+	kindSessionExpiring
+	kindSessionExpired
+	kindConnectionLost
+	kindConnectionRestored
+	kindReconnectFailed
+	kindFault
+	kindDeadlinePassed
+
+	numKinds = iota
+)
+
+func (UserStart) kind() kind          { return kindUserStart }
+func (UserStop) kind() kind           { return kindUserStop }
+func (SessionEnded) kind() kind       { return kindSessionEnded }
+func (SessionReady) kind() kind       { return kindSessionReady }
+func (AudioReady) kind() kind         { return kindAudioReady }
+func (SpeechStarted) kind() kind      { return kindSpeechStarted }
+func (SpeechStopped) kind() kind      { return kindSpeechStopped }
+func (STTPartial) kind() kind         { return kindSTTPartial }
+func (STTFinal) kind() kind           { return kindSTTFinal }
+func (TurnEnded) kind() kind          { return kindTurnEnded }
+func (UserText) kind() kind           { return kindUserText }
+func (UserInterrupt) kind() kind      { return kindUserInterrupt }
+func (UserCancel) kind() kind         { return kindUserCancel }
+func (ReplyRequested) kind() kind     { return kindReplyRequested }
+func (ReplyDelta) kind() kind         { return kindReplyDelta }
+func (ReplyDone) kind() kind          { return kindReplyDone }
+func (ReplyFailed) kind() kind        { return kindReplyFailed }
+func (ToolCalled) kind() kind         { return kindToolCalled }
+func (ToolDone) kind() kind           { return kindToolDone }
+func (ToolFailed) kind() kind         { return kindToolFailed }
+func (TaskProgress) kind() kind       { return kindTaskProgress }
+func (TaskDone) kind() kind           { return kindTaskDone }
+func (TaskFailed) kind() kind         { return kindTaskFailed }
+func (TaskAdopted) kind() kind        { return kindTaskAdopted }
+func (Summarized) kind() kind         { return kindSummarized }
+func (PlayoutStarted) kind() kind     { return kindPlayoutStarted }
+func (PlayoutProgress) kind() kind    { return kindPlayoutProgress }
+func (PlayoutFinished) kind() kind    { return kindPlayoutFinished }
+func (PlayoutFailed) kind() kind      { return kindPlayoutFailed }
+func (PlayoutFlushed) kind() kind     { return kindPlayoutFlushed }
+func (SessionRenewal) kind() kind     { return kindSessionRenewal }
+func (SessionRenewed) kind() kind     { return kindSessionRenewed }
+func (SessionConfigured) kind() kind  { return kindSessionConfigured }
+func (SessionExpiring) kind() kind    { return kindSessionExpiring }
+func (SessionExpired) kind() kind     { return kindSessionExpired }
+func (ConnectionLost) kind() kind     { return kindConnectionLost }
+func (ConnectionRestored) kind() kind { return kindConnectionRestored }
+func (ReconnectFailed) kind() kind    { return kindReconnectFailed }
+func (Fault) kind() kind              { return kindFault }
+func (DeadlinePassed) kind() kind     { return kindDeadlinePassed }
 
 // EventType implements [Event].
 func (UserStart) EventType() string          { return "user.start" }

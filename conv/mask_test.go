@@ -119,7 +119,8 @@ flows:
 	k.Learn(made, &dialog.State{Slots: map[string]any{"pin": "4711"}})
 	const text = "it is 47-11, so 4711"
 
-	for _, ev := range allEvents {
+	for i := range descriptions {
+		ev := descriptions[i].bare
 		x := reflect.New(reflect.TypeOf(ev))
 		imbue(x.Elem(), text, 0)
 		out := k.event(x.Elem().Interface().(Event)) //nolint:forcetypeassert // it is one

@@ -181,5 +181,5 @@ func TestUnknownEventPanics(t *testing.T) {
 			t.Errorf("panic %v, expected one that names the type", r)
 		}
 	}()
-	c.Step(time.Now(), alien{})
+	c.Step(time.Now(), alien{conv.SessionEnded{}})
 }

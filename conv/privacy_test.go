@@ -17,7 +17,7 @@ import (
 // tools, codes and modes.
 var wordless = []string{
 	"Reply.Kind", "Reply.Why", "Calls.ID", "Calls.Key", "Calls.Name", "Calls.Secrets", "Calls.State",
-	"Session.ID", "Rules.BargeIn", "Conn.Cut", "Faults.Code", "Pending.News", "Pending.Announcing", "Pending.Apology",
+	"Session.ID", "Rules.BargeIn", "Conn.Unanswered.Fate", "Faults.Code", "Pending.News", "Pending.Announcing", "Pending.Apology",
 	"Pending.Settle.ID", "Pending.Settle.Key", "Suspended.Source", "Barge.Heard.Kind", "Expect.Slot", "Expect.Kind",
 }
 

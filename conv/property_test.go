@@ -165,7 +165,7 @@ func (w *world) draw() conv.Event {
 		w.utterance++
 		return conv.SpeechStarted{
 			Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(),
-			Source: rapid.SampledFrom([]string{"", "vad", "energy", "push_to_talk"}).Draw(w.t, "source"),
+			Source: rapid.SampledFrom([]conv.Source{"", "vad", "energy", "push_to_talk"}).Draw(w.t, "source"),
 			Lag:    time.Duration(rapid.IntRange(0, 300).Draw(w.t, "lag")) * time.Millisecond,
 		}
 	case "speech.stopped":
@@ -177,12 +177,12 @@ func (w *world) draw() conv.Event {
 	case "turn.ended":
 		return conv.TurnEnded{
 			Turn: w.number(st.User.Turn, "turn"), Utterance: w.stretch(),
-			Cause: rapid.SampledFrom([]string{"", "silence", "easyturn", "semantic", "manual", "max_duration"}).Draw(w.t, "cause"),
+			Cause: rapid.SampledFrom([]conv.EndCause{"", "silence", "easyturn", "semantic", "manual", "max_duration"}).Draw(w.t, "cause"),
 		}
 	case "user.text":
 		return conv.UserText{Text: w.says()}
 	case "user.interrupt":
-		return conv.UserInterrupt{Source: rapid.SampledFrom([]string{"", "vad", "button", "words"}).Draw(w.t, "source"), Heard: w.heard()}
+		return conv.UserInterrupt{Source: rapid.SampledFrom([]conv.Source{"", "vad", "button", "words"}).Draw(w.t, "source"), Heard: w.heard()}
 	case "reply.requested":
 		return conv.ReplyRequested{Turn: w.number(st.Reply.Turn, "turn"), Request: w.number(st.Reply.Request, "request")}
 	case "reply.delta":

@@ -24,6 +24,11 @@ func (s *State) replyExpected() bool {
 	}
 }
 
+// staleReply reports a fact of a reply that is over, or that means nothing now.
+func (s *State) staleReply(number, request int) bool {
+	return s.Reply.stale(number, request) || !s.replyExpected()
+}
+
 // openReply gives the agent's turn its number.
 func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 	if kind != ReplyAnswer && kind != ReplyResumed {

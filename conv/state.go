@@ -63,34 +63,6 @@ type Rules struct {
 	ListenOnly bool               `json:"listen_only,omitempty"`
 }
 
-// Pending is what waits for its moment.
-type Pending struct {
-	Greeted bool      `json:"greeted"`           // the greeting was said, or its moment has passed
-	Texts   []string  `json:"texts,omitempty"`   // typed lines not yet read
-	TypedAt time.Time `json:"typed_at,omitzero"` // when the first of them was typed
-	News    []string  `json:"news,omitempty"`    // ids of calls whose results wait to be announced
-	Ending  bool      `json:"ending"`            // the goodbye is being said
-	Resume  string    `json:"resume"`            // unheard rest of the reply that a voice cut off
-	Tell    []string  `json:"tell,omitempty"`    // what flows have to say to results that nobody waited for
-	Telling []string  `json:"telling,omitempty"` // of Tell, what is being said now
-	// Follow are the outputs of flows that moved when nobody waited for them, and
-	// go on: the flow waits until they are carried out. There is one at most for
-	// each action that ran.
-	Follow     []dialog.Output `json:"follow,omitempty"`
-	Announcing []string        `json:"announcing,omitempty"` // of News, what is being told now
-	Apology    string          `json:"apology,omitempty"`    // code of a phrase to say
-	Feedback   int             `json:"feedback"`             // steps of feedback given for the delegated agent
-	// Settle are tasks whose results came, until they have been told (TasksOutlive).
-	Settle []Settled `json:"settle,omitempty"`
-}
-
-// Settled is a task that has its result: see [SettleTask].
-type Settled struct {
-	ID      string `json:"id"`
-	Key     string `json:"key,omitempty"`
-	Adopted bool   `json:"adopted,omitempty"`
-}
-
 // Suspension is what a planned pause keeps.
 type Suspension struct {
 	Source string    `json:"source,omitempty"`

@@ -74,26 +74,12 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	event := c.event
 	for _, fact := range kept.Facts {
 		c.event = fact.EventType()
-		if !c.st.stale(fact) {
+		if !describe(fact).late(&c.st, fact) {
 			c.handle(fact)
 			c.settle()
 		}
 	}
 	c.event = event
-}
-
-// deferrable reports whether a fact waits for the end of a suspension. Facts
-// about the suspension, the session and the connection do not.
-func deferrable(ev Event) bool {
-	switch ev.(type) {
-	case SpeechStarted, SpeechStopped, STTPartial, STTFinal, TurnEnded, UserText, UserInterrupt,
-		UserCancel, ReplyRequested, ReplyDelta, ReplyDone, ReplyFailed, ToolCalled, ToolDone,
-		ToolFailed, TaskProgress, TaskDone, TaskFailed, PlayoutStarted, PlayoutProgress,
-		PlayoutFinished, PlayoutFailed, PlayoutFlushed, AudioReady:
-		return true
-	default:
-		return false
-	}
 }
 
 // deferFact keeps a fact. What replaces or continues the one before it is
@@ -111,7 +97,7 @@ func (s *State) deferFact(out *Output, o *Options, ev Event) {
 	}
 	if len(*q) >= o.Limits.Queue {
 		i := 0
-		for i < len(*q) && !transient((*q)[i]) {
+		for i < len(*q) && !describe((*q)[i]).passing {
 			i++
 		}
 		if i == len(*q) {
@@ -147,15 +133,6 @@ func mergeFacts(last, ev Event) (Event, bool) {
 	}
 }
 
-func transient(ev Event) bool {
-	switch ev.(type) {
-	case STTPartial, PlayoutProgress, TaskProgress:
-		return true
-	default:
-		return false
-	}
-}
-
 // dropSuspension ends a suspension that will not return to its phase. Results
 // of calls that came in meanwhile are kept.
 func (c *Conversation) dropSuspension() {
@@ -169,7 +146,7 @@ func (c *Conversation) dropSuspension() {
 	facts := st.Suspended.Facts
 	st.Suspended = Suspension{}
 	for _, fact := range facts {
-		if c.st.stale(fact) {
+		if describe(fact).late(&c.st, fact) {
 			continue
 		}
 		switch e := fact.(type) {

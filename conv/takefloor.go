@@ -19,16 +19,6 @@ func (s *State) staleSpeech(number, utterance int) bool {
 	return number != 0 && number != s.User.Turn
 }
 
-// spoken reports whether the source of an interruption is a voice.
-func spoken(source string) bool {
-	switch source {
-	case "vad", "energy", "words", "speech", "easyturn", "stt", "semantic":
-		return true
-	default:
-		return false
-	}
-}
-
 // profile is the barge-in policy for what the agent is doing now: the one that was
 // set while the conversation runs, or the options' own.
 func (s *State) profile(o *Options) turn.BargeInOptions {
@@ -98,8 +88,8 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	if c.st.Phase == Idle || c.st.Phase == Terminating {
 		return
 	}
-	pushed := e.Source == "push_to_talk"
-	if c.opts.Endpoint == "manual" && !pushed && !c.st.Audible() {
+	pushed := e.Source == SourcePushToTalk
+	if c.opts.Endpoint == turn.PolicyManual && !pushed && !c.st.Audible() {
 		return // No op. Under this policy a button opens the turn, not a voice.
 	}
 	c.st.Floor.noteUtterance(e.Utterance)
@@ -179,7 +169,7 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	if !f.Speaking {
 		return // No op. Repeated.
 	}
-	if c.opts.Endpoint == "manual" && f.Pushed && spoken(e.Source) {
+	if c.opts.Endpoint == turn.PolicyManual && f.Pushed && e.Source.voice() {
 		return // No op. A pause to think: the button is held.
 	}
 	f.Speaking, f.Pushed = false, false
@@ -198,7 +188,7 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 // armEndpoint bounds how long a silent user keeps the floor when nobody ends
 // the turn: no turn may stall.
 func (s *State) armEndpoint(o *Options) {
-	if o.Endpoint == "manual" && s.Floor.Pushed {
+	if o.Endpoint == turn.PolicyManual && s.Floor.Pushed {
 		return
 	}
 	if s.User.Words() == "" {

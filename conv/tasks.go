@@ -91,28 +91,6 @@ func earlierResult(phrases *messages.Catalog, limit int, r result) string {
 	return joinWords(phrases.Text("task.earlier.done"), squeeze(cutRunes(text, limit)))
 }
 
-// settleLater notes a task that has its result, until what follows from it has been
-// told.
-func (p *Pending) settleLater(out *Output, o *Options, call Call) {
-	if !o.TasksOutlive {
-		return
-	}
-	p.Settle = append(p.Settle, Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()})
-	// What is told and what waits to be are each a queue: the oldest is in neither.
-	if len(p.Settle) > 2*o.Limits.Queue+o.Limits.Calls {
-		out.emit(SettleTask(p.Settle[0]))
-		p.Settle = append(p.Settle[:0:0], p.Settle[1:]...)
-	}
-}
-
-// settleTasks says that the results that came have been told.
-func (p *Pending) settleTasks(out *Output) {
-	for _, s := range p.Settle {
-		out.emit(SettleTask(s))
-	}
-	p.Settle = nil
-}
-
 // cancelTasks calls the delegated work off, by the person's word. A flow whose
 // action it was is called off with it, and says so.
 func (c *Conversation) cancelTasks() {
@@ -177,7 +155,7 @@ func (c *Conversation) announceNews() {
 	case "tool.done", "tool.failed", "task.done", "task.failed":
 		cause = c.event
 	}
-	c.st.Pending.Announcing, c.st.Pending.News = c.st.Pending.News, nil
+	c.st.Pending.takeNews()
 	c.st.openReply(&c.out, ReplyNews, 0)
 	c.become(Understanding, cause)
 	c.st.request(&c.out, &c.opts, RequestTaskResult, "")

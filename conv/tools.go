@@ -201,15 +201,6 @@ func (s *State) userHasFloor() bool {
 	return s.Floor.Speaking && !s.Audible() || u.Partial != "" && !u.Ended
 }
 
-// enqueue adds to a list of what is to be said; when it is full the oldest goes,
-// which the history has anyway.
-func enqueue(o *Options, list []string, text string) []string {
-	if len(list) >= o.Limits.Queue {
-		list = append(list[:0:0], list[1:]...)
-	}
-	return append(list, text)
-}
-
 // followAction gives the action's result to the dialogue, within the turn that
 // waits for it.
 func (c *Conversation) followAction(call Call, r result) {

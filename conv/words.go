@@ -52,7 +52,7 @@ func (c *Conversation) handleFinal(e STTFinal) {
 	}
 	c.st.Floor.noteWorded(e.Utterance)
 	c.began = c.st.Floor.began(e.Utterance, c.st.Now)
-	ends := c.opts.Endpoint == "recognizer" || e.Endpoint && c.opts.Endpoint != "manual"
+	ends := c.opts.Endpoint == turn.PolicyRecognizer || e.Endpoint && c.opts.Endpoint != turn.PolicyManual
 	c.hear(text, e.Confidence, true, ends)
 }
 

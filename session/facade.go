@@ -123,7 +123,7 @@ func (m *Machine) EndConversation(reason string) error {
 
 // HandleUserInterrupt interrupts the agent. See [conv.UserInterrupt] for the
 // sources.
-func (m *Machine) HandleUserInterrupt(source string) error {
+func (m *Machine) HandleUserInterrupt(source conv.Source) error {
 	return m.Post(conv.UserInterrupt{Source: source})
 }
 

@@ -84,7 +84,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "facts are taken in during a suspension", file: "conv.go",
-		old: "c.st.Phase == Suspended && deferrable(ev)", new: "c.st.Phase == Suspended && deferrable(ev) && false",
+		old: "c.st.Phase == Suspended && describe(ev).kept", new: "c.st.Phase == Suspended && describe(ev).kept && false",
 		config: "tools and disturbances", found: "",
 	},
 	{
@@ -115,13 +115,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "a task is settled before its result was told", file: "settle.go",
-		old:    "case len(p.News) > 0:\n\t\tc.announceNews()",
-		new:    "case len(p.News) > 0 && len(p.Settle) > 0:\n\t\tc.st.Pending.settleTasks(&c.out)\n\tcase len(p.News) > 0:\n\t\tc.announceNews()",
+		old:    "case waitingNews:\n\t\tc.announceNews()",
+		new:    "case len(p.News) > 0 && len(p.Settle) > 0:\n\t\tc.st.Pending.settleTasks(&c.out)\n\tcase waitingNews:\n\t\tc.announceNews()",
 		config: "tasks that outlive the conversation", found: "was settled before its result was told",
 	},
 	{
 		name: "a task that was told is never settled", file: "settle.go",
-		old: "c.st.Pending.settleTasks(&c.out) // all that they led to has been told", new: "return false",
+		old: "p.settleTasks(&c.out) // all that they led to has been told", new: "return false",
 		config: "tasks that outlive the conversation", found: "is not settled",
 	},
 	{

@@ -237,9 +237,9 @@ func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 	switch edge {
 	case turn.Started:
 		u.utterance++
-		source := "vad"
+		source := conv.SourceVAD
 		if u.o.Energy && u.audible {
-			source = "energy"
+			source = conv.SourceEnergy
 		}
 		if !u.open || u.ended {
 			u.forget(u.utterance)
@@ -252,7 +252,7 @@ func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 			Utterance: u.utterance, Source: source, Lag: u.pos.Duration(recognizerRate) - u.onset.Began(),
 		})
 	case turn.Stopped:
-		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: "vad"})
+		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: conv.SourceVAD})
 	case turn.NoEdge:
 	}
 	if u.recognizer != nil && !u.open && u.onset.Speaking() {

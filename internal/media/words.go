@@ -116,15 +116,15 @@ func (u *Uplink) decide(a turn.Acoustic) {
 }
 
 // cause is the policy's name as an end of turn.
-func (u *Uplink) cause() string {
+func (u *Uplink) cause() conv.EndCause {
 	switch u.o.Turn.Policy {
 	case turn.PolicySilence:
-		return "silence"
+		return conv.EndSilence
 	case turn.PolicySemantic:
-		return "semantic"
+		return conv.EndSemantic
 	case turn.PolicyManual:
-		return "manual"
+		return conv.EndManual
 	default:
-		return "easyturn"
+		return conv.EndEasyTurn
 	}
 }

@@ -73,9 +73,9 @@ func (c *Conversation) Command(m Command) error {
 			return badCommand("push_to_talk has no field pressed: expected true or false")
 		}
 		if *m.Pressed {
-			return s.Post(conv.SpeechStarted{Source: "push_to_talk"})
+			return s.Post(conv.SpeechStarted{Source: conv.SourcePushToTalk})
 		}
-		return s.Post(conv.SpeechStopped{Source: "push_to_talk"})
+		return s.Post(conv.SpeechStopped{Source: conv.SourcePushToTalk})
 	default:
 		return badCommand("type is %q: expected one of %s", m.Type, strings.Join(CommandTypes(), ", "))
 	}
