@@ -20,49 +20,54 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Options set up a [Server]. Agents are needed; other zero fields take the defaults named.
+// Options configures a [Server]. Agents is required; other zero fields select the
+// defaults.
 type Options struct {
-	Agents []*hocket.Agent // each with a name of its own
+	Agents []*hocket.Agent // their names must differ
 
-	// Recognizer and Synthesizer hear and speak; without both there is text alone.
-	// Detector finds speech; if nil, the level does.
+	// Recognizer and Synthesizer are the speech services. If both are nil,
+	// conversations are by text only. Detector detects speech; if it is nil, the
+	// energy of the sound does.
 	Recognizer  port.Recognizer
 	Synthesizer port.Synthesizer
 	Detector    port.Detector
 
-	// Addr is the UDP address of all calls: "127.0.0.1:0", any port of this machine
-	// alone. PublicIPs are told to browsers in place of the machine's own addresses.
+	// Addr is the UDP address of all calls. The default "127.0.0.1:0" is any port
+	// of the loopback interface. PublicIPs are announced to browsers in place of
+	// the machine's own addresses.
 	Addr      string
 	PublicIPs []string
 
-	// Keys give access. Without keys only this machine is served, by its own names,
-	// unless Open is set: then whoever reaches the server holds conversations.
+	// Keys are the accepted API keys. Without keys, only requests to localhost from
+	// this machine are served, unless Open is set: then everyone who reaches the
+	// server may hold conversations.
 	Keys *api.Keys
 	Open bool
-	// Origins are the origins of web pages, beside the server's own, that may use the
-	// API ("https://app.example.com").
+	// Origins are the origins of web pages that may use the API, in addition to the
+	// server's own ("https://app.example.com").
 	Origins []string
 
-	MaxConversations int           // at once: 100
-	Resume           time.Duration // how long a conversation waits for a browser that has gone: 5 min
+	MaxConversations int           // concurrent conversations; default 100
+	Resume           time.Duration // how long a conversation waits for a browser to reconnect; default 5 minutes
 
-	// Log takes what operators want to know; nothing if nil. Neither transcripts nor
-	// secrets get into it.
+	// Log receives messages for operators; nil discards them. They contain neither
+	// transcripts nor secrets.
 	Log *slog.Logger
 }
 
-// Server is an [http.Handler] that holds conversations. It is safe for concurrent use.
+// Server is an [http.Handler] that holds conversations. It is safe for concurrent
+// use.
 type Server struct {
 	hub     *hub.Hub
 	webrtc  *webrtc.Server
 	handler http.Handler
 }
 
-// grace is what conversations have to say goodbye when their time is over.
+// grace is the time for conversations to say goodbye at shutdown.
 const grace = 3 * time.Second
 
-// New makes a server and opens its UDP port; [Server.Shutdown] closes it. It fails where
-// an agent lacks something, a tool for example.
+// New returns a server and opens its UDP port; [Server.Shutdown] closes it. It
+// returns an error if an agent is incomplete, for example if a tool is missing.
 func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -90,17 +95,17 @@ func New(o Options) (*Server, error) {
 
 func (o Options) validate() error {
 	if len(o.Agents) == 0 {
-		return errors.New("server: Agents must hold at least one")
+		return errors.New("server: Agents must not be empty")
 	}
 	if o.MaxConversations < 0 || o.Resume < 0 {
-		return errors.New("server: MaxConversations and Resume must be 0 (the default) or more")
+		return errors.New("server: MaxConversations and Resume must not be negative")
 	}
 	for i, a := range o.Agents {
 		if a == nil || a.Name == "" {
 			return fmt.Errorf("server: Agents[%d] must have a name", i)
 		}
 		if slices.ContainsFunc(o.Agents[:i], func(b *hocket.Agent) bool { return b.Name == a.Name }) {
-			return fmt.Errorf("server: two agents have the name %q: expected different ones", a.Name)
+			return fmt.Errorf("server: two agents have the name %q: names must differ", a.Name)
 		}
 		if _, err := o.call(a, "text").Options(); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -109,7 +114,7 @@ func (o Options) validate() error {
 	return nil
 }
 
-// call is a conversation over a transport, without its leg.
+// call returns a conversation over a transport, without its leg.
 func (o Options) call(a *hocket.Agent, transport string) hocket.Call {
 	return hocket.Call{
 		Agent: a, Text: transport == "text",
@@ -117,7 +122,7 @@ func (o Options) call(a *hocket.Agent, transport string) hocket.Call {
 	}
 }
 
-// api wires the routes to what they serve.
+// api returns the handler of all routes.
 func (s *Server) api(o Options) (http.Handler, error) {
 	routes := api.Options{
 		Hub: s.hub, WebRTC: Accept(s.webrtc), Panel: panel.Files(), Log: o.Log,
@@ -133,11 +138,11 @@ func (s *Server) api(o Options) (http.Handler, error) {
 	return api.New(routes)
 }
 
-// hubCall describes a conversation to the hub.
+// hubCall returns the description of a conversation for the hub.
 func (o Options) hubCall(agent, transport string) (hub.Call, error) {
 	i := slices.IndexFunc(o.Agents, func(a *hocket.Agent) bool { return a.Name == agent })
 	if i < 0 {
-		return hub.Call{}, fmt.Errorf("there is no agent %q", agent)
+		return hub.Call{}, fmt.Errorf("unknown agent %q", agent)
 	}
 	parts, err := o.call(o.Agents[i], transport).Options()
 	if err != nil {
@@ -153,7 +158,8 @@ func (o Options) hubCall(agent, transport string) (hub.Call, error) {
 	}, nil
 }
 
-// Accept answers browsers' offers with legs of w, for [api.Options.WebRTC].
+// Accept returns a function for [api.Options.WebRTC] that answers browsers' offers
+// with legs of w.
 func Accept(w *webrtc.Server) func(ctx context.Context, offer string) (port.Leg, string, error) {
 	return func(ctx context.Context, offer string) (port.Leg, string, error) {
 		leg, answer, err := w.Accept(ctx, offer)
@@ -167,13 +173,13 @@ func Accept(w *webrtc.Server) func(ctx context.Context, offer string) (port.Leg,
 	}
 }
 
-// ServeHTTP answers a request: the panel, the API, /healthz, /readyz.
+// ServeHTTP serves the panel, the API, /healthz and /readyz.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Shutdown ends the server: no new conversation begins, those that run may come to their
-// end until ctx ends, and are then ended politely. It returns when nothing of the server runs
-// any more. It is called before the HTTP server's own Shutdown, which waits for the event
-// streams of conversations.
+// Shutdown stops the server. It refuses new conversations and waits for running
+// ones until ctx ends; then it ends them politely. When it returns, all goroutines
+// of the server have ended. Call it before the HTTP server's own Shutdown, which
+// waits for the conversations' event streams.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.hub.Drain(ctx, grace)
 	return s.webrtc.Close()

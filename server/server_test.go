@@ -94,7 +94,7 @@ func hears(t *testing.T, url, text string) {
 	t.Fatalf("the agent never said %q", text)
 }
 
-// TestByText: a browser finds the panel and the agent, and types.
+// TestByText checks that a browser can load the panel, find the agent, and type.
 func TestByText(t *testing.T) {
 	url := serve(t, server.Options{Agents: []*hocket.Agent{agent(t)}})
 	if status := ask(t, http.MethodGet, url+"/", "", nil); status != http.StatusOK {
@@ -117,7 +117,7 @@ func TestByText(t *testing.T) {
 	hears(t, at, "You are welcome.")
 }
 
-// TestByVoice: a browser that calls over WebRTC hears the agent.
+// TestByVoice checks that a browser that calls over WebRTC hears the agent.
 func TestByVoice(t *testing.T) {
 	url := serve(t, server.Options{
 		Agents: []*hocket.Agent{agent(t)}, Recognizer: &porttest.Recognizer{}, Synthesizer: &porttest.Synthesizer{},
@@ -143,19 +143,19 @@ func TestByVoice(t *testing.T) {
 	<-sound
 }
 
-// TestRefused: what a server cannot be made of is told by New.
+// TestRefused checks that New reports invalid options.
 func TestRefused(t *testing.T) {
 	lacks, err := hocket.ParseAgent(hocket.File{Name: "a.yaml", Data: []byte("actions: {book: {}}\nflows: {f: {steps: [{step: a, type: action, call: book}]}}\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]server.Options{
-		"server: Agents must hold at least one":         {},
-		"server: Agents[0] must have a name":            {Agents: []*hocket.Agent{{}}},
-		`server: two agents have the name "front-desk"`: {Agents: []*hocket.Agent{agent(t), agent(t)}},
-		"nothing carries out the action book":           {Agents: []*hocket.Agent{lacks}},
-		"server: MaxConversations and Resume must be 0": {Agents: []*hocket.Agent{agent(t)}, Resume: -1},
-		"server: open the UDP port of the calls: ":      {Agents: []*hocket.Agent{agent(t)}, Addr: "nowhere"},
+		"server: Agents must not be empty":                         {},
+		"server: Agents[0] must have a name":                       {Agents: []*hocket.Agent{{}}},
+		`server: two agents have the name "front-desk"`:            {Agents: []*hocket.Agent{agent(t), agent(t)}},
+		"action book: expected a tool of this name":                {Agents: []*hocket.Agent{lacks}},
+		"server: MaxConversations and Resume must not be negative": {Agents: []*hocket.Agent{agent(t)}, Resume: -1},
+		"server: open the UDP port of the calls: ":                 {Agents: []*hocket.Agent{agent(t)}, Addr: "nowhere"},
 	} {
 		if _, err := server.New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, expected %q", err, want)

@@ -8,21 +8,23 @@ import (
 	"strings"
 )
 
-// who is the one that makes a request.
+// who identifies the sender of a request.
 type who struct {
-	owner string // whose conversations count as theirs
-	// caller is who holds the conversation that they begin, if their token says so.
+	owner string // owner of the conversations that they create
+	// caller is the person of the conversations that they create, if their token
+	// says so.
 	caller string
-	// all: they see the conversations of others too.
+	// may also see the conversations of other owners
 	all bool
-	// only, if set, is the one conversation that they may use.
+	// only, if not empty, is the one conversation that they may use.
 	only string
-	// start: all that they may do is to begin a conversation, with ticket, a client token.
+	// start means that they may only begin a conversation, with ticket, a client
+	// token.
 	start  bool
 	ticket string
 }
 
-// sees reports whether a conversation is theirs to see.
+// sees reports whether they may see a conversation.
 func (p who) sees(owner, id string) bool {
 	if p.start || p.only != "" && p.only != id {
 		return false
@@ -30,20 +32,20 @@ func (p who) sees(owner, id string) bool {
 	return p.all || p.only == id && id != "" || p.owner == owner
 }
 
-// identify says who makes a request, or why nobody may.
+// identify returns the sender of a request, or an error if access is denied.
 func (s *Server) identify(r *http.Request) (p who, err error) {
 	if err := s.checkOrigin(r); err != nil {
 		return who{}, err
 	}
 	secret := bearer(r)
 	defer func() { //nolint:contextcheck // the context is the request's
-		if err == nil && p != (who{all: true}) { // else there are no keys, and nothing was shown
+		if err == nil && p != (who{all: true}) { // otherwise the server has no keys and none was shown
 			s.o.Vouch(r.Context())
 		}
 	}()
 	if p, arrived, ok := s.tokens.use(secret); ok {
 		if c, there := s.o.Hub.Find(p.only); there && !s.o.Keys.Vouches(c.Owner()) {
-			return who{}, errBadKey // the key that it was begun with was removed
+			return who{}, errBadKey // the key that created it was removed
 		}
 		if arrived {
 			s.keep(r.Context(), p.only)
@@ -63,7 +65,7 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 		return who{all: true}, s.checkHost(r)
 	}
 	if secret == "" {
-		return who{}, fail(http.StatusUnauthorized, "no_key", "this server wants an API key: Authorization: Bearer KEY")
+		return who{}, fail(http.StatusUnauthorized, "no_key", "an API key is required: Authorization: Bearer KEY")
 	}
 	owner, ok := s.o.Keys.Owner(secret)
 	if !ok {
@@ -72,12 +74,12 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 	return who{owner: owner}, nil
 }
 
-var errBadKey = fail(http.StatusUnauthorized, "bad_key", "the key or token is not known, or no longer valid")
+var errBadKey = fail(http.StatusUnauthorized, "bad_key", "the key or token is invalid or has expired")
 
-var errNoKeys = fail(http.StatusUnauthorized, "no_keys", "the token is not known, or no longer valid, and this server has no API keys: send no Authorization")
+var errNoKeys = fail(http.StatusUnauthorized, "no_keys", "the token is invalid or has expired, and this server has no API keys: omit the header Authorization")
 
-// bearer is the secret that a request carries. A WebSocket of a browser cannot
-// set headers: it has it among its subprotocols, as "hocket.bearer.SECRET".
+// bearer returns the secret of a request. A browser's WebSocket cannot set headers
+// and sends it as the subprotocol "hocket.bearer.SECRET".
 func bearer(r *http.Request) string {
 	if scheme, secret, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(secret)
@@ -94,16 +96,18 @@ func bearer(r *http.Request) string {
 
 const bearerProtocol = "hocket.bearer." //nolint:gosec // a name, and no secret
 
-// checkHost keeps a page of the web from reaching a server without keys by a
-// name that it had resolve to this machine (DNS rebinding).
+// checkHost refuses requests for other host names on a server without keys, so that
+// a web page cannot reach it by a name that resolves to this machine (DNS
+// rebinding).
 func (s *Server) checkHost(r *http.Request) error {
 	if s.o.Open || isLoopback(hostOf(r.Host)) {
 		return nil
 	}
-	return fail(http.StatusForbidden, "bad_host", "the host is %q: without API keys this server answers to localhost alone", r.Host)
+	return fail(http.StatusForbidden, "bad_host", "the host is %q: without API keys this server accepts requests to localhost only", r.Host)
 }
 
-// checkOrigin keeps pages of other origins out, but for those that are named.
+// checkOrigin refuses requests from pages of other origins, except those in
+// Options.Origins.
 func (s *Server) checkOrigin(r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin == "" || slices.Contains(s.o.Origins, origin) {
@@ -115,7 +119,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 			return nil
 		}
 	}
-	return fail(http.StatusForbidden, "bad_origin", "pages of %s may not use this server: server.origins in the config says which may", origin)
+	return fail(http.StatusForbidden, "bad_origin", "origin %s is not allowed: add it to server.origins in the config", origin)
 }
 
 func hostOf(hostport string) string {
@@ -125,7 +129,7 @@ func hostOf(hostport string) string {
 	return strings.Trim(hostport, "[]")
 }
 
-// isLoopback reports whether a name or address is this machine's own.
+// isLoopback reports whether a name or address is a loopback one.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -134,7 +138,7 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// cors lets pages of the named origins read the answers.
+// cors allows pages of the configured origins to read the answers.
 func (s *Server) cors(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
 	if origin == "" || !slices.Contains(s.o.Origins, origin) {

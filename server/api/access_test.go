@@ -38,8 +38,8 @@ func mustKeys(t *testing.T, text string) *Keys {
 	return k
 }
 
-// TestKeys: a key gives access to its own conversations, and is replaced while
-// the server runs.
+// TestKeys checks that a key gives access to its own conversations, and can be
+// replaced while the server runs.
 func TestKeys(t *testing.T) {
 	keys := mustKeys(t, "# of the office\noffice "+keyOne+"\nphone "+keyTwo+"\n")
 	h := newHouse(t, hub.Options{PerUser: 2}, func(o *Options) { o.Keys = keys })
@@ -92,8 +92,8 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
-// TestTokens: a client token begins one conversation, what comes of it is good
-// for that conversation alone.
+// TestTokens checks that a client token begins one conversation, and that the
+// resulting tokens are valid for that conversation only.
 func TestTokens(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, keyOne) })
 	h.key = keyOne
@@ -131,7 +131,7 @@ func TestTokens(t *testing.T) {
 	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/conversations", `{"transport":"text"}`)
 }
 
-// TestTokenExpires: a client token is good for a minute.
+// TestTokenExpires checks that a client token is valid for one minute.
 func TestTokenExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{o: Options{ClientTokens: tokens.NewMemory(1)}}
@@ -156,9 +156,9 @@ func TestTokenExpires(t *testing.T) {
 	})
 }
 
-// TestClientTokenAnywhere: a client token is good at every server that shares a store,
-// once; a request that cannot be does not use it up; and a store that does not answer is
-// told as such.
+// TestClientTokenAnywhere checks that a client token is valid once at all servers
+// that share a store, that an invalid request does not spend it, and that an
+// unavailable store is reported as such.
 func TestClientTokenAnywhere(t *testing.T) {
 	store, away := &porttest.Store{}, new(atomic.Bool)
 	node := func() *house {
@@ -204,8 +204,8 @@ func (dumb) Resume(context.Context, []byte) (string, bool, error) { return "", f
 func (dumb) Grant(context.Context, string, port.Grant) error      { return errDumb }
 func (dumb) Holder(context.Context, string) (string, bool, error) { return "", false, errDumb }
 
-// TestStoreDumb: of tokens that the store alone knows a server without it does not say
-// that they are no good; its own are.
+// TestStoreDumb checks that a server without its store does not call tokens invalid
+// that only the store knows, and that its own tokens work.
 func TestStoreDumb(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys, o.Home = mustKeys(t, keyOne), dumb{} })
 	h.key = keyOne
@@ -220,9 +220,9 @@ func TestStoreDumb(t *testing.T) {
 	h.refused(http.StatusUnauthorized, "bad_key", "POST", "/v1/conversations", `{"transport":"text"}`)
 }
 
-// TestCallersOfTwoKeysShareAName: who calls under one key is nobody who calls under
-// another one, whatever the keys and the callers are called; a name that an earlier version
-// has kept is the same as it is made now.
+// TestCallersOfTwoKeysShareAName checks that callers of different keys are
+// distinct, whatever the names, and that a name stored by an earlier version is
+// equal to the current form.
 func TestCallersOfTwoKeysShareAName(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, "alice/x "+keyOne+", alice "+keyTwo) })
 	names := make(map[string]string)
@@ -254,9 +254,8 @@ func TestCallersOfTwoKeysShareAName(t *testing.T) {
 	}
 }
 
-// TestTokensOfARemovedKey: with a key all end that was given out in its name: access tokens
-// and resume tokens of its conversations, and client tokens. A key of the same name, with
-// which one is replaced, keeps them.
+// TestTokensOfARemovedKey checks that removing a key invalidates all tokens issued
+// in its name, and that another key of the same name keeps them valid.
 func TestTokensOfARemovedKey(t *testing.T) {
 	const keyNew = "0123456789abcdef-new"
 	keys := mustKeys(t, "one "+keyOne+", two "+keyTwo)
@@ -277,8 +276,8 @@ func TestTokensOfARemovedKey(t *testing.T) {
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
 }
 
-// TestWrongKeyWithoutKeys: a server without keys lets in who shows none; who shows something
-// that it does not know is told so, and not taken for everybody.
+// TestWrongKeyWithoutKeys checks that a server without keys accepts requests without one and
+// refuses requests with an unknown one.
 func TestWrongKeyWithoutKeys(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	mine := h.begin("flights")
@@ -294,8 +293,8 @@ func TestWrongKeyWithoutKeys(t *testing.T) {
 	ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", "")
 }
 
-// TestOrigins: pages of other origins are kept out, and without keys so are
-// names that are not this machine's.
+// TestOrigins checks that pages of other origins are refused and, without keys,
+// requests for other host names.
 func TestOrigins(t *testing.T) {
 	const app = "https://app.example.com"
 	open := newHouse(t, hub.Options{}, func(o *Options) { o.Origins = []string{app} })
@@ -342,8 +341,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestResume: a conversation whose client has gone waits, is taken up once with
-// its token, and the tokens of the client before are no longer good.
+// TestResume checks that a conversation waits for its client, is resumed once with
+// its token, and that the earlier client's tokens become invalid.
 func TestResume(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, "one "+keyOne+", two "+keyTwo) })
 	h.key = keyOne
@@ -364,8 +363,8 @@ func TestResume(t *testing.T) {
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
 	h.key = keyOne
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"rt_unknown"}`)
-	// The try with the wrong key has used the token up: whoever has a token and no
-	// right to it may have stolen it.
+	// The attempt with the wrong key has invalidated the token, which may have been
+	// stolen.
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
 	h.say(made.ID, "from boston") // a sign of life does it too
 	eventually(t, "the return", func() bool {
@@ -375,7 +374,7 @@ func TestResume(t *testing.T) {
 	other := h.begin("flights")
 	h.refused(http.StatusConflict, "other_transport", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","transport":"webrtc"}`)
 	h.refused(http.StatusBadRequest, "bad_request", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","sdp":"v=0"}`)
-	h.key = other.AccessToken // what a page still has when it is loaded again
+	h.key = other.AccessToken // what a reloaded page still has
 	again := ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`","transport":"text"}`)
 	if again.ID != other.ID || again.ResumeToken == other.ResumeToken || again.AccessToken == other.AccessToken {
 		t.Errorf("it is resumed as %+v, it was %+v", again, other)
@@ -394,7 +393,8 @@ func TestResume(t *testing.T) {
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+again.ResumeToken+`"}`)
 }
 
-// TestNobodyReturns: who does not come back in time has hung up.
+// TestNobodyReturns checks that a client that does not return in time counts as
+// having hung up.
 func TestNobodyReturns(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) {
 		o.Text = func() port.Leg { return text.New(text.Options{Linger: 200 * time.Millisecond}) }
@@ -409,8 +409,9 @@ func TestNobodyReturns(t *testing.T) {
 	eventually(t, "the end", func() bool { return !ask[hub.Details](h, http.StatusOK, "GET", path, "").Ended.IsZero() })
 }
 
-// TestOnePerCaller: with the option, a second conversation of one caller is refused while
-// the first runs, and the callers of another key are others. Without it nobody is refused.
+// TestOnePerCaller checks that, with the option, a second conversation of a caller
+// is refused while the first runs, and that callers of another key are not
+// affected.
 func TestOnePerCaller(t *testing.T) {
 	for _, one := range []bool{true, false} {
 		h := newHouse(t, hub.Options{OnePerCaller: one}, func(o *Options) { o.Keys = mustKeys(t, "office "+keyOne+", phone "+keyTwo) })
@@ -430,8 +431,8 @@ func TestOnePerCaller(t *testing.T) {
 	}
 }
 
-// TestTraceOfAClient: an access token gives the trace without the agent, which is the
-// operator's; a key gives all of it; and neither says where the files are on the machine.
+// TestTraceOfAClient checks that an access token gives the trace without the agent,
+// that a key gives all of it, and that neither reveals the files' folder.
 func TestTraceOfAClient(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys = mustKeys(t, "office "+keyOne+"\n") })
 	h.key = keyOne
@@ -480,7 +481,7 @@ func TestTraceOfAClient(t *testing.T) {
 		t.Errorf("with the agent: %d steps, error %v", p.Steps, err)
 	}
 	p.Agent = []agent.File{{Name: "agent.yaml", Data: []byte(testAgent + "\n")}}
-	if err := p.Play(bytes.NewReader(client)); err == nil || !strings.Contains(err.Error(), "not the one") {
+	if err := p.Play(bytes.NewReader(client)); err == nil || !strings.Contains(err.Error(), "differ from those of the recorded conversation") {
 		t.Errorf("with another agent: %v", err)
 	}
 }

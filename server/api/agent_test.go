@@ -1,6 +1,6 @@
 package api
 
-// testAgent is what the tests talk to.
+// testAgent is the agent of the tests.
 const testAgent = `version: "1.0"
 settings:
   greeting: "Welcome to the airline. What would you like to do?"

@@ -18,54 +18,55 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// AgentList is the answer of GET /v1/agents.
+// AgentList is the response of GET /v1/agents.
 type AgentList struct {
 	Agents []Agent `json:"agents"`
 }
 
 // NewConversation is the request of POST /v1/conversations.
 type NewConversation struct {
-	Agent     string `json:"agent,omitempty"`     // the first one if absent
-	Transport string `json:"transport,omitempty"` // "text", "webrtc" (with an offer in sdp)
+	Agent     string `json:"agent,omitempty"`     // the first agent if empty
+	Transport string `json:"transport,omitempty"` // "text", or "webrtc" with an offer in sdp
 	SDP       string `json:"sdp,omitempty"`
-	// Caller is who holds the conversation, in the words of the program that has the
-	// key: what is left of an earlier one of theirs is told in this one.
+	// Caller identifies the person, as named by the program that has the key.
+	// Results left over from the person's earlier conversations are told in this
+	// one.
 	Caller string `json:"caller,omitempty"`
-	// Resume is the token of a conversation that is to go on.
+	// Resume is the resume token of a conversation to continue.
 	Resume string `json:"resume,omitempty"`
 }
 
-// NewClientToken is the request of POST /v1/client_tokens, which may be empty.
+// NewClientToken is the request of POST /v1/client_tokens. The body may be empty.
 type NewClientToken struct {
-	// Caller is who will hold the conversation: see [NewConversation].
+	// Caller identifies the person of the conversation: see [NewConversation].
 	Caller string `json:"caller,omitempty"`
 }
 
-// Created is the answer to it.
+// Created is the response of POST /v1/conversations.
 type Created struct {
 	ID  string `json:"id"`
-	SDP string `json:"sdp,omitempty"` // the answer to the offer
-	// ResumeToken is good for coming back to the conversation, until a token of the
-	// answer to that is used.
+	SDP string `json:"sdp,omitempty"` // answer to the offer
+	// ResumeToken allows the client to return to the conversation. It is valid
+	// until the client uses a token of a later response.
 	ResumeToken string `json:"resume_token"`
-	// AccessToken is a bearer token for this conversation alone.
+	// AccessToken is a bearer token for this conversation only.
 	AccessToken string `json:"access_token"`
 }
 
-// ConversationList is the answer of GET /v1/conversations.
+// ConversationList is the response of GET /v1/conversations.
 type ConversationList struct {
 	Conversations []hub.Info `json:"conversations"`
 }
 
-// Description is an SDP, both ways.
+// Description is an SDP offer or answer.
 type Description struct {
 	SDP string `json:"sdp"`
 }
 
-// Empty is the answer to what has none.
+// Empty is the response of requests without a result.
 type Empty struct{}
 
-// ClientToken is the answer of POST /v1/client_tokens.
+// ClientToken is the response of POST /v1/client_tokens.
 type ClientToken struct {
 	Token     string    `json:"token"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -76,7 +77,7 @@ func (s *Server) listAgents(w http.ResponseWriter, _ *http.Request, _ who) error
 	return nil
 }
 
-// create begins a conversation.
+// create starts a conversation.
 func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	var o NewConversation
 	if err := s.read(w, r, &o); err != nil {
@@ -86,7 +87,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 		return s.resume(w, r, p, o)
 	}
 	if p.only != "" {
-		return fail(http.StatusForbidden, "forbidden", "this token is good for one conversation alone")
+		return fail(http.StatusForbidden, "forbidden", "this token is valid for one conversation only")
 	}
 	agent, err := s.agent(o)
 	if err != nil {
@@ -116,17 +117,17 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	return nil
 }
 
-// created answers with a conversation and new tokens for it. used is the resume token with
-// which its client has come back, if it has.
+// created answers with a conversation and new tokens for it. used is the resume
+// token with which the client has returned, if any.
 func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversation, answer, used string) {
 	access, resume := s.grant(r.Context(), c, used)
 	w.Header().Set("Location", "/v1/conversations/"+c.ID())
 	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ResumeToken: resume, AccessToken: access})
 }
 
-// resume goes on with a conversation whose client had gone, or with another client in its
-// place. The tokens that were given before are good until the client has used its new
-// ones: the answer may be lost.
+// resume continues a conversation whose client was gone, or replaces its client.
+// The earlier tokens stay valid until the client uses the new ones, since the
+// response may be lost.
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConversation) error {
 	id, known := s.tokens.resumes(o.Resume)
 	c, found := s.o.Hub.Find(id)
@@ -140,11 +141,11 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConv
 	return s.back(w, r, p, o, c)
 }
 
-// back gives a conversation that runs here to its client that has come back.
+// back connects a returning client to a conversation that runs here.
 func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConversation, c *hub.Conversation) (err error) {
 	id, known := s.tokens.resumes(o.Resume)
 	if given := s.tokens.has(c.ID()); given && (!known || id != c.ID()) {
-		return errNoResume // the client has used what it got for it
+		return errNoResume // the client has used the tokens that replaced it
 	} else if !given {
 		if err := s.stillGood(r.Context(), sha256.Sum256([]byte(o.Resume)), c.ID()); err != nil {
 			return err
@@ -166,7 +167,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 	case negotiates && o.SDP == "":
 		return fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 	case !negotiates && o.SDP != "":
-		return fail(http.StatusBadRequest, "bad_request", "field sdp belongs to transport webrtc")
+		return fail(http.StatusBadRequest, "bad_request", "field sdp is valid for transport webrtc only")
 	}
 	if err := s.spend(r.Context(), p); err != nil {
 		return err
@@ -182,7 +183,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 	return nil
 }
 
-// fits refuses to go on with another agent, or over another transport.
+// fits returns an error if the request names another agent or transport.
 func fits(o NewConversation, agent, transport string) error {
 	if o.Transport != "" && o.Transport != transport || o.Agent != "" && o.Agent != agent {
 		return fail(http.StatusConflict, "other_transport", "this conversation is held with %s over %s: expected the same, or neither agent nor transport", agent, transport)
@@ -190,20 +191,21 @@ func fits(o NewConversation, agent, transport string) error {
 	return nil
 }
 
-// maxCaller bounds the name of a caller, in bytes.
+// maxCaller bounds the length of a caller's name in bytes.
 const maxCaller = 200
 
-// calls is who holds the conversation that they begin, told apart from the callers of
-// others. Who has a client token is who its maker says.
+// calls returns the full name of the caller of their conversation, distinct from
+// the callers of other owners. With a client token it is the caller that the
+// token's creator named.
 func (p who) calls(caller string) (string, error) {
 	switch {
 	case p.start && caller != "" && caller != p.caller:
-		return "", fail(http.StatusForbidden, "forbidden", "field caller: a client token says itself who calls")
+		return "", fail(http.StatusForbidden, "forbidden", "field caller must be empty: the client token names the caller")
 	case p.start:
 		caller = p.caller
 	}
 	if len(caller) > maxCaller {
-		return "", fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(caller), maxCaller)
+		return "", fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes, must have at most %d", len(caller), maxCaller)
 	}
 	if caller == "" {
 		return "", nil
@@ -211,15 +213,15 @@ func (p who) calls(caller string) (string, error) {
 	return callerOf(p.owner, caller), nil
 }
 
-// callerOf names a caller of an owner's as nobody else's is named: the slash between the
-// two is the only one.
+// callerOf returns a caller's name within its owner. Slashes in either are escaped,
+// so that the slash between them is the only one.
 func callerOf(owner, caller string) string {
 	escape := strings.NewReplacer("%", "%25", "/", "%2F")
 	return escape.Replace(owner) + "/" + escape.Replace(caller)
 }
 
-// callerNow is the name of a caller that was kept with a conversation. Versions before
-// this one wrote slashes of owners and callers as they were.
+// callerNow returns the current form of a caller's name that was stored with a
+// conversation. Earlier versions did not escape slashes.
 func callerNow(owner, kept string) string {
 	caller, ok := strings.CutPrefix(kept, owner+"/")
 	if ok && (strings.ContainsAny(owner, "/%") || strings.Contains(caller, "/")) {
@@ -228,12 +230,12 @@ func callerNow(owner, kept string) string {
 	return kept
 }
 
-// resumes reports whether a conversation is theirs to resume.
+// resumes reports whether they may resume a conversation.
 func (p who) resumes(c *hub.Conversation) bool {
 	return p.all || p.only == c.ID() || p.only == "" && p.owner == c.Owner()
 }
 
-// agent finds the agent of a new conversation, and whether it can be reached by
+// agent returns the agent of a new conversation, or an error if it does not support
 // the transport.
 func (s *Server) agent(o NewConversation) (Agent, error) {
 	if len(s.o.Agents) == 0 {
@@ -243,7 +245,7 @@ func (s *Server) agent(o NewConversation) (Agent, error) {
 	if o.Agent != "" {
 		i := slices.IndexFunc(s.o.Agents, func(a Agent) bool { return a.Name == o.Agent })
 		if i < 0 {
-			return Agent{}, fail(http.StatusNotFound, "no_such_agent", "there is no agent %q: GET /v1/agents lists them", o.Agent)
+			return Agent{}, fail(http.StatusNotFound, "no_such_agent", "unknown agent %q: see GET /v1/agents", o.Agent)
 		}
 		agent = s.o.Agents[i]
 	}
@@ -253,12 +255,12 @@ func (s *Server) agent(o NewConversation) (Agent, error) {
 	return agent, nil
 }
 
-// connect makes the leg of a new conversation.
+// connect creates the leg of a new conversation.
 func (s *Server) connect(r *http.Request, o NewConversation) (leg port.Leg, answer string, err error) {
 	switch o.Transport {
 	case "text":
 		if o.SDP != "" {
-			return nil, "", fail(http.StatusBadRequest, "bad_request", "field sdp belongs to transport webrtc")
+			return nil, "", fail(http.StatusBadRequest, "bad_request", "field sdp is valid for transport webrtc only")
 		}
 		return s.o.Text(), "", nil
 	case "webrtc":
@@ -287,17 +289,17 @@ func (s *Server) listConversations(w http.ResponseWriter, _ *http.Request, p who
 	return nil
 }
 
-// conversationID is the id that a request names. One that no conversation can have, which
-// stores refuse, is not found.
+// conversationID returns the id in a request. It returns a not-found error for an
+// id that is invalid and would be refused by stores.
 func conversationID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if store.CheckID(id) != nil || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
-		return "", fail(http.StatusNotFound, "no_such_conversation", "there is no conversation %s", store.Quote(id))
+		return "", fail(http.StatusNotFound, "no_such_conversation", "unknown conversation %s", store.Quote(id))
 	}
 	return id, nil
 }
 
-// find is the conversation that a request names, if it is theirs.
+// find returns the conversation of a request if the sender may see it.
 func (s *Server) find(r *http.Request, p who) (*hub.Conversation, error) {
 	id, err := conversationID(r)
 	if err != nil {
@@ -317,9 +319,9 @@ func (s *Server) find(r *http.Request, p who) (*hub.Conversation, error) {
 		}
 	}
 	if ok {
-		return c, nil // it has ended here, and is nowhere else
+		return c, nil // it has ended here and does not exist elsewhere
 	}
-	return nil, fail(http.StatusNotFound, "no_such_conversation", "there is no conversation %q, or no longer", id)
+	return nil, fail(http.StatusNotFound, "no_such_conversation", "conversation %q does not exist or was removed", id)
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request, p who) error {
@@ -331,7 +333,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, p who) error {
 	return nil
 }
 
-// restart answers another offer of a conversation's client.
+// restart answers a new offer of a conversation's client.
 func (s *Server) restart(w http.ResponseWriter, r *http.Request, p who) error {
 	c, err := s.find(r, p)
 	if err != nil {
@@ -349,7 +351,7 @@ func (s *Server) restart(w http.ResponseWriter, r *http.Request, p who) error {
 	case c.Over():
 		return session.ErrEnded
 	case !ok:
-		return fail(http.StatusConflict, "no_webrtc", "this conversation is held over %s: there is nothing to negotiate", c.Transport())
+		return fail(http.StatusConflict, "no_webrtc", "this conversation uses transport %s: only webrtc can be renegotiated", c.Transport())
 	}
 	answer, err := leg.Restart(r.Context(), o.SDP)
 	if err != nil {
@@ -375,8 +377,8 @@ func (s *Server) command(w http.ResponseWriter, r *http.Request, p who) error {
 	return nil
 }
 
-// trace answers with the trace so far. Who has the conversation's access token alone is
-// a client, and the agent's files are none of its business.
+// trace answers with the trace so far. A client that has only the conversation's
+// access token does not receive the agent's files.
 func (s *Server) trace(w http.ResponseWriter, r *http.Request, p who) error {
 	c, err := s.find(r, p)
 	if err != nil {
@@ -384,7 +386,7 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request, p who) error {
 	}
 	t, ok := c.Trace()
 	if !ok {
-		return fail(http.StatusForbidden, "private", "the agent's privacy is none: there is no trace")
+		return fail(http.StatusForbidden, "private", "no trace is available: the agent's privacy is \"none\"")
 	}
 	if p.only != "" && len(t.Lines) > 0 {
 		if t.Lines[0], err = journal.WithoutAgent(t.Lines[0]); err != nil {
@@ -412,7 +414,7 @@ func (s *Server) statechart(w http.ResponseWriter, r *http.Request, _ who) error
 	return nil
 }
 
-// clientToken makes a token for a browser.
+// clientToken creates a token for a browser.
 func (s *Server) clientToken(w http.ResponseWriter, r *http.Request, p who) error {
 	var o NewClientToken
 	if r.ContentLength != 0 {
@@ -421,7 +423,7 @@ func (s *Server) clientToken(w http.ResponseWriter, r *http.Request, p who) erro
 		}
 	}
 	if len(o.Caller) > maxCaller {
-		return fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(o.Caller), maxCaller)
+		return fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes, must have at most %d", len(o.Caller), maxCaller)
 	}
 	expires := time.Now().Add(clientTokenFor)
 	token, err := s.forClient(r.Context(), p, o.Caller)

@@ -39,8 +39,8 @@ func (s *Server) followList(w http.ResponseWriter, r *http.Request, p who) error
 	return s.stream(w, r, p.owner, func() (*hub.Stream, error) { return s.o.Hub.Watch(o) })
 }
 
-// streamOptions reads where a stream begins: ?from=, or the number behind the
-// Last-Event-ID of a client that was cut off.
+// streamOptions returns the start of a stream: the parameter from, or the number
+// after the Last-Event-ID of a reconnecting client.
 func streamOptions(r *http.Request) (o hub.StreamOptions, err error) {
 	q := r.URL.Query()
 	o.Steps = q.Get("steps") == "1"
@@ -60,7 +60,7 @@ func streamOptions(r *http.Request) (o hub.StreamOptions, err error) {
 	return o, nil
 }
 
-// stream opens a stream and serves it, as a WebSocket where that is asked for.
+// stream opens a stream and serves it, as a WebSocket if requested.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, owner string, open func() (*hub.Stream, error)) error {
 	release, err := s.place(owner)
 	if err != nil {
@@ -80,12 +80,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, owner string, op
 	return nil
 }
 
-// place counts the streams of an owner.
+// place counts the streams of an owner. The caller must call release.
 func (s *Server) place(owner string) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.streams[owner] >= s.o.MaxStreams {
-		return nil, fail(http.StatusTooManyRequests, "too_many_streams", "there are %d event streams already", s.o.MaxStreams)
+		return nil, fail(http.StatusTooManyRequests, "too_many_streams", "too many event streams: the limit is %d", s.o.MaxStreams)
 	}
 	s.streams[owner]++
 	return func() {
@@ -97,7 +97,7 @@ func (s *Server) place(owner string) (release func(), err error) {
 	}, nil
 }
 
-// next is the next message, as JSON; nothing when it is time for a sign of life.
+// next returns the next message and its JSON, or nothing when a keep-alive is due.
 func (s *Server) next(ctx context.Context, events *hub.Stream) (m hub.Message, b []byte, err error) {
 	wait, cancel := context.WithTimeout(ctx, s.o.KeepAlive)
 	defer cancel()
@@ -112,11 +112,11 @@ func (s *Server) next(ctx context.Context, events *hub.Stream) (m hub.Message, b
 	return m, b, err
 }
 
-// serveEvents writes server-sent events until one of both sides has enough. A
-// client that does not read is given up.
+// serveEvents writes server-sent events until one side ends the stream. It
+// disconnects a client that does not read.
 func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events *hub.Stream) {
 	conn := http.NewResponseController(w)
-	_ = conn.SetReadDeadline(time.Time{}) // where it cannot be set there is none
+	_ = conn.SetReadDeadline(time.Time{}) // an error means that there is no deadline
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -139,7 +139,7 @@ func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events 
 		switch {
 		case errors.Is(err, io.EOF):
 			out.WriteString("event: end\ndata: {}\n\n")
-			_ = send() // it was the last
+			_ = send() // the last event
 			return
 		case err != nil:
 			return
@@ -156,16 +156,16 @@ func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events 
 	}
 }
 
-// serveSocket writes messages to a WebSocket until one of both sides has enough.
+// serveSocket writes messages to a WebSocket until one side ends the stream.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, events *hub.Stream) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the origin was checked with the access
+		InsecureSkipVerify: true, // the origin was already checked
 		Subprotocols:       []string{"hocket.events"},
 	})
 	if err != nil {
-		return // it has answered
+		return // Accept has answered
 	}
-	defer func() { _ = conn.CloseNow() }() // it may be closed
+	defer func() { _ = conn.CloseNow() }() // it may already be closed
 	conn.SetReadLimit(4 << 10)
 	ctx := conn.CloseRead(r.Context()) // nothing is expected from the client
 	for {
@@ -184,7 +184,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, events *hub
 	}
 }
 
-// sendSocket sends a message, or a ping.
+// sendSocket sends a message or a ping.
 func (s *Server) sendSocket(ctx context.Context, conn *websocket.Conn, b []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, s.o.WriteWait)
 	defer cancel()

@@ -11,32 +11,32 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Failure is an error as clients see it.
+// Failure is an error in a response.
 type Failure struct {
 	Error FailureError `json:"error"`
 }
 
-// FailureError is its code, for programs, and its message, for people.
+// FailureError contains a code for programs and a message for people.
 type FailureError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// failure is an error with the status that it gets.
+// failure is an error with its HTTP status.
 type failure struct {
 	status  int
 	code    string
 	message string
 }
 
-// Error is the message.
+// Error returns the message.
 func (f *failure) Error() string { return f.message }
 
 func fail(status int, code, format string, args ...any) error {
 	return &failure{status, code, fmt.Sprintf(format, args...)}
 }
 
-// failureOf gives an error of the packages below its status.
+// failureOf returns the failure for an error of another package.
 func failureOf(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -60,12 +60,12 @@ func failureOf(err error) *failure {
 	case errors.Is(err, hub.ErrStreams):
 		return &failure{http.StatusTooManyRequests, "too_many_streams", err.Error()}
 	default:
-		return &failure{http.StatusInternalServerError, "internal", "something failed on the server; its log says what"}
+		return &failure{http.StatusInternalServerError, "internal", "internal error: see the server's log"}
 	}
 }
 
-// retryAfter is when a client that was refused for want of room may try again, in
-// seconds.
+// retryAfter is the number of seconds after which a client that was refused for
+// lack of capacity may try again.
 const retryAfter = "5"
 
 // tell answers a request with an error.
@@ -87,29 +87,30 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, err error) {
 	writeJSON(w, f.status, Failure{FailureError{f.code, f.message}})
 }
 
-// TooManyRequests refuses a request of an address from which too many come at once.
+// TooManyRequests refuses a request from an address with too many concurrent
+// requests.
 func TooManyRequests(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Retry-After", retryAfter)
-	writeJSON(w, http.StatusTooManyRequests, Failure{FailureError{"too_many_requests", "too many requests of this address run at once"}})
+	writeJSON(w, http.StatusTooManyRequests, Failure{FailureError{"too_many_requests", "too many concurrent requests from this address"}})
 }
 
-// writeJSON answers a request. What the client does not take is its loss.
+// writeJSON answers a request. It ignores write errors.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // the client has gone
+	_ = e.Encode(v) // the client has disconnected
 }
 
-// read reads a request's body, one JSON object.
+// read decodes the body of a request, one JSON object.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if err == nil && d.More() {
-		err = errors.New("there is more behind the object")
+		err = errors.New("unexpected data after the object")
 	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -120,7 +121,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	case errors.As(err, &large):
 		return fail(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", large.Limit)
 	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):
-		return fail(http.StatusBadRequest, "bad_json", "the body is no valid JSON: %v", err)
+		return fail(http.StatusBadRequest, "bad_json", "the body is not valid JSON: %v", err)
 	case errors.Is(err, io.EOF):
 		return fail(http.StatusBadRequest, "bad_json", "the body is empty: expected a JSON object")
 	case errors.As(err, &kind) && kind.Field != "":

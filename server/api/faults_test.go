@@ -18,8 +18,9 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// This file: clients that misbehave. What is wrong is an error, nothing is left
-// behind (TestMain looks for goroutines), and other conversations go on.
+// This file tests misbehaving clients. Their errors are reported, nothing is left
+// behind (TestMain checks for goroutines), and other conversations are not
+// affected.
 
 // works holds a few turns of another conversation.
 func (h *house) works() {
@@ -95,8 +96,8 @@ func TestBadBodies(t *testing.T) {
 	h.works()
 }
 
-// TestFlood: commands as fast as they are taken. All are answered, the machine
-// stays within its bounds, others do not notice.
+// TestFlood sends commands as fast as possible. All are answered, the machine stays
+// within its limits, and other conversations are not affected.
 func TestFlood(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("flights")
@@ -159,8 +160,8 @@ func small(t *testing.T, h *house) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// TestNobodyReads: a client that opens an event stream and never reads it is
-// given up; the conversation does not wait for it.
+// TestNobodyReads checks that a client that opens an event stream and never reads
+// is disconnected without delaying the conversation.
 func TestNobodyReads(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.WriteWait = 300 * time.Millisecond })
 	addr := small(t, h)
@@ -192,8 +193,7 @@ func TestNobodyReads(t *testing.T) {
 	}
 }
 
-// TestHalfOpen: a client that has gone without a word is found out by the signs
-// of life.
+// TestHalfOpen checks that keep-alives detect a client that has disappeared.
 func TestHalfOpen(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.WriteWait, o.KeepAlive = 200*time.Millisecond, 50*time.Millisecond })
 	made := h.begin("flights")
@@ -211,8 +211,8 @@ func TestHalfOpen(t *testing.T) {
 	h.works()
 }
 
-// TestTwoClients: both see the same, both are obeyed, and one does not miss the
-// other.
+// TestTwoClients checks that two clients see the same messages, both can send
+// commands, and one may leave without affecting the other.
 func TestTwoClients(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("flights")
@@ -257,7 +257,8 @@ func TestTwoClients(t *testing.T) {
 	}
 }
 
-// TestTooManyStreams: there is a bound, and what is closed makes room.
+// TestTooManyStreams checks the limit of streams, and that a closed stream makes
+// room.
 func TestTooManyStreams(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.MaxStreams = 2 })
 	made := h.begin("flights")
@@ -272,8 +273,8 @@ func TestTooManyStreams(t *testing.T) {
 	h.listen(path)
 }
 
-// TestDrain: a server that is told to stop takes no new conversation, says so,
-// and ends those that run.
+// TestDrain checks that a server that shuts down refuses new conversations and ends
+// the running ones.
 func TestDrain(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("flights")
@@ -309,8 +310,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestStreamsOutliveTimeouts: the server's timeouts are for requests; a stream
-// lasts as long as both sides want it.
+// TestStreamsOutliveTimeouts checks that the server's request timeouts do not apply
+// to streams.
 func TestStreamsOutliveTimeouts(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.KeepAlive = 50 * time.Millisecond })
 	const limit = 200 * time.Millisecond

@@ -9,8 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// FuzzBody: whatever a body holds, it is taken or refused with a reason, and the
-// refusal is the client's fault.
+// FuzzBody checks that any body is accepted or refused with a client error.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"interrupt"}`, `{"type":"push_to_talk","pressed":true}`, `{"agent":"x","transport":"text","sdp":"v=0\r\n"}`,
@@ -33,7 +32,8 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzKeys: a file of keys is read or refused, and no key is in the refusal.
+// FuzzKeys checks that a file of keys is accepted or refused, and that errors
+// contain no key.
 func FuzzKeys(f *testing.F) {
 	for _, seed := range []string{"office 5f0c9a86f2b14f05\n# x\nphone 91a7a0c3e6b2f854,abcdefghijklmnop", "", ",,,", "a b c", "\x00", strings.Repeat("x", 5000)} {
 		f.Add(seed)
@@ -54,7 +54,7 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// FuzzOrigin: whatever the headers hold, the question who may is answered.
+// FuzzOrigin checks that any headers lead to an access decision.
 func FuzzOrigin(f *testing.F) {
 	for _, seed := range [][2]string{{"localhost", "http://localhost"}, {"[::1]:80", "null"}, {"", "http://"}, {"a:b:c", "://"}, {"127.0.0.1.evil.example", "http://127.0.0.1.evil.example"}} {
 		f.Add(seed[0], seed[1])
@@ -71,8 +71,8 @@ func FuzzOrigin(f *testing.F) {
 	})
 }
 
-// FuzzQuery: parameters, ids and Last-Event-ID are taken within their bounds, or refused as
-// the client's fault.
+// FuzzQuery checks that parameters, ids and Last-Event-ID are accepted within their
+// limits, or refused with a client error.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"from=1&steps=1", "", "conv_a"},

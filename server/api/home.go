@@ -19,50 +19,52 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// Home is where conversations are that do not run in this process: kept, or held by
-// another node. Its methods are called by many goroutines. Tokens are known by their
-// SHA-256 digests.
+// Home gives access to conversations that do not run in this process: stored ones,
+// and those of other nodes. It is safe for concurrent use. Tokens are identified by
+// their SHA-256 digests.
 type Home interface {
-	// Grant replaces the tokens of a conversation that runs here. Where it fails they are
-	// kept as soon as that is possible.
+	// Grant replaces the tokens of a conversation that runs here. If it fails, the
+	// tokens are stored as soon as possible.
 	Grant(ctx context.Context, id string, g port.Grant) error
-	// Access and Resume are the conversations that tokens are good for.
+	// Access and Resume return the conversation that a token is valid for.
 	Access(ctx context.Context, digest []byte) (id string, ok bool, err error)
 	Resume(ctx context.Context, digest []byte) (id string, ok bool, err error)
-	// Redeem takes a resume token back: of several calls one gets true.
+	// Redeem invalidates a resume token. Of several calls with the same token, one
+	// returns true.
 	Redeem(ctx context.Context, digest []byte) (ok bool, err error)
-	// Restore takes a conversation over, and describes how it goes on here; the leg is
-	// filled in by the caller, who calls Over of one that does not begin. It fails with
-	// a [port.HeldError] while somebody else holds the conversation, with [ErrGone], and
-	// with [ErrUnsure].
+	// Restore takes over a conversation and returns the description with which it
+	// continues here. The caller sets the leg, and must call Over if the
+	// conversation does not begin. Restore fails with a [port.HeldError] while
+	// another node holds the conversation, with [ErrGone], and with [ErrUnsure].
 	Restore(ctx context.Context, id string) (hub.Call, error)
-	// Holder is where another node that holds a conversation is reached; ok is false
-	// where none is.
+	// Holder returns the URL of another node that holds a conversation. ok is false
+	// if there is none.
 	Holder(ctx context.Context, id string) (url string, ok bool, err error)
 }
 
-// ErrGone says that there is nothing to go on with.
-var ErrGone = errors.New("the conversation is not kept, or has ended")
+// ErrGone reports that a conversation does not exist or has ended.
+var ErrGone = errors.New("the conversation does not exist or has ended")
 
-// ErrUnsure says that nobody can tell at the moment: the client is to try again.
-var ErrUnsure = errors.New("nobody can tell at the moment")
+// ErrUnsure reports that the state of the conversation is currently unknown. The
+// client should try again.
+var ErrUnsure = errors.New("the state of the conversation is temporarily unknown")
 
-// forwarded marks a request that another node has sent on: it is not sent further.
+// forwarded marks a request from another node, which is not forwarded again.
 const forwarded = "Hocket-Forwarded"
 
-// elsewhere is the answer to a request whose conversation another node holds.
+// elsewhere is the error for a request whose conversation another node holds.
 type elsewhere struct{ url string }
 
 func (e *elsewhere) Error() string { return "another node holds the conversation" }
 
-// tryAgain is the code of what is over in a moment.
+// tryAgain is the code of temporary failures.
 const tryAgain = "try_again"
 
 // errAway asks a client to try again: the node that holds its conversation does not
-// answer, and may be dead.
+// answer and may have died.
 var errAway = fail(http.StatusServiceUnavailable, tryAgain, "the server that holds the conversation does not answer: try again in a second")
 
-// known is what a token is good for that this process has not given, or has forgotten.
+// known looks up a token that this process has not issued, or has forgotten.
 func (s *Server) known(r *http.Request, token string) (who, bool, error) {
 	if s.o.Home == nil || !strings.HasPrefix(token, accessPrefix) {
 		return who{}, false, nil
@@ -70,16 +72,17 @@ func (s *Server) known(r *http.Request, token string) (who, bool, error) {
 	digest := sha256.Sum256([]byte(token))
 	id, ok, err := s.o.Home.Access(r.Context(), digest[:])
 	if err != nil {
-		return who{}, false, errStore // it may be good: the client must not throw it away
+		return who{}, false, errStore // the token may be valid: the client must keep it
 	}
 	return who{only: id}, ok, nil
 }
 
-// keptLimit bounds how long an answer waits for the conversation's first checkpoint.
+// keptLimit bounds how long a response waits for the conversation's first
+// checkpoint.
 const keptLimit = 500 * time.Millisecond
 
-// grant makes tokens for a conversation, and keeps them where they outlive this
-// process. used is the resume token with which its client has come back, if it has.
+// grant creates tokens for a conversation and stores them if there is a store. used
+// is the resume token with which the client has returned, if any.
 func (s *Server) grant(ctx context.Context, c *hub.Conversation, used string) (access, resume string) {
 	id := c.ID()
 	access, resume = s.tokens.forConversation(id, used)
@@ -88,29 +91,30 @@ func (s *Server) grant(ctx context.Context, c *hub.Conversation, used string) (a
 	}
 	kept, cancel := context.WithTimeout(ctx, keptLimit)
 	defer cancel()
-	c.Kept(kept) // a token is good for something that is there; a store that is away delays nobody for long
+	c.Kept(kept) // store the conversation before its tokens, but do not wait long for an unavailable store
 	s.keep(ctx, id)
 	return access, resume
 }
 
-// keep has the store keep the tokens of a conversation as they are now.
+// keep writes the current tokens of a conversation to the store.
 func (s *Server) keep(ctx context.Context, id string) {
 	if s.o.Home == nil {
 		return
 	}
 	err := s.tokens.keep(id, func(g port.Grant) error { return s.o.Home.Grant(context.WithoutCancel(ctx), id, g) })
 	if err != nil {
-		s.o.Log.Warn("the tokens of a conversation are good in this process alone until the store has them", "conversation", id, "error", err)
+		s.o.Log.Warn("the tokens of a conversation were not stored: they are valid in this process only", "conversation", id, "error", err)
 	}
 }
 
-// busy are the conversations that are being restored. It is safe for concurrent use.
+// busy is the set of conversations that are being restored. It is safe for
+// concurrent use.
 type busy struct {
 	mu  sync.Mutex
 	ids map[string]bool
 }
 
-// begin reports false where somebody else has begun.
+// begin adds a conversation. It returns false if the conversation is in the set.
 func (b *busy) begin(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,10 +134,10 @@ func (b *busy) end(id string) {
 	delete(b.ids, id)
 }
 
-// errNoResume refuses a token.
-var errNoResume = fail(http.StatusNotFound, "no_such_conversation", "the resume token is not known, was used, or its conversation has ended")
+// errNoResume refuses a resume token.
+var errNoResume = fail(http.StatusNotFound, "no_such_conversation", "the resume token is invalid or was used, or its conversation has ended")
 
-// restore goes on with a conversation whose token this process has not given.
+// restore continues a conversation whose token this process has not issued.
 func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewConversation) (err error) {
 	if s.o.Home == nil {
 		return errNoResume
@@ -148,7 +152,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	}
 	defer s.restoring.end(id)
 	if c, runs := s.o.Hub.Find(id); runs && !c.Over() {
-		return s.back(w, r, p, o, c) // another request was faster
+		return s.back(w, r, p, o, c) // another request has restored it
 	}
 	call, err := s.o.Home.Restore(r.Context(), id)
 	if held, ok := errors.AsType[*port.HeldError](err); ok {
@@ -161,7 +165,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		return errStore
 	}
 	if err != nil {
-		s.o.Log.Error("a conversation cannot go on", "conversation", id, "error", err)
+		s.o.Log.Error("a conversation could not be continued", "conversation", id, "error", err)
 		return errStore
 	}
 	begun := false
@@ -184,7 +188,8 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if call.Leg, answer, err = s.connect(r, o); err != nil {
 		return err
 	}
-	// The conversation is this process's: nobody else gives tokens for it meanwhile.
+	// This process now holds the conversation, so that no other issues tokens for
+	// it.
 	err = s.stillGood(r.Context(), digest, id)
 	if err == nil {
 		err = s.spend(r.Context(), p)
@@ -192,17 +197,18 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if err != nil {
 		return errors.Join(err, closeLeg(call.Leg))
 	}
-	begun = true                  // from here on the hub gives it up
+	begun = true                  // from here on the hub releases it
 	c, err := s.o.Hub.Start(call) //nolint:contextcheck // it outlives the request
 	if err != nil {
 		return err
 	}
-	s.o.Log.Info("conversation goes on", "conversation", id)
+	s.o.Log.Info("conversation continued", "conversation", id)
 	s.created(w, r, c, answer, o.Resume)
 	return nil
 }
 
-// stolen takes a resume token back: whoever has one and no right to it may have stolen it.
+// stolen invalidates a resume token that was used without permission, since it may
+// have been stolen.
 func (s *Server) stolen(ctx context.Context, id, token string) error {
 	s.tokens.revoke(id, token)
 	if s.o.Home == nil {
@@ -213,7 +219,7 @@ func (s *Server) stolen(ctx context.Context, id, token string) error {
 	return err
 }
 
-// sentOn prepares a request that was read for the node that it belongs to.
+// sentOn prepares a request, whose body was read, for forwarding.
 func sentOn(r *http.Request, o NewConversation, url string) error {
 	if url == "" {
 		return errAway
@@ -226,7 +232,7 @@ func sentOn(r *http.Request, o NewConversation, url string) error {
 	return &elsewhere{url}
 }
 
-// resumed is the conversation that a resume token of the store's is good for.
+// resumed returns the conversation that a resume token in the store is valid for.
 func (s *Server) resumed(ctx context.Context, digest [sha256.Size]byte) (id string, err error) {
 	id, ok, err := s.o.Home.Resume(ctx, digest[:])
 	switch {
@@ -238,7 +244,8 @@ func (s *Server) resumed(ctx context.Context, digest [sha256.Size]byte) (id stri
 	return id, nil
 }
 
-// stillGood says why a resume token is not that of a conversation any more.
+// stillGood returns an error if a resume token is no longer valid for a
+// conversation.
 func (s *Server) stillGood(ctx context.Context, digest [sha256.Size]byte, id string) error {
 	now, err := s.resumed(ctx, digest)
 	if err == nil && now != id {
@@ -254,8 +261,8 @@ func closeLeg(leg port.Leg) error {
 	return nil
 }
 
-// heldElsewhere is where a client of the OpenAI Realtime protocol comes back to whose
-// conversation another node holds.
+// heldElsewhere returns the URL of the node that holds the conversation of a
+// returning client of the OpenAI Realtime protocol.
 func (s *Server) heldElsewhere(r *http.Request) (url string, ok bool) {
 	token := cmp.Or(r.Header.Get("Hocket-Resume-Token"), r.URL.Query().Get("resume"))
 	if s.o.Home == nil || token == "" {
@@ -270,32 +277,32 @@ func (s *Server) heldElsewhere(r *http.Request) (url string, ok bool) {
 	return url, ok && err == nil
 }
 
-// errStore says that nobody can tell at the moment.
+// errStore reports that the store is temporarily unavailable.
 var errStore = fail(http.StatusServiceUnavailable, tryAgain, "the store does not answer: try again in a second")
 
-// forward sends a request on to the node that holds its conversation.
+// forward forwards a request to the node that holds its conversation.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request, to string) {
 	target, err := url.Parse(to)
 	if err != nil || r.Header.Get(forwarded) != "" {
 		s.tell(w, r, errAway)
 		return
 	}
-	// Event streams take as long as they take: the other node has their limits.
+	// Event streams have no time limit here; the other node enforces its own.
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})  // a test's writer has none
+	_ = control.SetReadDeadline(time.Time{})  // a test's writer does not support it
 	_ = control.SetWriteDeadline(time.Time{}) // as above
 	proxy := httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(target)
 			p.SetXForwarded()
-			p.Out.Host = p.In.Host // with which the other node compares the page's origin
+			p.Out.Host = p.In.Host // the other node compares it with the page's origin
 			p.Out.Header.Set(forwarded, "1")
 		},
 		FlushInterval: -1,
 		ErrorHandler:  func(w http.ResponseWriter, r *http.Request, _ error) { s.tell(w, r, errAway) },
 		ModifyResponse: func(answer *http.Response) error {
 			for _, name := range []string{"Access-Control-Allow-Origin", "Vary", "X-Content-Type-Options"} {
-				answer.Header.Del(name) // ServeHTTP has set them
+				answer.Header.Del(name) // ServeHTTP has set it already
 			}
 			return nil
 		},

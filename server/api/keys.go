@@ -11,26 +11,27 @@ import (
 	"sync"
 )
 
-// Keys are the API keys that give access. They may be replaced at any time. It
-// is safe for concurrent use; a nil one has no keys.
+// Keys are the accepted API keys. They may be replaced at any time. It is safe for
+// concurrent use. A nil Keys has no keys.
 type Keys struct {
 	mu   sync.RWMutex
 	keys []apiKey
 }
 
-// apiKey is kept as its digest: no key lies in memory longer than needed.
+// apiKey contains a digest, so that the key does not stay in memory.
 type apiKey struct {
 	digest [sha256.Size]byte
 	owner  string
 }
 
-// shortestKey is what a key must have at least, in bytes.
+// shortestKey is the minimum length of a key in bytes.
 const shortestKey = 16
 
-// ParseKeys reads keys, one a line or separated by commas, each alone or behind
-// a name and a space ("phone 9f8e..."). Lines that begin with # are comments. A
-// key without a name is named after its digest. Two keys of one name have the
-// same conversations: that is how a key is replaced.
+// ParseKeys parses keys, separated by line ends or commas. Each is a key, or a
+// name, a space and a key ("phone 9f8e..."). Lines that begin with # are comments.
+// A key without a name is named after its digest. Keys with the same name have
+// access to the same conversations; a key is replaced by adding another with its
+// name.
 func ParseKeys(text string) (*Keys, error) {
 	k := &Keys{}
 	for i, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' }) {
@@ -54,12 +55,12 @@ func ParseKeys(text string) (*Keys, error) {
 		k.keys = append(k.keys, key)
 	}
 	if len(k.keys) == 0 {
-		return nil, errors.New("there are no keys: expected one a line")
+		return nil, errors.New("no keys found: expected one per line")
 	}
 	return k, nil
 }
 
-// Replace takes the keys of others: from now on they alone give access.
+// Replace replaces the keys by those of others.
 func (k *Keys) Replace(others *Keys) {
 	others.mu.RLock()
 	keys := others.keys
@@ -79,8 +80,8 @@ func (k *Keys) None() bool {
 	return len(k.keys) == 0
 }
 
-// Vouches reports whether what was given out in the name of an owner is still good: a key
-// of that name is there, or there are no keys at all.
+// Vouches reports whether tokens issued to an owner are still valid: there is a key
+// of that name, or there are no keys at all.
 func (k *Keys) Vouches(owner string) bool {
 	if k.None() {
 		return true
@@ -90,8 +91,8 @@ func (k *Keys) Vouches(owner string) bool {
 	return slices.ContainsFunc(k.keys, func(key apiKey) bool { return key.owner == owner })
 }
 
-// Owner says whom a key belongs to. How long it takes does not depend on how
-// much of a key is right.
+// Owner returns the owner of a key. Its running time does not depend on how much of
+// a key is correct.
 func (k *Keys) Owner(secret string) (owner string, ok bool) {
 	digest := sha256.Sum256([]byte(secret))
 	k.mu.RLock()

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// kind is what a route takes and gives, for its description.
+// kind describes the input and output of a route for the API description.
 type kind struct {
 	summary string
 	query   []parameter
-	takes   reflect.Type // nil: no body
+	takes   reflect.Type // nil if there is no body
 	status  int
-	gives   reflect.Type // nil: no JSON
-	media   string       // of what is no JSON
+	gives   reflect.Type // nil if it is not JSON
+	media   string       // of a response that is not JSON
 	fails   []int
 }
 
-// parameter is one of a query or a header.
+// parameter describes a query parameter or a header.
 type parameter struct{ in, name, meaning string }
 
 func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 var pathValue = regexp.MustCompile(`\{(\w+)\}`)
 
-// OpenAPI is the description of the API, made of the types that the handlers
+// OpenAPI returns the API description, derived from the types that the handlers
 // read and write.
 func (s *Server) OpenAPI() map[string]any {
 	out := &schemas{refs: "#/components/schemas/", defs: object{}}
@@ -52,7 +52,7 @@ func (s *Server) OpenAPI() map[string]any {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "hocket", "version": "1",
-			"description": "Conversations with spoken agents: begin them, steer them, watch them. " +
+			"description": "Create, control and observe conversations with spoken agents. " +
 				"Errors are objects with a code for programs and a message for people.",
 		},
 		"security": []any{object{"bearer": []any{}}, object{}},
@@ -60,13 +60,13 @@ func (s *Server) OpenAPI() map[string]any {
 		"components": object{
 			"schemas": out.defs,
 			"securitySchemes": object{"bearer": object{
-				"type": "http", "scheme": "bearer", "description": "An API key; or a token that this server gave for one purpose.",
+				"type": "http", "scheme": "bearer", "description": "An API key, or a token issued by this server.",
 			}},
 		},
 	}
 }
 
-// describe is one operation.
+// describe returns the description of one operation.
 func describe(e route, path string, in, out *schemas) object {
 	op := object{"summary": e.kind.summary, "operationId": operationID(e.pattern)}
 	var parameters []any
@@ -94,7 +94,7 @@ func describe(e route, path string, in, out *schemas) object {
 	return op
 }
 
-// operationID is a name made of a pattern: "post_v1_conversations_id_commands".
+// operationID derives a name from a pattern: "post_v1_conversations_id_commands".
 func operationID(pattern string) string {
 	words := strings.FieldsFunc(pattern, func(r rune) bool { return strings.ContainsRune(" /{}", r) })
 	return strings.ToLower(strings.Join(words, "_"))

@@ -16,94 +16,94 @@ import (
 	"github.com/hocketvoice/hocket/server/tokens"
 )
 
-// Agent is an agent that may be talked to.
+// Agent is an available agent.
 type Agent struct {
 	Name     string `json:"name"`
-	Title    string `json:"title"` // for people; made of the name if empty
+	Title    string `json:"title"` // for people; derived from the name if empty
 	Language string `json:"language"`
-	Speech   bool   `json:"speech"` // it hears and speaks; else there is only text
+	Speech   bool   `json:"speech"` // supports voice; otherwise text only
 }
 
-// Options wire a [Server].
+// Options configures a [Server]. Hub, Call and Text are required.
 type Options struct {
 	Hub    *hub.Hub
 	Agents []Agent
-	// Call describes a conversation with an agent of the list over a transport;
-	// leg and owner are filled in here.
+	// Call returns the description of a conversation with an agent of the list over
+	// a transport. The server sets the leg and the owner.
 	Call func(agent, transport string) (hub.Call, error)
-	// Text makes the leg of a conversation by text.
+	// Text creates the leg of a conversation by text.
 	Text func() port.Leg
-	// WebRTC answers an offer with a leg; nil: this server has no WebRTC. The leg
-	// may be a [Restarter].
+	// WebRTC answers an offer and returns the leg, which may be a [Restarter]. Nil
+	// disables WebRTC.
 	WebRTC  func(ctx context.Context, offer string) (leg port.Leg, answer string, err error)
-	Panel   fs.FS        // the panel's files; nil: there is none
-	Metrics http.Handler // nil: there is none
+	Panel   fs.FS        // the panel's files; nil disables the panel
+	Metrics http.Handler // nil disables /metrics
 
-	// Stored are the conversations that are kept; nil: none are.
+	// Stored gives access to the stored conversations. Nil disables it.
 	Stored Stored
 
-	// Realtime serves the paths of the OpenAI Realtime protocol; nil: there are
-	// none. It asks for keys by itself.
+	// Realtime serves the paths of the OpenAI Realtime protocol and checks keys
+	// itself. Nil disables them.
 	Realtime http.Handler
 
-	// Home is where conversations are that do not run in this process; nil: nowhere.
+	// Home gives access to conversations that do not run in this process. Nil means
+	// that there are none.
 	Home Home
 
-	// ClientTokens keeps what client tokens are good for; nil: this process does, for
-	// itself.
+	// ClientTokens stores client tokens. If it is nil, they are kept in this
+	// process only.
 	ClientTokens tokens.Keeper
 
-	// Ready are what has to hold beside that the server is not shutting down, for
-	// /readyz. They have two seconds together.
+	// Ready are the checks of /readyz, in addition to the server not shutting down.
+	// Together they may take two seconds.
 	Ready []Check
-	// Requests, if set, counts requests.
+	// Requests, if not nil, counts requests.
 	Requests RequestWatcher
-	// Access, if set, takes a line for each request when it has ended: method, route,
+	// Access, if not nil, receives a line for each finished request: method, route,
 	// status, bytes, seconds, owner, remote address, request id.
 	Access *slog.Logger
 
-	// Keys give access; nil or empty: there are none, and only this machine is
-	// served, by its own names.
+	// Keys are the accepted keys. If there are none, only requests to localhost
+	// from this machine are served.
 	Keys *Keys
-	// Open serves whoever reaches the server, where there are no keys.
+	// Open serves everyone who reaches the server if there are no keys.
 	Open bool
-	// Vouch, if set, is told of each request that has shown a good key or token.
+	// Vouch, if not nil, is called for each request with a valid key or token.
 	Vouch func(ctx context.Context)
-	// Origins are the origins of web pages, beside the server's own, that may use
-	// the API ("https://app.example.com").
+	// Origins are the origins of web pages that may use the API, in addition to the
+	// server's own ("https://app.example.com").
 	Origins []string
 
-	MaxBody    int64         // bytes of a request: 256 KB
-	MaxStreams int           // event streams of one owner: 100
-	WriteWait  time.Duration // for a client to take what it is sent: 10 s
-	KeepAlive  time.Duration // between signs of life on a stream: 15 s
+	MaxBody    int64         // bytes of a request; default 256 KB
+	MaxStreams int           // event streams of one owner; default 100
+	WriteWait  time.Duration // timeout of a write to a client; default 10 s
+	KeepAlive  time.Duration // interval of keep-alives on a stream; default 15 s
 
-	// Log takes what operators want to know; nothing if nil. Neither transcripts
-	// nor secrets get into it.
+	// Log receives messages for operators; nil discards them. They contain neither
+	// transcripts nor secrets.
 	Log *slog.Logger
 }
 
-// Check is something without which no conversation may begin. It is called from
-// many goroutines.
+// Check is a condition for new conversations. It is safe for concurrent use.
 type Check struct {
-	Name  string // what /readyz says, to whoever asks: "store"
+	Name  string // public name in /readyz, for example "store"
 	Check func(ctx context.Context) error
 }
 
-// Restarter is a leg that can be negotiated anew while it runs, when the
-// client's network has changed.
+// Restarter is a leg that can be renegotiated while it runs, after the client's
+// network has changed.
 type Restarter interface {
-	// Restart answers another offer.
+	// Restart answers a new offer.
 	Restart(ctx context.Context, offer string) (answer string, err error)
 }
 
-// Validate reports what is missing or makes no sense.
+// Validate returns an error if an option is missing or invalid.
 func (o Options) Validate() error {
 	switch {
 	case o.Hub == nil || o.Call == nil || o.Text == nil:
-		return errors.New("api options: Hub, Call and Text are needed")
+		return errors.New("api options: Hub, Call and Text must be set")
 	case o.MaxBody < 0 || o.MaxStreams < 0 || o.WriteWait < 0 || o.KeepAlive < 0:
-		return errors.New("api options: expected numbers of 0 (the default) or more")
+		return errors.New("api options: numbers must not be negative")
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// title is a name as a heading.
+// title converts a name to a heading.
 func title(name string) string {
 	text := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == ' ' }), " ")
 	if text == "" {

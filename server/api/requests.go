@@ -12,34 +12,34 @@ import (
 	"time"
 )
 
-// This file: what is noted of each request. No query, no body and no header gets
-// into it: they hold tokens and what was said.
+// This file implements the records of requests. They contain no query, body or
+// header, since those contain tokens and what was said.
 
-// RequestWatcher counts requests. Its methods are called from many goroutines.
+// RequestWatcher counts requests. It is safe for concurrent use.
 type RequestWatcher interface {
 	RequestBegan()
-	// RequestEnded tells of the end of one, which for an event stream and a WebSocket
-	// is theirs. route is the pattern of its path, of which there are few; method is
-	// one that HTTP knows, or "other".
+	// RequestEnded reports the end of a request; an event stream or WebSocket ends
+	// with its connection. route is the pattern of its path, from a small set.
+	// method is a known HTTP method or "other".
 	RequestEnded(route, method string, status int, took time.Duration)
 }
 
-// request is what is known of a request while it runs.
+// request is the state of a running request.
 type request struct {
 	owner atomic.Pointer[string]
 }
 
 type requestKey struct{}
 
-// NoteOwner says whom a request comes from, for the access log. It is for handlers
-// of [Options] that find out by themselves.
+// NoteOwner sets the owner of a request for the access log. It is meant for
+// handlers in [Options] that authenticate requests themselves.
 func NoteOwner(ctx context.Context, owner string) {
 	if q, ok := ctx.Value(requestKey{}).(*request); ok {
 		q.owner.Store(&owner)
 	}
 }
 
-// noted serves a request and notes what became of it.
+// noted serves a request and records the result.
 func (s *Server) noted(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 	began, id := time.Now(), requestID(r)
 	w.Header().Set("X-Request-Id", id)
@@ -69,7 +69,8 @@ func (s *Server) noted(w http.ResponseWriter, r *http.Request, serve http.Handle
 	serve(out, r)
 }
 
-// requestID is the client's name for a request, if it is a plain one, else ours.
+// requestID returns the client's id of a request if it is valid, and otherwise a
+// new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	plain := func(c rune) bool {
@@ -81,7 +82,7 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// known is a method that HTTP knows, or "other": whoever calls may invent them.
+// known returns a known HTTP method, or "other", since clients may send any.
 func known(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -91,19 +92,19 @@ func known(method string) string {
 	}
 }
 
-// routeOf is the pattern of a request's path, without the method.
+// routeOf returns the pattern of a request's path, without the method.
 func routeOf(r *http.Request) string {
 	if _, path, ok := strings.Cut(r.Pattern, " "); ok {
 		return path
 	}
 	if r.Pattern == "" {
-		return "none" // a preflight, or what the mux has redirected
+		return "none" // a preflight or a redirect of the mux
 	}
 	return r.Pattern
 }
 
-// recorder is the way of an answer, and what went over it. What it does not have
-// is found behind Unwrap, as http.ResponseController does.
+// recorder is a response writer that records the response. Other methods are found
+// by http.ResponseController through Unwrap.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -111,10 +112,10 @@ type recorder struct {
 	bytes  atomic.Int64
 }
 
-// Unwrap is the writer below.
+// Unwrap returns the underlying writer.
 func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (o *recorder) WriteHeader(status int) {
 	if !o.wrote {
 		o.status, o.wrote = status, status >= http.StatusOK || status == http.StatusSwitchingProtocols
@@ -122,7 +123,7 @@ func (o *recorder) WriteHeader(status int) {
 	o.ResponseWriter.WriteHeader(status)
 }
 
-// Write counts.
+// Write counts the bytes written.
 func (o *recorder) Write(b []byte) (int, error) {
 	o.wrote = true
 	n, err := o.ResponseWriter.Write(b)
@@ -130,7 +131,7 @@ func (o *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Hijack takes the connection, and counts what is written to it.
+// Hijack takes over the connection and counts the bytes written to it.
 func (o *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(o.ResponseWriter).Hijack()
 	if err != nil {
@@ -141,13 +142,13 @@ func (o *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return counted, rw, nil
 }
 
-// countedConn counts what is written.
+// countedConn counts the bytes written.
 type countedConn struct {
 	net.Conn
 	bytes *atomic.Int64
 }
 
-// Write counts.
+// Write counts the bytes written.
 func (c *countedConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.bytes.Add(int64(n))

@@ -42,8 +42,8 @@ func (c *counter) RequestEnded(route, method string, status int, took time.Durat
 	c.ended[method+" "+route+" "+http.StatusText(status)]++
 }
 
-// TestAccessLog: each request has a line when it has ended, event streams and
-// WebSockets too; no token, no query and no word gets into it.
+// TestAccessLog checks that each finished request has a line, including event
+// streams and WebSockets, without tokens, queries or words.
 func TestAccessLog(t *testing.T) {
 	var log safeBuffer
 	counted := &counter{ended: map[string]int{}}
@@ -116,7 +116,8 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// TestRequestIDs: a client's plain name for a request is kept; another one is not.
+// TestRequestIDs checks that a client's valid request id is used, and an invalid
+// one is not.
 func TestRequestIDs(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	for given, kept := range map[string]bool{"abc-1.2_X": true, "": false, "a b": false, strings.Repeat("x", 65): false, "x\"y": false} {
@@ -136,7 +137,8 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
-// TestMethods: a path that there is with another method says which it has.
+// TestMethods checks that a request with an unsupported method is told the
+// supported ones.
 func TestMethods(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Panel = nil })
 	for _, c := range []struct{ method, path, allow string }{
@@ -164,7 +166,7 @@ func TestMethods(t *testing.T) {
 	h.refused(http.StatusNotFound, "no_such_path", "POST", "/elsewhere", "")
 }
 
-// TestReadyChecks: /readyz says why not.
+// TestReadyChecks checks that /readyz reports the reasons.
 func TestReadyChecks(t *testing.T) {
 	var mu sync.Mutex
 	down := errors.New("connect to user:password@store")

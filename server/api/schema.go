@@ -15,16 +15,16 @@ import (
 // object is a piece of JSON under construction.
 type object = map[string]any
 
-// schemas makes JSON Schemas (2020-12) of Go types as encoding/json writes them:
-// a struct is an object with no other keys, and what is omitted when empty is not
-// required. Named structs stand by themselves, under defs.
+// schemas creates JSON Schemas (2020-12) of Go types as encoding/json writes them:
+// a struct is an object without additional keys, and fields with omitempty are not
+// required. Named structs are collected in defs.
 type schemas struct {
-	refs     string // where defs are: "#/components/schemas/"
+	refs     string // prefix of references to defs: "#/components/schemas/"
 	defs     object
-	requests bool // of what is read: nothing has to be null
+	requests bool // schemas of requests, in which null is not allowed
 }
 
-// enums are the strings that types with few values take.
+// enums returns the values of types with few values.
 func enums() map[reflect.Type][]string {
 	phases := make([]string, 0, len(conv.Phases()))
 	for _, p := range conv.Phases() {
@@ -52,7 +52,7 @@ func enums() map[reflect.Type][]string {
 	}
 }
 
-// of is the schema of a type.
+// of returns the schema of a type.
 func (s *schemas) of(t reflect.Type) object {
 	if values, ok := enums()[t]; ok {
 		return object{"type": "string", "enum": values}
@@ -95,8 +95,8 @@ func (s *schemas) of(t reflect.Type) object {
 	}
 }
 
-// named is a reference to a struct's schema, which it makes where there is none.
-// A struct without a name has its schema in place.
+// named returns a reference to a struct's schema, which it creates if needed. A
+// struct without a name gets its schema inline.
 func (s *schemas) named(t reflect.Type) object {
 	name := t.Name()
 	if name == "" {
@@ -107,7 +107,7 @@ func (s *schemas) named(t reflect.Type) object {
 		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
 	}
 	if _, ok := s.defs[name]; !ok {
-		s.defs[name] = nil // it may hold itself
+		s.defs[name] = nil // the struct may contain itself
 		s.defs[name] = s.object(t)
 	}
 	return object{"$ref": s.refs + name}
@@ -127,7 +127,7 @@ func (s *schemas) object(t reflect.Type) object {
 	return o
 }
 
-// fields adds the keys of a struct, those of an embedded one with them.
+// fields adds the keys of a struct, including those of embedded structs.
 func (s *schemas) fields(t reflect.Type, properties object, required *[]string) {
 	for f := range t.Fields() {
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -147,8 +147,8 @@ func (s *schemas) fields(t reflect.Type, properties object, required *[]string) 
 	}
 }
 
-// EventSchema is the JSON Schema of the messages of the event streams: each is
-// an object with the payload of its type.
+// EventSchema returns the JSON Schema of the event streams' messages: each is an
+// object with the payload of its type.
 func EventSchema() map[string]any {
 	s := &schemas{refs: "#/$defs/", defs: object{}}
 	types := hub.MessageTypes()

@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// contract is a served description against which answers are held.
+// contract is the served API description, against which responses are checked.
 type contract struct {
 	t        *testing.T
 	compiler *jsonschema.Compiler
@@ -37,7 +37,7 @@ func newContract(h *house) *contract {
 	return c
 }
 
-// hold compares an answer with what the description says of it.
+// hold checks a response against the description.
 func (c *contract) hold(h *house, method, path, request, body string) []byte {
 	c.t.Helper()
 	status, b := h.do(method, request, body)
@@ -62,8 +62,8 @@ func (c *contract) hold(h *house, method, path, request, body string) []byte {
 	return b
 }
 
-// TestOpenAPI: every JSON answer, and every failure that can be had, is as the
-// description says; and there is no operation that this test does not make.
+// TestOpenAPI checks that every JSON response and failure matches the description,
+// and that the test covers every operation.
 func TestOpenAPI(t *testing.T) {
 	shelf := newShelf()
 	h := newHouse(t, hub.Options{Most: 2}, func(o *Options) { o.Stored = shelf })
@@ -140,8 +140,8 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// TestEventSchema: every message of a conversation and of the list is as the
-// served schema says.
+// TestEventSchema checks that every message of a conversation and of the list
+// matches the served schema.
 func TestEventSchema(t *testing.T) {
 	h := newHouse(t, hub.Options{Events: 40}, nil)
 	list := h.listen("/v1/events")

@@ -26,8 +26,8 @@ flows:
       - {step: c, type: say, message: "There is {found} in it."}
 `
 
-// TestSecretIsNotServed: a secret that is typed, wrong first and then right, is in no
-// message, no trace for a key or a token, no answer and no log, and the trace replays.
+// TestSecretIsNotServed checks that a typed secret, wrong at first and then
+// correct, is in no message, trace, response or log, and that the trace replays.
 func TestSecretIsNotServed(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) {
 		o.Keys = mustKeys(t, "office "+keyOne+"\n")

@@ -13,8 +13,9 @@ import (
 	"github.com/hocketvoice/hocket/server/panel"
 )
 
-// Server answers requests. It is safe for concurrent use. Event streams end with
-// what they follow: when the hub has drained there is none left.
+// Server handles requests. It is safe for concurrent use. Event streams end with
+// the conversation or list that they follow, so none is left after the hub has
+// drained.
 type Server struct {
 	o      Options
 	mux    *http.ServeMux
@@ -26,7 +27,7 @@ type Server struct {
 	streams map[string]int // event streams by owner
 }
 
-// New makes a server.
+// New returns a server.
 func New(o Options) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -53,13 +54,13 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// guarded lets those through who may.
+// guarded wraps the handler of a route with the access check.
 func (s *Server) guarded(e route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := s.identify(r)
 		NoteOwner(r.Context(), p.owner)
 		if err == nil && (p.only != "" || p.start) && !e.single {
-			err = fail(http.StatusForbidden, "forbidden", "this token is good for one conversation alone")
+			err = fail(http.StatusForbidden, "forbidden", "this token is valid for one conversation only")
 		}
 		if err == nil {
 			err = e.serve(w, r, p)
@@ -74,7 +75,7 @@ func (s *Server) guarded(e route) http.Handler {
 	})
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP handles a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.noted(w, r, s.serve) }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -89,29 +90,29 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// unknown answers for paths that there are not, or not with this method.
+// unknown answers requests for unknown paths and unsupported methods.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	if list := routes.Allowed(s.mux, r); list != "" {
 		w.Header().Set("Allow", list)
-		s.tell(w, r, fail(http.StatusMethodNotAllowed, "method_not_allowed", "%s has no %s: expected %s", r.URL.Path, known(r.Method), list))
+		s.tell(w, r, fail(http.StatusMethodNotAllowed, "method_not_allowed", "%s does not support %s: expected %s", r.URL.Path, known(r.Method), list))
 		return
 	}
-	s.tell(w, r, fail(http.StatusNotFound, "no_such_path", "there is no %s %s", r.Method, r.URL.Path))
+	s.tell(w, r, fail(http.StatusNotFound, "no_such_path", "unknown path: %s %s", r.Method, r.URL.Path))
 }
 
-// realtimePaths are those of the OpenAI Realtime protocol, as patterns.
+// realtimePaths returns the patterns of the OpenAI Realtime protocol.
 func realtimePaths() []string { return []string{"/v1/realtime", "/v1/realtime/", "/openai/"} }
 
-// isRealtime reports whether a path is one of them.
+// isRealtime reports whether a path belongs to the OpenAI Realtime protocol.
 func (s *Server) isRealtime(path string) bool {
 	return s.o.Realtime != nil && slices.ContainsFunc(realtimePaths(), func(p string) bool {
 		return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p)
 	})
 }
 
-// realtime hands on to the protocol's own handler. Without keys it is for this
-// machine alone, like everything else; with one a page proves that it may,
-// whatever its origin.
+// realtime passes a request to the protocol's handler. Without keys it serves this
+// machine only, like all routes. With a key a page proves its access, whatever its
+// origin.
 func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 	if s.o.Keys.None() {
 		if err := errors.Join(s.checkOrigin(r), s.checkHost(r)); err != nil {
@@ -126,15 +127,15 @@ func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 	s.o.Realtime.ServeHTTP(w, r)
 }
 
-// health says that the process is alive.
+// health answers /healthz.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, Health{Status: "ok"})
 }
 
-// readyWait bounds the checks of one /readyz.
+// readyWait bounds the checks of one /readyz request.
 const readyWait = 2 * time.Second
 
-// ready says whether conversations may begin, and else why not.
+// ready answers /readyz: whether conversations may begin, and the reasons if not.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	answer := Health{Status: "ok", Conversations: s.o.Hub.Live()}
 	if s.o.Hub.Draining() {
@@ -161,13 +162,13 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusServiceUnavailable, answer)
 }
 
-// Health is the answer of /healthz and /readyz.
+// Health is the response of /healthz and /readyz.
 type Health struct {
-	// Status is "ok"; of /readyz "shutting_down" or "not_ready" too.
+	// Status is "ok"; for /readyz also "shutting_down" or "not_ready".
 	Status        string `json:"status"`
 	Conversations int    `json:"conversations,omitempty"`
-	// Reasons are all that keeps conversations from beginning: "shutting_down", and
-	// the names of the checks that failed.
+	// Reasons lists what prevents new conversations: "shutting_down" and the names
+	// of failed checks.
 	Reasons []string `json:"reasons,omitempty"`
 }
 
@@ -176,7 +177,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ who) error {
 	return nil
 }
 
-// panel serves the panel's files. Browsers ask each time whether they are new.
+// panel serves the panel's files. Browsers revalidate them with each request.
 func (s *Server) panel() http.Handler {
 	files := http.FileServerFS(s.o.Panel)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -188,7 +189,7 @@ func (s *Server) panel() http.Handler {
 		h.Set("Cache-Control", "no-cache")
 		h.Set("Content-Security-Policy", panel.ContentSecurityPolicy)
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
+		h.Set("X-Frame-Options", "DENY") // for browsers without support for frame-ancestors
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Permissions-Policy", "microphone=(self), camera=(), geolocation=()")
 		files.ServeHTTP(w, r)

@@ -458,7 +458,7 @@ func (v *seedValues) check(m hub.Message, p map[string]any) {
 	}
 }
 
-// TestTrace: what is downloaded replays, and steps are its lines.
+// TestTrace checks that a downloaded trace replays and that steps are its lines.
 func TestTrace(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("flights")
@@ -483,7 +483,8 @@ func TestTrace(t *testing.T) {
 	h.refused(http.StatusForbidden, "private", "GET", "/v1/conversations/"+secret.ID+"/trace", "")
 }
 
-// TestPrivacyNone: who comes later does not get to read what was said.
+// TestPrivacyNone checks that a client that connects later cannot read earlier
+// words.
 func TestPrivacyNone(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("secret")

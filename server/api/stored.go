@@ -11,87 +11,86 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Stored reads and deletes the conversations that are kept. It is safe for
-// concurrent use.
+// Stored reads and deletes stored conversations. It is safe for concurrent use.
 type Stored interface {
-	// List returns conversations, those that were saved last first.
+	// List returns conversations, the last saved first.
 	List(ctx context.Context, q StoredQuery) ([]StoredInfo, error)
-	// Load reads one; ok is false where there is none. One that cannot be read (its
-	// key is missing) has an Error, and no lines.
+	// Load returns one conversation. ok is false if there is none. A conversation
+	// that cannot be read (its key is missing) has an Error and no lines.
 	Load(ctx context.Context, id string) (d StoredDetails, ok bool, err error)
-	// Trace writes the trace of one that is there, as JSON lines. It fails with
-	// [ErrNoTrace], and writes nothing, where none is kept.
+	// Trace writes a conversation's trace as JSON lines. If there is none, it
+	// writes nothing and returns [ErrNoTrace].
 	Trace(ctx context.Context, id string, w io.Writer) error
-	// Delete removes all that is kept of one. Deleting what is not there is no error;
-	// what another process holds is refused with a [*port.HeldError].
+	// Delete deletes all data of a conversation. It returns nil if the conversation
+	// does not exist, and a [*port.HeldError] if another process holds it.
 	Delete(ctx context.Context, id string) error
 }
 
-// ErrNoTrace is returned for a conversation of which no trace is kept.
-var ErrNoTrace = errors.New("no trace of this conversation is kept")
+// ErrNoTrace reports that no trace of a conversation is stored.
+var ErrNoTrace = errors.New("no trace of this conversation is stored")
 
-// StoredQuery says which conversations are wanted.
+// StoredQuery selects conversations.
 type StoredQuery struct {
 	Owner  string    // whose
-	All    bool      // everybody's
-	Before time.Time // saved before this time; zero: from the last one on
+	All    bool      // of all owners
+	Before time.Time // saved before this time; zero for no limit
 	Limit  int
 }
 
-// StoredInfo is what the list shows of a conversation that is kept.
+// StoredInfo is a stored conversation's entry in the list.
 type StoredInfo struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent,omitempty"`
 	Transport string    `json:"transport,omitempty"`
 	Phase     string    `json:"phase,omitempty"`
-	Ended     bool      `json:"ended"` // else it can go on
+	Ended     bool      `json:"ended"` // otherwise it can be continued
 	Turns     int       `json:"turns"`
 	Started   time.Time `json:"started,omitzero"`
 	Saved     time.Time `json:"saved"`
-	Trace     bool      `json:"trace"` // its trace is kept too
+	Trace     bool      `json:"trace"` // its trace is stored too
 	Live      bool      `json:"live"`  // this server holds it now
-	// Error says why it cannot be read.
+	// Error is the reason why it cannot be read.
 	Error string `json:"error,omitempty"`
 
 	Owner string `json:"-"`
 }
 
-// StoredLine is what was said, or what a tool has answered.
+// StoredLine is an utterance or a tool's result.
 type StoredLine struct {
 	Turn int    `json:"turn"`
 	Role string `json:"role"`           // "user", "agent", "tool"
 	Name string `json:"name,omitempty"` // of the tool
 	Text string `json:"text"`
-	// Interrupted: the text is the part that was heard.
+	// Interrupted reports that the text is the part that was heard.
 	Interrupted bool `json:"interrupted,omitempty"`
 	Failed      bool `json:"failed,omitempty"`
 }
 
-// StoredDetails is a conversation that is kept.
+// StoredDetails is a stored conversation.
 type StoredDetails struct {
 	StoredInfo
 	Lines []StoredLine `json:"lines"`
 }
 
-// StoredList is the answer of GET /v1/stored.
+// StoredList is the response of GET /v1/stored.
 type StoredList struct {
 	Conversations []StoredInfo `json:"conversations"`
-	// Next, if set, is the value of ?before= for those behind.
+	// Next, if not empty, is the value of ?before= for the following page.
 	Next string `json:"next,omitempty"`
 }
 
-// The bounds of a list.
+// Limits of a list.
 const (
 	storedLimit = 50
 	storedMost  = 200
 )
 
-// noStore says that nothing is kept.
+// noStore returns the error of a server without a store.
 func (s *Server) noStore() error {
 	if s.o.Stored != nil {
 		return nil
 	}
-	return fail(http.StatusNotFound, "no_store", "this server keeps no conversations: store.path in the config names a store")
+	return fail(http.StatusNotFound, "no_store", "this server has no store: set store.path in the config")
 }
 
 func (s *Server) listStored(w http.ResponseWriter, r *http.Request, p who) error {
@@ -103,7 +102,7 @@ func (s *Server) listStored(w http.ResponseWriter, r *http.Request, p who) error
 		return err
 	}
 	limit := q.Limit
-	q.Limit++ // one more tells whether there are more
+	q.Limit++ // one more shows whether there is another page
 	list, err := s.o.Stored.List(r.Context(), q)
 	if err != nil {
 		return storeFailed(err)
@@ -114,7 +113,7 @@ func (s *Server) listStored(w http.ResponseWriter, r *http.Request, p who) error
 			answer.Next = list[i-1].Saved.UTC().Format(time.RFC3339Nano)
 			break
 		}
-		if p.all || list[i].Owner == p.owner { // whatever the store has answered
+		if p.all || list[i].Owner == p.owner { // in case the store has returned others
 			list[i].Live = s.live(list[i].ID)
 			answer.Conversations = append(answer.Conversations, list[i])
 		}
@@ -133,13 +132,13 @@ func storedQuery(r *http.Request, p who) (q StoredQuery, err error) {
 	}
 	if before := v.Get("before"); before != "" {
 		if q.Before, err = time.Parse(time.RFC3339Nano, before); err != nil {
-			return q, fail(http.StatusBadRequest, "bad_request", "before is %q: expected a time, as next has it", before)
+			return q, fail(http.StatusBadRequest, "bad_request", "before is %q: expected a time in the form of next", before)
 		}
 	}
 	return q, nil
 }
 
-// stored is the conversation that a request names, if it is theirs.
+// stored returns the conversation of a request if the sender may see it.
 func (s *Server) stored(r *http.Request, p who) (d StoredDetails, err error) {
 	if err := s.noStore(); err != nil {
 		return d, err
@@ -153,7 +152,7 @@ func (s *Server) stored(r *http.Request, p who) (d StoredDetails, err error) {
 		return d, storeFailed(err)
 	}
 	if !ok || !p.all && d.Owner != p.owner {
-		return d, fail(http.StatusNotFound, "no_such_conversation", "no conversation %q is kept, or no longer", id)
+		return d, fail(http.StatusNotFound, "no_such_conversation", "stored conversation %q does not exist or was removed", id)
 	}
 	d.Live = s.live(d.ID)
 	if d.Lines == nil {
@@ -162,7 +161,7 @@ func (s *Server) stored(r *http.Request, p who) (d StoredDetails, err error) {
 	return d, nil
 }
 
-// live reports whether a conversation is held here.
+// live reports whether a conversation runs here.
 func (s *Server) live(id string) bool {
 	c, ok := s.o.Hub.Find(id)
 	return ok && !c.Over()
@@ -189,21 +188,21 @@ func (s *Server) traceStored(w http.ResponseWriter, r *http.Request, p who) erro
 	case err != nil && !out.began:
 		return storeFailed(err)
 	case err != nil:
-		// Too late for an answer: the client sees that the body breaks off.
-		s.o.Log.Error("a stored trace was not sent whole", "conversation", d.ID, "error", err)
+		// The header was sent: the client sees a truncated body.
+		s.o.Log.Error("a stored trace was not sent completely", "conversation", d.ID, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-// traceAnswer is an answer whose header goes out with the first bytes.
+// traceAnswer is a response whose header is sent with the first bytes.
 type traceAnswer struct {
 	w     http.ResponseWriter
 	id    string
 	began bool
 }
 
-// Write sends a piece.
+// Write sends a part of the trace.
 func (t *traceAnswer) Write(b []byte) (int, error) {
 	if !t.began {
 		t.began = true
@@ -212,7 +211,7 @@ func (t *traceAnswer) Write(b []byte) (int, error) {
 	return t.w.Write(b)
 }
 
-// traceHeader announces a trace.
+// traceHeader sets the header of a trace.
 func traceHeader(w http.ResponseWriter, id string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/jsonl")
@@ -220,14 +219,14 @@ func traceHeader(w http.ResponseWriter, id string) {
 	h.Set("Content-Disposition", `attachment; filename="`+id+`.jsonl"`)
 }
 
-// deleteStored deletes a conversation, which must not be held by anybody.
+// deleteStored deletes a conversation that no process holds.
 func (s *Server) deleteStored(w http.ResponseWriter, r *http.Request, p who) error {
 	d, err := s.stored(r, p)
 	if err != nil {
 		return err
 	}
 	if d.Live {
-		return fail(http.StatusConflict, "conversation_active", "the conversation goes on: end it first")
+		return fail(http.StatusConflict, "conversation_active", "the conversation is running: end it first")
 	}
 	err = s.o.Stored.Delete(r.Context(), d.ID)
 	if held, ok := errors.AsType[*port.HeldError](err); ok {
@@ -241,7 +240,7 @@ func (s *Server) deleteStored(w http.ResponseWriter, r *http.Request, p who) err
 	return nil
 }
 
-// storeFailed is the answer when the store does not answer. Why is in the log.
+// storeFailed returns the error for a failed store. The cause is only logged.
 func storeFailed(err error) error {
 	return errors.Join(fail(http.StatusServiceUnavailable, "store_unavailable", "the store does not answer; the server's log says why"), err)
 }

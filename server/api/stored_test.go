@@ -27,8 +27,8 @@ type shelf struct {
 	cut    error // what a trace fails with behind its first line
 }
 
-// newShelf is a store with three conversations of the office's, one of the phone's,
-// one that cannot be read and one that is held elsewhere.
+// newShelf returns a store with three conversations of the owner office, one of
+// phone, one that cannot be read and one held elsewhere.
 func newShelf() *shelf {
 	s := &shelf{traces: map[string]string{"conv_1": "{\"format\":\"hocket trace\"}\n{\"at\":0}\n"}}
 	at := time.Date(2026, 11, 20, 12, 0, 0, 5000, time.UTC)
@@ -47,7 +47,7 @@ func newShelf() *shelf {
 	return s
 }
 
-// fails makes everything fail from now on, or traces alone, behind their first line.
+// fails makes every call fail, or only traces after their first line.
 func (s *shelf) fails(all, traces error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *shelf) Delete(_ context.Context, id string) error {
 	return s.broken
 }
 
-// TestStored: who has a key sees, opens and deletes what is theirs.
+// TestStored checks that a key gives access to its own conversations.
 func TestStored(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) {
 		o.Stored, o.Keys = newShelf(), mustKeys(t, "office "+keyOne+"\nphone "+keyTwo)
@@ -159,8 +159,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredAll: without keys everybody sees everything; what goes on here is not
-// deleted.
+// TestStoredAll checks that without keys all conversations are accessible, and that
+// a running one cannot be deleted.
 func TestStoredAll(t *testing.T) {
 	shelf := newShelf()
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Stored = shelf })
@@ -195,7 +195,7 @@ func TestStoredAll(t *testing.T) {
 	}
 }
 
-// TestNoStore: where nothing is kept, that is what is said.
+// TestNoStore checks the error of a server without a store.
 func TestNoStore(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	for _, path := range []string{"GET /v1/stored", "GET /v1/stored/conv_1", "GET /v1/stored/conv_1/trace", "DELETE /v1/stored/conv_1"} {

@@ -16,55 +16,57 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// clientTokenFor is how long a client token is good.
+// clientTokenFor is how long a client token is valid.
 const clientTokenFor = time.Minute
 
-// accessPrefix begins the tokens that are good for one conversation, clientPrefix those
-// with which a browser may begin one.
+// accessPrefix is the prefix of tokens for one conversation, clientPrefix that of
+// tokens with which a browser may begin one.
 const (
 	accessPrefix = "at_"
 	clientPrefix = "ct_"
 )
 
-// MaxClientTokens bounds the client tokens that wait to be used.
+// MaxClientTokens bounds the number of unused client tokens.
 const MaxClientTokens = 10_000
 
-// tokenTable holds the tokens of the conversations of this server. It is safe for concurrent use.
+// tokenTable contains the tokens of the conversations of this server. It is safe
+// for concurrent use.
 type tokenTable struct {
 	mu     sync.Mutex
-	access map[tokenDigest]string // conversations by tokens that are good for them alone
-	resume map[tokenDigest]string // conversations by tokens with which one comes back to them
-	held   map[string]*held       // what was given for a conversation
+	access map[tokenDigest]string // conversations by access token
+	resume map[tokenDigest]string // conversations by resume token
+	held   map[string]*held       // tokens by conversation
 }
 
-// tokenDigest is what is kept of a token; its zero value: there is none.
+// tokenDigest is the digest of a token. The zero value means that there is no
+// token.
 type tokenDigest [sha256.Size]byte
 
-// pair is what a client is given.
+// pair contains the tokens of one response.
 type pair struct{ access, resume tokenDigest }
 
-// held are the tokens of a conversation: those that its client was given last, and those
-// that it had before. Until it shows that it has the answer, by using what that gave it,
-// it may come again: an answer is lost as a line is.
+// held contains the tokens of a conversation: those that its client was given last,
+// and the earlier ones. Since the response may be lost, the client may return with
+// the earlier tokens until it has used one of the new ones.
 type held struct {
 	now, before pair
-	keeping     sync.Mutex // orders what the store is told
+	keeping     sync.Mutex // serializes updates of the store
 }
 
 func newTokens() *tokenTable {
 	return &tokenTable{access: make(map[tokenDigest]string), resume: make(map[tokenDigest]string), held: make(map[string]*held)}
 }
 
-// newSecret makes a secret with a prefix that says what it is.
+// newSecret returns a new secret with a prefix that identifies its kind.
 func newSecret(prefix string) string {
 	var b [24]byte
 	rand.Read(b[:]) // never fails
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// forConversation makes the tokens of a conversation: one that is good for it alone, and
-// one with which it is resumed. Those with which its client has come back, by the resume
-// token among them, stay good until it has used one of these; all others are no longer.
+// forConversation creates the access and resume token of a conversation. The tokens
+// with which the client has returned, including the resume token used, stay valid
+// until the client uses one of the new ones; all others become invalid.
 func (t *tokenTable) forConversation(id, used string) (access, resume string) {
 	access, resume = newSecret(accessPrefix), newSecret("rt_")
 	next := pair{sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))}
@@ -92,7 +94,7 @@ func (t *tokenTable) forConversation(id, used string) (access, resume string) {
 	return access, resume
 }
 
-// add makes tokens good. It is called with mu held.
+// add makes tokens valid. It requires mu.
 func (t *tokenTable) add(id string, p pair) {
 	if p.access != (tokenDigest{}) {
 		t.access[p.access] = id
@@ -102,13 +104,13 @@ func (t *tokenTable) add(id string, p pair) {
 	}
 }
 
-// drop forgets tokens. It is called with mu held.
+// drop makes tokens invalid. It requires mu.
 func (t *tokenTable) drop(p pair) {
 	delete(t.access, p.access)
 	delete(t.resume, p.resume)
 }
 
-// resumes says to which conversation one comes back with a token.
+// resumes returns the conversation of a resume token.
 func (t *tokenTable) resumes(token string) (id string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,14 +118,14 @@ func (t *tokenTable) resumes(token string) (id string, ok bool) {
 	return id, ok
 }
 
-// has reports whether tokens for a conversation were given here.
+// has reports whether this process has issued tokens for a conversation.
 func (t *tokenTable) has(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.held[id] != nil
 }
 
-// revoke takes a resume token back.
+// revoke invalidates a resume token.
 func (t *tokenTable) revoke(id, token string) {
 	digest := tokenDigest(sha256.Sum256([]byte(token)))
 	t.mu.Lock()
@@ -138,7 +140,8 @@ func (t *tokenTable) revoke(id, token string) {
 	}
 }
 
-// keep tells a store of the tokens of a conversation, in the order in which they change.
+// keep reports the tokens of a conversation to a store, in the order of their
+// changes.
 func (t *tokenTable) keep(id string, tell func(port.Grant) error) error {
 	t.mu.Lock()
 	g := t.held[id]
@@ -154,7 +157,7 @@ func (t *tokenTable) keep(id string, tell func(port.Grant) error) error {
 	return tell(now)
 }
 
-// digests are those of a store.
+// digests converts a pair to the form of a store.
 func (p pair) digests() (d port.Tokens) {
 	if p.access != (tokenDigest{}) {
 		d.Access = p.access[:]
@@ -165,7 +168,7 @@ func (p pair) digests() (d port.Tokens) {
 	return d
 }
 
-// forget drops the tokens of conversations that are no longer remembered.
+// forget drops the tokens of conversations that are no longer known.
 func (t *tokenTable) forget(remembered func(id string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -178,8 +181,8 @@ func (t *tokenTable) forget(remembered func(id string) bool) {
 	}
 }
 
-// use says which conversation an access token is good for. arrived says that it is the
-// first use of what its client was given last: what it had before is no longer good.
+// use returns the conversation of an access token. arrived reports the first use of
+// the latest tokens, which invalidates the earlier ones.
 func (t *tokenTable) use(secret string) (p who, arrived, ok bool) {
 	digest := tokenDigest(sha256.Sum256([]byte(secret)))
 	t.mu.Lock()
@@ -195,15 +198,15 @@ func (t *tokenTable) use(secret string) (p who, arrived, ok bool) {
 	return who{only: id}, arrived, true
 }
 
-// clientToken is what a client token is good for: to begin a conversation, in the name of
-// who has made it.
+// clientToken is the value of a client token: the right to begin a conversation in
+// the name of its creator.
 type clientToken struct {
 	Owner  string `json:"owner,omitempty"`
 	Caller string `json:"caller,omitempty"`
 	All    bool   `json:"all,omitempty"`
 }
 
-// forClient makes a client token.
+// forClient creates a client token.
 func (s *Server) forClient(ctx context.Context, p who, caller string) (token string, err error) {
 	b, err := json.Marshal(clientToken{p.owner, caller, p.all})
 	if err != nil {
@@ -212,12 +215,13 @@ func (s *Server) forClient(ctx context.Context, p who, caller string) (token str
 	token = newSecret(clientPrefix)
 	err = s.o.ClientTokens.Keep(ctx, token, b, clientTokenFor)
 	if errors.Is(err, port.ErrTickets) {
-		return "", fail(http.StatusTooManyRequests, "too_many_tokens", "too many client tokens wait to be used")
+		return "", fail(http.StatusTooManyRequests, "too_many_tokens", "too many unused client tokens")
 	}
 	return token, err
 }
 
-// client says who comes with a client token. It is used up when they begin: see spend.
+// client returns the sender of a request with a client token. The token is spent
+// when the conversation begins.
 func (s *Server) client(r *http.Request, secret string) (p who, ok bool, err error) {
 	if !strings.HasPrefix(secret, clientPrefix) || r.Method != http.MethodPost || r.URL.Path != "/v1/conversations" {
 		return who{}, false, nil
@@ -239,7 +243,8 @@ func (s *Server) client(r *http.Request, secret string) (p who, ok bool, err err
 	return who{owner: c.Owner, caller: c.Caller, all: c.All, start: true, ticket: secret}, true, nil
 }
 
-// spend uses the client token up of one who has it. Nobody else may have, meanwhile.
+// spend invalidates the client token of a request. It fails if another request has
+// spent it.
 func (s *Server) spend(ctx context.Context, p who) error {
 	if p.ticket == "" {
 		return nil

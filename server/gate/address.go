@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseProxies reads the addresses of proxies that are trusted: "10.0.0.7", "10.0.0.0/8".
+// ParseProxies parses the addresses of trusted proxies: "10.0.0.7", "10.0.0.0/8".
 func ParseProxies(list []string) ([]netip.Prefix, error) {
 	trusted := make([]netip.Prefix, 0, len(list))
 	for _, text := range list {
@@ -26,8 +26,8 @@ func ParseProxies(list []string) ([]netip.Prefix, error) {
 	return trusted, nil
 }
 
-// addressOf is the address of a host and port, or of a host alone; its zero value where
-// there is none.
+// addressOf returns the address in a host and port, or in a host alone, and the
+// zero value if there is none.
 func addressOf(text string) netip.Addr {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host
@@ -39,8 +39,8 @@ func addressOf(text string) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// network is what counts as one address: of IPv6 a /64, of which a client has as many
-// addresses as it likes.
+// network returns the address under which a client is counted. For IPv6 it is the
+// /64 prefix, since a client may use any address in it.
 func network(addr netip.Addr) netip.Addr {
 	if !addr.Is6() {
 		return addr
@@ -52,7 +52,7 @@ func network(addr netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// trusts reports whether an address is a proxy's whose word is taken.
+// trusts reports whether an address belongs to a trusted proxy.
 func (g *Gate) trusts(addr netip.Addr) bool {
 	for _, p := range g.o.Trusted {
 		if p.Contains(addr) {
@@ -62,12 +62,12 @@ func (g *Gate) trusts(addr netip.Addr) bool {
 	return false
 }
 
-// named is the address that a trusted proxy says a request comes from: of those that
-// X-Forwarded-For or Forwarded lists, the last that is not a trusted proxy's itself. A
-// client may have written the rest, or all of the one that the proxy does not write: where
-// the two are there and say different things, neither is believed.
+// named returns the client address reported by a trusted proxy: the last address in
+// X-Forwarded-For or Forwarded that is not itself a trusted proxy. The client may
+// have written the earlier ones, or the whole header that the proxy does not write.
+// If both headers are present and differ, named ignores both.
 //
-// Source: RFC 7239, 4 and 5.2.
+// Source: RFC 7239, sections 4 and 5.2.
 func (g *Gate) named(proxy netip.Addr, h http.Header) netip.Addr {
 	var x, f []netip.Addr
 	for _, line := range h.Values("X-Forwarded-For") {
@@ -90,11 +90,11 @@ func (g *Gate) named(proxy netip.Addr, h http.Header) netip.Addr {
 	}
 }
 
-// last is the address of a list that is believed.
+// last returns the last address of the list that is not a trusted proxy.
 func (g *Gate) last(proxy netip.Addr, list []netip.Addr) netip.Addr {
 	for i := len(list) - 1; i >= 0; i-- {
 		if !list[i].IsValid() {
-			return proxy // a name, or nothing that anybody knows
+			return proxy // a name or an unknown address
 		}
 		if proxy = list[i]; !g.trusts(proxy) {
 			break
@@ -103,7 +103,7 @@ func (g *Gate) last(proxy netip.Addr, list []netip.Addr) netip.Addr {
 	return proxy
 }
 
-// forwardedFor is the address of one element of Forwarded.
+// forwardedFor returns the address of one element of Forwarded.
 func forwardedFor(element string) netip.Addr {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")

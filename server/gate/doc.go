@@ -1,7 +1,7 @@
-// Package gate bounds the connections of a server, so that nobody can take all of them: of
-// each address those that have shown no key, and all together. Where the places run out,
-// connections without a key make room for new ones, the longest idle first; one that has
-// shown a key is never closed for another without.
+// Package gate limits the connections of a server: those of each address that have
+// not shown a key, and the total. When the total is reached, connections without a
+// key are closed in favor of new ones, the longest idle first. A connection that
+// has shown a key is never closed in favor of one without.
 //
-// It owns no goroutine.
+// The package starts no goroutines.
 package gate

@@ -18,55 +18,56 @@ const (
 	DefaultPerAddress = 512
 )
 
-// shortIdle is how long a connection may be idle when three of four places are taken.
+// shortIdle is the idle timeout of connections when three quarters of the places
+// are taken.
 const shortIdle = 5 * time.Second
 
-// Options configure a [Gate]. The zero value of every field is its default.
+// Options configures a [Gate]. Zero fields select the defaults.
 type Options struct {
-	Most int // connections at once: [DefaultMost]
-	// PerAddress bounds those of one address that have shown no key: [DefaultPerAddress].
-	// The addresses of a /64 of IPv6 are one. Behind a trusted proxy it bounds the
-	// requests of an address that run at once.
+	Most int // concurrent connections; default [DefaultMost]
+	// PerAddress limits the connections of one address that have not shown a key;
+	// default [DefaultPerAddress]. The IPv6 addresses of a /64 count as one. Behind
+	// a trusted proxy it limits the concurrent requests of an address.
 	PerAddress int
-	// Trusted are the proxies whose word is taken for the address of a request.
+	// Trusted are the proxies whose report of the client's address is accepted.
 	Trusted []netip.Prefix
 }
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error if a setting is invalid.
 func (o Options) Validate() error {
 	if o.Most < 0 || o.PerAddress < 0 {
-		return fmt.Errorf("gate: %d connections, %d of one address: expected 0 (the default) or more", o.Most, o.PerAddress)
+		return fmt.Errorf("gate: %d connections, %d per address: must not be negative", o.Most, o.PerAddress)
 	}
 	return nil
 }
 
-// Gate lets connections in. [New] makes one. It is safe for concurrent use.
+// Gate limits connections. Use [New] to create one. It is safe for concurrent use.
 type Gate struct {
 	o Options
 
-	mu     sync.Mutex // guards all below, and the places
+	mu     sync.Mutex // guards the fields below and the places
 	open   int
 	of     map[netip.Addr]*address
-	queues [queues]list.List // of places, the longest there first
+	queues [queues]list.List // of places, the longest waiting first
 }
 
-// A place stands in one of these queues. The connections without a key are closed in
-// their order where there is no room: the idle ones, then those that do something.
+// A place is in one of these queues. When the gate is full, connections without a
+// key are closed in this order: first the idle ones, then the active ones.
 const (
 	strangeIdle = iota
 	strangeBusy
 	knownIdle
-	knownBusy // nobody closes these
+	knownBusy // never closed
 	queues
 )
 
-// address is what is known of one.
+// address is the state of one client address.
 type address struct {
-	strangers int       // connections that have shown no key, or requests behind a proxy
-	idle      list.List // those of the connections that are idle, the longest first
+	strangers int       // connections without a key, or requests behind a proxy
+	idle      list.List // its idle connections, the longest idle first
 }
 
-// New makes a gate.
+// New returns a gate.
 func New(o Options) (*Gate, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -80,24 +81,24 @@ func New(o Options) (*Gate, error) {
 	return &Gate{o: o, of: make(map[netip.Addr]*address)}, nil
 }
 
-// place is a connection that was let in.
+// place is an accepted connection.
 type place struct {
 	net.Conn
 	gate  *Gate
 	addr  netip.Addr
-	proxy bool // it is a trusted proxy's
+	proxy bool // the connection comes from a trusted proxy
 
 	// Guarded by the gate's mu.
-	known     bool // it has shown a key
+	known     bool // the connection has shown a key
 	idle      bool
 	since     time.Time // when it became idle
 	gone      bool
 	queue     int
-	in, among *list.Element // its places in the queue and among the idle ones of its address
+	in, among *list.Element // its elements in the queue and in the idle list of its address
 }
 
-// Listener lets in what l accepts. A connection for which there is no room is closed at
-// once, so that those behind it need not wait.
+// Listener returns a listener that applies the limits to l. A connection that
+// exceeds them is closed at once, so that later ones need not wait.
 func (g *Gate) Listener(l net.Listener) net.Listener { return &listener{l, g} }
 
 type listener struct {
@@ -105,7 +106,7 @@ type listener struct {
 	gate *Gate
 }
 
-// Accept returns the next connection that is let in.
+// Accept returns the next accepted connection.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -114,17 +115,16 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		p, out := l.gate.admit(c)
 		for _, other := range out {
-			_ = other.Close() // it makes room
+			_ = other.Close() // it is closed in favor of the new one
 		}
 		if p != nil {
 			return p, nil
 		}
-		_ = c.Close() // there is no room for it
+		_ = c.Close() // the gate is full
 	}
 }
 
-// admit gives a connection a place, nil if there is none, and says which others are to be
-// closed.
+// admit returns a place for a connection, or nil, and the places to be closed.
 func (g *Gate) admit(c net.Conn) (p *place, out []*place) {
 	now := time.Now()
 	p = &place{Conn: c, gate: g, addr: addressOf(c.RemoteAddr().String()), idle: true, since: now}
@@ -166,7 +166,7 @@ func (g *Gate) admit(c net.Conn) (p *place, out []*place) {
 	return p, out
 }
 
-// enter puts a place into the queues. It is called with mu held.
+// enter adds a place to the queues. It requires mu.
 func (g *Gate) enter(p *place) {
 	p.queue = knownBusy
 	switch {
@@ -188,7 +188,7 @@ func (g *Gate) enter(p *place) {
 	}
 }
 
-// leave takes a place out of the queues. It is called with mu held.
+// leave removes a place from the queues. It requires mu.
 func (g *Gate) leave(p *place) {
 	g.queues[p.queue].Remove(p.in)
 	if p.known {
@@ -202,7 +202,7 @@ func (g *Gate) leave(p *place) {
 	g.less(p.addr, a)
 }
 
-// forget gives a place up. It is called with mu held.
+// forget frees a place. It requires mu.
 func (g *Gate) forget(p *place) {
 	if !p.gone {
 		p.gone = true
@@ -211,7 +211,7 @@ func (g *Gate) forget(p *place) {
 	}
 }
 
-// address is what is known of one. It is called with mu held.
+// address returns the state of an address. It requires mu.
 func (g *Gate) address(addr netip.Addr) *address {
 	a := g.of[addr]
 	if a == nil {
@@ -221,14 +221,14 @@ func (g *Gate) address(addr netip.Addr) *address {
 	return a
 }
 
-// less counts one stranger less. It is called with mu held.
+// less subtracts one stranger from an address. It requires mu.
 func (g *Gate) less(addr netip.Addr, a *address) {
 	if a.strangers--; a.strangers == 0 {
 		delete(g.of, addr)
 	}
 }
 
-// change moves a place to the queue that it belongs to now.
+// change runs how and moves a place to the queue that it then belongs to.
 func (g *Gate) change(p *place, how func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -240,7 +240,7 @@ func (g *Gate) change(p *place, how func()) {
 	g.enter(p)
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (p *place) Close() error {
 	p.gate.mu.Lock()
 	p.gate.forget(p)
@@ -248,8 +248,8 @@ func (p *place) Close() error {
 	return p.Conn.Close()
 }
 
-// CloseWrite ends what is written, where the connection can: without it an answer in front
-// of what a client still sends would be lost.
+// CloseWrite closes the writing side if the connection supports it. Otherwise an
+// answer could be lost while the client is still sending.
 func (p *place) CloseWrite() error {
 	c, ok := p.Conn.(interface{ CloseWrite() error })
 	if !ok {
@@ -258,7 +258,7 @@ func (p *place) CloseWrite() error {
 	return c.CloseWrite()
 }
 
-// placeOf is the place of a connection, which TLS may be around.
+// placeOf returns the place of a connection, which may be wrapped by TLS.
 func placeOf(c net.Conn) *place {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = t.NetConn()
@@ -267,7 +267,7 @@ func placeOf(c net.Conn) *place {
 	return p
 }
 
-// ConnState is for [http.Server].ConnState.
+// ConnState is a function for [http.Server].ConnState.
 func (g *Gate) ConnState(c net.Conn, state http.ConnState) {
 	if p := placeOf(c); p != nil && (state == http.StateActive || state == http.StateIdle || state == http.StateHijacked) {
 		now := time.Now()
@@ -277,19 +277,19 @@ func (g *Gate) ConnState(c net.Conn, state http.ConnState) {
 
 type placeKey struct{}
 
-// ConnContext is for [http.Server].ConnContext.
+// ConnContext is a function for [http.Server].ConnContext.
 func (g *Gate) ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, placeKey{}, placeOf(c))
 }
 
 type visitKey struct{}
 
-// visit is a request behind a trusted proxy.
+// visit is a request through a trusted proxy.
 type visit struct{ once func() }
 
-// Vouch says that a request has shown a key, or a token that this server has given: its
-// connection is counted no longer among those of its address, and makes room for nobody
-// without one.
+// Vouch reports that a request has shown a valid key or token. Its connection then
+// no longer counts toward the limit of its address and is not closed in favor of
+// connections without a key.
 func Vouch(ctx context.Context) {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		v.once()
@@ -299,8 +299,9 @@ func Vouch(ctx context.Context) {
 	}
 }
 
-// Handler serves requests. Those that come through a trusted proxy have the address that
-// it names as their RemoteAddr, and too many of one address at once are refused by refuse.
+// Handler wraps next. Requests through a trusted proxy get the reported client
+// address as their RemoteAddr; if an address has too many concurrent requests,
+// refuse answers them.
 func (g *Gate) Handler(next http.Handler, refuse http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, _ := r.Context().Value(placeKey{}).(*place)

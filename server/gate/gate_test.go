@@ -42,7 +42,8 @@ func (q *queue) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// come lets so many connections of an address in, and returns those that were.
+// come connects a number of connections from an address and returns those that were
+// accepted.
 func come(t *testing.T, g *Gate, from string, n int) (in []net.Conn) {
 	t.Helper()
 	var q queue
@@ -87,8 +88,9 @@ func vouched(g *Gate, c net.Conn) net.Conn {
 	return c
 }
 
-// TestIdleConnectionsLockEverybodyOut: thousands of idle connections of one address leave
-// all places but its own to others; nothing that others have is closed for them.
+// TestIdleConnectionsLockEverybodyOut checks that thousands of idle connections
+// from one address take only its own places, and that no connection of others is
+// closed for them.
 func TestIdleConnectionsLockEverybodyOut(t *testing.T) {
 	g := newGate(t, Options{})
 	others := append(come(t, g, "192.0.2.7:1", 3), come(t, g, "[2001:db8::7]:1", 3)...)
@@ -114,8 +116,8 @@ func TestIdleConnectionsLockEverybodyOut(t *testing.T) {
 	}
 }
 
-// TestBusyAddress: connections that do something are not closed for others of their
-// address; the next one is.
+// TestBusyAddress checks that active connections are not closed in favor of others
+// from their address, which are refused instead.
 func TestBusyAddress(t *testing.T) {
 	g := newGate(t, Options{PerAddress: 2})
 	busy := come(t, g, "192.0.2.1:1", 2)
@@ -131,8 +133,8 @@ func TestBusyAddress(t *testing.T) {
 	}
 }
 
-// TestPlacesForThoseWithAKey: of a full server connections without a key make room, the
-// longest idle first, and those with one stay whatever comes.
+// TestPlacesForThoseWithAKey checks that a full server closes connections without a
+// key, the longest idle first, and never those with a key.
 func TestPlacesForThoseWithAKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, Options{Most: 40, PerAddress: 1000})
@@ -158,7 +160,7 @@ func TestPlacesForThoseWithAKey(t *testing.T) {
 		if !closed(strange[0]) || open(newest) != 1 || open(known) != 10 {
 			t.Error("a busy stranger does not make room")
 		}
-		// Near the limit who is idle is closed sooner, with a key too.
+		// Near the limit idle connections are closed sooner, even with a key.
 		time.Sleep(shortIdle)
 		come(t, g, "192.0.2.5:1", 1)
 		if closed(known[0]) || open(known[1:]) != 0 || open(newest) != 0 || open(strange) == 0 {
@@ -167,8 +169,8 @@ func TestPlacesForThoseWithAKey(t *testing.T) {
 	})
 }
 
-// TestNamedByAProxy: a trusted proxy's word is taken for the address, nobody else's; what a
-// client has written itself is not believed.
+// TestNamedByAProxy checks that only a trusted proxy's report of the address is
+// accepted.
 func TestNamedByAProxy(t *testing.T) {
 	trusted, err := ParseProxies([]string{"10.0.0.0/8", "2001:db8::1"})
 	if err != nil {
@@ -201,8 +203,8 @@ func TestNamedByAProxy(t *testing.T) {
 			t.Errorf("%q, %q: %s, expected %s", c.x, c.f, got, c.want)
 		}
 	}
-	// The proxy may have as many connections as it likes; each address behind it has its
-	// own count, and who shows a key counts no longer.
+	// The proxy may have any number of connections; each address behind it is
+	// counted separately, and requests with a key are not counted.
 	conns := come(t, g, "10.0.0.1:1", 50)
 	if open(conns) != 50 {
 		t.Fatalf("%d connections of the proxy are open", open(conns))
@@ -236,7 +238,7 @@ func TestNamedByAProxy(t *testing.T) {
 			t.Errorf("%d at once, with a key %v: %d, expected %d", c.depth, c.key, got, c.want)
 		}
 	}
-	// Of a client that is no proxy the header means nothing.
+	// The header of a client that is not a proxy is ignored.
 	stranger := come(t, g, "192.0.2.77:1", 1)[0]
 	r := httptest.NewRequestWithContext(g.ConnContext(t.Context(), stranger), http.MethodGet, "/", nil)
 	r.RemoteAddr = "192.0.2.77:1"
@@ -248,7 +250,7 @@ func TestNamedByAProxy(t *testing.T) {
 	}), nil).ServeHTTP(nil, r)
 }
 
-// FuzzNamed: whatever a header holds, there is an address, and no panic.
+// FuzzNamed checks that any header yields an address, without a panic.
 func FuzzNamed(f *testing.F) {
 	f.Add("192.0.2.1, 10.0.0.1", `for="[2001:db8::1]:80";by=x`)
 	f.Fuzz(func(t *testing.T, x, forwarded string) {

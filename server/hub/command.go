@@ -10,38 +10,37 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// maxText bounds a typed line, in bytes.
+// maxText bounds the length of a typed line in bytes.
 const maxText = 8 << 10
 
-// Command is what a person wants of a conversation (seed 000, PAT-003).
+// Command is a request of the person to a conversation (seed 000, PAT-003).
 type Command struct {
 	Type    string `json:"type"`
 	Text    string `json:"text,omitempty"`    // send_text: the line
 	Pressed *bool  `json:"pressed,omitempty"` // push_to_talk: the button
 	Reason  string `json:"reason,omitempty"`  // endConversation, suspend
-	// ID is that of the delegated work which cancel calls off; empty: all that the
-	// conversation waits for.
+	// ID identifies the delegated work that cancel stops; if empty, cancel stops
+	// everything that the conversation waits for.
 	ID string `json:"id,omitempty"`
 }
 
-// CommandTypes are the commands there are.
+// CommandTypes returns the types of commands.
 func CommandTypes() []string {
 	return []string{
 		"startConversation", "endConversation", "interrupt", "suspend", "resume", "cancel", "recover", "send_text", "push_to_talk",
 	}
 }
 
-// ErrCommand is among the causes of an error about a command that makes no
-// sense.
+// ErrCommand is wrapped by errors about invalid commands.
 var ErrCommand = errors.New("bad command")
 
 func badCommand(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrCommand, fmt.Errorf(format, args...))
 }
 
-// Command carries a command out. It fails with [ErrCommand] for one that makes
-// no sense, with a [*session.ActiveError] for a second start, and with
-// [session.ErrEnded] behind the end.
+// Command carries out a command. It returns an error that wraps [ErrCommand] if the
+// command is invalid, a [*session.ActiveError] for a second start, and
+// [session.ErrEnded] after the end.
 func (c *Conversation) Command(m Command) error {
 	c.Return()
 	s := c.session.Load()
@@ -70,7 +69,7 @@ func (c *Conversation) Command(m Command) error {
 		return sendText(s, m.Text)
 	case "push_to_talk":
 		if m.Pressed == nil {
-			return badCommand("push_to_talk has no field pressed: expected true or false")
+			return badCommand("push_to_talk: field pressed is missing: expected true or false")
 		}
 		if *m.Pressed {
 			return s.Post(conv.SpeechStarted{Source: conv.SourcePushToTalk})
@@ -81,7 +80,8 @@ func (c *Conversation) Command(m Command) error {
 	}
 }
 
-// callOff calls off one delegated call, or with no id what is waited for.
+// callOff cancels one delegated call, or all calls that are waited for if id is
+// empty.
 func callOff(s *session.Session, id string) error {
 	if id == "" {
 		return s.Cancel()
@@ -96,11 +96,11 @@ func callOff(s *session.Session, id string) error {
 func sendText(s *session.Session, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return badCommand("send_text has no text")
+		return badCommand("send_text: field text is missing")
 	case len(text) > maxText:
-		return badCommand("text has %d bytes: expected at most %d", len(text), maxText)
+		return badCommand("text has %d bytes, must have at most %d", len(text), maxText)
 	case !utf8.ValidString(text):
-		return badCommand("text is no UTF-8")
+		return badCommand("text must be valid UTF-8")
 	}
 	return s.SendText(text)
 }

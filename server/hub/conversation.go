@@ -16,29 +16,29 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Info is what the list shows of a conversation.
+// Info is a conversation's entry in the list.
 type Info struct {
 	ID        string     `json:"id"`
 	Agent     string     `json:"agent"`
 	Transport string     `json:"transport"`
 	Phase     conv.Phase `json:"phase"`
 	State     string     `json:"state"` // of the view agent-voice
-	Label     string     `json:"label"` // its name for people
+	Label     string     `json:"label"` // the state's name for people
 	Started   time.Time  `json:"started"`
 	Ended     time.Time  `json:"ended,omitzero"`
-	Reason    string     `json:"reason,omitempty"` // why it ended
-	Turns     int        `json:"turns"`            // that have ended, of both sides
+	Reason    string     `json:"reason,omitempty"` // why the conversation ended
+	Turns     int        `json:"turns"`            // finished turns of both sides
 
 	Owner string `json:"-"`
 }
 
-// Past is a transition that was.
+// Past is a past transition.
 type Past struct {
 	conv.Transition
 	DurationMS float64 `json:"duration_ms"` // in the phase before
 }
 
-// Details is all that there is to know of a conversation, but its words.
+// Details describes a conversation completely except for its words.
 type Details struct {
 	Info
 	Snapshot    session.Snapshot `json:"snapshot"`
@@ -47,46 +47,45 @@ type Details struct {
 	Metrics     Metrics          `json:"metrics"`
 }
 
-// transitionsKept is CON-003 of seed 000.
+// transitionsKept is required by CON-003 of seed 000.
 const transitionsKept = 20
 
-// Conversation is a session that the hub runs. Its methods may be called from
-// any goroutine.
+// Conversation is a session run by the hub. It is safe for concurrent use.
 type Conversation struct {
 	id, agent, transport, owner string
 	started                     time.Time
 
 	hub    *Hub
 	feed   *feed
-	trace  *traceLog // nil: privacy forbids it
+	trace  *traceLog // nil if privacy forbids a trace
 	cancel context.CancelFunc
-	shown  bool          // it runs and has a session; guarded by the hub's mu
+	shown  bool          // the conversation runs and has a session; guarded by the hub's mu
 	begun  chan struct{} // closed with the first step
-	done   chan struct{} // closed behind the last
-	err    error         // that ended it; set before done is closed
-	size   int           // bytes of its trace and messages, likewise
-	caller string        // who holds it, if that is known
+	done   chan struct{} // closed after the last step
+	err    error         // the reason of the end; set before done is closed
+	size   int           // bytes of its trace and messages; set before done is closed
+	caller string        // the person, if known
 	over   func(id string, ended bool)
-	lost   atomic.Bool // it is another process's
-	taken  atomic.Bool // a prepared one is held, or was given up
+	lost   atomic.Bool // another process has taken it over
+	taken  atomic.Bool // a prepared conversation is held or was given up
 
-	// Of the loop's goroutine.
+	// Used by the loop's goroutine only.
 	captions    captions
 	transcripts transcripts
 	tasks       tasks
 	reason      string
 	stepped     bool
-	since       time.Time // when the state of the view amplifier was entered; zero: not known
+	since       time.Time // when the view amplifier entered its state; zero if not known
 
-	looking sync.Mutex // orders what the leg is told of who is there
+	looking sync.Mutex // serializes what the leg learns about the person's presence
 
-	// What runs it. Both are gone when it has ended: they are most of its memory, and
-	// what is remembered of it needs neither.
+	// The session and its cancel function. Both are nil after the end: they use
+	// most of the memory and are not needed for the list.
 	session atomic.Pointer[session.Session]
 	leg     atomic.Pointer[port.Leg]
 
-	mu          sync.Mutex       // guards all below
-	last        session.Snapshot // when it ended
+	mu          sync.Mutex       // guards the fields below
+	last        session.Snapshot // set at the end
 	figures     figures
 	transitions []Past
 	info        Info
@@ -113,8 +112,8 @@ func newConversation(h *Hub, id string, call Call) *Conversation {
 	return c
 }
 
-// Recorder takes the trace, for [session.Options].Trace with TraceLive. It is nil
-// where privacy forbids one.
+// Recorder returns a writer for the trace, for [session.Options].Trace with
+// TraceLive. It is nil if privacy forbids a trace.
 func (c *Conversation) Recorder() io.Writer {
 	if c.trace == nil {
 		return nil
@@ -122,7 +121,7 @@ func (c *Conversation) Recorder() io.Writer {
 	return c.trace
 }
 
-// attach takes the session, and tells that there is a conversation.
+// attach sets the session and announces the conversation.
 func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 	c.session.Store(s)
 	c.cancel = cancel
@@ -142,7 +141,7 @@ func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 	h.tell(TypeStarted, info)
 }
 
-// run holds the conversation to its end.
+// run runs the conversation to its end.
 func (c *Conversation) run(ctx context.Context) error {
 	s, leg := c.session.Load(), c.Leg()
 	err := s.Run(ctx)
@@ -169,7 +168,7 @@ func (c *Conversation) run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("conversation failed", "error", err)
 	}
-	if line, ok := leg.(slog.LogValuer); ok { // what the network did
+	if line, ok := leg.(slog.LogValuer); ok { // the network statistics
 		log = log.With("line", line)
 	}
 	log.Info("conversation ended", "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
@@ -188,15 +187,15 @@ func (c *Conversation) run(ctx context.Context) error {
 	return err
 }
 
-// gone tells who asked for the conversation that it does not run here any more.
+// gone reports to the creator of the conversation that it no longer runs here.
 func (c *Conversation) gone(ended bool) {
 	if c.over != nil {
 		c.over(c.id, ended)
 	}
 }
 
-// Behind tells the person that what is said is not kept at the moment, or that it is
-// again: for [session.Checkpoints].
+// Behind reports to the person that the conversation is currently not being saved,
+// or, if err is nil, that it is again. It is meant for [session.Checkpoints].
 func (c *Conversation) Behind(err error) {
 	code, level := "store.behind", conv.LevelWarning
 	if err == nil {
@@ -207,32 +206,32 @@ func (c *Conversation) Behind(err error) {
 	}
 }
 
-// Kept waits until the conversation can go on in another process; one that has ended
-// cannot.
+// Kept waits until the conversation is saved so that another process can continue
+// it. It returns false if the conversation has ended.
 func (c *Conversation) Kept(ctx context.Context) bool {
 	s := c.session.Load()
 	return s != nil && s.Kept(ctx)
 }
 
-// ID is the conversation's id.
+// ID returns the conversation's id.
 func (c *Conversation) ID() string { return c.id }
 
-// Owner is who it belongs to.
+// Owner returns the owner, as given in [Call].
 func (c *Conversation) Owner() string { return c.owner }
 
-// Caller is who holds it, if that is known.
+// Caller returns the person's name, if known.
 func (c *Conversation) Caller() string { return c.caller }
 
-// Agent is the name of its agent.
+// Agent returns the name of the agent.
 func (c *Conversation) Agent() string { return c.agent }
 
-// Transport is how the person is connected.
+// Transport returns how the person is connected.
 func (c *Conversation) Transport() string { return c.transport }
 
-// Started is when it began.
+// Started returns the time of the start.
 func (c *Conversation) Started() time.Time { return c.started }
 
-// Leg is its connection to the person; nil when it has ended.
+// Leg returns the connection to the person. It is nil after the end.
 func (c *Conversation) Leg() port.Leg {
 	if leg := c.leg.Load(); leg != nil {
 		return *leg
@@ -240,10 +239,10 @@ func (c *Conversation) Leg() port.Leg {
 	return nil
 }
 
-// Done is closed when it has ended.
+// Done returns a channel that is closed when the conversation has ended.
 func (c *Conversation) Done() <-chan struct{} { return c.done }
 
-// Over reports whether it has ended.
+// Over reports whether the conversation has ended.
 func (c *Conversation) Over() bool {
 	select {
 	case <-c.done:
@@ -259,14 +258,14 @@ func (c *Conversation) endedAt() time.Time {
 	return c.info.Ended
 }
 
-// Info is what the list shows.
+// Info returns the conversation's entry in the list.
 func (c *Conversation) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.info
 }
 
-// Details is the state at this moment, and what led to it.
+// Details returns the current state and its history.
 func (c *Conversation) Details() Details {
 	s := c.session.Load()
 	c.mu.Lock()
@@ -282,12 +281,12 @@ func (c *Conversation) Details() Details {
 	}
 }
 
-// Stream follows the messages.
+// Stream opens a stream of the messages.
 func (c *Conversation) Stream(o StreamOptions) (*Stream, error) {
 	return c.feed.stream(o, c.hub.o.Streams)
 }
 
-// Trace is the trace so far; ok is false where privacy forbids one.
+// Trace returns the trace so far. ok is false if privacy forbids a trace.
 func (c *Conversation) Trace() (t Trace, ok bool) {
 	if c.trace == nil {
 		return Trace{}, false
@@ -295,7 +294,7 @@ func (c *Conversation) Trace() (t Trace, ok bool) {
 	return c.trace.trace(), true
 }
 
-// at is a time on the conversation's clock, as messages have it.
+// at converts a time to milliseconds since the start, as in messages.
 func (c *Conversation) at(t time.Time) float64 {
 	return max(0, float64(t.Sub(c.started).Microseconds())/1000)
 }
@@ -306,7 +305,7 @@ func (c *Conversation) say(at time.Time, what string, payload any) {
 	})
 }
 
-// changed publishes a change of phase, or of a view alone.
+// changed publishes a change of phase or of a view.
 func (c *Conversation) changed(s session.StateChanged) {
 	t := s.Transition
 	if t.From == t.To {
@@ -328,14 +327,15 @@ func (c *Conversation) changed(s session.StateChanged) {
 	c.hub.tell(TypeUpdated, info)
 }
 
-// tellChange publishes what the seeds say of a change of phase or of a view.
+// tellChange publishes the messages that the seeds define for a change of phase or
+// view.
 func (c *Conversation) tellChange(s session.StateChanged) {
 	t, now := s.Transition, c.session.Load().State()
 	from, to := s.From.Amplifier.String(), s.To.Amplifier.String()
 	if c.since.IsZero() {
 		c.since = t.At.Add(-s.In)
 	}
-	in := t.At.Sub(c.since) // the state of the seed, which may have been several phases
+	in := t.At.Sub(c.since) // duration of the seed's state, which may have covered several phases
 	if from != to {
 		c.since = t.At
 		c.say(t.At, TypeExit, Exit{State: from, Duration: journal.Millis(in)})
@@ -380,7 +380,7 @@ func (c *Conversation) turn(t session.TurnEvent) {
 	})
 }
 
-// step publishes what a step says beside changes of phase and turns.
+// step publishes the messages of a step other than phase changes and turns.
 func (c *Conversation) step(s session.Step) {
 	if !c.stepped {
 		c.stepped = true
@@ -407,7 +407,7 @@ func (c *Conversation) step(s session.Step) {
 		case conv.Cue:
 			c.say(s.Now, TypeNotification, Notification{Message: e.Text, Code: e.Code, Level: conv.LevelInfo})
 		default:
-			// It concerns the driver alone.
+			// These concern only the driver.
 		}
 	}
 	if c.hub.o.Watch != nil {
@@ -424,7 +424,7 @@ func (c *Conversation) notify(s session.Step, code string, level conv.NotifyLeve
 	}
 }
 
-// timedOut reports whether a limit that passed made a transition.
+// timedOut reports whether a timeout caused the transition.
 func timedOut(t conv.Transition) bool {
 	switch t.Cause {
 	case "max_duration", "no_transcript", "no_endpoint":

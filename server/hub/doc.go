@@ -1,12 +1,12 @@
-// Package hub holds the conversations of a server by their ids: it starts them,
-// finds and lists them, lets them be watched, and drains them.
+// Package hub manages the conversations of a server by their ids: it starts, finds,
+// lists and drains them and streams their messages.
 //
-// A [Conversation] is a session that runs in a goroutine of the hub's, with what
-// others want to know of it: who it belongs to, its messages, its trace and its
-// figures, all bounded. The hub decides how many conversations there may be and
-// how long an ended one stays listed; it decides nothing within one.
+// A [Conversation] is a session that runs in a goroutine of the hub, with its
+// owner, messages, trace and metrics, all of bounded size. The hub decides how many
+// conversations may run and how long an ended one stays in the list. It does not
+// influence a running conversation.
 //
-// Messages go to a bounded feed, in which each [Stream] has its own place: a slow
-// reader holds nobody up, loses the oldest, and is told so by a message of type
-// "gap".
+// Messages are appended to a bounded feed, in which each [Stream] has its own
+// position. A slow reader does not delay anyone: it loses the oldest messages and
+// receives a message of type "gap" in their place.
 package hub

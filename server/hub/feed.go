@@ -12,50 +12,51 @@ import (
 // Message is one entry of an event stream.
 type Message struct {
 	Type string  `json:"type"`
-	Seq  uint64  `json:"seq"` // rises by one with each message of the feed, from 1
+	Seq  uint64  `json:"seq"` // sequence number in the feed, from 1
 	At   float64 `json:"at"`  // milliseconds since the start
 	// Payload is an object, one of the types of [MessageTypes].
 	Payload json.RawMessage `json:"payload"`
 
-	words bool   // holds what was said: see feed.discreet
-	owner string // in the list: whose conversation it is
+	words bool   // contains what was said; see feed.discreet
+	owner string // owner of the conversation; used in the list
 }
 
-// Gap is the payload of a message that stands for others: those from From to To
-// were dropped before they could be read. Its message has no number of its own.
+// Gap is the payload of a message in place of the messages From to To, which were
+// dropped before they were read. This message has no sequence number of its own.
 type Gap struct {
 	From uint64 `json:"from"`
 	To   uint64 `json:"to"`
-	// Steps: those that are missing are steps of the machine.
+	// Steps reports that the missing messages are steps of the machine.
 	Steps bool `json:"steps,omitempty"`
 }
 
-// ErrStreams is returned to who wants one stream more than there may be.
+// ErrStreams reports that the limit of event streams is reached.
 var ErrStreams = errors.New("too many event streams of this conversation")
 
-// feed is a bounded list of messages with those who follow it. Steps, which are
-// many and which few want, have a list of their own, so that they crowd nothing
-// out. Its methods may be called from any goroutine; publish never waits.
+// feed is a bounded list of messages and its readers. Steps, which are numerous and
+// rarely wanted, have a list of their own so that they do not displace other
+// messages. It is safe for concurrent use; publish never blocks.
 type feed struct {
-	// discreet keeps words for those alone who are there when they are said.
+	// discreet sends messages with words only to current readers and does not keep
+	// them.
 	discreet bool
-	// streamed, if set, is called without a lock when the number of streams has
+	// streamed, if not nil, is called without a lock when the number of streams has
 	// changed.
 	streamed func()
 
-	mu            sync.Mutex // guards all below
+	mu            sync.Mutex // guards the fields below
 	next          uint64     // number of the next message
 	events, steps ring
 	ended         bool
-	changed       chan struct{} // closed with the next change; nil: nobody waits
+	changed       chan struct{} // closed with the next change; nil if nobody waits
 	streams       int
 }
 
-// ring is a list that forgets its oldest.
+// ring is a list that drops its oldest messages.
 type ring struct {
-	list  []Message // in rising order of Seq
+	list  []Message // in ascending order of Seq
 	bound int
-	lost  uint64 // number of the last message that was dropped
+	lost  uint64 // number of the last message dropped
 }
 
 func newFeed(events, steps int) *feed {
@@ -79,7 +80,8 @@ func (f *feed) publish(m Message) {
 	f.wake()
 }
 
-// end lets the streams end behind the last message. What must not be kept goes.
+// end ends the streams after the last message and drops messages that must not be
+// kept.
 func (f *feed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,7 +92,7 @@ func (f *feed) end() {
 	f.wake()
 }
 
-// size is how many bytes the messages have.
+// size returns the size of the messages in bytes.
 func (f *feed) size() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +104,7 @@ func (f *feed) size() (n int) {
 	return n
 }
 
-// wake is called with mu held.
+// wake requires mu.
 func (f *feed) wake() {
 	if f.changed != nil {
 		close(f.changed)
@@ -112,7 +114,7 @@ func (f *feed) wake() {
 
 func (r *ring) push(m Message) {
 	if len(r.list) == r.bound {
-		// A quarter at a time: moving what stays costs little per message.
+		// Dropping a quarter at a time keeps the cost of moving the rest low.
 		n := max(1, r.bound/4)
 		r.lost = r.list[n-1].Seq
 		r.list = slices.Delete(r.list, 0, n)
@@ -120,7 +122,7 @@ func (r *ring) push(m Message) {
 	r.list = append(r.list, m)
 }
 
-// from is the first message with at least the number.
+// from returns the first message whose number is at least seq.
 func (r *ring) from(seq uint64) (Message, bool) {
 	i, _ := slices.BinarySearchFunc(r.list, seq, func(m Message, seq uint64) int {
 		switch {
@@ -138,30 +140,30 @@ func (r *ring) from(seq uint64) (Message, bool) {
 	return r.list[i], true
 }
 
-// StreamOptions say what a stream begins with.
+// StreamOptions says which messages a stream contains.
 type StreamOptions struct {
-	// From is the number of the first message that is wanted; 0: what is published
-	// from now on. What is older than the feed remembers is told as a gap.
+	// From is the number of the first message; 0 means messages published from now
+	// on. Messages that the feed no longer has are replaced by a gap.
 	From uint64
 	// Steps adds the steps of the machine.
 	Steps bool
-	// Visible, of a stream of the list, says by the owner which conversations are
-	// told; nil: all.
+	// Visible selects conversations by owner in a stream of the list; nil selects
+	// all.
 	Visible func(owner string) bool
 }
 
-// Stream is one reader of a feed. It is used by one goroutine at a time.
+// Stream is a reader of a feed. It must be used by one goroutine at a time.
 type Stream struct {
 	f       *feed
 	steps   bool
 	visible func(owner string) bool
-	at      uint64 // the next message that is wanted
-	atSteps uint64 // the next step
-	joined  uint64 // the number that was next when it began
+	at      uint64 // number of the next message
+	atSteps uint64 // number of the next step
+	joined  uint64 // next number when the stream was opened
 	closed  bool
 }
 
-// stream opens a stream; most bounds how many there may be.
+// stream opens a stream. most bounds the number of open streams.
 func (f *feed) stream(o StreamOptions, most int) (*Stream, error) {
 	s, err := f.join(o, most)
 	if err == nil && f.streamed != nil {
@@ -185,8 +187,8 @@ func (f *feed) join(o StreamOptions, most int) (*Stream, error) {
 	return s, nil
 }
 
-// Next returns the next message, and waits until there is one. io.EOF is the
-// end of the feed; ctx ends the waiting alone.
+// Next waits for the next message and returns it. It returns io.EOF at the end of
+// the feed. The end of ctx only ends the wait.
 func (s *Stream) Next(ctx context.Context) (Message, error) {
 	for {
 		m, wait, err := s.take()
@@ -201,7 +203,7 @@ func (s *Stream) Next(ctx context.Context) (Message, error) {
 	}
 }
 
-// take returns the next message, or what is closed when there may be one.
+// take returns the next message, or a channel that is closed when there may be one.
 func (s *Stream) take() (m Message, wait <-chan struct{}, err error) {
 	f := s.f
 	f.mu.Lock()
@@ -239,7 +241,7 @@ func (s *Stream) take() (m Message, wait <-chan struct{}, err error) {
 	}
 }
 
-// Close gives the stream's place back. Called again it does nothing.
+// Close frees the stream. Further calls do nothing.
 func (s *Stream) Close() {
 	f := s.f
 	f.mu.Lock()
@@ -255,7 +257,7 @@ func (s *Stream) Close() {
 	}
 }
 
-// watched is how many streams there are.
+// watched returns the number of streams.
 func (f *feed) watched() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,9 +17,9 @@ func message(what string, n int) Message {
 	return Message{Type: what, Payload: json.RawMessage(fmt.Sprint(n))}
 }
 
-// TestFeedAsAModel holds streams against the list of all that was published:
-// each message comes once and in order, or is within a gap, and nothing is
-// dropped that the feed has room for.
+// TestFeedAsAModel compares streams with the list of all published messages: each
+// message is received once and in order or is within a gap, and no message is
+// dropped that fits the feed.
 func TestFeedAsAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bound := rapid.IntRange(1, 9).Draw(t, "bound")
@@ -104,8 +104,8 @@ func TestFeedAsAModel(t *testing.T) {
 	})
 }
 
-// TestFeedWakes: who waits is woken, by a message and by the end, and ctx ends
-// the waiting alone.
+// TestFeedWakes checks that a waiting reader is woken by a message and by the end,
+// and that ctx ends only the wait.
 func TestFeedWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed(4, 4)

@@ -11,39 +11,39 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// timingsKept bounds the turns whose timings are kept.
+// timingsKept bounds the number of turns whose timings are kept.
 const timingsKept = 20
 
-// Timing is how long an answer took, by stage, in milliseconds. A stage that was
-// not passed is 0.
+// Timing is the latency of an answer by stage, in milliseconds. A skipped stage has
+// the value 0.
 type Timing struct {
 	Turn     int `json:"turn"`
 	UserTurn int `json:"user_turn"`
-	// Endpoint is from the user's last sound to the end of the turn, Transcript
-	// from there to the final words, Reply to the first text for the voice, Voice
-	// to its first sound. Total is all of it.
+	// Endpoint is the time from the user's last sound to the end of the turn,
+	// Transcript from there to the final words, Reply to the first text for the
+	// voice, and Voice to its first sound. Total is their sum.
 	EndpointMS   float64 `json:"endpoint_ms"`
 	TranscriptMS float64 `json:"transcript_ms"`
 	ReplyMS      float64 `json:"reply_ms"`
 	VoiceMS      float64 `json:"voice_ms"`
 	TotalMS      float64 `json:"total_ms"`
 
-	// Began is when the user fell silent.
+	// Began is the time when the user fell silent.
 	Began time.Time `json:"-"`
 }
 
-// Stage is a part of the time of an answer.
+// Stage is one stage of an answer.
 type Stage struct {
 	Name string
 	MS   float64
 }
 
-// Stages are the stages in their order.
+// Stages returns the stages in order.
 func (t Timing) Stages() []Stage {
 	return []Stage{{"endpoint", t.EndpointMS}, {"transcript", t.TranscriptMS}, {"reply", t.ReplyMS}, {"voice", t.VoiceMS}}
 }
 
-// Metrics are the figures of one conversation (seed 001, "Debug Visualization").
+// Metrics are the metrics of one conversation (seed 001, "Debug Visualization").
 type Metrics struct {
 	UserTurns          int     `json:"user_turns"`
 	AgentTurns         int     `json:"agent_turns"`
@@ -52,28 +52,28 @@ type Metrics struct {
 	TimeToFirstAudioMS float64 `json:"time_to_first_audio_ms"` // mean
 	ToolCalls          int     `json:"tool_calls"`
 	ToolFailures       int     `json:"tool_failures"`
-	// Errors are the failures that it met, whether or not the person was told: of
-	// model, voice, tools, session and connection, with tools whose time was up.
+	// Errors is the number of failures of the model, voice, tools, session and
+	// connection, including tools that timed out, whether or not the person was
+	// told.
 	Errors int `json:"errors"`
-	Late   int `json:"late"` // facts that came too late and were dropped
+	Late   int `json:"late"` // events that arrived too late and were dropped
 }
 
-// figures counts what happens in a conversation. It belongs to the goroutine of
-// the loop.
+// figures counts the events of a conversation. Only the loop's goroutine uses it.
 type figures struct {
 	m       Metrics
-	timings []Timing // the last ones
+	timings []Timing // the most recent ones
 	answers int
-	sum     float64 // of their totals
+	sum     float64 // of all totals
 
-	silent  time.Time // when the user fell silent last
-	decided time.Time // when the end of the user's turn was
+	silent  time.Time // when the user last fell silent
+	decided time.Time // when the end of the user's turn was decided
 	open    Timing
 	words   time.Time // when the user's words were final
-	voiced  time.Time // when the first text of the reply went to the voice
+	voiced  time.Time // when the first text of the reply was passed to the voice
 }
 
-// step takes a step. done is the timing that it completes, if any.
+// step counts a step. done is the timing that the step completes, or nil.
 func (f *figures) step(s session.Step) (done *Timing) {
 	if s.Output.Late {
 		f.m.Late++
@@ -106,7 +106,7 @@ func (f *figures) step(s session.Step) (done *Timing) {
 	return nil
 }
 
-// event counts what an event says by itself.
+// event counts an event.
 func (f *figures) event(s session.Step) {
 	switch s.Event.(type) {
 	case conv.SpeechStopped, conv.UserText:
@@ -124,7 +124,7 @@ func (f *figures) event(s session.Step) {
 			}
 		}
 	default:
-		// The rest shows in what follows from it.
+		// The others are visible in their effects.
 	}
 }
 
@@ -147,7 +147,7 @@ func (f *figures) turn(t *conv.TurnEvent, s session.Step) {
 	}
 }
 
-// sounds completes the timing of the answer that begins to be heard.
+// sounds completes the timing of the answer whose playout begins.
 func (f *figures) sounds(s session.Step) *Timing {
 	t := f.open
 	if t.Turn == 0 || t.Turn != s.State.Playout.Turn {
@@ -176,15 +176,15 @@ func (f *figures) sounds(s session.Step) *Timing {
 	return &t
 }
 
-// captions follows what the agent says, as captions. It belongs to the goroutine
-// of the loop.
+// captions tracks what the agent says, as captions. Only the loop's goroutine uses
+// it.
 type captions struct {
 	last  Caption
-	texts map[int]string // by turn: all that was handed to the voice
-	cut   int            // a turn that was cut off: the exact measure is still to come
+	texts map[int]string // by turn: all text passed to the voice
+	cut   int            // a turn that was cut off and whose exact position is not yet known
 }
 
-// step returns the captions that a step changes.
+// step returns the captions that changed with a step.
 func (c *captions) step(s session.Step) (list []Caption) {
 	if s.Output.Late {
 		return nil
@@ -228,7 +228,8 @@ func (c *captions) heard(st *conv.State, turn int) string {
 	return plain(st.Playout.Text)
 }
 
-// final is the last caption of a turn: what the history has of it was heard.
+// final appends the last caption of a turn: what was heard according to the
+// history.
 func (c *captions) final(list []Caption, turn int, st *conv.State, cut bool) []Caption {
 	text := c.texts[turn]
 	last := Caption{Turn: turn, Text: text, Heard: text, Final: true}
@@ -241,8 +242,8 @@ func (c *captions) final(list []Caption, turn int, st *conv.State, cut bool) []C
 	return c.add(list, last)
 }
 
-// measured tells what was heard of the turn that was cut off: an estimate with the
-// next step, and the exact measure when it comes.
+// measured updates the caption of the turn that was cut off: an estimate with the
+// next step, and the exact position when it is known.
 func (c *captions) measured(list []Caption, s session.Step) []Caption {
 	turn := c.cut
 	list = c.final(list, turn, s.State, true)
@@ -261,7 +262,7 @@ func (c *captions) add(list []Caption, one Caption) []Caption {
 	return append(list, one)
 }
 
-// said is what a turn said as the history has it.
+// said returns a turn's text according to the history.
 func said(st *conv.State, turn int, r conv.Role) string {
 	text := ""
 	for i := range st.History {
@@ -274,11 +275,10 @@ func said(st *conv.State, turn int, r conv.Role) string {
 
 func joined(a, b string) string { return plain(a + " " + b) }
 
-// plain is a text with single spaces.
+// plain returns a text with single spaces.
 func plain(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// transcripts follows what the user says. It belongs to the goroutine of the
-// loop.
+// transcripts tracks what the user says. Only the loop's goroutine uses it.
 type transcripts struct{ last Transcript }
 
 func (t *transcripts) step(s session.Step) (list []Transcript) {

@@ -18,7 +18,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// The reasons why there is no new conversation.
+// Reasons for refusing a new conversation.
 var (
 	ErrFull     = errors.New("too many conversations at once")
 	ErrUserFull = errors.New("too many conversations of one owner at once")
@@ -27,52 +27,53 @@ var (
 	ErrRuns     = errors.New("the conversation runs already")
 )
 
-// Call describes a conversation that is to begin.
+// Call describes a new conversation.
 type Call struct {
-	ID        string    // of a conversation that goes on; a new one if empty
+	ID        string    // of a conversation that continues; empty for a new one
 	Started   time.Time // when it began, if not now
 	Agent     string
 	Transport string // "text", "webrtc", ...
-	Owner     string // who may see it and counts for Options.PerUser; may be empty
-	Caller    string // who holds it, if that is known: the same in their next conversation
+	Owner     string // who may see it and is counted by Options.PerUser; may be empty
+	Caller    string // the person, if known; the same name in each of their conversations
 	Privacy   conv.Privacy
-	// Leg is the hub's from the moment of [Hub.Start] on, whatever comes of it: if
-	// it is an io.Closer it is closed when nobody uses it any more.
+	// Leg belongs to the hub as soon as [Hub.Start] is called, even if it fails. A
+	// leg that is an io.Closer is closed when it is no longer used.
 	Leg port.Leg
-	// Session makes the session of a conversation: for its leg, with its recorder, and
-	// Behind for its checkpoints.
+	// Session creates the session of a conversation, with its leg, its Recorder and
+	// its Behind for the checkpoints.
 	Session func(c *Conversation) (*session.Session, error)
-	// Over, if set, is called when the conversation runs here no more; ended says that
-	// it has come to its end, and will not go on elsewhere.
+	// Over, if not nil, is called when the conversation no longer runs here. ended
+	// reports that it is over and will not continue elsewhere.
 	Over func(id string, ended bool)
 }
 
-// Watcher sees what happens in all conversations. Its methods are called by the
-// goroutines of many conversations and must not block.
+// Watcher observes all conversations. Its methods are called by the goroutines of
+// many conversations and must not block.
 type Watcher interface {
 	Started(c Info)
-	// Stepped sees each step; answer is the timing that it completes, or nil.
+	// Stepped is called for each step. answer is the timing that the step
+	// completes, or nil.
 	Stepped(c *Conversation, s session.Step, answer *Timing)
 	Ended(c Info)
 }
 
-// Hub holds conversations. It is safe for concurrent use.
+// Hub runs conversations. It is safe for concurrent use.
 type Hub struct {
 	o       Options
 	list    *feed
 	began   time.Time
-	workers sync.WaitGroup // the conversations that run
+	workers sync.WaitGroup // the running conversations
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	live     map[string]*Conversation
 	ended    []*Conversation // the oldest first
-	expiry   *time.Timer     // forgets them when nobody asks; nil: there are none
+	expiry   *time.Timer     // drops them after their time; nil if there are none
 	draining bool
-	over     bool          // nothing runs any more
-	empty    chan struct{} // closed when draining and nobody is left; nil: nobody waits
+	over     bool          // the hub has stopped
+	empty    chan struct{} // closed when draining has finished; nil if nobody waits
 }
 
-// New makes a hub without conversations.
+// New returns a hub without conversations.
 func New(o Options) (*Hub, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -81,8 +82,8 @@ func New(o Options) (*Hub, error) {
 	return &Hub{o: o, list: newFeed(o.Events, 1), began: time.Now(), live: make(map[string]*Conversation)}, nil
 }
 
-// Start begins a conversation, which runs until it ends by itself or the hub
-// drains. It returns when the conversation takes commands.
+// Start starts a conversation, which runs until it ends or the hub drains. It
+// returns when the conversation accepts commands.
 func (h *Hub) Start(call Call) (*Conversation, error) {
 	id := call.ID
 	if id == "" {
@@ -98,26 +99,26 @@ func (h *Hub) Start(call Call) (*Conversation, error) {
 		h.drop(c)
 		return nil, errors.Join(fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, err), closeLeg(call.Leg))
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // it outlives the request that started it
+	ctx, cancel := context.WithCancel(context.Background()) // the conversation outlives the request that started it
 	c.attach(s, cancel)
 	h.workers.Go(func() {
 		defer cancel()
-		_ = c.run(ctx) // it is in the log, and c has it
+		_ = c.run(ctx) // the error is logged and stored in c
 	})
 	select {
 	case <-c.begun:
 		return c, nil
 	case <-c.done:
 		if c.err == nil {
-			return c, nil // it has been short
+			return c, nil // the conversation was short
 		}
 		return nil, fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, c.err)
 	}
 }
 
-// Prepare gives a conversation its place that somebody else runs, in
-// [Conversation.Hold]. Until then nobody sees it. Who does not hold it calls
-// [Conversation.Forgo].
+// Prepare reserves a place for a conversation that the caller runs with
+// [Conversation.Hold]. Until then it is not visible. A caller that does not hold it
+// must call [Conversation.Forgo].
 func (h *Hub) Prepare(call Call) (*Conversation, error) {
 	c := newConversation(h, cmp.Or(call.ID, newID()), call)
 	if err := h.admit(c); err != nil {
@@ -141,8 +142,8 @@ func (c *Conversation) Hold(ctx context.Context, s *session.Session) error {
 	return c.run(ctx)
 }
 
-// Forgo gives up the place of a prepared conversation that does not begin. Of one that
-// is held, or was given up, it changes nothing.
+// Forgo frees the place of a prepared conversation that does not begin. It does
+// nothing if the conversation is held or was given up.
 func (c *Conversation) Forgo() {
 	if c.taken.CompareAndSwap(false, true) {
 		c.gone(false)
@@ -150,8 +151,8 @@ func (c *Conversation) Forgo() {
 	}
 }
 
-// admit gives a conversation its place, if there is one. Who asked for it is told that
-// it does not run here, unless it does.
+// admit reserves a place for a conversation. If it fails, it reports to the creator
+// that the conversation does not run here, unless it already does.
 func (h *Hub) admit(c *Conversation) error {
 	err := h.place(c)
 	if err != nil && !errors.Is(err, ErrRuns) {
@@ -176,11 +177,11 @@ func (h *Hub) place(c *Conversation) error {
 		return &session.ActiveError{Owner: "the caller"}
 	}
 	h.live[c.id] = c
-	h.workers.Add(1) // until it has left the list: see drop
+	h.workers.Add(1) // until the conversation has left the list; see drop
 	return nil
 }
 
-// owned is how many conversations an owner has. It is called with mu held.
+// owned returns the number of an owner's conversations. It requires mu.
 func (h *Hub) owned(owner string) int {
 	n := 0
 	for _, c := range h.live {
@@ -191,7 +192,7 @@ func (h *Hub) owned(owner string) int {
 	return n
 }
 
-// calling reports whether a caller has a conversation. It is called with mu held.
+// calling reports whether a caller has a running conversation. It requires mu.
 func (h *Hub) calling(caller string) bool {
 	if caller == "" {
 		return false
@@ -204,7 +205,7 @@ func (h *Hub) calling(caller string) bool {
 	return false
 }
 
-// drop takes a conversation off the list of those that run.
+// drop removes a conversation from the running ones.
 func (h *Hub) drop(c *Conversation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,8 +217,8 @@ func (h *Hub) drop(c *Conversation) {
 	h.workers.Done()
 }
 
-// retire keeps an ended conversation for a while, and tells that it has ended.
-// Its place is given back last: behind that the hub may be gone.
+// retire moves a conversation to the ended ones and announces its end. It frees the
+// place last, since the hub may stop afterwards.
 func (h *Hub) retire(c *Conversation, info Info) {
 	h.mu.Lock()
 	c.shown = false
@@ -231,15 +232,15 @@ func (h *Hub) retire(c *Conversation, info Info) {
 	h.drop(c)
 }
 
-// show lets a conversation be seen.
+// show makes a conversation visible.
 func (h *Hub) show(c *Conversation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.shown = true
 }
 
-// forget drops the ended conversations that are too many or too old. It is
-// called with mu held.
+// forget drops ended conversations that exceed the limits of number or age. It
+// requires mu.
 func (h *Hub) forget(now time.Time) {
 	over, size := max(0, len(h.ended)-h.o.Ended), 0
 	for i, c := range slices.Backward(h.ended) {
@@ -261,14 +262,14 @@ func (h *Hub) forget(now time.Time) {
 	}
 }
 
-// expire forgets what is too old, though nobody asks.
+// expire drops ended conversations after their time.
 func (h *Hub) expire() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.forget(time.Now())
 }
 
-// Find returns a conversation, an ended one too as long as it is remembered.
+// Find returns a conversation, including an ended one that is still listed.
 func (h *Hub) Find(id string) (*Conversation, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -284,8 +285,8 @@ func (h *Hub) Find(id string) (*Conversation, bool) {
 	return nil, false
 }
 
-// List is all conversations, the newest first. visible says by the owner which;
-// nil: all.
+// List returns all conversations, the newest first. visible selects them by owner;
+// nil selects all.
 func (h *Hub) List(visible func(owner string) bool) []Info {
 	h.mu.Lock()
 	h.forget(time.Now())
@@ -303,7 +304,8 @@ func (h *Hub) List(visible func(owner string) bool) []Info {
 	return list
 }
 
-// Lose ends a conversation at once and without a word: another process goes on with it.
+// Lose ends a conversation at once and silently, because another process continues
+// it.
 func (h *Hub) Lose(id string) {
 	h.mu.Lock()
 	c, ok := h.live[id]
@@ -315,14 +317,14 @@ func (h *Hub) Lose(id string) {
 	}
 }
 
-// Live is how many conversations there are.
+// Live returns the number of running conversations.
 func (h *Hub) Live() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.live)
 }
 
-// Watch opens a stream of the changes of the list.
+// Watch opens a stream of changes of the list.
 func (h *Hub) Watch(o StreamOptions) (*Stream, error) { return h.list.stream(o, 4*h.o.Streams) }
 
 // tell publishes a change of the list.
@@ -330,16 +332,17 @@ func (h *Hub) tell(what string, c Info) {
 	h.list.publish(Message{Type: what, At: float64(time.Since(h.began).Microseconds()) / 1000, Payload: encode(c), owner: c.Owner})
 }
 
-// Draining reports whether there will be no new conversation.
+// Draining reports whether the hub refuses new conversations.
 func (h *Hub) Draining() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.draining
 }
 
-// Drain lets no new conversation begin and waits until those that run have
-// ended. When ctx ends, they are ended politely, and after grace at once; those that
-// can go on elsewhere (Options.HandOver) at once, so that they do. It returns when nothing of the hub runs any more; the streams have ended then.
+// Drain refuses new conversations and waits until the running ones have ended. When
+// ctx ends, it ends them politely, and after grace at once. If Options.HandOver is
+// set, conversations that can continue elsewhere are ended at once when ctx ends.
+// When Drain returns, all goroutines of the hub and all streams have ended.
 func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
 	empty := h.close()
 	select {
@@ -350,7 +353,7 @@ func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
 				c.cancel()
 				continue
 			}
-			if s := c.session.Load(); s != nil { // it was not faster
+			if s := c.session.Load(); s != nil { // it may have ended meanwhile
 				_ = s.EndConversation("shutdown")
 			}
 		}
@@ -372,7 +375,8 @@ func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
 	h.forget(time.Now())
 }
 
-// close refuses what is new. What it returns is closed when nobody is left.
+// close refuses new conversations. It returns a channel that is closed when none is
+// left.
 func (h *Hub) close() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -388,15 +392,14 @@ func (h *Hub) close() <-chan struct{} {
 	return empty
 }
 
-// running is the conversations that run.
+// running returns the running conversations.
 func (h *Hub) running() []*Conversation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.shown()
 }
 
-// shown is the conversations that run and may be seen. It is called with mu
-// held.
+// shown returns the running conversations that are visible. It requires mu.
 func (h *Hub) shown() []*Conversation {
 	all := make([]*Conversation, 0, len(h.live))
 	for _, c := range h.live {
@@ -407,14 +410,14 @@ func (h *Hub) shown() []*Conversation {
 	return all
 }
 
-// newID makes an id that nobody can guess.
+// newID returns an unguessable id.
 func newID() string {
 	var b [15]byte
 	rand.Read(b[:]) // never fails
 	return "conv_" + strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
 }
 
-// closeLeg gives a leg up.
+// closeLeg closes a leg.
 func closeLeg(leg port.Leg) error {
 	if c, ok := leg.(io.Closer); ok {
 		return c.Close()

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// closing is a leg that notes that it was closed.
+// closing is a leg that records whether it was closed.
 type closing struct {
 	*text.Leg
 	closed int
@@ -100,7 +100,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestStartFails: what cannot be made leaves nothing behind.
+// TestStartFails checks that a failed start leaves nothing behind.
 func TestStartFails(t *testing.T) {
 	h := mustHub(t, hub.Options{Most: 1})
 	leg := &closing{Leg: text.New(text.Options{})}
@@ -117,9 +117,9 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// TestMemoryStays: what ran a conversation goes when it has ended, though it is still
-// listed with what there is to know of it; the rest goes when its time is up, though nobody
-// asks; and those that are listed have a bound in bytes together.
+// TestMemoryStays checks that an ended conversation frees its session while it
+// stays listed, is removed after its time, and that the listed ones have a limit in
+// bytes.
 func TestMemoryStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{EndedFor: time.Minute})
@@ -190,8 +190,8 @@ func TestMemoryStays(t *testing.T) {
 	})
 }
 
-// TestEnded: an ended conversation is remembered for a while, and not too many
-// of them.
+// TestEnded checks that ended conversations are listed for a limited time and in
+// limited number.
 func TestEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{Ended: 2, EndedFor: time.Minute})
@@ -228,8 +228,8 @@ func TestEnded(t *testing.T) {
 	})
 }
 
-// TestDrainWaits: what runs may come to its end; what does not is ended when the
-// time is over.
+// TestDrainWaits checks that running conversations may end by themselves, and are
+// ended after the time limit.
 func TestDrainWaits(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -259,7 +259,7 @@ func TestDrainWaits(t *testing.T) {
 	}
 }
 
-// TestMessages: what happens is told in order, to the list too.
+// TestMessages checks that events are reported in order, in the list too.
 func TestMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{})
@@ -367,8 +367,8 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// TestHold: a conversation that somebody else runs is like all others: it counts,
-// it is seen once it runs, it is drained.
+// TestHold checks that a conversation run by the caller is like others: it is
+// counted, visible while it runs, and drained.
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{Most: 1})
@@ -430,7 +430,8 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// TestLose: what another process goes on with ends here at once, as moved and not as over.
+// TestLose checks that a conversation that another process continues ends here at
+// once, as moved and not as over.
 func TestLose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{})
@@ -452,8 +453,8 @@ func TestLose(t *testing.T) {
 	})
 }
 
-// TestOnePerCaller: a caller has one conversation at a time, until it has ended; who is
-// not named is not counted.
+// TestOnePerCaller checks that a caller has one conversation at a time, and that
+// conversations without a caller are not counted.
 func TestOnePerCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{OnePerCaller: true})
@@ -489,8 +490,9 @@ func TestOnePerCaller(t *testing.T) {
 	})
 }
 
-// TestStateIsShownInTime: whoever follows a conversation is told of a state within the time
-// that seed 000 gives the panel; what network and browser add is in docs/measured.md.
+// TestStateIsShownInTime checks that a follower receives a state within the time
+// that seed 000 allows the panel; docs/measured.md has the time of network and
+// browser.
 func TestStateIsShownInTime(t *testing.T) {
 	var f struct {
 		TimingMS map[string]float64 `json:"timing_ms"`

@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// The types of the messages of a conversation. Sources: seed 000, "UI Messaging
+// The types of a conversation's messages. Sources: seed 000, "UI Messaging
 // Contract"; seed 001, "Event Bus Integration".
 const (
 	TypeState        = "agentvoice.state"
@@ -30,14 +30,14 @@ const (
 	TypeGap          = "gap"
 )
 
-// The types of the messages of the list.
+// The types of the list's messages.
 const (
 	TypeStarted = "conversation.started"
 	TypeUpdated = "conversation.updated"
 	TypeEnded   = "conversation.ended"
 )
 
-// MessageTypes are the payloads by the type of their message.
+// MessageTypes returns the payload type for each type of message.
 func MessageTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		TypeState:        reflect.TypeFor[StatePayload](),
@@ -60,26 +60,26 @@ func MessageTypes() map[string]reflect.Type {
 	}
 }
 
-// StatePayload is the state as seed 000 shows it.
+// StatePayload is the state as defined by seed 000.
 type StatePayload struct {
 	State          string        `json:"state"` // of the view agent-voice
 	LocalizedLabel string        `json:"localizedLabel"`
-	TurnID         *string       `json:"turnId"` // "turn-7": the turn that is open or has just ended; null: neither
+	TurnID         *string       `json:"turnId"` // "turn-7": the turn that is open or has just ended; null if there is none
 	Since          time.Time     `json:"since"`
 	Metadata       StateMetadata `json:"metadata"`
 }
 
-// StateMetadata is what seed 000 adds to a state.
+// StateMetadata is the metadata that seed 000 adds to a state.
 type StateMetadata struct {
-	CopilotRequestID  *string  `json:"copilotRequestId"` // "request-3"; null: none is out
+	CopilotRequestID  *string  `json:"copilotRequestId"` // "request-3"; null if none is pending
 	InterruptionCount int      `json:"interruptionCount"`
-	Reason            string   `json:"reason,omitempty"`       // the cause of the transition
-	TranscriptID      string   `json:"transcriptId,omitempty"` // hashed: of what the user said in the turn, or what it answers
+	Reason            string   `json:"reason,omitempty"`       // cause of the transition
+	TranscriptID      string   `json:"transcriptId,omitempty"` // hash of the user's words in the turn, or of those that the turn answers
 	PendingActions    []string `json:"pendingActions,omitempty"`
 	RetryCount        int      `json:"retryCount,omitempty"`
 }
 
-// TurnPayload is the beginning or the end of a turn as seed 000 shows it.
+// TurnPayload is the beginning or the end of a turn as defined by seed 000.
 type TurnPayload struct {
 	Event      conv.TurnEventType `json:"event"`
 	TurnID     string             `json:"turnId"`
@@ -88,20 +88,20 @@ type TurnPayload struct {
 	Confidence float64            `json:"confidence"`
 }
 
-// Notification is something that the person is told beside the conversation.
+// Notification is a message for the person beside the conversation.
 type Notification struct {
 	Message string           `json:"message"`
 	Code    string           `json:"code"`
 	Level   conv.NotifyLevel `json:"level"`
 }
 
-// Enter says that a state of the view amplifier is entered.
+// Enter reports that the view amplifier has entered a state.
 type Enter struct {
 	State   string       `json:"state"`
 	Context EnterContext `json:"context"`
 }
 
-// EnterContext is the part of seed 001's StateContext that holds no words.
+// EnterContext is the part of seed 001's StateContext that contains no words.
 type EnterContext struct {
 	Phase         conv.Phase `json:"phase"`
 	PreviousState string     `json:"previousState"`
@@ -111,14 +111,14 @@ type EnterContext struct {
 	RetryCount    int        `json:"retryCount,omitempty"`
 }
 
-// Exit says that a state of the view amplifier is left.
+// Exit reports that the view amplifier has left a state.
 type Exit struct {
 	State    string  `json:"state"`
-	Duration float64 `json:"duration"` // milliseconds in it
+	Duration float64 `json:"duration"` // time in the state in milliseconds
 }
 
-// Transition is a change of phase. From and To are states of the view amplifier,
-// as seed 001 has them, and may be the same; Phase has our own.
+// Transition is a change of phase. From and To are states of the view amplifier as
+// defined by seed 001, and may be equal; Phase is the machine's phase.
 type Transition struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -128,38 +128,39 @@ type Transition struct {
 		To   conv.Phase `json:"to"`
 	} `json:"phase"`
 	Cause      string     `json:"cause"`
-	Label      string     `json:"label"` // of the state for people
+	Label      string     `json:"label"` // name of the state for people
 	Turn       int        `json:"turn,omitempty"`
-	DurationMS float64    `json:"durationMs"` // in the phase before
-	Views      conv.Views `json:"views"`      // after it
+	DurationMS float64    `json:"durationMs"` // in the previous phase
+	Views      conv.Views `json:"views"`      // after the transition
 }
 
-// Timeout says that a limit of a state of the view amplifier passed.
+// Timeout reports that the time limit of a state of the view amplifier has passed.
 type Timeout struct {
 	State    string  `json:"state"`
-	Duration float64 `json:"duration"` // milliseconds in it
+	Duration float64 `json:"duration"` // time in the state in milliseconds
 	Limit    string  `json:"limit"`
 }
 
-// Problem says that something failed.
+// Problem reports a failure.
 type Problem struct {
 	State string       `json:"state"`
 	Error ProblemError `json:"error"`
 }
 
-// ProblemError is a failure for people: no credential, no transcript.
+// ProblemError describes a failure for people. It contains neither credentials nor
+// transcripts.
 type ProblemError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Recovery says how a recovery went.
+// Recovery reports the progress of a recovery.
 type Recovery struct {
 	From    string `json:"from"`
 	Success bool   `json:"success"`
 }
 
-// Transcript is what the user said in a turn so far.
+// Transcript is what the user has said in a turn so far.
 type Transcript struct {
 	Role  string `json:"role"` // "user"
 	Turn  int    `json:"turn"`
@@ -167,8 +168,8 @@ type Transcript struct {
 	Final bool   `json:"final"`
 }
 
-// Caption is the agent's words in a turn: all that is to be said so far, the
-// part heard, and the tail that was cut off.
+// Caption is the agent's text in a turn: the whole text so far, the part heard, and
+// the end that was cut off.
 type Caption struct {
 	Turn    int    `json:"turn"`
 	Text    string `json:"text"`
@@ -177,7 +178,7 @@ type Caption struct {
 	Final   bool   `json:"final"`
 }
 
-// role is a role in the words of seed 000.
+// role returns the name of a role in seed 000.
 func role(r conv.Role) string {
 	if r == conv.RoleAgent {
 		return "assistant"
@@ -185,7 +186,7 @@ func role(r conv.Role) string {
 	return string(r)
 }
 
-// named is the id of a numbered thing, nil for none.
+// named returns the id of a numbered thing, or nil for 0.
 func named(what string, number int) *string {
 	if number == 0 {
 		return nil
@@ -194,11 +195,11 @@ func named(what string, number int) *string {
 	return &id
 }
 
-// encode writes a payload. All of them marshal.
+// encode returns the JSON of a payload.
 func encode(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("hub: a payload does not marshal: %v", err))
+		panic(fmt.Sprintf("hub: marshal payload: %v", err))
 	}
 	return b
 }

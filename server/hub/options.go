@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// Options bound a [Hub]. The zero value has the defaults that are named.
+// Options sets the limits of a [Hub]. Zero fields select the defaults.
 type Options struct {
-	Most    int // conversations at once: 100
-	PerUser int // of one owner at once: no bound of its own
-	// OnePerCaller refuses a second conversation of one caller with a
-	// [*session.ActiveError] (seed 000, CON-002). Who names no caller is not known to
-	// have one.
+	Most    int // concurrent conversations; default 100
+	PerUser int // concurrent conversations of one owner; default unlimited
+	// OnePerCaller refuses a second conversation of the same caller with a
+	// [*session.ActiveError] (seed 000, CON-002). It does not apply to
+	// conversations without a caller.
 	OnePerCaller bool
 
-	Events     int           // messages that a conversation remembers: 1000
-	Steps      int           // steps of the machine that it remembers beside them: 500
-	TraceBytes int           // of a conversation's trace: 4 MB
-	Streams    int           // event streams of one conversation: 16; of the list: four times as many
-	Ended      int           // conversations that stay listed behind their end: 50
-	EndedFor   time.Duration // and for how long: 10 min
-	EndedBytes int           // of their traces and messages together: 64 MB
+	Events     int           // messages kept per conversation; default 1000
+	Steps      int           // steps of the machine kept in addition; default 500
+	TraceBytes int           // bytes kept of a conversation's trace; default 4 MB
+	Streams    int           // event streams of one conversation; default 16; the list may have four times as many
+	Ended      int           // ended conversations in the list; default 50
+	EndedFor   time.Duration // how long they stay in the list; default 10 minutes
+	EndedBytes int           // bytes of their traces and messages in total; default 64 MB
 
-	// HandOver: a conversation whose session ends with its context goes on elsewhere,
-	// or in this place later.
+	// HandOver reports that a conversation whose session ends with its context
+	// continues in another process, or here later.
 	HandOver bool
 
-	// Log takes what operators want to know; nothing if nil. No transcript gets
-	// into it.
+	// Log receives messages for operators; nil discards them. They contain no
+	// transcripts.
 	Log *slog.Logger
-	// Watch, if set, sees what happens in all conversations.
+	// Watch, if not nil, observes all conversations.
 	Watch Watcher
 }
 
-// Validate reports values that make no sense.
+// Validate returns an error if a value is invalid.
 func (o Options) Validate() error {
 	if min(o.Most, o.PerUser, o.Events, o.Steps, o.TraceBytes, o.Streams, o.Ended, o.EndedBytes) < 0 || o.EndedFor < 0 {
-		return errors.New("hub options: expected numbers of 0 (the default) or more")
+		return errors.New("hub options: numbers must not be negative")
 	}
 	return nil
 }

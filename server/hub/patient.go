@@ -2,8 +2,9 @@ package hub
 
 import "time"
 
-// Patient makes the machine wait for a client that has gone as long as its leg
-// does, and a little longer: it is the leg that gives up.
+// Patient returns the reconnect limit and attempts with which the machine waits a
+// little longer than d, so that the leg and not the machine gives up on a lost
+// client.
 func Patient(d time.Duration) (limit time.Duration, attempts []time.Duration) {
 	const margin = 10 * time.Second
 	limit = d + 2*margin

@@ -1,12 +1,12 @@
 package hub
 
-// Presence is a leg that has no connection of its own: its person is there as
-// long as somebody follows the conversation.
+// Presence is a leg without a connection of its own: its person is present while
+// somebody follows the conversation.
 type Presence interface {
 	Present(on bool)
 }
 
-// look tells such a leg who is there.
+// look tells such a leg whether anybody follows.
 func (c *Conversation) look() {
 	if leg, ok := c.Leg().(Presence); ok {
 		c.looking.Lock()
@@ -15,7 +15,7 @@ func (c *Conversation) look() {
 	}
 }
 
-// Return says that the person is there, as whatever they do does.
+// Return reports that the person is present. Every action of the person implies it.
 func (c *Conversation) Return() {
 	if leg, ok := c.Leg().(Presence); ok {
 		c.looking.Lock()

@@ -25,8 +25,8 @@ var rewrite = flag.Bool("rewrite", false, "write what the hub tells of the recor
 
 const fixtures = "../../web/test/fixtures"
 
-// told is what the hub told of a recorded conversation. The panel's tests fold
-// the same trace by its own code, and compare.
+// told contains the hub's messages about a recorded conversation. The panel's tests
+// derive the same from the trace and compare.
 type told struct {
 	Messages []Message
 	Metrics  Metrics
@@ -35,13 +35,14 @@ type told struct {
 	states []Message // entered and left
 }
 
-// foldedBoth are the types of messages that the panel also makes of a trace.
+// foldedBoth are the types of messages that the panel also derives from a trace.
 var foldedBoth = map[string]bool{
 	TypeState: true, TypeTurn: true, TypeNotification: true, TypeTranscript: true, TypeCaption: true, TypeTask: true,
 }
 
-// TestPanelFoldsTheSame: what the hub tells of recorded conversations is what
-// web/test/same.test.ts holds the panel's own reading of their traces against.
+// TestPanelFoldsTheSame checks that the hub's messages about recorded conversations
+// are those with which web/test/same.test.ts compares the panel's reading of the
+// traces.
 func TestPanelFoldsTheSame(t *testing.T) {
 	for _, name := range []string{"flights", "desk", "tasks", "restored.2"} {
 		t.Run(name, func(t *testing.T) {
@@ -57,8 +58,8 @@ func TestPanelFoldsTheSame(t *testing.T) {
 	}
 }
 
-// TestExitCountsTheWholeState: what a state:exit says is the time since the state was
-// entered, over all the phases that it had.
+// TestExitCountsTheWholeState checks that state:exit contains the time since the
+// state was entered, over all its phases.
 func TestExitCountsTheWholeState(t *testing.T) {
 	for _, name := range []string{"flights", "desk", "tasks"} {
 		entered, state, long := 0.0, "", 0
@@ -84,7 +85,7 @@ func TestExitCountsTheWholeState(t *testing.T) {
 	}
 }
 
-// same holds a file to what it has to be, or writes it.
+// same compares a file with its expected content, or writes it.
 func same(t *testing.T, path string, want []byte) {
 	t.Helper()
 	if *rewrite {
@@ -108,16 +109,16 @@ type happened struct {
 	event conv.Event
 }
 
-// recording is a conversation that can be held again.
+// recording is a conversation that can be repeated.
 type recording struct {
 	started time.Time
 	options conv.Options
-	// restored is the snapshot that it goes on from, if it does.
+	// restored is the snapshot from which it continues, if any.
 	restored []byte
 	events   []happened
 }
 
-// rewritten holds a trace to what the machine makes of the script beside it, if
+// rewritten compares a trace with the machine's output for the script beside it, if
 // there is one. A script of two processes has two traces.
 func rewritten(t *testing.T, name string) {
 	t.Helper()
@@ -180,8 +181,8 @@ func recorded(t *testing.T, name string) recording {
 	}
 }
 
-// stepped are the traces of a script, one for each process, with the options of the
-// trace that there is.
+// stepped returns the traces of a script, one for each process, with the options of
+// the existing trace.
 func stepped(t *testing.T, path string, script []byte) [][]byte {
 	t.Helper()
 	old, err := os.ReadFile(path)
@@ -228,7 +229,7 @@ func stepped(t *testing.T, path string, script []byte) [][]byte {
 	return traces
 }
 
-// leg is the part of a conversation that one process holds.
+// leg is the part of a conversation that runs in one process.
 type leg struct {
 	c       *conv.Conversation
 	started time.Time
@@ -236,7 +237,7 @@ type leg struct {
 	w       *journal.Writer
 }
 
-// newLeg begins a conversation, or takes it up as session does.
+// newLeg begins a conversation, or restores it as package session does.
 func newLeg(t *testing.T, like journal.Header, started time.Time, snapshot []byte) *leg {
 	t.Helper()
 	header, err := journal.NewHeader(started, like.Options, nil)
@@ -274,8 +275,8 @@ func (l *leg) step(t *testing.T, at time.Time, ev conv.Event) {
 	}
 }
 
-// replayed holds a recorded conversation again, in the time of a bubble, and
-// returns what the hub tells of it.
+// replayed repeats a recorded conversation in a bubble's time and returns the hub's
+// messages.
 func replayed(t *testing.T, rec recording) (all told) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := New(Options{Events: 10_000})

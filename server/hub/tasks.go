@@ -9,64 +9,66 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// TaskState says where delegated work stands.
+// TaskState is the state of delegated work.
 type TaskState string
 
-// The states of delegated work. All but the first are ends.
+// The states of delegated work. All except the first are final.
 const (
 	TaskRunning   TaskState = "running"
 	TaskDone      TaskState = "done"
 	TaskFailed    TaskState = "failed"
 	TaskCancelled TaskState = "cancelled"
-	// TaskLeft: the conversation has ended without it; its result, if there is one,
-	// is for another conversation.
+	// TaskLeft means that the conversation has ended before the task. The result,
+	// if any, goes to another conversation.
 	TaskLeft TaskState = "left"
 )
 
-// TaskStates are the states there are.
+// TaskStates returns all states.
 func TaskStates() []string {
 	return []string{string(TaskRunning), string(TaskDone), string(TaskFailed), string(TaskCancelled), string(TaskLeft)}
 }
 
-// Task is delegated work (seed 001, WAITING_AMPLIFIER): a call of a long tool, as
-// it stands.
+// Task is the current state of delegated work (seed 001, WAITING_AMPLIFIER): a call
+// of a long tool.
 type Task struct {
 	ID    string    `json:"id"`
-	Name  string    `json:"name"` // of the tool
+	Name  string    `json:"name"` // name of the tool
 	State TaskState `json:"state"`
-	// Text is what it said last of itself; of one that failed, why, with Code for
-	// programs.
+	// Text is the last progress, or the reason of a failure. Code identifies the
+	// failure for programs.
 	Text  string    `json:"text,omitempty"`
 	Code  string    `json:"code,omitempty"`
-	Since time.Time `json:"since"` // when it began
-	// DurationMS is how long it has run, or ran, in milliseconds.
+	Since time.Time `json:"since"` // when the task began
+	// DurationMS is the running time so far, in milliseconds.
 	DurationMS float64 `json:"durationMs"`
-	Turn       int     `json:"turn,omitempty"` // the agent's, that asked for it
-	// Background: the conversation went on without it; its result is told later.
+	Turn       int     `json:"turn,omitempty"` // turn of the agent that started the task
+	// Background reports that the conversation continued without the task; its
+	// result is told later.
 	Background bool `json:"background,omitempty"`
-	// Told is the agent's turn that tells what came of it, where it is a turn of its
-	// own: of one in the background, and of one whose failure a model tells behind the
-	// fault.
+	// Told is the agent's turn that tells the result, if it is a separate turn: for
+	// a task in the background, or one whose failure a model tells after the fault.
 	Told int `json:"told,omitempty"`
-	// Adopted: an earlier conversation of the same caller's has begun it.
+	// Adopted reports that an earlier conversation of the same caller started the
+	// task.
 	Adopted bool `json:"adopted,omitempty"`
 }
 
-// codeTaskTimeout is the code of a task whose time was up.
+// codeTaskTimeout is the code of a task that timed out.
 const codeTaskTimeout = "TASK_TIMEOUT"
 
-// untoldKept bounds the tasks whose telling is waited for.
+// untoldKept bounds the number of tasks in tasks.untold.
 const untoldKept = 16
 
-// tasks follows delegated work. It belongs to the goroutine of the loop.
+// tasks tracks delegated work. Only the loop's goroutine uses it.
 type tasks struct {
 	running []Task // the oldest first
-	// untold have ended, and are told in a turn of their own, which has not ended yet:
-	// those in the background, and those whose failure broke a model's reply off.
+	// untold are ended tasks whose result is told in a separate turn that has not
+	// ended yet: tasks in the background, and tasks whose failure aborted a model's
+	// reply.
 	untold []Task
 }
 
-// step returns the tasks that a step changes, as they are now.
+// step returns the current state of the tasks that changed with a step.
 func (t *tasks) step(s session.Step) (list []Task) {
 	if s.Output.Late {
 		return nil
@@ -79,7 +81,8 @@ func (t *tasks) step(s session.Step) (list []Task) {
 	return t.told(list, s)
 }
 
-// progress notes what a task says of itself. Without an id it is the oldest.
+// progress records a task's progress. An event without an id concerns the oldest
+// task.
 func (t *tasks) progress(list []Task, s session.Step, e conv.TaskProgress) []Task {
 	i := slices.IndexFunc(t.running, func(k Task) bool { return e.ID == "" || k.ID == e.ID })
 	if i < 0 || t.running[i].Text == e.Text {
@@ -89,7 +92,7 @@ func (t *tasks) progress(list []Task, s session.Step, e conv.TaskProgress) []Tas
 	return append(list, t.running[i].at(s.Now))
 }
 
-// ended finds the tasks that the conversation does not wait for any more.
+// ended finds the tasks that the conversation no longer waits for.
 func (t *tasks) ended(list []Task, s session.Step) []Task {
 	kept := t.running[:0]
 	for _, k := range t.running {
@@ -109,7 +112,7 @@ func (t *tasks) ended(list []Task, s session.Step) []Task {
 	return list
 }
 
-// end says how a task ended.
+// end sets the final state of a task.
 func (k *Task) end(s session.Step) {
 	cut := slices.Contains(s.Output.Effects, conv.Effect(conv.CancelTool{ID: k.ID}))
 	switch e := s.Event.(type) {
@@ -130,8 +133,8 @@ func (k *Task) end(s session.Step) {
 	}
 }
 
-// begun finds the tasks that run: new ones, those of a conversation that was taken
-// up again, and those that no reply waits for any more.
+// begun finds running tasks: new ones, those of a restored conversation, and those
+// that no reply waits for any longer.
 func (t *tasks) begun(list []Task, s session.Step) []Task {
 	for i := range s.State.Calls {
 		call := &s.State.Calls[i]
@@ -151,7 +154,7 @@ func (t *tasks) begun(list []Task, s session.Step) []Task {
 	return list
 }
 
-// told notes in which turn the results are told that have one of their own.
+// told sets the turn in which a result is told, if it is a separate turn.
 func (t *tasks) told(list []Task, s session.Step) []Task {
 	for i := range s.Output.Turns {
 		switch e := &s.Output.Turns[i]; {
@@ -178,7 +181,7 @@ func (t *tasks) told(list []Task, s session.Step) []Task {
 	return list
 }
 
-// at is a task with its duration at a time.
+// at returns a task with its duration at the given time.
 func (k Task) at(now time.Time) Task {
 	k.DurationMS = max(0, journal.Millis(now.Sub(k.Since)))
 	return k

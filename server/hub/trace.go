@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// traceLog keeps a trace in memory, line by line, up to a bound: a trace replays
-// from its beginning, so that the rest is what is left out. Write never blocks.
-// Its methods may be called from any goroutine.
+// traceLog stores a trace in memory, line by line, up to a bound. It keeps the
+// beginning, since a trace is replayed from there. Write never blocks. It is safe
+// for concurrent use.
 type traceLog struct {
-	each func(line []byte) // sees each line behind the first; it keeps the bytes
+	each func(line []byte) // called for each line after the header; may keep the bytes
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	lines [][]byte
 	size  int
 	bound int
 	full  bool
-	part  []byte // a line whose end has not come
-	began bool   // the header has come
+	part  []byte // an incomplete line
+	began bool   // the header is complete
 }
 
 var _ io.Writer = (*traceLog)(nil)
@@ -58,10 +58,10 @@ func (t *traceLog) take(line []byte) {
 	}
 }
 
-// Trace is what there is of a trace.
+// Trace is the stored part of a trace.
 type Trace struct {
-	Lines [][]byte // each with its end of line; not to be changed
-	// Cut: the trace went on beyond its bound.
+	Lines [][]byte // each with its newline; must not be modified
+	// Cut reports that the rest exceeded the bound.
 	Cut bool
 }
 
@@ -71,7 +71,7 @@ func (t *traceLog) trace() Trace {
 	return Trace{Lines: slices.Clone(t.lines), Cut: t.full}
 }
 
-// held is how many bytes there are.
+// held returns the number of bytes stored.
 func (t *traceLog) held() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package telemetry counts and times what happens in all conversations of a
-// server: metrics for Prometheus, traces for OpenTelemetry.
+// Package telemetry counts and times the events of all conversations of a server:
+// metrics for Prometheus, traces for OpenTelemetry.
 //
-// It decides what is measured and under which name. It sees figures, phases and
-// codes alone: no transcript, no argument of a tool and no secret gets into a
-// metric or a span. Nothing of it blocks a conversation: spans are handed to a
-// bounded queue, which drops what the collector does not take.
+// It defines what is measured and the names of the metrics. Metrics and spans
+// contain numbers, phases and codes only, never transcripts, tool arguments or
+// secrets. It does not block conversations: spans go to a bounded queue, which
+// drops those that the collector does not accept in time.
 package telemetry

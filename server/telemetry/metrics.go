@@ -14,8 +14,8 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// metrics is everything that is counted. Labels take values from closed sets
-// alone: agents, transports, phases, codes of the catalogue, patterns of paths.
+// metrics contains all counters. The values of labels come from closed sets:
+// agents, transports, phases, message codes, path patterns.
 type metrics struct {
 	registry *prometheus.Registry
 
@@ -49,33 +49,33 @@ func newMetrics() *metrics {
 	seconds := []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10}
 	m := &metrics{
 		registry:    prometheus.NewRegistry(),
-		live:        gauge("hocket_conversations", "Conversations that run.", "agent", "transport"),
-		begun:       counter("hocket_conversations_started_total", "Conversations that began.", "agent", "transport"),
-		over:        counter("hocket_conversations_ended_total", "Conversations that ended, by why.", "agent", "reason"),
-		byPhase:     gauge("hocket_conversations_by_phase", "Conversations by the phase they are in.", "phase"),
-		turns:       counter("hocket_turns_total", "Turns that ended, by whose and how.", "agent", "role", "outcome"),
-		interrupted: counter("hocket_interruptions_total", "Turns of the agent's that were interrupted.", "agent"),
-		tools:       counter("hocket_tool_calls_total", "Calls of tools and tasks that ended, by how.", "agent", "outcome"),
-		errors:      counter("hocket_errors_total", "Errors that the person was told, by the code of the message.", "agent", "code"),
+		live:        gauge("hocket_conversations", "Running conversations.", "agent", "transport"),
+		begun:       counter("hocket_conversations_started_total", "Conversations started.", "agent", "transport"),
+		over:        counter("hocket_conversations_ended_total", "Conversations ended, by reason.", "agent", "reason"),
+		byPhase:     gauge("hocket_conversations_by_phase", "Running conversations by phase.", "phase"),
+		turns:       counter("hocket_turns_total", "Turns ended, by role and outcome.", "agent", "role", "outcome"),
+		interrupted: counter("hocket_interruptions_total", "Interrupted turns of the agent.", "agent"),
+		tools:       counter("hocket_tool_calls_total", "Tool calls and tasks ended, by outcome.", "agent", "outcome"),
+		errors:      counter("hocket_errors_total", "Errors reported to the person, by message code.", "agent", "code"),
 		stale: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "hocket_late_facts_total", Help: "Facts that came too late and were dropped.",
+			Name: "hocket_late_facts_total", Help: "Events dropped because they arrived too late.",
 		}),
 		firstAudio: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "hocket_time_to_first_audio_seconds", Help: "From the user's last sound to the first of the answer.", Buckets: seconds,
+			Name: "hocket_time_to_first_audio_seconds", Help: "Time from the user's last sound to the first sound of the answer.", Buckets: seconds,
 		}, []string{"agent"}),
 		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "hocket_answer_stage_seconds", Help: "The stages of that time.", Buckets: seconds,
+			Name: "hocket_answer_stage_seconds", Help: "Duration of each stage of the time to first audio.", Buckets: seconds,
 		}, []string{"stage"}),
 		late: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "hocket_frame_lateness_seconds", Help: "How late frames of the agent's sound were written.",
+			Name: "hocket_frame_lateness_seconds", Help: "Delay of frames of the agent's sound.",
 			Buckets: []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.1, 0.5},
 		}),
-		requests: counter("hocket_http_requests_total", "HTTP requests that ended, event streams and WebSockets at their end.", "route", "method", "code"),
+		requests: counter("hocket_http_requests_total", "HTTP requests ended, including event streams and WebSockets.", "route", "method", "code"),
 		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "hocket_http_request_duration_seconds", Help: "How long they took.",
+			Name: "hocket_http_request_duration_seconds", Help: "Duration of HTTP requests.",
 			Buckets: []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300},
 		}, []string{"route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests that run, event streams and WebSockets too."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests in progress, including event streams and WebSockets."}),
 		phases:   make(map[string]conv.Phase),
 	}
 	m.registry.MustRegister(m.live, m.begun, m.over, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale,
@@ -106,7 +106,7 @@ func (m *metrics) ended(c hub.Info) {
 	}
 }
 
-// enter moves a conversation to a phase.
+// enter records that a conversation has entered a phase.
 func (m *metrics) enter(id string, p conv.Phase) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// spans makes a trace of each conversation: a span for the whole, one for each
-// answer in it, and in that one for each stage.
+// spans records a trace of each conversation: a span for the conversation, one for
+// each answer within it, and one for each stage of an answer.
 type spans struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -25,11 +25,11 @@ type spans struct {
 	open map[string]trace.Span // of conversations, by id
 }
 
-// newSpans sends to the collector that the environment names.
+// newSpans returns spans that are sent to the collector named by the environment.
 func newSpans(ctx context.Context) (*spans, error) {
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("telemetry: the collector of OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+		return nil, fmt.Errorf("telemetry: collector (OTEL_EXPORTER_OTLP_ENDPOINT): %w", err)
 	}
 	of, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "hocket")), resource.WithFromEnv())
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *spans) ended(c hub.Info) {
 	}
 }
 
-// answered writes down an answer that has begun to sound at now.
+// answered records an answer whose playout began at now.
 func (s *spans) answered(c *hub.Conversation, t hub.Timing, now time.Time) {
 	s.mu.Lock()
 	parent := s.open[c.ID()]

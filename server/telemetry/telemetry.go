@@ -13,21 +13,21 @@ import (
 
 var _ hub.Watcher = (*Telemetry)(nil)
 
-// Options set up a [Telemetry].
+// Options configures a [Telemetry].
 type Options struct {
-	// Tracing sends spans to the collector that the environment names: see
-	// https://opentelemetry.io/docs/specs/otel/protocol/exporter/ for its
-	// variables, of which OTEL_EXPORTER_OTLP_ENDPOINT is the first.
+	// Tracing sends spans to the collector named by environment variables, of which
+	// OTEL_EXPORTER_OTLP_ENDPOINT is the most important: see
+	// https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
 	Tracing bool
 }
 
-// Telemetry watches conversations. It is safe for concurrent use.
+// Telemetry observes conversations. It is safe for concurrent use.
 type Telemetry struct {
 	metrics *metrics
-	spans   *spans // nil: nobody collects them
+	spans   *spans // nil if tracing is off
 }
 
-// New makes a telemetry. Close ends it.
+// New returns a telemetry. The caller must call Close.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{metrics: newMetrics()}
 	if !o.Tracing {
@@ -38,7 +38,7 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, err
 }
 
-// Handler answers with the metrics in the text format of Prometheus.
+// Handler returns a handler that serves the metrics in Prometheus' text format.
 func (t *Telemetry) Handler() http.Handler { return t.metrics.handler() }
 
 // Started counts a conversation.
@@ -49,7 +49,7 @@ func (t *Telemetry) Started(c hub.Info) {
 	}
 }
 
-// Stepped counts what a step did.
+// Stepped records a step.
 func (t *Telemetry) Stepped(c *hub.Conversation, s session.Step, answer *hub.Timing) {
 	t.metrics.stepped(c, s, answer)
 	if t.spans != nil && answer != nil {
@@ -65,22 +65,22 @@ func (t *Telemetry) Ended(c hub.Info) {
 	}
 }
 
-// FrameLate notes how late a frame of the agent's sound was written. It
-// allocates nothing.
+// FrameLate records the delay of a frame of the agent's sound. It allocates
+// nothing.
 func (t *Telemetry) FrameLate(by time.Duration) { t.metrics.late.Observe(by.Seconds()) }
 
 // RequestBegan counts an HTTP request.
 func (t *Telemetry) RequestBegan() { t.metrics.inFlight.Inc() }
 
-// RequestEnded counts the end of an HTTP request. route and method are of small
-// sets.
+// RequestEnded counts the end of an HTTP request. route and method must come from
+// small sets.
 func (t *Telemetry) RequestEnded(route, method string, status int, took time.Duration) {
 	t.metrics.inFlight.Dec()
 	t.metrics.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
 	t.metrics.requestTime.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// Close sends what is left to the collector, as long as ctx lasts.
+// Close sends the remaining spans to the collector until ctx ends.
 func (t *Telemetry) Close(ctx context.Context) error {
 	if t.spans == nil {
 		return nil

@@ -69,8 +69,8 @@ func hold(t *testing.T, w *Telemetry) string {
 	return c.ID()
 }
 
-// TestSpans: a conversation is a trace, with a span for the answer and in it one
-// for each stage, one behind the other; nothing that was said is in them.
+// TestSpans checks that a conversation is a trace with a span for each answer and,
+// within it, one for each stage, without words.
 func TestSpans(t *testing.T) {
 	got := tracetest.NewInMemoryExporter()
 	w := &Telemetry{metrics: newMetrics(), spans: spansTo(trace.WithSyncer(got))}
@@ -138,8 +138,8 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// TestMetrics: what happened is counted, and what is over is not counted as
-// there.
+// TestMetrics checks that events are counted and that ended conversations are not
+// counted as running.
 func TestMetrics(t *testing.T) {
 	w, err := New(t.Context(), Options{})
 	if err != nil {
@@ -179,8 +179,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// BenchmarkFrameLate runs for each frame of each call. Goal: below 200 ns,
-// without an allocation.
+// BenchmarkFrameLate measures a function that runs for each frame of each call.
+// Goal: less than 200 ns, without allocation.
 func BenchmarkFrameLate(b *testing.B) {
 	w := &Telemetry{metrics: newMetrics()}
 	b.ReportAllocs()

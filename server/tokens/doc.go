@@ -1,4 +1,4 @@
-// Package tokens keeps what secrets of a short life are good for: in this process, or in
-// a store that several share. The secrets themselves are not kept, only their SHA-256
-// digests.
+// Package tokens stores the values of short-lived secrets, in this process or in a
+// store that several processes share. It stores only the SHA-256 digests of the
+// secrets.
 package tokens

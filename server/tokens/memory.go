@@ -9,27 +9,30 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Keeper keeps what the secrets of one kind are good for. It is safe for concurrent use.
+// Keeper stores the values of the secrets of one kind. It is safe for concurrent
+// use.
 type Keeper interface {
-	// Keep keeps what a secret is good for, for a time from now on. It fails with
-	// [port.ErrTickets] where too many wait already.
+	// Keep stores the value of a secret for ttl from now. It fails with
+	// [port.ErrTickets] if too many secrets are waiting.
 	Keep(ctx context.Context, secret string, value []byte, ttl time.Duration) error
-	// Find returns what a secret is good for; ok is false where it is not, or no longer.
+	// Find returns the value of a secret. ok is false if the secret is not known,
+	// has expired or was spent.
 	Find(ctx context.Context, secret string) (value []byte, ok bool, err error)
-	// Spend is Find for the last time: of several calls one gets the value.
+	// Spend returns the value of a secret and invalidates it. Of several calls with
+	// the same secret, one returns the value.
 	Spend(ctx context.Context, secret string) (value []byte, ok bool, err error)
 }
 
 type digest = [sha256.Size]byte
 
-// entry is a ticket.
+// entry is a stored value.
 type entry struct {
 	value []byte
 	until time.Time
 	spent bool
 }
 
-// Memory is the [Keeper] of a process alone. [NewMemory] makes one.
+// Memory is a [Keeper] for a single process. Use [NewMemory] to create one.
 type Memory struct {
 	most int
 
@@ -37,7 +40,7 @@ type Memory struct {
 	list map[digest]entry
 }
 
-// NewMemory makes one that keeps at most so many.
+// NewMemory returns a Memory for at most most secrets.
 func NewMemory(most int) *Memory { return &Memory{most: most, list: make(map[digest]entry)} }
 
 // Keep implements [Keeper].
@@ -66,7 +69,7 @@ func (m *Memory) Find(_ context.Context, secret string) (value []byte, ok bool, 
 	return e.value, true, nil
 }
 
-// entry is one that is not over.
+// entry returns an entry that has not expired.
 func (m *Memory) entry(d digest) (entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -89,7 +92,7 @@ func (m *Memory) Spend(_ context.Context, secret string) (value []byte, ok bool,
 	return value, ok, nil
 }
 
-// spend marks one as spent.
+// spend marks an entry as spent.
 func (m *Memory) spend(d digest) (value []byte, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

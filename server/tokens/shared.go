@@ -10,31 +10,31 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// SharedOptions configure a [Shared].
+// SharedOptions configures a [Shared].
 type SharedOptions struct {
 	Store port.Tickets
 	Kind  string // of the tickets
-	Most  int    // tickets that may wait to be used, of this kind
-	// Limit bounds one question to the store.
+	Most  int    // limit of waiting tickets of this kind
+	// Limit is the timeout of one request to the store.
 	Limit time.Duration
-	// Away, if set, reports that the store does not answer at the moment: then it is not
-	// asked.
+	// Away, if not nil, reports whether the store is currently unavailable. It is
+	// then not asked.
 	Away func() bool
 }
 
-// Shared is the [Keeper] of all processes that share a store. What the store does not
-// take is good in this process alone until [Shared.Flush] has given it to the store.
+// Shared is a [Keeper] for all processes that share a store. Secrets that could not
+// be stored are valid in this process only, until [Shared.Flush] has stored them.
 type Shared struct {
 	o    SharedOptions
-	here *Memory // what the store has not taken
+	here *Memory // not yet in the store
 }
 
-// NewShared makes one.
+// NewShared returns a Shared.
 func NewShared(o SharedOptions) *Shared { return &Shared{o: o, here: NewMemory(o.Most)} }
 
 var errAway = errors.New("the store does not answer")
 
-// ask asks the store.
+// ask calls the store with the timeout.
 func (s *Shared) ask(ctx context.Context, question func(context.Context) error) error {
 	if s.o.Away != nil && s.o.Away() {
 		return errAway
@@ -56,7 +56,8 @@ func (s *Shared) Keep(ctx context.Context, secret string, value []byte, ttl time
 	return s.here.Keep(ctx, secret, value, ttl)
 }
 
-// Find implements [Keeper]. It fails where only the store could tell.
+// Find implements [Keeper]. It returns an error if the store is needed and
+// unavailable.
 func (s *Shared) Find(ctx context.Context, secret string) (value []byte, ok bool, err error) {
 	if value, ok, err = s.here.Find(ctx, secret); ok {
 		return value, ok, err
@@ -69,7 +70,8 @@ func (s *Shared) Find(ctx context.Context, secret string) (value []byte, ok bool
 	return value, ok && err == nil, err
 }
 
-// Spend implements [Keeper]. It fails where only the store could tell.
+// Spend implements [Keeper]. It returns an error if the store is needed and
+// unavailable.
 func (s *Shared) Spend(ctx context.Context, secret string) (value []byte, ok bool, err error) {
 	d := sha256.Sum256([]byte(secret))
 	if value, ok := s.here.spend(d); ok {
@@ -78,7 +80,7 @@ func (s *Shared) Spend(ctx context.Context, secret string) (value []byte, ok boo
 			spent, err = s.give(ctx, d)
 			return err
 		})
-		return value, err != nil || spent, nil // a store that is away learns of it later
+		return value, err != nil || spent, nil // an unavailable store is updated later
 	}
 	if _, here := s.here.entry(d); here {
 		return nil, false, nil
@@ -90,8 +92,8 @@ func (s *Shared) Spend(ctx context.Context, secret string) (value []byte, ok boo
 	return value, ok && err == nil, err
 }
 
-// Flush gives the store what it has not taken yet, and that what was spent is. What it
-// does not take now is tried again by the next call, until its time is over.
+// Flush writes the pending secrets, and the fact that they were spent, to the
+// store. Those that fail are retried by the next call until they expire.
 func (s *Shared) Flush(ctx context.Context) error {
 	s.here.mu.Lock()
 	list := maps.Clone(s.here.list)
@@ -104,9 +106,9 @@ func (s *Shared) Flush(ctx context.Context) error {
 	return nil
 }
 
-// give hands one to the store that is here, and reports whether it was spent by this
-// process: nobody knows of a store that did not answer whether it has it, and others may
-// have been faster then.
+// give writes one pending secret to the store. It returns whether this process has
+// spent it: if the store did not answer, it may or may not have the secret, and
+// another process may have spent it first.
 func (s *Shared) give(ctx context.Context, d digest) (spent bool, err error) {
 	e, ok := s.here.entry(d)
 	ttl := time.Until(e.until)
@@ -122,7 +124,7 @@ func (s *Shared) give(ctx context.Context, d digest) (spent bool, err error) {
 	}
 	s.here.mu.Lock()
 	defer s.here.mu.Unlock()
-	if s.here.list[d].spent == e.spent { // else it was spent meanwhile
+	if s.here.list[d].spent == e.spent { // otherwise it was spent meanwhile
 		delete(s.here.list, d)
 	}
 	return spent, nil

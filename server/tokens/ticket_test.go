@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// want says what a secret is good for; empty: nothing.
+// want checks the value of a secret; empty means that it has none.
 func want(t *testing.T, k Keeper, secret, value string) {
 	t.Helper()
 	got, ok, err := k.Find(t.Context(), secret)
@@ -38,8 +38,8 @@ func keep(t *testing.T, k Keeper, secret string) {
 	}
 }
 
-// TestMemory: a secret is good until it is spent or its time is over, and there is room
-// for so many.
+// TestMemory checks that a secret is valid until it is spent or expires, and the
+// limit of secrets.
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory(2)
@@ -60,7 +60,8 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// unreliable is a store that may be away, or do what it is asked and not say so.
+// unreliable is a store that may be unavailable, or may carry out a request and
+// report a failure.
 type unreliable struct {
 	*porttest.Store
 	mu         sync.Mutex
@@ -102,8 +103,8 @@ func (u *unreliable) SpendTicket(ctx context.Context, kind string, digest []byte
 	return value, ok, err
 }
 
-// TestShared: what one process keeps another finds, and one of all spends it. The secret
-// itself is nowhere.
+// TestShared checks that all processes find a secret and one of them spends it, and
+// that the secret itself is not stored.
 func TestShared(t *testing.T) {
 	store := &porttest.Store{}
 	one, two := NewShared(SharedOptions{Store: store, Kind: "k", Most: 2, Limit: time.Second}), NewShared(SharedOptions{Store: store, Kind: "k", Most: 2, Limit: time.Second})
@@ -136,8 +137,9 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestStoreAway: what is kept while the store is away is good in its own process, once,
-// and in all when the store is back; what the store alone knows nobody can tell.
+// TestStoreAway checks that a secret kept while the store is unavailable is valid
+// once in its own process, and in all processes when the store is back, and that
+// secrets known only to the store cannot be looked up meanwhile.
 func TestStoreAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &unreliable{Store: &porttest.Store{}}
@@ -186,7 +188,8 @@ func TestStoreAway(t *testing.T) {
 	})
 }
 
-// TestUnheard: a store that has kept a secret without saying so has it once.
+// TestUnheard checks that a store that has kept a secret and reported a failure has
+// it once.
 func TestUnheard(t *testing.T) {
 	store := &unreliable{Store: &porttest.Store{}}
 	o := SharedOptions{Store: store, Kind: "k", Most: 9, Limit: time.Second}
@@ -205,7 +208,7 @@ func TestUnheard(t *testing.T) {
 	spend(t, two, "b", "")
 }
 
-// TestTimeIsOver: what nobody has used in its time is not given to the store any more.
+// TestTimeIsOver checks that expired secrets are not written to the store.
 func TestTimeIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &unreliable{Store: &porttest.Store{}, away: true}
