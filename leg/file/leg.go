@@ -19,33 +19,33 @@ var _ port.Leg = (*Leg)(nil)
 // readyState is the phase in which the agent waits for the caller.
 const readyState = "listening.ready"
 
-// Leg is the caller. Its methods may be called from the goroutines that port.Leg
-// names; Close when none of them is called any more.
+// Leg is the simulated caller. Its methods follow the concurrency rules of
+// port.Leg. Close must not be called while another method is running.
 type Leg struct {
 	o     Options
-	frame int // samples
+	frame int // samples per frame
 
 	out, mix *audio.WAVWriter
 
-	mu       sync.Mutex // guards all below
-	next     int        // index of the utterance that comes next
-	left     []int16    // what is left of the one being spoken
-	pos      audio.Pos  // read so far
-	due      time.Time  // real time: when the next frame is
-	quiet    audio.Pos  // since when nobody has anything to say, if ready
+	mu       sync.Mutex // guards the fields below
+	next     int        // index of the next utterance
+	left     []int16    // rest of the current utterance
+	pos      audio.Pos  // samples read so far
+	due      time.Time  // time of the next frame in real time
+	quiet    audio.Pos  // start of the silence of both sides, if ready
 	ready    bool       // the agent waits for the caller
-	speaking bool       // the agent is heard
+	speaking bool       // the agent is audible
 	since    audio.Pos  // when the agent began to speak
-	silence  audio.Pos  // samples of silence the agent has sent in a row
+	silence  audio.Pos  // consecutive samples of silence from the agent
 	gone     bool       // the caller has hung up
-	pcm      []int16    // what Read lends
-	// Both sides of the mix, as far as the other one is not there yet: sample n
-	// of what was read lies beside sample n of what was written.
+	pcm      []int16    // returned by Read
+	// Samples of each side of the mix that wait for the other side. Sample n read
+	// is mixed with sample n written.
 	caller, agent []int16
 	err           error
 }
 
-// New makes a caller.
+// New returns a caller.
 func New(o Options) (*Leg, error) {
 	o.setDefaults()
 	if err := o.Validate(); err != nil {
@@ -67,11 +67,11 @@ func New(o Options) (*Leg, error) {
 	return l, nil
 }
 
-// Rate is the sampling rate both ways.
+// Rate returns the sampling rate of both directions in hertz.
 func (l *Leg) Rate() int { return l.o.Rate }
 
-// Read returns the caller's next 20 ms: a piece of an utterance, or silence.
-// io.EOF is the caller hanging up.
+// Read returns the caller's next 20 ms, a piece of an utterance or silence. It
+// returns io.EOF when the caller hangs up.
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	if err := l.wait(ctx); err != nil {
 		return audio.Frame{}, err
@@ -99,7 +99,7 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	return f, nil
 }
 
-// wait lets the clock come to the next frame, in real time.
+// wait waits for the next frame's time in real time.
 func (l *Leg) wait(ctx context.Context) error {
 	if !l.o.Realtime {
 		return ctx.Err()
@@ -115,7 +115,7 @@ func (l *Leg) wait(ctx context.Context) error {
 	return wait.For(ctx, pause)
 }
 
-// decide begins the next utterance if its moment has come.
+// decide starts the next utterance if it is due.
 func (l *Leg) decide() {
 	if l.next >= len(l.o.Utterances) {
 		return
@@ -129,8 +129,8 @@ func (l *Leg) decide() {
 	}
 }
 
-// done reports whether the caller hangs up: all is said, and the agent has
-// finished, or patience is at its end.
+// done reports whether the caller hangs up: all utterances were played and the
+// agent has finished, or the time limit has passed.
 func (l *Leg) done() bool {
 	if l.pos.Duration(l.o.Rate) >= l.o.Longest {
 		return true
@@ -139,7 +139,7 @@ func (l *Leg) done() bool {
 		(l.pos-l.quiet).Duration(l.o.Rate) >= l.o.HangUp
 }
 
-// Write hears the agent's next 20 ms.
+// Write takes the agent's next 20 ms.
 func (l *Leg) Write(_ context.Context, f audio.Frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,8 +157,8 @@ func (l *Leg) Write(_ context.Context, f audio.Frame) error {
 // longestWait bounds how far one side of the mix may be ahead of the other.
 const longestWait = 10 * time.Second
 
-// blend writes what is there of both sides. Behind a caller who has hung up, and
-// for a side that is too far behind, there is silence.
+// blend writes the samples available from both sides. It fills in silence for a
+// caller who has hung up and for a side that is too far behind.
 func (l *Leg) blend() error {
 	bound := int(audio.PosOf(longestWait, l.o.Rate))
 	if l.gone || len(l.agent)-len(l.caller) > bound {
@@ -174,7 +174,7 @@ func (l *Leg) blend() error {
 	return err
 }
 
-// padded is pcm with silence up to n samples.
+// padded returns pcm followed by silence up to n samples.
 func padded(pcm []int16, n int) []int16 {
 	for len(pcm) < n {
 		pcm = append(pcm, 0)
@@ -182,10 +182,10 @@ func padded(pcm []int16, n int) []int16 {
 	return pcm
 }
 
-// pauseInSpeech is how long the agent may be silent within one reply.
+// pauseInSpeech is the longest pause of the agent within one reply.
 const pauseInSpeech = 300 * time.Millisecond
 
-// hear follows when the agent speaks.
+// hear detects when the agent speaks.
 func (l *Leg) hear(pcm []int16) {
 	if audio.Peak(pcm) > 0 {
 		if !l.speaking {
@@ -207,10 +207,10 @@ func (l *Leg) keep(err error) {
 	}
 }
 
-// Clear is never needed: what is written has been heard.
+// Clear does nothing, since written samples count as heard at once.
 func (l *Leg) Clear(context.Context) error { return nil }
 
-// Notify tells the caller whose turn it is.
+// Notify records whose turn it is.
 func (l *Leg) Notify(n port.Notice) {
 	if n.Type != "state" {
 		return
@@ -224,7 +224,7 @@ func (l *Leg) Notify(n port.Notice) {
 	l.ready = ready
 }
 
-// Close finishes the files.
+// Close completes the files.
 func (l *Leg) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

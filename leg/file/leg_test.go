@@ -24,8 +24,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const ms = time.Millisecond
 
-// agent is the other side of the leg, as a call in virtual time has it: read a
-// frame, write a frame.
+// agent is the other side of the leg in virtual time: it reads a frame and writes a
+// frame.
 type agent struct {
 	t      *testing.T
 	l      *Leg
@@ -44,7 +44,7 @@ func newAgent(t *testing.T, o Options) *agent {
 	return &agent{t: t, l: l}
 }
 
-// voice is a recording whose samples can be told apart and are never zero.
+// voice returns a recording with distinct samples that are never zero.
 func voice(d time.Duration, sign int16) []int16 {
 	pcm := make([]int16, audio.PosOf(d, 16000))
 	for i := range pcm {
@@ -165,7 +165,8 @@ func TestCallerWaitsForThePhase(t *testing.T) {
 	if got := a.waits(); got != 600*ms {
 		t.Errorf("answers %v after the agent's turn, want 600ms", got)
 	}
-	// Not ready is not asked: the caller has nothing to say and does not go.
+	// If the agent is not ready, the caller has nothing to say and does not hang
+	// up.
 	b := newAgent(t, Options{Utterances: []Utterance{{PCM: voice(100*ms, 1)}}})
 	b.state("preparing")
 	for range 300 {
@@ -175,7 +176,7 @@ func TestCallerWaitsForThePhase(t *testing.T) {
 	}
 }
 
-// Ready again and again does not start the pause anew.
+// Being ready again does not restart the pause.
 func TestCallerIsToldTwice(t *testing.T) {
 	a := newAgent(t, Options{Utterances: []Utterance{{PCM: voice(100*ms, 1)}}})
 	a.state(readyState)
@@ -205,7 +206,7 @@ func TestCallerBreaksIn(t *testing.T) {
 	}
 }
 
-// The agent finishes sooner: the utterance comes like any other.
+// The agent finishes sooner: the utterance is played as usual.
 func TestCallerComesTooLateToBreakIn(t *testing.T) {
 	a := newAgent(t, Options{Utterances: []Utterance{{PCM: voice(300*ms, 1), BargeIn: 2 * time.Second}}})
 	a.says(500 * ms)
@@ -214,7 +215,7 @@ func TestCallerComesTooLateToBreakIn(t *testing.T) {
 	}
 }
 
-// A sentence with a pause in it is one speech: the time counts from its start.
+// A sentence with a pause is one speech: the time is counted from its start.
 func TestCallerBreaksInAcrossAPause(t *testing.T) {
 	a := newAgent(t, Options{Utterances: []Utterance{{PCM: voice(300*ms, 1), BargeIn: time.Second}}})
 	a.state("speaking")
@@ -354,8 +355,7 @@ func TestMixIsExact(t *testing.T) {
 	}
 }
 
-// Where the file cannot seek, and where the call was cut short, the files can be
-// read all the same.
+// The files are readable if the stream cannot seek or the call was interrupted.
 func TestFilesOfACallThatWasCutShort(t *testing.T) {
 	var out, mix bytes.Buffer
 	a := newAgent(t, Options{Out: &out, Mix: &mix})
@@ -383,8 +383,8 @@ func TestFilesOfACallThatWasCutShort(t *testing.T) {
 	}
 }
 
-// On the clock one side may be ahead by a frame or more: the n-th sample of one
-// lies beside the n-th of the other all the same.
+// In real time one side may be ahead by a frame or more: the n-th sample of one
+// still corresponds to the n-th of the other.
 func TestMixOfUnevenSides(t *testing.T) {
 	var mix buffer
 	l, err := New(Options{Mix: &mix})
@@ -424,7 +424,7 @@ func TestMixOfUnevenSides(t *testing.T) {
 	if !slices.Equal(sides[0], caller[:8*320]) || !slices.Equal(sides[1][:7*320], agent[:7*320]) || len(sides[1]) != 8*320 {
 		t.Errorf("%d and %d samples", len(sides[0]), len(sides[1]))
 	}
-	// A side that has died is silence; the other is not kept for ever.
+	// A side that has ended is padded with silence and not waited for.
 	var half buffer
 	if l, err = New(Options{Mix: &half, Longest: time.Hour}); err != nil {
 		t.Fatal(err)
@@ -484,7 +484,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// With Realtime frames come at the pace of the clock, and the pace is absolute.
+// With Realtime, frames arrive at absolute deadlines.
 func TestRealtime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := New(Options{Realtime: true})

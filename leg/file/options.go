@@ -9,29 +9,29 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// Utterance is something the caller says.
+// Utterance is one utterance of the caller.
 type Utterance struct {
 	PCM []int16 // at the leg's rate
-	// BargeIn, if not zero, has the caller speak when the agent has been speaking
-	// for so long, instead of waiting for its end. If the agent finishes sooner
-	// the utterance comes like any other.
+	// BargeIn, if not zero, makes the caller interrupt after the agent has been
+	// speaking for this time. If the agent finishes sooner, the utterance is played
+	// as usual.
 	BargeIn time.Duration
 }
 
-// DefaultRate is the sampling rate of the frames where none is named, in hertz.
+// DefaultRate is the default sampling rate in hertz.
 const DefaultRate = 16000
 
-// Options describe the caller. Zero fields take the defaults named.
+// Options configures the caller. Zero fields select the defaults.
 type Options struct {
-	Rate       int // of the frames both ways, in hertz: [DefaultRate]
+	Rate       int // of the frames in both directions, in hertz; default [DefaultRate]
 	Utterances []Utterance
-	Pause      time.Duration // between the agent's end and the caller's start: 600 ms
-	HangUp     time.Duration // between the agent's last end and hanging up: 1.5 s
-	Longest    time.Duration // the caller's patience for the whole call: 10 min
-	Realtime   bool          // frames come at the pace of the clock
+	Pause      time.Duration // between the end of the agent's speech and the caller's start; default 600 ms
+	HangUp     time.Duration // between the end of the agent's last speech and hanging up; default 1.5 s
+	Longest    time.Duration // limit of the call's length; default 10 minutes
+	Realtime   bool          // frames arrive in real time
 
 	Out io.Writer // the agent's side as mono WAV; may be nil
-	Mix io.Writer // both sides as stereo WAV, the caller left; may be nil
+	Mix io.Writer // both sides as stereo WAV, the caller on the left; may be nil
 }
 
 func (o *Options) setDefaults() {
@@ -49,17 +49,17 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Validate reports options that make no call.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	if o.Rate%50 != 0 || o.Rate < audio.MinRate || o.Rate > audio.MaxRate {
 		return fmt.Errorf("file leg: rate is %d, expected %d to %d and whole samples in 20 ms", o.Rate, audio.MinRate, audio.MaxRate)
 	}
 	if o.Pause < 0 || o.HangUp < 0 || o.Longest < 0 {
-		return errors.New("file leg: times are negative")
+		return errors.New("file leg: times must not be negative")
 	}
 	for i, u := range o.Utterances {
 		if u.BargeIn < 0 {
-			return fmt.Errorf("file leg: utterance %d breaks in after %v, expected 0 or more", i+1, u.BargeIn)
+			return fmt.Errorf("file leg: BargeIn of utterance %d is %v, must not be negative", i+1, u.BargeIn)
 		}
 	}
 	return nil

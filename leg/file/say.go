@@ -12,15 +12,15 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// pause is a pause in what a caller says: "one two [800ms] three".
+// pause matches a pause in a caller's text: "one two [800ms] three".
 var pause = regexp.MustCompile(`\[(\d+(?:\.\d+)?m?s)\]`)
 
-// longestPause bounds it.
+// longestPause bounds the length of such a pause.
 const longestPause = 30 * time.Second
 
-// Say has a synthesizer speak what the caller says, an [Utterance] for each text, at
-// [DefaultRate]. voice is the synthesizer's name for a voice, its default if empty. A
-// text may hold pauses of up to 30 s: "one two [800ms] three".
+// Say synthesizes an [Utterance] for each text at [DefaultRate]. voice is the
+// synthesizer's name for a voice, or empty for its default. A text may contain
+// pauses of up to 30 s: "one two [800ms] three".
 func Say(ctx context.Context, s port.Synthesizer, voice string, texts ...string) ([]Utterance, error) {
 	utterances := make([]Utterance, 0, len(texts))
 	for _, text := range texts {
@@ -42,7 +42,7 @@ func say(ctx context.Context, s port.Synthesizer, voice, text string) (pcm []int
 			rest = ""
 		} else {
 			if silence, err = time.ParseDuration(rest[at[2]:at[3]]); err != nil || silence > longestPause {
-				return nil, fmt.Errorf("the pause [%s]: expected at most %v", rest[at[2]:at[3]], longestPause)
+				return nil, fmt.Errorf("pause [%s] must be at most %v", rest[at[2]:at[3]], longestPause)
 			}
 			words, rest = rest[:at[0]], rest[at[1]:]
 		}
@@ -58,7 +58,7 @@ func say(ctx context.Context, s port.Synthesizer, voice, text string) (pcm []int
 		pcm = append(pcm, make([]int16, audio.PosOf(silence, s.Rate()))...)
 	}
 	if len(pcm) == 0 {
-		return nil, errors.New("there is nothing to speak in it")
+		return nil, errors.New("the text has no words")
 	}
 	if s.Rate() == DefaultRate {
 		return pcm, nil

@@ -1,6 +1,7 @@
-// Package text is the leg of a conversation by text: no sound goes either way.
+// Package text provides the leg of a conversation by text, which transmits no
+// sound.
 //
-// The person's lines come in beside it, as facts, and what the agent says is
-// read from the events of the conversation. [Leg] says whether the person is there,
-// and [Session] makes the parts of a session those of such a conversation.
+// The person's lines enter the conversation as events, and the agent's text is read
+// from the conversation's events. [Leg] reports whether the person is present, and
+// [Session] changes a session's options to those of such a conversation.
 package text

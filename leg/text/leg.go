@@ -17,25 +17,25 @@ var (
 	_ port.Watcher = (*Leg)(nil)
 )
 
-// Leg is a person who reads and types. Its methods are those of port.Leg; Close
-// and Present may be called from any goroutine.
+// Leg is a person who reads and types. Its methods are those of port.Leg. Close and
+// Present are safe for concurrent use.
 type Leg struct {
 	linger time.Duration
 	line   *connection.Signal
 
-	mu     sync.Mutex // orders what is said of the person
-	absent time.Time  // since when nobody is there; zero: somebody is; guarded by mu
+	mu     sync.Mutex // serializes changes of the person's presence
+	absent time.Time // since when the person is absent; zero if present; guarded by mu
 }
 
-// New makes a leg with somebody at the other end.
+// New returns a leg whose person is present.
 func New(o Options) *Leg {
 	return &Leg{linger: cmp.Or(o.Linger, 5*time.Minute), line: connection.New()}
 }
 
-// Rate is the lowest there is: nothing sounds.
+// Rate returns 8000 Hz, although the leg has no sound.
 func (*Leg) Rate() int { return 8000 }
 
-// Read waits until the person has gone for good: nobody speaks.
+// Read waits until the person has left for good and returns io.EOF.
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	for {
 		_, changed := l.line.State()
@@ -56,8 +56,8 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	}
 }
 
-// left is how long the leg still waits for a person who has gone, 0 while they are
-// there.
+// left returns how long the leg still waits for an absent person, or 0 if the
+// person is present.
 func (l *Leg) left() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,7 @@ func (l *Leg) left() time.Duration {
 	return max(1, l.linger-time.Since(l.absent))
 }
 
-// Present says whether the person is there: whether they follow what is said.
+// Present sets whether the person is present, that is, follows the conversation.
 func (l *Leg) Present(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,21 +83,21 @@ func (l *Leg) Present(on bool) {
 	l.line.Set(port.LineShaky)
 }
 
-// Watch waits for the line's next state.
+// Watch waits for a state of the connection other than last.
 func (l *Leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
 	return l.line.Watch(ctx, last)
 }
 
-// Write does nothing: nobody listens.
+// Write discards the frame.
 func (*Leg) Write(context.Context, audio.Frame) error { return nil }
 
 // Clear does nothing.
 func (*Leg) Clear(context.Context) error { return nil }
 
-// Notify does nothing: who reads has the events of the conversation.
+// Notify does nothing: a reader receives the events of the conversation.
 func (*Leg) Notify(port.Notice) {}
 
-// Close says that the person has gone for good.
+// Close reports that the person has left for good.
 func (l *Leg) Close() error {
 	l.line.End()
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestLinger: a person who has gone may come back within the time; then the leg
-// ends.
+// TestLinger checks that an absent person may return within the time limit, after
+// which the leg ends.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Linger: time.Minute})

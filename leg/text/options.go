@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Options set up a [Leg].
+// Options configures a [Leg].
 type Options struct {
-	// Linger is how long a leg whose person has gone waits for them: 5 min.
+	// Linger is how long the leg waits for an absent person; default 5 minutes.
 	Linger time.Duration
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	if o.Linger < 0 {
-		return errors.New("text: Linger is negative")
+		return errors.New("text: Linger must not be negative")
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func packets(t testing.TB, pcm []int16) (list [][]byte) {
 	return list
 }
 
-// What the receiver makes of packets is a frame every 20 ms, whatever comes.
+// The receiver returns a frame every 20 ms, whatever arrives.
 func TestReceiverTakesAnything(t *testing.T) {
 	r, err := newReceiver(rate)
 	check(t, err)
@@ -65,8 +65,8 @@ func TestReceiverTakesAnything(t *testing.T) {
 	}
 }
 
-// Another microphone on the same connection, with numbers of its own, is heard at
-// once.
+// Another microphone on the same connection, with its own sequence numbers, is
+// heard at once.
 func TestReceiverFollowsTheSource(t *testing.T) {
 	r, err := newReceiver(rate)
 	check(t, err)
@@ -90,7 +90,7 @@ func TestReceiverFollowsTheSource(t *testing.T) {
 	}
 }
 
-// The way of a frame allocates nothing of ours, either way.
+// Sending and receiving a frame allocates nothing in this package.
 func TestAllocs(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")

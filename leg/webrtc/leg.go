@@ -21,38 +21,38 @@ var (
 	_ port.Watcher = (*Leg)(nil)
 )
 
-// Leg is one person's line. Read and Write wait for its first connection; when
-// one is lost, Read goes on with silence and Write drops, until another one is
-// there or the leg ends. Methods may be called from the goroutines that port.Leg
-// names; those that port.Leg does not have, from any.
+// Leg is the connection of one person. Read and Write wait for its first
+// connection. While a connection is lost, Read returns silence and Write discards
+// frames, until there is another one or the leg ends. The methods of port.Leg
+// follow its concurrency rules; the others are safe for concurrent use.
 //
-// The browser does not report what it has played, so the leg is no
-// port.Acknowledger: what was sent counts as heard.
+// The browser does not report what it has played, so the leg is not a
+// port.Acknowledger: sent frames count as heard.
 type Leg struct {
 	s       *Server
-	track   *pion.TrackLocalStaticRTP // bound to each connection
+	track   *pion.TrackLocalStaticRTP // attached to each connection
 	in      *receiver
 	out     *sender
-	loss    atomic.Int32 // percent of our packets that the browser misses
+	loss    atomic.Int32 // percentage of our packets that the browser reports as lost
 	box     *outbox
 	inbox   chan string
 	workers sync.WaitGroup
 
-	wake      chan struct{}      // holds a token when run is to look again
-	firstc    chan struct{}      // closed when the first connection stands, or none ever will
-	state     *connection.Signal // what Watch tells; it ends with the leg
+	wake      chan struct{}      // contains a token when run must check the connections
+	firstc    chan struct{}      // closed when the first connection is established or has failed
+	state     *connection.Signal // the state returned by Watch; ends with the leg
 	stopc     chan struct{}      // closed by Close
 	stop      sync.Once
-	signaling chan struct{} // holds a token while somebody negotiates
+	signaling chan struct{} // contains a token during a negotiation
 
-	// Of the reader.
+	// Used by the reader only.
 	due   time.Time
 	timer *time.Timer
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	current *peer      // the connection in use; nil before the first
-	pending *peer      // connects, to take current's place; nil: none does
-	lostAt  time.Time  // since when there is no connection; zero: there is one
+	pending *peer      // connecting, will replace current; nil if there is none
+	lostAt  time.Time  // since when there is no connection; zero if there is one
 }
 
 func newLeg(s *Server) (*Leg, error) {
@@ -76,16 +76,17 @@ func newLeg(s *Server) (*Leg, error) {
 	}, nil
 }
 
-// start begins the leg's own work. Close waits for it.
+// start starts the leg's goroutines. Close waits for them.
 func (l *Leg) start() {
 	l.workers.Go(l.run)
 	l.workers.Go(l.deliver)
 }
 
-// Rate is the sampling rate both ways.
+// Rate returns the sampling rate of both directions in hertz.
 func (l *Leg) Rate() int { return l.s.o.Rate }
 
-// Connected waits for the first connection. io.EOF says that there is none.
+// Connected waits for the first connection. It returns io.EOF if the connection
+// fails.
 func (l *Leg) Connected(ctx context.Context) error {
 	select {
 	case <-l.firstc:
@@ -100,12 +101,12 @@ func (l *Leg) Connected(ctx context.Context) error {
 	}
 }
 
-// maxLag is how far behind the beat the reader may fall before it lets beats go.
+// maxLag is how far Read may fall behind before it skips frames.
 const maxLag = 5 * audio.FrameDuration
 
-// Read returns the person's next 20 ms, on absolute deadlines since the first
-// connection: what the network delivers late, lost or in bursts comes in order
-// and on the beat.
+// Read returns the person's next 20 ms, at absolute deadlines counted from the
+// first connection. Packets that arrive late, in bursts or out of order are put in
+// order; lost ones are concealed.
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	if err := l.Connected(ctx); err != nil {
 		return audio.Frame{}, err
@@ -126,42 +127,42 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	return l.in.frame(l.due), nil
 }
 
-// Write sends the agent's next 20 ms. What is silent for long is not sent.
+// Write sends the agent's next 20 ms. Long silence is not sent.
 func (l *Leg) Write(ctx context.Context, f audio.Frame) error {
 	select {
 	case <-l.firstc:
 	default:
-		// The clock of the conversation's playout stands until somebody hears it.
+		// The playout clock stands still until the person can hear.
 		if err := l.Connected(ctx); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 	}
 	select {
 	case <-l.state.Ended():
-		return nil // Read tells
+		return nil // Read reports it
 	default:
 	}
 	return l.out.write(f, int(l.loss.Load()))
 }
 
-// Clear has nothing to do: the browser holds a few frames, which it does not
-// give back.
+// Clear does nothing: the browser buffers only a few frames, which cannot be
+// recalled.
 func (l *Leg) Clear(context.Context) error { return nil }
 
-// Notify does nothing: the person's side follows the conversation's event stream,
-// or messages that whoever uses the leg sends.
+// Notify does nothing: the client follows the conversation's event stream, or
+// receives messages from the user of the leg.
 func (l *Leg) Notify(port.Notice) {}
 
-// Watch waits for the line's next state.
+// Watch waits for a state of the connection other than last.
 func (l *Leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
 	return l.state.Watch(ctx, last)
 }
 
-// halt has the leg end.
+// halt makes the leg end.
 func (l *Leg) halt() { l.stop.Do(func() { close(l.stopc) }) }
 
-// Close ends the leg and its connection, once the person can have heard what was
-// sent, and waits for all that it started. A second call waits too.
+// Close ends the leg and its connection after the last sound sent has had time to
+// be heard, and waits for all its goroutines. A second call also waits.
 func (l *Leg) Close() error {
 	l.halt()
 	l.workers.Wait()

@@ -64,8 +64,8 @@ func TestBothWays(t *testing.T) {
 	}
 }
 
-// A page that is closed is a lost line; a page that comes back goes on with the
-// same leg.
+// A closed page is a lost connection; a page that returns continues with the same
+// leg.
 func TestReattach(t *testing.T) {
 	s := server(t, Options{})
 	c, l := connect(t, s, clientOptions{})
@@ -98,7 +98,8 @@ func TestReattach(t *testing.T) {
 	until(t, l, "the agent is heard again", func(audio.Frame) bool { return audio.RMS(again.all()) > 0.05 })
 }
 
-// A server on all addresses tells them all, and is reached at each.
+// A server that listens on all addresses announces all of them and is reachable at
+// each.
 func TestAllAddresses(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"0.0.0.0:0", ":0"} {

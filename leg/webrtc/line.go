@@ -11,11 +11,11 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: the leg's connections, and what is told of them.
+// This file implements the leg's connections and their state.
 
-// Reattach answers the offer of a new connection of the same person, from a page
-// that was loaded again or another device. It takes the old one's place, and ends
-// it, when it stands; until then the old one is in use.
+// Reattach answers the offer of a new connection of the same person, from a
+// reloaded page or another device. The new connection replaces and ends the old one
+// when it is established.
 func (l *Leg) Reattach(ctx context.Context, offer string) (answer string, err error) {
 	offer, err = readOffer(offer)
 	if err != nil {
@@ -50,15 +50,15 @@ func (l *Leg) Reattach(ctx context.Context, offer string) (answer string, err er
 	return answer, nil
 }
 
-// Return is [Leg.Restart]; where the offer is that of a new connection, [Leg.Fresh]
-// learns of it.
+// Return is like [Leg.Restart]. If the offer is for a new connection, [Leg.Fresh]
+// reports it.
 func (l *Leg) Return(ctx context.Context, offer string) (answer string, err error) {
 	return l.Restart(ctx, offer)
 }
 
-// Restart answers whatever offer the person comes back with: that of the same
-// connection over another network ([Leg.Renegotiate]), or of a new one
-// ([Leg.Reattach]). The certificate tells them apart.
+// Restart answers an offer of a returning person: for the same connection over
+// another network ([Leg.Renegotiate]) or for a new one ([Leg.Reattach]). The
+// certificates tell which.
 func (l *Leg) Restart(ctx context.Context, offer string) (answer string, err error) {
 	offer, err = readOffer(offer)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *Leg) Restart(ctx context.Context, offer string) (answer string, err err
 	return l.Reattach(ctx, offer)
 }
 
-// latest is the connection in use, or the first one that is to be.
+// latest returns the connection in use, or the first pending one.
 func (l *Leg) latest() *peer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,8 +80,8 @@ func (l *Leg) latest() *peer {
 	return l.current
 }
 
-// Renegotiate answers an offer on the connection that is in use: an ICE restart,
-// after the person's network has changed.
+// Renegotiate answers an offer on the connection in use: an ICE restart after the
+// person's network has changed.
 func (l *Leg) Renegotiate(ctx context.Context, offer string) (answer string, err error) {
 	offer, err = readOffer(offer)
 	if err != nil {
@@ -93,12 +93,12 @@ func (l *Leg) Renegotiate(ctx context.Context, offer string) (answer string, err
 	defer l.unlock()
 	p := l.latest()
 	if p == nil || p.status() == pion.PeerConnectionStateClosed {
-		return "", fmt.Errorf("%w: there is no connection to renegotiate, expected the offer of a new one", ErrClosed)
+		return "", fmt.Errorf("%w: no connection to renegotiate: expected the offer of a new one", ErrClosed)
 	}
 	return p.answer(ctx, offer)
 }
 
-// lock lets one negotiation happen at a time.
+// lock ensures that only one negotiation runs at a time.
 func (l *Leg) lock(ctx context.Context) error {
 	select {
 	case l.signaling <- struct{}{}:
@@ -125,7 +125,7 @@ func (l *Leg) ended() bool {
 	}
 }
 
-// look has run look at the connections.
+// look makes run check the connections.
 func (l *Leg) look() {
 	select {
 	case l.wake <- struct{}{}:
@@ -133,7 +133,7 @@ func (l *Leg) look() {
 	}
 }
 
-// run follows the connections until the leg ends. It alone ends them.
+// run follows the connections until the leg ends. Only run ends them.
 func (l *Leg) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -163,12 +163,12 @@ func (l *Leg) run() {
 	l.end()
 }
 
-// lastWords is what a browser may hold of the agent's voice, and what the network
-// may.
+// lastWords is the time that the agent's last sound may take in the network and the
+// browser's buffer.
 const lastWords = 300 * time.Millisecond
 
-// fadeAway lets the person hear the agent's last words to their end: a browser
-// drops what it holds of a connection that ends.
+// fadeAway waits until the person has heard the agent's last words, since a browser
+// discards its buffer when a connection ends.
 func (l *Leg) fadeAway() {
 	l.mu.Lock()
 	p := l.current
@@ -191,7 +191,7 @@ func (l *Leg) fadeAway() {
 	}
 }
 
-// end is the end of the leg.
+// end ends the leg.
 func (l *Leg) end() {
 	l.mu.Lock()
 	l.state.End()
@@ -216,8 +216,9 @@ func (l *Leg) closePeer(p *peer) {
 	}
 }
 
-// settle takes the state of the connections in: which one is in use, what the
-// line is, and whether it has been lost for too long. dead ones are to be closed.
+// settle updates the leg from the state of its connections. It returns when to
+// check again, the connections to be closed, and whether the connection has been
+// lost for too long.
 func (l *Leg) settle(now time.Time) (next time.Time, dead []*peer, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -250,8 +251,8 @@ func gone(s pion.PeerConnectionState) bool {
 	return s == pion.PeerConnectionStateFailed || s == pion.PeerConnectionStateClosed
 }
 
-// setLine derives the line from the connection in use. Before the first it is
-// up: nobody waits for it yet.
+// setLine derives the reported state from the connection in use. Before the first
+// connection it is up.
 func (l *Leg) setLine(now time.Time) {
 	line := port.LineUp
 	if l.current != nil {

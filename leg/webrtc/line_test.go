@@ -40,8 +40,8 @@ func hearing(t *testing.T, c *client, l *Leg) {
 	})
 }
 
-// Two seconds without a packet make the line shaky; when they come again it is as
-// before.
+// Two seconds without a packet make the connection shaky; it recovers when packets
+// arrive.
 func TestLineIsShaky(t *testing.T) {
 	t.Parallel()
 	network := rough(t)
@@ -60,7 +60,7 @@ func TestLineIsShaky(t *testing.T) {
 	hearing(t, c, l)
 }
 
-// A line that is lost comes back with an ICE restart, on the same connection.
+// A lost connection is restored by an ICE restart.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	network := rough(t)
@@ -87,7 +87,7 @@ func restart(t *testing.T, c *client, l *Leg) {
 	c.answer(answer)
 }
 
-// Who does not come back has hung up.
+// A client that does not return has hung up.
 func TestLinger(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{Linger: 300 * time.Millisecond}), clientOptions{})
@@ -118,7 +118,7 @@ func TestLinger(t *testing.T) {
 	check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: make([]int16, rate/50)}))
 }
 
-// An answer that never reaches the browser costs nothing for long.
+// An answer that never reaches the browser frees its resources soon.
 func TestNobodyConnects(t *testing.T) {
 	t.Parallel()
 	s := server(t, Options{Connect: 300 * time.Millisecond, Linger: 100 * time.Millisecond})
@@ -138,8 +138,7 @@ func TestNobodyConnects(t *testing.T) {
 	}
 }
 
-// A second page takes over from one that is still there, and only when it
-// stands.
+// A second page takes over from the first as soon as it is connected.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	first, l := connect(t, server(t, Options{}), clientOptions{})
@@ -157,8 +156,7 @@ func TestTakeover(t *testing.T) {
 	first.await(pion.PeerConnectionStateClosed)
 }
 
-// The server's end is the end of all legs, also of those whose session still
-// reads.
+// The end of the server ends all legs, including those that are being read.
 func TestServerCloses(t *testing.T) {
 	t.Parallel()
 	s, err := NewServer(Options{MaxLegs: 1})
@@ -186,7 +184,7 @@ func TestServerCloses(t *testing.T) {
 	}
 }
 
-// What was sent last is heard before the line is closed.
+// The last sound sent is heard before the connection is closed.
 func TestLastWords(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{}), clientOptions{})

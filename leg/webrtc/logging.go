@@ -8,9 +8,9 @@ import (
 	"github.com/pion/logging"
 )
 
-// loggers hand the library's log to slog. What it warns of is each line that ends
-// while something is on its way; what it calls an error is mostly a far end that
-// behaves badly.
+// loggers passes the library's log to slog at lower levels. Its warnings are mostly
+// about connections that end during a transfer, its errors about misbehaving
+// clients.
 type loggers struct{ log *slog.Logger }
 
 // NewLogger implements logging.LoggerFactory.

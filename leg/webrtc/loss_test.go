@@ -9,7 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/nettest"
 )
 
-// voice is a sound like a voice's, of which Opus makes copies: a tone has none.
+// voice is a sound similar to a voice, for which Opus produces copies, unlike for a
+// tone.
 func voice(d time.Duration) []int16 {
 	pcm := make([]int16, audio.PosOf(d, rate))
 	phase := 0.0
@@ -25,7 +26,7 @@ func voice(d time.Duration) []int16 {
 	return pcm
 }
 
-// What the browser reports to miss has the agent's packets carry copies.
+// Packet loss reported by the browser makes the agent's packets contain copies.
 func TestReportedLosses(t *testing.T) {
 	t.Parallel()
 	network := rough(t)

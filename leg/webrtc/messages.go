@@ -10,35 +10,36 @@ import (
 	pion "github.com/pion/webrtc/v4"
 )
 
-// This file: text messages, over the data channel that the client opens.
+// This file implements text messages over the data channel that the client opens.
 
 const (
-	maxWaiting = 256       // messages that wait, each way
-	maxBytes   = 1 << 20   // of those that wait to be sent
-	highWater  = 256 << 10 // bytes that the connection holds before it is given more
+	maxWaiting = 256       // waiting messages in each direction
+	maxBytes   = 1 << 20   // of the messages waiting to be sent
+	highWater  = 256 << 10 // bytes buffered by the connection before it is given more
 )
 
-// ErrBacklog says that the client does not take its messages.
-var ErrBacklog = errors.New("webrtc: too many messages wait for the client")
+// ErrBacklog reports that the client does not receive its messages fast enough.
+var ErrBacklog = errors.New("webrtc: too many messages are waiting for the client")
 
-// outbox holds messages for the client.
+// outbox contains messages for the client.
 type outbox struct {
-	ready chan struct{} // holds a token when there may be something to do
+	ready chan struct{} // contains a token when there may be something to send
 
-	fresh chan struct{} // holds a token when another connection has taken over
+	fresh chan struct{} // contains a token when a new connection has replaced the last one
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	queue   []string
 	bytes   int
-	guarded bool // somebody waits for Fresh
-	shut    bool // what is pushed is dropped
+	guarded bool // Fresh is in use
+	shut    bool // new messages are dropped
 }
 
 func newOutbox() *outbox {
 	return &outbox{ready: make(chan struct{}, 1), fresh: make(chan struct{}, 1)}
 }
 
-// renew has the writer look again: there is another channel, or it has room.
+// renew makes the writer check again: there is a new channel, or the channel has
+// room.
 func (b *outbox) renew() {
 	select {
 	case b.ready <- struct{}{}:
@@ -61,8 +62,8 @@ func (b *outbox) push(text string) error {
 	return nil
 }
 
-// replaced drops what was for the client of another connection, if somebody tells
-// the new one what there is.
+// replaced drops messages for the client of the earlier connection if Fresh is in
+// use.
 func (b *outbox) replaced() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,10 +77,10 @@ func (b *outbox) replaced() {
 	}
 }
 
-// Fresh waits until a new connection has taken the place of the one before, whose
-// client knows nothing of what was sent. What was sent and has not arrived is
-// dropped then, and so is what is sent until [Leg.Reopen] is called. It is called
-// by one goroutine; without it messages wait for whichever connection there is.
+// Fresh waits until a new connection has replaced the last one. The new client does
+// not know the earlier messages: those not yet delivered are dropped, and so are
+// new ones until [Leg.Reopen] is called. Fresh must be called by one goroutine. If
+// it is never called, messages wait for any connection.
 func (l *Leg) Fresh(ctx context.Context) error {
 	l.box.mu.Lock()
 	l.box.guarded = true
@@ -94,7 +95,7 @@ func (l *Leg) Fresh(ctx context.Context) error {
 	}
 }
 
-// Reopen lets messages be sent again, behind [Leg.Fresh].
+// Reopen allows messages to be sent again after [Leg.Fresh].
 func (l *Leg) Reopen() {
 	l.box.mu.Lock()
 	l.box.shut = false
@@ -114,16 +115,16 @@ func (b *outbox) pop() (string, bool) {
 	return text, true
 }
 
-// Send queues a text message for the client. It does not wait: it fails with
-// [ErrBacklog] when the client does not keep up, and with [ErrClosed] behind the
-// leg's end. Messages wait for the client to open its channel. What a connection
-// had taken when it was lost is lost.
+// Send queues a text message for the client without blocking. It returns
+// [ErrBacklog] if the client does not keep up, and [ErrClosed] after the end of the
+// leg. Messages wait until the client opens its channel. Messages that a lost
+// connection had accepted are lost.
 func (l *Leg) Send(text string) error {
 	if l.ended() {
 		return ErrClosed
 	}
 	if len(text) > maxMessage {
-		return fmt.Errorf("webrtc: send a message of %d bytes, expected at most %d", len(text), maxMessage)
+		return fmt.Errorf("webrtc: message has %d bytes, must have at most %d", len(text), maxMessage)
 	}
 	return l.box.push(text)
 }
@@ -139,7 +140,7 @@ func (l *Leg) deliver() {
 		for {
 			channel := l.channel()
 			if channel == nil || channel.BufferedAmount() > highWater {
-				break // the channel says when there is one, and when it has room
+				break // the channel signals when it is open or has room
 			}
 			text, ok := l.box.pop()
 			if !ok {
@@ -152,7 +153,7 @@ func (l *Leg) deliver() {
 	}
 }
 
-// channel is the open one of the connection in use, or nil.
+// channel returns the open channel of the connection in use, or nil.
 func (l *Leg) channel() *pion.DataChannel {
 	l.mu.Lock()
 	p := l.current
@@ -165,8 +166,9 @@ func (l *Leg) channel() *pion.DataChannel {
 	return p.channel
 }
 
-// Receive returns the client's next text message. It waits for one; io.EOF says
-// that the leg has ended. While nobody receives, the client is held back.
+// Receive waits for the client's next text message and returns it. It returns
+// io.EOF when the leg has ended. If Receive is not called, the client is slowed
+// down.
 func (l *Leg) Receive(ctx context.Context) (string, error) {
 	select {
 	case text := <-l.inbox:
@@ -183,9 +185,9 @@ func (l *Leg) Receive(ctx context.Context) (string, error) {
 	}
 }
 
-// OnMessage has f called with each message of the client, in order, on a
-// goroutine of the leg, in place of [Leg.Receive]. f may take its time: the client
-// is held back meanwhile. ctx ends it, and is f's.
+// OnMessage calls f for each message of the client, in order, on a goroutine of the
+// leg, as an alternative to [Leg.Receive]. While f runs, the client is slowed down.
+// ctx is passed to f; its end stops the calls.
 func (l *Leg) OnMessage(ctx context.Context, f func(context.Context, string)) {
 	l.workers.Go(func() {
 		for {
@@ -198,7 +200,7 @@ func (l *Leg) OnMessage(ctx context.Context, f func(context.Context, string)) {
 	})
 }
 
-// open takes the first channel that the client opens. Others it closes.
+// open accepts the first channel that the client opens and closes others.
 func (p *peer) open(c *pion.DataChannel) {
 	p.mu.Lock()
 	taken := p.claimed || p.closed
@@ -220,7 +222,7 @@ func (p *peer) open(c *pion.DataChannel) {
 	})
 	c.OnMessage(func(m pion.DataChannelMessage) {
 		if !m.IsString {
-			return // nobody has agreed on what it would mean
+			return // binary messages have no defined meaning
 		}
 		select {
 		case p.l.inbox <- string(m.Data):

@@ -95,8 +95,8 @@ func TestOnMessage(t *testing.T) {
 	}
 }
 
-// A client without a channel, or one that does not read, is told so by Send, and
-// holds nothing else up.
+// Send reports a client without a channel, or one that does not read, and does not
+// block.
 func TestMessagesPileUp(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{}), clientOptions{mute: true})
@@ -115,7 +115,8 @@ func TestMessagesPileUp(t *testing.T) {
 	hearing(t, c, l)
 }
 
-// Nobody receives what the client sends: it is held back, and the end is not.
+// If messages are not received, the client is slowed down, and the end of the leg
+// is not.
 func TestMessagesAreNotReceived(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{}), clientOptions{})
@@ -133,8 +134,8 @@ func TestMessagesAreNotReceived(t *testing.T) {
 	}
 }
 
-// Who tells a new connection what there is learns of it, and nothing that was
-// meant for the one before reaches it.
+// Fresh reports a new connection, which gets no messages meant for the previous
+// one.
 func TestFresh(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{}), clientOptions{})

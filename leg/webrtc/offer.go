@@ -9,38 +9,39 @@ import (
 	"github.com/pion/sdp/v3"
 )
 
-// What an offer may hold.
+// Limits of an offer.
 const (
 	maxOffer = 64 << 10 // bytes
 	maxLines = 2000
 )
 
-// ErrOffer is among the causes of an error about an offer: the client's fault.
+// ErrOffer is wrapped by errors about invalid offers.
 var ErrOffer = errors.New("offer")
 
 func badOffer(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrOffer, fmt.Sprintf(format, args...))
 }
 
-// readOffer returns an offer as it is answered, or says why it cannot be.
+// readOffer returns an offer in the form in which it is answered, or an error if it
+// is invalid.
 //
-// Its candidates are left out: each is an address of the client's choosing, to which
-// the server would send whatever lives there, inside the server's own network too. A
-// browser that can reach the server shows its address by its own checks, from which it
-// is learned as a peer reflexive candidate (RFC 8445, section 7.3.1.3), and which prove
-// that whoever is there knows the answer.
+// It removes the candidates: the client chooses their addresses, and the server
+// would send packets to them, even within its own network. A browser that can reach
+// the server reveals its address by its own connectivity checks, from which the
+// server learns it as a peer reflexive candidate (RFC 8445, section 7.3.1.3). The
+// checks also prove that the browser knows the answer.
 func readOffer(offer string) (string, error) {
 	switch {
 	case offer == "":
-		return "", badOffer("it is empty, expected a session description")
+		return "", badOffer("empty: expected a session description")
 	case len(offer) > maxOffer:
-		return "", badOffer("it has %d bytes, expected at most %d", len(offer), maxOffer)
+		return "", badOffer("%d bytes, must have at most %d", len(offer), maxOffer)
 	case strings.Count(offer, "\n") > maxLines:
-		return "", badOffer("it has more than %d lines", maxLines)
+		return "", badOffer("more than %d lines", maxLines)
 	}
 	var d sdp.SessionDescription
 	if err := d.UnmarshalString(offer); err != nil {
-		return "", badOffer("malformed session description: %v", err)
+		return "", badOffer("invalid session description: %v", err)
 	}
 	audio, messages := 0, 0
 	for i, m := range d.MediaDescriptions {
@@ -54,37 +55,39 @@ func readOffer(offer string) (string, error) {
 		case "application":
 			messages++
 		default:
-			return "", badOffer("media line %d is %q, expected audio and at most one data channel", i+1, kind)
+			return "", badOffer("media section %d is %q: expected audio and at most one data channel", i+1, kind)
 		}
 		m.Attributes = slices.DeleteFunc(m.Attributes, sdp.Attribute.IsICECandidate)
 	}
 	switch {
 	case audio == 0:
-		return "", badOffer("it has no audio, expected one audio line")
+		return "", badOffer("audio section is missing: expected one")
 	case audio > 1:
-		return "", badOffer("it has %d audio lines, expected one", audio)
+		return "", badOffer("%d audio sections: expected one", audio)
 	case messages > 1:
-		return "", badOffer("it has %d lines for data channels, expected at most one", messages)
+		return "", badOffer("%d data channel sections: expected at most one", messages)
 	}
 	d.Attributes = slices.DeleteFunc(d.Attributes, sdp.Attribute.IsICECandidate)
 	text, err := d.Marshal()
 	if err != nil {
-		return "", badOffer("malformed session description: %v", err)
+		return "", badOffer("invalid session description: %v", err)
 	}
 	return string(text), nil
 }
 
-// fingerprint is that of an offer's certificate, as it is written there.
+// fingerprint returns the fingerprint of an offer's certificate as written in the
+// offer.
 func fingerprint(offer string) string {
 	_, rest, _ := strings.Cut(offer, "a=fingerprint:")
 	line, _, _ := strings.Cut(rest, "\n")
 	return strings.ToLower(strings.TrimSpace(line))
 }
 
-// checkAudio says why there can be no conversation over an audio line.
+// checkAudio returns an error if an audio section cannot be used for a
+// conversation.
 func checkAudio(d *sdp.SessionDescription, m *sdp.MediaDescription) error {
 	if m.MediaName.Port.Value == 0 {
-		return badOffer("its audio line is switched off (port 0)")
+		return badOffer("audio is disabled (port 0)")
 	}
 	direction, codec := "sendrecv", false
 	for _, attributes := range [][]sdp.Attribute{d.Attributes, m.Attributes} {
@@ -98,10 +101,10 @@ func checkAudio(d *sdp.SessionDescription, m *sdp.MediaDescription) error {
 		}
 	}
 	if direction == "inactive" {
-		return badOffer("its audio is inactive, expected sendrecv")
+		return badOffer("audio is inactive: expected sendrecv")
 	}
 	if !codec {
-		return badOffer("its audio has no opus/48000/2")
+		return badOffer("audio does not offer opus/48000/2")
 	}
 	return nil
 }

@@ -75,13 +75,13 @@ func TestOffers(t *testing.T) {
 	audio, application = "m=audio"+audio, "m=application"+application
 	for name, c := range map[string]struct{ offer, want string }{
 		"empty":        {"", "empty"},
-		"text":         {"hello", "malformed"},
+		"text":         {"hello", "invalid session description"},
 		"too long":     {strings.Repeat("a=x\n", maxOffer), "bytes"},
 		"too many":     {strings.Repeat("a\n", maxLines+1), "lines"},
-		"no audio":     {strings.Replace(chromeOffer, audio, "", 1), "no audio"},
+		"no audio":     {strings.Replace(chromeOffer, audio, "", 1), "audio section is missing"},
 		"video":        {edit(t, "m=application", "m=video 9 UDP/TLS/RTP/SAVPF 96\na=rtpmap:96 VP8/90000\nm=application"), `"video"`},
-		"two audios":   {strings.Replace(chromeOffer, audio, audio+audio, 1), "2 audio lines"},
-		"two channels": {chromeOffer + application, "2 lines for data channels"},
+		"two audios":   {strings.Replace(chromeOffer, audio, audio+audio, 1), "2 audio sections"},
+		"two channels": {chromeOffer + application, "2 data channel sections"},
 		"inactive":     {edit(t, "a=sendrecv", "a=inactive"), "inactive"},
 		"switched off": {edit(t, "m=audio 9", "m=audio 0"), "port 0"},
 		"other codec":  {edit(t, "opus/48000/2", "speex/16000"), "opus/48000/2"},
@@ -118,7 +118,7 @@ func TestOffers(t *testing.T) {
 	check(t, l.Close())
 }
 
-// A browser behind a network address translation is told the public address.
+// A browser is told the public address behind a network address translation.
 func TestPublicIP(t *testing.T) {
 	s := server(t, Options{PublicIPs: []string{"203.0.113.7"}})
 	l, answer, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil))
@@ -129,7 +129,7 @@ func TestPublicIP(t *testing.T) {
 	}
 }
 
-// Retransmission is agreed on with who offers it, and only then.
+// Retransmission is negotiated only with clients that offer it.
 func TestNack(t *testing.T) {
 	s := server(t, Options{})
 	for _, c := range []struct {
@@ -176,9 +176,8 @@ func (s *sent) WriteTo(b []byte, to net.Addr) (int, error) {
 	return s.PacketConn.WriteTo(b, to)
 }
 
-// TestOfferSendsPacketsElsewhere: whatever addresses an offer names, of whatever kind, in
-// the first one and in a later one, the server sends to the client alone, which has shown
-// its own.
+// TestOfferSendsPacketsElsewhere checks that the server sends packets only to the
+// client's verified address, whatever addresses its offers contain.
 func TestOfferSendsPacketsElsewhere(t *testing.T) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	check(t, err)

@@ -11,34 +11,35 @@ import (
 	"github.com/hocketvoice/hocket/internal/codec/opus"
 )
 
-// Options set up a [Server]. Zero fields take the defaults named.
+// Options configures a [Server]. Zero fields select the defaults.
 type Options struct {
-	// Addr is the UDP address of all calls: "127.0.0.1:0", any port of this
-	// machine alone. With an unspecified address ("0.0.0.0:7000") the candidates are
-	// those of all interfaces.
+	// Addr is the UDP address of all calls. The default "127.0.0.1:0" is any port
+	// of the loopback interface. With an unspecified address ("0.0.0.0:7000") the
+	// candidates are the addresses of all interfaces.
 	Addr string
-	// Conn, if set, is used instead of a socket at Addr. The server closes it.
+	// Conn, if not nil, is used instead of a socket at Addr. The server closes it.
 	Conn net.PacketConn
-	// PublicIPs are told to browsers in place of the machine's own addresses, where
-	// it stands behind a network address translation that keeps the port.
+	// PublicIPs are announced to browsers in place of the machine's own addresses,
+	// for a machine behind a network address translation that keeps the port.
 	PublicIPs []string
 
-	// Rate is that of the legs' frames: 24000. What voices are made at, mostly, and
-	// the recognizer's 16000 are in it; 48000 would cost more on both sides and add
-	// nothing that either can use. 8000, 12000, 16000 and 48000 are possible.
+	// Rate is the sampling rate of the legs' frames in hertz: 8000, 12000, 16000,
+	// 24000 (the default) or 48000. Most voices produce 24000, and it contains the
+	// recognizer's 16000; 48000 costs more and has no benefit.
 	Rate int
-	// Bitrate of the agent's voice: 32000 bits a second.
+	// Bitrate of the agent's voice in bits per second; default 32000.
 	Bitrate int
 
-	// Connect is how long a new connection may take: 20 s.
+	// Connect is the time limit for establishing a connection; default 20 s.
 	Connect time.Duration
-	// Linger is how long a leg without a connection waits for one: 30 s, as long as
-	// a conversation tries to reconnect. Below zero it ends at once.
+	// Linger is how long a leg waits for a new connection after a loss. The default
+	// of 30 s equals the conversation's time limit for reconnecting. A negative
+	// value ends the leg at once.
 	Linger time.Duration
-	// MaxLegs bounds the calls: 1000.
+	// MaxLegs limits the number of calls; default 1000.
 	MaxLegs int
 
-	Logger *slog.Logger // nil: nothing is logged
+	Logger *slog.Logger // nil disables logging
 }
 
 func (o *Options) setDefaults() {
@@ -65,21 +66,21 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	o.setDefaults()
 	if err := (opus.EncoderOptions{Rate: o.Rate, Bitrate: o.Bitrate}).Validate(); err != nil {
 		return fmt.Errorf("webrtc: %w", err)
 	}
 	if o.Connect < 0 || o.MaxLegs < 0 {
-		return errors.New("webrtc: Connect or MaxLegs is negative")
+		return errors.New("webrtc: Connect and MaxLegs must not be negative")
 	}
 	if _, err := net.ResolveUDPAddr("udp", o.Addr); o.Conn == nil && err != nil {
 		return fmt.Errorf("webrtc: address %q: %w", o.Addr, err)
 	}
 	for _, ip := range o.PublicIPs {
 		if _, err := netip.ParseAddr(ip); err != nil {
-			return fmt.Errorf("webrtc: public address %q, expected an IP address", ip)
+			return fmt.Errorf("webrtc: public address %q must be an IP address", ip)
 		}
 	}
 	return nil

@@ -17,20 +17,20 @@ import (
 	"github.com/hocketvoice/hocket/internal/codec/opus"
 )
 
-// peer is one WebRTC connection of a leg. Its methods may be called from any
-// goroutine, close from none of the library's own.
+// peer is one WebRTC connection of a leg. Its methods are safe for concurrent use,
+// but close must not be called by the library's goroutines.
 type peer struct {
 	l        *Leg
 	pc       *pion.PeerConnection
-	deadline time.Time // of connecting; set before the leg knows the peer
+	deadline time.Time // for connecting; set before the leg knows the peer
 	state    atomic.Int32
 	closec   chan struct{} // closed when close begins
 	workers  sync.WaitGroup
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	closed  bool
 	claimed bool              // the client has opened a channel
-	channel *pion.DataChannel // for messages; nil: none is open
+	channel *pion.DataChannel // for messages; nil if none is open
 }
 
 func newPeer(l *Leg) (*peer, error) {
@@ -56,7 +56,7 @@ func newPeer(l *Leg) (*peer, error) {
 	return p, nil
 }
 
-// work runs a job of the peer's in a goroutine that close waits for.
+// work runs a function in a goroutine that close waits for.
 func (p *peer) work(job func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +67,7 @@ func (p *peer) work(job func()) {
 
 func (p *peer) status() pion.PeerConnectionState { return pion.PeerConnectionState(p.state.Load()) }
 
-// answer answers an offer and waits until the candidates are in the answer.
+// answer answers an offer and waits until the answer contains the candidates.
 func (p *peer) answer(ctx context.Context, offer string) (string, error) {
 	if err := p.pc.SetRemoteDescription(pion.SessionDescription{Type: pion.SDPTypeOffer, SDP: offer}); err != nil {
 		return "", badOffer("%v", err)
@@ -77,7 +77,7 @@ func (p *peer) answer(ctx context.Context, offer string) (string, error) {
 		return "", badOffer("%v", err)
 	}
 	if !strings.Contains(answer.SDP, "m=audio ") || strings.Contains(answer.SDP, "m=audio 0 ") {
-		return "", badOffer("nothing of its audio can be agreed on, expected opus/48000/2 over UDP/TLS/RTP/SAVPF")
+		return "", badOffer("unsupported audio: expected opus/48000/2 over UDP/TLS/RTP/SAVPF")
 	}
 	gathered := pion.GatheringCompletePromise(p.pc)
 	if err := p.pc.SetLocalDescription(answer); err != nil {
@@ -93,13 +93,13 @@ func (p *peer) answer(ctx context.Context, offer string) (string, error) {
 	}
 }
 
-// isFrom reports whether an offer is of the connection's own far end.
+// isFrom reports whether an offer comes from the client of this connection.
 func (p *peer) isFrom(offer string) bool {
 	d := p.pc.RemoteDescription()
 	return d != nil && fingerprint(d.SDP) != "" && fingerprint(d.SDP) == fingerprint(offer)
 }
 
-// close ends the connection and waits for all that it runs.
+// close ends the connection and waits for all its goroutines.
 func (p *peer) close() error {
 	p.mu.Lock()
 	if !p.closed {
@@ -112,7 +112,7 @@ func (p *peer) close() error {
 	return err
 }
 
-// listen takes the person's packets until the connection ends.
+// listen receives the person's packets until the connection ends.
 func (p *peer) listen(track *pion.TrackRemote) {
 	buf := make([]byte, opus.MaxPacket)
 	var header rtp.Header
@@ -131,7 +131,7 @@ func (p *peer) listen(track *pion.TrackRemote) {
 	}
 }
 
-// unpack takes a packet apart (RFC 3550, section 5.1), its padding left out.
+// unpack parses a packet (RFC 3550, section 5.1) and returns its payload without padding.
 func unpack(header *rtp.Header, packet []byte) (payload []byte, ok bool) {
 	size, err := header.Unmarshal(packet)
 	if err != nil {
@@ -147,15 +147,15 @@ func unpack(header *rtp.Header, packet []byte) (payload []byte, ok bool) {
 	return payload[:len(payload)-int(payload[len(payload)-1])], true
 }
 
-// inUse reports whether this is the leg's connection now.
+// inUse reports whether this is the leg's current connection.
 func (p *peer) inUse() bool {
 	p.l.mu.Lock()
 	defer p.l.mu.Unlock()
 	return p.l.current == p
 }
 
-// drain reads the sender reports: the library works with them, and stalls when
-// nobody reads them.
+// drain reads the sender reports. The library processes them as they are read, and
+// stalls if nobody reads them.
 func drain(r *pion.RTPReceiver) {
 	buf := make([]byte, opus.MaxPacket)
 	for {
@@ -165,7 +165,7 @@ func drain(r *pion.RTPReceiver) {
 	}
 }
 
-// reports follows how many of our packets the browser misses.
+// reports tracks the packet loss that the browser reports.
 func (p *peer) reports(s *pion.RTPSender) {
 	loss := 0.0
 	for {

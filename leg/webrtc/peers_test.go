@@ -9,8 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/nettest"
 )
 
-// behind is what the jitter buffer sees of six seconds of sound over a network
-// that loses packets once the call stands.
+// behind returns what the jitter buffer sees of six seconds of sound over a network
+// that loses packets once the call is connected.
 func behind(t *testing.T, o clientOptions, w nettest.Weather) Stats {
 	t.Helper()
 	network := rough(t)
@@ -25,8 +25,8 @@ func behind(t *testing.T, o clientOptions, w nettest.Weather) Stats {
 	return l.Stats()
 }
 
-// What is lost is recovered from the copies in other packets, or is sent again by
-// a client that agreed on it; a client that does neither loses it.
+// Lost packets are recovered from copies, or retransmitted by a client that
+// negotiated it; other clients lose them.
 func TestAloneLosses(t *testing.T) {
 	weather := nettest.Weather{Loss: 0.1, Seed: 5}
 	var with, again, without Stats

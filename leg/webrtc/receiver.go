@@ -12,23 +12,23 @@ import (
 	"github.com/hocketvoice/hocket/internal/wire/rtpjitter"
 )
 
-// quietLevel is the root mean square below which sound may be made longer or
-// shorter unnoticed: -40 dB.
+// quietLevel is the RMS level below which sound may be stretched or shortened
+// without being noticed: -40 dB.
 const quietLevel = 0.01
 
-// receiver makes frames of the person's packets. push may be called from any
-// goroutine, frame from one.
+// receiver makes frames of the person's packets. push is safe for concurrent use;
+// frame must be called by one goroutine.
 type receiver struct {
 	rate    int
 	decoder *opus.Decoder
-	fifo    []int16 // decoded and not read; its capacity is fixed
-	pcm     []int16 // what frame lends
+	fifo    []int16 // decoded but not yet read; its capacity is fixed
+	pcm     []int16 // returned by frame
 	scratch []int16
 	pos     audio.Pos
 	quiet   bool
 	silent  bool // the last step was silence
 
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards the fields below
 	buffer    *rtpjitter.Buffer
 	fresh     bool // another sender has taken over
 	source    uint32
@@ -52,7 +52,7 @@ func newReceiver(rate int) (*receiver, error) {
 	}, nil
 }
 
-// push takes a packet.
+// push adds a packet.
 func (r *receiver) push(now time.Time, h *rtp.Header, payload []byte) {
 	d, err := opus.Duration(payload)
 	r.mu.Lock()
@@ -61,7 +61,7 @@ func (r *receiver) push(now time.Time, h *rtp.Header, payload []byte) {
 		r.malformed++
 		return
 	}
-	if h.SSRC != r.source { // another microphone, on the same connection
+	if h.SSRC != r.source { // another microphone on the same connection
 		r.source = h.SSRC
 		r.forget()
 	}
@@ -71,20 +71,20 @@ func (r *receiver) push(now time.Time, h *rtp.Header, payload []byte) {
 	})
 }
 
-// reset forgets the sender; another one follows.
+// reset clears the state for another sender.
 func (r *receiver) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget()
 }
 
-// forget is called with mu held.
+// forget requires mu.
 func (r *receiver) forget() {
 	r.buffer.Reset()
 	r.fresh = true
 }
 
-// frame is the next 20 ms, those that begin at now. They are lent until the next
+// frame returns the 20 ms that begin at now. The samples are valid until the next
 // call.
 func (r *receiver) frame(now time.Time) audio.Frame {
 	for len(r.fifo) < len(r.pcm) {
@@ -97,7 +97,7 @@ func (r *receiver) frame(now time.Time) audio.Frame {
 	return f
 }
 
-// decode carries out the next step of the jitter buffer.
+// decode performs the next step of the jitter buffer.
 func (r *receiver) decode(now time.Time) {
 	r.mu.Lock()
 	fresh := r.fresh
@@ -124,7 +124,7 @@ func (r *receiver) decode(now time.Time) {
 		err = r.decoder.Conceal(pcm)
 	case rtpjitter.Silence:
 		if !r.silent {
-			err = r.decoder.Conceal(pcm) // fades into it
+			err = r.decoder.Conceal(pcm) // fades into silence
 			audio.Ramp(pcm, 1, 0)
 		} else {
 			clear(pcm)
@@ -138,13 +138,13 @@ func (r *receiver) decode(now time.Time) {
 	r.fifo = append(r.fifo, pcm...)
 }
 
-// Stats tell how the person's sound arrives.
+// Stats counts how the person's packets arrived.
 type Stats struct {
 	rtpjitter.Stats
-	Malformed int // packets that are no Opus
+	Malformed int // packets that are not valid Opus
 }
 
-// LogValue is the statistics, for a log.
+// LogValue returns the statistics for a log.
 func (l *Leg) LogValue() slog.Value {
 	s := l.Stats()
 	return slog.GroupValue(
@@ -154,7 +154,7 @@ func (l *Leg) LogValue() slog.Value {
 	)
 }
 
-// Stats are the counts so far, over all connections of the leg.
+// Stats returns the counts so far over all connections of the leg.
 func (l *Leg) Stats() Stats {
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()

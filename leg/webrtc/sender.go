@@ -12,20 +12,20 @@ import (
 	"github.com/hocketvoice/hocket/internal/codec/opus"
 )
 
-// tick is a frame in units of the RTP clock.
+// tick is the length of a frame in units of the RTP clock.
 const tick = uint32(opus.ClockRate * audio.FrameDuration / time.Second)
 
-// sender makes packets of the agent's frames. It belongs to one goroutine, but
-// for spoke.
+// sender makes packets of the agent's frames. Except for spoke, it must be used by
+// one goroutine.
 type sender struct {
 	rate    int
 	encoder *opus.Encoder
 	track   *pion.TrackLocalStaticRTP
 	buf     []byte
-	packet  rtp.Packet // the connections put in what is theirs
-	rested  bool       // the next packet comes behind a pause
+	packet  rtp.Packet // each connection fills in its own fields
+	rested  bool       // the next packet follows a pause
 
-	spoke atomic.Int64 // when a frame was sent that is heard, in Unix nanoseconds
+	spoke atomic.Int64 // when an audible frame was last sent, in Unix nanoseconds
 }
 
 func newSender(o Options, track *pion.TrackLocalStaticRTP) (*sender, error) {
@@ -39,7 +39,7 @@ func newSender(o Options, track *pion.TrackLocalStaticRTP) (*sender, error) {
 	}, nil
 }
 
-// write sends a frame to whatever connections there are.
+// write sends a frame to all connections.
 func (s *sender) write(f audio.Frame, loss int) error {
 	if f.Rate != s.rate || len(f.PCM) != audio.FrameSamples(s.rate) {
 		return fmt.Errorf("webrtc: write %d samples at %d Hz, expected %d at %d", len(f.PCM), f.Rate, audio.FrameSamples(s.rate), s.rate)
@@ -57,12 +57,12 @@ func (s *sender) write(f audio.Frame, loss int) error {
 		return nil
 	}
 	s.packet.SequenceNumber++
-	s.packet.Marker = s.rested // RFC 3551, section 4.1: the first of a talkspurt
+	s.packet.Marker = s.rested // RFC 3551, section 4.1: the first packet of a talkspurt
 	s.rested = opus.Silent(s.buf[:n])
 	if audio.Peak(f.PCM) > 0 {
 		s.spoke.Store(time.Now().UnixNano())
 	}
 	s.packet.Payload = s.buf[:n]
-	_ = s.track.WriteRTP(&s.packet) // a connection that is lost says so itself
+	_ = s.track.WriteRTP(&s.packet) // a lost connection is reported elsewhere
 	return nil
 }

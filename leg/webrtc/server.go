@@ -21,23 +21,22 @@ import (
 )
 
 const (
-	// A connection is shaky when nothing has come for so long, though it was asked
-	// for every keepalive, and lost after failed more.
+	// A connection is shaky when nothing has arrived for this time in spite of
+	// keepalives, and lost after failed more.
 	disconnected = 2 * time.Second
 	failed       = 5 * time.Second
 	keepalive    = 500 * time.Millisecond
 
-	maxMessage = 64 << 10 // bytes of a text message, both ways
+	maxMessage = 64 << 10 // bytes of a text message, in either direction
 )
 
-// ErrFull says that there are as many calls as there may be.
+// ErrFull reports that the limit of calls is reached.
 var ErrFull = errors.New("webrtc: too many calls")
 
-// ErrClosed says that the server, or the leg, has ended.
+// ErrClosed reports that the server or the leg has ended.
 var ErrClosed = errors.New("webrtc: closed")
 
-// Server answers the offers of browsers. Its methods may be called from any
-// goroutine.
+// Server answers the offers of browsers. It is safe for concurrent use.
 type Server struct {
 	o      Options
 	mux    *ice.UDPMuxDefault
@@ -45,26 +44,26 @@ type Server struct {
 	api    *pion.API
 	config pion.Configuration
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	legs   map[*Leg]struct{}
 	closed bool
 }
 
-// NewServer opens the UDP port and makes the certificate of all calls.
+// NewServer opens the UDP port and creates the certificate of all calls.
 func NewServer(o Options) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	o.setDefaults()
 	s := &Server{o: o, legs: make(map[*Leg]struct{})}
-	// It never expires while the server runs, and each browser learns it anew.
+	// It does not expire while the server runs; browsers learn it with each call.
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("webrtc: make a key: %w", err)
+		return nil, fmt.Errorf("webrtc: create key: %w", err)
 	}
 	certificate, err := pion.GenerateCertificate(key)
 	if err != nil {
-		return nil, fmt.Errorf("webrtc: make a certificate: %w", err)
+		return nil, fmt.Errorf("webrtc: create certificate: %w", err)
 	}
 	s.config.Certificates = []pion.Certificate{*certificate}
 	engine, err := mediaEngine()
@@ -91,8 +90,9 @@ func NewServer(o Options) (*Server, error) {
 	return s, nil
 }
 
-// socketBuffer is what the system is asked to hold, each way, while the program
-// is busy elsewhere: one socket serves all calls. It gives what it may.
+// socketBuffer is the requested size of the socket's buffers. One socket serves all
+// calls, and the buffers must hold packets while the program is busy. The system
+// may grant less.
 const socketBuffer = 2 << 20
 
 func listen(addr string) (net.PacketConn, error) {
@@ -110,8 +110,8 @@ func listen(addr string) (net.PacketConn, error) {
 	return conn, nil
 }
 
-// codec is the only one, as browsers offer it (RFC 7587). Retransmission is
-// agreed on with clients that offer it.
+// codec returns the only codec, as browsers offer it (RFC 7587). Retransmission is
+// negotiated with clients that offer it.
 func codec() pion.RTPCodecParameters {
 	return pion.RTPCodecParameters{
 		PayloadType: 111,
@@ -130,15 +130,14 @@ func mediaEngine() (*pion.MediaEngine, error) {
 	return engine, nil
 }
 
-// interceptors ask for lost packets again, send again what the browser asks for,
-// and tell each other how the packets arrive.
+// interceptors request and answer retransmissions and exchange reception reports.
 func interceptors() (*interceptor.Registry, error) {
 	registry := &interceptor.Registry{}
 	asker, err := nack.NewGeneratorInterceptor(nack.GeneratorInterval(20*time.Millisecond), nack.GeneratorSize(64))
 	if err != nil {
 		return nil, fmt.Errorf("webrtc: %w", err)
 	}
-	giver, err := nack.NewResponderInterceptor(nack.ResponderSize(64)) // packets, of 20 ms
+	giver, err := nack.NewResponderInterceptor(nack.ResponderSize(64)) // packets of 20 ms
 	if err != nil {
 		return nil, fmt.Errorf("webrtc: %w", err)
 	}
@@ -160,8 +159,8 @@ func (s *Server) settings() (pion.SettingEngine, error) {
 	settings := pion.SettingEngine{LoggerFactory: loggers{s.o.Logger}}
 	settings.SetICEUDPMux(s.mux)
 	settings.SetICETimeouts(disconnected, failed, keepalive)
-	// Names under .local, behind which browsers hide their addresses, are not
-	// looked up: the browser's own checks tell the address.
+	// Do not resolve names under .local, behind which browsers hide their
+	// addresses: the browser's connectivity checks reveal the address.
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
 	settings.SetNetworkTypes([]pion.NetworkType{pion.NetworkTypeUDP4, pion.NetworkTypeUDP6})
 	settings.SetSCTPMaxMessageSize(maxMessage)
@@ -178,12 +177,12 @@ func (s *Server) settings() (pion.SettingEngine, error) {
 	return settings, nil
 }
 
-// Addr is the UDP address of all calls.
+// Addr returns the UDP address of all calls.
 func (s *Server) Addr() net.Addr { return s.addr }
 
-// Accept answers a browser's offer. The answer holds all candidates; the leg
-// connects once the browser has it. Errors about the offer are [ErrOffer]. The
-// leg belongs to the caller, who closes it.
+// Accept answers a browser's offer. The answer contains all candidates; the leg
+// connects when the browser has received it. Errors about the offer wrap
+// [ErrOffer]. The caller must close the leg.
 func (s *Server) Accept(ctx context.Context, offer string) (*Leg, string, error) {
 	offer, err := readOffer(offer)
 	if err != nil {
@@ -224,7 +223,7 @@ func (s *Server) remove(l *Leg) {
 	delete(s.legs, l)
 }
 
-// Legs is how many there are.
+// Legs returns the number of legs.
 func (s *Server) Legs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
