@@ -1,5 +1,4 @@
-// Package provider is the folder of the speech services, models and actions, one
-// package for each vendor or protocol. It holds no code, and nothing imports it:
-// internal/app chooses and builds a provider, and owns it. Its tests hold the
-// providers to the rules of the ports they serve.
+// Package provider contains no code. Its subdirectories are the speech services and
+// models, one package for each vendor or protocol, which internal/app chooses and
+// builds. The tests of this package check them against the rules of their ports.
 package provider

@@ -1,17 +1,17 @@
-// Package flite speaks English with the voices of the flite library (2.2), in
-// process and without a network. It implements port.Synthesizer.
+// Package flite synthesizes English speech with the voices of the flite library
+// (2.2), in process and without a network. It implements port.Synthesizer.
 //
-// The package decides where a text is cut (sentence, then clause, then a bound
-// on words) and how typographic characters are read; flite decides
-// pronunciation, timing and sound. It never plays, paces, resamples or
-// normalises dialogue values (dates, amounts): the caller does.
+// The package divides a text into clauses (at sentence ends, at clause boundaries,
+// and at a maximum number of words) and transliterates typographic characters;
+// flite decides pronunciation, timing and sound. The package does not play, pace or
+// resample, and does not spell out values (dates, amounts).
 //
-// The engine is C and sits behind the build tag "flite". Without the tag, [New]
-// returns an error that says how to build with it. Text handling is pure Go and
-// always built.
+// The engine is written in C and needs the build tag "flite". Without the tag,
+// [New] returns an error that says how to build with it. Text handling is pure Go
+// and always built.
 //
-// Ownership: a [Synthesizer] owns its voices until Close. A call of Speak owns
-// its flite utterance and noise generator, both live on one thread and share
-// nothing with other calls, therefore speech does not depend on what else is
-// being spoken. PCM handed to emit belongs to flite and is lent for the call.
+// A [Synthesizer] owns its voices until Close. Each call of Speak has its own flite
+// utterance and noise generator, which stay on one thread and share nothing with
+// other calls, so that the speech does not depend on concurrent calls. The PCM
+// passed to emit belongs to flite and is valid only during the call.
 package flite

@@ -8,7 +8,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Synthesizer stands in for the engine, which is not part of this build.
+// Synthesizer is a placeholder for the engine, which is not part of this build.
 type Synthesizer struct{}
 
 // New validates the options and returns [ErrMissing].
@@ -19,7 +19,7 @@ func New(o Options) (*Synthesizer, error) {
 	return nil, ErrMissing
 }
 
-// Rate is the sampling rate the voices would have, in hertz.
+// Rate returns the sampling rate of the voices in hertz.
 func (s *Synthesizer) Rate() int { return Rate }
 
 // Speak returns [ErrMissing].

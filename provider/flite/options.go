@@ -10,13 +10,13 @@ import (
 // Rate is the sampling rate of every voice of this package, in hertz.
 const Rate = 16000
 
-// Voices lists the voices that can be asked for: slt is female, rms and kal16
-// are male; kal16 is a diphone voice, the others are statistical ones that
-// sound smoother.
+// Voices returns the names of the available voices: slt is female, rms and kal16
+// are male; kal16 is a diphone voice, the others are statistical and sound
+// smoother.
 func Voices() []string { return []string{"slt", "rms", "kal16"} }
 
-// Bounds of the pace that [port.Utterance].Rate may ask for; past them speech
-// is no longer understood and the duration model degenerates.
+// Limits of [port.Utterance].Rate. Beyond them, speech is unintelligible and the
+// duration model fails.
 const (
 	minPace = 0.25
 	maxPace = 4
@@ -28,15 +28,15 @@ var ErrMissing = errors.New("flite: this binary was built without the flite voic
 
 // Options configures a [Synthesizer]. The zero value is ready for use.
 type Options struct {
-	// Voice speaks when an utterance names none; "slt" if empty.
+	// Voice is used when an utterance names none; "slt" if empty.
 	Voice string
-	// ClauseWords is the number of words after which a sentence is cut at the
-	// next clause boundary. Small values bring the first sound and a
-	// cancellation sooner, large ones keep the melody of long sentences. 12 if 0.
+	// ClauseWords is the number of words after which a sentence is divided at the
+	// next clause boundary. Small values lead to an earlier first sound and faster
+	// cancellation, large ones preserve the intonation of long sentences. 12 if 0.
 	ClauseWords int
 }
 
-// Validate reports the first setting that cannot work.
+// Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Voice != "" && !slices.Contains(Voices(), o.Voice) {
 		return fmt.Errorf("flite: voice %q is unknown, expected one of %s", o.Voice, strings.Join(Voices(), ", "))

@@ -25,40 +25,42 @@ import (
 
 // Lengths in samples at Rate.
 const (
-	// pieceSamples is the least sound handed to emit at once: one frame.
+	// pieceSamples is the minimum length of a piece passed to emit: one frame.
 	pieceSamples = Rate / 50
-	// leadSamples of flite's opening pause are kept before the first word of an
-	// utterance. The pause is about 0.2 s of digital silence that would only
-	// delay the answer.
+	// leadSamples is how much of flite's initial pause is kept before the first
+	// word. The pause is about 0.2 s of digital silence, which would delay the
+	// answer.
 	leadSamples = Rate / 100
 )
 
-// Synthesizer speaks with flite. It implements port.Synthesizer. Multiple
-// goroutines may use it at once; each Speak runs on its own thread and shares
-// only read-only voice data with the others.
+// Synthesizer speaks with flite. It implements port.Synthesizer and is safe for
+// concurrent use. Each Speak runs on its own thread and shares only read-only voice
+// data with the others.
 type Synthesizer struct {
 	opts Options
 
-	// mu guards voices while they are made: registration writes flite's globals.
+	// mu guards voices.
 	mu     sync.Mutex
 	voices [C.HK_VOICES]*C.cst_voice
 }
 
 var _ port.Synthesizer = (*Synthesizer)(nil)
 
-// engine is flite's process-wide initialisation.
+// engine initializes flite once per process.
 var engine = sync.OnceValue(func() int { return int(C.flite_init()) })
 
-// registration serialises the making of voices over all Synthesizers.
+// registration serializes the creation of voices, which writes flite's globals,
+// over all Synthesizers.
 var registration sync.Mutex
 
-// New loads the default voice. Others are loaded when first asked for.
+// New returns a synthesizer and loads the default voice. Other voices are loaded
+// when first used.
 func New(o Options) (*Synthesizer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if engine() != 0 {
-		return nil, errors.New("flite: initialisation failed")
+		return nil, errors.New("flite: initialization failed")
 	}
 	s := &Synthesizer{opts: o.withDefaults()}
 	if _, err := s.voice(s.opts.Voice); err != nil {
@@ -67,11 +69,11 @@ func New(o Options) (*Synthesizer, error) {
 	return s, nil
 }
 
-// Close releases the synthesizer. The voices are static data of the flite
-// libraries and stay with the process, at most one of each.
+// Close releases the synthesizer. The voices are static data of the flite libraries
+// and stay in the process.
 func (s *Synthesizer) Close() error { return nil }
 
-// Rate is the sampling rate of the speech, in hertz.
+// Rate returns the sampling rate of the speech in hertz.
 func (s *Synthesizer) Rate() int { return Rate }
 
 func (s *Synthesizer) voice(name string) (*C.cst_voice, error) {
@@ -92,15 +94,15 @@ func (s *Synthesizer) voice(name string) (*C.cst_voice, error) {
 	return s.voices[i], nil
 }
 
-// Speak synthesizes clause by clause and hands pieces of at least 20 ms to emit
-// as flite makes them. Text analysis and parameters of one clause are computed
-// before its first sample and cannot be interrupted; from then on ctx and
-// emit's error take effect within one piece. The same utterance gives the same
-// samples, always. Marks lie on the first sample of each word and behind the
-// last one. An utterance without a speakable word emits nothing.
+// Speak synthesizes clause by clause and passes pieces of at least 20 ms to emit as
+// flite produces them. The text analysis and parameters of a clause are computed
+// before its first sample and cannot be interrupted; after that, the end of ctx and
+// an error of emit take effect within one piece. The same utterance always yields
+// the same samples. Marks are at the first sample of each word and after the last
+// one. An utterance without a speakable word emits nothing.
 func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
 	if l := u.Language; l != "" && l != "en" && !strings.HasPrefix(l, "en-") {
-		return fmt.Errorf("flite: language %q is not spoken here, expected en", l)
+		return fmt.Errorf("flite: language %q is not supported, expected en", l)
 	}
 	pace := u.Rate
 	if pace == 0 {
@@ -131,18 +133,18 @@ func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(por
 	return nil
 }
 
-// take is the making of one clause. It lives on the thread of its Speak.
+// take is the synthesis of one clause. It stays on the thread of its Speak.
 type take struct {
-	ended  func() error // of the Speak's context
+	ended  func() error // for the context of Speak
 	emit   func(port.Speech) error
 	clause clause
 
 	at    audio.Pos // position of the next sample in the utterance
 	base  audio.Pos // position of the clause's sample 0
-	made  audio.Pos // samples of the clause that flite has made
-	skip  audio.Pos // samples of the clause that are left out at its start
+	made  audio.Pos // samples of the clause produced by flite
+	skip  audio.Pos // samples to omit at the start of the clause
 	marks []C.int32_t
-	next  int // first mark that has not been handed on
+	next  int // first mark that was not emitted
 	begun bool
 	err   error
 	out   []port.Mark
@@ -153,7 +155,7 @@ func (t *take) speak(voice *C.cst_voice, stretch float64) error {
 	defer C.free(unsafe.Pointer(text))
 	n := len(t.clause.fields)
 	t.out = make([]port.Mark, 0, n+1)
-	// C writes the marks while Go is called back, so C owns their memory.
+	// C writes the marks during calls back into Go, so they must be in C memory.
 	mem := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(C.int32_t(0))))
 	defer C.free(mem)
 	t.marks = unsafe.Slice((*C.int32_t)(mem), n)
@@ -166,7 +168,7 @@ func (t *take) speak(voice *C.cst_voice, stretch float64) error {
 	case rv != 0:
 		return fmt.Errorf("flite: synthesis of %q failed", t.clause.text())
 	}
-	// The rest of the text up to the next clause counts as spoken here.
+	// The text up to the next clause counts as spoken here.
 	return t.emit(port.Speech{Marks: []port.Mark{{At: t.at, Text: t.clause.end}}})
 }
 

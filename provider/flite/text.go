@@ -7,32 +7,32 @@ import (
 )
 
 const (
-	// maxClauseWords bounds the words given to flite at once. Prosody and
-	// parameters of a whole piece are computed before its first sample, so this
-	// bounds the delay of the first sound and of a cancellation.
+	// maxClauseWords limits the words passed to flite at once. The prosody of a
+	// whole piece is computed before its first sample, so this limits the delay of
+	// the first sound and of a cancellation.
 	maxClauseWords = 40
-	// maxFieldBytes bounds one word. Longer runs without a space (keys, links)
-	// are cut: flite holds words in buffers made for language.
+	// maxFieldBytes limits the length of a word. Longer runs without a space (keys,
+	// links) are divided, since flite has fixed word buffers.
 	maxFieldBytes = 32
 )
 
-// field is one word as flite will see it, with its punctuation.
+// field is one word with its punctuation as passed to flite.
 type field struct {
-	text string // ASCII, no space, at least one letter or digit
+	text string // ASCII without spaces, with at least one letter or digit
 	at   int    // byte offset in the original text
 }
 
 // clause is a piece of text that is synthesized at once.
 type clause struct {
 	fields []field
-	// end is the byte offset in the original text behind the clause.
+	// end is the byte offset of the clause's end in the original text.
 	end int
-	// sentence says that the clause ends a sentence.
+	// sentence reports whether the clause ends a sentence.
 	sentence bool
 }
 
-// text is what flite reads: the fields, separated by single spaces, closed by
-// punctuation that gives the clause its melody.
+// text returns the input of flite: the fields, separated by single spaces, with
+// final punctuation for the intonation.
 func (c clause) text() string {
 	var b strings.Builder
 	for i, f := range c.fields {
@@ -44,10 +44,11 @@ func (c clause) text() string {
 	return b.String()
 }
 
-// split cuts a text into clauses: from a length of words on at each boundary of
-// a clause, at maxClauseWords in any case, and at the end of each sentence. The fields of all clauses, in
-// order, are the speakable words of the text; what cannot be spoken (emoji,
-// stray symbols, other scripts) is left out.
+// split divides a text into clauses: at the first clause boundary after the given
+// number of words, at maxClauseWords at the latest, and at the end of each
+// sentence. The fields of all clauses are the speakable words of the text, in
+// order; characters that cannot be spoken (emoji, stray symbols, other scripts) are
+// omitted.
 func split(text string, words int) []clause {
 	fs := fieldsOf(text)
 	var out []clause
@@ -67,7 +68,7 @@ func split(text string, words int) []clause {
 		last := i == len(fs)-1
 		limit := words
 		if start == 0 {
-			limit = (words + 1) / 2 // the first sound is waited for
+			limit = (words + 1) / 2 // a shorter first clause makes the first sound come sooner
 		}
 		switch n := i - start + 1; {
 		case last:
@@ -83,7 +84,7 @@ func split(text string, words int) []clause {
 	return out
 }
 
-// fieldsOf folds the text to what flite can read, word by word.
+// fieldsOf converts the text to the characters that flite can read, word by word.
 func fieldsOf(text string) []field {
 	var out []field
 	var b strings.Builder
@@ -126,8 +127,8 @@ func fieldsOf(text string) []field {
 	return out
 }
 
-// appendField adds a word, cut to the length that flite bears. A run without
-// letters or digits is punctuation of the word before it, or nothing.
+// appendField adds a word, divided if it is too long for flite. A run without
+// letters or digits is added to the previous word as punctuation, or omitted.
 func appendField(out []field, w string, at int) []field {
 	if !strings.ContainsFunc(w, alphanumeric) {
 		if n := len(out); n > 0 && w != "" && strings.ContainsRune(".,;:!?", rune(w[0])) && !endsClause(out[n-1].text) {
@@ -167,13 +168,13 @@ func currency(r rune) string {
 	}
 }
 
-// endsClause says that a pause after the word is natural.
+// endsClause reports whether a pause after the word is natural.
 func endsClause(w string) bool {
 	w = strings.TrimRight(w, "\"')]}")
 	return w != "" && strings.IndexByte(",;:.!?", w[len(w)-1]) >= 0
 }
 
-// endsSentence says that the word closes a sentence, given the next one.
+// endsSentence reports whether the word ends a sentence, given the next one.
 func endsSentence(w, next string) bool {
 	w = strings.TrimRight(w, "\"')]}")
 	if w == "" {
@@ -194,7 +195,8 @@ func endsSentence(w, next string) bool {
 	return !unicode.IsLower(first)
 }
 
-// abbreviation says that a full stop after the word does not end a sentence.
+// abbreviation reports whether a full stop after the word belongs to an
+// abbreviation.
 func abbreviation(w string) bool {
 	switch w {
 	case "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "etc", "e.g", "i.e", "no", "approx", "dept", "ave", "mt":
@@ -203,14 +205,14 @@ func abbreviation(w string) bool {
 	return false
 }
 
-// fold gives the ASCII reading of a character, empty when it has none.
+// fold returns the ASCII form of a character, or an empty string if it has none.
 func fold(r rune) string {
 	switch {
 	case r < 0x20 || r == 0x7f:
 		return ""
 	case r < 0x80:
 		if strings.ContainsRune("<>\\^_`|~{}[]*#", r) {
-			return " " // markup, not language
+			return " " // markup
 		}
 		return string(r)
 	}
@@ -255,8 +257,8 @@ func fold(r rune) string {
 	return ""
 }
 
-// accented and plain pair the accented letters of Latin-1 and of the Central
-// European alphabets with the letter that English readers see in them.
+// accented and plain map the accented letters of Latin-1 and of Central European
+// alphabets to unaccented ones.
 const (
 	accented = "àáâãäåāăąçćčďèéêëēėęěğìíîïīįıñńňòóôõöōőřśšşșťţțùúûüūůűųýÿźżžÀÁÂÃÄÅĀĂĄÇĆČĎÈÉÊËĒĖĘĚĞÌÍÎÏĪĮİÑŃŇÒÓÔÕÖŌŐŘŚŠŞȘŤŢȚÙÚÛÜŪŮŰŲÝŸŹŻŽ"
 	plain    = "aaaaaaaaacccdeeeeeeeegiiiiiiinnnooooooorsssstttuuuuuuuuyyzzzAAAAAAAAACCCDEEEEEEEEGIIIIIIINNNOOOOOOORSSSSTTTUUUUUUUUYYZZZ"

@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// maxCalls bounds the calls of one reply.
+// maxCalls limits the number of calls in one reply.
 const maxCalls = 64
 
 // callDelta is a piece of a call, or a whole one.
@@ -24,10 +24,10 @@ type callDelta struct {
 	} `json:"function"`
 }
 
-// arguments is a text with JSON in it; some servers send the object itself.
+// arguments is text that contains JSON. Some servers send the object itself.
 type arguments string
 
-// UnmarshalJSON takes both.
+// UnmarshalJSON accepts both forms.
 func (a *arguments) UnmarshalJSON(b []byte) error {
 	switch {
 	case bytes.Equal(b, []byte("null")):
@@ -43,32 +43,31 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 		*a = arguments(b)
 		return nil
 	}
-	return errors.New("the arguments of a tool are neither a text nor an object")
+	return errors.New("tool arguments must be a string or an object")
 }
 
-// call is a call that is being put together.
+// call is a call under assembly.
 type call struct {
-	index     int // -1 if the server does not count
+	index     int // -1 if the server sends no index
 	id, name  string
 	arguments strings.Builder
 }
 
-// whole says whether the arguments are complete: a JSON object can grow no more.
+// whole reports whether the arguments are a complete JSON object.
 func (c *call) whole() bool {
 	text := strings.TrimSpace(c.arguments.String())
 	return strings.HasSuffix(text, "}") && isObject([]byte(text))
 }
 
-// assembler puts calls together from their pieces, in the order in which they
-// began.
+// assembler assembles calls from their pieces, in the order in which they began.
 type assembler struct{ calls []*call }
 
-// add takes a piece.
+// add adds a piece.
 func (a *assembler) add(d callDelta) error {
 	c := a.find(d)
 	if c == nil {
 		if d.Function.Name == "" && d.ID == "" {
-			return errors.New("a piece of a call of a tool belongs to no call")
+			return errors.New("unexpected piece of a tool call")
 		}
 		if len(a.calls) == maxCalls {
 			return fmt.Errorf("the reply calls more than %d tools", maxCalls)
@@ -89,9 +88,9 @@ func (a *assembler) add(d callDelta) error {
 	return nil
 }
 
-// find is the call that a piece continues, or nil for a new one. The index says
-// it; but there are servers that leave it out, and such that say 0 for each of
-// several whole calls.
+// find returns the call that a piece continues, or nil if it starts a new one. The
+// index identifies the call, but some servers omit it, and others send 0 for each
+// of several whole calls.
 func (a *assembler) find(d callDelta) *call {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
@@ -104,27 +103,27 @@ func (a *assembler) find(d callDelta) *call {
 		case d.ID != "" && d.Index == nil:
 			continue
 		case d.ID != "" && c.id != "":
-			return nil // the same index, and another call
+			return nil // another call with the same index
 		case name != "" && c.name != "" && name != c.name:
 			return nil
 		case name != "" && strings.TrimSpace(string(d.Function.Arguments)) != "" && c.whole():
-			return nil // whole calls of one tool, one after the other
+			return nil // several whole calls of one tool
 		}
 		return c
 	}
 	return nil
 }
 
-// finished are the calls as they are handed on. An id that the server left out,
-// or that the conversation knows already, is replaced: two calls with the same
-// id would be one. Arguments are what the model wrote; if that is no JSON, who
-// runs the tool tells the model so.
+// finished returns the assembled calls. An id that is missing or was already used
+// in the conversation is replaced, since ids must be unique. Arguments are passed
+// on as the model wrote them; if they are not valid JSON, whoever runs the tool
+// reports this to the model.
 func (a *assembler) finished(known map[string]bool) ([]port.ToolCall, error) {
 	list := make([]port.ToolCall, 0, len(a.calls))
 	used := make(map[string]bool, len(a.calls))
 	for _, c := range a.calls {
 		if c.name == "" {
-			return nil, errors.New("a call of a tool has no name")
+			return nil, errors.New("a tool call has no name")
 		}
 		if c.id == "" || known[c.id] || used[c.id] {
 			c.id = newID()
@@ -139,6 +138,6 @@ func (a *assembler) finished(known map[string]bool) ([]port.ToolCall, error) {
 	return list, nil
 }
 
-// newID makes an id for a call: nine letters and digits, which Mistral's
-// templates want, and enough of them for the calls of one conversation.
+// newID returns an id for a call: nine letters and digits, as Mistral's templates
+// require.
 func newID() string { return strings.ToLower(rand.Text()[:9]) }

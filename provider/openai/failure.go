@@ -21,17 +21,15 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// This file: what went wrong, as a class that the conversation knows what to do
-// with. Seed 001, 4.7.
+// This file maps errors to classes of failure (seed 001, section 4.7).
 
 const (
-	maxErrorBody = 64 << 10 // of an answer that is an error, what is read
-	maxMessage   = 300      // of a server's words, in runes, what is told
+	maxErrorBody = 64 << 10 // bytes read of an error response
+	maxMessage   = 300      // runes of a server's message that are reported
 	maxAfter     = time.Hour
 )
 
-// failure makes a failure of a class. Its message holds no key, whatever the
-// server's words are.
+// failure returns a failure of a class. The key is removed from its message.
 func (m *Model) failure(class, format string, args ...any) *port.Failure {
 	return &port.Failure{
 		Code: class, Message: "openai: " + clip(m.hide.Replace(fmt.Sprintf(format, args...))),
@@ -39,7 +37,7 @@ func (m *Model) failure(class, format string, args ...any) *port.Failure {
 	}
 }
 
-// clip makes one short line of a text.
+// clip converts a text to one short line.
 func clip(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	for i, n := 0, 0; i < len(s); n++ {
@@ -52,8 +50,8 @@ func clip(s string) string {
 	return s
 }
 
-// broken is the failure of a request that ended before its reply did. The end
-// of the caller's own context comes back as it is.
+// broken returns the failure of a request that ended before its reply was complete.
+// If the caller's context has ended, it returns the context's error.
 func (m *Model) broken(ctx, request context.Context, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return ended
@@ -61,7 +59,7 @@ func (m *Model) broken(ctx, request context.Context, err error) error {
 	if quiet, ok := errors.AsType[*silence](context.Cause(request)); ok {
 		return m.failure(errclass.NetworkTimeout, "%v", quiet)
 	}
-	// The address adds nothing, and the options know it.
+	// Omit the address, which the options contain.
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}
@@ -78,17 +76,17 @@ func (m *Model) broken(ctx, request context.Context, err error) error {
 	case errors.As(err, &verify) || errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid):
 		return m.failure(errclass.Unknown, "the server's certificate is not trusted: %v", err)
 	case errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch):
-		return m.failure(errclass.Unknown, "the server does not speak TLS, expected https (is it http?): %v", err)
+		return m.failure(errclass.Unknown, "TLS handshake failed (does the server expect http?): %v", err)
 	}
 	return m.failure(errclass.NetworkTimeout, "the connection failed: %v", err)
 }
 
-// refused is the failure that an answer with another status than 200 tells.
+// refused returns the failure for a response with a status other than 200.
 func (m *Model) refused(res *http.Response, body []byte) *port.Failure {
 	e := readServerError(body)
 	class := classOfStatus(res.StatusCode)
 	if e.outOfQuota() {
-		class = errclass.AuthFailure // asking again does not help, paying does
+		class = errclass.AuthFailure // a retry does not help, a payment does
 	}
 	text := e.message
 	if text == "" {
@@ -96,37 +94,37 @@ func (m *Model) refused(res *http.Response, body []byte) *port.Failure {
 	}
 	switch {
 	case res.StatusCode/100 == 3:
-		text = "it points elsewhere, and redirects are not followed; expected the base URL of the endpoint itself"
+		text = "redirects are not followed: expected the base URL of the endpoint itself"
 	case res.StatusCode == http.StatusNotFound:
-		text += " (are the base URL and the model right?)"
+		text += " (are the base URL and the model correct?)"
 	}
-	f := m.failure(class, "the server says %d %s: %s", res.StatusCode, http.StatusText(res.StatusCode), text)
+	f := m.failure(class, "the server responded %d %s: %s", res.StatusCode, http.StatusText(res.StatusCode), text)
 	if f.Retryable {
 		f.After = retryAfter(res.Header, time.Now())
 	}
 	return f
 }
 
-// noWords tells what there is in place of a message.
+// noWords describes a response without a message.
 func noWords(h http.Header) string {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || kind == "" {
 		return "no message"
 	}
-	return "no message, but a body of type " + kind
+	return "no message, body of type " + kind
 }
 
-// reported is the failure that a server tells in the middle of a stream.
+// reported returns the failure for an error within a stream.
 func (m *Model) reported(body []byte) *port.Failure {
 	e := readServerError(body)
 	text := e.message
 	if text == "" {
 		text = "no message"
 	}
-	return m.failure(e.class(), "the server broke the reply off: %s", text)
+	return m.failure(e.class(), "the server aborted the reply: %s", text)
 }
 
-// classOfStatus is the class of an HTTP status.
+// classOfStatus returns the class of an HTTP status.
 func classOfStatus(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden,
@@ -139,20 +137,20 @@ func classOfStatus(status int) string {
 	case status >= 500:
 		return errclass.ServerError
 	default:
-		return errclass.Unknown // the request is at fault, and would be again
+		return errclass.Unknown // the request is invalid and would fail again
 	}
 }
 
-// serverError is what a server says about a failure.
+// serverError is an error object sent by a server.
 type serverError struct {
 	message string
-	code    string // a word, or an HTTP status
+	code    string // a word or an HTTP status
 	kind    string
 }
 
-// readServerError reads the forms that there are: {"error": {...}} of OpenAI,
-// {"error": "..."}, the object itself of older vLLM, {"detail": "..."} of FastAPI.
-// Anything else has no message: a page of a proxy in front is no use.
+// readServerError parses the known forms: {"error": {...}} of OpenAI, {"error":
+// "..."}, the object itself of older vLLM, {"detail": "..."} of FastAPI. For
+// anything else, such as a proxy's page, the message is empty.
 func readServerError(body []byte) serverError {
 	type object struct {
 		Message string `json:"message"`
@@ -190,13 +188,13 @@ func readServerError(body []byte) serverError {
 	return e
 }
 
-// outOfQuota says whether the account is used up, which OpenAI tells with the
-// status of a rate limit.
+// outOfQuota reports whether the account's quota is used up, for which OpenAI uses
+// the status of a rate limit.
 func (e serverError) outOfQuota() bool {
 	return e.code == "insufficient_quota" || e.kind == "insufficient_quota" || e.code == "billing_hard_limit_reached"
 }
 
-// class is the class of an error that comes without a status of HTTP.
+// class returns the class of an error without an HTTP status.
 func (e serverError) class() string {
 	if status, err := strconv.Atoi(e.code); err == nil && status >= 400 {
 		return classOfStatus(status)
@@ -220,8 +218,8 @@ func (e serverError) class() string {
 	return errclass.ServerError
 }
 
-// retryAfter is how long the server wants to be left alone: the milliseconds of
-// OpenAI and Azure, or the seconds or the date of RFC 9110, 10.2.3.
+// retryAfter returns how long the server asks to wait: the milliseconds of OpenAI
+// and Azure, or the seconds or date of RFC 9110, section 10.2.3.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return within(ms * float64(time.Millisecond))
@@ -239,7 +237,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// within bounds a wish, which may be no number at all.
+// within limits a requested delay, which may be NaN.
 func within(d float64) time.Duration {
 	if !(d > 0) {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FuzzRetryAfter: the wish of a server is within its bounds, whatever it is.
+// FuzzRetryAfter checks that a requested delay is within its limits.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"", "3", ""},

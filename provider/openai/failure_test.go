@@ -41,14 +41,14 @@ func TestStatuses(t *testing.T) {
 		"400, older vLLM":    {plain(400, `{"object":"error","message":"bad role","type":"BadRequestError","code":400}`), errclass.Unknown, 0, "bad role"},
 		"422, FastAPI":       {plain(422, `{"detail":"field required"}`), errclass.Unknown, 0, "field required"},
 		"422, a list":        {plain(422, `{"detail":[{"loc":["body"]}]}`), errclass.Unknown, 0, "no message"},
-		"a page":             {html, errclass.ServerError, 0, "502 Bad Gateway: no message, but a body of type text/html"},
+		"a page":             {html, errclass.ServerError, 0, "502 Bad Gateway: no message, body of type text/html"},
 		"a redirect":         {fake.Answer{Status: 307, Header: map[string][]string{"Location": {"http://elsewhere.test/"}}}, errclass.Unknown, 0, "redirects are not followed"},
 		"another success":    {fake.Answer{Status: 204}, errclass.Unknown, 0, "204"},
-		"a page as success":  {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"text/html"}}, Body: "<html>"}, errclass.Unknown, 0, "text/html, expected an event stream"},
-		"no type at all":     {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"?"}}, Body: "x"}, errclass.Unknown, 0, "no message, expected an event stream"},
+		"a page as success":  {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"text/html"}}, Body: "<html>"}, errclass.Unknown, 0, "text/html: expected an event stream"},
+		"no type at all":     {fake.Answer{Status: 200, Header: map[string][]string{"Content-Type": {"?"}}, Body: "x"}, errclass.Unknown, 0, "no message: expected an event stream"},
 		"an error, 200":      {plain(200, `{"error":{"message":"overloaded","code":"rate_limit_exceeded"}}`), errclass.RateLimit, 0, "overloaded"},
-		"half an object":     {plain(200, `{"choices":[`), errclass.ServerError, 0, "no piece of a reply"},
-		"an object of else":  {plain(200, `{"ok":true}`), errclass.ServerError, 0, "holds no reply"},
+		"half an object":     {plain(200, `{"choices":[`), errclass.ServerError, 0, "invalid event in the stream"},
+		"an object of else":  {plain(200, `{"ok":true}`), errclass.ServerError, 0, "contains no reply"},
 		"a message too long": {fake.Failure(500, "x", strings.Repeat("very\nlong ", 1000)), errclass.ServerError, 0, "very long very"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,10 +86,10 @@ func TestBrokenStreams(t *testing.T) {
 		"cut within an event":    {cut(size + 20), errclass.NetworkTimeout, "one ", "connection failed"},
 		"cut between events":     {cut(size), errclass.NetworkTimeout, "one ", "connection failed"},
 		"cut at a line's end":    {cut(size - 1), errclass.NetworkTimeout, "", "connection failed"},
-		"ended within an event":  {fake.Answer{Raw: "data: " + fake.Said("one ") + "\n\ndata: {\"choi"}, errclass.NetworkTimeout, "one ", "ended before the reply did"},
-		"ended between events":   {unended, errclass.NetworkTimeout, "one ", "ended before the reply did"},
-		"no JSON":                {fake.Stream(fake.Said("one "), "{oops"), errclass.ServerError, "one ", "no piece of a reply"},
-		"JSON of something else": {fake.Stream(fake.Said("one "), `{"choices":"x"}`), errclass.ServerError, "one ", "no piece of a reply"},
+		"ended within an event":  {fake.Answer{Raw: "data: " + fake.Said("one ") + "\n\ndata: {\"choi"}, errclass.NetworkTimeout, "one ", "ended before the reply was complete"},
+		"ended between events":   {unended, errclass.NetworkTimeout, "one ", "ended before the reply was complete"},
+		"no JSON":                {fake.Stream(fake.Said("one "), "{oops"), errclass.ServerError, "one ", "invalid event in the stream"},
+		"JSON of something else": {fake.Stream(fake.Said("one "), `{"choices":"x"}`), errclass.ServerError, "one ", "invalid event in the stream"},
 		"an error event":         {fake.Stream(fake.Said("one "), `{"error":{"message":"The server had an error","type":"server_error","code":null}}`), errclass.ServerError, "one ", "The server had an error"},
 		"an error with a status": {fake.Stream(`{"error":{"message":"slow down","code":429}}`), errclass.RateLimit, "", "slow down"},
 		"an error of vLLM":       {fake.Stream(`{"object":"error","message":"bad","type":"BadRequestError","code":400}`), errclass.Unknown, "", "bad"},
@@ -129,7 +129,7 @@ func TestTLSIsExpectedAndTrusted(t *testing.T) {
 	defer secure.Close()
 	secure.Config.ErrorLog = nil
 	for base, words := range map[string]string{
-		strings.Replace(plain.URL, "http:", "https:", 1) + "/v1": "does not speak TLS",
+		strings.Replace(plain.URL, "http:", "https:", 1) + "/v1": "TLS handshake failed",
 		secure.URL + "/v1": "certificate is not trusted",
 	} {
 		m, err := New(Options{BaseURL: base, Model: "m"})

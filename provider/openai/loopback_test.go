@@ -25,7 +25,7 @@ func onLoopback(t testing.TB, s http.Handler) *Model {
 	return m
 }
 
-// Over a real connection the server sees the end of the request too, over both
+// Over a real connection the server also notices the end of a request, with both
 // versions of HTTP.
 func TestCancelReachesTheServer(t *testing.T) {
 	for _, two := range []bool{false, true} {
@@ -67,8 +67,8 @@ func TestCancelReachesTheServer(t *testing.T) {
 	}
 }
 
-// BenchmarkReply is one whole request over the loopback: 40 pieces of text.
-// Goal: below 1 ms, so that the client is no part of a reply's latency.
+// BenchmarkReply measures a whole request over the loopback: 40 pieces of text.
+// Goal: less than 1 ms, so that the client does not add to a reply's latency.
 func BenchmarkReply(b *testing.B) {
 	pieces := make([]string, 40)
 	for i := range pieces {

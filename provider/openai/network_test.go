@@ -22,14 +22,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testKey = "sk-test-0123456789abcdef"
 
-// memory is a network in memory, on which time can be virtual.
+// memory is a network in memory for use with virtual time.
 type memory struct {
 	conns chan net.Conn
 	donec chan struct{} // closed by Close
 	once  sync.Once
 	dials atomic.Int32
-	// reach, if set, comes before a connection is there. The transport may dial
-	// for longer than the request lives that wants it.
+	// reach, if not nil, is called before a connection is established. The
+	// transport may dial for longer than the request lives.
 	reach atomic.Pointer[func(context.Context) error]
 }
 
@@ -66,7 +66,7 @@ func (n *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// world is a model and its server, in a bubble of virtual time.
+// world is a model and its server in a bubble of virtual time.
 type world struct {
 	t      *testing.T
 	net    *memory
@@ -112,7 +112,7 @@ func answers(a fake.Answer) func(fake.Request) fake.Answer {
 	return func(fake.Request) fake.Answer { return a }
 }
 
-// hear asks for a reply and collects it.
+// hear requests a reply and collects it.
 func (w *world) hear(ctx context.Context, r port.Request) (text string, calls []port.ToolCall, err error) {
 	var b strings.Builder
 	err = w.model.Reply(ctx, r, func(d port.Delta) error {
@@ -125,13 +125,14 @@ func (w *world) hear(ctx context.Context, r port.Request) (text string, calls []
 	return b.String(), calls, err
 }
 
-// wantFailure asks and wants a failure of a class, whose message has words in it.
+// wantFailure checks that an error is a failure of a class whose message contains
+// the words.
 func (w *world) wantFailure(class string, words ...string) {
 	w.t.Helper()
 	w.failure(class, words...)
 }
 
-// failure is wantFailure for who looks at more of it.
+// failure requests a reply and returns the failure checked by wantFailure.
 func (w *world) failure(class string, words ...string) port.Failure {
 	w.t.Helper()
 	_, _, err := w.hear(w.t.Context(), question())

@@ -15,93 +15,93 @@ import (
 	"time"
 )
 
-// DefaultBaseURL is the endpoint of OpenAI itself.
+// DefaultBaseURL is the endpoint of OpenAI.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// The environment variables that hold the key where [Options].KeyEnv is empty.
+// The environment variables of the key if [Options].KeyEnv is empty.
 const (
 	OpenAIKeyEnv = "OPENAI_API_KEY"
 	AzureKeyEnv  = "AZURE_OPENAI_API_KEY"
 )
 
-// The names that servers have for the bound on a reply.
+// The names of the member that limits the length of a reply.
 const (
 	FieldMaxTokens           = "max_tokens"
 	FieldMaxCompletionTokens = "max_completion_tokens"
 )
 
-// Options configure a [Model]. Model alone must be set; the zero value of every
-// other field is its default.
+// Options configures a [Model]. The field Model is required; zero values of the
+// others select the defaults.
 type Options struct {
-	// BaseURL is what stands before /chat/completions; [DefaultBaseURL] if empty.
-	// For Azure with an APIVersion it is the resource
+	// BaseURL is the part of the URL before /chat/completions; [DefaultBaseURL] if
+	// empty. For Azure with an APIVersion it is the resource
 	// (https://NAME.openai.azure.com).
 	BaseURL string
-	// Model is the model's name, or that of the deployment at Azure.
+	// Model is the name of the model, or of the deployment at Azure.
 	Model string
-	// KeyEnv names the environment variable that holds the key. If it is empty,
-	// OpenAI's own endpoint takes [OpenAIKeyEnv], Azure [AzureKeyEnv], and other
-	// servers get no key: the key of one vendor never goes to another by default.
+	// KeyEnv is the environment variable with the key. If it is empty, OpenAI's
+	// endpoint uses [OpenAIKeyEnv], Azure [AzureKeyEnv], and other servers no key,
+	// so that one vendor's key is not sent to another by default.
 	KeyEnv string
-	// Organization and Project are OpenAI's headers of that name.
+	// Organization and Project are the values of OpenAI's headers of that name.
 	Organization, Project string
-	// Headers are sent with every request. Their values are kept out of errors
-	// as the key is.
+	// Headers are sent with every request. Their values do not appear in errors.
 	Headers map[string]string
-	// APIVersion makes the endpoint one of Azure's deployments
-	// ("2024-10-21"): the path names the deployment and the key goes into the
-	// header api-key. Azure's newer path (/openai/v1) needs none of this.
+	// APIVersion selects Azure's deployment URLs ("2024-10-21"): the path contains
+	// the deployment and the key is sent in the header api-key. Azure's newer path
+	// (/openai/v1) does not need it.
 	APIVersion string
 
-	// MaxTokens bounds a reply; 0 leaves it to the server.
+	// MaxTokens limits the length of a reply; 0 means the server's default.
 	MaxTokens int
-	// MaxTokensField is the member of the request that carries MaxTokens:
-	// [FieldMaxCompletionTokens] for OpenAI and Azure, [FieldMaxTokens] for others
-	// if empty.
+	// MaxTokensField is the request's member for MaxTokens. If empty, it is
+	// [FieldMaxCompletionTokens] for OpenAI and Azure and [FieldMaxTokens] for
+	// others.
 	MaxTokensField string
-	Temperature    *float64 // 0 to 2; nil leaves it to the server
-	Seed           *int64   // nil leaves it to the server
-	// NoUsage leaves stream_options out, which old servers refuse; replies then
-	// come without a count of tokens.
+	Temperature    *float64 // 0 to 2; nil means the server's default
+	Seed           *int64   // nil means the server's default
+	// NoUsage omits stream_options, which old servers refuse. Replies then have no
+	// token counts.
 	NoUsage bool
-	// Extra are further members of the request, for example
-	// {"reasoning_effort": "low"}. They must marshal to JSON.
+	// Extra contains additional members of the request, for example
+	// {"reasoning_effort": "low"}. They must be encodable as JSON.
 	Extra map[string]any
 
-	// Connect bounds the time until a connection and its TLS session are there;
-	// 5 s if 0.
+	// Connect limits the time to establish a connection and its TLS session; 5 s if
+	// 0.
 	Connect time.Duration
-	// FirstChunk bounds the time from the request to the first event; 30 s if 0.
+	// FirstChunk limits the time from the request to the first event; 30 s if 0.
 	FirstChunk time.Duration
-	// Stall bounds the time between events; 15 s if 0. The time that emit takes
-	// does not count, and comments are not events.
+	// Stall limits the time between events; 15 s if 0. The time that emit takes is
+	// not counted, and comments are not events.
 	Stall time.Duration
-	// MaxEvent bounds one event, in bytes; 1 MiB if 0.
+	// MaxEvent limits the size of an event in bytes; 1 MiB if 0.
 	MaxEvent int
-	// MaxReply bounds the whole answer of the server, in bytes; 8 MiB if 0.
+	// MaxReply limits the size of the server's response in bytes; 8 MiB if 0.
 	MaxReply int
 
-	// Report, if set, is told about every request when it is over, on the
-	// goroutine of its Reply, before that returns. It must not block.
+	// Report, if not nil, is called after every request, by the goroutine of its
+	// Reply before Reply returns. It must not block.
 	Report func(Report)
 
-	// Getenv looks an environment variable up; os.Getenv if nil.
+	// Getenv returns the value of an environment variable; os.Getenv if nil.
 	Getenv func(string) string
-	// Transport carries the requests; nil is one of the Model's own, with Connect
-	// and the proxy of the environment. Connect does not bind another.
+	// Transport sends the requests. If it is nil, the Model uses its own, with
+	// Connect and the environment's proxy. Connect does not apply to another
+	// transport.
 	Transport http.RoundTripper
 }
 
-// Validate reports the first setting that cannot work.
+// Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if _, err := parseBase(o.BaseURL); err != nil {
 		return err
 	}
 	switch {
 	case strings.TrimSpace(o.Model) == "":
-		return errors.New("openai: no model is named")
+		return errors.New("openai: Model must be set")
 	case o.APIVersion != "" && o.BaseURL == "":
-		return errors.New("openai: an API version is Azure's, and needs the base URL of the resource, https://NAME.openai.azure.com")
+		return errors.New("openai: an API version requires Azure's base URL of the resource, https://NAME.openai.azure.com")
 	case o.MaxTokens < 0:
 		return fmt.Errorf("openai: max tokens is %d, expected 0 or more", o.MaxTokens)
 	case o.MaxTokensField != "" && o.MaxTokensField != FieldMaxTokens && o.MaxTokensField != FieldMaxCompletionTokens:
@@ -109,9 +109,9 @@ func (o Options) Validate() error {
 	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= 2):
 		return fmt.Errorf("openai: temperature is %g, expected 0 to 2", *o.Temperature)
 	case o.Connect < 0 || o.FirstChunk < 0 || o.Stall < 0:
-		return errors.New("openai: connect, first chunk and stall are times, expected 0 or more")
+		return errors.New("openai: connect, first chunk and stall must not be negative")
 	case o.MaxEvent < 0 || o.MaxReply < 0:
-		return errors.New("openai: max event and max reply are sizes in bytes, expected 0 or more")
+		return errors.New("openai: max event and max reply must not be negative")
 	}
 	if err := o.validateHeaders(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (o Options) Validate() error {
 	return err
 }
 
-// The package's own headers, in canonical form.
+// Headers set by the package, in canonical form.
 const (
 	headerAuth   = "Authorization"
 	headerAPIKey = "Api-Key"
@@ -128,36 +128,36 @@ const (
 	headerProj   = "Openai-Project"
 )
 
-var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, 5.6.2
+var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, section 5.6.2
 
 func (o Options) validateHeaders() error {
 	for _, name := range slices.Sorted(maps.Keys(o.Headers)) {
 		switch canonical := http.CanonicalHeaderKey(name); {
 		case !token.MatchString(name):
-			return fmt.Errorf("openai: %q is no name of a header", name)
+			return fmt.Errorf("openai: %q is not a valid header name", name)
 		case canonical == headerAuth || canonical == headerAPIKey:
-			return fmt.Errorf("openai: the header %s carries the key, which comes from an environment variable that the options name", name)
+			return fmt.Errorf("openai: the header %s must not be set: the key comes from an environment variable", name)
 		case canonical == "Content-Type" || canonical == "Content-Length" || canonical == "Accept" || canonical == "Host":
-			return fmt.Errorf("openai: the header %s is the protocol's own", name)
+			return fmt.Errorf("openai: the header %s must not be set: the protocol defines it", name)
 		case !printable(o.Headers[name]):
-			return fmt.Errorf("openai: the value of the header %s holds a line break or a control character", name)
+			return fmt.Errorf("openai: the value of the header %s must not contain line breaks or control characters", name)
 		}
 	}
 	for _, v := range []string{o.Organization, o.Project} {
 		if !printable(v) {
-			return errors.New("openai: organization and project go into headers, expected no control character in them")
+			return errors.New("openai: organization and project must not contain control characters")
 		}
 	}
 	return nil
 }
 
-// printable says whether a text may be the value of a header.
+// printable reports whether a text is a valid header value.
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// parseBase reads a base URL; the error never shows it, for it may hold a
-// password.
+// parseBase parses a base URL. The error does not contain the URL, since it may
+// contain a password.
 func parseBase(base string) (*url.URL, error) {
 	if base == "" {
 		base = DefaultBaseURL
@@ -165,21 +165,21 @@ func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(base)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("openai: the base URL is no http or https address, expected one like %s", DefaultBaseURL)
+		return nil, fmt.Errorf("openai: the base URL must be an http or https URL like %s", DefaultBaseURL)
 	case u.User != nil:
-		return nil, errors.New("openai: the base URL holds a user name, expected none: the key comes from an environment variable")
+		return nil, errors.New("openai: the base URL must not contain a user name: the key comes from an environment variable")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("openai: the base URL holds a query or a fragment, expected neither")
+		return nil, errors.New("openai: the base URL must not contain a query or a fragment")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = ""
 	if strings.HasSuffix(u.Path, "/chat/completions") {
-		return nil, errors.New("openai: the base URL ends with /chat/completions, expected what stands before it")
+		return nil, errors.New("openai: the base URL must not include /chat/completions")
 	}
 	return u, nil
 }
 
-// withDefaults returns o with every zero field set that has a default.
+// withDefaults returns o with defaults in place of zero fields.
 func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		field *time.Duration
@@ -216,20 +216,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// vendor says whether the endpoint is OpenAI's own.
+// vendor reports whether the endpoint is OpenAI's.
 func (o Options) vendor() bool {
 	u, err := parseBase(o.BaseURL)
 	return err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.openai.com")
 }
 
-// azure says whether the endpoint is one of Azure's.
+// azure reports whether the endpoint is an Azure deployment.
 func (o Options) azure() bool {
 	u, err := parseBase(o.BaseURL)
 	return o.APIVersion != "" ||
 		err == nil && u.Scheme == "https" && strings.HasSuffix(strings.ToLower(u.Hostname()), ".openai.azure.com")
 }
 
-// endpoint is the address of the requests.
+// endpoint returns the URL of the requests.
 func (o Options) endpoint() (*url.URL, error) {
 	u, err := parseBase(o.BaseURL)
 	if err != nil {
@@ -246,23 +246,23 @@ func (o Options) endpoint() (*url.URL, error) {
 	return u, nil
 }
 
-// key fetches the key; it is empty for a server that gets none.
+// key returns the key, or an empty string for a server without one.
 func (o Options) key() (string, error) {
 	if o.KeyEnv == "" {
 		return "", nil
 	}
 	key := strings.TrimSpace(o.Getenv(o.KeyEnv))
 	if key == "" {
-		return "", fmt.Errorf("openai: the environment variable %s is not set, expected the key of the language model in it", o.KeyEnv)
+		return "", fmt.Errorf("openai: the environment variable %s is not set: it must contain the language model's key", o.KeyEnv)
 	}
 	if !printable(key) {
-		return "", fmt.Errorf("openai: the key in the environment variable %s holds a line break or a control character", o.KeyEnv)
+		return "", fmt.Errorf("openai: the key in the environment variable %s must not contain line breaks or control characters", o.KeyEnv)
 	}
 	return key, nil
 }
 
-// transport is the Model's own way to its server. A stream is not compressed: a
-// compressor holds pieces back.
+// transport returns the Model's own transport. It disables compression, since a
+// compressor would delay the stream.
 func (o Options) transport() *http.Transport {
 	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: 15 * time.Second}
 	return &http.Transport{
@@ -272,13 +272,13 @@ func (o Options) transport() *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    256, // as many as there are calls; each waits for its next turn
+		MaxIdleConnsPerHost:    256, // up to the number of calls, each of which waits for its next turn
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 }
 
-// members are the members of a request that the package writes itself.
+// members returns the request's members that the package writes itself.
 func members() []string {
 	return []string{
 		"model", "messages", "tools", "stream", "stream_options", "response_format", "n",
@@ -286,12 +286,12 @@ func members() []string {
 	}
 }
 
-// extraMembers writes the extra members as they stand at the end of a request.
+// extraMembers encodes the extra members for the end of a request.
 func extraMembers(extra map[string]any) ([]byte, error) {
 	var b []byte
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if slices.Contains(members(), name) {
-			return nil, fmt.Errorf("openai: the extra member %q is written by the package itself, expected another", name)
+			return nil, fmt.Errorf("openai: the extra member %q must not be set: the package sets it", name)
 		}
 		key, err := json.Marshal(name)
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// aimock starts a server that others have written, on a port of the loopback,
-// and returns its address.
+// aimock starts a third-party server on a port of the loopback interface and
+// returns its address.
 func aimock(t *testing.T) string {
 	t.Helper()
 	script := filepath.Join("..", "..", "third_party", "aimock-1.43.0", "package", "dist", "cli.js")
@@ -76,7 +76,7 @@ func aimock(t *testing.T) string {
 	}
 }
 
-// The client against a server that somebody else has written, over real HTTP.
+// The client works with a third-party server over real HTTP.
 func TestPeerAimock(t *testing.T) {
 	base := aimock(t)
 	var reports []Report

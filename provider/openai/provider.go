@@ -22,43 +22,41 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// How long the rest of an answer is waited for when there is nothing more to
-// come from it.
+// Time limits for the rest of a response that adds nothing to the reply.
 const (
-	tail  = time.Second           // between the reason of the end and the end: the usage
-	drain = 50 * time.Millisecond // behind the end, so that the connection can be used again
+	tail  = time.Second           // from the finish reason to the end of the stream: the usage
+	drain = 50 * time.Millisecond // after the end, so that the connection can be reused
 )
 
 // Model is a language model behind a chat-completions endpoint. It implements
-// port.Model. Multiple goroutines may use it at once; each call has a request of
-// its own and shares only connections with others.
+// port.Model and is safe for concurrent use. Calls share only connections.
 type Model struct {
 	o      Options
 	url    string
-	header http.Header // of every request, with the key; nobody changes it
-	extra  []byte      // members at the end of every request
+	header http.Header // of every request, including the key; read-only
+	extra  []byte      // members appended to every request
 	hide   *strings.Replacer
 	client *http.Client
-	own    *http.Transport // the Model's own transport, if it has one
+	own    *http.Transport // the Model's own transport, or nil
 }
 
 var _ port.Model = (*Model)(nil)
 
-// Report is what is known about a request when it is over. It holds no words of
-// the conversation and no key.
+// Report describes a finished request. It contains no words of the conversation and
+// no key.
 type Report struct {
-	Model     string // that answered, by the server's own account
-	RequestID string // of the server, for its operator
-	Finish    string // the server's reason for the end: "stop", "length", "tool_calls", ...
-	Calls     int    // of tools
+	Model     string // as reported by the server
+	RequestID string // set by the server, for its operator
+	Finish    string // the finish reason: "stop", "length", "tool_calls", ...
+	Calls     int    // number of tool calls
 	Usage     Usage
-	Counted   bool          // the server has told Usage; it cannot if it was interrupted
-	First     time.Duration // from the request to the first piece of the reply, 0 if none came
+	Counted   bool          // Usage is known; it is not if the request was interrupted
+	First     time.Duration // from the request to the first piece of the reply; 0 if there was none
 	Total     time.Duration // from the request to its end
-	Err       error         // what Reply returned
+	Err       error         // the error returned by Reply
 }
 
-// New makes a model. It reads the key, and asks the server nothing.
+// New returns a model. It reads the key and does not contact the server.
 func New(o Options) (*Model, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -84,13 +82,13 @@ func New(o Options) (*Model, error) {
 	}
 	m.client = &http.Client{
 		Transport: way,
-		// A redirect would take the key elsewhere.
+		// A redirect would send the key elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return m, nil
 }
 
-// headers are those of every request.
+// headers returns the headers of every request.
 func headers(o Options, key string) http.Header {
 	h := make(http.Header)
 	for name, value := range o.Headers {
@@ -117,8 +115,8 @@ func headers(o Options, key string) http.Header {
 	return h
 }
 
-// secrets replaces the key and the values of headers in what is told. Short
-// values of headers are words like "true", and no secrets.
+// secrets returns a replacer that removes the key and header values from messages.
+// Short header values are not removed, since they are words like "true".
 func secrets(key string, headers map[string]string) *strings.Replacer {
 	values := slices.Collect(maps.Values(headers))
 	values = slices.DeleteFunc(values, func(v string) bool { return len(v) < 8 })
@@ -133,13 +131,13 @@ func secrets(key string, headers map[string]string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// String names the model without its key.
+// String returns the model's name and URL, without the key.
 func (m *Model) String() string { return fmt.Sprintf("openai: %s at %s", m.o.Model, m.url) }
 
-// GoString is String: the fields hold the key.
+// GoString returns the same as String, since the fields contain the key.
 func (m *Model) GoString() string { return m.String() }
 
-// Close gives the idle connections back. Requests that run are not touched.
+// Close closes idle connections. It does not affect running requests.
 func (m *Model) Close() error {
 	if m.own != nil {
 		m.own.CloseIdleConnections()
@@ -147,16 +145,15 @@ func (m *Model) Close() error {
 	return nil
 }
 
-// Reply asks for an answer and calls emit with its pieces: text as it comes, and
-// at the end the calls of tools, each of them whole, in the order in which they
-// began. The arguments of a call are what the model wrote, "{}" for none; they
-// may be no JSON.
+// Reply sends a request and calls emit with the pieces of the reply: text as it
+// arrives, and at the end the whole tool calls in the order in which they began.
+// The arguments of a call are as the model wrote them, "{}" if there are none; they
+// may be invalid JSON.
 //
-// A reply that was cut off at MaxTokens is a reply if it holds text alone; the
-// Report says so. When ctx ends, the request is ended at once, nothing more is
-// delivered and ctx's error returned; an error of emit ends the reply in the
-// same way. Everything else that goes wrong is a [*port.Failure] whose Partial is
-// the text so far. Reply asks once; who wants a retry asks again.
+// A reply that was cut off at MaxTokens is not an error if it contains only text;
+// the Report tells. When ctx ends, or emit returns an error, Reply ends the request
+// at once and returns that error. All other errors are of type [*port.Failure],
+// whose Partial is the text so far. Reply does not retry.
 func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
 	if r.Form != nil {
 		answer, err := m.ReplyJSON(ctx, r, *r.Form)
@@ -169,19 +166,19 @@ func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta)
 	return err
 }
 
-// ReplyJSON asks for an answer in a form (response_format json_schema) and
-// returns it: JSON, which the server has held against the schema if it can, and
-// this package has not. Tools of the request are left out. It fails as Reply
-// does; a refusal and an answer that is no JSON are failures too.
+// ReplyJSON requests an answer in a form (response_format json_schema) and returns
+// it. The answer is valid JSON; the server may have checked it against the schema,
+// this package does not. The request's tools are ignored. Errors are as for Reply;
+// a refusal and an answer that is not JSON are failures too.
 func (m *Model) ReplyJSON(ctx context.Context, r port.Request, f port.Form) ([]byte, error) {
 	if f.Name == "" {
 		f.Name = "answer"
 	}
 	if !goodName.MatchString(f.Name) {
-		return nil, m.failure(errclass.Unknown, "the form %q has a bad name, expected 1 to 64 letters, digits, _ and -", f.Name)
+		return nil, m.failure(errclass.Unknown, "invalid form name %q: expected 1 to 64 letters, digits, _ or -", f.Name)
 	}
 	if !isObject(f.Schema) {
-		return nil, m.failure(errclass.Unknown, "the schema of the form %q is no JSON object", f.Name)
+		return nil, m.failure(errclass.Unknown, "the schema of the form %q is not a JSON object", f.Name)
 	}
 	r.Tools = nil
 	d, err := m.ask(ctx, r, &responseFormat{Type: "json_schema", JSONSchema: jsonSchema{
@@ -193,22 +190,22 @@ func (m *Model) ReplyJSON(ctx context.Context, r port.Request, f port.Form) ([]b
 	answer := []byte(strings.TrimSpace(d.text.String()))
 	switch {
 	case d.refused:
-		f := m.failure(errclass.Unknown, "the model refuses to answer")
+		f := m.failure(errclass.Unknown, "the model refused to answer")
 		f.Partial = string(answer)
 		return nil, f
 	case !json.Valid(answer):
-		f := m.failure(errclass.Unknown, "the answer is no JSON (the reason of its end is %q)", d.finish)
+		f := m.failure(errclass.Unknown, "the answer is not valid JSON (finish reason %q)", d.finish)
 		f.Partial = string(answer)
 		return nil, f
 	}
 	return answer, nil
 }
 
-// ask makes one request, follows its answer to the end, and reports.
+// ask makes one request, reads the response to its end, and reports it.
 func (m *Model) ask(ctx context.Context, r port.Request, format *responseFormat, emit func(port.Delta) error) (*decoder, error) {
 	body, err := m.body(r, format)
 	if err != nil {
-		return nil, m.failure(errclass.Unknown, "the request cannot be made: %v", err)
+		return nil, m.failure(errclass.Unknown, "cannot create the request: %v", err)
 	}
 	a := &answer{m: m, emit: emit, known: make(map[string]bool), started: time.Now()}
 	for i := range r.Messages {
@@ -236,29 +233,28 @@ func (m *Model) ask(ctx context.Context, r port.Request, format *responseFormat,
 	return &a.d, err
 }
 
-// answer is one request and what comes back. It lives on the goroutine of its
-// Reply.
+// answer is a request and its response. Only the goroutine of Reply uses it.
 type answer struct {
 	m       *Model
 	emit    func(port.Delta) error
-	known   map[string]bool // the ids of calls that the context has
+	known   map[string]bool // ids of calls in the context
 	started time.Time
 
 	d      decoder
 	report Report
 }
 
-// fetch sends the request and follows the answer.
+// fetch sends the request and reads the response.
 func (a *answer) fetch(parent context.Context, body []byte) error {
 	if err := parent.Err(); err != nil {
 		return err
 	}
 	ctx, w := newWatch(parent)
 	defer w.stop()
-	w.await(&silence{"the server has not begun to answer", a.m.o.FirstChunk})
+	w.await(&silence{"the server did not start to answer", a.m.o.FirstChunk})
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.m.url, bytes.NewReader(body))
 	if err != nil {
-		return a.m.failure(errclass.Unknown, "the request cannot be made: %v", err)
+		return a.m.failure(errclass.Unknown, "cannot create the request: %v", err)
 	}
 	req.Header = a.m.header.Clone()
 	res, err := a.m.client.Do(req)
@@ -272,7 +268,7 @@ func (a *answer) fetch(parent context.Context, body []byte) error {
 		if parent.Err() != nil {
 			return a.m.broken(parent, ctx, err)
 		}
-		return a.m.refused(res, text) // with what there is of the text
+		return a.m.refused(res, text) // with the available part of the body
 	}
 	in := &bounded{r: res.Body, left: a.m.o.MaxReply}
 	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
@@ -282,7 +278,7 @@ func (a *answer) fetch(parent context.Context, body []byte) error {
 	case err == nil && kind == "application/json":
 		err = a.whole(parent, ctx, in)
 	default:
-		return a.m.failure(errclass.Unknown, "the server answers with %s, expected an event stream (is the base URL right?)", noWords(res.Header))
+		return a.m.failure(errclass.Unknown, "the server responded with %s: expected an event stream (is the base URL correct?)", noWords(res.Header))
 	}
 	if err != nil {
 		return err
@@ -294,12 +290,12 @@ func (a *answer) fetch(parent context.Context, body []byte) error {
 	if err := a.finish(parent); err != nil {
 		return err
 	}
-	w.await(&silence{"the answer has not ended", drain})
-	_, _ = io.Copy(io.Discard, in) // what fails here costs a connection, and no reply
+	w.await(&silence{"the answer did not end", drain})
+	_, _ = io.Copy(io.Discard, in) // an error costs the connection but not the reply
 	return nil
 }
 
-// requestID is the server's own name for a request, for diagnostics.
+// requestID returns the server's id of a request, for diagnostics.
 func requestID(h http.Header) string {
 	for _, name := range []string{"X-Request-Id", "Apim-Request-Id"} {
 		if id := h.Get(name); id != "" {
@@ -309,17 +305,17 @@ func requestID(h http.Header) string {
 	return ""
 }
 
-// errCut is the end of a stream that has not come to the end of its reply.
-var errCut = errors.New("the stream ended before the reply did")
+// errCut reports a stream that ended before its reply was complete.
+var errCut = errors.New("the stream ended before the reply was complete")
 
-// stream follows a stream of events to its end.
+// stream reads an event stream to its end.
 func (a *answer) stream(parent, ctx context.Context, w *watch, in *bounded) error {
-	stall := &silence{"the server has stalled in its answer", a.m.o.Stall}
-	rest := &silence{"the answer has not ended", tail}
+	stall := &silence{"the server stalled during its answer", a.m.o.Stall}
+	rest := &silence{"the answer did not end", tail}
 	for event, err := range sse.Read(in, &sse.ReadConfig{MaxEventSize: a.m.o.MaxEvent}) {
 		if err != nil {
 			if a.d.complete() && parent.Err() == nil {
-				return nil // the end of the stream is missing, and nothing of the reply
+				return nil // only the end marker is missing
 			}
 			if errors.Is(err, bufio.ErrTooLong) {
 				return a.m.failure(errclass.ServerError, "an event of the stream is longer than %d bytes", a.m.o.MaxEvent)
@@ -351,7 +347,7 @@ func (a *answer) stream(parent, ctx context.Context, w *watch, in *bounded) erro
 	return nil
 }
 
-// whole takes the answer of a server that does not stream.
+// whole reads the response of a server that does not stream.
 func (a *answer) whole(parent, ctx context.Context, in io.Reader) error {
 	data, err := io.ReadAll(in)
 	if err != nil {
@@ -361,12 +357,12 @@ func (a *answer) whole(parent, ctx context.Context, in io.Reader) error {
 		return err
 	}
 	if !a.d.complete() && !a.d.begun() {
-		return a.m.failure(errclass.ServerError, "the answer holds no reply")
+		return a.m.failure(errclass.ServerError, "the answer contains no reply")
 	}
 	return nil
 }
 
-// take decodes one event and hands its text on.
+// take decodes one event and emits its text.
 func (a *answer) take(kind string, data []byte) error {
 	text, err := a.d.take(kind, data)
 	if reported := (*errReported)(nil); errors.As(err, &reported) {
@@ -384,21 +380,21 @@ func (a *answer) take(kind string, data []byte) error {
 	return a.emit(port.Delta{Text: text})
 }
 
-// finish looks at the reason of the end and hands the calls on.
+// finish checks the finish reason and emits the calls.
 func (a *answer) finish(ctx context.Context) error {
 	calls := len(a.d.calls.calls)
 	switch a.d.finish {
 	case "content_filter":
 		return a.m.failure(errclass.Unknown, "the server's content filter stopped the reply")
 	case "error", "abort", "insufficient_system_resource":
-		return a.m.failure(errclass.ServerError, "the server broke the reply off (%s)", a.d.finish)
+		return a.m.failure(errclass.ServerError, "the server aborted the reply (%s)", a.d.finish)
 	case "length":
 		switch {
 		case calls > 0:
-			// Half a call is none.
-			return a.m.failure(errclass.InvalidArgs, "the bound on tokens cut a call of a tool off")
+			// An incomplete call is useless.
+			return a.m.failure(errclass.InvalidArgs, "the token limit cut off a tool call")
 		case a.d.text.Len() == 0:
-			return a.m.failure(errclass.Unknown, "the bound on tokens was reached before the reply began")
+			return a.m.failure(errclass.Unknown, "the token limit was reached before the reply began")
 		}
 	}
 	list, err := a.d.calls.finished(a.known)

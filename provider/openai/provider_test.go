@@ -48,7 +48,7 @@ func TestTextComesInPieces(t *testing.T) {
 	}
 }
 
-// A piece is told when it comes, and not when its successor does.
+// A piece is emitted when it arrives, not when the next one does.
 func TestPiecesAreToldAtOnce(t *testing.T) {
 	a := fake.Text("one ", "two ", "three")
 	a.Gap = time.Second / 2
@@ -178,7 +178,7 @@ func TestTimeouts(t *testing.T) {
 		a := fake.Text("late")
 		a.First = time.Hour
 		try(t, answers(a), limits, func(w *world) {
-			d := took(func() { w.wantFailure(errclass.NetworkTimeout, "not begun to answer for 3s") })
+			d := took(func() { w.wantFailure(errclass.NetworkTimeout, "did not start to answer for 3s") })
 			if d != 3*time.Second {
 				t.Errorf("after %v, expected 3s", d)
 			}
@@ -190,7 +190,7 @@ func TestTimeouts(t *testing.T) {
 		a.Piece = len("data: \n\n") + len(a.Events[0]) + len("data: \n\n") + len(a.Events[1]) // two events, then silence
 		try(t, answers(a), limits, func(w *world) {
 			var f port.Failure
-			d := took(func() { f = w.failure(errclass.NetworkTimeout, "stalled in its answer for 2s") })
+			d := took(func() { f = w.failure(errclass.NetworkTimeout, "stalled during its answer for 2s") })
 			if d != 2*time.Second || f.Partial != "one " || !f.Retryable {
 				t.Errorf("after %v, failure %+v", d, f)
 			}
@@ -199,7 +199,7 @@ func TestTimeouts(t *testing.T) {
 	t.Run("a comment is no piece", func(t *testing.T) {
 		a := fake.Answer{Raw: strings.Repeat(": still here\n\n", 100), Piece: 14, Gap: time.Second}
 		try(t, answers(a), limits, func(w *world) {
-			d := took(func() { w.wantFailure(errclass.NetworkTimeout, "not begun") })
+			d := took(func() { w.wantFailure(errclass.NetworkTimeout, "did not start to answer") })
 			if d != 3*time.Second {
 				t.Errorf("after %v, expected 3s", d)
 			}
@@ -222,7 +222,7 @@ func TestTimeouts(t *testing.T) {
 		try(t, nil, limits, func(w *world) {
 			never := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 			w.net.reach.Store(&never)
-			w.wantFailure(errclass.NetworkTimeout, "not begun")
+			w.wantFailure(errclass.NetworkTimeout, "did not start to answer")
 			synctest.Wait()
 			nowhere := func(context.Context) error { return errors.New("no route to host") }
 			w.net.reach.Store(&nowhere)
@@ -273,7 +273,7 @@ func TestCalls(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		events []string
-		want   []port.ToolCall // an empty ID is one that the client makes
+		want   []port.ToolCall // an empty ID is replaced by the client
 	}{
 		{"in pieces", []string{
 			fake.Call(0, "call_a", "book", ""), fake.Call(0, "", "", `{"to":`), fake.Call(0, "", "", `"Boston"}`),
@@ -463,18 +463,18 @@ func TestReplyJSON(t *testing.T) {
 	})
 	try(t, answers(fake.Text("I'd say Boston")), nil, func(w *world) {
 		_, err := ask(w, form)
-		if f := wantFailure(t, err, errclass.Unknown, "no JSON", `"stop"`); f.Partial != "I'd say Boston" {
+		if f := wantFailure(t, err, errclass.Unknown, "not valid JSON", `"stop"`); f.Partial != "I'd say Boston" {
 			t.Errorf("partial %q", f.Partial)
 		}
 		_, err = ask(w, port.Form{Name: "a b", Schema: schema})
-		wantFailure(t, err, errclass.Unknown, "bad name")
+		wantFailure(t, err, errclass.Unknown, "invalid form name")
 		_, err = ask(w, port.Form{Schema: []byte(`[]`)})
-		wantFailure(t, err, errclass.Unknown, `"answer" is no JSON object`)
+		wantFailure(t, err, errclass.Unknown, `"answer" is not a JSON object`)
 	})
 	refusal := fake.Stream(fake.Event(map[string]any{"refusal": "I cannot."}, ""), fake.Finish("stop"))
 	try(t, answers(refusal), nil, func(w *world) {
 		_, err := ask(w, form)
-		wantFailure(t, err, errclass.Unknown, "refuses")
+		wantFailure(t, err, errclass.Unknown, "refused")
 		if text, _, err := w.hear(w.t.Context(), question()); text != "I cannot." || err != nil {
 			t.Errorf("a refusal is a reply: %q, error %v", text, err)
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: what is asked. The messages are those that the strictest of the
-// servers accepts: no message is empty, neighbours of one role are one message,
-// and each result stands right behind the one call that it answers.
+// This file builds requests. The messages satisfy the strictest servers: no message
+// is empty, consecutive messages of the same role are merged, and each tool result
+// directly follows its call.
 
 type request struct {
 	Model               string          `json:"model"`
@@ -31,8 +31,8 @@ type request struct {
 	Seed                *int64          `json:"seed,omitempty"`
 }
 
-// message is one message. Content is null in one that only calls a tool: some
-// servers want the member there, and none wants an empty text.
+// message is one message. Content is null in a message that only calls a tool: some
+// servers require the member, and none accepts an empty text.
 type message struct {
 	Role       string     `json:"role"`
 	Content    *string    `json:"content"`
@@ -78,7 +78,7 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// body writes the request.
+// body encodes the request.
 func (m *Model) body(r port.Request, format *responseFormat) ([]byte, error) {
 	q := request{Model: m.o.Model, ResponseFormat: format, Stream: true, Temperature: m.o.Temperature, Seed: m.o.Seed}
 	var err error
@@ -109,7 +109,7 @@ func (m *Model) body(r port.Request, format *responseFormat) ([]byte, error) {
 	return append(append(body, m.extra...), '}'), nil
 }
 
-// messages turns the instructions and the context into messages.
+// messages converts the instructions and the context to messages.
 func messages(r port.Request) ([]message, error) {
 	var list []message
 	if text := strings.TrimSpace(r.Instructions); text != "" {
@@ -128,16 +128,16 @@ func messages(r port.Request) ([]message, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("the request has neither instructions nor messages with words in them")
+		return nil, errors.New("the request has neither instructions nor messages with text")
 	}
 	return list, nil
 }
 
-// addText adds what somebody said. Words of the same role in a row are one
-// message, since many a chat template wants the roles to alternate.
+// addText adds a text. Consecutive texts of the same role are merged into one
+// message, since many chat templates require alternating roles.
 func addText(list []message, role, text string) []message {
 	if strings.TrimSpace(text) == "" {
-		return list // what was cut off before a word was heard
+		return list // cut off before a word was heard
 	}
 	if n := len(list); n > 0 && list[n-1].Role == role && list[n-1].ToolCalls == nil {
 		joined := *list[n-1].Content + "\n" + text
@@ -147,10 +147,10 @@ func addText(list []message, role, text string) []message {
 	return append(list, message{Role: role, Content: &text})
 }
 
-// addCall adds a call with its result. Each call has an assistant message of its
-// own: which calls were made at once is not known, and one that was made with
-// the result of another before it must stand behind that. The words that were
-// said right before belong to the call.
+// addCall adds a call and its result. Each call gets an assistant message of its
+// own, because it is not known which calls were made together, and a call that used
+// the result of another must follow it. Text said directly before is added to the
+// call's message.
 func addCall(list []message, m port.Message, position int) []message {
 	id := wireID(m.CallID, position)
 	call := toolCall{ID: id, Type: "function", Function: functionCall{
@@ -168,14 +168,14 @@ func addCall(list []message, m port.Message, position int) []message {
 	return append(list, message{Role: "tool", Content: &result, ToolCallID: id})
 }
 
-// maxID is the longest id of a call that OpenAI takes back.
+// maxID is the length of the longest call id that OpenAI accepts.
 const maxID = 40
 
-// wireID is a call's id as servers accept it. A call that has an id has the same
-// one in every request, so that a server's cache of the prompt stays good.
+// wireID returns a call's id in a form that servers accept. The same call has the
+// same id in every request, so that prompt caches remain valid.
 func wireID(id string, position int) string {
 	if id == "" {
-		return fmt.Sprintf("call%05d", position) // nine letters and digits, which Mistral's templates want
+		return fmt.Sprintf("call%05d", position) // nine letters and digits, as Mistral's templates require
 	}
 	if len(id) <= maxID {
 		return id
@@ -189,8 +189,8 @@ var (
 	badRunes = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 )
 
-// wireName is the name of a tool in the history, which may be an action of a
-// flow that no model has ever called.
+// wireName returns the name of a tool in the history, which may be a flow's action
+// that is not a tool of the model.
 func wireName(name string) string {
 	name = badRunes.ReplaceAllString(name, "_")
 	if name == "" {
@@ -199,8 +199,8 @@ func wireName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// wireArguments are arguments that a server can parse: an object. A model's
-// mistake is shown to it as one.
+// wireArguments returns arguments as a JSON object. Invalid arguments of the model
+// are wrapped in one.
 func wireArguments(arguments string) string {
 	if isObject([]byte(arguments)) {
 		return arguments
@@ -210,18 +210,19 @@ func wireArguments(arguments string) string {
 	}
 	b, err := json.Marshal(map[string]string{"invalid_arguments": arguments})
 	if err != nil {
-		panic(fmt.Sprintf("openai: a string does not marshal: %v", err))
+		panic(fmt.Sprintf("openai: marshal string: %v", err))
 	}
 	return string(b)
 }
 
-// isObject says whether a text is one JSON object.
+// isObject reports whether b is one JSON object.
 func isObject(b []byte) bool {
 	b = bytes.TrimLeft(b, " \t\r\n")
 	return len(b) > 0 && b[0] == '{' && json.Valid(b)
 }
 
-// toolChoice is which tool is to be called: a word, or one tool's name.
+// toolChoice returns the value of tool_choice: a word, or an object with a tool's
+// name.
 func toolChoice(choice string) any {
 	switch choice {
 	case "":
@@ -233,16 +234,16 @@ func toolChoice(choice string) any {
 	}
 }
 
-// tools describes the tools.
+// tools returns the descriptions of the tools.
 func tools(specs []port.ToolSpec) ([]tool, error) {
 	list := make([]tool, 0, len(specs))
 	seen := make(map[string]bool, len(specs))
 	for _, s := range specs {
 		if !goodName.MatchString(s.Name) {
-			return nil, fmt.Errorf("the tool %q has a name that models cannot call, expected 1 to 64 letters, digits, _ and -", s.Name)
+			return nil, fmt.Errorf("invalid tool name %q: expected 1 to 64 letters, digits, _ or -", s.Name)
 		}
 		if seen[s.Name] {
-			return nil, fmt.Errorf("there are two tools %q", s.Name)
+			return nil, fmt.Errorf("duplicate tool name %q", s.Name)
 		}
 		seen[s.Name] = true
 		schema := s.Schema
@@ -250,7 +251,7 @@ func tools(specs []port.ToolSpec) ([]tool, error) {
 			schema = []byte(`{"type":"object","properties":{}}`)
 		}
 		if !isObject(schema) {
-			return nil, fmt.Errorf("the schema of the tool %q is no JSON object", s.Name)
+			return nil, fmt.Errorf("the schema of the tool %q is not a JSON object", s.Name)
 		}
 		list = append(list, tool{Type: "function", Function: function{Name: s.Name, Description: s.Description, Parameters: schema}})
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
-// lines is a request's messages in short, and whether the server took it.
+// lines returns a request's messages in short form, and whether the server accepted
+// it.
 func (w *world) lines(r port.Request) []string {
 	w.t.Helper()
 	if _, _, err := w.hear(w.t.Context(), r); err != nil {
@@ -36,7 +37,7 @@ func (w *world) lines(r port.Request) []string {
 	return list
 }
 
-// history is what package session makes of a conversation's history.
+// history returns a conversation's history in the form of package session.
 func history(items []conv.Item) (list []port.Message) {
 	for _, it := range items {
 		if it.Role == conv.RoleTool || it.Text != "" {
@@ -100,7 +101,7 @@ func TestHistoryBecomesMessages(t *testing.T) {
 	}
 }
 
-// Whatever the history is, the server takes it, and no word or result is lost.
+// The server accepts every history, and no word or result is lost.
 func TestAnyHistoryIsTaken(t *testing.T) {
 	text := rapid.SampledFrom([]string{"", " ", "word", "two words", "<b> & \"q\"", "\x00\xff", "ä\n"})
 	items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) conv.Item {
@@ -158,8 +159,8 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 		"empty":          {port.Request{}, "neither instructions nor messages"},
 		"blank":          {port.Request{Messages: []port.Message{{Role: "user", Content: " "}}}, "neither"},
 		"role":           {port.Request{Messages: []port.Message{{Role: "assistant", Content: "x"}}}, `role "assistant"`},
-		"name of a tool": {port.Request{Instructions: "x", Tools: []port.ToolSpec{{Name: "a.b"}}}, `"a.b" has a name`},
-		"twice":          {port.Request{Instructions: "x", Tools: []port.ToolSpec{{Name: "a"}, {Name: "a"}}}, `two tools "a"`},
+		"name of a tool": {port.Request{Instructions: "x", Tools: []port.ToolSpec{{Name: "a.b"}}}, `invalid tool name "a.b"`},
+		"twice":          {port.Request{Instructions: "x", Tools: []port.ToolSpec{{Name: "a"}, {Name: "a"}}}, `duplicate tool name "a"`},
 		"schema":         {port.Request{Instructions: "x", Tools: []port.ToolSpec{{Name: "a", Schema: []byte("[]")}}}, `schema of the tool "a"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// chunk is one event of a stream, or the whole answer of a server that does not
-// stream: it has message in place of delta. Members that are not here
-// (obfuscation, service_tier, Azure's annotations, the text of reasoning) are
-// not looked at.
+// chunk is one event of a stream, or the whole response of a server that does not
+// stream, which has message in place of delta. Other members (obfuscation,
+// service_tier, Azure's annotations, reasoning text) are ignored.
 type chunk struct {
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
@@ -48,11 +47,12 @@ type usage struct {
 // Usage counts tokens.
 type Usage struct {
 	Prompt, Completion int
-	Cached             int // of Prompt, those that the server had read before
-	Reasoning          int // of Completion, those that nobody sees
+	Cached             int // part of Prompt that was in the server's cache
+	Reasoning          int // part of Completion that is not visible
 }
 
-// decoder follows one reply. It is used by one goroutine, and reads no clock.
+// decoder decodes one reply. It must be used by one goroutine and does not use a
+// clock.
 type decoder struct {
 	text    strings.Builder // all text so far
 	refused bool            // the text is a refusal
@@ -60,19 +60,18 @@ type decoder struct {
 	finish  string
 	model   string
 	usage   *usage
-	done    bool // the server has said that there is no more
+	done    bool // the server has sent the end marker
 }
 
-// errReported is a failure that the server tells within an answer that began
-// well.
+// errReported is an error reported by the server within a successful response.
 type errReported struct{ body []byte }
 
-// Error says that there is one; see serverError for what it is.
-func (*errReported) Error() string { return "the server reports an error" }
+// Error returns a fixed text. See serverError for the details.
+func (*errReported) Error() string { return "the server reported an error" }
 
-// take reads the data of one event and returns the text that it adds to the
-// reply. An error ends the stream: it is an [errReported], or says what is wrong
-// with the event.
+// take decodes the data of one event and returns the text that it adds to the
+// reply. An error ends the stream: an [errReported], or a description of the
+// invalid event.
 func (d *decoder) take(kind string, data []byte) (text string, err error) {
 	data = bytes.TrimSpace(data)
 	if string(data) == "[DONE]" {
@@ -80,14 +79,14 @@ func (d *decoder) take(kind string, data []byte) (text string, err error) {
 		return "", nil
 	}
 	if d.done || len(data) == 0 {
-		return "", nil // No op. Something behind the end, or a sign of life.
+		return "", nil // Ignore data after the end and keep-alives.
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		if kind == "error" {
 			return "", &errReported{bytes.Clone(data)}
 		}
-		return "", fmt.Errorf("an event of the stream is no piece of a reply: %w", err)
+		return "", fmt.Errorf("invalid event in the stream: %w", err)
 	}
 	if kind == "error" || c.Object == "error" || len(c.Error) > 0 && string(c.Error) != "null" {
 		return "", &errReported{bytes.Clone(data)}
@@ -100,7 +99,7 @@ func (d *decoder) take(kind string, data []byte) (text string, err error) {
 	}
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
-			continue // one answer was asked for
+			continue // only one choice was requested
 		}
 		t, err := d.choice(&c.Choices[i])
 		if err != nil {
@@ -133,27 +132,26 @@ func (d *decoder) choice(c *choice) (text string, err error) {
 	return text, nil
 }
 
-// begun says whether anything of the reply has come.
+// begun reports whether a part of the reply has arrived.
 func (d *decoder) begun() bool { return d.text.Len() > 0 || len(d.calls.calls) > 0 }
 
-// complete says whether the reply has come to its end: the server has said so,
-// or given the reason.
+// complete reports whether the reply is complete: the server has sent the end
+// marker or a finish reason.
 func (d *decoder) complete() bool { return d.done || d.finish != "" }
 
-// errTooLong is what reading ends with when an answer has more bytes than the
-// options allow.
+// errTooLong reports a response that exceeds the size limit.
 var errTooLong = errors.New("the answer of the server is too long")
 
-// bounded reads at most left bytes, and then fails with errTooLong: io.LimitReader
-// would end as if the stream had. It keeps what reading failed with, which a
-// parser may take for an unexpected end.
+// bounded reads at most left bytes, and then fails with errTooLong, whereas
+// io.LimitReader would return io.EOF. It stores the read error, which a parser may
+// report as an unexpected end.
 type bounded struct {
 	r    io.Reader
 	left int
-	err  error // nil, or why reading failed; never io.EOF
+	err  error // nil or the read error; never io.EOF
 }
 
-// Read reads.
+// Read implements [io.Reader].
 func (b *bounded) Read(p []byte) (n int, err error) {
 	if b.left <= 0 {
 		err = errTooLong

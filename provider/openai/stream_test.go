@@ -13,8 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
-// decode runs a stream through the decoder, as a request does, and tells what
-// became of it.
+// decode decodes a stream as a request does and returns the result.
 func decode(r io.Reader, limit int) (d *decoder, said []string, err error) {
 	d = &decoder{}
 	in := &bounded{r: r, left: 4 * limit}
@@ -44,9 +43,9 @@ func wire(a fake.Answer) string {
 	return b.String() + "data: [DONE]\n\n"
 }
 
-// FuzzStream: whatever comes, the decoder neither panics nor keeps more than it
-// was sent; what it makes of a stream does not depend on how it is cut into
-// pieces; and its calls have names and ids.
+// FuzzStream checks that the decoder neither panics nor keeps more than it was
+// sent, that its result does not depend on how the stream is divided, and that its
+// calls have names and ids.
 func FuzzStream(f *testing.F) {
 	// Short ones: the engine spends its time on making long ones shorter.
 	text := `data: {"choices":[{"delta":{"content":"It "}}]}` + "\n\n"
@@ -100,8 +99,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzServerError: whatever a server says about a failure, it becomes one short
-// line without the key.
+// FuzzServerError checks that any error response becomes one short line without the
+// key.
 func FuzzServerError(f *testing.F) {
 	m, err := New(Options{Model: "m", Getenv: func(string) string { return testKey }})
 	if err != nil {
@@ -146,9 +145,9 @@ func TestBoundedKeepsTheReason(t *testing.T) {
 	}
 }
 
-// BenchmarkDecoder reads a reply of 100 pieces: ns and allocations are of one
-// piece. Goal: below 10 us, for at 100 calls that stream 100 pieces a second
-// each it is a tenth of a core.
+// BenchmarkDecoder decodes a reply of 100 pieces; ns and allocations are per piece.
+// Goal: less than 10 us, a tenth of a core for 100 calls with 100 pieces a second
+// each.
 func BenchmarkDecoder(b *testing.B) {
 	words := make([]string, 98)
 	for i := range words {

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// segment is one word, filler or silence of a path. Scores are in the engine's
-// unit of 1024 ln(1.0001) = 0.1024 nats.
+// segment is one word, filler or silence of a path. Scores are in the engine's unit
+// of 1024 ln(1.0001) = 0.1024 nats.
 type segment struct {
-	word       string // with the dictionary's "(2)" for a second pronunciation
+	word       string // with the dictionary's suffix "(2)" for a second pronunciation
 	start, end int    // frames of the search, inclusive
 	ascr, lscr int
 	post       float64
 }
 
-// filler says that the segment is silence or noise.
+// filler reports whether the segment is silence or noise.
 func (s segment) filler() bool {
 	return strings.HasPrefix(s.word, "<") || strings.HasPrefix(s.word, "[") || strings.HasPrefix(s.word, "(")
 }
 
-// silence says that the segment is nothing but silence.
+// silence reports whether the segment is silence.
 func (s segment) silence() bool { return strings.HasPrefix(s.word, "<") }
 
-// base is the word without its pronunciation number.
+// base returns the word without its pronunciation number.
 func (s segment) base() string {
 	if i := strings.IndexByte(s.word, '('); i > 0 {
 		return s.word[:i]
@@ -30,20 +30,20 @@ func (s segment) base() string {
 	return s.word
 }
 
-// maxMargin bounds a margin per frame, also where the loser was given up.
+// maxMargin limits a margin per frame, also if the loser was pruned.
 const maxMargin = 60
 
-// evidence is what speaks for the words of a path.
+// evidence is the evidence for the words of a path.
 type evidence struct {
 	words     int
 	frames    int     // of the words
 	misfit    float64 // acoustic score per frame below the best sound of each frame
 	posterior float64 // of the words in the lattice, weighted by length
-	margin    float64 // score per frame above that of no words at all, within ±maxMargin
+	margin    float64 // score per frame above that of no words, within ±maxMargin
 }
 
-// evidenceOf sums up a path. lattice says that its scores come from the lattice,
-// where the engine keeps them 1024 times larger.
+// evidenceOf computes the evidence of a path. lattice reports that its scores come
+// from the lattice, where they are 1024 times larger.
 func evidenceOf(path []segment, lattice bool) evidence {
 	var e evidence
 	score := 0
@@ -68,11 +68,11 @@ func evidenceOf(path []segment, lattice bool) evidence {
 	return e
 }
 
-// logistic maps a weighted sum of evidence to a probability.
+// logistic maps a weighted sum to a probability.
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// confidence is the belief in the words at the end of an utterance: the
-// expected share of right words. The weights were fitted by logistic regression
+// confidence returns the confidence in the words at the end of an utterance: the
+// expected share of correct words. The weights were fitted by logistic regression
 // to recordings of speech and noise; README.md has the distributions.
 func (e evidence) confidence() float64 {
 	if e.frames == 0 {
@@ -81,9 +81,9 @@ func (e evidence) confidence() float64 {
 	return logistic(-4.43 + 0.095*e.margin + 2.56*e.posterior - 0.058*e.misfit)
 }
 
-// partialConfidence is the belief in words while somebody still speaks. There is
-// no lattice yet and nothing to compete with, so it rests on how well the sounds
-// fit, on how much was heard, and on the length of the words: noise is explained
+// partialConfidence returns the confidence in words during an utterance. There is
+// no lattice and no competing explanation yet, so it depends on how well the sounds
+// fit, the amount of speech, and the length of the words, since noise is explained
 // by few long words. It is low for a single short word until the speaker pauses.
 func (e evidence) partialConfidence() float64 {
 	if e.frames == 0 {

@@ -18,21 +18,20 @@ import (
 )
 
 const (
-	// maxSegments bounds the words of one path.
+	// maxSegments limits the number of segments in a path.
 	maxSegments = 2048
-	// lmSearch is the name that the engine gives to the language model's search.
+	// lmSearch is the engine's name for the language model's search.
 	lmSearch = "_default"
 )
 
-// decoder wraps one ps_decoder_t, which costs about 95 MB and 0.3 s. It is used
-// by one goroutine at a time and keeps nothing between utterances but its
-// grammars.
+// decoder wraps a ps_decoder_t, which costs about 95 MB and 0.3 s. It must be used
+// by one goroutine at a time. Between utterances it keeps only its grammars.
 type decoder struct {
 	ps       *C.ps_decoder_t
 	segs     []C.hk_seg
 	search   string // the active one
 	defaults cepstralMean
-	known    map[string]bool // dictionary look-ups so far
+	known    map[string]bool // dictionary lookups so far
 }
 
 func openDecoder(o Options) (*decoder, error) {
@@ -63,10 +62,10 @@ func (d *decoder) close() {
 	d.ps = nil
 }
 
-// begin opens an utterance with the given mean.
+// begin starts an utterance with the given mean.
 func (d *decoder) begin(m *cepstralMean) error {
 	if C.hk_begin(d.ps, (*C.float)(unsafe.Pointer(&m.value[0])), C.int32_t(m.n)) != 0 {
-		return errors.New("pocketsphinx: an utterance cannot be started")
+		return errors.New("pocketsphinx: cannot start an utterance")
 	}
 	return nil
 }
@@ -81,17 +80,17 @@ func (d *decoder) write(pcm []int16) error {
 	return nil
 }
 
-// frames is the number of frames searched in this utterance.
+// frames returns the number of frames searched in this utterance.
 func (d *decoder) frames() int { return int(C.hk_frames(d.ps)) }
 
 func (d *decoder) end() error {
 	if C.hk_end(d.ps) != 0 {
-		return errors.New("pocketsphinx: an utterance cannot be ended")
+		return errors.New("pocketsphinx: cannot end an utterance")
 	}
 	return nil
 }
 
-// seen is the mean of this utterance's speech so far.
+// seen returns the mean of the speech in this utterance so far.
 func (d *decoder) seen() cepstralMean {
 	var s C.hk_cmn
 	C.hk_cmn_get(d.ps, &s)
@@ -104,14 +103,14 @@ func (d *decoder) seen() cepstralMean {
 	return m
 }
 
-// path appends the segments of the best path so far to dst. Frames count from
-// the beginning of what the engine took for speech.
+// path appends the segments of the best path so far to dst. Frames are counted from
+// the beginning of what the engine classified as speech.
 func (d *decoder) path(dst []segment) []segment {
 	n := int(C.hk_path(d.ps, &d.segs[0], C.int(len(d.segs))))
 	first := 0
 	for i, s := range d.segs[:n] {
 		if i == 0 {
-			first = int(s.start) // the engine adds a guess at the time here
+			first = int(s.start) // the engine adds an estimated start time here
 		}
 		dst = append(dst, segment{
 			word: C.GoString(s.word), start: int(s.start) - first, end: int(s.end) - first,
@@ -121,10 +120,10 @@ func (d *decoder) path(dst []segment) []segment {
 	return dst
 }
 
-// prob is the posterior of the best path in the lattice, after end.
+// prob returns the posterior of the best path in the lattice, after end.
 func (d *decoder) prob() float64 { return float64(C.hk_prob(d.ps)) }
 
-// use makes a search the active one, outside an utterance.
+// use selects a search outside an utterance.
 func (d *decoder) use(name string) error {
 	if d.search == name {
 		return nil
@@ -132,7 +131,7 @@ func (d *decoder) use(name string) error {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	if C.ps_set_search(d.ps, c) != 0 {
-		return fmt.Errorf("pocketsphinx: there is no search %q", name)
+		return fmt.Errorf("pocketsphinx: unknown search %q", name)
 	}
 	d.search = name
 	return nil
@@ -148,8 +147,8 @@ func (d *decoder) drop(name string) {
 	C.ps_unset_search(d.ps, c)
 }
 
-// pronunciation returns the phones of a word, blank-separated, empty when the
-// dictionary does not have it. A second pronunciation is "word(2)".
+// pronunciation returns the phones of a word, separated by spaces, or an empty
+// string if the word is not in the dictionary. A second pronunciation is "word(2)".
 func (d *decoder) pronunciation(word string) string {
 	c := C.CString(word)
 	defer C.free(unsafe.Pointer(c))
@@ -161,13 +160,12 @@ func (d *decoder) pronunciation(word string) string {
 	return C.GoString(p)
 }
 
-// has says whether the dictionary has the word, and that it is no filler.
+// has reports whether the dictionary contains the word and it is not a filler.
 func (d *decoder) has(word string) bool {
 	return !strings.ContainsAny(word[:1], "<[+") && !strings.Contains(word, "(") && d.pronunciation(word) != ""
 }
 
-// addGrammar adds a word graph as the search called name, replacing one of the
-// same name.
+// addGrammar adds a word graph as a search, replacing a search with the same name.
 func (d *decoder) addGrammar(name string, g *graph, beam float64) error {
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
@@ -175,7 +173,7 @@ func (d *decoder) addGrammar(name string, g *graph, beam float64) error {
 	for i, a := range g.arcs {
 		arcs[i] = C.hk_arc{from: C.int32_t(a.from), to: C.int32_t(a.to), word: C.int32_t(a.word), prob: C.double(a.prob)}
 	}
-	// C memory throughout: the array holds pointers.
+	// The array contains pointers, so all of it must be in C memory.
 	mem := C.calloc(C.size_t(len(g.words)+1), C.size_t(unsafe.Sizeof((*C.char)(nil))))
 	defer C.free(mem)
 	words := unsafe.Slice((**C.char)(mem), len(g.words)+1)
@@ -189,12 +187,12 @@ func (d *decoder) addGrammar(name string, g *graph, beam float64) error {
 	}
 	if C.hk_add_grammar(d.ps, cname, C.double(beam), C.int32_t(g.states), C.int32_t(g.start), C.int32_t(g.final),
 		&arcs[0], C.int32_t(len(arcs)), &words[0], C.int32_t(len(g.words))) != 0 {
-		return fmt.Errorf("pocketsphinx: the grammar %q cannot be added", name)
+		return fmt.Errorf("pocketsphinx: cannot add the grammar %q", name)
 	}
 	return nil
 }
 
-// endScore gives the score of the best path of a grammar that ends in state.
+// endScore returns the score of the best path of a grammar that ends in state.
 func (d *decoder) endScore(name string, state int) (int, bool) {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))

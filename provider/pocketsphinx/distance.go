@@ -1,7 +1,7 @@
 package pocketsphinx
 
-// editDistance is the least number of substitutions, insertions and deletions
-// that turns a into b (Levenshtein).
+// editDistance returns the minimum number of substitutions, insertions and
+// deletions that convert a to b (Levenshtein distance).
 func editDistance(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,20 +1,20 @@
 package pocketsphinx
 
-// ditherAmplitude is the largest sample that dither adds. Telephone speech that
-// was brought to 16 kHz has nothing above 4 kHz, and digital silence has
-// nothing at all; the model, trained on microphones, takes the logarithm of
-// that for a sound of its own. README.md has the error rates.
+// ditherAmplitude is the largest sample that dither adds. Telephone speech
+// resampled to 16 kHz has no energy above 4 kHz, and digital silence has none at
+// all; the model, trained on microphone recordings, takes the logarithm of zero
+// energy for a sound. README.md has the error rates.
 const ditherAmplitude = 24
 
-// dither adds a floor of white noise with triangular distribution. It starts
-// anew with each utterance, so that the same sound gives the same result.
+// dither adds white noise with a triangular distribution. It restarts with each
+// utterance, so that the same sound yields the same result.
 type dither struct{ state uint32 }
 
 // appendTo appends pcm with noise to dst.
 func (d *dither) appendTo(dst, pcm []int16) []int16 {
 	x := d.state
 	for _, v := range pcm {
-		// Numerical Recipes' linear congruential generator; its upper bits.
+		// the upper bits of Numerical Recipes' linear congruential generator
 		x = x*1664525 + 1013904223
 		n := int(x>>16) * ditherAmplitude >> 16
 		x = x*1664525 + 1013904223

@@ -82,7 +82,7 @@ func noiseSamples(t *testing.T) []sample {
 	return out
 }
 
-// spoken has a synthetic voice of the flite command say the texts.
+// spoken synthesizes the texts with a voice of the flite command.
 func spoken(t *testing.T, texts ...string) []sample {
 	path, err := exec.LookPath("flite")
 	if err != nil {
@@ -124,7 +124,7 @@ func TestEvalErrorRate(t *testing.T) {
 	evaluate(t)
 	r := newRecognizer(t, Options{})
 	samples := phraseSamples(t)
-	// One caller speaks all phrases of a voice, or each phrase is a new caller.
+	// One caller speaks all phrases of a voice, or each phrase has a new caller.
 	for _, carry := range []bool{false, true} {
 		wrong, words, lastWrong := 0, 0, 0
 		var finals, lasts []float64

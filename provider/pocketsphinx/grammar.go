@@ -7,41 +7,41 @@ import (
 	"unicode"
 )
 
-// Bounds of one expectation; a grammar past them would cost more than it helps.
+// Limits of one expectation; a larger grammar would cost more than it helps.
 const (
 	maxPhraseBytes = 4096
 	maxDepth       = 32
 	maxArcs        = 100000
 )
 
-// Dropped is a part of an expectation that cannot be listened for.
+// Dropped is a part of an expectation that cannot be recognized.
 type Dropped struct {
 	Phrase string // as given
-	Err    error  // why: what is malformed, or which words the dictionary lacks
+	Err    error  // the syntax error, or the words that are not in the dictionary
 }
 
 func (d Dropped) String() string { return fmt.Sprintf("%q: %v", d.Phrase, d.Err) }
 
-// graph is a word graph: from start to final each path is one expected form.
+// graph is a word graph. Each path from start to final is an expected form.
 type graph struct {
 	states, start, final int
 	arcs                 []arc
 	words                []string
 }
 
-// arc is a transition with probability prob. word is an index into graph.words,
-// or -1 for a transition without a word.
+// arc is a transition with probability prob. word is an index into graph.words, or
+// -1 for a transition without a word.
 type arc struct {
 	from, to, word int
 	prob           float64
 }
 
-// compile builds one word graph for all phrases, each as likely as the others.
-// A phrase is a JSGF right-hand side (words, sequences, alternatives with |,
-// groups in parentheses, options in brackets, * and +, weights /0.5/ and tags
-// {x}, both ignored) or plain words, a case of the same. known says whether the
-// dictionary has a word. Alternatives with unknown words are left out. What was
-// left out is reported; the graph is nil when nothing remains.
+// compile builds one word graph for all phrases with equal probability. A phrase is
+// a JSGF right-hand side (words, sequences, alternatives with |, groups in
+// parentheses, options in brackets, * and +; weights /0.5/ and tags {x} are
+// ignored), which includes plain words. known reports whether the dictionary
+// contains a word. Alternatives with unknown words are omitted. The omitted parts
+// are returned; the graph is nil if nothing remains.
 //
 // Source: JSpeech Grammar Format, W3C note of 5 June 2000, section 4.
 func compile(phrases []string, known func(string) bool) (*graph, []Dropped) {
@@ -99,7 +99,7 @@ const (
 	repeated // one or more
 )
 
-// empty says that the node matches nothing but silence.
+// empty reports whether the node matches only silence.
 func (n *node) empty() bool {
 	switch n.kind {
 	case wordNode:
@@ -114,8 +114,8 @@ func (n *node) empty() bool {
 	}
 }
 
-// prune removes what needs an unknown word. It returns nil when the node cannot
-// be spoken any more.
+// prune removes what needs an unknown word. It returns nil if the node cannot be
+// spoken any more.
 func (n *node) prune(known func(string) bool, missing *[]string) *node {
 	var subs []*node
 	for _, s := range n.subs {
@@ -135,13 +135,13 @@ func (n *node) prune(known func(string) bool, missing *[]string) *node {
 		return n
 	case n.kind == choice && len(subs) == 0:
 		return nil
-	case len(subs) == 0: // an option of something unspeakable
+	case len(subs) == 0: // an option without speakable content
 		return &node{kind: sequence}
 	}
 	return &node{kind: n.kind, subs: subs}
 }
 
-// builder turns nodes into a graph.
+// builder converts nodes to a graph.
 type builder struct {
 	g     graph
 	index map[string]int
@@ -194,7 +194,7 @@ func (b *builder) add(n *node, from, to int) {
 		b.add(n.subs[0], start, to)
 		b.arc(from, to, -1, 0.5)
 	case closure, repeated:
-		// The loop gets states of its own: neighbours must not enter it.
+		// The loop gets its own states, so that neighbors cannot enter it.
 		in, out := b.state(), b.state()
 		b.arc(from, in, -1, 1)
 		b.add(n.subs[0], in, out)
@@ -206,7 +206,7 @@ func (b *builder) add(n *node, from, to int) {
 	}
 }
 
-// parsePhrase reads a JSGF right-hand side.
+// parsePhrase parses a JSGF right-hand side.
 func parsePhrase(s string) (*node, error) {
 	if len(s) > maxPhraseBytes {
 		return nil, fmt.Errorf("the phrase has %d bytes, expected at most %d", len(s), maxPhraseBytes)
@@ -230,7 +230,7 @@ type parser struct {
 	at int
 }
 
-// peek returns the next character behind spaces, 0 at the end.
+// peek skips spaces and returns the next character, or 0 at the end.
 func (p *parser) peek() rune {
 	for p.at < len(p.in) && unicode.IsSpace(p.in[p.at]) {
 		p.at++
@@ -277,7 +277,7 @@ func (p *parser) sequence(depth int) (*node, error) {
 	}
 }
 
-// item reads one word or group with its repetition, nil at the end of a
+// item parses one word or group with its repetition, or returns nil at the end of a
 // sequence.
 func (p *parser) item(depth int) (*node, error) {
 	var n *node
@@ -311,14 +311,14 @@ func (p *parser) item(depth int) (*node, error) {
 		}
 		return &node{kind: sequence}, nil
 	case '<':
-		return nil, fmt.Errorf("a rule reference at character %d: rules cannot be referred to here", p.at+1)
+		return nil, fmt.Errorf("rule reference at character %d: rule references are not supported", p.at+1)
 	case '*', '+':
-		return nil, fmt.Errorf("%q at character %d repeats nothing", r, p.at+1)
+		return nil, fmt.Errorf("%q at character %d has nothing to repeat", r, p.at+1)
 	default:
 		from := p.at
 		w := p.word()
 		switch {
-		case w == "" && p.at > from: // punctuation alone
+		case w == "" && p.at > from: // only punctuation
 			return p.item(depth)
 		case w == "":
 			return nil, fmt.Errorf("unexpected %q at character %d", r, p.at+1)
@@ -336,7 +336,7 @@ func (p *parser) item(depth int) (*node, error) {
 	return n, nil
 }
 
-// skip passes a weight or a tag.
+// skip skips a weight or a tag.
 func (p *parser) skip(end rune) error {
 	open := p.at
 	for p.at++; p.at < len(p.in); p.at++ {
@@ -348,8 +348,8 @@ func (p *parser) skip(end rune) error {
 	return fmt.Errorf("%q at character %d is not closed", p.in[open], open+1)
 }
 
-// word reads one word in lower case. Punctuation around it is dropped, the
-// typographic apostrophe is read as the plain one, quotes do not count.
+// word parses one word and converts it to lower case. It drops surrounding
+// punctuation and quotes, and converts the typographic apostrophe to the plain one.
 func (p *parser) word() string {
 	var b strings.Builder
 	for ; p.at < len(p.in); p.at++ {

@@ -1,18 +1,18 @@
 package pocketsphinx
 
-// hush notices that a pause ends. It compares the level of what comes with the
-// loudest of the silence that the pause was found in.
+// hush detects the end of a pause. It compares the level of new frames with the
+// loudest silence in the pause.
 type hush struct {
 	recent [16]int // levels of the last frames, a ring
 	n      int     // frames so far
 	peak   int     // the highest level so far
 
 	loudest int // of the silence
-	loud    int // frames in a row that are surely no silence
-	doubts  int // frames that may be none
+	loud    int // consecutive frames that are certainly not silence
+	doubts  int // frames that may not be silence
 }
 
-// level is the mean magnitude of a frame.
+// level returns the mean magnitude of a frame.
 func level(pcm []int16) int {
 	if len(pcm) == 0 {
 		return 0
@@ -24,7 +24,7 @@ func level(pcm []int16) int {
 	return sum / len(pcm)
 }
 
-// add takes the next frame.
+// add adds a frame.
 func (h *hush) add(pcm []int16) {
 	l := level(pcm)
 	h.recent[h.n%len(h.recent)] = l
@@ -40,8 +40,8 @@ func (h *hush) add(pcm []int16) {
 	}
 }
 
-// start begins a pause if the last frames, at most 16, lie 12 dB below the
-// loudest sound.
+// start begins a pause if the last frames, at most 16, are 12 dB below the loudest
+// sound.
 func (h *hush) start(frames int) bool {
 	loudest := 0
 	for i := range min(frames, len(h.recent), h.n) {
@@ -54,8 +54,8 @@ func (h *hush) start(frames int) bool {
 	return true
 }
 
-// broken says that somebody speaks again.
+// broken reports whether speech has resumed.
 func (h *hush) broken() bool { return h.loud >= 2 }
 
-// doubtful says that there was more than silence, though not for sure.
+// doubtful reports whether there may have been more than silence.
 func (h *hush) doubtful() bool { return h.doubts >= 4 }

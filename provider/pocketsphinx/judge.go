@@ -8,25 +8,24 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// checkBeam keeps the competitors of the check alive until the end: only a path
-// that is hopeless by far is given up.
+// checkBeam keeps competing paths alive until the end. Only far worse paths are
+// pruned.
 const checkBeam = 1e-150
 
-// trial is the competition of explanations for one utterance: the language
-// model's words, the grammar's words if there are any, and no words. All of them
-// are paths of one small grammar decoded at once, so their scores are measured
-// against the same frames by the same yardstick. Scores of separate searches are
-// not comparable: the engine normalises them by the best of the sounds that the
-// search has active.
+// trial compares the explanations of one utterance: the words of the language
+// model, the words of the grammar if any, and no words. All are paths of one small
+// grammar that is decoded at once, so that their scores are comparable. Scores of
+// separate searches are not, since the engine normalizes them by the best sound
+// that is active in the search.
 type trial struct {
-	grammar    port.Transcript // empty text when nothing fits or is expected
+	grammar    port.Transcript // empty text if nothing fits or is expected
 	lmEvidence evidence
 	gEvidence  evidence
-	versusLM   int     // score of the grammar's words less that of the model's
-	apart      float64 // share of the phones in which the two differ
+	versusLM   int     // score of the grammar's words minus that of the language model's
+	apart      float64 // share of phones in which the two differ
 }
 
-// try runs the competition. The stream's path must be that of lm.
+// try performs the comparison. The stream's path must belong to lm.
 func (s *Stream) try(lm port.Transcript) (*trial, error) {
 	t := &trial{lmEvidence: evidenceOf(s.path, true)}
 	if s.expected != nil {
@@ -66,7 +65,7 @@ func (s *Stream) try(lm port.Transcript) (*trial, error) {
 	return t, nil
 }
 
-// decodeExpected finds the grammar's words.
+// decodeExpected finds the best words of the grammar.
 func (s *Stream) decodeExpected(t *trial) error {
 	if s.loaded != s.expected {
 		if err := s.d.addGrammar(grammarSearch, s.expected, 0); err != nil {
@@ -83,7 +82,7 @@ func (s *Stream) decodeExpected(t *trial) error {
 	return nil
 }
 
-// phones is the first pronunciation of each word.
+// phones returns the first pronunciation of each word.
 func (s *Stream) phones(text string) []string {
 	var out []string
 	for _, w := range strings.Fields(text) {
@@ -104,8 +103,8 @@ func (b *builder) line(words []string) int {
 	return at
 }
 
-// judge picks between the language model's transcript lm, of which the stream's
-// path is the proof, and the expected phrases.
+// judge chooses between the language model's transcript lm, to which the stream's
+// path belongs, and the expected phrases.
 func (s *Stream) judge(lm port.Transcript) (port.Transcript, error) {
 	t, err := s.try(lm)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// ErrBusy would say that Options.MaxStreams streams are open.
+// ErrBusy reports that Options.MaxStreams streams are open.
 var ErrBusy = errors.New("pocketsphinx: all streams are in use")
 
-// Recognizer stands in for the engine, which is not part of this build.
+// Recognizer is a placeholder for the engine, which is not part of this build.
 type Recognizer struct{}
 
 // New validates the options and returns [ErrMissing].

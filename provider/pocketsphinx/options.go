@@ -8,52 +8,53 @@ import (
 	"time"
 )
 
-// Rate is the sampling rate of the frames that a stream takes, in hertz. The
-// English model was trained at it; the caller resamples.
+// Rate is the sampling rate of the frames that a stream accepts, in hertz. The
+// English model was trained at this rate; the caller must resample.
 const Rate = 16000
 
-// modelDir is where Debian's pocketsphinx-en-us puts the English model; it is
-// what pkg-config --variable=modeldir pocketsphinx prints there.
+// modelDir is the directory of the English model in Debian's pocketsphinx-en-us,
+// the output of pkg-config --variable=modeldir pocketsphinx.
 const modelDir = "/usr/share/pocketsphinx/model"
 
 // ErrMissing is what [New] returns in a binary built without the engine.
 var ErrMissing = errors.New("pocketsphinx: this binary was built without the pocketsphinx recognizer; " +
 	"install libpocketsphinx-dev and pocketsphinx-en-us and build with: go build -tags pocketsphinx (CGO_ENABLED=1)")
 
-// Options configures a [Recognizer]. The zero value is ready for use where
-// Debian's package pocketsphinx-en-us is installed.
+// Options configures a [Recognizer]. The zero value uses the models of Debian's
+// package pocketsphinx-en-us.
 type Options struct {
 	AcousticModel string // directory; Debian's en-us if empty
 	LanguageModel string // file; Debian's en-us.lm.bin if empty
 	Dictionary    string // file; Debian's cmudict-en-us.dict if empty
 
-	// MaxStreams bounds the streams open at once, each with a decoder of about
-	// 95 MB. Open fails with ErrBusy beyond it. 16 if 0.
+	// MaxStreams limits the open streams, each with a decoder of about 95 MB. Open
+	// returns ErrBusy beyond it. 16 if 0.
 	MaxStreams int
-	// Warm is the number of decoders made by New, so that the first callers do
-	// not wait 0.3 s. One is always made, to see that the model is whole.
+	// Warm is the number of decoders created by New, so that the first callers do
+	// not wait 0.3 s. At least one is created, to check the model.
 	Warm int
-	// Partial is the sound between two partial results. 100 ms if 0.
+	// Partial is the interval between partial results, in time of sound. 100 ms if
+	// 0.
 	Partial time.Duration
-	// MaxUtterance is the longest utterance that is decoded; what is written
-	// past it is left out. 30 s if 0.
+	// MaxUtterance is the longest utterance that is decoded; the rest is ignored.
+	// 30 s if 0.
 	MaxUtterance time.Duration
 	// MaxSecondPass is the longest utterance that is decoded more than once:
-	// because the caller's channel turned out to differ from what was assumed, or
-	// because the caller went on behind a pause. A pass costs about a tenth of
-	// the utterance's length in time. 6 s if 0, never if negative; then no pause
-	// concludes an utterance either.
+	// because the caller's channel differs from the assumed one, or because the
+	// caller continued after a pause. A pass takes about a tenth of the utterance's
+	// duration. 6 s if 0. If negative, there is no second pass and no early
+	// conclusion in a pause.
 	MaxSecondPass time.Duration
 }
 
-// Validate reports the first setting that cannot work. It does not look at
-// files; [New] does.
+// Validate returns an error for the first invalid option. It does not check files;
+// [New] does.
 func (o Options) Validate() error {
 	switch {
 	case o.MaxStreams < 0:
 		return fmt.Errorf("pocketsphinx: max streams is %d, expected 0 or more", o.MaxStreams)
 	case o.Warm < 0 || o.Warm > o.withDefaults().MaxStreams:
-		return fmt.Errorf("pocketsphinx: warm is %d, expected 0 to %d, the maximum of streams", o.Warm, o.withDefaults().MaxStreams)
+		return fmt.Errorf("pocketsphinx: warm is %d, expected 0 to %d, the maximum number of streams", o.Warm, o.withDefaults().MaxStreams)
 	case o.Partial != 0 && o.Partial < 20*time.Millisecond:
 		return fmt.Errorf("pocketsphinx: partial interval is %v, expected at least 20ms", o.Partial)
 	case o.MaxUtterance < 0 || o.MaxUtterance > 10*time.Minute:
@@ -62,7 +63,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// withDefaults returns o with every zero field set.
+// withDefaults returns o with defaults in place of zero fields.
 func (o Options) withDefaults() Options {
 	or := func(s *string, rest ...string) {
 		if *s == "" {
@@ -87,8 +88,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// checkFiles reports a missing part of the model before the engine, which would
-// end the process for some of them, looks for it.
+// checkFiles returns an error if a part of the model is missing. The engine would
+// end the process for some of them.
 func (o Options) checkFiles() error {
 	for _, f := range []struct{ what, path string }{
 		{"acoustic model", filepath.Join(o.AcousticModel, "mdef")},

@@ -12,18 +12,18 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// ErrBusy says that Options.MaxStreams streams are open.
+// ErrBusy reports that Options.MaxStreams streams are open.
 var ErrBusy = errors.New("pocketsphinx: all streams are in use")
 
-// ErrClosed says that the recognizer or the stream has been closed.
+// ErrClosed reports that the recognizer or the stream was closed.
 var ErrClosed = errors.New("pocketsphinx: closed")
 
 // Recognizer opens streams over a bounded pool of decoders. It implements
-// port.Recognizer. Multiple goroutines may use it at once.
+// port.Recognizer and is safe for concurrent use.
 type Recognizer struct {
 	opts Options
 
-	// mu guards the pool. Decoders are made outside of it.
+	// mu guards the pool. Decoders are created without it.
 	mu     sync.Mutex
 	idle   []*decoder
 	open   int // streams open or being opened
@@ -32,7 +32,7 @@ type Recognizer struct {
 
 var _ port.Recognizer = (*Recognizer)(nil)
 
-// New loads the models into Options.Warm decoders, at least one.
+// New returns a recognizer with Options.Warm decoders, at least one.
 func New(o Options) (*Recognizer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func New(o Options) (*Recognizer, error) {
 	return r, nil
 }
 
-// Open takes a decoder from the pool, or makes one, which takes about 0.3 s.
-// When Options.MaxStreams are open it returns [ErrBusy] at once: a call is
-// better refused than left waiting. Frames must come at 16 kHz, in English.
+// Open takes a decoder from the pool, or creates one, which takes about 0.3 s. If
+// Options.MaxStreams are open it returns [ErrBusy] at once instead of making a call
+// wait. Frames must be 16 kHz, the language English.
 func (r *Recognizer) Open(ctx context.Context, cfg port.RecognizerConfig, sink func(port.Transcript)) (port.RecognizerStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -62,10 +62,10 @@ func (r *Recognizer) Open(ctx context.Context, cfg port.RecognizerConfig, sink f
 		return nil, fmt.Errorf("pocketsphinx: frames at %d Hz, expected %d: resample before the recognizer", cfg.Rate, Rate)
 	}
 	if l := cfg.Language; l != "" && l != "en" && !strings.HasPrefix(l, "en-") {
-		return nil, fmt.Errorf("pocketsphinx: language %q is not understood here, expected en", l)
+		return nil, fmt.Errorf("pocketsphinx: language %q is not supported, expected en", l)
 	}
 	if sink == nil {
-		return nil, errors.New("pocketsphinx: open without a sink")
+		return nil, errors.New("pocketsphinx: sink must not be nil")
 	}
 	d, err := r.take()
 	if err != nil {
@@ -102,7 +102,8 @@ func (r *Recognizer) take() (*decoder, error) {
 	return d, nil
 }
 
-// give takes a decoder back, outside an utterance and without grammars.
+// give returns a decoder to the pool. It must be outside an utterance and without
+// grammars.
 func (r *Recognizer) give(d *decoder) {
 	r.mu.Lock()
 	r.open--
@@ -116,8 +117,8 @@ func (r *Recognizer) give(d *decoder) {
 	}
 }
 
-// Close frees the idle decoders; those of open streams go when the streams are
-// closed. Open fails afterwards. A second Close does nothing.
+// Close frees the idle decoders. Those of open streams are freed when the streams
+// are closed. Open fails afterwards. A second Close does nothing.
 func (r *Recognizer) Close() error {
 	r.mu.Lock()
 	r.closed = true

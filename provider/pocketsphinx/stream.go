@@ -13,29 +13,30 @@ import (
 
 const (
 	frameSamples = Rate / 100 // of a feature frame
-	// lookahead is how many feature frames the engine needs beyond one before
-	// that one is searched.
+	// lookahead is the number of following feature frames that the engine needs to
+	// search a frame.
 	lookahead = 4
-	// pauseFrames of silence behind the words make the stream conclude early.
+	// pauseFrames is the number of silent frames after words that makes the stream
+	// conclude early.
 	pauseFrames = 20
-	// maxPauses bounds how often that is done in one utterance.
+	// maxPauses limits the number of early conclusions in one utterance.
 	maxPauses = 4
-	// backlogSamples is the sound decoded by one Write while the stream catches
-	// up after a restart: five times real time, some 8 ms of work.
+	// backlogSamples is the sound decoded by one Write while the stream catches up
+	// after a restart: five times real time, about 8 ms of work.
 	backlogSamples = Rate / 10
 
 	grammarSearch = "expected"
 	checkSearch   = "check"
 )
 
-// Stream recognizes one caller. It implements port.RecognizerStream; one
-// goroutine uses it, and results are handed to the sink within its methods.
+// Stream recognizes one caller. It implements port.RecognizerStream. It must be
+// used by one goroutine; results are passed to the sink within its methods.
 type Stream struct {
 	r    *Recognizer
 	d    *decoder
 	sink func(port.Transcript)
 
-	// What holds from one utterance to the next.
+	// State that lasts from one utterance to the next.
 	channel cepstralMean // of this caller so far
 	next    *graph       // expected from the next Begin on
 	loaded  *graph       // in the decoder
@@ -44,21 +45,21 @@ type Stream struct {
 	// The open utterance.
 	open     bool
 	expected *graph
-	pcm      []int16   // conditioned samples since Begin
+	pcm      []int16   // dithered samples since Begin
 	base     audio.Pos // position of pcm[0] in the stream
-	fed      int       // samples that the decoder has
+	fed      int       // samples passed to the decoder
 	noise    dither
-	mean     cepstralMean // that is subtracted
-	settled  bool         // the mean needs no more attention
+	mean     cepstralMean // the mean that is subtracted
+	settled  bool         // the mean is final
 	times    timeline
-	due      int // len(pcm) at which the next partial is due
+	due      int // value of len(pcm) at which the next partial is due
 	last     port.Transcript
 	path     []segment // scratch
 
-	// A conclusion that was drawn in a pause.
+	// An early conclusion in a pause.
 	paused bool
 	pauses int          // so far in this utterance
-	heard  cepstralMean // of the speech that the conclusion rests on
+	heard  cepstralMean // mean of the speech that the conclusion is based on
 	hush   hush
 }
 
@@ -68,9 +69,9 @@ func newStream(r *Recognizer, d *decoder, sink func(port.Transcript)) *Stream {
 	return &Stream{r: r, d: d, sink: sink}
 }
 
-// Expect sets what is listened for from the next Begin on. Parts that are
-// malformed or need words outside the dictionary are left out; Dropped tells
-// them. The expectation's Kind alone changes nothing.
+// Expect sets the expected phrases from the next Begin on. Parts that are invalid
+// or need words outside the dictionary are ignored; Dropped returns them. The
+// expectation's Kind alone has no effect.
 func (s *Stream) Expect(e port.Expectation) {
 	s.next, s.dropped = nil, nil
 	if s.d == nil || len(e.Phrases) == 0 {
@@ -79,10 +80,10 @@ func (s *Stream) Expect(e port.Expectation) {
 	s.next, s.dropped = compile(e.Phrases, s.d.has)
 }
 
-// Dropped tells what of the last Expect is not listened for, and why.
+// Dropped returns the ignored parts of the last Expect and the reasons.
 func (s *Stream) Dropped() []Dropped { return s.dropped }
 
-// Begin opens an utterance. During an open one it does nothing.
+// Begin starts an utterance. During an open one it does nothing.
 func (s *Stream) Begin() error {
 	if s.d == nil {
 		return ErrClosed
@@ -111,7 +112,7 @@ func (s *Stream) Begin() error {
 	return nil
 }
 
-// start opens the engine's utterance at sample 0 with the current mean.
+// start starts the engine's utterance at sample 0 with the current mean.
 func (s *Stream) start() error {
 	if err := s.d.use(lmSearch); err != nil {
 		return err
@@ -121,10 +122,10 @@ func (s *Stream) start() error {
 	return s.d.begin(&s.mean)
 }
 
-// Write decodes the frame and hands on a partial result when one is due. One
-// Write decodes at most 100 ms of sound, except for the one that notices a pause
-// and concludes: it takes some 50 ms a second of utterance. Outside an utterance
-// Write does nothing.
+// Write decodes the frame and emits a partial result if one is due. A Write decodes
+// at most 100 ms of sound, except for the one that detects a pause and concludes,
+// which takes about 50 ms per second of utterance. Outside an utterance Write does
+// nothing.
 func (s *Stream) Write(f audio.Frame) error {
 	switch {
 	case s.d == nil:
@@ -158,7 +159,7 @@ func (s *Stream) Write(f audio.Frame) error {
 	return s.maybePartial()
 }
 
-// feed gives the decoder at most n of the samples that it does not have yet.
+// feed passes at most n more samples to the decoder.
 func (s *Stream) feed(n int) error {
 	end := min(len(s.pcm), s.fed+n)
 	if err := s.d.write(s.pcm[s.fed:end]); err != nil {
@@ -169,8 +170,8 @@ func (s *Stream) feed(n int) error {
 	return nil
 }
 
-// maybeRestart begins the utterance anew, once, when enough of an unknown
-// caller has been heard to know the channel. The following Writes catch up.
+// maybeRestart restarts the utterance once, when enough of an unknown caller was
+// heard to know the channel. The following Writes catch up.
 func (s *Stream) maybeRestart() error {
 	if s.settled || s.fed < settledFrames*frameSamples {
 		return nil
@@ -190,13 +191,13 @@ func (s *Stream) maybeRestart() error {
 	return s.start()
 }
 
-// maybePartial hands on what is known when a partial is due.
+// maybePartial emits a partial result if one is due.
 func (s *Stream) maybePartial() error {
 	if len(s.pcm) < s.due {
 		return nil
 	}
 	s.due += int(audio.PosOf(s.r.opts.Partial, Rate))
-	// While catching up, what the decoder knows is older than the last partial.
+	// While catching up, the decoder is behind the last partial.
 	if !s.paused && s.fed == len(s.pcm) {
 		s.path = s.d.path(s.path[:0])
 		s.last = s.transcript(s.path)
@@ -211,10 +212,10 @@ func (s *Stream) maybePartial() error {
 	return nil
 }
 
-// maybePause concludes the utterance when silence follows the words, before
-// anybody has asked: the partial then has the quality of a final, and Finalize,
-// which usually comes next, has nothing left to do. Should the speaker go on,
-// the utterance is decoded anew (resume).
+// maybePause concludes the utterance early when silence follows the words: the
+// partial then has the quality of a final, and Finalize, which usually follows, has
+// nothing left to do. If the speaker continues, the utterance is decoded again
+// (resume).
 func (s *Stream) maybePause() error {
 	tail := 0
 	for i := len(s.path) - 1; i >= 0 && s.path[i].silence(); i-- {
@@ -232,18 +233,18 @@ func (s *Stream) maybePause() error {
 	return nil
 }
 
-// resume undoes a conclusion.
+// resume undoes an early conclusion.
 func (s *Stream) resume() error {
 	s.paused = false
 	return s.start()
 }
 
-// short says that the utterance may be decoded more than once.
+// short reports whether the utterance may be decoded more than once.
 func (s *Stream) short() bool {
 	return audio.Pos(len(s.pcm)).Duration(Rate) <= s.r.opts.MaxSecondPass
 }
 
-// transcript makes a result of a path, without a confidence.
+// transcript converts a path to a result without a confidence.
 func (s *Stream) transcript(path []segment) port.Transcript {
 	var t port.Transcript
 	var b strings.Builder
@@ -263,12 +264,12 @@ func (s *Stream) transcript(path []segment) port.Transcript {
 	return t
 }
 
-// at is the time of a search frame since the start of the stream.
+// at returns the time of a search frame since the start of the stream.
 func (s *Stream) at(frame int) time.Duration {
 	return max(s.times.at(frame), s.base, 0).Duration(Rate)
 }
 
-// Finalize closes the utterance and hands on its final transcript.
+// Finalize ends the utterance and emits its final transcript.
 func (s *Stream) Finalize() error {
 	if s.d == nil {
 		return ErrClosed
@@ -295,7 +296,7 @@ func (s *Stream) Finalize() error {
 	return err
 }
 
-// conclude ends the engine's utterance and works out the transcript.
+// conclude ends the engine's utterance and determines the transcript.
 func (s *Stream) conclude() (t port.Transcript, err error) {
 	s.heard = cepstralMean{}
 	if s.heard, err = s.finish(); err != nil {
@@ -310,13 +311,13 @@ func (s *Stream) conclude() (t port.Transcript, err error) {
 			return t, err
 		}
 	}
-	s.d.prob() // makes the lattice that the posteriors come from
+	s.d.prob() // creates the lattice for the posteriors
 	s.path = s.d.path(s.path[:0])
 	return s.judge(s.transcript(s.path))
 }
 
-// finish decodes what is left and ends the engine's utterance. It returns the
-// mean of what was heard.
+// finish decodes the rest and ends the engine's utterance. It returns the mean of
+// the speech.
 func (s *Stream) finish() (cepstralMean, error) {
 	if err := s.feed(len(s.pcm)); err != nil {
 		return cepstralMean{}, err
@@ -342,8 +343,8 @@ func (s *Stream) again(search string) error {
 	return s.d.end()
 }
 
-// Discard closes the utterance without a result. What was heard of the channel
-// is forgotten too: it may not have been the caller.
+// Discard ends the utterance without a result. It also discards what was learned
+// about the channel, since the sound may not have been the caller.
 func (s *Stream) Discard() error {
 	if s.d == nil {
 		return ErrClosed
@@ -358,8 +359,8 @@ func (s *Stream) Discard() error {
 	return s.d.end()
 }
 
-// Close discards an open utterance and gives the decoder back. A second Close
-// does nothing.
+// Close discards an open utterance and returns the decoder to the pool. A second
+// Close does nothing.
 func (s *Stream) Close() error {
 	if s.d == nil {
 		return nil
@@ -373,12 +374,12 @@ func (s *Stream) Close() error {
 	return err
 }
 
-// timeline maps frames of the search to the stream: the engine leaves silence
-// out, so frames and time do not advance together.
+// timeline maps search frames to stream positions. The engine omits silence, so
+// frames and time do not advance together.
 type timeline struct{ points []point }
 
-// point says that so many frames had been searched when the decoder had the
-// sound up to pos.
+// point records how many frames had been searched when the decoder had the sound up
+// to pos.
 type point struct {
 	frames int
 	pos    audio.Pos

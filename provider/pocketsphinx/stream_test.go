@@ -38,8 +38,7 @@ func newRecognizer(tb testing.TB, o Options) *Recognizer {
 	return r
 }
 
-// caller feeds a stream and writes down each result with the place at which it
-// came.
+// caller writes to a stream and records each result with its position.
 type caller struct {
 	tb     testing.TB
 	s      *Stream
@@ -204,7 +203,8 @@ func TestTheSameSoundGivesTheSameResults(t *testing.T) {
 		return c.log
 	}
 	fresh := script(newCaller(t, r))
-	// The only decoder now serves another caller, loud, noisy and interrupted.
+	// The only decoder now serves another caller, who is loud, noisy and
+	// interrupted.
 	other := newCaller(t, r)
 	other.s.Expect(port.Expectation{Phrases: []string{"one | two | three"}})
 	other.say(noise(t, "chainsaw/1-116765-A"))

@@ -1,8 +1,7 @@
-// Package fake is a chat-completions endpoint for tests. It refuses what the
-// vendors document as wrong, so that a client that passes it is understood by
-// the strictest of them, and it misbehaves on demand: pieces of any size, pauses,
-// streams that break off, failures in the middle, pages of a proxy.
+// Package fake provides a chat-completions endpoint for tests. It refuses what the
+// vendors document as invalid, so that a client that works with it is accepted by
+// the strictest vendor, and it simulates faults: pieces of any size, pauses,
+// interrupted streams, failures within a stream, proxy pages.
 //
-// It holds no model: the test says what is answered. It is imported by tests
-// alone.
+// The test defines the answers. Only tests may import the package.
 package fake

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// The events of a stream as OpenAI sends them.
+// This file contains the events of a stream as OpenAI sends them.
 
-// Event is an event with one choice; finish may be empty.
+// Event returns an event with one choice. finish may be empty.
 func Event(delta map[string]any, finish string) string {
 	var reason any
 	if finish != "" {
@@ -20,19 +20,19 @@ func Event(delta map[string]any, finish string) string {
 	})
 }
 
-// Said is an event with text.
+// Said returns an event with text.
 func Said(text string) string { return Event(map[string]any{"content": text}, "") }
 
-// Begin is the first event.
+// Begin returns the first event.
 func Begin() string {
 	return Event(map[string]any{"role": "assistant", "content": "", "refusal": nil}, "")
 }
 
-// Finish is the event with the reason of the end.
+// Finish returns the event with the finish reason.
 func Finish(reason string) string { return Event(map[string]any{}, reason) }
 
-// Call is an event with a piece of a call of a tool. index below 0 leaves it
-// out, and so do empty id and name.
+// Call returns an event with a piece of a tool call. A negative index and an empty
+// id or name are omitted.
 func Call(index int, id, name, arguments string) string {
 	function := map[string]any{"arguments": arguments}
 	call := map[string]any{"function": function}
@@ -48,7 +48,7 @@ func Call(index int, id, name, arguments string) string {
 	return Event(map[string]any{"tool_calls": []any{call}}, "")
 }
 
-// Used is the last event, with the count of tokens.
+// Used returns the last event, with the token counts.
 func Used(prompt, completion int) string {
 	return text(map[string]any{
 		"id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": 1700000000, "model": "fake-1",
@@ -61,7 +61,7 @@ func Used(prompt, completion int) string {
 	})
 }
 
-// Text is an answer of text in pieces.
+// Text returns an answer with text in pieces.
 func Text(pieces ...string) Answer {
 	events := []string{Begin()}
 	for _, p := range pieces {
@@ -70,10 +70,10 @@ func Text(pieces ...string) Answer {
 	return Answer{Events: append(events, Finish("stop"), Used(20, len(pieces)))}
 }
 
-// Stream is an answer of these events.
+// Stream returns an answer with the given events.
 func Stream(events ...string) Answer { return Answer{Events: events} }
 
-// Failure is an answer with a status and a message, as OpenAI words it.
+// Failure returns an answer with a status and a message, in OpenAI's form.
 func Failure(status int, code, message string) Answer {
 	return Answer{
 		Status: status, Header: map[string][]string{"Content-Type": {"application/json"}},
@@ -81,11 +81,11 @@ func Failure(status int, code, message string) Answer {
 	}
 }
 
-// text is a value as JSON.
+// text returns a value as JSON.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("fake: %v", err)) // maps, texts and numbers alone
+		panic(fmt.Sprintf("fake: %v", err)) // only maps, texts and numbers
 	}
 	return string(b)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Request is what a client has asked for.
+// Request is a client's request.
 type Request struct {
 	Model               string          `json:"model"`
 	Messages            []Message       `json:"messages"`
@@ -38,7 +38,7 @@ type Message struct {
 	ToolCallID string     `json:"tool_call_id"`
 }
 
-// Text is the content, or nothing.
+// Text returns the content, or an empty string.
 func (m Message) Text() string {
 	if m.Content == nil {
 		return ""
@@ -46,7 +46,7 @@ func (m Message) Text() string {
 	return *m.Content
 }
 
-// ToolCall is a call in an assistant's message.
+// ToolCall is a call in an assistant message.
 type ToolCall struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -67,7 +67,7 @@ type Tool struct {
 	} `json:"function"`
 }
 
-// ResponseFormat is the form that the answer must have.
+// ResponseFormat is the requested form of the answer.
 type ResponseFormat struct {
 	Type       string `json:"type"`
 	JSONSchema struct {
@@ -78,13 +78,12 @@ type ResponseFormat struct {
 	} `json:"json_schema"`
 }
 
-// StreamOptions belong to a stream.
+// StreamOptions are the options of a stream.
 type StreamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// refusal is why a request is refused, with the status and the code of the
-// vendor's answer.
+// refusal is the reason for refusing a request, with the vendor's status and code.
 type refusal struct {
 	status        int
 	code, message string
@@ -94,7 +93,7 @@ func bad(format string, args ...any) *refusal {
 	return &refusal{http.StatusBadRequest, "invalid_value", fmt.Sprintf(format, args...)}
 }
 
-// checkHTTP holds the request's head against the rules.
+// checkHTTP checks the headers of a request.
 func (s *Server) checkHTTP(r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
 		return &refusal{http.StatusMethodNotAllowed, "method_not_allowed", r.Method + " is not supported here"}
@@ -114,7 +113,7 @@ func (s *Server) checkHTTP(r *http.Request) *refusal {
 	}
 	bearer, key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("Api-Key")
 	if s.APIVersion == "" {
-		bearer, key = key, bearer // what carries the key is key
+		bearer, key = key, bearer // Azure sends the key in another header
 	}
 	if bearer != "" {
 		return bad("two headers carry a key, or the wrong one")
@@ -131,7 +130,7 @@ var (
 	whitelist = map[string]bool{"system": true, "developer": true, "user": true, "assistant": true, "tool": true}
 )
 
-// check holds a request against the rules of its members.
+// check checks the members of a request.
 func check(q *Request) *refusal {
 	switch {
 	case q.Model == "":
@@ -171,9 +170,10 @@ func check(q *Request) *refusal {
 	return checkMessages(q.Messages)
 }
 
-// checkMessages: nothing is empty, and calls and results stand together.
+// checkMessages checks that no message is empty and that each call is followed by
+// its result.
 func checkMessages(list []Message) *refusal {
-	open := map[string]bool{} // calls of the last assistant's message without a result
+	open := map[string]bool{} // calls of the last assistant message without a result
 	for i, m := range list {
 		if !whitelist[m.Role] {
 			return bad("messages.%d.role is %q", i, m.Role)
@@ -211,13 +211,13 @@ func checkMessages(list []Message) *refusal {
 	return nil
 }
 
-// object says whether a text is a JSON object.
+// object reports whether b is a JSON object.
 func object(b []byte) bool {
 	var o map[string]json.RawMessage
 	return json.Unmarshal(b, &o) == nil && o != nil
 }
 
-// CheckMessages says what is wrong with a list of messages, or nothing.
+// CheckMessages returns what is wrong with a list of messages, or an empty string.
 func CheckMessages(list []Message) string {
 	if no := checkMessages(list); no != nil {
 		return no.message

@@ -12,69 +12,72 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// Server is the endpoint. Its fields are set before it serves; it is safe for
+// Server is the endpoint. Its fields must be set before it serves. It is safe for
 // concurrent use.
 type Server struct {
-	// Key is what the client must send; empty: it must send none.
+	// Key is the key that the client must send. If it is empty, the client must
+	// send none.
 	Key string
-	// APIVersion makes it one of Azure's, with Model as the deployment.
+	// APIVersion makes it an Azure endpoint with Model as the deployment.
 	APIVersion, Model string
-	// Answer says what is answered; nil repeats the last message in pieces.
+	// Answer returns the answer to a request. If it is nil, the last message is
+	// repeated in pieces.
 	Answer func(Request) Answer
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	requests []Request
 	refused  []string
 	left     int
 }
 
-// Answer is one answer, and how it is sent.
+// Answer is an answer and the way it is sent.
 type Answer struct {
-	// Status, if not 0, answers with Header and Body in place of a stream; Body
-	// alone is an answer with status 200.
+	// Status, if not 0, sends Header and Body in place of a stream. A Body without
+	// Status is sent with status 200.
 	Status int
 	Header http.Header
 	Body   string
 
 	// Events are the data of the events.
 	Events []string
-	// Raw, if set, is sent in place of Events and of the mark of the end.
+	// Raw, if not empty, is sent in place of Events and the end marker.
 	Raw string
-	// NoDone leaves the mark of the end out.
+	// NoDone omits the end marker.
 	NoDone bool
 
-	// Piece is how many bytes are sent at a time; 0 sends each event at once.
+	// Piece is the number of bytes sent at a time; 0 sends each event at once.
 	Piece int
 	// First and Gap are the pauses before the first piece and between pieces.
 	First, Gap time.Duration
-	// Cut drops the connection after so many bytes; 0 never does.
+	// Cut closes the connection after this number of bytes; 0 means never.
 	Cut int
-	// Hang keeps the stream open behind its end, until the client goes.
+	// Hang keeps the stream open after its end until the client disconnects.
 	Hang bool
 }
 
-// Requests are those that kept to the rules, in the order in which they came.
+// Requests returns the valid requests in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Refused says why requests were refused.
+// Refused returns the reasons for refused requests.
 func (s *Server) Refused() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.refused...)
 }
 
-// Left counts the clients that went before their answer had ended.
+// Left returns the number of clients that disconnected before the end of their
+// answer.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var q Request
 	no := s.checkHTTP(r)
@@ -114,7 +117,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send sends an answer; false means that the client has gone.
+// send sends an answer. It returns false if the client has disconnected.
 func (s *Server) send(ctx context.Context, w http.ResponseWriter, a Answer) bool {
 	maps.Copy(w.Header(), a.Header)
 	if w.Header().Get("Content-Type") == "" {
@@ -148,7 +151,7 @@ func (s *Server) send(ctx context.Context, w http.ResponseWriter, a Answer) bool
 		}
 		sent += len(p)
 		if a.Cut > 0 && sent == a.Cut {
-			panic(http.ErrAbortHandler) // net/http's way to drop a connection
+			panic(http.ErrAbortHandler) // makes net/http close the connection
 		}
 	}
 	if a.Hang {
@@ -158,7 +161,7 @@ func (s *Server) send(ctx context.Context, w http.ResponseWriter, a Answer) bool
 	return true
 }
 
-// pieces are what is sent at a time.
+// pieces returns the parts that are sent at a time.
 func (a Answer) pieces() (list [][]byte) {
 	var all []byte
 	if a.Raw != "" {
@@ -187,7 +190,7 @@ func (a Answer) pieces() (list [][]byte) {
 	return list
 }
 
-// echo says the last message again.
+// echo returns an answer that repeats the last message.
 func echo(q Request) Answer {
 	said := q.Messages[len(q.Messages)-1].Text()
 	half := len(said) / 2

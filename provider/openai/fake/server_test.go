@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The fake is worth something only if it refuses what the vendors refuse.
+// The fake must refuse what the vendors refuse.
 func TestServerRefuses(t *testing.T) {
 	messages := func(list string) string { return `{"model":"m","stream":true,"messages":[` + list + `]}` }
 	user := `{"role":"user","content":"hi"}`
