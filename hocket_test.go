@@ -121,7 +121,7 @@ func TestRefused(t *testing.T) {
 		"no struct":            {session(say, hocket.Func("f", "", func(context.Context, int) (int, error) { return 0, nil })), "tool f: the argument type must be a struct or a map"},
 		"a name":               {session(say, hocket.Func("a b", "", nothing)), `tool "a b": the name must have`},
 		"two of a name":        {session(say, hocket.Func("f", "", nothing), hocket.Func("f", "", nothing)), "f"},
-		"what a call lacks":    {session("actions: {book: {}}\n"+call, hocket.Func("book", "", func(context.Context, struct{ Seat int }) (int, error) { return 0, nil })), "action book: book requires Seat"},
+		"what a call lacks":    {session("actions: {book: {}}\n"+call, hocket.Func("book", "", func(context.Context, struct{ Seat int }) (int, error) { return 0, nil })), "action book: book requires the input Seat"},
 		"no agent":             {hocket.Call{}.Run(t.Context()), "Agent must be set"},
 		"no leg":               {hocket.Call{Agent: parse(t, say)}.Run(t.Context()), "no leg"},
 		"neither flows nor AI": {hocket.Call{Agent: &hocket.Agent{Name: "x"}}.Run(t.Context()), "agent x: files or a model must be set"},

@@ -141,14 +141,14 @@ flows:
 		t.Errorf("%v", err)
 	}
 	if _, _, err := tools.For(t.Context(), agentOf(t, strings.ReplaceAll(text, "find: {inputs: [topic]", "find: {inputs: {about: topic}"))); err == nil ||
-		err.Error() != "action find: finder requires topic, which is none of its inputs: expected inputs: {topic: SLOT}" {
+		err.Error() != "action find: finder requires the input topic: expected inputs: {topic: SLOT}" {
 		t.Errorf("%v", err)
 	}
 	for want, change := range map[string]func(*config.CommandTool){
-		"tools.command: finder: there is no program no-such":           func(c *config.CommandTool) { c.Command = "no-such" },
+		"tools.command: finder: the program no-such does not exist":    func(c *config.CommandTool) { c.Command = "no-such" },
 		"tools.command: finder: it has parameters and a schema":        func(c *config.CommandTool) { c.Schema = "{}" },
 		"tools.command: finder: {topic} in \"{topic}\" is no argument": func(c *config.CommandTool) { c.Parameters = nil },
-		"tools.command: finder: the parameter topic stands twice":      func(c *config.CommandTool) { c.Parameters = append(c.Parameters, c.Parameters[0]) },
+		"tools.command: finder: duplicate parameter topic":             func(c *config.CommandTool) { c.Parameters = append(c.Parameters, c.Parameters[0]) },
 	} {
 		c := finder
 		change(&c)
@@ -160,7 +160,7 @@ flows:
 		`command: [{name: a, command: sh, args: ["{x}"]}]`:                                       `tools.command: a: {x} in "{x}" is no argument: there are []`,
 		`a2a: [{name: a, url: nowhere}]`:                                                         "tools.a2a: a: the URL is no http://HOST/PATH",
 		`http: [{name: the weather, url: "http://a/"}]`:                                          `tools.http: tool 1 has the name "the weather", expected 1 to 64 letters, digits, - or _`,
-		`http: [{name: a, url: "http://a/", parameters: [{name: x}, {name: x, type: integer}]}]`: "tools.http: a: the parameter x stands twice",
+		`http: [{name: a, url: "http://a/", parameters: [{name: x}, {name: x, type: integer}]}]`: "tools.http: a: duplicate parameter x",
 	} {
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		if err := os.WriteFile(path, []byte("tools:\n  "+text+"\n"), 0o600); err != nil {
@@ -235,7 +235,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: plan
 	if out, err := flows.Call(t.Context(), port.ToolCall{ID: "1", Name: "plan", Arguments: `{"message":"go"}`}, nil); err != nil || out != `{"made":"a plan"}` {
 		t.Errorf("%s, error %v", out, err)
 	}
-	if _, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{A2A: []config.A2AAgent{{Name: "planner", URL: server.URL + "/x.json", KeyEnv: "NO_SUCH_KEY"}}}}); err == nil || err.Error() != "a2a: planner: the environment has no NO_SUCH_KEY" {
+	if _, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{A2A: []config.A2AAgent{{Name: "planner", URL: server.URL + "/x.json", KeyEnv: "NO_SUCH_KEY"}}}}); err == nil || err.Error() != "a2a: planner: the environment variable NO_SUCH_KEY is not set" {
 		t.Errorf("%v", err)
 	}
 }
@@ -286,8 +286,8 @@ func TestToolsOfAgents(t *testing.T) {
 	}
 	clash := strings.ReplaceAll(strings.ReplaceAll(callers, "  customer:", "  crm_find:"), "call: customer", "call: crm_find")
 	for text, want := range map[string]string{
-		callers + "tools: [wether]\n": `the agent's list of tools: tools: there is no tool "wether": there are [customer weather crm_find]`,
-		clash + "tools: [weather]\n":  "tools: crm_find is a tool of the agent's actions and of the config's tools",
+		callers + "tools: [wether]\n": `the agent's list of tools: tools: unknown tool "wether": expected one of [customer weather crm_find]`,
+		clash + "tools: [weather]\n":  "tools: crm_find is a tool of both the agent's actions and the config's tools",
 	} {
 		if _, _, err := tools.For(t.Context(), agentOf(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)

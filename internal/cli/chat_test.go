@@ -86,7 +86,7 @@ func TestChatBadInput(t *testing.T) {
 		"secrets": {[]string{"chat", "--agent", write(t, "act.yaml", `version: "1.0"
 actions: {a: {http: {url: "${HOCKET_TEST_ABSENT}/x"}}}
 flows: {f: {description: d, trigger: {intents: [go]}, steps: [{step: s, type: action, call: a}]}}
-`)}, "", "the environment has no HOCKET_TEST_ABSENT"},
+`)}, "", "the environment variable HOCKET_TEST_ABSENT is not set"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, status := run(t, c.stdin, c.args...)

@@ -12,8 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// Actions are the actions of an agent's flows that tools carry out, named in their
-// files. It is safe for concurrent use.
+// Actions carries out actions of an agent's flows with the tools named in the
+// agent's files. It is safe for concurrent use.
 type Actions struct {
 	tool  port.Tool
 	uses  map[string]Use
@@ -23,16 +23,16 @@ type Actions struct {
 
 var _ port.Tool = (*Actions)(nil)
 
-// Use is what an action makes of a tool.
+// Use describes how an action uses a tool.
 type Use struct {
-	Spec    port.ToolSpec     // the tool's
-	Long    bool              // the action is a delegated agent's work
-	Outputs map[string]string // what it takes of the result: see [Outputs]
+	Spec    port.ToolSpec     // the tool's description
+	Long    bool              // the action is delegated work
+	Outputs map[string]string // the part of the result that it uses: see [Outputs]
 }
 
-// NewActions makes the tool of the actions that name a tool of a kind
-// ([dialog.ToolUse]). The others are left alone. It fails where an action names
-// what there is not; t may be nil.
+// NewActions returns a tool for the actions that name a tool of a kind
+// ([dialog.ToolUse]). Other actions are ignored. It returns an error if an action
+// names an unknown tool. t may be nil.
 func NewActions(kind string, t port.Tool, actions []agent.Action) (*Actions, error) {
 	var known []port.ToolSpec
 	if t != nil {
@@ -44,14 +44,14 @@ func NewActions(kind string, t port.Tool, actions []agent.Action) (*Actions, err
 		}
 		at := slices.IndexFunc(known, func(s port.ToolSpec) bool { return s.Name == a.Tool.Name })
 		if at < 0 {
-			return nil, fmt.Errorf("tools.%s has no %q: it has %s", kind, a.Tool.Name, nameList(known))
+			return nil, fmt.Errorf("tools.%s: unknown tool %q: expected one of %s", kind, a.Tool.Name, nameList(known))
 		}
 		return &Use{Spec: known[at], Long: a.Long, Outputs: a.Tool.Outputs}, nil
 	})
 }
 
-// ActionsBy makes the tool of the actions for which use finds one of t's; it gives nil
-// for those that are left alone.
+// ActionsBy returns a tool for the actions for which use returns a tool of t. use
+// returns nil for an action to ignore.
 func ActionsBy(t port.Tool, actions []agent.Action, use func(*agent.Action) (*Use, error)) (*Actions, error) {
 	m := &Actions{tool: t, uses: make(map[string]Use), known: make(map[string]*agent.Action)}
 	for i := range actions {
@@ -78,14 +78,14 @@ func ActionsBy(t port.Tool, actions []agent.Action, use func(*agent.Action) (*Us
 	return m, nil
 }
 
-// gives reports what a tool requires and an action never gives it: each of its calls
-// would fail.
+// gives returns an error if the action lacks an argument that its tool requires,
+// since every call would fail.
 func (u *Use) gives(a *agent.Action) error {
 	var schema struct{ Required []string }
-	_ = json.Unmarshal(u.Spec.Schema, &schema) // one that cannot be read is told by [Check]
+	_ = json.Unmarshal(u.Spec.Schema, &schema) // [Check] reports a schema that cannot be read
 	for _, name := range schema.Required {
 		if !slices.ContainsFunc(a.Inputs, func(in agent.ActionInput) bool { return in.Name == name }) {
-			return fmt.Errorf("%s requires %s, which is none of its inputs: expected inputs: {%s: SLOT}", u.Spec.Name, name, name)
+			return fmt.Errorf("%s requires the input %s: expected inputs: {%s: SLOT}", u.Spec.Name, name, name)
 		}
 	}
 	return nil
@@ -102,11 +102,11 @@ func nameList(specs []port.ToolSpec) string {
 	return strings.Join(list, ", ")
 }
 
-// Specs are the actions there are.
+// Specs returns the descriptions of the actions.
 func (m *Actions) Specs() []port.ToolSpec { return slices.Clone(m.specs) }
 
-// Call runs the tool of an action once and returns its outputs as a JSON object. A
-// failure is the tool's, or a [*port.Failure].
+// Call runs the tool of an action once and returns the outputs as a JSON object.
+// The error is that of the tool or a [*port.Failure].
 func (m *Actions) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	u, ok := m.uses[call.Name]
 	if !ok {
@@ -121,16 +121,16 @@ func (m *Actions) Call(ctx context.Context, call port.ToolCall, progress func(st
 	return Outputs(a, u.Outputs, text)
 }
 
-// Outputs makes a tool's result the outputs of an action, a JSON object: what the
-// paths lead to; without paths the fields of the result; of a result that is no
-// object, the action's only output or "result". A path is keys with dots between
-// them, "." the whole.
+// Outputs converts a tool's result to the outputs of an action, a JSON object: the
+// values at the given paths; or, without paths, the fields of the result; or, for a
+// result that is not an object, the action's only output or "result". A path
+// consists of keys separated by dots; "." is the whole result.
 func Outputs(a *agent.Action, paths map[string]string, text string) (string, error) {
 	var result any
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&result); err != nil || d.More() {
-		result = text // words, no JSON
+		result = text // text that is not JSON
 	}
 	object, isObject := result.(map[string]any)
 	outputs := object
@@ -140,7 +140,7 @@ func Outputs(a *agent.Action, paths map[string]string, text string) (string, err
 		for name, path := range paths {
 			v, ok := at(result, path)
 			if !ok {
-				return "", unusable(a, fmt.Sprintf("the result has no %s", path))
+				return "", unusable(a, fmt.Sprintf("the result has no field %s", path))
 			}
 			outputs[name] = v
 		}
@@ -153,7 +153,7 @@ func Outputs(a *agent.Action, paths map[string]string, text string) (string, err
 	}
 	b, err := json.Marshal(outputs)
 	if err != nil {
-		return "", unusable(a, "the result is no JSON")
+		return "", unusable(a, "the result is not valid JSON")
 	}
 	return string(b), nil
 }
@@ -162,7 +162,7 @@ func unusable(a *agent.Action, what string) error {
 	return &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: %s", a.Name, what)}
 }
 
-// at is what a path of keys leads to; "." is the whole.
+// at returns the value at a path; "." is the whole value.
 func at(v any, path string) (any, bool) {
 	if path == "." {
 		return v, true

@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// Checked is a tool whose calls have arguments that fit its schema. It is safe for
+// Checked is a tool that validates the arguments of its calls. It is safe for
 // concurrent use.
 type Checked struct {
 	tool port.Tool
@@ -20,7 +20,7 @@ type Checked struct {
 	compiled map[string]compiledSchema
 }
 
-// compiledSchema is a schema with the text that it was made of: tools may change.
+// compiledSchema is a schema and its text, which changes if the tool changes.
 type compiledSchema struct {
 	text   []byte
 	schema *Schema
@@ -28,10 +28,10 @@ type compiledSchema struct {
 
 var _ port.Tool = (*Checked)(nil)
 
-// Check makes a tool that checks the arguments of each call before it is made, by
-// the schema of its spec: what does not fit is a [*port.Failure] of class
-// INVALID_ARGS that names the field, and the tool does not hear of it. It fails
-// where a tool that there is has a schema that cannot be read.
+// Check returns a tool that validates the arguments of each call with the schema of
+// the tool's spec. Invalid arguments are a [*port.Failure] of class INVALID_ARGS
+// that names the field, and the tool is not called. Check returns an error if a
+// schema is invalid.
 func Check(t port.Tool) (*Checked, error) {
 	c := &Checked{tool: t, compiled: make(map[string]compiledSchema)}
 	var errs []error
@@ -43,7 +43,7 @@ func Check(t port.Tool) (*Checked, error) {
 	return c, errors.Join(errs...)
 }
 
-// schema is a tool's, compiled when it is new.
+// schema returns the compiled schema of a tool.
 func (c *Checked) schema(spec port.ToolSpec) (*Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,10 +58,10 @@ func (c *Checked) schema(spec port.ToolSpec) (*Schema, error) {
 	return s, nil
 }
 
-// Specs are the tool's.
+// Specs returns the descriptions of the tool.
 func (c *Checked) Specs() []port.ToolSpec { return c.tool.Specs() }
 
-// Call checks a call, and makes it.
+// Call validates a call and runs it.
 func (c *Checked) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	for _, spec := range c.tool.Specs() {
 		if spec.Name != call.Name {

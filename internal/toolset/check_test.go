@@ -18,8 +18,8 @@ const counting = `{"type":"object","properties":{"n":{"type":"integer","maximum"
 
 const pin = `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"pin":{"pattern":"^[0-9]+$"},"to":{"anyOf":[{"format":"email"},{"const":1}]}}}`
 
-// TestCheck: what does not fit is refused with the field's name and reaches no
-// tool; what fits arrives as it is.
+// TestCheck checks that invalid arguments are refused with the field's name and do
+// not reach the tool, and that valid ones arrive unchanged.
 func TestCheck(t *testing.T) {
 	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "count", Schema: []byte(counting)}, {Name: "plain"}, {Name: "pin", Schema: []byte(pin)}}}
 	c, err := Check(tool)
@@ -34,11 +34,11 @@ func TestCheck(t *testing.T) {
 		{"pin", `{"to":"hush"}`, "at '/to': '...' is not valid email"},
 		{"count", `{"n":10}`, "at '/n': maximum: got 10, want 9"},
 		{"count", `{"n":1,"to":{"name":3}}`, "at '/to/name': got number, want string"},
-		{"count", `{"n":`, "the arguments are no JSON"},
-		{"count", `{"n":1} {}`, "the arguments are no JSON"},
-		{"count", `[1]`, "the arguments are no JSON object"},
-		{"plain", `7`, "plain: the arguments are no JSON object"},
-		{"plain", `{"x":"` + strings.Repeat("x", maxArguments) + `"}`, "expected at most 1048576"},
+		{"count", `{"n":`, "the arguments are not a JSON object"},
+		{"count", `{"n":1} {}`, "the arguments are not a JSON object"},
+		{"count", `[1]`, "the arguments are not a JSON object"},
+		{"plain", `7`, "plain: the arguments are not a JSON object"},
+		{"plain", `{"x":"` + strings.Repeat("x", maxArguments) + `"}`, "must have at most 1048576"},
 	} {
 		_, err := c.Call(t.Context(), port.ToolCall{Name: w.name, Arguments: w.arguments}, nil)
 		f, ok := errors.AsType[*port.Failure](err)
@@ -57,8 +57,8 @@ func TestCheck(t *testing.T) {
 	porttest.TestTool(t, func(*testing.T) port.Tool { return c }, port.ToolCall{ID: "1", Name: "count", Arguments: `{"n":1}`})
 }
 
-// TestCheckChanges: a tool that changes is checked by the schema that it has now,
-// and a schema that cannot be read is told at the start, or fails the call.
+// TestCheckChanges checks that a tool is checked with its current schema, and that
+// an invalid schema is reported at the start, or fails the call.
 func TestCheckChanges(t *testing.T) {
 	tool := fake("x")
 	c, err := Check(tool)
@@ -74,10 +74,10 @@ func TestCheckChanges(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for text, want := range map[string]string{
-		`{"type":`:                                 "tool x: the schema is no JSON",
+		`{"type":`:                                 "tool x: the schema is not valid JSON",
 		`{"type":"strin"}`:                         "tool x:",
-		`{"$ref":"http://127.0.0.1:1/x"}`:          "refers to others",
-		`"` + strings.Repeat("x", maxSchema) + `"`: "expected at most 262144",
+		`{"$ref":"http://127.0.0.1:1/x"}`:          "references to other schemas",
+		`"` + strings.Repeat("x", maxSchema) + `"`: "must have at most 262144",
 	} {
 		tool.Known[0].Schema = []byte(text)
 		if _, err := Check(tool); err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 2*maxMistake {
@@ -93,7 +93,8 @@ func TestCheckChanges(t *testing.T) {
 	}
 }
 
-// TestMistakeReachesTheModel: a refusal becomes what seed 001, section 6, writes.
+// TestMistakeReachesTheModel checks that a refusal has the form of seed 001,
+// section 6.
 func TestMistakeReachesTheModel(t *testing.T) {
 	s, err := CompileSchema([]byte(counting))
 	if err != nil {
@@ -120,7 +121,7 @@ func TestMistakeReachesTheModel(t *testing.T) {
 	}
 }
 
-// FuzzArguments: whatever a model writes is checked or refused.
+// FuzzArguments checks that any arguments are validated or refused.
 func FuzzArguments(f *testing.F) {
 	s, err := CompileSchema([]byte(counting))
 	if err != nil {
@@ -146,7 +147,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// FuzzSchema: whatever stands for a schema is one or is refused.
+// FuzzSchema checks that any schema is compiled or refused.
 func FuzzSchema(f *testing.F) {
 	f.Add(`{"type":"object"}`, `{}`)
 	f.Add(`{"$ref":"http://127.0.0.1:1/x"}`, `{}`)
@@ -158,7 +159,7 @@ func FuzzSchema(f *testing.F) {
 	})
 }
 
-// BenchmarkCheck is the check of a call. Goal: below 20 us.
+// BenchmarkCheck measures the validation of a call. Goal: less than 20 us.
 func BenchmarkCheck(b *testing.B) {
 	c, err := Check(&porttest.Tool{Known: []port.ToolSpec{{Name: "count", Schema: []byte(counting)}}})
 	if err != nil {

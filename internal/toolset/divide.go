@@ -10,22 +10,22 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Division says which tools an agent's flows and its model have.
+// Division describes the tools of an agent's flows and its model.
 type Division struct {
-	Definition []agent.Action // of the agent
-	Actions    port.Tool      // carries them out
-	// Common are tools that are no actions, which a model may call as well.
+	Definition []agent.Action // actions of the agent
+	Actions    port.Tool      // carries out the actions
+	// Common contains tools that are not actions and that a model may also call.
 	Common Part
-	// Names are the tools of the model, of both kinds, where the agent's files list them.
-	// Without a list a model may call the agent's actions, but those that check a
-	// slot's value; Free has it call all common tools too.
+	// Names lists the tools of the model, of both kinds, if the agent's files list
+	// them. Without a list, a model may call the agent's actions except those that
+	// validate a slot; with Free it may also call all common tools.
 	Names  []string
 	Listed bool
 	Free   bool
 }
 
-// Divide makes the tool of an agent's flows and that of its model. Both check the
-// arguments of each call.
+// Divide returns the tool of an agent's flows and that of its model. Both validate
+// the arguments of each call.
 func Divide(d Division) (flows, model port.Tool, err error) {
 	if flows, err = Check(d.Actions); err != nil {
 		return nil, nil, fmt.Errorf("the agent's actions: %w", err)
@@ -55,8 +55,8 @@ func Divide(d Division) (flows, model port.Tool, err error) {
 	return flows, model, nil
 }
 
-// SummarizeWithin is [Summarize] with the machine's limits, its defaults where they are
-// zero. Without a model the tool is as it was.
+// SummarizeWithin is [Summarize] with the machine's limits, or their defaults if
+// zero. If model is nil, it returns t.
 func SummarizeWithin(t port.Tool, model port.Model, l conv.Limits) port.Tool {
 	if model == nil {
 		return t

@@ -1,12 +1,11 @@
-// Package toolset makes one port.Tool of several: those of an agent's actions, of
-// MCP servers and of the installation, and smaller ones of large ones. It is also
-// where the arguments of all of them are checked against their schemas, and where
-// results that are too long for a model are summarised by it.
+// Package toolset combines tools: those of an agent's actions, of MCP servers and
+// of the installation. It also validates arguments and has long results summarized
+// by a model.
 //
-// It decides which of several tools a call belongs to, which are left out, how
-// arguments are read and described, and whether a call's fit. It runs nothing itself, and owns none of what it
+// It defines which tool a call belongs to, which tools are excluded, and how
+// arguments are parsed, described and validated. It does not own the tools that it
 // combines.
 //
-// JSON Schema is santhosh-tekuri/jsonschema's: it knows all drafts, passes their
-// test suite, and says where a value does not fit.
+// JSON Schema is implemented by santhosh-tekuri/jsonschema, which supports all
+// drafts, passes their test suite, and reports the location of invalid values.
 package toolset

@@ -7,26 +7,26 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// The codes of a call that was ended from outside, as the machine has them.
+// The codes of a call that was interrupted, as the machine expects them.
 const (
 	codeCancelled = "CANCELLED"
 	codeTimeout   = "TASK_TIMEOUT"
 )
 
-// interrupted is a failure that is also the end of its context.
+// interrupted is a failure that also wraps the context's error.
 type interrupted struct {
 	failure *port.Failure
 	cause   error
 }
 
-// Error is the failure's.
+// Error returns the failure's message.
 func (e *interrupted) Error() string { return e.failure.Error() }
 
-// Unwrap gives both.
+// Unwrap returns the failure and the context's error.
 func (e *interrupted) Unwrap() []error { return []error{e.failure, e.cause} }
 
-// Interrupted is the error of a call whose context has ended: both a
-// [*port.Failure], with what there is of a result, and the context's own error.
+// Interrupted returns the error of a call whose context has ended: it wraps both a
+// [*port.Failure] with the partial result and the context's error.
 func Interrupted(ctx context.Context, name, partial string) error {
 	f := &port.Failure{Code: codeCancelled, Message: name + " was called off", Partial: partial}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -14,38 +14,38 @@ import (
 	"github.com/hocketvoice/hocket/internal/redact"
 )
 
-// The bounds of what is checked.
+// Limits.
 const (
 	maxSchema    = 256 << 10 // bytes of a schema
 	maxArguments = 1 << 20   // bytes of a call's arguments
-	maxMistake   = 500       // bytes of what is said about them
+	maxMistake   = 500       // bytes of an error message about arguments
 )
 
-// Schema is the form of a tool's arguments, compiled once. It is safe for
-// concurrent use.
+// Schema is a compiled schema of a tool's arguments. It is safe for concurrent use.
 type Schema struct{ compiled *jsonschema.Schema }
 
-// noReferences refuses what a schema refers to outside of itself: who describes a
-// tool does not make this program fetch anything.
+// noReferences refuses references to other schemas, so that the author of a schema
+// cannot make this program fetch anything.
 type noReferences struct{}
 
-// Load refuses.
+// Load returns an error.
 func (noReferences) Load(string) (any, error) {
-	return nil, errors.New("a schema that refers to others is not taken")
+	return nil, errors.New("references to other schemas are not supported")
 }
 
-// CompileSchema reads a JSON Schema. Without a text any object will do. It fails
-// where the text is none, is longer than 256 KB, or refers to other schemas.
+// CompileSchema compiles a JSON Schema. An empty text accepts any object. It
+// returns an error if the text is invalid, longer than 256 KB, or refers to other
+// schemas.
 func CompileSchema(text []byte) (*Schema, error) {
 	if len(text) > maxSchema {
-		return nil, fmt.Errorf("the schema has %d bytes, expected at most %d", len(text), maxSchema)
+		return nil, fmt.Errorf("the schema has %d bytes, must have at most %d", len(text), maxSchema)
 	}
 	if len(text) == 0 {
 		text = []byte(`{"type":"object"}`)
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+		return nil, fmt.Errorf("the schema is not valid JSON: %w", err)
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noReferences{})
@@ -60,22 +60,22 @@ func CompileSchema(text []byte) (*Schema, error) {
 	return &Schema{compiled}, nil
 }
 
-// Argument describes one of a tool's arguments.
+// Argument describes an argument of a tool.
 type Argument struct {
 	Name        string
-	Type        string // of JSON Schema; any if ""
-	Description string // for the model; none if ""
+	Type        string // JSON Schema type; any if empty
+	Description string // for the model; may be empty
 	Optional    bool
 }
 
-// ObjectSchema is the JSON Schema of an object with the arguments. It fails where two
-// have one name.
+// ObjectSchema returns the JSON Schema of an object with the given properties. It
+// returns an error if a name occurs twice.
 func ObjectSchema(list []Argument) ([]byte, error) {
 	properties := make(map[string]map[string]string, len(list))
 	required := []string{}
 	for _, a := range list {
 		if properties[a.Name] != nil {
-			return nil, fmt.Errorf("the parameter %s stands twice", a.Name)
+			return nil, fmt.Errorf("duplicate parameter %s", a.Name)
 		}
 		property := make(map[string]string)
 		if a.Type != "" {
@@ -92,12 +92,12 @@ func ObjectSchema(list []Argument) ([]byte, error) {
 	return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
 }
 
-// Check says what is wrong with a call's arguments, with the place, in words that
-// a model can act upon. They are a JSON object, "" is the empty one; no text that
-// they hold is quoted.
+// Check validates a call's arguments, a JSON object or "" for an empty one. The
+// error names the place in words that a model can act on, and does not quote the
+// values.
 func (s *Schema) Check(arguments string) error {
 	if len(arguments) > maxArguments {
-		return fmt.Errorf("the arguments have %d bytes, expected at most %d", len(arguments), maxArguments)
+		return fmt.Errorf("the arguments have %d bytes, must have at most %d", len(arguments), maxArguments)
 	}
 	object, err := Arguments(arguments)
 	if err != nil {
@@ -115,8 +115,7 @@ func (s *Schema) Check(arguments string) error {
 	return nil
 }
 
-// discreet takes the values out of what is said of them: what a user has said in
-// confidence may be among them.
+// discreet removes values from a validation error, since they may be confidential.
 func discreet(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Pattern:
@@ -129,8 +128,8 @@ func discreet(e *jsonschema.ValidationError) {
 	}
 }
 
-// Arguments reads a call's arguments: a JSON object, "" is the empty one. Numbers
-// keep their text.
+// Arguments parses a call's arguments, a JSON object or "" for an empty one.
+// Numbers keep their text.
 func Arguments(text string) (map[string]any, error) {
 	if strings.TrimSpace(text) == "" {
 		return map[string]any{}, nil
@@ -140,7 +139,7 @@ func Arguments(text string) (map[string]any, error) {
 	d.UseNumber()
 	err := d.Decode(&object)
 	if _, more := d.Token(); err != nil || object == nil || !errors.Is(more, io.EOF) {
-		return nil, errors.New("the arguments are no JSON object")
+		return nil, errors.New("the arguments are not a JSON object")
 	}
 	return object, nil
 }

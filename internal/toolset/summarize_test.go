@@ -13,7 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// results is a tool with a result of a length, which takes its time.
+// results is a slow tool with results of a given length.
 func results(length int, takes time.Duration) *porttest.Tool {
 	return &porttest.Tool{
 		Known: []port.ToolSpec{{Name: "find"}, {Name: "delegate", Long: true}},
@@ -28,8 +28,8 @@ func results(length int, takes time.Duration) *porttest.Tool {
 	}
 }
 
-// TestSummarize: what is too long becomes a summary, or stays as it was, within its
-// time. There is one request.
+// TestSummarize checks that a long result becomes a summary or stays unchanged,
+// within its time, with one request.
 func TestSummarize(t *testing.T) {
 	long := strings.Repeat("ä", 5000)
 	answers := func(text string) *porttest.Model {
@@ -86,8 +86,8 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// TestSummarizePort: it is the tool in all else; and of an endless result not more
-// is read than it may.
+// TestSummarizePort checks that the tool is otherwise unchanged, and that only a
+// limited part of a huge result is read.
 func TestSummarizePort(t *testing.T) {
 	model := &porttest.Model{}
 	porttest.TestTool(t, func(*testing.T) port.Tool { return Summarize(fake("x"), model, Summaries{Chars: 10}) },

@@ -29,8 +29,8 @@ func namesOf(t port.Tool) []string {
 	return names
 }
 
-// TestCombine: each call goes to the part that has its tool, and two of one name
-// are told with where they come from.
+// TestCombine checks that each call goes to the part with its tool, and that
+// duplicate names are reported with their origins.
 func TestCombine(t *testing.T) {
 	a, b := fake("x", "y"), fake("z")
 	s, err := Combine(Part{"the actions", a}, Part{"nobody", nil}, Part{"the servers", b})
@@ -44,13 +44,13 @@ func TestCombine(t *testing.T) {
 		t.Errorf("error %v, calls %v and %v", err, a.Calls(), b.Calls())
 	}
 	_, err = Combine(Part{"the actions", a}, Part{"the servers", fake("q", "y")})
-	if err == nil || err.Error() != "tools: y is a tool of the actions and of the servers: expected another name, or a prefix, for one of them" {
+	if err == nil || err.Error() != "tools: y is a tool of both the actions and the servers: rename one of them or set a prefix" {
 		t.Errorf("%v", err)
 	}
 	porttest.TestTool(t, func(*testing.T) port.Tool { return s }, port.ToolCall{ID: "1", Name: "x", Arguments: "{}"})
 }
 
-// TestSelect: what is not named is neither offered nor run.
+// TestSelect checks that other tools are neither offered nor run.
 func TestSelect(t *testing.T) {
 	all := fake("x", "y", "z")
 	s, err := Select(all, []string{"y"})
@@ -66,7 +66,7 @@ func TestSelect(t *testing.T) {
 	if s, err = Select(all, []string{"*"}); err != nil || len(s.Specs()) != 3 {
 		t.Errorf("%v, error %v", s, err)
 	}
-	if _, err := Select(all, []string{"w"}); err == nil || !strings.Contains(err.Error(), `no tool "w": there are [x y z]`) {
+	if _, err := Select(all, []string{"w"}); err == nil || !strings.Contains(err.Error(), `unknown tool "w": expected one of [x y z]`) {
 		t.Errorf("%v", err)
 	}
 	porttest.TestTool(t, func(*testing.T) port.Tool { return s }, port.ToolCall{ID: "1", Name: "x", Arguments: "{}"})

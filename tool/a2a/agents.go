@@ -21,7 +21,7 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// Agents are agents elsewhere, as tools. It is safe for concurrent use.
+// Agents provides remote agents as tools. It is safe for concurrent use.
 type Agents struct {
 	o      Options
 	agents []*agent
@@ -30,7 +30,7 @@ type Agents struct {
 
 var _ port.Tool = (*Agents)(nil)
 
-// agent is one that has been found.
+// agent is a connected agent.
 type agent struct {
 	o       *Options
 	a       *Agent
@@ -40,8 +40,8 @@ type agent struct {
 	secret  string
 }
 
-// Open reads the cards of all agents, side by side. It fails where one cannot be
-// had, or does not speak JSON-RPC. ctx bounds Open alone.
+// Open reads the cards of all agents in parallel. It returns an error if a card
+// cannot be read or an agent does not support JSON-RPC. ctx applies to Open only.
 func Open(ctx context.Context, o Options) (*Agents, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("a2a: %w", err)
@@ -64,13 +64,13 @@ func Open(ctx context.Context, o Options) (*Agents, error) {
 	return m, nil
 }
 
-// Close ends the connections that no call uses.
+// Close closes the idle connections.
 func (m *Agents) Close() error {
 	m.web.CloseIdleConnections()
 	return nil
 }
 
-// find reads an agent's card and prepares its client.
+// find reads an agent's card and creates its client.
 func (m *Agents) find(ctx context.Context, a *Agent) (*agent, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.StartTimeout)
 	defer cancel()
@@ -78,7 +78,7 @@ func (m *Agents) find(ctx context.Context, a *Agent) (*agent, error) {
 	if a.KeyEnv != "" {
 		key, ok := m.o.Getenv(a.KeyEnv)
 		if !ok {
-			return nil, fmt.Errorf("a2a: %s: the environment has no %s", a.Name, a.KeyEnv)
+			return nil, fmt.Errorf("a2a: %s: the environment variable %s is not set", a.Name, a.KeyEnv)
 		}
 		v.secret = key
 	}
@@ -113,8 +113,8 @@ func (m *Agents) find(ctx context.Context, a *Agent) (*agent, error) {
 	return v, nil
 }
 
-// fetchCard reads a card. Where the address names no file it lies where the
-// protocol says.
+// fetchCard reads a card. If the URL has no path, it uses the protocol's well-known
+// path.
 func fetchCard(ctx context.Context, web *http.Client, at string) (*sdk.AgentCard, error) {
 	u, err := address(at)
 	if err != nil {
@@ -133,7 +133,7 @@ func fetchCard(ctx context.Context, web *http.Client, at string) (*sdk.AgentCard
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers %s", resp.Status)
+		return nil, fmt.Errorf("the server responded %s", resp.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxCard+1))
 	if err != nil {
@@ -144,13 +144,13 @@ func fetchCard(ctx context.Context, web *http.Client, at string) (*sdk.AgentCard
 	}
 	var card sdk.AgentCard
 	if err := json.Unmarshal(text, &card); err != nil {
-		return nil, errors.New("it is no agent's card")
+		return nil, errors.New("not an agent card")
 	}
 	return &card, nil
 }
 
-// endpoint is where an agent takes JSON-RPC. A key goes to the card's own server
-// alone.
+// endpoint returns an agent's JSON-RPC endpoint. If there is a key, the endpoint
+// must be on the card's own server.
 func (v *agent) endpoint(card *sdk.AgentCard) (sdk.AgentInterface, error) {
 	preferred := sdk.AgentInterface{Transport: card.PreferredTransport, URL: card.URL}
 	if preferred.Transport == "" {
@@ -159,20 +159,20 @@ func (v *agent) endpoint(card *sdk.AgentCard) (sdk.AgentInterface, error) {
 	all := append([]sdk.AgentInterface{preferred}, card.AdditionalInterfaces...)
 	i := slices.IndexFunc(all, func(e sdk.AgentInterface) bool { return e.Transport == sdk.TransportProtocolJSONRPC })
 	if i < 0 {
-		return preferred, errors.New("its card offers no JSON-RPC")
+		return preferred, errors.New("the agent card does not offer JSON-RPC")
 	}
 	own, err1 := address(v.a.URL)
 	to, err2 := address(all[i].URL)
 	if err := errors.Join(err1, err2); err != nil {
-		return preferred, fmt.Errorf("its card says that it is at %q: expected an address of the web", redact.Cut(all[i].URL, maxFailure))
+		return preferred, fmt.Errorf("the agent card has the URL %q: expected an http or https URL", redact.Cut(all[i].URL, maxFailure))
 	}
 	if v.secret != "" && (own.Host != to.Host || own.Scheme != to.Scheme) {
-		return preferred, fmt.Errorf("its card says that it is at %s://%s: a key goes to %s://%s alone", to.Scheme, to.Host, own.Scheme, own.Host)
+		return preferred, fmt.Errorf("the agent card has the URL %s://%s: the key is only sent to %s://%s", to.Scheme, to.Host, own.Scheme, own.Host)
 	}
 	return all[i], nil
 }
 
-// description is what a model reads of an agent.
+// description returns the description of an agent for a model.
 func description(a *Agent, card *sdk.AgentCard) string {
 	text := a.Description
 	if text == "" {
@@ -184,7 +184,7 @@ func description(a *Agent, card *sdk.AgentCard) string {
 	return redact.Cut(strings.ToValidUTF8(strings.TrimSpace(text), "?"), maxDescription)
 }
 
-// Specs are the agents.
+// Specs returns the descriptions of the agents.
 func (m *Agents) Specs() []port.ToolSpec {
 	list := make([]port.ToolSpec, len(m.agents))
 	for i, v := range m.agents {
@@ -193,20 +193,19 @@ func (m *Agents) Specs() []port.ToolSpec {
 	return list
 }
 
-// Call gives an agent a task, once, and follows it to its end. A failure is a
-// [*port.Failure], with the artifacts that there are; nothing of a credential is in
-// it.
+// Call sends a task to an agent once and waits for its end. Errors are of type
+// [*port.Failure] with the artifacts so far, and do not contain credentials.
 func (m *Agents) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	i := slices.IndexFunc(m.agents, func(v *agent) bool { return v.a.Name == call.Name })
 	if i < 0 {
-		return "", failure(errclass.ToolError, "there is no agent %q", call.Name)
+		return "", failure(errclass.ToolError, "unknown agent %q", call.Name)
 	}
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	var args struct{ Message string }
 	if err := json.Unmarshal([]byte(call.Arguments), &args); err != nil {
-		return "", failure(errclass.InvalidArgs, "%s: the arguments are no JSON object with a message", call.Name)
+		return "", failure(errclass.InvalidArgs, "%s: the arguments are not a JSON object with a message", call.Name)
 	}
 	if progress == nil {
 		progress = func(string) {}
@@ -214,7 +213,7 @@ func (m *Agents) Call(ctx context.Context, call port.ToolCall, progress func(str
 	return m.agents[i].run(ctx, call.ID, args.Message, progress)
 }
 
-// hide takes the key out of a text, and makes it one bounded line.
+// hide removes the key from a text and converts it to one line of limited length.
 func (v *agent) hide(text string) string {
 	return redact.Cut(redact.OneLine(redact.Hide(text, v.secret)), maxFailure)
 }

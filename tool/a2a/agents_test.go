@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// remote is an agent that does what its message says, on the SDK's own server.
+// remote is an agent that follows its messages, on the SDK's server.
 type remote struct {
 	*httptest.Server
 	card sdk.AgentCard
@@ -42,7 +42,7 @@ type remote struct {
 
 	mu    sync.Mutex // guards calls and cut
 	calls map[string]int
-	cut   int // streams that are cut off: the first behind its first event, others at once
+	cut   int // streams to interrupt: the first after its first event, others at once
 }
 
 func serve(t *testing.T, change func(*remote)) *remote {
@@ -78,7 +78,7 @@ func serve(t *testing.T, change func(*remote)) *remote {
 	return r
 }
 
-// meddle counts the calls by method, and cuts streams off.
+// meddle counts calls by method and interrupts streams.
 func (r *remote) meddle(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, err := io.ReadAll(q.Body)
@@ -105,7 +105,7 @@ func (r *remote) meddle(next http.Handler) http.Handler {
 	})
 }
 
-// cutter ends a stream behind some events.
+// cutter ends a stream after a number of events.
 type cutter struct {
 	http.ResponseWriter
 	left int
@@ -226,7 +226,7 @@ func opened(t *testing.T, r *remote, change func(*Options)) *Agents {
 	return m
 }
 
-// called is what an agent makes of a message.
+// called returns the result of a message.
 func called(t *testing.T, m *Agents, message string) (output string, heard []string, f *port.Failure) {
 	t.Helper()
 	output, err := m.Call(t.Context(), port.ToolCall{ID: "conv_1/a.1", Name: "remote", Arguments: fmt.Sprintf(`{"message":%q}`, message)},
@@ -247,7 +247,7 @@ func TestPort(t *testing.T) {
 		port.ToolCall{ID: "1", Name: "remote", Arguments: `{"message":"work"}`})
 }
 
-// TestTasks: what comes of a message, from agents that stream and that do not.
+// TestTasks checks the results of messages, with and without streaming.
 func TestTasks(t *testing.T) {
 	for _, streams := range []bool{true, false} {
 		r := serve(t, func(r *remote) { r.card.Capabilities.Streaming = streams })
@@ -262,9 +262,9 @@ func TestTasks(t *testing.T) {
 			"big":             {"Hello, world!\n" + strings.Repeat("x", 100_000), nil},
 			"huge":            {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: the result has more than 1048576 bytes"}},
 			"refuse":          {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: not my job", Partial: "Hello, world!"}},
-			"fail":            {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: the agent reports a failure and says no more", Partial: "Hello, world!"}},
-			"wait for a word": {"", &port.Failure{Code: "INPUT_REQUIRED", Message: "remote: the agent asks for something, and cannot be answered: input-required", Partial: "Hello, world!"}},
-			"ask":             {"", &port.Failure{Code: "INPUT_REQUIRED", Message: "remote: the agent asks for something, and cannot be answered: which one?", Partial: "Hello, world!"}},
+			"fail":            {"", &port.Failure{Code: "TOOL_ERROR", Message: "remote: the agent reported a failure without a message", Partial: "Hello, world!"}},
+			"wait for a word": {"", &port.Failure{Code: "INPUT_REQUIRED", Message: "remote: the agent asked for input, which is not supported: input-required", Partial: "Hello, world!"}},
+			"ask":             {"", &port.Failure{Code: "INPUT_REQUIRED", Message: "remote: the agent asked for input, which is not supported: which one?", Partial: "Hello, world!"}},
 		} {
 			output, heard, f := called(t, m, message)
 			if output != c.output || (f == nil) != (c.want == nil) || f != nil && *f != *c.want {
@@ -286,8 +286,8 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// TestLostConnection: the stream breaks off, again and again, and the task is
-// followed to its end, with all of its result. The message is sent once.
+// TestLostConnection checks that a task whose stream is interrupted repeatedly is
+// followed to its end with its whole result, and that the message is sent once.
 func TestLostConnection(t *testing.T) {
 	r := serve(t, func(r *remote) { r.cut = 3 })
 	m := opened(t, r, nil)
@@ -311,7 +311,7 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// TestForgotten: an agent that has lost its memory does not know the task.
+// TestForgotten checks an agent that has forgotten the task.
 func TestForgotten(t *testing.T) {
 	r := serve(t, nil)
 	m := opened(t, r, nil)
@@ -321,8 +321,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestCalledOff: the end of the call is told to the agent, and what there is of a
-// result is kept.
+// TestCalledOff checks that the end of a call cancels the task, and that the
+// partial result is kept.
 func TestCalledOff(t *testing.T) {
 	r := serve(t, nil)
 	for name, c := range map[string]struct {
@@ -355,7 +355,8 @@ func TestCalledOff(t *testing.T) {
 	}
 }
 
-// TestKey: the key comes from the environment, and goes to the card's server alone.
+// TestKey checks that the key comes from the environment and is sent to the card's
+// server only.
 func TestKey(t *testing.T) {
 	r := serve(t, func(r *remote) { r.key = "hush-hush" })
 	env := func(name string) (string, bool) { return "hush-hush", name == "KEY" }
@@ -372,15 +373,15 @@ func TestKey(t *testing.T) {
 	r.card.URL = "http://127.0.0.1:1/invoke"
 	o := Options{Agents: []Agent{{Name: "remote", URL: r.URL}}}
 	keyed(&o)
-	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a key goes to "+r.URL+" alone") {
+	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "the key is only sent to "+r.URL) {
 		t.Errorf("%v", err)
 	}
 	o.Agents[0].KeyEnv = ""
-	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a2a: remote: its card: the server answers 401") {
+	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a2a: remote: its card: the server responded 401") {
 		t.Errorf("%v", err)
 	}
 	o.Agents[0].KeyEnv = "OTHER"
-	if _, err := Open(t.Context(), o); err == nil || err.Error() != "a2a: remote: the environment has no OTHER" {
+	if _, err := Open(t.Context(), o); err == nil || err.Error() != "a2a: remote: the environment variable OTHER is not set" {
 		t.Errorf("%v", err)
 	}
 }
@@ -396,11 +397,11 @@ func TestCards(t *testing.T) {
 	opened(t, r, nil)
 	r.card.PreferredTransport = sdk.TransportProtocolGRPC
 	one := Options{Agents: []Agent{{Name: "remote", URL: r.URL}}}
-	if _, err := Open(t.Context(), one); err == nil || err.Error() != "a2a: remote: its card offers no JSON-RPC" {
+	if _, err := Open(t.Context(), one); err == nil || err.Error() != "a2a: remote: the agent card does not offer JSON-RPC" {
 		t.Errorf("%v", err)
 	}
 	r.card.AdditionalInterfaces = []sdk.AgentInterface{{Transport: sdk.TransportProtocolJSONRPC, URL: "nowhere"}}
-	if _, err := Open(t.Context(), one); err == nil || !strings.Contains(err.Error(), `it is at "nowhere"`) {
+	if _, err := Open(t.Context(), one); err == nil || !strings.Contains(err.Error(), `the agent card has the URL "nowhere"`) {
 		t.Errorf("%v", err)
 	}
 	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -414,19 +415,19 @@ func TestCards(t *testing.T) {
 		}
 	}))
 	defer odd.Close()
-	for path, want := range map[string]string{"/": "it is no agent's card", "/big.json": "more than 1048576 bytes", "/away.json": "another host"} {
+	for path, want := range map[string]string{"/": "not an agent card", "/big.json": "more than 1048576 bytes", "/away.json": "another host"} {
 		if _, err := Open(t.Context(), Options{Agents: []Agent{{Name: "odd", URL: odd.URL + path}}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
 	for want, o := range map[string]Options{
-		`a2a: agent 1 has the name "a b"`:             {Agents: []Agent{{Name: "a b", URL: "http://h"}}},
-		"two agents are called a":                     {Agents: []Agent{{Name: "a", URL: "http://h"}, {Name: "a", URL: "http://h"}}},
-		"a2a: a: the URL is no http://HOST/PATH":      {Agents: []Agent{{Name: "a", URL: "ftp://h"}}},
-		"a2a: a: a timeout is below 0":                {Agents: []Agent{{Name: "a", URL: "http://h", Timeout: -1}}},
-		"a2a: Retry is -1ns, expected 0 or more":      {Retry: -1},
-		"a2a: a: its card: no answer within 1ns":      {Agents: []Agent{{Name: "a", URL: r.URL, StartTimeout: 1}}},
-		"a2a: a: its card: Get \"http://127.0.0.1:1/": {Agents: []Agent{{Name: "a", URL: "http://127.0.0.1:1"}}},
+		`a2a: agent 1 has the name "a b"`:                     {Agents: []Agent{{Name: "a b", URL: "http://h"}}},
+		"two agents have the name a":                          {Agents: []Agent{{Name: "a", URL: "http://h"}, {Name: "a", URL: "http://h"}}},
+		"a2a: a: the URL must have the form http://HOST/PATH": {Agents: []Agent{{Name: "a", URL: "ftp://h"}}},
+		"a2a: a: timeouts must not be negative":               {Agents: []Agent{{Name: "a", URL: "http://h", Timeout: -1}}},
+		"a2a: Retry is -1ns, expected 0 or more":              {Retry: -1},
+		"a2a: a: its card: no answer within 1ns":              {Agents: []Agent{{Name: "a", URL: r.URL, StartTimeout: 1}}},
+		"a2a: a: its card: Get \"http://127.0.0.1:1/":         {Agents: []Agent{{Name: "a", URL: "http://127.0.0.1:1"}}},
 	} {
 		if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
@@ -434,7 +435,7 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// TestRefusals: an agent that refuses the message, in the forms that there are.
+// TestRefusals checks the ways in which an agent may refuse a message.
 func TestRefusals(t *testing.T) {
 	answer, card := "", []byte(nil)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -465,8 +466,8 @@ func TestRefusals(t *testing.T) {
 		`data: {"jsonrpc":"2.0","id":"1","error":{"code":-32603,"message":"x"}}` + "\n\n":                   "remote: internal error",
 		`data: {` + "\n\n":   "remote: failed to parse SSE data",
 		`data: {}` + "\n\n":  "remote:",
-		`no JSON`:            "it has ended the stream and said nothing",
-		": hello\n\n":        "it has ended the stream and said nothing",
+		`no JSON`:            "the agent ended the stream without a message",
+		": hello\n\n":        "the agent ended the stream without a message",
 		`{"result":{"a":1}}`: "remote:",
 	} {
 		answer = text
@@ -479,7 +480,7 @@ func TestRefusals(t *testing.T) {
 	silent := Options{Agents: []Agent{{Name: "remote", URL: s.URL, Timeout: 5 * time.Second}}}
 	if m, err := Open(t.Context(), silent); err != nil {
 		t.Error(err)
-	} else if _, _, f := called(t, m, "x"); f == nil || f.Message != "remote: it has answered with a task that has no id" {
+	} else if _, _, f := called(t, m, "x"); f == nil || f.Message != "remote: the agent answered with a task without an id" {
 		t.Errorf("a task without an id: %+v", f)
 	} else if err := m.Close(); err != nil {
 		t.Error(err)
@@ -490,7 +491,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// FuzzEvents: whatever an agent sends is taken within the bounds.
+// FuzzEvents checks that any events are processed within the limits.
 func FuzzEvents(f *testing.F) {
 	for _, text := range []string{
 		`{"kind":"message","messageId":"1","role":"agent","parts":[{"kind":"text","text":"hi"}]}`,

@@ -1,18 +1,18 @@
-// Package a2a makes tools of agents elsewhere that speak the Agent2Agent protocol:
-// a message is the task, its status updates are the progress, its artifacts the
-// result. It implements port.Tool over the protocol's official SDK, which is chosen
-// because it is the protocol's reference and brings the server that the tests use.
+// Package a2a provides remote agents that support the Agent2Agent protocol as
+// tools: a message is the task, its status updates are the progress, its artifacts
+// the result. It implements port.Tool with the protocol's official SDK, which is
+// the reference implementation and includes the server used in tests.
 //
-// The package decides how an agent is found, how a task is followed when the
-// connection breaks, and when it is called off. It never sends a message twice,
-// never answers an agent that asks for more, and never shortens a result (the
-// machine does, limits.result_chars).
+// The package defines how an agent is found, how a task is followed after a lost
+// connection, and when it is cancelled. It does not send a message twice, answer an
+// agent's questions, or shorten results (the machine does, limits.result_chars).
 //
-// Ownership: a call runs in its caller's goroutine and starts none; [Agents] owns
-// the connections, which Close ends.
+// A call runs in its caller's goroutine and starts none. [Agents] owns the
+// connections, which Close closes.
 //
-// What an agent says is outside input: it is bounded, and what does not fit is a
-// failure.
+// An agent's output is untrusted: its size is limited, and output beyond the limits
+// is a failure.
 //
-// Source: seed 001, 4.6; the Agent2Agent protocol 0.3, https://a2a-protocol.org.
+// Source: seed 001, section 4.6; the Agent2Agent protocol 0.3,
+// https://a2a-protocol.org.
 package a2a

@@ -18,46 +18,48 @@ const (
 	longestRetry        = 10 * time.Second
 )
 
-// What no option changes.
+// Fixed limits.
 const (
 	maxCard        = 1 << 20 // bytes of a card
 	maxResult      = 1 << 20 // bytes of a result
-	maxMessage     = 8 << 20 // bytes of one answer
-	maxProgress    = 500     // bytes of one piece of progress
-	maxFailure     = 500     // bytes of what a failure quotes
+	maxMessage     = 8 << 20 // bytes of a response
+	maxProgress    = 500     // bytes of a progress text
+	maxFailure     = 500     // bytes quoted in a failure
 	maxDescription = 4 << 10
 	maxArtifacts   = 500
-	goodbye        = 5 * time.Second // for calling a task off
+	goodbye        = 5 * time.Second // timeout for cancelling a task
 )
 
-// Options configure [Open]. The zero value of each field but Agents means its
-// default.
+// Options configures [Open]. Agents is required; zero values of the other fields
+// select the defaults.
 type Options struct {
 	Agents []Agent
-	// Getenv reads the environment; os.LookupEnv if nil.
+	// Getenv looks up environment variables; os.LookupEnv if nil.
 	Getenv func(name string) (string, bool)
-	// Retry is the pause before a task whose connection broke, or of an agent that
-	// does not stream, is asked for; it doubles, up to 10 s, until there is news.
+	// Retry is the delay before polling a task whose connection was lost or whose
+	// agent does not stream. It doubles up to 10 s and starts again when there is
+	// news.
 	Retry time.Duration
 }
 
 // Agent is one agent as a tool.
 type Agent struct {
-	// Name is the tool's; Description what it does, the card's own if "".
+	// Name is the tool's name, Description its description; the card's if empty.
 	Name, Description string
-	// URL is that of the agent's card, or of the server whose card lies where the
-	// protocol says. The variable KeyEnv, if named, holds the token of the header
-	// Authorization.
+	// URL is the URL of the agent's card, or of the server with the card at the
+	// well-known path. KeyEnv, if not empty, is the variable with the token for the
+	// Authorization header.
 	URL    string
 	KeyEnv string
-	// Repeatable: a second run does no harm. Confirm: the user has to say yes first.
+	// Repeatable reports that a task may safely run twice, Confirm that it needs
+	// the user's consent.
 	Repeatable, Confirm bool
 
-	StartTimeout time.Duration // for the card
-	Timeout      time.Duration // of a call
+	StartTimeout time.Duration // for reading the card
+	Timeout      time.Duration // for a call
 }
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Retry < 0 {
 		return fmt.Errorf("Retry is %v, expected 0 or more", o.Retry)
@@ -67,25 +69,25 @@ func (o Options) Validate() error {
 		case !toolset.IsName(a.Name):
 			return fmt.Errorf("agent %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, a.Name)
 		case slices.ContainsFunc(o.Agents[:i], func(b Agent) bool { return b.Name == a.Name }):
-			return fmt.Errorf("two agents are called %s: expected another name for each", a.Name)
+			return fmt.Errorf("two agents have the name %s: names must differ", a.Name)
 		case a.Timeout < 0 || a.StartTimeout < 0:
-			return fmt.Errorf("%s: a timeout is below 0, expected 0 (the default) or more", a.Name)
+			return fmt.Errorf("%s: timeouts must not be negative", a.Name)
 		}
 		if _, err := address(a.URL); err != nil {
-			return fmt.Errorf("%s: the URL is no http://HOST/PATH or https://HOST/PATH", a.Name)
+			return fmt.Errorf("%s: the URL must have the form http://HOST/PATH or https://HOST/PATH", a.Name)
 		}
 	}
 	return nil
 }
 
-// address reads an address of the web.
+// address parses an http or https URL.
 func address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("no address of the web")
+		return nil, fmt.Errorf("not an http or https URL")
 	}
 	return u, nil
 }

@@ -16,40 +16,40 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// task is what is known of one that runs. It belongs to the goroutine of its call.
+// task is the state of a running task. Only the goroutine of its call uses it.
 type task struct {
 	v        *agent
 	progress func(string)
 
-	id        sdk.TaskID // "" until the agent has told it
+	id        sdk.TaskID // empty until the agent has sent it
 	state     sdk.TaskState
-	words     string // of the last status that came with some
-	answer    string // of an agent that answers at once, without a task
+	words     string // text of the last status that had one
+	answer    string // answer of an agent that did not create a task
 	answered  bool
 	order     []sdk.ArtifactID
 	artifacts map[sdk.ArtifactID][]byte
-	size      int  // of all of them
-	missed    bool // the connection broke: artifacts may have come meanwhile
+	size      int  // of all artifacts
+	missed    bool // the connection was lost, and artifacts may be missing
 }
 
 // errTooMuch ends a task whose artifacts are too large.
 var errTooMuch = errors.New("too much")
 
-// run gives the agent a message and follows what comes of it.
+// run sends a message to the agent and waits for the result.
 func (v *agent) run(ctx context.Context, key, message string, progress func(string)) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, v.a.Timeout)
 	defer cancel()
 	t := &task{v: v, progress: progress, artifacts: make(map[sdk.ArtifactID][]byte)}
 	m := sdk.NewMessage(sdk.MessageRoleUser, sdk.TextPart{Text: message})
 	if key != "" {
-		m.ID = key // an agent that knows it has the message already
+		m.ID = key // lets an agent detect a repeated message
 	}
 	err := t.begin(limited, m)
 	if err == nil {
 		err = t.follow(limited)
 	}
 	switch {
-	case err == nil: // it is over, whatever else
+	case err == nil: // the task is over, whatever happened afterwards
 		return t.end(ctx)
 	case ctx.Err() != nil:
 		t.callOff(ctx)
@@ -67,7 +67,7 @@ func (v *agent) run(ctx context.Context, key, message string, progress func(stri
 	}
 }
 
-// begin sends the message, once. Without an error the agent has it.
+// begin sends the message once. It returns nil if the agent has received it.
 func (t *task) begin(ctx context.Context, m *sdk.Message) error {
 	params := &sdk.MessageSendParams{Message: m}
 	if !t.v.streams {
@@ -78,7 +78,7 @@ func (t *task) begin(ctx context.Context, m *sdk.Message) error {
 			err = t.take(ev)
 		}
 		if err == nil && t.id == "" && !t.answered {
-			err = errors.New("it has answered with a task that has no id")
+			err = errors.New("the agent answered with a task without an id")
 		}
 		return err
 	}
@@ -87,13 +87,13 @@ func (t *task) begin(ctx context.Context, m *sdk.Message) error {
 	case errors.Is(err, errTooMuch), t.id == "" && err != nil:
 		return err
 	case t.id == "" && !t.answered:
-		return errors.New("it has ended the stream and said nothing")
+		return errors.New("the agent ended the stream without a message")
 	default:
-		return nil // what has begun goes on without the stream
+		return nil // the task continues without the stream
 	}
 }
 
-// follow asks for the task until it is over: again and again, or by its stream.
+// follow waits until the task is over, by polling or by its stream.
 func (t *task) follow(ctx context.Context) error {
 	for pause := t.v.o.Retry; !t.over(); {
 		t.missed = true
@@ -107,7 +107,7 @@ func (t *task) follow(ctx context.Context) error {
 			err = t.hear(t.v.client.ResubscribeToTask(ctx, &sdk.TaskIDParams{ID: t.id}))
 		}
 		if errors.Is(err, sdk.ErrTaskNotFound) {
-			err = t.ask(ctx) // one that has just ended has no stream
+			err = t.ask(ctx) // a task that has just ended has no stream
 		}
 		if errors.Is(err, errTooMuch) || errors.Is(err, sdk.ErrTaskNotFound) {
 			return err
@@ -117,12 +117,12 @@ func (t *task) follow(ctx context.Context) error {
 		}
 	}
 	if t.missed && t.state == sdk.TaskStateCompleted {
-		return t.ask(ctx) // for all of it
+		return t.ask(ctx) // read the complete task
 	}
 	return nil
 }
 
-// ask reads the whole task.
+// ask reads the complete task.
 func (t *task) ask(ctx context.Context) error {
 	whole, err := t.v.client.GetTask(ctx, &sdk.TaskQueryParams{ID: t.id})
 	if err != nil {
@@ -131,7 +131,7 @@ func (t *task) ask(ctx context.Context) error {
 	return t.take(whole)
 }
 
-// hear takes events until the task is over, or the stream is.
+// hear processes events until the task or the stream ends.
 func (t *task) hear(events iter.Seq2[sdk.Event, error]) error {
 	for ev, err := range events {
 		if err != nil {
@@ -147,7 +147,7 @@ func (t *task) hear(events iter.Seq2[sdk.Event, error]) error {
 	return nil
 }
 
-// take notes what an agent says.
+// take processes one event.
 func (t *task) take(ev sdk.Event) error {
 	switch ev := ev.(type) {
 	case *sdk.Message:
@@ -178,7 +178,7 @@ func (t *task) take(ev sdk.Event) error {
 	return nil
 }
 
-// status notes a state, and tells its words where there is more to come.
+// status records a state and reports its text as progress if the task continues.
 func (t *task) status(s sdk.TaskStatus) {
 	words := ""
 	if s.Message != nil {
@@ -195,7 +195,7 @@ func (t *task) status(s sdk.TaskStatus) {
 	}
 }
 
-// grow adds to the artifacts.
+// grow adds an artifact, or a part of one.
 func (t *task) grow(a *sdk.Artifact, more bool) error {
 	if a == nil {
 		return nil
@@ -216,17 +216,17 @@ func (t *task) grow(a *sdk.Artifact, more bool) error {
 	return nil
 }
 
-// over reports whether nothing more is to come.
+// over reports whether the task has ended.
 func (t *task) over() bool {
 	return t.answered || t.state.Terminal() || t.waits()
 }
 
-// waits reports whether the agent waits for what it cannot be given.
+// waits reports whether the agent waits for input, which is not supported.
 func (t *task) waits() bool {
 	return t.state == sdk.TaskStateInputRequired || t.state == sdk.TaskStateAuthRequired
 }
 
-// result is what there is of one.
+// result returns the artifacts so far as text.
 func (t *task) result() string {
 	var all []string
 	for _, id := range t.order {
@@ -237,7 +237,7 @@ func (t *task) result() string {
 	return strings.Join(all, "\n")
 }
 
-// end is what came of a task that is over.
+// end returns the result or failure of an ended task.
 func (t *task) end(ctx context.Context) (string, error) {
 	name, result := t.v.a.Name, t.result()
 	words := t.v.hide(t.words)
@@ -256,19 +256,18 @@ func (t *task) end(ctx context.Context) (string, error) {
 	case t.state == sdk.TaskStateCompleted:
 		return result, nil
 	case t.waits():
-		f = failure("INPUT_REQUIRED", "%s: the agent asks for something, and cannot be answered: %s", name, because(string(t.state)))
+		f = failure("INPUT_REQUIRED", "%s: the agent asked for input, which is not supported: %s", name, because(string(t.state)))
 		t.callOff(ctx)
 	case t.state == sdk.TaskStateCanceled:
-		f = failure("CANCELLED", "%s: %s", name, because("the agent has called the task off"))
+		f = failure("CANCELLED", "%s: %s", name, because("the agent cancelled the task"))
 	default:
-		f = failure(errclass.ToolError, "%s: %s", name, because("the agent reports a failure and says no more"))
+		f = failure(errclass.ToolError, "%s: %s", name, because("the agent reported a failure without a message"))
 	}
 	f.Partial = result
 	return "", f
 }
 
-// callOff tells the agent that its task is not wanted any more. A task that nobody
-// has heard of yet cannot be named.
+// callOff cancels the task if its id is known.
 func (t *task) callOff(ctx context.Context) {
 	if t.id == "" || t.state.Terminal() {
 		return
@@ -276,12 +275,12 @@ func (t *task) callOff(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
 	if last, err := t.v.client.CancelTask(ctx, &sdk.TaskIDParams{ID: t.id}); err == nil && len(last.Artifacts) > 0 {
-		_ = t.take(last) // for what there is of a result
+		_ = t.take(last) // for the partial result
 	}
 }
 
-// texts are the words of parts, one behind the other; data is JSON, and a file is
-// named in its place.
+// texts joins the texts of parts. Data is converted to JSON, and files are replaced
+// by their names.
 func texts(parts sdk.ContentParts) string {
 	var b strings.Builder
 	for _, p := range parts {

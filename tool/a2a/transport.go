@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/httpclient"
 )
 
-// transport makes a stream of an answer that should have been one.
+// transport converts responses that should have been streams to streams.
 type transport struct{ base http.RoundTripper }
 
 // RoundTrip sends a request.
@@ -24,8 +24,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if resp.StatusCode != http.StatusOK || !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return resp, nil
 	}
-	// Some servers answer a call for a stream that they refuse without one: the SDK
-	// finds the reason where it is an event.
+	// Some servers answer a refused stream request with plain JSON. The SDK finds
+	// the reason only in an event.
 	text, err := io.ReadAll(resp.Body)
 	closing := resp.Body.Close()
 	if err := errors.Join(err, closing); err != nil {

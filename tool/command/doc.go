@@ -1,17 +1,18 @@
-// Package command makes tools of command-line programs: delegated agents that are
-// given a task, tell how they get on, and have a result. It implements port.Tool.
+// Package command provides tools that run command-line programs: delegated agents
+// that receive a task, report progress, and return a result. It implements
+// port.Tool.
 //
-// The package decides how a program is run, how what it writes is read, and when
-// it is given up. It never runs a shell, never runs a call twice, never logs what a
-// program reads or writes, and never shortens a result (the machine does,
-// limits.result_chars).
+// The package defines how a program is run, how its output is read, and when it is
+// stopped. It does not use a shell, run a call twice, log what a program reads or
+// writes, or shorten results (the machine does, limits.result_chars).
 //
-// Ownership: a call owns its process and the goroutines that serve it, and has
-// waited for all of them when it returns. The process leads a process group, which
-// ends with it: see package process.
+// A call owns its process and the goroutines that serve it, and waits for all of
+// them before it returns. The process leads a process group, which is ended with
+// it: see package process.
 //
-// What a program writes is outside input: lines, results and the whole are bounded,
-// and what does not fit is a failure.
+// A program's output is untrusted: lines, results and the total size are limited,
+// and output beyond the limits is a failure.
 //
-// Source: seed 001, 4.6. The formats of other programs' output: README.md.
+// Source: seed 001, section 4.6. README.md describes the output formats of other
+// programs.
 package command

@@ -9,24 +9,24 @@ import (
 	"github.com/hocketvoice/hocket/internal/toolset"
 )
 
-// fill puts a call's arguments where a program finds them. It refuses what the
-// program could take for something else.
+// fill inserts a call's arguments into the program's arguments and standard input.
+// It refuses values that the program could misinterpret.
 func (p *Program) fill(arguments string) (args []string, stdin string, err error) {
 	values, err := toolset.Arguments(arguments)
 	if err != nil {
 		return nil, "", err
 	}
-	free := false // behind "--" nothing is an option
+	free := false // after "--" nothing is an option
 	for _, a := range p.Args {
 		text, there := fillText(a, values)
 		if !there {
 			continue
 		}
 		if strings.ContainsRune(text, 0) {
-			return nil, "", fmt.Errorf("the value of %s has a zero byte", a)
+			return nil, "", fmt.Errorf("the value of %s must not contain a zero byte", a)
 		}
 		if !free && strings.HasPrefix(a, "{") && strings.HasPrefix(text, "-") && !number(text) {
-			return nil, "", fmt.Errorf("the value of %s begins with -, which the program would take for an option", a)
+			return nil, "", fmt.Errorf("the value of %s must not begin with -: the program would take it for an option", a)
 		}
 		free = free || a == "--"
 		args = append(args, text)
@@ -36,7 +36,7 @@ func (p *Program) fill(arguments string) (args []string, stdin string, err error
 	case "json":
 		line, err := json.Marshal(values)
 		if err != nil {
-			return nil, "", errors.New("the arguments are no JSON object")
+			return nil, "", errors.New("the arguments are not a JSON object")
 		}
 		stdin = string(line) + "\n"
 	default:
@@ -45,7 +45,8 @@ func (p *Program) fill(arguments string) (args []string, stdin string, err error
 	return args, stdin, nil
 }
 
-// fillText fills in {name}. A text with names of which none has a value is not there.
+// fillText replaces {name}. there is false if the text has names and none has a
+// value.
 func fillText(text string, values map[string]any) (filled string, there bool) {
 	names, given := 0, 0
 	filled = place.ReplaceAllStringFunc(text, func(m string) string {
@@ -59,7 +60,7 @@ func fillText(text string, values map[string]any) (filled string, there bool) {
 	return filled, names == 0 || given > 0
 }
 
-// plain is a value as it stands in a text.
+// plain returns a value as it appears in a text.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -77,7 +78,7 @@ func plain(v any) string {
 	}
 }
 
-// number reports whether a text is a JSON number, which no option is.
+// number reports whether a text is a JSON number. Negative numbers are not options.
 func number(text string) bool {
 	var n json.Number
 	return json.Unmarshal([]byte(text), &n) == nil && n != ""

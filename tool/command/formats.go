@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// format reads what a program writes, line by line, into its report. end is called
-// behind the last line.
+// format interprets the lines of a program's output and updates its report. end is
+// called after the last line.
 type format interface {
 	line(b []byte)
 	end()
 }
 
-// outputs are the formats' names.
+// outputs returns the names of the formats.
 func outputs() []string { return []string{"lines", "text", "claude", "codex", "amplifier"} }
 
-// newFormat is the format of a name.
+// newFormat returns the format with the given name.
 func newFormat(name string, r *report) format {
 	switch name {
 	case "text":
@@ -32,16 +32,15 @@ func newFormat(name string, r *report) format {
 	}
 }
 
-// decode reads a JSON object, as far as its fields are of the kinds that are expected:
-// what others put into a field that does not count here is theirs.
+// decode decodes a JSON object. It ignores fields of unexpected types.
 func decode(b []byte, into any) bool {
 	err := json.Unmarshal(b, into)
 	_, odd := errors.AsType[*json.UnmarshalTypeError](err)
 	return err == nil || odd
 }
 
-// lines is our own protocol: a JSON object a line. What is none, and types that
-// nobody knows, are a sign of life.
+// lines is hocket's own format: one JSON object per line. Other lines and unknown
+// types count as signs of life.
 type lines struct{ *report }
 
 func (f *lines) line(b []byte) {
@@ -70,7 +69,7 @@ func (f *lines) line(b []byte) {
 
 func (f *lines) end() {}
 
-// text is plain text, of which the end is the result.
+// text is plain text, whose end is the result.
 type text struct {
 	*report
 	all []byte
@@ -78,7 +77,7 @@ type text struct {
 
 func (f *text) line(b []byte) {
 	f.all = append(append(f.all, b...), '\n')
-	if len(f.all) > 2*maxText { // not at each line
+	if len(f.all) > 2*maxText { // not for each line
 		f.all = append(f.all[:0], f.all[len(f.all)-maxText:]...)
 	}
 	f.tell("")
@@ -88,8 +87,8 @@ func (f *text) end() {
 	f.result(strings.TrimSpace(strings.ToValidUTF8(string(f.all[max(0, len(f.all)-maxText):]), "")))
 }
 
-// held keeps the last thing that an agent has said until it goes on: the very last
-// is its answer, and is not told as progress too.
+// held delays the last message of an agent until there is another: the final
+// message is the result and is not reported as progress.
 type held struct {
 	*report
 	said string
@@ -106,7 +105,7 @@ func (h *held) goesOn() {
 	h.said = ""
 }
 
-// claude is what `claude -p --output-format stream-json --verbose` prints: the
+// claude is the output of `claude -p --output-format stream-json --verbose`: the
 // messages of the Claude Agent SDK.
 type claude struct{ held }
 
@@ -114,10 +113,10 @@ func (f *claude) line(b []byte) {
 	var m struct {
 		Type, Subtype, Result string
 		IsError               bool    `json:"is_error"`
-		Parent                *string `json:"parent_tool_use_id"` // of a sub-agent's messages
+		Parent                *string `json:"parent_tool_use_id"` // set for messages of a sub-agent
 		Errors                []string
 		Message               struct {
-			Content json.RawMessage // of users it may be a text
+			Content json.RawMessage // may be a text in user messages
 		}
 	}
 	if !decode(b, &m) {
@@ -135,7 +134,7 @@ func (f *claude) line(b []byte) {
 		f.result(m.Result)
 	case m.Type == "assistant" && m.Parent == nil:
 		var content []struct{ Type, Text string }
-		_ = json.Unmarshal(m.Message.Content, &content) // none: a sign of life
+		_ = json.Unmarshal(m.Message.Content, &content) // an error counts as a sign of life
 		var said []string
 		for _, c := range content {
 			if c.Type == "text" {
@@ -154,10 +153,10 @@ func (f *claude) line(b []byte) {
 
 func (f *claude) end() {}
 
-// codex is what `codex exec --json` prints.
+// codex is the output of `codex exec --json`.
 type codex struct {
 	held
-	trouble string // the last error that it told and that may not have been its end
+	trouble string // the last error reported, which may not have been fatal
 }
 
 func (f *codex) line(b []byte) {
@@ -172,7 +171,7 @@ func (f *codex) line(b []byte) {
 	}
 	switch {
 	case m.Type == "turn.completed" && f.partial == "":
-		f.fail("", "it has completed its turn and has no answer")
+		f.fail("", "the turn is complete, but there is no answer")
 	case m.Type == "turn.completed":
 		f.result(f.partial)
 	case m.Type == "turn.failed":
@@ -193,8 +192,8 @@ func (f *codex) end() {
 	}
 }
 
-// amplifier is what `amplifier run --output-format json` prints: one object at the
-// end. What it does meanwhile it tells on its standard error.
+// amplifier is the output of `amplifier run --output-format json`: one object at
+// the end. Progress goes to its standard error.
 type amplifier struct {
 	*report
 	all []byte
@@ -212,7 +211,7 @@ func (f *amplifier) end() {
 	}
 	switch err := json.Unmarshal(f.all, &m); {
 	case err != nil || m.Status == "":
-		// No op. It has ended without an answer.
+		// It ended without an answer.
 	case m.Status == "success":
 		f.result(value(m.Response))
 	default:

@@ -14,8 +14,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestFormats: what other agents print, as their documentation writes it, through
-// a real process.
+// TestFormats reads the output of other agents, as documented by them, through a
+// real process.
 func TestFormats(t *testing.T) {
 	const answer = "There is one test, and it passes."
 	failed := func(message, partial string) *port.Failure {
@@ -46,7 +46,7 @@ func TestFormats(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ output, text, want string }{
 		"claude ends":        {"claude", `{"type":"system"}`, "ended without a result"},
-		"codex says nothing": {"codex", `{"type":"turn.completed"}`, "it has completed its turn and has no answer"},
+		"codex says nothing": {"codex", `{"type":"turn.completed"}`, "the turn is complete, but there is no answer"},
 		"codex ends":         {"codex", `{"type":"error","message":"no key"}`, "child: no key"},
 		"amplifier ends":     {"amplifier", `{"status":`, "ended without a result"},
 	} {
@@ -59,7 +59,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// FuzzFormats: whatever a program writes is read within the bounds, in each form.
+// FuzzFormats checks that any output is read within the limits, in each format.
 func FuzzFormats(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json*")
 	if err != nil || len(files) == 0 {
@@ -92,7 +92,7 @@ func FuzzFormats(f *testing.F) {
 	})
 }
 
-// BenchmarkLine is one line of progress read. Goal: below 5 us.
+// BenchmarkLine measures one line of progress. Goal: less than 5 us.
 func BenchmarkLine(b *testing.B) {
 	r := &report{tell: func(string) {}}
 	f := newFormat("lines", r)
@@ -102,7 +102,7 @@ func BenchmarkLine(b *testing.B) {
 	}
 }
 
-// BenchmarkCall is a whole call of a small program. Goal: below 10 ms.
+// BenchmarkCall measures a whole call of a small program. Goal: less than 10 ms.
 func BenchmarkCall(b *testing.B) {
 	tool, err := New(Options{Programs: []Program{{Name: "child", Command: "sh", Args: []string{"-c", `echo '{"type":"result","output":"x"}'`}}}})
 	if err != nil {

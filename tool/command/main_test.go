@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(child(os.Args[1:]))
 }
 
-// child is a program as others might write it, with its status.
+// child is a third-party program with its exit status.
 func child(args []string) int {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 	switch args[0] {
@@ -35,7 +35,7 @@ func child(args []string) int {
 		for _, line := range args[1:] {
 			say("%s", line)
 		}
-	case "cat": // a file's lines, as another program has written them
+	case "cat": // the lines of a file recorded from another program
 		b, err := os.ReadFile(args[1])
 		if err != nil {
 			panic(err)
@@ -75,13 +75,13 @@ func child(args []string) int {
 		say(`{"type":"partial","output":"half"}`)
 		say(`{"type":"progress","text":"%d"}`, os.Getpid())
 		block()
-	case "polite": // it says what it has when it is told to go
+	case "polite": // it writes its partial result on SIGTERM
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)
 		say(`{"type":"progress","text":"%d"}`, os.Getpid())
 		<-asked
 		say(`{"type":"partial","output":"nearly"}`)
-	case "finishes": // it has its result when it is told to go
+	case "finishes": // it writes its result on SIGTERM
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)
 		say(`{"type":"progress","text":"%d"}`, os.Getpid())
@@ -91,7 +91,7 @@ func child(args []string) int {
 		say(`{"type":"result","output":"early"}`)
 		signal.Ignore(syscall.SIGTERM)
 		block()
-	case "family": // it starts one that starts one, and waits, or leaves them behind
+	case "family": // it starts a process that starts another, and waits for them or leaves them behind
 		cmd := exec.Command(os.Args[0], "stubborn") //nolint:gosec // this very program
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Start(); err != nil {
@@ -103,7 +103,7 @@ func child(args []string) int {
 		if args[1] == "result" {
 			say(`{"type":"result","output":"%d"}`, cmd.Process.Pid)
 		}
-	case "deserter": // what it starts leaves the group, and holds the streams
+	case "deserter": // its child leaves the group and holds the streams
 		cmd := exec.Command(os.Args[0], "stubborn") //nolint:gosec // this very program
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -24,61 +24,62 @@ const (
 	defaultPace    = 100 * time.Millisecond
 )
 
-// What no option changes.
+// Fixed limits.
 const (
-	maxLine     = 1 << 20  // bytes of one line
-	maxTotal    = 16 << 20 // bytes of all that a program writes
+	maxLine     = 1 << 20  // bytes of a line
+	maxTotal    = 16 << 20 // bytes of a program's whole output
 	maxResult   = 1 << 20  // bytes of a result
-	maxText     = 32 << 10 // bytes of the end of plain text that are the result
-	maxProgress = 500      // bytes of one piece of progress
-	maxFailure  = 500      // bytes of what a failure quotes
-	maxNews     = 16       // pieces of progress that wait to be told
+	maxText     = 32 << 10 // bytes at the end of plain text that form the result
+	maxProgress = 500      // bytes of a progress text
+	maxFailure  = 500      // bytes quoted in a failure
+	maxNews     = 16       // waiting progress texts
 )
 
-// Options configure [New]. The zero value of each field but Programs means its
-// default.
+// Options configures [New]. Programs is required; zero values of the other fields
+// select the defaults.
 type Options struct {
 	Programs []Program
-	// Getenv reads the environment; os.LookupEnv if nil.
+	// Getenv looks up environment variables; os.LookupEnv if nil.
 	Getenv func(name string) (string, bool)
-	// Grace is how long a program may take to end by itself, and again after
-	// SIGTERM; 2 s if 0.
+	// Grace is the time for a program to exit by itself, and again after SIGTERM; 2
+	// s if 0.
 	Grace time.Duration
-	// Pace is the least time between two pieces of progress; 100 ms if 0.
+	// Pace is the minimum time between two progress reports; 100 ms if 0.
 	Pace time.Duration
 }
 
-// Program is a tool that is a command.
+// Program is a command that serves as a tool.
 type Program struct {
 	Name, Description string
 
-	// Command with Args is run in Dir, with a small environment (PATH, HOME and the
-	// like), the variables that Env names, and the call's idempotency key as
-	// HOCKET_IDEMPOTENCY_KEY. In Args {name} stands for an argument of the call.
+	// Command is run with Args in Dir. Its environment consists of basic variables
+	// (PATH, HOME and others), those named in Env, and the call's idempotency key
+	// as HOCKET_IDEMPOTENCY_KEY. In Args, {name} is replaced by an argument of the
+	// call.
 	Command string
 	Args    []string
 	Dir     string
 	Env     []string
-	// Stdin is what the program reads: "json" is the arguments as one line, "none"
-	// nothing, any other text is itself with {name} filled in.
+	// Stdin is the program's standard input: "json" is the arguments as one line,
+	// "none" is empty, and any other text is used with {name} replaced.
 	Stdin string
-	// Output is how what it writes is read: "lines", "text", "claude", "codex" or
-	// "amplifier".
+	// Output is the format of the program's output: "lines", "text", "claude",
+	// "codex" or "amplifier".
 	Output string
 
-	// Schema is the JSON Schema of the arguments, an object.
+	// Schema is the JSON Schema of the arguments, which must be an object.
 	Schema []byte
-	// Quick marks a program that answers within a turn; others are delegated agents.
-	// Repeatable is one of which a second run does no harm, Confirm one that the user
-	// has to say yes to.
+	// Quick marks a program that answers within a turn; others are delegated
+	// agents. Repeatable marks a program that may safely run twice, Confirm one
+	// that needs the user's consent.
 	Quick, Repeatable, Confirm bool
-	Timeout                    time.Duration // of a call
+	Timeout                    time.Duration // for a call
 }
 
-// place is where an argument stands.
+// place matches a placeholder for an argument.
 var place = regexp.MustCompile(`\{([A-Za-z0-9_-]+)\}`)
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Grace < 0 || o.Pace < 0 {
 		return fmt.Errorf("Grace is %v and Pace %v, expected 0 or more", o.Grace, o.Pace)
@@ -89,7 +90,7 @@ func (o Options) Validate() error {
 			return fmt.Errorf("tool %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, p.Name)
 		}
 		if slices.ContainsFunc(o.Programs[:i], func(q Program) bool { return q.Name == p.Name }) {
-			return fmt.Errorf("two tools are called %s: expected another name for each", p.Name)
+			return fmt.Errorf("two tools have the name %s: names must differ", p.Name)
 		}
 		if err := p.validate(); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -101,9 +102,9 @@ func (o Options) Validate() error {
 func (p *Program) validate() error {
 	switch {
 	case p.Command == "":
-		return fmt.Errorf("expected a command")
+		return fmt.Errorf("the command must be set")
 	case place.MatchString(p.Command):
-		return fmt.Errorf("the command is %q: expected a program, with the call's values in its arguments alone", p.Command)
+		return fmt.Errorf("the command is %q: the program must not depend on the call's values", p.Command)
 	case p.Timeout < 0:
 		return fmt.Errorf("the timeout is %v, expected 0 (the default) or more", p.Timeout)
 	case p.Output != "" && !slices.Contains(outputs(), p.Output):
@@ -119,14 +120,14 @@ func (p *Program) validate() error {
 	for _, text := range append(slices.Clone(p.Args), p.Stdin) {
 		for _, m := range place.FindAllStringSubmatch(text, -1) {
 			if !slices.Contains(known, m[1]) {
-				return fmt.Errorf("%s in %q is no argument: there are %v", m[0], text, known)
+				return fmt.Errorf("%s in %q is not an argument: expected one of %v", m[0], text, known)
 			}
 		}
 	}
 	return nil
 }
 
-// properties are the names of the arguments that a schema describes.
+// properties returns the names of the arguments in a schema.
 func properties(schema []byte) ([]string, error) {
 	if len(schema) == 0 {
 		return nil, nil
@@ -135,7 +136,7 @@ func properties(schema []byte) ([]string, error) {
 		Properties map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(schema, &s); err != nil {
-		return nil, fmt.Errorf("the schema is no JSON object")
+		return nil, fmt.Errorf("the schema is not a JSON object")
 	}
 	list := make([]string, 0, len(s.Properties))
 	for name := range s.Properties {
@@ -145,32 +146,33 @@ func properties(schema []byte) ([]string, error) {
 	return list, nil
 }
 
-// ready looks for what a program needs, and finds its file.
+// ready checks that the program, its folder and its variables exist, and resolves
+// the program's path.
 func (p *Program) ready(getenv func(string) (string, bool)) error {
 	for _, name := range p.Env {
 		if _, ok := getenv(name); !ok {
-			return fmt.Errorf("the environment has no %s", name)
+			return fmt.Errorf("the environment variable %s is not set", name)
 		}
 	}
 	if p.Dir != "" {
 		dir, err := os.Stat(p.Dir)
 		if err != nil {
-			return fmt.Errorf("its folder: %w", err)
+			return fmt.Errorf("folder: %w", err)
 		}
 		if !dir.IsDir() {
-			return fmt.Errorf("its folder: %s is a file", p.Dir)
+			return fmt.Errorf("folder: %s is a file", p.Dir)
 		}
 	}
 	look := p.Command
 	if strings.ContainsRune(look, filepath.Separator) && !filepath.IsAbs(look) {
-		look = filepath.Join(p.Dir, look) // a path is one in its folder
+		look = filepath.Join(p.Dir, look) // a relative path refers to the program's folder
 	}
 	file, err := exec.LookPath(look)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("the program %s cannot be run: expected a file that is marked executable", p.Command)
+		return fmt.Errorf("the program %s is not executable", p.Command)
 	case err != nil:
-		return fmt.Errorf("there is no program %s", p.Command)
+		return fmt.Errorf("the program %s does not exist", p.Command)
 	}
 	if p.Command, err = filepath.Abs(file); err != nil {
 		return err

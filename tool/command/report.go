@@ -12,18 +12,18 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// report is what a program has said so far. It belongs to the goroutine that reads
-// its lines; who waits for that may read it.
+// report is the state of a program's output. It is used by the goroutine that reads
+// the lines, and afterwards by the one that waits for it.
 type report struct {
-	tell    func(text string) // progress; "" is a sign of life
-	secrets []string          // that no failure quotes
+	tell    func(text string) // reports progress; "" is a sign of life
+	secrets []string          // removed from failures
 	partial string
 	output  string
-	done    bool // output is the result
+	done    bool // output is the final result
 	failure *port.Failure
 }
 
-// over reports whether nothing more is to be read.
+// over reports whether the rest of the output can be ignored.
 func (r *report) over() bool { return r.done || r.failure != nil }
 
 func (r *report) progress(text string) { r.tell(words(text, maxProgress)) }
@@ -36,31 +36,31 @@ func (r *report) part(text string) {
 
 func (r *report) result(text string) {
 	if len(text) > maxResult {
-		r.fail("", fmt.Sprintf("the result has %d bytes, expected at most %d", len(text), maxResult))
+		r.fail("", fmt.Sprintf("the result has %d bytes, must have at most %d", len(text), maxResult))
 		return
 	}
 	r.output, r.done = strings.ToValidUTF8(text, "?"), true
 }
 
-// codes are those that a program may give its failure.
+// codes matches the failure codes that a program may use.
 var codes = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 
-// fail notes a failure. What would be said of the conversation as a whole, a
-// program cannot say.
+// fail records a failure. Codes that concern the whole conversation are replaced.
 func (r *report) fail(code, message string) {
 	if !codes.MatchString(code) || code == errclass.AuthFailure || code == errclass.SessionExpired {
 		code = errclass.ToolError
 	}
 	if message = words(redact.Hide(message, r.secrets...), maxFailure); message == "" {
-		message = "it reports an error and says no more"
+		message = "it reported an error without a message"
 	}
 	r.failure = &port.Failure{Code: code, Message: message}
 }
 
-// words are a program's words for people: one line, bounded.
+// words converts a program's text to one line of limited length.
 func words(text string, limit int) string { return redact.Cut(redact.OneLine(text), limit) }
 
-// value is a JSON value as a result: a text is itself, null is nothing.
+// value converts a JSON value to a result: a string is used as it is, null becomes
+// an empty text.
 func value(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	var text string

@@ -23,8 +23,8 @@ type Tool struct{ o Options }
 
 var _ port.Tool = (*Tool)(nil)
 
-// New makes the tool. It fails where a program, its folder or a variable that it
-// needs is not there.
+// New returns the tool. It returns an error if a program, its folder or a variable
+// that it needs does not exist.
 func New(o Options) (*Tool, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("command: %w", err)
@@ -39,7 +39,7 @@ func New(o Options) (*Tool, error) {
 	return &Tool{o}, nil
 }
 
-// Specs are the programs.
+// Specs returns the descriptions of the programs.
 func (t *Tool) Specs() []port.ToolSpec {
 	list := make([]port.ToolSpec, len(t.o.Programs))
 	for i := range t.o.Programs {
@@ -52,14 +52,14 @@ func (t *Tool) Specs() []port.ToolSpec {
 	return list
 }
 
-// Call runs a program once, to its end: when it returns, nothing of the program is
-// left. Whether the arguments fit the schema is checked before: see
-// [toolset.Check]. A failure is a [*port.Failure], with the last part of a result
-// that the program gave; nothing of the variables handed over by name is in it.
+// Call runs a program once. When it returns, the program and its process group have
+// ended. The caller must have validated the arguments, see [toolset.Check]. Errors
+// are of type [*port.Failure] with the last partial result, and do not contain the
+// values of the variables in Env.
 func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	i := slices.IndexFunc(t.o.Programs, func(p Program) bool { return p.Name == call.Name })
 	if i < 0 {
-		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no command %q", call.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("unknown command %q", call.Name)}
 	}
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -80,7 +80,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 	}
 	r := t.follow(limited, p, program, stdin, progress)
 	switch {
-	case r.done: // whatever else: a result is not lost
+	case r.done: // a result counts, whatever happened afterwards
 		return r.output, nil
 	case ctx.Err() != nil:
 		return "", toolset.Interrupted(ctx, p.Name, r.partial)
@@ -91,9 +91,9 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 	case limited.Err() != nil:
 		return "", toolset.Interrupted(limited, p.Name, r.partial)
 	default:
-		how := "it has ended without a result"
+		how := "it ended without a result"
 		if err := program.Err(); err != nil {
-			how = "it has ended with " + err.Error()
+			how = "it ended with " + err.Error()
 		}
 		if said := program.Said(); said != "" {
 			how += " (it says: " + said + ")"
@@ -104,15 +104,14 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, progress func(strin
 	}
 }
 
-// follow serves a program until it has ended, and is not to be waited for any more
-// when it returns.
+// follow communicates with a program until it has ended or must be stopped.
 func (t *Tool) follow(ctx context.Context, p *Program, program *process.Process, stdin string, progress func(string)) *report {
 	news := make(chan string, maxNews)
 	r := &report{tell: func(text string) { post(news, text) }, secrets: t.secrets(p)}
-	read := make(chan struct{}) // closed when all is read
+	read := make(chan struct{}) // closed when the output has been read
 	var workers sync.WaitGroup
 	workers.Go(func() {
-		_, _ = program.Stdin.WriteString(stdin) // a program need not read
+		_, _ = program.Stdin.WriteString(stdin) // a program need not read its input
 		_ = program.Stdin.Close()               // it may be closed already
 	})
 	workers.Go(func() {
@@ -124,7 +123,7 @@ func (t *Tool) follow(ctx context.Context, p *Program, program *process.Process,
 	}
 	pace := time.NewTimer(0)
 	defer pace.Stop()
-	ready := (<-chan string)(nil) // news, when it is time for some
+	ready := (<-chan string)(nil) // receives progress when a report is due
 	for open := true; open; {
 		select {
 		case <-ctx.Done():
@@ -150,9 +149,9 @@ func (t *Tool) follow(ctx context.Context, p *Program, program *process.Process,
 		program.Terminate()
 	}
 	workers.Wait()
-	_ = program.Stdout.Close() // all of it was read that counts
+	_ = program.Stdout.Close() // the rest is not needed
 	if p.Output == "text" && (program.Err() != nil || ctx.Err() != nil) {
-		r.partial, r.done = r.output, false // what it wrote is no result
+		r.partial, r.done = r.output, false // the program's own result is not valid
 	}
 	for ctx.Err() == nil && len(news) > 0 {
 		progress(<-news)
@@ -160,8 +159,8 @@ func (t *Tool) follow(ctx context.Context, p *Program, program *process.Process,
 	return r
 }
 
-// post leaves a piece of progress for who tells it. It never waits: of what nobody
-// has taken the oldest goes, and a sign of life stands for nothing but itself.
+// post queues a progress text without blocking. It drops the oldest text if the
+// queue is full, and a sign of life only if anything else waits.
 func post(news chan string, text string) {
 	if text == "" && len(news) > 0 {
 		return
@@ -179,14 +178,14 @@ func post(news chan string, text string) {
 	}
 }
 
-// scan reads a program's lines until it has said all that counts.
+// scan reads a program's lines until the result is complete.
 func scan(from io.Reader, f format, r *report) {
 	limited := &io.LimitedReader{R: from, N: maxTotal + 1}
 	s := bufio.NewScanner(limited)
 	s.Buffer(make([]byte, 0, 4<<10), maxLine)
 	for s.Scan() {
 		b := s.Bytes()
-		if _, words := f.(*text); len(b) > 0 || words { // between paragraphs
+		if _, words := f.(*text); len(b) > 0 || words { // an empty line separates paragraphs
 			f.line(b)
 		}
 		if r.over() {
@@ -196,17 +195,17 @@ func scan(from io.Reader, f format, r *report) {
 	err := s.Err()
 	switch {
 	case limited.N == 0:
-		r.fail("", fmt.Sprintf("it has written more than %d bytes", maxTotal))
+		r.fail("", fmt.Sprintf("it wrote more than %d bytes", maxTotal))
 	case errors.Is(err, bufio.ErrTooLong):
-		r.fail("", fmt.Sprintf("it has written a line of more than %d bytes", maxLine))
+		r.fail("", fmt.Sprintf("it wrote a line of more than %d bytes", maxLine))
 	case err == nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, os.ErrClosed):
 		f.end()
 	default:
-		r.fail("", "what it writes cannot be read")
+		r.fail("", "its output cannot be read")
 	}
 }
 
-// secrets are the values that are handed over by name.
+// secrets returns the values of the variables in Env.
 func (t *Tool) secrets(p *Program) []string {
 	list := make([]string, len(p.Env))
 	for i, name := range p.Env {

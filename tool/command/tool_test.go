@@ -21,7 +21,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// self is the test's program as a tool that does what its arguments say.
+// self is a tool that runs the test's program with the given arguments.
 func self(t testing.TB, change func(*Program), args ...string) *Tool {
 	t.Helper()
 	program, err := os.Executable()
@@ -41,7 +41,7 @@ func self(t testing.TB, change func(*Program), args ...string) *Tool {
 	return tool
 }
 
-// called is what a program answers, and what it told.
+// called returns a call's result and its progress.
 func called(t testing.TB, tool *Tool, arguments string) (output string, heard []string, f *port.Failure) {
 	t.Helper()
 	output, err := tool.Call(t.Context(), port.ToolCall{ID: "conv_1/a.1", Name: "child", Arguments: arguments},
@@ -58,7 +58,7 @@ func TestPort(t *testing.T) {
 		port.ToolCall{ID: "1", Name: "child", Arguments: "{}"})
 }
 
-// TestLines: the protocol, line by line.
+// TestLines checks the line protocol.
 func TestLines(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines  []string
@@ -86,7 +86,7 @@ func TestLines(t *testing.T) {
 		},
 		"an odd code":     {[]string{`{"type":"error","code":"oh no","message":"x"}`}, "", nil, &port.Failure{Code: "TOOL_ERROR", Message: "child: x"}},
 		"a code too high": {[]string{`{"type":"error","code":"AUTH_FAILURE","message":"x"}`}, "", nil, &port.Failure{Code: "TOOL_ERROR", Message: "child: x"}},
-		"no result":       {[]string{`{"type":"progress","text":"x"}`}, "", []string{"x"}, &port.Failure{Code: "TOOL_ERROR", Message: "child: it has ended without a result"}},
+		"no result":       {[]string{`{"type":"progress","text":"x"}`}, "", []string{"x"}, &port.Failure{Code: "TOOL_ERROR", Message: "child: it ended without a result"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			output, heard, f := called(t, self(t, nil, append([]string{"say"}, c.lines...)...), "{}")
@@ -100,7 +100,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestInput: where a program finds its arguments.
+// TestInput checks where a program receives its arguments.
 func TestInput(t *testing.T) {
 	schema := []byte(`{"type":"object","properties":{"topic":{"type":"string"},"n":{"type":"integer"},"deep":{"type":"object"}}}`)
 	for name, c := range map[string]struct {
@@ -126,9 +126,9 @@ func TestInput(t *testing.T) {
 		})
 	}
 	for arguments, want := range map[string]string{
-		`{"topic":"--dangerous"}`: "child: the value of {topic} begins with -",
+		`{"topic":"--dangerous"}`: "child: the value of {topic} must not begin with -",
 		`{"topic":"a\u0000b"}`:    "zero byte",
-		`[]`:                      "no JSON object",
+		`[]`:                      "not a JSON object",
 	} {
 		_, _, f := called(t, self(t, func(p *Program) { p.Schema = schema }, "input", "{topic}"), arguments)
 		if f == nil || f.Code != errclass.InvalidArgs || !strings.Contains(f.Message, want) {
@@ -137,7 +137,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestEnvironment: what a program knows of the environment.
+// TestEnvironment checks the environment of a program.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("TEST_KEY", "hush-hush")
 	t.Setenv("TEST_OTHER", "not for you")
@@ -152,11 +152,12 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestStatus: how a program ends, with its last words and no secret.
+// TestStatus checks that a failure contains the exit status and the last output
+// without secrets.
 func TestStatus(t *testing.T) {
 	t.Setenv("TEST_KEY", "hush-hush")
 	_, _, f := called(t, self(t, func(p *Program) { p.Env = append(p.Env, "TEST_KEY") }, "exit"), "{}")
-	if want := (port.Failure{Code: "TOOL_ERROR", Message: "child: it has ended with exit status 3 (it says: no disk, [secret])", Partial: "half"}); f == nil || *f != want {
+	if want := (port.Failure{Code: "TOOL_ERROR", Message: "child: it ended with exit status 3 (it says: no disk, [secret])", Partial: "half"}); f == nil || *f != want {
 		t.Errorf("%+v", f)
 	}
 	text := func(p *Program) { p.Output = "text" }
@@ -175,7 +176,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestDeaf: a program need not read what it is given.
+// TestDeaf checks that a program need not read its input.
 func TestDeaf(t *testing.T) {
 	arguments := `{"text":"` + strings.Repeat("x", 300_000) + `"}`
 	if output, _, f := called(t, self(t, nil, "deaf"), arguments); output != "I did not listen" || f != nil {
@@ -187,7 +188,7 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// TestTooMuch: a program that writes without end is ended.
+// TestTooMuch checks that a program with endless output is ended.
 func TestTooMuch(t *testing.T) {
 	_, heard, f := called(t, self(t, nil, "flood"), "{}")
 	if f == nil || !strings.Contains(f.Message, "more than 16777216 bytes") {
@@ -223,7 +224,7 @@ func gone(t *testing.T, pid int) {
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			return
 		}
-		// What has lost its parent waits for the machine's first process to hear of it.
+		// An orphaned process waits for the init process to reap it.
 		out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 		if err != nil || strings.HasPrefix(string(out), "Z") {
 			return
@@ -231,7 +232,7 @@ func gone(t *testing.T, pid int) {
 	}
 }
 
-// noZombie reports a child of ours that nobody has waited for.
+// noZombie reports a child of this process that was not waited for.
 func noZombie(t *testing.T) {
 	t.Helper()
 	var status syscall.WaitStatus
@@ -240,8 +241,8 @@ func noZombie(t *testing.T) {
 	}
 }
 
-// TestCancelled: the end of the call is the end of the program, of one that wants
-// to live, and of its children; what there was of a result is kept.
+// TestCancelled checks that the end of a call ends the program, even if it ignores
+// signals, and its children, and that the partial result is kept.
 func TestCancelled(t *testing.T) {
 	for name, c := range map[string]struct {
 		args    []string
@@ -277,7 +278,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestResultAtTheEnd: a result that comes while the program is ended is one.
+// TestResultAtTheEnd checks that a result written while the program is being ended
+// counts.
 func TestResultAtTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -288,7 +290,8 @@ func TestResultAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: what a program leaves behind ends with it, and holds nothing up.
+// TestLeftBehind checks that processes left behind by a program are ended and delay
+// nothing.
 func TestLeftBehind(t *testing.T) {
 	output, _, f := called(t, self(t, nil, "family", "result"), "{}")
 	pid, err := strconv.Atoi(output)
@@ -325,7 +328,8 @@ func TestLeftBehind(t *testing.T) {
 	noZombie(t)
 }
 
-// TestTimeout: a program has its time, and what it had by then is kept.
+// TestTimeout checks that a program is ended at its timeout and that its partial
+// result is kept.
 func TestTimeout(t *testing.T) {
 	tool := self(t, func(p *Program) { p.Timeout = 2 * time.Second }, "stubborn")
 	_, heard, f := called(t, tool, "{}")
@@ -337,7 +341,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestPace: progress is told in its order and not without end.
+// TestPace checks that progress is reported in order and at a limited rate.
 func TestPace(t *testing.T) {
 	lines := []string{"say"}
 	for i := range 200 {
@@ -351,7 +355,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestMissing: what a program needs is looked for at the start.
+// TestMissing checks that requirements of a program are checked at the start.
 func TestMissing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -359,21 +363,21 @@ func TestMissing(t *testing.T) {
 	}
 	one := func(p Program) Options { return Options{Programs: []Program{p}} }
 	for want, o := range map[string]Options{
-		"command: a: there is no program no-such-program":                                      one(Program{Name: "a", Command: "no-such-program"}),
-		"command: a: there is no program ./sh":                                                 one(Program{Name: "a", Command: "./sh", Dir: t.TempDir()}),
-		"command: a: the environment has no TEST_NOT_SET":                                      one(Program{Name: "a", Command: "sh", Env: []string{"TEST_NOT_SET"}}),
-		"command: a: its folder: stat /no/such":                                                one(Program{Name: "a", Command: "sh", Dir: "/no/such"}),
-		"a: the program " + file + " cannot be run: expected a file that is marked executable": one(Program{Name: "a", Command: file}),
-		"is a file":                      one(Program{Name: "a", Command: "sh", Dir: file}),
-		"command: a: expected a command": one(Program{Name: "a"}),
-		"expected a program, with the call's values in its arguments":  one(Program{Name: "a", Command: "{x}"}),
-		`command: tool 1 has the name "a b"`:                           one(Program{Name: "a b", Command: "sh"}),
-		`the output is "xml", expected one of lines, text`:             one(Program{Name: "a", Command: "sh", Output: "xml"}),
-		"{topic} in \"--x={topic}\" is no argument: there are [about]": one(Program{Name: "a", Command: "sh", Args: []string{"--x={topic}"}, Schema: []byte(`{"properties":{"about":{}}}`)}),
-		"command: a: the schema is no JSON":                            one(Program{Name: "a", Command: "sh", Schema: []byte(`{`)}),
-		"the timeout is -1ns":                                          one(Program{Name: "a", Command: "sh", Timeout: -1}),
-		"two tools are called a":                                       {Programs: []Program{{Name: "a", Command: "sh"}, {Name: "a", Command: "sh"}}},
-		"Grace is -1ns":                                                {Grace: -1},
+		"command: a: the program no-such-program does not exist":       one(Program{Name: "a", Command: "no-such-program"}),
+		"command: a: the program ./sh does not exist":                  one(Program{Name: "a", Command: "./sh", Dir: t.TempDir()}),
+		"command: a: the environment variable TEST_NOT_SET is not set": one(Program{Name: "a", Command: "sh", Env: []string{"TEST_NOT_SET"}}),
+		"command: a: folder: stat /no/such":                            one(Program{Name: "a", Command: "sh", Dir: "/no/such"}),
+		"a: the program " + file + " is not executable":                one(Program{Name: "a", Command: file}),
+		"is a file":                                                              one(Program{Name: "a", Command: "sh", Dir: file}),
+		"command: a: the command must be set":                                    one(Program{Name: "a"}),
+		"the program must not depend on the call's values":                       one(Program{Name: "a", Command: "{x}"}),
+		`command: tool 1 has the name "a b"`:                                     one(Program{Name: "a b", Command: "sh"}),
+		`the output is "xml", expected one of lines, text`:                       one(Program{Name: "a", Command: "sh", Output: "xml"}),
+		"{topic} in \"--x={topic}\" is not an argument: expected one of [about]": one(Program{Name: "a", Command: "sh", Args: []string{"--x={topic}"}, Schema: []byte(`{"properties":{"about":{}}}`)}),
+		"command: a: the schema is not valid JSON":                               one(Program{Name: "a", Command: "sh", Schema: []byte(`{`)}),
+		"the timeout is -1ns":                                                    one(Program{Name: "a", Command: "sh", Timeout: -1}),
+		"two tools have the name a":                                              {Programs: []Program{{Name: "a", Command: "sh"}, {Name: "a", Command: "sh"}}},
+		"Grace is -1ns":                                                          {Grace: -1},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)

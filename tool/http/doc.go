@@ -1,9 +1,8 @@
-// Package httptool carries out the actions of an agent's flows over HTTP, as
-// their files describe them. It fills in slots and the environment, sends, and
-// reads the outputs; it decides nothing about the dialogue, and never repeats
-// what may have been done: only idempotent requests are sent again.
+// Package httptool carries out the actions of an agent's flows over HTTP, as the
+// agent's files describe them. It fills in slots and environment variables, sends
+// the request, and reads the outputs. It retries only idempotent requests, since a
+// failed request may have been carried out.
 //
-// It is built on net/http alone: an action is one request and one answer, and
-// what a client library would add (a retry of everything, a body of its own
-// choosing) is what an action must not do.
+// It uses net/http directly: an action is one request and one response, and must
+// not have what client libraries add, such as retries of all requests.
 package httptool

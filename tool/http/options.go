@@ -20,28 +20,28 @@ const (
 	DefaultMaxBody     = 1 << 20
 )
 
-// Options set up the actions. The zero value of each field but Actions means its
-// default.
+// Options configures the actions. Actions is required; zero values of the other
+// fields select the defaults.
 type Options struct {
-	// Actions are those to carry out. The ones without HTTP are left to others.
+	// Actions are the actions. Those without HTTP are ignored.
 	Actions []agent.Action
-	// Specs describe actions better than their files do, by name.
+	// Specs replace the descriptions of actions by name.
 	Specs map[string]port.ToolSpec
-	// Client sends the requests; one of its own, which follows no redirect to
-	// another server, if nil.
+	// Client sends the requests. If it is nil, a client is used that does not
+	// follow redirects to other servers.
 	Client *http.Client
-	// Getenv reads the environment for ${NAME}; os.LookupEnv if nil.
+	// Getenv looks up the environment variable for ${NAME}; os.LookupEnv if nil.
 	Getenv func(name string) (string, bool)
-	// Timeout bounds an action whose file does not say, its retries included;
-	// [DefaultTimeout] if 0, and [DefaultLongTimeout] for a long one.
+	// Timeout limits an action, including retries, whose file sets no timeout;
+	// [DefaultTimeout] if 0, and [DefaultLongTimeout] for a long action.
 	Timeout time.Duration
-	// Backoff is the pause before the first retry; it doubles.
+	// Backoff is the delay before the first retry; it doubles with each retry.
 	Backoff time.Duration
-	// MaxBody bounds an answer, in bytes.
+	// MaxBody limits the size of a response in bytes.
 	MaxBody int64
 }
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	switch {
 	case o.Timeout < 0:

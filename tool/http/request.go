@@ -16,16 +16,16 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// request makes the HTTP request of an action.
+// request returns the HTTP request of an action.
 func (t *Tool) request(ctx context.Context, a *agent.Action, id string, inputs map[string]any) (*http.Request, error) {
 	h := a.HTTP
 	u, err := t.target(h.URL, inputs)
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)
 	}
-	// No escape keeps these from leading to another resource.
+	// Escaping does not prevent these segments from leading to another resource.
 	if segments := strings.Split(u.EscapedPath(), "/"); slices.Contains(segments, ".") || slices.Contains(segments, "..") {
-		return nil, errors.New("url: a part of the path is . or .., expected the name of something")
+		return nil, errors.New("url: a path segment must not be . or ..")
 	}
 	if len(h.Query) > 0 {
 		q := u.Query()
@@ -44,7 +44,7 @@ func (t *Tool) request(ctx context.Context, a *agent.Action, id string, inputs m
 	}
 	req, err := http.NewRequestWithContext(ctx, h.Method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("url: not one that can be asked")
+		return nil, fmt.Errorf("url: invalid")
 	}
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", "application/json")
@@ -61,7 +61,7 @@ func (t *Tool) request(ctx context.Context, a *agent.Action, id string, inputs m
 	return req, nil
 }
 
-// body is the JSON to send: what the file says with its values filled in, or the
+// body returns the JSON to send: the file's body with its values filled in, or the
 // inputs. A GET has none.
 func (t *Tool) body(h *agent.HTTPCall, inputs map[string]any) ([]byte, error) {
 	if h.Body == nil {
@@ -77,15 +77,15 @@ func (t *Tool) body(h *agent.HTTPCall, inputs map[string]any) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// fillValue fills in the texts of a JSON value. A text that is one slot and
-// nothing else becomes the slot's value, with its type.
+// fillValue fills in the texts of a JSON value. A text that consists of one slot
+// becomes the slot's value, with its type.
 func (t *Tool) fillValue(v any, inputs map[string]any) (any, error) {
 	switch v := v.(type) {
 	case string:
 		if name, ok := only(v); ok {
 			value, there := inputs[name]
 			if !there {
-				return nil, nil // an optional one that was not given
+				return nil, nil // an optional slot without a value
 			}
 			return value, nil
 		}
@@ -113,16 +113,16 @@ func (t *Tool) fillValue(v any, inputs map[string]any) (any, error) {
 	}
 }
 
-// target is the URL of an action. A value is escaped for the part in which it
-// stands: what a caller says never ends a segment of the path or a parameter, and
-// never has a say in which server is asked.
+// target returns the URL of an action. Values are escaped for the part of the URL
+// in which they stand: they cannot end a path segment or a parameter, and cannot
+// change the server.
 func (t *Tool) target(text string, inputs map[string]any) (*url.URL, error) {
 	target, err := t.fill(text, inputs, func(before, value string) (string, error) {
 		switch {
 		case strings.ContainsAny(before, "?#"):
 			return url.QueryEscape(value), nil
 		case agent.InAuthority(before):
-			return "", errors.New("a value would name the server, expected one behind the host's /")
+			return "", errors.New("a slot must not be part of the server's name: expected it after the host")
 		default:
 			return url.PathEscape(value), nil
 		}
@@ -137,8 +137,8 @@ func (t *Tool) target(text string, inputs map[string]any) (*url.URL, error) {
 	return u, nil
 }
 
-// header is a header's text. A value that is not all of it is escaped, so that it
-// adds no parameter to those of the file.
+// header returns the text of a header. A value that is only a part of it is
+// escaped, so that it cannot add parameters.
 func (t *Tool) header(text string, inputs map[string]any) (string, error) {
 	escape := escapeHeader
 	if name, ok := only(text); ok {
@@ -146,13 +146,13 @@ func (t *Tool) header(text string, inputs map[string]any) (string, error) {
 	}
 	v, err := t.fill(text, inputs, escape)
 	if err == nil && strings.ContainsFunc(v, unicode.IsControl) {
-		err = errors.New("the value has a control character")
+		err = errors.New("the value must not contain control characters")
 	}
 	return v, err
 }
 
-// escapeHeader percent-encodes what separates values in headers: spaces, quotes,
-// commas, semicolons and their like, and all that is not ASCII.
+// escapeHeader percent-encodes separators in headers (spaces, quotes, commas,
+// semicolons and others) and all characters outside ASCII.
 func escapeHeader(_, value string) (string, error) {
 	var b strings.Builder
 	for _, c := range []byte(value) {
@@ -165,10 +165,10 @@ func escapeHeader(_, value string) (string, error) {
 	return b.String(), nil
 }
 
-// asIs is the escape of a place where any text may stand.
+// asIs returns the value unchanged, for places where any text is allowed.
 func asIs(_, value string) (string, error) { return value, nil }
 
-// only is the slot of a text that is {slot} and nothing else.
+// only returns the slot of a text that consists of {slot}.
 func only(text string) (name string, ok bool) {
 	text = strings.TrimSpace(text)
 	name, ok = strings.CutPrefix(text, "{")
@@ -178,9 +178,8 @@ func only(text string) (name string, ok bool) {
 	return name[:len(name)-1], true
 }
 
-// fill replaces {slot} by the input and ${NAME} by the environment's variable.
-// What users say is escaped, for the place behind the text before it; what the
-// environment says is not.
+// fill replaces {slot} by the input and ${NAME} by the environment variable. Inputs
+// are escaped depending on the text before them; environment variables are not.
 func (t *Tool) fill(text string, inputs map[string]any, escape func(before, value string) (string, error)) (string, error) {
 	var b strings.Builder
 	for {
@@ -197,7 +196,7 @@ func (t *Tool) fill(text string, inputs map[string]any, escape func(before, valu
 		if i > 0 && text[i-1] == '$' {
 			v, ok := t.o.Getenv(name)
 			if !ok {
-				return "", fmt.Errorf("the environment has no %s", name)
+				return "", fmt.Errorf("the environment variable %s is not set", name)
 			}
 			b.WriteString(text[:i-1])
 			b.WriteString(v)
@@ -217,7 +216,7 @@ func (t *Tool) fill(text string, inputs map[string]any, escape func(before, valu
 	}
 }
 
-// checkEnvironment fails early where a variable is not set.
+// checkEnvironment returns an error if a variable is not set.
 func (t *Tool) checkEnvironment(a *agent.Action) error {
 	if _, err := t.target(a.HTTP.URL, nil); err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// Tool runs the actions. It is safe for concurrent use.
+// Tool carries out the actions. It is safe for concurrent use.
 type Tool struct {
 	o       Options
 	actions map[string]*agent.Action
@@ -30,8 +30,8 @@ type Tool struct {
 
 var _ port.Tool = (*Tool)(nil)
 
-// New makes the tool of an agent's actions. It fails where an action needs what
-// is not there: a variable of the environment that is not set.
+// New returns the tool of an agent's actions. It returns an error if an environment
+// variable of an action is not set.
 func New(o Options) (*Tool, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func New(o Options) (*Tool, error) {
 	return t, nil
 }
 
-// schema is the JSON Schema of an action's inputs.
+// schema returns the JSON Schema of an action's inputs.
 func schema(a *agent.Action) ([]byte, error) {
 	arguments := make([]toolset.Argument, len(a.Inputs))
 	for i, in := range a.Inputs {
@@ -71,17 +71,17 @@ func schema(a *agent.Action) ([]byte, error) {
 	return toolset.ObjectSchema(arguments)
 }
 
-// Specs are the actions there are.
+// Specs returns the descriptions of the actions.
 func (t *Tool) Specs() []port.ToolSpec { return t.specs }
 
-// Call sends one action's request and returns its outputs as a JSON object. Whether
-// its arguments fit the spec is checked before: see [toolset.Check]. The call's ID goes
-// with it as the header Idempotency-Key. A failure is a [*port.Failure]; nothing of a
-// credential is in it.
+// Call sends an action's request and returns its outputs as a JSON object. The
+// caller must have validated the arguments, see [toolset.Check]. The call's ID is
+// sent in the header Idempotency-Key. Errors are of type [*port.Failure] and do not
+// contain credentials.
 func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (string, error) {
 	a := t.actions[call.Name]
 	if a == nil {
-		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no action %q with http", call.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("unknown http action %q", call.Name)}
 	}
 	inputs, err := toolset.Arguments(call.Arguments)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 	}
 }
 
-// limit is the time of an action.
+// limit returns the timeout of an action.
 func (t *Tool) limit(a *agent.Action) time.Duration {
 	limit := DefaultTimeout
 	if slices.ContainsFunc(t.specs, func(s port.ToolSpec) bool { return s.Name == a.Name && s.Long }) {
@@ -119,8 +119,8 @@ func (t *Tool) limit(a *agent.Action) time.Duration {
 	return cmp.Or(a.HTTP.Timeout, t.o.Timeout, limit)
 }
 
-// idempotent reports whether an action may be sent again: its file says so, or
-// its method does (RFC 9110, 9.2.2).
+// idempotent reports whether an action may be retried according to its file or its
+// method (RFC 9110, section 9.2.2).
 func idempotent(a *agent.Action) bool {
 	switch a.HTTP.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -146,22 +146,22 @@ func (t *Tool) send(ctx context.Context, a *agent.Action, id string, inputs map[
 	case err != nil:
 		return "", failed(a, err)
 	case int64(len(body)) > t.o.MaxBody:
-		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the answer has more than %d bytes", a.Name, t.o.MaxBody)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the response has more than %d bytes", a.Name, t.o.MaxBody)}
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return "", refused(a, resp)
 	}
 	return outputs(a, body)
 }
 
-// failed words an error of the wire. Its own text names the URL, in which a
-// credential may stand: only the cause is told.
+// failed returns the failure for a transport error. It omits the error's text,
+// which contains the URL and may contain a credential, and reports only the cause.
 func failed(a *agent.Action, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
-		what = "no answer in time"
+		what = "the request timed out"
 	}
 	return &port.Failure{
 		Code: errclass.NetworkTimeout, Message: fmt.Sprintf("action %s: %s", a.Name, what),
@@ -169,12 +169,12 @@ func failed(a *agent.Action, err error) error {
 	}
 }
 
-// refused is the failure of a status that is no success.
+// refused returns the failure for an unsuccessful status.
 func refused(a *agent.Action, resp *http.Response) error {
-	f := &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the server answered %s", a.Name, resp.Status)}
+	f := &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the server responded %s", a.Name, resp.Status)}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		// It is the action that is refused, not the conversation.
+		// Only the action is refused, not the conversation.
 	case resp.StatusCode == http.StatusTooManyRequests:
 		f.Code, f.Retryable = errclass.RateLimit, true
 	case resp.StatusCode >= 500:
@@ -186,7 +186,7 @@ func refused(a *agent.Action, resp *http.Response) error {
 	return f
 }
 
-// outputs makes the answer a JSON object: as it is, or under the name of the
+// outputs returns the response as a JSON object: unchanged, or as the value of the
 // only output.
 func outputs(a *agent.Action, body []byte) (string, error) {
 	body = bytes.TrimSpace(body)
@@ -194,7 +194,7 @@ func outputs(a *agent.Action, body []byte) (string, error) {
 		return "{}", nil
 	}
 	if !json.Valid(body) {
-		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the answer is no JSON", a.Name)}
+		return "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("action %s: the response is not valid JSON", a.Name)}
 	}
 	if body[0] == '{' {
 		return string(body), nil

@@ -56,7 +56,7 @@ func tool(t *testing.T, handler http.HandlerFunc, actions string) *Tool {
 	return tl
 }
 
-// answer writes a body; a client that has gone is no concern of the server's.
+// answer writes a body. It ignores write errors.
 func answer(w io.Writer, body string) { _, _ = io.WriteString(w, body) }
 
 const search = `
@@ -73,8 +73,8 @@ const search = `
       retries: 2
 `
 
-// TestRequest: slots and the environment are where the file says, escaped where a
-// user could do harm, with their types.
+// TestRequest checks that slots and environment variables are inserted, escaped
+// where a user could cause harm, with their types.
 func TestRequest(t *testing.T) {
 	tl := tool(t, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -111,8 +111,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestValueAddsAParameter: what a caller says stays one value in the place where it
-// stands, whatever it is made of; the server is never one that a caller names.
+// TestValueAddsAParameter checks that a caller's value remains one value in its
+// place, and cannot change the server.
 func TestValueAddsAParameter(t *testing.T) {
 	const evil = "bob&role=admin#x/../y?role=admin;role=admin, role=admin\"+%26"
 	var got *http.Request
@@ -176,7 +176,8 @@ func TestValueAddsAParameter(t *testing.T) {
 	}
 }
 
-// TestPathThatLeadsUpward: two values make no .. that each of them is not.
+// TestPathThatLeadsUpward checks that two values cannot form a path segment of two
+// dots.
 func TestPathThatLeadsUpward(t *testing.T) {
 	tl := tool(t, nil, `
   read:
@@ -184,13 +185,13 @@ func TestPathThatLeadsUpward(t *testing.T) {
     http: {url: "${AIRLINE_URL}/users/{origin}{seats}/name"}
 `)
 	_, err := tl.Call(t.Context(), port.ToolCall{ID: "k", Name: "read", Arguments: `{"origin":".","seats":"."}`}, nil)
-	if err == nil || !strings.Contains(err.Error(), "a part of the path is . or ..") {
+	if err == nil || !strings.Contains(err.Error(), "a path segment must not be . or ..") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestCallerNamesTheServer: a variable that does not end the host's name lets no value go
-// on with it.
+// TestCallerNamesTheServer checks that a value cannot continue the host's name
+// after a variable.
 func TestCallerNamesTheServer(t *testing.T) {
 	for _, c := range []struct{ base, address string }{
 		{"", "http://{origin}/x"},
@@ -202,14 +203,13 @@ func TestCallerNamesTheServer(t *testing.T) {
 		a := actionsOf(t, "  go:\n    inputs: [origin]\n    http: {url: http://example.org}\n")
 		a[0].HTTP.URL = c.address
 		_, err := New(Options{Actions: a, Getenv: func(string) (string, bool) { return c.base, true }})
-		if err == nil || !strings.Contains(err.Error(), "{origin}: a value would name the server") {
+		if err == nil || !strings.Contains(err.Error(), "{origin}: a slot must not be part of the server's name") {
 			t.Errorf("%s with BASE=%s: %v", c.address, c.base, err)
 		}
 	}
 }
 
-// TestRetries: what is idempotent is sent again, with the same key; what is not is
-// sent once.
+// TestRetries checks that only idempotent requests are retried, with the same key.
 func TestRetries(t *testing.T) {
 	var n atomic.Int32
 	unavailable := func(w http.ResponseWriter, r *http.Request) {
@@ -244,7 +244,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestFailures: each has its class, and no credential.
+// TestFailures checks that each failure has its class and contains no credentials.
 func TestFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
@@ -253,10 +253,10 @@ func TestFailures(t *testing.T) {
 		want    string
 	}{
 		"refused":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, `{}`, errclass.ToolError, "403"},
-		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, errclass.ToolError, "no JSON"},
+		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, errclass.ToolError, "not valid JSON"},
 		"too long":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat("x", DefaultMaxBody+1)) }, `{}`, errclass.ToolError, "more than"},
-		"a way up":      {nil, `{"origin":".."}`, errclass.ToolError, "a part of the path is . or .."},
-		"bad arguments": {nil, `[1]`, errclass.ToolError, "no JSON object"},
+		"a way up":      {nil, `{"origin":".."}`, errclass.ToolError, "a path segment must not be . or .."},
+		"bad arguments": {nil, `[1]`, errclass.ToolError, "not a JSON object"},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
 		}, `{}`, errclass.NetworkTimeout, "another host"},
@@ -280,7 +280,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestTimeout: an action ends when its time is up, and when its context is.
+// TestTimeout checks that an action ends at its timeout and with its context.
 func TestTimeout(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -290,7 +290,7 @@ func TestTimeout(t *testing.T) {
 	}
 	tl := tool(t, hang, search+"      timeout: 20ms\n")
 	_, err := tl.Call(context.Background(), port.ToolCall{Name: "search", Arguments: `{}`}, nil)
-	if f, _ := errors.AsType[*port.Failure](err); f == nil || f.Code != errclass.NetworkTimeout || !strings.Contains(err.Error(), "no answer in time") {
+	if f, _ := errors.AsType[*port.Failure](err); f == nil || f.Code != errclass.NetworkTimeout || !strings.Contains(err.Error(), "the request timed out") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -300,7 +300,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestLong: a delegated agent has its minutes where nobody says.
+// TestLong checks the default timeout of a delegated agent.
 func TestLong(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// afterAMinute is a server that takes its time.
+// afterAMinute is a slow server.
 type afterAMinute struct{}
 
 // RoundTrip answers.
@@ -339,10 +339,10 @@ func (afterAMinute) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// TestNew: what cannot work is told at the start.
+// TestNew checks that configuration errors are reported at the start.
 func TestNew(t *testing.T) {
 	_, err := New(Options{Actions: actionsOf(t, search), Getenv: func(string) (string, bool) { return "", false }})
-	if err == nil || err.Error() != "action search: the environment has no AIRLINE_URL" {
+	if err == nil || err.Error() != "action search: the environment variable AIRLINE_URL is not set" {
 		t.Errorf("%v", err)
 	}
 	if _, err := New(Options{MaxBody: -1}); err == nil {
@@ -350,7 +350,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// FuzzFill: texts of a file and values of users make a text or an error.
+// FuzzFill checks that a file's text and a user's values yield a text or an error.
 func FuzzFill(f *testing.F) {
 	f.Add("a {b} ${C} }", "v")
 	f.Add("${", "{b}")
@@ -363,8 +363,8 @@ func FuzzFill(f *testing.F) {
 	})
 }
 
-// FuzzTarget: a value changes neither the server nor the number of the path's segments
-// nor the parameters, wherever it stands behind the host.
+// FuzzTarget checks that a value after the host changes neither the server nor the
+// number of path segments and parameters.
 func FuzzTarget(f *testing.F) {
 	for _, value := range []string{"bob&role=admin", "../x", "a b+c%26", "?a=b#c", "\x00", "é", "\\evil.example"} {
 		f.Add(value)
@@ -386,7 +386,8 @@ func FuzzTarget(f *testing.F) {
 	})
 }
 
-// FuzzAnswer: an answer becomes a JSON object, or a failure with words.
+// FuzzAnswer checks that a response becomes a JSON object or a failure with a
+// message.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{`{"price":5}`, `5`, `[1]`, ``, ` null `, `<html>`, `{"a":`, "\xff", `"\ud800"`} {
 		f.Add([]byte(seed), "out")

@@ -5,9 +5,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/toolset"
 )
 
-// NewActions makes the tool of the actions of an agent's flows that name a server. The
-// others are left alone. It fails where an action names what there is not; tools may be
-// nil: no server is configured.
+// NewActions returns a tool for the actions of an agent's flows that refer to an
+// MCP server. Other actions are ignored. It returns an error if an action refers to
+// an unknown server or tool. tools may be nil if no server is configured.
 func NewActions(tools *Tools, actions []agent.Action) (*toolset.Actions, error) {
 	if tools == nil {
 		tools = &Tools{}

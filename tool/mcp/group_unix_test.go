@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// freeze stops the process, as one that hangs in a lock.
+// freeze stops the process, like one that hangs.
 func freeze() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	select {}
 }
 
-// die ends the process in the middle of what it does.
+// die kills the process.
 func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 
-// TestChildrenEnd: what a server has started ends with it.
+// TestChildrenEnd checks that a server's children end with it.
 func TestChildrenEnd(t *testing.T) {
 	tools, err := Open(t.Context(), Options{Servers: []Server{self(t, "1", nil)}, Grace: 500 * time.Millisecond})
 	if err != nil {
@@ -44,8 +44,8 @@ func TestChildrenEnd(t *testing.T) {
 	}
 }
 
-// runs reports whether a process runs: one that has ended may wait for somebody to
-// hear of it.
+// runs reports whether a process is running; an exited one may not have been reaped
+// yet.
 func runs(t *testing.T, pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false

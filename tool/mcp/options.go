@@ -19,72 +19,72 @@ const (
 	longestBackoff      = 30 * time.Second
 )
 
-// What no option changes.
+// Fixed limits.
 const (
 	maxTools       = 1000    // of one server
-	maxResult      = 1 << 20 // bytes of one result
-	maxMessage     = 8 << 20 // bytes of one message of a server
-	maxProgress    = 500     // bytes of one line of progress
-	maxPartial     = 4000    // bytes of what a server has said on its way
+	maxResult      = 1 << 20 // bytes of a result
+	maxMessage     = 8 << 20 // bytes of a server's message
+	maxProgress    = 500     // bytes of a progress text
+	maxPartial     = 4000    // bytes of progress kept as a partial result
 	maxDescription = 4 << 10
-	maxFailure     = 500 // bytes of what a failure quotes
+	maxFailure     = 500 // bytes quoted in a failure
 )
 
-// Options configure [Open]. The zero value of each field but Servers means its
-// default.
+// Options configures [Open]. Servers is required; zero values of the other fields
+// select the defaults.
 type Options struct {
 	Servers []Server
-	// Getenv reads the environment; os.LookupEnv if nil.
+	// Getenv looks up environment variables; os.LookupEnv if nil.
 	Getenv func(name string) (string, bool)
-	// Backoff is the pause before a server that has ended is started again; it
-	// doubles, up to half a minute, until a start succeeds.
+	// Backoff is the delay before a server that has exited is restarted; it doubles
+	// up to 30 s until a start succeeds.
 	Backoff time.Duration
-	// Grace is how long a process may take to end by itself when its input is
-	// closed, and again after SIGTERM; 2 s if 0.
+	// Grace is the time for a process to exit by itself after its input is closed,
+	// and again after SIGTERM; 2 s if 0.
 	Grace time.Duration
 }
 
-// Server is one server: a command, or a URL.
+// Server is one server: a command or a URL.
 type Server struct {
-	// Name is how the config and the flows' actions name it.
+	// Name identifies the server in the config and in the flows' actions.
 	Name string
 
-	// Command with Args is run in Dir, with a small environment (PATH, HOME and the
-	// like) and the variables that Env names.
+	// Command is run with Args in Dir. Its environment consists of basic variables
+	// (PATH, HOME and others) and those named in Env.
 	Command string
 	Args    []string
 	Dir     string
 	Env     []string
 
-	// URL is the endpoint of a server that speaks streamable HTTP. The variable
-	// KeyEnv, if named, holds the token of its header Authorization.
+	// URL is the endpoint of a server with streamable HTTP. KeyEnv, if not empty,
+	// is the variable with the token for the Authorization header.
 	URL    string
 	KeyEnv string
 
-	// Prefix goes before the names of the server's tools.
+	// Prefix is prepended to the names of the server's tools.
 	Prefix string
-	// Allow lists the tools that are offered, by the server's own names; all if nil.
+	// Allow lists the server's names of the tools that are offered; all if nil.
 	Allow []string
-	// Policies say more about single tools.
+	// Policies configures individual tools.
 	Policies []Policy
 
-	StartTimeout time.Duration // of a start, the listing of the tools included
-	Timeout      time.Duration // of a call; 30 s if 0, 5 min for a long tool
+	StartTimeout time.Duration // for a start, including the list of tools
+	Timeout      time.Duration // for a call; 30 s if 0, or 5 min for a long tool
 }
 
-// Policy is what the installation knows about one tool.
+// Policy configures one tool.
 type Policy struct {
-	Tool string // the server's own name
-	// Irreversible and Repeatable replace what the server's annotations say about
-	// whether a second run of the same call does harm: without either, a tool that
-	// is neither annotated as reading only nor as idempotent does.
+	Tool string // the server's name of the tool
+	// Irreversible and Repeatable override the server's annotations about whether a
+	// call may safely run twice. Without either, a tool without a read-only or
+	// idempotent annotation counts as irreversible.
 	Irreversible, Repeatable bool
-	// Long marks a delegated agent, Confirm a tool that the user has to say yes to.
+	// Long marks a delegated agent, Confirm a tool that needs the user's consent.
 	Long, Confirm bool
-	Timeout       time.Duration // 0: the server's
+	Timeout       time.Duration // the server's if 0
 }
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Backoff < 0 || o.Grace < 0 {
 		return fmt.Errorf("Backoff is %v and Grace %v, expected 0 or more", o.Backoff, o.Grace)
@@ -96,7 +96,7 @@ func (o Options) Validate() error {
 			return fmt.Errorf("server %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, s.Name)
 		}
 		if seen[s.Name] {
-			return fmt.Errorf("two servers are called %s: expected another name for each", s.Name)
+			return fmt.Errorf("two servers have the name %s: names must differ", s.Name)
 		}
 		seen[s.Name] = true
 		if err := s.validate(); err != nil {
@@ -109,34 +109,34 @@ func (o Options) Validate() error {
 func (s *Server) validate() error {
 	switch {
 	case (s.Command == "") == (s.URL == ""):
-		return fmt.Errorf("expected a command or a URL, one of them")
+		return fmt.Errorf("exactly one of command and URL must be set")
 	case s.URL != "" && (len(s.Args) > 0 || s.Dir != "" || len(s.Env) > 0):
-		return fmt.Errorf("arguments, a folder and an environment belong to a command: expected none beside a URL")
+		return fmt.Errorf("arguments, folder and environment require a command")
 	case s.Command != "" && s.KeyEnv != "":
-		return fmt.Errorf("a key belongs to a URL: name the variable in the command's environment")
+		return fmt.Errorf("a key requires a URL: a command gets it through its environment")
 	case s.Prefix != "" && !toolset.IsName(s.Prefix):
 		return fmt.Errorf("the prefix is %q, expected letters, digits, - or _", s.Prefix)
 	case s.Timeout < 0 || s.StartTimeout < 0:
-		return fmt.Errorf("a timeout is below 0, expected 0 (the default) or more")
+		return fmt.Errorf("timeouts must not be negative")
 	}
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("the URL is no http://HOST/PATH or https://HOST/PATH")
+			return fmt.Errorf("the URL must have the form http://HOST/PATH or https://HOST/PATH")
 		}
 	}
 	for i, p := range s.Policies {
 		switch {
 		case p.Tool == "":
-			return fmt.Errorf("policy %d names no tool", i+1)
+			return fmt.Errorf("policy %d has no tool", i+1)
 		case p.Irreversible && p.Repeatable:
-			return fmt.Errorf("tool %s is irreversible and repeatable: expected one of them", p.Tool)
+			return fmt.Errorf("tool %s must not be both irreversible and repeatable", p.Tool)
 		case p.Timeout < 0:
-			return fmt.Errorf("tool %s: the timeout is %v, expected 0 or more", p.Tool, p.Timeout)
+			return fmt.Errorf("tool %s: the timeout is %v, must not be negative", p.Tool, p.Timeout)
 		case slices.ContainsFunc(s.Policies[:i], func(q Policy) bool { return q.Tool == p.Tool }):
-			return fmt.Errorf("tool %s has two policies: expected one", p.Tool)
+			return fmt.Errorf("tool %s has two policies", p.Tool)
 		case s.Allow != nil && !slices.Contains(s.Allow, p.Tool):
-			return fmt.Errorf("tool %s has a policy and is not allowed", p.Tool)
+			return fmt.Errorf("tool %s has a policy but is not allowed", p.Tool)
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// policy is the one of a tool, or none.
+// policy returns the policy of a tool, or the zero value.
 func (s *Server) policy(tool string) Policy {
 	for _, p := range s.Policies {
 		if p.Tool == tool {

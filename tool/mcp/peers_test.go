@@ -16,7 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// everything is a server that others have written, as a command.
+// everything is a third-party server started by a command.
 func everything(t *testing.T) Server {
 	t.Helper()
 	script := filepath.Join("..", "..", "third_party", "mcp-everything-2026.8.31", "node_modules",
@@ -34,7 +34,7 @@ func everything(t *testing.T) Server {
 	}
 }
 
-// The client against a server that somebody else has written, in another language.
+// The client works with a third-party server in another language.
 func TestPeerEverything(t *testing.T) {
 	tools := opened(t, everything(t))
 	for _, s := range tools.Specs() {
@@ -63,7 +63,7 @@ func TestPeerEverything(t *testing.T) {
 	if err != nil || !strings.Contains(out, "completed") {
 		t.Errorf("long: %q, error %v", out, err)
 	}
-	// The last one may come behind the result.
+	// The last one may arrive after the result.
 	if len(heard) < 3 || !slices.Equal(heard, []string{"25%", "50%", "75%", "100%"}[:len(heard)]) {
 		t.Errorf("heard %q", heard)
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// output is what a tool has answered: its structured result as JSON where it has
-// one, else its texts. What is neither is named in their place.
+// output converts a tool's result to text: the structured result as JSON if there
+// is one, or else its texts, with placeholders for other content.
 func (v *server) output(tool string, r *sdk.CallToolResult) (string, error) {
 	text := texts(r.Content)
 	if r.IsError {
 		if text == "" {
-			text = "the tool reports an error and says no more"
+			text = "the tool reported an error without a message"
 		}
 		f := &port.Failure{Code: errclass.ToolError, Message: redact.Cut(v.hide(text), maxFailure)}
 		if len(text) > maxFailure {
@@ -32,17 +32,17 @@ func (v *server) output(tool string, r *sdk.CallToolResult) (string, error) {
 	if r.StructuredContent != nil {
 		b, err := json.Marshal(r.StructuredContent)
 		if err != nil {
-			return "", toolError("%s: the structured result is no JSON", tool)
+			return "", toolError("%s: the structured result is not valid JSON", tool)
 		}
 		text = string(b)
 	}
 	if len(text) > maxResult {
-		return "", toolError("%s: the result has %d bytes, expected at most %d", tool, len(text), maxResult)
+		return "", toolError("%s: the result has %d bytes, must have at most %d", tool, len(text), maxResult)
 	}
 	return text, nil
 }
 
-// texts joins what can be read of a result.
+// texts joins the texts of a result.
 func texts(content []sdk.Content) string {
 	var all []string
 	for _, c := range content {
@@ -68,7 +68,7 @@ func texts(content []sdk.Content) string {
 	return strings.ToValidUTF8(strings.Join(all, "\n"), "?")
 }
 
-// progressText is a notification of progress in words.
+// progressText converts a progress notification to text.
 func progressText(p *sdk.ProgressNotificationParams) update {
 	switch {
 	case p.Message != "":

@@ -9,8 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// FuzzResult: whatever a server answers or tells meanwhile, it is a text within its bounds
-// or a failure with words.
+// FuzzResult checks that any result or progress becomes a text of limited length or
+// a failure with a message.
 func FuzzResult(f *testing.F) {
 	for _, seed := range []string{
 		`{"content":[{"type":"text","text":"hi"}]}`, `{"content":[{"type":"text","text":"no"}],"isError":true}`, `{"isError":true,"content":[]}`,

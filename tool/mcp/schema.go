@@ -6,8 +6,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/toolset"
 )
 
-// newSchema reads the schema that a server gives for a tool: one that calls cannot
-// be checked against is refused here, where the server's name is known.
+// newSchema returns a tool's schema. It returns an error if the schema cannot be
+// used to validate arguments.
 func newSchema(v any) ([]byte, error) {
 	if v == nil {
 		return []byte(`{"type":"object"}`), nil

@@ -19,27 +19,27 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// server keeps one server running. Its methods are safe for concurrent use.
+// server runs and restarts one server. It is safe for concurrent use.
 type server struct {
 	o      *Options
 	s      *Server
 	client *sdk.Client
-	key    string // for Authorization
+	key    string // for the Authorization header
 
-	secrets []string // what was handed over by name
+	secrets []string // values of the variables passed by name
 
-	changed chan struct{} // holds a token when the tools have changed
-	suspect chan struct{} // holds a token when a call has had no answer
+	changed chan struct{} // contains a token when the tools have changed
+	suspect chan struct{} // contains a token when a call has timed out
 
-	mu    sync.Mutex // guards all below
-	live  *link      // nil: not connected
+	mu    sync.Mutex // guards the fields below
+	live  *link      // nil if not connected
 	upc   chan struct{}
 	tools []tool
-	last  error // of the last start that failed
+	last  error // error of the last failed start
 	hears map[string]chan<- update
 }
 
-// signOfLife is how long a server may take to answer to its name.
+// signOfLife is the time for a server to answer a ping.
 const signOfLife = 2 * time.Second
 
 // link is one connection.
@@ -48,9 +48,9 @@ type link struct {
 	process *process.Process // nil for HTTP
 }
 
-// tool is one tool as it is offered.
+// tool is an offered tool.
 type tool struct {
-	name   string // the server's own
+	name   string // the server's name of the tool
 	policy Policy
 	spec   spec
 }
@@ -66,7 +66,7 @@ func newServer(o *Options, s *Server) (*server, error) {
 		}
 		value, ok := o.Getenv(name)
 		if !ok {
-			return nil, fmt.Errorf("mcp server %s: the environment has no %s", s.Name, name)
+			return nil, fmt.Errorf("mcp server %s: the environment variable %s is not set", s.Name, name)
 		}
 		v.secrets = append(v.secrets, value)
 		if name == s.KeyEnv {
@@ -81,15 +81,16 @@ func newServer(o *Options, s *Server) (*server, error) {
 	return v, nil
 }
 
-// token puts a token into a channel that holds one.
+// token puts a token into a channel of capacity one.
 func token(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // No op. There is one.
+	default: // The channel already contains one.
 	}
 }
 
-// run keeps the server running until ctx ends. What it is handed is connected.
+// run restarts the server whenever it exits, until ctx ends. l is the first
+// connection.
 func (v *server) run(ctx context.Context, l *link) {
 	for {
 		if l != nil {
@@ -104,13 +105,13 @@ func (v *server) run(ctx context.Context, l *link) {
 	}
 }
 
-// watch looks after a connection until it has ended, then tidies up.
+// watch monitors a connection until it has ended, and cleans up.
 func (v *server) watch(ctx context.Context, l *link) {
 	gone := make(chan struct{})
 	var waiter sync.WaitGroup
 	waiter.Go(func() {
 		defer close(gone)
-		_ = l.session.Wait() // however it ended
+		_ = l.session.Wait() // the reason does not matter
 	})
 	for ended := false; !ended; {
 		select {
@@ -136,8 +137,7 @@ func (v *server) watch(ctx context.Context, l *link) {
 	waiter.Wait()
 }
 
-// down keeps calls from a connection that has ended, or is suspected to: they wait
-// for what watch finds out.
+// down hides a connection that has ended, or may have, from calls, which then wait.
 func (v *server) down(l *link) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -146,7 +146,7 @@ func (v *server) down(l *link) {
 	}
 }
 
-// up hands a connection to the calls that wait for one.
+// up publishes a connection to waiting calls.
 func (v *server) up(l *link) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -156,15 +156,15 @@ func (v *server) up(l *link) {
 	}
 }
 
-// end closes a connection and, with it, the process.
+// end closes a connection and ends its process.
 func (l *link) end() {
 	if l.process != nil {
-		endProcess(l.process) // first: the session's Close waits for a server that hangs
+		endProcess(l.process) // first, since the session's Close waits for a server that hangs
 	}
-	_ = l.session.Close() // it is given up
+	_ = l.session.Close() // an error does not matter
 }
 
-// answers asks a server for a sign of life. A refusal is one.
+// answers pings a server. A refusal also counts as an answer.
 func answers(ctx context.Context, l *link) bool {
 	ctx, cancel := context.WithTimeout(ctx, signOfLife)
 	defer cancel()
@@ -173,7 +173,8 @@ func answers(ctx context.Context, l *link) bool {
 	return err == nil || refused
 }
 
-// again starts the server until it runs, with growing pauses; nil when ctx ends.
+// again restarts the server with growing delays until it runs. It returns nil when
+// ctx ends.
 func (v *server) again(ctx context.Context) *link {
 	pause := v.o.Backoff
 	for {
@@ -191,7 +192,7 @@ func (v *server) again(ctx context.Context) *link {
 	}
 }
 
-// start connects, lists the tools and offers them.
+// start connects to the server and publishes its tools.
 func (v *server) start(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, v.s.StartTimeout)
 	defer cancel()
@@ -206,14 +207,14 @@ func (v *server) start(ctx context.Context) (*link, error) {
 		if l.process != nil {
 			said = l.process.Said()
 		}
-		return nil, v.failed("list the tools", err, said)
+		return nil, v.failed("list tools", err, said)
 	}
 	v.offer(tools)
 	v.up(l)
 	return l, nil
 }
 
-// failed words an error of the start. Keys are not in it.
+// failed returns the error of a failed start, without keys.
 func (v *server) failed(what string, err error, said string) error {
 	text := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -225,7 +226,7 @@ func (v *server) failed(what string, err error, said string) error {
 	return fmt.Errorf("mcp server %s: %s: %s", v.s.Name, what, redact.Cut(redact.OneLine(v.hide(text)), 2*maxFailure))
 }
 
-// hide takes the values that were handed over by name out of a text.
+// hide removes the values of variables passed by name from a text.
 func (v *server) hide(text string) string { return redact.Hide(text, v.secrets...) }
 
 func (v *server) connect(ctx context.Context) (*link, error) {
@@ -238,7 +239,7 @@ func (v *server) connect(ctx context.Context) (*link, error) {
 			},
 		}, nil)
 		if err != nil {
-			return nil, v.failed("connect to it", err, "")
+			return nil, v.failed("connect", err, "")
 		}
 		return &link{session: session}, nil
 	}
@@ -251,12 +252,12 @@ func (v *server) connect(ctx context.Context) (*link, error) {
 	session, err := v.client.Connect(ctx, &sdk.IOTransport{Reader: ended{p.Stdout, p}, Writer: ended{p.Stdin, p}, MaxLineLength: maxMessage}, nil)
 	if err != nil {
 		endProcess(p)
-		return nil, v.failed("connect to it", err, p.Said())
+		return nil, v.failed("connect", err, p.Said())
 	}
 	return &link{session: session, process: p}, nil
 }
 
-// ended is a stream of a process, whose end is the process's.
+// ended is a process's stream whose Close ends the process.
 type ended struct {
 	*os.File
 	process *process.Process
@@ -268,13 +269,13 @@ func (e ended) Close() error {
 	return nil
 }
 
-// endProcess ends a process of which nothing more is read.
+// endProcess ends a process whose output is no longer needed.
 func endProcess(p *process.Process) {
 	p.End()
-	_ = p.Stdout.Close() // it may be closed already
+	_ = p.Stdout.Close() // it may already be closed
 }
 
-// connected is the connection, when there is one.
+// connected waits for a connection and returns it.
 func (v *server) connected(ctx context.Context) (*link, error) {
 	for {
 		v.mu.Lock()
@@ -287,7 +288,7 @@ func (v *server) connected(ctx context.Context) (*link, error) {
 		case <-up:
 		case <-ctx.Done():
 			v.mu.Lock()
-			last := v.last // of the starts meanwhile
+			last := v.last // error of the last start meanwhile
 			v.mu.Unlock()
 			if last != nil {
 				return nil, last
@@ -309,7 +310,7 @@ func (v *server) offered() []tool {
 	return v.tools
 }
 
-// hear has progress for a call go to a channel, until it is nil.
+// hear sends the progress of a call to a channel, or stops if it is nil.
 func (v *server) hear(call string, to chan<- update) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -320,7 +321,8 @@ func (v *server) hear(call string, to chan<- update) {
 	v.hears[call] = to
 }
 
-// progressed hands progress on. It never waits: what nobody takes is old news.
+// progressed passes progress on without blocking; it drops progress that is not
+// received.
 func (v *server) progressed(p *sdk.ProgressNotificationParams) {
 	call, ok := p.ProgressToken.(string)
 	if !ok {

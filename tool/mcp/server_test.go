@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// serverEnv makes the test's program a server over its standard streams.
+// serverEnv makes the test's program an MCP server on its standard streams.
 const serverEnv = "HOCKET_MCP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ type (
 	}
 )
 
-// testServer has a tool for each thing that a server may do.
+// testServer is a server with a tool for each feature.
 func testServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	var calledOff atomic.Int64
@@ -124,7 +124,7 @@ func testServer() *sdk.Server {
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			return text(strings.Join(os.Environ(), "\n")), nil, nil
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "child"}, // one that outlives the server, if nobody ends it
+	sdk.AddTool(s, &sdk.Tool{Name: "child"}, // a child that outlives the server unless it is ended
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			c := exec.Command("sleep", "3600")
 			if err := c.Start(); err != nil {
@@ -155,7 +155,7 @@ func testServer() *sdk.Server {
 				})
 			return text("there is one more"), nil, nil
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "silence"}, // the list of tools changes, and nobody gets the new one
+	sdk.AddTool(s, &sdk.Tool{Name: "silence"}, // the list of tools changes, but cannot be read
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 				return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
@@ -192,7 +192,7 @@ func self(t testing.TB, kind string, change func(*Server)) Server {
 	return s
 }
 
-// opened are the tools of servers, closed at the end of the test.
+// opened opens servers and closes them at the end of the test.
 func opened(t testing.TB, servers ...Server) *Tools {
 	t.Helper()
 	tools, err := Open(t.Context(), Options{Servers: servers, Backoff: time.Millisecond, Grace: 500 * time.Millisecond})

@@ -20,23 +20,23 @@ import (
 
 type spec = port.ToolSpec
 
-// Tools are the tools of all servers. It is safe for concurrent use.
+// Tools contains the tools of all servers. It is safe for concurrent use.
 type Tools struct {
 	o       Options
 	servers []*server
 	stop    context.CancelFunc
-	running sync.WaitGroup // servers and calls
+	running sync.WaitGroup // goroutines of servers and calls
 
-	mu     sync.Mutex // guards closed, and that no call begins behind it
+	mu     sync.Mutex // guards closed and calls; no call begins after Close
 	closed bool
-	calls  int64 // numbers them, for progress
+	calls  int64 // numbers the calls, for progress
 }
 
 var _ port.Tool = (*Tools)(nil)
 
-// Open starts all servers, side by side, and lists their tools. It fails where one
-// does not start, has not what the options name, or where two tools have one name.
-// ctx bounds Open alone.
+// Open starts all servers in parallel and lists their tools. It returns an error if
+// a server does not start, lacks a tool named in the options, or two tools have the
+// same name. ctx applies to Open only.
 func Open(ctx context.Context, o Options) (*Tools, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
@@ -69,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Tools, error) {
 		}
 		return nil, err
 	}
-	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // Close ends it
+	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // Close cancels it
 	t.stop = stop
 	for i, v := range t.servers {
 		t.running.Go(func() { v.run(run, links[i]) })
@@ -77,13 +77,13 @@ func Open(ctx context.Context, o Options) (*Tools, error) {
 	return t, nil
 }
 
-// twice reports two tools of one name.
+// twice returns an error if two tools have the same name.
 func (t *Tools) twice() error {
 	from := make(map[string]string)
 	for _, v := range t.servers {
 		for _, tool := range v.offered() {
 			if first, there := from[tool.spec.Name]; there {
-				return fmt.Errorf("mcp: the servers %s and %s both have a tool %s: expected a prefix for one of them", first, v.s.Name, tool.spec.Name)
+				return fmt.Errorf("mcp: the servers %s and %s both have a tool %s: set a prefix for one of them", first, v.s.Name, tool.spec.Name)
 			}
 			from[tool.spec.Name] = v.s.Name
 		}
@@ -91,8 +91,8 @@ func (t *Tools) twice() error {
 	return nil
 }
 
-// Close ends the calls that run, the connections and the processes, and waits for
-// them. Calls after it fail; closing again does nothing.
+// Close ends running calls, connections and processes, and waits for them. Later
+// calls fail. A second Close does nothing.
 func (t *Tools) Close() error {
 	t.mu.Lock()
 	t.closed = true
@@ -102,8 +102,8 @@ func (t *Tools) Close() error {
 	return nil
 }
 
-// Specs are the tools there are, those of a server that is being started again
-// included.
+// Specs returns the descriptions of the tools, including those of a server that is
+// restarting.
 func (t *Tools) Specs() []port.ToolSpec {
 	var all []port.ToolSpec
 	for _, v := range t.servers {
@@ -114,9 +114,9 @@ func (t *Tools) Specs() []port.ToolSpec {
 	return all
 }
 
-// Call runs a tool once and returns its result. Its arguments are taken as they are:
-// see [toolset.Check]. A failure is a [*port.Failure]; nothing of a credential is in
-// its message.
+// Call runs a tool once and returns its result. It does not validate the arguments,
+// see [toolset.Check]. Errors are of type [*port.Failure] and do not contain
+// credentials.
 func (t *Tools) Call(ctx context.Context, call port.ToolCall, progress func(string)) (string, error) {
 	for _, v := range t.servers {
 		for _, tool := range v.offered() {
@@ -128,7 +128,7 @@ func (t *Tools) Call(ctx context.Context, call port.ToolCall, progress func(stri
 	return "", toolError("no MCP server has a tool %q", call.Name)
 }
 
-// find is a server's tool by its own name, for the actions of flows.
+// find returns a server's tool by the server's own name.
 func (t *Tools) find(serverName, toolName string) (*server, *tool, error) {
 	var known []string
 	for _, v := range t.servers {
@@ -143,9 +143,9 @@ func (t *Tools) find(serverName, toolName string) (*server, *tool, error) {
 			}
 			has = append(has, tool.name)
 		}
-		return nil, nil, fmt.Errorf("the MCP server %s offers no tool %q: it has %s", serverName, toolName, list(has))
+		return nil, nil, fmt.Errorf("the MCP server %s has no tool %q, only %s", serverName, toolName, list(has))
 	}
-	return nil, nil, fmt.Errorf("no MCP server is called %q: the config has %s", serverName, list(known))
+	return nil, nil, fmt.Errorf("unknown MCP server %q: the config has %s", serverName, list(known))
 }
 
 func list(names []string) string {
@@ -155,7 +155,7 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// begin notes a call that runs, and gives it a number.
+// begin registers a running call and returns its progress token.
 func (t *Tools) begin() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -167,17 +167,17 @@ func (t *Tools) begin() (string, error) {
 	return fmt.Sprint(t.calls), nil
 }
 
-// keyName is where a server finds the idempotency key of a call: the same for each
-// try, different for every other call.
+// keyName is the metadata key of a call's idempotency key, which is different for
+// each call.
 const keyName = "hocket/idempotency-key"
 
-// answer is what a call came to.
+// answer is the outcome of a call.
 type answer struct {
 	result *sdk.CallToolResult
 	err    error
 }
 
-// call runs a tool within its time.
+// call runs a tool within its timeout.
 func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCall, progress func(string)) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -207,7 +207,8 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 		defer v.hear(number, nil)
 	}
 	answers := make(chan answer, 1)
-	// A server that reads nothing holds the request up: the call does not wait for it.
+	// A server that does not read blocks the request; the call must not wait for
+	// it.
 	t.running.Go(func() {
 		result, err := l.session.CallTool(ctx, params)
 		answers <- answer{result, err}
@@ -229,7 +230,8 @@ func (t *Tools) call(ctx context.Context, v *server, tool tool, call port.ToolCa
 	}
 }
 
-// limit is the time of a call. A delegated agent has more where nobody says.
+// limit returns the timeout of a call, which is longer by default for a delegated
+// agent.
 func (v *server) limit(p Policy) time.Duration {
 	switch {
 	case p.Timeout > 0:
@@ -243,11 +245,11 @@ func (v *server) limit(p Policy) time.Duration {
 	}
 }
 
-// update is progress: text for people, and the server's own message.
+// update is a progress report: text for people, and the server's own message.
 type update struct{ text, message string }
 
-// partial is what a server has said on its way: the protocol has no other parts of
-// a result.
+// partial collects a server's progress messages, since the protocol has no other
+// partial results.
 type partial []byte
 
 func (p *partial) add(message string) {
@@ -263,7 +265,7 @@ func (p *partial) add(message string) {
 	}
 }
 
-// rest is all of it, with what nobody has told yet.
+// rest returns all messages, including those still in the channel.
 func (p *partial) rest(news <-chan update) string {
 	for {
 		select {
@@ -275,8 +277,9 @@ func (p *partial) rest(news <-chan update) string {
 	}
 }
 
-// failure words an error of a call, with what the server has said on its way. The
-// caller's own end is the caller's error too.
+// failure returns the failure for an error of a call, with the progress messages as
+// the partial result. If the caller's context has ended, the error also wraps the
+// context's error.
 func (t *Tools) failure(caller context.Context, v *server, l *link, tool tool, limit time.Duration, err error, said string) error {
 	if caller.Err() != nil {
 		return toolset.Interrupted(caller, tool.spec.Name, said)
@@ -298,11 +301,11 @@ func (t *Tools) failed(v *server, l *link, tool tool, limit time.Duration, err e
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &port.Failure{Code: errclass.NetworkTimeout, Message: fmt.Sprintf("%s: no answer within %v", tool.spec.Name, limit)}
 	}
-	return &port.Failure{Code: errclass.ServerError, Message: fmt.Sprintf("%s: the MCP server %s has ended", tool.spec.Name, v.s.Name)}
+	return &port.Failure{Code: errclass.ServerError, Message: fmt.Sprintf("%s: the MCP server %s has exited", tool.spec.Name, v.s.Name)}
 }
 
-// list asks a server for its tools, within the time of a start. It fails where one
-// cannot be offered: who does not want it leaves it out with allow.
+// list lists a server's tools within the start timeout. It returns an error if a
+// tool cannot be offered; such a tool must be excluded with allow.
 func (v *server) list(ctx context.Context, l *link) ([]tool, error) {
 	ctx, cancel := context.WithTimeout(ctx, v.s.StartTimeout)
 	defer cancel()
@@ -313,7 +316,7 @@ func (v *server) list(ctx context.Context, l *link) ([]tool, error) {
 			return nil, err
 		}
 		if seen++; seen > maxTools {
-			return nil, fmt.Errorf("it has more than %d tools", maxTools)
+			return nil, fmt.Errorf("the server has more than %d tools", maxTools)
 		}
 		if v.s.Allow != nil && !slices.Contains(v.s.Allow, t.Name) {
 			continue
@@ -327,12 +330,12 @@ func (v *server) list(ctx context.Context, l *link) ([]tool, error) {
 	return tools, nil
 }
 
-// tool is a server's tool as it is offered.
+// tool converts a server's tool to an offered one.
 func (v *server) tool(t *sdk.Tool) (tool, error) {
 	p := v.s.policy(t.Name)
 	name := v.s.Prefix + t.Name
 	if !toolset.IsName(name) {
-		return tool{}, fmt.Errorf("its name is not 1 to 64 letters, digits, - or _: leave it out with allow")
+		return tool{}, fmt.Errorf("invalid name, expected 1 to 64 letters, digits, - or _: exclude it with allow")
 	}
 	schema, err := newSchema(t.InputSchema)
 	if err != nil {
@@ -355,7 +358,7 @@ func (v *server) tool(t *sdk.Tool) (tool, error) {
 	}, nil
 }
 
-// missing reports tools that the options name and the server has not.
+// missing returns an error if the server lacks a tool that the options name.
 func (v *server) missing() error {
 	var has []string
 	for _, t := range v.offered() {
@@ -367,7 +370,7 @@ func (v *server) missing() error {
 	}
 	for _, name := range wanted {
 		if !slices.Contains(has, name) {
-			return fmt.Errorf("mcp server %s: it has no tool %q: it has %s", v.s.Name, name, list(has))
+			return fmt.Errorf("mcp server %s: unknown tool %q: the server has %s", v.s.Name, name, list(has))
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func called(t testing.TB, tool port.Tool, name, arguments string) string {
 	return out
 }
 
-// checked is a tool as conversations have it: with its arguments checked.
+// checked validates arguments, as in conversations.
 func checked(t testing.TB, tool port.Tool) port.Tool {
 	t.Helper()
 	c, err := toolset.Check(tool)
@@ -66,7 +66,7 @@ func refused(t testing.TB, tool port.Tool, name, arguments, code string, parts .
 	}
 }
 
-// TestPort: the rules of the port, over both transports.
+// TestPort runs the port's conformance suite over both transports.
 func TestPort(t *testing.T) {
 	call := port.ToolCall{ID: "1", Name: "echo", Arguments: `{"text":"hello"}`}
 	t.Run("a process", func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestPort(t *testing.T) {
 	})
 }
 
-// TestCalls: arguments are checked, results and errors are what the tools say.
+// TestCalls checks arguments, results and errors.
 func TestCalls(t *testing.T) {
 	t.Setenv("TEST_KEY", "hush-hush")
 	t.Setenv("TEST_OTHER", "not for you")
@@ -108,12 +108,13 @@ func TestCalls(t *testing.T) {
 	refused(t, tools, "big", `{"n":2000000}`, errclass.ToolError, "2000000 bytes")
 	refused(t, tools, "echo", `{}`, errclass.InvalidArgs, "echo", "text")
 	refused(t, tools, "echo", `{"text":7}`, errclass.InvalidArgs, "/text", "want string")
-	refused(t, tools, "echo", `[1]`, errclass.InvalidArgs, "no JSON object")
-	refused(t, tools, "echo", `{"text":`, errclass.InvalidArgs, "no JSON")
+	refused(t, tools, "echo", `[1]`, errclass.InvalidArgs, "not a JSON object")
+	refused(t, tools, "echo", `{"text":`, errclass.InvalidArgs, "not a JSON object")
 	refused(t, tools, "dance", `{}`, errclass.ToolError, `"dance"`)
 }
 
-// TestFailureReachesTheModel: a failure becomes what seed 001, section 6, writes.
+// TestFailureReachesTheModel checks that a failure has the form of seed 001,
+// section 6.
 func TestFailureReachesTheModel(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
 	_, err := tools.Call(t.Context(), port.ToolCall{Name: "fail", Arguments: `{}`}, nil)
@@ -142,7 +143,7 @@ func TestFailureReachesTheModel(t *testing.T) {
 	}
 }
 
-// TestPolicies: what is offered, under which name, and what is known of it.
+// TestPolicies checks the names and properties of the offered tools.
 func TestPolicies(t *testing.T) {
 	tools := opened(t,
 		self(t, "1", func(s *Server) {
@@ -179,7 +180,7 @@ func TestPolicies(t *testing.T) {
 	called(t, tools, "a_echo", `{"text":"the server lives"}`)
 }
 
-// transports are the test server behind each of them.
+// transports returns the test server over each transport.
 func transports(t *testing.T, change func(*Server)) map[string]*Tools {
 	t.Helper()
 	web := Server{Name: "web", URL: overHTTP(t, "")}
@@ -187,7 +188,7 @@ func transports(t *testing.T, change func(*Server)) map[string]*Tools {
 	return map[string]*Tools{"a process": opened(t, self(t, "1", change)), "HTTP": opened(t, web)}
 }
 
-// TestProgress: what a long tool says on its way is heard in its order, and never
+// TestProgress checks that a long tool's progress is reported in order, and not
 // after the end of the call.
 func TestProgress(t *testing.T) {
 	for name, tools := range transports(t, func(s *Server) { s.Policies = []Policy{{Tool: "work", Long: true}} }) {
@@ -211,8 +212,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCalledOff: the end of a long call, by its caller or by the clock, is told to
-// the server, and what it has said by then is kept.
+// TestCalledOff checks that the end of a long call, by its caller or by timeout, is
+// reported to the server, and that the progress so far is kept.
 func TestCalledOff(t *testing.T) {
 	limited := func(limit time.Duration) map[string]*Tools {
 		return transports(t, func(s *Server) { s.Policies = []Policy{{Tool: "delegate", Long: true, Timeout: limit}} })
@@ -241,7 +242,7 @@ func TestCalledOff(t *testing.T) {
 	}
 }
 
-// waitFor waits until the server has heard that so many calls were called off.
+// waitFor waits until the server has received a number of cancellations.
 func waitFor(t *testing.T, tools *Tools, n string) {
 	t.Helper()
 	for called(t, tools, "called_off", `{}`) != n {
@@ -249,7 +250,7 @@ func waitFor(t *testing.T, tools *Tools, n string) {
 	}
 }
 
-// TestLongFailure: what a tool says of its failure is kept, when it is long.
+// TestLongFailure checks that a long error message is kept.
 func TestLongFailure(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
 	_, err := tools.Call(t.Context(), port.ToolCall{Name: "verbose", Arguments: `{}`}, nil)
@@ -259,7 +260,8 @@ func TestLongFailure(t *testing.T) {
 	}
 }
 
-// TestLimits: a call's time is the tool's, else the server's, else by its kind.
+// TestLimits checks that a call's timeout is the tool's, or else the server's, or
+// else the default of its kind.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		server time.Duration
@@ -278,14 +280,14 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestServerEnds: a call that a server dies in fails, and the next one finds it
-// started again. One that hangs is found out and replaced.
+// TestServerEnds checks that a call fails if its server exits, that the next call
+// finds the server restarted, and that a hanging server is replaced.
 func TestServerEnds(t *testing.T) {
 	tools := opened(t, self(t, "1", func(s *Server) {
 		s.Policies = []Policy{{Tool: "freeze", Timeout: 100 * time.Millisecond}}
 	}))
 	for range 3 {
-		refused(t, tools, "die", `{}`, errclass.ServerError, "die: the MCP server test has ended")
+		refused(t, tools, "die", `{}`, errclass.ServerError, "die: the MCP server test has exited")
 		if out := called(t, tools, "echo", `{"text":"again"}`); out != "again" {
 			t.Errorf("echo: %q", out)
 		}
@@ -299,7 +301,7 @@ func TestServerEnds(t *testing.T) {
 	}
 }
 
-// TestToolsChange: a server's new tool is offered.
+// TestToolsChange checks that a server's new tool is offered.
 func TestToolsChange(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
 	called(t, tools, "more", `{}`)
@@ -311,8 +313,8 @@ func TestToolsChange(t *testing.T) {
 	}
 }
 
-// TestToolsChangeInSilence: a server that says that its tools have changed, and does not
-// tell them, keeps those that it had, and is looked after as before.
+// TestToolsChangeInSilence checks that a server that announces new tools but does
+// not list them keeps its old ones.
 func TestToolsChangeInSilence(t *testing.T) {
 	tools := opened(t, self(t, "1", func(s *Server) {
 		s.StartTimeout = 2 * time.Second
@@ -328,7 +330,8 @@ func TestToolsChangeInSilence(t *testing.T) {
 	}
 }
 
-// TestTheCallerEnds: who calls may give up, and closing ends what runs.
+// TestTheCallerEnds checks that a caller may give up, and that Close ends running
+// calls.
 func TestTheCallerEnds(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -352,7 +355,8 @@ func TestTheCallerEnds(t *testing.T) {
 	refused(t, tools, "echo", `{"text":"late"}`, errclass.ToolError, "closed")
 }
 
-// TestHTTPKey: the key comes from the environment and goes to the server alone.
+// TestHTTPKey checks that the key comes from the environment and is sent to the
+// server only.
 func TestHTTPKey(t *testing.T) {
 	url := overHTTP(t, "hush-hush")
 	env := func(name string) (string, bool) { return "hush-hush", name == "KEY" }
@@ -368,7 +372,7 @@ func TestHTTPKey(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = Open(t.Context(), Options{Servers: []Server{{Name: "web", URL: url}}})
-	if err == nil || !strings.Contains(err.Error(), "mcp server web: connect to it") || !strings.Contains(err.Error(), "Unauthorized") {
+	if err == nil || !strings.Contains(err.Error(), "mcp server web: connect:") || !strings.Contains(err.Error(), "Unauthorized") {
 		t.Errorf("without a key: %v", err)
 	}
 	away := serveHTTP(t, http.RedirectHandler("http://127.0.0.1:1/", http.StatusTemporaryRedirect))
@@ -378,31 +382,32 @@ func TestHTTPKey(t *testing.T) {
 	}
 }
 
-// TestOpen: what cannot work is told at the start, and nothing is left running.
+// TestOpen checks that errors are reported at the start and nothing is left
+// running.
 func TestOpen(t *testing.T) {
 	t.Setenv("TEST_KEY", "hush-hush")
 	for name, c := range map[string]struct {
 		servers []Server
 		want    []string
 	}{
-		"both":        {[]Server{{Name: "a", Command: "x", URL: "http://x"}}, []string{"server a: expected a command or a URL"}},
-		"neither":     {[]Server{{Name: "a"}}, []string{"expected a command or a URL"}},
+		"both":        {[]Server{{Name: "a", Command: "x", URL: "http://x"}}, []string{"server a: exactly one of command and URL must be set"}},
+		"neither":     {[]Server{{Name: "a"}}, []string{"exactly one of command and URL must be set"}},
 		"no name":     {[]Server{{Command: "x"}}, []string{"server 1 has the name"}},
-		"one name":    {[]Server{{Name: "a", Command: "x"}, {Name: "a", Command: "y"}}, []string{"two servers are called a"}},
+		"one name":    {[]Server{{Name: "a", Command: "x"}, {Name: "a", Command: "y"}}, []string{"two servers have the name a"}},
 		"no command":  {[]Server{{Name: "a", Command: "no-such-command-here"}}, []string{"mcp server a: run it: no-such-command-here:"}},
-		"no variable": {[]Server{{Name: "a", Command: "x", Env: []string{"TEST_ABSENT"}}}, []string{"the environment has no TEST_ABSENT"}},
-		"broken":      {[]Server{self(t, "broken", nil)}, []string{"mcp server test: connect to it", "no database: is it there?"}},
+		"no variable": {[]Server{{Name: "a", Command: "x", Env: []string{"TEST_ABSENT"}}}, []string{"the environment variable TEST_ABSENT is not set"}},
+		"broken":      {[]Server{self(t, "broken", nil)}, []string{"mcp server test: connect:", "no database: is it there?"}},
 		"silent": {
 			[]Server{self(t, "silent", func(s *Server) { s.StartTimeout, s.Env = time.Second, []string{"TEST_KEY"} })},
 			[]string{"no answer within 1s", "my key is [secret]"},
 		},
-		"no tool":   {[]Server{self(t, "1", func(s *Server) { s.Allow = []string{"echo", "dance"} })}, []string{`it has no tool "dance": it has echo`}},
-		"no policy": {[]Server{self(t, "1", func(s *Server) { s.Policies = []Policy{{Tool: "dance"}} })}, []string{`it has no tool "dance"`}},
+		"no tool":   {[]Server{self(t, "1", func(s *Server) { s.Allow = []string{"echo", "dance"} })}, []string{`unknown tool "dance": the server has echo`}},
+		"no policy": {[]Server{self(t, "1", func(s *Server) { s.Policies = []Policy{{Tool: "dance"}} })}, []string{`unknown tool "dance"`}},
 		"twice": {
 			[]Server{self(t, "1", func(s *Server) { s.Name = "a" }), self(t, "1", func(s *Server) { s.Name = "b" })},
-			[]string{"the servers a and b both have a tool big: expected a prefix"},
+			[]string{"the servers a and b both have a tool big: set a prefix"},
 		},
-		"a name": {[]Server{self(t, "1", func(s *Server) { s.Prefix = strings.Repeat("p", 64) })}, []string{"its name is not 1 to 64"}},
+		"a name": {[]Server{self(t, "1", func(s *Server) { s.Prefix = strings.Repeat("p", 64) })}, []string{"invalid name, expected 1 to 64"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tools, err := Open(t.Context(), Options{Servers: c.servers, Grace: 200 * time.Millisecond})
@@ -421,8 +426,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestActions: an action of a flow is a tool of a server, its outputs taken from
-// the result.
+// TestActions checks that a flow's action can be a server's tool, with its outputs
+// taken from the result.
 func TestActions(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
 	parse := func(text string) []agent.Action {
@@ -453,7 +458,7 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s: %s, expected %s", c.name, out, c.want)
 		}
 	}
-	refused(t, actions, "lost", `{"n":4}`, errclass.ToolError, "action lost: the result has no deep.sum")
+	refused(t, actions, "lost", `{"n":4}`, errclass.ToolError, "action lost: the result has no field deep.sum")
 	refused(t, actions, "double", `{}`, errclass.InvalidArgs, "n")
 	porttest.TestTool(t, func(*testing.T) port.Tool { return actions }, port.ToolCall{ID: "1", Name: "say", Arguments: `{"text":"x"}`})
 	for _, s := range actions.Specs() {
@@ -465,8 +470,8 @@ func TestActions(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"  a: {mcp: {server: tets, tool: sum}}\n": `action a: no MCP server is called "tets": the config has test`,
-		"  a: {mcp: {server: test, tool: sun}}\n": `action a: the MCP server test offers no tool "sun": it has`,
+		"  a: {mcp: {server: tets, tool: sum}}\n": `action a: unknown MCP server "tets": the config has test`,
+		"  a: {mcp: {server: test, tool: sun}}\n": `action a: the MCP server test has no tool "sun", only `,
 	} {
 		if _, err := NewActions(tools, parse(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
@@ -477,7 +482,8 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// BenchmarkCall is a call of a process's tool with its checks. Goal: below 1 ms.
+// BenchmarkCall measures a call of a process's tool with validation. Goal: less
+// than 1 ms.
 func BenchmarkCall(b *testing.B) {
 	tools := opened(b, self(b, "1", nil))
 	for b.Loop() {
@@ -485,8 +491,9 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// TestServerStaysAway: while a server cannot be started again a call waits for its
-// time, and says why; when it can, the next one finds it.
+// TestServerStaysAway checks that a call waits for a server that cannot be
+// restarted until its timeout and reports the reason, and that a later call
+// succeeds when it can.
 func TestServerStaysAway(t *testing.T) {
 	server := self(t, "1", func(s *Server) { s.Timeout = 300 * time.Millisecond })
 	program := filepath.Join(t.TempDir(), "server")
@@ -502,7 +509,7 @@ func TestServerStaysAway(t *testing.T) {
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, tools, "die", `{}`, errclass.ServerError, "has ended")
+	refused(t, tools, "die", `{}`, errclass.ServerError, "has exited")
 	refused(t, tools, "echo", `{"text":"x"}`, errclass.ToolError, "mcp server test: run it", "no such file")
 	if len(tools.Specs()) < 10 {
 		t.Error("its tools are no longer offered")
