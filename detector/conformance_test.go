@@ -10,8 +10,8 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// aPhrase is a recording of speech at the given rate, or nil where there are no
-// recordings: the rule that needs one is then skipped.
+// aPhrase returns a recording of speech at the given rate, or nil if there are no
+// recordings; the rule that needs one is then skipped.
 func aPhrase(t *testing.T, to int) []int16 {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "shared", "data", "vap-phrases", "audio", "*.wav"))

@@ -1,7 +1,6 @@
-// Package detector is the folder of the voice activity detectors, one package
-// each: silero (the model) and energy (without a model). It holds no code. Its
-// tests run all detectors over the same recordings and print what each one
-// finds:
+// Package detector contains no code. Its subdirectories are the voice activity
+// detectors: silero (a neural network) and energy (without a model). Its tests run
+// all detectors over the same recordings and print their results:
 //
 //	go test -v -run TestReport ./detector
 package detector

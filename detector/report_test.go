@@ -47,9 +47,9 @@ func detectors(t testing.TB) []port.Detector {
 	return out
 }
 
-// counts is what one detector found in some recordings, by frames of 20 ms. A
-// frame is found when it is judged so with what has been heard by its end:
-// nothing is shifted to make up for a detector's delay.
+// counts is what a detector found in some recordings, in frames of 20 ms. Each
+// frame is judged with the sound up to its end; results are not shifted to
+// compensate for a detector's delay.
 type counts struct {
 	speech, found       int // frames of speech, and those while the detector says "speaking"
 	settled, settledHit int // the same without the first 100 ms of each stretch
@@ -61,8 +61,8 @@ type counts struct {
 	stretches, missed   int
 }
 
-// run feeds one recording and adds what the detector says. "Speaking" begins
-// above the upper threshold and ends below the lower one.
+// run feeds one recording and adds the results. "Speaking" begins above the upper
+// threshold and ends below the lower one.
 func (c *counts) run(t testing.TB, d port.Detector, r recording) {
 	t.Helper()
 	s, err := d.Open()
@@ -106,8 +106,8 @@ func count(n *int, yes bool) {
 	}
 }
 
-// place tells whether a moment lies in speech, and how long since the last
-// border, in seconds.
+// place reports whether a position is within speech, and its distance from the last
+// border in seconds.
 func place(speech []span, at float64) (since float64, inside bool) {
 	since = math.Inf(1)
 	for _, s := range speech {
@@ -121,8 +121,8 @@ func place(speech []span, at float64) (since float64, inside bool) {
 	return since, false
 }
 
-// delays measures how long after the start of a stretch "speaking" comes, and
-// how long after its end it goes, in milliseconds.
+// delays measures, in milliseconds, how long after the start of a period "speaking"
+// begins, and how long after its end it ends.
 func (c *counts) delays(speech []span, on []bool) {
 	index := func(seconds float64) int { return min(int(seconds*50), len(on)) }
 	for i, s := range speech {
@@ -205,13 +205,8 @@ var noiseClasses = []string{
 	"person_sneeze", "dog_bark", "rooster", "baby_cry",
 }
 
-// TestReport prints what each detector finds, with go test -v. It asserts the
-// least that calls can be held with; the figures themselves are in the log.
-//
-// Recall is the share of the frames of speech during which the detector says
-// "speaking"; settled is the same without the first 100 ms of each stretch,
-// which any causal detector needs in part. Alarms are the share of the other
-// frames.
+// TestReport prints the results of each detector (go test -v). It asserts only the
+// minimum needed for calls; the numbers are in the log.
 func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the report takes some seconds")
@@ -250,7 +245,7 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// leastRecall is what must be found of the speech of each condition.
+// leastRecall is the minimum share of speech to be detected in each condition.
 var leastRecall = map[string]map[string]float64{
 	"silero": {
 		"phrases, digital silence": 0.95, "phrases, hiss -60 dBFS": 0.95,
@@ -276,8 +271,8 @@ func checkSpeech(t *testing.T, condition, detector string, k *counts) {
 		t.Errorf("%s, %s: recall is %.3f, expected %.2f or more", condition, detector, k.recall(), least)
 	}
 	if condition == "meetings" {
-		// Distant voices, laughter and overlap, labelled by hand: no figure of
-		// delay or alarms is held against a detector here.
+		// Distant voices, laughter and overlap, labeled by hand: delays and alarms
+		// are not asserted here.
 		return
 	}
 	if !(percentile(k.onset, 50) <= 120) {
@@ -288,9 +283,9 @@ func checkSpeech(t *testing.T, condition, detector string, k *counts) {
 	}
 }
 
-// mostAlarms is what may be called speech in noise without a voice. The energy
-// detector is held to nothing on what is loud and periodic: fire, engines and
-// animals are speech to it.
+// mostAlarms is the maximum share of noise without a voice that may count as
+// speech. The energy detector has no limit for loud and periodic noise (fire,
+// engines, animals), which it takes for speech.
 var mostAlarms = map[string]map[string]float64{
 	"silero": {
 		"rain": 0.01, "sea_waves": 0.01, "clock_tick": 0.02, "fire_crackling": 0.01, "helicopter": 0.02,

@@ -8,15 +8,14 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// answers are the recordings of somebody who says a few words to an agent; the
-// others of the folder are noises.
+// answers are the recordings of short answers to an agent; the other recordings of
+// the folder are noises.
 var answers = []string{
 	"check_order_12345", "hello", "help_me", "hi_how_are_you", "no", "order_status", "thank_you", "yes",
 }
 
-// TestShortAnswers: a call is made of short words, and each must be heard. It
-// prints for each recording how long the detector is above the threshold of
-// speech.
+// TestShortAnswers checks that each short word is detected. It prints for each
+// recording how long the probability exceeds the threshold of speech.
 func TestShortAnswers(t *testing.T) {
 	dir := sharedData(t, "tau2-voice")
 	var recs []recording
@@ -31,7 +30,7 @@ func TestShortAnswers(t *testing.T) {
 		name := "digit " + strings.TrimSuffix(filepath.Base(file), ".wav")
 		recs = append(recs, recording{name: name, pcm: readWAV(t, file)}.padded(1))
 	}
-	// In frames. Some digits have a quarter of a second, and a breath of a vowel.
+	// In frames. Some digits last a quarter of a second with little voicing.
 	const least, leastDigit = 10, 1
 	for _, d := range detectors(t) {
 		missed := 0

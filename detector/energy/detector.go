@@ -20,18 +20,18 @@ const (
 	maxMargin     = 40
 )
 
-// Options configure a [Detector]. The zero value is for 16 kHz.
+// Options configures a [Detector]. The zero value is for 16 kHz.
 type Options struct {
-	// Rate of the samples in hertz: a multiple of 4000 from 8000 to 48000;
+	// Rate is the sampling rate in hertz: a multiple of 4000 from 8000 to 48000;
 	// 16000 if zero.
 	Rate int
-	// Margin is how many decibels above the noise floor a sound must be to
-	// count as half loud; 6 if zero. A larger one ignores more of the
-	// background and more of a distant speaker.
+	// Margin is the level in decibels above the noise floor at which a sound counts
+	// as half loud; 6 if zero. A larger margin ignores more background noise and
+	// more distant speakers.
 	Margin float64
 }
 
-// Validate reports options that are out of range.
+// Validate returns an error if an option is out of range.
 func (o Options) Validate() error {
 	if o.Rate != 0 && (o.Rate < 2*pitchRate || o.Rate > maxRate || o.Rate%pitchRate != 0) {
 		return fmt.Errorf("energy: rate is %d, expected a multiple of %d from %d to %d", o.Rate, pitchRate, 2*pitchRate, maxRate)
@@ -48,7 +48,7 @@ type Detector struct {
 	margin float64
 }
 
-// New makes a detector.
+// New returns a detector.
 func New(o Options) (*Detector, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func New(o Options) (*Detector, error) {
 	return d, nil
 }
 
-// Name is "energy".
+// Name returns "energy".
 func (d *Detector) Name() string { return "energy" }
 
-// Rate is the one of the options.
+// Rate returns the sampling rate in hertz.
 func (d *Detector) Rate() int { return d.rate }
 
 // Open starts a stream. It never fails.
@@ -84,47 +84,48 @@ func (d *Detector) Open() (port.DetectorStream, error) {
 }
 
 const (
-	rumbleCutoff = 150.0  // Hz; below is rumble and hum
+	rumbleCutoff = 150.0  // Hz; rumble and hum are below it
 	pitchCutoff  = 1400.0 // Hz, before the reduction to pitchRate
 
-	slope = 2.5 // dB over which the loudness goes from 0.5 to 0.73
+	slope = 2.5 // range in dB over which the loudness rises from 0.5 to 0.73
 
-	// A frame is voiced from the first to the second figure of periodicity.
+	// Voicing rises from 0 to 1 between these values of periodicity.
 	periodicLow, periodicHigh = 0.65, 0.85
-	// A vowel crosses zero less often than this, per second; the measure fades
-	// from the first figure to the second.
+	// Vowels have fewer zero crossings per second than the first value; the measure
+	// falls to 0 at the second.
 	crossingsLow, crossingsHigh = 2000.0, 3200.0
 
-	voicedAttack  = 0.8  // share of a voiced frame in what is remembered
-	voicedRelease = 0.05 // by which the memory of a voice fades in a frame
-	unvoicedShare = 0.15 // of the probability, for loudness without a voice
-	release       = 0.3  // share of the newest frame while the probability falls
+	voicedAttack  = 0.8  // weight of a voiced frame in the smoothed voicing
+	voicedRelease = 0.05 // decay of the smoothed voicing per frame
+	unvoicedShare = 0.15 // share of the probability for loudness without voicing
+	release       = 0.3  // weight of the newest frame while the probability falls
 )
 
-// Stream follows one sound. It is used by one goroutine and allocates nothing.
+// Stream processes one signal. It must be used by one goroutine at a time and
+// allocates nothing.
 type Stream struct {
 	margin float64
-	frame  int // samples of a frame
-	step   int // samples for each one at pitchRate
+	frame  int // samples per frame
+	step   int // samples per sample at pitchRate
 
 	rumble           biquad
 	reduce1, reduce2 biquad
 	floor            noiseFloor
 	history          pitchHistory
 
-	// The frame that is being filled.
+	// The current frame.
 	fill      int
 	energy    float64
 	crossings int
-	last      float64 // the sample before, filtered
+	last      float64 // the previous sample, filtered
 	reduced   [pitchHop]float32
 
-	voiced      float64 // 0 to 1: how much voice there was in the last moments
+	voiced      float64 // 0 to 1: smoothed voicing
 	probability float64
 }
 
-// Write takes samples at the detector's rate, of any number, and returns the
-// probability of speech in the last complete frame of 20 ms: 0 before the first.
+// Write takes samples at the detector's rate, in any number, and returns the
+// probability of speech in the last complete frame of 20 ms, or 0 before the first.
 func (s *Stream) Write(pcm []int16) float64 {
 	for _, v := range pcm {
 		x := s.rumble.next(float64(v) * (1.0 / 32768))
@@ -144,7 +145,7 @@ func (s *Stream) Write(pcm []int16) float64 {
 	return s.probability
 }
 
-// endFrame judges the frame that is complete and clears it for the next.
+// endFrame evaluates the complete frame and starts the next.
 func (s *Stream) endFrame() {
 	s.history.push(&s.reduced)
 	level := 10 * math.Log10(s.energy/float64(s.frame)+1e-12)
@@ -170,7 +171,7 @@ func (s *Stream) endFrame() {
 	s.probability = p
 }
 
-// Reset forgets the past, as at the start.
+// Reset restores the initial state.
 func (s *Stream) Reset() {
 	s.rumble.reset()
 	s.reduce1.reset()
@@ -181,5 +182,5 @@ func (s *Stream) Reset() {
 	s.voiced, s.probability = 0, 0
 }
 
-// ramp rises from 0 at low to 1 at high.
+// ramp rises linearly from 0 at low to 1 at high.
 func ramp(x, low, high float64) float64 { return min(max((x-low)/(high-low), 0), 1) }

@@ -1,23 +1,23 @@
-// Package energy is a voice activity detector without a model: it serves where
-// no weights are installed, and costs a few microseconds a frame.
+// Package energy implements a voice activity detector without a model. It needs no
+// weights and takes a few microseconds per frame.
 //
-// It decides how likely a frame of 20 ms holds speech, from three measures of
-// the band above 150 Hz: how far the level stands above a noise floor that
-// follows the sound, how periodic the waveform is at the pitch of a voice, and
-// how often it crosses zero. Levels count relative to the floor alone, so that
-// a quiet and a loud speaker are found alike.
+// It computes the probability that a frame of 20 ms contains speech from three
+// measures of the band above 150 Hz: the level above an adaptive noise floor, the
+// periodicity of the waveform at the pitch of a voice, and the rate of zero
+// crossings. Levels are relative to the floor, so that quiet and loud speakers are
+// detected alike.
 //
-// Each measure is here because it helps. On the clips of ten kinds of noise that
-// the report of package detector uses, the detector says "speech" in 0.15 of the
-// frames; in 0.51 without the periodicity, in 0.22 without the zero crossings,
-// in 0.21 without the high-pass filter at 150 Hz.
+// Each measure improves the result. On the clips of ten kinds of noise in the
+// report of package detector, the detector reports speech in 0.15 of the frames; in
+// 0.51 without the periodicity, in 0.22 without the zero crossings, and in 0.21
+// without the high-pass filter at 150 Hz.
 //
-// It knows no words and no speakers. Music, animals, horns and a second voice
-// are loud and periodic: it calls them speech, for ever if they keep changing
-// and for about two seconds if they are steady. It does not hear whispering,
-// which is not periodic. Package silero is the better ear; DESIGN.md, section 5,
-// says what the probability is used for.
+// It does not distinguish speech from other loud, periodic sound: it reports speech
+// for music, animals, horns and a second voice, permanently if they keep changing
+// and for about two seconds if they are steady. It does not detect whispering,
+// which is not periodic. Package silero is more accurate. DESIGN.md, section 5,
+// describes how the probability is used.
 //
-// It never decides who has the floor, and never resamples: a detector is made
-// for one rate. A stream holds about 2 KB.
+// It does not decide who has the floor and does not resample: a detector is created
+// for one rate. A stream takes about 2 KB.
 package energy

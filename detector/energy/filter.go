@@ -8,8 +8,8 @@ type biquad struct {
 	s1, s2             float64
 }
 
-// butterworth makes a low-pass or high-pass of second order with the given
-// cut-off in hertz, by the bilinear transform.
+// butterworth returns a second-order low-pass or high-pass with the given cutoff in
+// hertz, designed with the bilinear transform.
 func butterworth(rate, cutoff float64, highPass bool) biquad {
 	w := math.Tan(math.Pi * cutoff / rate)
 	norm := 1 / (1 + math.Sqrt2*w + w*w)

@@ -1,23 +1,23 @@
 package energy
 
-// The noise floor is the lowest smoothed level of the last two seconds: speech
-// has a gap in any such time, steady noise has none (minimum statistics,
-// R. Martin, IEEE Transactions on Speech and Audio Processing 9(5), 2001).
+// The noise floor is the lowest smoothed level of the last two seconds: speech has
+// a gap in any such period, steady noise does not (minimum statistics, R. Martin,
+// IEEE Transactions on Speech and Audio Processing 9(5), 2001).
 const (
 	floorSlots      = 8
-	framesPerSlot   = 13    // 260 ms, 2.1 s for all
-	floorSmoothing  = 0.5   // share of the newest frame in the smoothed level
-	floorBias       = 2.0   // dB by which the minimum of a noise lies under its mean
-	lowestFloor     = -72.0 // dBFS: below is the noise of a converter, not of a room
-	assumedAtStart  = -58.0 // dBFS, until the first two seconds have passed
+	framesPerSlot   = 13    // 260 ms, 2.1 s in total
+	floorSmoothing  = 0.5   // weight of the newest frame in the smoothed level
+	floorBias       = 2.0   // dB from the minimum of a noise to its mean
+	lowestFloor     = -72.0 // dBFS; lower levels are the noise of a converter, not of a room
+	assumedAtStart  = -58.0 // dBFS, during the first two seconds
 	quietestAllowed = -120.0
 )
 
-// noiseFloor follows the level of the background, in dBFS.
+// noiseFloor tracks the background level in dBFS.
 type noiseFloor struct {
-	slots  [floorSlots]float64 // lowest level of each stretch of framesPerSlot
+	slots  [floorSlots]float64 // lowest level of each period of framesPerSlot
 	slot   int
-	frames int // of the current slot
+	frames int // in the current slot
 	smooth float64
 	begun  bool
 }
@@ -27,8 +27,8 @@ func (n *noiseFloor) reset() {
 	for i := range n.slots {
 		n.slots[i] = assumedAtStart
 	}
-	// The first slot starts empty, so that the assumption only stands in for
-	// the past.
+	// The first slot starts empty, so that the assumed level only replaces missing
+	// history.
 	n.slots[0] = 0
 }
 

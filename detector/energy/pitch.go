@@ -2,31 +2,31 @@ package energy
 
 import "math"
 
-// Periodicity is measured on the sound reduced to 4 kHz, where a voice has its
-// fundamental and first harmonics.
+// Periodicity is measured at 4 kHz, which contains the fundamental and first
+// harmonics of a voice.
 const (
 	pitchRate   = 4000
-	pitchHop    = pitchRate / 50 // samples of a 20 ms frame
+	pitchHop    = pitchRate / 50 // samples per 20 ms frame
 	pitchWindow = 96             // 24 ms
 	shortestLag = 10             // 400 Hz
 	longestLag  = 66             // 61 Hz
 )
 
-// pitchHistory keeps the last samples at pitchRate.
+// pitchHistory contains the last samples at pitchRate.
 type pitchHistory [pitchWindow + longestLag]float32
 
-// push moves the history on by one frame.
+// push adds one frame.
 func (h *pitchHistory) push(frame *[pitchHop]float32) {
 	copy(h[:], h[pitchHop:])
 	copy(h[len(h)-pitchHop:], frame[:])
 }
 
-// periodicity is the largest normalised correlation of the newest window with
+// periodicity returns the largest normalized correlation of the newest window with
 // an earlier one: near 1 for a vowel, about 0.3 for noise.
 func (h *pitchHistory) periodicity() float64 {
 	now := h[longestLag:]
 	energy := dot(now, now)
-	first := longestLag - shortestLag // where the window at the shortest lag starts
+	first := longestLag - shortestLag // start of the window at the shortest lag
 	past := dot(h[first:first+pitchWindow], h[first:first+pitchWindow])
 	best := float32(0)
 	for start := first; start >= 0; start-- {
@@ -42,7 +42,7 @@ func (h *pitchHistory) periodicity() float64 {
 	return math.Sqrt(float64(min(best, 1)))
 }
 
-// dot is the inner product of two windows.
+// dot returns the inner product of two windows.
 func dot(a, b []float32) float32 {
 	a, b = a[:pitchWindow], b[:pitchWindow]
 	var s0, s1, s2, s3 float32

@@ -12,27 +12,27 @@ var (
 	_ port.DetectorStream = (*Stream)(nil)
 )
 
-// Options configure a [Detector]. The zero value uses the weights that are
-// built into the program.
+// Options configures a [Detector]. The zero value uses the weights built into the
+// program.
 type Options struct {
-	// Model is used where it is set, so that detectors share weights.
+	// Model, if not nil, is used, so that several detectors can share its weights.
 	Model *Model
-	// Path names an ONNX file to read where Model is not set.
+	// Path is the ONNX file to read if Model is nil.
 	Path string
 }
 
-// Validate reports options that contradict each other.
+// Validate returns an error if both fields are set.
 func (o Options) Validate() error {
 	if o.Model != nil && o.Path != "" {
-		return errors.New("silero: both Model and Path are set, expected one")
+		return errors.New("silero: only one of Model and Path may be set")
 	}
 	return nil
 }
 
-// Detector opens streams over one model. It is safe for concurrent use.
+// Detector opens streams that share one model. It is safe for concurrent use.
 type Detector struct{ model *Model }
 
-// New makes a detector. It fails with [ErrNoWeights] where the options name no
+// New returns a detector. It returns [ErrNoWeights] if the options contain no
 // weights and none are built in.
 func New(o Options) (*Detector, error) {
 	if err := o.Validate(); err != nil {
@@ -58,13 +58,13 @@ func New(o Options) (*Detector, error) {
 	return &Detector{model: model}, nil
 }
 
-// Name is "silero".
+// Name returns "silero".
 func (d *Detector) Name() string { return "silero" }
 
-// Rate is 16000 Hz.
+// Rate returns 16000 Hz.
 func (d *Detector) Rate() int { return sampleRate }
 
-// Model returns the weights, for other detectors and for diagnostics.
+// Model returns the weights.
 func (d *Detector) Model() *Model { return d.model }
 
 // Open starts a stream. It never fails.
@@ -72,17 +72,19 @@ func (d *Detector) Open() (port.DetectorStream, error) {
 	return &Stream{model: d.model}, nil
 }
 
-// Stream follows one sound. It is used by one goroutine and allocates nothing.
+// Stream processes one signal. It must be used by one goroutine at a time and
+// allocates nothing.
 type Stream struct {
 	model       *Model
 	state       state
-	fill        int // samples of the window that are there
+	fill        int // samples in the current window
 	probability float64
 }
 
-// Write takes samples at 16 kHz, of any number, and returns the probability of
-// speech in the last complete window of 512 samples: 0 before the first. A
-// speech onset therefore shows up to 32 ms after its samples were written.
+// Write takes samples at 16 kHz, in any number, and returns the probability of
+// speech in the last complete window of 512 samples, or 0 before the first. The
+// beginning of speech is therefore detected up to 32 ms after its samples were
+// written.
 func (s *Stream) Write(pcm []int16) float64 {
 	for len(pcm) > 0 {
 		window := s.state.input[context+s.fill : context+chunkSize]
@@ -99,7 +101,7 @@ func (s *Stream) Write(pcm []int16) float64 {
 	return s.probability
 }
 
-// Reset forgets the past, as at the start.
+// Reset restores the initial state.
 func (s *Stream) Reset() {
 	s.state = state{}
 	s.fill = 0

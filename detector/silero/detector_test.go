@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// anyModel is the real one where it is installed, else a made-up one: what is
-// tested with it does not depend on the numbers.
+// anyModel returns the real model if installed, or else a random one: tests with it
+// do not depend on the numbers.
 func anyModel(t testing.TB) *Model {
 	t.Helper()
 	m, err := Load(weightsPath())
@@ -77,8 +77,8 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// TestWriteInPieces writes the same sound in pieces of every kind of length: the
-// probability after each window is the same, and holds until the next.
+// TestWriteInPieces writes the same sound in pieces of different lengths: the
+// probability after each window is the same and remains until the next.
 func TestWriteInPieces(t *testing.T) {
 	pcm := synthetic()[sampleRate : 2*sampleRate]
 	whole := newStream(t)
@@ -151,14 +151,14 @@ func TestStreamIsSmall(t *testing.T) {
 func TestWriteAllocatesNothing(t *testing.T) {
 	s := newStream(t)
 	pcm := synthetic()[sampleRate : sampleRate+chunkSize]
-	// No warm-up is needed: a stream has all its memory from Open on.
+	// No warm-up is needed: a stream allocates all its memory in Open.
 	if n := testing.AllocsPerRun(20, func() { s.Write(pcm) }); n != 0 {
 		t.Errorf("%v allocations a window, expected none", n)
 	}
 }
 
-// BenchmarkSilero is one window of 32 ms. Goal: below 60 us on one core of a
-// server (0.2 % of real time); 31 us were measured with AVX-512, and 118 us with
+// BenchmarkSilero measures one window of 32 ms. Goal: less than 60 us on one core
+// of a server (0.2 % of real time); it takes 31 us with AVX-512, and 118 us with
 // the tag purego.
 func BenchmarkSilero(b *testing.B) {
 	s := newStream(b)
@@ -174,8 +174,8 @@ func BenchmarkSilero(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/32e6*100, "%core/stream")
 }
 
-// BenchmarkSileroManyStreams is one window too, of one of 200 streams in turn:
-// what a full server pays, with the streams' memory out of the near caches.
+// BenchmarkSileroManyStreams measures one window of 200 streams in turn, whose
+// memory does not fit the near caches, as on a busy server.
 func BenchmarkSileroManyStreams(b *testing.B) {
 	d, err := New(Options{Model: anyModel(b)})
 	if err != nil {

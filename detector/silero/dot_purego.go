@@ -2,8 +2,8 @@
 
 package silero
 
-// dot is the inner product of two slices of one length, without assembly. Four
-// sums keep the additions from waiting for each other.
+// dot returns the inner product of two slices of equal length, without assembly.
+// Four independent sums let the processor overlap additions.
 func dot(a, b []float32) float32 {
 	var s0, s1, s2, s3 float32
 	for len(a) >= 4 && len(b) >= 4 {

@@ -4,12 +4,12 @@ package silero
 
 import _ "embed"
 
-// The weights are put here before the program is built with this tag; the
-// folder keeps them out of the repository.
+// The file must be placed here before a build with this tag. The folder is not in
+// the repository.
 //
 //go:embed weights/silero_vad_v6.onnx
 var embedded []byte
 
-// Embedded returns the ONNX file that is built into the program, and whether
-// there is one. The caller must not change the bytes.
+// Embedded returns the ONNX file built into the program, and whether there is one.
+// The caller must not modify the bytes.
 func Embedded() ([]byte, bool) { return embedded, true }

@@ -11,24 +11,25 @@ import (
 	"os"
 )
 
-// PinnedSHA256 is the digest of the weights file that the golden tests of this
-// package were made with.
+// PinnedSHA256 is the digest of the weights file with which the golden tests of
+// this package were made.
 const PinnedSHA256 = "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3"
 
-// maxModelSize bounds what Read takes into memory. The known file has 2.3 MB.
+// maxModelSize bounds the size of a file that Read accepts. The known file has 2.3
+// MB.
 const maxModelSize = 32 << 20
 
-// ErrNoWeights says that neither a model nor a file was given and none is built
-// into the program.
+// ErrNoWeights reports that neither a model nor a file was given and the program
+// has no built-in weights.
 var ErrNoWeights = errors.New("silero: no weights: name a silero_vad_v6.onnx, or build with the tag silero_embed")
 
-// Model holds the weights of the network, laid out for computing. It does not
-// change after it was read: any number of goroutines and streams share it.
+// Model contains the weights of the network in the form used for computing. It is
+// immutable and safe for concurrent use.
 type Model struct {
 	sha256 string
 
-	// One row of each matrix makes one output. Rows are padded with zeros to a
-	// length that suits vector registers.
+	// Each row of a matrix computes one output. Rows are padded with zeros to the
+	// length of vector registers.
 	spectrum  *spectrum
 	conv      [4]layer
 	gates     layer     // LSTM: rows over the cell's input, then over its output; gates in the order input, forget, cell, output
@@ -36,7 +37,7 @@ type Model struct {
 	outOffset float32
 }
 
-// layer is an affine map: one row and one offset for each output.
+// layer is an affine map with one row and one offset per output.
 type layer struct {
 	rows    []float32 // len(offsets) rows of width numbers
 	offsets []float32
@@ -59,13 +60,13 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
-// Read reads the weights from an ONNX file: Silero VAD version 6, or another of
-// the same network (version 5 is). It takes the branch for 16 kHz.
+// Read reads the weights of the 16 kHz branch from an ONNX file: Silero VAD version
+// 6, or another version of the same network (such as version 5).
 //
-// What the network needs is checked strictly: every array must be there, in
-// shape, and finite, and the Fourier basis must be the one this package
-// computes. The digest is not: a retrained file of the same shape serves as
-// well. Callers that want exactly the tested file ask [Model.Pinned] and warn.
+// Read returns an error if an array is missing, has another shape or contains a
+// number that is not finite, or if the Fourier basis differs from the one that this
+// package computes. It does not check the digest, so that a retrained file of the
+// same shape can be used; callers can use [Model.Pinned] to warn about other files.
 func Read(r io.Reader) (*Model, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxModelSize+1))
 	if err != nil {
@@ -83,16 +84,17 @@ func Read(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
-// SHA256 is the digest of the file the weights came from, in hexadecimal.
+// SHA256 returns the digest of the weights file in hexadecimal.
 func (m *Model) SHA256() string { return m.sha256 }
 
-// Pinned tells whether the weights are exactly the file of [PinnedSHA256].
+// Pinned reports whether the weights are those of the file with digest
+// [PinnedSHA256].
 func (m *Model) Pinned() bool { return m.sha256 == PinnedSHA256 }
 
 const basisName = "stft.forward_basis_buffer"
 
-// decodeModel finds the graph that holds the 16 kHz network, by the shape of
-// its Fourier basis (the 8 kHz branch has half the size), and lays it out.
+// decodeModel finds the graph with the 16 kHz network by the shape of its Fourier
+// basis (the 8 kHz branch has half the size) and converts it.
 func decodeModel(data []byte) (*Model, error) {
 	scopes, err := readScopes(data)
 	if err != nil {
@@ -102,20 +104,20 @@ func decodeModel(data []byte) (*Model, error) {
 	for _, s := range scopes {
 		if s[basisName].hasShape(2*bins, 1, fftSize) {
 			if found != nil {
-				return nil, errors.New("two graphs hold a 16 kHz network, expected one")
+				return nil, errors.New("two graphs contain a 16 kHz network, expected one")
 			}
 			found = s
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("no graph holds %q of shape [%d 1 %d], expected a Silero VAD model, v5 or v6, with a 16 kHz branch", basisName, 2*bins, fftSize)
+		return nil, fmt.Errorf("no graph contains %q of shape [%d 1 %d], expected a Silero VAD model, v5 or v6, with a 16 kHz branch", basisName, 2*bins, fftSize)
 	}
 	return layOut(found)
 }
 
-// layOut arranges the arrays of the file for the network. Convolutions come as
+// layOut converts the arrays of the file. Convolutions are stored as
 // [output][channel][tap] and become one row per output with the taps outermost,
-// because the network keeps its signals with time outermost.
+// because the network stores signals with time outermost.
 func layOut(s scope) (*Model, error) {
 	l := &loader{scope: s}
 	m := &Model{spectrum: newSpectrum()}
@@ -154,8 +156,8 @@ func layOut(s scope) (*Model, error) {
 	return m, nil
 }
 
-// convLayer reorders one convolution. Taps that only ever meet the zeros around
-// the signal are left out.
+// convLayer reorders one convolution. It omits taps that are only applied to the
+// zeros around the signal.
 func convLayer(dim convDim, weight, offset []float32) layer {
 	width := roundUp((dim.lastTap - dim.firstTap + 1) * dim.inputs)
 	l := layer{rows: make([]float32, dim.outputs*width), offsets: offset, width: width}
@@ -170,10 +172,10 @@ func convLayer(dim convDim, weight, offset []float32) layer {
 	return l
 }
 
-// roundUp pads the length of a row to whole vector registers.
+// roundUp rounds the length of a row up to whole vector registers.
 func roundUp(n int) int { return (n + vectorSize - 1) &^ (vectorSize - 1) }
 
-// loader takes arrays out of a scope and keeps the first error.
+// loader reads arrays from a scope and stores the first error.
 type loader struct {
 	scope scope
 	err   error
@@ -195,8 +197,8 @@ func (l *loader) array(name string, dims ...int64) []float32 {
 	return a
 }
 
-// fromBytes reads weights that are already in memory.
+// fromBytes reads weights from memory.
 func fromBytes(b []byte) (*Model, error) { return Read(bytes.NewReader(b)) }
 
-// hann is the periodic Hann window over fftSize points.
+// hann returns the periodic Hann window of fftSize points.
 func hann(i int) float64 { return 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/fftSize) }

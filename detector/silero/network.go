@@ -5,26 +5,26 @@ import "math"
 // The window of the network, in samples at sampleRate.
 const (
 	sampleRate = 16000
-	chunkSize  = 512 // new samples of a window: 32 ms
-	context    = 64  // samples kept from the window before
+	chunkSize  = 512 // new samples per window: 32 ms
+	context    = 64  // samples kept from the previous window
 	padding    = 64  // samples reflected on the right
 	inputSize  = context + chunkSize + padding
 
 	hop    = 128
-	frames = (inputSize-fftSize)/hop + 1 // spectra of a window
+	frames = (inputSize-fftSize)/hop + 1 // spectra per window
 
 	taps       = 3 // of every convolution
 	cellSize   = 128
-	vectorSize = 16 // numbers in the widest vector register
+	vectorSize = 16 // numbers per widest vector register
 )
 
-// convDim describes a convolution of three taps with one zero on either side of
-// the signal. At the end of the chain the signal is so short that some taps
-// always meet those zeros: only firstTap to lastTap are computed.
+// convDim describes a convolution of three taps with one zero on either side of the
+// signal. At the end of the chain the signal is so short that some taps are only
+// applied to those zeros: only firstTap to lastTap are computed.
 type convDim struct {
 	inputs, outputs   int // channels
 	stride            int
-	times             int // outputs in time
+	times             int // number of outputs in time
 	firstTap, lastTap int
 }
 
@@ -35,27 +35,27 @@ var convDims = [4]convDim{
 	{inputs: 64, outputs: cellSize, stride: 1, times: 1, firstTap: 1, lastTap: 1},
 }
 
-// state is what one stream remembers and works in. Signals are stored with time
-// outermost; a convolution then is an inner product of a row of weights with
+// state is the state and working memory of one stream. Signals are stored with time
+// outermost, so that a convolution is an inner product of a row of weights with
 // consecutive numbers. The rows before the first and after the last moment stay
 // zero: they are the zeros around the signal.
 type state struct {
 	input [inputSize]float32
 
 	cell  [cellSize]float32
-	gates [2 * cellSize]float32 // the cell's input, then its last output
+	gates [2 * cellSize]float32 // the cell's input, followed by its last output
 
-	// Scratch: no content survives a window, except the zeros.
+	// Scratch memory: nothing but the zeros is kept from one window to the next.
 	work    [fftSize]float32
-	signal0 [(frames+2)*bins + vectorSize]float32 // the tail meets padded weights
+	signal0 [(frames+2)*bins + vectorSize]float32 // the end is multiplied with padded weights
 	signal1 [(frames + 2) * 128]float32
 	signal2 [2 * 64]float32
 	signal3 [64]float32
 	sums    [4 * cellSize]float32
 }
 
-// run computes the probability of speech in s.input[:context+chunkSize] and
-// moves the end of the input to where the next window finds its context.
+// run computes the probability of speech in s.input[:context+chunkSize] and moves
+// the end of the input to the position of the next window's context.
 func (m *Model) run(s *state) float32 {
 	for i := range padding {
 		s.input[context+chunkSize+i] = s.input[context+chunkSize-2-i]
@@ -72,8 +72,8 @@ func (m *Model) run(s *state) float32 {
 	return m.recur(s)
 }
 
-// convolve computes convolution i with its ReLU. src starts at the first moment
-// that firstTap meets.
+// convolve computes convolution i with its ReLU. src starts at the first moment to
+// which firstTap is applied.
 func (m *Model) convolve(i int, dst, src []float32) {
 	dim, l := convDims[i], &m.conv[i]
 	for o, offset := range l.offsets {
@@ -86,7 +86,7 @@ func (m *Model) convolve(i int, dst, src []float32) {
 	}
 }
 
-// recur steps the LSTM cell and turns its output into a probability.
+// recur steps the LSTM cell and converts its output to a probability.
 func (m *Model) recur(s *state) float32 {
 	for i, offset := range m.gates.offsets {
 		s.sums[i] = dot(m.gates.row(i), s.gates[:]) + offset

@@ -2,6 +2,6 @@
 
 package silero
 
-// Embedded returns the ONNX file that is built into the program, and whether
-// there is one. The caller must not change the bytes.
+// Embedded returns the ONNX file built into the program, and whether there is one.
+// The caller must not modify the bytes.
 func Embedded() ([]byte, bool) { return nil, false }

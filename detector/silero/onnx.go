@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// This file reads as much of ONNX as the weights need: the tensors of a model,
-// by graph. ONNX is a protobuf message; the numbers below are the field numbers
-// of onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). A
-// protobuf library would bring more code than this file to read fourteen arrays.
+// This file reads the tensors of an ONNX model, by graph. ONNX is a protobuf
+// message; the numbers below are the field numbers of onnx.proto
+// (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). A protobuf library
+// would be larger than this file, which reads fourteen arrays.
 
 const (
 	modelGraph = 7 // ModelProto.graph
@@ -46,31 +46,30 @@ const (
 	locationExternal = 1 // TensorProto.DataLocation.EXTERNAL
 )
 
-// Bounds on what a model file may make the reader do.
+// Limits on the structure of a model file.
 const (
 	maxGraphDepth = 16
 	maxTensorDims = 8
 	maxTensors    = 1 << 16
 )
 
-var errTruncated = errors.New("the file is cut off or no ONNX model")
+var errTruncated = errors.New("the file is truncated or not an ONNX model")
 
-// tensor is an array of the model. data points into the bytes that were read.
+// tensor is an array of the model. data refers to the bytes of the file.
 type tensor struct {
 	name     string
 	dims     []int64
 	dataType uint64
 	external bool
-	data     []byte // little-endian, as the file has it
+	data     []byte // little-endian, as in the file
 }
 
-// scope is the set of tensors that one graph names directly. The branches of an
-// If node are graphs of their own, so that arrays of the same name in the 8 kHz
-// and in the 16 kHz branch stay apart.
+// scope contains the tensors of one graph. The branches of an If node are separate
+// graphs, so that arrays of the same name in the 8 kHz and the 16 kHz branch are
+// distinct.
 type scope map[string]tensor
 
-// readScopes returns the tensors of every graph of an ONNX model, outermost
-// first.
+// readScopes returns the tensors of every graph of an ONNX model, outermost first.
 func readScopes(model []byte) ([]scope, error) {
 	r := onnxReader{}
 	err := eachField(model, func(f field) error {
@@ -110,7 +109,7 @@ func (r *onnxReader) graph(msg []byte, depth int) error {
 	})
 }
 
-// node looks for the tensor of a Constant and for the graphs of an If.
+// node reads the tensor of a Constant and the graphs of an If.
 func (r *onnxReader) node(here scope, msg []byte, depth int) error {
 	var output string
 	err := eachField(msg, func(f field) error {
@@ -141,9 +140,8 @@ func (r *onnxReader) node(here scope, msg []byte, depth int) error {
 	})
 }
 
-// addTensor files a tensor under its own name or, where it has none, under the
-// last part of the node's output, which exporters prefix with the path of the
-// graphs that were inlined.
+// addTensor stores a tensor under its name. If it has none, it uses the last part
+// of the node's output, which exporters prefix with the path of inlined graphs.
 func (r *onnxReader) addTensor(here scope, msg []byte, output string) error {
 	if r.tensors++; r.tensors > maxTensors {
 		return fmt.Errorf("more than %d tensors", maxTensors)
@@ -197,7 +195,7 @@ func readTensor(msg []byte) (tensor, error) {
 	return t, err
 }
 
-// hasShape tells whether the tensor is an array of exactly these dimensions.
+// hasShape reports whether the tensor has exactly these dimensions.
 func (t tensor) hasShape(dims ...int64) bool {
 	if len(t.dims) != len(dims) {
 		return false
@@ -210,14 +208,14 @@ func (t tensor) hasShape(dims ...int64) bool {
 	return true
 }
 
-// floats returns the tensor's numbers. It refuses what the network cannot
-// compute with: another type, another shape, a number that is not finite.
+// floats returns the tensor's numbers. It returns an error for another type or
+// shape, or a number that is not finite.
 func (t tensor) floats(dims ...int64) ([]float32, error) {
 	switch {
 	case !t.hasShape(dims...):
 		return nil, fmt.Errorf("shape is %v, expected %v", t.dims, dims)
 	case t.external:
-		return nil, errors.New("its numbers lie in another file, expected them inside")
+		return nil, errors.New("the numbers must not be in another file")
 	case t.dataType != dataTypeFloat:
 		return nil, fmt.Errorf("data type is %d, expected %d (float)", t.dataType, dataTypeFloat)
 	}
@@ -226,7 +224,7 @@ func (t tensor) floats(dims ...int64) ([]float32, error) {
 		count *= d
 	}
 	if int64(len(t.data)) != 4*count {
-		return nil, fmt.Errorf("holds %d bytes, expected %d", len(t.data), 4*count)
+		return nil, fmt.Errorf("data has %d bytes, expected %d", len(t.data), 4*count)
 	}
 	out := make([]float32, count)
 	for i := range out {
@@ -239,7 +237,7 @@ func (t tensor) floats(dims ...int64) ([]float32, error) {
 	return out, nil
 }
 
-// field is one field of a protobuf message. bytes points into the message.
+// field is one field of a protobuf message. bytes refers to the message.
 type field struct {
 	number uint64
 	wire   uint64
@@ -247,7 +245,7 @@ type field struct {
 	bytes  []byte // of wireBytes
 }
 
-// eachField visits the fields of a protobuf message in the order of the file.
+// eachField calls visit for the fields of a protobuf message in order.
 func eachField(msg []byte, visit func(field) error) error {
 	for len(msg) > 0 {
 		key, n := binary.Uvarint(msg)

@@ -12,14 +12,14 @@ const (
 	half    = fftSize / 2   // points of the complex transform
 )
 
-// spectrum computes the magnitude of the short-time Fourier transform with a
-// Hann window. The model's file holds the transform as a matrix of 258 x 256; a
-// fast transform gives the same numbers to rounding. It takes 3.5 us a window
-// where vector instructions need 9 us for the matrix, and keeps a quarter of a
-// megabyte out of the cache. It does not change after newSpectrum and is shared.
+// spectrum computes the magnitude of the short-time Fourier transform with a Hann
+// window. The model's file contains the transform as a matrix of 258 x 256; a fast
+// transform gives the same numbers except for rounding. It takes 3.5 us per window,
+// whereas the matrix takes 9 us with vector instructions and a quarter of a
+// megabyte of cache. It is immutable and shared.
 type spectrum struct {
 	window  [fftSize]float32
-	reverse [half]uint8 // bit reversal of seven bits
+	reverse [half]uint8 // reversal of seven bits
 
 	// Twiddle factors: cosine and minus sine of 2*pi*i/fftSize.
 	cos, sin [half]float32
@@ -38,8 +38,8 @@ func newSpectrum() *spectrum {
 	return s
 }
 
-// check compares the file's transform (rows of cosines, then rows of negated
-// sines, each windowed) with the one that is computed here.
+// check compares the file's transform (rows of cosines, then rows of negated sines,
+// each windowed) with the computed one.
 func (s *spectrum) check(basis []float32) error {
 	const tolerance = 1e-5
 	for k := range bins {
@@ -56,10 +56,11 @@ func (s *spectrum) check(basis []float32) error {
 	return nil
 }
 
-// magnitude writes the bins of fftSize samples to dst. work is scratch space.
+// magnitude writes the magnitudes of fftSize samples to dst. work is scratch
+// memory.
 //
-// The real samples are taken as half as many complex ones (even samples real,
-// odd samples imaginary), transformed, and pulled apart.
+// The real samples are transformed as half as many complex ones (even samples real,
+// odd samples imaginary) and separated afterwards.
 func (s *spectrum) magnitude(dst []float32, samples []float32, work *[fftSize]float32) {
 	re, im := (*[half]float32)(work[:half]), (*[half]float32)(work[half:])
 	samples = samples[:fftSize]
@@ -75,7 +76,7 @@ func (s *spectrum) magnitude(dst []float32, samples []float32, work *[fftSize]fl
 	dst[half] = abs32(re[0] - im[0])
 	for k := 1; k <= half/2; k++ {
 		j := half - k
-		// The spectra of the even and of the odd samples at k.
+		// The spectra of the even and odd samples at k.
 		evenRe, evenIm := (re[k]+re[j])/2, (im[k]-im[j])/2
 		oddRe, oddIm := (im[k]+im[j])/2, (re[j]-re[k])/2
 		c, w := s.cos[k], s.sin[k]
@@ -86,8 +87,8 @@ func (s *spectrum) magnitude(dst []float32, samples []float32, work *[fftSize]fl
 	}
 }
 
-// transform is a Fourier transform of half points in place, radix 2, on input in
-// bit-reversed order.
+// transform computes a Fourier transform of half points in place, radix 2, with
+// input in bit-reversed order.
 func (s *spectrum) transform(re, im *[half]float32) {
 	for size := 2; size <= half; size *= 2 {
 		step := fftSize / size
