@@ -17,18 +17,19 @@ import (
 	"github.com/hocketvoice/hocket/internal/codec/opus"
 )
 
-// BrowserOptions make a [Browser].
+// BrowserOptions configures a [Browser].
 type BrowserOptions struct {
-	Conn net.PacketConn // is closed with the browser; nil: a socket of the loopback interface
-	// Source is the next 20 ms as an Opus packet, nil for none. It is asked on the
-	// beat once the call stands, by one goroutine.
+	Conn net.PacketConn // closed with the browser; a socket of the loopback interface if nil
+	// Source returns the next 20 ms as an Opus packet, or nil. It is called every
+	// 20 ms by one goroutine while the call is connected.
 	Source func() []byte
-	// Sink takes what comes, packet by packet; may be nil. The packet is lent.
+	// Sink, if not nil, receives each packet. The packet is valid only during the
+	// call.
 	Sink func(packet []byte)
 }
 
-// Browser is the far end of a call over WebRTC, as a page in a browser is, with
-// packets in the place of a microphone and a loudspeaker. Its methods belong to
+// Browser is the client of a call over WebRTC, like a page in a browser, with
+// packets in place of a microphone and a loudspeaker. Its methods must be called by
 // one goroutine.
 type Browser struct {
 	o       BrowserOptions
@@ -37,13 +38,13 @@ type Browser struct {
 	track   *pion.TrackLocalStaticRTP
 	workers sync.WaitGroup
 	stopc   chan struct{} // closed by Close
-	upc     chan struct{} // closed when the call stands
+	upc     chan struct{} // closed when the call is connected
 	up      sync.Once
-	downc   chan struct{} // closed when it has failed
+	downc   chan struct{} // closed when the call has failed
 	down    sync.Once
 }
 
-// NewBrowser opens its port.
+// NewBrowser returns a browser and opens its port.
 func NewBrowser(o BrowserOptions) (*Browser, error) {
 	b := &Browser{o: o, stopc: make(chan struct{}), upc: make(chan struct{}), downc: make(chan struct{})}
 	if o.Conn == nil {
@@ -101,7 +102,7 @@ func (b *Browser) open() error {
 	return nil
 }
 
-// run starts what lives as long as the browser.
+// run starts the browser's goroutines.
 func (b *Browser) run(sender *pion.RTPSender) {
 	b.workers.Go(func() {
 		for {
@@ -113,7 +114,7 @@ func (b *Browser) run(sender *pion.RTPSender) {
 	b.workers.Go(b.talk)
 }
 
-// Offer is the browser's offer, with all candidates.
+// Offer returns the browser's offer with all candidates.
 func (b *Browser) Offer(ctx context.Context) (string, error) {
 	offer, err := b.pc.CreateOffer(nil)
 	if err != nil {
@@ -131,7 +132,7 @@ func (b *Browser) Offer(ctx context.Context) (string, error) {
 	}
 }
 
-// Answer takes the answer to the offer and waits until the call stands.
+// Answer takes the answer to the offer and waits until the call is connected.
 func (b *Browser) Answer(ctx context.Context, answer string) error {
 	if err := b.pc.SetRemoteDescription(pion.SessionDescription{Type: pion.SDPTypeAnswer, SDP: answer}); err != nil {
 		return fmt.Errorf("browser: %w", err)
@@ -140,13 +141,13 @@ func (b *Browser) Answer(ctx context.Context, answer string) error {
 	case <-b.upc:
 		return nil
 	case <-b.downc:
-		return errors.New("browser: the call does not come about")
+		return errors.New("browser: the call could not be connected")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// talk sends the source's packets, on absolute deadlines.
+// talk sends the source's packets at absolute deadlines.
 func (b *Browser) talk() {
 	select {
 	case <-b.upc:
@@ -167,12 +168,12 @@ func (b *Browser) talk() {
 		p.Timestamp += tick
 		if p.Payload = b.o.Source(); p.Payload != nil {
 			p.SequenceNumber++
-			_ = b.track.WriteRTP(&p) // a call that is over says so itself
+			_ = b.track.WriteRTP(&p) // the end of a call is reported elsewhere
 		}
 	}
 }
 
-// hear hands on what comes.
+// hear passes received packets to the sink.
 func (b *Browser) hear(track *pion.TrackRemote) {
 	buf := make([]byte, opus.MaxPacket)
 	var header rtp.Header
@@ -188,7 +189,7 @@ func (b *Browser) hear(track *pion.TrackRemote) {
 	}
 }
 
-// Close ends the call, as closing the page does, and waits for all that runs.
+// Close ends the call, as closing the page would, and waits for all goroutines.
 func (b *Browser) Close() error {
 	close(b.stopc)
 	var err error

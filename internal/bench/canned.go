@@ -10,16 +10,17 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: services that cost nothing, in place of those that are not measured.
+// This file provides services without cost, in place of those that are not
+// measured.
 
-// Free are a voice and a recognizer that cost nothing: the voice has said all
-// beforehand, the recognizer understands every utterance as the same words.
+// Free returns a voice and a recognizer without cost: the voice has synthesized all
+// texts in advance, and the recognizer returns the same words for every utterance.
 func Free(ctx context.Context, voice port.Synthesizer) (port.Synthesizer, port.Recognizer, error) {
 	c, err := newCanned(ctx, voice, []string{greeting, answer, question})
 	return c, scribe{question}, err
 }
 
-// canned is a voice with real speech that was made before. It is safe for
+// canned is a voice with speech that was synthesized in advance. It is safe for
 // concurrent use.
 type canned struct {
 	rate  int
@@ -27,7 +28,7 @@ type canned struct {
 	pcm   [][]int16
 }
 
-// newCanned has a voice speak all texts.
+// newCanned synthesizes all texts.
 func newCanned(ctx context.Context, voice port.Synthesizer, texts []string) (*canned, error) {
 	c := &canned{rate: voice.Rate(), texts: texts}
 	for _, text := range texts {
@@ -44,10 +45,10 @@ func newCanned(ctx context.Context, voice port.Synthesizer, texts []string) (*ca
 	return c, nil
 }
 
-// Rate is that of the speech.
+// Rate returns the sampling rate of the speech in hertz.
 func (c *canned) Rate() int { return c.rate }
 
-// Speak says one of the texts; another one is the first.
+// Speak emits one of the texts, or the first if the text is unknown.
 func (c *canned) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
 	pcm := c.pcm[max(0, slices.Index(c.texts, u.Text))]
 	for piece := range slices.Chunk(pcm, c.rate/10) {
@@ -61,7 +62,7 @@ func (c *canned) Speak(ctx context.Context, u port.Utterance, emit func(port.Spe
 	return nil
 }
 
-// packets is the n-th text as a browser sends it.
+// packets returns the n-th text as a browser sends it.
 func (c *canned) packets(n int) ([][]byte, error) {
 	const rate = 48000 // as browsers do
 	pcm, err := audio.Resample(c.pcm[n], c.rate, rate)
@@ -80,13 +81,13 @@ func (c *canned) packets(n int) ([][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bench: %w", err)
 		}
-		list = append(list, slices.Clone(buf[:size])) // an empty one is not sent
+		list = append(list, slices.Clone(buf[:size])) // an empty packet is not sent
 	}
 	return list, nil
 }
 
-// scribe is a recognizer that understands every utterance as the same words. It
-// is safe for concurrent use.
+// scribe is a recognizer that returns the same words for every utterance. It is
+// safe for concurrent use.
 type scribe struct{ text string }
 
 // Open starts a stream.
@@ -94,7 +95,7 @@ func (s scribe) Open(_ context.Context, _ port.RecognizerConfig, sink func(port.
 	return &dictation{text: s.text, sink: sink}, nil
 }
 
-// dictation is one stream of a scribe.
+// dictation is a stream of a scribe.
 type dictation struct {
 	text   string
 	sink   func(port.Transcript)
@@ -102,7 +103,7 @@ type dictation struct {
 	frames int
 }
 
-// partialAfter is how many frames of an utterance there are before it has words.
+// partialAfter is the number of frames in an utterance before its first words.
 const partialAfter = 25
 
 func (d *dictation) Begin() error {
@@ -134,10 +135,10 @@ func (d *dictation) Discard() error {
 
 func (d *dictation) Close() error { return nil }
 
-// answerer is a model that knows one answer.
+// answerer is a model with a fixed answer.
 type answerer struct{ text string }
 
-// Reply answers.
+// Reply emits the answer.
 func (a answerer) Reply(_ context.Context, _ port.Request, emit func(port.Delta) error) error {
 	return emit(port.Delta{Text: a.text})
 }

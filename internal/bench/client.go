@@ -15,7 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// client talks to a running server. It is used by one goroutine.
+// client calls a running server. It must be used by one goroutine.
 type client struct {
 	url, key string
 	http     *http.Client
@@ -45,7 +45,7 @@ func (c *client) request(ctx context.Context, method, path string, body any) (*h
 	return c.http.Do(r)
 }
 
-// call makes a request and reads the answer into v, which may be nil.
+// call sends a request and decodes the response into v, which may be nil.
 func (c *client) call(ctx context.Context, method, path string, body, v any) error {
 	w, err := c.request(ctx, method, path, body)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *client) command(ctx context.Context, id, what, text string) error {
 	return c.call(ctx, http.MethodPost, "/v1/conversations/"+id+"/commands", hub.Command{Type: what, Text: text}, nil)
 }
 
-// events follows a conversation from its beginning.
+// events is the event stream of a conversation from its beginning.
 type events struct {
 	body  io.Closer
 	lines *bufio.Reader
@@ -86,7 +86,7 @@ func (c *client) follow(ctx context.Context, id string) (*events, error) {
 }
 
 // state reads until the conversation enters a state of the view agent-voice, and
-// tells when that was seen.
+// returns the time.
 func (e *events) state(want string) (time.Time, error) {
 	return e.until("state "+want, func(m hub.Message) bool {
 		var p hub.StatePayload
@@ -94,7 +94,7 @@ func (e *events) state(want string) (time.Time, error) {
 	})
 }
 
-// phase reads until the machine enters a phase.
+// phase reads until the machine enters a phase, and returns the time.
 func (e *events) phase(want string) (time.Time, error) {
 	return e.until("phase "+want, func(m hub.Message) bool {
 		var p hub.Transition

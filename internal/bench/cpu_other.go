@@ -4,5 +4,5 @@ package bench
 
 import "time"
 
-// cpuTime is not known on this system.
+// cpuTime is not supported on this system.
 func cpuTime() (time.Duration, bool) { return 0, false }

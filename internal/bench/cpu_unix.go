@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is what the process has used so far, of all processors.
+// cpuTime returns the processor time that the process has used.
 func cpuTime() (time.Duration, bool) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

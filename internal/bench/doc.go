@@ -1,7 +1,7 @@
-// Package bench measures the program under load, with what users have: sockets,
-// encryption, codecs and real speech. It measures and decides nothing.
+// Package bench measures the program under realistic load: sockets, encryption,
+// codecs and real speech.
 //
-// A measurement runs the callers in the same process as the calls; what they
-// cost is part of the figures. Speech services are given to it: whether
-// recognition is measured too is the caller's choice.
+// The callers run in the same process as the calls, so the results include their
+// cost. The speech services are parameters: the caller chooses whether recognition
+// is measured too.
 package bench

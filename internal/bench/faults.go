@@ -16,20 +16,20 @@ import (
 	"github.com/hocketvoice/hocket/leg/realtime"
 )
 
-// FaultsOptions describe a measurement of healthy clients of the OpenAI Realtime
-// protocol while others misbehave: 50 calls by default, and Duration for each kind
-// of fault.
+// FaultsOptions configures a measurement of well-behaved clients of the OpenAI
+// Realtime protocol while others misbehave: 50 calls by default, and Duration for
+// each kind of fault.
 type FaultsOptions = WebRTCOptions
 
-// FaultsReport is what was measured. The first row is a time without faults.
+// FaultsReport is the result. The first row is measured without faults.
 type FaultsReport struct {
 	Calls  int     `json:"calls"`
 	Rows   []Fault `json:"faults"`
-	Before int     `json:"goroutines_before"` // of all
+	Before int     `json:"goroutines_before"` // in total
 	After  int     `json:"goroutines_after"`  //
 }
 
-// Hurt says what must not have happened; empty if nothing did.
+// Hurt describes effects on well-behaved clients. It is empty if there are none.
 func (r *FaultsReport) Hurt() string {
 	var list []string
 	for i := range r.Rows {
@@ -44,38 +44,38 @@ func (r *FaultsReport) Hurt() string {
 	return strings.Join(list, "\n")
 }
 
-// Fault is what the healthy conversations saw of one kind of fault, and what its
-// clients were told.
+// Fault is the effect of one kind of fault on the well-behaved conversations, and
+// what its clients were told.
 type Fault struct {
 	Name string `json:"name"`
-	Told string `json:"told"` // errors and close codes, with how often
+	Told string `json:"told"` // errors and close codes with their numbers
 
-	GoroutinesBefore int     `json:"goroutines_before"` // the healthy ones' come and go
+	GoroutinesBefore int     `json:"goroutines_before"` // those of the well-behaved conversations vary
 	GoroutinesAfter  int     `json:"goroutines_after"`
-	MemoryBefore     float64 `json:"memory_before_mb"` // heap and stacks, behind a garbage collection
+	MemoryBefore     float64 `json:"memory_before_mb"` // heap and stacks after a garbage collection
 	MemoryAfter      float64 `json:"memory_after_mb"`
 
-	Lateness         // of the healthy conversations' pieces of sound
-	Ratio    float64 `json:"lateness_p99_ratio"` // to that of the first row
+	Lateness         // of the pieces of sound in well-behaved conversations
+	Ratio    float64 `json:"lateness_p99_ratio"` // relative to the first row
 	Deltas   int     `json:"deltas"`
 
-	Closed int `json:"closed"` // healthy conversations that ended
-	Cut    int `json:"cut"`    // of their responses, those that were cut off
-	Short  int `json:"short"`  // or had less sound than words
-	Left   int `json:"left"`   // conversations of the faulty that did not end
+	Closed int `json:"closed"` // well-behaved conversations that ended
+	Cut    int `json:"cut"`    // their responses that were cut off
+	Short  int `json:"short"`  // their responses with too little sound
+	Left   int `json:"left"`   // conversations of misbehaving clients that did not end
 }
 
-// The times of a server that is measured: shorter than those that it has by
-// itself, so that a measurement sees their ends.
+// Timeouts of the measured server, shorter than the defaults so that they pass
+// during a measurement.
 const (
 	faultLinger  = time.Second
 	faultPing    = time.Second
 	faultTimeout = 2 * time.Second
 )
 
-// Faults holds healthy conversations while other clients misbehave, one kind after
-// the other and all together. It returns when all have ended. What was hurt is in
-// the report, and no error.
+// Faults runs well-behaved conversations while other clients misbehave, one kind of
+// fault after the other and then all together. It returns when all have ended.
+// Effects on well-behaved clients are in the report and not an error.
 func Faults(ctx context.Context, o FaultsOptions) (r FaultsReport, err error) {
 	if o.Calls == 0 {
 		o.Calls = 50
@@ -123,13 +123,14 @@ func Faults(ctx context.Context, o FaultsOptions) (r FaultsReport, err error) {
 	return r, err
 }
 
-// shortest is the sound of the shorter of two texts, without its last piece.
+// shortest returns the duration of the shorter of two texts, without its last
+// piece.
 func (c *canned) shortest(a, b int) time.Duration {
 	length := func(n int) time.Duration { return audio.Pos(len(c.pcm[n])).Duration(c.rate) }
 	return min(length(a), length(b)) - appendEvery
 }
 
-// faulty are the clients that misbehave, and those that they must not harm.
+// faulty contains the misbehaving clients and the well-behaved ones.
 type faulty struct {
 	o       FaultsOptions
 	server  *realtime.Server
@@ -138,7 +139,7 @@ type faulty struct {
 	silence []byte
 }
 
-// run measures one kind after the other, and all together.
+// run measures each kind of fault, and then all together.
 func (f *faulty) run(ctx context.Context) ([]Fault, error) {
 	kinds := []kind{{"none", func(ctx context.Context, _ *faulty, _ *tally) error { <-ctx.Done(); return nil }}}
 	kinds = append(kinds, misbehaviours...)
@@ -164,10 +165,10 @@ func (f *faulty) run(ctx context.Context) ([]Fault, error) {
 	return rows, nil
 }
 
-// faultClients is how many misbehave in the same way at once.
+// faultClients is the number of clients that misbehave in the same way at once.
 const faultClients = 3
 
-// measure watches the healthy conversations during one kind of fault.
+// measure observes the well-behaved conversations during one kind of fault.
 func (f *faulty) measure(ctx context.Context, k kind) (row Fault, err error) {
 	row = Fault{Name: k.name, GoroutinesBefore: runtime.NumGoroutine(), MemoryBefore: float64(memory()) / (1 << 20)}
 	for _, c := range f.healthy {
@@ -182,7 +183,7 @@ func (f *faulty) measure(ctx context.Context, k kind) (row Fault, err error) {
 		all.Go(func() { errs[i] = k.run(during, f, t) })
 	}
 	all.Wait()
-	<-during.Done() // all rows are as long
+	<-during.Done() // all rows have the same duration
 	if err := errors.Join(errors.Join(errs...), ctx.Err()); err != nil {
 		return row, err
 	}
@@ -203,8 +204,8 @@ func (f *faulty) measure(ctx context.Context, k kind) (row Fault, err error) {
 	return row, nil
 }
 
-// left waits for the conversations of the faulty to end, and counts those that did
-// not.
+// left waits for the conversations of misbehaving clients to end, and returns the
+// number of those that did not.
 func (f *faulty) left() int {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -226,7 +227,7 @@ func (t *tally) note(what string) {
 	t.told[what]++
 }
 
-// String lists it, in the order of the alphabet.
+// String returns the counts in alphabetical order.
 func (t *tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

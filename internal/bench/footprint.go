@@ -16,42 +16,42 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// FootprintOptions describe a measurement of a server that runs: what its
-// conversations cost without their clients.
+// FootprintOptions configures a measurement of a running server: the cost of its
+// conversations without that of their clients.
 type FootprintOptions struct {
 	URL   string // of the server; required
 	Key   string // an API key; none if empty
 	Agent string // its name; the server's first if empty
-	Text  bool   // conversations by text, which nobody talks in
+	Text  bool   // conversations by text in which nothing is said
 
-	WebRTCOptions // Detector, Recognizer, Turn and Onset are the server's own
+	WebRTCOptions // Detector, Recognizer, Turn and Onset are not used: the server has its own
 }
 
-// Footprint is what a conversation takes of a server's process.
+// Footprint is the cost of one conversation in the server's process.
 type Footprint struct {
-	Live       float64 `json:"live_heap_kb"`  // behind a garbage collection
-	Heap       float64 `json:"heap_kb"`       // in use, with what is to be collected
+	Live       float64 `json:"live_heap_kb"`  // after a garbage collection
+	Heap       float64 `json:"heap_kb"`       // in use, including garbage
 	Stacks     float64 `json:"stacks_kb"`     //
 	Resident   float64 `json:"resident_kb"`   // of the process
 	Goroutines float64 `json:"goroutines"`    //
 	CPU        float64 `json:"cpu_percent"`   // of one core
-	Sample     int     `json:"conversations"` // over how many it was taken
+	Sample     int     `json:"conversations"` // number of conversations measured
 }
 
-// FootprintReport is what was measured.
+// FootprintReport is the result.
 type FootprintReport struct {
-	Idle    Footprint  `json:"idle"`              // connected, and silent
-	Talking *Footprint `json:"talking,omitempty"` // speaking and answered
+	Idle    Footprint  `json:"idle"`              // connected and silent
+	Talking *Footprint `json:"talking,omitempty"` // speaking and being answered
 	Before  int        `json:"goroutines_before"`
 	After   int        `json:"goroutines_after"`
 }
 
-// idleFor is how long conversations are left alone before it is counted what they
-// take: the agent's greeting is over, and so are its buffers.
+// idleFor is the waiting time before idle conversations are measured: the greeting
+// must be over and its buffers freed.
 const idleFor = 10 * time.Second
 
-// MeasureFootprint holds conversations with a server and reads from its metrics
-// what they take.
+// MeasureFootprint runs conversations with a server and reads their cost from its
+// metrics.
 func MeasureFootprint(ctx context.Context, o FootprintOptions) (r FootprintReport, err error) {
 	if o.URL == "" {
 		return r, errors.New("bench: no URL")
@@ -107,7 +107,7 @@ func MeasureFootprint(ctx context.Context, o FootprintOptions) (r FootprintRepor
 	}
 }
 
-// warm holds one conversation, so that what is made once is there.
+// warm runs one conversation, so that one-time initialization is done.
 func warm(ctx context.Context, c *client, o FootprintOptions) error {
 	o.Calls = 1
 	_, end, err := hold(ctx, c, o)
@@ -117,7 +117,7 @@ func warm(ctx context.Context, c *client, o FootprintOptions) error {
 	return errors.Join(err, end())
 }
 
-// hold begins conversations; end ends them.
+// hold starts conversations. end ends them.
 func hold(ctx context.Context, c *client, o FootprintOptions) (callers []*caller, end func() error, err error) {
 	var ends []func() error
 	end = func() error {
@@ -148,7 +148,7 @@ func hold(ctx context.Context, c *client, o FootprintOptions) (callers []*caller
 		var listening sync.WaitGroup
 		listening.Go(func() { one.listen(ctx) })
 		ends = append(ends, func() error {
-			err := one.noted().err // it should have stood until now
+			err := one.noted().err // it should still be running
 			_ = one.ws.Close(websocket.StatusNormalClosure, "")
 			listening.Wait()
 			return err
@@ -158,15 +158,15 @@ func hold(ctx context.Context, c *client, o FootprintOptions) (callers []*caller
 	return callers, end, nil
 }
 
-// figures are what a server tells of its process.
+// figures are the metrics of the server's process.
 type figures struct {
 	at                           time.Time
 	live, heap, stacks, resident float64 // bytes
 	goroutines, cpu, collections float64 // cpu in seconds
 }
 
-// figures waits for a garbage collection, so that what lives is known, and reads
-// the metrics. Reading them is what brings it about.
+// figures waits for a garbage collection, which reading the metrics triggers, and
+// returns the metrics.
 func (c *client) figures(ctx context.Context) (f figures, err error) {
 	if f, err = c.metrics(ctx); err != nil {
 		return f, err
@@ -209,12 +209,12 @@ func (c *client) metrics(ctx context.Context) (f figures, err error) {
 		return f, err
 	}
 	if found < len(into) {
-		return f, fmt.Errorf("GET /metrics: %d of the %d figures of the process are there", found, len(into))
+		return f, fmt.Errorf("GET /metrics: found only %d of %d metrics of the process", found, len(into))
 	}
 	return f, nil
 }
 
-// after is what so many conversations have added to the figures, a while later.
+// after returns the change of the metrics per conversation, d later.
 func (f figures) after(ctx context.Context, c *client, calls int, d time.Duration) (p Footprint, err error) {
 	began, err := c.metrics(ctx)
 	if err != nil {
@@ -227,7 +227,8 @@ func (f figures) after(ctx context.Context, c *client, calls int, d time.Duratio
 	if err != nil {
 		return p, err
 	}
-	// The processor's time is that of the conversations alone: reading on costs too.
+	// Only the processor time of the conversations counts, not that of reading the
+	// metrics.
 	p.CPU = 100 * (ended.cpu - began.cpu) / ended.at.Sub(began.at).Seconds() / float64(calls)
 	now, err := c.figures(ctx)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// LatencyOptions describe a measurement of a running server. Zero fields take the
-// defaults named.
+// LatencyOptions configures a measurement of a running server. URL is required;
+// other zero fields select the defaults.
 type LatencyOptions struct {
 	URL   string // of the server; required
 	Key   string // an API key; none if empty
 	Agent string // its name; the server's first if empty
-	Runs  int    // conversations of each kind: 10
+	Runs  int    // conversations of each kind; default 10
 }
 
-// MaxRuns bounds a measurement.
+// MaxRuns limits LatencyOptions.Runs.
 const MaxRuns = 1000
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o LatencyOptions) Validate() error {
 	switch {
 	case o.URL == "":
@@ -37,18 +37,18 @@ func (o LatencyOptions) Validate() error {
 	return nil
 }
 
-// Latency is one measure, in milliseconds as a client sees it: from the request
-// that it sends to the message that it reads, or the sound that it hears.
+// Latency is one measure in milliseconds, as seen by a client: from the request
+// that it sends to the message or sound that it receives.
 type Latency struct {
 	Name  string  `json:"name"`
-	Limit float64 `json:"limit_ms"` // the seeds'
+	Limit float64 `json:"limit_ms"` // defined by the seeds
 	Runs  int     `json:"runs"`
 	P50   float64 `json:"p50_ms"`
 	P90   float64 `json:"p90_ms"`
 	Max   float64 `json:"max_ms"`
 }
 
-// The measures, with the seeds' limits (seed 000, PER-001 to PER-003, REQ-007,
+// The measures with the limits of the seeds (seed 000, PER-001 to PER-003, REQ-007,
 // AC-001).
 var latencies = []Latency{
 	{Name: "start to listening", Limit: 500},
@@ -70,11 +70,11 @@ const (
 	anotherConnection
 )
 
-// patience is how long one conversation of a measurement may take.
+// patience is the time limit of one conversation.
 const patience = 30 * time.Second
 
-// MeasureLatency holds conversations with a running server, one after the other,
-// by text and, where the agent speaks, as a browser.
+// MeasureLatency runs conversations with a running server, one after the other, by
+// text and, if the agent supports it, by voice.
 func MeasureLatency(ctx context.Context, o LatencyOptions) ([]Latency, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func MeasureLatency(ctx context.Context, o LatencyOptions) ([]Latency, error) {
 	return m.report(), nil
 }
 
-// meter collects what is measured. It is used by one goroutine.
+// meter collects the measurements. It must be used by one goroutine.
 type meter struct {
 	o    LatencyOptions
 	c    *client
@@ -111,7 +111,7 @@ type meter struct {
 
 func (m *meter) note(what int, from, to time.Time) { m.seen[what] = append(m.seen[what], to.Sub(from)) }
 
-// find looks the agent up.
+// find looks up the agent.
 func (m *meter) find(ctx context.Context) (speech bool, err error) {
 	var list struct {
 		Agents []struct {
@@ -128,7 +128,7 @@ func (m *meter) find(ctx context.Context) (speech bool, err error) {
 			return a.Speech, nil
 		}
 	}
-	return false, fmt.Errorf("the server has no agent %q", m.o.Agent)
+	return false, fmt.Errorf("unknown agent %q", m.o.Agent)
 }
 
 func (m *meter) within(ctx context.Context, measure func(context.Context) error) error {
@@ -137,7 +137,7 @@ func (m *meter) within(ctx context.Context, measure func(context.Context) error)
 	return measure(ctx)
 }
 
-// byText measures what needs no sound.
+// byText measures everything that needs no sound.
 func (m *meter) byText(ctx context.Context) (err error) {
 	var made opened
 	began := time.Now()
@@ -155,7 +155,7 @@ func (m *meter) byText(ctx context.Context) (err error) {
 		return err
 	}
 	m.note(startToListening, began, at)
-	if err := m.c.command(ctx, made.ID, "interrupt", ""); err != nil { // of a greeting
+	if err := m.c.command(ctx, made.ID, "interrupt", ""); err != nil { // interrupts the greeting
 		return err
 	}
 	if _, err = m.after(ctx, made.ID, e, "send_text", "hello", "processing", finalToProcessing); err != nil {
@@ -174,7 +174,7 @@ func (m *meter) byText(ctx context.Context) (err error) {
 	return err
 }
 
-// after sends a command and notes how long a state takes from it.
+// after sends a command and records the time until a state is entered.
 func (m *meter) after(ctx context.Context, id string, e *events, command, text, state string, what int) (began time.Time, err error) {
 	began = time.Now()
 	if err := m.c.command(ctx, id, command, text); err != nil {
@@ -187,7 +187,7 @@ func (m *meter) after(ctx context.Context, id string, e *events, command, text, 
 	return began, err
 }
 
-// ear listens to what a browser hears, for when it last was more than silence.
+// ear records when a browser last received audible sound.
 type ear struct {
 	decoder *opus.Decoder
 	pcm     []int16
@@ -202,7 +202,7 @@ func newEar() (*ear, error) {
 	return &ear{decoder: d, pcm: make([]int16, 16000/1000*120)}, nil
 }
 
-// quiet is a level, full scale 1, below which there is no speech.
+// quiet is the level below which there is no speech; full scale is 1.
 const quiet = 0.01
 
 func (e *ear) hear(packet []byte) {
@@ -212,7 +212,7 @@ func (e *ear) hear(packet []byte) {
 	}
 }
 
-// dial connects as a browser. request makes the body around the offer.
+// dial connects as a browser. request returns the body for an offer.
 func (m *meter) dial(ctx context.Context, sink func([]byte), request func(offer string) map[string]string) (*Browser, opened, error) {
 	var made opened
 	b, err := NewBrowser(BrowserOptions{Source: func() []byte { return nil }, Sink: sink})
@@ -233,10 +233,10 @@ func (m *meter) dial(ctx context.Context, sink func([]byte), request func(offer 
 }
 
 // settle is how long the agent speaks before it is interrupted, and how long the
-// ear listens then.
+// ear listens afterwards.
 const settle = 500 * time.Millisecond
 
-// byVoice interrupts the greeting, and goes on over another connection.
+// byVoice interrupts the greeting and then continues over another connection.
 func (m *meter) byVoice(ctx context.Context) (err error) {
 	listener, err := newEar()
 	if err != nil {
@@ -279,10 +279,10 @@ func (m *meter) byVoice(ctx context.Context) (err error) {
 	}
 	last := time.Unix(0, listener.loud.Load())
 	if last.Before(began.Add(-settle)) {
-		return errors.New("the agent speaks, and nothing is heard")
+		return errors.New("the agent speaks, but no sound is received")
 	}
 	if last.Before(began) {
-		last = began // it was between two words
+		last = began // it was a gap between two words
 	}
 	m.note(interruptToSilence, began, last)
 
@@ -309,7 +309,7 @@ func (m *meter) byVoice(ctx context.Context) (err error) {
 	return err
 }
 
-// report is what was measured.
+// report returns the results.
 func (m *meter) report() []Latency {
 	list := make([]Latency, 0, len(latencies))
 	for i, l := range latencies {

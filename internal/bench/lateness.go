@@ -10,23 +10,23 @@ import (
 	"github.com/hocketvoice/hocket/leg/webrtc"
 )
 
-// stall is the lateness from which on a beat counts as missed: the pacer lets
-// beats go then, and begins to count anew.
+// stall is the delay from which a frame counts as missed: the pacer then skips
+// frames and starts a new schedule.
 const stall = 100 * time.Millisecond
 
-// punctual is a leg that notes how late its frames are out: encoded, encrypted
-// and handed to the socket.
+// punctual is a leg that records how late its frames were encoded, encrypted and
+// passed to the socket.
 type punctual struct {
 	*webrtc.Leg
-	begin time.Time // of Write's goroutine
-	n     int       // frames since begin, of Write's goroutine
+	begin time.Time // used by Write's goroutine
+	n     int       // frames since begin; used by Write's goroutine
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	late   []time.Duration
 	stalls int
 }
 
-// Write sends a frame and notes when it was out.
+// Write sends a frame and records its delay.
 func (p *punctual) Write(ctx context.Context, f audio.Frame) error {
 	err := p.Leg.Write(ctx, f)
 	now := time.Now()
@@ -42,34 +42,34 @@ func (p *punctual) Write(ctx context.Context, f audio.Frame) error {
 		p.n = 0
 	}
 	if late < 0 {
-		// It was the first one that was late.
+		// The first frame was late.
 		p.begin, late = p.begin.Add(late), 0
 	}
 	p.late = append(p.late, late)
 	return err
 }
 
-// restart forgets what was noted so far.
+// restart clears the records.
 func (p *punctual) restart() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.late, p.stalls = p.late[:0], 0
 }
 
-// Lateness is how late things were, in milliseconds.
+// Lateness is a distribution of delays in milliseconds.
 type Lateness struct {
 	P50 float64 `json:"lateness_p50_ms"`
 	P99 float64 `json:"lateness_p99_ms"`
 	Max float64 `json:"lateness_max_ms"`
 }
 
-// newLateness of durations, which it sorts.
+// newLateness returns the distribution of durations, which it sorts.
 func newLateness(late []time.Duration) Lateness {
 	slices.Sort(late)
 	return Lateness{millis(quantile(late, 0.5)), millis(quantile(late, 0.99)), millis(quantile(late, 1))}
 }
 
-// quantile of sorted durations.
+// quantile returns a quantile of sorted durations.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -77,7 +77,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
-// lateness is what all legs have noted.
+// lateness returns the records of all legs.
 func lateness(calls []*call) (all []time.Duration, stalls int) {
 	for _, c := range calls {
 		c.leg.mu.Lock()

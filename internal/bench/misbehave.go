@@ -16,10 +16,10 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// This file: what clients do that should not.
+// This file implements misbehaving clients.
 
-// kind is one way to misbehave. run does it until ctx ends or there is nothing
-// more to do; its errors are those of the measurement.
+// kind is one way to misbehave. run does so until ctx ends or it is done; its
+// errors are errors of the measurement.
 type kind struct {
 	name string
 	run  func(ctx context.Context, f *faulty, t *tally) error
@@ -37,7 +37,7 @@ var misbehaviours = []kind{
 	{"connect and disconnect", storm},
 }
 
-// rude is a client that misbehaves.
+// rude is a misbehaving client.
 type rude struct {
 	ws    *websocket.Conn
 	tcp   *net.TCPConn
@@ -45,7 +45,7 @@ type rude struct {
 	done  chan struct{} // closed when listen has ended
 }
 
-// dial connects a client. It reads nothing by itself.
+// dial connects a client. It does not read.
 func (f *faulty) dial(ctx context.Context, token string) (*rude, error) {
 	c := &rude{done: make(chan struct{})}
 	plain := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -55,7 +55,7 @@ func (f *faulty) dial(ctx context.Context, token string) (*rude, error) {
 		}
 		var ok bool
 		if c.tcp, ok = conn.(*net.TCPConn); !ok {
-			return nil, errors.Join(errors.New("the connection is none of TCP"), conn.Close())
+			return nil, errors.Join(errors.New("not a TCP connection"), conn.Close())
 		}
 		return conn, nil
 	}}}
@@ -75,10 +75,10 @@ func (c *rude) send(ctx context.Context, event string) error {
 	return c.ws.Write(ctx, websocket.MessageText, []byte(event))
 }
 
-// harmless is an event that every conversation takes.
+// harmless is an event that every conversation accepts.
 const harmless = `{"type":"session.update","session":{"type":"realtime","instructions":"be brief"}}`
 
-// listen reads what the client is told, until the connection ends.
+// listen reads the server's messages until the connection ends.
 func (c *rude) listen(ctx context.Context, t *tally) {
 	defer close(c.done)
 	for {
@@ -97,10 +97,10 @@ func (c *rude) listen(ctx context.Context, t *tally) {
 	}
 }
 
-// follow listens beside what else the client does; bye waits for it.
+// follow starts listen; bye waits for it.
 func (c *rude) follow(ctx context.Context, t *tally) { go c.listen(context.WithoutCancel(ctx), t) }
 
-// ending says how a connection ended.
+// ending describes how a connection ended.
 func ending(ctx context.Context, err error) string {
 	code := websocket.CloseStatus(err)
 	switch {
@@ -113,13 +113,13 @@ func ending(ctx context.Context, err error) string {
 	}
 }
 
-// bye ends a client that has done its part, politely.
+// bye closes a client's connection normally.
 func (c *rude) bye() {
-	_ = c.ws.Close(websocket.StatusNormalClosure, "") // it may be gone
+	_ = c.ws.Close(websocket.StatusNormalClosure, "") // it may already be closed
 	<-c.done
 }
 
-// killed: the process of the client dies, in the middle of its greeting.
+// killed simulates a client whose process dies during the greeting.
 func killed(ctx context.Context, f *faulty, t *tally) error {
 	for ctx.Err() == nil {
 		c, err := f.dial(ctx, "")
@@ -132,12 +132,12 @@ func killed(ctx context.Context, f *faulty, t *tally) error {
 			return unless(ctx, err)
 		}
 		t.note("reset by the client")
-		_ = c.ws.CloseNow() // what is left of it
+		_ = c.ws.CloseNow() // if it is still open
 	}
 	return nil
 }
 
-// unless is an error that is not the end of the fault's time.
+// unless returns err unless it is due to the end of the fault's time.
 func unless(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -145,7 +145,7 @@ func unless(ctx context.Context, err error) error {
 	return nil
 }
 
-// halfOpen: the client's machine is gone, and no packet says so.
+// halfOpen simulates a client whose machine disappears without sending a packet.
 func halfOpen(ctx context.Context, f *faulty, t *tally) error {
 	c, err := f.dial(ctx, "")
 	if err != nil {
@@ -157,12 +157,12 @@ func halfOpen(ctx context.Context, f *faulty, t *tally) error {
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	_ = wait.For(late, 2*faultPing+faultTimeout+time.Second) // the server finds out
-	c.listen(late, t)                                        // what has arrived on the machine meanwhile is there
+	_ = wait.For(late, 2*faultPing+faultTimeout+time.Second) // until the server detects it
+	c.listen(late, t)                                        // read what has arrived in the meantime
 	return nil
 }
 
-// neverReads: the client asks for much and reads nothing.
+// neverReads simulates a client that requests much and reads nothing.
 func neverReads(ctx context.Context, f *faulty, t *tally) error {
 	c, err := f.dial(ctx, "")
 	if err != nil {
@@ -185,7 +185,8 @@ func neverReads(ctx context.Context, f *faulty, t *tally) error {
 	return nil
 }
 
-// largeFrames: sound in frames of 1 MB, and at last one beyond what is taken.
+// largeFrames sends sound in frames of 1 MB, and finally one that exceeds the
+// limit.
 func largeFrames(ctx context.Context, f *faulty, t *tally) error {
 	c, err := f.dial(ctx, "")
 	if err != nil {
@@ -203,7 +204,7 @@ func largeFrames(ctx context.Context, f *faulty, t *tally) error {
 		}
 		t.note("frames taken")
 	}
-	_ = c.send(ctx, sound(16<<20)) // it ends in the middle
+	_ = c.send(ctx, sound(16<<20)) // the server closes the connection while it is sent
 	select {
 	case <-c.done:
 	case <-ctx.Done():
@@ -211,7 +212,7 @@ func largeFrames(ctx context.Context, f *faulty, t *tally) error {
 	return nil
 }
 
-// every sends events at intervals until ctx ends, and then leaves.
+// every sends events at intervals until ctx ends, and then disconnects.
 func (f *faulty) every(ctx context.Context, t *tally, interval time.Duration, events ...string) error {
 	c, err := f.dial(ctx, "")
 	if err != nil {
@@ -221,7 +222,7 @@ func (f *faulty) every(ctx context.Context, t *tally, interval time.Duration, ev
 	defer c.bye()
 	for i := 0; ctx.Err() == nil; i++ {
 		if c.send(context.WithoutCancel(ctx), events[i%len(events)]) != nil {
-			break // the server has had enough: listen says how
+			break // the server has closed the connection: listen records how
 		}
 		if interval > 0 {
 			_ = wait.For(ctx, interval)
@@ -245,15 +246,15 @@ func wrongOrder(ctx context.Context, f *faulty, t *tally) error {
 	)
 }
 
-// flood: events as fast as they can be sent, for as long as that lasts.
+// flood sends events as fast as possible.
 func flood(ctx context.Context, f *faulty, t *tally) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	return f.every(late, t, 0, `{"type":"response.cancel","response_id":"resp_none"}`)
 }
 
-// twoClients: a second client takes the conversation of the first, which tries to
-// get it back with a token that was used.
+// twoClients simulates a second client that takes over the conversation of the
+// first, which tries to return with a used token.
 func twoClients(ctx context.Context, f *faulty, t *tally) error {
 	for ctx.Err() == nil {
 		if err := f.takeOver(ctx, t); err != nil {
@@ -291,11 +292,11 @@ func (f *faulty) takeOver(ctx context.Context, t *tally) error {
 	return nil
 }
 
-// stormMost bounds the connections of one client of a storm.
+// stormMost limits the connections of one client of a storm.
 const stormMost = 500
 
-// storm: connections come and go as fast as they can, one half of them without a
-// word.
+// storm connects and disconnects as fast as possible, half of the times without a
+// message.
 func storm(ctx context.Context, f *faulty, t *tally) error {
 	for i := 0; i < stormMost && ctx.Err() == nil; i++ {
 		c, err := f.dial(ctx, "")

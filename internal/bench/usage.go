@@ -8,27 +8,27 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// Usage is what the calls of a measurement have cost, with their callers', who are
-// in the same process.
+// Usage is the cost of the measured calls, including their callers, which run in
+// the same process.
 type Usage struct {
 	Calls   int     `json:"calls"`
 	Seconds float64 `json:"seconds"`
-	CPU     float64 `json:"cpu_percent_per_call"` // of one core; 0 where the system does not tell
+	CPU     float64 `json:"cpu_percent_per_call"` // of one core; 0 if the system does not report it
 	Memory  float64 `json:"memory_kb_per_call"`   // heap and stacks
 	Before  int     `json:"goroutines_before"`
 	During  int     `json:"goroutines_during"`
 	After   int     `json:"goroutines_after"`
 
-	memory uint64 // before
+	memory uint64 // before the calls
 }
 
-// open notes what there is before the calls.
+// open records the state before the calls.
 func (u *Usage) open(calls int) {
 	u.Calls, u.Before, u.memory = calls, runtime.NumGoroutine(), memory()
 }
 
-// watch lets the calls warm up, and then notes for a time what they cost. begin is
-// called in between.
+// watch waits for the calls to warm up and then measures their cost for a time.
+// begin is called in between.
 func (u *Usage) watch(ctx context.Context, d time.Duration, begin func()) error {
 	if err := wait.For(ctx, warmUp); err != nil {
 		return err
@@ -50,12 +50,12 @@ func (u *Usage) watch(ctx context.Context, d time.Duration, begin func()) error 
 	return nil
 }
 
-// close waits for what has ended to be gone.
+// close waits for ended goroutines to be gone.
 func (u *Usage) close() { u.After = goroutines(u.Before) }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// memory is what the program holds: heap and stacks.
+// memory returns the program's heap and stacks in bytes.
 func memory() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -63,7 +63,8 @@ func memory() uint64 {
 	return m.HeapInuse + m.StackInuse
 }
 
-// goroutines is how many are left, once they are as few as before or time is up.
+// goroutines returns the number of goroutines, after waiting for it to fall to
+// before.
 func goroutines(before int) int {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -16,40 +16,40 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// WebRTCOptions describe a measurement of calls of browsers. Zero fields take the
-// defaults named.
+// WebRTCOptions configures a measurement of browser calls. Detector is required;
+// other zero fields select the defaults.
 type WebRTCOptions struct {
-	Calls    int           // at once: 60
-	Duration time.Duration // of the measurement, behind a warm-up of 3 s: 20 s
+	Calls    int           // concurrent calls; default 60
+	Duration time.Duration // of the measurement, after a warm-up of 3 s; default 20 s
 
-	// Synthesizer makes the speech of both sides, before the measurement.
+	// Synthesizer synthesizes the speech of both sides before the measurement.
 	Synthesizer port.Synthesizer
 	Detector    port.Detector // of each call; required
-	// Recognizer takes part in the measurement if it is set; else each utterance
-	// has words without any work.
+	// Recognizer, if not nil, is included in the measurement. Otherwise each
+	// utterance gets fixed words at no cost.
 	Recognizer port.Recognizer
-	// Turn and Onset are the turn controller's, fit for the detector.
+	// Turn and Onset configure the turn controller for the detector.
 	Turn  turn.Options
 	Onset turn.OnsetOptions
 }
 
-// MaxCalls bounds a measurement.
+// MaxCalls limits WebRTCOptions.Calls.
 const MaxCalls = 1000
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o WebRTCOptions) Validate() error {
 	switch {
 	case o.Calls < 0 || o.Calls > MaxCalls:
 		return fmt.Errorf("bench: %d calls, expected 1 to %d", o.Calls, MaxCalls)
 	case o.Duration < 0 || o.Duration > time.Hour:
-		return fmt.Errorf("bench: %v, expected up to an hour", o.Duration)
+		return fmt.Errorf("bench: duration is %v, expected 0 to 1h", o.Duration)
 	case o.Synthesizer == nil || o.Detector == nil:
-		return errors.New("bench: a voice and a detector are needed")
+		return errors.New("bench: Synthesizer and Detector must be set")
 	}
 	return nil
 }
 
-// prepare fills the defaults in, and has all be said that will be.
+// prepare sets the defaults and synthesizes all speech.
 func (o *WebRTCOptions) prepare(ctx context.Context) (*canned, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -58,19 +58,19 @@ func (o *WebRTCOptions) prepare(ctx context.Context) (*canned, error) {
 	return newCanned(ctx, o.Synthesizer, []string{greeting, answer, question})
 }
 
-// WebRTCReport is what was measured. The callers' share is in it: they send
-// packets that were encoded before, and decode nothing.
+// WebRTCReport is the result. It includes the cost of the callers, which send
+// packets encoded in advance and do not decode.
 type WebRTCReport struct {
 	Usage
-	Lateness     // of frames, when they were out
-	Frames   int `json:"frames"`        // that were sent
+	Lateness     // delay of frames when they were sent
+	Frames   int `json:"frames"`        // number sent
 	Stalls   int `json:"stalls"`        // frames more than 100 ms late
-	Heard    int `json:"packets_heard"` // by the callers
-	Turns    int `json:"turns"`         // of both sides that ended
-	Lost     int `json:"packets_lost"`  // of the callers'
+	Heard    int `json:"packets_heard"` // packets received by the callers
+	Turns    int `json:"turns"`         // finished turns of both sides
+	Lost     int `json:"packets_lost"`  // packets of the callers
 }
 
-// What is said. The agent's lines are the greeting and the answer.
+// What is said. The agent says the greeting and the answer.
 const (
 	greeting = "Welcome to Hocket Airlines. What would you like to do?"
 	answer   = "There is a flight to Denver on Friday at a quarter past nine. Would you like to book it?"
@@ -79,8 +79,8 @@ const (
 
 const (
 	warmUp  = 3 * time.Second
-	pause   = 7 * time.Second // between the beginnings of a caller's utterances
-	settled = 2 * time.Second // for what has ended to be gone
+	pause   = 7 * time.Second // between the starts of a caller's utterances
+	settled = 2 * time.Second // for ended goroutines to be gone
 )
 
 // call is one call and its caller.
@@ -92,8 +92,8 @@ type call struct {
 	turns   atomic.Int64
 }
 
-// WebRTC holds calls over the loopback interface and measures them. It returns
-// when all have ended.
+// WebRTC runs calls over the loopback interface and measures them. It returns when
+// all have ended.
 func WebRTC(ctx context.Context, o WebRTCOptions) (r WebRTCReport, err error) {
 	voice, err := o.prepare(ctx)
 	if err != nil {
@@ -126,13 +126,13 @@ func WebRTC(ctx context.Context, o WebRTCOptions) (r WebRTCReport, err error) {
 			return r, fmt.Errorf("bench: call %d: %w", i+1, err)
 		}
 		calls = append(calls, c)
-		running.Go(func() { _ = c.session.Run(ctx) }) // it ends with ctx, and what it did is measured
+		running.Go(func() { _ = c.session.Run(ctx) }) // it ends with ctx; its error does not matter
 	}
 	err = r.measure(ctx, calls, o.Duration)
 	return r, err
 }
 
-// measure waits and counts.
+// measure waits for the duration and collects the results.
 func (r *WebRTCReport) measure(ctx context.Context, calls []*call, d time.Duration) error {
 	err := r.watch(ctx, d, func() {
 		for _, c := range calls {
@@ -149,7 +149,7 @@ func (r *WebRTCReport) measure(ctx context.Context, calls []*call, d time.Durati
 		r.Turns += int(c.turns.Load())
 		r.Lost += c.leg.Stats().Lost
 		if c.heard.Load() == 0 {
-			return fmt.Errorf("bench: the caller of call %d has heard nothing", i+1)
+			return fmt.Errorf("bench: the caller of call %d received no sound", i+1)
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func (r *WebRTCReport) measure(ctx context.Context, calls []*call, d time.Durati
 
 func newCall(ctx context.Context, server *webrtc.Server, o WebRTCOptions, voice *canned, said [][]byte, i int) (*call, error) {
 	c := &call{}
-	// The callers speak one after the other, not in chorus.
+	// The callers speak one after the other.
 	period := int(pause / (20 * time.Millisecond))
 	n := -i * period / o.Calls
 	var err error
@@ -180,7 +180,7 @@ func newCall(ctx context.Context, server *webrtc.Server, o WebRTCOptions, voice 
 	return c, nil
 }
 
-// connect has the server answer, and makes the session.
+// connect connects to the server and creates the session.
 func (c *call) connect(ctx context.Context, server *webrtc.Server, o WebRTCOptions, voice *canned) error {
 	offer, err := c.browser.Offer(ctx)
 	if err != nil {

@@ -18,31 +18,30 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// WSOptions describe a measurement of clients of the OpenAI Realtime protocol, in
-// the terms of [WebRTCOptions].
+// WSOptions configures a measurement of clients of the OpenAI Realtime protocol.
 type WSOptions = WebRTCOptions
 
-// WSReport is what was measured. The clients' share is in it: they send sound
-// that was encoded before, and read everything.
+// WSReport is the result. It includes the cost of the clients, which send sound
+// encoded in advance and read everything.
 type WSReport struct {
 	Usage
-	Lateness         // of pieces of sound, against the sound before them in the response
-	Deltas   int     `json:"deltas"`        // pieces of sound that clients got
-	Turns    int     `json:"responses"`     // that were done
+	Lateness         // delay of pieces of sound relative to the preceding sound of the response
+	Deltas   int     `json:"deltas"`        // pieces of sound received by the clients
+	Turns    int     `json:"responses"`     // completed responses
 	Answer   float64 `json:"answer_p50_ms"` // from the end of speech to the first sound
 }
 
-// wsRate is that of the protocol's sound, appendEvery how long the pieces are
-// that clients send, askEvery when they speak again: behind the answer, because
-// an agent that is talked over pauses, and its sound is then late on purpose.
+// wsRate is the protocol's sampling rate, appendEvery the length of the pieces that
+// clients send, and askEvery the interval of their utterances: after the answer,
+// because an interrupted agent pauses, which would count as lateness.
 const (
 	wsRate      = 24000
 	appendEvery = 100 * time.Millisecond
 	askEvery    = 12 * time.Second
 )
 
-// WS holds conversations over WebSocket and measures them. It returns when all
-// have ended.
+// WS runs conversations over WebSocket and measures them. It returns when all have
+// ended.
 func WS(ctx context.Context, o WSOptions) (r WSReport, err error) {
 	voice, err := o.prepare(ctx)
 	if err != nil {
@@ -80,7 +79,7 @@ func WS(ctx context.Context, o WSOptions) (r WSReport, err error) {
 	return r, err
 }
 
-// serveRealtime opens a server of the protocol. stop ends it.
+// serveRealtime starts a server of the protocol. stop stops it.
 func serveRealtime(
 	ctx context.Context, o WSOptions, voice *canned, ro realtime.Options,
 ) (server *realtime.Server, url string, stop func() error, err error) {
@@ -116,7 +115,7 @@ func serveRealtime(
 	return server, "ws://" + listener.Addr().String() + "/v1/realtime?model=bench", stop, nil
 }
 
-// appends is the n-th text as events of a client, and one of silence.
+// appends returns the n-th text, and silence, as client events.
 func (c *canned) appends(n int) (said [][]byte, silence []byte, err error) {
 	pcm, err := audio.Resample(c.pcm[n], c.rate, wsRate)
 	if err != nil {
@@ -140,7 +139,7 @@ func (c *canned) appends(n int) (said [][]byte, silence []byte, err error) {
 	return said, event(nil), nil
 }
 
-// measure waits and counts.
+// measure waits for the duration and collects the results.
 func (r *WSReport) measure(ctx context.Context, callers []*caller, d time.Duration) error {
 	err := r.watch(ctx, d, func() {
 		for _, c := range callers {
@@ -155,7 +154,7 @@ func (r *WSReport) measure(ctx context.Context, callers []*caller, d time.Durati
 		n := c.noted()
 		late, answers, r.Turns = append(late, n.late...), append(answers, n.answers...), r.Turns+n.responses
 		if len(n.late) == 0 && d >= 2*askEvery {
-			return fmt.Errorf("bench: the client of call %d has heard nothing", i+1)
+			return fmt.Errorf("bench: the client of call %d received no sound", i+1)
 		}
 	}
 	slices.Sort(answers)

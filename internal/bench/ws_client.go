@@ -12,26 +12,26 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// caller is one client. talk and listen have a goroutine each.
+// caller is one client. talk and listen run in a goroutine each.
 type caller struct {
 	ws *websocket.Conn
 
-	token string        // with which it may come back
-	least time.Duration // of the sound of a response; 0: it is not looked at
+	token string        // allows it to reconnect
+	least time.Duration // minimum duration of a response; 0 disables the check
 
 	mu sync.Mutex // guards n
 	n  notes
 }
 
-// notes are what a client has seen.
+// notes is what a client has observed.
 type notes struct {
 	late      []time.Duration
 	answers   []time.Duration
 	responses int
-	skip      bool  // the response that runs began before
+	skip      bool  // the current response began before restart
 	cut       int   // responses that were not completed
-	short     int   // completed ones with less sound than words
-	err       error // that ended its connection; nil: it stands, or has ended with its context
+	short     int   // completed responses with too little sound
+	err       error // connection error; nil if connected or ended by the context
 }
 
 func newCaller(ctx context.Context, url string, o *websocket.DialOptions) (*caller, error) {
@@ -46,10 +46,10 @@ func newCaller(ctx context.Context, url string, o *websocket.DialOptions) (*call
 	return &caller{ws: ws, token: w.Header.Get("Hocket-Resume-Token")}, nil
 }
 
-// greeted is when the greeting is heard out.
+// greeted is the time after which the greeting has been played.
 const greeted = 8 * time.Second
 
-// talk sends sound at the pace of the clock.
+// talk sends sound in real time.
 func (c *caller) talk(ctx context.Context, said [][]byte, silence []byte, shift time.Duration) {
 	period := int(askEvery / appendEvery)
 	n := -int((shift + greeted) / appendEvery)
@@ -73,10 +73,10 @@ func (c *caller) talk(ctx context.Context, said [][]byte, silence []byte, shift 
 	}
 }
 
-// listen reads what the server tells, and notes how late its sound is: each piece
-// is due when those before it have been played.
+// listen reads the server's messages and records the delay of the sound: each piece
+// is due when the earlier ones have been played.
 func (c *caller) listen(ctx context.Context) {
-	defer func() { _ = c.ws.CloseNow() }() // nobody talks any more
+	defer func() { _ = c.ws.CloseNow() }() // talking must stop too
 	var first, stopped time.Time
 	var played time.Duration
 	for {
@@ -113,7 +113,7 @@ func (c *caller) listen(ctx context.Context) {
 					}
 				}
 				if n.skip {
-					return // it may be late because of what was before
+					return // the delay may be due to earlier sound
 				}
 				n.late = append(n.late, max(0, now.Sub(first)-played))
 			})
@@ -122,7 +122,7 @@ func (c *caller) listen(ctx context.Context) {
 	}
 }
 
-// done notes the end of a response with so much sound.
+// done records the end of a response with the duration of its sound.
 func (n *notes) done(status string, sound, least time.Duration) {
 	n.responses++
 	switch {
@@ -140,10 +140,10 @@ func (c *caller) note(what func(*notes)) {
 	what(&c.n)
 }
 
-// restart forgets what was noted so far.
+// restart clears the notes.
 func (c *caller) restart() { c.note(func(n *notes) { *n = notes{err: n.err, skip: true} }) }
 
-// noted is what it has seen.
+// noted returns the notes.
 func (c *caller) noted() (n notes) {
 	c.note(func(now *notes) { n = *now })
 	return n

@@ -1,3 +1,3 @@
-// Package connection keeps what is known of a leg's connection for who watches it. It
-// decides nothing: a leg says what becomes of its line, and when it has ended.
+// Package connection stores the state of a leg's connection for its watcher. The
+// leg sets the state and reports its end.
 package connection

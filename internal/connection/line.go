@@ -8,18 +8,18 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Signal is the state of a line. [New] makes one. Its methods may be called from
-// any goroutine.
+// Signal is the state of a connection. Use [New] to create one. It is safe for
+// concurrent use.
 type Signal struct {
 	once sync.Once
 	endc chan struct{} // closed by End
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	line    port.Line
 	changec chan struct{} // closed and replaced when line changes
 }
 
-// New makes a line that is up.
+// New returns the signal of a connection that is up.
 func New() *Signal { return &Signal{endc: make(chan struct{}), changec: make(chan struct{})} }
 
 // Set changes the state.
@@ -33,20 +33,20 @@ func (s *Signal) Set(line port.Line) {
 	}
 }
 
-// End says that the leg has ended, for good.
+// End reports that the leg has ended.
 func (s *Signal) End() { s.once.Do(func() { close(s.endc) }) }
 
-// Ended is closed when it has.
+// Ended returns a channel that is closed by End.
 func (s *Signal) Ended() <-chan struct{} { return s.endc }
 
-// State is the line's, and what is closed when it changes.
+// State returns the state and a channel that is closed when it changes.
 func (s *Signal) State() (line port.Line, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.line, s.changec
 }
 
-// Watch waits for another state than last, as [port.Watcher] has it.
+// Watch implements [port.Watcher].
 func (s *Signal) Watch(ctx context.Context, last port.Line) (port.Line, error) {
 	for {
 		line, changed := s.State()

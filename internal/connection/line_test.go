@@ -10,7 +10,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestWatch: who watches learns each state that lasts, and the end.
+// TestWatch checks that a watcher learns each lasting state and the end.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, seen := New(), make(chan port.Line)
@@ -39,7 +39,7 @@ func TestWatch(t *testing.T) {
 		}
 		s.End()
 		s.End()
-		for range seen { // the state before the end may still come
+		for range seen { // the state before the end may still be reported
 		}
 		if !errors.Is(err, io.EOF) {
 			t.Errorf("the end is %v", err)

@@ -1,4 +1,4 @@
-// Package httpclient bounds what HTTP clients read, and sends a key to no server but
-// its own. It decides nothing about requests: it wraps the transport and the redirects
-// of an [net/http.Client], starts no goroutine and keeps no state.
+// Package httpclient limits the size of HTTP responses and prevents a key from
+// being sent to another server. It provides a transport and a redirect policy for
+// an [net/http.Client].
 package httpclient

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Transport sends requests to one server. It adds the key, and bounds what the server
-// answers: reading more of it fails. A stream of events is bounded by who reads it,
-// event by event. It is safe for concurrent use.
+// Transport sends requests to one server. It adds the key and limits the size of
+// responses: reading beyond the limit fails. Event streams are not limited; their
+// reader must limit each event. It is safe for concurrent use.
 type Transport struct {
 	Base      http.RoundTripper
-	Key       string // for the header Authorization; "" sends none
+	Key       string // value of the Authorization header; none if empty
 	MaxAnswer int    // bytes
 }
 
@@ -30,13 +30,14 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// IsEventStream reports whether an answer is a stream of events.
+// IsEventStream reports whether a response is an event stream.
 func IsEventStream(resp *http.Response) bool {
 	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 }
 
-// SameServer follows redirects as an [http.Client] asks: four at most, and none that
-// would take a key to another server, or to the same one in the open.
+// SameServer is a CheckRedirect function for an [http.Client]. It allows at most
+// four redirects, and none that would send a key to another server or without
+// encryption.
 func SameServer(req *http.Request, via []*http.Request) error {
 	switch first := via[0].URL; {
 	case len(via) >= 5:
@@ -48,19 +49,19 @@ func SameServer(req *http.Request, via []*http.Request) error {
 	}
 }
 
-// bounded is a body that may not be longer.
+// bounded is a body of limited length.
 type bounded struct {
 	io.ReadCloser
 	left, most int
 }
 
-// Read fails behind the bound.
+// Read returns an error beyond the limit.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		if n, err := b.ReadCloser.Read(make([]byte, 1)); n == 0 && err != nil {
 			return 0, err
 		}
-		return 0, fmt.Errorf("the answer has more than %d bytes", b.most)
+		return 0, fmt.Errorf("the response has more than %d bytes", b.most)
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n

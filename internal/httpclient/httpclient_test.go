@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestTransport: the key is sent, an answer is bounded, a stream is not.
+// TestTransport checks that the key is sent, responses are limited, and streams are
+// not.
 func TestTransport(t *testing.T) {
 	body := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +44,8 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// TestSameServer: a key goes to no other server, and not in the open.
+// TestSameServer checks that a key is sent neither to another server nor without
+// encryption.
 func TestSameServer(t *testing.T) {
 	for _, c := range []struct {
 		to   string

@@ -1,8 +1,8 @@
-// Package messages is the one place of words for people: what the engine itself
-// says, shows or notifies, by code and language. The engine sends codes; who
-// has a person in front of it looks the words up here.
+// Package messages contains all messages of the engine for people, by code and
+// language. The engine sends codes; the code that presents them looks up the text
+// here.
 //
-// It holds data and no state; a [Catalog] never changes and is safe for
-// concurrent use. Source: DESIGN rule 12; seed 000, INT-003 and GUD-003; seed
-// 001, 4.6; seed 004, feature 7.
+// The package has no state; a [Catalog] is immutable and safe for concurrent use.
+// Source: DESIGN rule 12; seed 000, INT-003 and GUD-003; seed 001, section 4.6;
+// seed 004, feature 7.
 package messages

@@ -1,9 +1,8 @@
-// Package pgtest gives tests a real PostgreSQL: a private server of the test's
-// program, with its data in a temporary folder, that listens on a port of the
-// loopback interface alone. It finds the programs of Debian's package postgresql, or
-// those on the PATH; where there are none the tests are skipped. It is imported by
-// tests alone.
+// Package pgtest provides tests with a real PostgreSQL: a private server with its
+// data in a temporary folder, which listens on the loopback interface only. It uses
+// the programs of Debian's package postgresql, or those on the PATH; if there are
+// none, tests are skipped. Only tests may import it.
 //
-// Ownership: a [Server] belongs to the program of one package's tests, whose TestMain
-// stops it. On Linux it ends with that program even where the program is killed.
+// A [Server] belongs to one package's test program, whose TestMain stops it. On
+// Linux it also ends if that program is killed.
 package pgtest

@@ -12,16 +12,16 @@ import (
 	"strconv"
 )
 
-var errMissing = errors.New("no PostgreSQL is installed: expected its programs postgres and initdb, as Debian's package postgresql has them")
+var errMissing = errors.New("PostgreSQL is not installed: expected the programs postgres and initdb of Debian's package postgresql")
 
-// programs are those of a PostgreSQL, and who runs them: PostgreSQL refuses to be run
-// by root.
+// programs contains the PostgreSQL programs and the user that runs them, since
+// PostgreSQL refuses to run as root.
 type programs struct {
 	postgres, initdb string
-	uid, gid         int // -1: whoever runs the tests
+	uid, gid         int // -1 for the current user
 }
 
-// find looks on the PATH, and where Debian puts the programs.
+// find looks for the programs on the PATH and in Debian's folders.
 func find() (programs, error) {
 	p := programs{uid: -1, gid: -1}
 	dirs := filepath.SplitList(os.Getenv("PATH"))
@@ -42,7 +42,7 @@ func find() (programs, error) {
 	return p, errMissing
 }
 
-// versionOf is the version in a path of Debian's, 0 where there is none.
+// versionOf returns the version in a path of Debian's package, or 0.
 func versionOf(dir string) float64 {
 	v, err := strconv.ParseFloat(filepath.Base(filepath.Dir(dir)), 64)
 	if err != nil {
@@ -51,7 +51,7 @@ func versionOf(dir string) float64 {
 	return v
 }
 
-// own gives files to who runs the programs.
+// own changes the owner of files to the programs' user.
 func (p programs) own(paths ...string) error {
 	if p.uid < 0 {
 		return nil
@@ -64,7 +64,7 @@ func (p programs) own(paths ...string) error {
 	return nil
 }
 
-// command runs a program as that user.
+// command returns a command that runs as that user.
 func (p programs) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // one of those that were found
 	cmd.SysProcAttr = p.attributes()

@@ -4,7 +4,7 @@ package pgtest
 
 import "syscall"
 
-// attributes let a program run as that user.
+// attributes makes a program run as that user.
 func (p programs) attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if p.uid >= 0 {

@@ -2,7 +2,7 @@ package pgtest
 
 import "syscall"
 
-// attributes let a program run as that user, and end with who started it.
+// attributes makes a program run as that user and end with its parent.
 func (p programs) attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT, Setpgid: true}
 	if p.uid >= 0 {

@@ -4,8 +4,8 @@ package pgtest
 
 import "syscall"
 
-// lower has nothing to do.
+// lower does nothing.
 func (p *programs) lower() error { return nil }
 
-// attributes are the usual ones.
+// attributes returns nil.
 func (p programs) attributes() *syscall.SysProcAttr { return nil }

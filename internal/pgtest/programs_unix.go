@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// lower chooses the user for programs that root may not run.
+// lower chooses another user if the tests run as root.
 func (p *programs) lower() error {
 	if os.Geteuid() != 0 {
 		return nil

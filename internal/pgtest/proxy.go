@@ -9,20 +9,20 @@ import (
 	"testing"
 )
 
-// Proxy is a line to the server that can be cut and that can go dead. It is safe for
-// concurrent use.
+// Proxy is a connection to the server that can be cut or can stop responding. It is
+// safe for concurrent use.
 type Proxy struct {
 	listener net.Listener
 	server   string
 	all      sync.WaitGroup
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	conns map[net.Conn]bool
-	dead  chan struct{} // while it is dead: closed when it no longer is
+	dead  chan struct{} // closed when the proxy responds again; nil if it does
 }
 
-// Proxy stands between its users and the server until the test ends. The URL is one
-// of Database; that of the result goes through the proxy.
+// Proxy starts a proxy to the server that runs until the test ends. database is a
+// URL from Database; the returned URL leads through the proxy.
 func (s *Server) Proxy(t testing.TB, database string) (p *Proxy, through string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -33,7 +33,7 @@ func (s *Server) Proxy(t testing.TB, database string) (p *Proxy, through string)
 	p.all.Go(p.serve)
 	t.Cleanup(func() {
 		p.Revive()
-		_ = l.Close() // serve ends
+		_ = l.Close() // ends serve
 		p.Cut()
 		p.all.Wait()
 	})
@@ -53,7 +53,7 @@ func (p *Proxy) serve() {
 		}
 		server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
 		if err != nil {
-			_ = client.Close() // as if nobody listened
+			_ = client.Close() // refuses the connection
 			continue
 		}
 		p.mu.Lock()
@@ -64,7 +64,7 @@ func (p *Proxy) serve() {
 	}
 }
 
-// copy carries bytes one way until one of the ends is closed, and closes both.
+// copy copies bytes in one direction until one end is closed, and then closes both.
 func (p *Proxy) copy(to, from net.Conn) {
 	b := make([]byte, 32<<10)
 	for {
@@ -84,11 +84,11 @@ func (p *Proxy) copy(to, from net.Conn) {
 	delete(p.conns, to)
 	p.mu.Unlock()
 	for _, c := range []io.Closer{from, to} {
-		_ = c.Close() // the other way may have closed it
+		_ = c.Close() // it may already be closed
 	}
 }
 
-// wait is over when the line is not dead.
+// wait waits until the proxy responds.
 func (p *Proxy) wait() {
 	p.mu.Lock()
 	dead := p.dead
@@ -98,16 +98,16 @@ func (p *Proxy) wait() {
 	}
 }
 
-// Cut closes all connections; new ones are made.
+// Cut closes all connections. New connections are accepted.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.conns {
-		_ = c.Close() // who copies may have closed it
+		_ = c.Close() // it may already be closed
 	}
 }
 
-// Die lets nothing through any more, and tells nobody.
+// Die stops all transmission without closing connections.
 func (p *Proxy) Die() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *Proxy) Die() {
 	}
 }
 
-// Revive lets through what has waited.
+// Revive resumes transmission.
 func (p *Proxy) Revive() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,35 +18,36 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// User and Password are those of the server's only role, which may do everything.
+// User and Password are the credentials of the server's only role, a superuser.
 const (
 	User     = "hocket"
 	Password = "a secret: @/?#%" //nolint:gosec // of a server on this machine alone; letters that mean something in a URL
 )
 
-// startLimit bounds a start of the server, and its stop.
+// startLimit is the time limit for starting and stopping the server.
 const startLimit = 30 * time.Second
 
-// Server is a private PostgreSQL. The zero value starts when a database is asked for.
-// It is safe for concurrent use, but for the methods that interrupt it.
+// Server is a private PostgreSQL. The zero value starts when a database is
+// requested. It is safe for concurrent use, except for the methods that interrupt
+// it.
 type Server struct {
-	// Durable waits for the disk, as a real one does; without it the data do not
-	// survive a fall of the machine, and tests are quicker.
+	// Durable makes the server wait for the disk. Without it tests are faster, but
+	// data does not survive a crash of the machine.
 	Durable bool
 
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards the fields below
 	tried     bool
-	err       error // why there is none
+	err       error // why the server could not start
 	programs  programs
 	dir       string
 	port      int
 	cmd       *exec.Cmd
-	ended     chan struct{} // closed when cmd has
+	ended     chan struct{} // closed when cmd has exited
 	databases int
 }
 
-// Database makes an empty database and returns its URL, with user and password. The
-// test is skipped where no PostgreSQL is installed.
+// Database creates an empty database and returns its URL with user and password. It
+// skips the test if PostgreSQL is not installed.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	s.mu.Lock()
@@ -86,7 +87,7 @@ func (s *Server) execute(ctx context.Context, text string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// make makes the data and starts the server for the first time.
+// make creates the data and starts the server for the first time.
 func (s *Server) make() (err error) {
 	if s.programs, err = find(); err != nil {
 		return err
@@ -103,10 +104,10 @@ func (s *Server) make() (err error) {
 	return s.start()
 }
 
-// Data is the folder of the server's files.
+// Data returns the data folder.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// Address is where it listens.
+// Address returns the server's address.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
 func (s *Server) initialize() error {
@@ -128,7 +129,7 @@ func (s *Server) initialize() error {
 	return nil
 }
 
-// start starts the server and waits until it takes connections.
+// start starts the server and waits until it accepts connections.
 func (s *Server) start() error {
 	durable := "off"
 	if s.Durable {
@@ -147,9 +148,9 @@ func (s *Server) start() error {
 		return err
 	}
 	ended := make(chan struct{})
-	go func() { // until it ends: halt waits for it
+	go func() { // until the server exits: halt waits for it
 		defer close(ended)
-		_ = cmd.Wait() // it is stopped by a signal
+		_ = cmd.Wait() // a signal stops it
 	}()
 	s.cmd, s.ended = cmd, ended
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
@@ -172,8 +173,8 @@ func (s *Server) start() error {
 	}
 }
 
-// halt ends the server with a signal: SIGINT ends its connections, SIGQUIT does so
-// without tidying up, as if it had crashed.
+// halt stops the server with a signal: SIGINT closes its connections, SIGQUIT stops
+// it without cleaning up, like a crash.
 func (s *Server) halt(how syscall.Signal) error {
 	if s.cmd == nil {
 		return nil
@@ -192,7 +193,7 @@ func (s *Server) halt(how syscall.Signal) error {
 	return nil
 }
 
-// Halt stops the server as an administrator does: connections are cut.
+// Halt stops the server as an administrator would, closing all connections.
 func (s *Server) Halt(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
@@ -202,7 +203,7 @@ func (s *Server) Halt(t testing.TB) {
 	}
 }
 
-// Continue starts a server again that was halted.
+// Continue restarts a halted server.
 func (s *Server) Continue(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
@@ -212,7 +213,7 @@ func (s *Server) Continue(t testing.TB) {
 	}
 }
 
-// Stop ends the server and removes its data. It is called when the tests are done.
+// Stop stops the server and removes its data. It must be called after the tests.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +223,8 @@ func (s *Server) Stop() error {
 	return errors.Join(s.halt(syscall.SIGINT), os.RemoveAll(s.dir))
 }
 
-// Tests are the tests of a program, for its TestMain: the server ends with them.
+// Tests wraps a program's tests for its TestMain, so that the server stops with
+// them.
 func (s *Server) Tests(m interface{ Run() int }) interface{ Run() int } { return &tests{m, s} }
 
 type tests struct {
@@ -240,7 +242,7 @@ func (t *tests) Run() int {
 	return status
 }
 
-// freePort is a port that nobody listens on now.
+// freePort returns a port that is currently free.
 func freePort() (int, error) {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

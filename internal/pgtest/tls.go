@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Certificate is the file with the server's certificate, which it has signed itself:
-// that of sslrootcert.
+// Certificate returns the file with the server's self-signed certificate, for
+// sslrootcert.
 func (s *Server) Certificate() string { return filepath.Join(s.dir, "server.crt") }
 
 func (s *Server) key() string { return filepath.Join(s.dir, "server.key") }
 
-// certify makes the server's key and certificate.
+// certify creates the server's key and certificate.
 func (s *Server) certify() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -41,6 +41,6 @@ func (s *Server) certify() error {
 	return errors.Join(
 		os.WriteFile(s.Certificate(), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}), 0o600),
 		os.WriteFile(s.key(), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600),
-		s.programs.own(s.key()), // the tests read the certificate, the server both
+		s.programs.own(s.key()), // the tests read the certificate, the server reads both
 		s.programs.own(s.Certificate()))
 }

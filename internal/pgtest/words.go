@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Words finds words in the server's files: its log of writes and all that databases share,
-// and those of the database with this URL. It returns the names of the files by the words
-// that are in any.
+// Words searches for words in the server's files: its write-ahead log, the shared
+// files, and those of the database with this URL. It returns, for each word found,
+// the names of the files.
 func (s *Server) Words(t testing.TB, database string, words []string) map[string][]string {
 	t.Helper()
 	own, err := folder(t.Context(), database)
@@ -27,7 +27,7 @@ func (s *Server) Words(t testing.TB, database string, words []string) map[string
 	err = fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // the server removes files at any time
+			return nil // the server may remove files at any time
 		case err != nil:
 			return err
 		case d.IsDir() && strings.HasPrefix(path, "base/") && path != own:
@@ -53,7 +53,7 @@ func (s *Server) Words(t testing.TB, database string, words []string) map[string
 	return found
 }
 
-// folder is that of a database, below the data.
+// folder returns a database's folder within the data folder.
 func folder(ctx context.Context, database string) (path string, err error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {

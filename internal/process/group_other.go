@@ -4,11 +4,11 @@ package process
 
 import "os/exec"
 
-// ownGroup does nothing where there are no process groups.
+// ownGroup does nothing on systems without process groups.
 func ownGroup(*exec.Cmd) {}
 
-// terminateGroup ends the process alone.
+// terminateGroup kills the process only.
 func terminateGroup(cmd *exec.Cmd) { killGroup(cmd) }
 
-// killGroup ends the process alone.
-func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() } // it may have ended
+// killGroup kills the process only.
+func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() } // it may already have exited

@@ -7,15 +7,14 @@ import (
 	"syscall"
 )
 
-// ownGroup makes a process the leader of a group, so that what it starts can be
-// ended with it.
+// ownGroup makes a process the leader of its own group.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(cmd.SysProcAttr)
 }
 
-// terminateGroup asks a process and what it has started to end.
-func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // it may have ended
+// terminateGroup sends SIGTERM to a process's group.
+func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // it may already have exited
 
-// killGroup ends them.
-func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // it may have ended
+// killGroup sends SIGKILL to a process's group.
+func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // it may already have exited

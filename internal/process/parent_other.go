@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// endWithParent does nothing where the system has no such signal.
+// endWithParent does nothing on systems without such a signal.
 func endWithParent(*syscall.SysProcAttr) {}

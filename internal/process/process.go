@@ -12,40 +12,42 @@ import (
 	"github.com/hocketvoice/hocket/internal/redact"
 )
 
-// maxSaid bounds what is kept of a program's standard error, in bytes.
+// maxSaid bounds the number of bytes kept of a program's standard error.
 const maxSaid = 500
 
-// Options say what is run.
+// Options describes the program to run.
 type Options struct {
-	// Command with Args is run in Dir, the current folder if "". No shell reads them.
+	// Command is run with Args in Dir, or in the current folder if Dir is empty,
+	// without a shell.
 	Command string
 	Args    []string
 	Dir     string
-	// Env names the variables that the program gets beside PATH, HOME and the like,
-	// by what Getenv says, os.LookupEnv if nil; Set are further ones, NAME=value.
+	// Env names the variables that the program gets in addition to PATH, HOME and
+	// other basic ones, with values from Getenv (os.LookupEnv if nil). Set contains
+	// more variables as NAME=value.
 	Env, Set []string
 	Getenv   func(name string) (string, bool)
-	// Grace is how long each step of an end may take; 2 s if 0.
+	// Grace is the time limit of each step of End; 2 s if 0.
 	Grace time.Duration
 }
 
-// Process is a program that runs. Its methods are safe for concurrent use.
+// Process is a running program. Its methods are safe for concurrent use.
 type Process struct {
-	// Stdin is what the program reads, closed by its end or by whoever needs that
-	// earlier. Stdout is what it writes. Who reads it closes it, when the last of it is
-	// read: at the latest a grace after the program's end there is no more.
+	// Stdin is the program's standard input. It is closed by End, or earlier by the
+	// caller. Stdout is the program's standard output. Its reader must close it. It
+	// ends at most one grace period after the program's exit.
 	Stdin, Stdout *os.File
 
 	cmd    *exec.Cmd
 	said   tail
 	grace  time.Duration
-	waited chan struct{} // closed when the process has been waited for
-	err    error         // of its end; readable when waited is closed
+	waited chan struct{} // closed after the process has been waited for
+	err    error         // exit error; may be read after waited is closed
 	ending sync.Once
 }
 
-// inherited are the variables that every program gets: what programs need to find
-// themselves. Credentials are handed over by name.
+// inherited returns the variables that every program gets. Credentials must be
+// passed by name.
 func inherited() []string {
 	if runtime.GOOS == "windows" {
 		return []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE"}
@@ -53,7 +55,7 @@ func inherited() []string {
 	return []string{"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"}
 }
 
-// Start runs a program.
+// Start starts a program.
 func Start(o Options) (*Process, error) {
 	getenv := o.Getenv
 	if getenv == nil {
@@ -77,8 +79,8 @@ func Start(o Options) (*Process, error) {
 	if p.grace == 0 {
 		p.grace = 2 * time.Second
 	}
-	// Pipes of our own: those of exec are closed by Wait, under the reader, and Wait
-	// would wait for whatever else holds them.
+	// Use pipes of our own: Wait would close those of package exec while they are
+	// read, and would wait for other processes that have them open.
 	var ours, theirs [3]*os.File
 	closeAll := func(files []*os.File) {
 		for _, f := range files {
@@ -96,7 +98,7 @@ func Start(o Options) (*Process, error) {
 		}
 		ours[i], theirs[i] = r, w
 	}
-	ours[0], theirs[0] = theirs[0], ours[0] // the one that is written to
+	ours[0], theirs[0] = theirs[0], ours[0] // standard input has the opposite direction
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	p.Stdin, p.Stdout = ours[0], ours[1]
 	started := make(chan error, 1)
@@ -110,9 +112,8 @@ func Start(o Options) (*Process, error) {
 	return p, nil
 }
 
-// run starts the process and waits for it, on one thread: where the process is to
-// hear of the end of this program, it hears of the end of the thread that has
-// started it.
+// run starts the process and waits for it on one thread, since the parent-death
+// signal is sent when the thread that started the process ends.
 func (p *Process) run(started chan<- error, stderr *os.File) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -123,7 +124,7 @@ func (p *Process) run(started chan<- error, stderr *os.File) {
 	}
 }
 
-// plain is an error of the start without what exec puts around it.
+// plain returns an error of the start without the wrapper of package exec.
 func plain(err error) error {
 	if e, ok := errors.AsType[*exec.Error](err); ok {
 		return errors.New(e.Name + ": " + e.Err.Error())
@@ -131,45 +132,46 @@ func plain(err error) error {
 	return err
 }
 
-// wait waits for the process and ends what is left of its group. What has left the
-// group and holds the pipes holds them for the grace alone.
+// wait waits for the process and ends the rest of its group. It waits only for the
+// grace period for processes that have left the group and hold the pipes.
 func (p *Process) wait(stderr *os.File) {
 	var listener sync.WaitGroup
-	listener.Go(func() { _, _ = io.Copy(&p.said, stderr) }) // to its end, whichever
+	listener.Go(func() { _, _ = io.Copy(&p.said, stderr) }) // read until the end or an error
 	p.err = p.cmd.Wait()
 	killGroup(p.cmd)
 	until := time.Now().Add(p.grace)
-	_ = p.Stdout.SetReadDeadline(until) // it may be closed already
+	_ = p.Stdout.SetReadDeadline(until) // it may already be closed
 	_ = stderr.SetReadDeadline(until)
 	listener.Wait()
 	_ = stderr.Close()
 	close(p.waited)
 }
 
-// Waited is closed when the program has ended, and with it all of its group.
+// Waited returns a channel that is closed when the program and its group have
+// ended.
 func (p *Process) Waited() <-chan struct{} { return p.waited }
 
-// Err is how the program has ended, nil for status 0. It waits for the end.
+// Err waits for the program's exit and returns its error, or nil for status 0.
 func (p *Process) Err() error {
 	<-p.waited
 	return p.err
 }
 
-// End has the program end by the end of its input, then by SIGTERM and SIGKILL to
-// its group, each a grace later. It returns when the program has ended.
+// End ends the program: it closes the input, and sends SIGTERM and SIGKILL to the
+// group after one grace period each. It returns when the program has exited.
 func (p *Process) End() { p.end(false) }
 
-// Terminate has it end as End does, without the first grace.
+// Terminate is like End without the first grace period.
 func (p *Process) Terminate() { p.end(true) }
 
 func (p *Process) end(now bool) {
 	p.ending.Do(func() {
-		_ = p.Stdin.Close() // it may be closed already
+		_ = p.Stdin.Close() // it may already be closed
 		steps := []func(*exec.Cmd){terminateGroup, killGroup}
 		if now {
 			steps = steps[1:]
 			select {
-			case <-p.waited: // its number may be another's by now
+			case <-p.waited: // the process id may have been reused
 			default:
 				terminateGroup(p.cmd)
 			}
@@ -187,17 +189,17 @@ func (p *Process) end(now bool) {
 	<-p.waited
 }
 
-// Said is the last of what the program wrote to its standard error, for people. The
-// values of the variables that it was given by name are not in it.
+// Said returns the end of the program's standard error for people, without the
+// values of variables passed by name.
 func (p *Process) Said() string { return p.said.String() }
 
-// tail keeps the last bytes that are written to it. It is safe for concurrent use.
+// tail keeps the last bytes written to it. It is safe for concurrent use.
 type tail struct {
 	secrets []string
 
-	mu  sync.Mutex // guards all below
+	mu  sync.Mutex // guards the fields below
 	buf []byte
-	cut bool // there was more before it
+	cut bool // earlier bytes were dropped
 }
 
 // Write keeps the end of b.
@@ -214,7 +216,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what is kept, as one line of text.
+// String returns the bytes kept as one line of text.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -49,8 +49,8 @@ func started(t *testing.T, o Options) *Process {
 	return p
 }
 
-// TestEnd: a program that reads to the end of its input ends by itself, another by
-// SIGTERM, and one that does not listen by SIGKILL.
+// TestEnd checks that a program ends at the end of its input, by SIGTERM, or by
+// SIGKILL.
 func TestEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -86,7 +86,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestStreams: what is written arrives, and the environment is what it is said to be.
+// TestStreams checks standard input and output and the environment.
 func TestStreams(t *testing.T) {
 	env := func(name string) (string, bool) {
 		return "of " + name, name == "HOME" || name == "GIVEN" || name == "OTHER"
@@ -112,8 +112,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestLastWords: what a program writes when it is told to end is there to be read
-// when it has ended.
+// TestLastWords checks that output written during the end of a program can be read
+// afterwards.
 func TestLastWords(t *testing.T) {
 	p := started(t, Options{Command: "sh", Args: []string{"-c", "trap 'echo bye; exit' TERM; echo; while :; do sleep 0.01; done"}})
 	if _, err := p.Stdout.Read(make([]byte, 1)); err != nil { // it listens by now
@@ -125,8 +125,8 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// TestSecrets: of the variables that a program is given by name nothing is told, not
-// even the rest of one whose beginning is lost.
+// TestSecrets checks that values of variables passed by name are removed, even if
+// their beginning was cut off.
 func TestSecrets(t *testing.T) {
 	p := started(t, Options{
 		Command: "sh", Args: []string{"-c", `echo "$KEY and more"; printf '%0480d' 0; echo "$KEY and $KEY" >&2`}, Env: []string{"KEY"},
@@ -145,7 +145,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestTail: the last words are kept, whatever comes before.
+// TestTail checks that the last bytes are kept.
 func TestTail(t *testing.T) {
 	var said tail
 	for _, text := range []string{strings.Repeat("x", 10*maxSaid), "the\n\xff", "end "} {
@@ -158,7 +158,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestParentDies: a program whose parent is killed is asked to end.
+// TestParentDies checks that a program receives SIGTERM when its parent is killed.
 func TestParentDies(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells a process that its parent has died")

@@ -1,4 +1,4 @@
-// Package redact makes text that came from programs and servers of others fit for
-// people: on one line, bounded, and without credentials. It holds no state and knows no
-// credentials of its own; the caller passes them.
+// Package redact prepares text from other programs and servers for people: it makes
+// it one line, limits its length, and removes credentials that the caller passes.
+// It has no state.
 package redact

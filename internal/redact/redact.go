@@ -7,12 +7,11 @@ import (
 	"unicode"
 )
 
-// minSecret is the length, in bytes, below which a value is no credential: a short
-// one stands in every other word.
+// minSecret is the minimum length in bytes of a credential. Shorter values occur in
+// ordinary words.
 const minSecret = 4
 
-// OneLine is a text of somebody else's for people: on one line, without control
-// characters.
+// OneLine converts a text to one line without control characters.
 func OneLine(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
@@ -23,8 +22,8 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// Cut bounds a text to limit bytes, at a whole character, and says so with three dots
-// behind them.
+// Cut shortens a text to limit bytes at a character boundary and appends three
+// dots.
 func Cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -35,8 +34,8 @@ func Cut(text string, limit int) string {
 	return text[:limit] + "..."
 }
 
-// Hide takes credentials out of a text. It comes before [Cut], which could leave a
-// part of one.
+// Hide removes credentials from a text. It must be called before [Cut], which could
+// leave a part of a credential.
 func Hide(text string, secrets ...string) string {
 	for _, s := range longestFirst(secrets) {
 		text = strings.ReplaceAll(text, s, "[secret]")
@@ -44,8 +43,8 @@ func Hide(text string, secrets ...string) string {
 	return text
 }
 
-// HideHead takes away the rest of a credential with which a text begins that was cut
-// off in front.
+// HideHead removes the end of a credential that was cut off at the beginning of a
+// text.
 func HideHead(text string, secrets ...string) string {
 	for _, s := range longestFirst(secrets) {
 		for i := 1; i < len(s); i++ {
@@ -57,7 +56,8 @@ func HideHead(text string, secrets ...string) string {
 	return text
 }
 
-// longestFirst are the values that are credentials: one may be the beginning of another.
+// longestFirst returns the values that are credentials, the longest first, since
+// one may be a prefix of another.
 func longestFirst(secrets []string) []string {
 	list := slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return len(s) < minSecret })
 	slices.SortFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })

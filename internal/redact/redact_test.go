@@ -24,7 +24,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestHide: of two credentials the longer is hidden first, and short values stay.
+// TestHide checks that the longer of two credentials is removed first, and that
+// short values remain.
 func TestHide(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"key is sesame", "key is [secret]"},

@@ -1,3 +1,3 @@
-// Package routes says what a mux has, for answers to requests that it has not. It
-// answers none.
+// Package routes finds the methods that a mux supports for a path. Servers use it to
+// answer requests with an unsupported method; it does not answer requests itself.
 package routes

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// methods are those that handlers have.
+// methods are the methods that handlers may support.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// Allowed are the methods with which a mux has a request's path, as the header
-// Allow lists them; empty: it has no such path. A pattern without a method does not
-// count. It is safe for concurrent use.
+// Allowed returns the methods that a mux supports for a request's path, in the form
+// of the header Allow. It returns an empty string if the path is unknown. Patterns
+// without a method are ignored. It is safe for concurrent use.
 func Allowed(mux *http.ServeMux, r *http.Request) string {
 	var list []string
 	for _, m := range methods {

@@ -13,29 +13,30 @@ import (
 	"fmt"
 )
 
-// KeySize is the length of a key, in bytes.
+// KeySize is the length of a key in bytes.
 const KeySize = 32
 
-// magic begins everything that is sealed; the last letter is its version.
+// magic is the prefix of everything that is sealed. Its last character is the
+// version.
 const magic = "hksl1"
 
-// idSize is how much of a key's hash names it.
+// idSize is the number of bytes of a key's hash that identify it.
 const idSize = 8
 
-// Box seals and opens. It is safe for concurrent use.
+// Box encrypts and decrypts. It is safe for concurrent use.
 type Box struct{ keys []key }
 
 type key struct {
 	id     []byte // a part of its hash
 	aead   cipher.AEAD
-	digest []byte // the key of digests
+	digest []byte // the key for digests
 }
 
-// New makes a box of keys of [KeySize] bytes, at least one: the first seals, all
-// open. No key is in its error.
+// New returns a box with keys of [KeySize] bytes, at least one. The first encrypts,
+// all decrypt. Errors do not contain keys.
 func New(keys [][]byte) (*Box, error) {
 	if len(keys) == 0 {
-		return nil, errors.New("there is no key, expected at least one")
+		return nil, errors.New("at least one key is required")
 	}
 	b := &Box{}
 	for i, k := range keys {
@@ -56,7 +57,7 @@ func New(keys [][]byte) (*Box, error) {
 	return b, nil
 }
 
-// Seal encrypts plain with the first key, for a name that opens it.
+// Seal encrypts plain with the first key. The same name is needed to open it.
 func (b *Box) Seal(name string, plain []byte) ([]byte, error) {
 	k := b.keys[0]
 	sealed := make([]byte, 0, len(magic)+idSize+k.aead.NonceSize()+len(plain)+k.aead.Overhead())
@@ -69,12 +70,12 @@ func (b *Box) Seal(name string, plain []byte) ([]byte, error) {
 	return k.aead.Seal(sealed, nonce, plain, []byte(name)), nil
 }
 
-// Open decrypts what was sealed for a name. What none of the keys opens is an
-// error, and so is what was never sealed.
+// Open decrypts bytes that were sealed for a name. It returns an error if they were
+// not sealed or none of the keys can decrypt them.
 func (b *Box) Open(name string, sealed []byte) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(sealed, []byte(magic))
 	if !ok || len(rest) < idSize {
-		return nil, errors.New("it is not encrypted: expected one that is")
+		return nil, errors.New("not encrypted")
 	}
 	for _, k := range b.keys {
 		body, ok := bytes.CutPrefix(rest, k.id)
@@ -82,23 +83,23 @@ func (b *Box) Open(name string, sealed []byte) ([]byte, error) {
 			continue
 		}
 		if len(body) < k.aead.NonceSize() {
-			return nil, errors.New("it is cut")
+			return nil, errors.New("truncated")
 		}
 		nonce, body := body[:k.aead.NonceSize()], body[k.aead.NonceSize():]
 		plain, err := k.aead.Open([]byte{}, nonce, body, []byte(name))
 		if err != nil {
-			return nil, errors.New("it was changed, or belongs to another name")
+			return nil, errors.New("it was modified, or belongs to another name")
 		}
 		return plain, nil
 	}
 	return nil, fmt.Errorf("it was sealed with the key %s, which is not among the keys", hex.EncodeToString(rest[:idSize]))
 }
 
-// Sealed reports whether a box has sealed this.
+// Sealed reports whether b has the form of sealed bytes.
 func Sealed(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
 
-// Digests stand for a text where it is looked for but must not be readable: the
-// first is to be kept, and all are to be looked for, one for each key.
+// Digests returns digests of a text, for looking it up without storing it in
+// readable form, one for each key. Store the first; look for all.
 func (b *Box) Digests(text string) [][]byte {
 	var all [][]byte
 	for _, k := range b.keys {
@@ -113,12 +114,12 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// ParseKey reads a key as the environment has it: [KeySize] bytes in base64.
+// ParseKey parses a key in an environment variable: [KeySize] bytes in base64.
 func ParseKey(text string) ([]byte, error) {
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if key, err := encoding.DecodeString(text); err == nil && len(key) == KeySize {
 			return key, nil
 		}
 	}
-	return nil, fmt.Errorf("expected %d bytes in base64, as `openssl rand -base64 %d` makes them", KeySize, KeySize)
+	return nil, fmt.Errorf("expected %d bytes in base64, for example from openssl rand -base64 %d", KeySize, KeySize)
 }

@@ -18,7 +18,8 @@ func box(t testing.TB, keys ...[]byte) *Box {
 	return b
 }
 
-// TestBytes: what is sealed opens under its name alone, and no two are alike.
+// TestBytes checks that sealed bytes open under their name only, and that sealing
+// is not deterministic.
 func TestBytes(t *testing.T) {
 	b := box(t, key32(1))
 	for _, plain := range [][]byte{nil, []byte("x"), bytes.Repeat([]byte("long "), 1000)} {
@@ -39,8 +40,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestDigests: they are the same each time, others for another key or text, and one
-// for each key.
+// TestDigests checks that digests are deterministic, differ by key and text, and
+// number one per key.
 func TestDigests(t *testing.T) {
 	one, both := box(t, key32(1)), box(t, key32(2), key32(1))
 	a, b := one.Digests("carla"), both.Digests("carla")
@@ -56,7 +57,7 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// TestKeys: what is no key is refused, and never told.
+// TestKeys checks that invalid keys are refused and not in errors.
 func TestKeys(t *testing.T) {
 	for _, keys := range [][][]byte{nil, {{1}}, {key32(1), []byte("hush-hush")}} {
 		if _, err := New(keys); err == nil || strings.Contains(err.Error(), "hush") {
@@ -65,7 +66,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever is kept is opened or refused.
+// FuzzOpen checks that any bytes are opened or refused.
 func FuzzOpen(f *testing.F) {
 	b := box(f, key32(1))
 	f.Add([]byte(magic))

@@ -1,5 +1,5 @@
-// Package seeds holds the tables of the five specifications ("seeds") that the
-// machine and the dialogue are held against: their states, transitions, limits
-// and numbers as data, the contradictions among them resolved. It is for tests
-// alone, and safe for concurrent use.
+// Package seeds contains the tables of the five specifications ("seeds") against
+// which the machine and the dialogue are tested: their states, transitions, limits
+// and numbers as data, with contradictions resolved. It is for tests only and safe
+// for concurrent use.
 package seeds

@@ -10,8 +10,8 @@ import (
 var files embed.FS
 
 // Load reads the table of a view ("agent-voice", "amplifier", "easyturn",
-// "interaction", "soni") into a value, as [json.Unmarshal] does. It ends the test
-// where there is no such table.
+// "interaction", "soni") into a value, as [json.Unmarshal] does. It fails the test
+// if there is no such table.
 func Load(t testing.TB, view string, into any) {
 	t.Helper()
 	b, err := files.ReadFile(view + ".json")

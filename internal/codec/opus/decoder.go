@@ -7,12 +7,12 @@ import (
 	"github.com/thesyncim/gopus"
 )
 
-// DecoderOptions set up a [Decoder].
+// DecoderOptions configures a [Decoder].
 type DecoderOptions struct {
 	Rate int // of the sound, in hertz: 8000, 12000, 16000, 24000 or 48000; required
 }
 
-// Validate says what does not fit.
+// Validate returns an error if the rate is not supported.
 func (o DecoderOptions) Validate() error { return checkRate(o.Rate) }
 
 func checkRate(rate int) error {
@@ -24,15 +24,15 @@ func checkRate(rate int) error {
 	}
 }
 
-// Decoder turns packets into sound. A stereo packet is mixed down. It belongs to
-// one goroutine.
+// Decoder decodes packets to mono sound. Stereo packets are mixed down. It must be
+// used by one goroutine at a time.
 type Decoder struct {
 	rate    int
 	d       *gopus.Decoder
 	scratch []float32
 }
 
-// NewDecoder makes a decoder.
+// NewDecoder returns a decoder.
 func NewDecoder(o DecoderOptions) (*Decoder, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -47,10 +47,10 @@ func NewDecoder(o DecoderOptions) (*Decoder, error) {
 	return &Decoder{rate: o.Rate, d: d, scratch: make([]float32, longest)}, nil
 }
 
-// Decode fills pcm with the sound of a packet and returns how many samples it
-// is. A packet of 120 ms must have room.
+// Decode decodes a packet into pcm and returns the number of samples. pcm must have
+// room for a packet of 120 ms.
 func (d *Decoder) Decode(pcm []int16, packet []byte) (int, error) {
-	// An empty packet would be taken for a lost one.
+	// The library would take an empty packet for a lost one.
 	if _, err := Duration(packet); err != nil {
 		return 0, err
 	}
@@ -61,9 +61,9 @@ func (d *Decoder) Decode(pcm []int16, packet []byte) (int, error) {
 	return n, nil
 }
 
-// Recover fills pcm with what was lost, as far as next, the packet behind it,
-// has a copy of it (forward error correction); else with what fits. The lost
-// packet was as long as pcm: whole multiples of 2.5 ms, at most 120 ms.
+// Recover fills pcm with the lost packet before next: from the copy in next if
+// there is one (forward error correction), or else by concealment. pcm must be as
+// long as the lost packet: a multiple of 2.5 ms, at most 120 ms.
 func (d *Decoder) Recover(pcm []int16, next []byte) error {
 	if len(next) == 0 {
 		return d.Conceal(pcm)
@@ -71,13 +71,13 @@ func (d *Decoder) Recover(pcm []int16, next []byte) error {
 	return d.lost(pcm, next)
 }
 
-// Conceal fills pcm with what may have followed the last packet; it fades. The
-// length is a whole multiple of 2.5 ms, at most 120 ms.
+// Conceal fills pcm with a fading continuation of the last packet. The length must
+// be a multiple of 2.5 ms, at most 120 ms.
 func (d *Decoder) Conceal(pcm []int16) error { return d.lost(pcm, nil) }
 
 func (d *Decoder) lost(pcm []int16, next []byte) error {
 	if len(pcm) == 0 || len(pcm) > len(d.scratch) || len(pcm)%(d.rate/400) != 0 {
-		return fmt.Errorf("opus: %d samples are lost, expected a multiple of %d up to %d", len(pcm), d.rate/400, len(d.scratch))
+		return fmt.Errorf("opus: %d lost samples, expected a multiple of %d up to %d", len(pcm), d.rate/400, len(d.scratch))
 	}
 	out := d.scratch[:len(pcm)]
 	n, err := d.d.DecodeWithFEC(next, out, true)
@@ -91,7 +91,7 @@ func (d *Decoder) lost(pcm []int16, next []byte) error {
 	return nil
 }
 
-// sample rounds to 16 bits. What is not a number is silence.
+// sample rounds to 16 bits. NaN becomes silence.
 func sample(v float32) int16 {
 	v = float32(math.RoundToEven(float64(v) * 32768))
 	if v != v {
@@ -100,9 +100,9 @@ func sample(v float32) int16 {
 	return int16(max(math.MinInt16, min(math.MaxInt16, v)))
 }
 
-// HasCopy reports whether a packet carries a copy of the one before it, for
+// HasCopy reports whether a packet contains a copy of the previous one, for
 // [Decoder.Recover].
 func HasCopy(packet []byte) bool { return gopus.PacketHasLBRR(packet) }
 
-// Reset forgets the past, as at the start.
+// Reset restores the initial state.
 func (d *Decoder) Reset() { d.d.Reset() }

@@ -1,11 +1,9 @@
-// Package opus is the Opus codec (RFC 6716) behind the few calls that a call leg
-// makes: encode, decode, recover a lost packet from the one behind it, conceal
-// what is lost for good.
+// Package opus provides the Opus codec (RFC 6716) for call legs: encoding,
+// decoding, recovery of a lost packet from the following one, and concealment.
 //
-// The codec itself is a library in Go; nothing outside of this package knows
-// which. It is young, so a test holds it against libopus where that is
-// installed.
+// The codec is a library in Go that only this package imports. Since it is young, a
+// test compares it with libopus if that is installed.
 //
-// Sound is mono. Encoder and decoder belong to one goroutine each and allocate
-// nothing after construction.
+// Sound is mono. An encoder or decoder must be used by one goroutine at a time and
+// allocates nothing after construction.
 package opus

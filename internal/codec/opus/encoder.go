@@ -6,12 +6,13 @@ import (
 	"github.com/thesyncim/gopus"
 )
 
-// EncoderOptions set up an [Encoder]. Zero fields take the defaults named.
+// EncoderOptions configures an [Encoder]. Rate is required; other zero fields
+// select the defaults.
 type EncoderOptions struct {
-	Rate    int // of the sound, in hertz: 8000, 12000, 16000, 24000 or 48000; required
-	Bitrate int // bits a second: 32000
-	// Complexity is the effort, 1 to 10: 5, which takes half the time of 10 and
-	// sounds the same for speech.
+	Rate    int // in hertz: 8000, 12000, 16000, 24000 or 48000; required
+	Bitrate int // bits per second; default 32000
+	// Complexity is the encoding effort from 1 to 10. The default 5 takes half the
+	// time of 10 and sounds the same for speech.
 	Complexity int
 }
 
@@ -24,7 +25,7 @@ func (o *EncoderOptions) setDefaults() {
 	}
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o EncoderOptions) Validate() error {
 	o.setDefaults()
 	switch {
@@ -36,24 +37,24 @@ func (o EncoderOptions) Validate() error {
 	return checkRate(o.Rate)
 }
 
-// Silence is encoded for a while, so that what the decoder holds has faded; then
-// one packet without sound is sent every so often, and the sender rests
-// (discontinuous transmission, RFC 7587, section 3.1.3).
+// The first frames of silence are encoded, so that the decoder's output can fade.
+// After that only one packet without sound is sent per period (discontinuous
+// transmission, RFC 7587, section 3.1.3).
 const (
-	silentFrames = 10 // that are encoded: 200 ms
-	restFrames   = 20 // between the packets of a rest: 400 ms, as libopus has it
+	silentFrames = 10 // encoded frames of silence: 200 ms
+	restFrames   = 20 // between packets without sound: 400 ms, as in libopus
 )
 
-// Encoder turns frames of 20 ms into packets. It belongs to one goroutine.
+// Encoder encodes frames of 20 ms. It must be used by one goroutine at a time.
 type Encoder struct {
 	frame  int
 	loss   int
-	silent int  // frames of digital silence in a row
-	toc    byte // of the last packet that was encoded
+	silent int  // consecutive frames of digital silence
+	toc    byte // of the last encoded packet
 	e      *gopus.Encoder
 }
 
-// NewEncoder makes an encoder for speech.
+// NewEncoder returns an encoder for speech.
 func NewEncoder(o EncoderOptions) (*Encoder, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -73,9 +74,9 @@ func NewEncoder(o EncoderOptions) (*Encoder, error) {
 	return &Encoder{frame: o.Rate / 50, e: e}, nil
 }
 
-// Encode puts 20 ms of sound into packet, which has room for [MaxPacket] bytes,
-// and returns how many it took; 0 where nothing is to be sent, because all has
-// been silent for a while.
+// Encode encodes 20 ms of sound into packet, which must have room for [MaxPacket]
+// bytes, and returns the packet's length. It returns 0 if nothing is to be sent
+// because of silence.
 func (e *Encoder) Encode(packet []byte, pcm []int16) (int, error) {
 	if len(pcm) != e.frame {
 		return 0, fmt.Errorf("opus: %d samples, expected the %d of 20 ms", len(pcm), e.frame)
@@ -86,8 +87,7 @@ func (e *Encoder) Encode(packet []byte, pcm []int16) (int, error) {
 	switch {
 	case !isSilent(pcm):
 		if e.silent > silentFrames {
-			// What the decoder has made of the rest is not what the encoder would
-			// build upon.
+			// After a pause the decoder's state differs from the encoder's.
 			e.e.Reset()
 		}
 		e.silent = 0
@@ -106,12 +106,12 @@ func (e *Encoder) Encode(packet []byte, pcm []int16) (int, error) {
 		return 0, fmt.Errorf("opus: encode: %w", err)
 	}
 	if n > 0 {
-		e.toc = packet[0] &^ 3 // one frame, and nothing in it
+		e.toc = packet[0] &^ 3 // one frame without content
 	}
 	return n, nil
 }
 
-// isSilent reports whether there is nothing in a frame, dither aside.
+// isSilent reports whether a frame is silent except for dither.
 func isSilent(pcm []int16) bool {
 	for _, v := range pcm {
 		if v > 1 || v < -1 {
@@ -121,8 +121,8 @@ func isSilent(pcm []int16) bool {
 	return true
 }
 
-// SetLoss says how many of a hundred packets get lost on the way. When any do,
-// each packet carries a coarse copy of the one before.
+// SetLoss sets the expected packet loss in percent. If it is not zero, each packet
+// contains a coarse copy of the previous one.
 func (e *Encoder) SetLoss(percent int) error {
 	percent = max(0, min(percent, 100))
 	if percent == e.loss {
@@ -136,7 +136,7 @@ func (e *Encoder) SetLoss(percent int) error {
 	return nil
 }
 
-// Reset forgets the past, as at the start.
+// Reset restores the initial state.
 func (e *Encoder) Reset() {
 	e.silent = 0
 	e.e.Reset()

@@ -11,10 +11,9 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// What libopus encodes is decoded to the samples that libopus itself makes of it,
-// at every rate, and what is lost and has a copy in the next packet too. What has
-// to be concealed is guessed; the guesses of libopus differ by version, so that
-// ours are measured by the sound that was lost.
+// Packets from libopus are decoded to the same samples as by libopus, at every
+// rate, including packets recovered from copies. Concealment differs between
+// versions of libopus, so it is compared with the lost sound instead.
 func TestDecoderIsLibopus(t *testing.T) {
 	for _, rate := range rates {
 		for _, bitrate := range []int{12000, 32000, 96000} {
@@ -33,7 +32,7 @@ func TestDecoderIsLibopus(t *testing.T) {
 			if copies < 5 && bitrate > 12000 {
 				t.Errorf("%d bit/s: %d copies", bitrate, copies)
 			}
-			// The copy has no high band: where there is one, it is guessed.
+			// The copy does not contain the high band, which is guessed.
 			same(t, rate, bitrate, 200, got, want)
 
 			got, want = decodeBoth(t, rate, packets, func(i int) lossKind {
@@ -54,11 +53,11 @@ type lossKind int
 
 const (
 	arrives lossKind = iota
-	hasCopy          // lost, and the next packet has a copy
+	hasCopy          // lost, but the next packet contains a copy
 	lost
 )
 
-// decodeBoth is what the two decoders make of packets.
+// decodeBoth decodes packets with both decoders.
 func decodeBoth(t *testing.T, rate int, packets [][]byte, loss func(i int) lossKind) (got, want []int16) {
 	t.Helper()
 	ours := decoder(t, rate)
@@ -115,7 +114,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// same fails where a sample of two sounds differs by more than so much.
+// same fails if a sample differs by more than the limit.
 func same(t *testing.T, rate, bitrate, most int, got, want []int16) {
 	t.Helper()
 	worst := 0
@@ -127,8 +126,7 @@ func same(t *testing.T, rate, bitrate, most int, got, want []int16) {
 	}
 }
 
-// libopus understands what is encoded here, and hears nearly what its own encoder
-// would have sent.
+// libopus decodes our packets with nearly the quality of its own encoder.
 func TestEncoderIsUnderstoodByLibopus(t *testing.T) {
 	for _, rate := range []int{16000, 24000, 48000} {
 		sound := voice(rate, 2*time.Second)

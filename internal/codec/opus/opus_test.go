@@ -13,7 +13,7 @@ import (
 
 var rates = []int{8000, 12000, 16000, 24000, 48000}
 
-// voice is a sound like a voice's: harmonics of a pitch, another one in each
+// voice is a sound similar to a voice: harmonics of a pitch that changes with each
 // syllable of 80 ms.
 func voice(rate int, d time.Duration) []int16 {
 	pcm := make([]int16, audio.PosOf(d, rate))
@@ -55,8 +55,8 @@ func encode(t testing.TB, rate, loss int, pcm []int16) [][]byte {
 	return packets
 }
 
-// similarity is the highest correlation of two sounds, one of which is up to 20
-// ms behind.
+// similarity returns the highest correlation of two sounds, one of which is delayed
+// by up to 20 ms.
 func similarity(a, b []int16, rate int) float64 {
 	best := 0.0
 	for shift := range rate / 50 {
@@ -82,7 +82,7 @@ func decoder(t testing.TB, rate int) *Decoder {
 	return d
 }
 
-// At each rate the sound comes back, and from an encoder at another rate too.
+// The sound is reproduced at each rate, also from an encoder with another rate.
 func TestRoundTrip(t *testing.T) {
 	for _, from := range rates {
 		packets := encode(t, from, 0, voice(from, time.Second))
@@ -100,7 +100,7 @@ func TestRoundTrip(t *testing.T) {
 			if len(heard) != to {
 				t.Errorf("%d to %d Hz: a second is %d samples", from, to, len(heard))
 			}
-			// The narrower of the two is what can come back.
+			// Only the narrower bandwidth can be reproduced.
 			want := voice(min(from, to), time.Second)
 			got := heard
 			if to > from {
@@ -116,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The copy in the next packet brings back what concealment cannot know.
+// The copy in the next packet restores what concealment cannot know.
 func TestRecover(t *testing.T) {
 	const rate = 16000
 	sound := voice(rate, 2*time.Second)
@@ -160,7 +160,7 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// What is concealed for long fades away.
+// Long concealment fades to silence.
 func TestConcealFades(t *testing.T) {
 	d := decoder(t, 24000)
 	pcm := make([]int16, audio.PosOf(maxDuration, 24000))
@@ -228,7 +228,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// What is silent for long is not sent, and what follows is whole.
+// Long silence is not sent, and the sound after it is complete.
 func TestSilenceRests(t *testing.T) {
 	const rate = 24000
 	frame := audio.FrameSamples(rate)
@@ -270,8 +270,8 @@ func TestSilenceRests(t *testing.T) {
 	}
 }
 
-// Of packets that arrive, nothing allocates. What is lost costs the library a
-// few: a call that loses packets has other worries.
+// Decoding received packets allocates nothing. Concealment allocates a little in
+// the library.
 func TestAllocs(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
@@ -308,7 +308,8 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever comes, there is sound of the promised length or an error.
+// FuzzDecode checks that any packet yields sound of the announced length or an
+// error.
 func FuzzDecode(f *testing.F) {
 	for _, p := range encode(f, 16000, 10, voice(16000, 100*time.Millisecond)) {
 		f.Add(p, p)
@@ -333,7 +334,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkEncode is one frame. Goal: 1 % of a core for a call, 200 us.
+// BenchmarkEncode measures one frame. Goal: 200 us, 1 % of a core per call.
 func BenchmarkEncode(b *testing.B) {
 	for _, rate := range []int{16000, 24000, 48000} {
 		b.Run(fmt.Sprint(rate), func(b *testing.B) {
@@ -353,7 +354,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode is one frame. Goal: 40 us.
+// BenchmarkDecode measures one frame. Goal: 40 us.
 func BenchmarkDecode(b *testing.B) {
 	for _, rate := range []int{16000, 24000, 48000} {
 		b.Run(fmt.Sprint(rate), func(b *testing.B) {

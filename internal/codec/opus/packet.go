@@ -7,24 +7,25 @@ import (
 )
 
 const (
-	// ClockRate is the rate of RTP timestamps, whatever the sound's own rate is
+	// ClockRate is the rate of RTP timestamps, independent of the sampling rate
 	// (RFC 7587, section 4.1).
 	ClockRate = 48000
-	// MaxPacket is the largest packet that is decoded, in bytes: what fits into a
-	// datagram.
+	// MaxPacket is the size in bytes of the largest packet that is decoded, which
+	// fits into a datagram.
 	MaxPacket = 1500
-	// maxDuration is the longest packet (RFC 6716, section 3.2.5, R5).
+	// maxDuration is the duration of the longest packet (RFC 6716, section 3.2.5,
+	// R5).
 	maxDuration = 120 * time.Millisecond
 )
 
-// ErrPacket is among the causes of an error about a packet that is no Opus.
+// ErrPacket is wrapped by errors about invalid packets.
 var ErrPacket = errors.New("opus: malformed packet")
 
-// Duration is how much sound is in a packet, told from its first two bytes (RFC
+// Duration returns the duration of a packet's sound, from its first two bytes (RFC
 // 6716, section 3.1).
 func Duration(packet []byte) (time.Duration, error) {
 	if len(packet) == 0 {
-		return 0, fmt.Errorf("%w: it is empty", ErrPacket)
+		return 0, fmt.Errorf("%w: empty", ErrPacket)
 	}
 	frames := 1
 	switch packet[0] & 3 {
@@ -43,7 +44,7 @@ func Duration(packet []byte) (time.Duration, error) {
 	return d, nil
 }
 
-// frameDuration is that of a configuration (RFC 6716, table 2).
+// frameDuration returns the frame duration of a configuration (RFC 6716, table 2).
 func frameDuration(config byte) time.Duration {
 	const ms = time.Millisecond
 	switch {
@@ -56,6 +57,6 @@ func frameDuration(config byte) time.Duration {
 	}
 }
 
-// Silent reports whether a packet says that the sender has stopped sending
-// (discontinuous transmission): it has a header and no sound.
+// Silent reports whether a packet contains no sound, because the sender has paused
+// (discontinuous transmission).
 func Silent(packet []byte) bool { return len(packet) <= 2 }

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// This file: the beta dialect, as a translation of the general form. Its session
-// is flat and has no type, sound and text have other names, and an item is
+// This file translates between the beta dialect and the general form. The beta
+// session is flat and has no type, sound and text have other names, and an item is
 // announced once.
 
-// FromBeta turns a client's event of the beta dialect into the general form. What
-// it cannot read it returns as it is, for [Parse] to refuse.
+// FromBeta converts a client event of the beta dialect to the general form. It
+// returns an event that it cannot convert unchanged; [Parse] then reports the
+// error.
 func FromBeta(b []byte) []byte {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(b, &m) != nil || m == nil {
@@ -37,7 +38,7 @@ func FromBeta(b []byte) []byte {
 	return must(m)
 }
 
-// replace puts what f makes of an object member in its place.
+// replace replaces an object member by the result of f.
 func replace(m map[string]json.RawMessage, name string, f func(map[string]json.RawMessage) map[string]json.RawMessage) {
 	var inner map[string]json.RawMessage
 	if json.Unmarshal(m[name], &inner) == nil && inner != nil {
@@ -45,11 +46,11 @@ func replace(m map[string]json.RawMessage, name string, f func(map[string]json.R
 	}
 }
 
-// must writes what was read a moment ago.
+// must encodes a value that was decoded before.
 func must(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("realtime: JSON that was read is not written: " + err.Error())
+		panic("realtime: encode decoded JSON: " + err.Error())
 	}
 	return b
 }
@@ -69,7 +70,7 @@ func (t tree) set(value any, path ...string) {
 	t[path[len(path)-1]] = value
 }
 
-// members are the tree's first level, each as JSON.
+// members returns the tree's first level with each value as JSON.
 func (t tree) members() map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(t))
 	for name, v := range t {
@@ -78,7 +79,7 @@ func (t tree) members() map[string]json.RawMessage {
 	return out
 }
 
-// SessionFromBeta turns a flat session into the general form's.
+// SessionFromBeta converts a flat session to the general form.
 func SessionFromBeta(s map[string]json.RawMessage, transcription bool) map[string]json.RawMessage {
 	t := tree{}
 	kind := TypeRealtime
@@ -106,7 +107,7 @@ func SessionFromBeta(s map[string]json.RawMessage, transcription bool) map[strin
 		case "max_response_output_tokens":
 			t.set(raw, "max_output_tokens")
 		case "temperature", "client_secret", "type", "id", "object", "expires_at":
-			// The model's own temperature serves; the others are as they were shown.
+			// The model's own temperature is used; the others are unchanged.
 		default:
 			t.set(raw, name)
 		}
@@ -132,7 +133,7 @@ func turnDetectionFromBeta(raw json.RawMessage) any {
 	}
 	var kind string
 	if json.Unmarshal(m["type"], &kind) == nil && kind == "none" {
-		return nil // an early name of null
+		return nil // an early form of null
 	}
 	return m
 }
@@ -150,7 +151,7 @@ func formatFromBeta(raw json.RawMessage) any {
 	case "g711_alaw":
 		return Format{Type: PCMA}
 	default:
-		return map[string]string{"type": name} // refused by its name
+		return map[string]string{"type": name} // [Parse] refuses it by name
 	}
 }
 
@@ -208,8 +209,8 @@ func itemFromBeta(it map[string]json.RawMessage) map[string]json.RawMessage {
 	return it
 }
 
-// MarshalBeta writes a server event in the beta dialect; nil where it has no such
-// event.
+// MarshalBeta encodes a server event in the beta dialect. It returns nil if the
+// dialect has no such event.
 func MarshalBeta(id string, e Event) ([]byte, error) {
 	name := e.EventType()
 	switch e := e.(type) {
@@ -245,7 +246,7 @@ func MarshalBeta(id string, e Event) ([]byte, error) {
 	case AudioDone:
 		return marshal(id, "response.audio.done", e)
 	case TimeoutTriggered, OutputBuffer, TranscriptionDelta:
-		return nil, nil // a client that knows its dialect alone may end at an event that it does not
+		return nil, nil // clients of the beta dialect may fail on unknown events
 	default:
 		return marshal(id, name, e)
 	}
@@ -290,8 +291,8 @@ func betaModalities(list []string) []string {
 	return list
 }
 
-// BetaSession is a session as the beta dialect shows it, with the client secret
-// of the REST endpoints, if there is one.
+// BetaSession returns a session in the beta dialect, with the client secret of the
+// REST endpoints if it is not nil.
 func BetaSession(s Session, secret any) any {
 	b := s.beta()
 	b.ClientSecret = secret
@@ -332,7 +333,7 @@ func (s Session) beta() betaSession {
 	}
 }
 
-// beta is the response as the dialect shows it.
+// beta returns the response in the beta dialect.
 func (r Response) beta() any {
 	output := make([]Item, 0, len(r.Output))
 	for _, it := range r.Output {

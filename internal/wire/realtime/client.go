@@ -26,11 +26,10 @@ const (
 	ResponseCreate             = "response.create"
 )
 
-// MaxAppend bounds the sound of one append, in bytes.
+// MaxAppend is the maximum size of the sound in one append, in bytes.
 const MaxAppend = 15 << 20
 
-// ClientEvent is one event of the client's. Which fields are set follows from
-// Type.
+// ClientEvent is an event sent by the client. Type determines which fields are set.
 type ClientEvent struct {
 	Type    string
 	EventID string
@@ -38,7 +37,7 @@ type ClientEvent struct {
 	Session json.RawMessage // session.update; see [Session.Update]
 
 	Item           Item    // conversation.item.create
-	PreviousItemID *string // of it; nil: not given
+	PreviousItemID *string // previous item; nil if absent
 
 	ItemID       string // conversation.item.delete, .retrieve, .truncate
 	ContentIndex int    // .truncate
@@ -46,12 +45,12 @@ type ClientEvent struct {
 
 	Audio []byte // input_audio_buffer.append
 
-	ResponseID string       // response.cancel; empty: the one that is active
+	ResponseID string       // response.cancel; empty for the active response
 	Response   CreateParams // response.create
 }
 
-// CreateParams are what a response.create sets for its response alone; what is
-// nil or not set is the session's.
+// CreateParams are the parameters of a response.create, which apply to its response
+// only. Fields that are nil or not set are taken from the session.
 type CreateParams struct {
 	OutOfBand        bool // conversation "none"
 	OutputModalities []string
@@ -62,11 +61,11 @@ type CreateParams struct {
 	Voice            string
 	Format           *Format
 	Metadata         json.RawMessage
-	Input            []Item // in place of the conversation, if InputSet
+	Input            []Item // replaces the conversation if InputSet
 	InputSet         bool
 }
 
-// clientWire is the event as it is written.
+// clientWire is the JSON form of an event.
 type clientWire struct {
 	Type           *string         `json:"type"`
 	EventID        string          `json:"event_id"`
@@ -81,8 +80,8 @@ type clientWire struct {
 	Response       json.RawMessage `json:"response"`
 }
 
-// Parse reads a client event. The error names the event's id, if it has one; the
-// event then has its type and id as far as they are known.
+// Parse decodes a client event. On error, the event contains its type and id as far
+// as they are known, and the error contains the id.
 func Parse(b []byte) (ClientEvent, *Error) {
 	var w clientWire
 	var e ClientEvent
@@ -90,11 +89,11 @@ func Parse(b []byte) (ClientEvent, *Error) {
 		return e, Invalid(CodeInvalidJSON, "", "We could not parse the JSON body of your event.")
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
-		// The id is worth having, whatever else is wrong.
+		// Decode the id first, whatever else is wrong.
 		var head struct {
 			EventID string `json:"event_id"`
 		}
-		_ = json.Unmarshal(b, &head) // it may be what is wrong
+		_ = json.Unmarshal(b, &head) // it may itself be invalid
 		bad := Invalid("invalid_type", "", "The event is malformed: %s.", describe(err))
 		bad.EventID = head.EventID
 		return e, bad
@@ -113,7 +112,7 @@ func Parse(b []byte) (ClientEvent, *Error) {
 	return e, nil
 }
 
-// describe says what is wrong without the decoder's Go.
+// describe returns a decoding error without Go terms.
 func describe(err error) string {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && t.Field != "" {
 		return fmt.Sprintf("'%s' must not be a %s", t.Field, t.Value)
@@ -121,7 +120,7 @@ func describe(err error) string {
 	return "expected an object"
 }
 
-// fill takes the members that belong to the type.
+// fill sets the fields that belong to the event's type.
 func (e *ClientEvent) fill(w *clientWire) *Error {
 	switch e.Type {
 	case SessionUpdate, TranscriptionSessionUpdate:
@@ -184,14 +183,14 @@ func (e *ClientEvent) fillAudio(s *string) *Error {
 	return err
 }
 
-// DecodeAudio reads sound as it travels: base64.
+// DecodeAudio decodes base64 sound.
 func DecodeAudio(path, s string) ([]byte, *Error) {
 	if base64.StdEncoding.DecodedLen(len(s)) > MaxAppend+3 {
 		return nil, Invalid(CodeTooLarge, path, "Invalid '%s': expected at most %d bytes of audio.", path, MaxAppend)
 	}
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		// Some clients leave the padding out.
+		// Some clients omit the padding.
 		if b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "=")); err != nil {
 			return nil, Invalid(CodeInvalidValue, path, "Invalid '%s'. Expected base64-encoded audio bytes (mono PCM16 at 24kHz, or G.711) but got an invalid value.", path)
 		}
@@ -199,7 +198,7 @@ func DecodeAudio(path, s string) ([]byte, *Error) {
 	return b, nil
 }
 
-// read takes the parameters of a response.
+// read decodes the parameters of a response.
 func (p *CreateParams) read(raw json.RawMessage) *Error {
 	if raw == nil || isNull(raw) {
 		return nil
@@ -247,7 +246,7 @@ func (p *CreateParams) member(o object, name string) *Error {
 	case "audio":
 		return p.readAudio(path, raw)
 	case "parallel_tool_calls", "reasoning", "prompt":
-		// Accepted; they change nothing here.
+		// Accepted without effect.
 	default:
 		return unknownParameter(path)
 	}
@@ -294,7 +293,7 @@ func (p *CreateParams) readAudio(path string, raw json.RawMessage) *Error {
 	return nil
 }
 
-// The bounds of a response's metadata.
+// Limits of a response's metadata.
 const (
 	maxPairs     = 16
 	maxPairKey   = 64

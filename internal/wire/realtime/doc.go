@@ -1,10 +1,10 @@
-// Package realtime turns the messages of the OpenAI Realtime protocol into bytes
-// and back: client events, server events, the session's configuration, items and
-// errors, in the protocol's general form (GA). The older form (beta) is a
-// translation at the edge: see [FromBeta] and [MarshalBeta].
+// Package realtime encodes and decodes the messages of the OpenAI Realtime protocol
+// in its general form (GA): client events, server events, the session's
+// configuration, items and errors. The older form (beta) is converted to and from
+// it: see [FromBeta] and [MarshalBeta].
 //
-// It checks what can be checked without knowing the conversation: names, kinds,
-// ranges. It decides nothing, holds no state, and keeps nothing of its input.
+// The package validates names, kinds and ranges, but nothing that depends on the
+// conversation. It has no state and keeps no references to its input.
 //
-// The shapes are those of OpenAI's published specification of the protocol.
+// Source: OpenAI's published specification of the protocol.
 package realtime

@@ -12,7 +12,7 @@ const (
 	ServerError    = "server_error"
 )
 
-// The codes of errors, as OpenAI has them.
+// The codes of errors, as defined by OpenAI.
 const (
 	CodeInvalidJSON       = "invalid_json"
 	CodeInvalidKey        = "invalid_api_key"
@@ -33,23 +33,23 @@ const (
 	CodeRateLimit         = "rate_limit_exceeded"
 	CodeTooLarge          = "string_above_max_length"
 	CodeUnsupported       = "unsupported"
-	CodeResume            = "resume_token_invalid" // hocket's own
+	CodeResume            = "resume_token_invalid" // defined by hocket
 )
 
-// Error is what is wrong with a client's event, or what went wrong on this side.
-// It is the body of the event "error" and of an HTTP error.
+// Error describes an invalid client event or a failure of the server. It is the
+// body of the event "error" and of an HTTP error.
 type Error struct {
 	Type    string
 	Code    string
 	Message string
-	Param   string // the member that is wrong
-	EventID string // of the client's event
+	Param   string // the invalid member
+	EventID string // id of the client's event
 }
 
-// Error is the code and the message.
+// Error returns the code and the message.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// MarshalJSON writes what is not known as null.
+// MarshalJSON encodes empty fields as null.
 func (e Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Type    string  `json:"type"`
@@ -60,7 +60,7 @@ func (e Error) MarshalJSON() ([]byte, error) {
 	}{e.Type, filled(e.Code), e.Message, filled(e.Param), filled(e.EventID)})
 }
 
-// filled is nil for an empty text.
+// filled returns nil for an empty text.
 func filled(s string) *string {
 	if s == "" {
 		return nil
@@ -68,7 +68,7 @@ func filled(s string) *string {
 	return &s
 }
 
-// Invalid is an error about a member.
+// Invalid returns an error about a member.
 func Invalid(code, param, format string, args ...any) *Error {
 	return &Error{Type: InvalidRequest, Code: code, Param: param, Message: fmt.Sprintf(format, args...)}
 }
@@ -89,7 +89,7 @@ func notOneOf(path, got string, want ...string) *Error {
 	return Invalid(CodeInvalidValue, path, "Invalid value: '%s'. Supported values are: '%s'.", shorten(got), strings.Join(want, "', '"))
 }
 
-// shorten keeps an error's message from being as long as what is wrong.
+// shorten limits the length of an error's message.
 func shorten(s string) string {
 	const most = 80
 	runes := []rune(s)

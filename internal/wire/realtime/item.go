@@ -11,7 +11,7 @@ const (
 	Message            = "message"
 	FunctionCall       = "function_call"
 	FunctionCallOutput = "function_call_output"
-	ItemReference      = "item_reference" // in the input of a response alone
+	ItemReference      = "item_reference" // only in the input of a response
 )
 
 // The statuses of items and responses.
@@ -35,11 +35,11 @@ const (
 type Item struct {
 	ID, Type, Status string
 
-	// A message.
+	// Fields of a message.
 	Role    string // "user", "assistant", "system"
 	Content []Content
 
-	// A call, or its output.
+	// Fields of a call or its output.
 	CallID, Name, Arguments, Output string
 }
 
@@ -47,13 +47,13 @@ type Item struct {
 type Content struct {
 	Type string
 	Text string // of text
-	// Transcript is what was said; nil: it is not known (yet).
+	// Transcript is what was said; nil if not (yet) known.
 	Transcript *string
-	// Audio is base64, as it came; it is never written.
+	// Audio is base64 as received. It is never encoded.
 	Audio string
 }
 
-// MarshalJSON writes the members of the type. Sound is left out.
+// MarshalJSON encodes the members of the type, without sound.
 func (c Content) MarshalJSON() ([]byte, error) {
 	switch c.Type {
 	case InputAudio, OutputAudio, "audio":
@@ -69,7 +69,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// Words are the text or the transcript.
+// Words returns the text or the transcript.
 func (c Content) Words() string {
 	if c.Transcript != nil {
 		return *c.Transcript
@@ -77,7 +77,7 @@ func (c Content) Words() string {
 	return c.Text
 }
 
-// MarshalJSON writes the members of the type.
+// MarshalJSON encodes the members of the type.
 func (it Item) MarshalJSON() ([]byte, error) {
 	head := itemHead{it.ID, "realtime.item", it.Type, it.Status}
 	switch it.Type {
@@ -114,16 +114,16 @@ type itemHead struct {
 	Status string `json:"status"`
 }
 
-// Clone is a copy that shares nothing that changes.
+// Clone returns a copy that shares no mutable data.
 func (it Item) Clone() Item {
 	it.Content = slices.Clone(it.Content)
 	return it
 }
 
-// maxID bounds an id that a client gives.
+// maxID is the maximum length of an id set by a client.
 const maxID = 128
 
-// readItem reads an item. A reference is allowed where the caller says so.
+// readItem decodes an item. reference allows a reference.
 func readItem(path string, raw json.RawMessage, reference bool) (Item, *Error) {
 	var w struct {
 		ID        string          `json:"id"`
@@ -187,7 +187,7 @@ func readItem(path string, raw json.RawMessage, reference bool) (Item, *Error) {
 	return it, nil
 }
 
-// contentOf are the types of content of a role.
+// contentOf returns the content types allowed for a role.
 func contentOf(role string) []string {
 	switch role {
 	case "user":

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// This file: reading JSON member by member, so that what is absent, what is null
-// and what is wrong are told apart, and an error names the member.
+// This file decodes JSON member by member, to distinguish absent, null and invalid
+// members and to name the member in errors.
 
-// object is a JSON object being read.
+// object is a JSON object that is being decoded.
 type object struct {
 	path    string
 	members map[string]json.RawMessage
 }
 
-// readObject takes an object apart.
+// readObject splits an object into its members.
 func readObject(path string, raw json.RawMessage) (object, *Error) {
 	o := object{path: path}
 	if err := json.Unmarshal(raw, &o.members); err != nil || o.members == nil {
@@ -25,11 +25,11 @@ func readObject(path string, raw json.RawMessage) (object, *Error) {
 	return o, nil
 }
 
-// names are the members in a fixed order.
+// names returns the members' names in a fixed order.
 func (o object) names() []string { return slices.Sorted(maps.Keys(o.members)) }
 
-// eachMember takes an object apart and hands its members over, in a fixed order, up
-// to the first that is wrong.
+// eachMember calls take for the members of an object in a fixed order, and stops at
+// the first error.
 func eachMember(path string, raw json.RawMessage, take func(name, path string, raw json.RawMessage) *Error) *Error {
 	o, err := readObject(path, raw)
 	if err != nil {
@@ -43,7 +43,7 @@ func eachMember(path string, raw json.RawMessage, take func(name, path string, r
 	return nil
 }
 
-// at is the path of a member.
+// at returns the path of a member.
 func (o object) at(name string) string {
 	if o.path == "" {
 		return name
@@ -53,7 +53,7 @@ func (o object) at(name string) string {
 
 func isNull(raw json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(raw), []byte("null")) }
 
-// read gives a value of the wanted kind; null is the zero value.
+// read decodes a value of the wanted kind. null becomes the zero value.
 func read[T any](path string, raw json.RawMessage, want string, to *T) *Error {
 	var v T
 	if err := json.Unmarshal(raw, &v); err != nil {
@@ -67,7 +67,7 @@ func readText(path string, raw json.RawMessage, to *string) *Error {
 	return read(path, raw, "a string", to)
 }
 
-// readWord takes one of a few words.
+// readWord decodes one of the given words.
 func readWord(path string, raw json.RawMessage, to *string, words ...string) *Error {
 	var s string
 	if err := readText(path, raw, &s); err != nil {
@@ -80,7 +80,7 @@ func readWord(path string, raw json.RawMessage, to *string, words ...string) *Er
 	return nil
 }
 
-// readNumber takes a number from low to high.
+// readNumber decodes a number from low to high.
 func readNumber(path string, raw json.RawMessage, low, high float64, to *float64) *Error {
 	var v *float64
 	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
@@ -93,7 +93,7 @@ func readNumber(path string, raw json.RawMessage, low, high float64, to *float64
 	return nil
 }
 
-// readCount takes a whole number from low to high.
+// readCount decodes an integer from low to high.
 func readCount(path string, raw json.RawMessage, low, high int, to *int) *Error {
 	var v *int
 	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
@@ -106,7 +106,7 @@ func readCount(path string, raw json.RawMessage, low, high int, to *int) *Error 
 	return nil
 }
 
-// readRaw keeps a value as it is.
+// readRaw stores a value without decoding it.
 func readRaw(raw json.RawMessage, to *json.RawMessage) {
 	if isNull(raw) {
 		*to = nil

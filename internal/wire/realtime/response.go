@@ -2,7 +2,7 @@ package realtime
 
 import "encoding/json"
 
-// Response is a response as it stands.
+// Response is the current state of a response.
 type Response struct {
 	ID               string
 	Status           string
@@ -10,28 +10,28 @@ type Response struct {
 	Output           []Item
 	Metadata         json.RawMessage
 	Usage            *Usage
-	ConversationID   string // empty: it is in none
+	ConversationID   string // empty if it belongs to none
 	OutputModalities []string
 	MaxOutputTokens  Limit
 	Voice            string
 	Format           Format
 }
 
-// StatusDetails say why a response is not completed.
+// StatusDetails says why a response is not completed.
 type StatusDetails struct {
 	Type   string         `json:"type"`
 	Reason string         `json:"reason,omitempty"`
 	Error  *ResponseError `json:"error,omitempty"`
 }
 
-// ResponseError is what a response failed of.
+// ResponseError is the reason for a failed response.
 type ResponseError struct {
 	Type    string `json:"type"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// MarshalJSON writes what is not known as null.
+// MarshalJSON encodes empty fields as null.
 func (r Response) MarshalJSON() ([]byte, error) {
 	output := r.Output
 	if output == nil {
@@ -66,10 +66,10 @@ type Usage struct {
 	InputText, InputAudio, OutputText, OutputAudio int
 }
 
-// Total is all of them.
+// Total returns the sum of all tokens.
 func (u Usage) Total() int { return u.InputText + u.InputAudio + u.OutputText + u.OutputAudio }
 
-// MarshalJSON writes the sums and their details.
+// MarshalJSON encodes the sums and their details.
 func (u Usage) MarshalJSON() ([]byte, error) {
 	type cached struct {
 		Text  int `json:"text_tokens"`

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Event is a server event: its members without type and id, which
-// [Marshal] and [MarshalBeta] write.
+// Event is a server event: its members without type and id, which [Marshal] and
+// [MarshalBeta] add.
 type Event interface {
-	// EventType is the event's type in the general form.
+	// EventType returns the event's type in the general form.
 	EventType() string
 }
 
@@ -19,7 +19,7 @@ type SessionEvent struct {
 	Session Session `json:"session"`
 }
 
-// ErrorEvent is "error". The session goes on.
+// ErrorEvent is "error". It does not end the session.
 type ErrorEvent struct {
 	Error Error `json:"error"`
 }
@@ -57,8 +57,8 @@ type AudioCommitted struct {
 // AudioCleared is "input_audio_buffer.cleared".
 type AudioCleared struct{}
 
-// SpeechStarted is "input_audio_buffer.speech_started"; times count the sound that
-// was appended.
+// SpeechStarted is "input_audio_buffer.speech_started". Times are positions in the
+// appended sound.
 type SpeechStarted struct {
 	AudioStartMS int    `json:"audio_start_ms"`
 	ItemID       string `json:"item_id"`
@@ -84,15 +84,16 @@ type TranscriptionDelta struct {
 	Delta        string `json:"delta"`
 }
 
-// TranscriptionCompleted is "conversation.item.input_audio_transcription.completed".
-// Seconds is the length of what was written down.
+// TranscriptionCompleted is
+// "conversation.item.input_audio_transcription.completed". Seconds is the length of
+// the transcribed sound.
 type TranscriptionCompleted struct {
 	ItemID     string
 	Transcript string
 	Seconds    float64
 }
 
-// MarshalJSON writes the usage as a duration.
+// MarshalJSON encodes the usage as a duration.
 func (e TranscriptionCompleted) MarshalJSON() ([]byte, error) {
 	type usage struct {
 		Type    string  `json:"type"`
@@ -112,7 +113,7 @@ type TranscriptionFailed struct {
 	Code, Message string
 }
 
-// MarshalJSON writes the error without nulls, which clients refuse here.
+// MarshalJSON encodes the error without null members, which clients refuse here.
 func (e TranscriptionFailed) MarshalJSON() ([]byte, error) {
 	type failure struct {
 		Type    string `json:"type"`
@@ -141,7 +142,7 @@ type OutputItem struct {
 	Item        Item   `json:"item"`
 }
 
-// Place is where in a response something belongs.
+// Place is a position within a response.
 type Place struct {
 	ResponseID   string `json:"response_id"`
 	ItemID       string `json:"item_id"`
@@ -163,7 +164,7 @@ type PartContent struct {
 	Words string
 }
 
-// MarshalJSON writes the members of the kind.
+// MarshalJSON encodes the members of the kind.
 func (c PartContent) MarshalJSON() ([]byte, error) {
 	if c.Audio {
 		return json.Marshal(struct {
@@ -177,7 +178,7 @@ func (c PartContent) MarshalJSON() ([]byte, error) {
 	}{"text", c.Words})
 }
 
-// WordsDelta is "response.output_text.delta" or, of a voice,
+// WordsDelta is "response.output_text.delta" or, for a voice,
 // "response.output_audio_transcript.delta".
 type WordsDelta struct {
 	Audio bool `json:"-"`
@@ -193,7 +194,7 @@ type WordsDone struct {
 	Words string
 }
 
-// MarshalJSON names the words by their kind.
+// MarshalJSON names the member after the kind of words.
 func (e WordsDone) MarshalJSON() ([]byte, error) {
 	if e.Audio {
 		return json.Marshal(struct {
@@ -210,7 +211,7 @@ func (e WordsDone) MarshalJSON() ([]byte, error) {
 // AudioDelta is "response.output_audio.delta".
 type AudioDelta struct {
 	Place
-	Delta []byte `json:"delta"` // base64 on the wire
+	Delta []byte `json:"delta"` // encoded as base64
 }
 
 // AudioDone is "response.output_audio.done".
@@ -240,7 +241,7 @@ type RateLimits struct {
 	RateLimits []RateLimit `json:"rate_limits"`
 }
 
-// RateLimit is one limit and what is left of it.
+// RateLimit is one limit and its remaining amount.
 type RateLimit struct {
 	Name         string  `json:"name"`
 	Limit        int     `json:"limit"`
@@ -248,8 +249,8 @@ type RateLimit struct {
 	ResetSeconds float64 `json:"reset_seconds"`
 }
 
-// OutputBuffer is "output_audio_buffer.started", ".stopped" or ".cleared", where
-// the server plays.
+// OutputBuffer is "output_audio_buffer.started", ".stopped" or ".cleared", if the
+// server controls the playout.
 type OutputBuffer struct {
 	Name       string `json:"-"`
 	ResponseID string `json:"response_id"`
@@ -293,7 +294,7 @@ func wordsName(audio bool) string {
 	return "response.output_text"
 }
 
-// Marshal writes a server event with its id.
+// Marshal encodes a server event with its id.
 func Marshal(id string, e Event) ([]byte, error) {
 	if d, ok := e.(AudioDelta); ok {
 		return appendAudio(id, d.EventType(), d), nil
@@ -318,8 +319,7 @@ func marshal(id, name string, body any) ([]byte, error) {
 	return append(out, b[1:]...), nil
 }
 
-// appendAudio writes the one event of which there are many: its ids are ours and
-// need no escapes.
+// appendAudio encodes the most frequent event. Its ids need no escaping.
 func appendAudio(id, name string, d AudioDelta) []byte {
 	out := make([]byte, 0, base64.StdEncoding.EncodedLen(len(d.Delta))+256)
 	out = fmt.Appendf(out, `{"type":"%s","event_id":"%s","response_id":"%s","item_id":"%s","output_index":%d,"content_index":%d,"delta":"`,

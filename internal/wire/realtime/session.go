@@ -11,7 +11,7 @@ const (
 	TypeTranscription = "transcription"
 )
 
-// The formats of sound.
+// The audio formats.
 const (
 	PCM  = "audio/pcm" // 16 bits, little endian, mono, 24 kHz
 	PCMU = "audio/pcmu"
@@ -24,7 +24,7 @@ const (
 	SemanticVAD = "semantic_vad"
 )
 
-// Session is a session's configuration, whole: what is in effect.
+// Session is the complete configuration of a session.
 type Session struct {
 	Type      string
 	ID        string
@@ -35,9 +35,10 @@ type Session struct {
 	Instructions      string
 	Tools             []Tool
 	ToolChoice        ToolChoice
-	ParallelToolCalls *bool // nil: not set
+	ParallelToolCalls *bool // nil if not set
 	MaxOutputTokens   Limit
-	// Tracing, Truncation, Prompt and Reasoning are kept and shown, nothing more.
+	// Tracing, Truncation, Prompt and Reasoning are stored and returned, but have
+	// no effect.
 	Tracing, Truncation, Prompt, Reasoning json.RawMessage
 	Include                                []string
 
@@ -50,7 +51,7 @@ type Input struct {
 	Format         Format          `json:"format"`
 	Transcription  *Transcription  `json:"transcription"`
 	NoiseReduction *NoiseReduction `json:"noise_reduction"`
-	TurnDetection  *TurnDetection  `json:"turn_detection"` // nil: the client says when a turn ends
+	TurnDetection  *TurnDetection  `json:"turn_detection"` // nil: the client ends the turns
 }
 
 // Output is the agent's sound.
@@ -60,13 +61,13 @@ type Output struct {
 	Speed  float64 `json:"speed"`
 }
 
-// Format is how sound is written.
+// Format is an audio format.
 type Format struct {
 	Type string `json:"type"`
-	Rate int    `json:"rate,omitempty"` // of PCM alone
+	Rate int    `json:"rate,omitempty"` // for PCM only
 }
 
-// SampleRate is the samples a second of the format.
+// SampleRate returns the sampling rate of the format in hertz.
 func (f Format) SampleRate() int {
 	if f.Type == PCM {
 		return 24000
@@ -74,7 +75,7 @@ func (f Format) SampleRate() int {
 	return 8000
 }
 
-// Transcription is how the person's speech is written down for the client.
+// Transcription configures the transcription of the person's speech for the client.
 type Transcription struct {
 	Model     string   `json:"model,omitempty"`
 	Language  string   `json:"language,omitempty"`
@@ -84,25 +85,24 @@ type Transcription struct {
 	Delay     string   `json:"delay,omitempty"`
 }
 
-// NoiseReduction is kept and shown, nothing more.
+// NoiseReduction is stored and returned, but has no effect.
 type NoiseReduction struct {
 	Type string `json:"type"`
 }
 
-// TurnDetection is who says when the user's turn begins and ends, and what
-// follows from it.
+// TurnDetection configures how turns of the user are detected, and what follows.
 type TurnDetection struct {
 	Type              string
-	Threshold         float64 // ServerVAD: of the probability of speech
+	Threshold         float64 // ServerVAD: threshold of the probability of speech
 	PrefixPaddingMS   int     // ServerVAD
 	SilenceDurationMS int     // ServerVAD
-	IdleTimeoutMS     int     // ServerVAD; 0: none
+	IdleTimeoutMS     int     // ServerVAD; 0 means none
 	Eagerness         string  // SemanticVAD
 	CreateResponse    bool
 	InterruptResponse bool
 }
 
-// MarshalJSON writes the members of the kind.
+// MarshalJSON encodes the members of the kind.
 func (t TurnDetection) MarshalJSON() ([]byte, error) {
 	if t.Type == SemanticVAD {
 		return json.Marshal(struct {
@@ -127,7 +127,7 @@ func (t TurnDetection) MarshalJSON() ([]byte, error) {
 	}{t.Type, t.Threshold, t.PrefixPaddingMS, t.SilenceDurationMS, idle, t.CreateResponse, t.InterruptResponse})
 }
 
-// DefaultTurnDetection is that of a kind with nothing else said.
+// DefaultTurnDetection returns the default configuration of a kind.
 func DefaultTurnDetection(kind string) TurnDetection {
 	t := TurnDetection{Type: kind, CreateResponse: true, InterruptResponse: true}
 	if kind == SemanticVAD {
@@ -138,7 +138,7 @@ func DefaultTurnDetection(kind string) TurnDetection {
 	return t
 }
 
-// Tool is a function that the client runs.
+// Tool is a function run by the client.
 type Tool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
@@ -149,10 +149,10 @@ type Tool struct {
 // ToolChoice is a word ("auto", "none", "required") or the name of one function.
 type ToolChoice struct {
 	Mode string
-	Name string // Mode is empty
+	Name string // if Mode is empty
 }
 
-// MarshalJSON is the word, or an object.
+// MarshalJSON encodes the word, or an object.
 func (c ToolChoice) MarshalJSON() ([]byte, error) {
 	if c.Name == "" {
 		return json.Marshal(c.Mode)
@@ -163,10 +163,10 @@ func (c ToolChoice) MarshalJSON() ([]byte, error) {
 	}{"function", c.Name})
 }
 
-// Limit is a bound on tokens; 0 is none, written "inf".
+// Limit is a limit on tokens. 0 means none and is encoded as "inf".
 type Limit int
 
-// MarshalJSON is the number or "inf".
+// MarshalJSON encodes the number or "inf".
 func (l Limit) MarshalJSON() ([]byte, error) {
 	if l == 0 {
 		return []byte(`"inf"`), nil
@@ -174,7 +174,7 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 	return json.Marshal(int(l))
 }
 
-// NewSession is the configuration of a session with nothing said.
+// NewSession returns the default configuration of a kind of session.
 func NewSession(kind string) Session {
 	vad := DefaultTurnDetection(ServerVAD)
 	return Session{
@@ -188,7 +188,7 @@ func NewSession(kind string) Session {
 // Audio reports whether answers are spoken.
 func (s *Session) Audio() bool { return slices.Contains(s.OutputModalities, "audio") }
 
-// MarshalJSON is the session as the general form shows it.
+// MarshalJSON encodes the session in the general form.
 func (s Session) MarshalJSON() ([]byte, error) {
 	if s.Type == TypeTranscription {
 		return json.Marshal(struct {

@@ -6,18 +6,19 @@ import (
 	"slices"
 )
 
-// This file: session.update, and the other places that carry a configuration.
-// Only the members that are there change anything.
+// This file implements session.update and other configuration updates. Members that
+// are absent change nothing.
 
-// UpdateOptions say what an update may do.
+// UpdateOptions says what an update may change.
 type UpdateOptions struct {
-	// Opening: the session has not begun, so that its kind may be chosen.
+	// Opening reports that the session has not begun, so that its kind may be chosen.
 	Opening bool
-	// Spoken: the agent has been heard, so that its voice stays.
+	// Spoken reports that the agent has spoken, so that its voice may no longer
+	// change.
 	Spoken bool
 }
 
-// Update returns the configuration with the changes of a "session" member.
+// Update returns the configuration with the changes in a "session" member.
 func (s Session) Update(raw json.RawMessage, how UpdateOptions) (Session, *Error) {
 	o, err := readObject("session", raw)
 	if err != nil {
@@ -47,12 +48,12 @@ func (s Session) Update(raw json.RawMessage, how UpdateOptions) (Session, *Error
 	return s, nil
 }
 
-// update takes one member.
+// update applies one member.
 func (s *Session) update(o object, name string, how UpdateOptions) *Error {
 	raw, path := o.members[name], o.at(name)
 	switch name {
 	case "type", "id", "object", "expires_at":
-		return nil // as it was shown
+		return nil // returned unchanged
 	case "audio":
 		return s.updateAudio(path, raw, how)
 	case "include":
@@ -263,7 +264,7 @@ func (out *Output) update(path string, raw json.RawMessage, how UpdateOptions) *
 	})
 }
 
-// readVoice is a name, or an object with an id.
+// readVoice decodes a name, or an object with an id.
 func readVoice(path string, raw json.RawMessage) (string, *Error) {
 	var custom struct {
 		ID string `json:"id"`
@@ -359,7 +360,7 @@ func readTools(path string, raw json.RawMessage, to *[]Tool) *Error {
 		case !toolName.MatchString(t.Name):
 			return Invalid(CodeInvalidValue, path+".name", "Invalid tool name '%s': expected 1 to 64 letters, digits, _ and -.", shorten(t.Name))
 		case slices.ContainsFunc(tools, func(other Tool) bool { return other.Name == t.Name }):
-			return Invalid(CodeInvalidValue, path, "There are two tools '%s'.", t.Name)
+			return Invalid(CodeInvalidValue, path, "Duplicate tool name '%s'.", t.Name)
 		}
 		if len(t.Parameters) > 0 {
 			if isNull(t.Parameters) {

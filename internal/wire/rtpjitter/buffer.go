@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Options set up a [Buffer]. Zero fields take the defaults named.
+// Options configures a [Buffer]. ClockRate is required; other zero fields select
+// the defaults.
 type Options struct {
 	ClockRate int           // of the timestamps, in hertz; required
-	Min, Max  time.Duration // bounds of the target delay: 20 ms and 400 ms
+	Min, Max  time.Duration // bounds of the target delay; default 20 ms and 400 ms
 }
 
 func (o *Options) setDefaults() {
@@ -20,7 +21,7 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Validate says what does not fit.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	o.setDefaults()
 	if o.ClockRate < 8000 || o.ClockRate > 192000 {
@@ -33,96 +34,96 @@ func (o Options) Validate() error {
 }
 
 const (
-	size     = 64                     // packets that are kept: 1.28 s of 20 ms
-	longest  = time.Second            // that a target may be
-	beat     = 20 * time.Millisecond  // of silence and of what is concealed where no packet says
-	patience = 200 * time.Millisecond // that the playout waits for a packet before it rests
-	tooFar   = 5 * time.Second        // between timestamps and arrivals: the sender began anew
-	oldInRow = 50                     // packets from the past in a row: the sender began anew
+	size     = 64                     // packets in the buffer: 1.28 s of 20 ms
+	longest  = time.Second            // maximum of Options.Max
+	beat     = 20 * time.Millisecond  // duration of silence and concealment if no packet determines it
+	patience = 200 * time.Millisecond // how long the playout waits for a packet before it pauses
+	tooFar   = 5 * time.Second        // difference of timestamps and arrivals after which the sender must have restarted
+	oldInRow = 50                     // consecutive old packets after which the sender must have restarted
 )
 
-// Packet is what arrived.
+// Packet is a received packet.
 type Packet struct {
 	Seq       uint16
-	Timestamp uint32        // in ticks of the clock
-	Duration  time.Duration // of its sound, above 0 and at most 120 ms
-	// Silent says that the sender rests behind this packet.
+	Timestamp uint32        // in units of the clock rate
+	Duration  time.Duration // duration of its sound, above 0 and at most 120 ms
+	// Silent reports that the sender pauses after this packet.
 	Silent bool
-	// Copy says that the packet carries a copy of the one before it.
+	// Copy reports that the packet contains a copy of the previous one.
 	Copy    bool
-	Payload []byte // is copied
+	Payload []byte // copied by Push
 }
 
-// Kind is what to do for a piece of time.
+// Kind is the kind of a step.
 type Kind uint8
 
 // The kinds of steps.
 const (
-	Silence Kind = iota // nothing is played: the sender rests, or has not begun
+	Silence Kind = iota // play nothing: the sender pauses or has not begun
 	Play                // decode the payload
-	Recover             // the payload is of the next packet: decode its copy of this one
-	Conceal             // the packet is lost, or has not come yet
+	Recover             // decode the copy of this packet in the payload, which is the next packet
+	Conceal             // the packet is lost or late
 )
 
-// Step is what to do for the next piece of time.
+// Step describes how to produce the next piece of sound.
 type Step struct {
 	Kind     Kind
 	Duration time.Duration
-	// Payload is the packet for Play and Recover, valid until the next Pull.
+	// Payload is the packet for Play and Recover. It is valid until the next Pull.
 	Payload []byte
 }
 
-// Stats count what happened since the beginning.
+// Stats are counts since the beginning.
 type Stats struct {
-	Received   int // packets that were taken
-	Lost       int // packets that were not there when their time came
-	Recovered  int // of these, from the copy in the next one
-	Concealed  int // steps that were guessed, for lost packets or while waiting
-	Late       int // packets that came after their time
+	Received   int // accepted packets
+	Lost       int // packets that were missing at their time
+	Recovered  int // lost packets recovered from the following one
+	Concealed  int // concealed steps, for lost packets or while waiting
+	Late       int // packets that arrived after their time
 	Duplicates int
-	Shortened  int // packets that were left out to catch up
-	Stretched  int // steps that were put in to wait longer
-	Resets     int // the sender began anew
+	Shortened  int // packets skipped to reduce the delay
+	Stretched  int // steps inserted to increase the delay
+	Resets     int // restarts of the sender
 	Target     time.Duration
-	Delay      time.Duration // of the packet played last, beyond that of the fastest
+	Delay      time.Duration // delay of the packet played last, relative to the fastest packets
 }
 
-// slot is a packet that waits, or was here.
+// slot is a place for a packet.
 type slot struct {
 	used    bool
-	taken   bool // it was played or given up
+	taken   bool // the packet was played or given up
 	seq     int64
 	ts      int64
 	packet  Packet
 	payload []byte
 }
 
-// Buffer is a jitter buffer. It belongs to one goroutine at a time.
+// Buffer is a jitter buffer. It must be used by one goroutine at a time.
 type Buffer struct {
 	o     Options
 	slots [size]slot
-	out   []byte // the payload of the last step
+	out   []byte // payload of the last step
 	stats Stats
 	delay estimator
 
-	heard   bool // a packet has come
-	playing bool // the next step follows the last without a pause
+	heard   bool // a packet has arrived
+	playing bool // the next step continues the last without a pause
 	highest int64
-	top     int64     // timestamp of the highest
-	at      time.Time // its arrival
-	old     int       // packets from the past in a row
+	top     int64     // timestamp of the highest packet
+	at      time.Time // arrival of the highest packet
+	old     int       // consecutive old packets
 
-	next     int64 // sequence number of what is played next
-	begun    bool  // next is known
-	playhead int64 // timestamp of what is played next
+	next     int64 // sequence number of the next packet to play
+	begun    bool  // next is valid
+	playhead int64 // timestamp of the next step
 	last     time.Duration
 	resting  bool          // the last packet played was silent
-	waited   time.Duration // concealed for packets that have not come
-	loss     float64       // share of packets that are lost, of late
-	sinceCut int           // packets since one was left out
+	waited   time.Duration // time concealed while waiting for packets
+	loss     float64       // recent share of lost packets
+	sinceCut int           // packets since one was skipped
 }
 
-// New makes an empty buffer.
+// New returns an empty buffer.
 func New(o Options) (*Buffer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -131,18 +132,18 @@ func New(o Options) (*Buffer, error) {
 	return &Buffer{o: o, last: beat}, nil
 }
 
-// ticks converts time to timestamp units.
+// ticks converts a duration to timestamp units.
 func (b *Buffer) ticks(d time.Duration) int64 {
 	return int64(d) * int64(b.o.ClockRate) / int64(time.Second)
 }
 
-// span converts timestamp units to time.
+// span converts timestamp units to a duration.
 func (b *Buffer) span(ticks int64) time.Duration {
 	rate := int64(b.o.ClockRate)
 	return time.Duration(ticks/rate)*time.Second + time.Duration(ticks%rate*int64(time.Second)/rate)
 }
 
-// Push takes a packet that arrived at now. What makes no sense is dropped.
+// Push adds a packet that arrived at now. It drops invalid packets.
 func (b *Buffer) Push(now time.Time, p Packet) {
 	if p.Duration <= 0 || p.Duration > 120*time.Millisecond {
 		return
@@ -177,7 +178,7 @@ func (b *Buffer) Push(now time.Time, p Packet) {
 		b.highest, b.top, b.at = seq, ts, now
 	}
 	if b.begun && b.highest-b.next >= size {
-		// More is missing or waiting than is kept: what was before is given up.
+		// More packets are missing or waiting than fit: give up the oldest.
 		b.giveUp(b.highest - size + 1)
 	}
 	s.used, s.taken, s.seq, s.ts = true, false, seq, ts
@@ -186,14 +187,14 @@ func (b *Buffer) Push(now time.Time, p Packet) {
 	s.packet.Payload = nil
 }
 
-// begin starts the count with the first packet.
+// begin initializes the buffer with the first packet.
 func (b *Buffer) begin(now time.Time, p Packet) {
 	b.heard = true
 	b.highest, b.top, b.at = int64(p.Seq)+1<<32, int64(p.Timestamp)+1<<40, now
 	b.delay = estimator{}
 }
 
-// restart begins anew: another count, another clock. The counters go on.
+// restart initializes the buffer for a restarted sender. The statistics continue.
 func (b *Buffer) restart(now time.Time, p Packet) {
 	for i := range b.slots {
 		b.slots[i].used = false
@@ -202,17 +203,17 @@ func (b *Buffer) restart(now time.Time, p Packet) {
 	b.begin(now, p)
 }
 
-// Reset forgets all packets, as when another sender takes over. The counters go
-// on.
+// Reset removes all packets, for a new sender. The statistics continue.
 func (b *Buffer) Reset() {
 	b.restart(time.Time{}, Packet{})
 	b.heard = false
 }
 
-// anew reports whether a packet cannot belong to the stream so far.
+// anew reports whether a packet shows that the sender has restarted.
 func (b *Buffer) anew(now time.Time, seq, ts int64) bool {
 	if seq <= b.highest {
-		// Old packets come now and then. A sender that counts anew sends nothing else.
+		// Old packets occur occasionally. A sender that has restarted sends nothing
+		// else.
 		if seq > b.highest-size {
 			return false
 		}
@@ -223,8 +224,7 @@ func (b *Buffer) anew(now time.Time, seq, ts int64) bool {
 	return ts <= b.top || passed-elapsed > tooFar || elapsed-passed > tooFar
 }
 
-// giveUp counts what was never there before a sequence number, and what waits
-// before it, as lost.
+// giveUp counts all packets before a sequence number, missing or waiting, as lost.
 func (b *Buffer) giveUp(to int64) {
 	for ; b.next < to; b.next++ {
 		b.stats.Lost++
@@ -235,7 +235,7 @@ func (b *Buffer) giveUp(to int64) {
 	b.playing = false
 }
 
-// head is the packet that waits and comes first; nil: none does.
+// head returns the waiting packet with the lowest sequence number, or nil.
 func (b *Buffer) head() *slot {
 	from := b.highest - size + 1
 	if b.begun {
@@ -249,7 +249,7 @@ func (b *Buffer) head() *slot {
 	return nil
 }
 
-// Stats are the counts so far.
+// Stats returns the counts so far.
 func (b *Buffer) Stats() Stats {
 	s := b.stats
 	s.Target = b.target()

@@ -22,15 +22,15 @@ type sent struct {
 	packet  Packet
 }
 
-// line is a sender and a network. Zero functions do nothing.
+// line is a sender and a network. Zero functions have no effect.
 type line struct {
 	packets int
 	seq     uint16
 	ts      uint32
 	drift   float64                     // of the sender's clock: 1e-4 is 100 ppm too fast
 	delay   func(n int) time.Duration   // of a packet; below zero: it is lost
-	rests   func(n int) bool            // the sender has nothing to send then
-	copies  bool                        // each packet has a copy of the one before
+	rests   func(n int) bool            // the sender pauses then
+	copies  bool                        // each packet contains a copy of the previous one
 	twice   bool                        // each packet arrives twice
 	length  time.Duration               // of a packet: 20 ms if zero
 	change  func(n int, p *Packet)      // what else is odd
@@ -44,8 +44,8 @@ type played struct {
 	n    int // the packet, -1 for none
 }
 
-// run sends the packets and pulls on the beat, from the beginning to a second
-// behind the last arrival.
+// run sends the packets and pulls periodically, until one second after the last
+// arrival.
 func (l line) run(t *testing.T) ([]played, Stats) {
 	t.Helper()
 	b, err := New(Options{ClockRate: 48000})
@@ -109,8 +109,8 @@ func (l line) run(t *testing.T) ([]played, Stats) {
 	return out, b.Stats()
 }
 
-// order fails unless packets are played in their order, each at most once, and
-// returns which.
+// order fails unless packets are played in order, each at most once, and returns
+// their numbers.
 func order(t *testing.T, steps []played) (ns []int) {
 	t.Helper()
 	last := -1
@@ -127,7 +127,7 @@ func order(t *testing.T, steps []played) (ns []int) {
 	return ns
 }
 
-// lag is how long after it was sent a packet is played, on average and at most.
+// lag returns the average and maximum delay from sending to playing.
 func lag(steps []played, from int) (mean, most time.Duration) {
 	n := 0
 	for _, s := range steps {
@@ -161,7 +161,7 @@ func TestSteadyLine(t *testing.T) {
 	}
 }
 
-// Numbers and timestamps that begin anew at zero make no difference.
+// A wrap-around of numbers and timestamps has no effect.
 func TestWraparound(t *testing.T) {
 	want, _ := line{packets: 400}.run(t)
 	got, st := line{packets: 400, seq: 65400, ts: 1<<32 - 100*tick}.run(t)
@@ -170,7 +170,7 @@ func TestWraparound(t *testing.T) {
 	}
 }
 
-// Packets that overtake each other come in order.
+// Packets that arrive out of order are played in order.
 func TestReordered(t *testing.T) {
 	steps, st := line{packets: 3000, delay: uniform(1, 10*ms, 70*ms)}.run(t)
 	ns := order(t, steps)
@@ -195,7 +195,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// A sender that rests loses nothing, and its pauses keep their length.
+// Nothing is lost when the sender pauses, and pauses keep their length.
 func TestRests(t *testing.T) {
 	rests := func(n int) bool { return n%100 >= 40 }
 	steps, st := line{packets: 1000, rests: rests, delay: uniform(2, 10*ms, 40*ms)}.run(t)
@@ -222,7 +222,7 @@ func TestRests(t *testing.T) {
 	}
 }
 
-// A network that stops now and then and delivers all at once.
+// A network that stalls and then delivers all packets at once.
 func TestBursts(t *testing.T) {
 	delay := func(n int) time.Duration { return 10*ms + max(0, 200*ms-time.Duration(n%250)*20*ms) }
 	steps, st := line{packets: 2500, delay: delay, quiet: func(at time.Duration) bool { return at/time.Second%2 == 0 }}.run(t)
@@ -237,8 +237,8 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// Clocks that drift apart, for ten minutes with pauses in the voice: the playout
-// neither runs dry nor falls behind.
+// Clock drift for ten minutes with pauses in the voice: the playout neither runs
+// dry nor falls behind.
 func TestClockDrift(t *testing.T) {
 	for _, drift := range []float64{3e-4, -3e-4} {
 		steps, st := line{
@@ -266,8 +266,8 @@ func TestClockDrift(t *testing.T) {
 	}
 }
 
-// One packet in ten is lost: what has a copy is recovered, the rest concealed,
-// and nothing else moves.
+// One packet in ten is lost: those with a copy are recovered, the others concealed,
+// without other effects.
 func TestLosses(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	lost := 0
@@ -325,7 +325,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// The way becomes longer, and shorter again.
+// The network delay rises and falls.
 func TestAnotherWay(t *testing.T) {
 	steps, st := line{packets: 3000, delay: func(n int) time.Duration {
 		if n >= 500 && n < 1500 {
@@ -342,7 +342,7 @@ func TestAnotherWay(t *testing.T) {
 	}
 }
 
-// A sender that begins anew is followed.
+// A restarted sender is followed.
 func TestSenderBeginsAnew(t *testing.T) {
 	for name, change := range map[string]func(n int, p *Packet){
 		"numbers":    func(n int, p *Packet) { p.Seq -= 20000 },
@@ -398,7 +398,7 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// BenchmarkPacket is a packet in and out. Goal: 1 us.
+// BenchmarkPacket measures one packet in and out. Goal: 1 us.
 func BenchmarkPacket(b *testing.B) {
 	buf, err := New(Options{ClockRate: 48000})
 	if err != nil {

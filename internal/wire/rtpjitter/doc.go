@@ -1,18 +1,17 @@
-// Package rtpjitter puts the packets of a voice stream back into their order and
-// beat: an adaptive jitter buffer.
+// Package rtpjitter implements an adaptive jitter buffer for RTP voice streams.
 //
-// It decides for each piece of time that is played whether a packet is decoded,
-// recovered from its successor, concealed, or whether the sender is silent, and
-// how long packets wait for those that are slower. It decodes nothing, and does
-// not care what is in a packet beyond its duration.
+// For each piece of sound it determines whether to decode a packet, recover it from
+// its successor, conceal it, or play silence, and how long packets wait for slower
+// ones. It does not decode, and uses only the duration of packets, not their
+// content.
 //
-// Everything is pure: time is an argument, and the same calls give the same
-// steps. After it has seen the largest packets, nothing allocates.
+// The package does not use a clock: time is an argument, and the same calls yield
+// the same steps. It allocates nothing after the largest packets have been seen.
 //
-// How long packets wait: each packet's delay beyond the fastest of the last
-// seconds goes into a histogram that forgets; the target is the delay that 97 %
-// of the packets keep, and a margin. The playout comes to the target where it
-// costs nothing, in pauses of the voice, and drops sound of a voice only when it
-// is far behind. A packet that is missing when its time has come is lost if a
-// later one is there; if none is, the playout waits for it.
+// The delay of each packet relative to the fastest one of the last seconds is added
+// to a histogram with exponential decay. The target delay is the delay that 97 % of
+// the packets do not exceed, plus a margin. The playout adjusts to the target
+// during pauses of the voice, and skips sound of a voice only if it is far behind.
+// A packet that is missing at its time is lost if a later packet has arrived;
+// otherwise the playout waits for it.
 package rtpjitter

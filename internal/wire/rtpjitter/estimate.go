@@ -6,26 +6,26 @@ const (
 	bin      = 5 * time.Millisecond
 	bins     = 100
 	quantile = 0.97
-	// memory is how many packets the histogram looks back, roughly: four seconds.
+	// memory is the approximate number of packets in the histogram: four seconds.
 	memory = 200
-	// window is how long the fastest packet is remembered, at least: short enough
-	// to follow clocks that drift apart, long enough to see a fast packet.
+	// window is the minimum time for which the fastest packet is remembered: short
+	// enough to follow clock drift, long enough to contain a fast packet.
 	window = 5 * time.Second
-	margin = 10 * time.Millisecond // beyond what the packets have needed
+	margin = 10 * time.Millisecond // added to the delay of the packets
 )
 
-// estimator knows how much later than the fastest packets others come.
+// estimator measures the delay of packets relative to the fastest ones.
 type estimator struct {
 	n      int
 	weight [bins]float64
-	// The delay of the fastest packet: of this window and of the one before. Both
-	// are offsets between two clocks that have nothing in common.
+	// The smallest delay in the current and the previous window. Both are
+	// differences of unrelated clocks.
 	origin     time.Time
 	since      time.Time
 	fast, past time.Duration
 }
 
-// add counts a packet with a timestamp that arrived at now.
+// add adds a packet with a timestamp that arrived at now.
 func (e *estimator) add(now time.Time, ts time.Duration) {
 	if e.n == 0 {
 		e.origin, e.since = now, now
@@ -48,13 +48,13 @@ func (e *estimator) add(now time.Time, ts time.Duration) {
 	e.weight[min(int(late/bin), bins-1)] += 1 - keep
 }
 
-// age is how long ago the sound with a timestamp would have been played had all
-// packets been as fast as the fastest.
+// age returns the time since sound with a timestamp would have been played if all
+// packets were as fast as the fastest.
 func (e *estimator) age(now time.Time, ts time.Duration) time.Duration {
 	return now.Sub(e.origin) - ts - min(e.fast, e.past)
 }
 
-// needed is the delay that most packets keep.
+// needed returns the delay that most packets do not exceed.
 func (e *estimator) needed() time.Duration {
 	sum := 0.0
 	for i := range e.weight {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzBuffer: whatever arrives whenever, steps are of a sane length, nothing is
-// played twice or from nowhere, and the counts agree.
+// FuzzBuffer checks that, whatever arrives, steps have a valid length, nothing is
+// played twice or invented, and the statistics are consistent.
 func FuzzBuffer(f *testing.F) {
 	seed := func(ops ...[6]byte) (b []byte) {
 		for _, o := range ops {

@@ -3,25 +3,25 @@ package rtpjitter
 import "time"
 
 const (
-	slack   = 25 * time.Millisecond  // behind the target, until a pause is made shorter
-	hurry   = 200 * time.Millisecond // behind the target: sound is left out whatever it is
-	between = 4                      // packets, at least, between two that are left out of a voice
-	burst   = 200 * time.Millisecond // of lost packets in a row that are concealed
-	lossy   = 0.01                   // share of lost packets from which on copies are waited for
+	slack   = 25 * time.Millisecond  // delay beyond the target above which a pause is shortened
+	hurry   = 200 * time.Millisecond // delay beyond the target above which any sound is skipped
+	between = 4                      // minimum number of packets between two skipped ones
+	burst   = 200 * time.Millisecond // duration of consecutive lost packets that is concealed
+	lossy   = 0.01                   // share of lost packets above which the playout waits for copies
 )
 
-// target is the delay at which packets are to be played.
+// target returns the target delay.
 func (b *Buffer) target() time.Duration {
 	d := b.delay.needed() + margin
 	if b.loss > lossy {
-		d = max(d, b.delay.needed()+b.last+margin/2) // so that the next packet, with its copy, is there
+		d = max(d, b.delay.needed()+b.last+margin/2) // wait for the next packet with its copy
 	}
 	return max(b.o.Min, min(b.o.Max, d))
 }
 
-// Pull says what to do for the time that begins at now. quiet says that what was
-// played last is nearly silent: then the playout may be made longer or shorter
-// without anybody noticing.
+// Pull returns the step for the time that begins at now. quiet reports that the
+// last sound played is nearly silent, so that the playout may be shortened or
+// stretched without being noticed.
 func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 	if !b.heard {
 		return Step{Kind: Silence, Duration: beat}
@@ -35,8 +35,8 @@ func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 	}
 	if missing := s.seq - b.next; missing > 0 {
 		if b.early(now, 0) && b.waited < patience && !(missing == 1 && s.packet.Copy) {
-			// The playout is ahead of its target, and the packet may still come: to
-			// wait for it brings the playout there.
+			// The playout is ahead of its target and the packet may still arrive:
+			// waiting moves the playout to the target.
 			b.waited += b.last
 			return b.guess(b.last)
 		}
@@ -46,7 +46,7 @@ func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 	}
 	switch {
 	case s.ts > b.playhead:
-		// The sender has rested in between, and the playout may come to its target.
+		// The sender has paused, so that the playout can move to its target.
 		b.playing = false
 		return b.rest(now, s)
 	case quiet && b.age(now, s) < b.target()-beat && b.waited == 0:
@@ -56,16 +56,16 @@ func (b *Buffer) Pull(now time.Time, quiet bool) Step {
 	return b.play(now, b.shorten(now, s, quiet))
 }
 
-// age is how late a packet is played, beyond the fastest.
+// age returns the delay of a packet relative to the fastest ones.
 func (b *Buffer) age(now time.Time, s *slot) time.Duration { return b.delay.age(now, b.span(s.ts)) }
 
-// early reports whether the playout is ahead of its target, were it later by so
-// much.
+// early reports whether the playout would still be ahead of its target if it were
+// delayed further.
 func (b *Buffer) early(now time.Time, by time.Duration) bool {
 	return b.delay.age(now, b.span(b.playhead))+by < b.target()-beat/2
 }
 
-// rest waits for the time of the packet that comes next.
+// rest plays silence until the time of the next packet.
 func (b *Buffer) rest(now time.Time, s *slot) Step {
 	if s == nil || b.age(now, s) < b.target()-beat/2 {
 		return Step{Kind: Silence, Duration: beat}
@@ -76,8 +76,8 @@ func (b *Buffer) rest(now time.Time, s *slot) Step {
 	return b.play(now, s)
 }
 
-// starve is a step without any packet. The playout waits for a while, unless the
-// sender has said that it rests.
+// starve returns a step while no packet is available. The playout waits for a
+// while, unless the sender has paused.
 func (b *Buffer) starve() Step {
 	if b.resting || b.waited >= patience {
 		b.playing = false
@@ -92,12 +92,12 @@ func (b *Buffer) guess(d time.Duration) Step {
 	return Step{Kind: Conceal, Duration: d}
 }
 
-// miss is a step for a packet that is not there though a later one, s, is. What
-// was concealed while nothing was there stands for the first ones.
+// miss returns a step for a missing packet when a later one, s, is available. Time
+// that was concealed while waiting counts for the first missing packets.
 func (b *Buffer) miss(now time.Time, s *slot, missing int64) (Step, bool) {
 	length := b.ticks(b.last)
 	if missing == 1 && s.packet.Copy && b.early(now, -b.waited) {
-		b.waited = 0 // the copy is heard too, and the playout comes to its target
+		b.waited = 0 // playing the copy as well moves the playout to its target
 	}
 	for missing > 0 && b.waited > 0 {
 		b.lose(length)
@@ -106,7 +106,7 @@ func (b *Buffer) miss(now time.Time, s *slot, missing int64) (Step, bool) {
 	}
 	b.waited = max(b.waited, 0)
 	if missing == 0 {
-		b.playhead = s.ts // whatever was guessed, the packet is next
+		b.playhead = s.ts // the packet is next in any case
 		return Step{}, false
 	}
 	if b.span(s.ts-b.playhead) > burst {
@@ -130,7 +130,7 @@ func (b *Buffer) miss(now time.Time, s *slot, missing int64) (Step, bool) {
 	return b.guess(b.last), true
 }
 
-// lose gives the next packet up.
+// lose gives up the next packet.
 func (b *Buffer) lose(length int64) {
 	b.next++
 	b.playhead += length
@@ -138,8 +138,8 @@ func (b *Buffer) lose(length int64) {
 	b.loss += (1 - b.loss) / 100
 }
 
-// shorten leaves the packet out if the playout is too far behind and the packet
-// after it is there, and returns the one to play.
+// shorten skips the packet if the playout is too far behind and the following
+// packet is available. It returns the packet to play.
 func (b *Buffer) shorten(now time.Time, s *slot, quiet bool) *slot {
 	b.sinceCut++
 	late := b.age(now, s) - b.target()
@@ -156,7 +156,7 @@ func (b *Buffer) shorten(now time.Time, s *slot, quiet bool) *slot {
 	return after
 }
 
-// play takes a packet out.
+// play removes a packet from the buffer and returns its step.
 func (b *Buffer) play(now time.Time, s *slot) Step {
 	b.stats.Delay = b.age(now, s)
 	s.taken = true
