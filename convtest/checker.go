@@ -10,35 +10,34 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// Checker steps a conversation and holds every step against what is promised of
-// all of them, whatever the events are: see the check methods. It is written
-// from DESIGN.md section 3 and remembers what it needs itself, so that it shares
-// no code with the machine or with package internal/explore. It is not safe for
-// concurrent use.
+// Checker steps a conversation and checks every step against the invariants that
+// hold for all events: see the check methods. It is written from DESIGN.md section
+// 3 and keeps its own state, so that it shares no code with the machine or with
+// package internal/explore. It is not safe for concurrent use.
 type Checker struct {
 	c    *conv.Conversation
 	last time.Time // of the last step
 
 	open     map[int]conv.Role // turns that have started and not ended
 	lastTurn int
-	asked    map[int]bool // user turns that an utterance request was made for
+	asked    map[int]bool // user turns for which an utterance request was made
 	request  int          // last request number
 
-	started map[string]int // calls run since the conversation began
+	started map[string]int // how often each call was run
 	results map[string]int
 
-	spoken   map[int]string        // text handed to the voice, by turn
+	spoken   map[int]string        // text passed to the voice, by turn
 	silent   map[int]bool          // replies without a voice
-	heard    map[int]time.Duration // the longest that can have been heard, by turn
-	known    map[int]int           // longest text that the playout reported as heard
-	flushed  map[int]int           // bytes that the exact measure after a flush allows
+	heard    map[int]time.Duration // upper bound of the time heard, by turn
+	known    map[int]int           // longest text that the playout reported as heard, in bytes
+	flushed  map[int]int           // bytes allowed by the exact measurement after a flush
 	closed   bool                  // the connection was closed and not restored
 	question question
 	consents consents
-	sound    map[int]int // the last part of each turn whose audio is out, neither finished nor flushed
+	sound    map[int]int // the last part of each turn whose audio was sent and neither finished nor flushed
 }
 
-// NewChecker checks c from now on; it must be in its initial state.
+// NewChecker returns a checker for c, which must be in its initial state.
 func NewChecker(c *conv.Conversation) *Checker {
 	return &Checker{
 		c: c, open: map[int]conv.Role{}, asked: map[int]bool{}, started: map[string]int{},
@@ -47,7 +46,7 @@ func NewChecker(c *conv.Conversation) *Checker {
 	}
 }
 
-// step is one step as the checks see it.
+// step is one step as seen by the checks.
 type step struct {
 	now           time.Time
 	event         conv.Event
@@ -55,8 +54,8 @@ type step struct {
 	out           *conv.Output
 }
 
-// Step takes the fact as conv.Conversation.Step does, and returns the promise
-// that the step broke, if any. A panic of the machine is one.
+// Step calls conv.Conversation.Step and returns the first invariant that the step
+// violates, or a panic of the machine, as an error.
 func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -82,7 +81,7 @@ func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 	return nil
 }
 
-// listen lets the audio that is audible be heard until now.
+// listen advances the time heard of audible audio to now.
 func (k *Checker) listen(st *conv.State, now time.Time) {
 	p := &st.Playout
 	if p.Playing && p.Sound != conv.SoundPaused && st.Phase != conv.Suspended && p.Turn != 0 && p.Turn == st.Reply.Turn {
@@ -90,8 +89,8 @@ func (k *Checker) listen(st *conv.State, now time.Time) {
 	}
 }
 
-// checkDropped: a late fact changes nothing at all; a deferred one is kept and
-// changes nothing else.
+// checkDropped checks that a late event changes nothing, and that a deferred event
+// is stored and changes nothing else.
 func (k *Checker) checkDropped(s step) error {
 	if !s.out.Late && !s.out.Deferred {
 		return nil
@@ -112,7 +111,7 @@ func (k *Checker) checkDropped(s step) error {
 	return nil
 }
 
-// checkKept: a step that changed what a conversation goes on from says so (seed 003,
+// checkKept checks that a step that changed the restorable state sets Keep (seed 003,
 // Checkpoint Strategy).
 func (k *Checker) checkKept(s step) error {
 	if s.out.Keep {
@@ -140,8 +139,8 @@ func (k *Checker) checkKept(s step) error {
 	}
 }
 
-// checkTransitions: the transitions lead from the state before to the one after
-// along the phase graph, each with a cause and its event (REQ-010).
+// checkTransitions checks that the transitions lead from the state before to the
+// state after along the phase graph, each with a cause and its event (REQ-010).
 func (k *Checker) checkTransitions(s step) error {
 	at := s.before.Phase
 	for _, t := range s.out.Transitions {

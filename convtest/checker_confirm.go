@@ -14,26 +14,26 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: what cannot be undone, and the yes to it.
+// This file checks consent to irreversible actions.
 
-// answerMargin is how long behind the sound of the last value a voice may begin to
-// answer.
+// answerMargin is how long after the sound of the last value an answering voice may
+// begin.
 const answerMargin = 100 * time.Millisecond
 
-// question is what the checker knows of one that a flow asks: which turn says its
-// value, where the value ends in what was spoken, and since when it can have been
-// heard; and when the last words of the user's were begun.
+// question describes a question of a flow: the turn that says its value, where the
+// value ends in the spoken text, since when it can have been heard, and when the
+// user's last words began.
 type question struct {
 	turn, end int
 	heard     time.Time
-	voices    map[int]time.Time // when each stretch of speech began
-	voice     time.Time         // the last of them
-	began     time.Time         // the last words
+	voices    map[int]time.Time // when each period of speech began
+	voice     time.Time         // the last of voices
+	began     time.Time         // when the last words began
 }
 
-// checkConfirmed: a flow's question is answered with yes only by words that began
-// when its last value can have been heard. What can have been heard is measured
-// here, by the clock and the reports, at its longest.
+// checkConfirmed checks that a flow's question is only answered with yes by words
+// that began after its last value can have been heard. The checker measures this by
+// the clock and the reports, as an upper bound.
 func (k *Checker) checkConfirmed(s step) error {
 	q := &k.question
 	k.listenTo(s)
@@ -68,7 +68,7 @@ func (k *Checker) checkConfirmed(s step) error {
 	return nil
 }
 
-// listenTo notes what the user and the playout did in the step.
+// listenTo records what the user and the playout did in the step.
 func (k *Checker) listenTo(s step) {
 	q := &k.question
 	if q.end > 0 && q.heard.IsZero() && max(int(k.heard[q.turn].Seconds()*12)+1, k.known[q.turn]) >= q.end {
@@ -87,14 +87,14 @@ func (k *Checker) listenTo(s step) {
 		case conv.STTFinal:
 			k.words(e.Text, e.Utterance, s.now)
 		case conv.UserText:
-			q.began = s.now.Add(answerMargin) // no voice, no margin
+			q.began = s.now.Add(answerMargin) // without a voice there is no margin
 		default:
-			// Nobody says anything.
+			// The others contain no words.
 		}
 	}
 }
 
-// words notes when the voice began whose words come: at its latest.
+// words records the latest time at which the voice of these words can have begun.
 func (k *Checker) words(text string, utterance int, now time.Time) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -106,24 +106,23 @@ func (k *Checker) words(text string, utterance int, now time.Time) {
 	}
 }
 
-// consents are what the checker knows of the calls that a model made and that need a
-// yes.
+// consents describes a model's calls that need consent.
 type consents struct {
 	back  []putBack
-	said  bool      // behind the last of them the voice was given something, and it was not dropped
-	heard time.Time // when that had been played to its end
+	said  bool      // after the last of them text was passed to the voice and not dropped
+	heard time.Time // when that text had been played
 }
 
-// putBack is a call that was put back, and whether words came behind the question
-// about it that began late enough.
+// putBack is a call that was refused for lack of consent, and whether words that
+// began late enough followed the question about it.
 type putBack struct {
 	call conv.Item
 	yes  bool
 }
 
-// checkConsented: a model's call that needs a yes runs when the same call was put
-// back before, something was said behind that and played to its end, the words of the
-// user began behind it, and are a yes and nothing else.
+// checkConsented checks that a model's call that needs consent only runs if the
+// same call was refused before, text spoken after that was played completely, and
+// the user's words began after that and are nothing but a yes.
 func (k *Checker) checkConsented(s step) error {
 	q := &k.consents
 	for _, e := range s.out.Effects {
@@ -157,7 +156,7 @@ func (k *Checker) checkConsented(s step) error {
 				}
 			}
 		default:
-			// Nothing is said, and nothing played to its end.
+			// The others neither speak nor finish speech.
 		}
 	}
 	silent := false
@@ -165,7 +164,7 @@ func (k *Checker) checkConsented(s step) error {
 		silent = silent || e.Type == conv.TurnCompleted && e.Role == conv.RoleAgent && k.silent[e.Turn]
 	}
 	if silent {
-		q.heard = s.now // who reads has it when it is complete
+		q.heard = s.now // a reader has the text when it is complete
 	}
 	for i := len(s.before.History); i < len(s.after.History); i++ {
 		it := s.after.History[i]
@@ -181,13 +180,13 @@ func (k *Checker) checkConsented(s step) error {
 		case conv.Speak:
 			q.said = true
 		default:
-			// It makes no sound and stops none.
+			// The others do not start or stop sound.
 		}
 	}
 	return nil
 }
 
-// consented holds one call that runs against what is known.
+// consented checks one call that runs.
 func (k *Checker) consented(s step, call *conv.Call) error {
 	back := k.consents.back
 	i := slices.IndexFunc(back, func(b putBack) bool { return sameCall(b.call, call.Name, call.Arguments) })
@@ -198,7 +197,7 @@ func (k *Checker) consented(s step, call *conv.Call) error {
 		return fmt.Errorf("call %s runs on a yes that began before its question was heard", call.ID)
 	}
 	if k.c.Options().Agent != nil {
-		return nil // it may have words of its own for a yes
+		return nil // the dialogue may use other words for yes
 	}
 	said := dialog.YesIn(k.c.Options().Language)
 	for i := range s.after.History {
@@ -210,8 +209,8 @@ func (k *Checker) consented(s step, call *conv.Call) error {
 	return nil
 }
 
-// sameCall reports whether a result is that of a call with the same values. No
-// arguments are an empty object.
+// sameCall reports whether a result belongs to a call with the same arguments.
+// Missing arguments are equal to an empty object.
 func sameCall(it conv.Item, name, arguments string) bool {
 	var x, y any
 	if json.Unmarshal([]byte(cmp.Or(it.Arguments, "{}")), &x) != nil || json.Unmarshal([]byte(cmp.Or(arguments, "{}")), &y) != nil {
@@ -220,8 +219,8 @@ func sameCall(it conv.Item, name, arguments string) bool {
 	return it.Name == name && reflect.DeepEqual(x, y)
 }
 
-// taken are the facts that the step has taken in: its own, and behind a suspension
-// those that were kept.
+// taken returns the events handled by the step: its own, and after a suspension the
+// deferred ones.
 func taken(s step) []conv.Event {
 	if s.out.Late || s.out.Deferred {
 		return nil

@@ -7,8 +7,9 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// checkSummary: a summary stands for a beginning of the history, which never holds
-// one of the last turns; one at a time is asked for, when nobody waits for an answer.
+// checkSummary checks that a summary replaces the beginning of the history without
+// the last turns, and that one summary at a time is requested, only while no answer
+// is pending.
 func (k *Checker) checkSummary(s step) error {
 	before, after := &s.before.Summary, &s.after.Summary
 	if n := len(s.after.History); after.Items > n || after.Asking > n || after.Items < 0 || after.Asking < 0 {

@@ -9,16 +9,17 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// This file: what sounds, and what of it the history says was heard.
+// This file checks what is played and what the history says was heard.
 
-// checkSounding: a turn speaks only when no other's audio is out.
+// checkSounding checks that a turn speaks only if no other turn's audio is being
+// played.
 func (k *Checker) checkSounding(s step) error {
 	if _, ok := s.event.(conv.PlayoutFinished); ok && !s.out.Late && !s.out.Deferred && s.after.Reply.Turn == s.before.Reply.Turn {
 		if !s.after.Playout.Playing && !s.after.Reply.Voiced() {
 			delete(k.sound, s.after.Reply.Turn)
 		}
 	}
-	// What ends in this step ends before what begins in it.
+	// What ends in this step ends before other sound begins.
 	for _, e := range s.out.Effects {
 		switch e := e.(type) {
 		case conv.FlushPlayout:
@@ -35,7 +36,7 @@ func (k *Checker) checkSounding(s step) error {
 			}
 			k.sound[e.Turn] = e.Part
 		default:
-			// It makes no sound and stops none.
+			// The others do not start or stop sound.
 		}
 	}
 	for _, e := range s.out.Turns {
@@ -61,8 +62,9 @@ func (k *Checker) completed(s step, turn int) bool {
 	return false
 }
 
-// checkHeard: the history holds no word of the agent's that was not handed to
-// the voice, and of a turn that was cut off none beyond what can have been heard.
+// checkHeard checks that the history contains only words of the agent that were
+// passed to the voice, and for an interrupted turn only words that can have been
+// heard.
 func (k *Checker) checkHeard(s step) error {
 	k.noteReports(s)
 	for _, e := range s.out.Effects {
@@ -73,7 +75,7 @@ func (k *Checker) checkHeard(s step) error {
 	if r := &s.after.Reply; r.Silent {
 		k.silent[r.Turn] = true
 	}
-	// Facts that were kept during a suspension are taken in with its end.
+	// Events deferred during a suspension are handled at its end.
 	for _, ev := range append([]conv.Event{s.event}, s.before.Suspended.Facts...) {
 		if e, ok := ev.(conv.ReplyDone); ok && e.Silent && !s.out.Late {
 			k.silent[s.before.Reply.Turn] = true
@@ -83,7 +85,7 @@ func (k *Checker) checkHeard(s step) error {
 		}
 	}
 	if len(s.after.History) >= k.c.Options().HistoryLimit {
-		return nil // what is forgotten cannot be compared
+		return nil // forgotten text cannot be compared
 	}
 	for _, e := range s.out.Turns {
 		if e.Role != conv.RoleAgent || e.Type == conv.TurnStarted {
@@ -96,7 +98,8 @@ func (k *Checker) checkHeard(s step) error {
 		if e.Type == conv.TurnCompleted {
 			continue
 		}
-		// The machine takes 12 bytes a second where the playout does not tell.
+		// The machine assumes 12 bytes per second if the playout does not report
+		// marks.
 		most := max(int(k.heard[e.Turn].Seconds()*12)+1, k.known[e.Turn])
 		if len(text) > most {
 			return fmt.Errorf("the history says that %q of turn %d was heard, but only %v were played", text, e.Turn, k.heard[e.Turn])
@@ -111,8 +114,8 @@ func (k *Checker) checkHeard(s step) error {
 	return nil
 }
 
-// noteReports takes what the playout says of the current turn, now or in facts
-// that were kept.
+// noteReports records the playout's reports about the current turn, including
+// deferred ones.
 func (k *Checker) noteReports(s step) {
 	if s.out.Late || s.out.Deferred {
 		return
@@ -138,14 +141,14 @@ func (k *Checker) noteReports(s step) {
 		k.heard[turn] = max(k.heard[turn], heard)
 		k.known[turn] = max(k.known[turn], len(text))
 		if _, ok := ev.(conv.PlayoutFinished); ok {
-			// What has played to its end was heard.
+			// Text that was played completely was heard.
 			k.known[turn] = max(k.known[turn], len(agentWords(s.after.History, turn)))
 		}
 	}
 }
 
-// inOrder reports whether the turn's items are found in what was spoken, one
-// behind the other. An announcement that was cut off leaves a gap.
+// inOrder reports whether the turn's items occur in the spoken text in order. An
+// interrupted announcement leaves a gap.
 func inOrder(items []conv.Item, turn int, spoken string) bool {
 	first := true
 	for _, it := range items {

@@ -7,10 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// This file: what is said, asked and called, each once.
+// This file checks that turns, requests and calls each occur once.
 
-// checkTurns: turn numbers are unique and rising; each turn starts once and ends
-// once; what is open is what the state has open.
+// checkTurns checks that turn numbers are unique and ascending, that each turn
+// starts and ends once, and that the open turns are those of the state.
 func (k *Checker) checkTurns(s step) error {
 	for _, e := range s.out.Turns {
 		if e.Type == conv.TurnStarted {
@@ -38,8 +38,8 @@ func (k *Checker) checkTurns(s step) error {
 	return nil
 }
 
-// checkRequests: each utterance is asked about once, request numbers rise, and
-// what is asked, said or run belongs to a turn of the agent that is open.
+// checkRequests checks that each utterance is requested once, that request numbers
+// rise, and that requests, speech and calls belong to an open turn of the agent.
 func (k *Checker) checkRequests(s step) error {
 	live := map[int]bool{s.before.Reply.Turn: true}
 	for _, e := range s.out.Turns {
@@ -79,9 +79,9 @@ func (k *Checker) checkRequests(s step) error {
 	return nil
 }
 
-// checkAnswered: a turn of the user's that is complete is answered in the same step,
-// or remembered for when the line is back, or the last of the conversation, or
-// the rules are to listen only.
+// checkAnswered checks that a complete user turn is answered in the same step, or
+// deferred until the connection is restored, or is the last one, or that the mode
+// is to listen only.
 func (k *Checker) checkAnswered(s step) error {
 	if p := s.after.Phase; p == conv.Terminating || p == conv.Idle || s.after.Rules.ListenOnly {
 		return nil
@@ -105,8 +105,8 @@ func (k *Checker) checkAnswered(s step) error {
 	return nil
 }
 
-// checkCalls: a call runs at most once and comes to exactly one result; one that
-// is held back belongs to the reply that is.
+// checkCalls checks that a call runs at most once and gets exactly one result, and
+// that a held call belongs to the held reply.
 func (k *Checker) checkCalls(s step) error {
 	for _, e := range s.out.Effects {
 		switch e := e.(type) {
@@ -115,12 +115,12 @@ func (k *Checker) checkCalls(s step) error {
 		case conv.StartTask:
 			k.started[e.ID]++
 		default:
-			// It starts nothing.
+			// The others start no calls.
 		}
 	}
 	full := len(s.before.History) >= k.c.Options().HistoryLimit
 	if !full {
-		// An utterance may be put in its place among them, so they are counted.
+		// An utterance may be inserted among them, so they are counted.
 		for _, it := range s.before.History {
 			if it.Role == conv.RoleTool {
 				k.results[it.CallID]--
@@ -153,7 +153,7 @@ func (k *Checker) checkCalls(s step) error {
 		}
 	}
 	if s.after.Phase == conv.Idle {
-		// The history is forgotten: so are the ids.
+		// The history was cleared, and with it the ids.
 		clear(k.started)
 		clear(k.results)
 		return nil

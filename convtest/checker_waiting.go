@@ -6,10 +6,10 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// This file: what the machine waits for, and what it is at rest.
+// This file checks deadlines and states of rest.
 
-// checkDeadlines: what is due has fired; a driver that steps every deadline at
-// its time never spins.
+// checkDeadlines checks that no deadline is overdue after a step, so that a driver
+// never spins.
 func (k *Checker) checkDeadlines(s step) error {
 	if _, ok := s.event.(conv.DeadlinePassed); !ok {
 		return nil
@@ -20,8 +20,8 @@ func (k *Checker) checkDeadlines(s step) error {
 	return nil
 }
 
-// checkWaiting: every phase that waits has a deadline of its own armed, or the
-// microphone open.
+// checkWaiting checks that every waiting phase has an armed deadline or an open
+// microphone.
 func (k *Checker) checkWaiting(s step) error {
 	var armed []conv.Timer
 	st := s.after
@@ -67,8 +67,7 @@ func (k *Checker) checkWaiting(s step) error {
 	return fmt.Errorf("%v waits without a deadline", st.Phase)
 }
 
-// checkArmed: no deadline outlives what it was armed for, and no mark outlives what
-// it says.
+// checkArmed checks that no deadline or flag outlives its reason.
 func (k *Checker) checkArmed(s step) error {
 	st := s.after
 	r := &st.Reply
@@ -76,7 +75,7 @@ func (k *Checker) checkArmed(s step) error {
 	case conv.ConnectionRestored, conv.SessionReady, conv.SessionRenewed:
 		k.closed = false
 	default:
-		// It opens no connection.
+		// The others do not open a connection.
 	}
 	for _, e := range s.out.Effects {
 		if _, ok := e.(conv.CloseConnection); ok {
@@ -115,7 +114,7 @@ func (k *Checker) checkArmed(s step) error {
 	return nil
 }
 
-// checkRest: what would be a silent dead end or a contradiction of two regions.
+// checkRest checks for silent dead ends and contradictions between regions.
 func (k *Checker) checkRest(s step) error {
 	st := s.after
 	r := &st.Reply
@@ -136,7 +135,7 @@ func (k *Checker) checkRest(s step) error {
 			return fmt.Errorf("a voice is heard and has not the floor")
 		}
 	default:
-		// Their rest is in checkWaiting.
+		// Other phases are checked by checkWaiting.
 	}
 	if v := st.Views().Interaction; v.IsSpeaking() && v.Interrupted() {
 		return fmt.Errorf("the flags of seed 004 contradict each other")

@@ -74,7 +74,7 @@ func TestSetOption(t *testing.T) {
 	}
 }
 
-// TestExpectations: each assertion can hold, and can fail.
+// TestExpectations checks that each assertion can succeed and fail.
 func TestExpectations(t *testing.T) {
 	r, err := Reach(conv.Speaking, conv.Options{Endpoint: "recognizer"}, nil)
 	if err != nil {
@@ -115,7 +115,7 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
-// TestScenarioErrors: a scenario that is wrong itself says where.
+// TestScenarioErrors checks that errors in a scenario name the place.
 func TestScenarioErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"step\nuser.start\n----\n":                                 "begin with `new`",
@@ -142,7 +142,7 @@ func TestScenarioErrors(t *testing.T) {
 	}
 }
 
-// TestVerifyNotices: a run whose record was tampered with is not verified.
+// TestVerifyNotices checks that a modified record is detected.
 func TestVerifyNotices(t *testing.T) {
 	r, err := Reach(conv.Speaking, conv.Options{Endpoint: "recognizer"}, nil)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// Coverage notes what runs visit. A nil Coverage notes nothing.
+// Coverage records what runs visit. A nil Coverage records nothing.
 type Coverage struct {
 	edges map[[2]conv.Phase]map[string]int // causes by transition
 	pairs map[conv.Phase]map[string]bool   // events by phase
 }
 
-// NewCoverage returns an empty one.
+// NewCoverage returns an empty coverage.
 func NewCoverage() *Coverage {
 	return &Coverage{edges: map[[2]conv.Phase]map[string]int{}, pairs: map[conv.Phase]map[string]bool{}}
 }
@@ -36,8 +36,8 @@ func (v *Coverage) note(before conv.Phase, ev conv.Event, transitions []conv.Tra
 	}
 }
 
-// Edges returns how many edges the phase graph has, and those of them that were
-// not taken.
+// Edges returns the number of edges in the phase graph and those that were not
+// taken.
 func (v *Coverage) Edges() (total int, missing []string) {
 	for _, from := range conv.Phases() {
 		for _, to := range conv.Phases() {
@@ -53,7 +53,7 @@ func (v *Coverage) Edges() (total int, missing []string) {
 	return total, missing
 }
 
-// Causes lists the causes with which the phase was entered.
+// Causes returns the causes with which the phase was entered.
 func (v *Coverage) Causes(to conv.Phase) []string {
 	var causes []string
 	for e, by := range v.edges {
@@ -73,5 +73,5 @@ func (v *Coverage) Took(from, to conv.Phase, cause string) bool {
 	return v.edges[[2]conv.Phase{from, to}][cause] > 0
 }
 
-// Met reports whether the event came in the phase.
+// Met reports whether the event occurred in the phase.
 func (v *Coverage) Met(p conv.Phase, event string) bool { return v.pairs[p][event] }

@@ -13,17 +13,18 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// Line is one line of a script: an event and when it happens.
+// Line is one line of a script: an event and its time.
 type Line struct {
-	// At is since the beginning if Absolute, else since the line before.
+	// At is the time since the beginning if Absolute, and since the previous line
+	// otherwise.
 	At       time.Duration
 	Absolute bool
 	Event    conv.Event
-	// Wait: the line only lets time pass.
+	// Wait reports that the line only lets time pass.
 	Wait bool
 }
 
-// ParseLine reads an event line of a scenario, or a JSON line of `hocket step`.
+// ParseLine parses an event line of a scenario, or a JSON line of `hocket step`.
 func ParseLine(s string) (Line, error) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "{") {
@@ -59,8 +60,8 @@ func ParseLine(s string) (Line, error) {
 	return l, err
 }
 
-// parseJSON reads {"at": 1240, "type": ...}; `at` is taken off before the codec
-// sees the event.
+// parseJSON parses {"at": 1240, "type": ...}. The codec does not know the field at,
+// which is removed first.
 func parseJSON(s string) (Line, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(s), &object); err != nil {
@@ -81,8 +82,8 @@ func parseJSON(s string) (Line, error) {
 	return Line{At: time.Duration(at * float64(time.Millisecond)), Absolute: true, Event: ev}, err
 }
 
-// parseFields reads `key=value key="quoted" key` into the object that the codec
-// takes. Values are JSON where they can be, else texts.
+// parseFields parses `key=value key="quoted" key` into an object for the codec.
+// Values are JSON if possible, and texts otherwise.
 func parseFields(s string) (map[string]any, error) {
 	object := make(map[string]any)
 	for {

@@ -11,8 +11,8 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// expectation holds one assertion line against the run. from is the first step
-// since the last assertions, start the phase that it began in.
+// expectation checks one assertion line. from is the first step since the last
+// assertions, start the phase before it.
 func (r *Run) expectation(line string, from int, start conv.Phase) error {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
@@ -94,8 +94,8 @@ func (r *Run) expectView(rest string) error {
 	return nil
 }
 
-// expectEntered: "interrupted on stt.partial turn 2": the last entry of the phase, its
-// cause, and the turn that it carries.
+// expectEntered checks the last entry of a phase, its cause and its turn:
+// "interrupted on stt.partial turn 2".
 func (r *Run) expectEntered(rest string) error {
 	phase, _, _ := strings.Cut(rest, " ")
 	for _, s := range slices.Backward(r.Steps) {
@@ -112,8 +112,8 @@ func (r *Run) expectEntered(rest string) error {
 	return fmt.Errorf("%s was not entered", phase)
 }
 
-// expectWithin: "150ms speaking > interrupted": from the last entry of the one
-// before the last entry of the other.
+// expectWithin checks the time from the last entry of one phase before the last
+// entry of the other: "150ms speaking > interrupted".
 func (r *Run) expectWithin(rest string) error {
 	limit, phases, _ := strings.Cut(rest, " ")
 	most, err := time.ParseDuration(limit)
@@ -143,8 +143,8 @@ func (r *Run) expectWithin(rest string) error {
 	return nil
 }
 
-// expectLeads: "stt.final > processing.understanding": the one made the other in
-// its own step.
+// expectLeads checks that an event entered a phase in its own step: "stt.final >
+// processing.understanding".
 func (r *Run) expectLeads(rest string, from int) error {
 	event, phase, ok := strings.Cut(squeezed(rest), " > ")
 	if !ok {
@@ -160,8 +160,8 @@ func (r *Run) expectLeads(rest string, from int) error {
 	return fmt.Errorf("no %s led to %s", event, phase)
 }
 
-// expectEffect: `request_reply =1 attempt=1`: so many effects of the type with
-// these fields.
+// expectEffect checks the number of effects of a type with the given fields:
+// `request_reply =1 attempt=1`.
 func (r *Run) expectEffect(none bool, rest string, from int) error {
 	kind, rest, _ := strings.Cut(rest, " ")
 	want, exact := 0, none

@@ -42,8 +42,8 @@ func SetOption(o *conv.Options, path, value string) error {
 	return nil
 }
 
-// fieldByName finds a struct's field by its JSON name, or by its Go name where
-// it has none.
+// fieldByName returns a struct's field by its JSON name, or by its Go name if it
+// has none.
 func fieldByName(v reflect.Value, name string) (reflect.Value, error) {
 	if v.Kind() != reflect.Struct {
 		return reflect.Value{}, fmt.Errorf("%s is no group of options", v.Type())
@@ -104,7 +104,7 @@ func setValue(v reflect.Value, s string) error {
 	}
 }
 
-// parseOptions reads "key=value ..." with quoted values.
+// parseOptions parses "key=value ..." with quoted values.
 func parseOptions(o *conv.Options, s string) error {
 	fields, err := parseFields(s)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// Beginning is the script that brings a new conversation to listening.
+// Beginning returns the script that leads a new conversation to listening.
 func Beginning() []string {
 	return []string{"user.start", "session.ready id=s1", "audio.ready"}
 }
 
-// Way is a script that leads a new conversation, of whatever end-of-turn policy,
+// Way returns a script that leads a new conversation, with any end-of-turn policy,
 // to the phase. The greeting must be empty.
 func Way(p conv.Phase) []string {
 	then := func(way []string, lines ...string) []string { return slices.Concat(way, lines) }
@@ -58,7 +58,7 @@ func Way(p conv.Phase) []string {
 	}
 }
 
-// Reach makes a run that stands in the phase.
+// Reach returns a run that is in the phase.
 func Reach(p conv.Phase, o conv.Options, seen *Coverage) (*Run, error) {
 	r, err := NewRun(o, nil, seen)
 	if err != nil {

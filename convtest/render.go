@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// renderStep writes what the last step of c did, the way scenarios show it.
+// renderStep writes the last step of c in the form of scenarios.
 func renderStep(b *strings.Builder, c *conv.Conversation, at time.Duration, ev conv.Event, due []conv.Timer) {
 	fmt.Fprintf(b, "%s %s", seconds(at), renderEvent(ev, due))
 	out := c.Last()
@@ -43,7 +43,7 @@ func renderStep(b *strings.Builder, c *conv.Conversation, at time.Duration, ev c
 	}
 }
 
-// renderEvent is the event's type and its fields, a deadline its timers.
+// renderEvent returns the event's type and fields, and for deadlines the timers.
 func renderEvent(ev conv.Event, due []conv.Timer) string {
 	if _, ok := ev.(conv.DeadlinePassed); ok {
 		s := "deadline"
@@ -59,10 +59,11 @@ func renderEvent(ev conv.Event, due []conv.Timer) string {
 	return renderObject(b)
 }
 
-// RenderEffect is an effect on one line: `speak turn=2 part=1 seq=1 text="Hi."`.
+// RenderEffect returns an effect on one line: `speak turn=2 part=1 seq=1
+// text="Hi."`.
 func RenderEffect(e conv.Effect) string {
 	if x, ok := e.(conv.Expect); ok {
-		// The likely phrases are the dialogue's own matter.
+		// The expected phrases are tested with the dialogue.
 		x.Expect.Phrases = nil
 		e = x
 	}
@@ -73,8 +74,8 @@ func RenderEffect(e conv.Effect) string {
 	return renderObject(b)
 }
 
-// renderObject writes a JSON object's fields in their order, its type first and
-// bare.
+// renderObject returns a JSON object's fields in their order, beginning with the
+// type without its name.
 func renderObject(object []byte) string {
 	var b strings.Builder
 	for _, f := range fieldsOf(object) {
@@ -97,7 +98,7 @@ type field struct {
 	value json.RawMessage
 }
 
-// fieldsOf takes an object apart and keeps the order of its fields.
+// fieldsOf returns the fields of an object in their order.
 func fieldsOf(object []byte) []field {
 	var fields []field
 	d := json.NewDecoder(bytes.NewReader(object))
@@ -118,7 +119,7 @@ func fieldsOf(object []byte) []field {
 	return fields
 }
 
-// asText is a parsed value as a plain text.
+// asText returns a parsed value as plain text.
 func asText(v any) string {
 	raw, ok := v.(json.RawMessage)
 	if !ok {
@@ -140,12 +141,12 @@ func quoteIfNeeded(s string) string {
 	return s
 }
 
-// renderViews is the four views' states in the fixed order of conv.AllViews.
+// renderViews returns the states of the four views in the order of conv.AllViews.
 func renderViews(v conv.Views) string {
 	return fmt.Sprintf("%v %v %v %v", v.AgentVoice, v.Amplifier, v.EasyTurn, v.Interaction)
 }
 
-// renderState is the line that ends each command's output.
+// renderState returns the last line of each command's output.
 func renderState(c *conv.Conversation, start time.Time) string {
 	st := c.State()
 	s := fmt.Sprintf("= %v [%s]", st.Phase, renderViews(st.Views()))
@@ -155,7 +156,7 @@ func renderState(c *conv.Conversation, start time.Time) string {
 	return s
 }
 
-// seconds writes a time with milliseconds, and more where it has more.
+// seconds formats a time with milliseconds, and more digits if needed.
 func seconds(d time.Duration) string {
 	if d%time.Millisecond != 0 {
 		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
@@ -163,7 +164,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%d.%03ds", d/time.Second, d%time.Second/time.Millisecond)
 }
 
-// renderHistory lists what was said and heard.
+// renderHistory formats what was said and heard.
 func renderHistory(items []conv.Item) string {
 	var b strings.Builder
 	for _, it := range items {

@@ -13,25 +13,25 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// Epoch is when every scenario begins.
+// epoch is the beginning of every scenario.
 var epoch = time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
 
 // Step is one step of a run.
 type Step struct {
 	At          time.Duration // since the beginning
 	Event       conv.Event
-	Due         []conv.Timer // the deadlines that the event lets pass
+	Due         []conv.Timer // the deadlines that fired before the event
 	Effects     []conv.Effect
 	Transitions []conv.Transition
 	Turns       []conv.TurnEvent
 	Late        bool
 
-	line []byte // as package journal describes it
-	text string // as scenarios show it
+	line []byte // in the form of package journal
+	text string // in the form of scenarios
 }
 
-// Run is a conversation that is stepped in virtual time, checked and recorded.
-// It is not safe for concurrent use.
+// Run is a conversation that is stepped in virtual time, checked and recorded. It
+// is not safe for concurrent use.
 type Run struct {
 	Conv  *conv.Conversation
 	Steps []Step
@@ -41,12 +41,12 @@ type Run struct {
 	now     time.Duration
 	checker *Checker
 	trace   bytes.Buffer
-	writer  *journal.Writer // nil where privacy forbids a trace
+	writer  *journal.Writer // nil if privacy forbids a trace
 	seen    *Coverage
 }
 
-// NewRun begins a run. agent are the files of its dialogue, if it has one; seen,
-// if not nil, notes what the run visits.
+// NewRun begins a run. agent contains the files of its dialogue, if any; seen,
+// which may be nil, records what the run visits.
 func NewRun(o conv.Options, agent []agent.File, seen *Coverage) (*Run, error) {
 	r := &Run{opts: o, agent: agent, seen: seen}
 	header, err := journal.NewHeader(epoch, o, agent)
@@ -65,11 +65,11 @@ func NewRun(o conv.Options, agent []agent.File, seen *Coverage) (*Run, error) {
 	return r, nil
 }
 
-// Now is the time since the beginning.
+// Now returns the time since the beginning.
 func (r *Run) Now() time.Duration { return r.now }
 
-// Do lets time pass until the line's event, deadlines on the way firing, and
-// steps it. It returns what was shown, and the first promise that was broken.
+// Do lets time pass until the line's event, firing deadlines on the way, and steps
+// the event. It returns the output, and the first violated invariant.
 func (r *Run) Do(l Line) (string, error) {
 	at := l.At
 	if !l.Absolute {
@@ -91,10 +91,10 @@ func (r *Run) Do(l Line) (string, error) {
 	return b.String(), err
 }
 
-// maxDeadlines bounds how many deadlines one line may let pass.
+// maxDeadlines limits how many deadlines may fire for one line.
 const maxDeadlines = 100_000
 
-// pass fires the deadlines before at, and those at it if inclusive.
+// pass fires the deadlines before at, and those at at if inclusive is set.
 func (r *Run) pass(at time.Duration, inclusive bool) error {
 	for range maxDeadlines {
 		next := r.Conv.NextDeadline()
@@ -143,7 +143,7 @@ func (r *Run) step(at time.Duration, ev conv.Event) error {
 	return errors.Join(err, lineErr)
 }
 
-// describe is the journal's line of the last step, as bytes.
+// describe returns the journal's line for the last step.
 func describe(c *conv.Conversation, at time.Duration, ev conv.Event) ([]byte, error) {
 	line, err := journal.Describe(c, at, ev)
 	if err != nil {
@@ -152,14 +152,14 @@ func describe(c *conv.Conversation, at time.Duration, ev conv.Event) ([]byte, er
 	return json.Marshal(line)
 }
 
-// Verify runs the same events again in the other ways in which a conversation
-// can be driven, and reports the first that comes out different.
+// Verify repeats the run in the other ways of driving a conversation, and returns
+// an error for the first that differs.
 func (r *Run) Verify() error {
 	if err := r.again(func(int) bool { return false }); err != nil {
 		return fmt.Errorf("stepped again: %w", err)
 	}
 	if r.writer == nil {
-		return nil // privacy: neither trace nor words in a snapshot
+		return nil // privacy forbids traces, and words in snapshots
 	}
 	if err := r.replay(); err != nil {
 		return fmt.Errorf("replayed from its trace: %w", err)
@@ -173,8 +173,8 @@ func (r *Run) Verify() error {
 	return nil
 }
 
-// again steps a fresh conversation, which goes through a snapshot before the
-// steps that restore names.
+// again steps a new conversation, which is snapshotted and restored before the
+// steps that restore selects.
 func (r *Run) again(restore func(i int) bool) error {
 	header, err := journal.NewHeader(epoch, r.opts, r.agent)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *Run) again(restore func(i int) bool) error {
 	return sameEnd(r.Conv, c)
 }
 
-// replay gives the trace to package journal.
+// replay replays the trace with package journal.
 func (r *Run) replay() error {
 	var last *conv.Conversation
 	n, err := journal.Replay(bytes.NewReader(r.trace.Bytes()), func(_ journal.Line, _ conv.Event, c *conv.Conversation) { last = c })

@@ -16,9 +16,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// Walk runs every scenario file in dir, without its subdirectories, each as a
-// test of its own. seen may be nil. It reports whether all of them ran: -run may
-// have chosen some.
+// Walk runs every scenario file in dir, without subdirectories, each as a subtest.
+// seen may be nil. It reports whether all of them ran: the flag -run may have
+// selected some.
 func Walk(t *testing.T, dir string, seen *Coverage) (all bool) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
@@ -38,8 +38,8 @@ func Walk(t *testing.T, dir string, seen *Coverage) (all bool) {
 	return ran == len(files)
 }
 
-// RunFile runs a scenario file against its golden output, and again in the other
-// ways that [Run.Verify] knows.
+// RunFile checks a scenario file against its golden output, and runs it in the
+// other ways of [Run.Verify].
 func RunFile(t *testing.T, path string, seen *Coverage) {
 	t.Helper()
 	s := &scenario{seen: seen}
@@ -58,8 +58,8 @@ func RunFile(t *testing.T, path string, seen *Coverage) {
 	}
 }
 
-// Assertions runs a scenario file for its assertions alone, whatever its output,
-// and returns the first that does not hold.
+// Assertions runs a scenario file without comparing its output, and returns the
+// first assertion that fails.
 func Assertions(path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -92,7 +92,7 @@ type command struct {
 	head, input string
 }
 
-// splitCommands reads what datadriven reads, without a test around it.
+// splitCommands parses a datadriven file without running a test.
 func splitCommands(text string) ([]command, error) {
 	var commands []command
 	lines := strings.Split(text, "\n")
@@ -122,12 +122,12 @@ type scenario struct {
 	runs []*Run
 
 	agent []agent.File
-	// What the assertions look back to.
+	// State at the last assertions.
 	from  int
 	start conv.Phase
 }
 
-// run is the conversation of the last `new`.
+// run returns the conversation of the last `new`.
 func (s *scenario) run() (*Run, error) {
 	if len(s.runs) == 0 {
 		return nil, errors.New("no conversation: begin with `new`")
@@ -188,7 +188,7 @@ func (s *scenario) command(name string, args []datadriven.CmdArg, input string) 
 	}
 }
 
-// begin makes a conversation of the options on the line and below it.
+// begin starts a conversation with the options on the line and below it.
 func (s *scenario) begin(args []datadriven.CmdArg, input string) (string, error) {
 	var o conv.Options
 	for _, a := range args {
@@ -210,8 +210,7 @@ func (s *scenario) begin(args []datadriven.CmdArg, input string) (string, error)
 	return "", nil
 }
 
-// reach begins a conversation with the options of the last one and leads it to
-// the phase.
+// reach starts a conversation with the last options and leads it to the phase.
 func (s *scenario) reach(args []datadriven.CmdArg) (string, error) {
 	last, err := s.run()
 	if err != nil {
@@ -235,8 +234,8 @@ func (s *scenario) reach(args []datadriven.CmdArg) (string, error) {
 
 func (s *scenario) mark(r *Run) { s.from, s.start = len(r.Steps), r.Conv.Phase() }
 
-// script steps lines, and shows each unless show is false: then only where they
-// lead.
+// script steps lines. It returns the output of each, or only the final state if
+// show is false.
 func (s *scenario) script(r *Run, lines []string, show bool) (string, error) {
 	var b strings.Builder
 	for _, text := range lines {
@@ -262,8 +261,7 @@ func (s *scenario) script(r *Run, lines []string, show bool) (string, error) {
 	return b.String(), nil
 }
 
-// expect holds every assertion against the run and reports those that do not
-// hold.
+// expect checks every assertion and reports those that fail.
 func (s *scenario) expect(r *Run, input string) (string, error) {
 	var errs []error
 	n := 0
@@ -280,7 +278,8 @@ func (s *scenario) expect(r *Run, input string) (string, error) {
 	return fmt.Sprintf("%d hold\n", n-len(errs)), errors.Join(errs...)
 }
 
-// Elapsed is a help for tests in Go: the time between two entries.
+// Elapsed returns the time between the last entries of two phases. It is for tests
+// in Go.
 func (r *Run) Elapsed(a, b conv.Phase) (time.Duration, bool) {
 	var from time.Time
 	for _, s := range r.Steps {

@@ -13,14 +13,14 @@ import (
 
 //go:generate go test -run Traceability -rewrite .
 
-// Trace is one id of a seed and what shows it.
+// Trace is a requirement id of a seed and its evidence.
 type Trace struct {
 	Group    string // "000 Agent Voice: ..."
 	ID, What string
 	Evidence []string
 }
 
-// parseTraces reads the data file.
+// parseTraces parses the data file.
 func parseTraces(text string) ([]Trace, error) {
 	var traces []Trace
 	group := ""
@@ -53,8 +53,8 @@ func parseTraces(text string) ([]Trace, error) {
 	return traces, nil
 }
 
-// splitEvidence divides at commas; the reason behind "later:" may hold some and ends
-// the line.
+// splitEvidence splits at commas. A reason after "later:" may contain commas and
+// ends the line.
 func splitEvidence(s string) []string {
 	var list []string
 	reason := ""
@@ -72,13 +72,13 @@ func splitEvidence(s string) []string {
 	return list
 }
 
-// module finds what evidence names, in the module at root.
+// module finds evidence in the module at root.
 type module struct {
 	root  string
-	tests map[string]map[string]string // by folder, the tests and the files that hold them
+	tests map[string]map[string]string // by folder, the test functions and their files
 }
 
-// test finds a test by `folder.TestX`.
+// test finds the file of a test given as `folder.TestX`.
 func (m *module) test(name string) (file string, err error) {
 	dir, fn, ok := cutLast(name, ".")
 	if !ok || !strings.HasPrefix(fn, "Test") && !strings.HasPrefix(fn, "Fuzz") {
@@ -107,7 +107,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// testsIn lists the test functions of a folder and the files that they stand in.
+// testsIn returns the test functions of a folder and their files.
 func testsIn(dir string) (map[string]string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	if err != nil {
@@ -128,8 +128,8 @@ func testsIn(dir string) (map[string]string, error) {
 	return tests, nil
 }
 
-// link checks one piece of evidence and writes it as Markdown. later is set for what
-// does not show anything yet.
+// link checks one piece of evidence and returns it as Markdown. later is set if it
+// is only planned.
 func (m *module) link(evidence string) (markdown string, later bool, err error) {
 	if why, ok := strings.CutPrefix(evidence, "later: "); ok {
 		return "*later: " + why + "*", true, nil
@@ -149,8 +149,8 @@ func (m *module) link(evidence string) (markdown string, later bool, err error) 
 	return fmt.Sprintf("[%s](../%s)", fn, file), false, nil
 }
 
-// Document writes docs/traceability.md of the traces, and reports what they name that
-// is not there.
+// document returns docs/traceability.md and an error for each missing piece of
+// evidence.
 func document(m *module, traces []Trace) (string, []error) {
 	var b strings.Builder
 	var errs []error
@@ -190,7 +190,7 @@ func document(m *module, traces []Trace) (string, []error) {
 	return b.String(), errs
 }
 
-// others lists the scenarios that no id names.
+// others lists the scenarios that no id refers to.
 func (m *module) others(traces []Trace) string {
 	named := map[string]bool{}
 	for _, t := range traces {

@@ -23,8 +23,8 @@ func traces(t *testing.T) []Trace {
 	return all
 }
 
-// TestTraceability: every id names something that is there, and the document says
-// what the data says. With -rewrite it is written.
+// TestTraceability checks that the evidence of every id exists, and that the
+// document matches the data. With -rewrite it writes the document.
 func TestTraceability(t *testing.T) {
 	all := traces(t)
 	doc, errs := document(&module{root: ".."}, all)
@@ -59,7 +59,7 @@ func TestTraceability(t *testing.T) {
 	}
 }
 
-// TestTraceabilityNotices: what is missing is an error.
+// TestTraceabilityNotices checks that missing evidence is an error.
 func TestTraceabilityNotices(t *testing.T) {
 	for text, want := range map[string]string{
 		"## 000 x\nA | b | nothing.txt":      "there is no such scenario",
@@ -88,7 +88,7 @@ func TestTraceabilityNotices(t *testing.T) {
 	}
 }
 
-// source is a seed and how its ids are found in it.
+// source is a seed and the pattern of its ids.
 type source struct {
 	file    string
 	pattern string
@@ -99,9 +99,9 @@ type source struct {
 // seeds have them. With -rewrite it is written from the seeds.
 const idsFile = "testdata/seed_ids.txt"
 
-// TestTraceabilityIsComplete: each id of the seeds is in the data, and each numbered
-// requirement of the data is in the seeds. Where the seeds are beside the repository, the
-// list of ids is held against them.
+// TestTraceabilityIsComplete checks that each id of the seeds is in the data, and
+// each numbered requirement of the data is in the seeds. If the seeds are beside
+// the repository, it also checks the list of ids against them.
 func TestTraceabilityIsComplete(t *testing.T) {
 	if fromSeeds := seedIDs(t); fromSeeds != nil {
 		text := strings.Join(fromSeeds, "\n") + "\n"
@@ -140,8 +140,8 @@ func TestTraceabilityIsComplete(t *testing.T) {
 	}
 }
 
-// seedIDs finds the ids in the text of the seeds; nil where they are not beside the
-// repository.
+// seedIDs returns the ids in the text of the seeds, or nil if the seeds are not
+// beside the repository.
 func seedIDs(t *testing.T) (list []string) {
 	t.Helper()
 	seen := make(map[string]bool)
@@ -199,7 +199,8 @@ func (s source) ids(m []string) []string {
 	return ids
 }
 
-// seed is the text of a seed; empty where the seeds are not beside the repository.
+// seed returns the text of a seed, or an empty string if the seeds are not beside
+// the repository.
 func seed(t *testing.T, number string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "shared", "seeds", number+"_*.txt"))
@@ -216,8 +217,8 @@ func seed(t *testing.T, number string) string {
 	return string(b)
 }
 
-// TestEveryIDIsExplained: docs/seeds.md says what each id with a name of its own means, once,
-// and explains none that there is not.
+// TestEveryIDIsExplained checks that docs/seeds.md explains each named id once, and
+// no unknown one.
 func TestEveryIDIsExplained(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "docs", "seeds.md"))
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package examples holds the agents of this folder, so that the program has them
-// wherever it runs. It never changes them and does not compile them: who serves
-// one does.
+// Package examples embeds the agents in this folder, so that the program contains
+// them. It does not compile them.
 package examples
 
 import "embed"
 
-// Files are the agents, a folder each.
+// Files contains the agents, one folder each.
 //
 //go:embed */*.yaml
 var Files embed.FS

@@ -19,12 +19,12 @@ import (
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
-// lines are the most that each program may have, without the comment above it: what is
-// promised in docs/library.md.
+// lines are the maximum lengths of the programs without their header comments, as
+// documented in docs/library.md.
 var lines = map[string]int{"call": 40, "browsers": 25, "functions": 50, "machine": 30}
 
-// engines skips a test of a build that neither hears nor speaks, and gives the tags with
-// which a program does.
+// engines skips a test if the build has no speech engines, and otherwise returns
+// the build tags for them.
 func engines(t *testing.T) (tags string) {
 	t.Helper()
 	voice, err1 := flite.New(flite.Options{})
@@ -81,7 +81,7 @@ user: when are you open
 agent: We are open from Monday to Friday, from eight in the morning to half past five.
 `
 
-// TestPrograms: each program does what its comment says.
+// TestPrograms checks that each program does what its comment says.
 func TestPrograms(t *testing.T) {
 	t.Run("machine", func(t *testing.T) {
 		out := run(t, ".", nil, build(t, "machine", ""))
@@ -107,8 +107,7 @@ func TestPrograms(t *testing.T) {
 	t.Run("browsers", func(t *testing.T) { serves(t, build(t, "browsers", engines(t)), "clinic") })
 }
 
-// serves runs a server with an agent, and reads the page and the list of agents as a
-// browser does.
+// serves runs a server with an agent and loads the page and the list of agents.
 func serves(t *testing.T, program, agent string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -168,7 +167,7 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// TestShort: the programs are as short as is promised.
+// TestShort checks the lengths of the programs.
 func TestShort(t *testing.T) {
 	for name, most := range lines {
 		b, err := os.ReadFile(filepath.Join(name, "main.go"))
@@ -182,14 +181,14 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// foreign are modules that a program which holds a call must not link: databases, WebRTC,
+// foreign are modules that a program for calls must not link: databases, WebRTC,
 // SDKs of tools, servers.
 var foreign = []string{
 	"modernc.org/", "github.com/jackc/", "github.com/pressly/", "github.com/pion/", "github.com/modelcontextprotocol/",
 	"github.com/a2aproject/", "github.com/coder/websocket", "github.com/prometheus/", "go.opentelemetry.io/", "github.com/cschleiden/",
 }
 
-// lean reports what a program links that it must not.
+// lean returns the modules that a program must not link but does.
 func lean(t *testing.T, dir string, env ...string) {
 	t.Helper()
 	all := strings.Fields(run(t, dir, env, "go", "list", "-deps", "."))
@@ -203,5 +202,5 @@ func lean(t *testing.T, dir string, env ...string) {
 	}
 }
 
-// TestLean: a program that holds a call links neither databases nor WebRTC.
+// TestLean checks that a program for calls links neither databases nor WebRTC.
 func TestLean(t *testing.T) { lean(t, "call") }

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// goBlock is a program in a document; those of docs/library.md have names.
+// goBlock matches a program in a document; those of docs/library.md have names.
 var goBlock = regexp.MustCompile("(?s)```go ?([a-z]*)\\n(.*?)```")
 
-// TestDocuments: each Go program of the documents compiles; those that examples has too
-// are the same, and the one by text answers as is shown.
+// TestDocuments checks that each Go program in the documents compiles, that those
+// that also exist in examples are equal, and that the one by text has the
+// documented output.
 func TestDocuments(t *testing.T) {
 	blocks := make(map[string]string)
 	text := ""
@@ -50,8 +51,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// chats holds the conversation of the document: what comes from the agent is printed, the
-// lines between are the person's.
+// chats holds the document's conversation: the output is the agent's, the lines
+// between are the person's.
 func chats(t *testing.T, source, text string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")

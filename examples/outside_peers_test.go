@@ -14,12 +14,13 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// outside is the version in which the module is published to the program outside.
+// outside is the version under which the module is published for the outside
+// programs.
 var outside = module.Version{Path: "github.com/hocketvoice/hocket", Version: "v0.0.1"}
 
-// TestPeerOutside: two programs outside the repository, in modules of their own, take
-// hocket from a module proxy in a folder, as they would take a published version: one
-// holds a spoken call, the other serves browsers.
+// TestPeerOutside checks that two programs in modules of their own can use hocket
+// from a module proxy, as they would use a published version: one holds a spoken
+// call, the other serves browsers.
 func TestPeerOutside(t *testing.T) {
 	tags, heard := engines(t), weights(t)
 	env := proxied(t)
@@ -51,9 +52,9 @@ func program(t *testing.T, name string, env []string) (dir string) {
 	return dir
 }
 
-// proxied publishes the module as it is in this tree to a proxy in a folder, and gives the
-// environment of a machine that knows this proxy and, for what hocket requires, the
-// modules that were downloaded for its own build: there is no network.
+// proxied publishes the module in this tree to a proxy folder, and returns an
+// environment that uses only this proxy and the modules downloaded for this
+// module's build, without a network.
 func proxied(t *testing.T) (env []string) {
 	t.Helper()
 	proxy, cache := t.TempDir(), t.TempDir()
@@ -72,7 +73,7 @@ func (f source) Path() string                 { return f.path }
 func (f source) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join(f.root, f.path)) }
 func (f source) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(f.root, f.path)) }
 
-// publish writes what a proxy serves of one version.
+// publish writes the files of one version for a proxy.
 func publish(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// What the airline takes, at most.
+// Limits of the airline.
 const (
 	maxBody     = 64 << 10
 	maxBookings = 10_000
 	maxKey      = 200
 )
 
-// Counts say what the airline has done.
+// Counts is the number of operations carried out.
 type Counts struct {
 	Bookings      int `json:"bookings"`
 	Changes       int `json:"changes"`
 	Cancellations int `json:"cancellations"`
-	Repeated      int `json:"repeated"` // requests that were answered before
+	Repeated      int `json:"repeated"` // requests that were answered from an earlier one
 	Searches      int `json:"searches"`
 }
 
@@ -34,24 +34,24 @@ type booking struct {
 	Cancelled                               bool
 }
 
-// answer is what was answered to an idempotency key.
+// answer is the response for an idempotency key.
 type answer struct {
 	request string // method, path and body
 	status  int
 	body    []byte
 }
 
-// Airline is the service. It is safe for concurrent use.
+// Airline is the HTTP service. It is safe for concurrent use.
 type Airline struct {
 	mux *http.ServeMux
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	bookings map[string]*booking
 	answers  map[string]answer
 	counts   Counts
 }
 
-// New makes an airline with two bookings, BK-98765 and BK-12345.
+// New returns an airline with two bookings, BK-98765 and BK-12345.
 func New() *Airline {
 	a := &Airline{mux: http.NewServeMux(), answers: make(map[string]answer)}
 	a.bookings = map[string]*booking{
@@ -68,29 +68,29 @@ func New() *Airline {
 	return a
 }
 
-// Counts say what was done so far.
+// Counts returns the number of operations so far.
 func (a *Airline) Counts() Counts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.counts
 }
 
-// ServeHTTP serves.
+// ServeHTTP handles a request.
 func (a *Airline) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// refusal is an answer that is no success.
+// refusal is an error with an HTTP status.
 type refusal struct {
 	status int
 	text   string
 }
 
-// Error says what is wrong.
+// Error returns the message.
 func (r *refusal) Error() string { return r.text }
 
 func refuse(status int, text string) error { return &refusal{status, text} }
 
-// once does a request, or answers as before where its key is known. A key that
-// comes with another request is refused.
+// once carries out a request, or repeats the response if its idempotency key is
+// known. It refuses a key that was used for another request.
 func (a *Airline) once(do func(r *http.Request, body []byte) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
@@ -130,7 +130,7 @@ func (a *Airline) once(do func(r *http.Request, body []byte) (any, error)) http.
 	}
 }
 
-// reply answers with JSON.
+// reply sends a JSON response.
 func reply(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -142,10 +142,10 @@ func reply(w http.ResponseWriter, status int, v any) {
 func write(w http.ResponseWriter, status int, b []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // a client that has gone needs no answer
+	_, _ = w.Write(b) // the client may have disconnected
 }
 
-// trip is what somebody asks for.
+// trip is a request for flights.
 type trip struct {
 	Flight      string `json:"flight_number"`
 	Origin      string `json:"origin"`
@@ -170,16 +170,16 @@ func checkDate(date string) error {
 	return nil
 }
 
-// draw is a number that belongs to a trip.
+// draw returns a number derived from a trip.
 func (t trip) draw(what string) int {
 	h := fnv.New32a()
-	_, _ = io.WriteString(h, what+"\n"+strings.ToLower(t.Origin)+"\n"+strings.ToLower(t.Destination)+"\n"+t.Date) // a hash takes all
+	_, _ = io.WriteString(h, what+"\n"+strings.ToLower(t.Origin)+"\n"+strings.ToLower(t.Destination)+"\n"+t.Date) // a hash never fails
 	return int(h.Sum32() >> 1)
 }
 
 var departures = []string{"6:45 in the morning", "8:20 in the morning", "10:05 in the morning", "1:30 in the afternoon", "4:50 in the afternoon", "7:15 in the evening"}
 
-// search finds flights: none where nobody wants to go.
+// search finds flights. It finds none if origin and destination are equal.
 func (a *Airline) search(_ *http.Request, body []byte) (any, error) {
 	var t trip
 	if err := json.Unmarshal(body, &t); err != nil {
@@ -223,7 +223,7 @@ func (a *Airline) book(_ *http.Request, body []byte) (any, error) {
 	return map[string]any{"booking_ref": ref, "itinerary": a.bookings[ref].itinerary()}, nil
 }
 
-// itinerary is a booking in words.
+// itinerary describes a booking in words.
 func (b *booking) itinerary() string {
 	day, err := time.Parse(time.DateOnly, b.Date)
 	when := b.Date
@@ -233,7 +233,7 @@ func (b *booking) itinerary() string {
 	return fmt.Sprintf("flight %s from %s to %s on %s at %s", b.Flight, b.Origin, b.Destination, when, b.Time)
 }
 
-// find is the booking that a request names. The reference may be without its dash.
+// find returns the booking of a request. The dash in the reference may be missing.
 func (a *Airline) find(r *http.Request) (string, *booking, error) {
 	ref := strings.ToUpper(r.PathValue("ref"))
 	if len(ref) > 2 && ref[2] != '-' {
@@ -257,7 +257,7 @@ func (a *Airline) show(r *http.Request, _ []byte) (any, error) {
 	return map[string]any{"booking_ref": ref, "itinerary": b.itinerary(), "status": status}, nil
 }
 
-// check is a slot's validator.
+// check validates a slot.
 func (a *Airline) check(r *http.Request, _ []byte) (any, error) {
 	if ref, _, err := a.find(r); err == nil {
 		return map[string]any{"valid": true, "value": ref}, nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Local is an airline that listens on a port of the loopback.
+// Local is an airline that listens on a port of the loopback interface.
 type Local struct {
 	*Airline
 
@@ -19,7 +19,7 @@ type Local struct {
 	worker sync.WaitGroup
 }
 
-// Listen starts an airline for this machine alone. Close ends it.
+// Listen starts an airline on the loopback interface. The caller must call Close.
 func Listen(ctx context.Context) (*Local, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,10 +34,10 @@ func Listen(ctx context.Context) (*Local, error) {
 	return l, nil
 }
 
-// URL is where it listens.
+// URL returns the address of the airline.
 func (l *Local) URL() string { return l.url }
 
-// Close ends it, with the requests that run.
+// Close stops the server and its running requests.
 func (l *Local) Close() error {
 	err := l.server.Close()
 	l.worker.Wait()

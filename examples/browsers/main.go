@@ -1,5 +1,5 @@
-// Command browsers serves an agent to browsers by voice and by text: http://127.0.0.1:8080. Its
-// arguments are the agent and the address.
+// Command browsers serves an agent to browsers by voice and by text at
+// http://127.0.0.1:8080. Its arguments are the agent and the address.
 //
 //	go run -tags flite,pocketsphinx ./examples/browsers examples/clinic 127.0.0.1:8080
 package main

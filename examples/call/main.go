@@ -1,6 +1,6 @@
-// Command call holds a spoken call in virtual time: the caller's sentences are spoken by
-// one voice, recognized, and answered by another. Its arguments are an agent and the
-// weights of the detector, "" for those that are built in.
+// Command call holds a spoken call in virtual time: one voice speaks the caller's
+// sentences, a recognizer recognizes them, and another voice answers. Its arguments
+// are an agent and the weights of the detector, or "" for the built-in weights.
 //
 //	go run -tags flite,pocketsphinx,silero_embed ./examples/call examples/clinic ""
 package main

@@ -1,6 +1,6 @@
-// Command functions holds a spoken call, as examples/call does, in which a flow calls a Go
-// function. Its arguments are the agent and the weights of the detector, "" for those that
-// are built in.
+// Command functions holds a spoken call like examples/call, in which a flow calls a
+// Go function. Its arguments are the agent and the weights of the detector, or ""
+// for the built-in weights.
 //
 //	go run -tags flite,pocketsphinx,silero_embed ./examples/functions examples/functions/agent ""
 package main

@@ -1,5 +1,5 @@
-// Command machine steps the machine alone: a caller breaks into the greeting. It has no
-// goroutine, no clock and no I/O: facts go in, effects come out as data.
+// Command machine steps the state machine alone: a caller interrupts the greeting.
+// It uses no goroutines, clock or I/O: events are the input, effects the output.
 //
 //	go run ./examples/machine
 package main

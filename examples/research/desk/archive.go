@@ -8,19 +8,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// entry is something in the archive.
+// entry is one item of the archive.
 type entry struct {
 	Title string `json:"title"`
 	Year  int    `json:"year"`
 }
 
-// found is what the archive has about a topic.
+// found is the result of a search.
 type found struct {
 	Entries int   `json:"entries"`
 	Oldest  entry `json:"oldest"`
 }
 
-// shelves is the archive, shelf by shelf, topic by topic.
+// shelves returns the archive, by shelf and topic.
 func shelves() []map[string][]entry {
 	return []map[string][]entry{
 		{"carillon": {{"a keyboard from Oudenaarde", 1510}}, "hocket": {{"a motet with a hocket", 1322}}},
@@ -29,7 +29,7 @@ func shelves() []map[string][]entry {
 	}
 }
 
-// archive is a server with one tool, which goes from shelf to shelf.
+// archive returns an MCP server with one tool, which searches shelf by shelf.
 func archive(pace time.Duration) *sdk.Server {
 	type query struct {
 		Topic string `json:"topic" jsonschema:"what to look for"`
@@ -63,5 +63,5 @@ func archive(pace time.Duration) *sdk.Server {
 	return s
 }
 
-// transport is the standard streams.
+// transport returns the transport over standard input and output.
 func transport() sdk.Transport { return &sdk.StdioTransport{} }

@@ -1,8 +1,7 @@
-// Command desk has the two assistants of the example examples/research: a delegate
-// that reads notes and sums them up, as a program of tools.command is, and an
-// archive that is searched, as a server of the Model Context Protocol. Both tell
-// how they get on, take their time on purpose, and end when they are told to. They
-// read nothing but the notes that are built into them.
+// Command desk provides the two assistants of the example examples/research: a
+// delegate that reads notes and summarizes them, a program for tools.command; and
+// an archive that is searched, an MCP server. Both report progress, are
+// deliberately slow, and can be cancelled. They read only built-in notes.
 package main
 
 import (
@@ -28,7 +27,7 @@ func main() {
 	}
 }
 
-// run is one of the assistants.
+// run runs one of the assistants.
 func run(ctx context.Context, name string, pace time.Duration) error {
 	switch name {
 	case "research":
@@ -40,7 +39,7 @@ func run(ctx context.Context, name string, pace time.Duration) error {
 	}
 }
 
-// wait is a step's time, or the end of ctx.
+// wait waits for the duration of a step or the end of ctx.
 func wait(ctx context.Context, pace time.Duration) error {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()

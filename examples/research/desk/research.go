@@ -14,8 +14,8 @@ import (
 //go:embed notes/*.txt
 var notes embed.FS
 
-// research reads one line with a topic, then writes a line for each thing that it
-// does: the protocol of a delegated program.
+// research reads one line with a topic and writes a line for each of its steps, in
+// the format of delegated programs.
 func research(ctx context.Context, in io.Reader, out io.Writer, pace time.Duration) error {
 	say := json.NewEncoder(out)
 	type line map[string]any
@@ -36,7 +36,7 @@ func research(ctx context.Context, in io.Reader, out io.Writer, pace time.Durati
 			return err
 		}
 		if err := wait(ctx, pace); err != nil {
-			return err // it was called off; what it had is told already
+			return err // it was cancelled; its progress was already reported
 		}
 		text, err := notes.ReadFile(file)
 		if err != nil {
@@ -50,7 +50,7 @@ func research(ctx context.Context, in io.Reader, out io.Writer, pace time.Durati
 	return say.Encode(line{"type": "result", "output": line{"summary": strings.Join(summary, " "), "notes_read": len(files)}})
 }
 
-// notesAbout are the files of a topic, in their order.
+// notesAbout returns the files about a topic in order.
 func notesAbout(topic string) ([]string, error) {
 	name := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(topic)), " ", "-")
 	if name == "" || strings.ContainsAny(name, `*?[\/`) {
