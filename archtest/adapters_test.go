@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-// adapterFiles are what every adapter has under the same name, so that who
-// knows one finds the way in all.
+// adapterFiles are the files that every adapter has, so that all are organized
+// alike.
 var adapterFiles = []string{"doc.go", "options.go", "README.md"}
 
-// adaptersAlike: the folders of providers and legs have the same files.
+// adaptersAlike checks that the folders of providers, tools and legs have these
+// files.
 func adaptersAlike(m *module) (found []string) {
 	for _, p := range m.packages {
 		if !matches([]string{"provider/*", "tool/*", "leg/*"}, p.dir) {

@@ -12,10 +12,10 @@ import (
 	"testing/fstest"
 )
 
-// here is the module itself, read once.
+// here is this module, parsed once.
 var here = sync.OnceValues(func() (*module, error) { return load(os.DirFS("..")) })
 
-// TestModule holds the module against every rule.
+// TestModule checks the module against every rule.
 func TestModule(t *testing.T) {
 	m, err := here()
 	if err != nil {
@@ -49,7 +49,8 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// TestTypesOfPurePackages: rules that need types see all of them.
+// TestTypesOfPurePackages checks that types are known in all pure packages, as some
+// rules require.
 func TestTypesOfPurePackages(t *testing.T) {
 	m, err := here()
 	if err != nil {
@@ -64,12 +65,12 @@ func TestTypesOfPurePackages(t *testing.T) {
 	}
 }
 
-// tablesUsed: an exception that nothing needs any more is removed.
+// tablesUsed reports exceptions that are no longer needed.
 func tablesUsed(m *module) (found []string) {
 	add := func(table, entry string) {
 		found = append(found, "archtest/tables_test.go: "+table+": nothing needs "+entry+" any more")
 	}
-	functions := make(map[string]int) // by folder and name, as in the tables: lines
+	functions := make(map[string]int) // number of lines by folder and name, as in the tables
 	for _, p := range m.packages {
 		for _, f := range p.shipped() {
 			for _, fn := range functionsOf(f) {
@@ -100,7 +101,7 @@ func tablesUsed(m *module) (found []string) {
 }
 
 func TestTables(t *testing.T) {
-	m, err := load(fstest.MapFS{}) // an empty module needs no exception
+	m, err := load(fstest.MapFS{}) // an empty module needs no exceptions
 	if err != nil {
 		t.Fatal(err)
 	}

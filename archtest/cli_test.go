@@ -2,5 +2,5 @@ package archtest
 
 import "github.com/hocketvoice/hocket/internal/cli"
 
-// hocket is the program itself, run in this process.
+// hocket is the program, run in this process.
 var hocket program = cli.Run

@@ -23,8 +23,8 @@ var (
 	flagName = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
 )
 
-// commands are the shell commands in a line of code, each as words, without
-// prompt and settings of the environment.
+// commands returns the shell commands in a line of code as words, without prompts
+// and environment settings.
 func commands(line string) (list [][]string) {
 	for _, part := range and.Split(strings.TrimPrefix(line, "$ "), -1) {
 		words := strings.Fields(part)
@@ -38,7 +38,7 @@ func commands(line string) (list [][]string) {
 	return list
 }
 
-// targetsExist: every `make target` that a document names is in the Makefile.
+// targetsExist checks that every `make target` in a document is in the Makefile.
 func targetsExist(m *module) (found []string) {
 	targets := make(map[string]bool)
 	for _, match := range makeRule.FindAllStringSubmatch(m.texts["Makefile"], -1) {
@@ -66,14 +66,14 @@ func targetsExist(m *module) (found []string) {
 	return found
 }
 
-// use is a command of hocket with flags, as a document names it.
+// use is a hocket command with flags in a document.
 type use struct {
 	at      string
 	command string
 	flags   []string
 }
 
-// uses are the commands of hocket that the documents name.
+// uses returns the hocket commands in the documents.
 func (m *module) uses() (list []use) {
 	for _, d := range m.documents() {
 		for _, c := range d.code {
@@ -82,7 +82,7 @@ func (m *module) uses() (list []use) {
 					continue
 				}
 				u := use{at: fmt.Sprintf("%s:%d", d.path, c.line)}
-				for _, w := range words[1:min(len(words), 3)] { // with a command of its own: conversations list
+				for _, w := range words[1:min(len(words), 3)] { // a subcommand: conversations list
 					if !regexp.MustCompile(`^[a-z]+$`).MatchString(w) {
 						break
 					}
@@ -96,11 +96,11 @@ func (m *module) uses() (list []use) {
 	return list
 }
 
-// commandsExist returns a rule: every command and flag that a document names is
-// in the program's help.
+// commandsExist returns a rule: every command and flag in a document is in the
+// program's help.
 func commandsExist(run program) rule {
 	return func(m *module) (found []string) {
-		helps := make(map[string]map[string]bool) // by command: its flags; nil: no such command
+		helps := make(map[string]map[string]bool) // flags by command; nil for an unknown command
 		for _, u := range m.uses() {
 			flags, ok := helps[u.command]
 			if !ok {
@@ -124,7 +124,8 @@ func commandsExist(run program) rule {
 	}
 }
 
-// help asks the program for the flags of a command; nil if it does not know it.
+// help returns the flags of a command according to the program, or nil if the
+// command is unknown.
 func help(run program, command string) map[string]bool {
 	args := append(strings.Fields(command), "--help")
 	var stdout, stderr bytes.Buffer
@@ -138,7 +139,7 @@ func help(run program, command string) map[string]bool {
 	return flags
 }
 
-// TestDocuments holds the documents against the files, the Makefile and the
+// TestDocuments checks the documents against the files, the Makefile and the
 // program.
 func TestDocuments(t *testing.T) {
 	m, err := here()

@@ -13,8 +13,8 @@ import (
 
 var sentenceEnd = regexp.MustCompile(`[.!?]['")\]]*(\s|$)`)
 
-// packagesExplained: every package has a comment of at least two sentences, and
-// it stands in doc.go; that of a command may stand in main.go.
+// packagesExplained checks that every package has a comment of at least two
+// sentences in doc.go. The comment of a command may be in main.go.
 func packagesExplained(m *module) (found []string) {
 	for _, p := range m.packages {
 		var where []string
@@ -40,9 +40,9 @@ func packagesExplained(m *module) (found []string) {
 	return found
 }
 
-// exportsExplained: every exported name of a public package has a comment. The
-// comment of a group does for its names; a method needs none of its own where
-// an interface of its package explains it.
+// exportsExplained checks that every exported name of a public package has a
+// comment. The comment of a group covers its names, and a method needs no comment
+// if an interface of its package describes it.
 func exportsExplained(m *module) (found []string) {
 	for _, p := range m.packages {
 		if !matches(public, p.dir) {
@@ -60,8 +60,7 @@ func exportsExplained(m *module) (found []string) {
 	return found
 }
 
-// explainedMethods are the methods that the package's interfaces have comments
-// for.
+// explainedMethods returns the methods with comments in the package's interfaces.
 func explainedMethods(p *pkg) map[string]bool {
 	names := make(map[string]bool)
 	for _, f := range p.shipped() {
@@ -79,10 +78,10 @@ func explainedMethods(p *pkg) map[string]bool {
 	return names
 }
 
-// customary are methods that the standard library explains.
+// customary are methods described by the standard library.
 var customary = []string{"String", "Error", "Unwrap", "Is", "MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"}
 
-// unexplained are the exported names that a declaration leaves without comment.
+// unexplained returns the exported names without a comment in a declaration.
 func unexplained(d ast.Decl, explained map[string]bool) (names []*ast.Ident) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -116,9 +115,8 @@ func unexplained(d ast.Decl, explained map[string]bool) (names []*ast.Ident) {
 	return names
 }
 
-// unexplainedMembers are the methods of an exported interface that nothing is
-// said about. Fields speak for themselves, or have their comment where one is
-// needed.
+// unexplainedMembers returns the methods without a comment of an exported
+// interface. Fields need no comment.
 func unexplainedMembers(s *ast.TypeSpec) (names []*ast.Ident) {
 	i, ok := s.Type.(*ast.InterfaceType)
 	if !ok || !s.Name.IsExported() {
@@ -134,7 +132,7 @@ func unexplainedMembers(s *ast.TypeSpec) (names []*ast.Ident) {
 	return names
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(d *ast.FuncDecl) string {
 	e := d.Recv.List[0].Type
 	for {
@@ -153,7 +151,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// funcName names a function as the tables do.
+// funcName returns a function's name as used in the tables.
 func funcName(d *ast.FuncDecl) string {
 	switch {
 	case d.Recv == nil:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// layerOf looks a package up; ok is false for one that has no place.
+// layerOf returns the layer of a package. ok is false if it has none.
 func layerOf(dir string) (layer int, ok bool) {
 	for _, l := range layers {
 		if matches(l.dirs, dir) {
@@ -20,13 +20,13 @@ func layerOf(dir string) (layer int, ok bool) {
 	return 0, false
 }
 
-// forTests says whether a package exists for tests alone.
+// forTests reports whether a package is for tests only.
 func forTests(dir string) bool {
 	layer, ok := layerOf(dir)
 	return ok && layer == testOnly
 }
 
-// matches says whether one of the patterns names a folder.
+// matches reports whether one of the patterns matches a folder.
 func matches(patterns []string, dir string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, err := path.Match(p, dir)
@@ -37,14 +37,15 @@ func matches(patterns []string, dir string) bool {
 func importPath(spec *ast.ImportSpec) string {
 	p, err := strconv.Unquote(spec.Path.Value)
 	if err != nil {
-		panic(err) // it was parsed
+		panic(err) // the pattern is valid
 	}
 	return p
 }
 
-// importsGoDown: every package has a layer, and imports only lower ones. Tests
-// keep to it too, but for the packages that exist for them; an external test
-// (package x_test) is a user of its package and may use others as well.
+// importsGoDown checks that every package has a layer and imports only lower ones.
+// The same holds for tests, which may also import packages for tests. An external
+// test (package x_test) may import its package and everything that a user of the
+// package may import.
 func importsGoDown(m *module) (found []string) {
 	for _, p := range m.packages {
 		layer, ok := layerOf(p.dir)
@@ -70,7 +71,7 @@ func importsGoDown(m *module) (found []string) {
 	return found
 }
 
-// mayImport returns why a package must not import another, or nothing.
+// mayImport returns why a package must not import another, or an empty string.
 func mayImport(from string, layer int, to string, test bool) string {
 	target, ok := layerOf(to)
 	only := onlyImportedBy[to]
@@ -90,8 +91,8 @@ func mayImport(from string, layer int, to string, test bool) string {
 	return ""
 }
 
-// roomBefore reports whether two packages are rooms of one list, the second before the
-// first.
+// roomBefore reports whether two packages are in the same list of rooms, the second
+// before the first.
 func roomBefore(from, to string) bool {
 	return slices.ContainsFunc(rooms, func(list []string) bool {
 		i, j := slices.Index(list, from), slices.Index(list, to)

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// document is a Markdown file of the module, taken apart.
+// document is a parsed Markdown file.
 type document struct {
 	path  string
-	prose map[int]string // lines without code, by number from 1
-	code  []codeLine     // commands and names: code spans, and lines of code blocks
+	prose map[int]string // lines without code, by line number from 1
+	code  []codeLine     // code spans and lines of code blocks
 }
 
 type codeLine struct {
@@ -25,7 +25,7 @@ type codeLine struct {
 
 var codeSpan = regexp.MustCompile("`+[^`]+`+")
 
-// documents are the Markdown files, by path.
+// documents returns the Markdown files, ordered by path.
 func (m *module) documents() (list []document) {
 	for _, name := range slices.Sorted(maps.Keys(m.texts)) {
 		if path.Ext(name) == ".md" {
@@ -69,7 +69,7 @@ var (
 	punct   = regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
 )
 
-// anchors are the names of a document's headings, as GitHub makes them.
+// anchors returns the anchors of a document's headings in GitHub's form.
 func anchors(text string) map[string]bool {
 	seen := make(map[string]int)
 	names := make(map[string]bool)
@@ -88,7 +88,7 @@ func anchors(text string) map[string]bool {
 	return names
 }
 
-// linksLead: what a document links to within the repository is there.
+// linksLead checks that the targets of links within the repository exist.
 func linksLead(m *module) (found []string) {
 	for _, d := range m.documents() {
 		for _, n := range slices.Sorted(maps.Keys(d.prose)) {
@@ -106,7 +106,7 @@ func linksLead(m *module) (found []string) {
 	return found
 }
 
-// follow returns why a link leads nowhere, or nothing.
+// follow returns why a link is broken, or an empty string.
 func (m *module) follow(from, target string) string {
 	name, anchor, _ := strings.Cut(target, "#")
 	file := from

@@ -25,12 +25,12 @@ import (
 	"testing/fstest"
 )
 
-// modulePath is the name that go.mod gives to the module.
+// modulePath is the module's path in go.mod.
 const modulePath = "github.com/hocketvoice/hocket"
 
 // file is one Go file of the module.
 type file struct {
-	path        string // from the module's root, with slashes
+	path        string // relative to the module's root, with slashes
 	src         []byte
 	ast         *ast.File
 	test        bool // its name ends in _test.go
@@ -38,21 +38,21 @@ type file struct {
 	constrained bool // has a //go:build line
 }
 
-// pkg is one folder with Go files: a package, with the tests beside it.
+// pkg is a package: a folder with Go files, including tests.
 type pkg struct {
-	dir   string // from the module's root; "." is the root
+	dir   string // relative to the module's root; "." is the root
 	files []*file
 }
 
-// name is the package's name, without the suffix of external tests.
+// name returns the package's name, without the suffix of external tests.
 func (p *pkg) name() string { return strings.TrimSuffix(p.files[0].ast.Name.Name, "_test") }
 
-// shipped are the files that are not tests.
+// shipped returns the files that are not tests.
 func (p *pkg) shipped() []*file {
 	return slices.DeleteFunc(slices.Clone(p.files), func(f *file) bool { return f.test })
 }
 
-// module is the parsed text of a module.
+// module is a parsed module.
 type module struct {
 	fs       fs.FS
 	fset     *token.FileSet
@@ -61,7 +61,7 @@ type module struct {
 	ready    map[string]*checked
 }
 
-// ignored are folders that git ignores, and those the go command passes over.
+// ignored reports whether a folder is ignored by git or the go command.
 func ignored(name string) bool {
 	switch name {
 	case ".":
@@ -72,7 +72,7 @@ func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
-// load parses every Go file below the root of a file system.
+// load parses every Go file of a file system.
 func load(fsys fs.FS) (*module, error) {
 	m := &module{
 		fs: fsys, fset: elsewhere().fset,
@@ -135,7 +135,7 @@ func (m *module) parse(p string) (*file, error) {
 	return f, nil
 }
 
-// at is the place of a node, as path:line.
+// at returns the position of a node as path:line.
 func (m *module) at(n ast.Node) string {
 	p := m.fset.Position(n.Pos())
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
@@ -143,21 +143,21 @@ func (m *module) at(n ast.Node) string {
 
 func (m *module) line(pos token.Pos) int { return m.fset.Position(pos).Line }
 
-// variant is a way to build the module.
+// variant is a combination of build settings.
 type variant struct {
 	name string
 	cgo  bool
 	tags []string
 }
 
-// variants are the ways in which the program is built: every file that is part
-// of it on the machine of this test belongs to one of them.
+// variants are the combinations with which the program is built. Every file that is
+// compiled on the machine of this test belongs to one of them.
 var variants = []variant{
 	{name: "all", cgo: true, tags: []string{"pocketsphinx", "flite", "silero_embed"}},
 	{name: "pure"},
 }
 
-// checked is a package with its types.
+// checked is a type-checked package.
 type checked struct {
 	*types.Package
 	info  *types.Info
@@ -165,9 +165,9 @@ type checked struct {
 	err   error
 }
 
-// check finds the types of a package without its tests. What a package outside
-// the module and the standard library declares stays unknown, unless a pure
-// package imports it; no error is reported for it.
+// check type-checks a package without its tests. Declarations of packages outside
+// the module and the standard library are unknown, and not reported, unless a pure
+// package imports them.
 func (m *module) check(p *pkg, v variant) *checked {
 	key := v.name + " " + p.dir
 	if c, ok := m.ready[key]; ok {
@@ -198,7 +198,7 @@ func (m *module) check(p *pkg, v variant) *checked {
 	return c
 }
 
-// builds says whether a file is part of a variant.
+// builds reports whether a file belongs to a variant.
 func (m *module) builds(f *file, v variant) bool {
 	ctxt := build.Default
 	ctxt.CgoEnabled, ctxt.BuildTags = v.cgo, v.tags
@@ -227,7 +227,7 @@ func (m *module) importPath(name string, v variant) (*types.Package, error) {
 	return elsewhere().Import(name)
 }
 
-// inModule turns an import path into a folder of the module.
+// inModule converts an import path to a folder of the module.
 func inModule(name string) (dir string, ok bool) {
 	if name == modulePath {
 		return ".", true
@@ -235,34 +235,33 @@ func inModule(name string) (dir string, ok bool) {
 	return strings.CutPrefix(name, modulePath+"/")
 }
 
-// standard says whether an import path belongs to the standard library.
+// standard reports whether an import path belongs to the standard library.
 func standard(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return !strings.Contains(first, ".")
 }
 
-// moduleOf is the module that an import path on a code host belongs to.
+// moduleOf returns the module of an import path on a code host.
 func moduleOf(name string) string {
 	parts := strings.SplitN(name, "/", 4)
 	return strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// outside imports packages from the standard library and the module cache, from
-// their sources.
+// outside imports packages of the standard library and the module cache from
+// source.
 type outside struct {
 	fset *token.FileSet
 	std  types.Importer
-	dirs map[string]string // module to folder
+	dirs map[string]string // folder by module
 	done map[string]*types.Package
 }
 
-// elsewhere is the one importer of this process: what it has read serves every
-// module, and its file set has the positions of all. Tests use it one after the
+// elsewhere is the only importer of this process. It caches packages for all
+// modules, and its file set contains all positions. Tests must use it one after the
 // other.
 var elsewhere = sync.OnceValue(func() *outside {
 	fset := token.NewFileSet()
-	// The importer below reads this variable. Without cgo it has no reason to
-	// run a tool.
+	// The importer uses this variable. Without cgo it does not need to run a tool.
 	build.Default.CgoEnabled = false
 	return &outside{
 		fset: fset, std: importer.ForCompiler(fset, "source", nil),
@@ -298,7 +297,7 @@ func (o *outside) Import(name string) (*types.Package, error) {
 
 var requirement = regexp.MustCompile(`(?m)^(?:require)?\s+(\S+\.\S+)\s+(v\S+)`)
 
-// moduleFolders finds the modules of go.mod in the module cache.
+// moduleFolders returns the folders of go.mod's modules in the module cache.
 func moduleFolders() map[string]string {
 	cache := os.Getenv("GOMODCACHE")
 	if cache == "" {
@@ -316,14 +315,14 @@ func moduleFolders() map[string]string {
 	return dirs
 }
 
-// A rule looks at a module and returns what breaks it, each as "path:line: why".
+// A rule checks a module and returns the violations as "path:line: why".
 type rule func(*module) []string
 
-// example is a small module that a rule is tested with.
+// example is a small module for testing a rule.
 type example struct {
 	name  string
 	files map[string]string
-	want  []string // what the findings begin with, in order; none: the rule holds
+	want  []string // prefixes of the violations, in order; none if the rule is satisfied
 }
 
 // examples tests a rule.
@@ -351,7 +350,7 @@ func examples(t *testing.T, r rule, list []example) {
 	}
 }
 
-// inBody makes a file of one function of package conv; the body begins on its
+// inBody returns a file with one function of package conv, whose body starts on the
 // fifth line.
 func inBody(body string) map[string]string {
 	imports := ""

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// mapsInOrder: in a pure package the order of a map reaches nothing. A loop over
-// a map passes if the result cannot depend on the order as far as this rule can
-// see: it fills another map under the same key, counts or adds up whole numbers,
-// sets a flag, or collects what is sorted right after the loop; it may call
-// functions of pure packages with what belongs to the entry. Any other loop
-// needs a comment on its line or above, `// order:` and the reason why the order
-// does not matter. The iterators of package maps go through slices.Sorted and
-// its kin, or need the comment too.
+// mapsInOrder checks that results of a pure package do not depend on the order of a
+// map. A loop over a map is accepted if the rule can see that the result does not
+// depend on the order: the loop fills another map under the same key, counts or
+// adds integers, sets a flag, or collects values that are sorted right after it; it
+// may call functions of pure packages with values of the entry. Any other loop
+// needs a comment `// order:` on its line or above, with the reason why the order
+// does not matter. The iterators of package maps must be passed to slices.Sorted or
+// a similar function, or need the comment too.
 func mapsInOrder(m *module) (found []string) {
 	for _, p := range m.packages {
 		if !matches(pure, p.dir) {
@@ -34,8 +34,8 @@ func mapsInOrder(m *module) (found []string) {
 	return found
 }
 
-// reasons are the lines that an `// order:` comment covers: its last one and the
-// one below it.
+// reasons returns the lines covered by an `// order:` comment: its last line and
+// the one below.
 func (m *module) reasons(f *file) map[int]bool {
 	covered := make(map[int]bool)
 	for _, group := range f.ast.Comments {
@@ -49,7 +49,7 @@ func (m *module) reasons(f *file) map[int]bool {
 	return covered
 }
 
-// ordering looks at the loops of one file.
+// ordering checks the loops of one file.
 type ordering struct {
 	info    *types.Info
 	reasons map[int]bool
@@ -58,7 +58,7 @@ type ordering struct {
 }
 
 func (o *ordering) file(f *ast.File) {
-	sorted := make(map[ast.Expr]bool) // arguments of slices.Sorted and its kin
+	sorted := make(map[ast.Expr]bool) // arguments of slices.Sorted and similar functions
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BlockStmt:
@@ -83,7 +83,7 @@ func (o *ordering) file(f *ast.File) {
 	})
 }
 
-// list looks at the loops among statements that follow each other.
+// list checks the loops in a list of statements.
 func (o *ordering) list(stmts []ast.Stmt) {
 	for i, s := range stmts {
 		if l, ok := s.(*ast.LabeledStmt); ok {
@@ -106,7 +106,7 @@ func (o *ordering) list(stmts []ast.Stmt) {
 	}
 }
 
-// mapLike says whether a type is, or may be as a type parameter, a map.
+// mapLike reports whether a type is a map, or a type parameter that may be one.
 func mapLike(t types.Type) bool {
 	u, ok := t.Underlying().(*types.Interface)
 	if !ok {
@@ -130,19 +130,19 @@ func mapLike(t types.Type) bool {
 	return false
 }
 
-// A loop's judgement.
+// judgement is the analysis of one loop.
 type judgement struct {
 	*ordering
 	ranged   ast.Expr
 	key      types.Object
 	own      func(types.Object) bool // declared by the loop
-	sorted   map[types.Object]bool   // what the statements after the loop sort
-	results  map[types.Object]bool   // what the body changes outside itself
+	sorted   map[types.Object]bool   // sorted by the statements after the loop
+	results  map[types.Object]bool   // changed by the body, but declared outside
 	flags    map[types.Object]string
 	returned *string
 }
 
-// loop returns why the order may matter, or nothing.
+// loop returns why the order may matter, or an empty string.
 func (o *ordering) loop(loop *ast.RangeStmt, after []ast.Stmt) string {
 	j := &judgement{
 		ordering: o, ranged: loop.X, sorted: make(map[types.Object]bool), results: make(map[types.Object]bool),
@@ -169,7 +169,7 @@ func (o *ordering) loop(loop *ast.RangeStmt, after []ast.Stmt) string {
 	return ""
 }
 
-// sorts is the variable that a statement sorts, or nil.
+// sorts returns the variable that a statement sorts, or nil.
 func (o *ordering) sorts(s ast.Stmt) types.Object {
 	e, ok := s.(*ast.ExprStmt)
 	if !ok {
@@ -190,7 +190,7 @@ func (o *ordering) sorts(s ast.Stmt) types.Object {
 	return nil
 }
 
-// object is the variable that an expression names, or nil.
+// object returns the variable that an expression names, or nil.
 func (o *ordering) object(e ast.Expr) types.Object {
 	if id := identOf(e); id != nil {
 		return o.info.ObjectOf(id)
@@ -198,7 +198,7 @@ func (o *ordering) object(e ast.Expr) types.Object {
 	return nil
 }
 
-// collect finds the variables from outside that the body changes.
+// collect finds the outer variables that the body changes.
 func (j *judgement) collect(loop *ast.RangeStmt) {
 	outside := func(e ast.Expr) {
 		obj := j.object(root(e))
@@ -219,7 +219,7 @@ func (j *judgement) collect(loop *ast.RangeStmt) {
 	})
 }
 
-// root is the variable at the beginning of a.b[c].d.
+// root returns the variable at the beginning of a.b[c].d.
 func root(e ast.Expr) ast.Expr {
 	for {
 		switch x := e.(type) {
@@ -301,7 +301,7 @@ func (j *judgement) condition(s *ast.IfStmt) string {
 	return j.stmt(s.Else)
 }
 
-// leave allows returns that all give the same constants.
+// leave accepts return statements that all return the same constants.
 func (j *judgement) leave(s *ast.ReturnStmt) string {
 	var text strings.Builder
 	for _, e := range s.Results {
@@ -369,8 +369,8 @@ func (j *judgement) assign(s *ast.AssignStmt) string {
 	return ""
 }
 
-// accumulate allows x = append(x, ...) if x is sorted after the loop, and
-// x = max(x, ...) and min.
+// accumulate accepts x = append(x, ...) if x is sorted after the loop, and x =
+// max(x, ...) and min.
 func (j *judgement) accumulate(obj types.Object, call *ast.CallExpr) string {
 	switch name := j.builtin(call); {
 	case name == "append" && !j.sorted[obj]:
@@ -386,16 +386,16 @@ func (j *judgement) accumulate(obj types.Object, call *ast.CallExpr) string {
 	return ""
 }
 
-// calmPackages are packages whose functions change nothing.
+// calmPackages are packages whose functions have no side effects.
 var calmPackages = []string{"cmp", "math", "math/bits", "strconv", "strings", "unicode", "unicode/utf8"}
 
-// calmFunctions are those of other packages.
+// calmFunctions are such functions of other packages.
 var calmFunctions = []string{
 	"maps.Clone", "maps.Equal", "slices.Clone", "slices.Compare", "slices.Contains", "slices.Equal", "slices.Index", "slices.Max", "slices.Min",
 }
 
-// calm returns why evaluating something may depend on the order: it mentions
-// what the loop builds, or calls what may change something.
+// calm returns why the value of an expression may depend on the order: it uses a
+// result of the loop, or calls a function that may have side effects.
 func (j *judgement) calm(n ast.Node) (why string) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -425,8 +425,8 @@ func (j *judgement) calm(n ast.Node) (why string) {
 	return why
 }
 
-// ownFunction says whether an expression names a function of a pure package.
-// Such a function changes nothing but what it is given.
+// ownFunction reports whether an expression names a function of a pure package,
+// which changes only its arguments.
 func (j *judgement) ownFunction(e ast.Expr) bool {
 	id := identOf(e)
 	if s, ok := e.(*ast.SelectorExpr); ok {
@@ -440,9 +440,9 @@ func (j *judgement) ownFunction(e ast.Expr) bool {
 	return ok && matches(pure, dir)
 }
 
-// ofEntry says whether what an expression leads to belongs to one entry of the
-// map, or cannot be changed: it mentions the loop's own variables, the map at
-// the key, constants and plain numbers and words.
+// ofEntry reports whether the value of an expression belongs to one entry of the
+// map or is immutable: it uses only the loop's variables, the map at the key,
+// constants, numbers and strings.
 func (j *judgement) ofEntry(e ast.Expr) bool {
 	ok := true
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -452,7 +452,7 @@ func (j *judgement) ofEntry(e ast.Expr) bool {
 				return false
 			}
 		case *ast.SelectorExpr:
-			// The name of a field or of another package's constant is none of ours.
+			// Ignore the names of fields and of other packages' constants.
 			if packageOf(j.info, n) == "" {
 				ok = ok && j.ofEntry(n.X)
 			}
@@ -478,7 +478,7 @@ func (j *judgement) builtin(call *ast.CallExpr) string {
 
 func (j *judgement) isKey(e ast.Expr) bool { return j.key != nil && j.object(e) == j.key }
 
-// whole says whether an expression is a whole number.
+// whole reports whether an expression is an integer.
 func (j *judgement) whole(e ast.Expr) bool {
 	t := j.info.TypeOf(e)
 	if t == nil {

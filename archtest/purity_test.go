@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// impure are the functions and variables of allowed packages that look at the
-// machine or the clock all the same.
+// impure are the functions and variables of allowed packages that depend on the
+// machine or the clock.
 var impure = map[string]map[string]string{
 	"time": {
 		"Now": "the clock", "Since": "the clock", "Until": "the clock",
@@ -23,12 +23,12 @@ var impure = map[string]map[string]string{
 	},
 }
 
-// local are the functions of package time whose result has the machine's time
-// zone, unless it is changed at once.
+// local are the functions of package time whose result has the machine's time zone,
+// unless it is converted at once.
 var local = []string{"Unix", "UnixMilli", "UnixMicro"}
 
-// isPure: no goroutine, channel, clock, randomness, input, output or log in the
-// pure packages.
+// isPure checks that pure packages use no goroutines, channels, clocks, random
+// numbers, input, output or logs.
 func isPure(m *module) (found []string) {
 	for _, p := range m.packages {
 		if !matches(pure, p.dir) {
@@ -59,10 +59,9 @@ func isPure(m *module) (found []string) {
 	return found
 }
 
-// impurities reports the statements and names that a pure package has no use
-// for.
+// impurities reports statements and names that are not allowed in a pure package.
 func impurities(info *types.Info, f *ast.File, add func(ast.Node, string, ...any)) {
-	corrected := make(map[ast.Expr]bool) // calls whose result gets another time zone at once
+	corrected := make(map[ast.Expr]bool) // calls whose result is converted to another time zone at once
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
@@ -97,13 +96,13 @@ func impurities(info *types.Info, f *ast.File, add func(ast.Node, string, ...any
 	})
 }
 
-// identOf is an expression that is one name, or nil.
+// identOf returns an expression that is a name, or nil.
 func identOf(e ast.Expr) *ast.Ident {
 	id, _ := ast.Unparen(e).(*ast.Ident)
 	return id
 }
 
-// packageOf is the path of the package in package.Name, or nothing.
+// packageOf returns the path of the package in package.Name, or an empty string.
 func packageOf(info *types.Info, s *ast.SelectorExpr) string {
 	if name, ok := info.Uses[identOf(s.X)].(*types.PkgName); ok {
 		return name.Imported().Path()

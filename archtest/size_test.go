@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// sizes: a file and a function stay short, or have an entry with the reason.
-// Tests and generated files may be long.
+// sizes checks that files and functions are short or have an entry with the reason.
+// Tests and generated files are exempt.
 func sizes(m *module) (found []string) {
 	for _, p := range m.packages {
 		if forTests(p.dir) {

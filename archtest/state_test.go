@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// noInit: nothing happens before main.
+// noInit checks that there are no init functions.
 func noInit(m *module) (found []string) {
 	for _, p := range m.packages {
 		for _, f := range p.files {
@@ -23,7 +23,7 @@ func noInit(m *module) (found []string) {
 	return found
 }
 
-// noGlobals: what a package declares is changed by nobody. Tests may.
+// noGlobals checks that package variables are not changed, except by tests.
 func noGlobals(m *module) (found []string) {
 	for _, p := range m.packages {
 		for _, v := range variants {
@@ -39,14 +39,14 @@ func noGlobals(m *module) (found []string) {
 	return slices.Compact(found)
 }
 
-// globalChanges reports where package variables are changed. In a pure package
-// no pointer to one may be taken either, as a method with a pointer receiver
-// does, but for those of the table of shared tables: nobody could tell what
-// happens to it.
+// globalChanges reports where package variables are changed. A pure package must
+// also not take a pointer to one, as a method with a pointer receiver does, except
+// for those in the table of shared tables, because changes through the pointer
+// cannot be detected.
 func globalChanges(info *types.Info, f *ast.File, dir string, add func(ast.Node, string)) {
 	strict := matches(pure, dir)
-	// global is the package variable at the root of an expression, or nil. What
-	// it points to counts as part of it.
+	// global returns the package variable at the root of an expression, or nil. A
+	// variable's pointees count as part of it.
 	global := func(e ast.Expr) *types.Var {
 		for {
 			switch x := e.(type) {
@@ -109,7 +109,7 @@ func globalChanges(info *types.Info, f *ast.File, dir string, add func(ast.Node,
 	})
 }
 
-// pointerMethod says whether x.f takes the address of x.
+// pointerMethod reports whether x.f takes the address of x.
 func pointerMethod(info *types.Info, s *ast.SelectorExpr) bool {
 	sel := info.Selections[s]
 	if sel == nil || sel.Kind() != types.MethodVal {

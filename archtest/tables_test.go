@@ -1,13 +1,13 @@
 package archtest
 
-// The tables of the rules. What is not in a table is not allowed, and an entry
-// that nothing needs any more is reported too.
+// The tables of the rules. Anything not in a table is not allowed, and entries that
+// are no longer needed are reported.
 
-// testOnly in place of a layer: tests import the package, and nothing else does.
+// testOnly, in place of a layer, marks packages that only tests import.
 const testOnly = -1
 
-// layers gives each package its layer; a star stands for one name. A package
-// imports only packages of lower layers, and the rooms before it.
+// layers gives each package its layer; a star matches one path element. A package
+// may import only packages of lower layers, and the rooms before it.
 var layers = []struct {
 	layer int
 	dirs  []string
@@ -22,41 +22,40 @@ var layers = []struct {
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
 	{0, []string{"port/errclass", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
-	// detector, provider and leg hold tests of the adapters below them
-	// together.
+	// detector, provider and leg contain common tests of the adapters below them.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "detector", "provider", "leg", "provider/*/fake"}},
 }
 
-// rooms are packages of one layer that have an order: one thing taken apart, and the reader
-// that two of them share. Each may import those that stand before it.
+// rooms are lists of packages of one layer that form a unit, with the reader that two of
+// them share. Each may import those listed before it.
 var rooms = [][]string{
 	{"internal/yamlfile", "dialog/value", "dialog/agent", "dialog", "dialog/rasa"},
 	{"internal/yamlfile", "internal/config"},
 }
 
-// onlyImportedBy narrows who may import a package.
+// onlyImportedBy restricts the importers of a package.
 var onlyImportedBy = map[string][]string{
 	"internal/yamlfile": {"dialog/agent", "internal/config"},
 	"internal/config":   {"internal/app", "internal/cli", "internal/settings"},
 	"internal/cli":      {"cmd/hocket"},
 }
 
-// wrapped are modules of others that one package alone imports, tests apart.
+// wrapped are other modules that only one package imports, except for tests.
 var wrapped = map[string]string{
 	"github.com/goccy/go-yaml": "internal/yamlfile",
 }
 
-// public packages are the library: every exported name has a doc comment.
+// public packages form the library: every exported name has a doc comment.
 var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "conv", "port", "port/errclass", "journal", "session"}
 
-// pure packages are deterministic: the same calls give the same results, bit for
+// pure packages are deterministic: the same calls yield the same results, bit for
 // bit, on every machine.
 var pure = []string{"port/errclass", "conv", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection"}
 
 // pureImports are the packages of the standard library that a pure package may
-// use. Missing on purpose: context and sync (one owner, nothing to wait for),
-// os, net, log, syscall, runtime, reflect and unsafe (what they tell depends on
-// the machine), math/rand, testing.
+// import. Deliberately absent: context and sync (a pure package has one owner and
+// does not wait), os, net, log, syscall, runtime, reflect and unsafe (they depend
+// on the machine), math/rand, testing.
 var pureImports = []string{
 	"bufio", "bytes", "cmp", "container/heap", "container/list", "container/ring",
 	"crypto/hmac", "crypto/sha1", "crypto/sha256", "crypto/sha512", "embed",
@@ -66,20 +65,20 @@ var pureImports = []string{
 	"text/scanner", "time", "unicode", "unicode/utf16", "unicode/utf8",
 }
 
-// pureModules are the modules of others that a pure package may use, and why.
+// pureModules are the other modules that a pure package may import, and why.
 var pureModules = map[string]string{
 	"github.com/goccy/go-yaml": "YAML files: a decoder of bytes, without clock or state",
 }
 
-// sharedTables are variables of pure packages to which pointers are taken, to
-// read through them, and why. By folder and name.
+// sharedTables are variables of pure packages, by folder and name, that are read
+// through pointers, and why.
 var sharedTables = map[string]string{
 	"audio: aLawPCM":  "a table of 256 samples that a copy would cost with every frame",
 	"audio: muLawPCM": "a table of 256 samples that a copy would cost with every frame",
 }
 
-// workers are the functions that start goroutines outside tests, each with the one that waits
-// for what it started.
+// workers are the functions that start goroutines outside tests, with the function
+// that waits for each.
 var workers = map[string]string{
 	"internal/explore: (*explorer).expand": "a fork and join: it waits for its workers before it returns",
 	"internal/app: (*Server).Run":          "itself: it takes what Serve returns before it does",
@@ -128,7 +127,7 @@ var workers = map[string]string{
 	"internal/bench: (*rude).follow":       "the client's bye, or who waits for done",
 }
 
-// Longer files and functions have an entry with the reason why they are one.
+// Longer files and functions need an entry with the reason.
 const (
 	longFile     = 450
 	longFunction = 80

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// goroutinesOwned: every place that starts a goroutine is in the table of
-// workers, where its owner is named.
+// goroutinesOwned checks that every start of a goroutine is in the table of
+// workers, which names its owner.
 func goroutinesOwned(m *module) (found []string) {
 	for _, s := range m.starts() {
 		if workers[s.owner] == "" {
@@ -17,14 +17,14 @@ func goroutinesOwned(m *module) (found []string) {
 	return found
 }
 
-// start is a place where a goroutine begins.
+// start is a place where a goroutine is started.
 type start struct {
 	node  ast.Node
 	owner string // folder and function, as in the table
 }
 
-// starts are the places in code that is not a test: the go statement, and calls
-// that are known to hide one.
+// starts returns the places outside tests where goroutines are started: go
+// statements, and calls that are known to contain one.
 func (m *module) starts() (list []start) {
 	for _, p := range m.packages {
 		if forTests(p.dir) {
@@ -41,7 +41,7 @@ func (m *module) starts() (list []start) {
 					case *ast.GoStmt:
 						list = append(list, start{n, owner})
 					case *ast.CallExpr:
-						// Go is WaitGroup's, errgroup's and their like.
+						// Go is a method of WaitGroup, errgroup and similar types.
 						if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "Go" || s.Sel.Name == "TryGo" || s.Sel.Name == "AfterFunc") {
 							list = append(list, start{n, owner})
 						}
@@ -54,8 +54,8 @@ func (m *module) starts() (list []start) {
 	return list
 }
 
-// noSleep: a test waits for what it waits for. In a bubble of testing/synctest,
-// where sleeping takes no time, it may sleep.
+// noSleep checks that tests do not sleep, except within a bubble of
+// testing/synctest, where sleeping takes no time.
 func noSleep(m *module) (found []string) {
 	for _, p := range m.packages {
 		for _, f := range p.files {
@@ -80,7 +80,7 @@ func noSleep(m *module) (found []string) {
 	return found
 }
 
-// names says whether an expression is written pkg.name.
+// names reports whether an expression has the form pkg.name.
 func names(e ast.Expr, pkg, name string) bool {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok {
