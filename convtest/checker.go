@@ -103,10 +103,10 @@ func (k *Checker) checkDropped(s step) error {
 		before.Suspended.Facts, after.Suspended.Facts = nil, nil
 	}
 	if n := len(s.out.Effects) + len(s.out.Transitions) + len(s.out.Turns); n > 0 {
-		return fmt.Errorf("it is %s and has %d effects, transitions and turn events", word, n)
+		return fmt.Errorf("the event is %s, but has %d effects, transitions and turn events", word, n)
 	}
 	if !reflect.DeepEqual(before, after) {
-		return fmt.Errorf("it is %s and changed the state", word)
+		return fmt.Errorf("the event is %s, but changed the state", word)
 	}
 	return nil
 }
@@ -127,13 +127,13 @@ func (k *Checker) checkKept(s step) error {
 	}
 	switch {
 	case s.before.Phase != s.after.Phase:
-		return errors.New("the phase has changed, and the state is not to be kept")
+		return errors.New("the phase has changed, but Keep is not set")
 	case !reflect.DeepEqual(s.before.History, s.after.History):
-		return errors.New("the history has changed, and the state is not to be kept")
+		return errors.New("the history has changed, but Keep is not set")
 	case !reflect.DeepEqual(before, after):
-		return errors.New("the dialogue has changed, and the state is not to be kept")
+		return errors.New("the dialogue has changed, but Keep is not set")
 	case !slices.Equal(calls(s.before), calls(s.after)):
-		return errors.New("a call has changed, and the state is not to be kept")
+		return errors.New("a call has changed, but Keep is not set")
 	default:
 		return nil
 	}
@@ -153,10 +153,10 @@ func (k *Checker) checkTransitions(s step) error {
 		at = t.To
 	}
 	if at != s.after.Phase {
-		return fmt.Errorf("the transitions end in %v, the state is %v", at, s.after.Phase)
+		return fmt.Errorf("the transitions end in %v, but the state is %v", at, s.after.Phase)
 	}
 	if n := len(k.c.Recent()); n > 20 {
-		return fmt.Errorf("%d transitions are kept, expected at most 20", n)
+		return fmt.Errorf("%d recent transitions, must be at most 20", n)
 	}
 	return nil
 }

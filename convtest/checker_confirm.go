@@ -45,7 +45,7 @@ func (k *Checker) checkConfirmed(s step) error {
 			ran = ran || tool || task
 		}
 		if (ran || s.after.Dialogue.Granted) && (q.heard.IsZero() || q.began.Before(q.heard.Add(answerMargin))) {
-			return errors.New("an action runs on a yes that began before its values were heard")
+			return errors.New("an action runs because of a yes that began before its values were heard")
 		}
 	}
 	if s.after.Dialogue.Confirmation == nil {
@@ -191,10 +191,10 @@ func (k *Checker) consented(s step, call *conv.Call) error {
 	back := k.consents.back
 	i := slices.IndexFunc(back, func(b putBack) bool { return sameCall(b.call, call.Name, call.Arguments) })
 	if i < 0 {
-		return fmt.Errorf("call %s needs a yes and runs, but was never put back", call.ID)
+		return fmt.Errorf("call %s needs consent and runs, but was never refused before", call.ID)
 	}
 	if !back[i].yes {
-		return fmt.Errorf("call %s runs on a yes that began before its question was heard", call.ID)
+		return fmt.Errorf("call %s runs because of a yes that began before its question was heard", call.ID)
 	}
 	if k.c.Options().Agent != nil {
 		return nil // the dialogue may use other words for yes
@@ -203,7 +203,7 @@ func (k *Checker) consented(s step, call *conv.Call) error {
 	for i := range s.after.History {
 		it := &s.after.History[i]
 		if it.Role == conv.RoleUser && it.Turn == s.after.Reply.UserTurn && !said(it.Text) {
-			return fmt.Errorf("call %s runs on %q, which is no yes", call.ID, it.Text)
+			return fmt.Errorf("call %s runs because of %q, which is not a yes", call.ID, it.Text)
 		}
 	}
 	return nil

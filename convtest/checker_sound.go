@@ -46,7 +46,7 @@ func (k *Checker) checkSounding(s step) error {
 			delete(k.sound, e.Turn)
 		default:
 			if k.sound[e.Turn] > 0 {
-				return fmt.Errorf("turn %d is over and its audio is not dropped", e.Turn)
+				return fmt.Errorf("turn %d has ended, but its audio was not dropped", e.Turn)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (k *Checker) checkHeard(s step) error {
 		}
 		text := agentWords(s.after.History, e.Turn)
 		if !k.silent[e.Turn] && !inOrder(s.after.History, e.Turn, unspaced(k.spoken[e.Turn])) {
-			return fmt.Errorf("the history says %q of turn %d, the voice was given %q", text, e.Turn, k.spoken[e.Turn])
+			return fmt.Errorf("the history has %q for turn %d, but the voice was given %q", text, e.Turn, k.spoken[e.Turn])
 		}
 		if e.Type == conv.TurnCompleted {
 			continue
@@ -108,7 +108,7 @@ func (k *Checker) checkHeard(s step) error {
 	if e, ok := s.event.(conv.PlayoutFlushed); ok && !s.out.Late && !s.out.Deferred {
 		most := max(int(e.Heard.Seconds()*12)+1, len(e.Text), k.known[e.Turn])
 		if text := agentWords(s.after.History, e.Turn); e.Heard < time.Hour && len(text) > most {
-			return fmt.Errorf("the history says that %q of turn %d was heard, the exact measure is %v", text, e.Turn, e.Heard)
+			return fmt.Errorf("the history says that %q of turn %d was heard, but the exact position is %v", text, e.Turn, e.Heard)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func (k *Checker) checkTurns(s step) error {
 			continue
 		}
 		if k.open[e.Turn] != e.Role {
-			return fmt.Errorf("%s of the %s's turn %d, which is not open", e.Type, e.Role, e.Turn)
+			return fmt.Errorf("%s for turn %[3]d (%[2]s), which is not open", e.Type, e.Role, e.Turn)
 		}
 		delete(k.open, e.Turn)
 	}
@@ -33,7 +33,7 @@ func (k *Checker) checkTurns(s step) error {
 		want[n] = conv.RoleAgent
 	}
 	if !reflect.DeepEqual(k.open, want) {
-		return fmt.Errorf("open turns by their events: %v, by the state: %v", k.open, want)
+		return fmt.Errorf("open turns according to events: %v, according to the state: %v", k.open, want)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (k *Checker) checkRequests(s step) error {
 			k.request = e.Request
 			if e.Attempt == 1 && (e.Why == conv.RequestUtterance || e.Why == conv.RequestToolResult && e.Text != "") {
 				if k.asked[e.UserTurn] || e.UserTurn == 0 {
-					return fmt.Errorf("the user's turn %d is asked about twice", e.UserTurn)
+					return fmt.Errorf("the user's turn %d was requested twice", e.UserTurn)
 				}
 				k.asked[e.UserTurn] = true
 			}
@@ -73,7 +73,7 @@ func (k *Checker) checkRequests(s step) error {
 			continue
 		}
 		if !live[turn] {
-			return fmt.Errorf("%s of a turn that is not open", RenderEffect(e))
+			return fmt.Errorf("%s for a turn that is not open", RenderEffect(e))
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func (k *Checker) checkAnswered(s step) error {
 			answered = answered || x.Role == conv.RoleAgent && x.Type == conv.TurnStarted
 		}
 		if !answered {
-			return fmt.Errorf("the user's turn %d is complete and nobody answers it", e.Turn)
+			return fmt.Errorf("the user's turn %d is complete, but is not answered", e.Turn)
 		}
 	}
 	return nil
@@ -146,10 +146,10 @@ func (k *Checker) checkCalls(s step) error {
 	for _, call := range s.after.Calls {
 		open[call.ID] = true
 		if call.State == conv.CallHeld && (call.Turn != s.after.Reply.Turn || !s.after.Reply.Held()) {
-			return fmt.Errorf("call %q is held back for turn %d, which is not: it will never run", call.ID, call.Turn)
+			return fmt.Errorf("call %q is held for turn %d, which is not held: it will never run", call.ID, call.Turn)
 		}
 		if k.results[call.ID] > 0 {
-			return fmt.Errorf("call %q has its result and is open", call.ID)
+			return fmt.Errorf("call %q has its result, but is open", call.ID)
 		}
 	}
 	if s.after.Phase == conv.Idle {
@@ -160,7 +160,7 @@ func (k *Checker) checkCalls(s step) error {
 	}
 	for id := range k.started {
 		if !full && !open[id] && k.results[id] == 0 {
-			return fmt.Errorf("call %q is gone without a result", id)
+			return fmt.Errorf("call %q was removed without a result", id)
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ func (k *Checker) checkDeadlines(s step) error {
 		return nil
 	}
 	if next := k.c.NextDeadline(); !next.IsZero() && !next.After(s.now) {
-		return fmt.Errorf("the next deadline is due at once: the driver would spin")
+		return fmt.Errorf("the next deadline is already due: the driver would spin")
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func (k *Checker) checkWaiting(s step) error {
 		armed = []conv.Timer{conv.TimerStart}
 	case conv.ListeningReady:
 		if !st.Session.Audio {
-			return fmt.Errorf("it listens and the microphone is closed")
+			return fmt.Errorf("listening with a closed microphone")
 		}
 		armed = []conv.Timer{conv.TimerSession, conv.TimerDeadAir, conv.TimerInactivity}
 	case conv.ListeningCapturing:
@@ -94,18 +94,18 @@ func (k *Checker) checkArmed(s step) error {
 		broken bool
 		what   string
 	}{
-		{(armed(conv.TimerGrace) || frozen(conv.TimerGrace)) && !st.Shaky(), "the grace of a connection runs that is not shaky"},
-		{st.Shaky() && !armed(conv.TimerGrace) && !frozen(conv.TimerGrace), "the connection is shaky and its grace does not run"},
-		{armed(conv.TimerFinal) && !awaiting, "the final transcript is waited for after the turn"},
-		{armed(conv.TimerEndpoint) && st.Phase != conv.ListeningCapturing, "the end of a turn is waited for outside of it"},
-		{armed(conv.TimerTry) && (r.Turn == 0 || r.Request == 0), "a try runs and nothing is asked"},
-		{armed(conv.TimerProcessing) && r.Turn == 0, "the making of a reply runs and there is none"},
-		{armed(conv.TimerSession) != st.Session.Alive(), "the session's clock and its life disagree"},
-		{st.BreakerOpen() && st.Phase != conv.Faulted && st.Phase != conv.Reconnecting && st.Phase != conv.Terminating, "the circuit breaker is open and the conversation goes on"},
-		{st.Playout.Playing && (r.Turn == 0 || st.Playout.Turn != r.Turn), "audio plays of a turn that is not open"},
-		{r.Held() && r.Turn == 0, "a reply is held and there is none"},
-		{st.Pending.Ending && st.Phase == conv.Idle, "a conversation that is over is ending"},
-		{k.closed && st.Phase == conv.ListeningReady, "it listens on a connection that it closed and nobody restored"},
+		{(armed(conv.TimerGrace) || frozen(conv.TimerGrace)) && !st.Shaky(), "the grace timer runs, but the connection is not shaky"},
+		{st.Shaky() && !armed(conv.TimerGrace) && !frozen(conv.TimerGrace), "the connection is shaky, but the grace timer does not run"},
+		{armed(conv.TimerFinal) && !awaiting, "the timer for the final transcript runs after the turn"},
+		{armed(conv.TimerEndpoint) && st.Phase != conv.ListeningCapturing, "the endpoint timer runs outside a turn"},
+		{armed(conv.TimerTry) && (r.Turn == 0 || r.Request == 0), "the timer of an attempt runs without a request"},
+		{armed(conv.TimerProcessing) && r.Turn == 0, "the processing timer runs without a reply"},
+		{armed(conv.TimerSession) != st.Session.Alive(), "the session timer does not match the session's state"},
+		{st.BreakerOpen() && st.Phase != conv.Faulted && st.Phase != conv.Reconnecting && st.Phase != conv.Terminating, "the circuit breaker is open, but the conversation continues"},
+		{st.Playout.Playing && (r.Turn == 0 || st.Playout.Turn != r.Turn), "audio of a turn that is not open is being played"},
+		{r.Held() && r.Turn == 0, "a reply is held, but there is none"},
+		{st.Pending.Ending && st.Phase == conv.Idle, "a conversation that has ended is ending"},
+		{k.closed && st.Phase == conv.ListeningReady, "listening on a connection that was closed and not restored"},
 	} {
 		if c.broken {
 			return fmt.Errorf("%s", c.what)
@@ -121,18 +121,18 @@ func (k *Checker) checkRest(s step) error {
 	switch st.Phase {
 	case conv.Waiting, conv.Generating:
 		if r.Complete() && !r.Held() && !r.Voiced() && !r.Earlier && !st.Playout.Playing {
-			return fmt.Errorf("the reply has nothing more to say and is not over")
+			return fmt.Errorf("the reply is complete, but has not ended")
 		}
 	case conv.Speaking:
 		if r.Turn == 0 || r.Held() {
-			return fmt.Errorf("it speaks without a reply, or with one that is held")
+			return fmt.Errorf("speaking without a reply, or with a held one")
 		}
 	case conv.ListeningReady:
 		if r.Turn != 0 || st.User.Turn != 0 {
-			return fmt.Errorf("it is ready with turn %d and turn %d open", r.Turn, st.User.Turn)
+			return fmt.Errorf("ready, but turns %d and %d are open", r.Turn, st.User.Turn)
 		}
 		if st.Floor.Speaking && k.c.Options().Endpoint != "manual" {
-			return fmt.Errorf("a voice is heard and has not the floor")
+			return fmt.Errorf("a voice is heard, but does not have the floor")
 		}
 	default:
 		// Other phases are checked by checkWaiting.

@@ -126,7 +126,7 @@ func TestScenarioErrors(t *testing.T) {
 		"new\n----\n\nreach nowhere\n----\n":                       "nowhere",
 		"new\n----\n\nreach\n----\n":                               "expected one phase",
 		"new\n----\n\nexpect\nphase speaking\n----\n":              "line 4: phase speaking: phase is idle",
-		"new\n----\n\nstep\n@2s user.start\n@1s user.stop\n----\n": "the clock stands at 2.000s already",
+		"new\n----\n\nstep\n@2s user.start\n@1s user.stop\n----\n": "the clock is already at 2.000s",
 		"new\n----\n\nstep\nuser.start\n":                          "no ---- behind step",
 	} {
 		path := filepath.Join(t.TempDir(), "x.txt")

@@ -51,7 +51,7 @@ func (r *Run) expectation(line string, from int, start conv.Phase) error {
 			}
 		}
 		if strconv.Itoa(n) != rest {
-			return fmt.Errorf("%d facts were late, expected %s", n, rest)
+			return fmt.Errorf("%d events were late, expected %s", n, rest)
 		}
 	case "said", "never":
 		return r.expectHistory(word, rest)
@@ -135,7 +135,7 @@ func (r *Run) expectWithin(rest string) error {
 		}
 	}
 	if entered.IsZero() {
-		return fmt.Errorf("there was no way from %s to %s", a, b)
+		return fmt.Errorf("no transition from %s to %s was found", a, b)
 	}
 	if took := entered.Sub(left); took > most {
 		return fmt.Errorf("from %s to %s it took %s, expected at most %s", a, b, took, most)
@@ -236,7 +236,7 @@ func (r *Run) expectHistory(word, rest string) error {
 		}
 		for _, it := range items {
 			if strings.Contains(it.Text, text) {
-				return fmt.Errorf("the history says %q of turn %d, expected nothing with %q", it.Text, it.Turn, text)
+				return fmt.Errorf("the history has %q for turn %d, expected no item with %q", it.Text, it.Turn, text)
 			}
 		}
 		return nil
@@ -247,7 +247,7 @@ func (r *Run) expectHistory(word, rest string) error {
 			return compareQuoted("the last words of the "+role+" are", it.Text, quoted)
 		}
 	}
-	return fmt.Errorf("the history has nothing of the %s", role)
+	return fmt.Errorf("the history has no item of the %s", role)
 }
 
 func (r *Run) expectTimer(armed bool, name string) error {
@@ -262,7 +262,7 @@ func (r *Run) expectTimer(armed bool, name string) error {
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no deadline %q", name)
+		return fmt.Errorf("unknown deadline %q", name)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func SetOption(o *conv.Options, path, value string) error {
 // has none.
 func fieldByName(v reflect.Value, name string) (reflect.Value, error) {
 	if v.Kind() != reflect.Struct {
-		return reflect.Value{}, fmt.Errorf("%s is no group of options", v.Type())
+		return reflect.Value{}, fmt.Errorf("%s is not a group of options", v.Type())
 	}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

@@ -76,7 +76,7 @@ func (r *Run) Do(l Line) (string, error) {
 		at += r.now
 	}
 	if at < r.now {
-		return "", fmt.Errorf("at %s: the clock stands at %s already", seconds(at), seconds(r.now))
+		return "", fmt.Errorf("at %s: the clock is already at %s", seconds(at), seconds(r.now))
 	}
 	from := len(r.Steps)
 	err := r.pass(at, l.Wait)
@@ -106,7 +106,7 @@ func (r *Run) pass(at time.Duration, inclusive bool) error {
 			return err
 		}
 	}
-	return errors.New("deadlines do not end")
+	return errors.New("too many deadlines")
 }
 
 func (r *Run) step(at time.Duration, ev conv.Event) error {

@@ -41,12 +41,12 @@ func parseTraces(text string) ([]Trace, error) {
 		t := Trace{Group: group, ID: strings.TrimSpace(parts[0]), What: strings.TrimSpace(parts[1])}
 		t.Evidence = append(t.Evidence, splitEvidence(parts[2])...)
 		if key := group + "/" + t.ID; seen[key] {
-			return nil, fmt.Errorf("line %d: %s stands twice", i+1, t.ID)
+			return nil, fmt.Errorf("line %d: duplicate id %s", i+1, t.ID)
 		} else {
 			seen[key] = true
 		}
 		if len(t.Evidence) == 0 {
-			return nil, fmt.Errorf("line %d: %s has nothing that shows it", i+1, t.ID)
+			return nil, fmt.Errorf("line %d: %s has no evidence", i+1, t.ID)
 		}
 		traces = append(traces, t)
 	}

@@ -79,8 +79,8 @@ func TestTraceabilityNotices(t *testing.T) {
 	for text, want := range map[string]string{
 		"A | b | c.txt":                          "in a group",
 		"## 000 x\nA | b":                        "expected `ID",
-		"## 000 x\nA | b | c.txt\nA | b | c.txt": "stands twice",
-		"## 000 x\nA | b | ,":                    "nothing that shows it",
+		"## 000 x\nA | b | c.txt\nA | b | c.txt": "duplicate id",
+		"## 000 x\nA | b | ,":                    "has no evidence",
 	} {
 		if _, err := parseTraces(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", text, err, want)

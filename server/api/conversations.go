@@ -399,7 +399,7 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request, p who) error {
 	}
 	for _, line := range t.Lines {
 		if _, err := w.Write(line); err != nil {
-			return nil //nolint:nilerr // the client has gone: nobody is left to tell
+			return nil //nolint:nilerr // the client has disconnected
 		}
 	}
 	return nil

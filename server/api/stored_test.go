@@ -178,7 +178,7 @@ func TestStoredAll(t *testing.T) {
 		h.refused(http.StatusForbidden, "forbidden", "GET", path, "", "Authorization", "Bearer "+made.AccessToken)
 	}
 
-	// A trace that breaks off is no whole answer.
+	// A truncated trace is not a complete response.
 	shelf.fails(nil, errors.New("disk broken"))
 	w, err := http.DefaultClient.Do(h.request("GET", "/v1/stored/conv_1/trace", ""))
 	if err == nil {

@@ -148,7 +148,7 @@ func TestFeedWakes(t *testing.T) {
 		if left != 1 || f.watched() != 0 {
 			t.Errorf("left %d times, %d streams", left, f.watched())
 		}
-		f.publish(message(TypeTurn, 2)) // nobody minds
+		f.publish(message(TypeTurn, 2)) // ignored
 	})
 }
 

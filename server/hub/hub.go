@@ -24,7 +24,7 @@ var (
 	ErrUserFull = errors.New("too many conversations of one owner at once")
 	ErrDraining = errors.New("the server is shutting down")
 	ErrStart    = errors.New("the conversation cannot begin")
-	ErrRuns     = errors.New("the conversation runs already")
+	ErrRuns     = errors.New("the conversation is already running")
 )
 
 // Call describes a new conversation.
@@ -134,7 +134,7 @@ func (c *Conversation) Hold(ctx context.Context, s *session.Session) error {
 		return ErrDraining
 	}
 	if !c.taken.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: its place was given up", ErrStart)
+		return fmt.Errorf("%w: its place was released", ErrStart)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
