@@ -40,15 +40,11 @@ type Checkpoints struct {
 }
 
 // saveLimit bounds one call of the store: a conversation's end does not wait longer,
-// nor does an action that is to be known before it runs.
+// nor does an action that is to be known before it runs, or an answer.
 const saveLimit = 2 * time.Second
 
 // saveAgain is the pause before a store that did not save is asked again.
 const saveAgain = time.Second
-
-// tellLimit bounds how long what tells the person something waits for the state that it
-// follows from. It is what a person does not notice in an answer.
-const tellLimit = 500 * time.Millisecond
 
 // keeper writes checkpoints behind the loop. note is called by the loop; run is its
 // goroutine. What has not been written when the next comes is left out: only the
@@ -75,8 +71,6 @@ type keeper struct {
 	tried int           // of the last that was written, or could not be
 	done  int           // of the last that was written
 	late  bool          // the store did not take the last that was written
-	slow  bool          // the store did not answer within tellLimit
-	began time.Time     // of the call of flush that runs; zero: none does
 	lost  bool          // the conversation is somebody else's
 	moved chan struct{} // closed when any of these changes
 	held  []telling     // in their order
@@ -198,13 +192,11 @@ func (k *keeper) run(ctx context.Context) error {
 // flush writes what was handed over last. A store that does not save is asked again.
 func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Lock()
-	d, began := k.next, time.Now()
-	k.next, k.began = nil, began
+	d := k.next
+	k.next = nil
 	k.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, saveLimit)
 	defer cancel()
-	patience := time.AfterFunc(tellLimit, k.goAhead)
-	defer patience.Stop()
 	var behind error
 	err := k.claim(ctx)
 	if err == nil {
@@ -218,7 +210,6 @@ func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	defer k.changed()
-	k.slow, k.began = err == nil && time.Since(began) >= tellLimit, time.Time{}
 	k.lost = k.lost || errors.Is(all, port.ErrFenced)
 	if d == nil {
 		return all
@@ -233,16 +224,6 @@ func (k *keeper) flush(ctx context.Context) error {
 		k.busy(-1)
 	}
 	return all
-}
-
-// goAhead lets out what waits: the store takes too long.
-func (k *keeper) goAhead() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.began.IsZero() && time.Since(k.began) >= tellLimit { // else it has answered by now
-		k.slow = true
-		k.changed()
-	}
 }
 
 // changed wakes who waits, and tells what may be told. It is called with mu held.
@@ -260,7 +241,7 @@ func (k *keeper) changed() {
 // tellable reports whether the person may be told what follows from a state: it is kept,
 // or the store is away, which holds up no call. It is called with mu held.
 func (k *keeper) tellable(number int) bool {
-	return !k.lost && (k.done >= number || k.late || k.slow)
+	return !k.lost && (k.done >= number || k.late)
 }
 
 // whenKept has something told when the state that was handed over last is kept, behind

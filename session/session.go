@@ -232,7 +232,7 @@ func (s *Session) Kept(ctx context.Context) bool { return s.keeper.saved(ctx, 1)
 
 // WhenKept has f tell the person what follows from the last step: when the state behind it
 // is kept, so that nothing is told that a process which dies would forget, or when the
-// store does not answer within half a second. f runs now or later, in the order of the
+// store could not keep it. f runs now or later, in the order of the
 // calls, on any goroutine; it must not wait, nor call the session. It does not run where
 // another process holds the conversation by then. WhenKept may be called from any
 // goroutine.

@@ -201,6 +201,7 @@ func (v *traveller) travel(lost func()) {
 			if v.seen != nil {
 				v.seen()
 			}
+			v.at = max(v.at, m.At)
 			switch {
 			case !ok:
 				lost()

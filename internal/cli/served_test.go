@@ -145,6 +145,7 @@ func timeUp(t *testing.T) <-chan time.Time {
 // heard is a message of a conversation's stream, as far as a client needs it.
 type heard struct {
 	Type    string
+	At      float64
 	Payload struct {
 		Text  string
 		Final bool
@@ -163,6 +164,7 @@ type caller struct {
 	id     string
 	access string
 	resume string
+	at     float64 // of the last message that was read: what is told again is none
 
 	stream context.CancelFunc
 	events chan heard // closed when the stream has ended
@@ -255,7 +257,7 @@ func (c *caller) follow() bool {
 		return false
 	}
 	c.stream, c.events = cancel, make(chan heard, 1024)
-	events := c.events
+	events, read := c.events, c.at
 	go func() {
 		defer close(events)
 		defer resp.Body.Close()
@@ -264,7 +266,7 @@ func (c *caller) follow() bool {
 		for scan.Scan() {
 			data, ok := strings.CutPrefix(scan.Text(), "data: ")
 			var m heard
-			if ok && json.Unmarshal([]byte(data), &m) == nil {
+			if ok && json.Unmarshal([]byte(data), &m) == nil && m.At > read {
 				events <- m
 			}
 		}
