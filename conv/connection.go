@@ -17,7 +17,7 @@ type Connection struct {
 	Unanswered Unanswered
 }
 
-// Unanswered is a turn of the user's that still waits for its answer.
+// Unanswered is a turn of the user that still waits for its answer.
 type Unanswered struct {
 	Turn  int // zero: none waits
 	Text  string

@@ -65,9 +65,9 @@ func (c *Conversation) followAdvice(cause string) {
 	c.followDialogue(a.Handle(d, c.st.Now, a.Interpret(d, c.st.Now, []byte(advice))), cause)
 }
 
-// unadvised gives up a request for advice whose reply is taken back. The flows
-// have not taken in what the user said: it is understood together with what comes
-// next, or once more.
+// unadvised gives up a request for advice whose reply is taken back. The flows have
+// not understood what the user said: they understand it together with what comes
+// next, or later.
 func (c *Conversation) unadvised() {
 	r := &c.st.Reply
 	if !c.st.Reply.unreadWords() {

@@ -37,7 +37,7 @@
 //	asking   -> arriving  the first text or call comes; also from retrying
 //	arriving -> retrying  the try failed before anything of it was said
 //	any      -> complete  the last text has come, or the model broke off while it was heard
-//	complete -> arriving  the next part begins, behind a tool
+//	complete -> arriving  the next part begins, after a tool
 //	any      -> asking    something else is asked: the results of tools, or advice
 //
 // What the voice has of its current part ([Voice]):

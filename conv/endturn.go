@@ -30,7 +30,7 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		}
 		c.st.Floor.Speaking = speaking
 	default:
-		// No op. No turn of the user's is open.
+		// No op. The user has no open turn.
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *Conversation) nothingSaid(cause string) {
 }
 
 // keepWords saves what the user said, and nobody has answered, from a fault or
-// a lost connection: it is answered behind it if its words are final, or become so.
+// a lost connection: it is answered afterwards if its words are final, or become so.
 func (s *State) keepWords(out *Output, o *Options, e *ear) {
 	words := s.User.Words()
 	if words == "" {

@@ -96,7 +96,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 // over the agent already has been judged by the old ones.
 func (s *State) handleSessionConfigured(e SessionConfigured) {
 	if s.Phase == Idle || s.Phase == Terminating {
-		return // No op. There is no conversation whose rules they could be.
+		return // No op. There is no conversation.
 	}
 	s.Rules = Rules(e)
 }

@@ -61,7 +61,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 	switch st.Phase {
 	case Understanding, Waiting, Generating:
 		if part < st.Reply.Part {
-			return // the announcement before a tool, late; the answer comes behind it
+			return // the announcement before a tool, late; the answer follows it
 		}
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, c.event)

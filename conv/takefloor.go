@@ -126,7 +126,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 // speechOverAgent: a voice is heard over the agent's.
 func (c *Conversation) speechOverAgent(cause string) {
 	if c.st.Barge.Phase == turn.BargeInQuiet {
-		c.st.Over = UserTurn{} // what was let pass before is no part of this
+		c.st.Over = UserTurn{} // what was let pass before does not belong to this
 	}
 	c.actOnBarge(c.st.Barge.SpeechStarted(c.st.profile(&c.opts), c.st.Now), cause)
 }

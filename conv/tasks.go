@@ -124,8 +124,8 @@ func (c *Conversation) callOffTask(i int) {
 	}
 }
 
-// callOffAloud: the person said that the work is called off. A mind answers that, as
-// the turn that it is; a flow has its answer already.
+// callOffAloud calls the work off because the person said so. A model answers that
+// turn; a flow has given its answer already.
 func (c *Conversation) callOffAloud(ends bool) {
 	u := &c.st.User
 	u.Ended = u.Ended || ends

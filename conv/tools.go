@@ -15,7 +15,7 @@ import (
 func (c *Conversation) Delegated(id string) bool { return c.st.Calls.task(id) >= 0 }
 
 // belated reports a call of the response whose other calls have their results
-// already: it streamed in behind them, and belongs to the turn as they do.
+// already: it came after them in the stream, and belongs to the same turn.
 func (s *State) belated(e ToolCalled) bool {
 	r := &s.Reply
 	return r.Turn != 0 && (e.Turn == 0 || e.Turn == r.Turn) && e.Request != 0 && e.Request == r.Before &&
@@ -182,7 +182,7 @@ func (c *Conversation) endInBackground(i int, r result) {
 }
 
 // tellLater keeps what a flow does next for the next moment when nobody speaks:
-// what it says, and the action, the question or the end behind it.
+// what it says, and the action, the question or the end that follows.
 func (s *State) tellLater(out *Output, o *Options, next dialog.Output) {
 	s.confirms(next)
 	s.expect(out, next.Expect)
@@ -205,7 +205,7 @@ func (s *State) userHasFloor() bool {
 // waits for it.
 func (c *Conversation) followAction(call Call, r result) {
 	if c.st.userHasFloor() {
-		// The flow goes on, and says what it has to say behind the user's turn.
+		// The flow goes on, and says what it has to say after the turn of the user.
 		c.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))
 		c.become(Understanding, c.event)
 		c.cancelReply(TurnInterrupted)
@@ -217,7 +217,7 @@ func (c *Conversation) followAction(call Call, r result) {
 	c.followDialogue(c.st.actionEnded(&c.opts, call, r), c.event)
 }
 
-// nextPart begins the stretch of the turn behind a tool.
+// nextPart begins the part of the turn after a tool.
 func (s *State) nextPart(out *Output) {
 	r := &s.Reply
 	if !r.Complete() {
@@ -254,7 +254,7 @@ func (c *Conversation) continueReply(cause string) {
 	c.st.nextPart(&c.out)
 	c.become(Understanding, cause)
 	if c.st.userHasFloor() {
-		// If it is no more than a noise, releaseReply asks.
+		// If it turns out to be a noise, releaseReply asks.
 		r.Hold = HoldResults
 		c.st.holdPlayout(&c.out)
 		c.takeFloor(cause)
