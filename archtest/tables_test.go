@@ -73,8 +73,9 @@ var pureModules = map[string]string{
 // sharedTables are variables of pure packages, by folder and name, that are read
 // through pointers, and why.
 var sharedTables = map[string]string{
-	"audio: aLawPCM":  "a table of 256 samples that a copy would cost with every frame",
-	"audio: muLawPCM": "a table of 256 samples that a copy would cost with every frame",
+	"audio: aLawPCM":     "a table of 256 samples that a copy would cost with every frame",
+	"audio: muLawPCM":    "a table of 256 samples that a copy would cost with every frame",
+	"conv: descriptions": "the table of the events: a copy of a row would cost with every step",
 }
 
 // workers are the functions that start goroutines outside tests, with the function
@@ -137,7 +138,6 @@ var longFiles = map[string]string{}
 
 var longFunctions = map[string]string{
 	"conv: (*Conversation).handle": "one case for each event, in their order; splitting it would hide which part of the machine takes which",
-	"conv: toFields":               "one case for each event, in their order",
 	"internal/explore: alphabet":   "the list of events, one a line",
 	"internal/explore: Shipped":    "the list of configurations, one after the other",
 }

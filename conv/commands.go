@@ -51,12 +51,12 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	}
 }
 
-// callOff gives up the reply that is being made, by command. What the person calls
-// off is not told again.
+// callOff gives up the reply that is being made, because the person asked for that.
+// What it was telling is not told again.
 func (c *Conversation) callOff(cause string) {
 	c.st.Pending.told()
 	c.takeReplyBack(cause)
-	// Nothing in ListeningReady has looked at it yet: settle comes behind the event.
+	// settle, which would answer it, runs only after the event.
 	c.st.Conn.Unanswered.take()
 }
 
@@ -120,7 +120,7 @@ func (c *Conversation) handleUserText(e UserText) {
 		c.out.emit(Reject{Code: "no_conversation"})
 		return
 	}
-	c.began = st.Now.Add(heardMargin) // no sound of the agent's has to fade
+	c.began = st.Now.Add(heardMargin) // typed words answer what is on the screen: no margin is needed for the ear
 	if st.Phase == ListeningCapturing {
 		// The line ends the spoken turn and is part of it.
 		if st.Reply.Held() {

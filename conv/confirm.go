@@ -8,11 +8,12 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: what the user has to have heard before a yes counts. A no, and
-// anything else, counts always.
+// This file: what the user must have heard before a yes counts. A no, and anything
+// else, always counts.
 
-// heardMargin is how long after the sound of the last value a voice has to begin to
-// be an answer to it. Typed words need none: who types has read.
+// heardMargin is the least time between the end of the last value, as it is heard, and
+// the beginning of a voice that answers it. Typed words need no margin: the person
+// who types them has read the question.
 const heardMargin = 100 * time.Millisecond
 
 // ReadBack is what the dialogue asks the user to confirm, and how much of it has
@@ -22,12 +23,12 @@ const heardMargin = 100 * time.Millisecond
 //	waiting -> saying    the voice is given it, or the rest of it
 //	saying  -> waiting   it is cut off; what was heard of it stays heard
 //	saying  -> heard     its last value has been heard: from then on a yes counts
-//	any     -> waiting   the dialogue asks anew, or the agent says something else of
-//	                     its own accord, so that a yes behind it may be one to that
-//	any     -> none      the dialogue asks no more
+//	any     -> waiting   the dialogue asks again, or the agent says something that is
+//	                     no answer to the user: a yes after it may be meant for that
+//	any     -> none      the dialogue does not wait for a yes any more
 //
-// Its zero value is none; a dialogue that awaits a yes while there is none (an older
-// snapshot) takes no yes before it has asked again.
+// Its zero value is none. A dialogue that waits for a yes without a ReadBack, as one
+// from an older snapshot does, asks again before it takes a yes.
 type ReadBack struct {
 	Text string `json:"text,omitempty"` // all of it
 	End  int    `json:"end,omitempty"`  // where its last value ends
@@ -64,7 +65,7 @@ func (b *ReadBack) said(text string, turn, part, at int) {
 }
 
 // hear notes that n bytes of what is said now have been heard, the last of them at
-// an instant. What is said behind a gap is not heard before the gap is.
+// an instant. Where words before it have not been heard, nothing is noted.
 func (b *ReadBack) hear(n int, at time.Time) {
 	if n <= 0 || strings.TrimSpace(b.Text[min(b.Done, b.From):b.From]) != "" {
 		return
@@ -108,7 +109,8 @@ func (s *State) confirms(out dialog.Output) {
 	}
 }
 
-// early reports whether a yes that began then does not count.
+// early reports whether a yes whose voice began at an instant came before the question
+// had been heard, and does not count.
 func (s *State) early(began time.Time) bool {
 	b := &s.ReadBack
 	return s.Dialogue.Confirmation != nil && !answers(began, b.Heard)
@@ -121,8 +123,8 @@ func answers(began, heard time.Time) bool {
 }
 
 // answersOver reports whether words over the agent's audio answer the question that is
-// being asked, so that they are no listener's signal: a no, or a yes that counts. An
-// early yes is one: the end of the question asks for it once more.
+// being asked: a no, or a yes that counts. They interrupt. A yes that comes too early
+// to count does not: it is a sign of listening, and the end of the question asks again.
 func (s *State) answersOver(o *Options, text string, began time.Time) bool {
 	if s.Dialogue.Confirmation == nil || o.Agent == nil || s.profile(o).Policy == turn.BargeInNone {
 		return false

@@ -17,7 +17,7 @@ type Connection struct {
 	Unanswered Unanswered
 }
 
-// Unanswered is a turn of the user's that still waits for its answer.
+// Unanswered is a turn of the user that still waits for its answer.
 type Unanswered struct {
 	Turn  int // zero: none waits
 	Text  string
@@ -126,7 +126,7 @@ func (c *Conversation) breakOff(how TurnEventType) {
 	st := &c.st
 	c.cancelReply(how)
 	c.st.Barge.Reset()
-	c.keepWords()
+	c.st.keepWords(&c.out, &c.opts, &c.ear)
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Pending.Resume = ""
 	c.st.disarm(TimerGrace)
@@ -194,7 +194,7 @@ func (c *Conversation) resumeUnanswered() {
 	c.st.Reply.Began = u.Began
 	c.become(Understanding, "resumed")
 	if c.opts.Agent != nil && u.Fate == FateTaken {
-		c.followDialogue(c.opts.Agent.Repeat(c.flows(), c.st.Now), "resumed")
+		c.followDialogue(c.opts.Agent.Repeat(c.st.flows(), c.st.Now), "resumed")
 		return
 	}
 	c.ask(RequestResumed, u.Text, 1, "resumed")

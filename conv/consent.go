@@ -8,41 +8,41 @@ import (
 	"time"
 )
 
-// This file: a model's calls that need a yes. What a flow calls it has asked about
-// itself: see [ReadBack].
+// This file: calls of a model that need a yes of the user. A flow asks about its own
+// calls itself: see [ReadBack].
 
 // CodeNeedsYes is the code of the result of a call that the user has not said yes
 // to: it did not run.
 const CodeNeedsYes = "CONFIRMATION_NEEDED"
 
-// Consent is the question about calls of the model's that need a yes. Its life:
+// Consent is the question whether calls that the model has made may run. Its life:
 //
 //	none  -> asked  a call is put back: its result tells the model to ask
 //	asked -> heard  the turn that asks has been heard to its end
-//	heard -> given  the user says yes and nothing else, and began to behind it
+//	heard -> given  the user says yes and nothing else, and began to after that
 //	given -> none   each of the calls has run once, the user's next turn ends, or the
-//	                final transcript of the yes has something else
+//	                final transcript of the yes says something else
 //	any   -> asked  a call is put back; a yes to another stays given
 //	any   -> open   a yes began too early, the question was cut off, or the agent
-//	                says something else of its own accord: whatever is said next, a
-//	                yes to it is none to this
+//	                says something that is no answer to the user: a yes after it is
+//	                not taken as one to this question
 //	open  -> asked  the call is put back once more
 //	any   -> none   the user says something else
 type Consent struct {
-	Calls []Asked `json:"calls,omitempty"` // that were put back and have not run
-	// Turn is the agent's that asks, from At in its text, and UserTurn the user's
-	// that it answers; both are 0 where none asks. Rest: the question was cut off,
-	// and the rest of it will be said.
+	Calls []Asked `json:"calls,omitempty"` // calls that were put back and have not run
+	// Turn is the turn of the agent that asks, in its text from At; UserTurn is the turn
+	// of the user that it answers. Both are 0 while nobody asks. Rest says that the
+	// question was cut off and the rest of it will be said.
 	Turn     int       `json:"turn,omitempty"`
 	UserTurn int       `json:"user_turn,omitempty"`
 	At       int       `json:"at,omitempty"`
 	Rest     bool      `json:"rest,omitempty"`
 	Heard    time.Time `json:"heard,omitzero"`  // when the question had been heard
-	Early    bool      `json:"early,omitempty"` // a yes came that was none to it
+	Early    bool      `json:"early,omitempty"` // a yes came that did not count
 }
 
-// Asked is a call that the user is asked about; Arguments are in one spelling, and
-// Yes is the user's turn that said yes to it.
+// Asked is a call that the user is asked about. Its arguments are spelled in one way,
+// so that they can be compared. Yes is the turn in which the user said yes to it.
 type Asked struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -57,7 +57,7 @@ func (call *Call) asked() Asked {
 // same reports whether both are the same call.
 func (a Asked) same(b Asked) bool { return a.Name == b.Name && a.Arguments == b.Arguments }
 
-// index is where the call stands among those that are asked about, or -1.
+// index is the position of the call among those that are asked about, or -1.
 func (k *Consent) index(call Asked) int { return slices.IndexFunc(k.Calls, call.same) }
 
 // oneSpelling is a JSON text with its keys in order and without spaces, or the text
@@ -141,11 +141,11 @@ func (k *Consent) corrected(e *ear, number int, text string) {
 	}
 }
 
-// open: nobody asks any more. The calls have to be put back once more.
+// open notes that nobody asks any more: the calls must be put back again.
 func (k *Consent) open() { *k = Consent{Calls: k.Calls, Early: k.Early} }
 
-// aside: the agent says something else than the answer to the user. What is asked
-// before it is asked no longer: a yes behind it is none to that.
+// aside notes that the agent says something that is no answer to the user. A question
+// from before it is not open any more: a yes after it may be meant for what was said.
 func (s *State) aside() {
 	s.Consent.open()
 	if b := &s.ReadBack; b.Text != "" {

@@ -49,7 +49,7 @@ func (c *Conversation) followAdvice(cause string) {
 	why, asked, advice := r.Why, r.Asked, r.Advice
 	r.asks(0, "", "")
 	r.Attempt = 0
-	a, d := c.opts.Agent, c.flows()
+	a, d := c.opts.Agent, c.st.flows()
 	if why == RequestWording {
 		text := asked
 		if words := squeeze(advice); a.KeepsValues(text, words, d.Slots, c.st.Now) {
@@ -65,15 +65,15 @@ func (c *Conversation) followAdvice(cause string) {
 	c.followDialogue(a.Handle(d, c.st.Now, a.Interpret(d, c.st.Now, []byte(advice))), cause)
 }
 
-// unadvised gives up a request for advice whose reply is taken back. The flows
-// have not taken in what the user said: it is understood together with what comes
-// next, or once more.
+// unadvised gives up a request for advice whose reply is taken back. The flows have
+// not understood what the user said: they understand it together with what comes
+// next, or later.
 func (c *Conversation) unadvised() {
 	r := &c.st.Reply
 	if !c.st.Reply.unreadWords() {
 		return
 	}
-	text := c.opts.Agent.TakeBack(c.flows(), c.st.Now)
+	text := c.opts.Agent.TakeBack(c.st.flows(), c.st.Now)
 	c.st.expect(&c.out, c.opts.Agent.Expect(&c.st.Dialogue))
 	c.st.Conn.Unanswered = Unanswered{Turn: r.UserTurn, Text: text, Began: r.Began}
 }

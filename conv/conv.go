@@ -147,13 +147,13 @@ func (c *Conversation) handle(ev Event) {
 	case ToolFailed:
 		c.handleToolFailed(e)
 	case TaskProgress:
-		c.handleTaskProgress(e)
+		c.st.handleTaskProgress(&c.out, &c.opts, e)
 	case TaskDone:
 		c.handleCallEnded(c.st.Calls.find(e.ID, true), result{Text: e.Output})
 	case TaskFailed:
 		c.handleTaskFailed(e)
 	case TaskAdopted:
-		c.handleTaskAdopted(e)
+		c.st.handleTaskAdopted(&c.out, &c.opts, e)
 	case Summarized:
 		c.st.handleSummarized(&c.opts, e)
 	case PlayoutStarted:
@@ -171,9 +171,9 @@ func (c *Conversation) handle(ev Event) {
 	case SessionRenewed:
 		c.handleSessionRenewed(e)
 	case SessionConfigured:
-		c.handleSessionConfigured(e)
+		c.st.handleSessionConfigured(e)
 	case SessionExpiring:
-		c.handleSessionExpiring()
+		c.st.handleSessionExpiring(&c.out, &c.opts)
 	case SessionExpired:
 		c.handleSessionExpired(e.EventType())
 	case ConnectionLost:
@@ -229,7 +229,7 @@ func (c *Conversation) fire(which Timer) {
 	case TimerTool, TimerTask:
 		c.callTimedOut(which == TimerTask)
 	case TimerFeedback:
-		c.giveFeedback()
+		c.st.giveFeedback(&c.out, &c.opts, c.phrases)
 	case TimerHeartbeat:
 		c.out.notify(LevelWarning, "task.no_heartbeat")
 	case TimerSpeaking:
@@ -263,7 +263,7 @@ func (c *Conversation) fire(which Timer) {
 	case TimerForget:
 		c.st.Faults.Expiries = c.st.Faults.Expiries[1:]
 	case TimerWarning:
-		c.handleSessionExpiring()
+		c.st.handleSessionExpiring(&c.out, &c.opts)
 	case TimerSession:
 		c.handleSessionExpired("session.timeout")
 	case TimerRelease:

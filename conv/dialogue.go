@@ -20,9 +20,9 @@ func (s *State) expect(out *Output, e dialog.Expectation) {
 }
 
 // flows is the dialogue, for who changes it.
-func (c *Conversation) flows() *dialog.State {
-	c.st.changed = true
-	return &c.st.Dialogue
+func (s *State) flows() *dialog.State {
+	s.changed = true
+	return &s.Dialogue
 }
 
 // greet says the first words and reports whether there are any.
@@ -31,9 +31,9 @@ func (c *Conversation) greet() bool {
 	if c.opts.Agent != nil {
 		var out dialog.Output
 		if c.st.Expecting {
-			out = c.opts.Agent.Repeat(c.flows(), c.st.Now) // it was lost before it was heard
+			out = c.opts.Agent.Repeat(c.st.flows(), c.st.Now) // it was lost before it was heard
 		} else {
-			out = c.opts.Agent.Start(c.flows(), c.st.Now)
+			out = c.opts.Agent.Start(c.st.flows(), c.st.Now)
 		}
 		if text != "" {
 			out.Say = []dialog.Line{{Text: text}}
@@ -120,17 +120,17 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
 
 // actionEnded gives an action's result to the dialogue and returns what it
 // says to it.
-func (c *Conversation) actionEnded(call Call, r result) dialog.Output {
+func (s *State) actionEnded(o *Options, call Call, r result) dialog.Output {
 	in := dialog.ActionEnded{ID: call.ID}
 	if r.Forgotten {
-		in.Missing = c.opts.Agent.SlotsOf(call.Name, call.Secrets)
+		in.Missing = o.Agent.SlotsOf(call.Name, call.Secrets)
 	} else if r.Failed {
 		in.Failed = true
 		in.Message = r.Text
 	} else if err := json.Unmarshal([]byte(r.Text), &in.Outputs); err != nil {
 		in.Outputs = map[string]any{"result": r.Text}
 	}
-	return c.opts.Agent.Handle(c.flows(), c.st.Now, in)
+	return o.Agent.Handle(s.flows(), s.Now, in)
 }
 
 func lines(say []dialog.Line) string {

@@ -14,7 +14,7 @@ type ear struct {
 	words    *turn.Words
 	filter   turn.FilterOptions
 	agent    *dialog.Agent          // nil: there is none
-	yes      func(text string) bool // what a yes is where there is no agent; made when it is first needed
+	yes      func(text string) bool // reports whether words are a yes, without an agent; made when it is first needed
 }
 
 // classify judges words against what the agent is saying.

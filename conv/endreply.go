@@ -37,7 +37,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 		}
 	}
 	if c.opts.Agent != nil && r.Request != 0 && !c.st.Reply.consulting() {
-		c.opts.Agent.Answered(c.flows(), c.st.Now, c.st.agentText(r.Turn))
+		c.opts.Agent.Answered(c.st.flows(), c.st.Now, c.st.agentText(r.Turn))
 	}
 	if how == TurnInterrupted && !c.st.partHeard() {
 		c.st.Pending.untoldNews(c.opts.Limits.Queue) // the user goes first

@@ -30,7 +30,7 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		}
 		c.st.Floor.Speaking = speaking
 	default:
-		// No op. No turn of the user's is open.
+		// No op. The user has no open turn.
 	}
 }
 
@@ -107,31 +107,31 @@ func (c *Conversation) nothingSaid(cause string) {
 }
 
 // keepWords saves what the user said, and nobody has answered, from a fault or
-// a lost connection: it is answered behind it if its words are final, or become so.
-func (c *Conversation) keepWords() {
-	words := c.st.User.Words()
+// a lost connection: it is answered afterwards if its words are final, or become so.
+func (s *State) keepWords(out *Output, o *Options, e *ear) {
+	words := s.User.Words()
 	if words == "" {
-		c.st.closeUserTurn(&c.out, TurnAbandoned)
+		s.closeUserTurn(out, TurnAbandoned)
 		return
 	}
-	c.st.openUserTurn(&c.out)
-	u := c.st.User
-	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, words)})
-	c.st.Consent.answered(&c.ear, u.Turn, words, u.Began)
-	if !c.st.Rules.ListenOnly {
-		waits := &c.st.Conn.Unanswered
+	s.openUserTurn(out)
+	u := s.User
+	s.addItem(o, Item{Turn: u.Turn, Role: RoleUser, Text: s.written(o, words)})
+	s.Consent.answered(e, u.Turn, words, u.Began)
+	if !s.Rules.ListenOnly {
+		waits := &s.Conn.Unanswered
 		if before := waits.unread(); before != "" {
 			words, u.Began = joinWords(before, words), waits.Began
 		}
 		*waits = Unanswered{Turn: u.Turn, Text: words, Began: u.Began}
 		switch {
 		case u.Partial == "":
-		case c.st.Conn.Lost && c.st.Floor.Speaking:
+		case s.Conn.Lost && s.Floor.Speaking:
 			waits.Fate = FateCutVoice
 		default:
 			waits.Fate = FateCutWords
 		}
 	}
-	c.st.Floor.noteTail(u, u.Partial != "")
-	c.st.closeUserTurn(&c.out, TurnCompleted)
+	s.Floor.noteTail(u, u.Partial != "")
+	s.closeUserTurn(out, TurnCompleted)
 }

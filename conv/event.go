@@ -77,16 +77,17 @@ type AudioReady struct{}
 
 // SpeechStarted: a voice is heard. Source says who noticed: "vad" (or empty),
 // "energy" for the interruption thresholds, "push_to_talk" for a button. Lag is how
-// long ago it began, as far as who noticed it knows: a detector needs a moment.
+// long before this event the voice began, if the source knows: a detector needs a
+// moment.
 type SpeechStarted struct {
 	Turn, Utterance int
 	Source          Source
 	Lag             time.Duration
 }
 
-// SpeechStopped: the voice has fallen silent. It ends no turn by itself. Source
-// is a detector's ("vad"), or empty or "push_to_talk" for a button that was
-// released: a detector's word releases no button.
+// SpeechStopped: the voice has fallen silent. It ends no turn by itself. Source is
+// "vad" for a detector, and empty or "push_to_talk" for a button that was released. A
+// detector does not release a button.
 type SpeechStopped struct {
 	Turn, Utterance int
 	Source          Source
@@ -120,7 +121,7 @@ type UserText struct{ Text string }
 
 // UserInterrupt: somebody interrupts the agent (handleUserInterrupt, SPEAK ->
 // HOLD). Source tells a voice ("vad", "energy", "words", "speech", "easyturn",
-// "stt") from a command (anything else). Heard, if known, is what had reached
+// "stt", "semantic") from a command (anything else). Heard, if known, is what had reached
 // the ear.
 type UserInterrupt struct {
 	Source Source

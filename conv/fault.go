@@ -48,9 +48,10 @@ func (c *Conversation) handleFault(e Fault) {
 	}
 }
 
-// remedy is the code of the words for a failure: what has happened and, where a person
-// can do something about it, what. It is made of the machine's own codes and of the
-// class alone, so that no credential can reach a message (SEC-003).
+// remedy returns the code of the message for a failure. The message says what has
+// happened and, if the person can do something about it, what to do. The code follows
+// from the code of the failure and its class, never from its text, so that no
+// credential can reach a message (SEC-003).
 func remedy(code, cause string) string {
 	switch code {
 	case "LLM_TIMEOUT":
@@ -107,8 +108,8 @@ func (c *Conversation) fault(code string, fatal bool, cause string) {
 	c.faulted(code, fatal, cause, c.st.Reply.Kind == ReplyAnswer)
 }
 
-// faulted is fault, and lost says that a question goes without its answer: the person
-// is told.
+// faulted is fault for callers that know whether a question was lost: then the person
+// is told that it has no answer.
 func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool) {
 	st := &c.st
 	l := &c.opts.Limits

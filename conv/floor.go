@@ -12,9 +12,10 @@ type Floor struct {
 	Barged    int  `json:"barged"`            // the agent's turn that was broken into, until audio plays again or there is nothing to answer
 	Pushed    bool `json:"pushed"`            // push-to-talk is held
 	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began over the agent's audio
-	// Tail is the user's turn that was answered without its final transcript, and
-	// TailUtterance its stretch of speech: the transcript may still come. It stands
-	// for the last TailOpen bytes of the turn's words: those before were final.
+	// Tail is the turn of the user that was answered before its final transcript had
+	// come, and TailUtterance its stretch of speech. When the transcript comes, it
+	// replaces the last TailOpen bytes of the words of the turn. The words before them
+	// were final.
 	Tail          int `json:"tail,omitempty"`
 	TailUtterance int `json:"tail_utterance,omitempty"`
 	TailOpen      int `json:"tail_open,omitempty"`
@@ -24,9 +25,9 @@ type Floor struct {
 	VoiceOf int       `json:"voice_of,omitempty"`
 }
 
-// began is when the voice began whose words come now, of a stretch of speech: when
-// it was heard; now, where nobody noticed it; and the zero time, long ago, if
-// another has begun since.
+// began returns when the voice began whose words come now: when its stretch of speech
+// was first heard, or now if nobody noticed it. If another stretch has begun since, it
+// returns the zero time.
 func (f *Floor) began(utterance int, now time.Time) time.Time {
 	switch {
 	case f.Voice.IsZero() || f.VoiceOf != 0 && utterance > f.VoiceOf:

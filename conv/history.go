@@ -49,8 +49,8 @@ func (s *State) markHeard(number, part int, heard time.Duration, text string) {
 	})
 }
 
-// spoken is what counts of an item when the time is shared out among the parts
-// of a turn.
+// spoken returns the text of an item that counts when the time that was heard is
+// divided among the parts of a turn.
 func (it *Item) spoken() string {
 	if it.Cut {
 		return it.Text + " "
@@ -91,8 +91,8 @@ func (s *State) utteranceText(number int) string {
 	return ""
 }
 
-// written is what the history keeps of the user's words: not what answers a
-// question for a secret, or tells one by itself.
+// written returns the words of the user as the history keeps them. Words that answer
+// a question for a secret, or that tell a secret by themselves, are hidden.
 func (s *State) written(o *Options, text string) string {
 	if text != "" && (s.Expect.Secret || o.Agent != nil && o.Agent.TellsSecret(&s.Dialogue, s.Now, text, false)) {
 		return dialog.Hidden

@@ -94,11 +94,11 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 
 // handleSessionConfigured changes the rules from now on; a voice that is heard
 // over the agent already has been judged by the old ones.
-func (c *Conversation) handleSessionConfigured(e SessionConfigured) {
-	if c.st.Phase == Idle || c.st.Phase == Terminating {
-		return // No op. There is no conversation whose rules they could be.
+func (s *State) handleSessionConfigured(e SessionConfigured) {
+	if s.Phase == Idle || s.Phase == Terminating {
+		return // No op. There is no conversation.
 	}
-	c.st.Rules = Rules(e)
+	s.Rules = Rules(e)
 }
 
 // sessionLives starts the session's clock.
@@ -115,18 +115,18 @@ func (s *State) sessionDies() {
 
 // handleSessionExpiring prepares for the end of the session: from the service's
 // own warning, or 30 s before the limit (seed 001, section 6).
-func (c *Conversation) handleSessionExpiring() {
-	if c.st.Session.Life != SessionLives {
+func (s *State) handleSessionExpiring(out *Output, o *Options) {
+	if s.Session.Life != SessionLives {
 		return // No op. Warned already.
 	}
-	c.st.Session.Life = SessionExpires
-	c.st.disarm(TimerWarning)
-	if c.st.Phase == Idle || c.st.Phase == Terminating {
+	s.Session.Life = SessionExpires
+	s.disarm(TimerWarning)
+	if s.Phase == Idle || s.Phase == Terminating {
 		return
 	}
-	c.out.emit(SaveContext{Reason: "session.expiring"})
-	if !c.opts.SessionRenews {
-		c.out.notify(LevelInfo, "session.expiring")
+	out.emit(SaveContext{Reason: "session.expiring"})
+	if !o.SessionRenews {
+		out.notify(LevelInfo, "session.expiring")
 	}
 }
 

@@ -50,7 +50,7 @@ const (
 	waitingFlow                    // what a flow does about one
 	waitingNews                    // a result that a model is to tell
 	waitingTask                    // a task whose result has been told
-	waitingEnd                     // the end of the conversation, behind its goodbye
+	waitingEnd                     // the end of the conversation, after its goodbye
 	waitingGreeting                // the first words
 	waitingNothing
 )
@@ -165,7 +165,8 @@ func (p *Pending) settleLater(out *Output, o *Options, call Call) {
 		return
 	}
 	p.Settle = append(p.Settle, Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()})
-	// What is told and what waits to be are each a queue: the oldest is in neither.
+	// At most a queue of results is being told and another waits: the oldest is in
+	// neither of them.
 	if len(p.Settle) > 2*o.Limits.Queue+o.Limits.Calls {
 		out.emit(SettleTask(p.Settle[0]))
 		p.Settle = append(p.Settle[:0:0], p.Settle[1:]...)

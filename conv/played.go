@@ -61,7 +61,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 	switch st.Phase {
 	case Understanding, Waiting, Generating:
 		if part < st.Reply.Part {
-			return // the announcement before a tool, late; the answer comes behind it
+			return // the announcement before a tool, late; the answer follows it
 		}
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, c.event)
@@ -107,7 +107,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 			// The playout knows better than the mind that this was all.
 			c.out.emit(CancelTurn{Turn: st.Reply.Turn})
 		}
-		c.overIsOver()
+		c.st.overIsOver(&c.ear)
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, "playout.finished")
 	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.Calls.held(c.st.Reply.Turn):
@@ -129,7 +129,7 @@ func (c *Conversation) announcementEnded(part int) {
 	if part == r.Part {
 		r.unvoiced()
 	}
-	c.overIsOver()
+	c.st.overIsOver(&c.ear)
 	if !c.st.thinking() {
 		return
 	}

@@ -90,8 +90,8 @@ func (r *Reply) Held() bool { return r.Hold != HoldNone }
 // been played to its end or dropped.
 func (r *Reply) Voiced() bool { return r.Voice == VoiceSpeaking || r.Voice == VoiceEnded }
 
-// Complete reports whether the current part has all of its text. Advice to a request
-// of the flows is no text.
+// Complete reports whether the current part has all of its text. Advice that the flows
+// asked for does not count as text.
 func (r *Reply) Complete() bool { return r.Progress == ProgressComplete && !r.consulting() }
 
 // Advised reports whether the advice that the flows asked for has come, or will not.
@@ -193,7 +193,7 @@ func (r *Reply) closes() bool {
 	return true
 }
 
-// nextPart begins the stretch of the turn behind a tool.
+// nextPart begins the part of the turn after a tool.
 func (r *Reply) nextPart() {
 	r.Part++
 	r.Earlier = r.Earlier || r.Voiced()

@@ -50,7 +50,7 @@ func (c *Conversation) ask(why RequestReason, text string, confidence float64, c
 		return
 	}
 	m := c.st.message(text, confidence, c.st.Reply.Began)
-	c.followDialogue(c.opts.Agent.Handle(c.flows(), c.st.Now, m), cause)
+	c.followDialogue(c.opts.Agent.Handle(c.st.flows(), c.st.Now, m), cause)
 }
 
 // request asks the mind, for the first time for this purpose.

@@ -2,7 +2,7 @@ package conv
 
 import "strings"
 
-// This file: the way of the agent's words to the voice. Seed 000, REQ-006.
+// This file: how the words of the agent reach the voice. Seed 000, REQ-006.
 
 // finishText hands the rest of the part to the voice and says that it is all.
 func (s *State) finishText(out *Output) {

@@ -126,7 +126,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 // speechOverAgent: a voice is heard over the agent's.
 func (c *Conversation) speechOverAgent(cause string) {
 	if c.st.Barge.Phase == turn.BargeInQuiet {
-		c.st.Over = UserTurn{} // what was let pass before is no part of this
+		c.st.Over = UserTurn{} // what was let pass before does not belong to this
 	}
 	c.actOnBarge(c.st.Barge.SpeechStarted(c.st.profile(&c.opts), c.st.Now), cause)
 }
@@ -249,20 +249,20 @@ func (c *Conversation) bargeIn(cause string) {
 
 // overIsOver: the agent's audio has come to its end while something was said
 // over it. From here on it is input like any other, but for an echo.
-func (c *Conversation) overIsOver() {
-	over := c.st.Over
-	c.st.Over = UserTurn{}
-	c.st.Barge.Reset()
-	echo := c.ear.echoesEnd(over.Words(), c.st.Reply.Text)
-	if !c.st.Floor.Speaking {
-		echo = c.ear.classify(over.Words(), c.st.Reply.Text).Kind == turn.Echo // all of it was said over the agent
+func (s *State) overIsOver(e *ear) {
+	over := s.Over
+	s.Over = UserTurn{}
+	s.Barge.Reset()
+	echo := e.echoesEnd(over.Words(), s.Reply.Text)
+	if !s.Floor.Speaking {
+		echo = e.classify(over.Words(), s.Reply.Text).Kind == turn.Echo // all of it was said over the agent
 	}
 	if over.Words() == "" || echo {
 		return
 	}
-	c.st.Over = over
-	c.st.takeOver()
-	c.st.User.Ended = c.st.User.Ended || over.Ended
+	s.Over = over
+	s.takeOver()
+	s.User.Ended = s.User.Ended || over.Ended
 }
 
 // takeOver makes the words over the agent's audio the user's, and returns them.

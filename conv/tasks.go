@@ -13,55 +13,55 @@ import (
 // conversation. Seed 001, 4.6: feedback while it runs, and a result that is told
 // exactly once, whoever is there to hear it.
 
-func (c *Conversation) handleTaskProgress(e TaskProgress) {
-	if c.st.Phase != Delegated {
+func (s *State) handleTaskProgress(out *Output, o *Options, e TaskProgress) {
+	if s.Phase != Delegated {
 		return
 	}
-	c.st.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
+	s.arm(TimerHeartbeat, o.Limits.Heartbeat)
 	if e.Text != "" {
-		c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: "progress", Text: e.Text})
+		out.emit(Cue{Turn: s.Reply.Turn, Code: "progress", Text: e.Text})
 	}
 }
 
 // startFeedback begins to tell the person that an agent works (seed 001, 4.6).
-func (c *Conversation) startFeedback() {
-	c.st.arm(TimerHeartbeat, c.opts.Limits.Heartbeat)
-	c.st.Pending.Feedback = 0
-	if f := c.opts.Limits.Feedback; len(f) > 0 {
-		c.st.arm(TimerFeedback, f[0].After)
+func (s *State) startFeedback(out *Output, o *Options, phrases *messages.Catalog) {
+	s.arm(TimerHeartbeat, o.Limits.Heartbeat)
+	s.Pending.Feedback = 0
+	if f := o.Limits.Feedback; len(f) > 0 {
+		s.arm(TimerFeedback, f[0].After)
 		if f[0].After == 0 {
-			c.giveFeedback()
+			s.giveFeedback(out, o, phrases)
 		}
 	}
 }
 
-func (c *Conversation) giveFeedback() {
-	f := c.opts.Limits.Feedback
-	n := c.st.Pending.Feedback
-	c.st.disarm(TimerFeedback)
+func (s *State) giveFeedback(out *Output, o *Options, phrases *messages.Catalog) {
+	f := o.Limits.Feedback
+	n := s.Pending.Feedback
+	s.disarm(TimerFeedback)
 	if n >= len(f) {
 		return // No op. A snapshot of a configuration that had more to say.
 	}
-	c.out.emit(Cue{Turn: c.st.Reply.Turn, Code: f[n].Code, Text: c.phrases.Text(f[n].Code)})
-	c.st.Pending.Feedback++
+	out.emit(Cue{Turn: s.Reply.Turn, Code: f[n].Code, Text: phrases.Text(f[n].Code)})
+	s.Pending.Feedback++
 	if n+1 < len(f) {
-		c.st.arm(TimerFeedback, f[n+1].After-f[n].After)
+		s.arm(TimerFeedback, f[n+1].After-f[n].After)
 	}
 }
 
 // handleTaskAdopted takes a task over whose result will be told when it is there.
-func (c *Conversation) handleTaskAdopted(e TaskAdopted) {
-	if c.st.Phase == Idle || c.st.Phase == Terminating || len(c.st.Calls) >= c.opts.Limits.Calls || c.st.adopted(e.Key) {
+func (s *State) handleTaskAdopted(out *Output, o *Options, e TaskAdopted) {
+	if s.Phase == Idle || s.Phase == Terminating || len(s.Calls) >= o.Limits.Calls || s.adopted(e.Key) {
 		return // No op. Who has not been told keeps it.
 	}
-	c.st.LastCall++
+	s.LastCall++
 	call := Call{
-		ID: fmt.Sprintf("earlier-%d", c.st.LastCall), Key: e.Key, Name: e.Name, Arguments: e.Arguments, Long: true,
+		ID: fmt.Sprintf("earlier-%d", s.LastCall), Key: e.Key, Name: e.Name, Arguments: e.Arguments, Long: true,
 		State: CallRunning, Due: DueNews, Origin: OriginEarlier,
-		Started: c.st.Now, Deadline: c.st.Now.Add(c.opts.Limits.Task),
+		Started: s.Now, Deadline: s.Now.Add(o.Limits.Task),
 	}
-	c.st.Calls, c.st.changed = append(c.st.Calls, call), true
-	c.out.emit(FollowTask{ID: call.ID, Key: call.Key})
+	s.Calls, s.changed = append(s.Calls, call), true
+	out.emit(FollowTask{ID: call.ID, Key: call.Key})
 }
 
 // adopted reports whether a task is this conversation's already.
@@ -109,7 +109,7 @@ func (c *Conversation) endCalledOff(i int) {
 	c.st.cancelCall(&c.out, i)
 	call := c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
 	if call.Action() {
-		c.tellLater(c.opts.Agent.Handle(c.flows(), c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
+		c.st.tellLater(&c.out, &c.opts, c.opts.Agent.Handle(c.st.flows(), c.st.Now, dialog.ActionEnded{ID: call.ID, Cancelled: true}))
 	}
 }
 
@@ -124,8 +124,8 @@ func (c *Conversation) callOffTask(i int) {
 	}
 }
 
-// callOffAloud: the person said that the work is called off. A mind answers that, as
-// the turn that it is; a flow has its answer already.
+// callOffAloud calls the work off because the person said so. A model answers that
+// turn; a flow has given its answer already.
 func (c *Conversation) callOffAloud(ends bool) {
 	u := &c.st.User
 	u.Ended = u.Ended || ends

@@ -15,7 +15,7 @@ import (
 func (c *Conversation) Delegated(id string) bool { return c.st.Calls.task(id) >= 0 }
 
 // belated reports a call of the response whose other calls have their results
-// already: it streamed in behind them, and belongs to the turn as they do.
+// already: it came after them in the stream, and belongs to the same turn.
 func (s *State) belated(e ToolCalled) bool {
 	r := &s.Reply
 	return r.Turn != 0 && (e.Turn == 0 || e.Turn == r.Turn) && e.Request != 0 && e.Request == r.Before &&
@@ -175,23 +175,23 @@ func (c *Conversation) endInBackground(i int, r result) {
 		// The flow that asked for it is gone with its conversation.
 		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, earlierResult(c.phrases, c.opts.Limits.ResultChars, r))
 	case call.Action():
-		c.tellLater(c.actionEnded(call, r))
+		c.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))
 	case call.Long || call.Due == DueNews:
 		c.st.Pending.News = enqueue(&c.opts, c.st.Pending.News, call.ID)
 	}
 }
 
 // tellLater keeps what a flow does next for the next moment when nobody speaks:
-// what it says, and the action, the question or the end behind it.
-func (c *Conversation) tellLater(out dialog.Output) {
-	c.st.confirms(out)
-	c.st.expect(&c.out, out.Expect)
-	if goesOn(out) {
-		c.st.Pending.Follow = append(c.st.Pending.Follow, out)
+// what it says, and the action, the question or the end that follows.
+func (s *State) tellLater(out *Output, o *Options, next dialog.Output) {
+	s.confirms(next)
+	s.expect(out, next.Expect)
+	if goesOn(next) {
+		s.Pending.Follow = append(s.Pending.Follow, next)
 		return
 	}
-	if text := lines(out.Say); text != "" {
-		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, text)
+	if text := lines(next.Say); text != "" {
+		s.Pending.Tell = enqueue(o, s.Pending.Tell, text)
 	}
 }
 
@@ -205,23 +205,23 @@ func (s *State) userHasFloor() bool {
 // waits for it.
 func (c *Conversation) followAction(call Call, r result) {
 	if c.st.userHasFloor() {
-		// The flow goes on, and says what it has to say behind the user's turn.
-		c.tellLater(c.actionEnded(call, r))
+		// The flow goes on, and says what it has to say after the turn of the user.
+		c.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))
 		c.become(Understanding, c.event)
 		c.cancelReply(TurnInterrupted)
 		c.takeFloor(c.event)
 		return
 	}
-	c.nextPart()
+	c.st.nextPart(&c.out)
 	c.become(Understanding, c.event)
-	c.followDialogue(c.actionEnded(call, r), c.event)
+	c.followDialogue(c.st.actionEnded(&c.opts, call, r), c.event)
 }
 
-// nextPart begins the stretch of the turn behind a tool.
-func (c *Conversation) nextPart() {
-	r := &c.st.Reply
+// nextPart begins the part of the turn after a tool.
+func (s *State) nextPart(out *Output) {
+	r := &s.Reply
 	if !r.Complete() {
-		c.st.finishText(&c.out)
+		s.finishText(out)
 	}
 	r.nextPart()
 }
@@ -251,10 +251,10 @@ func (c *Conversation) continueReply(cause string) {
 		c.takeFloor(cause)
 		return
 	}
-	c.nextPart()
+	c.st.nextPart(&c.out)
 	c.become(Understanding, cause)
 	if c.st.userHasFloor() {
-		// If it is no more than a noise, releaseReply asks.
+		// If it turns out to be a noise, releaseReply asks.
 		r.Hold = HoldResults
 		c.st.holdPlayout(&c.out)
 		c.takeFloor(cause)

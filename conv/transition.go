@@ -44,7 +44,7 @@ func (c *Conversation) enter(p Phase) {
 	case ListeningCapturing:
 		c.st.arm(TimerListening, c.opts.Limits.Listening)
 	case Delegated:
-		c.startFeedback()
+		c.st.startFeedback(&c.out, &c.opts, c.phrases)
 	case Speaking:
 		c.st.arm(TimerSpeaking, c.opts.Limits.Speaking)
 		c.st.arm(TimerPlayout, c.opts.Limits.PlayoutStall)

@@ -1,10 +1,9 @@
 package conv
 
-// carried is the event as its JSON carries it: bytes that are no UTF-8, in what
-// comes from services and people, are replaced. The machine works on what a
-// trace can tell, so that the trace of any call replays bit for bit. A piece that
-// was cut in the middle of a letter loses the letter; who cuts pieces keeps
-// letters whole.
+// carried returns the event as its JSON carries it: bytes that are not UTF-8 are
+// replaced. The machine works on what a trace can hold, so that the trace of any call
+// replays bit for bit. A text that was cut in the middle of a letter loses that
+// letter.
 func carried(x *exchange, ev Event) Event {
 	if wellFormed(x, ev) {
 		return ev

@@ -133,7 +133,7 @@ func (c *Conversation) afterWords(ends bool) {
 	}
 }
 
-// hearWhileThinking takes words behind the end of the turn: the final transcript
+// hearWhileThinking takes words after the end of the turn: the final transcript
 // that was waited for, or something new. What is neither was dropped as late.
 func (c *Conversation) hearWhileThinking(text string, confidence float64, final, ends bool) {
 	st := &c.st
@@ -166,7 +166,7 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 	answer := final && verdict.Kind != turn.Echo && c.st.answersOver(&c.opts, text, c.began)
 	switch {
 	case ignored(verdict.Kind) && final && !answer:
-		over.note("", confidence, true, c.began) // it is no part of what the user says
+		over.note("", confidence, true, c.began) // it does not belong to what the user says
 	default:
 		over.note(text, confidence, final, c.began)
 		if !ignored(verdict.Kind) {
@@ -186,8 +186,8 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 }
 
 // ignored reports whether words of a kind are nothing that the user wants to
-// say: each result of the recognizer is judged for itself, so that an echo does
-// not hide behind words that were real.
+// say. Each result of the recognizer is judged by itself: words that were real do not
+// make an echo after them real.
 func ignored(k turn.VerdictKind) bool {
 	switch k {
 	case turn.Nothing, turn.Echo, turn.Filler, turn.Backchannel:

@@ -138,8 +138,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "a flow's result that nobody waits for is kept from the flow", file: "tools.go",
-		old:    "case call.Action():\n\t\tc.tellLater(c.actionEnded(call, r))",
-		new:    "case false:\n\t\tc.tellLater(c.actionEnded(call, r))",
+		old:    "case call.Action():\n\t\tc.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))",
+		new:    "case false:\n\t\tc.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))",
 		config: "flows", found: "of which 0 calls are on their way", quick: true,
 	},
 	{
