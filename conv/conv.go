@@ -92,6 +92,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 		c.settle()
 	}
 	c.st.armDerived(&c.opts)
+	c.st.giveContext(c.out.Effects)
 	c.out.keep(c.st.changed)
 	c.st.changed = false
 	return c.out.Effects

@@ -44,7 +44,7 @@ type FinalizeTranscript struct {
 // RequestReply asks the agent's mind to answer. Turn is the agent's turn,
 // UserTurn the one it answers (zero for none). Request numbers the requests of
 // the conversation; Attempt counts from 1 and rises with each retry of the same
-// request. The history at this moment is the context.
+// request.
 type RequestReply struct {
 	Turn     int           `json:"turn"`
 	UserTurn int           `json:"user_turn,omitempty"`
@@ -52,6 +52,15 @@ type RequestReply struct {
 	Attempt  int           `json:"attempt"`
 	Text     string        `json:"text,omitempty"`
 	Why      RequestReason `json:"why"`
+
+	// Context is what the reply is made of; nil for a request for advice, and in records.
+	Context *ReplyContext `json:"-"`
+}
+
+// ReplyContext is what a reply is made of. It is valid until the next Step.
+type ReplyContext struct {
+	Summary string // of what was said before, in a model's words
+	History []Item // what was said and heard since, the oldest first
 }
 
 // RequestReason says what a request answers.

@@ -1,6 +1,8 @@
 package conv
 
-import "github.com/hocketvoice/hocket/dialog"
+import (
+	"github.com/hocketvoice/hocket/dialog"
+)
 
 // This file: where in events, effects and the state a secret may stand. Ids, names and
 // codes are none, whatever they are.
@@ -87,7 +89,7 @@ func (k *mask) event(ev Event) Event {
 func (k *mask) effect(e Effect) Effect {
 	switch x := e.(type) {
 	case RequestReply:
-		x.Text = k.Text(x.Text)
+		x.Text, x.Context = k.Text(x.Text), nil
 		return x
 	case Speak:
 		x.Text = k.Text(x.Text)
@@ -141,12 +143,21 @@ func (k *mask) conceal(s *State) {
 	k.State(&s.Dialogue)
 }
 
-// sameEffect reports whether two effects are the same.
+// sameEffect reports whether two effects are the same, but for the context of a request:
+// that is of the history, which is held against the other by itself.
 func sameEffect(a, b Effect) bool {
-	x, ok := a.(Expect)
-	if !ok {
+	switch x := a.(type) {
+	case Expect:
+		y, ok := b.(Expect)
+		return ok && x.Expect.Equal(y.Expect)
+	case RequestReply:
+		y, ok := b.(RequestReply)
+		if !ok {
+			return false
+		}
+		x.Context, y.Context = nil, nil
+		return x == y
+	default:
 		return a == b
 	}
-	y, ok := b.(Expect)
-	return ok && x.Expect.Equal(y.Expect)
 }

@@ -62,6 +62,18 @@ func (s *State) handleSummarized(o *Options, e Summarized) {
 	m.Text, m.Items = cutRunes(text, o.Limits.ResultChars), items
 }
 
+// giveContext gives a request for a reply what the reply is made of.
+func (s *State) giveContext(effects []Effect) {
+	for i, e := range effects {
+		r, ok := e.(RequestReply)
+		if !ok || r.Why == RequestUnderstanding || r.Why == RequestWording {
+			continue
+		}
+		r.Context = &ReplyContext{s.Summary.Text, s.History[s.Summary.Items:]}
+		effects[i] = r
+	}
+}
+
 // forgot: the oldest entries of the history are gone.
 func (s *Summary) forgot(n int) {
 	s.Items = max(0, s.Items-n)

@@ -373,6 +373,7 @@ func (v *Veil) output() Output {
 			if v.heard(x.Text, v.words) {
 				x.Text = dialog.Hidden
 			}
+			x.Context = nil
 			e = x
 		case Speak:
 			if r := &v.c.st.Reply; len(v.words) > 0 && x.Code == "" && (r.Request != 0 || r.Before != 0) && r.Turn == x.Turn {

@@ -48,11 +48,10 @@ func modelRequest(instructions string, c *conv.Conversation, tools port.Tool, e 
 		}
 	default:
 	}
-	summary, items := c.Summary()
-	if summary != "" {
-		instructions += "\n\nWhat was said before, in short: " + summary
+	if so := e.Context.Summary; so != "" {
+		instructions += "\n\nWhat was said before, in short: " + so
 	}
-	r := port.Request{Instructions: instructions, Messages: portMessages(c.History()[items:])}
+	r := port.Request{Instructions: instructions, Messages: portMessages(e.Context.History)}
 	if tools != nil {
 		r.Tools = tools.Specs()
 	}

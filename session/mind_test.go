@@ -1,11 +1,13 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
@@ -206,4 +208,55 @@ func TestActionInACall(t *testing.T) {
 		t.Errorf("calls %+v", tools.calls)
 	}
 	c.wantSaid(conv.RoleUser, "reserve a table", "four", "yes")
+}
+
+// TestRequestCarriesItsContext: a program that carries out the effects itself has from the
+// request what the reply is to be made of; one for advice, and what is recorded, has none.
+func TestRequestCarriesItsContext(t *testing.T) {
+	bubble(t, MachineOptions{}, func(t *testing.T, p *program) {
+		var asked []conv.Item
+		var shown []conv.RequestReply
+		perform := p.m.o.Perform
+		p.m.o.Perform = func(l *Loop, e conv.Effect) {
+			if r, ok := e.(conv.RequestReply); ok {
+				asked = append(asked, slices.Clone(r.Context.History)...)
+			}
+			perform(l, e)
+		}
+		p.m.OnStep(func(s Step) {
+			for _, e := range s.Output.Effects {
+				if r, ok := e.(conv.RequestReply); ok {
+					shown = append(shown, r)
+				}
+			}
+		})
+		p.answer = "It rains."
+		p.run(t.Context())
+		p.must(p.m.StartConversation())
+		for _, line := range []string{"how is the weather?", "and tomorrow?"} {
+			p.in(conv.ListeningReady)
+			p.must(p.m.SendText(line))
+			synctest.Wait()
+			p.must(p.m.Post(conv.PlayoutFinished{}))
+		}
+		p.in(conv.ListeningReady)
+		var texts []string
+		for _, it := range asked {
+			texts = append(texts, string(it.Role)+": "+it.Text)
+		}
+		want := []string{
+			"user: how is the weather?", // and the same again, with what came of it
+			"user: how is the weather?", "agent: It rains.", "user: and tomorrow?",
+		}
+		if !slices.Equal(texts, want) {
+			t.Errorf("the contexts have %q, expected %q", texts, want)
+		}
+		for _, r := range shown {
+			if b, err := conv.MarshalEffect(r); err != nil || bytes.Contains(b, []byte("rains")) {
+				t.Errorf("recorded is %s, error %v", b, err)
+			}
+		}
+		p.must(p.m.EndConversation(""))
+		p.ended(nil)
+	})
 }
