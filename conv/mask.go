@@ -4,20 +4,20 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: where in events, effects and the state a secret may stand. Ids, names and
-// codes are none, whatever they are.
+// This file: the fields of events, effects and the state that may contain a secret. Ids,
+// names and codes do not.
 
-// mask hides the secrets that came up.
+// mask hides the secrets that are known so far.
 type mask struct{ dialog.Secrets }
 
-// hide hides each text that has a secret in it.
+// hide hides the secrets in each text.
 func (k *mask) hide(texts ...*string) {
 	for _, p := range texts {
 		*p = k.Text(*p)
 	}
 }
 
-// event is an event without secrets.
+// event returns an event without secrets.
 func (k *mask) event(ev Event) Event {
 	switch e := ev.(type) {
 	case UserStop:
@@ -85,7 +85,7 @@ func (k *mask) event(ev Event) Event {
 	}
 }
 
-// effect is an effect without secrets.
+// effect returns an effect without secrets.
 func (k *mask) effect(e Effect) Effect {
 	switch x := e.(type) {
 	case RequestReply:
@@ -114,7 +114,7 @@ func (k *mask) effect(e Effect) Effect {
 	}
 }
 
-// conceal hides the secrets in a state that is a copy of its own.
+// conceal hides the secrets in a state, which must be a copy.
 func (k *mask) conceal(s *State) {
 	k.hide(s.userWords()...)
 	r := &s.Reply

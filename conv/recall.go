@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Recall makes the conversation one that has come to a snapshot with a step that did out:
-// what [Shown.After] tells is taken, not stepped. Nothing changes where the snapshot
-// cannot be read.
+// Recall replaces the state by a snapshot and Last by out, without a step: a replay of a
+// step with [Shown.After] does this. It changes nothing if it returns an error.
 func (c *Conversation) Recall(snapshot []byte, out Output) error {
 	then, err := Restore(c.opts, snapshot)
 	if err != nil {
@@ -18,7 +17,7 @@ func (c *Conversation) Recall(snapshot []byte, out Output) error {
 	return nil
 }
 
-// effects read the fields of each effect there is, by its type.
+// effects has a function for each type of effect that reads its fields.
 var effects = map[string]func([]byte) (Effect, error){
 	"open_session":        fieldsOf[OpenSession],
 	"prime_audio":         fieldsOf[PrimeAudio],

@@ -10,35 +10,35 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// Veil steps a conversation and says of each step what may be shown of it: where the
-// agent has secret slots, no word that may hold a secret, and no value of one
-// (docs/flows.md, Secrets). Nobody but who carries out the effects sees more.
+// Veil steps a conversation and returns what may be shown of each step. If the agent has
+// secret slots, that has no value of a secret and no words that may contain one
+// (docs/flows.md, Secrets). Only the code that carries out the effects sees more.
 //
-// What is shown is a second conversation, the shown one: it takes the events as they may
-// be shown, and its state is that of the first with the secrets hidden. Where it would
-// not come to that by itself, because the decision hangs on the secret, its state is
-// given as a fact ([Shown.After]). So the shown conversation can be stepped again by who
-// knows no secret, bit for bit.
+// What is shown is a second conversation. It takes the events with the secrets hidden, and
+// its state is the state of the first with the secrets hidden. When a step depends on a
+// secret, the second conversation does not reach that state by itself; it then takes the
+// state as a fact ([Shown.After]). So a reader who knows no secret can replay the second
+// conversation bit for bit.
 type Veil struct {
 	c       *Conversation
-	shown   *Conversation // nil: nothing was to be hidden yet
+	shown   *Conversation // nil: there was nothing to hide yet
 	secrets mask
-	words   []string // of the user's, that may hold a secret and that the state may have yet
-	said    []string // all of them
+	words   []string // what the user said that may contain a secret and may still be in the state
+	said    []string // all that the user said that may contain a secret
 }
 
-// Shown is a step as it may be shown.
+// Shown is what may be shown of a step.
 type Shown struct {
 	Event Event
-	// Conversation is the shown one, behind the step: its Last and State. It is valid
-	// until the next step.
+	// Conversation is the shown conversation after the step, for its Last and State. It is
+	// valid until the next step.
 	Conversation *Conversation
-	// After, if set, is its snapshot: the step hangs on what is hidden, and cannot be
-	// stepped again without it.
+	// After is a snapshot of Conversation if the step depends on a secret: a replay takes
+	// it, because it cannot step without the secret. Otherwise it is nil.
 	After []byte
 }
 
-// NewVeil begins with a conversation as it is.
+// NewVeil returns a veil for a conversation in any state.
 func NewVeil(c *Conversation) (*Veil, error) {
 	v := &Veil{c: c}
 	if !v.hides() {
@@ -60,8 +60,8 @@ func NewVeil(c *Conversation) (*Veil, error) {
 // hides reports whether there may be something to hide.
 func (v *Veil) hides() bool { return v.c.opts.Agent != nil && v.c.opts.Agent.HasSecrets() }
 
-// ForgetSecrets empties the secret slots of a shown conversation, for who goes on with it
-// and does not know them: they are asked for again.
+// ForgetSecrets empties the secret slots of a shown conversation that is to go on without
+// them. The agent asks for them again.
 func (c *Conversation) ForgetSecrets() {
 	if c.opts.Agent != nil && c.opts.Agent.HasSecrets() {
 		c.opts.Agent.Forget(&c.st.Dialogue)
@@ -76,7 +76,7 @@ func (v *Veil) Shown() *Conversation {
 	return v.c
 }
 
-// Wake is [Conversation.Wake] of both.
+// Wake calls [Conversation.Wake] of both conversations.
 func (v *Veil) Wake(now time.Time) {
 	v.c.Wake(now)
 	if v.shown != nil {
@@ -84,8 +84,8 @@ func (v *Veil) Wake(now time.Time) {
 	}
 }
 
-// Step steps the conversation, see [Conversation.Step], whose Last has the effects to
-// carry out.
+// Step calls [Conversation.Step] and returns what may be shown of the step. The effects to
+// carry out are in the conversation's Last.
 func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 	if !v.hides() {
 		v.c.Step(now, ev)
@@ -94,7 +94,7 @@ func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 	quiet := v.hear(now, ev)
 	v.c.Step(now, ev)
 	if e, ok := ev.(UserText); ok && !quiet && v.waits(e.Text) {
-		v.hush(e.Text) // nobody knows yet what it will be the answer to
+		v.hush(e.Text) // it may be the answer to a question for a secret
 		quiet = true
 	}
 	v.secrets.Learn(v.c.opts.Agent, &v.c.st.Dialogue)
@@ -104,8 +104,8 @@ func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 	return v.show(Shown{Event: v.event(ev, quiet)})
 }
 
-// hear looks at what the user says, before it is understood, and reports whether it is
-// not to be shown.
+// hear reports whether the words in an event have to be hidden. It is called before the
+// conversation takes the event.
 func (v *Veil) hear(now time.Time, ev Event) bool {
 	st := &v.c.st
 	var text, before string
@@ -132,12 +132,12 @@ func (v *Veil) hear(now time.Time, ev Event) bool {
 	return true
 }
 
-// waits reports whether a typed line was not read at once.
+// waits reports whether a typed line waits to be read.
 func (v *Veil) waits(text string) bool {
 	return slices.ContainsFunc(v.c.st.Pending.Texts, func(t string) bool { return squeeze(t) == squeeze(text) })
 }
 
-// hush notes words that are not to be shown.
+// hush notes words to hide.
 func (v *Veil) hush(text string) {
 	if text = squeeze(text); text == "" {
 		return
@@ -150,9 +150,10 @@ func (v *Veil) hush(text string) {
 	}
 }
 
-// event is an event as it may be shown.
+// event returns an event with the secrets hidden; quiet says that the user's words in it
+// have to be hidden.
 func (v *Veil) event(ev Event, quiet bool) Event {
-	model := func(text string) string { // a value may be cut in two
+	model := func(text string) string { // a delta may have a part of a value
 		if len(v.words) > 0 && text != "" {
 			return dialog.Hidden
 		}
@@ -179,7 +180,7 @@ func (v *Veil) event(ev Event, quiet bool) Event {
 	}
 }
 
-// unless is a text of an event, or nothing of it.
+// unless returns a text without secrets, or nothing of it.
 func (v *Veil) unless(hidden bool, text string) string {
 	if hidden {
 		return dialog.Hidden
@@ -187,13 +188,15 @@ func (v *Veil) unless(hidden bool, text string) string {
 	return v.secrets.Text(text)
 }
 
-// show makes the shown conversation what it has to be behind a step, and s what there is
-// to see of it.
+// show brings the shown conversation to the state that it must have after a step, and
+// completes s.
 func (v *Veil) show(s Shown) (Shown, error) {
 	out := v.output()
 	if v.shown != nil && s.Event != nil {
 		v.shown.Step(v.c.st.Now, s.Event)
-		if same := v.shown.out.equal(out); same && passes(s.Event, &out) {
+		// A step that changes nothing to keep is compared with the next one that does: most
+		// steps are partial transcripts and reports of the playout.
+		if same := v.shown.out.equal(out); same && !out.Keep && len(out.Effects) == 0 {
 			s.Conversation = v.shown
 			return s, nil
 		} else if same {
@@ -226,31 +229,17 @@ func (v *Veil) show(s Shown) (Shown, error) {
 	return s, nil
 }
 
-// snapshot is that of the state as it may be shown.
+// snapshot returns a snapshot of the state with the secrets hidden.
 func (v *Veil) snapshot() ([]byte, error) {
 	st := v.state()
 	return st.snapshot()
 }
 
-// passes reports whether a step is one of the many that did nothing to be seen: what it
-// changed is compared with the next.
-func passes(ev Event, out *Output) bool {
-	if len(out.Effects) > 0 || len(out.Transitions) > 0 || len(out.Turns) > 0 {
-		return false
-	}
-	switch ev.(type) {
-	case STTPartial, ReplyDelta, PlayoutProgress, DeadlinePassed:
-		return true
-	default:
-		return false
-	}
-}
-
-// forget drops the user's words that the state has no more.
+// forget drops the words that are no longer in the state.
 func (v *Veil) forget() {
 	st := &v.c.st
 	if st.Reply.Turn != 0 {
-		return // a model may say them
+		return // a model may repeat them
 	}
 	words := st.userWords()
 	v.words = slices.DeleteFunc(v.words, func(text string) bool {
@@ -259,7 +248,7 @@ func (v *Veil) forget() {
 	})
 }
 
-// state is the state as it may be shown.
+// state returns the state with the secrets hidden.
 func (v *Veil) state() State {
 	st := v.c.st.clone()
 	st.Dialogue = v.c.opts.Agent.Masked(st.Dialogue)
@@ -302,8 +291,8 @@ func (v *Veil) state() State {
 	return st
 }
 
-// quiet hides what the user said in the records of the dialogue: it takes words for a
-// secret only if they answer for one.
+// quiet hides what the user said in the records of the dialogue, which hides only the words
+// that it took as a secret.
 func (v *Veil) quiet(d *dialog.State) {
 	for i := range d.Messages {
 		if m := &d.Messages[i]; m.Role == "user" && v.heard(m.Content, v.said) {
@@ -324,15 +313,15 @@ func (v *Veil) quiet(d *dialog.State) {
 	}
 }
 
-// heard reports whether a text has words in it that are not to be shown.
+// heard reports whether a text contains any of the words.
 func (*Veil) heard(text string, words []string) bool {
 	return text != "" && slices.ContainsFunc(words, func(w string) bool { return within(text, w) })
 }
 
-// within reports whether a text has words in it, in their order and whole.
+// within reports whether a text contains words, whole and in their order.
 func within(text, words string) bool { return strings.Contains(" "+squeeze(text)+" ", " "+words+" ") }
 
-// wordsOf are the user's words in an event.
+// wordsOf returns the user's words in an event.
 func wordsOf(ev Event) string {
 	switch e := ev.(type) {
 	case STTPartial:
@@ -346,7 +335,7 @@ func wordsOf(ev Event) string {
 	}
 }
 
-// userWords are the fields that may have words of the user's, the history aside.
+// userWords returns the fields that may contain what the user said, without the history.
 func (s *State) userWords() []*string {
 	list := []*string{
 		&s.User.Text, &s.User.Partial, &s.Over.Text, &s.Over.Partial, &s.Reply.Asked, &s.Conn.Unanswered.Text, &s.Dialogue.Pending,
@@ -357,7 +346,7 @@ func (s *State) userWords() []*string {
 	return slices.DeleteFunc(list, func(p *string) bool { return *p == "" })
 }
 
-// output is what the step did, as it may be shown.
+// output returns what the step did, with the secrets hidden.
 func (v *Veil) output() Output {
 	out := v.c.out
 	out.Effects = make([]Effect, len(v.c.out.Effects))
@@ -377,7 +366,7 @@ func (v *Veil) output() Output {
 			e = x
 		case Speak:
 			if r := &v.c.st.Reply; len(v.words) > 0 && x.Code == "" && (r.Request != 0 || r.Before != 0) && r.Turn == x.Turn {
-				x.Text = dialog.Hidden // a model's words, to what nobody else may see
+				x.Text = dialog.Hidden // a model's answer to hidden words may repeat them
 			}
 			e = x
 		default:
@@ -388,7 +377,7 @@ func (v *Veil) output() Output {
 	return out
 }
 
-// arguments are those of a call without its secrets.
+// arguments returns the arguments of a call without its secrets.
 func (v *Veil) arguments(id, arguments string) string {
 	for i := range v.c.st.Calls {
 		if call := &v.c.st.Calls[i]; call.ID == id && call.Arguments == arguments {

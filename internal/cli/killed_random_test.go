@@ -85,18 +85,27 @@ func (s *siege) caller(urls []string) {
 		s.conversations.Add(1)
 		waiting := "" // the line that has no answer yet
 		answered := make(map[string]int)
+		var story []string
 		v.seen = s.happened
-		v.said = func(text string) { waiting = text }
+		v.said = func(text string) {
+			waiting = text
+			story = append(story, "caller: "+text)
+		}
 		v.told = func(text string) {
+			story = append(story, "agent: "+text)
 			if want := answers[waiting]; want != "" && strings.Contains(text, want) {
-				answered[waiting]++
+				if !v.unkept { // else it was told that its turn is not kept
+					answered[waiting]++
+				}
 				waiting = ""
 			}
 		}
 		reached := v.follow() || s.back(v)
 		for reached && v.ref == "" {
 			v.travel(func() {
+				v.unkept = false
 				waiting = "" // nobody knows whether the line that waits was heard
+				story = append(story, "killed")
 				if reached = s.back(v); !reached {
 					v.ref = "none"
 				}
@@ -107,7 +116,7 @@ func (s *siege) caller(urls []string) {
 			continue
 		}
 		v.leave()
-		s.account(v, answered)
+		s.account(v, answered, story)
 		_, _ = v.post("/v1/conversations/"+v.id+"/commands", map[string]any{"type": "endConversation"}, nil) // to make room
 	}
 }
@@ -151,8 +160,8 @@ func (c *caller) back() (status int, err error) {
 }
 
 // account holds what is kept and what the service has done against what the caller knows.
-func (s *siege) account(v *traveller, answered map[string]int) {
-	missing, tries := make(map[string]int), 0
+func (s *siege) account(v *traveller, answered map[string]int, story []string) {
+	missing, tries, kept := make(map[string]int), 0, []string(nil)
 	waitFor(s.t, "what is kept of "+v.id, func() bool {
 		var details struct {
 			Lines []struct{ Role, Text string }
@@ -162,7 +171,9 @@ func (s *siege) account(v *traveller, answered map[string]int) {
 			return false
 		}
 		said := make(map[string]int)
+		kept = kept[:0]
 		for _, line := range details.Lines {
+			kept = append(kept, line.Role+": "+line.Text)
 			for text := range answers {
 				if line.Role == "user" {
 					said[text] += strings.Count(line.Text, text) // lines that come close together are one turn
@@ -182,7 +193,7 @@ func (s *siege) account(v *traveller, answered map[string]int) {
 		s.answered.Add(int64(n))
 		if lost := missing[text]; lost > 0 {
 			s.lost.Add(int64(lost))
-			s.t.Errorf("%s: %d turns %q that were answered are not kept", v.id, lost, text)
+			s.t.Errorf("%s: %d turns %q that were answered are not kept: there was %q, and kept is %q; told in between %v", v.id, lost, text, story, kept, v.codes)
 		}
 	}
 	if refs := s.service.booked(v.id); len(refs) != 1 || refs[0] != v.ref {

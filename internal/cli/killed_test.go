@@ -136,6 +136,8 @@ type traveller struct {
 	last  string          // what the agent said last
 	ref   string          // that the agent has told; empty: not yet
 	codes map[string]bool // of the notifications
+	// unkept: it was told that what is said is not kept, and not yet that it is again.
+	unkept bool
 	// eachPhase is called when a phase is entered.
 	eachPhase func(phase string)
 	// told is called with each line of the agent's, before it is answered, and said with
@@ -212,6 +214,7 @@ func (v *traveller) travel(lost func()) {
 				}
 			case m.Type == "agentvoice.notification":
 				v.codes[m.Payload.Code] = true
+				v.unkept = m.Payload.Code == "store.behind" || v.unkept && m.Payload.Code != "store.caught_up"
 			case m.Type == "caption" && m.Payload.Final:
 				v.answer(m.Payload.Text)
 			}

@@ -195,14 +195,17 @@ func (c *Conversation) gone(ended bool) {
 }
 
 // Behind reports to the person that the conversation is currently not being saved,
-// or, if err is nil, that it is again. It is meant for [session.Checkpoints].
+// or, if err is nil, that it is again. It is meant for
+// [session.Checkpoints]. A client gets it before anything that was not saved.
 func (c *Conversation) Behind(err error) {
 	code, level := "store.behind", conv.LevelWarning
 	if err == nil {
 		code, level = "store.caught_up", conv.LevelInfo
 	}
 	if s := c.session.Load(); s != nil {
-		c.say(time.Now(), TypeNotification, Notification{Message: s.Words(code), Code: code, Level: level})
+		c.feed.publish(Message{
+			Type: TypeNotification, At: c.at(time.Now()), Payload: encode(Notification{Message: s.Words(code), Code: code, Level: level}),
+		})
 	}
 }
 

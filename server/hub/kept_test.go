@@ -25,8 +25,46 @@ type slow struct {
 }
 
 func (s *slow) Save(ctx context.Context, h port.Hold, b []byte) error {
-	<-time.After(s.takes)
-	return s.Store.Save(ctx, h, b)
+	select {
+	case <-time.After(s.takes):
+		return s.Store.Save(ctx, h, b)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestAnswersAheadOfTheWarning: a client knows that the store is away when it reads words
+// that were not kept.
+func TestAnswersAheadOfTheWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := mustHub(t, hub.Options{})
+		defer drained(h)
+		asked := call(text.New(text.Options{}), "")
+		asked.Session = func(c *hub.Conversation) (*session.Session, error) {
+			return session.New(text.Session(session.Options{
+				ID: c.ID(), Leg: c.Leg(), Conv: conv.Options{Greeting: "Hello."},
+				Checkpoints: session.Checkpoints{Store: &slow{takes: time.Hour}, Behind: c.Behind},
+			}))
+		}
+		s, err := mustStart(t, h, asked).Stream(hub.StreamOptions{From: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for warned := false; ; {
+			m, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			warned = warned || strings.Contains(string(m.Payload), "store.behind")
+			if m.Type == hub.TypeCaption {
+				if !warned {
+					t.Error("the agent speaks, and nobody was told that it is not kept")
+				}
+				return
+			}
+		}
+	})
 }
 
 // TestAnswersLostInAKill: when a client reads the agent's answer to a turn, in part or
