@@ -10,8 +10,8 @@ import (
 
 // machineCmd prints the machine.
 type machineCmd struct {
-	View   string `placeholder:"NAME" help:"A view: agent-voice, amplifier, easyturn or interaction; without it the machine itself."`
-	Format string `placeholder:"FORMAT" default:"table" help:"table (the default), json, mermaid or dot."`
+	View   string `placeholder:"NAME" complete:"agent-voice,amplifier,easyturn,interaction" help:"A view: agent-voice, amplifier, easyturn or interaction; without it the machine itself."`
+	Format string `placeholder:"FORMAT" complete:"table,json,mermaid,dot" default:"table" help:"table (the default), json, mermaid or dot."`
 	Phases bool   `help:"The phases alone: no sub-states, and in a picture no causes."`
 }
 

@@ -37,6 +37,8 @@ type root struct {
 	Import        importCmd        `cmd:"" help:"Make an agent of another program's files."`
 	Conversations conversationsCmd `cmd:"" help:"List, show, export and delete the conversations of a store."`
 	Bench         benchCmd         `cmd:"" help:"Measure the program on this machine."`
+	Completion    completionCmd    `cmd:"" help:"Print what completes this command line in a shell."`
+	Man           manCmd           `cmd:"" help:"Print the page of the manual."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`
 
 	Help helpFlag `short:"h" help:"Print this help."`
@@ -109,7 +111,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err != nil:
 		return s.badArguments(parser, args, err)
 	}
-	return s.report(ctx.Selected().Name, ctx.Run(s))
+	return s.report(ctx.Selected().Name, ctx.Run(s, parser.Model))
 }
 
 // badArguments says what is wrong with the command line, on one line.
