@@ -2,7 +2,8 @@
 // for them, so that a trace and a live conversation are shown by the same code.
 
 import { agentVoice } from "./phases.ts";
-import { restoredEvent, type Restored } from "./restored.ts";
+import { restoredEvent } from "./restored.ts";
+import type { Restored } from "./task.ts";
 import { tail } from "./text.ts";
 import { Tasks } from "./tasks.ts";
 import type { Effect, Message, Step, Turn } from "./wire.ts";

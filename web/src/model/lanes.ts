@@ -1,7 +1,7 @@
 // The lanes of the timeline: who and what was at work when. Spans are made from
 // the steps alone; what is still going on has no end.
 
-import type { Task } from "./tasks.ts";
+import type { Task } from "./task.ts";
 import type { Step } from "./wire.ts";
 
 /** LaneName names the lanes, in the order in which they are drawn. */

@@ -1,24 +1,8 @@
 // What a conversation was when another process took it up: the snapshot in the header
 // of its trace, as far as it is shown. It goes through the folds as a step of its own.
 
-import type { Task } from "./tasks.ts";
+import type { RestoredLine, Task } from "./task.ts";
 import type { Step } from "./wire.ts";
-
-/** RestoredLine is a turn that was said before. Times are those of the trace. */
-export interface RestoredLine {
-  role: "user" | "agent";
-  turn: number;
-  at: number;
-  text: string;
-  /** Of the agent's words, the part that was heard. */
-  heard: string;
-}
-
-/** Restored is what a conversation went on from. */
-export interface Restored {
-  lines: RestoredLine[];
-  tasks: Task[];
-}
 
 /** The type of the step that stands for it. */
 export const restoredEvent = "restored";

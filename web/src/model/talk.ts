@@ -2,7 +2,8 @@
 // the lines of the transcript, the notices.
 
 import { tail } from "./text.ts";
-import { ended, type Task, type TaskState } from "./tasks.ts";
+import type { Task, TaskState } from "./task.ts";
+import { ended } from "./tasks.ts";
 import type { Message } from "./wire.ts";
 
 /** Line is one turn in the transcript. Lines are replaced, never changed. */

@@ -1,31 +1,8 @@
 // Delegated work (seed 001, WAITING_AMPLIFIER), followed through the steps of a
 // trace: what the server tells of it as messages of type "task".
 
+import type { Task } from "./task.ts";
 import type { Step } from "./wire.ts";
-
-export type TaskState = "running" | "done" | "failed" | "cancelled" | "left";
-
-/** Task is delegated work as it stands. */
-export interface Task {
-  id: string;
-  name: string;
-  state: TaskState;
-  /** What it said last of itself; of one that failed, why. */
-  text: string;
-  code: string;
-  /** When it began, in milliseconds since the conversation's start. */
-  start: number;
-  /** When it ended; absent while it runs. */
-  end?: number;
-  /** The agent's turn that asked for it. */
-  turn: number;
-  /** No reply waits for it: its result is told later. */
-  background: boolean;
-  /** The agent's turn that tells what came of it, where it is a turn of its own; 0 as long as there is none. */
-  told: number;
-  /** An earlier conversation has begun it. */
-  adopted: boolean;
-}
 
 /** ended reports whether a task is over. */
 export const ended = (t: Task) => t.state !== "running";

@@ -2,7 +2,7 @@
 // lines of a trace, the server's answers. Fields are those of the control API
 // and of package journal; what the panel does not read is left out.
 
-import type { Restored } from "./restored.ts";
+import type { Restored } from "./task.ts";
 
 /** Message is one message of a conversation's event stream. */
 export interface Message {

@@ -4,7 +4,8 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ConversationStore } from "../conversation.ts";
 import { setting } from "../kept.ts";
-import { ended, type Task } from "../model/tasks.ts";
+import type { Task } from "../model/task.ts";
+import { ended } from "../model/tasks.ts";
 import { useWords, type T } from "../words/words.ts";
 import { useCalm, useClock } from "./clock.ts";
 import { Close } from "./icons.tsx";
