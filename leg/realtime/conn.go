@@ -101,7 +101,8 @@ func newConn(o *Options, b begin) (*conn, error) {
 	c.p = projection.New(time.Now(), projection.Options{
 		Session: b.session, Conversation: c.id, Named: b.named, Means: b.parts.Means, IDs: rand.Text()[:16], Responses: o.Responses, Tokens: o.Tokens,
 		Instructions: parts.Instructions, Greets: greets(&parts.Conv), Flows: parts.Conv.Agent != nil, OwnTools: parts.Tools != nil, Deaf: parts.Recognizer == nil,
-		Plays: b.call != nil, Restored: parts.Restore != nil,
+		Stopped: cmp.Or(max(parts.Onset.MinSilence, 0), 200*time.Millisecond), // the uplink's default
+		Plays:   b.call != nil, Restored: parts.Restore != nil,
 	})
 	if c.hold == nil {
 		c.hold = func(ctx context.Context, s *session.Session) error { return s.Run(ctx) }

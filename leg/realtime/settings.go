@@ -19,13 +19,7 @@ func turnOptions(s wire.Session, parts *session.Options) (turn.Options, turn.Ons
 	o, onset := parts.Turn, parts.Onset
 	if t.Type == wire.SemanticVAD {
 		o.Policy = turn.PolicyEasyTurn
-		o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = 400*time.Millisecond, 4*time.Second
-		switch t.Eagerness {
-		case "low":
-			o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = 800*time.Millisecond, projection.LongestSilence
-		case "high":
-			o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = 300*time.Millisecond, 2*time.Second
-		}
+		o.EasyTurn.MinSilence, o.EasyTurn.MaxSilence = projection.Patience(t.Eagerness)
 		o.EasyTurn.MinSilenceShort = o.EasyTurn.MinSilence + 100*time.Millisecond
 		o.EasyTurn.ShortAnswerAfter = 0
 		return o, onset

@@ -184,6 +184,7 @@ func (p *Projection) commitAudio() *wire.Error {
 // commitReached ends the person's turn because the client says so.
 func (p *Projection) commitReached() {
 	if p.speech != nil {
+		p.commitSpeech()
 		p.post(conv.TurnEnded{Cause: "manual"})
 		return
 	}
@@ -214,7 +215,7 @@ func (p *Projection) addSpoken(id string, length time.Duration) *item {
 func (p *Projection) forgetAudio() {
 	p.uncommitted = 0
 	p.do(DropBuffer{})
-	p.speech = nil
+	p.endSpeech()
 	if !p.running {
 		return
 	}
@@ -259,7 +260,7 @@ func (p *Projection) truncate(e *wire.ClientEvent) *wire.Error {
 	}
 	switch end := time.Duration(e.AudioEndMS) * time.Millisecond; {
 	case spoken:
-		p.stopAt(p.resp, end)
+		p.stopSpeaking(p.resp, end)
 	case end < length.Truncate(time.Millisecond):
 		p.cutOff(it, end)
 	}
@@ -277,8 +278,8 @@ func (p *Projection) cutOff(it *item, end time.Duration) {
 	}
 }
 
-// stopAt ends an answer while it is spoken. Some clients break in by this alone.
-func (p *Projection) stopAt(r *response, end time.Duration) {
+// stopSpeaking ends an answer while it is spoken. Some clients break in by this alone.
+func (p *Projection) stopSpeaking(r *response, end time.Duration) {
 	r.message.setWords(r.message.heardAt(int(end.Milliseconds())))
 	r.message.Status = wire.Incomplete
 	r.cut, r.end = true, end

@@ -163,13 +163,9 @@ func (p *Projection) observeCreate(st Stepped) {
 	p.maybeCreate()
 }
 
-// timePassed: the person has said nothing for too long, and the agent speaks
+// idlePassed: the person has said nothing for too long, and the agent speaks
 // again.
-func (p *Projection) timePassed() {
-	if p.idleAt.IsZero() || p.at.Now.Before(p.idleAt) {
-		return
-	}
-	p.idleAt = time.Time{}
+func (p *Projection) idlePassed() {
 	if p.resp != nil || p.create != nil || p.speech != nil || !p.Detects() {
 		return
 	}

@@ -89,6 +89,12 @@ func (p *Projection) Canonical(st *conv.State, rename func(int) int) {
 			s.text, s.partial, s.first, s.last, s.startMS = some(s.text), some(s.partial), 0, 0, 0
 		}
 	}
+	for _, at := range []*time.Time{&p.idleAt, &p.stopAt} {
+		soon(at, p.at.Now)
+	}
+	for _, s := range p.written {
+		soon(&s.wordsBy, p.at.Now)
+	}
 	p.starts, p.ends = spots{}, spots{}
 	p.limits.made, p.limits.spent = 0, 0
 	p.uncommitted = min(p.uncommitted, Rate)
@@ -103,6 +109,16 @@ func (r *response) canonical(rename func(int) int) {
 		m.setWords("")
 		m.marks = nil
 		m.length = min(m.length, audio.Pos(Rate/50).Duration(Rate))
+	}
+}
+
+// Stopping reports whether a voice is silent that may go on.
+func (p *Projection) Stopping() bool { return p.stopMS > 0 }
+
+// soon moves a moment that has been set.
+func soon(at *time.Time, now time.Time) {
+	if !at.IsZero() {
+		*at = now
 	}
 }
 
@@ -127,6 +143,7 @@ func (p *Projection) ItemIDs() (ids []string) {
 // AppendKey writes what tells two projections of one state of the machine apart.
 func (p *Projection) AppendKey(b []byte) []byte {
 	b = fmt.Appendf(b, "|%t%t%t%t%t%t%t%t", p.Detects(), p.met, p.spoken, p.started, p.running, p.measure, p.uncommitted > 0, p.idleAt.IsZero())
+	b = fmt.Appendf(b, "%t%t", p.stopAt.IsZero(), p.stopMS > 0)
 	for _, r := range append([]*response{p.resp, p.last}, p.beside...) {
 		b = append(b, '/')
 		if r == nil {
@@ -147,11 +164,8 @@ func (p *Projection) AppendKey(b []byte) []byte {
 	for _, s := range append([]*speech{p.speech}, p.written...) {
 		b = append(b, '!')
 		if s != nil {
-			b = fmt.Appendf(b, "%s %s%t", s.text, s.partial, s.quiet)
+			b = fmt.Appendf(b, "%s %s%t%t%t", s.text, s.partial, s.quiet, s.stopped, s.wordsBy.IsZero())
 		}
 	}
 	return b
 }
-
-// Idle is when the silence behind a response has lasted too long.
-func (p *Projection) Idle() time.Time { return p.idleAt }

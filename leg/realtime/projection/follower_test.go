@@ -67,7 +67,14 @@ func (f *follower) Clone() explore.Follower {
 // take steps the projection, holds its events against the rules and carries out its
 // effects. Facts for the machine are returned.
 func (f *follower) take(in projection.Input) (facts []conv.Event, err error) {
-	out := f.p.Step(instant, in)
+	at := instant
+	switch in.(type) {
+	case projection.TimePassed:
+		at.Now = f.p.Deadline()
+	case projection.Appended:
+		at.Heard += 10_000
+	}
+	out := f.p.Step(at, in)
 	if f.mutant != nil {
 		out.Events = f.mutant(out.Events)
 	}
@@ -219,7 +226,10 @@ func request(name string, e wire.ClientEvent) input {
 var (
 	talking = []input{
 		{"sound is sent", func(f *follower, _ *conv.State) (projection.Input, []conv.Event, bool) {
-			return projection.Appended{Samples: projection.Rate / 5}, nil, !f.p.Started() || !f.p.Detects()
+			return projection.Appended{Samples: projection.Rate / 5}, nil, !f.p.Started() || !f.p.Detects() || f.p.Stopping()
+		}},
+		{"time passes", func(f *follower, _ *conv.State) (projection.Input, []conv.Event, bool) {
+			return projection.TimePassed{}, nil, !f.p.Deadline().IsZero()
 		}},
 		{"more is spoken", func(_ *follower, st *conv.State) (projection.Input, []conv.Event, bool) {
 			return sound(st.Reply.Turn), nil, st.Reply.Turn != 0 && st.Reply.Voiced()

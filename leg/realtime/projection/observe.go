@@ -13,7 +13,7 @@ import (
 // observe follows one step.
 func (p *Projection) observe(st Stepped) {
 	out := st.Output
-	p.phase = st.State.Phase
+	p.phase, p.userOpen = st.State.Phase, st.State.User.Turn != 0
 	if p.restored {
 		p.restored = false
 		p.recall(st.State)
@@ -56,6 +56,10 @@ func (p *Projection) observeEvent(st Stepped) {
 		p.speechStarted(e)
 	case conv.SpeechStopped:
 		p.speechStopped(e, st.State)
+	case conv.TurnEnded:
+		if s := p.speech; s != nil && (e.Utterance == 0 || e.Utterance >= s.last) {
+			p.commitSpeech() // the machine may have its reasons to wait
+		}
 	case conv.STTPartial:
 		if s := p.speechOf(e.Utterance); s != nil {
 			s.partial = e.Text

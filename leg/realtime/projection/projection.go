@@ -25,12 +25,14 @@ type Options struct {
 	Responses, Tokens int
 	// Instructions are the agent's own, for responses beside the conversation.
 	Instructions string
-	Greets       bool // the agent has something to say first
-	Flows        bool // flows answer, and the words of a message must go through the machine
-	OwnTools     bool // the installation has tools of its own
-	Deaf         bool // there is no speech recognizer
-	Plays        bool // the server plays the sound: a call over WebRTC
-	Restored     bool // the conversation goes on from a snapshot
+	// Stopped is the silence behind which the uplink tells that a voice has stopped.
+	Stopped  time.Duration
+	Greets   bool // the agent has something to say first
+	Flows    bool // flows answer, and the words of a message must go through the machine
+	OwnTools bool // the installation has tools of its own
+	Deaf     bool // there is no speech recognizer
+	Plays    bool // the server plays the sound: a call over WebRTC
+	Restored bool // the conversation goes on from a snapshot
 }
 
 // Instant is when an input happens.
@@ -67,6 +69,9 @@ type Projection struct {
 	written     []*speech // committed, their words not all known
 	starts      spots
 	ends        spots
+	userOpen    bool      // the machine has a turn of the person's
+	stopMS      int       // of the sound, when the voice has been silent for as long as was configured; 0: it has not stopped
+	stopAt      time.Time // when nothing is waited for any longer that could go on with the voice; zero: it goes on
 	uncommitted int       // samples since the last commit
 	idleAt      time.Time // when the silence behind a response is too long; zero: never
 	idleFrom    int       // milliseconds of sound at its beginning
@@ -96,6 +101,9 @@ type Output struct {
 // nothing.
 func (p *Projection) Step(at Instant, in Input) Output {
 	p.at = at
+	if p.stopMS > 0 && at.Heard >= p.stopMS {
+		p.silencePassed()
+	}
 	switch in := in.(type) {
 	case Connected:
 		p.connected()
@@ -107,6 +115,7 @@ func (p *Projection) Step(at Instant, in Input) Output {
 		p.requested(in.Event)
 	case Appended:
 		p.uncommitted += in.Samples
+		p.soundGoesOn()
 		if p.Detects() {
 			p.start(!p.greetsUnasked())
 		}
@@ -137,7 +146,34 @@ func (p *Projection) Step(at Instant, in Input) Output {
 }
 
 // Deadline is when [TimePassed] is to be stepped; zero: never.
-func (p *Projection) Deadline() time.Time { return p.idleAt }
+func (p *Projection) Deadline() time.Time {
+	next := p.idleAt
+	earlier := func(t time.Time) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	earlier(p.stopAt)
+	for _, s := range p.written {
+		earlier(s.wordsBy)
+	}
+	return next
+}
+
+// passed reports whether a moment has come.
+func (p *Projection) passed(t time.Time) bool { return !t.IsZero() && !p.at.Now.Before(t) }
+
+// timePassed does what is to be done by now.
+func (p *Projection) timePassed() {
+	if p.passed(p.stopAt) {
+		p.patiencePassed()
+	}
+	p.wordsPassed()
+	if p.passed(p.idleAt) {
+		p.idleAt = time.Time{}
+		p.idlePassed()
+	}
+}
 
 // Session is the configuration in effect.
 func (p *Projection) Session() wire.Session { return p.session }

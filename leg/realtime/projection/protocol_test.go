@@ -24,6 +24,7 @@ const (
 type protocol struct {
 	began     bool
 	wish      wish
+	back      string                 // the response that is told again
 	refused   int                    // events of the client's
 	asks      bool                   // the client has asked for a response, which has not begun
 	items     []string               // of the conversation, in their order
@@ -48,6 +49,7 @@ type told struct {
 // toldAnswer is a response as the client knows it.
 type toldAnswer struct {
 	beside bool
+	again  bool // it is told again: the calls in it were told as items alone
 	output []toldItem
 }
 
@@ -85,6 +87,7 @@ func (r *protocol) reconnected() {
 	n := newProtocol()
 	n.cancelled, n.frames, n.playing, n.wish, n.asks = r.cancelled, r.frames, r.playing, r.wish, r.asks
 	n.asks = n.asks || r.active != "" // it is told again
+	n.back = r.active
 	*r = *n
 }
 
@@ -262,7 +265,7 @@ func (r *protocol) begin(w *wire.Response) error {
 	if !beside {
 		r.active, r.asks = w.ID, false
 	}
-	r.responses[w.ID] = &toldAnswer{beside: beside}
+	r.responses[w.ID] = &toldAnswer{beside: beside, again: w.ID == r.back}
 	return nil
 }
 
@@ -278,13 +281,16 @@ func (r *protocol) end(w *wire.Response) error {
 		return errors.New("it does not say how it ended")
 	case (w.Status == wire.Completed) != (w.Details == nil):
 		return errors.New("it does not say why it was not completed")
-	case len(w.Output) < len(a.output):
+	case len(w.Output) != len(a.output) && !a.again:
 		return errors.New("its output is not all of it")
 	}
-	for i, it := range a.output {
-		if !it.done || it.id != w.Output[len(w.Output)-len(a.output)+i].ID {
+	rest := w.Output
+	for _, it := range a.output {
+		i := slices.IndexFunc(rest, func(other wire.Item) bool { return other.ID == it.id })
+		if !it.done || i < 0 {
 			return errors.New("its items are not done")
 		}
+		rest = rest[i+1:]
 	}
 	delete(r.responses, w.ID)
 	delete(r.cancelled, w.ID)

@@ -33,6 +33,19 @@ func MachineOptions(o conv.Options) conv.Options {
 // stopped sending included. It is the eight seconds of eagerness "low".
 const LongestSilence = 8 * time.Second
 
+// Patience is the silence that ends a turn under semantic_vad: where all is settled, and
+// in any case.
+func Patience(eagerness string) (least, most time.Duration) {
+	switch eagerness {
+	case "low":
+		return 800 * time.Millisecond, LongestSilence
+	case "high":
+		return 300 * time.Millisecond, 2 * time.Second
+	default:
+		return 400 * time.Millisecond, 4 * time.Second
+	}
+}
+
 // rules are the machine's part of a configuration.
 func rules(s *wire.Session) conv.SessionConfigured {
 	r := conv.SessionConfigured{BargeIn: turn.BargeInEnergy, ListenOnly: true}

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -49,7 +50,9 @@ type speech struct {
 	first, last int // stretches of speech
 	text        string
 	partial     string
-	quiet       bool // over the agent's voice, and over
+	quiet       bool      // over the agent's voice, and over
+	stopped     bool      // the voice is silent
+	wordsBy     time.Time // when its words are not waited for any longer; zero: they come with the end of a turn
 }
 
 // onsetTime is how long a voice is heard before it counts as one.
@@ -62,7 +65,8 @@ func (p *Projection) speechStarted(e conv.SpeechStarted) {
 	}
 	p.idleAt = time.Time{}
 	if s := p.speech; s != nil && !s.quiet {
-		s.last = e.Utterance // the same turn goes on
+		s.last, s.stopped = e.Utterance, false // the same turn goes on
+		p.stopMS, p.stopAt = 0, time.Time{}
 		return
 	}
 	p.commitSpeech()
@@ -78,23 +82,94 @@ func (p *Projection) speechStarted(e conv.SpeechStarted) {
 	p.send(wire.SpeechStarted{AudioStartMS: s.startMS, ItemID: s.id})
 }
 
-// speechStopped: over the agent's voice no turn of the person's ends, for none is
-// open; what was said is an item all the same.
+// slack lets the end of a turn come first, which the uplink finds at the same moment.
+const slack = 60 * time.Millisecond
+
+// speechStopped: the voice is silent, and is over when it stays so. Over the agent's voice
+// no turn of the person's ends, for none is open; what was said is an item all the same.
 func (p *Projection) speechStopped(e conv.SpeechStopped, st *conv.State) {
-	s := p.speech
-	if s == nil || st.User.Turn != 0 || !st.Audible() || e.Utterance != s.last {
+	s := p.speechOf(e.Utterance)
+	if s == nil || e.Utterance != s.last || !p.Detects() {
 		return
 	}
-	s.quiet = true
-	if p.o.Deaf {
+	s.stopped = true
+	switch t := p.session.Input.TurnDetection; {
+	case s != p.speech:
+	case t.Type == wire.SemanticVAD:
+		p.stopAt = p.at.Now.Add(p.patience())
+	default:
+		rest := time.Duration(t.SilenceDurationMS)*time.Millisecond - p.o.Stopped
+		p.stopMS = p.at.Heard + int((max(rest, 0) + slack).Milliseconds())
+	}
+	if st.User.Turn != 0 || !st.Audible() {
+		return
+	}
+	if s.quiet = true; p.o.Deaf {
 		p.overWritten(s)
 	}
 }
 
-// overWritten makes an item of what was said over the agent's voice.
-func (p *Projection) overWritten(s *speech) {
+// endSpeech forgets the voice that is heard.
+func (p *Projection) endSpeech() { p.speech, p.stopMS, p.stopAt = nil, 0, time.Time{} }
+
+// silencePassed: the voice has been silent for as long as was configured. That is told,
+// whatever the machine still waits for.
+func (p *Projection) silencePassed() {
+	p.stopMS = 0
 	p.commitSpeech()
-	p.written = nil
+}
+
+// semantic reports whether the words decide when a turn has ended.
+func (p *Projection) semantic() bool {
+	return p.Detects() && p.session.Input.TurnDetection.Type == wire.SemanticVAD
+}
+
+// patience is how long a turn goes on without a voice where the words decide.
+func (p *Projection) patience() time.Duration {
+	_, most := Patience(p.session.Input.TurnDetection.Eagerness)
+	return most
+}
+
+// soundGoesOn waits for the next sound of a voice: a client may stop to send in the midst
+// of it, and what ends a turn by its words ends it then too.
+func (p *Projection) soundGoesOn() {
+	if s := p.speech; s != nil && !s.stopped && p.semantic() {
+		p.stopAt = p.at.Now.Add(p.patience())
+	}
+}
+
+// patiencePassed ends a turn that its words have not ended.
+func (p *Projection) patiencePassed() {
+	p.stopAt = time.Time{}
+	if s := p.speech; s != nil && p.semantic() {
+		p.commitSpeech()
+		p.post(conv.TurnEnded{Utterance: s.last, Cause: "semantic"})
+	}
+}
+
+// wordsPassed gives up the words of what was said when the machine has no turn for them.
+func (p *Projection) wordsPassed() {
+	for _, s := range slices.Clone(p.written) {
+		switch {
+		case !p.passed(s.wordsBy):
+		case p.userOpen:
+			s.wordsBy = p.at.Now.Add(wordsTime) // they come with its end
+		default:
+			p.overWritten(s)
+		}
+	}
+}
+
+// wordsTime is how long the words are waited for of what was said outside of a turn: a
+// little longer than the uplink waits for the recognizer.
+const wordsTime = 3 * time.Second
+
+// overWritten tells the words of what was said over the agent's voice.
+func (p *Projection) overWritten(s *speech) {
+	if s == p.speech {
+		p.commitSpeech()
+	}
+	p.written = slices.DeleteFunc(p.written, func(other *speech) bool { return other == s })
 	p.speechWritten(s)
 }
 
@@ -121,7 +196,7 @@ func (p *Projection) speechFinal(e conv.STTFinal) {
 		s.text += " "
 	}
 	s.text += e.Text
-	if s.quiet && s == p.speech {
+	if s.quiet {
 		p.overWritten(s)
 	}
 }
@@ -132,7 +207,8 @@ func (p *Projection) commitSpeech() {
 	if s == nil {
 		return
 	}
-	p.speech = nil
+	p.endSpeech()
+	s.wordsBy = p.at.Now.Add(wordsTime)
 	end := max(p.ends.of(s.last, p.at.Heard), s.startMS)
 	p.send(wire.SpeechStopped{AudioEndMS: end, ItemID: s.id})
 	it := p.addSpoken(s.id, time.Duration(end-s.startMS)*time.Millisecond)
