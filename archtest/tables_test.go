@@ -29,7 +29,7 @@ var layers = []struct {
 // rooms are lists of packages of one layer that form a unit, with the reader that two of
 // them share. Each may import those listed before it.
 var rooms = [][]string{
-	{"internal/yamlfile", "dialog/value", "dialog/agent", "dialog", "dialog/rasa"},
+	{"internal/yamlfile", "dialog/value", "dialog/agent", "dialog/command", "dialog/words", "dialog", "dialog/rasa"},
 	{"internal/yamlfile", "internal/config"},
 }
 

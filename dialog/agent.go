@@ -5,6 +5,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/dialog/words"
 )
 
 // Agent is an agent that can talk: a definition, the understanding trained on it,
@@ -13,15 +14,7 @@ import (
 type Agent struct {
 	def *agent.Definition
 
-	intents     *classifier
-	flowWords   []map[string]bool // by flow: the words that speak for it
-	flowWeights map[string]float64
-	triggers    [][]triggerWords // by flow
-	askables    []askable
-	spelt       map[string]bool // words that are known; true: a request has them
-	speltWords  []string        // those of requests, in order
-	askWeights  map[string]float64
-	values      *value.Phrases // of all slots that list theirs
+	words *words.Words
 
 	prompt Prompt // what is the same in every prompt
 

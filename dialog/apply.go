@@ -13,7 +13,7 @@ import (
 // apply carries out what was understood.
 func (t *turn) apply(cmds []Command) {
 	if f := t.a.def.FlowIndex[t.st.Proposed]; f != nil && t.flow == nil && len(cmds) == 1 && cmds[0].Type == Confirm {
-		cmds = t.startProposed(f)
+		cmds = t.heard().StartProposed(f)
 	}
 	cmds = t.keepLater(t.checked(cmds))
 	if len(cmds) == 0 && t.kept {
@@ -337,7 +337,7 @@ func (t *turn) clearAsked(name string) {
 // takeUnderstood normalises and validates an understood value. Where it does not do,
 // the old value stays.
 func (t *turn) takeUnderstood(s *agent.Slot, val any) (any, bool) {
-	v, sure := t.normalise(s, val)
+	v, sure := t.heard().Normalise(s, val)
 	why := "not a " + string(s.Type)
 	if sure == value.Certain {
 		kept, err := t.accept(s, t.collectStep(s), v)

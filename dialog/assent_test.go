@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/words"
 )
 
 // TestAssent: a yes counts only if nothing stands beside it that it could depend on.
@@ -32,16 +33,16 @@ actions: {book: {inputs: [city, day], requires_confirmation: true}}
 		t.Fatalf("the state is %s, expected a confirmation", st.ConversationState)
 	}
 	for _, c := range []struct {
-		want  assent
+		want  words.Assent
 		texts []string
 	}{
-		{assents, []string{
+		{words.Assents, []string{
 			"yes", "yes please", "ok", "okay then", "ok do it", "yes, go ahead", "yes i'm sure", "yes that sounds good", "ok whatever, yes, send it",
 			"alright, book it anyway", "yes, to Denver tomorrow", "sure, book the flight", "yes, thank you very much", "right, Denver, yes",
 		}},
-		{refuses, []string{"no", "no thanks", "no, keep it", "no, don't book it", "hm, ok, then no", "don't book the flight", "well no"}},
-		{givesUp, []string{"never mind", "never mind, cancel that", "ok, never mind, forget it", "stop, don't book it", "no, leave it", "never mind then"}},
-		{noAssent, []string{
+		{words.Refuses, []string{"no", "no thanks", "no, keep it", "no, don't book it", "hm, ok, then no", "don't book the flight", "well no"}},
+		{words.GivesUp, []string{"never mind", "never mind, cancel that", "ok, never mind, forget it", "stop, don't book it", "no, leave it", "never mind then"}},
+		{words.NoAssent, []string{
 			"ok but only if it is refundable", "yes if it has wifi", "yes unless it is full", "sure but wait", "yes but from my savings", "yes provided it is cheap",
 			"yes, but not today", "go ahead as long as I can cancel later", "yes to Boston", "yes and make it Friday", "yes?", "is that right?", "yes, hm, no",
 			"no problem, no", "maybe", "book the flight", "Denver", "no, Boston", "yes, how much is it", "never mind the wifi, just book it", "that's wrong",
@@ -51,8 +52,8 @@ actions: {book: {inputs: [city, day], requires_confirmation: true}}
 		for _, text := range c.texts {
 			turn := a.looking(&st, now)
 			turn.read(text)
-			if got := turn.assent(); got != c.want {
-				t.Errorf("%q is %d, expected %d (%+v)", text, got, c.want, turn.answerWords(turn.rd.Toks))
+			if got := turn.heard().Assent(); got != c.want {
+				t.Errorf("%q is %d, expected %d", text, got, c.want)
 			}
 		}
 	}

@@ -1,44 +1,41 @@
 package dialog
 
-// CommandType says what the user wants.
-type CommandType string
+import "github.com/hocketvoice/hocket/dialog/command"
 
-// The commands that an understanding may return.
-const (
-	StartFlow   CommandType = "start_flow"   // Flow
-	SetSlot     CommandType = "set_slot"     // Slot, Value
-	CorrectSlot CommandType = "correct_slot" // Slot, Value; no Value: ask for a new one
-	Cancel      CommandType = "cancel"
-	Confirm     CommandType = "confirm" // yes
-	Deny        CommandType = "deny"    // no
-	Clarify     CommandType = "clarify" // what do you mean?
-	ListOptions CommandType = "options" // what can I choose?
-	RepeatLast  CommandType = "repeat"
-	Restart     CommandType = "restart"
-	Handoff     CommandType = "handoff" // a person, please
-	Help        CommandType = "help"
-	Retry       CommandType = "retry"    // after an error
-	Skip        CommandType = "skip"     // no value for the slot
-	Chitchat    CommandType = "chitchat" // Text: "hello", "thanks", "wait" or anything
-	Goodbye     CommandType = "goodbye"
-	AskSlot     CommandType = "ask_slot" // Slot: what the user wants to know, a slot or what an action found
+// The commands that an understanding may return: see package command.
+type (
+	// CommandType says what the user wants.
+	CommandType = command.Type
+	// Command is one thing that was understood.
+	Command = command.Command
+	// Dropped is a command that the agent does not take.
+	Dropped = command.Dropped
+	// FinishedFlow is a flow that has ended and may be re-opened.
+	FinishedFlow = command.Finished
+	// Suggestion is a doubtful value.
+	Suggestion = command.Suggestion
 )
 
-// Command is one thing that was understood. The engine checks it against the
-// agent: a flow or slot that is not there, or a value that the slot does not
-// take, is dropped with a note in the trace.
-type Command struct {
-	Type  CommandType `json:"type"`
-	Flow  string      `json:"flow,omitempty"`
-	Slot  string      `json:"slot,omitempty"`
-	Value any         `json:"value,omitempty"`
-	Text  string      `json:"text,omitempty"`
-}
+// The commands.
+const (
+	StartFlow   = command.StartFlow
+	SetSlot     = command.SetSlot
+	CorrectSlot = command.CorrectSlot
+	Cancel      = command.Cancel
+	Confirm     = command.Confirm
+	Deny        = command.Deny
+	Clarify     = command.Clarify
+	ListOptions = command.ListOptions
+	RepeatLast  = command.RepeatLast
+	Restart     = command.Restart
+	Handoff     = command.Handoff
+	Help        = command.Help
+	Retry       = command.Retry
+	Skip        = command.Skip
+	Chitchat    = command.Chitchat
+	Goodbye     = command.Goodbye
+	AskSlot     = command.AskSlot
+)
 
 // CommandTypes lists the commands, for those who tell a model which there are.
-func CommandTypes() []CommandType {
-	return []CommandType{
-		StartFlow, SetSlot, CorrectSlot, Cancel, Confirm, Deny, Clarify, ListOptions, RepeatLast, Restart,
-		Handoff, Help, Retry, Skip, Chitchat, Goodbye, AskSlot,
-	}
-}
+func CommandTypes() []CommandType { return command.Types() }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/dialog/words"
 )
 
 // This file: what a message means by the state it meets, before any
@@ -98,7 +99,7 @@ func (t *turn) answerSlot() {
 	if t.answerSuggestion(s) {
 		return
 	}
-	value, sure, direct := t.simple(s)
+	value, sure, direct := t.heard().Simple(s)
 	if !direct {
 		t.enter(Understanding)
 		t.understand()
@@ -128,7 +129,7 @@ func (t *turn) take(s *agent.Slot, v any, sure value.Certainty) {
 			return
 		}
 		t.refused = true
-		st.Suggested = &Suggestion{s.Name, v}
+		st.Suggested = &Suggestion{Slot: s.Name, Value: v}
 		t.trace("slot_doubtful", TraceData{Slot: s.Name, Value: value.Canonical(v)})
 		t.suggest(s, v)
 		t.enter(WaitingForSlot)
@@ -300,7 +301,7 @@ func (t *turn) answerSuggestion(s *agent.Slot) bool {
 	answer, rest := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	st.Suggested, t.suggested = nil, sg
 	switch {
-	case answer == value.Yes && (rest == len(t.rd.Toks) || t.nothingFor(s, rest)):
+	case answer == value.Yes && (rest == len(t.rd.Toks) || t.heard().NothingFor(s, rest)):
 		t.validating(s)
 		t.take(s, sg.Value, value.Certain)
 		return true
@@ -327,22 +328,14 @@ func (t *turn) answerSuggestion(s *agent.Slot) bool {
 	return false
 }
 
-// nothingFor reports whether the words behind a yes give the slot no other value:
-// "yes, that is the one I meant".
-func (t *turn) nothingFor(s *agent.Slot, rest int) bool {
-	sub := t.rd
-	sub.Toks = sub.Toks[rest:]
-	return !t.a.def.Lang.Wrong(sub.Toks) && len(t.a.extract(sub, []*agent.Slot{s}, s)) == 0
-}
-
 // answerConfirmation takes a message while a yes or no is awaited.
 func (t *turn) answerConfirmation() {
 	if t.flow == nil || t.st.Confirmation == nil {
 		t.fail("ConfirmationError", "nothing is to be confirmed")
 		return
 	}
-	switch t.assent() {
-	case assents:
+	switch t.heard().Assent() {
+	case words.Assents:
 		t.st.Misses = 0
 		if t.st.Changing { // asked what to change: what the yes is to, nobody knows
 			t.enter(Understanding)
@@ -351,10 +344,10 @@ func (t *turn) answerConfirmation() {
 			return
 		}
 		t.confirmed()
-	case refuses:
+	case words.Refuses:
 		t.st.Misses = 0
 		t.denied()
-	case noAssent, givesUp:
+	case words.NoAssent, words.GivesUp:
 		t.enter(Understanding)
 		t.understand()
 	}

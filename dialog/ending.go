@@ -61,7 +61,7 @@ func (t *turn) sealed() bool { return t.flow == nil && t.st.Finished != nil && t
 func (t *turn) doneAlready() {
 	t.st.Misses = 0
 	t.phrase("done_already")
-	if f, _ := t.byWords(t.rd.Toks); f != nil && f.Name != t.st.Finished.Flow && t.before != Error {
+	if f := t.heard().Nearest(); f != nil && f.Name != t.st.Finished.Flow && t.before != Error {
 		t.proposeFlow("propose_flow", f, nil)
 	} else {
 		t.phrase("what_to_do")

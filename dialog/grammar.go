@@ -8,6 +8,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/dialog/words"
 )
 
 // Bounds of a grammar: a recognizer compiles it while the user waits.
@@ -228,7 +229,7 @@ func (g *grammar) starts(a *Agent) {
 // coreText is a trigger without "I want to".
 func (g *grammar) coreText(a *Agent, t agent.Trigger) string {
 	toks := value.Tokenize(t.Text, nil)
-	core := a.core(toks)
+	core := a.words.Core(toks)
 	if len(core) == 0 {
 		return ""
 	}
@@ -280,10 +281,7 @@ func (a *Agent) finish() {
 		steps: make(map[*agent.Step][]string), slots: make(map[*agent.Slot][]string),
 		confirm: make(map[*agent.Flow][]string), done: make(map[*agent.Flow][]string),
 	}
-	a.trainIntents()
-	a.learnWords()
-	a.learnSpelling()
-	a.learnAskables()
+	a.words = words.New(a.def)
 	a.prompt = Prompt{System: a.promptSystem(), Schema: a.promptSchema()}
 	for _, f := range a.def.Flows {
 		for _, s := range f.Steps {

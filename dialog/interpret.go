@@ -12,6 +12,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/dialog/words"
 )
 
 // This file: commands from outside, and whether the agent takes them. What the
@@ -24,12 +25,6 @@ const (
 	maxName     = 100 // bytes of a name or of the words of a command
 )
 
-// Dropped is a command that the agent does not take.
-type Dropped struct {
-	Command Command
-	Reason  string
-}
-
 // Understand is what a message means in a state, by the words alone: what
 // [Agent.Handle] works out when no model is asked. It changes nothing. Of a
 // simple value for the awaited slot it makes the command that fills it.
@@ -37,11 +32,11 @@ func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
 	t := a.looking(st, now)
 	t.read(value.CutText(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), value.MaxUtterance))
 	if s := a.def.SlotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
-		if v, sure, direct := t.simple(s); direct && sure == value.Certain {
+		if v, sure, direct := t.heard().Simple(s); direct && sure == value.Certain {
 			return Understood{Commands: []Command{{Type: SetSlot, Slot: s.Name, Value: value.Canonical(v)}}}
 		}
 	}
-	cmds := t.local()
+	cmds := t.heard().Local()
 	for i := range cmds {
 		cmds[i].Value = value.Canonical(cmds[i].Value)
 	}
@@ -152,7 +147,7 @@ func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
 			c.Value, why = t.fitted(a.def.SlotIndex[c.Slot], c.Value)
 		}
 		if why != "" {
-			u.Dropped = append(u.Dropped, Dropped{c, why})
+			u.Dropped = append(u.Dropped, Dropped{Command: c, Reason: why})
 			continue
 		}
 		u.Commands = append(u.Commands, c)
@@ -171,7 +166,7 @@ func (a *Agent) looking(st *State, now time.Time) *turn {
 
 // fitted is a value as the slot keeps it, or why it does not take it.
 func (t *turn) fitted(s *agent.Slot, val any) (any, string) {
-	v, sure := t.normalise(s, val)
+	v, sure := t.heard().Normalise(s, val)
 	if sure != value.Certain {
 		return val, "no " + string(s.Type) + " of the slot"
 	}
@@ -206,17 +201,11 @@ func (t *turn) reach(cmds []Command) {
 	}
 	for _, c := range cmds {
 		if c.Type == StartFlow {
-			if f := t.a.def.FlowIndex[c.Flow]; f != nil && t.a.startable(f) {
+			if f := t.a.def.FlowIndex[c.Flow]; f != nil && t.a.words.Startable(f) {
 				add(f)
 			}
 		}
 	}
-}
-
-// startable reports whether a user may start a flow: one without triggers that others
-// call is theirs alone.
-func (a *Agent) startable(f *agent.Flow) bool {
-	return len(f.Triggers) > 0 || !f.Called || f == a.def.Start
 }
 
 // objection is why the agent does not take a command, "" if it does.
@@ -226,7 +215,7 @@ func (t *turn) objection(c Command) string {
 		switch f := t.a.def.FlowIndex[c.Flow]; {
 		case f == nil:
 			return "unknown flow"
-		case f != t.flow && !t.a.startable(f):
+		case f != t.flow && !t.a.words.Startable(f):
 			return "no flow that a user starts"
 		}
 	case SetSlot, CorrectSlot:
@@ -249,11 +238,11 @@ func (t *turn) objection(c Command) string {
 			return "unknown slot"
 		}
 	case Confirm:
-		if t.st.Confirmation != nil && t.assent() != assents {
+		if t.st.Confirmation != nil && t.heard().Assent() != words.Assents {
 			return "no unconditional yes"
 		}
 	case Deny:
-		if t.st.Confirmation != nil && t.hedged() {
+		if t.st.Confirmation != nil && t.heard().Hedged() {
 			return "no plain no"
 		}
 	case Cancel, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:

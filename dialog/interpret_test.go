@@ -264,7 +264,7 @@ func TestOneResult(t *testing.T) {
 func TestYesToASuggestion(t *testing.T) {
 	for typ, want := range map[CommandType]any{Confirm: "Denver", Deny: nil} {
 		a, st := modelAt(t, "I want to book a flight", "Boston")
-		st.Suggested = &Suggestion{"destination", "Denver"}
+		st.Suggested = &Suggestion{Slot: "destination", Value: "Denver"}
 		out := a.Handle(&st, tuesday, Message{Text: "that is what I had in mind"})
 		if out.Understand == nil {
 			t.Fatal("no model is asked")

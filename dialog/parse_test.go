@@ -100,14 +100,9 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: n},
 	}
 }
 
-// TestParseIsDeterministic trains twice.
+// TestParseIsDeterministic compiles twice.
 func TestParseIsDeterministic(t *testing.T) {
 	a, b := testAgent(t, "bank.yaml"), testAgent(t, "bank.yaml")
-	for i, w := range a.intents.weights {
-		if w != b.intents.weights[i] {
-			t.Fatalf("weight %d is %v and %v", i, w, b.intents.weights[i])
-		}
-	}
 	if !equalStrings(a.expects.idle, b.expects.idle) {
 		t.Error("the grammars differ")
 	}

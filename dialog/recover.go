@@ -145,7 +145,7 @@ func (t *turn) notUnderstood() {
 
 // unclear asks once more for a yes or a no: what was said is neither, or more than that.
 func (t *turn) unclear() {
-	if t.hedged() {
+	if t.heard().Hedged() {
 		t.phrase("confirm_as_it_is")
 	} else if m := t.a.def.Messages["not_understood"]; len(m) > 0 {
 		t.phraseOf(m[min(t.st.Misses, len(m))-1])
@@ -220,7 +220,7 @@ func (t *turn) doubt() bool {
 	if s == nil || s.Free() || s.Secret || s.Type == value.TypeBoolean {
 		return false
 	}
-	v, sure, direct := t.simple(s)
+	v, sure, direct := t.heard().Simple(s)
 	if !direct || sure == value.Unread {
 		return false
 	}
@@ -244,7 +244,7 @@ func (t *turn) offer() {
 func (a *Agent) offers() string {
 	var texts []string
 	for _, f := range a.def.Flows {
-		if !a.startable(f) {
+		if !a.words.Startable(f) {
 			continue
 		}
 		d := offer(f, a.def.Lang)

@@ -74,7 +74,7 @@ func (a *Agent) promptSystem() string {
 	b.WriteString(promptTask)
 	fmt.Fprintf(&b, "\nThe language of the conversation is %q.\n\nFlows:\n", a.def.Settings.Language)
 	for _, f := range a.def.Flows {
-		if !a.startable(f) {
+		if !a.words.Startable(f) {
 			continue
 		}
 		fmt.Fprintf(&b, "- %s", f.Name)
@@ -202,7 +202,7 @@ func oneLine(text string) string {
 func (a *Agent) promptSchema() []byte {
 	var flows []string
 	for _, f := range a.def.Flows {
-		if a.startable(f) {
+		if a.words.Startable(f) {
 			flows = append(flows, f.Name)
 		}
 	}

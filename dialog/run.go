@@ -232,8 +232,8 @@ func (t *turn) propose(s *agent.Step) {
 	if v == nil {
 		return
 	}
-	if kept, sure := t.normalise(s.Slot, v); sure == value.Certain {
-		t.st.Suggested = &Suggestion{s.Slot.Name, value.Canonical(kept)}
+	if kept, sure := t.heard().Normalise(s.Slot, v); sure == value.Certain {
+		t.st.Suggested = &Suggestion{Slot: s.Slot.Name, Value: value.Canonical(kept)}
 	}
 }
 

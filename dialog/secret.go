@@ -101,7 +101,7 @@ func (t *turn) repeatsSecret() bool {
 // secretWords reports whether a message that answers the question for a secret may
 // have it in it: anything but a command that may be given at any time.
 func (t *turn) secretWords() bool {
-	return len(t.rd.Toks) > 0 && t.a.command(t.rd.Toks) == ""
+	return len(t.rd.Toks) > 0 && t.a.words.Command(t.rd.Toks) == ""
 }
 
 // updated says that a slot has a new value.

@@ -307,7 +307,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 		return
 	}
 	if a := f.Actions[k]; a.Act == "OFFER" && collects(r.a.def.FlowIndex[st.CurrentFlow], a.Slot) && st.Slots[a.Slot] == nil {
-		st.Suggested = &Suggestion{a.Slot, value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))}
+		st.Suggested = &Suggestion{Slot: a.Slot, Value: value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))}
 	} else if a.Act == "OFFER" {
 		return
 	}

@@ -151,17 +151,6 @@ type Frame struct {
 	Acted   bool           `json:"acted,omitempty"`
 }
 
-// FinishedFlow is a flow that has ended and may be re-opened.
-type FinishedFlow struct {
-	Flow string   `json:"flow"`
-	Path []string `json:"path,omitempty"`
-	// Found are the slots that its actions filled: what the user may like, and
-	// take.
-	Found []string `json:"found,omitempty"`
-	// Sealed: it has done something that a correction cannot undo.
-	Sealed bool `json:"sealed,omitempty"`
-}
-
 // Asking is a slot that is asked for outside its collect step.
 type Asking struct {
 	Slot string `json:"slot"`
@@ -187,12 +176,6 @@ func (a *Asking) rest() *Asking {
 		r.More = a.More[1:]
 	}
 	return r
-}
-
-// Suggestion is a doubtful value.
-type Suggestion struct {
-	Slot  string `json:"slot"`
-	Value any    `json:"value"`
 }
 
 // Confirmation is an open question of yes or no.
@@ -252,7 +235,7 @@ func (s State) Clone() State {
 		f.For = cloneValues(f.For)
 	}
 	if s.Finished != nil {
-		s.Finished = &FinishedFlow{s.Finished.Flow, slices.Clone(s.Finished.Path), slices.Clone(s.Finished.Found), s.Finished.Sealed}
+		s.Finished = &FinishedFlow{Flow: s.Finished.Flow, Path: slices.Clone(s.Finished.Path), Found: slices.Clone(s.Finished.Found), Sealed: s.Finished.Sealed}
 	}
 	s.Asking, s.Suggested, s.Confirmation = clonePointer(s.Asking), clonePointer(s.Suggested), clonePointer(s.Confirmation)
 	s.Action = clonePointer(s.Action)

@@ -103,15 +103,15 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		c.fail(n, "%s: want a list of steps in the field do", what)
 	}
 
+	if condition.given() {
+		st.Condition = c.expression(condition, what+".condition")
+	}
+	if suggest.given() {
+		st.Suggest = c.expression(suggest, what+".suggest")
+	}
 	switch st.Type {
 	case StepCollect:
 		c.collectStep(d, r, n, slotNode)
-		if condition.given() {
-			st.Condition = c.expression(condition, what+".condition")
-		}
-		if suggest.given() {
-			st.Suggest = c.expression(suggest, what+".suggest")
-		}
 	case StepSay:
 		if !message.given() && !r.ends {
 			c.fail(n, "%s: want a message", what)
@@ -126,14 +126,9 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		c.handoffStep(n, what)
 	case StepSet:
 		c.setStep(r, n, slotsNode)
-		if condition.given() {
-			st.Condition = c.expression(condition, what+".condition")
-		}
 	case StepWhile:
 		if !condition.given() {
 			c.fail(n, "%s: want a condition", what)
-		} else {
-			st.Condition = c.expression(condition, what+".condition")
 		}
 	case StepCall, StepLink:
 		r.targetFlow = target
@@ -141,12 +136,17 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 			c.fail(n, "%s: want the name of a flow in the field target", what)
 		}
 	}
-	for _, e := range []*expr{st.Evaluate, st.Condition, st.Suggest} {
+	st.learnReads()
+}
+
+// learnReads notes the slots and variables of the step's expressions and message.
+func (s *Step) learnReads() {
+	for _, e := range []*expr{s.Evaluate, s.Condition, s.Suggest} {
 		if e != nil {
-			st.reads = append(st.reads, e.names...)
+			s.reads = append(s.reads, e.names...)
 		}
 	}
-	st.reads = append(st.reads, st.Message.names()...)
+	s.reads = append(s.reads, s.Message.names()...)
 }
 
 func (c *compiler) wordingOf(v node, what string) Wording {

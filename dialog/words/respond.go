@@ -1,31 +1,34 @@
-package dialog
+package words
 
-import "github.com/hocketvoice/hocket/dialog/value"
+import (
+	"github.com/hocketvoice/hocket/dialog/command"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: what is left of a message that is neither a correction nor a
 // request: yes and no with more words, and sentences around a value.
 
 // rest makes what it can of a message that is neither a correction nor a
 // request.
-func (t *turn) rest(answer value.Answer, rest int) []Command {
+func (t *Reading) rest(answer value.Answer, rest int) []command.Command {
 	st, l := t.st, t.a.def.Lang
 	left := t.rd.Toks[rest:]
 	switch {
-	case st.Confirmation != nil && answer == value.No:
-		return []Command{{Type: CorrectSlot}} // something else, but what
-	case st.Confirmation != nil:
+	case st.Confirming && answer == value.No:
+		return []command.Command{{Type: command.CorrectSlot}} // something else, but what
+	case st.Confirming:
 		return nil // a yes alone confirms, and that was none
 	case t.flow == nil && (l.YesOrNo(t.rd.Toks) == value.No || t.declines()): // "anything else?"
-		return []Command{{Type: Chitchat, Text: "no"}}
-	case t.flow == nil && t.likes():
+		return []command.Command{{Type: command.Chitchat, Text: "no"}}
+	case t.flow == nil && t.Likes():
 		if f := t.a.def.FlowIndex[st.Proposed]; f != nil {
-			return t.startProposed(f)
+			return t.StartProposed(f)
 		}
-		return []Command{{Type: Confirm}}
+		return []command.Command{{Type: command.Confirm}}
 	case t.skips(l.YesOrNo(t.rd.Toks)): // "shall I write a reference?" "no"
-		return []Command{{Type: Skip}}
+		return []command.Command{{Type: command.Skip}}
 	case t.awaitsYesNo() && answer != value.NoAnswer && t.besides(left):
-		return []Command{{Type: SetSlot, Slot: st.WaitingForSlot, Value: answer == value.Yes}}
+		return []command.Command{{Type: command.SetSlot, Slot: st.WaitingForSlot, Value: answer == value.Yes}}
 	}
 	if s := t.a.def.SlotIndex[st.WaitingForSlot]; s != nil && t.flow != nil && !t.asks(t.rd.Toks) && l.YesOrNo(t.rd.Toks) == value.NoAnswer {
 		toks := l.Weak.TrimLeft(l.Trim(t.rd.Toks)) // "sorry, Boston"
@@ -35,15 +38,15 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 			var buf [24]value.Token
 			sub.Toks = value.Tokenize(sub.Raw, buf[:0])
 			if v, sure := sub.Answer(&s.Spec); sure == value.Certain && (s.Type != value.TypeName || sub.PlainName()) {
-				return []Command{{Type: SetSlot, Slot: s.Name, Value: v}}
+				return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: v}}
 			}
 		}
 		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain && !s.Free() && !t.rd.Denies() && !t.foreign(s) {
-			return []Command{{Type: SetSlot, Slot: s.Name, Value: v}}
+			return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: v}}
 		}
 		if s.Type == value.TypeName && !s.Closed() {
 			if v, ok := t.rd.AfterCue(&s.Spec, l.Polite.TrimRight(t.rd.Toks)); ok && t.bareName(v) {
-				return []Command{{Type: SetSlot, Slot: s.Name, Value: value.TitleWords(v)}}
+				return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: value.TitleWords(v)}}
 			}
 		}
 	}
@@ -52,7 +55,7 @@ func (t *turn) rest(answer value.Answer, rest int) []Command {
 
 // besides reports whether the words behind a yes or no to a question for a slot say
 // nothing that it could depend on: they are the slot's own, or every sentence has them.
-func (t *turn) besides(toks []value.Token) bool {
+func (t *Reading) besides(toks []value.Token) bool {
 	l, s := t.a.def.Lang, t.a.def.SlotIndex[t.st.WaitingForSlot]
 	for i := 0; i < len(toks); {
 		n := 0
@@ -73,13 +76,13 @@ func (t *turn) besides(toks []value.Token) bool {
 }
 
 // declines reports whether the message begins with a no and goes on with words.
-func (t *turn) declines() bool {
+func (t *Reading) declines() bool {
 	answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	return answer == value.No && t.st.Finished != nil
 }
 
-// likes reports whether the message takes what was found or proposed.
-func (t *turn) likes() bool {
+// Likes reports whether the message takes what was found or proposed.
+func (t *Reading) Likes() bool {
 	st := t.st
 	if st.Proposed == "" && (st.Finished == nil || len(st.Finished.Found) == 0) {
 		return false

@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"math"
@@ -17,7 +17,7 @@ type example struct {
 }
 
 // trainIntents trains the classifier on the trigger phrases.
-func (a *Agent) trainIntents() {
+func (a *Words) trainIntents() {
 	c := &classifier{classes: len(a.def.Flows) + 1, exact: make(map[string]exactIntent)}
 	a.intents = c
 	a.values = value.NewPhrases()
@@ -52,10 +52,10 @@ func (a *Agent) trainIntents() {
 		for _, t := range f.Triggers {
 			text := a.withoutSlots(t)
 			add(text, i)
-			add(value.JoinTokens(a.core(value.Tokenize(text, nil))), i)
+			add(value.JoinTokens(a.Core(value.Tokenize(text, nil))), i)
 			learn(text)
 			if !t.Slots {
-				for _, toks := range [][]value.Token{value.Tokenize(t.Text, nil), a.core(value.Tokenize(t.Text, nil))} {
+				for _, toks := range [][]value.Token{value.Tokenize(t.Text, nil), a.Core(value.Tokenize(t.Text, nil))} {
 					key := value.JoinTokens(toks)
 					in, there := c.exact[key]
 					switch {
@@ -69,7 +69,7 @@ func (a *Agent) trainIntents() {
 				}
 			}
 		}
-		if a.startable(f) {
+		if a.Startable(f) {
 			add(f.Label, i)
 			learn(f.Label)
 			if f.Description != "" && len(f.Description) < 120 {
@@ -105,7 +105,7 @@ func (c *classifier) knows(text string) bool {
 }
 
 // withoutSlots is a trigger's text with typical values in place of its slots.
-func (a *Agent) withoutSlots(t agent.Trigger) string {
+func (a *Words) withoutSlots(t agent.Trigger) string {
 	text := ""
 	for _, p := range t.Parts {
 		w := p.Word

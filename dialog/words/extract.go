@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ type found struct {
 // Denver next friday"). A value that could belong to two slots goes to the one
 // that the words before it point to, then to the one that is being asked for;
 // if neither decides, it goes nowhere: a wrong guess costs more than a question.
-func (a *Agent) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
+func (a *Words) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
 	all := a.candidates(r, slots, awaited)
 	all = append(a.decided(r, slots, all), a.ranges(r, slots, all)...)
 	slices.SortStableFunc(all, func(a, b found) int {
@@ -32,7 +32,7 @@ func (a *Agent) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot
 }
 
 // candidates are all values in an utterance, for each slot that may take them.
-func (a *Agent) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
+func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
 	var all []found
 	for _, s := range slots {
 		if s.Free() || s.Type == value.TypeBoolean && !s.Closed() {
@@ -72,7 +72,7 @@ func (a *Agent) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			if s.Numeric() && !f.cue && !(s == awaited && r.Stands(i, i+n)) && !a.belongs(r, s, slots, f) {
 				continue // a bare number belongs to nobody
 			}
-			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v)
+			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v, nil)
 			all = append(all, f)
 			i += n - 1
 		}
@@ -87,7 +87,7 @@ func denied(r value.Reader, f found) bool {
 }
 
 // nameSpans appends the names that a sentence may give to a slot.
-func (a *Agent) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, awaited *agent.Slot, all []found) []found {
+func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, awaited *agent.Slot, all []found) []found {
 	for i := 0; i < len(r.Toks); i++ {
 		v, n, cue := a.nameFor(r, s, awaited, i)
 		if i == 0 {
@@ -112,7 +112,7 @@ func (a *Agent) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, aw
 
 // wished finds a yes or no that a wish gives to a slot: "somewhere with outdoor
 // seating", "a place without smoking". A question about it is none.
-func (a *Agent) wished(r value.Reader, s *agent.Slot, all []found) []found {
+func (a *Words) wished(r value.Reader, s *agent.Slot, all []found) []found {
 	for _, part := range r.Sentences(r.Toks) {
 		if len(part) == 0 || len(s.Keys) == 0 || r.Asks(part) {
 			continue
@@ -149,7 +149,7 @@ func (a *Agent) wished(r value.Reader, s *agent.Slot, all []found) []found {
 
 // belongs reports whether what is around a number says that it is the slot's: a
 // currency, what it counts.
-func (a *Agent) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f found) bool {
+func (a *Words) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f found) bool {
 	if s.Type == value.TypeMoney {
 		_, cur, _ := r.Lang.Amount(r.Toks, f.start)
 		return cur != ""
@@ -160,7 +160,7 @@ func (a *Agent) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f fo
 // counted reports whether a bare number at tokens i to j can only be meant for
 // the slot: it counts people or things ("for four people", "a party of six"), and
 // no other slot holds a number.
-func (a *Agent) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j int) bool {
+func (a *Words) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j int) bool {
 	for _, o := range slots {
 		if o != s && o.Numeric() && o.Type != value.TypeMoney {
 			return false
@@ -177,7 +177,7 @@ func (a *Agent) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j
 // takes reports whether a slot would take a value, by its limits and validators
 // alone: "next friday" is the day of a visit and no date of birth. A slot of days
 // past is not guessed at: yesterday is rarely what it asks for.
-func (a *Agent) takes(r value.Reader, s *agent.Slot, v any) (ok bool) {
+func (a *Words) takes(r value.Reader, s *agent.Slot, v any, slots map[string]any) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false // the validator fails again, where it is reported
@@ -190,7 +190,7 @@ func (a *Agent) takes(r value.Reader, s *agent.Slot, v any) (ok bool) {
 		if val.Func == nil {
 			continue
 		}
-		if _, err := val.Func(v, agent.Check{Slot: s.Name, Language: a.def.Settings.Language, Now: r.Now, Words: a.def.Lang}); err != nil {
+		if _, err := val.Func(v, agent.Check{Slot: s.Name, Language: a.def.Settings.Language, Now: r.Now, Slots: slots, Words: a.def.Lang}); err != nil {
 			return false
 		}
 	}
@@ -199,7 +199,7 @@ func (a *Agent) takes(r value.Reader, s *agent.Slot, v any) (ok bool) {
 
 // pointed scores the words before a value: those that point to the slot raise
 // it, those that point to another slot of the kind lower it.
-func (a *Agent) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i int) (bool, int) {
+func (a *Words) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i int) (bool, int) {
 	k := i
 	if n := r.Lang.Articles.EndsAt(r.Toks, k); n > 0 && n < k {
 		k -= n
@@ -222,7 +222,7 @@ func (a *Agent) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i in
 }
 
 // cueBefore is how many tokens before i point to the slot.
-func (a *Agent) cueBefore(r value.Reader, s *agent.Slot, i int) int {
+func (a *Words) cueBefore(r value.Reader, s *agent.Slot, i int) int {
 	n := s.Cues.EndsAt(r.Toks, i)
 	if m := s.Mentions.EndsAt(r.Toks, i); m > 0 {
 		n = max(n, m+10)
@@ -237,7 +237,7 @@ func (a *Agent) cueBefore(r value.Reader, s *agent.Slot, i int) int {
 
 // unit reports whether the words behind a number say what it counts: those of
 // the slot's name ("two guests").
-func (a *Agent) unit(r value.Reader, s *agent.Slot, i int) bool {
+func (a *Words) unit(r value.Reader, s *agent.Slot, i int) bool {
 	if i >= len(r.Toks) {
 		return false
 	}
@@ -247,7 +247,7 @@ func (a *Agent) unit(r value.Reader, s *agent.Slot, i int) bool {
 
 // named finds the value of a slot without a form of its own when its name
 // stands before it: "the name is John Smith".
-func (a *Agent) named(r value.Reader, s *agent.Slot) (found, bool) {
+func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 	if r.Asks(r.Toks) {
 		return found{}, false // "what kind of music is it"
 	}
@@ -279,7 +279,7 @@ func (a *Agent) named(r value.Reader, s *agent.Slot) (found, bool) {
 
 // assign gives spans to slots, the best first; spans do not overlap, a slot
 // gets one.
-func (a *Agent) assign(all []found, awaited *agent.Slot) []found {
+func (a *Words) assign(all []found, awaited *agent.Slot) []found {
 	var out []found
 	taken := func(f found) bool {
 		return slices.ContainsFunc(out, func(o found) bool {
@@ -312,7 +312,7 @@ func (a *Agent) assign(all []found, awaited *agent.Slot) []found {
 
 // nameFirst reads a name that the answer to a question begins with: "Bob Miller, but not
 // before Friday", "john smith born on 3 May".
-func (a *Agent) nameFirst(r value.Reader, s *agent.Slot, others []*agent.Slot, awaited *agent.Slot) (any, int) {
+func (a *Words) nameFirst(r value.Reader, s *agent.Slot, others []*agent.Slot, awaited *agent.Slot) (any, int) {
 	if s != awaited || len(r.Toks) == 0 || a.wordOfFlow(r.Toks, 0) {
 		return nil, 0
 	}
@@ -330,14 +330,14 @@ func (a *Agent) nameFirst(r value.Reader, s *agent.Slot, others []*agent.Slot, a
 }
 
 // wordOfFlow reports whether the word at token i is one that a flow is asked for with.
-func (a *Agent) wordOfFlow(toks []value.Token, i int) bool {
+func (a *Words) wordOfFlow(toks []value.Token, i int) bool {
 	w, _ := a.def.Lang.Meaning(toks, i)
 	return slices.ContainsFunc(a.flowWords, func(words map[string]bool) bool { return words[w] })
 }
 
 // nameFor reads a name for the slot at token i: one with capitals behind a word
 // that points to it, or behind anything if the slot is asked for.
-func (a *Agent) nameFor(r value.Reader, s *agent.Slot, awaited *agent.Slot, i int) (any, int, int) {
+func (a *Words) nameFor(r value.Reader, s *agent.Slot, awaited *agent.Slot, i int) (any, int, int) {
 	v, n := r.Place(i)
 	if n == 0 || r.Capital(i-1) && r.Capital(i) && i > 1 && !r.SentenceEnds(i) {
 		return nil, 0, 0
@@ -357,7 +357,7 @@ func (a *Agent) nameFor(r value.Reader, s *agent.Slot, awaited *agent.Slot, i in
 
 // classBefore reports whether the word before token i is what the slot is about:
 // "the restaurant Aq", "the song Hello".
-func (a *Agent) classBefore(r value.Reader, s *agent.Slot, i int) bool {
+func (a *Words) classBefore(r value.Reader, s *agent.Slot, i int) bool {
 	if i == 0 {
 		return false
 	}

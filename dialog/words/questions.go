@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -24,7 +25,7 @@ const (
 )
 
 // learnAskables collects the words by which slots and variables are asked for.
-func (a *Agent) learnAskables() {
+func (a *Words) learnAskables() {
 	var sets []map[string]bool
 	add := func(name string, words map[string]bool) {
 		a.askables = append(a.askables, askable{name, words})
@@ -48,11 +49,11 @@ func (a *Agent) learnAskables() {
 
 // questions are the slots that the message asks for. Those that nobody knows yet
 // are asked for only in a flow that is about them.
-func (t *turn) questions() []Command {
+func (t *Reading) questions() []command.Command {
 	if t.flow == nil && t.st.Finished == nil {
 		return nil
 	}
-	var cmds []Command
+	var cmds []command.Command
 	for _, part := range t.rd.Sentences(t.rd.Toks) {
 		if t.flow == nil && t.a.def.Lang.Others.Within(part) {
 			continue
@@ -63,8 +64,8 @@ func (t *turn) questions() []Command {
 				continue
 			}
 			if name := t.askedFor(clause); name != "" && len(cmds) < maxAsked &&
-				!slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == name }) {
-				cmds = append(cmds, Command{Type: AskSlot, Slot: name})
+				!slices.ContainsFunc(cmds, func(c command.Command) bool { return c.Slot == name }) {
+				cmds = append(cmds, command.Command{Type: command.AskSlot, Slot: name})
 			}
 		}
 	}
@@ -73,7 +74,7 @@ func (t *turn) questions() []Command {
 
 // clauses cuts a question at its conjunctions: "what is the address and the
 // phone number".
-func (t *turn) clauses(part []value.Token) [][]value.Token {
+func (t *Reading) clauses(part []value.Token) [][]value.Token {
 	var out [][]value.Token
 	start := 0
 	for i, tok := range part {
@@ -90,7 +91,7 @@ func (t *turn) clauses(part []value.Token) [][]value.Token {
 }
 
 // askedFor is the slot or variable that a question is about, "" if none is.
-func (t *turn) askedFor(toks []value.Token) string {
+func (t *Reading) askedFor(toks []value.Token) string {
 	var buf [24]string
 	words := t.a.def.Lang.Contents(toks, buf[:0])
 	best, second, name := 0.0, 0.0, ""
@@ -132,7 +133,7 @@ func (t *turn) askedFor(toks []value.Token) string {
 
 // relevant reports whether something is known, or belongs to the flow of the
 // moment.
-func (t *turn) relevant(name string) bool {
+func (t *Reading) relevant(name string) bool {
 	if t.st.Slots[name] != nil {
 		return true
 	}

@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"math"
@@ -41,12 +41,12 @@ const (
 
 // learnWords collects the words that speak for each flow: of its name, its
 // description and its triggers.
-func (a *Agent) learnWords() {
+func (a *Words) learnWords() {
 	sets := make([]map[string]bool, len(a.def.Flows))
 	a.triggers = make([][]triggerWords, len(a.def.Flows))
 	for i, f := range a.def.Flows {
 		sets[i] = make(map[string]bool)
-		if !a.startable(f) {
+		if !a.Startable(f) {
 			continue
 		}
 		texts := []string{f.Label, f.Description}
@@ -65,7 +65,7 @@ func (a *Agent) learnWords() {
 
 // byWords finds the flow whose words an utterance has, when the classifier is not
 // sure. Of two that are as good as each other it is the one that changes nothing.
-func (t *turn) byWords(toks []value.Token) (*agent.Flow, float64) {
+func (t *Reading) byWords(toks []value.Token) (*agent.Flow, float64) {
 	a, r := t.a, t.rd
 	var buf [40]string
 	words := a.def.Lang.Contents(toks, buf[:0])
@@ -118,7 +118,7 @@ func (t *turn) byWords(toks []value.Token) (*agent.Flow, float64) {
 
 // givenTo is what the values of a message add to the score of each flow: those of
 // a slot that few flows have say more.
-func (a *Agent) givenTo(r value.Reader) []float64 {
+func (a *Words) givenTo(r value.Reader) []float64 {
 	out := make([]float64, len(a.def.Flows))
 	for _, s := range a.def.Slots {
 		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
@@ -155,7 +155,7 @@ type triggerWords struct {
 	slots []*agent.Slot
 }
 
-func (a *Agent) wordsOf(t agent.Trigger) (out triggerWords) {
+func (a *Words) wordsOf(t agent.Trigger) (out triggerWords) {
 	var toks []value.Token
 	for _, p := range t.Parts {
 		if p.Slot != nil {
@@ -171,7 +171,7 @@ func (a *Agent) wordsOf(t agent.Trigger) (out triggerWords) {
 // asksFor reports whether the message asks for a flow, and does not only have a word in
 // common with it: "call an ambulance" calls nothing off. Of a flow that changes something
 // it has all words of a trigger, or no others, or two of its values.
-func (t *turn) asksFor(f *agent.Flow, values []found) bool {
+func (t *Reading) asksFor(f *agent.Flow, values []found) bool {
 	if !changes(f) || len(values) >= 2 {
 		return true
 	}
@@ -190,7 +190,7 @@ func (t *turn) asksFor(f *agent.Flow, values []found) bool {
 
 // strange reports whether the message has a word that is neither one of the flow's nor of
 // a value, a number, a name or one that every sentence has.
-func (t *turn) strange(f *agent.Flow, values []found) bool {
+func (t *Reading) strange(f *agent.Flow, values []found) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	for i := 0; i < len(toks); {
 		if k := slices.IndexFunc(values, func(v found) bool { return v.start <= i && i < v.end }); k >= 0 {
@@ -213,7 +213,7 @@ func (t *turn) strange(f *agent.Flow, values []found) bool {
 }
 
 // valueOfFlow is the length of a value of a slot of the flow at token i.
-func (t *turn) valueOfFlow(f *agent.Flow, i int) int {
+func (t *Reading) valueOfFlow(f *agent.Flow, i int) int {
 	best := 0
 	for _, s := range f.Slots {
 		if _, n := t.rd.Find(&s.Spec, t.rd.Toks, i, false); n > best {

@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // pattern matches an utterance against a trigger with slots in braces and
 // returns the values. Free text takes what lies between the words.
-func (a *Agent) pattern(r value.Reader, t agent.Trigger) ([]found, bool) {
+func (a *Words) pattern(r value.Reader, t agent.Trigger) ([]found, bool) {
 	toks := a.def.Lang.Polite.TrimRight(r.Toks)
 	for start := 0; start < len(toks) && start < 8; start++ {
 		for _, parts := range [...][]agent.TriggerPart{t.Parts, t.Core} {
@@ -29,7 +29,7 @@ func (a *Agent) pattern(r value.Reader, t agent.Trigger) ([]found, bool) {
 	return nil, false
 }
 
-func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []agent.TriggerPart, out []found, depth int) ([]found, bool) {
+func (a *Words) matchPattern(r value.Reader, toks []value.Token, i int, parts []agent.TriggerPart, out []found, depth int) ([]found, bool) {
 	if len(parts) == 0 {
 		return out, true
 	}
@@ -77,7 +77,7 @@ func (a *Agent) matchPattern(r value.Reader, toks []value.Token, i int, parts []
 	return nil, false
 }
 
-func (a *Agent) textSpan(r value.Reader, toks []value.Token, i, end int, s *agent.Slot, out []found) ([]found, bool) {
+func (a *Words) textSpan(r value.Reader, toks []value.Token, i, end int, s *agent.Slot, out []found) ([]found, bool) {
 	text := value.SpanText(r.Raw, toks, i, end)
 	if s.Type == value.TypeName {
 		n := r.NameRun(toks, i)

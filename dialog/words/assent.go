@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"strings"
@@ -11,14 +11,14 @@ import (
 // A yes or no counts only if nothing stands beside it that it could depend on: every
 // word has to be known as part of the answer.
 
-// An assent is what a message says to a question to confirm.
-type assent int
+// An Assent is what a message says to a question to confirm.
+type Assent int
 
 const (
-	noAssent assent = iota // neither yes nor no, or something else with it
-	assents                // an unconditional yes
-	refuses                // a no, to all that was asked
-	givesUp                // a no, and the flow is to be left
+	NoAssent Assent = iota // neither yes nor no, or something else with it
+	Assents                // an unconditional yes
+	Refuses                // a no, to all that was asked
+	GivesUp                // a no, and the flow is to be left
 )
 
 // answerWords are the kinds of words that an answer consists of.
@@ -29,50 +29,50 @@ type answerWords struct {
 	repeated        bool // a value or a name that was read back
 }
 
-// assent reads the message as the answer to a question to confirm.
-func (t *turn) assent() assent {
+// Assent reads the message as the answer to a question to confirm.
+func (t *Reading) Assent() Assent {
 	if t.a.def.Lang.Hedges.Within(t.rd.Toks) {
-		return noAssent // "I guess so", "mhm": said while one listens, or not meant
+		return NoAssent // "I guess so", "mhm": said while one listens, or not meant
 	}
 	if len(t.rd.Toks) == 1 && !strings.Contains(t.rd.Raw, "?") {
 		switch t.a.def.Lang.YesOrNo(t.rd.Toks) {
 		case value.Yes:
-			return assents
+			return Assents
 		case value.No:
-			return refuses
+			return Refuses
 		case value.NoAnswer:
 		}
 	}
 	w := t.answerWords(t.rd.Toks)
 	switch {
 	case w.other || strings.Contains(t.rd.Raw, "?"):
-		return noAssent
+		return NoAssent
 	case w.yes && !w.no && !w.cancel:
-		return assents
+		return Assents
 	case w.yes || w.repeated || t.a.def.Lang.Wrong(t.rd.Toks):
-		return noAssent
+		return NoAssent
 	case w.cancel:
-		return givesUp
+		return GivesUp
 	case w.no:
-		return refuses
+		return Refuses
 	case w.filled: // "ok"
-		return assents
+		return Assents
 	default:
-		return noAssent
+		return NoAssent
 	}
 }
 
 // leaves reports whether the message says, in more words than a command has, that the
 // flow is to be left: "ok, never mind, forget it", "stop, don't send it".
-func (t *turn) leaves() bool { return t.flow != nil && t.assent() == givesUp }
+func (t *Reading) leaves() bool { return t.flow != nil && t.Assent() == GivesUp }
 
-// hedged reports whether a message has a yes in it.
-func (t *turn) hedged() bool {
+// Hedged reports whether a message has a yes in it.
+func (t *Reading) Hedged() bool {
 	w := t.answerWords(t.rd.Toks)
 	return w.yes || w.filled
 }
 
-func (t *turn) answerWords(toks []value.Token) (w answerWords) {
+func (t *Reading) answerWords(toks []value.Token) (w answerWords) {
 	l := t.a.def.Lang
 	for i := 0; i < len(toks); {
 		id, n := l.YesNo.At(toks, i)
@@ -122,7 +122,7 @@ func (t *turn) answerWords(toks []value.Token) (w answerWords) {
 
 // besideAnswer is the length of what changes nothing in an answer: politeness, a
 // hesitation, thanks, the words of the request itself.
-func (t *turn) besideAnswer(toks []value.Token, i int) int {
+func (t *Reading) besideAnswer(toks []value.Token, i int) int {
 	l := t.a.def.Lang
 	best := 0
 	for _, p := range [...]*value.Phrases{l.Polite, l.CommandSets["thanks"], l.Articles} {
@@ -138,7 +138,7 @@ func (t *turn) besideAnswer(toks []value.Token, i int) int {
 
 // wordOfRequest reports whether a word is one that the flow is asked for with: "yes,
 // book the flight".
-func (t *turn) wordOfRequest(toks []value.Token, i int) bool {
+func (t *Reading) wordOfRequest(toks []value.Token, i int) bool {
 	if t.flow == nil {
 		return false
 	}
@@ -148,8 +148,8 @@ func (t *turn) wordOfRequest(toks []value.Token, i int) bool {
 
 // readBackAt is the length of a value at token i that was read back as it is, with the
 // word that points to it: "to Denver", "tomorrow".
-func (t *turn) readBackAt(toks []value.Token, i int) int {
-	if t.st.Confirmation == nil || t.flow == nil {
+func (t *Reading) readBackAt(toks []value.Token, i int) int {
+	if !t.st.Confirming || t.flow == nil {
 		return 0
 	}
 	sub := t.rd
@@ -176,7 +176,7 @@ func (t *turn) readBackAt(toks []value.Token, i int) int {
 }
 
 // saidAs reports whether a value of the slot can be found among words and compared.
-func (t *turn) saidAs(s *agent.Slot) bool {
+func (t *Reading) saidAs(s *agent.Slot) bool {
 	return t.st.Slots[s.Name] != nil && !s.Secret && !s.Free() && s.Type != value.TypeBoolean && (s.Type != value.TypeCity || s.Closed())
 }
 

@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -18,7 +19,7 @@ const (
 
 // learnSpelling collects the words that requests consist of, and all others that are
 // known: those are not misspelt.
-func (a *Agent) learnSpelling() {
+func (a *Words) learnSpelling() {
 	a.spelt = make(map[string]bool)
 	known := func(wanted bool, texts ...string) {
 		for _, text := range texts {
@@ -68,7 +69,7 @@ func (a *Agent) learnSpelling() {
 
 // respelt is a text with each word that nobody knows in the spelling of the one word
 // that is nearest. It reports whether there was any.
-func (a *Agent) respelt(r value.Reader) (string, bool) {
+func (a *Words) respelt(r value.Reader) (string, bool) {
 	var b strings.Builder
 	at, changed := 0, false
 	for _, tok := range r.Toks {
@@ -114,8 +115,8 @@ func sameLetters(a, b string) bool {
 
 // withMisspelt adds misspelt values to a request that was understood without them, if
 // they are read back before anything is done.
-func (t *turn) withMisspelt(cmds []Command) []Command {
-	if t.flow != nil || cmds[0].Type != StartFlow {
+func (t *Reading) withMisspelt(cmds []command.Command) []command.Command {
+	if t.flow != nil || cmds[0].Type != command.StartFlow {
 		return cmds
 	}
 	f := t.a.def.FlowIndex[cmds[0].Flow]
@@ -123,10 +124,10 @@ func (t *turn) withMisspelt(cmds []Command) []Command {
 	if !changed || !reads(f) {
 		return cmds
 	}
-	r := value.Reader{Lang: t.rd.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: t.now}
+	r := value.Reader{Lang: t.rd.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: t.st.Now}
 	for _, v := range t.a.extract(r, f.Slots, nil) {
-		if !v.slot.Free() && !slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == v.slot.Name }) {
-			cmds = append(cmds, Command{Type: SetSlot, Slot: v.slot.Name, Value: v.value})
+		if !v.slot.Free() && !slices.ContainsFunc(cmds, func(c command.Command) bool { return c.Slot == v.slot.Name }) {
+			cmds = append(cmds, command.Command{Type: command.SetSlot, Slot: v.slot.Name, Value: v.value})
 		}
 	}
 	return cmds
@@ -135,8 +136,8 @@ func (t *turn) withMisspelt(cmds []Command) []Command {
 // misspelt understands a request with typing errors. Where the words are those of a
 // trigger the flow starts, with values if they are read back before anything is done;
 // else it is asked about.
-func (t *turn) misspelt() []Command {
-	if t.flow != nil || t.before == Error {
+func (t *Reading) misspelt() []command.Command {
+	if t.flow != nil || t.st.Failed {
 		return nil
 	}
 	text, changed := t.a.respelt(t.rd)
@@ -144,7 +145,7 @@ func (t *turn) misspelt() []Command {
 		return nil
 	}
 	right := *t
-	right.rd = value.Reader{Lang: t.rd.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: t.now}
+	right.rd = value.Reader{Lang: t.rd.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: t.st.Now}
 	f := t.a.exactTrigger(right.rd.Toks)
 	var values []found
 	if f == nil {
@@ -159,7 +160,7 @@ func (t *turn) misspelt() []Command {
 	if !reads(f) {
 		values = nil
 	}
-	t.trace("respelt", TraceData{Flow: f.Name})
+	t.respelt = f.Name
 	return right.starting(f, values)
 }
 

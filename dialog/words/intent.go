@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"math"
@@ -48,7 +48,7 @@ type feature struct {
 
 // features appends the features of an utterance. Words of no content count
 // less; values of slots stand for their type.
-func (a *Agent) features(toks []value.Token, buf []feature) []feature {
+func (a *Words) features(toks []value.Token, buf []feature) []feature {
 	start := len(buf)
 	add := func(h uint32, v float32) {
 		b := (h * 2654435761) >> (32 - intentBits)
@@ -95,9 +95,9 @@ func (a *Agent) features(toks []value.Token, buf []feature) []feature {
 	return buf
 }
 
-// core drops what is before the matter of a request: fillers, politeness, "I
+// Core drops what is before the matter of a request: fillers, politeness, "I
 // want to".
-func (a *Agent) core(toks []value.Token) []value.Token {
+func (a *Words) Core(toks []value.Token) []value.Token {
 	for {
 		n := len(toks)
 		toks = a.def.Lang.Trim(toks)
@@ -135,7 +135,7 @@ func (c *classifier) probabilities(features []feature, p []float64) {
 
 // classify finds the flow that an utterance asks for and how probable it is;
 // nil if none is.
-func (a *Agent) classify(toks []value.Token) (*agent.Flow, float64) {
+func (a *Words) classify(toks []value.Token) (*agent.Flow, float64) {
 	c := a.intents
 	if len(a.def.Flows) == 0 || len(toks) == 0 {
 		return nil, 0
@@ -171,7 +171,7 @@ func (a *Agent) classify(toks []value.Token) (*agent.Flow, float64) {
 
 // exactTrigger finds the flow that has the utterance as a trigger, politeness
 // apart. If several have it, none is meant for certain.
-func (a *Agent) exactTrigger(toks []value.Token) *agent.Flow {
+func (a *Words) exactTrigger(toks []value.Token) *agent.Flow {
 	if in, ok := a.exactIntent(toks); ok && len(in.others) == 0 {
 		return a.def.Flows[in.flow]
 	}
@@ -179,7 +179,7 @@ func (a *Agent) exactTrigger(toks []value.Token) *agent.Flow {
 }
 
 // sharing are the flows that all have the utterance as a trigger.
-func (a *Agent) sharing(toks []value.Token) []*agent.Flow {
+func (a *Words) sharing(toks []value.Token) []*agent.Flow {
 	in, ok := a.exactIntent(toks)
 	if !ok || len(in.others) == 0 {
 		return nil
@@ -191,12 +191,12 @@ func (a *Agent) sharing(toks []value.Token) []*agent.Flow {
 	return out
 }
 
-func (a *Agent) exactIntent(toks []value.Token) (exactIntent, bool) {
+func (a *Words) exactIntent(toks []value.Token) (exactIntent, bool) {
 	if len(toks) > 24 {
 		return exactIntent{}, false
 	}
 	var buf [160]byte
-	for _, t := range [...][]value.Token{toks, a.core(toks)} {
+	for _, t := range [...][]value.Token{toks, a.Core(toks)} {
 		if len(t) == 0 {
 			continue
 		}
@@ -217,7 +217,7 @@ func (a *Agent) exactIntent(toks []value.Token) (exactIntent, bool) {
 // coverage is the share of the words with content that the flow's triggers know
 // or that are values of its slots. It keeps the classifier from being sure of
 // what it has never seen.
-func (a *Agent) coverage(toks []value.Token, class int) float64 {
+func (a *Words) coverage(toks []value.Token, class int) float64 {
 	known, content := 0, 0
 	for i := 0; i < len(toks); {
 		if n := a.valueAt(toks, i, a.def.Flows[class]); n > 0 {
@@ -255,7 +255,7 @@ func (a *Agent) coverage(toks []value.Token, class int) float64 {
 }
 
 // valueAt is the length of a listed value of the flow's slots at token i.
-func (a *Agent) valueAt(toks []value.Token, i int, f *agent.Flow) int {
+func (a *Words) valueAt(toks []value.Token, i int, f *agent.Flow) int {
 	n := 0
 	for _, s := range f.Slots {
 		if s.Closed() {

@@ -1,10 +1,11 @@
-package dialog
+package words
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -19,10 +20,10 @@ const (
 
 // leftOver are the words of the message that the commands do not use and that may matter
 // to the flow: those beside its own words and values, and short ones that stand alone.
-func (t *turn) leftOver(cmds []Command) string {
+func (t *Reading) leftOver(cmds []command.Command) string {
 	var f *agent.Flow
 	for _, c := range cmds {
-		if c.Type == StartFlow {
+		if c.Type == command.StartFlow {
 			if f != nil {
 				return ""
 			}
@@ -55,7 +56,7 @@ const (
 )
 
 // usedBy says of each word what it is to a request for the flow.
-func (t *turn) usedBy(f *agent.Flow, cmds []Command) []usage {
+func (t *Reading) usedBy(f *agent.Flow, cmds []command.Command) []usage {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	used := make([]usage, len(toks))
 	mark := func(from, n int, u usage) {
@@ -118,7 +119,7 @@ func (t *turn) usedBy(f *agent.Flow, cmds []Command) []usage {
 }
 
 // clauseEnd is where the clause that begins at token i ends.
-func (t *turn) clauseEnd(i int) int {
+func (t *Reading) clauseEnd(i int) int {
 	for k := i + 1; k < len(t.rd.Toks); k++ {
 		if _, n := t.a.def.Lang.Joins.At(t.rd.Toks, k); n > 0 || t.rd.SentenceEndsIn(t.rd.Toks, k) {
 			return k
@@ -129,7 +130,7 @@ func (t *turn) clauseEnd(i int) int {
 
 // unusedIn are the first words of a clause that are not used, with the small words before
 // them and what a number counts; "" if there are none, or too many for a remark.
-func (t *turn) unusedIn(f *agent.Flow, used []usage, from, to int) string {
+func (t *Reading) unusedIn(f *agent.Flow, used []usage, from, to int) string {
 	toks := t.rd.Toks
 	i := from + slices.Index(used[from:to], unused)
 	if i < from {
@@ -161,7 +162,7 @@ func (t *turn) unusedIn(f *agent.Flow, used []usage, from, to int) string {
 }
 
 // smallWord reports whether a token is an article or a preposition.
-func (t *turn) smallWord(i int) bool {
+func (t *Reading) smallWord(i int) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	if l.Articles.EndsAt(toks, i+1) > 0 || l.RangeFrom.EndsAt(toks, i+1) > 0 {
 		return true

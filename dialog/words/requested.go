@@ -1,9 +1,10 @@
-package dialog
+package words
 
 import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -12,7 +13,7 @@ import (
 // request finds a flow that is asked for, and values for its slots or those of
 // the current flow.
 // If the message asks for a slot, a flow has to be asked for beyond doubt.
-func (t *turn) request(asked bool) []Command {
+func (t *Reading) request(asked bool) []command.Command {
 	st := t.st
 	if f, values := t.byPattern(); f != nil {
 		if t.negates(f) {
@@ -49,7 +50,7 @@ func (t *turn) request(asked bool) []Command {
 
 // byPattern finds the flow one of whose triggers with slots the message has: of several
 // the one with most words, and none if two flows have as many.
-func (t *turn) byPattern() (*agent.Flow, []found) {
+func (t *Reading) byPattern() (*agent.Flow, []found) {
 	var best *agent.Flow
 	var given []found
 	most, tied := 0, false
@@ -92,9 +93,9 @@ func (t *turn) byPattern() (*agent.Flow, []found) {
 
 // intent finds the flow that the message asks for: as a whole, by one of its
 // sentences, or by its words.
-func (t *turn) intent(asked bool) (*agent.Flow, float64) {
+func (t *Reading) intent(asked bool) (*agent.Flow, float64) {
 	toks := t.rd.Toks
-	for _, part := range [...][]value.Token{t.a.core(toks), toks} {
+	for _, part := range [...][]value.Token{t.a.Core(toks), toks} {
 		if f, p := t.a.classify(part); f != nil && t.mayAsk(f, part) {
 			if p >= intentSure || t.fitsBest(f) {
 				return f, p
@@ -108,7 +109,7 @@ func (t *turn) intent(asked bool) (*agent.Flow, float64) {
 	}
 	if len(sentences) > 1 {
 		for _, s := range sentences {
-			if f, p := t.a.classify(t.a.core(s)); f != nil && t.mayAsk(f, s) {
+			if f, p := t.a.classify(t.a.Core(s)); f != nil && t.mayAsk(f, s) {
 				return f, p
 			}
 		}
@@ -127,7 +128,7 @@ func (t *turn) intent(asked bool) (*agent.Flow, float64) {
 }
 
 // fitsBest reports whether no other flow takes more of the message's values.
-func (t *turn) fitsBest(f *agent.Flow) bool {
+func (t *Reading) fitsBest(f *agent.Flow) bool {
 	given := t.a.givenTo(t.rd)
 	for _, g := range given {
 		if g > given[f.Index]+0.3 {
@@ -139,14 +140,14 @@ func (t *turn) fitsBest(f *agent.Flow) bool {
 
 // unwanted reports whether a sentence says no to something, or asks for another of
 // what was found: it starts nothing.
-func (t *turn) unwanted(toks []value.Token) bool {
+func (t *Reading) unwanted(toks []value.Token) bool {
 	answer, _ := t.a.def.Lang.LeadingAnswer(toks)
 	return answer == value.No || t.a.def.Lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.def.Lang.Others.Within(toks)
 }
 
 // negates reports whether the message says that what the flow does is not to be done, or
 // was not: "I don't want to cancel my appointment", "never book it".
-func (t *turn) negates(f *agent.Flow) bool {
+func (t *Reading) negates(f *agent.Flow) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	for i := range toks {
 		_, n := l.Denials.At(toks, i)
@@ -173,11 +174,11 @@ func (t *turn) negates(f *agent.Flow) bool {
 
 // byValues starts the one flow that the message has at least two values for:
 // "from Boston to Denver".
-func (t *turn) byValues() []Command {
+func (t *Reading) byValues() []command.Command {
 	var best []found
 	var target *agent.Flow
 	for _, f := range t.a.def.Flows {
-		if !t.a.startable(f) {
+		if !t.a.Startable(f) {
 			continue
 		}
 		values := t.a.extract(t.rd, f.Slots, nil)

@@ -1,4 +1,4 @@
-package dialog
+package words
 
 import (
 	"strings"
@@ -10,10 +10,10 @@ import (
 // This file: the economy of seed 003: is a message a simple value, or has it to
 // be understood?
 
-// simple decides whether a message is a simple value for the awaited slot
+// Simple decides whether a message is a simple value for the awaited slot
 // (seed 003, WAITING_FOR_SLOT, Optimization): direct is false if it has to be
 // understood. A direct message without a value is an invalid one.
-func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool) {
+func (t *Reading) Simple(s *agent.Slot) (val any, sure value.Certainty, direct bool) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	if len(toks) == 0 {
 		return nil, value.Unread, false
@@ -23,7 +23,7 @@ func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool
 			return s.Values[id].Value, value.Certain, true
 		}
 	}
-	if v, ok := t.rd.Completed(&s.Spec, t.was[s.Name]); ok {
+	if v, ok := t.rd.Completed(&s.Spec, t.st.Either[s.Name]); ok {
 		return v, value.Certain, true
 	}
 	if s.Type == value.TypeBoolean {
@@ -79,7 +79,7 @@ func (t *turn) simple(s *agent.Slot) (val any, sure value.Certainty, direct bool
 }
 
 // marked reports intent markers: a universal command, a trigger, a correction.
-func (t *turn) marked(s *agent.Slot) bool {
+func (t *Reading) marked(s *agent.Slot) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	if t.command(toks) != "" {
 		return true
@@ -98,7 +98,7 @@ func (t *turn) marked(s *agent.Slot) bool {
 	if m, ok := t.mentioned(t.flow); ok && m.slot != s && t.onlyMention(m) && !s.Free() {
 		return true
 	}
-	core := t.a.core(toks)
+	core := t.a.Core(toks)
 	if _, n := l.Strong.At(core, 0); n > 0 && !(s.Free() && n == len(core)) {
 		return true
 	}
@@ -112,13 +112,13 @@ func (t *turn) marked(s *agent.Slot) bool {
 }
 
 // mentionsWithChange reports a verb of change together with the name of a slot.
-func (t *turn) mentionsWithChange(toks []value.Token) bool {
+func (t *Reading) mentionsWithChange(toks []value.Token) bool {
 	return len(toks) <= 12 && t.a.def.Lang.ChangeVerbs.Within(toks) && t.flow.Mentions.Within(toks)
 }
 
 // bareName reports whether a message is a name and no sentence: it is no longer
 // than names are, and begins neither with a yes or no nor with thanks.
-func (t *turn) bareName(v any) bool {
+func (t *Reading) bareName(v any) bool {
 	text, _ := v.(string)
 	if strings.Count(text, " ") >= 5 {
 		return false
@@ -130,13 +130,13 @@ func (t *turn) bareName(v any) bool {
 }
 
 // thanks reports whether a message is thanks and nothing else.
-func (t *turn) thanks(toks []value.Token) bool {
+func (t *Reading) thanks(toks []value.Token) bool {
 	_, ok := t.a.def.Lang.CommandSets["thanks"].Whole(toks)
 	return ok
 }
 
 // asks reports whether a message begins like a question, a yes before it apart.
-func (t *turn) asks(toks []value.Token) bool {
+func (t *Reading) asks(toks []value.Token) bool {
 	if answer, n := t.a.def.Lang.LeadingAnswer(toks); answer != value.NoAnswer && n < len(toks) {
 		toks = toks[n:]
 	}
@@ -149,7 +149,7 @@ func (t *turn) asks(toks []value.Token) bool {
 
 // foreign reports whether the words before the value point to another slot of
 // the kind: "to Denver" while the origin is awaited.
-func (t *turn) foreign(s *agent.Slot) bool {
+func (t *Reading) foreign(s *agent.Slot) bool {
 	if s.Free() {
 		return false
 	}
@@ -174,7 +174,7 @@ func (t *turn) foreign(s *agent.Slot) bool {
 
 // elsewhere reports whether the message has the value of another slot of the
 // flow: it answers something, though not what was asked.
-func (t *turn) elsewhere(s *agent.Slot) bool {
+func (t *Reading) elsewhere(s *agent.Slot) bool {
 	for _, o := range t.flow.Slots {
 		if o == s || o.Free() || o.Numeric() && o.Type != value.TypeMoney || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
 			continue

@@ -1,10 +1,11 @@
-package dialog
+package words
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -18,7 +19,7 @@ type mention struct {
 
 // corrections finds what the user takes back. Without a flow, the one that
 // ended last is meant.
-func (t *turn) corrections() []Command {
+func (t *Reading) corrections() []command.Command {
 	f := t.flow
 	if f == nil {
 		if t.st.Finished == nil {
@@ -44,7 +45,7 @@ func (t *turn) corrections() []Command {
 	if id, n := l.YesNo.At(toks, 0); n > 0 && id == 1 {
 		weak = true // "no, to Chicago"
 	}
-	if t.st.Confirmation != nil {
+	if t.st.Confirming {
 		weak = true // every value that is said here changes one
 	}
 	negated := t.rd.Denies()
@@ -55,7 +56,7 @@ func (t *turn) corrections() []Command {
 		return cmds
 	}
 	m, mentioned := t.mentioned(f)
-	var cmds []Command
+	var cmds []command.Command
 	switch {
 	case mentioned:
 		cmds = t.correctMentioned(f, m, strong, weak, changing)
@@ -63,8 +64,8 @@ func (t *turn) corrections() []Command {
 		cmds = t.correctValue(f, strong, negated)
 	}
 	if len(cmds) == 0 && len(toks) <= 10 && changing {
-		if target, _ := t.a.classify(t.a.core(toks)); target == nil || target == f {
-			return []Command{{Type: CorrectSlot}} // change, but what
+		if target, _ := t.a.classify(t.a.Core(toks)); target == nil || target == f {
+			return []command.Command{{Type: command.CorrectSlot}} // change, but what
 		}
 	}
 	return cmds
@@ -72,7 +73,7 @@ func (t *turn) corrections() []Command {
 
 // mentioned finds the first slot that is named; of two at the same place the
 // longer name. A name inside a value ("the day after tomorrow") is none.
-func (t *turn) mentioned(f *agent.Flow) (mention, bool) {
+func (t *Reading) mentioned(f *agent.Flow) (mention, bool) {
 	l := t.a.def.Lang
 	var values []found
 	for i := range t.rd.Toks {
@@ -92,7 +93,7 @@ func (t *turn) mentioned(f *agent.Flow) (mention, bool) {
 
 // correctMentioned is "change the origin to Boston", "the date is wrong", "make
 // Boston the origin".
-func (t *turn) correctMentioned(f *agent.Flow, m mention, strong, weak, changing bool) []Command {
+func (t *Reading) correctMentioned(f *agent.Flow, m mention, strong, weak, changing bool) []command.Command {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	s := m.slot
 	k := m.end
@@ -111,27 +112,27 @@ func (t *turn) correctMentioned(f *agent.Flow, m mention, strong, weak, changing
 		}
 	}
 	if t.onlyMention(m) && s.Name != t.st.WaitingForSlot {
-		return []Command{{Type: CorrectSlot, Slot: s.Name}} // "the date"
+		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}} // "the date"
 	}
 	if !strong && !weak {
 		return nil
 	}
 	if v, ok := t.valueIn(s, toks[:m.start], false); ok && !s.Free() {
-		return []Command{{Type: CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[:m.start])}}
+		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[:m.start])}}
 	}
 	if !s.Free() {
 		if v, ok := t.valueIn(s, toks[m.end:], false); ok {
-			return []Command{{Type: CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[m.end:])}}
+			return []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[m.end:])}}
 		}
 	}
 	if changing {
-		return []Command{{Type: CorrectSlot, Slot: s.Name}}
+		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}}
 	}
 	return nil
 }
 
 // onlyMention reports whether the message names the slot and says nothing else.
-func (t *turn) onlyMention(m mention) bool {
+func (t *Reading) onlyMention(m mention) bool {
 	l := t.a.def.Lang
 	before := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks[:m.start]))))
 	return len(before) == 0 && len(l.Trim(t.rd.Toks[m.end:])) == 0
@@ -139,13 +140,13 @@ func (t *turn) onlyMention(m mention) bool {
 
 // correctionWith adds the further values of the sentence: "change the origin
 // to Boston and the date to Friday".
-func (t *turn) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value.Token) []Command {
-	cmds := []Command{{Type: CorrectSlot, Slot: s.Name, Value: v}}
+func (t *Reading) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value.Token) []command.Command {
+	cmds := []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: v}}
 	sub := t.rd
 	sub.Toks = after
 	for _, x := range t.a.extract(sub, f.Slots, nil) {
 		if x.slot != s && x.cue && !value.Equal(x.value, v) && !value.Equal(x.value, t.st.Slots[x.slot.Name]) {
-			cmds = append(cmds, Command{Type: CorrectSlot, Slot: x.slot.Name, Value: x.value})
+			cmds = append(cmds, command.Command{Type: command.CorrectSlot, Slot: x.slot.Name, Value: x.value})
 		}
 	}
 	return cmds
@@ -153,7 +154,7 @@ func (t *turn) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value
 
 // valueIn reads a value of the slot from tokens; whole asks that it is all that
 // they say, if the slot has no form of its own.
-func (t *turn) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
+func (t *Reading) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
 	if len(toks) == 0 {
 		return nil, false
 	}
@@ -196,7 +197,7 @@ func (t *turn) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool
 
 // correctValue is "make it Chicago", "not Boston, Denver", "actually from
 // Chicago": the slot follows from the value.
-func (t *turn) correctValue(f *agent.Flow, strong, negated bool) []Command {
+func (t *Reading) correctValue(f *agent.Flow, strong, negated bool) []command.Command {
 	values := t.spans(f)
 	if len(values) == 0 {
 		return t.correctText(f)
@@ -210,7 +211,7 @@ func (t *turn) correctValue(f *agent.Flow, strong, negated bool) []Command {
 		}
 	}
 	if several(values) { // "Denver to Boston": what one is decides what the other is
-		var cmds []Command
+		var cmds []command.Command
 		for _, v := range t.a.extract(t.rd, f.Slots, nil) {
 			if !value.Equal(v.value, t.st.Slots[v.slot.Name]) {
 				cmds = append(cmds, t.correction(v))
@@ -220,9 +221,9 @@ func (t *turn) correctValue(f *agent.Flow, strong, negated bool) []Command {
 			return cmds
 		}
 	}
-	var cmds []Command
+	var cmds []command.Command
 	for _, v := range values { // the words before the value decide
-		if v.cue && !slices.ContainsFunc(cmds, func(c Command) bool { return c.Slot == v.slot.Name }) {
+		if v.cue && !slices.ContainsFunc(cmds, func(c command.Command) bool { return c.Slot == v.slot.Name }) {
 			cmds = append(cmds, t.correction(v))
 		}
 	}
@@ -242,28 +243,11 @@ func several(values []found) bool {
 	return false
 }
 
-// acceptable reports whether the slot would take the value: five hundred is an
-// amount and no account number.
-func (t *turn) acceptable(v found) bool {
-	if value.Half(v.value) || v.slot.Within(v.value) != nil || t.twin(v.slot, v.value) != nil {
-		return false
-	}
-	for _, val := range v.slot.Validators {
-		if val.Func == nil {
-			continue
-		}
-		if _, err := t.validate(val, v.slot, v.value); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func (t *turn) correction(v found) Command {
-	c := Command{Type: CorrectSlot, Slot: v.slot.Name, Value: v.value}
+func (t *Reading) correction(v found) command.Command {
+	c := command.Command{Type: command.CorrectSlot, Slot: v.slot.Name, Value: v.value}
 	old := t.st.Slots[v.slot.Name]
 	if old == nil && t.flow != nil {
-		c.Type = SetSlot
+		c.Type = command.SetSlot
 	}
 	if kept, ok := t.rd.Changed(&v.slot.Spec, old, t.rd.Toks, v.start); ok {
 		c.Value = kept
@@ -273,7 +257,7 @@ func (t *turn) correction(v found) Command {
 
 // spans are all values of the flow's slots in the message, for every slot that
 // takes them.
-func (t *turn) spans(f *agent.Flow) []found {
+func (t *Reading) spans(f *agent.Flow) []found {
 	var out []found
 	for _, s := range f.Slots {
 		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
@@ -305,7 +289,7 @@ func (t *turn) spans(f *agent.Flow) []found {
 
 // counted reports whether a bare number may be a value of the slot, and counts nothing
 // else: "one person" is no time, "two rooms" is no amount.
-func (t *turn) counted(f *agent.Flow, s *agent.Slot, i int) bool {
+func (t *Reading) counted(f *agent.Flow, s *agent.Slot, i int) bool {
 	if s.Numeric() && t.a.unit(t.rd, s, i+1) {
 		return true
 	}
@@ -314,7 +298,7 @@ func (t *turn) counted(f *agent.Flow, s *agent.Slot, i int) bool {
 
 // longest drops values that lie inside longer ones: the "three" of "the third
 // of may" is no number of guests.
-func (t *turn) longest(values []found) []found {
+func (t *Reading) longest(values []found) []found {
 	return slices.DeleteFunc(values, func(v found) bool {
 		return slices.ContainsFunc(values, func(o found) bool {
 			return o.start <= v.start && v.end <= o.end && o.end-o.start > v.end-v.start
@@ -323,7 +307,7 @@ func (t *turn) longest(values []found) []found {
 }
 
 // insteadOf is "not Boston but Denver", "Denver, not Boston".
-func (t *turn) insteadOf(values []found) []Command {
+func (t *Reading) insteadOf(values []found) []command.Command {
 	toks := t.rd.Toks
 	for _, old := range values {
 		n := t.a.def.Lang.Not.EndsAt(toks, old.start)
@@ -344,16 +328,16 @@ func (t *turn) insteadOf(values []found) []Command {
 		}
 		for _, v := range values {
 			if v.slot == old.slot && v.start != old.start {
-				return []Command{{Type: CorrectSlot, Slot: v.slot.Name, Value: v.value}}
+				return []command.Command{{Type: command.CorrectSlot, Slot: v.slot.Name, Value: v.value}}
 			}
 		}
-		return []Command{{Type: CorrectSlot, Slot: old.slot.Name}} // "not Boston"
+		return []command.Command{{Type: command.CorrectSlot, Slot: old.slot.Name}} // "not Boston"
 	}
 	return nil
 }
 
 // correctText is "I meant rent" for a slot that takes any words.
-func (t *turn) correctText(f *agent.Flow) []Command {
+func (t *Reading) correctText(f *agent.Flow) []command.Command {
 	l := t.a.def.Lang
 	toks := l.Trim(t.rd.Toks)
 	toks = l.Weak.TrimLeft(toks)
@@ -367,18 +351,18 @@ func (t *turn) correctText(f *agent.Flow) []Command {
 	if _, change := l.ChangeVerbs.At(toks, 0); change > 0 {
 		return nil
 	}
-	var cmds []Command
+	var cmds []command.Command
 	for _, s := range f.Slots {
 		if t.st.Slots[s.Name] == nil || !s.Free() && (s.Type != value.TypeCity || s.Closed()) {
 			continue
 		}
 		if v, ok := t.valueIn(s, toks[n:], true); ok && !value.Equal(v, t.st.Slots[s.Name]) {
-			cmds = append(cmds, Command{Type: CorrectSlot, Slot: s.Name, Value: v})
+			cmds = append(cmds, command.Command{Type: command.CorrectSlot, Slot: s.Name, Value: v})
 			t.either = append(t.either, s)
 		}
 	}
 	if len(cmds) > 1 {
-		return []Command{{Type: CorrectSlot}}
+		return []command.Command{{Type: command.CorrectSlot}}
 	}
 	return cmds
 }

@@ -1,0 +1,257 @@
+package words
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: whether the words bear out what a model understood.
+
+// SaysYes reports whether the message begins with a yes.
+func (t *Reading) SaysYes() bool {
+	answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
+	return answer == value.Yes
+}
+
+// Unborne is why the words do not bear a value out, "" if they do. A value that they do
+// not give to the slot that was asked for is suggested instead.
+func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
+	s := t.a.def.SlotIndex[c.Slot]
+	if s == nil || c.Value == nil {
+		return ""
+	}
+	if t.fromSuggestion(c) {
+		return ""
+	}
+	v, sure := t.Normalise(s, c.Value)
+	if sure != value.Certain || value.Equal(value.Canonical(v), t.st.Slots[c.Slot]) {
+		return "" // refused and told about where values are taken, or no change
+	}
+	f := t.flowOfSlot(s, starting)
+	if f == nil {
+		return ""
+	}
+	awaited := len(starting) == 0 && s.Name == t.st.WaitingForSlot
+	switch {
+	case s.Type == value.TypeBoolean:
+		if !awaited && !t.namesWordOf(s) {
+			return "the words do not name the slot"
+		}
+		return ""
+	case s.Free() || s.Type == value.TypeCity && !s.Closed():
+		return t.unborneText(s, c, f, awaited)
+	}
+	return t.unborneSpan(s, value.Canonical(v), f, awaited)
+}
+
+// fromSuggestion reports whether a command is the yes to a value that was suggested.
+func (t *Reading) fromSuggestion(c *command.Command) bool {
+	return t.st.Suggested != nil && t.st.Suggested.Slot == c.Slot && value.Equal(t.st.Suggested.Value, c.Value) && t.Affirms()
+}
+
+// Affirms reports whether the message may be a yes to a value that was suggested: it does
+// not say no, asks nothing, and gives the slot no other value.
+func (t *Reading) Affirms() bool {
+	s := t.a.def.SlotIndex[t.st.Suggested.Slot]
+	return s != nil && !t.answerWords(t.rd.Toks).no && !t.asks(t.rd.Toks) && !strings.Contains(t.rd.Raw, "?") && t.NothingFor(s, 0)
+}
+
+// flowOfSlot is the flow that a value is for.
+func (t *Reading) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow {
+	flows := starting
+	if t.flow != nil {
+		flows = append(slices.Clone(flows), t.flow)
+	}
+	if t.flow == nil && t.st.Finished != nil {
+		flows = append(slices.Clone(flows), t.a.def.FlowIndex[t.st.Finished.Flow])
+	}
+	for _, f := range flows {
+		if f != nil && slices.Contains(f.Slots, s) {
+			return f
+		}
+	}
+	if len(flows) > 0 {
+		return flows[0]
+	}
+	return nil
+}
+
+// unborneSpan holds a value with a form of its own against those in the words.
+func (t *Reading) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
+	spans := t.spans(f)
+	k := slices.IndexFunc(spans, func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) })
+	if k < 0 {
+		if got, sure := t.rd.Answer(&s.Spec); awaited && sure == value.Certain && value.Equal(value.Canonical(got), v) {
+			return ""
+		}
+		if got, sure := t.rd.Misheard(&s.Spec); sure != value.Unread && value.Equal(value.Canonical(got), v) && awaited {
+			return ""
+		}
+		return "the words do not give the value"
+	}
+	x := spans[k]
+	named := x.cue || t.namedAlone(s, x, spans)
+	if denied(t.rd, x) {
+		return "the words say that it is not meant"
+	}
+	for _, o := range spans {
+		other := o.start >= x.end || o.end <= x.start
+		switch {
+		case o.slot == s && other && (o.cue || !x.cue) && !value.Equal(o.value, x.value) && !value.Equal(o.value, t.st.Slots[s.Name]) && !t.pointedElsewhere(o, f) && !denied(t.rd, o):
+			return "the words give two values"
+		case o.slot != s && !other && !named && !awaited && (o.slot.Name == t.st.WaitingForSlot || o.cue || s.Past || !o.slot.Past) && t.acceptable(o):
+			return "the words do not say which slot"
+		}
+	}
+	if !named && !awaited && s.Numeric() && t.flow != nil && !t.st.Confirming && !t.counts(s, x) {
+		return "the words do not name the slot"
+	}
+	return ""
+}
+
+// namedAlone reports whether the message names the slot somewhere, and has one value
+// that it takes.
+func (t *Reading) namedAlone(s *agent.Slot, x found, spans []found) bool {
+	if slices.ContainsFunc(spans, func(o found) bool { return o.start >= x.end || o.end <= x.start }) {
+		return false
+	}
+	return s.Cues.Within(t.rd.Toks) || s.Mentions.Within(t.rd.Toks) || t.namesWordOf(s)
+}
+
+// counts reports whether a number stands with what it counts, or the currency.
+func (t *Reading) counts(s *agent.Slot, x found) bool {
+	if s.Type == value.TypeMoney {
+		_, currency, _ := t.rd.Lang.Amount(t.rd.Toks, x.start)
+		return currency != ""
+	}
+	return t.a.unit(t.rd, s, x.end)
+}
+
+// pointedElsewhere reports whether the words before a value point to another slot.
+func (t *Reading) pointedElsewhere(x found, f *agent.Flow) bool {
+	_, score := t.a.pointed(t.rd, x.slot, f.Slots, x.start)
+	return score < 0
+}
+
+// unborneText holds a text or a name against the words.
+func (t *Reading) unborneText(s *agent.Slot, c *command.Command, f *agent.Flow, awaited bool) string {
+	text, _ := c.Value.(string)
+	toks := value.Tokenize(text, nil)
+	at := -1
+	for i := 0; len(toks) > 0 && i+len(toks) <= len(t.rd.Toks); i++ {
+		if value.JoinTokens(t.rd.Toks[i:i+len(toks)]) == value.JoinTokens(toks) {
+			at = i
+			break
+		}
+	}
+	switch {
+	case at < 0:
+		return "the words do not give the value"
+	case t.rd.Negated(at, at+len(toks)):
+		return "the words say that it is not meant"
+	case awaited || t.a.cueBefore(t.rd, s, at) > 0 || s.TypeCues != nil && s.TypeCues.EndsAt(t.rd.Toks, at) > 0 || t.namesWordOf(s):
+		return ""
+	}
+	rival := func(o *agent.Slot) bool { return o != s && (o.Free() || o.Type == value.TypeCity && !o.Closed()) }
+	if t.flow != nil && t.st.Slots[s.Name] != nil || slices.ContainsFunc(f.Slots, rival) {
+		return "the words do not name the slot"
+	}
+	return ""
+}
+
+// namesWordOf reports whether the message has a word of the slot's name.
+func (t *Reading) namesWordOf(s *agent.Slot) bool {
+	for i := range t.rd.Toks {
+		if w, _ := t.rd.Lang.Meaning(t.rd.Toks, i); s.Keys[w] || s.Words[w] {
+			return true
+		}
+	}
+	return s.Mentions.Within(t.rd.Toks)
+}
+
+// mayOffer notes a flow that is to be asked about, with the values that were said for it.
+func (t *Reading) mayOffer(f *agent.Flow, values []found) {
+	if slices.Contains(t.offered, f) {
+		return
+	}
+	t.offered = append(t.offered, f)
+	for _, v := range values {
+		if !v.slot.Secret {
+			if t.given == nil {
+				t.given = make(map[string]any)
+			}
+			t.given[v.slot.Name] = value.Canonical(v.value)
+		}
+	}
+}
+
+// Normalise reads a value that a model or a caller gave for a slot: in the form
+// in which it is kept, or as people say it.
+func (t *Reading) Normalise(s *agent.Slot, val any) (any, value.Certainty) {
+	text, isText := val.(string)
+	switch s.Type {
+	case value.TypeBoolean:
+		if b, ok := val.(bool); ok {
+			return b, value.Certain
+		}
+		switch text {
+		case "true", "True":
+			return true, value.Certain
+		case "false", "False":
+			return false, value.Certain
+		}
+	case value.TypeInteger, value.TypeNumber, value.TypeFloat, value.TypeMoney:
+		if f, ok := value.ToNumber(val); ok {
+			if s.Type == value.TypeInteger && f != float64(int64(f)) {
+				return nil, value.Unread
+			}
+			return value.Number(f), value.Certain
+		}
+	case value.TypeDate:
+		if _, ok := value.ParseDate(text); ok {
+			return text, value.Certain
+		}
+	case value.TypeTime:
+		if _, ok := value.ParseTime(text); ok {
+			return text, value.Certain
+		}
+	case value.TypeString, value.TypeName, value.TypeAddress, value.TypeCity:
+		if !s.Closed() {
+			if !isText {
+				text = value.RawText(val)
+			}
+			if text == "" {
+				return nil, value.Unread
+			}
+			return text, value.Certain
+		}
+	case value.TypeAny:
+		return value.Canonical(val), value.Certain
+	case value.TypeDigits, value.TypeCode, value.TypeEmail, value.TypePhone, value.TypeEnum:
+	}
+	if !isText {
+		text = value.RawText(val)
+	}
+	if text == "" {
+		return nil, value.Unread
+	}
+	var buf [24]value.Token
+	rd := value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, buf[:0]), Now: t.st.Now}
+	v, sure := rd.Answer(&s.Spec)
+	if sure == value.Unread && s.Closed() {
+		v, sure = rd.Misheard(&s.Spec)
+	}
+	return v, sure
+}
+
+// NothingFor reports whether the words behind a yes give the slot no other value:
+// "yes, that is the one I meant".
+func (t *Reading) NothingFor(s *agent.Slot, rest int) bool {
+	sub := t.rd
+	sub.Toks = sub.Toks[rest:]
+	return !t.a.def.Lang.Wrong(sub.Toks) && len(t.a.extract(sub, []*agent.Slot{s}, s)) == 0
+}

@@ -1,0 +1,258 @@
+package words
+
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: what a message asks for, by its words alone.
+
+// Plain reports whether the words alone leave no doubt: a trigger phrase as it
+// stands, or a command that may be given at any time. No model is asked then.
+func (t *Reading) Plain() bool {
+	if t.flow == nil && t.a.def.FlowIndex[t.st.Proposed] != nil && t.a.def.Lang.YesOrNo(t.rd.Toks) != value.NoAnswer {
+		return true
+	}
+	f := t.a.exactTrigger(t.rd.Toks)
+	return f != nil && f != t.flow || t.command(t.rd.Toks) != ""
+}
+
+// Meant puts a yes or no in its place: it may answer a question for a slot, or
+// whether a value was heard right.
+func (t *Reading) Meant(cmds []command.Command) []command.Command {
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
+	if s == nil || t.flow == nil || t.st.Confirming {
+		return cmds
+	}
+	for i, c := range cmds {
+		if c.Type != command.Confirm && c.Type != command.Deny {
+			continue
+		}
+		switch sg := t.st.Suggested; {
+		case sg != nil && sg.Slot == s.Name && c.Type == command.Confirm && t.Affirms():
+			cmds[i] = command.Command{Type: command.SetSlot, Slot: s.Name, Value: sg.Value}
+		case s.Type == value.TypeBoolean:
+			cmds[i] = command.Command{Type: command.SetSlot, Slot: s.Name, Value: c.Type == command.Confirm}
+		}
+	}
+	return cmds
+}
+
+// command finds the command that may be given at any time and is all of the message.
+func (t *Reading) command(toks []value.Token) command.Type {
+	if c := t.a.Command(toks); c != "" {
+		return c
+	}
+	if t.leaves() {
+		return command.Cancel
+	}
+	return ""
+}
+
+// Command finds the universal command that is all of an utterance, "" if none
+// is.
+func (a *Words) Command(toks []value.Token) command.Type {
+	l := a.def.Lang
+	for _, t := range [...][]value.Token{toks, l.Trim(toks), a.Core(toks), a.Core(l.Weak.TrimLeft(l.Trim(toks)))} {
+		if len(t) == 0 {
+			continue
+		}
+		if id, ok := l.Commands.Whole(t); ok {
+			switch value.CommandWords[id] {
+			case "cancel":
+				return command.Cancel
+			case "restart":
+				return command.Restart
+			case "repeat":
+				return command.RepeatLast
+			case "clarify":
+				return command.Clarify
+			case "options":
+				return command.ListOptions
+			case "help":
+				return command.Help
+			case "handoff":
+				return command.Handoff
+			case "goodbye":
+				return command.Goodbye
+			}
+		}
+	}
+	if len(toks) <= 16 && l.HandoffWithin.Within(toks) {
+		return command.Handoff
+	}
+	return ""
+}
+
+// Local understands the message by its words.
+func (t *Reading) Local() []command.Command {
+	l, toks, st := t.a.def.Lang, t.rd.Toks, t.st
+	if len(toks) == 0 {
+		return nil
+	}
+	if f := t.a.exactTrigger(toks); f != nil && f != t.flow {
+		return []command.Command{{Type: command.StartFlow, Flow: f.Name}}
+	}
+	if c := t.command(toks); c != "" {
+		return []command.Command{{Type: c}}
+	}
+	if st.Confirming {
+		switch t.Assent() {
+		case Assents:
+			return []command.Command{{Type: command.Confirm}}
+		case Refuses:
+			return []command.Command{{Type: command.Deny}}
+		case NoAssent, GivesUp:
+		}
+	}
+	if id, ok := t.moment(); ok {
+		return []command.Command{id}
+	}
+	if t.flow == nil && len(t.a.sharing(toks)) > 0 {
+		return nil // which of them is asked
+	}
+	t.rd.Keep()
+	answer, rest := value.NoAnswer, 0
+	if st.Confirming || t.awaitsYesNo() {
+		answer, rest = l.LeadingAnswer(toks)
+	}
+	if t.flow == nil && l.YesOrNo(toks) == value.No {
+		return t.rest(answer, rest)
+	}
+	asked := t.questions()
+	if c := t.another(); len(c) > 0 {
+		return c
+	}
+	if t.sealed() {
+		if c := t.afterwards(asked); len(c) > 0 || len(t.offered) > 0 {
+			return c
+		}
+	}
+	if c := t.corrections(); len(c) > 0 {
+		return append(c, asked...)
+	}
+	if t.flow == nil {
+		if c := t.twoRequests(); len(c) > 0 {
+			return c
+		}
+	}
+	if c := t.request(len(asked) > 0); len(c) > 0 {
+		if c[0].Type == command.StartFlow { // the question was the request, unless something is known to answer it
+			asked = slices.DeleteFunc(asked, func(q command.Command) bool { return st.Slots[q.Slot] == nil || len(t.rd.Sentences(toks)) == 1 })
+		}
+		return append(t.withMisspelt(c), asked...)
+	}
+	if len(asked) > 0 {
+		return asked
+	}
+	if c := t.rest(answer, rest); len(c) > 0 {
+		return c
+	}
+	return t.misspelt()
+}
+
+// afterwards is what is asked for after something was done: what is known of it, or what
+// another flow does. "Change the date" changes a booking, and books no second time.
+func (t *Reading) afterwards(asked []command.Command) []command.Command {
+	known := func(c command.Command) bool { return t.a.def.SlotIndex[c.Slot] != nil && t.st.Slots[c.Slot] != nil }
+	if f, _ := t.byPattern(); f == nil && len(t.givenTo(asked)) == 0 && len(asked) > 0 && !slices.ContainsFunc(asked, func(c command.Command) bool { return !known(c) }) {
+		return asked
+	}
+	c := t.request(len(asked) > 0)
+	if len(c) > 0 && c[0].Type == command.StartFlow && c[0].Flow != t.st.Finished.Flow {
+		return c
+	}
+	return nil
+}
+
+// givenTo are the values that the message gives to slots that it asks for.
+func (t *Reading) givenTo(asked []command.Command) []found {
+	var slots []*agent.Slot
+	for _, c := range asked {
+		if s := t.a.def.SlotIndex[c.Slot]; s != nil {
+			slots = append(slots, s)
+		}
+	}
+	return t.a.extract(t.rd, slots, nil)
+}
+
+// moment finds what is a command only at the moment: skip, thanks, hello, wait.
+func (t *Reading) moment() (command.Command, bool) {
+	l := t.a.def.Lang
+	core := l.Trim(t.rd.Toks)
+	for _, toks := range [...][]value.Token{t.rd.Toks, core} {
+		if len(toks) == 0 {
+			continue
+		}
+		if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil && t.flow != nil {
+			if _, ok := l.CommandSets["skip"].Whole(toks); ok {
+				return command.Command{Type: command.Skip}, true
+			}
+		}
+		for _, name := range [...]string{"thanks", "hello", "wait"} {
+			if name == "thanks" && t.flow == nil && t.Likes() {
+				continue
+			}
+			if _, ok := l.CommandSets[name].Whole(toks); ok {
+				return command.Command{Type: command.Chitchat, Text: name}, true
+			}
+		}
+	}
+	return command.Command{}, false
+}
+
+func (t *Reading) awaitsYesNo() bool {
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
+	return s != nil && s.Type == value.TypeBoolean
+}
+
+// skips reports whether a no leaves the awaited slot empty.
+func (t *Reading) skips(answer value.Answer) bool {
+	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
+	return t.flow != nil && s != nil && !s.Required && s.Type != value.TypeBoolean && answer == value.No
+}
+
+// answers reports whether the values have one for the awaited slot.
+func (t *Reading) answers(values []found) bool {
+	return slices.ContainsFunc(values, func(f found) bool { return f.slot.Name == t.st.WaitingForSlot })
+}
+
+// starting is a flow to start with values for it.
+func (t *Reading) starting(f *agent.Flow, values []found) []command.Command {
+	again := t.flow == nil && t.st.Finished != nil && t.st.Finished.Flow == f.Name && f.Proposes != nil // a search, with something changed
+	if f == t.flow || again {
+		if cmds := t.setting(values); len(cmds) > 0 {
+			return cmds
+		}
+	}
+	cmds := []command.Command{{Type: command.StartFlow, Flow: f.Name}}
+	for _, v := range values {
+		cmds = append(cmds, command.Command{Type: command.SetSlot, Slot: v.slot.Name, Value: v.value})
+	}
+	return cmds
+}
+
+// setting is values for the current flow: new ones are set, others corrected.
+func (t *Reading) setting(values []found) []command.Command {
+	var cmds []command.Command
+	for _, v := range values {
+		c := command.Command{Type: command.SetSlot, Slot: v.slot.Name, Value: v.value}
+		if old := t.st.Slots[v.slot.Name]; old != nil && v.slot.Name != t.st.WaitingForSlot {
+			if value.Equal(old, v.value) {
+				continue
+			}
+			c = t.correction(v)
+		}
+		cmds = append(cmds, c)
+	}
+	return cmds
+}
+
+// Startable reports whether a user may start a flow: one without triggers that others
+// call is theirs alone.
+func (a *Words) Startable(f *agent.Flow) bool {
+	return len(f.Triggers) > 0 || !f.Called || f == a.def.Start
+}

@@ -1,0 +1,87 @@
+package words
+
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// This file: the slot that a value is for when no word says it.
+
+// This file: the slot that a value is for when no word says it.
+
+// correctAlone gives a value that no word gives to a slot to the one that was asked
+// for, else to the one that alone can take it. Of two, it is asked which.
+func (t *Reading) correctAlone(values []found, strong bool) []command.Command {
+	awaited := t.a.def.SlotIndex[t.st.WaitingForSlot]
+	// "I meant Austin" is of what was said, and not of what is asked for.
+	several := slices.ContainsFunc(values, func(v found) bool { return v.slot != awaited && t.st.Slots[v.slot.Name] != nil })
+	var open []found
+	for _, v := range values {
+		if t.st.Slots[v.slot.Name] == nil && (v.slot != awaited || strong && several) || slices.ContainsFunc(open, func(o found) bool { return o.slot == v.slot }) {
+			continue
+		}
+		if v.value = t.correction(v).Value; t.acceptable(v) {
+			open = append(open, v)
+		}
+	}
+	if len(open) > 1 {
+		open = slices.DeleteFunc(open, func(v found) bool {
+			return v.slot.Past && t.rd.Relative(&v.slot.Spec, t.rd.Toks, v.start) || value.Equal(t.st.Slots[v.slot.Name], v.value)
+		})
+	}
+	if i := slices.IndexFunc(open, func(v found) bool { return v.slot == awaited }); i >= 0 && t.flow != nil && (!strong || len(open) == 1) {
+		return []command.Command{{Type: command.SetSlot, Slot: awaited.Name, Value: open[i].value}}
+	}
+	switch len(open) {
+	case 0:
+		return nil
+	case 1:
+		return []command.Command{t.correction(open[0])}
+	}
+	for _, v := range open {
+		t.either = append(t.either, v.slot)
+	}
+	if !slices.ContainsFunc(t.either, func(s *agent.Slot) bool { return s.Secret }) {
+		t.values = make(map[string]any)
+		for _, v := range open {
+			t.values[v.slot.Name] = value.Canonical(v.value)
+		}
+	}
+	return []command.Command{{Type: command.CorrectSlot}}
+}
+
+// chosen takes the answer to the question to which of several slots a value belongs:
+// the name of one of them, or words that point to it.
+func (t *Reading) chosen(f *agent.Flow) []command.Command {
+	l := t.a.def.Lang
+	core := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks))))
+	for _, s := range f.Slots {
+		v, ok := t.st.Either[s.Name]
+		if !ok {
+			continue
+		}
+		_, named := s.Mentions.Whole(core)
+		if _, cued := s.Cues.Whole(core); named || cued {
+			return []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: v}}
+		}
+	}
+	return nil
+}
+
+// changed is a value that takes the place of the slot's in the tokens: a date keeps
+// the parts that they do not name.
+func (t *Reading) changed(s *agent.Slot, v any, toks []value.Token) any {
+	old := t.st.Slots[s.Name]
+	for i := range toks {
+		if x, n := t.rd.Find(&s.Spec, toks, i, true); n > 0 && value.Equal(x, v) {
+			if kept, ok := t.rd.Changed(&s.Spec, old, toks, i); ok {
+				return kept
+			}
+			break
+		}
+	}
+	return v
+}
