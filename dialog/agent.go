@@ -36,8 +36,8 @@ func Parse(files []agent.File) (*Agent, []agent.Problem) {
 	return New(agent.Options{}.Parse(files))
 }
 
-// New makes an agent of a definition; nil of nil. The problems of its files are
-// handed on.
+// New creates an agent from a definition. It returns nil if the definition is nil, and
+// returns the problems as they are.
 func New(def *agent.Definition, problems []agent.Problem) (*Agent, []agent.Problem) {
 	if def == nil {
 		return nil, problems
@@ -66,18 +66,18 @@ type SlotInfo struct {
 	Secret bool `json:"secret,omitempty"`
 }
 
-// Settings returns the agent's settings, defaults filled in. Their maps are not
-// to be changed.
+// Settings returns the agent's settings with defaults filled in. The caller must not
+// change their maps.
 func (a *Agent) Settings() agent.Settings { return a.def.Settings }
 
-// Instructions are what a model is told, "" if none is used.
+// Instructions returns the system prompt of the model, or "" if no model is used.
 func (a *Agent) Instructions() string { return a.def.Instructions }
 
-// Tools are the names of the tools that a model may call for this agent, "*" for
-// all there are; ok is false where its files do not say.
+// Tools returns the names of the tools that a model may call for this agent; "*" means
+// all tools. ok is false if the agent's files do not say.
 func (a *Agent) Tools() (names []string, ok bool) { return slices.Clone(a.def.Tools), a.def.ToolsSet }
 
-// Language is the tag of the agent's language.
+// Language returns the tag of the agent's language.
 func (a *Agent) Language() string { return a.def.Settings.Language }
 
 // Actions lists the actions in the order of the files.

@@ -10,14 +10,15 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what a driver has to know to keep secrets out of what it records.
+// This file: how a driver keeps secrets out of what it records.
 
 // HasSecrets reports whether a slot of the agent is secret.
 func (a *Agent) HasSecrets() bool { return len(a.def.Secrets) > 0 }
 
-// TellsSecret reports whether a text of the user's may have a secret in it: it is asked
-// for or named, the words have the form of its value, or they are understood as one. Of
-// words that may go on (partial) the beginning of a value is enough. It changes nothing.
+// TellsSecret reports whether what the user says may contain a secret: the secret was
+// asked for, or the text names it, has the form of its value, or is understood as one.
+// If partial is set, more words may follow, and the beginning of a value is enough. It
+// changes nothing.
 func (a *Agent) TellsSecret(st *State, now time.Time, text string, partial bool) bool {
 	if len(a.def.Secrets) == 0 {
 		return false
@@ -40,8 +41,8 @@ func (a *Agent) TellsSecret(st *State, now time.Time, text string, partial bool)
 	return false
 }
 
-// mayTell reports whether the message looks as if it had a secret in it, before it is
-// understood.
+// mayTell reports whether the message looks as if it contained a secret. It is called
+// before the message is understood.
 func (t *turn) mayTell(partial bool) bool {
 	for _, s := range t.a.def.Secrets {
 		if s.Name == t.st.WaitingForSlot || s.Mentions.Within(t.rd.Toks) {
@@ -63,11 +64,11 @@ func lengthFits(s *value.Spec, v any) bool {
 	return !ok || len(text) >= s.Length[0] && (s.Length[1] == 0 || len(text) <= s.Length[1])
 }
 
-// Secrets are the values of secrets that came up in a conversation, as they are looked
-// for in what it shows. They are kept when the slot is emptied: a tool may say them yet.
+// Secrets is the set of secret values of a conversation. Values stay in it when their
+// slot is emptied, because a tool may still return them. The zero value is empty.
 type Secrets struct{ values []string }
 
-// Learn adds the secrets that a state holds.
+// Learn adds the secret values of a state.
 func (k *Secrets) Learn(a *Agent, st *State) {
 	for _, s := range a.def.Secrets {
 		k.add(st.Slots[s.Name])
@@ -104,11 +105,12 @@ func (k *Secrets) add(v any) {
 	k.values = append(k.values, text)
 }
 
-// None reports whether no secret came up.
+// None reports whether the set is empty.
 func (k *Secrets) None() bool { return len(k.values) == 0 }
 
-// In reports whether a text has one of the secrets in it, however its letters and digits
-// are set apart. One of up to three stands by itself: it would be found everywhere else.
+// In reports whether a text contains one of the secrets, whatever spaces and marks stand
+// between its letters and digits. A secret of at most three characters must stand alone:
+// otherwise it would be found in many texts.
 func (k *Secrets) In(text string) bool {
 	if len(k.values) == 0 || text == "" {
 		return false
@@ -131,8 +133,9 @@ func (k *Secrets) is(v any) bool {
 	return slices.Contains(k.values, plainText(value.RawText(value.Canonical(v))))
 }
 
-// Text is a text without secrets: all of it goes, as nobody knows how much of it is one;
-// of JSON the values that have one.
+// Text returns the text if it contains no secret. Otherwise it returns [Hidden], because
+// how much of the text is secret is unknown; of a JSON text it hides only the values that
+// contain one.
 func (k *Secrets) Text(s string) string {
 	if !k.In(s) {
 		return s
@@ -150,7 +153,7 @@ func (k *Secrets) Text(s string) string {
 	return Hidden
 }
 
-// Value is a value without secrets. It changes nothing of what it is given.
+// Value returns a copy of the value with secrets hidden.
 func (k *Secrets) Value(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -178,7 +181,7 @@ func (k *Secrets) Value(v any) any {
 	}
 }
 
-// each hides the secrets among values by name.
+// each returns a copy of a map with secrets hidden in its values.
 func (k *Secrets) each(m map[string]any) map[string]any {
 	if m == nil {
 		return nil
@@ -190,7 +193,7 @@ func (k *Secrets) each(m map[string]any) map[string]any {
 	return out
 }
 
-// State hides secrets in a state that is a copy of its own. Names are none.
+// State hides secrets in a state, which must be a copy. Names of flows and slots stay.
 func (k *Secrets) State(s *State) {
 	if k.None() {
 		return
@@ -249,7 +252,7 @@ func (k *Secrets) Output(o Output) Output {
 	return o
 }
 
-// plainText is a text without anything but letters and digits, folded.
+// plainText returns the letters and digits of a text in lower case.
 func plainText(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -259,8 +262,7 @@ func plainText(text string) string {
 	}, text)
 }
 
-// Forget empties the secret slots of a state that was masked, so that they are asked for
-// again: what is hidden is no value to go on with.
+// Forget empties the secret slots of a masked state, so that they are asked for again.
 func (a *Agent) Forget(st *State) {
 	st.Slots, st.Checked, st.GrantedFor = a.without(st.Slots), a.without(st.Checked), a.without(st.GrantedFor)
 	st.ProposedSlots, st.Either, st.Later = a.without(st.ProposedSlots), a.without(st.Either), slices.Clone(st.Later)
@@ -284,7 +286,7 @@ func (a *Agent) without(m map[string]any) map[string]any {
 	return m
 }
 
-// SlotsOf are the slots that fill the inputs of an action.
+// SlotsOf returns the slots that fill the given inputs of an action.
 func (a *Agent) SlotsOf(action string, inputs []string) []string {
 	act := a.def.ActionIndex[action]
 	if act == nil || !act.Declared {

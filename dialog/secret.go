@@ -15,8 +15,7 @@ import (
 // Hidden stands for a secret value where one would be shown.
 const Hidden = value.Hidden
 
-// told notes that the user's message has the value of a slot in it, right or
-// wrong.
+// told notes that the user's message contains a value of the slot, valid or not.
 func (t *turn) told(s *agent.Slot) {
 	if s != nil && s.Secret {
 		t.secret = true
@@ -36,8 +35,8 @@ func (t *turn) hideIn(d *TraceData) {
 	}
 }
 
-// hide takes a message with a secret in it back from the history. How much of it
-// is the secret nobody can be sure of: all of it goes.
+// hide replaces a message that contains a secret in the history. It replaces all of it,
+// because how much of it is secret is unknown.
 func (t *turn) hide() {
 	st := t.st
 	for name := range st.Checked { // order: each by itself
@@ -73,7 +72,7 @@ func (t *turn) hide() {
 	}
 }
 
-// holdsSecret reports whether a text has the value of a secret in it.
+// holdsSecret reports whether a text contains the value of a secret.
 func (a *Agent) holdsSecret(st *State, text string) bool {
 	for _, s := range a.def.Secrets {
 		if value, _ := st.Slots[s.Name].(string); len(value) > 2 && holds(text, value) {
@@ -83,8 +82,8 @@ func (a *Agent) holdsSecret(st *State, text string) bool {
 	return false
 }
 
-// repeatsSecret reports whether the message has a secret in it that nobody asked
-// for: one that is known, or what may be one behind its name.
+// repeatsSecret reports whether the message contains a secret that was not asked for: a
+// known one, or a possible one behind its name.
 func (t *turn) repeatsSecret() bool {
 	for _, s := range t.a.def.Secrets {
 		named := s.Mentions.Within(t.rd.Toks)
@@ -98,8 +97,8 @@ func (t *turn) repeatsSecret() bool {
 	return t.a.holdsSecret(t.st, t.rd.Raw)
 }
 
-// secretWords reports whether a message that answers the question for a secret may
-// have it in it: anything but a command that may be given at any time.
+// secretWords reports whether the answer to the question for a secret may contain it.
+// Only a command that may be given at any time does not.
 func (t *turn) secretWords() bool {
 	return len(t.rd.Toks) > 0 && t.a.words.Command(t.rd.Toks) == ""
 }
@@ -136,8 +135,8 @@ func (a *Agent) secretInputs(action string, inputs map[string]any) []string {
 	return out
 }
 
-// Masked is a copy of a state to show, with the secrets hidden. It is no state to
-// go on from.
+// Masked returns a copy of a state with the secrets hidden. It is for showing: a
+// conversation cannot go on from it unless [Agent.Forget] empties what is hidden.
 func (a *Agent) Masked(st State) State {
 	out := st.Clone()
 	a.maskSlots(out.Slots)
