@@ -92,6 +92,14 @@ type compiler struct {
 	open      bool      // an action may set names that nobody declared
 	collected map[string]bool
 	checks    []*Action // of slots that ask somebody outside
+	ignored   map[string]*ignoredField
+}
+
+// ignoredField is a field that nothing reads: the warning of its first place, and in how
+// many more it stands.
+type ignoredField struct {
+	problem, places int
+	message         string
 }
 
 // nameRef is a use of a slot or variable, checked when all are known.
@@ -157,13 +165,36 @@ func (c *compiler) fields(n node, what string, handlers map[string]func(key, val
 		seen[name] = true
 		h, ok := handlers[name]
 		if !ok && len(c.problems) < maxProblems {
-			c.report(SeverityWarning, p.key, nearest(name, slices.Sorted(maps.Keys(handlers))), "%s: unknown field %q is ignored", what, name)
+			c.unknownField(p.key, what, nearest(name, slices.Sorted(maps.Keys(handlers))))
 			continue
 		}
 		if h != nil {
 			h(p.key, p.value)
 		}
 	}
+}
+
+// unknownField warns of a field that nothing reads. One that is not a slip is named once for
+// all slots, flows or steps that have it.
+func (c *compiler) unknownField(key node, what, suggestion string) {
+	kind, _, _ := strings.Cut(what, " ")
+	if _, step, ok := strings.Cut(what, ", step "); ok {
+		_, kind, _ = strings.Cut(step, " ") // "(collect)"
+	}
+	kind += "." + key.text
+	if u, told := c.ignored[kind]; told && suggestion == "" {
+		u.places++
+		c.problems[u.problem].Message = fmt.Sprintf("%s, here and at %d more", u.message, u.places)
+		return
+	}
+	message := fmt.Sprintf("%s: unknown field %q is ignored", what, key.text)
+	if suggestion == "" {
+		if c.ignored == nil {
+			c.ignored = make(map[string]*ignoredField)
+		}
+		c.ignored[kind] = &ignoredField{problem: len(c.problems), message: message}
+	}
+	c.report(SeverityWarning, key, suggestion, "%s", message)
 }
 
 // text reads a single value as text.

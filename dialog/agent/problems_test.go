@@ -23,6 +23,31 @@ func problemsOf(t testing.TB, yaml string) []string {
 	return out
 }
 
+// TestIgnoredFieldsAreNamedOnce: a field of another format stands at every slot.
+func TestIgnoredFieldsAreNamedOnce(t *testing.T) {
+	_, problems := Options{}.Parse([]File{{Name: "a.yaml", Data: []byte(`
+slots:
+  a: {type: string, prompt: A?, persist: true}
+  b: {type: string, prompt: B?, persist: true, promt: C?}
+  c: {type: string, prompt: C?, persist: true, promt: C?}
+flows:
+  f: {trigger: {intents: [do f]}, steps: [{step: s, type: collect, slot: a, persist: true}, {step: t, type: collect, slot: b}]}
+`)}})
+	var got []string
+	for _, p := range problems {
+		got = append(got, p.String())
+	}
+	want := []string{
+		`a.yaml:3:33: warning: slot a: unknown field "persist" is ignored, here and at 2 more`,
+		`a.yaml:4:48: warning: slot b: unknown field "promt" is ignored (did you mean "prompt"?)`,
+		`a.yaml:5:48: warning: slot c: unknown field "promt" is ignored (did you mean "prompt"?)`,
+		`a.yaml:7:77: warning: flow f, step s (collect): unknown field "persist" is ignored`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		name string
