@@ -34,6 +34,10 @@ func (s *Session) Run(ctx context.Context) (err error) {
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	var workers sync.WaitGroup
+	// All of this also where an observer panics, and somebody recovers.
+	defer workers.Wait()
+	defer cancel(nil)
+	defer s.end() // who posts must not wait for a loop that is gone
 	s.spawn = s.spawner(ctx, &workers)
 	fail := func(err error) {
 		if err != nil && ctx.Err() == nil {
@@ -41,10 +45,8 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		}
 	}
 	s.medium.run(ctx, &workers, fail)
-	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx)) // the last step is kept too
-	defer stopKeeping()
 	if s.keeper != nil {
-		workers.Go(func() { fail(s.keeper.run(keeping)) })
+		workers.Go(func() { fail(s.keeper.run(ctx)) })
 	}
 	if w, ok := s.o.Leg.(port.Watcher); ok {
 		workers.Go(func() { s.watch(ctx, w) })
@@ -53,12 +55,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	if err = s.goOn(s.now()); err == nil {
 		err = s.run(ctx)
 	}
-	s.end() // who posts must not wait for a loop that is gone
-	cause := context.Cause(ctx)
-	cancel(nil)
-	stopKeeping()
-	workers.Wait()
-	if errors.Is(err, context.Canceled) && cause != nil {
+	if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && cause != nil {
 		return cause
 	}
 	return err
@@ -71,6 +68,9 @@ func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.F
 		f, err := s.o.Leg.Read(ctx)
 		switch {
 		case err == nil:
+			if err := s.fits(f); err != nil {
+				return err
+			}
 			give(ctx, f)
 			select {
 			case <-ctx.Done():
@@ -85,6 +85,15 @@ func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.F
 		}
 		return nil
 	}
+}
+
+// fits reports a frame of the leg's that cannot be heard as it is.
+func (s *Session) fits(f audio.Frame) error {
+	rate := s.o.Leg.Rate()
+	if most := audio.FrameSamples(rate); len(f.PCM) > most || f.Rate != 0 && f.Rate != rate {
+		return fmt.Errorf("read from the leg: a frame of %d samples at %d Hz: expected at most %d (20 ms) at %d Hz", len(f.PCM), f.Rate, most, rate)
+	}
+	return nil
 }
 
 // watch tells the conversation what becomes of the line. It ends with the leg or

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/journal"
@@ -126,6 +129,9 @@ func New(o Options) (*Session, error) {
 	if o.Leg == nil {
 		return nil, errors.New("session: no leg")
 	}
+	if err := o.checkRates(); err != nil {
+		return nil, err
+	}
 	if o.Turn.Policy == "" {
 		o.Turn.Policy = o.Conv.Endpoint
 	}
@@ -149,6 +155,24 @@ func New(o Options) (*Session, error) {
 	s.Machine = m
 	s.keeper = newKeeper(o.Checkpoints, o.ID, m.conv.Options().Privacy, time.Time{}, s.busy)
 	return s, nil
+}
+
+// checkRates holds the rates of the leg and of the speech services against those that
+// sound can have.
+func (o *Options) checkRates() error {
+	rates := map[string]int{"Leg": o.Leg.Rate()}
+	if o.Synthesizer != nil {
+		rates["Synthesizer"] = o.Synthesizer.Rate()
+	}
+	if o.Detector != nil {
+		rates["Detector"] = o.Detector.Rate()
+	}
+	for _, part := range slices.Sorted(maps.Keys(rates)) {
+		if rate := rates[part]; !o.Text && (rate < audio.MinRate || rate > audio.MaxRate) {
+			return fmt.Errorf("session: the rate of %s is %d Hz: expected %d to %d", part, rate, audio.MinRate, audio.MaxRate)
+		}
+	}
+	return nil
 }
 
 // now is the clock of the call.
@@ -244,8 +268,11 @@ func (s *Session) WhenKept(f func()) { s.keeper.whenKept(f) }
 // step), from any goroutine, and does not wait. In a conversation by text it does
 // nothing.
 func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
-	if s.sound == nil {
+	switch {
+	case s.o.Text:
 		return nil
+	case s.sound == nil:
+		return errors.New("session: configure: the call has not begun")
 	}
 	if err := s.sound.up.Configure(t, o); err != nil {
 		return fmt.Errorf("session: %w", err)

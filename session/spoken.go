@@ -23,6 +23,8 @@ type Spoken struct {
 	Text, Unheard string
 	Heard         time.Duration
 	Confidence    float64 // the recognizer's, of a user's turn
+
+	Loop *Loop // takes facts of the observer's, during the call
 }
 
 // OnSpoken tells f of each turn that has ended and that had words. A turn that was cut
@@ -61,7 +63,7 @@ func (t *transcript) step(step Step) {
 
 // turn notes the beginning of a turn, and tells of its end.
 func (t *transcript) turn(e conv.TurnEvent, step Step) {
-	s := Spoken{Turn: e.Turn, Role: e.Role, Kind: e.Kind, Outcome: e.Type, Start: step.Now, End: step.Now, Confidence: e.Confidence}
+	s := Spoken{Turn: e.Turn, Role: e.Role, Kind: e.Kind, Outcome: e.Type, Start: step.Now, End: step.Now, Confidence: e.Confidence, Loop: step.Loop}
 	switch {
 	case e.Type == conv.TurnStarted:
 		if e.Role == conv.RoleUser {

@@ -110,6 +110,9 @@ func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
 	case err != nil:
 		return true, fmt.Errorf("read from the leg: %w", err)
 	}
+	if err := s.fits(f); err != nil {
+		return true, err
+	}
 	if err := s.sound.up.Frame(f); err != nil {
 		s.postFact(recognizerFailed(err))
 	}
