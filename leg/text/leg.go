@@ -24,7 +24,7 @@ type Leg struct {
 	line   *connection.Signal
 
 	mu     sync.Mutex // serializes changes of the person's presence
-	absent time.Time // since when the person is absent; zero if present; guarded by mu
+	absent time.Time  // since when the person is absent; zero if present; guarded by mu
 }
 
 // New returns a leg whose person is present.
