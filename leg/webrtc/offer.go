@@ -38,6 +38,8 @@ func readOffer(offer string) (string, error) {
 		return "", badOffer("%d bytes, must have at most %d", len(offer), maxOffer)
 	case strings.Count(offer, "\n") > maxLines:
 		return "", badOffer("more than %d lines", maxLines)
+	case strings.Contains(strings.ReplaceAll(offer, "\r\n", "\n"), "\r"):
+		return "", badOffer("it has a carriage return within a line") // the library would read it as one thing and write another
 	}
 	var d sdp.SessionDescription
 	if err := d.UnmarshalString(offer); err != nil {

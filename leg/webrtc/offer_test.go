@@ -227,6 +227,7 @@ func FuzzOffer(f *testing.F) {
 	f.Add(chromeOffer)
 	f.Add(edit(f, "a=mid:0", "a=mid:0\na=candidate:1 1 udp 2130706431 10.0.0.1 9 typ host"))
 	f.Add("v=0\r\no=- 0 0 IN IP4 0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=rtpmap:111 opus/48000/2\r\n")
+	f.Add("v= o= 0 0 IN\ns=\nt=\nm=audio 1 AVP \na=\r0\na=rtpmap: opus/48000/2\n")
 	f.Fuzz(func(t *testing.T, offer string) {
 		read, err := readOffer(offer)
 		if err != nil {
