@@ -275,7 +275,9 @@ func TestNodesKilledAtRandomMoments(t *testing.T) {
 			for _, n := range h.nodes {
 				waitFor(t, "the store of "+n.url, n.ready)
 			}
-			<-time.After(4 * time.Second) // a save may take 2 s, and is tried again each second
+			// A save may take 2 s, and is tried again each second; tokens come with a sign of life,
+			// within 6 s or the node is taken for dead.
+			<-time.After(8 * time.Second)
 		}
 	})
 	s.figures(kills, outages)
