@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
 )
@@ -21,6 +22,7 @@ type replayCmd struct {
 	Store    string `placeholder:"STORE" help:"Replay what this store keeps: a file, postgres://..., or $${NAME} for a variable that holds it."`
 	Config   string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
 	Agent    string `placeholder:"PATH" help:"The agent's files, for a trace that was given to a client and holds none."`
+	Explored bool   `help:"Tell how many steps the exploration of the machine has met, and which it has not; exit status 1 if there are any."`
 	Timeline bool   `help:"Print the conversation for people."`
 }
 
@@ -49,9 +51,14 @@ func (c *replayCmd) Run(s *streams) error {
 
 func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 	var lines timelines
-	each := func(journal.Line, conv.Event, *conv.Conversation) {}
-	if c.Timeline {
-		each = lines.note
+	var met explored
+	each := func(l journal.Line, ev conv.Event, m *conv.Conversation) {
+		if c.Timeline {
+			lines.note(l, ev, m)
+		}
+		if c.Explored {
+			met.note(l)
+		}
 	}
 	p := journal.Player{Each: each}
 	if c.Agent != "" {
@@ -78,6 +85,9 @@ func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 	if ok {
 		return c.tell(s, different)
 	}
+	if c.Explored {
+		return met.tell(s, c.Trace)
+	}
 	if c.Timeline {
 		return nil
 	}
@@ -85,6 +95,40 @@ func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 		return s.printf("%s: %d steps, each the same, but for %d that hang on a secret and were taken as recorded\n", c.Trace, p.Steps, p.Taken)
 	}
 	return s.printf("%s: %d steps, each the same\n", c.Trace, p.Steps)
+}
+
+// explored counts the steps that the exploration of the machine has met.
+type explored struct {
+	steps, met int
+	unmet      []string
+}
+
+func (e *explored) note(l journal.Line) {
+	e.steps++
+	unmet := len(e.unmet)
+	for _, t := range l.Transitions {
+		if !explore.KnownExplored().Met(t.From, t.To, t.Cause) {
+			e.unmet = append(e.unmet, fmt.Sprintf("    %s  %s: %s -> %s (%s)\n", seconds(l.At), l.Event, t.From, t.To, t.Cause))
+		}
+	}
+	if len(e.unmet) == unmet {
+		e.met++
+	}
+}
+
+// tell writes the share, and the steps that are not in it.
+func (e *explored) tell(s *streams, trace string) error {
+	share := 100.0
+	if e.steps > 0 {
+		share = 100 * float64(e.met) / float64(e.steps)
+	}
+	if err := s.printf("%s: %d of %d steps were met in the exploration (%.1f %%)\n%s", trace, e.met, e.steps, share, strings.Join(e.unmet, "")); err != nil {
+		return err
+	}
+	if e.met < e.steps {
+		return errFinding
+	}
+	return nil
 }
 
 // tell writes where recording and replay part, field by field.

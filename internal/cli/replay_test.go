@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -110,5 +111,24 @@ func TestReplayOfAClient(t *testing.T) {
 	}
 	if _, stderr, status := run(t, "", "replay", client, "--agent", "../../examples/bank"); status != statusInput || !strings.Contains(stderr, "differ from those of the recorded conversation") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestReplayExplored: the share of the steps that the exploration has met, and each that it
+// has not. The machine takes no such step, so one is put into the note.
+func TestReplayExplored(t *testing.T) {
+	path := write(t, "call.jsonl", string(recorded(t, "testdata/call.events")))
+	if got, want := output(t, "", "replay", path, "--explored"), path+": 33 of 33 steps were met in the exploration (100.0 %)\n"; got != want {
+		t.Errorf("got %q, expected %q", got, want)
+	}
+	var e explored
+	e.note(journal.Line{At: 5, Event: "session.ready", Transitions: []journal.Transition{{From: "idle", To: "preparing", Cause: "session.ready"}}})
+	e.note(journal.Line{At: 1500, Event: "user.stop", Transitions: []journal.Transition{{From: "idle", To: "speaking", Cause: "user.stop"}}})
+	e.note(journal.Line{At: 1600, Event: "stt.partial"})
+	var out bytes.Buffer
+	err := e.tell(&streams{out: &out}, "call.jsonl")
+	want := "call.jsonl: 2 of 3 steps were met in the exploration (66.7 %)\n    1.500 s  user.stop: idle -> speaking (user.stop)\n"
+	if !errors.Is(err, errFinding) || out.String() != want {
+		t.Errorf("%v, %q; expected a finding, %q", err, out.String(), want)
 	}
 }

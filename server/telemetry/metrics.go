@@ -3,6 +3,7 @@ package telemetry
 import (
 	"net/http"
 	"regexp"
+	"strconv"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -28,6 +30,7 @@ type metrics struct {
 	tools       *prometheus.CounterVec // agent, outcome
 	errors      *prometheus.CounterVec // agent, code
 	stale       prometheus.Counter
+	steps       *prometheus.CounterVec // explored
 	firstAudio  *prometheus.HistogramVec
 	stages      *prometheus.HistogramVec
 	late        prometheus.Histogram
@@ -56,6 +59,7 @@ func newMetrics() *metrics {
 		turns:       counter("hocket_turns_total", "Turns ended, by role and outcome.", "agent", "role", "outcome"),
 		interrupted: counter("hocket_interruptions_total", "Interrupted turns of the agent.", "agent"),
 		tools:       counter("hocket_tool_calls_total", "Tool calls and tasks ended, by outcome.", "agent", "outcome"),
+		steps:       counter("hocket_steps_total", "Steps of the machine, by whether its exploration has met them.", "explored"),
 		errors:      counter("hocket_errors_total", "Errors reported to the person, by message code.", "agent", "code"),
 		stale: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "hocket_late_facts_total", Help: "Events dropped because they arrived too late.",
@@ -78,7 +82,7 @@ func newMetrics() *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests in progress, including event streams and WebSockets."}),
 		phases:   make(map[string]conv.Phase),
 	}
-	m.registry.MustRegister(m.live, m.begun, m.over, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale,
+	m.registry.MustRegister(m.live, m.begun, m.over, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale, m.steps,
 		m.firstAudio, m.stages, m.late, m.requests, m.requestTime, m.inFlight, collectors.NewGoCollector(
 			collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}),
 		), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -118,6 +122,7 @@ func (m *metrics) enter(id string, p conv.Phase) {
 }
 
 func (m *metrics) stepped(c *hub.Conversation, s session.Step, answer *hub.Timing) {
+	m.steps.WithLabelValues(strconv.FormatBool(explore.KnownExplored().Step(s.Output.Transitions))).Inc()
 	if s.Output.Late {
 		m.stale.Inc()
 		return

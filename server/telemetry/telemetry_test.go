@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,9 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(string(b), line+"\n") {
 			t.Errorf("there is no line %s", line)
 		}
+	}
+	if !regexp.MustCompile(`\nhocket_steps_total\{explored="true"\} [1-9]`).Match(b) || strings.Contains(string(b), `hocket_steps_total{explored="false"}`) {
+		t.Error("not every step was met in the exploration")
 	}
 	if strings.Contains(strings.ToLower(string(b)), "lisbon") {
 		t.Error("the metrics hold what was said")
