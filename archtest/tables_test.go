@@ -82,6 +82,7 @@ var sharedTables = map[string]string{
 // that waits for each.
 var workers = map[string]string{
 	"internal/explore: (*explorer).expand": "a fork and join: it waits for its workers before it returns",
+	"internal/explore: runAll":             "a fork and join: it waits for the explorations before it returns",
 	"internal/app: (*Server).Run":          "itself: it takes what Serve returns before it does",
 	"server/node: (*Home).Run":             "itself, before it returns",
 	"server/node: Claim":                   "the Close of what it returns, or itself",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,14 +16,15 @@ import (
 
 // exploreCmd proves what is promised of the machine.
 type exploreCmd struct {
-	JSON bool `name:"json" help:"The whole report as JSON."`
+	JSON     bool `name:"json" help:"The whole report as JSON."`
+	Progress bool `help:"Tell on the standard error how far it is, also where that is not a terminal."`
 
 	configs []explore.Config // what is shipped if nil
 }
 
 // Help is the long help.
 func (exploreCmd) Help() string {
-	return `Visits every state that the shipped machine can reach, with every event and every armed deadline in any order, and checks each view against its seed's table, the invariants, and that the agent always speaks, listens or has hung up again within a stated time. Exit status 1 and the shortest sequence of events on any violation. It takes some tens of seconds.`
+	return `Visits every state that the shipped machine can reach, with every event and every armed deadline in any order, and checks each view against its seed's table, the invariants, and that the agent always speaks, listens or has hung up again within a stated time. Exit status 1 and the shortest sequence of events on any violation. It takes a minute or more, on all processors.`
 }
 
 // exploreReport is the report for programs.
@@ -37,12 +39,12 @@ func (c *exploreCmd) Run(s *streams) error {
 	configs := c.configs
 	if configs == nil {
 		configs = explore.Shipped()
+		// What is reached is kept: to look through it again and again is wasted.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
-	progress := terminal(s.err)
-	r, err := explore.Run(configs, func(i int, size explore.ConfigSize) {
-		fmt.Fprint(progress, progressLine(i, len(configs), size))
-	})
-	fmt.Fprint(progress, clearLine)
+	p := newProgress(s.err, c.Progress, len(configs))
+	r, err := explore.Run(configs, p.told)
+	p.end()
 	if err != nil {
 		return err
 	}
@@ -59,12 +61,53 @@ func (c *exploreCmd) Run(s *streams) error {
 	return err
 }
 
+// progress tells how far the exploration is: on a terminal in one line that it writes over
+// and over, else in a line for each configuration that is done.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	sizes    []explore.ConfigSize
+	done     int
+}
+
+// newProgress tells on a terminal, and elsewhere only if it is asked to.
+func newProgress(w io.Writer, asked bool, configs int) *progress {
+	p := &progress{out: terminal(w), terminal: true, sizes: make([]explore.ConfigSize, configs)}
+	if p.out == io.Discard {
+		p.terminal = false
+		if asked {
+			p.out = w
+		}
+	}
+	return p
+}
+
 // clearLine empties a terminal's line.
 const clearLine = "\r\x1b[K"
 
-// progressLine tells how far the exploration is, in the place of the line before.
-func progressLine(i, of int, size explore.ConfigSize) string {
-	return fmt.Sprintf("%s%d of %d: %s, %s states", clearLine, i+1, of, size.Name, thousands(size.States))
+// told takes the size of a configuration.
+func (p *progress) told(config int, size explore.ConfigSize, done bool) {
+	p.sizes[config] = size
+	if done {
+		p.done++
+	}
+	switch {
+	case p.terminal:
+		states := 0
+		for _, s := range p.sizes {
+			states += s.States
+		}
+		fmt.Fprintf(p.out, "%s%d of %d done, %s states: %s", clearLine, p.done, len(p.sizes), thousands(states), size.Name)
+	case done:
+		fmt.Fprintf(p.out, "%d of %d: %s, %s states, %s steps\n", p.done, len(p.sizes), size.Name, thousands(size.States), thousands(size.Steps))
+	}
+}
+
+// end leaves the terminal's line empty.
+func (p *progress) end() {
+	if p.terminal {
+		fmt.Fprint(p.out, clearLine)
+	}
 }
 
 // terminal is the writer, if it is a terminal's, and else one that drops everything.
@@ -131,7 +174,7 @@ func describeReport(r *explore.Report, elapsed time.Duration) string {
 	out("    %s no step panics\n", mark(holds("panic")))
 	out("    %s the invariants hold: turns, requests, calls, confirmations, suspensions, playout, deadlines\n", mark(holds("invariant")))
 	out("    %s what is late is dropped and changes nothing (%s times)\n", mark(holds("invariant", "was late", "was not dropped")), thousands(r.Late))
-	out("    %s the agent speaks, listens or has hung up within %v, the longest from %v\n", mark(holds("liveness")), shortDuration(r.Liveness), r.LivePhase)
+	out("    %s deadlines alone lead to a phase in which the agent speaks, listens or has hung up\n", mark(holds("liveness")))
 
 	b.WriteString(describeWaits(r.Waits))
 	for _, v := range r.Violations {
@@ -161,9 +204,15 @@ func describeReport(r *explore.Report, elapsed time.Duration) string {
 // describeWaits is the longest wait in each phase.
 func describeWaits(waits []explore.Wait) string {
 	var b strings.Builder
-	b.WriteString("\nHow long a caller waits at most until it does, when nothing happens but deadlines:\n\n")
+	name := len("processing.understanding")
+	b.WriteString("\nHow long a caller waits at most when nothing happens but deadlines, in the phase and until\nthe agent speaks, listens or has hung up:\n\n")
+	fmt.Fprintf(&b, "      %s  %9s  %9s  %9s\n", pad("", name), "in it", "limit", "in all")
 	for _, w := range waits {
-		fmt.Fprintf(&b, "    %s  %9s\n", pad(w.Phase.String(), len("processing.understanding")), shortDuration(w.Longest))
+		mark := "✓"
+		if w.Stay > w.Limit {
+			mark = "✗"
+		}
+		fmt.Fprintf(&b, "    %s %s  %9s  %9s  %9s\n", mark, pad(w.Phase.String(), name), shortDuration(w.Stay), shortDuration(w.Limit), shortDuration(w.Longest))
 	}
 	return b.String()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,7 +62,7 @@ func TestExplore(t *testing.T) {
 
 // proven is a report as it is of the whole machine, which keeps its promises.
 func proven(r explore.Report) *explore.Report {
-	r.Violations, r.Configs, r.Phases, r.LivePhase = nil, nil, nil, conv.Faulted
+	r.Violations, r.Configs, r.Phases = nil, nil, nil
 	for _, c := range explore.Shipped() {
 		r.Configs = append(r.Configs, explore.ConfigSize{Name: c.Name})
 	}
@@ -83,12 +82,15 @@ func proven(r explore.Report) *explore.Report {
 // TestExploreViolations: what does not hold is told with the way to it.
 func TestExploreViolations(t *testing.T) {
 	r := &explore.Report{
-		States: 1234567, Steps: 12, Late: 3, Liveness: 90 * time.Second, LivePhase: conv.Faulted,
+		States: 1234567, Steps: 12, Late: 3,
 		Views: []explore.Coverage{
 			{View: conv.ViewEasyTurn, Reached: make([]explore.Edge, 14), Rows: 15},
 			{View: conv.ViewInteraction, Reached: make([]explore.Edge, 5), Outside: make([]explore.Edge, 1), Rows: 5},
 		},
-		Waits:   []explore.Wait{{Phase: conv.Preparing, Longest: 20 * time.Second}, {Phase: conv.Faulted, Longest: 90 * time.Second}},
+		Waits: []explore.Wait{
+			{Phase: conv.Preparing, Stay: 10 * time.Second, Limit: 10 * time.Second, Longest: 20 * time.Second},
+			{Phase: conv.Faulted, Stay: 11 * time.Second, Limit: 10 * time.Second, Longest: 90 * time.Second},
+		},
 		Configs: []explore.ConfigSize{{Name: "tools", States: 1234567, Steps: 12}},
 		Violations: []explore.Violation{
 			{
@@ -101,20 +103,32 @@ func TestExploreViolations(t *testing.T) {
 	golden(t, "explore.violations", describeReport(r, 2500*time.Millisecond))
 }
 
-// TestExploreProgress: each line takes the place of the one before it, and none goes
-// to a file.
+// TestExploreProgress: on a terminal each line takes the place of the one before it; in a
+// file there is a line for each configuration that is done, if it was asked for.
 func TestExploreProgress(t *testing.T) {
-	line := progressLine(2, 18, explore.ConfigSize{Name: "rules", States: 12345})
-	if want := clearLine + "3 of 18: rules, 12,345 states"; line != want {
-		t.Errorf("the line is %q, want %q", line, want)
+	tell := func(p *progress) {
+		p.told(1, explore.ConfigSize{Name: "rules", States: 12345, Steps: 100}, false)
+		p.told(0, explore.ConfigSize{Name: "tools", States: 1000, Steps: 1000000}, true)
+		p.end()
 	}
-	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
+	var line bytes.Buffer
+	tell(&progress{out: &line, terminal: true, sizes: make([]explore.ConfigSize, 18)})
+	if want := clearLine + "0 of 18 done, 12,345 states: rules" + clearLine + "1 of 18 done, 13,345 states: tools" + clearLine; line.String() != want {
+		t.Errorf("on a terminal %q, expected %q", line.String(), want)
 	}
-	defer f.Close()
-	if w := terminal(f); w != io.Discard {
-		t.Errorf("progress goes to %v", w)
+	for asked, want := range map[bool]string{false: "", true: "1 of 18: tools, 1,000 states, 1,000,000 steps\n"} {
+		name := filepath.Join(t.TempDir(), "log")
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tell(newProgress(f, asked, 18))
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("asked %t: in a file %q, %v; expected %q", asked, got, err, want)
+		}
 	}
 }
 

@@ -2,10 +2,13 @@ package explore
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/maphash"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -46,17 +49,15 @@ type Coverage struct {
 
 // Report is the result of an exploration.
 type Report struct {
-	States     int           `json:"states"`
-	Steps      int           `json:"steps"`
-	Late       int           `json:"late"` // steps whose fact was dropped
-	Liveness   time.Duration `json:"liveness_ns"`
-	LivePhase  conv.Phase    `json:"liveness_from"`
-	Waits      []Wait        `json:"waits"` // of each phase that is left for a sign of life
-	Views      []Coverage    `json:"views"`
-	Phases     []PhaseEdge   `json:"transitions"`
-	Pairs      int           `json:"phase_event_pairs"`
-	Violations []Violation   `json:"violations"`
-	Configs    []ConfigSize  `json:"configs"`
+	States     int          `json:"states"`
+	Steps      int          `json:"steps"`
+	Late       int          `json:"late"`  // steps whose fact was dropped
+	Waits      []Wait       `json:"waits"` // of each phase that is left for a sign of life
+	Views      []Coverage   `json:"views"`
+	Phases     []PhaseEdge  `json:"transitions"`
+	Pairs      int          `json:"phase_event_pairs"`
+	Violations []Violation  `json:"violations"`
+	Configs    []ConfigSize `json:"configs"`
 }
 
 // ConfigSize is the share of one configuration.
@@ -66,10 +67,13 @@ type ConfigSize struct {
 	Steps  int    `json:"steps"`
 }
 
-// Wait is the longest time from any state of a phase to a sign of life, when nothing
-// happens but deadlines.
+// Wait is how long a caller waits at most in a phase, from any state of it, when nothing
+// happens but deadlines: until the phase is left, and until the agent speaks, listens or has
+// hung up. Limit is what the first must not exceed.
 type Wait struct {
 	Phase   conv.Phase    `json:"phase"`
+	Stay    time.Duration `json:"stay_ns"`
+	Limit   time.Duration `json:"limit_ns"`
 	Longest time.Duration `json:"longest_ns"`
 }
 
@@ -91,15 +95,27 @@ type node struct {
 type edge struct {
 	from, to int32
 	timer    conv.Timer
+	kept     timerSet // those that stay armed as they were
+	left     bool     // the phase was left, if only for a moment
+}
+
+// fingerprint stands for a key. That two of a million keys have the same one happens once
+// in 10^26 runs.
+type fingerprint [2]uint64
+
+func (x *explorer) fingerprint(key []byte) fingerprint {
+	return fingerprint{maphash.Bytes(x.seeds[0], key), maphash.Bytes(x.seeds[1], key)}
 }
 
 // found is a successor that was not known when its level began.
 type found struct {
 	parent int32
 	label  int32
-	key    string
+	key    fingerprint
 	state  *conv.State
 	mon    monitor
+	kept   timerSet // of a deadline's step: see edge
+	left   bool     // as well
 
 	follower Follower // nil: nobody goes along
 }
@@ -121,41 +137,88 @@ type explorer struct {
 
 	nodes  []node
 	phases []conv.Phase // of each node
-	waits  []time.Duration
-	seen   map[string]int32
+	lives  []Wait       // of each phase that is not good
+	seen   map[fingerprint]int32
+	seeds  [2]maphash.Seed
 	edges  []edge
 
-	told        func() // nil: nobody wants to know how far it is
+	told        func(done bool) // nil: nobody wants to know how far it is
+	idle        chan struct{}   // processors that help
 	steps, late int
 	views       [4]map[[2]uint8]int32 // view transitions and the node that first took them
 	causes      map[PhaseEdge]bool
-	pairs       map[[2]int32]bool
+	pairs       []bool // by phase and event: see pair
 	violations  map[string]Violation
 }
 
-// Run explores the configurations and reports on them together. It calls told, if
-// there is one, before each level of a configuration with its number, from 0, and its
-// size so far.
-func Run(configs []Config, told func(config int, size ConfigSize)) (*Report, error) {
+// Run explores the configurations, beside each other on all processors, and reports on
+// them together, the same whatever their timing. It calls told, if there is one, before
+// each level of a configuration with its number, from 0, and its size so far, and once more
+// when it is done: one call at a time, from several goroutines.
+func Run(configs []Config, told func(config int, size ConfigSize, done bool)) (*Report, error) {
 	report := newReport()
 	reached := make(map[conv.View]map[Edge]bool)
 	causes := make(map[PhaseEdge]bool)
 	pairs := make(map[[2]int32]bool)
+	explorers := make([]*explorer, len(configs))
+	var telling sync.Mutex
 	for i, cfg := range configs {
 		x, err := newExplorer(cfg)
 		if err != nil {
 			return nil, fmt.Errorf("explore %s: %w", cfg.Name, err)
 		}
-		if told != nil {
-			x.told = func() { told(i, x.size()) }
+		x.told = func(done bool) {
+			if told != nil {
+				telling.Lock()
+				defer telling.Unlock()
+				told(i, x.size(), done)
+			}
 		}
-		if err := x.run(); err != nil {
-			return nil, fmt.Errorf("explore %s: %w", cfg.Name, err)
-		}
+		explorers[i] = x
+	}
+	if err := runAll(explorers); err != nil {
+		return nil, err
+	}
+	for _, x := range explorers {
 		x.addTo(report, reached, causes, pairs)
 	}
 	report.finish(reached, causes, pairs)
 	return report, nil
+}
+
+// runAll runs each explorer on a processor of its own. A processor for which there is none
+// left helps the others with their levels.
+func runAll(explorers []*explorer) error {
+	var (
+		n     = runtime.GOMAXPROCS(0)
+		idle  = make(chan struct{}, n)
+		next  atomic.Int32
+		errs  = make([]error, len(explorers))
+		group sync.WaitGroup
+	)
+	for range n {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(explorers) {
+					idle <- struct{}{}
+					return
+				}
+				x := explorers[i]
+				x.idle = idle
+				if err := x.run(); err != nil {
+					errs[i] = fmt.Errorf("explore %s: %w", x.cfg.Name, err)
+				}
+				if x.cfg.Most == 0 { // of a walk that was cut short nobody knows
+					x.liveness()
+				}
+				x.seen, x.edges = nil, nil // the largest part of it
+				x.told(true)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
 }
 
 func newExplorer(cfg Config) (*explorer, error) {
@@ -165,9 +228,15 @@ func newExplorer(cfg Config) (*explorer, error) {
 	}
 	x := &explorer{
 		cfg: cfg, opts: c.Options(), events: slices.Concat(alphabet(), cfg.More),
-		seen: make(map[string]int32), causes: make(map[PhaseEdge]bool),
-		pairs: make(map[[2]int32]bool), violations: make(map[string]Violation),
+		seen: make(map[fingerprint]int32), seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, causes: make(map[PhaseEdge]bool),
+		violations: make(map[string]Violation),
 	}
+	helpers := runtime.GOMAXPROCS(0) - 1
+	x.idle = make(chan struct{}, helpers)
+	for range helpers {
+		x.idle <- struct{}{}
+	}
+	x.pairs = make([]bool, (1+int(slices.Max(conv.Phases())))*(1+len(x.events)))
 	for i := range x.views {
 		x.views[i] = make(map[[2]uint8]int32)
 	}
@@ -182,14 +251,11 @@ const samplesPerPhase = 100
 // Behind the walk a sample of the states of each phase meets every event of the
 // whole alphabet, without going on from there.
 func (x *explorer) run() error {
-	initial := &conv.State{}
-	canonical(initial, &x.opts)
-	first := found{parent: -1, state: initial, key: string(appendKey(nil, initial, &monitor{}))}
-	frontier := []open{{index: x.add(first), state: initial, follower: x.cfg.Follower}}
+	frontier := x.begin()
 	samples := make(map[conv.Phase][]open)
 	for len(frontier) > 0 {
 		if x.told != nil {
-			x.told()
+			x.told(false)
 		}
 		for i := 0; i < len(frontier); i += 1 + len(frontier)/samplesPerPhase {
 			o := frontier[i]
@@ -207,6 +273,14 @@ func (x *explorer) run() error {
 		}
 	}
 	return x.sample(samples)
+}
+
+// begin is the first level: the state of a conversation that nobody has started.
+func (x *explorer) begin() []open {
+	initial := &conv.State{}
+	canonical(initial, &x.opts)
+	first := found{parent: -1, state: initial, key: x.fingerprint(appendKey(nil, initial, &monitor{}))}
+	return []open{{index: x.add(first), state: initial, follower: x.cfg.Follower}}
 }
 
 // sample steps the whole alphabet from the samples.
@@ -227,6 +301,12 @@ func (x *explorer) sample(samples map[conv.Phase][]open) error {
 	return nil
 }
 
+// pair is the index of a phase and an event, or any deadline, in the tables of those that
+// were stepped.
+func (x *explorer) pair(p conv.Phase, label int32) int {
+	return int(p)*(1+len(x.events)) + int(max(label, -1)) + 1
+}
+
 // size is how much there is of the configuration so far.
 func (x *explorer) size() ConfigSize { return ConfigSize{x.cfg.Name, len(x.nodes), x.steps} }
 
@@ -235,15 +315,19 @@ func (x *explorer) add(f found) int32 {
 	i := int32(len(x.nodes))
 	x.nodes = append(x.nodes, node{parent: f.parent, label: f.label})
 	x.phases = append(x.phases, f.state.Phase)
-	x.waits = append(x.waits, shortestWait(f.state, &x.opts))
 	x.seen[f.key] = i
 	return i
 }
 
-// expand steps every event and deadline from every state of the level, on all
-// processors. The states known so far are read alone.
+// expand steps every event and deadline from every state of the level, with the help of
+// idle processors. The states known so far are read alone.
 func (x *explorer) expand(level []open) ([]*worker, error) {
-	n := max(1, min(runtime.GOMAXPROCS(0), len(level)/64+1))
+	n := 1 + x.help(len(level)/64)
+	defer func() {
+		for range n - 1 {
+			x.idle <- struct{}{}
+		}
+	}()
 	workers := make([]*worker, n)
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -263,6 +347,19 @@ func (x *explorer) expand(level []open) ([]*worker, error) {
 	return workers, nil
 }
 
+// help takes at most so many idle processors.
+func (x *explorer) help(most int) (n int) {
+	for n < most {
+		select {
+		case <-x.idle:
+			n++
+		default:
+			return n
+		}
+	}
+	return n
+}
+
 // merge takes what the workers found, in the order of their shares, so that the
 // result does not depend on timing.
 func (x *explorer) merge(workers []*worker) []open {
@@ -277,7 +374,7 @@ func (x *explorer) merge(workers []*worker) []open {
 				next = append(next, open{index: i, state: f.state, mon: f.mon, follower: f.follower})
 			}
 			if f.label < 0 {
-				x.edges = append(x.edges, edge{from: f.parent, to: i, timer: conv.Timer(-f.label - 1)})
+				x.edges = append(x.edges, edge{from: f.parent, to: i, timer: conv.Timer(-f.label - 1), kept: f.kept, left: f.left})
 			}
 		}
 		x.edges = append(x.edges, w.edges...)
@@ -291,8 +388,8 @@ func (x *explorer) merge(workers []*worker) []open {
 		for e := range w.causes {
 			x.causes[e] = true
 		}
-		for p := range w.pairs {
-			x.pairs[p] = true
+		for i, stepped := range w.pairs {
+			x.pairs[i] = x.pairs[i] || stepped
 		}
 		for _, v := range w.violations {
 			x.violate(v)

@@ -74,14 +74,10 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 		k.fact(fact)
 	}
 	k.text(st.Suspended.Source)
-	for t := range st.Timers {
-		switch conv.Timer(t) {
-		case conv.TimerInactivity, conv.TimerSpeaking, conv.TimerHeartbeat:
-			continue // they only tell: the machine goes on the same with and without
-		default:
-		}
-		k.flags(!st.Timers[t].IsZero(), !st.Suspended.Timers[t].IsZero())
-	}
+	// These only tell: the machine goes on the same with and without.
+	const telling = 1<<conv.TimerInactivity | 1<<conv.TimerSpeaking | 1<<conv.TimerHeartbeat
+	k.num(int(armedTimers(&st.Timers) &^ telling))
+	k.num(int(armedTimers(&st.Suspended.Timers) &^ telling))
 	return k.b
 }
 
@@ -102,7 +98,13 @@ func (k *key) pending(q *conv.Pending) {
 	}
 }
 
-func (k *key) num(n int) { k.b = binary.AppendUvarint(k.b, uint64(n)) }
+func (k *key) num(n int) {
+	if n >= 0 && n < 0x80 {
+		k.b = append(k.b, byte(n)) // as AppendUvarint does
+		return
+	}
+	k.b = binary.AppendUvarint(k.b, uint64(n))
+}
 
 func (k *key) text(s string) {
 	k.num(len(s))
@@ -116,7 +118,7 @@ func (k *key) flags(flags ...bool) {
 			v |= 1 << i
 		}
 	}
-	k.b = binary.AppendUvarint(k.b, v)
+	k.num(int(v))
 }
 
 // fact writes an event; its JSON is unambiguous.

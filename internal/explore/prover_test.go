@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hocketvoice/hocket/conv"
 )
 
 // mutant is the machine with one thing broken on purpose.
@@ -288,10 +286,7 @@ func TestMutant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	initial := &conv.State{}
-	canonical(initial, &x.opts)
-	first := found{parent: -1, state: initial, key: string(appendKey(nil, initial, &monitor{}))}
-	frontier := []open{{index: x.add(first), state: initial}}
+	frontier := x.begin()
 	for level := 0; len(frontier) > 0 && len(x.violations) == 0; level++ {
 		results, err := x.expand(frontier)
 		if err != nil {
@@ -300,8 +295,7 @@ func TestMutant(t *testing.T) {
 		frontier = x.merge(results)
 	}
 	if len(x.violations) == 0 {
-		r := &Report{}
-		x.liveness(r)
+		x.liveness()
 	}
 	for _, check := range sortedKeys(x.violations) {
 		v := x.violations[check]

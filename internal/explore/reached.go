@@ -79,10 +79,7 @@ func (r *recorder) walk(x *explorer) error {
 	if r.c, err = conv.New(x.cfg.Options); err != nil {
 		return err
 	}
-	initial := &conv.State{}
-	canonical(initial, &x.opts)
-	first := found{parent: -1, state: initial, key: string(appendKey(nil, initial, &monitor{}))}
-	frontier := []open{{index: x.add(first), state: initial}}
+	frontier := x.begin()
 	sampled := make(map[conv.Phase]int)
 	for r.depth = 1; len(frontier) > 0; r.depth++ {
 		for i := 0; i < len(frontier); i += 1 + len(frontier)/samplesPerPhase {

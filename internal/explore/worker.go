@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -12,15 +13,16 @@ import (
 type worker struct {
 	x   *explorer
 	c   *conv.Conversation
+	at  *conv.State // the state that c is in; nil: another one
 	buf []byte
 
 	found       []found
-	local       map[string]bool // keys in found
+	local       map[fingerprint]bool // of the states in found
 	edges       []edge
 	steps, late int
 	views       [4]map[[2]uint8]int32
 	causes      map[PhaseEdge]bool
-	pairs       map[[2]int32]bool
+	pairs       []bool // by phase and event: see explorer.pair
 	violations  []broken
 }
 
@@ -30,8 +32,8 @@ func (x *explorer) newWorker() (*worker, error) {
 		return nil, err
 	}
 	w := &worker{
-		x: x, c: c, local: make(map[string]bool), causes: make(map[PhaseEdge]bool),
-		pairs: make(map[[2]int32]bool),
+		x: x, c: c, local: make(map[fingerprint]bool), causes: make(map[PhaseEdge]bool),
+		pairs: make([]bool, len(x.pairs)),
 	}
 	for i := range w.views {
 		w.views[i] = make(map[[2]uint8]int32)
@@ -69,7 +71,10 @@ func (w *worker) recovered(o open, label int32) {
 // step makes one step from the state and looks at what came of it.
 func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.State)) {
 	defer w.recovered(o, label)
-	w.c.Become(o.state)
+	if w.at != o.state {
+		w.c.Become(o.state)
+	}
+	w.at = nil
 	if prepare != nil {
 		prepare(w.c.State())
 	}
@@ -79,7 +84,7 @@ func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.Sta
 	if out.Late {
 		w.late++
 	}
-	w.pairs[[2]int32{int32(o.state.Phase), max(label, -1)}] = true
+	w.pairs[w.x.pair(o.state.Phase, label)] = true
 	w.noteViews(o, label)
 	s := stepped{before: o.state, after: w.c.State(), event: ev, out: out, mon: o.mon}
 	mon, err := s.check()
@@ -89,6 +94,11 @@ func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.Sta
 	}
 	if o.follower != nil {
 		w.follow(o, ev, mon, label)
+		return
+	}
+	// Where flows answer, to compare costs more than it saves.
+	if label >= 0 && w.x.opts.Agent == nil && mon == o.mon && same(o.state, s.after) {
+		w.at = o.state // nothing has changed: the next step can be made from here
 		return
 	}
 	w.keep(o, label, mon, nil)
@@ -133,6 +143,7 @@ func (w *worker) noteChange(o open, label int32, from, to conv.Views) {
 // keep canonicalizes the state that was reached and notes it if it is new.
 func (w *worker) keep(o open, label int32, mon monitor, f Follower) {
 	st := w.c.State()
+	kept, left := keptTimers(&st.Timers), f != nil || len(w.c.Last().Transitions) > 0 // of what a follower led to the last step alone is known
 	rename := renaming(st)
 	canonical(st, &w.x.opts)
 	w.buf = appendKey(w.buf[:0], st, &mon)
@@ -140,19 +151,24 @@ func (w *worker) keep(o open, label int32, mon monitor, f Follower) {
 		f.Canonical(st, rename)
 		w.buf = f.AppendKey(w.buf)
 	}
-	if i, ok := w.x.seen[string(w.buf)]; ok {
-		if label < 0 && i != o.index {
-			w.edges = append(w.edges, edge{from: o.index, to: i, timer: conv.Timer(-label - 1)})
+	k := w.x.fingerprint(w.buf)
+	if i, ok := w.x.seen[k]; ok {
+		if label < 0 {
+			w.edges = append(w.edges, edge{from: o.index, to: i, timer: conv.Timer(-label - 1), kept: kept, left: left})
 		}
 		return
 	}
-	if w.local[string(w.buf)] && label >= 0 {
+	if w.local[k] && label >= 0 {
 		return
 	}
-	k := string(w.buf)
+	if w.x.opts.Agent == nil && !reflect.ValueOf(&st.Dialogue).Elem().IsZero() {
+		w.report(o.index, label, "invariant: flows", "a dialogue has begun where there are no flows")
+	}
 	w.local[k] = true
-	copied := w.c.Fork().State()
-	w.found = append(w.found, found{parent: o.index, label: label, key: k, state: copied, mon: mon, follower: f})
+	taken := *st // the next step begins with a copy of another state
+	w.found = append(w.found, found{
+		parent: o.index, label: label, key: k, state: &taken, mon: mon, kept: kept, left: left, follower: f,
+	})
 }
 
 func (w *worker) report(parent, label int32, check, what string) {

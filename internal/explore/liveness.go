@@ -1,0 +1,269 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// good reports whether the promise of liveness is kept in a phase: the agent
+// speaks, or listens with a deadline armed or the microphone open, or the
+// conversation has ended. That the deadlines are armed is checked at each step.
+func good(p conv.Phase) bool {
+	switch p {
+	case conv.Idle, conv.ListeningReady, conv.ListeningCapturing, conv.Speaking:
+		return true
+	default:
+		return false
+	}
+}
+
+// waiting are the phases that are not good.
+func waiting() []Wait {
+	var list []Wait
+	for _, p := range conv.Phases() {
+		if !good(p) {
+			list = append(list, Wait{Phase: p})
+		}
+	}
+	return list
+}
+
+// limit is how long a phase may last when nothing happens but deadlines. A phase that waits
+// for nothing has none.
+func limit(p conv.Phase, o *conv.Options) time.Duration {
+	l := &o.Limits
+	switch p {
+	case conv.Preparing:
+		return l.Start
+	case conv.Understanding, conv.Waiting:
+		return l.Processing
+	case conv.Generating:
+		return l.Processing
+	case conv.ToolRunning:
+		return l.Tool
+	case conv.Delegated:
+		return 2 * l.Task // two at once count one after the other: see liveness
+	case conv.Interrupted:
+		return l.Interrupted
+	case conv.Suspended:
+		return l.Suspended
+	case conv.Reconnecting:
+		return l.Reconnect
+	case conv.Faulted:
+		return max(l.Error, l.BreakerCooldown)
+	case conv.Terminating:
+		return l.Release
+	default:
+		return 0
+	}
+}
+
+// way is how long it takes from a state, beginning with the deadline of a timer that is
+// armed there: until that passes or is armed anew, and from there on.
+type way struct {
+	timer         conv.Timer
+	stay, longest time.Duration // behind the timer's own time: see [Wait]
+}
+
+// liveness finds, over all states, the longest time until a good one, and until the phase is
+// left, when nothing happens but deadlines, in whatever order they pass. A cycle among states
+// that are not good is a violation, and so is a phase that lasts longer than its limit.
+//
+// Of each deadline it is known which timers it leaves as they were. A timer that is armed
+// all the way bounds the way as a whole, however many other deadlines pass on it. Of several
+// calls the earliest deadline alone is armed: those of the others count anew.
+func (x *explorer) liveness() {
+	next := make(map[int32][]edge)
+	for _, e := range x.edges {
+		if !good(x.phases[e.from]) {
+			next[e.from] = append(next[e.from], e)
+		}
+	}
+	const unknown, active = -1, -2
+	l := lives{
+		phases: x.phases, opts: &x.opts, ways: make(map[int32][]way),
+		longest: make([]time.Duration, len(x.nodes)), stays: make([]time.Duration, len(x.nodes)),
+	}
+	for i := range l.longest {
+		l.longest[i] = unknown
+		if good(x.phases[i]) {
+			l.longest[i] = 0
+		}
+	}
+	type frame struct {
+		node int32
+		next int
+	}
+	for root := range x.nodes {
+		if l.longest[root] != unknown {
+			continue
+		}
+		stack := []frame{{node: int32(root)}}
+		l.longest[root] = active
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next == len(next[top.node]) {
+				if !l.settle(top.node, next[top.node]) {
+					x.violate(broken{top.node, noLabel, "liveness", fmt.Sprintf("%v is never left", x.phases[top.node])})
+				}
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			to := next[top.node][top.next].to
+			top.next++
+			switch {
+			case to == top.node: // it only tells, or arms something anew
+			case l.longest[to] == active:
+				x.violate(broken{to, noLabel, "liveness", fmt.Sprintf("%v is never left for good: deadlines lead back to it", x.phases[to])})
+			case l.longest[to] == unknown:
+				l.longest[to] = active
+				stack = append(stack, frame{node: to})
+			}
+		}
+	}
+	x.lives = l.waits()
+	for i, w := range x.lives {
+		if w.Stay > w.Limit {
+			x.violate(broken{l.worst[i], noLabel, "limit of " + w.Phase.String(), fmt.Sprintf("%v may last %v: expected at most %v", w.Phase, w.Stay, w.Limit)})
+		}
+	}
+}
+
+// lives are the times from each state.
+type lives struct {
+	phases         []conv.Phase
+	opts           *conv.Options
+	longest, stays []time.Duration
+	ways           map[int32][]way
+	worst          []int32 // of each of waits, the state in which its phase lasts longest
+}
+
+// settle finds the times from a state of which the times of all next ones are known. It
+// reports whether there is a way at all.
+func (l *lives) settle(node int32, edges []edge) bool {
+	const never = time.Duration(1<<63 - 1)
+	longest, stay := never, never
+	for _, e := range edges {
+		if slices.ContainsFunc(l.ways[node], func(w way) bool { return w.timer == e.timer }) {
+			continue // one of two calls' deadlines: the other was there
+		}
+		w, ok := l.way(node, e.timer, edges)
+		if !ok {
+			continue
+		}
+		l.ways[node] = append(l.ways[node], w)
+		full := fullLength(w.timer, l.opts)
+		longest, stay = min(longest, full+w.longest), min(stay, full+w.stay)
+	}
+	if longest == never {
+		longest, stay = 0, 0
+	}
+	l.longest[node], l.stays[node] = longest, stay
+	return len(l.ways[node]) > 0
+}
+
+// way is the way from a state that begins with a timer's time. It is none if the timer's
+// deadline changes nothing, or if others put it off for ever.
+func (l *lives) way(node int32, t conv.Timer, edges []edge) (way, bool) {
+	w := way{timer: t}
+	for _, e := range edges {
+		stay, longest := l.stays[e.to], max(0, l.longest[e.to])
+		switch goesOn := e.timer != t && e.kept.has(t); {
+		case e.to == node && goesOn:
+			continue
+		case e.to == node:
+			return w, false
+		case goesOn && !good(l.phases[e.to]):
+			i := slices.IndexFunc(l.ways[e.to], func(w way) bool { return w.timer == t })
+			if i < 0 {
+				return w, false
+			}
+			stay, longest = l.ways[e.to][i].stay, l.ways[e.to][i].longest
+		}
+		w.longest = max(w.longest, longest)
+		if !e.left {
+			w.stay = max(w.stay, stay)
+		}
+	}
+	return w, true
+}
+
+// waits are the longest times of each phase.
+func (l *lives) waits() []Wait {
+	list := waiting()
+	l.worst = make([]int32, len(list))
+	for i := range list {
+		w := &list[i]
+		w.Limit = limit(w.Phase, l.opts)
+		for node, p := range l.phases {
+			if p != w.Phase {
+				continue
+			}
+			w.Longest = max(w.Longest, l.longest[node])
+			if l.stays[node] > w.Stay {
+				w.Stay, l.worst[i] = l.stays[node], int32(node)
+			}
+		}
+	}
+	return list
+}
+
+// fullLength is the longest time for which a timer is ever armed.
+func fullLength(t conv.Timer, o *conv.Options) time.Duration {
+	l := &o.Limits
+	switch t {
+	case conv.TimerStart:
+		return l.Start
+	case conv.TimerListening:
+		return l.Listening
+	case conv.TimerEndpoint:
+		return max(l.NoEndpoint, l.NoTranscript)
+	case conv.TimerFinal:
+		return max(l.FinalWords, l.FinalNoWords)
+	case conv.TimerTry:
+		return max(l.Waiting, slices.Max(o.Retry.Backoff))
+	case conv.TimerProcessing:
+		return l.Processing
+	case conv.TimerTool:
+		return l.Tool
+	case conv.TimerTask:
+		return l.Task
+	case conv.TimerFeedback:
+		return l.Feedback[len(l.Feedback)-1].After
+	case conv.TimerHeartbeat:
+		return l.Heartbeat
+	case conv.TimerSpeaking:
+		return l.Speaking
+	case conv.TimerPlayout:
+		return l.PlayoutStall
+	case conv.TimerInterrupted:
+		return l.Interrupted
+	case conv.TimerBarge:
+		return max(o.BargeIn.Reply.ResumeAfter, o.BargeIn.Reply.MaxFiltered, o.BargeIn.Greeting.ResumeAfter)
+	case conv.TimerSuspended:
+		return l.Suspended
+	case conv.TimerGrace:
+		return l.Grace
+	case conv.TimerReconnect:
+		return slices.Max(o.Retry.Reconnect)
+	case conv.TimerReconnectLimit:
+		return l.Reconnect
+	case conv.TimerFault:
+		return l.Error
+	case conv.TimerBreaker:
+		return l.BreakerCooldown
+	case conv.TimerForget:
+		return l.BreakerWindow
+	case conv.TimerWarning, conv.TimerSession:
+		return l.Session
+	case conv.TimerRelease:
+		return l.Release
+	case conv.TimerInactivity, conv.TimerDeadAir:
+		return l.Inactivity
+	default:
+		panic(fmt.Sprintf("explore: unexpected timer %v", t))
+	}
+}
