@@ -1,0 +1,54 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/hocketvoice/hocket/conv"
+)
+
+// broken is a violation as a worker finds it.
+type broken struct {
+	parent, label int32
+	check, what   string
+}
+
+// violate keeps the first, and so a shortest, violation of each check.
+func (x *explorer) violate(b broken) {
+	if _, ok := x.violations[b.check]; ok {
+		return
+	}
+	path := x.path(b.parent)
+	if b.label != noLabel {
+		path = append(path, x.labelText(b.label))
+	}
+	x.violations[b.check] = Violation{Config: x.cfg.Name, Check: b.check, What: b.what, Path: path}
+}
+
+// path is the way from the beginning to a state.
+func (x *explorer) path(i int32) []string {
+	var lines []string
+	for ; i > 0; i = x.nodes[i].parent {
+		lines = append(lines, x.labelText(x.nodes[i].label))
+	}
+	for l, r := 0, len(lines)-1; l < r; l, r = l+1, r-1 {
+		lines[l], lines[r] = lines[r], lines[l]
+	}
+	return lines
+}
+
+// labelText is an event as `hocket step` takes it. A label below zero is a
+// deadline; its name is in the line's comment field, `timer`. One behind the events is an
+// input of the follower's.
+func (x *explorer) labelText(label int32) string {
+	if label < 0 {
+		return fmt.Sprintf(`{"type":"deadline"} (%v)`, conv.Timer(-label-1))
+	}
+	if i := int(label) - len(x.events); i >= 0 {
+		return x.cfg.Follower.InputName(i)
+	}
+	b, err := conv.MarshalEvent(x.events[label])
+	if err != nil {
+		panic(err) // the alphabet's events marshal
+	}
+	return string(b)
+}
