@@ -2,6 +2,7 @@ package convtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -14,7 +15,8 @@ import (
 // checkSounding checks that a turn speaks only if no other turn's audio is being
 // played.
 func (k *Checker) checkSounding(s step) error {
-	if _, ok := s.event.(conv.PlayoutFinished); ok && !s.out.Late && !s.out.Deferred && s.after.Reply.Turn == s.before.Reply.Turn {
+	finished := slices.ContainsFunc(s.handled(), func(ev conv.Event) bool { _, ok := ev.(conv.PlayoutFinished); return ok })
+	if finished && s.after.Reply.Turn == s.before.Reply.Turn {
 		if !s.after.Playout.Playing && !s.after.Reply.Voiced() {
 			delete(k.sound, s.after.Reply.Turn)
 		}
@@ -114,17 +116,23 @@ func (k *Checker) checkHeard(s step) error {
 	return nil
 }
 
-// noteReports records the playout's reports about the current turn, including
-// deferred ones.
-func (k *Checker) noteReports(s step) {
+// handled returns the events that a step handled: its own, and at the end of a suspension
+// those that were deferred.
+func (s *step) handled() []conv.Event {
 	if s.out.Late || s.out.Deferred {
-		return
+		return nil
 	}
 	events := []conv.Event{s.event}
 	if s.before.Phase == conv.Suspended && s.after.Phase != conv.Suspended {
 		events = append(events, s.before.Suspended.Facts...)
 	}
-	for _, ev := range events {
+	return events
+}
+
+// noteReports records the playout's reports about the current turn, including
+// deferred ones.
+func (k *Checker) noteReports(s step) {
+	for _, ev := range s.handled() {
 		var heard time.Duration
 		var text string
 		switch e := ev.(type) {

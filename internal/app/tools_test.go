@@ -137,7 +137,7 @@ flows:
 			t.Errorf("%+v", s)
 		}
 	}
-	if _, _, err := tools.For(t.Context(), agentOf(t, strings.ReplaceAll(text, "finder", "fnder"))); err == nil || err.Error() != `action find: tools.command has no "fnder": it has finder` {
+	if _, _, err := tools.For(t.Context(), agentOf(t, strings.ReplaceAll(text, "finder", "fnder"))); err == nil || err.Error() != `action find: tools.command: unknown tool "fnder": expected one of finder` {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := tools.For(t.Context(), agentOf(t, strings.ReplaceAll(text, "find: {inputs: [topic]", "find: {inputs: {about: topic}"))); err == nil ||
@@ -145,10 +145,10 @@ flows:
 		t.Errorf("%v", err)
 	}
 	for want, change := range map[string]func(*config.CommandTool){
-		"tools.command: finder: the program no-such does not exist":    func(c *config.CommandTool) { c.Command = "no-such" },
-		"tools.command: finder: it has parameters and a schema":        func(c *config.CommandTool) { c.Schema = "{}" },
-		"tools.command: finder: {topic} in \"{topic}\" is no argument": func(c *config.CommandTool) { c.Parameters = nil },
-		"tools.command: finder: duplicate parameter topic":             func(c *config.CommandTool) { c.Parameters = append(c.Parameters, c.Parameters[0]) },
+		"tools.command: finder: the program no-such does not exist":                                    func(c *config.CommandTool) { c.Command = "no-such" },
+		"tools.command: finder: it has parameters and a schema":                                        func(c *config.CommandTool) { c.Schema = "{}" },
+		"tools.command: finder: {topic} in \"{topic}\" is not an argument: the tool has no parameters": func(c *config.CommandTool) { c.Parameters = nil },
+		"tools.command: finder: duplicate parameter topic":                                             func(c *config.CommandTool) { c.Parameters = append(c.Parameters, c.Parameters[0]) },
 	} {
 		c := finder
 		change(&c)
@@ -157,8 +157,8 @@ flows:
 		}
 	}
 	for text, want := range map[string]string{
-		`command: [{name: a, command: sh, args: ["{x}"]}]`:                                       `tools.command: a: {x} in "{x}" is no argument: there are []`,
-		`a2a: [{name: a, url: nowhere}]`:                                                         "tools.a2a: a: the URL is no http://HOST/PATH",
+		`command: [{name: a, command: sh, args: ["{x}"]}]`:                                       `tools.command: a: {x} in "{x}" is not an argument: the tool has no parameters`,
+		`a2a: [{name: a, url: nowhere}]`:                                                         "tools.a2a: a: the URL must have the form http://HOST/PATH",
 		`http: [{name: the weather, url: "http://a/"}]`:                                          `tools.http: tool 1 has the name "the weather", expected 1 to 64 letters, digits, - or _`,
 		`http: [{name: a, url: "http://a/", parameters: [{name: x}, {name: x, type: integer}]}]`: "tools.http: a: duplicate parameter x",
 	} {

@@ -29,7 +29,7 @@ func TestTransport(t *testing.T) {
 		length int
 		want   string
 	}{
-		{"text/plain", 10, ""}, {"text/plain", 11, "the answer has more than 10 bytes"}, {"text/event-stream", 11, ""},
+		{"text/plain", 10, ""}, {"text/plain", 11, "the response has more than 10 bytes"}, {"text/event-stream", 11, ""},
 	} {
 		body = strings.Repeat("x", c.length)
 		resp, err := client.Get(server.URL + "?type=" + url.QueryEscape(c.kind))

@@ -88,7 +88,7 @@ func TestCompileDropsWhatCannotBeHeard(t *testing.T) {
 		{[]string{"(a", "b"}, "b", "not closed"},
 		{[]string{"a <city>", "b"}, "b", "rule reference"},
 		{[]string{"a)", "b"}, "b", "unexpected"},
-		{[]string{"* a", "b"}, "b", "repeats nothing"},
+		{[]string{"* a", "b"}, "b", "has nothing to repeat"},
 		{[]string{"[a]", "b"}, "a|b", ""},
 		{[]string{"...", "", "b"}, "b", "no word"},
 		{[]string{strings.Repeat("(", 100) + "a" + strings.Repeat(")", 100), "b"}, "b", "deeper"},

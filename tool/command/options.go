@@ -120,6 +120,9 @@ func (p *Program) validate() error {
 	for _, text := range append(slices.Clone(p.Args), p.Stdin) {
 		for _, m := range place.FindAllStringSubmatch(text, -1) {
 			if !slices.Contains(known, m[1]) {
+				if len(known) == 0 {
+					return fmt.Errorf("%s in %q is not an argument: the tool has no parameters", m[0], text)
+				}
 				return fmt.Errorf("%s in %q is not an argument: expected one of %v", m[0], text, known)
 			}
 		}
