@@ -49,6 +49,21 @@ func (s *State) markHeard(number, part int, heard time.Duration, text string) {
 	})
 }
 
+// shorten cuts parts of an agent's turn that were measured before to what the exact measure
+// of the whole turn leaves of them: the measure before may have been an estimate.
+func (s *State) shorten(number, part int, heard time.Duration, text string) {
+	full := ""
+	s.eachPart(number, part, func(it *Item) { full += it.spoken() })
+	rest := len(heardPrefix(full, heard, text))
+	s.eachPart(number, part, func(it *Item) {
+		n := min(rest, len(it.spoken()))
+		rest -= n
+		if it.Cut && n < len(it.Text) {
+			it.Text, it.Interrupted = squeeze(it.Text[:n]), true
+		}
+	})
+}
+
 // spoken returns the text of an item that counts when the time that was heard is
 // divided among the parts of a turn.
 func (it *Item) spoken() string {

@@ -194,12 +194,13 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
 	s.flushedReadBack(e)
 	part := e.Part
-	if part == 0 {
+	if part == 0 { // all of the turn: the estimate may have taken its last part for heard
 		for i := range s.History {
-			if it := &s.History[i]; it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
+			if it := &s.History[i]; it.Turn == e.Turn && it.Role == RoleAgent {
 				part = it.Part
 			}
 		}
+		s.shorten(e.Turn, part, e.Heard, e.Text)
 	}
 	var cut []*Item
 	s.eachPart(e.Turn, part, func(it *Item) {

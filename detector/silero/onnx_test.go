@@ -101,7 +101,7 @@ func TestTensorForms(t *testing.T) {
 		msg        []byte
 	}{
 		{"shape", "shape is [3], expected [2]", tensorMessage("", []float32{1, 2, 3}, 3)},
-		{"short", "holds 4 bytes, expected 8", tensorMessage("", []float32{1}, 2)},
+		{"short", "has 4 bytes, expected 8", tensorMessage("", []float32{1}, 2)},
 		{"type", "data type is 7", append(tensorMessage("", []float32{1, 2}, 2), uintField(tensorDataType, 7)...)},
 		{"external", "another file", append(tensorMessage("", []float32{1, 2}, 2), uintField(tensorLocation, locationExternal)...)},
 		{"nan", "number 1 is not finite", tensorMessage("", []float32{1, nan}, 2)},
@@ -132,11 +132,11 @@ func TestReadScopesRefuses(t *testing.T) {
 		{"deep", "nested deeper", model(deep)},
 		{"dimensions", "dimensions", model(bytesField(graphInitializer, dims))},
 		{"packed dimensions", "dimensions", model(bytesField(graphInitializer, packed))},
-		{"cut off", "cut off", model(bytesField(graphInitializer, tensorMessage("w", []float32{1, 2}, 2)))[:12]},
-		{"group", "cut off", []byte{7<<3 | 3}},
-		{"endless number", "cut off", []byte{0x38, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1}},
-		{"huge length", "cut off", []byte{0x3a, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0}},
-		{"text", "cut off", []byte("<html>not found</html>")},
+		{"truncated", "truncated", model(bytesField(graphInitializer, tensorMessage("w", []float32{1, 2}, 2)))[:12]},
+		{"group", "truncated", []byte{7<<3 | 3}},
+		{"endless number", "truncated", []byte{0x38, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1}},
+		{"huge length", "truncated", []byte{0x3a, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0}},
+		{"text", "truncated", []byte("<html>not found</html>")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := readScopes(c.file); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -173,7 +173,7 @@ func TestTurnBadLines(t *testing.T) {
 func TestTurnBadConfig(t *testing.T) {
 	path := write(t, "c.yaml", "turn: {easyturn: {short_answer_after: 100ms}}")
 	_, stderr, status := run(t, "", "turn", "--config", path)
-	want := path + ":1:19: turn.easyturn.short_answer_after: is 100ms: expected at least the longest minimal silence, 500ms\n"
+	want := path + ":1:19: turn.easyturn.short_answer_after: is 100ms: expected at least min_silence_short, 500ms\n"
 	if status != statusInput || stderr != want {
 		t.Errorf("status %d\ngot  %swant %s", status, stderr, want)
 	}
