@@ -77,14 +77,17 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 		now = c.st.Now
 	}
 	c.st.Now = now
-	ev = carried(&c.check, ev)
+	d := describe(ev)
+	if !d.wellFormed(&c.check, ev) {
+		ev = carried(ev)
+	}
 	c.event, c.began = ev.EventType(), now
 	c.out.reset()
 
 	switch {
-	case describe(ev).late(&c.st, ev):
+	case d.isLate(&c.st, ev):
 		c.out.Late = true
-	case c.st.Phase == Suspended && describe(ev).kept:
+	case c.st.Phase == Suspended && d.kept:
 		c.st.deferFact(&c.out, &c.opts, ev)
 	default:
 		c.st.hearReadBack()

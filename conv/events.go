@@ -16,9 +16,9 @@ type description struct {
 	// exchange takes the fields of an event through x and returns the event that comes
 	// of it.
 	exchange func(x *exchange, ev Event) Event
-	// check is exchange for its effect on x alone.
+	// check is exchange for its effect on x alone; nil: the event has no fields.
 	check func(x *exchange, ev Event)
-	// late reports whether the event belongs to something that is over.
+	// late reports whether the event belongs to something that is over; nil: it never does.
 	late func(s *State, ev Event) bool
 	// kept: the event waits for the end of a suspension; passing: it makes room for
 	// others there, because the next one of its type tells as much.
@@ -33,8 +33,6 @@ func of[E Event](fields func(x *exchange, e E) E, late func(s *State, e E) bool)
 	d := description{
 		bare:     bare,
 		exchange: func(_ *exchange, ev Event) Event { return ev },
-		check:    func(*exchange, Event) {},
-		late:     func(*State, Event) bool { return false },
 	}
 	if fields != nil {
 		d.exchange = func(x *exchange, ev Event) Event { return fields(x, ev.(E)) }
@@ -252,6 +250,9 @@ var events = func() map[string]kind {
 	}
 	return byName
 }()
+
+// isLate reports whether an event of this type belongs to something that is over.
+func (d *description) isLate(s *State, ev Event) bool { return d.late != nil && d.late(s, ev) }
 
 // describe returns the description of an event.
 func describe(ev Event) *description {

@@ -13,7 +13,9 @@ import (
 // zero value are left out.
 func MarshalEvent(ev Event) ([]byte, error) {
 	x := exchange{fields: fields{Type: ev.EventType()}, mode: writing}
-	describe(ev).check(&x, ev)
+	if d := describe(ev); d.check != nil {
+		d.check(&x, ev)
+	}
 	b, err := json.Marshal(&x.fields)
 	if err != nil {
 		return nil, fmt.Errorf("event %s: %w", ev.EventType(), err)

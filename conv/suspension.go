@@ -74,7 +74,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	event := c.event
 	for _, fact := range kept.Facts {
 		c.event = fact.EventType()
-		if !describe(fact).late(&c.st, fact) {
+		if !describe(fact).isLate(&c.st, fact) {
 			c.handle(fact)
 			c.settle()
 		}
@@ -146,7 +146,7 @@ func (c *Conversation) dropSuspension() {
 	facts := st.Suspended.Facts
 	st.Suspended = Suspension{}
 	for _, fact := range facts {
-		if describe(fact).late(&c.st, fact) {
+		if describe(fact).isLate(&c.st, fact) {
 			continue
 		}
 		switch e := fact.(type) {

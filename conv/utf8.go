@@ -1,13 +1,10 @@
 package conv
 
-// carried returns the event as its JSON carries it: bytes that are not UTF-8 are
+// carried returns an event as its JSON carries it: bytes that are not UTF-8 are
 // replaced. The machine works on what a trace can hold, so that the trace of any call
 // replays bit for bit. A text that was cut in the middle of a letter loses that
 // letter.
-func carried(x *exchange, ev Event) Event {
-	if wellFormed(x, ev) {
-		return ev
-	}
+func carried(ev Event) Event {
 	b, err := MarshalEvent(ev)
 	if err != nil {
 		return ev
@@ -19,9 +16,12 @@ func carried(x *exchange, ev Event) Event {
 	return clean
 }
 
-// wellFormed reports whether the texts of an event are UTF-8. It borrows x.
-func wellFormed(x *exchange, ev Event) bool {
+// wellFormed reports whether the texts of an event of this type are UTF-8. It borrows x.
+func (d *description) wellFormed(x *exchange, ev Event) bool {
+	if d.check == nil {
+		return true
+	}
 	x.mode, x.malformed = checking, false
-	describe(ev).check(x, ev)
+	d.check(x, ev)
 	return !x.malformed
 }

@@ -12,7 +12,7 @@ func TestWellFormed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !wellFormed(new(exchange), ev) {
+		if !describe(ev).wellFormed(new(exchange), ev) {
 			t.Errorf("%s without texts is no UTF-8", kind)
 		}
 		for i := range reflect.TypeOf(ev).NumField() {
@@ -22,7 +22,7 @@ func TestWellFormed(t *testing.T) {
 			}
 			broken.Field(i).SetString("caf\xc3")
 			ev, ok := broken.Interface().(Event)
-			if !ok || wellFormed(new(exchange), ev) {
+			if !ok || describe(ev).wellFormed(new(exchange), ev) {
 				t.Errorf("%s: %s is not looked at", kind, broken.Type().Field(i).Name)
 			}
 		}

@@ -82,7 +82,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "facts are taken in during a suspension", file: "conv.go",
-		old: "c.st.Phase == Suspended && describe(ev).kept", new: "c.st.Phase == Suspended && describe(ev).kept && false",
+		old: "c.st.Phase == Suspended && d.kept", new: "c.st.Phase == Suspended && d.kept && false",
 		config: "tools and disturbances", found: "",
 	},
 	{
