@@ -35,12 +35,7 @@ func (s *State) sealPart(o *Options) {
 // text is what the playout says was heard, if it can tell.
 func (s *State) markHeard(number, part int, heard time.Duration, text string) {
 	s.changed = true
-	full := ""
-	s.eachPart(number, part, func(it *Item) { full += it.spoken() })
-	rest := len(heardPrefix(full, heard, text))
-	s.eachPart(number, part, func(it *Item) {
-		n := min(rest, len(it.spoken()))
-		rest -= n
+	s.eachHeard(number, part, heard, text, func(it *Item, n int) {
 		if it.Cut {
 			return // it was measured when it was cut off
 		}
@@ -52,15 +47,23 @@ func (s *State) markHeard(number, part int, heard time.Duration, text string) {
 // shorten cuts parts of an agent's turn that were measured before to what the exact measure
 // of the whole turn leaves of them: the measure before may have been an estimate.
 func (s *State) shorten(number, part int, heard time.Duration, text string) {
+	s.eachHeard(number, part, heard, text, func(it *Item, n int) {
+		if it.Cut && n < len(it.Text) {
+			it.Text, it.Interrupted = squeeze(it.Text[:n]), true
+		}
+	})
+}
+
+// eachHeard divides what was heard of an agent's turn among its items up to a part, and
+// calls f with each and the number of bytes of its spoken text that were heard.
+func (s *State) eachHeard(number, part int, heard time.Duration, text string, f func(it *Item, n int)) {
 	full := ""
 	s.eachPart(number, part, func(it *Item) { full += it.spoken() })
 	rest := len(heardPrefix(full, heard, text))
 	s.eachPart(number, part, func(it *Item) {
 		n := min(rest, len(it.spoken()))
 		rest -= n
-		if it.Cut && n < len(it.Text) {
-			it.Text, it.Interrupted = squeeze(it.Text[:n]), true
-		}
+		f(it, n)
 	})
 }
 
