@@ -62,7 +62,7 @@
 //	silent  -> playing  a part has started
 //	playing -> silent   it was played to its end, or dropped
 //	full    -> ducked   a voice is heard over it, and it is not decided what it is
-//	full    -> paused   the same, or the reply is held; also from ducked
+//	full    -> paused   the same, also from ducked, or the reply is held
 //	ducked  -> full     it was no interruption, or the audio has ended; also from paused
 //
 // [Session], the session with the services:

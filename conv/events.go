@@ -35,13 +35,18 @@ func of[E Event](fields func(x *exchange, e E) E, late func(s *State, e E) bool)
 		exchange: func(_ *exchange, ev Event) Event { return ev },
 	}
 	if fields != nil {
-		d.exchange = func(x *exchange, ev Event) Event { return fields(x, ev.(E)) }
-		d.check = func(x *exchange, ev Event) { fields(x, ev.(E)) }
+		d.exchange = func(x *exchange, ev Event) Event { return fields(x, as[E](ev)) }
+		d.check = func(x *exchange, ev Event) { fields(x, as[E](ev)) }
 	}
 	if late != nil {
-		d.late = func(s *State, ev Event) bool { return late(s, ev.(E)) }
+		d.late = func(s *State, ev Event) bool { return late(s, as[E](ev)) }
 	}
 	return d
+}
+
+// as returns an event as its own type, by which the table found its row.
+func as[E Event](ev Event) E {
+	return ev.(E) //nolint:errcheck // another type is a mistake in the table
 }
 
 // kept describes an event that waits for the end of a suspension.

@@ -214,7 +214,7 @@ func (o Options) Validate() error {
 		oneOf("Endpoint", o.Endpoint, turn.Policies()...),
 		oneOf("Privacy", o.Privacy, PrivacyKeep, PrivacySession, PrivacyNone),
 		language(o.Language),
-		atLeast("HistoryLimit", o.HistoryLimit, 1),
+		positiveCount("HistoryLimit", o.HistoryLimit),
 		minusOneOr("SummaryTurns", o.SummaryTurns, 1),
 		turn.InField("Limits", o.Limits.validate()),
 		turn.InField("Retry", o.Retry.validate()),
@@ -264,10 +264,10 @@ func (l Limits) validate() error {
 		})
 	}
 	errs = append(errs,
-		atLeast("BreakerFaults", l.BreakerFaults, 1),
-		atLeast("Calls", l.Calls, 1),
-		atLeast("Queue", l.Queue, 1),
-		atLeast("ResultChars", l.ResultChars, 1),
+		positiveCount("BreakerFaults", l.BreakerFaults),
+		positiveCount("Calls", l.Calls),
+		positiveCount("Queue", l.Queue),
+		positiveCount("ResultChars", l.ResultChars),
 	)
 	for i, f := range l.Feedback {
 		field := fmt.Sprintf("Feedback[%d].After", i)
@@ -320,14 +320,14 @@ func positive(field string, d time.Duration) error {
 	return &turn.FieldError{Field: field, Value: d, Want: "more than 0"}
 }
 
-func atLeast(field string, n, least int) error {
-	if n >= least {
+func positiveCount(field string, n int) error {
+	if n >= 1 {
 		return nil
 	}
-	return &turn.FieldError{Field: field, Value: n, Want: fmt.Sprintf("%d or more", least)}
+	return &turn.FieldError{Field: field, Value: n, Want: "1 or more"}
 }
 
-// minusOneOr accepts -1, which stands for none, beside what [atLeast] does.
+// minusOneOr accepts a number that is large enough, and -1, which stands for none.
 func minusOneOr(field string, n, least int) error {
 	if n == -1 || n >= least {
 		return nil

@@ -48,8 +48,6 @@ func (out *Output) notify(level NotifyLevel, code string) {
 	out.emit(Notify{Level: level, Code: code})
 }
 
-func (out *Output) turn(e TurnEvent) { out.Turns = append(out.Turns, e) }
-
 // turnOfChange is the turn that a transition belongs to: the agent's that is open, or
 // one that it has ended, the agent's before the user's, or the user's that is open.
 func (out *Output) turnOfChange(s *State) int {

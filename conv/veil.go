@@ -388,13 +388,13 @@ func (v *Veil) arguments(id, arguments string) string {
 }
 
 // equal reports whether two steps did the same.
-func (o *Output) equal(other Output) bool {
-	if o.Late != other.Late || o.Deferred != other.Deferred || len(o.Effects) != len(other.Effects) ||
-		!slices.Equal(o.Transitions, other.Transitions) || !slices.Equal(o.Turns, other.Turns) {
+func (out *Output) equal(other Output) bool {
+	if out.Late != other.Late || out.Deferred != other.Deferred || len(out.Effects) != len(other.Effects) ||
+		!slices.Equal(out.Transitions, other.Transitions) || !slices.Equal(out.Turns, other.Turns) {
 		return false
 	}
-	for i := range o.Effects {
-		if !sameEffect(o.Effects[i], other.Effects[i]) {
+	for i := range out.Effects {
+		if !sameEffect(out.Effects[i], other.Effects[i]) {
 			return false
 		}
 	}

@@ -94,7 +94,7 @@ func (r *Run) Do(l Line) (string, error) {
 // maxDeadlines limits how many deadlines may fire for one line.
 const maxDeadlines = 100_000
 
-// pass fires the deadlines before at, and those at at if inclusive is set.
+// pass fires the deadlines before a time, and with inclusive those due exactly then.
 func (r *Run) pass(at time.Duration, inclusive bool) error {
 	for range maxDeadlines {
 		next := r.Conv.NextDeadline()

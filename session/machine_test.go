@@ -895,7 +895,7 @@ func TestMachineClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range times {
-		if at != at.Round(0) { // Round strips the monotonic reading
+		if at != at.Round(0) { //nolint:revive // Equal ignores the monotonic reading, which Round strips
 			t.Errorf("a step is at %v, expected no monotonic reading", at)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// NoStore, in place of the path of a store, keeps nothing.
+// NoStore in place of the path of a store keeps nothing.
 const NoStore = "off"
 
 // keySuffix makes the name of a store's key file of its path.
@@ -63,11 +63,11 @@ func makeState(path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // the key has its own name
+	defer os.Remove(f.Name()) // the key has its own name
 	key := make([]byte, sealed.KeySize)
 	rand.Read(key) // never fails
 	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	// A link does not replace the key of a server that began at the same moment.

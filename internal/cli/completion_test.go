@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,7 +140,7 @@ func TestManual(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		_, _ = io.WriteString(t.Output(), string(out))
+		_, _ = t.Output().Write(out)
 	}
 }
 

@@ -24,6 +24,7 @@ func (d *decoder) value(n *yamlfile.Node, v reflect.Value, f field, path string)
 			d.add(d.position(n), path, "", "has no value: %s, or no key at all", f.expected())
 		}
 		return
+	default:
 	}
 	switch {
 	case f.section():

@@ -63,7 +63,7 @@ func (w *worker) expand(o open) {
 
 // recovered notes a step that has panicked.
 func (w *worker) recovered(o open, label int32) {
-	if r := recover(); r != nil {
+	if r := recover(); r != nil { //nolint:revive // it is deferred, by name
 		w.report(o.index, label, "panic", fmt.Sprint(r))
 	}
 }

@@ -141,7 +141,7 @@ func TestIdle(t *testing.T) {
 			if n := switches(t) - before; n > 300 {
 				t.Errorf("before %v goroutines ran %d times eight", next.at, n)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			if steps := c.took(); !slices.Equal(steps, next.steps) || c.State().Phase != conv.ListeningReady {
 				t.Errorf("at %v, %v it stepped %q, expected %q", next.at, c.State().Phase, steps, next.steps)

@@ -40,7 +40,7 @@ type Memory struct {
 	list map[digest]entry
 }
 
-// NewMemory returns a Memory for at most most secrets.
+// NewMemory returns a Memory that holds up to most secrets.
 func NewMemory(most int) *Memory { return &Memory{most: most, list: make(map[digest]entry)} }
 
 // Keep implements [Keeper].

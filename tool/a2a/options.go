@@ -62,7 +62,7 @@ type Agent struct {
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Retry < 0 {
-		return fmt.Errorf("Retry is %v, expected 0 or more", o.Retry)
+		return fmt.Errorf("option Retry is %v, expected 0 or more", o.Retry)
 	}
 	for i, a := range o.Agents {
 		switch {

@@ -82,7 +82,7 @@ var place = regexp.MustCompile(`\{([A-Za-z0-9_-]+)\}`)
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Grace < 0 || o.Pace < 0 {
-		return fmt.Errorf("Grace is %v and Pace %v, expected 0 or more", o.Grace, o.Pace)
+		return fmt.Errorf("option Grace is %v and Pace %v, expected 0 or more", o.Grace, o.Pace)
 	}
 	for i := range o.Programs {
 		p := &o.Programs[i]

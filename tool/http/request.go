@@ -25,7 +25,7 @@ func (t *Tool) request(ctx context.Context, a *agent.Action, id string, inputs m
 	}
 	// Escaping does not prevent these segments from leading to another resource.
 	if segments := strings.Split(u.EscapedPath(), "/"); slices.Contains(segments, ".") || slices.Contains(segments, "..") {
-		return nil, errors.New("url: a path segment must not be . or ..")
+		return nil, errors.New("url: . and .. must not be path segments")
 	}
 	if len(h.Query) > 0 {
 		q := u.Query()

@@ -185,7 +185,7 @@ func TestPathThatLeadsUpward(t *testing.T) {
     http: {url: "${AIRLINE_URL}/users/{origin}{seats}/name"}
 `)
 	_, err := tl.Call(t.Context(), port.ToolCall{ID: "k", Name: "read", Arguments: `{"origin":".","seats":"."}`}, nil)
-	if err == nil || !strings.Contains(err.Error(), "a path segment must not be . or ..") {
+	if err == nil || !strings.Contains(err.Error(), ". and .. must not be path segments") {
 		t.Errorf("%v", err)
 	}
 }
@@ -255,7 +255,7 @@ func TestFailures(t *testing.T) {
 		"refused":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, `{}`, errclass.ToolError, "403"},
 		"no JSON":       {func(w http.ResponseWriter, _ *http.Request) { answer(w, "<html>") }, `{}`, errclass.ToolError, "not valid JSON"},
 		"too long":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat("x", DefaultMaxBody+1)) }, `{}`, errclass.ToolError, "more than"},
-		"a way up":      {nil, `{"origin":".."}`, errclass.ToolError, "a path segment must not be . or .."},
+		"a way up":      {nil, `{"origin":".."}`, errclass.ToolError, ". and .. must not be path segments"},
 		"bad arguments": {nil, `[1]`, errclass.ToolError, "not a JSON object"},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)

@@ -87,7 +87,7 @@ type Policy struct {
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Backoff < 0 || o.Grace < 0 {
-		return fmt.Errorf("Backoff is %v and Grace %v, expected 0 or more", o.Backoff, o.Grace)
+		return fmt.Errorf("option Backoff is %v and Grace %v, expected 0 or more", o.Backoff, o.Grace)
 	}
 	seen := make(map[string]bool)
 	for i := range o.Servers {

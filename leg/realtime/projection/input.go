@@ -10,30 +10,30 @@ import (
 //sumtype:decl
 type Input interface{ isInput() }
 
-// Connected: a client is connected, the first one or one that comes back.
+// Connected says that a client is connected, the first one or one that comes back.
 type Connected struct{}
 
-// Disconnected: the client is away. It may come back.
+// Disconnected says that the client is away. It may come back.
 type Disconnected struct{}
 
-// Stepped: the machine has made a step. It is valid during the call.
+// Stepped says that the machine has made a step. It is valid during the call.
 type Stepped struct {
 	Event  conv.Event
 	Output *conv.Output
 	State  *conv.State
 }
 
-// Requested: the client has sent an event, which was read without an error. Sound is
+// Requested says that the client has sent an event, which was read without an error. Sound is
 // told by [Appended].
 type Requested struct{ Event wire.ClientEvent }
 
-// Appended: the client has sent sound.
+// Appended says that the client has sent sound.
 type Appended struct{ Samples int }
 
 // CommitReached answers [ReachCommit].
 type CommitReached struct{}
 
-// VoiceNoted: the uplink has found a voice, or the end of the person's turn, in the frame
+// VoiceNoted says that the uplink has found a voice, or the end of the person's turn, in the frame
 // that has just been heard. The machine's step comes later.
 type VoiceNoted struct {
 	Utterance int
@@ -44,7 +44,7 @@ type VoiceNoted struct {
 // words; empty: there are.
 type Transcribed struct{ Item, Text, Failure string }
 
-// ModelAsked: the machine wants an answer for a turn of the agent's. Tools are the names
+// ModelAsked says that the machine wants an answer for a turn of the agent's. Tools are the names
 // of the installation's own tools, History is what the machine knows of the conversation.
 type ModelAsked struct {
 	Turn         int
@@ -53,13 +53,13 @@ type ModelAsked struct {
 	History      []Message
 }
 
-// ModelCalled: the model calls a tool of the client's.
+// ModelCalled says that the model calls a tool of the client's.
 type ModelCalled struct {
 	Response string
 	Call     Call
 }
 
-// ModelSpent: the model has made so many tokens more. Limited says that the response has
+// ModelSpent says that the model has made so many tokens more. Limited says that the response has
 // had all that it may.
 type ModelSpent struct {
 	Response string
@@ -67,35 +67,35 @@ type ModelSpent struct {
 	Limited  bool
 }
 
-// ModelAnswered: the model has said all that it has to say, or has failed.
+// ModelAnswered says that the model has said all that it has to say, or has failed.
 type ModelAnswered struct {
 	Response string
 	Failure  *Failure // nil: it has not
 }
 
-// Spoken: the agent's sound of a turn is sent. PCM is handed on and not kept.
+// Spoken says that the agent's sound of a turn is sent. PCM is handed on and not kept.
 type Spoken struct {
 	Turn int
 	PCM  []int16
 }
 
-// BesideSaid: the model has said something in a response beside the conversation.
+// BesideSaid says that the model has said something in a response beside the conversation.
 type BesideSaid struct{ Response, Text string }
 
-// BesideSpoken: such a response has been spoken that far. PCM is handed on and not kept.
+// BesideSpoken says that such a response has been spoken that far. PCM is handed on and not kept.
 type BesideSpoken struct {
 	Response string
 	PCM      []int16
 }
 
-// BesideEnded: such a response is over. Cut says that it was not let end.
+// BesideEnded says that such a response is over. Cut says that it was not let end.
 type BesideEnded struct {
 	Response string
 	Failure  *Failure // nil: it has not failed
 	Cut      bool
 }
 
-// TimePassed: the time of [Projection.Deadline] has come. Too early, it does nothing.
+// TimePassed says that the time of [Projection.Deadline] has come. Too early, it does nothing.
 type TimePassed struct{}
 
 func (Connected) isInput()     {}

@@ -43,7 +43,6 @@ type told struct {
 	role, kind string
 	done       bool
 	written    bool // its words were told
-	frames     int  // of sound, of an answer
 }
 
 // toldAnswer is a response as the client knows it.
