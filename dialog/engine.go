@@ -26,15 +26,7 @@ func (a *Agent) Start(st *State, now time.Time) Output {
 		Messages: []ChatMessage{}, Slots: slots, CurrentFlow: agent.NoFlow, ConversationState: Idle,
 		Trace: []TraceEvent{}, Metadata: metadata,
 	}
-	st.init()
-	if len(slots) > 0 {
-		st.Given = slices.Sorted(maps.Keys(slots))
-	}
-	for _, s := range a.def.Slots {
-		if s.Default != nil && st.Slots[s.Name] == nil {
-			st.Slots[s.Name] = value.Canonical(s.Default)
-		}
-	}
+	a.begin(st)
 	t := a.turn(st, now)
 	t.sayMessage(a.def.Messages["greeting"], agent.WordingFixed)
 	if a.def.Start != nil {
@@ -43,6 +35,20 @@ func (a *Agent) Start(st *State, now time.Time) Output {
 		t.advance()
 	}
 	return t.finish()
+}
+
+// begin makes a state that of a conversation that begins: its slots are those that the
+// program has given, and the defaults.
+func (a *Agent) begin(st *State) {
+	if len(st.Slots) > 0 {
+		st.Given = slices.Sorted(maps.Keys(st.Slots))
+	}
+	st.init()
+	for _, s := range a.def.Slots {
+		if s.Default != nil && st.Slots[s.Name] == nil {
+			st.Slots[s.Name] = value.Canonical(s.Default)
+		}
+	}
 }
 
 // init makes the zero State usable.
@@ -75,7 +81,10 @@ func (s *State) init() {
 // 003, rule 7), from where the user may retry or cancel. An answer to something
 // that was not asked changes nothing.
 func (a *Agent) Handle(st *State, now time.Time, in Input) Output {
-	if st.Slots == nil || st.Metadata == nil || st.ConversationState == "" {
+	switch {
+	case st.ConversationState == "": // the user speaks first
+		a.begin(st)
+	case st.Slots == nil || st.Metadata == nil:
 		st.init()
 	}
 	t := a.turn(st, now)
