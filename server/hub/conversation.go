@@ -246,14 +246,7 @@ func (c *Conversation) Leg() port.Leg {
 func (c *Conversation) Done() <-chan struct{} { return c.done }
 
 // Over reports whether the conversation has ended.
-func (c *Conversation) Over() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
-	}
-}
+func (c *Conversation) Over() bool { return !c.endedAt().IsZero() }
 
 func (c *Conversation) endedAt() time.Time {
 	c.mu.Lock()
