@@ -46,8 +46,6 @@ type Understood struct {
 	// Failed: the model did not answer or broke its schema; the engine falls back
 	// to its own understanding.
 	Failed bool
-
-	borne bool // the commands are not held against the words, for tests with annotations
 }
 
 func (Message) isInput()     {}

@@ -129,10 +129,8 @@ func (t *turn) understood(in Understood) {
 		cmds = append(cmds, d.Command)
 	}
 	cmds = t.heard().Meant(cmds[:min(len(cmds), maxCommands)])
-	if !in.borne {
-		if cmds = t.guarded(cmds); len(cmds) == 0 && t.offerOnly() {
-			return
-		}
+	if cmds = t.guarded(cmds); len(cmds) == 0 && t.offerOnly() {
+		return
 	}
 	t.apply(cmds)
 }

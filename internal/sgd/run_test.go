@@ -1,10 +1,11 @@
-package dialog
+package sgd
 
 import (
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
@@ -25,7 +26,7 @@ func sgdText(v any) string {
 }
 
 // sgdParameters are the arguments of a call as the data writes them.
-func sgdParameters(act *ActionCall) map[string]string {
+func sgdParameters(act *dialog.ActionCall) map[string]string {
 	m := make(map[string]string, len(act.Inputs))
 	for k, v := range act.Inputs {
 		m[k] = sgdText(v)
@@ -71,34 +72,34 @@ func (c sgdCanon) same(v, canonical string) bool {
 
 // sgdRun is one conversation with the engine.
 type sgdRun struct {
-	a     *Agent
-	st    State
+	a     *sgdService
+	st    dialog.State
 	now   time.Time
-	calls []*ActionCall // all that the engine made
+	calls []*dialog.ActionCall // all that the engine made
 	canon sgdCanon
 	reply *sgdFrame  // how the recorded service answers a call of this turn; nil: well
 	finds []sgdFrame // what the recorded service found in the whole dialogue
 	ended bool       // the user wants nothing more
 }
 
-func newSGDRun(a *Agent) *sgdRun {
+func newSGDRun(a *sgdService) *sgdRun {
 	r := &sgdRun{a: a, now: sgdToday, canon: make(sgdCanon)}
 	a.Start(&r.st, r.now)
 	return r
 }
 
 // answer lets the services answer until it is the user's turn.
-func (r *sgdRun) answer(o Output) {
+func (r *sgdRun) answer(o dialog.Output) {
 	for o.Act != nil {
 		r.calls = append(r.calls, o.Act)
 		r.now = r.now.Add(time.Second)
-		o = r.a.Handle(&r.st, r.now, ActionEnded{ID: o.Act.ID, Outputs: r.result(o.Act)})
+		o = r.a.Handle(&r.st, r.now, dialog.ActionEnded{ID: o.Act.ID, Outputs: r.result(o.Act)})
 	}
 }
 
 // result is the answer of the recorded service to a call: done, not done, or not
 // done with a proposal.
-func (r *sgdRun) result(act *ActionCall) map[string]any {
+func (r *sgdRun) result(act *dialog.ActionCall) map[string]any {
 	out := map[string]any{"service_ok": "done"}
 	for _, f := range r.finds {
 		if f.ServiceCall.Method == act.Name && len(f.Results) > 0 && maps.Equal(f.ServiceCall.Parameters, sgdParameters(act)) {
@@ -165,7 +166,7 @@ func (r *sgdRun) affirms(f *sgdFrame, was map[string]any) bool {
 		return false
 	}
 	r.now = r.now.Add(5 * time.Second)
-	r.answer(r.a.Handle(&r.st, r.now, Message{Text: "Yes.", Confidence: 1}))
+	r.answer(r.a.Handle(&r.st, r.now, dialog.Message{Text: "Yes.", Confidence: 1}))
 	return true
 }
 
@@ -184,25 +185,21 @@ func (r *sgdRun) wants(state *sgdState, slot string) bool {
 // understood feeds what the annotation says that the user meant, as a model
 // would have. The turn goes by way of understanding, whatever the engine would
 // have taken without.
-func (r *sgdRun) understood(text string, cmds []Command) {
+func (r *sgdRun) understood(text string, cmds []dialog.Command) {
 	r.now = r.now.Add(5 * time.Second)
-	t := r.a.turn(&r.st, r.now)
-	if r.st.ConversationState == Completed {
-		t.enter(Idle)
-	}
-	t.enter(Understanding)
+	r.st.ConversationState = dialog.Understanding
 	r.st.TurnCount++
 	r.st.Pending = text
-	r.answer(r.a.Handle(&r.st, r.now, Understood{Commands: cmds, borne: true}))
+	r.answer(r.a.Handle(&r.st, r.now, dialog.Understood{Commands: cmds}))
 }
 
 // commands are what a frame of the user means for the engine.
-func (r *sgdRun) commands(s *sgdSchema, f, system *sgdFrame) []Command {
-	var cmds []Command
+func (r *sgdRun) commands(s *sgdSchema, f, system *sgdFrame) []dialog.Command {
+	var cmds []dialog.Command
 	intent := s.intent(f.State.ActiveIntent)
 	started := false
 	if intent != nil && r.st.CurrentFlow != intent.Name && (f.has("INFORM_INTENT", "AFFIRM_INTENT") || r.st.Finished == nil || r.st.Finished.Flow != intent.Name) {
-		cmds = append(cmds, Command{Type: StartFlow, Flow: intent.Name})
+		cmds = append(cmds, dialog.Command{Type: dialog.StartFlow, Flow: intent.Name})
 		started = true
 	}
 	if intent != nil {
@@ -213,18 +210,18 @@ func (r *sgdRun) commands(s *sgdSchema, f, system *sgdFrame) []Command {
 			}
 			v := r.canon.of(name, values[0])
 			if old := r.st.Slots[name]; started || sgdText(old) != v {
-				cmds = append(cmds, Command{Type: SetSlot, Slot: name, Value: v})
+				cmds = append(cmds, dialog.Command{Type: dialog.SetSlot, Slot: name, Value: v})
 			}
 		}
 	}
 	switch {
 	case system.asks() && f.has("AFFIRM"):
-		cmds = append(cmds, Command{Type: Confirm})
+		cmds = append(cmds, dialog.Command{Type: dialog.Confirm})
 	case system.asks() && f.has("NEGATE") && len(cmds) == 0:
-		cmds = append(cmds, Command{Type: Deny})
+		cmds = append(cmds, dialog.Command{Type: dialog.Deny})
 	}
 	if len(cmds) == 0 {
-		cmds = append(cmds, Command{Type: Chitchat})
+		cmds = append(cmds, dialog.Command{Type: dialog.Chitchat})
 	}
 	return cmds
 }

@@ -1,4 +1,4 @@
-package dialog
+package sgd
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
@@ -141,7 +142,7 @@ func TestSGDLocal(t *testing.T) {
 // takes them over.
 func inMeasured(t *testing.T, mark string, lines []string) {
 	t.Helper()
-	const path = "../docs/measured.md"
+	const path = "../../docs/measured.md"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func inMeasured(t *testing.T, mark string, lines []string) {
 		}
 		return
 	}
-	t.Errorf("%s has other numbers (run with -rewrite to take them over): %s", path, firstDifference(want, table))
+	t.Errorf("%s has other numbers (run with -rewrite to take them over):\n%s", path, want)
 }
 
 // near reports whether two tables have the same words and numbers that differ by
@@ -197,7 +198,7 @@ func (c *sgdScores) atLeast(t *testing.T, name string, least *sgdScores) {
 }
 
 // sgdMeasure holds one dialogue with the user's words alone.
-func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
+func sgdMeasure(a *sgdService, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 	c := sgdScores{dialogues: 1}
 	r := newSGDRun(a)
 	var gold []*sgdCall
@@ -242,13 +243,13 @@ func sgdMeasure(a *Agent, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
 func (r *sgdRun) say(text string) (asked []string) {
 	r.now = r.now.Add(5 * time.Second)
 	r.st.Trace = nil
-	out := r.a.Handle(&r.st, r.now, Message{Text: text, Confidence: 1})
+	out := r.a.Handle(&r.st, r.now, dialog.Message{Text: text, Confidence: 1})
 	ended := r.ended && r.st.CurrentFlow == agent.NoFlow
 	for _, e := range r.st.Trace {
 		switch {
-		case e.Event == "command" && e.Data.Command == string(AskSlot):
+		case e.Event == "command" && e.Data.Command == string(dialog.AskSlot):
 			asked = append(asked, e.Data.Slot)
-		case e.Event == "command" && e.Data.Command == string(Goodbye), e.Event == "command" && e.Data.Command == string(Chitchat) && e.Data.Detail == "no":
+		case e.Event == "command" && e.Data.Command == string(dialog.Goodbye), e.Event == "command" && e.Data.Command == string(dialog.Chitchat) && e.Data.Detail == "no":
 			ended = true
 		case e.Event == "flow_started":
 			ended = false
@@ -264,7 +265,7 @@ func (c *sgdScores) compareCalls(r *sgdRun, gold []*sgdCall) {
 	c.calls = len(gold)
 	made := slices.Clone(r.calls)
 	for _, g := range gold {
-		k := slices.IndexFunc(made, func(m *ActionCall) bool {
+		k := slices.IndexFunc(made, func(m *dialog.ActionCall) bool {
 			return m.Name == g.Method && maps.EqualFunc(sgdParameters(m), g.Parameters, func(got, want string) bool {
 				return value.FoldText(got) == value.FoldText(want) || r.canon.same(got, want)
 			})
@@ -303,11 +304,11 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 	k := slices.IndexFunc(f.Actions, func(a sgdAction) bool {
 		return r.a.def.SlotIndex[a.Slot] != nil && (a.Act == "REQUEST" || a.Act == "OFFER" && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"))
 	})
-	if k < 0 || st.ConversationState != WaitingForSlot {
+	if k < 0 || st.ConversationState != dialog.WaitingForSlot {
 		return
 	}
 	if a := f.Actions[k]; a.Act == "OFFER" && collects(r.a.def.FlowIndex[st.CurrentFlow], a.Slot) && st.Slots[a.Slot] == nil {
-		st.Suggested = &Suggestion{Slot: a.Slot, Value: value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))}
+		st.Suggested = &dialog.Suggestion{Slot: a.Slot, Value: value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))}
 	} else if a.Act == "OFFER" {
 		return
 	}
@@ -318,7 +319,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 		return
 	}
 	st.WaitingForSlot = f.Actions[k].Slot
-	st.Asking = &Asking{Slot: st.WaitingForSlot, Asked: true, Resume: st.CurrentStep}
+	st.Asking = &dialog.Asking{Slot: st.WaitingForSlot, Asked: true, Resume: st.CurrentStep}
 }
 
 // activeIntent is the intent that the engine takes to be the user's.
@@ -372,4 +373,9 @@ func (c *sgdScores) compare(s *sgdSchema, r *sgdRun, state *sgdState, asked []st
 	c.requested += len(state.RequestedSlots)
 	c.asked += len(asked)
 	c.requestedFound += right
+}
+
+// collects reports whether the flow asks for a slot.
+func collects(f *agent.Flow, name string) bool {
+	return slices.ContainsFunc(f.Steps, func(s *agent.Step) bool { return s.Type == agent.StepCollect && s.Slot.Name == name })
 }

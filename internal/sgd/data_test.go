@@ -1,7 +1,8 @@
-package dialog
+package sgd
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,6 +84,8 @@ func (f *sgdFrame) has(acts ...string) bool {
 }
 
 // sgdToday is the day on which the recorded users spoke.
+var rewrite = flag.Bool("rewrite", false, "write the measured figures into docs/measured.md")
+
 var sgdToday = time.Date(2019, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const sgdDontCare = "dontcare"
@@ -99,7 +102,7 @@ func sgdTestFolder() string {
 	if other := os.Getenv("HOCKET_SGD"); other != "" {
 		return other // a folder with schema.json and more of the dialogues
 	}
-	return "../../shared/data/sgd/test"
+	return "../../../shared/data/sgd/test"
 }
 
 func loadSGD(t *testing.T) sgdData {

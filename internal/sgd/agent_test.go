@@ -1,4 +1,4 @@
-package dialog
+package sgd
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
@@ -43,10 +44,16 @@ func sgdType(s sgdSlot) string {
 	return "string"
 }
 
+// sgdService is the agent of a service, with its definition.
+type sgdService struct {
+	*dialog.Agent
+	def *agent.Definition
+}
+
 // sgdAgent makes an agent of a service: a flow for each intent, which collects
 // what is required and calls the service; a transaction is confirmed first, and
 // so is what the service proposes instead.
-func sgdAgent(s *sgdSchema, model bool) (*Agent, error) {
+func sgdAgent(s *sgdSchema, model bool) (*sgdService, error) {
 	slots := make(map[string]any)
 	for _, sl := range s.Slots {
 		def := map[string]any{"type": sgdType(sl), "description": strings.ToLower(sl.Description)}
@@ -113,7 +120,8 @@ func sgdAgent(s *sgdSchema, model bool) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, problems := Parse([]agent.File{{Name: s.ServiceName + ".yaml", Data: file}})
+	def, problems := agent.Options{}.Parse([]agent.File{{Name: s.ServiceName + ".yaml", Data: file}})
+	a, problems := dialog.New(def, problems)
 	if a == nil {
 		errs := []error{errors.New(s.ServiceName)}
 		for _, p := range problems {
@@ -121,7 +129,7 @@ func sgdAgent(s *sgdSchema, model bool) (*Agent, error) {
 		}
 		return nil, errors.Join(errs...)
 	}
-	return a, nil
+	return &sgdService{Agent: a, def: def}, nil
 }
 
 // shared are the arguments of an intent that another one has too, or finds: a user
@@ -190,9 +198,9 @@ func sgdWords(name string) string {
 }
 
 // sgdAgents makes the agents of all services, those without dialogues too.
-func sgdAgents(t *testing.T, data sgdData, model bool) map[string]*Agent {
+func sgdAgents(t *testing.T, data sgdData, model bool) map[string]*sgdService {
 	t.Helper()
-	agents := make(map[string]*Agent)
+	agents := make(map[string]*sgdService)
 	for name, s := range data.schemas {
 		a, err := sgdAgent(s, model)
 		if err != nil {

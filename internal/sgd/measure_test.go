@@ -1,4 +1,4 @@
-package dialog
+package sgd
 
 import "testing"
 

@@ -1,4 +1,4 @@
-package dialog
+package sgd
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog"
 )
 
 // TestSGDGoldFrames feeds the annotated meaning of each user turn and wants
@@ -32,8 +34,8 @@ func TestSGDGoldFrames(t *testing.T) {
 					r.reply = &d.Turns[i+1].Frames[0]
 				}
 				cmds, was := r.commands(s, f, system), r.confirming()
-				r.understood(d.Turns[i].Utterance, cmds)
-				if len(cmds) == 1 && cmds[0].Type == Confirm && was != nil && r.affirms(f, was) {
+				r.understood(spoken(s, cmds), cmds)
+				if len(cmds) == 1 && cmds[0].Type == dialog.Confirm && was != nil && r.affirms(f, was) {
 					again++
 				}
 				user = f
@@ -46,12 +48,12 @@ func TestSGDGoldFrames(t *testing.T) {
 			} else {
 				gold++
 				switch why := sgdContradiction(s, f.ServiceCall, user, r.canon, confirmed); {
-				case slices.ContainsFunc(made, func(c *ActionCall) bool {
+				case slices.ContainsFunc(made, func(c *dialog.ActionCall) bool {
 					return c.Name == f.ServiceCall.Method && maps.Equal(sgdParameters(c), f.ServiceCall.Parameters)
 				}):
 					same++
 					extra += len(made) - 1
-				case user.has("REQUEST_ALTS") && !user.has("INFORM") && slices.ContainsFunc(r.calls, func(c *ActionCall) bool {
+				case user.has("REQUEST_ALTS") && !user.has("INFORM") && slices.ContainsFunc(r.calls, func(c *dialog.ActionCall) bool {
 					return c.Name == f.ServiceCall.Method && maps.Equal(sgdParameters(c), f.ServiceCall.Parameters)
 				}):
 					repeated++
@@ -107,10 +109,29 @@ func sgdContradiction(s *sgdSchema, call *sgdCall, user *sgdFrame, canon sgdCano
 	return ""
 }
 
-func sgdCalls(calls []*ActionCall) string {
+func sgdCalls(calls []*dialog.ActionCall) string {
 	texts := make([]string, len(calls))
 	for i, c := range calls {
 		texts[i] = fmt.Sprintf("%s%v", c.Name, sgdParameters(c))
 	}
 	return "[" + strings.Join(texts, " ") + "]"
+}
+
+// spoken is what the user said, and behind it what the annotation says that it means,
+// in words that bear it out.
+func spoken(s *sgdSchema, cmds []dialog.Command) string {
+	var b strings.Builder
+	for _, c := range cmds {
+		switch c.Type {
+		case dialog.StartFlow:
+			fmt.Fprintf(&b, " I want to %s.", strings.ToLower(s.intent(c.Flow).Description))
+		case dialog.SetSlot:
+			fmt.Fprintf(&b, " The %s is %v.", strings.ReplaceAll(c.Slot, "_", " "), c.Value)
+		case dialog.Confirm:
+			b.WriteString(" Yes.")
+		case dialog.Deny:
+			b.WriteString(" No.")
+		}
+	}
+	return b.String()
 }

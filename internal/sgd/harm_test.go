@@ -1,4 +1,4 @@
-package dialog
+package sgd
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -109,7 +110,7 @@ func (r *sgdRun) among(slot string, v any, values []string) bool {
 }
 
 // recorded reports whether a call was recorded with the same arguments, at any time.
-func (w *sgdWatch) recorded(r *sgdRun, made *ActionCall, transaction bool) bool {
+func (w *sgdWatch) recorded(r *sgdRun, made *dialog.ActionCall, transaction bool) bool {
 	for i, g := range w.gold {
 		if g.Method != made.Name || transaction && w.matched[i] {
 			continue
@@ -126,7 +127,7 @@ func (w *sgdWatch) recorded(r *sgdRun, made *ActionCall, transaction bool) bool 
 
 // invented is an argument of a call that neither the user's state nor the user's words
 // had so far, nor is the schema's default; "" if there is none.
-func (w *sgdWatch) invented(r *sgdRun, made *ActionCall) string {
+func (w *sgdWatch) invented(r *sgdRun, made *dialog.ActionCall) string {
 	for _, name := range slices.Sorted(maps.Keys(made.Inputs)) {
 		v := made.Inputs[name]
 		text := sgdText(v)
