@@ -38,6 +38,7 @@ func TestModule(t *testing.T) {
 		{"sizes", sizes},
 		{"goroutines", goroutinesOwned},
 		{"sleep", noSleep},
+		{"skip", noSkip},
 		{"adapters", adaptersAlike},
 		{"tables", tablesUsed},
 	} {

@@ -80,6 +80,28 @@ func noSleep(m *module) (found []string) {
 	return found
 }
 
+// noSkip checks that no test of a pure package skips: it needs nothing but the module.
+// The recordings, whose licences keep them out of it, are the exception.
+func noSkip(m *module) (found []string) {
+	for _, p := range m.packages {
+		if !matches(pure, p.dir) || p.dir == "audio" {
+			continue
+		}
+		for _, f := range p.files {
+			if !f.test {
+				continue
+			}
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Skip" || s.Sel.Name == "Skipf" || s.Sel.Name == "SkipNow") {
+					found = append(found, m.at(n)+": a test of a pure package that skips")
+				}
+				return true
+			})
+		}
+	}
+	return found
+}
+
 // names reports whether an expression has the form pkg.name.
 func names(e ast.Expr, pkg, name string) bool {
 	s, ok := e.(*ast.SelectorExpr)
@@ -109,6 +131,13 @@ func TestWorkers(t *testing.T) {
 			{"test helper", map[string]string{"porttest/x.go": "package porttest\nvar nap = time.Sleep"}, []string{"porttest/x.go:2: a test that sleeps"}},
 			{"bubble", map[string]string{"turn/x_test.go": "package turn\nfunc f() {\nsynctest.Test(t, func(t *testing.T) { time.Sleep(1) })\n}"}, nil},
 			{"another Sleep", map[string]string{"turn/x_test.go": "package turn\nfunc f() {\nclock.Sleep(1)\n}"}, nil},
+		})
+	})
+	t.Run("skip", func(t *testing.T) {
+		examples(t, noSkip, []example{
+			{"pure", map[string]string{"turn/x_test.go": "package turn\nfunc f() {\nt.Skipf(`no`)\n}"}, []string{"turn/x_test.go:3: a test of a pure package that skips"}},
+			{"recordings", map[string]string{"audio/x_test.go": "package audio\nfunc f() {\nt.Skip()\n}"}, nil},
+			{"not pure", map[string]string{"session/x_test.go": "package session\nfunc f() {\nt.SkipNow()\n}"}, nil},
 		})
 	})
 }
