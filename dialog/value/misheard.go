@@ -20,6 +20,9 @@ func (r Reader) Misheard(s *Spec) (any, Certainty) {
 		return nil, Unread
 	}
 	toks := r.Lang.Trim(r.Toks)
+	if r.Lang.YesOrNo(toks) != NoAnswer {
+		return nil, Unread // a "yes" is not a misheard "eyes"
+	}
 	k := 0
 	for k < len(toks)-1 {
 		n := r.carrier(s, toks, k)
