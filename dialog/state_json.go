@@ -173,6 +173,9 @@ func (s *State) canonical() {
 	for k, v := range s.Either {
 		s.Either[k] = value.Canonical(v)
 	}
+	for k, v := range s.ProposedSlots {
+		s.ProposedSlots[k] = value.Canonical(v)
+	}
 	for k, v := range s.Metadata {
 		s.Metadata[k] = value.Canonical(v)
 	}

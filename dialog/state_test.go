@@ -40,6 +40,22 @@ func TestStateErrors(t *testing.T) {
 	}
 }
 
+// The values of a flow that is proposed are numbers of the engine after a restart too.
+func TestProposedValuesReadBack(t *testing.T) {
+	st := State{Proposed: "pay", ProposedSlots: map[string]any{"amount": int64(900)}, TurnCount: 1, ConversationState: Idle}
+	data, err := json.Marshal(&st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back State
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if got := back.ProposedSlots["amount"]; got != int64(900) {
+		t.Errorf("the amount reads back as %T %v, want int64 900", got, got)
+	}
+}
+
 // TestStateKeepsValues: every kind of value of a slot reads back as it was.
 func TestStateKeepsValues(t *testing.T) {
 	type own struct {

@@ -130,6 +130,23 @@ func told(part string, want map[string]any) func(*dialog.State, string) string {
 
 var symptoms = []symptom{
 	{
+		name: "a yes is taken for the eye doctor", agent: "examples/clinic", say: []string{"I want to see a doctor", "yes"},
+		wrong: wantSlots(map[string]any{"doctor": nil}),
+	},
+	{
+		name: "to cancel a transfer starts one", agent: "examples/bank", say: []string{"cancel my last transfer"},
+		wrong: func(st *dialog.State, said string) string {
+			if st.CurrentFlow != agent.NoFlow {
+				return "the flow " + st.CurrentFlow + " was started"
+			}
+			return ""
+		},
+	},
+	{
+		name: "a payee that is no name hides the request", agent: "examples/bank", say: []string{"send 50 euros to my landlord", "yes"},
+		wrong: wantSlots(map[string]any{"amount": 50, "payee": nil}),
+	},
+	{
 		name: "from Boston to Boston", agent: journeyAgent, say: []string{"I want to travel from Boston to Boston"},
 		wrong: told("The destination can't be Boston too.", map[string]any{"origin": "Boston", "destination": nil}),
 	},

@@ -129,7 +129,7 @@ type Language struct {
 	YesNo                                     *Phrases // 0 yes, 1 no, 2 light
 	Commands                                  *Phrases // index into CommandWords
 	CommandSets                               map[string]*Phrases
-	HandoffWithin, cancelVerbs                *Phrases
+	HandoffWithin, CancelVerbs                *Phrases
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
 	DoNot, Keep, Joins, Interrogatives        *Phrases
@@ -213,7 +213,7 @@ func Load(tag string) (*Language, error) {
 		l.CommandSets[name] = NewPhrases(list)
 	}
 	l.HandoffWithin = NewPhrases(d.HandoffWithin)
-	l.cancelVerbs = NewPhrases(d.CancelVerbs)
+	l.CancelVerbs = NewPhrases(d.CancelVerbs)
 	l.Strong = NewPhrases(d.CorrectionStrong)
 	l.Weak = NewPhrases(d.CorrectionWeak)
 	l.ChangeVerbs = NewPhrases(d.ChangeVerbs)

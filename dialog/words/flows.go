@@ -175,29 +175,48 @@ func (t *Reading) asksFor(f *agent.Flow, values []found) bool {
 	if !changes(f) || len(values) >= 2 {
 		return true
 	}
+	own, strange := t.ownWords(f, values)
+	if strange == len(t.rd.Toks) {
+		return true
+	}
+	if _, n := t.a.def.Lang.CancelVerbs.At(t.rd.Toks, strange); n > 0 && strange < own {
+		return false // "cancel my last transfer" asks for no transfer
+	}
+	return t.hasTrigger(f, values, 0)
+}
+
+// hasTrigger reports whether the message has all words with content of one of the flow's
+// triggers, in any order, and a value for one of its slots, if it has slots. Triggers with
+// fewer slots than least do not count.
+func (t *Reading) hasTrigger(f *agent.Flow, values []found, least int) bool {
 	said := t.a.def.Lang.Contents(t.rd.Toks, nil)
-	for _, tr := range t.a.triggers[f.Index] {
+	return slices.ContainsFunc(t.a.triggers[f.Index], func(tr triggerWords) bool {
 		missing := func(w string) bool { return !slices.Contains(said, w) }
 		given := func(s *agent.Slot) bool {
 			return slices.ContainsFunc(values, func(v found) bool { return v.slot == s })
 		}
-		if len(tr.words) > 0 && !slices.ContainsFunc(tr.words, missing) && (len(tr.slots) == 0 || slices.ContainsFunc(tr.slots, given)) {
-			return true
+		if len(tr.words) == 0 || len(tr.slots) < least || slices.ContainsFunc(tr.words, missing) {
+			return false
 		}
-	}
-	return !t.strange(f, values)
+		return len(tr.slots) == 0 || slices.ContainsFunc(tr.slots, given)
+	})
 }
 
-// strange reports whether the message has a word that is neither one of the flow's nor of
-// a value, a number, a name or one that every sentence has.
-func (t *Reading) strange(f *agent.Flow, values []found) bool {
+// ownWords returns where the message has the first word of the flow, and the first that is
+// neither one of the flow's nor of a value, a number, a name or one that every sentence
+// has; the number of its tokens where it has none.
+func (t *Reading) ownWords(f *agent.Flow, values []found) (own, strange int) {
 	l, toks := t.a.def.Lang, t.rd.Toks
+	own = len(toks)
 	for i := 0; i < len(toks); {
 		if k := slices.IndexFunc(values, func(v found) bool { return v.start <= i && i < v.end }); k >= 0 {
 			i = values[k].end
 			continue
 		}
 		w, n := l.Meaning(toks, i)
+		if t.a.flowWords[f.Index][w] {
+			own = min(own, i)
+		}
 		known := t.a.flowWords[f.Index][w] || i > 0 && t.rd.Capital(i) || l.Number(toks, i) > 0
 		for _, p := range [...]*value.Phrases{l.Light, l.Prefixes, l.Fillers, l.Polite, l.Articles, l.Carriers, l.Joins, l.Weak, l.Soft, l.CommandSets["hello"]} {
 			if _, m := p.At(toks, i); m > 0 {
@@ -205,11 +224,11 @@ func (t *Reading) strange(f *agent.Flow, values []found) bool {
 			}
 		}
 		if !known && t.valueOfFlow(f, i) == 0 {
-			return true
+			return own, i
 		}
 		i += max(n, t.valueOfFlow(f, i))
 	}
-	return false
+	return own, len(toks)
 }
 
 // valueOfFlow is the length of a value of a slot of the flow at token i.

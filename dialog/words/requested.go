@@ -30,7 +30,11 @@ func (t *Reading) request(asked bool) []command.Command {
 			return nil
 		}
 		if target == nil {
-			return t.byValues()
+			if c := t.byValues(); len(c) > 0 {
+				return c
+			}
+			t.mayOfferTrigger()
+			return nil
 		}
 		given := t.a.extract(t.rd, target.Slots, nil)
 		if !t.asksFor(target, given) {
@@ -46,6 +50,26 @@ func (t *Reading) request(asked bool) []command.Command {
 		}
 	}
 	return t.setting(values)
+}
+
+// mayOfferTrigger notes the only flow one of whose triggers with slots the message has,
+// some of them with values that cannot be read: "send 50 euros to my landlord".
+func (t *Reading) mayOfferTrigger() {
+	var only *agent.Flow
+	var given []found
+	for _, f := range t.a.def.Flows {
+		values := t.a.extract(t.rd, f.Slots, nil)
+		if len(values) == 0 || !t.mayAsk(f, t.rd.Toks) || t.negates(f) || !t.hasTrigger(f, values, 1) {
+			continue
+		}
+		if only != nil {
+			return
+		}
+		only, given = f, values
+	}
+	if only != nil {
+		t.mayOffer(only, given)
+	}
 }
 
 // byPattern finds the flow one of whose triggers with slots the message has: of several
