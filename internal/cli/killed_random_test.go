@@ -3,6 +3,9 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -38,14 +41,97 @@ func killsWanted(t *testing.T) int {
 type siege struct {
 	t       *testing.T
 	service *agency
+	nodes   []*node
+	began   time.Time
 	over    atomic.Bool   // nobody is killed any more
 	events  chan struct{} // one for each message and each answer that a caller gets, while they are counted
 
-	conversations, resumes, answered, lost, twice, outOfReach atomic.Int64
+	// unkept are turns that were answered behind the news that they are not kept.
+	conversations, resumes, answered, unkept, lost, twice, outOfReach atomic.Int64
+
+	mu     sync.Mutex // guards deeds
+	deeds  []string   // what was done to the servers and the database, with its time
+	report string     // the folder of the findings; see find
 }
 
-func newSiege(t *testing.T, service *agency) *siege {
-	return &siege{t: t, service: service, events: make(chan struct{})}
+func newSiege(t *testing.T, service *agency, nodes ...*node) *siege {
+	return &siege{t: t, service: service, nodes: nodes, began: time.Now(), events: make(chan struct{})}
+}
+
+// since is an entry of a record: what was, and when.
+func (s *siege) since(format string, args ...any) string {
+	return fmt.Sprintf("%10.3f s  ", time.Since(s.began).Seconds()) + fmt.Sprintf(format, args...)
+}
+
+// does records what is done to the servers.
+func (s *siege) does(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deeds = append(s.deeds, s.since(format, args...))
+}
+
+// find reports what must not be. Both sides of the conversation go into a folder that
+// outlives the test, so that it can be explained: what the caller saw and did, what was
+// done to the servers, what the servers have kept of it, step for step, and their logs.
+func (s *siege) find(v *traveller, story []string, format string, args ...any) {
+	finding := fmt.Sprintf(v.id+": "+format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.report == "" {
+		var err error
+		if s.report, err = os.MkdirTemp("", "hocket-kills-"); err != nil { // t.TempDir is removed
+			s.t.Errorf("%s: %v", finding, err)
+			return
+		}
+	}
+	var kept any
+	if err := v.get("/v1/stored/"+v.id, &kept); err != nil {
+		kept = err.Error()
+	}
+	lines, err := json.MarshalIndent(kept, "", " ")
+	if err != nil {
+		s.t.Error(err)
+	}
+	text := finding + "\n\nThe caller:\n" + strings.Join(story, "\n") + "\n\nThe servers:\n" + strings.Join(s.deeds, "\n") + "\n\nKept:\n" + string(lines) + "\n"
+	for name, b := range map[string][]byte{".txt": []byte(text), ".trace.jsonl": v.trace()} {
+		if err := os.WriteFile(filepath.Join(s.report, v.id+name), b, 0o600); err != nil {
+			s.t.Error(err)
+		}
+	}
+	s.t.Errorf("%s; both sides are in %s", finding, filepath.Join(s.report, v.id))
+}
+
+// keepLogs has the logs of the servers outlive the test where there is a finding.
+func (s *siege) keepLogs() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, n := range s.nodes {
+		if s.report == "" {
+			return
+		}
+		path := filepath.Join(s.report, fmt.Sprintf("node%d.log", i))
+		b, err := os.ReadFile(n.log.Name())
+		if err == nil {
+			err = os.WriteFile(path, b, 0o600)
+		}
+		if err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// trace is what is kept of the steps of the caller's conversation.
+func (c *caller) trace() []byte {
+	resp, err := http.Get(c.urls[0] + "/v1/stored/" + c.id + "/trace")
+	if err != nil {
+		return []byte(err.Error())
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return b
 }
 
 // happened counts what a caller gets.
@@ -89,24 +175,29 @@ func (s *siege) caller(urls []string) {
 		v.seen = s.happened
 		v.said = func(text string) {
 			waiting = text
-			story = append(story, "caller: "+text)
+			story = append(story, s.since("caller: %s", text))
 		}
 		v.told = func(text string) {
-			story = append(story, "agent: "+text)
+			story = append(story, s.since("agent: %s", text))
 			if want := answers[waiting]; want != "" && strings.Contains(text, want) {
-				if !v.unkept { // else it was told that its turn is not kept
+				if v.unkept { // it was told that its turn is not kept
+					story = append(story, s.since("(not kept)"))
+					s.unkept.Add(1)
+				} else {
 					answered[waiting]++
 				}
 				waiting = ""
 			}
 		}
-		reached := v.follow() || s.back(v)
+		story = append(story, s.since("begun at %s", v.urls[0]))
+		reached := v.follow() || s.back(v, &story)
 		for reached && v.ref == "" {
 			v.travel(func() {
 				v.unkept = false
 				waiting = "" // nobody knows whether the line that waits was heard
-				story = append(story, "killed")
-				if reached = s.back(v); !reached {
+				story = append(story, s.since("the stream has ended"))
+				reached = s.back(v, &story)
+				if story = append(story, s.since("back at %s", v.urls[0])); !reached {
 					v.ref = "none"
 				}
 			})
@@ -123,7 +214,7 @@ func (s *siege) caller(urls []string) {
 
 // back comes back as a client does whose stream has ended. It reports false where a
 // server says that there is nothing to come back to.
-func (s *siege) back(v *traveller) bool {
+func (s *siege) back(v *traveller, story *[]string) bool {
 	v.leave()
 	reached := true
 	waitFor(s.t, "the return of "+v.id, func() bool {
@@ -135,8 +226,9 @@ func (s *siege) back(v *traveller) bool {
 			if v.follow() {
 				return true
 			}
+			*story = append(*story, s.since("given new tokens at %s, and no stream", v.urls[0]))
 		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusBadGateway:
-			s.t.Errorf("%s: the resume token is answered with %d", v.id, status)
+			s.find(v, *story, "the resume token is answered with %d at %s", status, v.urls[0])
 			reached = false
 			return true
 		}
@@ -161,7 +253,7 @@ func (c *caller) back() (status int, err error) {
 
 // account holds what is kept and what the service has done against what the caller knows.
 func (s *siege) account(v *traveller, answered map[string]int, story []string) {
-	missing, tries, kept := make(map[string]int), 0, []string(nil)
+	missing, tries := make(map[string]int), 0
 	waitFor(s.t, "what is kept of "+v.id, func() bool {
 		var details struct {
 			Lines []struct{ Role, Text string }
@@ -171,9 +263,7 @@ func (s *siege) account(v *traveller, answered map[string]int, story []string) {
 			return false
 		}
 		said := make(map[string]int)
-		kept = kept[:0]
 		for _, line := range details.Lines {
-			kept = append(kept, line.Role+": "+line.Text)
 			for text := range answers {
 				if line.Role == "user" {
 					said[text] += strings.Count(line.Text, text) // lines that come close together are one turn
@@ -193,17 +283,18 @@ func (s *siege) account(v *traveller, answered map[string]int, story []string) {
 		s.answered.Add(int64(n))
 		if lost := missing[text]; lost > 0 {
 			s.lost.Add(int64(lost))
-			s.t.Errorf("%s: %d turns %q that were answered are not kept: there was %q, and kept is %q; told in between %v", v.id, lost, text, story, kept, v.codes)
+			s.find(v, story, "%d turns %q that were answered are not kept; told in between %v", lost, text, v.codes)
 		}
 	}
 	if refs := s.service.booked(v.id); len(refs) != 1 || refs[0] != v.ref {
 		s.twice.Add(int64(max(0, len(refs)-1)))
-		s.t.Errorf("%s: booked %q, the caller was told %q", v.id, refs, v.ref)
+		s.find(v, story, "booked %q, the caller was told %q", refs, v.ref)
 	}
 }
 
 // hold has so many callers in their conversations while besiege kills.
 func (s *siege) hold(callers int, urls func(i int) []string, besiege func()) {
+	defer s.keepLogs()
 	var all sync.WaitGroup
 	defer all.Wait()
 	for i := range callers {
@@ -213,9 +304,17 @@ func (s *siege) hold(callers int, urls func(i int) []string, besiege func()) {
 	besiege()
 }
 
+// kill kills a server and starts it again.
+func (s *siege) kill(number int, n *node) {
+	n.kill()
+	s.does("kill %d: %s", number+1, n.url)
+	n.start()
+	s.does("up again: %s", n.url)
+}
+
 func (s *siege) figures(kills, outages int) {
-	s.t.Logf("%d kills, %d outages of the database, %d conversations, %d returns, %d answered turns: %d lost; %d actions twice, %d conversations out of reach",
-		kills, outages, s.conversations.Load(), s.resumes.Load(), s.answered.Load(), s.lost.Load(), s.twice.Load(), s.outOfReach.Load())
+	s.t.Logf("%d kills, %d outages of the database, %d conversations, %d returns, %d answered turns: %d lost; %d actions twice, %d conversations out of reach; %d more turns were answered behind the news that they are not kept",
+		kills, outages, s.conversations.Load(), s.resumes.Load(), s.answered.Load(), s.lost.Load(), s.twice.Load(), s.outOfReach.Load(), s.unkept.Load())
 }
 
 // lifetime is how much happens while the next process lives: often too little for the
@@ -236,12 +335,11 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	service, url := newAgency(t, rand.New(rand.NewPCG(9, 1)))
 	n := newNode(t, tripFile(t), filepath.Join(t.TempDir(), "calls.db"), "", "TRIP_URL="+url)
 	n.start()
-	s := newSiege(t, service)
+	s := newSiege(t, service, n)
 	s.hold(10, func(int) []string { return []string{n.url} }, func() {
-		for range kills {
+		for i := range kills {
 			s.pass(lifetime(rnd))
-			n.kill()
-			n.start()
+			s.kill(i, n)
 		}
 	})
 	s.figures(kills, 0)
@@ -255,26 +353,27 @@ func TestNodesKilledAtRandomMoments(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(10, uint64(kills)))
 	proxy, through := server.Proxy(t, server.Database(t))
 	h := newHouse(t, 3, through)
-	s := newSiege(t, h.service)
+	s := newSiege(t, h.service, h.nodes...)
 	outages := 0
 	s.hold(10, h.from, func() {
 		for i := range kills {
 			s.pass(lifetime(rnd))
-			n := h.nodes[rnd.IntN(len(h.nodes))]
-			n.kill()
-			n.start()
+			s.kill(i, h.nodes[rnd.IntN(len(h.nodes))])
 			if i%4 != 3 || os.Getenv(killsEnv) == "" {
 				continue
 			}
 			outages++
+			s.does("the database goes away")
 			proxy.Die()
 			for _, n := range h.nodes {
 				waitFor(t, "what "+n.url+" says of a store that is away", func() bool { return !n.ready() })
 			}
+			s.does("the database is back")
 			proxy.Revive()
 			for _, n := range h.nodes {
 				waitFor(t, "the store of "+n.url, n.ready)
 			}
+			s.does("all servers have it again")
 			// A save may take 2 s, and is tried again each second; tokens come with a sign of life,
 			// within 6 s or the node is taken for dead.
 			<-time.After(8 * time.Second)
