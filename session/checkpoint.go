@@ -363,6 +363,18 @@ func (k *keeper) saved(ctx context.Context, number int) bool {
 	return k == nil || k.await(ctx, func() bool { return k.done >= number })
 }
 
+// begun waits until the first state is written, or could not be, or ctx ends, and reports
+// whether one is written. Where nothing is kept nothing is waited for.
+func (k *keeper) begun(ctx context.Context) bool {
+	if k == nil {
+		return true
+	}
+	k.await(ctx, func() bool { return k.tried > 0 })
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.done > 0
+}
+
 // await waits until so, which is called with mu held, or reports false when ctx ends.
 func (k *keeper) await(ctx context.Context, so func() bool) bool {
 	for {

@@ -345,3 +345,26 @@ func TestKeeperWithoutItsJournal(t *testing.T) {
 		t.Errorf("told %v, expected that it fell behind, and that it caught up", told)
 	}
 }
+
+// TestKept: who waits for the first checkpoint hears of it when it is written, and no
+// later than the store has been given up.
+func TestKept(t *testing.T) {
+	for _, c := range []struct {
+		takes, waits time.Duration
+		kept         bool
+	}{{0, 0, true}, {time.Second, time.Second, true}, {time.Hour, saveLimit, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newKeeper(Checkpoints{Store: &slowly{takes: c.takes}}, "c", conv.PrivacyKeep, start, func(int) {})
+			ctx, cancel := context.WithCancel(t.Context())
+			var done sync.WaitGroup
+			done.Go(func() { _ = k.run(ctx) })
+			k.note(start, begun(t))
+			began := time.Now()
+			if kept := k.begun(ctx); kept != c.kept || time.Since(began) != c.waits {
+				t.Errorf("%v: kept %v after %v", c.takes, kept, time.Since(began))
+			}
+			cancel()
+			done.Wait()
+		})
+	}
+}

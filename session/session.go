@@ -250,9 +250,10 @@ func (s *Session) openTrace(start time.Time) error {
 }
 
 // Kept waits until the conversation is kept for the first time, so that it can go on
-// in another process, and reports false when ctx ends before. Where nothing is kept it
-// is true at once. It is for a call that has begun, from any goroutine.
-func (s *Session) Kept(ctx context.Context) bool { return s.keeper.saved(ctx, 1) }
+// in another process, and reports whether it is: not when ctx ends before, or when the
+// store could not keep it. Where nothing is kept it is true at once. It is for a call that
+// has begun, from any goroutine.
+func (s *Session) Kept(ctx context.Context) bool { return s.keeper.begun(ctx) }
 
 // WhenKept has f tell the person what follows from the last step: when the state behind it
 // is kept, so that nothing is told that a process which dies would forget, or when the

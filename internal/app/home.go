@@ -27,6 +27,7 @@ func openHome(ctx context.Context, s *Store, c config.Server, keep time.Duration
 			return kept, err == nil, err
 		},
 		Expire: s.Expire, Wait: time.Duration(c.Resume), Keep: keep, Log: log,
+		Shared: s.shared,
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/store/postgres"
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
@@ -28,6 +29,7 @@ type Store struct {
 	tickets  port.Tickets // as well
 	registry port.Registry
 	keys     [][]byte // none: what is kept is not sealed
+	shared   bool     // processes of other machines may have it open
 }
 
 // OpenStore opens a store, and makes it if it is not there and create says so. place is
@@ -51,7 +53,7 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine, keys: keys}
+	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine, keys: keys, shared: postgres.IsURL(place)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())

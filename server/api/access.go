@@ -48,7 +48,7 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 			return who{}, errBadKey // the key that created it was removed
 		}
 		if arrived {
-			s.keep(r.Context(), p.only)
+			_ = s.keep(r.Context(), p.only) // until it succeeds the earlier tokens stay valid in the store
 		}
 		return p, nil
 	}

@@ -47,7 +47,8 @@ type Created struct {
 	ID  string `json:"id"`
 	SDP string `json:"sdp,omitempty"` // answer to the offer
 	// ResumeToken allows the client to return to the conversation. It is valid
-	// until the client uses a token of a later response.
+	// until the client uses a token of a later response. It is the one with which the
+	// client has returned if the store did not take another.
 	ResumeToken string `json:"resume_token"`
 	// AccessToken is a bearer token for this conversation only.
 	AccessToken string `json:"access_token"`
@@ -113,16 +114,19 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 		return err
 	}
 	s.tokens.forget(func(id string) bool { _, ok := s.o.Hub.Find(id); return ok })
-	s.created(w, r, c, answer, "")
-	return nil
+	return s.created(w, r, c, answer, "")
 }
 
 // created answers with a conversation and new tokens for it. used is the resume
 // token with which the client has returned, if any.
-func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversation, answer, used string) {
-	access, resume := s.grant(r.Context(), c, used)
+func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversation, answer, used string) error {
+	access, resume, err := s.grant(r.Context(), c, used)
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Location", "/v1/conversations/"+c.ID())
 	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ResumeToken: resume, AccessToken: access})
+	return nil
 }
 
 // resume continues a conversation whose client was gone, or replaces its client.
@@ -145,7 +149,12 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConv
 func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConversation, c *hub.Conversation) (err error) {
 	id, known := s.tokens.resumes(o.Resume)
 	if given := s.tokens.has(c.ID()); given && (!known || id != c.ID()) {
-		return errNoResume // the client has used the tokens that replaced it
+		// Either the client has used the tokens that replaced it, or another process
+		// has taken the conversation over and given the token.
+		if err := s.keep(r.Context(), c.ID()); err != nil {
+			return errAway
+		}
+		return errNoResume
 	} else if !given {
 		if err := s.stillGood(r.Context(), sha256.Sum256([]byte(o.Resume)), c.ID()); err != nil {
 			return err
@@ -179,8 +188,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 		}
 	}
 	c.Return()
-	s.created(w, r, c, answer, o.Resume)
-	return nil
+	return s.created(w, r, c, answer, o.Resume)
 }
 
 // fits returns an error if the request names another agent or transport.

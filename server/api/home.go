@@ -24,7 +24,8 @@ import (
 // their SHA-256 digests.
 type Home interface {
 	// Grant replaces the tokens of a conversation that runs here. If it fails, the
-	// tokens are stored as soon as possible.
+	// tokens are stored as soon as possible. If it fails with [port.ErrFenced],
+	// another process has taken the conversation over.
 	Grant(ctx context.Context, id string, g port.Grant) error
 	// Access and Resume return the conversation that a token is valid for.
 	Access(ctx context.Context, digest []byte) (id string, ok bool, err error)
@@ -78,33 +79,48 @@ func (s *Server) known(r *http.Request, token string) (who, bool, error) {
 }
 
 // keptLimit bounds how long a response waits for the conversation's first
-// checkpoint.
-const keptLimit = 500 * time.Millisecond
+// checkpoint. The session gives up an unavailable store earlier.
+const keptLimit = 5 * time.Second
 
 // grant creates tokens for a conversation and stores them if there is a store. used
-// is the resume token with which the client has returned, if any.
-func (s *Server) grant(ctx context.Context, c *hub.Conversation, used string) (access, resume string) {
+// is the resume token with which the client has returned, if any: if the new tokens
+// cannot be stored it stays the client's resume token, since the new one would be
+// lost with this process. grant returns errAway if another process has taken the
+// conversation over.
+func (s *Server) grant(ctx context.Context, c *hub.Conversation, used string) (access, resume string, err error) {
 	id := c.ID()
 	access, resume = s.tokens.forConversation(id, used)
 	if s.o.Home == nil {
-		return access, resume
+		return access, resume, nil
 	}
 	kept, cancel := context.WithTimeout(ctx, keptLimit)
 	defer cancel()
-	c.Kept(kept) // store the conversation before its tokens, but do not wait long for an unavailable store
-	s.keep(ctx, id)
-	return access, resume
+	c.Kept(kept) // store the conversation before its tokens
+	switch err := s.keep(ctx, id); {
+	case errors.Is(err, port.ErrFenced):
+		return "", "", errAway
+	case err != nil && used != "":
+		s.tokens.stay(id, used)
+		resume = used
+	}
+	return access, resume, nil
 }
 
-// keep writes the current tokens of a conversation to the store.
-func (s *Server) keep(ctx context.Context, id string) {
+// keep writes the current tokens of a conversation to the store. It fails with
+// [port.ErrFenced] if another process has taken the conversation over; the tokens
+// are then no longer valid here.
+func (s *Server) keep(ctx context.Context, id string) error {
 	if s.o.Home == nil {
-		return
+		return nil
 	}
 	err := s.tokens.keep(id, func(g port.Grant) error { return s.o.Home.Grant(context.WithoutCancel(ctx), id, g) })
+	if errors.Is(err, port.ErrFenced) {
+		s.tokens.forgetOne(id) // only the store knows which are valid
+	}
 	if err != nil {
 		s.o.Log.Warn("the tokens of a conversation were not stored: they are valid in this process only", "conversation", id, "error", err)
 	}
+	return err
 }
 
 // busy is the set of conversations that are being restored. It is safe for
@@ -203,8 +219,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		return err
 	}
 	s.o.Log.Info("conversation continued", "conversation", id)
-	s.created(w, r, c, answer, o.Resume)
-	return nil
+	return s.created(w, r, c, answer, o.Resume)
 }
 
 // stolen invalidates a resume token that was used without permission, since it may

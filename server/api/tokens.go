@@ -94,6 +94,36 @@ func (t *tokenTable) forConversation(id, used string) (access, resume string) {
 	return access, resume
 }
 
+// stay makes the resume token with which a client has returned the latest one again,
+// instead of the one that was created for it, which nobody was told.
+func (t *tokenTable) stay(id, used string) {
+	digest := tokenDigest(sha256.Sum256([]byte(used)))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	g := t.held[id]
+	if g == nil || g.before.resume != digest {
+		return // it was revoked meanwhile
+	}
+	delete(t.resume, g.now.resume)
+	g.now.resume, g.before.resume = digest, tokenDigest{}
+}
+
+// forgetOne drops the tokens of a conversation.
+func (t *tokenTable) forgetOne(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remove(id)
+}
+
+// remove requires mu.
+func (t *tokenTable) remove(id string) {
+	if g := t.held[id]; g != nil {
+		t.drop(g.now)
+		t.drop(g.before)
+		delete(t.held, id)
+	}
+}
+
 // add makes tokens valid. It requires mu.
 func (t *tokenTable) add(id string, p pair) {
 	if p.access != (tokenDigest{}) {
@@ -172,11 +202,9 @@ func (p pair) digests() (d port.Tokens) {
 func (t *tokenTable) forget(remembered func(id string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id, g := range t.held {
+	for id := range t.held {
 		if !remembered(id) {
-			t.drop(g.now)
-			t.drop(g.before)
-			delete(t.held, id)
+			t.remove(id)
 		}
 	}
 }

@@ -210,7 +210,7 @@ func (c *Conversation) Behind(err error) {
 }
 
 // Kept waits until the conversation is saved so that another process can continue
-// it. It returns false if the conversation has ended.
+// it. It returns false if the conversation has ended or could not be saved.
 func (c *Conversation) Kept(ctx context.Context) bool {
 	s := c.session.Load()
 	return s != nil && s.Kept(ctx)

@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hocketvoice/hocket/port"
 )
 
 // This file: the tokens of conversations and of those who may begin one, at home.
 
-// Grant keeps the digests of a conversation's tokens. What the store does not take is
-// given to it with a sign of life, while the conversation is here.
+// Grant keeps the digests of a conversation's tokens, and returns when the store has them.
+// What it does not take is given to it with a sign of life. Where it fails with
+// [port.ErrFenced] another process holds the conversation.
 func (h *Home) Grant(ctx context.Context, id string, g port.Grant) error {
 	h.mu.Lock()
 	_, here := h.holds[id]
@@ -27,16 +29,32 @@ func (h *Home) Grant(ctx context.Context, id string, g port.Grant) error {
 	return h.give(ctx, id)
 }
 
-// give hands the last tokens of a conversation to the store. Who finds that somebody does
-// so leaves theirs to them: the later ones come later.
+// give hands the last tokens of a conversation to the store, and returns when it has them.
+// Two never do so at once for one conversation: the tokens of the later one would be
+// replaced by those of the earlier.
 func (h *Home) give(ctx context.Context, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.giving[id] {
-		return nil
+	for h.giving[id] != nil {
+		given := h.giving[id]
+		h.mu.Unlock()
+		var err error
+		select {
+		case <-given:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		h.mu.Lock()
+		if err != nil {
+			return err
+		}
 	}
-	h.giving[id] = true
-	defer delete(h.giving, id)
+	given := make(chan struct{})
+	h.giving[id] = given
+	defer func() {
+		delete(h.giving, id)
+		close(given)
+	}()
 	for {
 		hold, g := h.holds[id], h.grants[id]
 		switch {
@@ -46,10 +64,7 @@ func (h *Home) give(ctx context.Context, id string) error {
 			return fmt.Errorf("conversation %s is not claimed", id)
 		}
 		h.mu.Unlock()
-		limited, cancel := context.WithTimeout(ctx, askStore)
-		err := h.o.Registry.Grant(limited, hold, *g)
-		cancel()
-		h.note(ctx, err)
+		err := h.tell(ctx, hold, *g)
 		h.mu.Lock()
 		if err != nil {
 			return err
@@ -58,6 +73,19 @@ func (h *Home) give(ctx context.Context, id string) error {
 			delete(h.grants, id)
 		}
 	}
+}
+
+// tell hands tokens to the store. Who finds that another process holds the conversation
+// gives it up.
+func (h *Home) tell(ctx context.Context, hold port.Hold, g port.Grant) error {
+	limited, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	err := h.o.Registry.Grant(limited, hold, g)
+	h.note(ctx, err)
+	if errors.Is(err, port.ErrFenced) && h.Hold(hold.ID) == hold {
+		h.tellLost(hold.ID)
+	}
+	return err
 }
 
 // giveAll hands to the store what it has not taken.
@@ -90,12 +118,12 @@ func (h *Home) Resume(ctx context.Context, digest []byte) (string, bool, error) 
 }
 
 // known asks what a token is good for. It fails with [ErrUnsure] where the store does not
-// know it and was away a moment ago.
+// know it and was away a moment ago, or may have been, before this process was here.
 func (h *Home) known(ctx context.Context, digest []byte, ask func(context.Context, []byte) (string, bool, error)) (string, bool, error) {
 	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
 	id, ok, err := ask(limited, digest)
-	if h.note(ctx, err); err == nil && !ok && h.unsure() {
+	if h.note(ctx, err); err == nil && !ok && (h.unsure() || h.o.Shared && time.Since(h.opened) < TTL) {
 		err = ErrUnsure
 	}
 	return id, ok, err

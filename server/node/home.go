@@ -30,7 +30,7 @@ const (
 	expireEvery = time.Hour
 )
 
-// Options configure a [Home]. All but Expire and Keep must be set.
+// Options configure a [Home]. All but Expire, Keep and Shared must be set.
 type Options struct {
 	// Node is this process: its ID is [Name] where it is empty.
 	Node     port.Node
@@ -44,13 +44,17 @@ type Options struct {
 	// Wait is how long a conversation without a client is kept from its end; Keep how
 	// long one is kept at all, for ever if 0.
 	Wait, Keep time.Duration
-	Log        *slog.Logger
+	// Shared: processes of other machines may have the store too. It can then have been away
+	// from them without this one's knowledge.
+	Shared bool
+	Log    *slog.Logger
 }
 
 // Home is where a server's conversations are kept between connections, processes and
 // nodes. [Open] makes one. It is safe for concurrent use.
 type Home struct {
-	o Options
+	o      Options
+	opened time.Time
 
 	// Tasks, if set, are told of conversations that nobody came back to. It is set
 	// before Run.
@@ -70,15 +74,17 @@ type Home struct {
 	back atomic.Int64
 
 	mu       sync.Mutex
-	holds    map[string]port.Hold   // what runs here, or is being taken: without a token while it is not claimed
-	releases map[string]release     // that the store has not taken yet
-	grants   map[string]*port.Grant // as well, of what is here
-	giving   map[string]bool        // conversations whose tokens are on their way to the store
+	holds    map[string]port.Hold     // what runs here, or is being taken: without a token while it is not claimed
+	releases map[string]release       // that the store has not taken yet
+	grants   map[string]*port.Grant   // as well, of what is here
+	giving   map[string]chan struct{} // conversations whose tokens are on their way to the store; closed when they are not
 }
 
+// release is what the store is to be told of a conversation that is not here any more.
 type release struct {
 	hold  port.Hold
 	ended bool
+	grant *port.Grant // tokens that it has not taken; nil: none, or they are of no use any more
 }
 
 // Open makes this process a node of the store's.
@@ -89,7 +95,7 @@ func Open(ctx context.Context, o Options) (*Home, error) {
 	h := &Home{
 		o:     o,
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
-		grants: make(map[string]*port.Grant), giving: make(map[string]bool),
+		grants: make(map[string]*port.Grant), giving: make(map[string]chan struct{}), opened: time.Now(),
 	}
 	return h, o.Registry.Beat(ctx, o.Node, TTL)
 }
@@ -264,23 +270,32 @@ func (h *Home) Hold(id string) port.Hold {
 // Over gives a conversation up that does not run here any more.
 func (h *Home) Over(id string, ended bool) {
 	h.mu.Lock()
-	hold := h.holds[id]
+	r := release{h.holds[id], ended, h.grants[id]}
+	if ended {
+		r.grant = nil
+	}
 	delete(h.holds, id)
 	delete(h.grants, id)
-	if hold.Token != 0 {
-		h.releases[id] = release{hold, ended}
+	if r.hold.Token != 0 {
+		h.releases[id] = r
 	}
 	h.mu.Unlock()
-	if hold.Token != 0 {
+	if r.hold.Token != 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), askStore)
 		defer cancel()
-		h.letGo(ctx, id, release{hold, ended})
+		h.letGo(ctx, id, r)
 	}
 }
 
-// letGo tells the store that a conversation was given up. What it does not take is
-// tried again with the next sign of life.
+// letGo tells the store that a conversation was given up, and first the tokens with which
+// its client goes on elsewhere. What it does not take is tried again with the next sign of
+// life.
 func (h *Home) letGo(ctx context.Context, id string, r release) {
+	if r.grant != nil {
+		if err := h.o.Registry.Grant(ctx, r.hold, *r.grant); err != nil && !errors.Is(err, port.ErrFenced) {
+			return
+		}
+	}
 	if err := h.o.Registry.Release(ctx, r.hold, r.ended); err != nil {
 		return
 	}
