@@ -310,6 +310,9 @@ func (s *siege) kill(number int, n *node) {
 	s.does("kill %d: %s", number+1, n.url)
 	n.start()
 	s.does("up again: %s", n.url)
+	if number%50 == 49 {
+		s.t.Logf("%d kills, %d conversations, %d returns", number+1, s.conversations.Load(), s.resumes.Load())
+	}
 }
 
 func (s *siege) figures(kills, outages int) {

@@ -115,7 +115,7 @@ func TestClaimWaitsForWrite(t *testing.T) {
 		if text == appending {
 			execute(t, writer, held+text, []byte(h.ID), h.Token, 1, []byte("written"))
 		} else {
-			execute(t, writer, held+text, []byte(h.ID), h.Token, []byte("written"))
+			execute(t, writer, held+text, []byte(h.ID), h.Token, []byte("written"), 1)
 		}
 		done := make(chan error, 1)
 		go func() {

@@ -89,10 +89,11 @@ const (
 
 // claiming gives conversation $1 to node $2 if that is alive and no other one holds it
 // that is. It is a statement of its own, behind those that lock the claim: it sees what
-// has changed while it waited for them.
+// has changed while it waited for them. $3 is the token of the claim before: a claim that
+// nobody waits for any more, and that arrives behind a later one, takes nothing from it.
 const claiming = `UPDATE hocket.claims c
-	SET token = nextval('hocket.tokens'), node = $2, moved = clock_timestamp(), ended = false
-	WHERE id = $1 AND EXISTS (SELECT FROM hocket.nodes WHERE id = $2 AND until > clock_timestamp())
+	SET token = nextval('hocket.tokens'), node = $2, moved = clock_timestamp(), ended = false, granted = 0
+	WHERE id = $1 AND token = $3 AND EXISTS (SELECT FROM hocket.nodes WHERE id = $2 AND until > clock_timestamp())
 	AND NOT EXISTS (SELECT FROM hocket.nodes n WHERE n.id = c.node AND n.id <> $2 AND n.until > clock_timestamp())
 	RETURNING token`
 
@@ -101,8 +102,7 @@ var (
 	errMoved = errors.New("the conversation was deleted or given up meanwhile: try again")
 )
 
-// Claim gives a conversation to a node, in one transaction and one round trip. Its
-// tokens stay.
+// Claim gives a conversation to a node, in one transaction. Its tokens stay.
 func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	err := store.CheckID(id)
 	var token int64
@@ -110,7 +110,11 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 		limited, end := s.limited(ctx)
 		defer end()
 		for range 3 { // somebody who deletes or gives up is in the way but for a moment
-			if token, err = s.claim(limited, []byte(id), []byte(node)); !errors.Is(err, errMoved) {
+			var was int64
+			if was, err = s.claimed(limited, []byte(id)); err == nil {
+				token, err = s.claim(limited, []byte(id), []byte(node), was)
+			}
+			if !errors.Is(err, errMoved) {
 				break
 			}
 		}
@@ -121,13 +125,18 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	return port.Hold{ID: id, Token: token}, nil
 }
 
-func (s *Store) claim(ctx context.Context, id, node []byte) (token int64, err error) {
+// claimed is the token of the last claim of a conversation; 0 if there is none.
+func (s *Store) claimed(ctx context.Context, id []byte) (token int64, err error) {
+	return token, optional(s.pool.QueryRow(ctx, "SELECT token FROM hocket.claims WHERE id = $1", id).Scan(&token))
+}
+
+func (s *Store) claim(ctx context.Context, id, node []byte, was int64) (token int64, err error) {
 	var by *port.Node // who holds it
 	var alive bool
 	var b pgx.Batch
 	b.Queue(making, id)
 	b.Queue(locking, id)
-	b.Queue(claiming, id, node).QueryRow(func(row pgx.Row) error { return optional(row.Scan(&token)) })
+	b.Queue(claiming, id, node, was).QueryRow(func(row pgx.Row) error { return optional(row.Scan(&token)) })
 	b.Queue(holder, id).Query(func(rows pgx.Rows) error {
 		n, err := pgx.CollectExactlyOneRow(rows, scanned)
 		if err == nil {
@@ -145,7 +154,7 @@ func (s *Store) claim(ctx context.Context, id, node []byte) (token int64, err er
 		return token, nil
 	case !alive:
 		return 0, fmt.Errorf("%w: %s", errDead, store.Quote(string(node)))
-	case by != nil:
+	case by != nil && by.ID != string(node):
 		return 0, &port.HeldError{Node: *by}
 	default:
 		return 0, errMoved

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,6 +29,8 @@ type Store struct {
 	opts Options
 	name string // of the database, without user and password
 	pool *pgxpool.Pool
+
+	writes *atomic.Int64 // counts them: see sent
 }
 
 // Open connects to a database, and brings it to the version of this program. ctx bounds
@@ -37,7 +40,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o.withDefaults(), name: net.JoinHostPort(c.ConnConfig.Host, strconv.Itoa(int(c.ConnConfig.Port))) + "/" + c.ConnConfig.Database}
+	s := &Store{opts: o.withDefaults(), writes: new(atomic.Int64), name: net.JoinHostPort(c.ConnConfig.Host, strconv.Itoa(int(c.ConnConfig.Port))) + "/" + c.ConnConfig.Database}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return nil, s.fail(ctx, "open", err)
 	}
@@ -83,9 +86,19 @@ const (
 	// locked: such holds are those of a store's only process.
 	free = "WITH held AS (SELECT $1::bytea AS id WHERE $2 = 0::bigint AND NOT EXISTS (SELECT FROM hocket.claims WHERE id = $1))"
 
-	saving = ` INSERT INTO hocket.snapshots (id, saved, snapshot) SELECT id, clock_timestamp(), $3 FROM held
-		ON CONFLICT (id) DO UPDATE SET saved = excluded.saved, snapshot = excluded.snapshot`
+	// saving leaves a snapshot that was sent later under the same claim: see sent.
+	saving = `, saved AS (INSERT INTO hocket.snapshots AS s (id, saved, snapshot, token, number)
+		SELECT id, clock_timestamp(), $3, $2, $4 FROM held
+		ON CONFLICT (id) DO UPDATE SET saved = excluded.saved, snapshot = excluded.snapshot, token = excluded.token, number = excluded.number
+		WHERE s.token <> excluded.token OR s.token = 0 OR s.number < excluded.number)
+		SELECT count(*) FROM held`
 )
+
+// sent numbers the writes of this process. One that nobody waits for any more may still be
+// on its way, in the buffers of a network that was away, and arrive behind a later one: it
+// must not replace what that has written. Only one process writes under a claim, so its own
+// numbers are enough.
+func (s *Store) sent() int64 { return s.writes.Add(1) }
 
 // fenced is a statement with the look at the claim of a hold.
 func fenced(h port.Hold, text string) string {
@@ -97,7 +110,8 @@ func fenced(h port.Hold, text string) string {
 
 // Save replaces the snapshot of a conversation, in one statement. When it returns nil
 // the snapshot survives the process, and the server as its synchronous_commit says.
-// When it fails either snapshot may be there.
+// When it fails either snapshot may be there; it is not written any more when a later one
+// is.
 func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	err := errors.Join(store.CheckID(h.ID), store.CheckSize("snapshot", len(snapshot), s.opts.MaxSnapshot))
 	if err == nil {
@@ -106,9 +120,9 @@ func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 		}
 		limited, end := s.limited(ctx)
 		defer end()
-		var done pgconn.CommandTag
-		done, err = s.pool.Exec(limited, fenced(h, saving), []byte(h.ID), h.Token, snapshot)
-		if err == nil && done.RowsAffected() == 0 {
+		var n int
+		err = s.pool.QueryRow(limited, fenced(h, saving), []byte(h.ID), h.Token, snapshot, s.sent()).Scan(&n)
+		if err == nil && n == 0 {
 			err = port.ErrFenced
 		}
 	}

@@ -5,17 +5,16 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/store"
 )
 
-// granting replaces the tokens of conversation $1. What it had is looked at as it was
-// before the statement.
-const granting = `UPDATE hocket.claims SET access = $3, resume = $4, resume_before = $6, access_before = CASE
+// granting replaces the tokens of conversation $1, unless later ones are there: see sent.
+// What it had is looked at as it was before the statement.
+const granting = `UPDATE hocket.claims SET granted = $7, access = $3, resume = $4, resume_before = $6, access_before = CASE
 	WHEN $6::bytea IS NULL THEN NULL WHEN $5::bytea IS NOT NULL THEN $5 WHEN resume = $6 THEN access WHEN resume_before = $6 THEN access_before END
-	WHERE id = $1 AND token = $2`
+	WHERE id = $1 AND token = $2 AND granted < $7`
 
 // Grant replaces the tokens of a conversation.
 func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
@@ -23,10 +22,13 @@ func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
 	if err == nil {
 		limited, end := s.limited(ctx)
 		defer end()
-		var done pgconn.CommandTag
-		done, err = s.pool.Exec(limited, granting, []byte(h.ID), h.Token,
-			digest(g.Now.Access), digest(g.Now.Resume), digest(g.Before.Access), digest(g.Before.Resume))
-		if err == nil && done.RowsAffected() == 0 {
+		var b pgx.Batch // a transaction
+		b.Queue(granting, []byte(h.ID), h.Token,
+			digest(g.Now.Access), digest(g.Now.Resume), digest(g.Before.Access), digest(g.Before.Resume), s.sent())
+		var good bool
+		b.Queue("SELECT EXISTS (SELECT FROM hocket.claims WHERE id = $1 AND token = $2)", []byte(h.ID), h.Token).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&good) })
+		if err = s.pool.SendBatch(limited, &b).Close(); err == nil && !good {
 			err = port.ErrFenced
 		}
 	}
