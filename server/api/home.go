@@ -213,8 +213,11 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if err != nil {
 		return errors.Join(err, closeLeg(call.Leg))
 	}
-	begun = true                  // from here on the hub releases it
 	c, err := s.o.Hub.Start(call) //nolint:contextcheck // it outlives the request
+	if errors.Is(err, hub.ErrRuns) {
+		return errAway // its end here is not complete
+	}
+	begun = true // the hub releases it
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
 )
@@ -22,6 +23,30 @@ type ledger struct {
 	mu     sync.Mutex // guards the fields below
 	fails  error      // what a grant fails with
 	grants map[string]port.Grant
+	taken  map[string]int // conversations that were restored and not given up
+	call   func() hub.Call
+}
+
+// Restore takes a conversation up as often as it is asked to.
+func (l *ledger) Restore(_ context.Context, id string) (hub.Call, error) {
+	call := l.call()
+	call.ID = id
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken[id]++
+	call.Over = func(id string, _ bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.taken[id]--
+	}
+	return call, nil
+}
+
+// held is how often a conversation was restored and not given up.
+func (l *ledger) held(id string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.taken[id]
 }
 
 func (l *ledger) Grant(_ context.Context, id string, g port.Grant) error {
@@ -60,7 +85,7 @@ func (l *ledger) has(token string) bool {
 }
 
 func newLedger(t *testing.T) (*ledger, *house) {
-	l := &ledger{grants: make(map[string]port.Grant)}
+	l := &ledger{grants: make(map[string]port.Grant), taken: make(map[string]int), call: func() hub.Call { return textCall(t, conv.PrivacyKeep) }}
 	return l, newHouse(t, hub.Options{}, func(o *Options) { o.Home = l })
 }
 
@@ -128,5 +153,38 @@ func TestReturnToAnOldCopy(t *testing.T) {
 			h.refused(http.StatusServiceUnavailable, "try_again", "POST", "/v1/conversations", `{"resume":"rt_elsewhere"}`)
 		}
 		h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"rt_nothing"}`)
+	}
+}
+
+// TestReturnWhileTheConversationEnds checks that a client that returns while its
+// conversation ends here, to be continued, is asked to try again, and that the
+// conversation can be continued then: nobody holds it in vain.
+func TestReturnWhileTheConversationEnds(t *testing.T) {
+	ending, ended := make(chan struct{}), make(chan struct{})
+	end := sync.OnceFunc(func() { close(ended) })
+	l, h := newLedger(t)
+	t.Cleanup(end) // before the hub's
+	h.call = func(c *hub.Call) {
+		c.Over = func(string, bool) {
+			close(ending)
+			<-ended
+		}
+	}
+	made := h.begin("flights")
+	h.call = nil
+	resume := `{"resume":"` + made.ResumeToken + `"}`
+	h.hub.Lose(made.ID)
+	<-ending
+	h.refused(http.StatusServiceUnavailable, "try_again", "POST", "/v1/conversations", resume)
+	if n := l.held(made.ID); n != 0 {
+		t.Errorf("it is held %d times by nobody", n)
+	}
+	end()
+	eventually(t, "the return", func() bool {
+		status, _ := h.do("POST", "/v1/conversations", resume)
+		return status == http.StatusCreated
+	})
+	if n := l.held(made.ID); n != 1 {
+		t.Errorf("it is held %d times", n)
 	}
 }

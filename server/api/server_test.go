@@ -39,6 +39,7 @@ type house struct {
 	keys *Keys
 	key  string // that requests carry; may be empty
 	http *httptest.Server
+	call func(*hub.Call) // changes what a conversation is begun with; may be nil
 }
 
 type safeBuffer struct {
@@ -95,10 +96,14 @@ func newHouse(t *testing.T, limits hub.Options, change func(*Options)) *house {
 	o := Options{
 		Hub: h.hub, Agents: []Agent{{Name: "flights", Title: "Flights", Language: "en"}, {Name: "secret", Title: "Secret", Language: "en"}},
 		Call: func(agent, _ string) (hub.Call, error) {
+			call := textCall(t, conv.PrivacyKeep)
 			if agent == "secret" {
-				return textCall(t, conv.PrivacyNone), nil
+				call = textCall(t, conv.PrivacyNone)
 			}
-			return textCall(t, conv.PrivacyKeep), nil
+			if h.call != nil {
+				h.call(&call)
+			}
+			return call, nil
 		},
 		Text:    func() port.Leg { return text.New(text.Options{}) },
 		Panel:   fstest.MapFS{"index.html": {Data: []byte("<title>panel</title>")}},
