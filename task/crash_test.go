@@ -254,6 +254,39 @@ func TestKilledWorkers(t *testing.T) {
 	})
 }
 
+// TestServerKilledAgainAndAgain: a server that is killed more often than a silent worker
+// counts as dead finds by the process's number that the one before it is dead: what that
+// one did is begun again at once, or a conversation would wait for ever.
+func TestServerKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	count := filepath.Join(t.TempDir(), "count")
+	if err := os.WriteFile(count, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := hurried(Options{Path: newPath(t)})
+	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "work"}}}
+	tool.Run = func(context.Context, port.ToolCall, func(string)) (string, error) { return "again", nil }
+	o.Resolve, o.Takeover = one(tool), time.Hour
+	tasks := opened(t, o)
+	key := ""
+	for i := 0; key == ""; i++ {
+		next := fmt.Sprint(i)
+		started(t, tasks, asked(next, "work", "{}"))
+		w := spawned(t, o, count)
+		for line := ""; line != "begin work "+next; {
+			line = take(t, w.lines)
+		}
+		w.kill(t)
+		if r, ok, err := tasks.read(t.Context(), next); err != nil || !ok {
+			t.Fatalf("there %v, error %v", ok, err)
+		} else if !r.ended.Valid { // else it was quicker
+			key = next
+		}
+	}
+	working(t, tasks)
+	wantOutput(t, tasks, key, "again")
+}
+
 // wantTidied has a worker bring to an end what the dead ones have left in the engine.
 func wantTidied(t *testing.T, o Options) {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/wait"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/node"
 )
 
 var (
@@ -38,7 +39,7 @@ func (t *Tasks) carryOut(taking, tools context.Context, key string) error {
 		if t.runs(r.worker) {
 			return errNotDone // the lock ran out while the database was away; no need for two of us
 		}
-		if r.worker == "" || quiet.over(r, time.Now()) {
+		if r.worker == "" || t.diedHere(r.worker) || quiet.over(r, time.Now()) {
 			done, err := t.takeOver(taking, tools, r)
 			if done || err != nil {
 				return err
@@ -57,6 +58,11 @@ func (t *Tasks) runs(worker string) bool {
 	defer t.mu.Unlock()
 	return t.calls[worker] != nil
 }
+
+// diedHere tells whether a worker was one of a process of this machine that is dead, as the
+// process is whose place this one has taken. A file is of one machine; of two that share a
+// database nobody knows whether they have one name.
+func (t *Tasks) diedHere(worker string) bool { return !t.db.postgres && node.DiedHere(worker) }
 
 // silence finds a worker dead whose signs of life have not come for a time, counted
 // from the first look: no clock of another machine is believed, and while the

@@ -3,9 +3,7 @@ package task
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +13,7 @@ import (
 	"github.com/cschleiden/go-workflows/client"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/node"
 )
 
 // Tasks are the tasks of a database. They are safe for concurrent use, of several
@@ -57,11 +56,7 @@ func Open(ctx context.Context, o Options) (*Tasks, error) {
 	if t.vault, err = newVault(o.Keys); err != nil {
 		return nil, err
 	}
-	var id [8]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return nil, err
-	}
-	t.name = hex.EncodeToString(id[:])
+	t.name = node.Name()
 	if o.Path != "" {
 		t.db, err = openFile(ctx, t.o, t.name)
 	} else {
