@@ -32,11 +32,14 @@ type Problem struct {
 // String writes the problem on one line: file:line:column: severity: message.
 func (p Problem) String() string {
 	var b strings.Builder
-	b.WriteString(p.File)
-	if p.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	if p.File != "" {
+		b.WriteString(p.File)
+		if p.Line > 0 {
+			fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+		}
+		b.WriteString(": ")
 	}
-	fmt.Fprintf(&b, ": %s: %s", p.Severity, p.Message)
+	fmt.Fprintf(&b, "%s: %s", p.Severity, p.Message)
 	if p.Suggestion != "" {
 		fmt.Fprintf(&b, " (did you mean %q?)", p.Suggestion)
 	}

@@ -32,7 +32,11 @@ func Combine(parts ...Part) (*Set, error) {
 	for _, p := range s.parts {
 		for _, spec := range p.Tool.Specs() {
 			if first, there := from[spec.Name]; there {
-				errs = append(errs, fmt.Errorf("tools: %s is a tool of both %s and %s: rename one of them or set a prefix", spec.Name, first, p.From))
+				both := fmt.Sprintf("both %s and %s", first, p.From)
+				if first == p.From {
+					both = p.From + " twice"
+				}
+				errs = append(errs, fmt.Errorf("tools: %s is a tool of %s: rename one of them or set a prefix", spec.Name, both))
 				continue
 			}
 			from[spec.Name] = p.From

@@ -47,6 +47,10 @@ func TestCombine(t *testing.T) {
 	if err == nil || err.Error() != "tools: y is a tool of both the actions and the servers: rename one of them or set a prefix" {
 		t.Errorf("%v", err)
 	}
+	_, err = Combine(Part{"the servers", fake("q")}, Part{"the servers", fake("q")})
+	if err == nil || err.Error() != "tools: q is a tool of the servers twice: rename one of them or set a prefix" {
+		t.Errorf("%v", err)
+	}
 	porttest.TestTool(t, func(*testing.T) port.Tool { return s }, port.ToolCall{ID: "1", Name: "x", Arguments: "{}"})
 }
 
@@ -67,6 +71,10 @@ func TestSelect(t *testing.T) {
 		t.Errorf("%v, error %v", s, err)
 	}
 	if _, err := Select(all, []string{"w"}); err == nil || !strings.Contains(err.Error(), `unknown tool "w": expected one of [x y z]`) {
+		t.Errorf("%v", err)
+	}
+	_, err = Combine(Part{"the servers", fake("q")}, Part{"the servers", fake("q")})
+	if err == nil || err.Error() != "tools: q is a tool of the servers twice: rename one of them or set a prefix" {
 		t.Errorf("%v", err)
 	}
 	porttest.TestTool(t, func(*testing.T) port.Tool { return s }, port.ToolCall{ID: "1", Name: "x", Arguments: "{}"})
