@@ -234,6 +234,27 @@ func TestFunctionFails(t *testing.T) {
 	}
 }
 
+// TestFunctionPanics checks that a function that panics fails its call alone: the
+// conversation goes on, and so does the program.
+func TestFunctionPanics(t *testing.T) {
+	a := parse(t, "actions: {reserve: {}}\nflows: {book: {trigger: {intents: [a table please]}, steps: [{step: a, type: action, call: reserve}]}}\n")
+	a.Tools = []port.Tool{hocket.Func("reserve", "reserves a table", func(context.Context, map[string]any) (string, error) {
+		var none map[string]int
+		none["x"] = 1
+		return "", nil
+	})}
+	if said := talk(t, a, "a table please"); !strings.Contains(said, "went wrong") {
+		t.Errorf("%q", said)
+	}
+}
+
+// TestNothingToParse checks that an error without a file names none.
+func TestNothingToParse(t *testing.T) {
+	if _, err := hocket.ParseAgent(); err == nil || err.Error() != "error: no files" {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestVirtualCall: a call in virtual time, with its transcript.
 func TestVirtualCall(t *testing.T) {
 	a := parse(t, "settings: {greeting: Good day.}\nflows: {hi: {trigger: {intents: [thank you]}, steps: [{step: a, type: say, message: You are welcome.}]}}\n")

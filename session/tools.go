@@ -125,9 +125,15 @@ func toolCall(e conv.RunTool) port.ToolCall {
 }
 
 // runTool runs a call to its end, within its limit unless that is 0, if there is
-// a tool of its name.
-func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time.Duration, progress func(string)) (string, error) {
-	call, err := checked(tool, call)
+// a tool of its name. A call that panics has failed: the other conversations of the
+// program go on.
+func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time.Duration, progress func(string)) (output string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			output, err = "", &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("%s panicked: %v", call.Name, p)}
+		}
+	}()
+	call, err = checked(tool, call)
 	if err != nil {
 		return "", err
 	}
