@@ -120,6 +120,10 @@ func (t *turn) actionEnded(in ActionEnded) {
 		st.Action = nil
 		t.trace("action_failed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: "cancelled"})
 		t.cancel()
+		if st.ConversationState == ExecutingAction && st.Action == nil { // it cannot go on without its action
+			t.giveFlowUp()
+			t.settle()
+		}
 	case in.Failed:
 		t.actionFailed(s, in)
 	case len(in.Missing) > 0:

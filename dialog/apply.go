@@ -16,6 +16,9 @@ func (t *turn) apply(cmds []Command) {
 		cmds = t.heard().StartProposed(f)
 	}
 	cmds = t.keepLater(t.checked(cmds))
+	if t.flow != nil && t.flow.Builtin && t.foreign(cmds) {
+		t.leave()
+	}
 	if len(cmds) == 0 && t.kept {
 		t.st.Misses = 0
 		t.phrase("kept")
@@ -64,7 +67,7 @@ func (t *turn) apply(cmds []Command) {
 	}
 	if r.refused && !r.changed && len(r.corrected) == 0 && start == nil {
 		t.st.Misses = misses + 1
-		if t.giveUp() && !r.reopened {
+		if t.giveUp() && (!r.reopened || t.moved) {
 			t.back()
 			return
 		}
@@ -102,10 +105,12 @@ func (t *turn) follow(cmds []Command, started, told bool, r slotResult) {
 		if !r.refused {
 			t.phrase("change_what", "label", t.a.def.SlotIndex[r.ask.Slot].Label)
 		}
+		t.askDeferred()
 		t.advance()
 	case len(r.corrected) > 0:
 		t.st.Confirmation = nil
 		t.rewind(r.corrected, r.reopened)
+		t.askDeferred()
 		t.advance()
 	case r.changed || started:
 		t.st.Confirmation = nil
@@ -145,33 +150,22 @@ func (t *turn) applyAlone(cmds []Command) bool {
 	for _, c := range cmds {
 		switch c.Type {
 		case Handoff:
-			if t.a.def.Settings.Handoff {
-				t.phrase("handoff")
-				t.handoff()
-			} else {
-				t.phrase("handoff_none")
-				t.again()
-			}
-			t.back()
+			t.answer(agent.PatternHandoff, about{"reason": "asked", "possible": t.a.def.Settings.Handoff})
 		case Cancel:
 			t.cancel()
 		case Restart:
 			t.restart()
 		case RepeatLast:
-			t.repeat()
-		case Clarify:
-			t.clarify()
-		case ListOptions:
-			t.listOptions()
-		case Help:
-			t.help()
+			t.answer(agent.PatternRepeat, nil)
+		case Clarify, ListOptions, Help:
+			t.help(string(c.Type))
 		case Goodbye:
-			return t.goodbye()
+			t.goodbye()
 		case Skip:
 			t.skip()
 		case Retry:
 			if t.before != Error {
-				t.repeat()
+				t.answer(agent.PatternRepeat, nil)
 				return true
 			}
 			t.retry()

@@ -87,49 +87,60 @@ func (t *turn) lastStep() string {
 // cancel gives the current flow up, and those that called it.
 func (t *turn) cancel() {
 	t.st.Misses = 0
-	if t.sealed() {
+	switch {
+	case t.left != "" && t.flow == nil: // what was asked beside it
+		t.phrase("all_right")
+		t.ended()
+	case t.sealed():
 		t.doneAlready()
+	default:
+		t.answer(agent.PatternCancel, about{"failed": t.st.ConversationState == Error})
+	}
+}
+
+// giveFlowUp leaves the current flow and those that called it. After an error all are left
+// (seed 003, ERROR to IDLE).
+func (t *turn) giveFlowUp() {
+	if t.st.ConversationState == Error {
+		t.dropFlow()
+		t.enter(Idle)
 		return
 	}
-	if t.flow == nil {
-		t.phrase("nothing_to_cancel")
-		t.phrase("what_to_do")
-		t.back()
-		return
-	}
-	t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
-	t.phrase("cancelled")
-	for {
+	for t.flow != nil {
+		t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
 		f, ok := t.resume()
 		if !ok {
 			break
 		}
 		if !f.Called {
-			t.phrase("resume")
-			t.advance()
+			t.after = returns
 			return
 		}
-		t.trace("flow_cancelled", TraceData{Flow: f.Flow})
 	}
 	t.dropFlow()
 	t.st.Finished = nil
-	t.enter(Completed)
-	t.offerLater()
+	t.after = leftFlow
 }
 
-// restart begins the flow again.
+// restart begins again: the flow, or the one that has ended.
 func (t *turn) restart() {
+	t.st.Misses = 0
+	of := about{}
+	if t.flow == nil && t.st.Finished != nil {
+		of["flow"] = t.st.Finished.Flow
+	}
+	t.answer(agent.PatternRestart, of)
+}
+
+// beginAgain begins the flow again, and the one that called it instead if one did.
+func (t *turn) beginAgain() {
 	st := t.st
-	st.Misses = 0
 	f := t.flow
 	if f == nil && st.Finished != nil {
 		f = t.a.def.FlowIndex[st.Finished.Flow]
 		st.Finished = nil
 	}
 	if f == nil {
-		t.phrase("restarted")
-		t.phrase("what_to_do")
-		t.back()
 		return
 	}
 	for len(st.Stack) > 0 && st.Stack[len(st.Stack)-1].Called {
@@ -139,7 +150,6 @@ func (t *turn) restart() {
 		}
 		f = t.a.def.FlowIndex[frame.Flow]
 	}
-	t.phrase("restarted")
 	t.startFlow(f, true)
-	t.advance()
+	t.after = goesOn
 }

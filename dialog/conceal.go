@@ -207,7 +207,7 @@ func (k *Secrets) State(s *State) {
 	}
 	s.LastResponse, s.Pending = k.Text(s.LastResponse), k.Text(s.Pending)
 	s.Slots, s.Checked, s.GrantedFor, s.Metadata = k.each(s.Slots), k.each(s.Checked), k.each(s.GrantedFor), k.each(s.Metadata)
-	s.ProposedSlots, s.Either, s.Week = k.each(s.ProposedSlots), k.each(s.Either), k.Text(s.Week)
+	s.ProposedSlots, s.Either, s.About, s.Week = k.each(s.ProposedSlots), k.each(s.Either), k.each(s.About), k.Text(s.Week)
 	for i := range s.Later {
 		s.Later[i].Slots = k.each(s.Later[i].Slots)
 	}

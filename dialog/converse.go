@@ -171,6 +171,7 @@ func (t *turn) filled(s *agent.Slot) {
 		if a.Correction {
 			t.updated(s)
 			t.rewind([]string{s.Name}, a.Reopen)
+			t.askDeferred()
 		}
 		return
 	}
@@ -188,17 +189,13 @@ func (t *turn) reject(s *agent.Slot, why string) {
 		st.Slots[s.Name] = nil // rule 4: null, not absent
 	}
 	st.Misses++
-	if t.giveUp() {
-		t.enter(WaitingForSlot)
-		return
+	if !t.giveUp() {
+		t.invalid(s)
+		if st.Misses > 1 {
+			t.example(s)
+		}
 	}
-	t.invalid(s)
-	if st.Misses > 1 {
-		t.example(s)
-	}
-	if !t.failed {
-		t.enter(WaitingForSlot)
-	}
+	t.stay()
 }
 
 // invalid says that a value does not do.
@@ -234,9 +231,18 @@ func (t *turn) giveUp() bool {
 	if t.st.Misses < t.a.def.Settings.Retries || !t.a.def.Settings.Handoff {
 		return false
 	}
-	t.phrase("handoff_misses")
-	t.handoff()
+	if !t.builtin(agent.PatternHandoff, about{"reason": "misses", "possible": true}) {
+		t.moved = true
+		t.advance()
+	}
 	return true
+}
+
+// stay waits for the slot that was asked for, unless a built-in flow asks now.
+func (t *turn) stay() {
+	if !t.failed && !t.moved {
+		t.enter(WaitingForSlot)
+	}
 }
 
 func (t *turn) handoff() {
@@ -246,17 +252,25 @@ func (t *turn) handoff() {
 	t.trace("handoff", TraceData{})
 }
 
+// How many values of a slot are said.
+const (
+	someOptions = 5
+	maxOptions  = 10
+)
+
+// options says values that a slot may have.
+func (t *turn) options(s *agent.Slot, most int) {
+	var texts []string
+	for _, v := range s.Values[:min(most, len(s.Values))] {
+		texts = append(texts, v.Value)
+	}
+	t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
+}
+
 // example says what could be said for a slot.
 func (t *turn) example(s *agent.Slot) {
 	if s.Closed() {
-		var texts []string
-		for i, v := range s.Values {
-			if i == 5 {
-				break
-			}
-			texts = append(texts, v.Value)
-		}
-		t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
+		t.options(s, someOptions)
 		return
 	}
 	key := ""
@@ -316,9 +330,7 @@ func (t *turn) answerSuggestion(s *agent.Slot) bool {
 				t.example(s)
 			}
 		}
-		if !t.failed {
-			t.enter(WaitingForSlot)
-		}
+		t.stay()
 		return true
 	case answer == value.No: // "no, Austin"
 		t.rd.Toks = t.rd.Toks[rest:]

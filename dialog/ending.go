@@ -12,6 +12,13 @@ import (
 func (t *turn) endFlow() {
 	st := t.st
 	st.Week = ""
+	if t.flow.Builtin {
+		t.offTop()
+		if t.about = nil; t.flow == nil {
+			t.ended()
+		}
+		return
+	}
 	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found(), Sealed: st.Acted}
 	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
 	if f, ok := t.resume(); ok {
@@ -21,7 +28,7 @@ func (t *turn) endFlow() {
 			}
 			return
 		}
-		t.phrase("resume")
+		t.builtin(agent.PatternContinue, nil)
 		return
 	}
 	t.complete(&ended)
@@ -62,7 +69,7 @@ func (t *turn) doneAlready() {
 	t.st.Misses = 0
 	t.phrase("done_already")
 	if f := t.heard().Nearest(); f != nil && f.Name != t.st.Finished.Flow && t.before != Error {
-		t.proposeFlow("propose_flow", f, nil)
+		t.proposeFlow("", f, nil)
 	} else {
 		t.phrase("what_to_do")
 	}
@@ -73,16 +80,17 @@ func (t *turn) doneAlready() {
 // reference.
 func (t *turn) complete(ended *FinishedFlow) {
 	t.dropFlow()
+	t.st.Finished = ended
+	outcome := "done"
 	switch {
 	case len(t.out.Say) > 0:
+		outcome = "said"
 	case t.declined:
-		t.phrase("denied")
+		outcome = "denied"
 	case t.unsuccessful:
-		t.phrase("error")
-	default:
-		t.phrase("done")
+		outcome = "failed"
 	}
-	t.st.Finished = ended
-	t.enter(Completed)
-	t.offerLater()
+	if t.out.Handoff || t.builtin(agent.PatternCompleted, about{"flow": ended.Flow, "outcome": outcome}) {
+		t.ended()
+	}
 }

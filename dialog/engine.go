@@ -234,12 +234,23 @@ type turn struct {
 	reached                []*agent.Flow  // whose slots the commands may fill
 	suggested              *Suggestion    // that the message may answer in words of its own
 
+	about     about // what the built-in flow is about that runs
+	after     after
+	left      string        // the built-in flow that was left
+	quiet     bool          // the built-in flow is ours: it leaves no trace
+	fresh     bool          // the built-in flow has not been on top
+	skipped   bool          // a step of the built-in flow that waits was left out
+	resumed   bool          // the flow below a built-in one goes on
+	moved     bool          // a built-in flow has come on top, and asks
+	deferring bool          // what waits waits for its turn
+	deferred  *deferredStep // waits for its turn
+
 	rd  value.Reader
 	buf [24]value.Token
 }
 
 func (a *Agent) turn(st *State, now time.Time) *turn {
-	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.def.FlowIndex[st.CurrentFlow], before: st.ConversationState, awaited: st.WaitingForSlot}
+	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.def.FlowIndex[st.CurrentFlow], before: st.ConversationState, awaited: st.WaitingForSlot, about: st.About}
 }
 
 // read cuts a text into tokens for the rest of the turn.
@@ -319,8 +330,11 @@ func (t *turn) fail(kind, message string) {
 	t.trace("error", TraceData{From: from, Detail: kind + ": " + message, Step: t.st.CurrentStep})
 	t.enter(Error)
 	t.out.Act, t.out.Understand, t.out.Ask = nil, nil, false
-	t.sayMessage(t.a.def.Messages["error"], agent.WordingFixed)
-	t.sayMessage(t.a.def.Messages["error_offer"], agent.WordingFixed)
+	said := len(t.out.Say)
+	if t.builtin(agent.PatternError, about{"error": kind}); len(t.out.Say) == said {
+		t.phrase("error")
+		t.phrase("error_offer")
+	}
 }
 
 // finish completes the output of the turn.

@@ -283,7 +283,7 @@ func (a *Agent) finish() {
 	}
 	a.words = words.New(a.def)
 	a.prompt = Prompt{System: a.promptSystem(), Schema: a.promptSchema()}
-	for _, f := range a.def.Flows {
+	for _, f := range slices.Concat(a.def.Flows, a.def.Replaced) {
 		for _, s := range f.Steps {
 			if s.Type == agent.StepCollect && !s.Slot.AnyWords() {
 				g := grammar{l: a.def.Lang}

@@ -115,7 +115,7 @@ func (t *turn) offerOnly() bool {
 		return false
 	}
 	t.st.Misses = 0
-	t.proposeFlow("propose_flow", t.offered[0], t.given)
+	t.proposeFlow("", t.offered[0], t.given)
 	t.back()
 	return true
 }
@@ -135,14 +135,19 @@ func (t *turn) askWhich() bool {
 		texts = append(texts, offer(f, t.a.def.Lang))
 	}
 	t.st.Misses = 0
-	t.phrase("propose_flow", "description", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
+	t.builtin(agent.PatternClarify, about{"description": value.Enumerate(texts, t.a.def.Lang.Data.Render.Or)})
 	t.back()
 	return true
 }
 
-// proposeFlow asks whether a flow is to begin, with the values that were given for it.
+// proposeFlow asks whether a flow is to begin, with the values that were given for it: with
+// a phrase, or "" where it may be what the user means.
 func (t *turn) proposeFlow(key string, f *agent.Flow, values map[string]any) {
-	t.phrase(key, "description", strings.TrimSpace(offer(f, t.a.def.Lang)))
+	if text := strings.TrimSpace(offer(f, t.a.def.Lang)); key != "" {
+		t.phrase(key, "description", text)
+	} else {
+		t.builtin(agent.PatternClarify, about{"description": text})
+	}
 	t.st.Proposed, t.st.ProposedSlots = f.Name, values
 	t.trace("flow_proposed", TraceData{Flow: f.Name})
 }

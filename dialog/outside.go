@@ -108,7 +108,9 @@ func (t *turn) turnedDown(s *agent.Slot, reason any) {
 	st.Asking = again
 	st.Misses++
 	if t.giveUp() {
-		t.awaitAsking(s)
+		if !t.moved {
+			t.awaitAsking(s)
+		}
 		return
 	}
 	text, _ := reason.(string)

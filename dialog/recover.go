@@ -20,10 +20,7 @@ func (t *turn) answerError() {
 		core = t.rd.Toks
 	}
 	if id, ok := l.Commands.Whole(core); ok && value.CommandWords[id] == "cancel" {
-		t.dropFlow()
-		t.enter(Idle)
-		t.phrase("cancelled")
-		t.phrase("what_to_do")
+		t.answer(agent.PatternCancel, about{"failed": true})
 		return
 	}
 	t.enter(Understanding)
@@ -71,6 +68,8 @@ func (t *turn) back() {
 	switch {
 	case t.before == Error:
 		t.enter(Error)
+	case t.unasked():
+		t.advance()
 	case t.flow == nil:
 		t.enter(Idle)
 	case t.st.Confirmation != nil:
@@ -113,45 +112,22 @@ func (t *turn) notUnderstood() {
 		t.back()
 		return
 	}
-	if st.Confirmation != nil && t.before != Error {
-		t.unclear()
+	if st.Confirmation != nil && t.before != Error && t.heard().Hedged() {
+		t.phrase("confirm_as_it_is")
+		t.again()
+		t.back()
 		return
 	}
 	if s := t.a.def.SlotIndex[st.WaitingForSlot]; t.flow != nil && t.before == WaitingForSlot && (t.askDay(s) || t.askAmount(s) || t.askOther(s)) {
 		t.back()
 		return
 	}
-	m := t.a.def.Messages["not_understood"]
-	if len(m) > 0 {
-		t.phraseOf(m[min(st.Misses, len(m))-1])
-	}
-	switch {
-	case t.before == Error:
-		t.phrase("error_offer")
-	case t.flow == nil:
-		t.offer()
-	default:
-		s := t.a.def.SlotIndex[st.WaitingForSlot]
-		if s == nil {
-			break
-		}
-		if st.Misses > 1 {
-			t.example(s)
-		}
-		t.prompt(s, t.collectStep(s))
-	}
-	t.back()
+	t.cannotHandle("not_understood")
 }
 
-// unclear asks once more for a yes or a no: what was said is neither, or more than that.
-func (t *turn) unclear() {
-	if t.heard().Hedged() {
-		t.phrase("confirm_as_it_is")
-	} else if m := t.a.def.Messages["not_understood"]; len(m) > 0 {
-		t.phraseOf(m[min(t.st.Misses, len(m))-1])
-	}
-	t.again()
-	t.back()
+// cannotHandle says that nothing can be done with a message, and asks again.
+func (t *turn) cannotHandle(reason string) {
+	t.answer(agent.PatternCannotHandle, about{"reason": reason, "at": t.at(), "misses": int64(t.st.Misses)})
 }
 
 // unsure reports whether the recognizer doubts a message: it says how sure it
@@ -183,29 +159,7 @@ func (t *turn) notCaught(m Message) {
 		t.back()
 		return
 	}
-	t.phrase("not_caught")
-	s := t.a.def.SlotIndex[st.WaitingForSlot]
-	switch {
-	case t.before == Error:
-		t.phrase("error_offer")
-	case t.flow == nil && st.Misses == 1:
-		t.phrase("what_to_do")
-	case t.flow == nil:
-		t.offer()
-	case st.Confirmation != nil && st.Misses == 1:
-		t.phrase("example_yes_no")
-	case st.Confirmation != nil: // the caller may have lost what it is about
-		t.again()
-	case s == nil:
-	case st.Suggested != nil && st.Suggested.Slot == s.Name:
-		t.suggest(s, st.Suggested.Value)
-	default:
-		if st.Misses > 1 {
-			t.example(s)
-		}
-		t.prompt(s, t.collectStep(s))
-	}
-	t.back()
+	t.cannotHandle("not_caught")
 }
 
 // doubt asks whether the awaited slot's value is what was meant. It reports

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -88,8 +89,7 @@ func (t *turn) advance() {
 			t.askOutOfTurn()
 			return
 		}
-		if t.steps++; t.steps > t.a.def.Settings.StepLimit {
-			t.fail("StepLimitError", "more than "+strconv.Itoa(t.a.def.Settings.StepLimit)+" steps in one turn")
+		if t.tooMany() {
 			return
 		}
 		s := t.step()
@@ -113,24 +113,29 @@ func (t *turn) advance() {
 	}
 }
 
+// tooMany counts a step. It reports whether the turn has taken more than it may.
+func (t *turn) tooMany() bool {
+	t.steps++
+	limit := t.a.def.Settings.StepLimit
+	if t.steps > limit {
+		t.fail("StepLimitError", "more than "+strconv.Itoa(limit)+" steps in one turn")
+	}
+	return t.steps > limit
+}
+
 // run runs one step. It reports whether the flow goes on.
 func (t *turn) run(s *agent.Step) bool {
 	switch s.Type {
 	case agent.StepCollect:
 		return t.runCollect(s)
-	case agent.StepSay:
-		t.sayMessageOf(s)
-		return t.next(s, s.Next)
+	case agent.StepSay, agent.StepBranch, agent.StepSet, agent.StepWhile:
+		t.st.CurrentStep = s.ID
+		to, ok := t.immediate(s)
+		return ok && t.next(s, to)
 	case agent.StepAction:
 		return t.runAction(s)
-	case agent.StepBranch:
-		return t.runBranch(s)
 	case agent.StepConfirm:
 		return t.runConfirm(s)
-	case agent.StepSet:
-		return t.runSet(s)
-	case agent.StepWhile:
-		return t.runWhile(s)
 	case agent.StepCall:
 		t.visited(s)
 		t.st.CurrentStep = s.ID
@@ -146,6 +151,8 @@ func (t *turn) run(s *agent.Step) bool {
 		return true
 	case agent.StepHandoff:
 		return t.runHandoff(s)
+	case agent.StepEngine:
+		return t.runEngine(s)
 	default:
 		panic(fmt.Sprintf("dialog: unexpected step type %d", s.Type))
 	}
@@ -154,9 +161,7 @@ func (t *turn) run(s *agent.Step) bool {
 // runHandoff gives the user to a person. All flows are left: the person goes on.
 func (t *turn) runHandoff(s *agent.Step) bool {
 	t.st.CurrentStep = s.ID
-	if !t.sayMessage(s.Message, s.Wording) && !t.failed {
-		t.phrase("handoff")
-	}
+	t.sayHandoff(s)
 	if t.failed {
 		return false
 	}
@@ -168,9 +173,73 @@ func (t *turn) runHandoff(s *agent.Step) bool {
 	return false
 }
 
-func (t *turn) sayMessageOf(s *agent.Step) {
-	t.st.CurrentStep = s.ID
-	t.sayMessage(s.Message, s.Wording)
+func (t *turn) sayHandoff(s *agent.Step) {
+	if !t.sayMessage(s.Message, s.Wording) && !t.failed {
+		t.phrase("handoff")
+	}
+}
+
+// immediate runs a step that needs nobody's answer. It returns the step to go on with; it is
+// not ok if the step has failed.
+func (t *turn) immediate(s *agent.Step) (to int, ok bool) {
+	var err error
+	to = s.Next
+	switch s.Type {
+	case agent.StepSay:
+		t.sayStep(s)
+	case agent.StepBranch:
+		to, err = t.branch(s)
+	case agent.StepSet:
+		err = t.setAll(s)
+	case agent.StepWhile:
+		var again bool
+		if again, err = s.Condition.Truth(t.value); again && len(s.Body) > 0 {
+			to = s.Body[0]
+		} else {
+			to = s.Exit
+		}
+	default:
+		panic(fmt.Sprintf("dialog: step type %d needs an answer", s.Type))
+	}
+	if err != nil {
+		t.fail("ExpressionError", err.Error())
+		return to, false
+	}
+	return to, true
+}
+
+// sayStep says the message of a step, or the phrase that it names.
+func (t *turn) sayStep(s *agent.Step) {
+	if s.Phrase == "" {
+		t.sayMessage(s.Message, s.Wording)
+		return
+	}
+	m := t.a.def.Messages[s.Phrase]
+	if len(m) == 0 {
+		return
+	}
+	if s.Number == nil {
+		t.phraseOf(t.variant(m), texts(t.about)...)
+		return
+	}
+	v, err := s.Number.Eval(t.value)
+	if err != nil {
+		t.fail("ExpressionError", err.Error())
+		return
+	}
+	n, _ := value.ToNumber(v)
+	t.phraseOf(m[max(0, min(int(n), len(m))-1)], texts(t.about)...)
+}
+
+// texts are the names and values that a phrase of the engine may have in braces.
+func texts(of about) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if text, ok := of[name].(string); ok {
+			out = append(out, name, text)
+		}
+	}
+	return out
 }
 
 // next moves behind a step. It reports whether the flow goes on.
@@ -306,47 +375,46 @@ func (t *turn) collectStep(s *agent.Slot) *agent.Step {
 	return nil
 }
 
-func (t *turn) runBranch(s *agent.Step) bool {
-	t.st.CurrentStep = s.ID
+// branch chooses where a branch goes.
+func (t *turn) branch(s *agent.Step) (int, error) {
 	v, err := s.Evaluate.Eval(t.value)
 	if err != nil {
-		t.fail("ExpressionError", err.Error())
-		return false
+		return 0, err
 	}
-	to := s.Fallback
+	if !t.quiet {
+		t.trace("branch", TraceData{Step: s.ID, Value: value.Canonical(v)})
+	}
 	for _, c := range s.Cases {
 		if agent.CaseMatches(v, c.Pattern) {
-			to = c.Target
-			break
+			return c.Target, nil
 		}
 	}
-	t.trace("branch", TraceData{Step: s.ID, Value: value.Canonical(v)})
-	return t.next(s, to)
+	return s.Fallback, nil
 }
 
-func (t *turn) value(name string) any { return t.st.Slots[name] }
+// value is what a name stands for: a slot or a variable, or what a built-in flow is about.
+func (t *turn) value(name string) any {
+	if name == agent.Context && t.about != nil {
+		return t.about
+	}
+	return t.st.Slots[name]
+}
 
-func (t *turn) runSet(s *agent.Step) bool {
-	t.st.CurrentStep = s.ID
+// setAll gives the slots of a set step their values, unless its condition is false.
+func (t *turn) setAll(s *agent.Step) error {
 	if s.Condition != nil {
-		ok, err := s.Condition.Truth(t.value)
-		if err != nil {
-			t.fail("ExpressionError", err.Error())
-			return false
-		}
-		if !ok {
-			return t.next(s, s.Next)
+		if ok, err := s.Condition.Truth(t.value); err != nil || !ok {
+			return err
 		}
 	}
 	for _, set := range s.Sets {
 		v, err := t.valueOf(set)
 		if err != nil {
-			t.fail("ExpressionError", err.Error())
-			return false
+			return err
 		}
 		t.st.Slots[set.Name] = value.Canonical(v)
 	}
-	return t.next(s, s.Next)
+	return nil
 }
 
 // valueOf works out a value to set.
@@ -366,17 +434,4 @@ func (t *turn) rawScope() agent.Scope {
 	s := t.scope()
 	s.Slot = func(string) *agent.Slot { return &agent.Slot{Spec: value.Spec{Type: value.TypeString}} }
 	return s
-}
-
-func (t *turn) runWhile(s *agent.Step) bool {
-	t.st.CurrentStep = s.ID
-	ok, err := s.Condition.Truth(t.value)
-	if err != nil {
-		t.fail("ExpressionError", err.Error())
-		return false
-	}
-	if ok && len(s.Body) > 0 {
-		return t.next(s, s.Body[0])
-	}
-	return t.next(s, s.Exit)
 }

@@ -13,7 +13,7 @@ import (
 // scope is where templates find values.
 func (t *turn) scope() agent.Scope {
 	return agent.Scope{
-		Get:   func(name string) any { return t.st.Slots[name] },
+		Get:   t.value,
 		Slot:  t.a.def.SlotOf,
 		Voice: t.voice(),
 	}

@@ -105,12 +105,14 @@ func (t *turn) secretWords() bool {
 
 // updated says that a slot has a new value.
 func (t *turn) updated(s *agent.Slot) {
-	if s.Secret {
-		t.phrase("updated_secret", "label", s.Label)
-		return
+	of := about{"slot": s.Name, "label": s.Label, "secret": s.Secret}
+	if !s.Secret {
+		of["value"] = t.voice().Speak(t.st.Slots[s.Name], &s.Spec, "")
+		t.readBack = true
 	}
-	t.phrase("updated", "label", s.Label, "value", t.voice().Speak(t.st.Slots[s.Name], &s.Spec, ""))
-	t.readBack = true
+	t.deferring = true
+	t.builtin(agent.PatternCorrection, of)
+	t.deferring = false
 }
 
 // secretInputs are the names of the inputs that carry secrets.

@@ -107,6 +107,8 @@ type State struct {
 	ReadBack bool
 	// HandedOff: the user was given to a person.
 	HandedOff bool
+	// About is what the built-in flow is about that waits for the user.
+	About map[string]any
 }
 
 // ChatMessage is one message of the history.
@@ -216,7 +218,7 @@ type NLUCache struct {
 func (s State) Clone() State {
 	s.Messages = slices.Clone(s.Messages)
 	s.Slots = cloneValues(s.Slots)
-	s.Either = cloneValues(s.Either)
+	s.Either, s.About = cloneValues(s.Either), cloneValues(s.About)
 	s.Checked = cloneValues(s.Checked)
 	s.Trace = slices.Clone(s.Trace)
 	s.Metadata = cloneValues(s.Metadata)

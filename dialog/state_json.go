@@ -56,6 +56,7 @@ type stateJSON struct {
 	Calls         int            `json:"action_calls,omitempty"`
 	ReadBack      bool           `json:"read_back,omitempty"`
 	HandedOff     bool           `json:"handed_off,omitempty"`
+	About         map[string]any `json:"about,omitempty"`
 }
 
 // MarshalJSON writes the state in the seed's form.
@@ -72,7 +73,7 @@ func (s State) Form() any {
 		ProposedSlots: s.ProposedSlots, Later: s.Later,
 		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted, GrantedFor: s.GrantedFor,
 		Action: s.Action, Checked: s.Checked, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Acted: s.Acted, Week: s.Week, Either: s.Either, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
-		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff,
+		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff, About: s.About,
 	}
 	if j.Messages == nil {
 		j.Messages = []ChatMessage{}
@@ -132,7 +133,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		ProposedSlots: j.ProposedSlots, Later: j.Later,
 		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted, GrantedFor: j.GrantedFor,
 		Action: j.Action, Checked: j.Checked, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Acted: j.Acted, Week: j.Week, Either: j.Either, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
-		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff,
+		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff, About: j.About,
 	}
 	// Exactly as long as they are: the decoder leaves room at the end.
 	s.Messages = append(make([]ChatMessage, 0, len(j.Messages)), j.Messages...)
@@ -175,6 +176,9 @@ func (s *State) canonical() {
 	}
 	for k, v := range s.ProposedSlots {
 		s.ProposedSlots[k] = value.Canonical(v)
+	}
+	for k, v := range s.About {
+		s.About[k] = value.Canonical(v)
 	}
 	for k, v := range s.Metadata {
 		s.Metadata[k] = value.Canonical(v)

@@ -1,10 +1,10 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
-	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // This file: what may be said at any time, and the answers to it.
@@ -18,26 +18,6 @@ func (t *turn) repeat() {
 			t.confirms, t.valued, t.tail = len(t.out.Say), len(t.out.Say), c.Tail
 		}
 	}
-	t.back()
-}
-
-// clarify explains the open question.
-func (t *turn) clarify() {
-	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
-	switch {
-	case t.before == Error:
-		t.phrase("error_help")
-	case t.flow == nil:
-		t.help()
-		return
-	case t.st.Confirmation != nil:
-		t.phrase("clarify_confirm")
-		t.again()
-	case s != nil:
-		t.explain(s)
-		t.again()
-	}
-	t.back()
 }
 
 // explain says what a slot is about.
@@ -56,77 +36,47 @@ func (t *turn) explain(s *agent.Slot) {
 	t.phrase("clarify", "description", d)
 }
 
-// listOptions says what can be chosen.
-func (t *turn) listOptions() {
-	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
-	switch {
-	case t.flow == nil:
-		t.help()
-		return
-	case t.st.Confirmation != nil:
-		t.phrase("example_yes_no")
-		t.again()
-	case s != nil && s.Closed():
-		var texts []string
-		for i, v := range s.Values {
-			if i == 10 {
-				break
-			}
-			texts = append(texts, v.Value)
-		}
-		t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
-		t.again()
-	case s != nil:
-		t.explain(s)
-		t.example(s)
-		t.again()
-	}
-	t.back()
-}
-
-// help says what the agent can do, and then asks again.
-func (t *turn) help() {
-	switch flows := t.a.offers(); {
-	case t.before == Error:
-		t.phrase("error_help")
-	case t.a.def.Settings.Model.Answers && flows == "" && t.flow == nil:
+// help answers a question about the question, the choices or the agent: kind is clarify,
+// options or help.
+func (t *turn) help(kind string) {
+	flows := t.a.offers()
+	if t.a.def.Settings.Model.Answers && flows == "" && t.flow == nil && t.before != Error {
 		t.out.Ask = true
-	case t.flow != nil:
-		if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil && t.st.Confirmation == nil {
-			t.explain(s)
-			t.example(s)
-		} else {
-			t.phrase("clarify_confirm")
-		}
-		t.again()
-	case flows != "":
-		t.phrase("options_flows", "flows", flows)
-		t.phrase("what_to_do")
-	default:
-		t.phrase("what_to_do")
+		t.back()
+		return
 	}
-	t.back()
+	of := about{"kind": kind, "at": t.at(), "closed": false}
+	if flows != "" {
+		of["flows"] = flows
+	}
+	if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil {
+		of["closed"] = s.Closed()
+	}
+	t.answer(agent.PatternHelp, of)
 }
 
 // goodbye ends the conversation; in the middle of a flow only a plain farewell
 // does.
-func (t *turn) goodbye() bool {
+func (t *turn) goodbye() {
 	if t.flow != nil {
 		core := t.a.def.Lang.Trim(t.rd.Toks)
 		if _, ok := t.a.def.Lang.CommandSets["hangup"].Whole(core); !ok {
 			t.notUnderstood()
-			return true
+			return
 		}
+	}
+	t.answer(agent.PatternGoodbye, nil)
+}
+
+// endConversation leaves all flows and the conversation.
+func (t *turn) endConversation() {
+	if t.flow != nil {
 		t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
 		t.dropFlow()
 		t.st.Finished = nil
 		t.enter(Completed)
-	} else {
-		t.back()
 	}
-	t.phrase("goodbye")
 	t.out.End = true
-	return true
 }
 
 // skip leaves an optional slot empty.
@@ -138,12 +88,11 @@ func (t *turn) skip() {
 		return
 	}
 	if s.Required {
-		st.Misses++
-		if !t.giveUp() {
-			t.phrase("skip_not", "label", s.Label)
-			t.again()
+		if st.Misses++; t.giveUp() {
+			t.back()
+			return
 		}
-		t.back()
+		t.answer(agent.PatternSkip, about{"slot": s.Name, "label": s.Label})
 		return
 	}
 	st.Misses = 0
@@ -153,40 +102,25 @@ func (t *turn) skip() {
 	t.advance()
 }
 
-// chat answers small talk.
+// chat answers small talk, and the wish for the flow that is active already.
 func (t *turn) chat(cmds []Command) {
-	for _, c := range cmds {
-		if c.Type == StartFlow { // the flow that is active already
-			t.phrase("already_flow")
-			t.again()
-			t.back()
-			return
-		}
-		if c.Type != Chitchat {
-			continue
-		}
-		switch c.Text {
-		case "thanks", "hello":
-			t.phrase(c.Text)
-			if t.flow != nil || t.before == Error {
-				t.again()
-			}
-		case "wait":
-			t.phrase("wait")
-		case "no":
-			t.phrase("all_right")
-		default:
-			if t.a.def.Settings.Model.Answers {
-				t.out.Ask = true
-			} else {
-				t.phrase("chitchat")
-				t.again()
-			}
-		}
+	i := slices.IndexFunc(cmds, func(c Command) bool { return c.Type == StartFlow || c.Type == Chitchat })
+	if i < 0 {
+		t.notUnderstood()
+		return
+	}
+	kind := "other"
+	switch c := cmds[i]; {
+	case c.Type == StartFlow:
+		kind = "same_flow"
+	case slices.Contains([]string{"thanks", "hello", "wait", "no"}, c.Text):
+		kind = c.Text
+	case t.a.def.Settings.Model.Answers:
+		t.out.Ask = true
 		t.back()
 		return
 	}
-	t.notUnderstood()
+	t.answer(agent.PatternChitchat, about{"kind": kind, "at": t.at()})
 }
 
 // answerQuestions tells what the user asked about: the value of a slot, or what

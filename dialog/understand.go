@@ -48,6 +48,7 @@ func (t *turn) understand() {
 // understandLocally understands the message by its words.
 func (t *turn) understandLocally(context string) {
 	said := t.rd.Raw
+	t.leaveFor()
 	m := t.meaning(t.a.words)
 	if len(m.Commands) == 0 && t.askChoice() {
 		return

@@ -105,11 +105,14 @@ func (c *compiler) linkStep(d *flowDraft, r *rawStep, next int) {
 	case StepCall, StepLink:
 		name := c.text(r.targetFlow, "step "+st.ID+".target")
 		f, ok := c.a.FlowIndex[name]
-		if !ok && name != "" {
+		switch {
+		case !ok && name != "":
 			c.unknown(r.targetFlow, "flow", name, c.a.FlowNames())
+		case ok && f.Builtin:
+			c.fail(r.targetFlow, "step %s: the engine begins the built-in flow %s: it is not called", st.ID, name)
 		}
 		st.Target = f
-	case StepCollect, StepSay, StepSet, StepHandoff:
+	case StepCollect, StepSay, StepSet, StepHandoff, StepEngine:
 	}
 }
 
@@ -162,7 +165,7 @@ func (s *Step) follows() []int {
 			return []int{s.Next, s.OnError}
 		}
 		return []int{s.Next}
-	case StepCollect, StepSay, StepSet, StepCall:
+	case StepCollect, StepSay, StepSet, StepCall, StepEngine:
 		return []int{s.Next}
 	default:
 		return []int{s.Next}

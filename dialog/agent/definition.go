@@ -27,7 +27,8 @@ type Definition struct {
 	ActionIndex map[string]*Action
 
 	Flows     []*Flow
-	FlowIndex map[string]*Flow
+	FlowIndex map[string]*Flow // built-in flows too
+	Replaced  []*Flow          // those that stand for built-in ones
 	Start     *Flow
 }
 
@@ -47,6 +48,8 @@ type Flow struct {
 	Takes       []string // slots that another flow has filled and this one takes over
 	Proposes    *Flow    // what is proposed when the user likes what was found
 	Called      bool     // a step of another flow calls it or goes on with it
+	Builtin     bool     // the engine begins it, and nobody else
+	Default     *Flow    // the built-in flow that it replaces, if it does
 }
 
 // Trigger is a phrase that starts a flow.

@@ -168,7 +168,7 @@ func (n *exprNode) texts() (out []string) {
 // finish builds what depends on the whole definition: the names of slots in
 // corrections, the words that point to them, the triggers without "I want to".
 func (a *Definition) finish() {
-	for _, f := range a.Flows {
+	for _, f := range slices.Concat(a.Flows, a.Replaced) {
 		a.nameSlots(f)
 	}
 	a.learnCues()
@@ -177,7 +177,7 @@ func (a *Definition) finish() {
 			f.Triggers[i].Core = a.coreParts(f.Triggers[i])
 		}
 	}
-	for _, f := range a.Flows {
+	for _, f := range slices.Concat(a.Flows, a.Replaced) {
 		for _, s := range f.Steps {
 			a.learnYesNo(s)
 		}

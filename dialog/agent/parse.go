@@ -106,6 +106,8 @@ type nameRef struct {
 	name  string
 	what  string
 	shows bool // where people see it: in a message, in another slot
+
+	builtin bool // in a built-in flow
 }
 
 // maxProblems bounds what is reported; a file with more is not what it seems.
@@ -300,7 +302,7 @@ func (c *compiler) checkRefs() {
 	known := c.a.SlotNames()
 	known = append(known, slices.Sorted(maps.Keys(c.a.Vars))...)
 	for _, r := range c.refs {
-		if c.a.SlotIndex[r.name] != nil || c.a.Vars[r.name] {
+		if c.a.SlotIndex[r.name] != nil || c.a.Vars[r.name] || r.name == Context && r.builtin {
 			continue
 		}
 		near := nearest(r.name, known)
@@ -317,7 +319,7 @@ func (c *compiler) checkStart(sections []section) {
 		return
 	}
 	f, ok := c.a.FlowIndex[c.a.Settings.Start]
-	if !ok {
+	if !ok || f.Builtin {
 		at := node{}
 		for _, s := range sections {
 			if v, ok := s.value.find("start"); ok {

@@ -158,7 +158,7 @@ func (c *compiler) actionInputs(a *Action, n node, optional bool) []ActionInput 
 	what := "action " + a.Name + ".inputs"
 	var out []ActionInput
 	add := func(at node, name, from string) {
-		c.refs = append(c.refs, nameRef{at, from, what, false})
+		c.refs = append(c.refs, nameRef{at: at, name: from, what: what})
 		in := ActionInput{Name: name, From: from, Optional: optional}
 		if s := c.a.SlotIndex[from]; s != nil && !s.Required {
 			in.Optional = true

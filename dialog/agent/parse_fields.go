@@ -115,7 +115,7 @@ func (c *compiler) message(n node, what string) Variants {
 			continue
 		}
 		for _, name := range t.Names {
-			c.refs = append(c.refs, nameRef{item, name, what, true})
+			c.refs = append(c.refs, nameRef{at: item, name: name, what: what, shows: true})
 		}
 		out = append(out, t)
 	}
@@ -135,7 +135,7 @@ func (c *compiler) expression(n node, what string) *expr {
 		return nil
 	}
 	for _, name := range e.names {
-		c.refs = append(c.refs, nameRef{n, name, what, false})
+		c.refs = append(c.refs, nameRef{at: n, name: name, what: what})
 	}
 	return e
 }

@@ -48,7 +48,7 @@ const maxFlows = 300
 
 // defineFlows reads the flows: names first, so that steps may call any of them.
 func (c *compiler) defineFlows(sections []section) {
-	var drafts []*flowDraft
+	var drafts, own []*flowDraft
 	at := make(map[string]node)
 	for _, s := range sections {
 		if s.value.kind != nodeMapping {
@@ -72,22 +72,26 @@ func (c *compiler) defineFlows(sections []section) {
 				c.fail(p.key, "flow %q: want a name of letters, digits and underscores, other than %q", name, NoFlow)
 				continue
 			}
-			d := &flowDraft{
-				f:   &Flow{Name: name, Index: len(c.a.Flows), Label: strings.ReplaceAll(name, "_", " "), IDs: make(map[string]int)},
-				key: p.key, def: p.value,
+			if isBuiltin(name) {
+				if d := c.builtin(p); d != nil {
+					own = append(own, d)
+				}
+				continue
 			}
+			d := &flowDraft{f: c.newFlow(name), key: p.key, def: p.value}
 			c.a.Flows = append(c.a.Flows, d.f)
 			c.a.FlowIndex[name] = d.f
 			drafts = append(drafts, d)
 		}
 	}
+	c.readBuiltins(own)
 	for _, d := range drafts {
 		c.flowFields(d)
 	}
 	for _, d := range drafts {
 		c.linkSteps(d)
 		if name := c.text(d.next, "flow "+d.f.Name+".next"); name != "" {
-			if d.f.Proposes = c.a.FlowIndex[name]; d.f.Proposes == nil {
+			if d.f.Proposes = c.a.FlowIndex[name]; d.f.Proposes == nil || d.f.Proposes.Builtin {
 				c.unknown(d.next, "flow", name, c.a.FlowNames())
 			}
 		}
@@ -107,6 +111,10 @@ func (c *compiler) defineFlows(sections []section) {
 	}
 	c.checkShared(drafts)
 	c.checkCalls(drafts)
+}
+
+func (c *compiler) newFlow(name string) *Flow {
+	return &Flow{Name: name, Index: len(c.a.Flows), Label: strings.ReplaceAll(name, "_", " "), IDs: make(map[string]int)}
 }
 
 // checkShared reports triggers that two flows have: the user is asked which is meant.

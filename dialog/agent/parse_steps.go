@@ -10,7 +10,7 @@ import (
 // stepFields are the fields of each type of step, beside those that all have.
 var stepFields = [][]string{
 	StepCollect: {"slot", "message", "prompt", "validator", "validation_error_message", "condition", "suggest"},
-	StepSay:     {"message"},
+	StepSay:     {"message", "phrase", "number"},
 	StepAction:  {"call", "map_outputs", "on_error"},
 	StepBranch:  {"slot", "input", "evaluate", "cases"},
 	StepConfirm: {"slot", "message", "on_confirm", "on_deny"},
@@ -19,6 +19,7 @@ var stepFields = [][]string{
 	StepCall:    {"target"},
 	StepLink:    {"target"},
 	StepHandoff: {"message"},
+	StepEngine:  {"do"},
 }
 
 func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
@@ -40,10 +41,14 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 			name, r.ends = StepSay.String(), true
 			r.jump = node{file: typ.file, line: typ.line, column: typ.column, kind: nodeScalar, text: "__end__"}
 		}
-		if i := slices.Index(stepTypeNames, name); i >= 0 {
+		known := stepTypeNames
+		if !d.f.Builtin {
+			known = known[:StepEngine]
+		}
+		if i := slices.Index(known, name); i >= 0 {
 			r.st.Type = stepType(i)
 		} else {
-			c.report(SeverityError, typ, nearest(name, stepTypeNames), "flow %s: unknown type of step %q: want one of %s", d.f.Name, name, strings.Join(stepTypeNames, ", "))
+			c.report(SeverityError, typ, nearest(name, known), "flow %s: unknown type of step %q: want one of %s", d.f.Name, name, strings.Join(known, ", "))
 		}
 	} else {
 		c.fail(n, "flow %s: the step has no type", d.f.Name)
@@ -64,7 +69,7 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	st := r.st
 	what := "step " + st.ID
-	var slotNode, message, callNode, outputs, evaluate, slotsNode, condition, suggest, do, target node
+	var slotNode, message, callNode, outputs, evaluate, slotsNode, condition, suggest, do, target, phrase, number node
 	all := map[string]func(key, value node){
 		"slot":                     func(_, v node) { slotNode = v },
 		"input":                    func(_, v node) { slotNode = v },
@@ -85,6 +90,8 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		"do":                       func(_, v node) { do = v },
 		"exit_to":                  func(_, v node) { r.exit = v },
 		"target":                   func(_, v node) { target = v },
+		"phrase":                   func(_, v node) { phrase = v },
+		"number":                   func(_, v node) { number = v },
 	}
 	handlers := map[string]func(key, value node){
 		"step": nil, "id": nil, "type": nil, "description": nil,
@@ -113,9 +120,9 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	case StepCollect:
 		c.collectStep(d, r, n, slotNode)
 	case StepSay:
-		if !message.given() && !r.ends {
-			c.fail(n, "%s: want a message", what)
-		}
+		c.sayStep(r, n, message, phrase, number)
+	case StepEngine:
+		c.engineStep(st, n, do)
 	case StepAction:
 		c.actionStep(r, n, callNode, outputs)
 	case StepBranch:
@@ -147,6 +154,22 @@ func (s *Step) learnReads() {
 		}
 	}
 	s.reads = append(s.reads, s.Message.names()...)
+}
+
+// sayStep checks that a step says something: a message, or a phrase of the engine.
+func (c *compiler) sayStep(r *rawStep, n, message, phrase, number node) {
+	what := "step " + r.st.ID
+	switch {
+	case message.given() && phrase.given():
+		c.fail(n, "%s: want a message or a phrase, not both", what)
+	case phrase.given():
+		c.phraseStep(r.st, phrase)
+	case !message.given() && !r.ends:
+		c.fail(n, "%s: want a message", what)
+	}
+	if number.given() {
+		r.st.Number = c.expression(number, what+".number")
+	}
 }
 
 func (c *compiler) wordingOf(v node, what string) Wording {

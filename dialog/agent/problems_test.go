@@ -48,6 +48,27 @@ flows:
 	}
 }
 
+// TestBuiltinFlows: what a file must not say of a built-in flow.
+func TestBuiltinFlows(t *testing.T) {
+	const flow = "slots: {reason: {type: string, prompt: Why?}}\nflows:\n  f: {trigger: {intents: [do f]}, steps: [{step: s, type: say, message: hi}]}\n"
+	for _, c := range []struct{ yaml, want string }{
+		{`  pattern_cancel: {steps: [{step: a, type: say, message: hi}]}`, `a.yaml:4:3: error: flow "pattern_cancel": the names of built-in flows begin with pattern_, and there is none of this name (did you mean "pattern_cancel_flow"?)`},
+		{`  pattern_cancel_flow: {trigger: {intents: [stop it]}, steps: [{step: a, type: say, message: hi}]}`, `a.yaml:4:3: error: flow pattern_cancel_flow: the engine begins it: triggers are not allowed`},
+		{`  pattern_internal_error: {steps: [{step: a, type: collect, slot: reason}]}`, `error: flow pattern_internal_error, step a: the flow ends within its turn: a step of the type collect is not allowed`},
+		{`  pattern_cancel_flow: {steps: [{step: a, type: engine, do: cancle}]}`, `error: step a.do: must be one of default, question, explanation, example, options, offer, repeat, cancel, restart, handoff, end (did you mean "cancel"?)`},
+		{`  pattern_cancel_flow: {steps: [{step: a, type: say, phrase: canceled}]}`, `error: unknown phrase "canceled" (did you mean "cancelled"?)`},
+		{`  g: {trigger: {intents: [do g]}, steps: [{step: a, type: call, target: pattern_cancel_flow}]}`, `error: step a: the engine begins the built-in flow pattern_cancel_flow: it is not called`},
+		{`  g: {trigger: {intents: [do g]}, steps: [{step: a, type: engine, do: cancel}]}`, `error: flow g: unknown type of step "engine"`},
+		{`  g: {trigger: {intents: [do g]}, steps: [{step: a, type: say, message: "{context.label}"}]}`, `error: step a.message: unknown slot "context"`},
+		{`  pattern_cancel_flow: {steps: [{step: a, type: engine, do: default}, {step: b, type: say, message: "{context.flow}?"}]}`, ""},
+	} {
+		got := problemsOf(t, flow+c.yaml+"\n")
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+			t.Errorf("%s:\n%s\nwant one problem with\n%s", c.yaml, strings.Join(got, "\n"), c.want)
+		}
+	}
+}
+
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -17,10 +17,11 @@ const (
 	StepCall
 	StepLink
 	StepHandoff
+	StepEngine
 )
 
 // stepTypeNames are the names in files, in the order of the constants.
-var stepTypeNames = []string{"collect", "say", "action", "branch", "confirm", "set", "while", "call", "link", "handoff"}
+var stepTypeNames = []string{"collect", "say", "action", "branch", "confirm", "set", "while", "call", "link", "handoff", "engine"}
 
 func (t stepType) String() string { return stepTypeNames[t] }
 
@@ -64,6 +65,10 @@ type Step struct {
 
 	Target *Flow // call, link
 
+	Phrase string // say: a phrase of the engine
+	Number *expr  // say: which of its forms, from 1; the last for more
+	Do     string // engine
+
 	reads  []string // slots and variables that decide what the step does
 	Writes []string
 }
@@ -96,7 +101,7 @@ func (s *Step) Decides() bool {
 	switch s.Type {
 	case StepBranch, StepSet, StepWhile, StepCall, StepLink:
 		return true
-	case StepCollect, StepSay, StepAction, StepConfirm, StepHandoff:
+	case StepCollect, StepSay, StepAction, StepConfirm, StepHandoff, StepEngine:
 		return false
 	default:
 		return false

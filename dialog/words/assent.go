@@ -139,7 +139,7 @@ func (t *Reading) besideAnswer(toks []value.Token, i int) int {
 // wordOfRequest reports whether a word is one that the flow is asked for with: "yes,
 // book the flight".
 func (t *Reading) wordOfRequest(toks []value.Token, i int) bool {
-	if t.flow == nil {
+	if t.flow == nil || t.flow.Builtin {
 		return false
 	}
 	w, n := t.a.def.Lang.Meaning(toks, i)

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	_ "embed"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// This file: the built-in flows. They are flows of our own format: the engine runs them
+// where it has nothing of the agent's to say, and an agent's file may give another flow of
+// the same name.
+
+//go:embed builtin.yaml
+var builtinFile []byte
+
+// The built-in flows.
+const (
+	PatternCancel       = "pattern_cancel_flow"
+	PatternCorrection   = "pattern_correction"
+	PatternClarify      = "pattern_clarification"
+	PatternCannotHandle = "pattern_cannot_handle"
+	PatternContinue     = "pattern_continue_interrupted"
+	PatternCompleted    = "pattern_completed"
+	PatternError        = "pattern_internal_error"
+	PatternHandoff      = "pattern_human_handoff"
+	PatternSkip         = "pattern_skip_question"
+	PatternChitchat     = "pattern_chitchat"
+	PatternRepeat       = "pattern_repeat_bot_messages"
+	PatternRestart      = "pattern_restart"
+	PatternHelp         = "pattern_help"
+	PatternGoodbye      = "pattern_goodbye"
+)
+
+// builtinPrefix begins the names of built-in flows, and of no others.
+const builtinPrefix = "pattern_"
+
+// Context is the name under which a built-in flow finds what it is about.
+const Context = "context"
+
+// builtinNames are the names of the built-in flows. A flow that is true may wait for the
+// user; the others end within their turn, because what the user says next answers something
+// else.
+var builtinNames = map[string]bool{
+	PatternCancel: true, PatternCorrection: true, PatternClarify: false, PatternCannotHandle: true, PatternContinue: true,
+	PatternCompleted: true, PatternError: false, PatternHandoff: true, PatternSkip: true, PatternChitchat: true,
+	PatternRepeat: false, PatternRestart: true, PatternHelp: false, PatternGoodbye: false,
+}
+
+// engineActs are what a step of the type engine may do.
+var engineActs = []string{"default", "question", "explanation", "example", "options", "offer", "repeat", "cancel", "restart", "handoff", "end"}
+
+// builtin returns a draft of a built-in flow, or nil if there is none of this name.
+func (c *compiler) builtin(p pair) *flowDraft {
+	name := p.key.text
+	if _, known := builtinNames[name]; !known {
+		c.report(SeverityError, p.key, nearest(name, slices.Sorted(maps.Keys(builtinNames))),
+			"flow %q: the names of built-in flows begin with %s, and there is none of this name", name, builtinPrefix)
+		return nil
+	}
+	f := c.newFlow(name)
+	f.Index, f.Builtin = -1, true
+	return &flowDraft{f: f, key: p.key, def: p.value}
+}
+
+// builtins adds the built-in flows. One that the files have takes the place of ours, which
+// it may run.
+func (c *compiler) builtins(own []*flowDraft) []*flowDraft {
+	root, problems := readYAML(File{Name: "builtin.yaml", Data: builtinFile})
+	c.problems = append(c.problems, problems...)
+	flows, _ := root.find("flows")
+	drafts := own
+	for _, p := range flows.pairs {
+		d := c.builtin(p)
+		if i := slices.IndexFunc(own, func(o *flowDraft) bool { return o.f.Name == d.f.Name }); i >= 0 {
+			own[i].f.Default = d.f
+		} else {
+			c.a.FlowIndex[d.f.Name] = d.f
+		}
+		drafts = append(drafts, d)
+	}
+	for _, d := range own {
+		c.a.FlowIndex[d.f.Name] = d.f
+		c.a.Replaced = append(c.a.Replaced, d.f)
+	}
+	return drafts
+}
+
+// readBuiltins reads the built-in flows, those of the files and ours.
+func (c *compiler) readBuiltins(own []*flowDraft) {
+	before := len(c.refs)
+	for _, d := range c.builtins(own) {
+		c.flowFields(d)
+		c.linkSteps(d)
+		c.checkFlow(d)
+		c.checkBuiltin(d)
+		for _, s := range d.f.Steps {
+			if s.Target != nil {
+				s.Target.Called = true
+			}
+		}
+	}
+	for i := before; i < len(c.refs); i++ {
+		c.refs[i].builtin = true
+	}
+}
+
+// checkBuiltin reports what a built-in flow must not have.
+func (c *compiler) checkBuiltin(d *flowDraft) {
+	f := d.f
+	if len(f.Triggers) > 0 || d.triggered {
+		c.fail(d.key, "flow %s: the engine begins it: triggers are not allowed", f.Name)
+	}
+	if builtinNames[f.Name] {
+		return
+	}
+	for i, s := range f.Steps {
+		switch s.Type {
+		case StepCollect, StepConfirm, StepAction, StepCall, StepLink:
+			c.fail(d.raws[i].at, "flow %s, step %s: the flow ends within its turn: a step of the type %s is not allowed", f.Name, s.ID, s.Type)
+		case StepSay, StepBranch, StepSet, StepWhile, StepHandoff, StepEngine:
+		}
+	}
+}
+
+// isBuiltin reports whether a name is kept for built-in flows.
+func isBuiltin(name string) bool { return strings.HasPrefix(name, builtinPrefix) }
+
+// engineStep reads what the engine is to do.
+func (c *compiler) engineStep(st *Step, n, do node) {
+	what := "step " + st.ID
+	st.Do = c.text(do, what+".do")
+	if !slices.Contains(engineActs, st.Do) {
+		c.report(SeverityError, n, nearest(st.Do, engineActs), "%s.do: must be one of %s", what, strings.Join(engineActs, ", "))
+	}
+}
+
+// phraseStep reads a phrase of the engine that a step says.
+func (c *compiler) phraseStep(st *Step, v node) {
+	st.Phrase = c.text(v, "step "+st.ID+".phrase")
+	if _, known := c.a.Messages[st.Phrase]; !known {
+		c.unknown(v, "phrase", st.Phrase, slices.Sorted(maps.Keys(c.a.Messages)))
+	}
+}
