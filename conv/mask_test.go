@@ -16,7 +16,7 @@ import (
 // that stand in the agent's files or in this program.
 var nameless = []string{
 	".ID", ".Key", ".CallID", ".Name", ".Code", ".Source", ".Cause", ".Secrets[]", "Pending.News[]", "Pending.Announcing[]", "Pending.Apology",
-	".Flow", ".Step", ".Slot", ".Check", ".CurrentFlow", ".CurrentStep", ".WaitingForSlot", ".Path[]", ".Found[]", ".Recent[]", ".Given[]", ".Proposed",
+	".Flow", ".Step", ".Slot", ".Check", ".CurrentFlow", ".CurrentStep", ".WaitingForSlot", ".Path[]", ".Found[]", ".Recent[]", ".Given[]", ".Kept[]", ".Proposed",
 	".More[]", "Asking.Resume", "Cache.Context", "Data.On", "Data.Action", "Data.Command", "Trace[].Event", "Expect.Kind", "Expect.Phrases[]", "Messages[].Role",
 }
 

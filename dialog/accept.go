@@ -3,6 +3,7 @@ package dialog
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
@@ -46,7 +47,49 @@ func (t *turn) accept(s *agent.Slot, st *agent.Step, val any) (any, error) {
 	if val == nil {
 		return nil, errors.New("a value is needed")
 	}
-	return val, nil
+	return val, t.checkRules(s, st, val)
+}
+
+// checkRules holds a value against the rules of its slot and of the step that asks for it.
+func (t *turn) checkRules(s *agent.Slot, st *agent.Step, val any) error {
+	rules := s.Rejections
+	if st != nil && len(st.Rejections) > 0 {
+		rules = slices.Concat(rules, st.Rejections)
+	}
+	for i := range rules {
+		bad, err := rules[i].If.Truth(func(name string) any {
+			if name == s.Name {
+				return val
+			}
+			if next, there := t.coming[name]; there {
+				return value.Canonical(next)
+			}
+			return t.value(name)
+		})
+		if err != nil {
+			t.fail("ExpressionError", err.Error())
+			return err
+		}
+		if bad {
+			put(&t.rejected, s.Name, &rules[i])
+			return errors.New("a rule rejects it")
+		}
+	}
+	return nil
+}
+
+// ruledOut is the first slot that the flow has asked for, or is about to, whose value a rule
+// turns down now: another value may have changed, or an action has set it.
+func (t *turn) ruledOut() *agent.Slot {
+	for _, s := range t.flow.Steps {
+		if s.Type != agent.StepCollect || len(s.Rejections)+len(s.Slot.Rejections) == 0 || s.ID != t.st.CurrentStep && !slices.Contains(t.st.Path, s.ID) {
+			continue
+		}
+		if v := t.st.Slots[s.Slot.Name]; v != nil && t.checkRules(s.Slot, s, v) != nil && !t.failed {
+			return s.Slot
+		}
+	}
+	return nil
 }
 
 // twin is the slot that has the value already, of those from which this one differs; nil

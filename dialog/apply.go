@@ -26,6 +26,11 @@ func (t *turn) apply(cmds []Command) {
 		t.back()
 		return
 	}
+	if len(cmds) == 0 && t.barred != nil {
+		t.st.Misses = 0
+		t.cannotHandle("not_possible")
+		return
+	}
 	if len(cmds) == 0 {
 		if !t.askWhich() && !t.offerOnly() {
 			t.notUnderstood()
@@ -242,6 +247,7 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 			t.coming[c.Slot] = c.Value
 		}
 	}
+	defer func() { t.coming = nil }()
 	for pass := range 2 {
 		for _, c := range cmds {
 			if c.Type != SetSlot && c.Type != CorrectSlot || (c.Slot == awaited && c.Value != nil) != (pass == 1) {

@@ -126,8 +126,13 @@ func (t *turn) giveFlowUp() {
 func (t *turn) restart() {
 	t.st.Misses = 0
 	of := about{}
-	if t.flow == nil && t.st.Finished != nil {
-		of["flow"] = t.st.Finished.Flow
+	f := t.flow
+	if f == nil && t.st.Finished != nil {
+		f, of["flow"] = t.a.def.FlowIndex[t.st.Finished.Flow], t.st.Finished.Flow
+	}
+	if f != nil && !t.mayStart(f) {
+		t.cannotHandle("not_possible")
+		return
 	}
 	t.answer(agent.PatternRestart, of)
 }

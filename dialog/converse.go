@@ -168,6 +168,9 @@ func (t *turn) filled(s *agent.Slot) {
 		if t.answered(); st.Asking != nil {
 			return
 		}
+		if cur := t.step(); cur != nil && cur.AskFirst && cur.Slot == s { // that was its question
+			t.next(cur, cur.Next)
+		}
 		if a.Correction {
 			t.updated(s)
 			t.rewind([]string{s.Name}, a.Reopen)
@@ -190,9 +193,13 @@ func (t *turn) reject(s *agent.Slot, why string) {
 	}
 	st.Misses++
 	if !t.giveUp() {
+		_, byRule := t.rejected[s.Name]
 		t.invalid(s)
 		if st.Misses > 1 {
 			t.example(s)
+		}
+		if byRule {
+			t.prompt(s, t.collectStep(s))
 		}
 	}
 	t.stay()
@@ -200,6 +207,12 @@ func (t *turn) reject(s *agent.Slot, why string) {
 
 // invalid says that a value does not do.
 func (t *turn) invalid(s *agent.Slot) {
+	if r := t.rejected[s.Name]; r != nil {
+		delete(t.rejected, s.Name)
+		if t.sayMessage(r.Message, agent.WordingFixed) {
+			return
+		}
+	}
 	if s.Name == t.awaited && (t.askDay(s) || t.askAmount(s)) {
 		return
 	}

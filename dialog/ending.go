@@ -19,6 +19,7 @@ func (t *turn) endFlow() {
 		}
 		return
 	}
+	t.keep(t.flow)
 	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found(), Sealed: st.Acted}
 	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
 	if f, ok := t.resume(); ok {

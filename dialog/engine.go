@@ -29,7 +29,7 @@ func (a *Agent) Start(st *State, now time.Time) Output {
 	a.begin(st)
 	t := a.turn(st, now)
 	t.sayMessage(a.def.Messages["greeting"], agent.WordingFixed)
-	if a.def.Start != nil {
+	if a.def.Start != nil && t.mayStart(a.def.Start) {
 		t.enter(Understanding)
 		t.startFlow(a.def.Start, true)
 		t.advance()
@@ -218,21 +218,23 @@ type turn struct {
 	steps                  int
 	before                 ConversationState // when the message came
 	failed                 bool
-	declined, unsuccessful bool           // a yes was refused, an action has failed
-	refused                bool           // the awaited slot's value did not do
-	changing               bool           // what to change was asked
-	either                 []*agent.Slot  // to which of them a value belongs is not known
-	kept                   bool           // a further request was kept
-	coming                 map[string]any // what the commands give to slots
-	twinned                *agent.Slot    // has the value that was refused for another one
-	half                   any            // a day that was refused, because its year was not said
-	was                    map[string]any // what State.Either was before the message
-	asked                  *agent.Slot    // what was said of its value asks for another
-	dropped                []*agent.Slot  // of values that did not do and that nobody had asked for
-	offered                []*agent.Flow  // that may be meant, and that the words do not ask for plainly
-	given                  map[string]any // values that were said for the one that is offered
-	reached                []*agent.Flow  // whose slots the commands may fill
-	suggested              *Suggestion    // that the message may answer in words of its own
+	declined, unsuccessful bool                        // a yes was refused, an action has failed
+	refused                bool                        // the awaited slot's value did not do
+	changing               bool                        // what to change was asked
+	either                 []*agent.Slot               // to which of them a value belongs is not known
+	kept                   bool                        // a further request was kept
+	coming                 map[string]any              // what the commands give to slots
+	twinned                *agent.Slot                 // has the value that was refused for another one
+	rejected               map[string]*agent.Rejection // the rules that turned values down
+	barred                 *agent.Flow                 // was asked for and may not start
+	half                   any                         // a day that was refused, because its year was not said
+	was                    map[string]any              // what State.Either was before the message
+	asked                  *agent.Slot                 // what was said of its value asks for another
+	dropped                []*agent.Slot               // of values that did not do and that nobody had asked for
+	offered                []*agent.Flow               // that may be meant, and that the words do not ask for plainly
+	given                  map[string]any              // values that were said for the one that is offered
+	reached                []*agent.Flow               // whose slots the commands may fill
+	suggested              *Suggestion                 // that the message may answer in words of its own
 
 	about     about // what the built-in flow is about that runs
 	after     after
@@ -370,6 +372,9 @@ func (s *State) tidy() {
 	}
 	if len(s.Checked) == 0 {
 		s.Checked = nil
+	}
+	if len(s.Kept) == 0 {
+		s.Kept = nil
 	}
 }
 

@@ -24,7 +24,7 @@ func (t *turn) guarded(cmds []Command) []Command {
 		why := ""
 		switch c.Type {
 		case StartFlow:
-			if f := t.a.def.FlowIndex[c.Flow]; f != nil && f != t.flow && !slices.Contains(starting, f) {
+			if f := t.a.def.FlowIndex[c.Flow]; f != nil && f != t.flow && !slices.Contains(starting, f) && t.mayStart(f) {
 				why = "the words do not ask for it"
 				t.mayOffer(f, nil)
 			}
@@ -102,7 +102,7 @@ func (t *turn) startedByValues(cmds []Command) *agent.Flow {
 
 // mayOffer notes a flow that is to be asked about, with the values that were said for it.
 func (t *turn) mayOffer(f *agent.Flow, values map[string]any) {
-	if !slices.Contains(t.offered, f) {
+	if !slices.Contains(t.offered, f) && t.mayStart(f) {
 		t.offered = append(t.offered, f)
 		t.given = values
 	}

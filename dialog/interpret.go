@@ -201,7 +201,7 @@ func (t *turn) reach(cmds []Command) {
 	}
 	for _, c := range cmds {
 		if c.Type == StartFlow {
-			if f := t.a.def.FlowIndex[c.Flow]; f != nil && t.a.words.Startable(f) {
+			if f := t.a.def.FlowIndex[c.Flow]; f != nil && t.a.words.Startable(f) && t.mayStart(f) {
 				add(f)
 			}
 		}
@@ -217,6 +217,9 @@ func (t *turn) objection(c Command) string {
 			return "unknown flow"
 		case f != t.flow && !t.a.words.Startable(f):
 			return "no flow that a user starts"
+		case f != t.flow && !t.mayStart(f):
+			t.barred = f
+			return "its condition is false"
 		}
 	case SetSlot, CorrectSlot:
 		if c.Type == CorrectSlot && c.Slot == "" {

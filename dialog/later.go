@@ -70,7 +70,7 @@ func (t *turn) offerLater() {
 		if len(st.Later) == 0 {
 			st.Later = nil
 		}
-		if f := t.a.def.FlowIndex[r.Flow]; f != nil {
+		if f := t.a.def.FlowIndex[r.Flow]; f != nil && t.mayStart(f) {
 			t.proposeFlow("propose_later", f, r.Slots)
 			return
 		}

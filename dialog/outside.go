@@ -85,15 +85,9 @@ func (t *turn) acceptedOutside(s *agent.Slot, v any) {
 	t.advance()
 }
 
-// maxReason bounds what a service's own words may say, in bytes.
-const maxReason = 300
-
-// turnedDown is rule 4 for a value that a service does not take: the value is
-// cleared and asked for again, with the service's reason if it gives one.
-func (t *turn) turnedDown(s *agent.Slot, reason any) {
+// askAnew empties a slot and asks for it before anything else.
+func (t *turn) askAnew(s *agent.Slot) {
 	st := t.st
-	st.Action = nil
-	t.trace("slot_rejected", TraceData{Slot: s.Name, Detail: "turned down by " + s.Check.Action.Name})
 	st.Slots[s.Name] = nil
 	again := &Asking{Slot: s.Name}
 	if a := st.Asking; a != nil {
@@ -106,6 +100,18 @@ func (t *turn) turnedDown(s *agent.Slot, reason any) {
 		}
 	}
 	st.Asking = again
+}
+
+// maxReason bounds what a service's own words may say, in bytes.
+const maxReason = 300
+
+// turnedDown is rule 4 for a value that a service does not take: the value is
+// cleared and asked for again, with the service's reason if it gives one.
+func (t *turn) turnedDown(s *agent.Slot, reason any) {
+	st := t.st
+	st.Action = nil
+	t.trace("slot_rejected", TraceData{Slot: s.Name, Detail: "turned down by " + s.Check.Action.Name})
+	t.askAnew(s)
 	st.Misses++
 	if t.giveUp() {
 		if !t.moved {

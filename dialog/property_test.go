@@ -61,7 +61,7 @@ type walker struct {
 func propertyAgents(t *testing.T) map[string]*Agent {
 	agents := map[string]*Agent{
 		"seed": testAgent(t, "seed.yaml"), "bank": testAgent(t, "bank.yaml"), "steps": testAgent(t, "steps.yaml"),
-		"model": testAgent(t, "model.yaml"), "de": testAgent(t, "de.yaml"), "doubt": testAgent(t, "doubt.yaml"), "patterns": testAgent(t, "patterns.yaml"),
+		"model": testAgent(t, "model.yaml"), "de": testAgent(t, "de.yaml"), "doubt": testAgent(t, "doubt.yaml"), "patterns": testAgent(t, "patterns.yaml"), "rules": testAgent(t, "rules.yaml"),
 		"soni": testAgent(t, "soni/00-settings.yaml", "soni/10-slots.yaml", "soni/20-flows.yaml"),
 	}
 	for _, name := range soniFiles {

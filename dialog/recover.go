@@ -185,7 +185,7 @@ func (t *turn) doubt() bool {
 
 // offer says what the agent can do.
 func (t *turn) offer() {
-	flows := t.a.offers()
+	flows := t.offers()
 	if flows == "" || t.st.Misses == 1 {
 		t.phrase("rephrase")
 		return
@@ -194,11 +194,12 @@ func (t *turn) offer() {
 	t.phrase("what_to_do")
 }
 
-// offers lists what the flows do, as their descriptions say.
-func (a *Agent) offers() string {
+// offers lists what the flows do that may start, as their descriptions say.
+func (t *turn) offers() string {
+	a := t.a
 	var texts []string
 	for _, f := range a.def.Flows {
-		if !a.words.Startable(f) {
+		if !a.words.Startable(f) || !t.mayStart(f) {
 			continue
 		}
 		d := offer(f, a.def.Lang)

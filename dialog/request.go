@@ -138,6 +138,11 @@ func (a *Agent) promptMoment(st *State, text string, today time.Time) string {
 	} else {
 		fmt.Fprintf(&b, "The active flow is %s.\n", f.Name)
 	}
+	for _, f := range a.def.Flows {
+		if !f.MayStart(func(name string) any { return st.Slots[name] }) {
+			fmt.Fprintf(&b, "The flow %s cannot start now.\n", f.Name)
+		}
+	}
 	if known := a.promptValues(st); known != "" {
 		b.WriteString("Known so far: " + known + "\n")
 	}

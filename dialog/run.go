@@ -41,10 +41,26 @@ func (t *turn) startFlow(f *agent.Flow, fresh bool) {
 	t.trace("flow_started", TraceData{Flow: f.Name})
 }
 
-// forget empties a slot for a new run: its default comes back, and what the
-// caller of Start gave stays.
+// keep notes which values of a flow that ends outlive it.
+func (t *turn) keep(f *agent.Flow) {
+	for _, name := range f.Writes {
+		i := slices.Index(t.st.Kept, name)
+		switch keeps := slices.Contains(f.Keeps, name); {
+		case keeps && i < 0:
+			t.st.Kept = append(t.st.Kept, name)
+		case !keeps && i >= 0:
+			t.st.Kept = slices.Delete(t.st.Kept, i, i+1)
+		}
+	}
+}
+
+// mayStart reports whether the condition of a flow is true.
+func (t *turn) mayStart(f *agent.Flow) bool { return f.MayStart(t.value) }
+
+// forget empties a slot for a new run: its default comes back. What the caller of Start gave
+// stays, and what another flow has kept.
 func (t *turn) forget(name string) {
-	if slices.Contains(t.st.Given, name) {
+	if slices.Contains(t.st.Given, name) || slices.Contains(t.st.Kept, name) && t.st.Slots[name] != nil {
 		return
 	}
 	delete(t.st.Slots, name)
@@ -83,6 +99,14 @@ func (t *turn) advance() {
 	for t.flow != nil && !t.failed {
 		if s := t.unchecked(); s != nil {
 			t.askOutside(s)
+			return
+		}
+		if s := t.ruledOut(); s != nil {
+			t.trace("slot_rejected", TraceData{Slot: s.Name, Detail: "a rule rejects it"})
+			t.askAnew(s)
+			t.invalid(s)
+		}
+		if t.failed {
 			return
 		}
 		if st.Asking != nil {
@@ -273,6 +297,9 @@ func (t *turn) runCollect(s *agent.Step) bool {
 	if i := slices.Index(t.st.Path, s.ID); i >= 0 { // a jump came back: what for, if not for a new value
 		t.st.Path = slices.Delete(t.st.Path, i, i+1)
 		t.st.Slots[s.Slot.Name] = nil
+	}
+	if s.AskFirst {
+		t.st.Slots[s.Slot.Name] = nil // what was said before the question is no answer to it
 	}
 	if t.st.Slots[s.Slot.Name] != nil {
 		return t.next(s, s.Next)

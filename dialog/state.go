@@ -98,6 +98,8 @@ type State struct {
 	Changing bool
 	// Given are the slots that were there before the start.
 	Given []string
+	// Kept are the slots whose values outlive the flow that has set them.
+	Kept []string
 	// Misses counts the turns in a row in which nothing was understood.
 	Misses int
 	// Runs counts the flows started, Calls the actions.
@@ -229,7 +231,7 @@ func (s State) Clone() State {
 	for i := range s.Later {
 		s.Later[i].Slots = cloneValues(s.Later[i].Slots)
 	}
-	s.Given = slices.Clone(s.Given)
+	s.Given, s.Kept = slices.Clone(s.Given), slices.Clone(s.Kept)
 	s.Stack = slices.Clone(s.Stack)
 	for i := range s.Stack {
 		f := &s.Stack[i]

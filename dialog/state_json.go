@@ -47,6 +47,7 @@ type stateJSON struct {
 	Pending       string         `json:"pending_text,omitempty"`
 	Recent        []string       `json:"recent_slots,omitempty"`
 	Given         []string       `json:"given_slots,omitempty"`
+	Kept          []string       `json:"kept_slots,omitempty"`
 	Acted         bool           `json:"acted,omitempty"`
 	Week          string         `json:"week,omitempty"`
 	Either        map[string]any `json:"either,omitempty"`
@@ -72,7 +73,7 @@ func (s State) Form() any {
 		NLUCalls: s.NLUCalls, Cache: s.Cache, Stack: s.Stack, Path: s.Path, Finished: s.Finished, Proposed: s.Proposed, Variants: s.Variants,
 		ProposedSlots: s.ProposedSlots, Later: s.Later,
 		Asking: s.Asking, Suggested: s.Suggested, Confirmation: s.Confirmation, Granted: s.Granted, GrantedFor: s.GrantedFor,
-		Action: s.Action, Checked: s.Checked, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Acted: s.Acted, Week: s.Week, Either: s.Either, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
+		Action: s.Action, Checked: s.Checked, Pending: s.Pending, Recent: s.Recent, Given: s.Given, Kept: s.Kept, Acted: s.Acted, Week: s.Week, Either: s.Either, Changing: s.Changing, Misses: s.Misses, Runs: s.Runs,
 		Calls: s.Calls, ReadBack: s.ReadBack, HandedOff: s.HandedOff, About: s.About,
 	}
 	if j.Messages == nil {
@@ -132,7 +133,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		NLUCalls: j.NLUCalls, Cache: j.Cache, Stack: j.Stack, Path: j.Path, Finished: j.Finished, Proposed: j.Proposed, Variants: j.Variants,
 		ProposedSlots: j.ProposedSlots, Later: j.Later,
 		Asking: j.Asking, Suggested: j.Suggested, Confirmation: j.Confirmation, Granted: j.Granted, GrantedFor: j.GrantedFor,
-		Action: j.Action, Checked: j.Checked, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Acted: j.Acted, Week: j.Week, Either: j.Either, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
+		Action: j.Action, Checked: j.Checked, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Kept: j.Kept, Acted: j.Acted, Week: j.Week, Either: j.Either, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
 		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff, About: j.About,
 	}
 	// Exactly as long as they are: the decoder leaves room at the end.

@@ -39,7 +39,7 @@ func (t *turn) explain(s *agent.Slot) {
 // help answers a question about the question, the choices or the agent: kind is clarify,
 // options or help.
 func (t *turn) help(kind string) {
-	flows := t.a.offers()
+	flows := t.offers()
 	if t.a.def.Settings.Model.Answers && flows == "" && t.flow == nil && t.before != Error {
 		t.out.Ask = true
 		t.back()
@@ -177,7 +177,7 @@ func (t *turn) taken() bool {
 		}
 	}
 	st.Finished.Found = nil
-	if f := t.a.def.FlowIndex[st.Finished.Flow]; f != nil && f.Proposes != nil {
+	if f := t.a.def.FlowIndex[st.Finished.Flow]; f != nil && f.Proposes != nil && t.mayStart(f.Proposes) {
 		t.proposeFlow("propose", f.Proposes, nil)
 	} else {
 		t.phrase("all_right")

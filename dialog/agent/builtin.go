@@ -111,6 +111,9 @@ func (c *compiler) checkBuiltin(d *flowDraft) {
 	if len(f.Triggers) > 0 || d.triggered {
 		c.fail(d.key, "flow %s: the engine begins it: triggers are not allowed", f.Name)
 	}
+	if f.guard != nil || d.keeps.given() {
+		c.fail(d.key, "flow %s: the engine begins it: if and persisted_slots are not allowed", f.Name)
+	}
 	if builtinNames[f.Name] {
 		return
 	}

@@ -46,6 +46,8 @@ type Flow struct {
 	Writes      []string // slots and variables that a run sets
 	Mentions    *value.Phrases
 	Takes       []string // slots that another flow has filled and this one takes over
+	Keeps       []string // slots whose values outlive the flow
+	guard       *expr    // it starts only where this is true; nil: everywhere
 	Proposes    *Flow    // what is proposed when the user likes what was found
 	Called      bool     // a step of another flow calls it or goes on with it
 	Builtin     bool     // the engine begins it, and nobody else
@@ -200,6 +202,19 @@ func (a *Definition) FlowNames() []string {
 
 // SlotOf finds a slot by name, nil if there is none.
 func (a *Definition) SlotOf(name string) *Slot { return a.SlotIndex[name] }
+
+// MayStart reports whether the flow's condition is true, with the values of names. A flow
+// without one may always start.
+func (f *Flow) MayStart(lookup func(name string) any) bool {
+	if f.guard == nil {
+		return true
+	}
+	ok, err := f.guard.Truth(lookup)
+	return ok && err == nil
+}
+
+// Guarded reports whether the flow has a condition.
+func (f *Flow) Guarded() bool { return f.guard != nil }
 
 // UsesSlot reports whether a slot belongs to the flow.
 func (f *Flow) UsesSlot(s *Slot) bool { return slices.Contains(f.Slots, s) }

@@ -57,6 +57,32 @@ func (c *compiler) outsideCheck(s *Slot, n node, what string) *outsideCheck {
 	return check
 }
 
+// rejections reads the rules that turn values down: {if: condition, message: ..}.
+func (c *compiler) rejections(n node, what string) []Rejection {
+	what += ".rejections"
+	if n.kind != nodeSequence {
+		if n.given() {
+			c.fail(n, "%s: must be a list of {if: .., message: ..}, got %s", what, n.kind)
+		}
+		return nil
+	}
+	var out []Rejection
+	for _, item := range n.items {
+		var r Rejection
+		c.fields(item, what, map[string]func(key, value node){
+			"if":      func(_, v node) { r.If = c.expression(v, what+".if") },
+			"message": func(_, v node) { r.Message = c.message(v, what+".message") },
+		})
+		if _, there := item.find("if"); !there {
+			c.fail(item, "%s: a rule needs a condition in the field if", what)
+		}
+		if r.If != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // addChecks makes actions of the services that slots ask.
 func (c *compiler) addChecks() {
 	for _, a := range c.checks {

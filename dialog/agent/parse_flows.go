@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/value"
@@ -37,6 +38,7 @@ type flowDraft struct {
 	raws   []*rawStep
 	intent []node
 	next   node // the flow to propose
+	keeps  node // slots whose values outlive it
 
 	declared declaredFlow
 
@@ -97,6 +99,7 @@ func (c *compiler) defineFlows(sections []section) {
 		}
 	}
 	for _, d := range drafts {
+		c.keptSlots(d)
 		for _, s := range d.f.Steps {
 			if s.Target != nil && s.Target != d.f {
 				s.Target.Called = true
@@ -117,12 +120,30 @@ func (c *compiler) newFlow(name string) *Flow {
 	return &Flow{Name: name, Index: len(c.a.Flows), Label: strings.ReplaceAll(name, "_", " "), IDs: make(map[string]int)}
 }
 
-// checkShared reports triggers that two flows have: the user is asked which is meant.
+// keptSlots reads the slots whose values outlive a flow, which are some that it sets.
+func (c *compiler) keptSlots(d *flowDraft) {
+	what := "flow " + d.f.Name + ".persisted_slots"
+	d.f.Keeps = c.texts(d.keeps, what)
+	for _, name := range d.f.Keeps {
+		switch {
+		case c.a.SlotIndex[name] == nil && !c.a.Vars[name]:
+			c.unknown(d.keeps, "slot", name, c.a.SlotNames())
+		case !slices.Contains(d.f.Writes, name):
+			c.fail(d.keeps, "%s: no step of the flow sets %q", what, name)
+		}
+	}
+}
+
+// checkShared reports triggers that two flows have: the user is asked which is meant. Of
+// flows with conditions one alone may be there.
 func (c *compiler) checkShared(drafts []*flowDraft) {
 	owner := make(map[string]*Flow)
 	for _, d := range drafts {
 		for _, t := range d.f.Triggers {
 			key := t.shape()
+			if d.f.guard != nil {
+				continue
+			}
 			if f := owner[key]; f != nil && f != d.f {
 				c.warn(d.key, "flow %s: trigger %q is one of flow %s too: the user is asked which of them is meant", d.f.Name, t.Text, f.Name)
 				continue
@@ -176,12 +197,14 @@ func (c *compiler) flowFields(d *flowDraft) {
 			}
 			d.f.Takes = c.texts(v, what+".takes")
 		},
-		"next":    func(_, v node) { d.next = v },
-		"steps":   func(key, v node) { c.flowSteps(d, key, v) },
-		"confirm": func(key, v node) { d.declared.confirm = pair{key, v} },
-		"action":  func(key, v node) { d.declared.action = pair{key, v} },
-		"respond": func(key, v node) { d.declared.respond = pair{key, v} },
-		"process": func(key, v node) { c.flowSteps(d, key, v) },
+		"next":            func(_, v node) { d.next = v },
+		"if":              func(_, v node) { d.f.guard = c.expression(v, what+".if") },
+		"persisted_slots": func(_, v node) { d.keeps = v },
+		"steps":           func(key, v node) { c.flowSteps(d, key, v) },
+		"confirm":         func(key, v node) { d.declared.confirm = pair{key, v} },
+		"action":          func(key, v node) { d.declared.action = pair{key, v} },
+		"respond":         func(key, v node) { d.declared.respond = pair{key, v} },
+		"process":         func(key, v node) { c.flowSteps(d, key, v) },
 	})
 	for _, s := range d.def.pairs { // slots that the flow lists
 		if s.key.text != "slots" {

@@ -130,16 +130,17 @@ func (c *compiler) slotFields(d *slotDraft, def node) {
 		"validation_error_message": func(_, v node) {
 			s.Invalid = firstVariants(s.Invalid, c.message(v, what+".validation_error_message"))
 		},
-		"secret":   func(_, v node) { s.Secret = c.boolean(v, what+".secret", false) },
-		"help":     func(_, v node) { s.Help = firstVariants(s.Help, c.message(v, what+".help")) },
-		"values":   func(_, v node) { c.slotValues(d, v) },
-		"options":  func(_, v node) { c.slotValues(d, v) },
-		"default":  func(key, v node) { d.def, d.defAt = v, key },
-		"currency": func(_, v node) { c.slotCurrency(s, v) },
-		"min":      func(_, v node) { d.lowText, d.lowAt = c.text(v, what+".min"), v },
-		"max":      func(_, v node) { d.highText, d.lowAt = c.text(v, what+".max"), v },
-		"length":   func(_, v node) { c.slotLength(s, v) },
-		"past":     func(_, v node) { s.Past = c.boolean(v, what+".past", false) },
+		"rejections": func(_, v node) { s.Rejections = append(s.Rejections, c.rejections(v, what)...) },
+		"secret":     func(_, v node) { s.Secret = c.boolean(v, what+".secret", false) },
+		"help":       func(_, v node) { s.Help = firstVariants(s.Help, c.message(v, what+".help")) },
+		"values":     func(_, v node) { c.slotValues(d, v) },
+		"options":    func(_, v node) { c.slotValues(d, v) },
+		"default":    func(key, v node) { d.def, d.defAt = v, key },
+		"currency":   func(_, v node) { c.slotCurrency(s, v) },
+		"min":        func(_, v node) { d.lowText, d.lowAt = c.text(v, what+".min"), v },
+		"max":        func(_, v node) { d.highText, d.lowAt = c.text(v, what+".max"), v },
+		"length":     func(_, v node) { c.slotLength(s, v) },
+		"past":       func(_, v node) { s.Past = c.boolean(v, what+".past", false) },
 		"differs_from": func(_, v node) {
 			for _, name := range c.texts(v, what+".differs_from") {
 				s.Differs = append(s.Differs, name)

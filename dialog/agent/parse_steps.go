@@ -9,7 +9,7 @@ import (
 
 // stepFields are the fields of each type of step, beside those that all have.
 var stepFields = [][]string{
-	StepCollect: {"slot", "message", "prompt", "validator", "validation_error_message", "condition", "suggest"},
+	StepCollect: {"slot", "message", "prompt", "validator", "validation_error_message", "condition", "suggest", "rejections", "ask_before_filling"},
 	StepSay:     {"message", "phrase", "number"},
 	StepAction:  {"call", "map_outputs", "on_error"},
 	StepBranch:  {"slot", "input", "evaluate", "cases"},
@@ -77,6 +77,8 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		"prompt":                   func(_, v node) { message = v }, // older files
 		"validator":                func(_, v node) { st.Validators = c.validatorList(v, what+".validator") },
 		"validation_error_message": func(_, v node) { st.Invalid = c.message(v, what+".validation_error_message") },
+		"rejections":               func(_, v node) { st.Rejections = c.rejections(v, what) },
+		"ask_before_filling":       func(_, v node) { st.AskFirst = c.boolean(v, what+".ask_before_filling", false) },
 		"call":                     func(_, v node) { callNode = v },
 		"map_outputs":              func(_, v node) { outputs = v },
 		"on_error":                 func(_, v node) { r.onError = v },

@@ -69,6 +69,39 @@ func TestBuiltinFlows(t *testing.T) {
 	}
 }
 
+// TestRules: what is wrong with rules, conditions and kept values.
+func TestRules(t *testing.T) {
+	const file = `
+slots:
+  a: {type: integer, prompt: A?%s}
+  b: {type: string, prompt: B?}
+flows:
+  f:
+    trigger: {intents: [do f]}
+    %s
+    steps: [{step: s, type: collect, slot: a%s}]
+`
+	for _, c := range []struct{ slot, flow, step, want string }{
+		{", rejections: [{if: a > 5, message: 'No more than 5.'}]", "if: b != null", ", rejections: [{if: a > b}], ask_before_filling: true", ""},
+		{"", "persisted_slots: [a]", "", ""},
+		{", rejections: {if: a > 5}", "", "", `a.yaml:3:47: error: slot a.rejections: must be a list of {if: .., message: ..}, got a mapping`},
+		{", rejections: [{message: no}]", "", "", `error: slot a.rejections: a rule needs a condition in the field if`},
+		{", rejections: [{if: 'a >'}]", "", "", `error: slot a.rejections.if: at character 4`},
+		{", rejections: [{if: a > 5, utter: no}]", "", "", `warning: slot a.rejections: unknown field "utter" is ignored`},
+		{"", "", ", rejections: [{if: c > 5}]", `error: step s.rejections.if: unknown slot "c"`},
+		{"", "", ", ask_before_filling: perhaps", `error: step s.ask_before_filling: want true or false`},
+		{"", "if: c", "", `a.yaml:8:9: error: flow f.if: unknown slot "c"`},
+		{"", "persisted_slots: [b]", "", `a.yaml:8:22: error: flow f.persisted_slots: no step of the flow sets "b"`},
+		{"", "persisted_slots: [ab]", "", `error: unknown slot "ab"`},
+	} {
+		yaml := fmt.Sprintf(file, c.slot, c.flow, c.step)
+		got := problemsOf(t, yaml)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+			t.Errorf("%s%s\nwant one problem with\n%s", yaml, strings.Join(got, "\n"), c.want)
+		}
+	}
+}
+
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		name string

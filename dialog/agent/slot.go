@@ -23,12 +23,19 @@ type Slot struct {
 	Validators  []NamedValidator
 	Differs     []string      // slots that have another value
 	Check       *outsideCheck // nil: nobody outside is asked
+	Rejections  []Rejection
 
 	Names []string // that people use, for the grammar
 
 	// YesNo are the values of free text that stand for a yes and a no, by
 	// [value.Answer], where a flow compares the slot with one of them.
 	YesNo [3]string
+}
+
+// Rejection is a rule that turns a value down.
+type Rejection struct {
+	If      *expr // true with the value in its slot: the value is not taken
+	Message Variants
 }
 
 // Form is what the slot's values look like; nil for no slot.

@@ -41,6 +41,8 @@ type Step struct {
 	Slot       *Slot // collect
 	Validators []NamedValidator
 	Invalid    Variants
+	Rejections []Rejection
+	AskFirst   bool // what was said before the question is not taken
 
 	Action  *Action // action
 	Outputs []outputMap

@@ -78,6 +78,9 @@ func (t *Reading) byWords(toks []value.Token) (*agent.Flow, float64) {
 	share := 0.0
 	given := a.givenTo(r)
 	for i, f := range a.def.Flows {
+		if a.closed[f] {
+			continue
+		}
 		score, known := 0.0, 0
 		for k, w := range words {
 			if !a.flowWords[i][w] {

@@ -2,6 +2,7 @@ package words
 
 import (
 	"math"
+	"slices"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
@@ -154,11 +155,15 @@ func (a *Words) classify(toks []value.Token) (*agent.Flow, float64) {
 	best, second := -1, -1
 	for k := range p[:len(a.def.Flows)] {
 		switch {
+		case a.closed[a.def.Flows[k]]:
 		case best < 0 || p[k] > p[best]:
 			best, second = k, best
 		case second < 0 || p[k] > p[second]:
 			second = k
 		}
+	}
+	if best < 0 {
+		return nil, 0
 	}
 	if p[best] < intentAccept || p[best] < p[c.classes-1] || second >= 0 && p[best]-p[second] < intentLead {
 		return nil, p[best]
@@ -208,10 +213,23 @@ func (a *Words) exactIntent(toks []value.Token) (exactIntent, bool) {
 			key = append(key, tok.Text...)
 		}
 		if in, ok := a.intents.exact[string(key)]; ok {
-			return in, true
+			return a.opened(in)
 		}
 	}
 	return exactIntent{}, false
+}
+
+// opened is a trigger without the flows that may not start. It reports whether one is left.
+func (a *Words) opened(in exactIntent) (exactIntent, bool) {
+	if len(a.closed) == 0 {
+		return in, true
+	}
+	flows := slices.DeleteFunc(append([]int{in.flow}, in.others...), func(i int) bool { return a.closed[a.def.Flows[i]] })
+	if len(flows) == 0 {
+		return exactIntent{}, false
+	}
+	in.flow, in.others = flows[0], flows[1:]
+	return in, true
 }
 
 // coverage is the share of the words with content that the flow's triggers know

@@ -79,7 +79,7 @@ func (t *Reading) byPattern() (*agent.Flow, []found) {
 	var given []found
 	most, tied := 0, false
 	for _, f := range t.a.def.Flows {
-		if !t.mayAsk(f, t.rd.Toks) {
+		if t.a.closed[f] || !t.mayAsk(f, t.rd.Toks) {
 			continue
 		}
 		for _, tr := range f.Triggers {

@@ -254,5 +254,5 @@ func (t *Reading) setting(values []found) []command.Command {
 // Startable reports whether a user may start a flow: one without triggers that others
 // call is theirs alone.
 func (a *Words) Startable(f *agent.Flow) bool {
-	return !f.Builtin && (len(f.Triggers) > 0 || !f.Called || f == a.def.Start)
+	return !f.Builtin && !a.closed[f] && (len(f.Triggers) > 0 || !f.Called || f == a.def.Start)
 }

@@ -22,12 +22,20 @@ type Words struct {
 	speltWords  []string        // those of requests, in order
 	askWeights  map[string]float64
 	values      *value.Phrases // of all slots that list theirs
+
+	guarded []*agent.Flow        // those that have a condition
+	closed  map[*agent.Flow]bool // those of them that may not start, at the moment of a [Reading]
 }
 
 // New trains the understanding of an agent's messages. The same definition always gives
 // the same understanding.
 func New(def *agent.Definition) *Words {
 	a := &Words{def: def}
+	for _, f := range def.Flows {
+		if f.Guarded() {
+			a.guarded = append(a.guarded, f)
+		}
+	}
 	a.trainIntents()
 	a.learnWords()
 	a.learnSpelling()
@@ -41,6 +49,9 @@ func (a *Words) Understand(m *command.Moment, text string) command.Meaning {
 	t.repair()
 	t.rd.Respell()
 	cmds := t.Local()
+	if len(cmds) == 0 && len(t.offered) == 0 && len(t.a.closed) > 0 {
+		cmds = t.barred()
+	}
 	for i := range cmds {
 		cmds[i].Value = value.Canonical(cmds[i].Value)
 	}
@@ -75,7 +86,39 @@ type Reading struct {
 
 // Hear is a message that was read at a moment.
 func (a *Words) Hear(m *command.Moment, rd value.Reader) *Reading {
-	return &Reading{a: a, st: m, flow: a.def.FlowIndex[m.CurrentFlow], rd: rd}
+	return &Reading{a: a.at(m), st: m, flow: a.def.FlowIndex[m.CurrentFlow], rd: rd}
+}
+
+// at is the understanding at a moment: without the flows that may not start.
+func (a *Words) at(m *command.Moment) *Words {
+	var closed map[*agent.Flow]bool
+	for _, f := range a.guarded {
+		if !f.MayStart(func(name string) any { return m.Slots[name] }) {
+			if closed == nil {
+				closed = make(map[*agent.Flow]bool)
+			}
+			closed[f] = true
+		}
+	}
+	if len(closed) == 0 && len(a.closed) == 0 {
+		return a
+	}
+	at := *a
+	at.closed = closed
+	return &at
+}
+
+// barred is a flow that the message asks for and that may not start.
+func (t *Reading) barred() []command.Command {
+	all, open := *t, *t.a
+	open.closed = nil
+	all.a = &open
+	for _, c := range all.Local() {
+		if f := t.a.def.FlowIndex[c.Flow]; c.Type == command.StartFlow && t.a.closed[f] {
+			return []command.Command{{Type: command.StartFlow, Flow: f.Name}}
+		}
+	}
+	return nil
 }
 
 func (t *Reading) read(text string) { t.rd = t.a.Read(t.st, text) }
