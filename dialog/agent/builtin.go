@@ -50,6 +50,9 @@ var builtinNames = map[string]bool{
 // engineActs are what a step of the type engine may do.
 var engineActs = []string{"default", "question", "explanation", "example", "options", "offer", "repeat", "cancel", "restart", "handoff", "end"}
 
+// BuiltinFlows returns the names of the built-in flows in alphabetical order.
+func BuiltinFlows() []string { return slices.Sorted(maps.Keys(builtinNames)) }
+
 // builtin returns a draft of a built-in flow, or nil if there is none of this name.
 func (c *compiler) builtin(p pair) *flowDraft {
 	name := p.key.text

@@ -36,9 +36,12 @@ func Convert(files []agent.File) ([]byte, []agent.Problem) {
 	for _, f := range c.flows {
 		c.flow(&flows, f.Key.Text(), f.Value)
 	}
+	for _, f := range c.patterns {
+		c.pattern(&flows, f)
+	}
 	var b strings.Builder
 	// Where a flow ends without a word, which is a no as often as not, nothing is "Done.".
-	b.WriteString("version: \"1.0\"\n\nmessages: {done: \"All right.\"}\n")
+	b.WriteString("version: \"1.0\"\n\nmessages: " + mapping(append([]string{"done", quote("All right.")}, c.phrases()...)) + "\n")
 	c.writeSlots(&b)
 	c.writeActions(&b)
 	b.WriteString("\nflows:\n")
@@ -53,6 +56,7 @@ type converter struct {
 	slotOrder []string
 	responses map[string]response
 	flows     []agent.Field
+	patterns  []agent.Field       // conversation patterns
 	actions   map[string][]string // by custom action: the slots that were asked for before it
 	inputs    map[[2]string]bool  // by action and slot: it is among them
 	problems  []agent.Problem
@@ -67,6 +71,7 @@ type slot struct {
 	values      []string
 	def         any
 	asked       bool
+	rules       string // rejections, written already
 }
 
 // response is what an utter_ response says.
@@ -100,7 +105,7 @@ func (c *converter) sections(n agent.Node) {
 				name := flow.Key.Text()
 				switch {
 				case strings.HasPrefix(name, "pattern_"):
-					c.lost(flow.Key, "flow %s: the engine has its own conversation patterns", name)
+					c.patterns = append(c.patterns, flow)
 				case !agent.Identifier(name):
 					c.lost(flow.Key, "flow %q: expected a name of letters, digits and underscores", name)
 				case slices.ContainsFunc(c.flows, func(o agent.Field) bool { return o.Key.Text() == name }):
@@ -151,6 +156,14 @@ func (c *converter) readSlot(f agent.Field) {
 			for _, m := range d.Value.Items() {
 				if t := m.Get("type").Text(); t != "" && t != "from_llm" {
 					c.lost(m, "slot %s: the mapping %s is not carried over", name, t)
+				}
+			}
+		case "validation":
+			for _, v := range d.Value.Fields() {
+				if v.Key.Text() == "rejections" {
+					s.rules = c.rejections("slot "+name, v.Value)
+				} else {
+					c.lost(v.Key, "slot %s: validation.%s is not carried over", name, v.Key.Text())
 				}
 			}
 		case "influence_conversation":
@@ -248,6 +261,9 @@ func (c *converter) writeSlots(b *strings.Builder) {
 		}
 		if s.def != nil {
 			fields = append(fields, "default", quoteAny(s.def))
+		}
+		if s.rules != "" {
+			fields = append(fields, "rejections", s.rules)
 		}
 		if len(prompts[name]) > 0 {
 			fields = append(fields, "prompt", quoteList(prompts[name]))

@@ -22,26 +22,30 @@ type flowWriter struct {
 	used  map[string]int  // by name: how often it was taken already
 	asked []string        // slots that were asked for so far
 
-	refused string // the step that refuses, once another leads there
+	refused   string // the step that refuses, once another leads there
+	inPattern bool   // it is a conversation pattern
 }
 
 func (c *converter) flow(b *strings.Builder, name string, n agent.Node) {
-	w := &flowWriter{converter: c, b: b, flow: name, ids: make(map[string]bool), used: make(map[string]int)}
+	w := &flowWriter{converter: c, b: b, flow: name, ids: make(map[string]bool), used: make(map[string]int), inPattern: strings.HasPrefix(name, "pattern_")}
 	description := strings.TrimSuffix(strings.TrimSpace(n.Get("description").Text()), ".")
 	if description == "" {
 		description = strings.ReplaceAll(name, "_", " ")
 	}
-	fmt.Fprintf(b, "  %s:\n    description: %s\n    steps:\n", quote(name), quote(description))
+	fmt.Fprintf(b, "  %s:\n    description: %s\n", quote(name), quote(description))
 	w.reserve(n.Get("steps"))
 	for _, f := range n.Fields() {
 		switch key := f.Key.Text(); key {
 		case "description", "steps":
 		case "if":
 			w.guard(f)
+		case "persisted_slots":
+			w.kept(f, n.Get("steps"))
 		default:
 			c.lost(f.Key, "flow %s: %s is not carried over", name, key)
 		}
 	}
+	b.WriteString("    steps:\n")
 	if len(n.Get("steps").Items()) == 0 {
 		c.lost(n, "flow %s has no steps", name)
 		w.nothing(w.id("nothing"), end)
@@ -60,14 +64,77 @@ func (w *flowWriter) refuse() string {
 	return w.refused
 }
 
-// guard checks the condition of a flow in its first step.
+// guard writes the condition of a flow. Where it cannot be said the user cannot start the
+// flow at all.
 func (w *flowWriter) guard(f agent.Field) {
-	if strings.EqualFold(f.Value.Text(), "false") {
-		w.lost(f.Key, "flow %s: if: false: the user can ask for the flow, unless another calls it", w.flow)
-		return
+	expr, names, ok := condition(f.Value.Text())
+	if !ok {
+		w.lost(f.Value, "flow %s: the condition %q is not carried over: only another flow starts it", w.flow, f.Value.Text())
+		expr = "false"
 	}
-	w.lost(f.Key, "flow %s: the guard is checked in the flow's first step, also where another flow calls it", w.flow)
-	w.branch(w.id("guard"), f.Value, next, w.refuse())
+	w.use(f.Value, names)
+	fmt.Fprintf(w.b, "    if: %s\n", quote(expr))
+}
+
+// kept writes the slots that outlive a flow, which its steps have to set.
+func (w *flowWriter) kept(f agent.Field, steps agent.Node) {
+	set := settings(steps)
+	var names []string
+	for _, n := range f.Value.Items() {
+		if name := n.Text(); slices.Contains(set, name) {
+			names = append(names, name)
+		} else {
+			w.lost(n, "flow %s: persisted_slots: no step sets %q", w.flow, name)
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(w.b, "    persisted_slots: %s\n", quoteList(names))
+	}
+}
+
+// settings are the slots that steps collect or set.
+func settings(list agent.Node) (names []string) {
+	for _, s := range list.Items() {
+		if name := s.Get("collect").Text(); agent.Identifier(name) {
+			names = append(names, name)
+		}
+		for _, set := range append(s.Get("set_slots").Items(), s.Get("set_slots")) {
+			for _, f := range set.Fields() {
+				names = append(names, f.Key.Text())
+			}
+		}
+		for _, n := range s.Get("next").Items() {
+			names = append(names, settings(n.Get("then"))...)
+			names = append(names, settings(n.Get("else"))...)
+		}
+	}
+	return names
+}
+
+// rejections writes rules that turn values down; "" for none. One whose condition cannot be
+// said is left out.
+func (c *converter) rejections(what string, n agent.Node) string {
+	var rules []string
+	for _, r := range n.Items() {
+		cond := r.Get("if")
+		expr, names, ok := condition(cond.Text())
+		if !ok {
+			c.lost(cond, "%s: the rejection %q is not carried over: such values are taken", what, cond.Text())
+			continue
+		}
+		c.use(cond, names)
+		fields := []string{"if", quote(expr)}
+		if u := r.Get("utter"); u.Text() != "" {
+			if texts := c.texts(u, u.Text()); len(texts) > 0 {
+				fields = append(fields, "message", quoteList(texts))
+			}
+		}
+		rules = append(rules, mapping(fields))
+	}
+	if len(rules) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(rules, ", ") + "]"
 }
 
 // reserve keeps the names that the steps have, so that none is given twice.
@@ -244,10 +311,12 @@ func (w *flowWriter) one(id string, s agent.Node, jump string) {
 	name := v.Text()
 	switch {
 	case kind == "collect" && agent.Identifier(name):
-		known = append(known, "utter", "description")
-		if w.collect(id, name, s, jump) {
-			known = append(known, "ask_before_filling")
-		}
+		known = append(known, "utter", "description", "rejections", "ask_before_filling")
+		w.collect(id, name, s, jump)
+	case kind == "action" && w.inPattern && acts[name] != "":
+		w.step(id, "engine", jump, "do", acts[name])
+	case kind == "action" && phrases[name] != "" && !w.says(name):
+		w.step(id, "say", jump, "phrase", phrases[name])
 	case kind == "action" && strings.HasPrefix(name, "utter_"):
 		if texts := w.texts(v, name); len(texts) > 0 {
 			w.step(id, "say", jump, "message", quoteList(texts))
@@ -284,8 +353,8 @@ func (w *flowWriter) one(id string, s agent.Node, jump string) {
 }
 
 // collect writes a question. A boolean that is asked for whatever was said before is a
-// confirmation; confirmed reports it.
-func (w *flowWriter) collect(id, name string, s agent.Node, jump string) (confirmed bool) {
+// confirmation.
+func (w *flowWriter) collect(id, name string, s agent.Node, jump string) {
 	ask := s.Get("collect")
 	slot := w.declare(name, ask)
 	if d := s.Get("description").Text(); slot.description == "" {
@@ -299,25 +368,31 @@ func (w *flowWriter) collect(id, name string, s agent.Node, jump string) (confir
 	if u := s.Get("utter").Text(); u != "" {
 		texts = w.texts(s.Get("utter"), u)
 	}
-	if slot.typ == "boolean" && strings.EqualFold(s.Get("ask_before_filling").Text(), "true") {
+	first := strings.EqualFold(s.Get("ask_before_filling").Text(), "true")
+	if slot.typ == "boolean" && first && !s.Get("rejections").Given() {
 		if len(texts) == 0 {
 			texts = w.texts(ask, "utter_ask_"+name)
 		}
 		if len(texts) > 0 {
 			w.step(id, "confirm", jump, "slot", quote(name), "message", quoteList(texts), "on_deny", quote(jump))
-			return true
+			return
 		}
 	}
 	slot.asked = slot.asked || len(texts) == 0
 	if !slices.Contains(w.asked, name) {
 		w.asked = append(w.asked, name)
 	}
+	fields := []string{"slot", quote(name)}
 	if len(texts) > 0 {
-		w.step(id, "collect", jump, "slot", quote(name), "message", quoteList(texts))
-	} else {
-		w.step(id, "collect", jump, "slot", quote(name))
+		fields = append(fields, "message", quoteList(texts))
 	}
-	return false
+	if rules := w.rejections("flow "+w.flow+", step "+id, s.Get("rejections")); rules != "" {
+		fields = append(fields, "rejections", rules)
+	}
+	if first {
+		fields = append(fields, "ask_before_filling", "true")
+	}
+	w.step(id, "collect", jump, fields...)
 }
 
 // set writes values.

@@ -139,7 +139,37 @@ func TestConversation(t *testing.T) {
 		{
 			"a guard that cannot be said lets nobody in", nil,
 			[]string{"I want to block a bank card", "yes"},
-			[]string{"I can't do that", ""},
+			[]string{"I'm afraid I can't help with that", ""},
+			nil,
+		},
+		{
+			"a guard that is false lets nobody in", nil,
+			[]string{"I want to close an account", "yes"},
+			[]string{"I'm afraid I can't help with that", ""},
+			nil,
+		},
+		{
+			"a rejection has its own words", nil,
+			[]string{"I want to send money to a friend", "Peter Miller", "0"},
+			[]string{"", "", "I can only send more than nothing. How much shall I send to Peter Miller?"},
+			nil,
+		},
+		{
+			"what is asked before it is filled is asked", nil,
+			[]string{"I want to send money to a friend", "Peter Miller, instant", "50"},
+			[]string{"", "", "Normal or instant?"},
+			nil,
+		},
+		{
+			"a persisted slot is not asked for again", funds,
+			[]string{"I want to send money to a friend", "Peter Miller", "50", "instant", "yes", "I want to send money to a friend"},
+			[]string{"", "", "", "", "", "How much shall I send to Peter Miller?"},
+			[]string{"action_check_funds", "action_send_money"},
+		},
+		{
+			"a pattern is the built-in flow", nil,
+			[]string{"I want to send money to a friend", "cancel"},
+			[]string{"", "All right, nothing was sent."},
 			nil,
 		},
 	} {
@@ -164,10 +194,10 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestFlowsOfFlows: a flow calls one and links to another, whose guard reads a slot that the
-// first has set.
+// TestFlowsOfFlows: a flow calls one and links to another, whatever their guards say, which
+// hold for the user alone.
 func TestFlowsOfFlows(t *testing.T) {
-	for set, want := range map[string]string{"true": "Here is your desk.", "false": "I can't do that."} {
+	for _, set := range []string{"true", "false"} {
 		a := converted(t, agent.File{Name: "desk.yml", Data: []byte(`
 slots:
   floor: {type: text}
@@ -193,9 +223,10 @@ flows:
     steps:
       - action: utter_desk
 `)})
-		said, _ := talk(t, a, nil, "I want to reserve a desk", "the third")
-		if !strings.Contains(said[0], "Which floor?") || !strings.Contains(said[1], want) {
-			t.Errorf("staff %s: %q, want %q", set, said, want)
+		said, _ := talk(t, a, nil, "I want to reserve a desk", "the third", "show the plan", "choose a floor")
+		if !strings.Contains(said[0], "Which floor?") || !strings.Contains(said[1], "Here is your desk.") ||
+			strings.Contains(said[2], "desk.") || strings.Contains(said[3], "Which floor?") {
+			t.Errorf("staff %s: %q", set, said)
 		}
 	}
 }
