@@ -39,9 +39,13 @@ type Checkpoints struct {
 	Behind func(error)
 }
 
-// saveLimit bounds one call of the store: a conversation's end does not wait longer,
-// nor does an action that is to be known before it runs, or an answer.
-const saveLimit = 2 * time.Second
+// saveLimit bounds a save: a conversation's end does not wait longer, nor does an action
+// that is to be known before it runs, or an answer. journalLimit bounds what is written to
+// the journal before it: a journal that takes longer has a part of it later.
+const (
+	saveLimit    = 2 * time.Second
+	journalLimit = saveLimit / 4
+)
 
 // saveAgain is the pause before a store that did not save is asked again.
 const saveAgain = time.Second
@@ -200,7 +204,9 @@ func (k *keeper) flush(ctx context.Context) error {
 	var behind error
 	err := k.claim(ctx)
 	if err == nil {
-		behind = k.log.flush(ctx) // nobody waits for the journal
+		short, cancel := context.WithTimeout(ctx, journalLimit)
+		behind = k.log.flush(short) // nobody waits for the journal
+		cancel()
 		if d != nil {
 			err = k.write(ctx, d)
 		}

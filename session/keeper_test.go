@@ -368,3 +368,66 @@ func TestKept(t *testing.T) {
 		})
 	}
 }
+
+// stuck is a journal that answers nobody, or takes a time for each byte.
+type stuck struct {
+	port.Journal
+	each time.Duration // 0: for ever
+}
+
+func (s stuck) Append(ctx context.Context, hold port.Hold, number int, b []byte) error {
+	var done <-chan time.Time
+	if s.each > 0 {
+		done = time.After(time.Duration(len(b)) * s.each)
+	}
+	select {
+	case <-done:
+		return s.Journal.Append(ctx, hold, number, b)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestJournalHoldsTheCheckpointUp: a journal that does not answer, or has so much to write
+// after an outage that one call does not end in its time, does not keep the state from
+// being written; and in the end all of it is written.
+func TestJournalHoldsTheCheckpointUp(t *testing.T) {
+	for _, each := range []time.Duration{0, time.Microsecond} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &history{}
+			if err := store.Beat(t.Context(), port.Node{ID: "a"}, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			hold, err := store.Claim(t.Context(), "c", "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Checkpoints{Store: store, Journal: stuck{store, each}, Token: hold.Token}
+			k := newKeeper(o, "c", conv.PrivacyKeep, start, func(int) {})
+			var all []byte
+			for line := 0; len(all) < 3<<20; line++ {
+				all = append(all, bytes.Repeat([]byte("x"), line%5000)...)
+				all = append(all, '\n')
+			}
+			_, _ = k.log.Write(all)
+			ctx, cancel := context.WithCancel(t.Context())
+			var done sync.WaitGroup
+			done.Go(func() { _ = k.run(ctx) })
+			k.note(start, begun(t))
+			began := time.Now()
+			if !k.begun(ctx) || time.Since(began) > journalLimit {
+				t.Errorf("%v for each byte: not written after %v", each, time.Since(began))
+			}
+			time.Sleep(time.Minute)
+			cancel()
+			done.Wait()
+			var got []byte
+			if err := store.Read(t.Context(), "c", func(_ int, b []byte) error { got = append(got, b...); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if want := all[:len(all)*min(int(each), 1)]; !bytes.Equal(got, want) {
+				t.Errorf("%v for each byte: %d bytes of the journal are written, expected %d", each, len(got), len(want))
+			}
+		})
+	}
+}

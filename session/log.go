@@ -10,8 +10,12 @@ import (
 )
 
 // logLimit bounds what of a journal waits to be written: a store that is away for
-// longer has a gap, which the checkpoints do not.
-const logLimit = 4 << 20
+// longer has a gap, which the checkpoints do not. pieceLimit bounds what is written at once,
+// if lines are not longer: what has waited is written in several flushes, if it must be.
+const (
+	logLimit   = 4 << 20
+	pieceLimit = 256 << 10
+)
 
 // log hands the trace of a session to a journal, in pieces, behind the loop. Write
 // never blocks. The pieces of one claim follow those of the claims before it.
@@ -49,7 +53,10 @@ func (l *log) flush(ctx context.Context) error {
 	for {
 		if l.pending == nil {
 			l.mu.Lock()
-			whole := bytes.LastIndexByte(l.piece, '\n') + 1 // a piece ends with a line: the process may die behind it
+			whole := bytes.LastIndexByte(l.piece[:min(len(l.piece), pieceLimit)], '\n') + 1 // a piece ends with a line: the process may die behind it
+			if whole == 0 {
+				whole = bytes.IndexByte(l.piece, '\n') + 1
+			}
 			l.pending, l.piece = l.piece[:whole], slices.Clone(l.piece[whole:])
 			l.mu.Unlock()
 			if whole == 0 {
