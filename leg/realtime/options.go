@@ -47,11 +47,11 @@ type Parts struct {
 	// does so here. It must call [session.Session.Run]; nil is nothing but that.
 	// [ErrBusy] says that there is no room for it.
 	Hold func(ctx context.Context, s *session.Session) error
-	// Issue is told of each token that a client has got to come back with, and of the one
+	// Issue is told of each token that a client gets to come back with, and of the one
 	// that stays good beside it until the client is known to have the new one, as SHA-256
-	// digests; empty: there is none. All others are no longer good. It is called when the
-	// client is connected and when it has said something, at the same time as Hold, by one
-	// goroutine at a time.
+	// digests; empty: there is none. All others are no longer good. It is called before a
+	// client that comes back gets the token, when another client is connected, and when
+	// either has said something, at the same time as Hold, by one goroutine at a time.
 	Issue func(ctx context.Context, digest, before []byte)
 	// Close ends what was opened, whether Hold was called or not. It is called once.
 	Close func() error

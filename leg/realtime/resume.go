@@ -59,6 +59,9 @@ type arrival struct {
 	end    func() // gives up what was taken for a connection that does not come about
 }
 
+// returns reports whether the client comes back.
+func (a *arrival) returns() bool { return a.back || a.before != (digest{}) }
+
 // tell puts into the answer what the client needs to come back.
 func (a *arrival) tell(h http.Header) {
 	h.Set(headerConversation, a.c.id)
@@ -124,17 +127,34 @@ func (s *Server) nextGrant() grant {
 	return newGrant()
 }
 
-// issue has the program keep the token that is good for a conversation, now that its
-// client is connected. What it came with is no longer good.
+// promise has the program keep the token that a client which comes back is about to get,
+// beside the one that it came with: a program that died between the two would leave it with
+// a token that nobody knows.
+func (s *Server) promise(ctx context.Context, a *arrival) {
+	switch {
+	case a.back:
+		s.issue(ctx, a.c)
+	case a.returns():
+		s.issueOf(ctx, a.c, func() (now, before digest) { return a.next.digest, a.before }) // it has not begun here
+	}
+}
+
+// issue has the program keep the tokens that are good for a conversation.
 func (s *Server) issue(ctx context.Context, c *conn) {
+	s.issueOf(ctx, c, func() (now, before digest) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return c.resume, c.before
+	})
+}
+
+func (s *Server) issueOf(ctx context.Context, c *conn, tokens func() (now, before digest)) {
 	if c.issued == nil {
 		return
 	}
 	c.issuing.Lock() // the last token is told last
 	defer c.issuing.Unlock()
-	s.mu.Lock()
-	now, before := c.resume, c.before
-	s.mu.Unlock()
+	now, before := tokens()
 	c.issued(context.WithoutCancel(ctx), now.bytes(), before.bytes()) // the client may have gone again
 }
 

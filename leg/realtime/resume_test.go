@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -386,7 +387,7 @@ func TestRestored(t *testing.T) {
 func TestTokenOutlivesRefusal(t *testing.T) {
 	var mu sync.Mutex
 	var refusal error
-	issued := 0
+	var issued []bool // whether the token that the client came with stays good
 	closed := make(chan bool, 2)
 	r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
 		open := o.Open
@@ -398,10 +399,11 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 			}
 			parts, err := open(ctx, from)
 			parts.ID = "conv_" + token
-			parts.Issue = func(context.Context, []byte, []byte) {
+			parts.Issue = func(_ context.Context, _, before []byte) {
+				digest := sha256.Sum256([]byte("rt_kept"))
 				mu.Lock()
 				defer mu.Unlock()
-				issued++
+				issued = append(issued, bytes.Equal(before, digest[:]))
 			}
 			parts.Close = func() error { closed <- true; return nil }
 			return parts, err
@@ -438,12 +440,57 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 	}
 	<-closed // what was taken for it is given up
 	mu.Lock()
-	n := issued
+	stays := issued
 	mu.Unlock()
-	if n != 0 {
-		t.Errorf("%d tokens were issued to clients that are not connected", n)
+	if slices.Contains(stays, false) {
+		t.Error("the token of a client that is not connected is no longer good")
 	}
 	r.back(t, "rt_kept").of("session.created")
+}
+
+// A program that dies when it keeps the next token of a client that comes back has not given
+// it to the client yet.
+func TestTokenGivenBeforeItIsKept(t *testing.T) {
+	for _, runs := range []bool{true, false} {
+		dies := make(chan func(), 1)
+		issue := func(context.Context, []byte, []byte) {
+			select {
+			case die := <-dies:
+				die()
+			default:
+			}
+		}
+		r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+			open := o.Open
+			o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+				parts, err := open(ctx, from)
+				parts.Issue = issue
+				return parts, err
+			}
+			o.Resume = func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
+				return o.Open(ctx, from)
+			}
+		}})
+		token := "rt_elsewhere"
+		if runs {
+			c := r.dial(t, dialOptions{})
+			c.of("session.created")
+			token = c.token()
+			c.vanish()
+		}
+		dies <- r.http.CloseClientConnections
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ws, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(r.http.URL, "http")+"/v1/realtime?model=test&resume="+token, nil)
+		cancel()
+		if resp != nil && resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		if err == nil {
+			_ = ws.CloseNow()
+			t.Errorf("it runs here %v: the client has a token that is not kept", runs)
+		}
+		r.back(t, token).of("session.created") // it comes again with what it has
+	}
 }
 
 // A client whose conversation is taken from this server is told to come back, and of no

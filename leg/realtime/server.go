@@ -177,6 +177,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // else Accept refuses
 		if a, bad = s.arrive(r); bad == nil {
 			a.tell(w.Header())
+			s.promise(r.Context(), a)
 		}
 	}
 	ws, err := websocket.Accept(w, r, accept)
@@ -319,7 +320,9 @@ func (s *Server) serve(ctx context.Context, l *link, a *arrival) {
 		l.t.Close(closeRestart, "the server restarts")
 		return
 	}
-	s.issue(ctx, c)
+	if !a.returns() { // else it was promised
+		s.issue(ctx, c)
+	}
 	c.detach(l, c.carry(ctx, l))
 }
 
