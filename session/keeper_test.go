@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -429,5 +431,83 @@ func TestJournalHoldsTheCheckpointUp(t *testing.T) {
 				t.Errorf("%v for each byte: %d bytes of the journal are written, expected %d", each, len(got), len(want))
 			}
 		})
+	}
+}
+
+// fickle is a store whose saves take their time, fail, or are written and fail.
+type fickle struct {
+	history
+	rnd *rand.Rand
+}
+
+func (f *fickle) Save(ctx context.Context, hold port.Hold, b []byte) error {
+	fault := f.rnd.IntN(40)
+	takes := time.Duration(f.rnd.IntN(100)) * time.Millisecond
+	if fault == 0 {
+		takes += 5 * time.Second
+	}
+	select {
+	case <-time.After(takes):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if fault == 1 {
+		return errors.New("not written")
+	}
+	err := f.history.Save(ctx, hold, b)
+	if fault == 2 {
+		return errors.New("written, and the answer is lost")
+	}
+	return err
+}
+
+// TestToldIsKeptOrSaidNotToBe: whatever the store does, a person is told nothing of a state
+// that it does not have, unless they were told before that it does not save; and what is
+// told is told in its order.
+func TestToldIsKeptOrSaidNotToBe(t *testing.T) {
+	const states = 300
+	told, behind := 0, 0
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(11, seed))
+			store := &fickle{rnd: rand.New(rand.NewPCG(12, seed))}
+			var away atomic.Bool
+			o := Checkpoints{Store: store, Behind: func(err error) { away.Store(err != nil) }}
+			k := newKeeper(o, "c", conv.PrivacyKeep, start, func(int) {})
+			ctx, cancel := context.WithCancel(t.Context())
+			var done sync.WaitGroup
+			done.Go(func() { _ = k.run(ctx) })
+			at := func(number int) time.Time { return start.Add(time.Duration(number) * time.Second) }
+			m := begun(t)
+			last := 0
+			for number := 1; number <= states; number++ {
+				k.note(at(number), m)
+				k.whenKept(func() { // by one goroutine at a time
+					if told++; number != last+1 {
+						t.Errorf("seed %d: %d is told behind %d", seed, number, last)
+					}
+					last = number
+					if away.Load() {
+						behind++
+						return
+					}
+					b, _, _ := store.Load(context.Background(), "c")
+					if c, err := journal.ReadCheckpoint(b); err != nil || c.Saved.Before(at(number)) {
+						t.Errorf("seed %d: %d is told, and the store has that of %v", seed, number, c.Saved.Sub(start))
+					}
+				})
+				time.Sleep(time.Duration(rnd.IntN(200)) * time.Millisecond)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			cancel()
+			done.Wait()
+			if last != states {
+				t.Errorf("seed %d: told to %d", seed, last)
+			}
+		})
+	}
+	if behind == 0 || told-behind < told/4 {
+		t.Errorf("%d of %d were told behind the news that the store does not save: expected some of both", behind, told)
 	}
 }

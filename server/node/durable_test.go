@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -157,6 +158,68 @@ func TestTokensUnknownToANewServer(t *testing.T) {
 			time.Sleep(TTL)
 			if _, ok, err := h.Resume(t.Context(), []byte("r")); ok || err != nil {
 				t.Errorf("shared %v, later: %v, error %v", shared, ok, err)
+			}
+		})
+	}
+}
+
+// forgetful is a store whose answers to the next claims are lost: they are made.
+type forgetful struct {
+	*porttest.Store
+	answers int
+}
+
+func (f *forgetful) Claim(ctx context.Context, id, node string) (port.Hold, error) {
+	hold, err := f.Store.Claim(ctx, id, node)
+	if f.answers--; err == nil && f.answers >= 0 {
+		return port.Hold{}, errNoRoute
+	}
+	return hold, err
+}
+
+// TestClaimWhoseAnswerIsLost: a claim that was made, and of which this process does not
+// know, is no obstacle to the next one, of a new conversation and of one that is kept.
+func TestClaimWhoseAnswerIsLost(t *testing.T) {
+	for lost := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			store := &forgetful{Store: &porttest.Store{}}
+			h, err := open(t, store, "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var token int64
+			claimed := func(do func() error) {
+				t.Helper()
+				store.answers, token = lost, 0
+				for try := 0; token == 0; try++ {
+					if try > lost {
+						t.Fatalf("%d answers are lost, and it is not claimed: %v", lost, err)
+					}
+					err = do()
+					time.Sleep(TTL)
+				}
+			}
+			claimed(func() (err error) {
+				token, err = h.Claim(t.Context(), "one")
+				return err
+			})
+			b, err := journal.Checkpoint{ID: "one", Snapshot: []byte(`{}`)}.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.beat(t.Context())
+			if err := store.Save(t.Context(), port.Hold{ID: "one", Token: token}, b); err != nil {
+				t.Errorf("%d answers are lost: %v", lost, err)
+			}
+			h.Over("one", false)
+			claimed(func() error {
+				_, hold, err := h.Take(t.Context(), "one")
+				token = hold.Token
+				return err
+			})
+			h.beat(t.Context())
+			if err := store.Save(t.Context(), port.Hold{ID: "one", Token: token}, b); err != nil {
+				t.Errorf("%d answers are lost: %v", lost, err)
 			}
 		})
 	}
