@@ -212,13 +212,24 @@ func (k *keeper) flush(ctx context.Context) error {
 		}
 	}
 	all := errors.Join(behind, err)
-	k.tell(all)
+	if all != nil {
+		k.tell(all) // before anything that is not kept
+	}
+	k.flushed(d, err, errors.Is(all, port.ErrFenced))
+	if all == nil {
+		k.tell(nil) // behind it: what is told from now on waits again
+	}
+	return all
+}
+
+// flushed notes what has become of a draft, which may be nil, and tells what may be told.
+func (k *keeper) flushed(d *draft, err error, lost bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	defer k.changed()
-	k.lost = k.lost || errors.Is(all, port.ErrFenced)
+	k.lost = k.lost || lost
 	if d == nil {
-		return all
+		return
 	}
 	k.tried, k.late = d.number, err != nil
 	if err == nil {
@@ -229,7 +240,6 @@ func (k *keeper) flush(ctx context.Context) error {
 	if d.counted {
 		k.busy(-1)
 	}
-	return all
 }
 
 // changed wakes who waits, and tells what may be told. It is called with mu held.

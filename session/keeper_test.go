@@ -511,3 +511,41 @@ func TestToldIsKeptOrSaidNotToBe(t *testing.T) {
 		t.Errorf("%d of %d were told behind the news that the store does not save: expected some of both", behind, told)
 	}
 }
+
+// TestToldThatItIsKeptTooEarly: who is told that the store saves again is told nothing
+// behind that which is not kept, in the same moment either.
+func TestToldThatItIsKeptTooEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &history{fail: errors.New("no route")}
+		m := begun(t)
+		var k *keeper
+		told := false
+		k = newKeeper(Checkpoints{Store: store, Behind: func(err error) {
+			if err != nil {
+				return
+			}
+			k.note(start.Add(time.Hour), m) // the loop goes on meanwhile
+			k.whenKept(func() {
+				told = true
+				if c := store.all(); c[len(c)-1].Saved.Before(start.Add(time.Hour)) {
+					t.Error("it is told before it is kept")
+				}
+			})
+		}}, "c", conv.PrivacyKeep, start, func(int) {})
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() { _ = k.run(ctx) })
+		k.note(start, m)
+		synctest.Wait()
+		store.mu.Lock()
+		store.fail = nil
+		store.mu.Unlock()
+		time.Sleep(2 * saveAgain)
+		synctest.Wait()
+		if !told {
+			t.Error("it is not told")
+		}
+		cancel()
+		done.Wait()
+	})
+}
