@@ -59,7 +59,7 @@ func (t *Reading) mayOfferTrigger() {
 	var given []found
 	for _, f := range t.a.def.Flows {
 		values := t.a.extract(t.rd, f.Slots, nil)
-		if len(values) == 0 || !t.mayAsk(f, t.rd.Toks) || t.negates(f) || !t.hasTrigger(f, values, 1) {
+		if !t.a.Startable(f) || len(values) == 0 || !t.mayAsk(f, t.rd.Toks) || t.negates(f) || !t.hasTrigger(f, values, 1) {
 			continue
 		}
 		if only != nil {
