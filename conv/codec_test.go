@@ -59,24 +59,24 @@ func TestEventsRoundTrip(t *testing.T) {
 		t.Errorf("%d events are tried, there are %d", len(full), len(types))
 	}
 	for i, ev := range full {
-		if ev.EventType() != types[i] {
-			t.Errorf("event %d is %s, expected %s", i, ev.EventType(), types[i])
+		if conv.EventType(ev) != types[i] {
+			t.Errorf("event %d is %s, expected %s", i, conv.EventType(ev), types[i])
 		}
 		// A field that is zero here would not be tried.
 		v := reflect.ValueOf(ev)
 		for j := range v.NumField() {
 			if v.Field(j).IsZero() {
-				t.Errorf("%s: field %s is not tried", ev.EventType(), v.Type().Field(j).Name)
+				t.Errorf("%s: field %s is not tried", conv.EventType(ev), v.Type().Field(j).Name)
 			}
 		}
 		b, err := conv.MarshalEvent(ev)
 		if err != nil {
-			t.Errorf("%s: %v", ev.EventType(), err)
+			t.Errorf("%s: %v", conv.EventType(ev), err)
 			continue
 		}
 		back, err := conv.UnmarshalEvent(b)
 		if err != nil || back != ev {
-			t.Errorf("%s: written as %s, read as %#v (%v)", ev.EventType(), b, back, err)
+			t.Errorf("%s: written as %s, read as %#v (%v)", conv.EventType(ev), b, back, err)
 		}
 	}
 }
@@ -166,13 +166,13 @@ func TestEffectsMarshal(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range effects {
 		b, err := conv.MarshalEffect(e)
-		if err != nil || !json.Valid(b) || !strings.HasPrefix(string(b), `{"type":"`+e.EffectType()+`"`) {
+		if err != nil || !json.Valid(b) || !strings.HasPrefix(string(b), `{"type":"`+conv.EffectType(e)+`"`) {
 			t.Errorf("%T: %s (%v)", e, b, err)
 		}
-		if seen[e.EffectType()] {
-			t.Errorf("two effects are called %s", e.EffectType())
+		if seen[conv.EffectType(e)] {
+			t.Errorf("two effects are called %s", conv.EffectType(e))
 		}
-		seen[e.EffectType()] = true
+		seen[conv.EffectType(e)] = true
 	}
 	b, err := conv.MarshalEffect(conv.FlushPlayout{Turn: 2, Heard: 1500 * time.Millisecond})
 	if want := `{"type":"flush_playout","turn":2,"heard_ms":1500}`; err != nil || string(b) != want {
@@ -222,7 +222,7 @@ func sameEvent(a, b conv.Event) bool {
 		return time.Duration(f.Int())
 	}
 	const exact = 100 * 24 * time.Hour
-	if heard(a) < exact || a.EventType() != b.EventType() {
+	if heard(a) < exact || conv.EventType(a) != conv.EventType(b) {
 		return false
 	}
 	return heard(a).Round(time.Second) == heard(b).Round(time.Second)

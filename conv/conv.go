@@ -19,7 +19,7 @@ type Conversation struct {
 	phrases *messages.Catalog
 	st      State
 
-	check exchange  // for the texts of the event; kept, so that it is allocated once
+	check exchange  // for the texts of the event; a field, so that it is allocated once
 	event string    // type of the event being stepped
 	began time.Time // when what it says was begun to be said
 	out   Output
@@ -78,25 +78,32 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	}
 	c.st.Now = now
 	d := describe(ev)
-	if !d.wellFormed(&c.check, ev) {
+	late := d.late(&c.check, &c.st, ev)
+	if c.check.malformed {
+		c.check.malformed = false
 		ev = carried(ev)
+		late = d.late(&c.check, &c.st, ev)
 	}
-	c.event, c.began = ev.EventType(), now
+	c.event, c.began = d.name, now
 	c.out.reset()
 
 	switch {
-	case d.isLate(&c.st, ev):
+	case late:
 		c.out.Late = true
 	case c.st.Phase == Suspended && d.kept:
 		c.st.deferFact(&c.out, &c.opts, ev)
 	default:
-		c.st.hearReadBack()
+		if c.st.ReadBack.Turn != 0 {
+			c.st.hearReadBack()
+		}
 		c.handle(ev)
 		c.settle()
 	}
 	c.st.armDerived(&c.opts)
-	c.st.giveContext(c.out.Effects)
-	c.out.keep(c.st.changed)
+	if c.out.asks {
+		c.out.context = c.st.context()
+	}
+	c.out.Keep = c.out.Keep || c.st.changed || len(c.out.Transitions) > 0
 	c.st.changed = false
 	return c.out.Effects
 }
@@ -179,7 +186,7 @@ func (c *Conversation) handle(ev Event) {
 	case SessionExpiring:
 		c.st.handleSessionExpiring(&c.out, &c.opts)
 	case SessionExpired:
-		c.handleSessionExpired(e.EventType())
+		c.handleSessionExpired(c.event)
 	case ConnectionLost:
 		c.handleConnectionLost(e)
 	case ConnectionRestored:

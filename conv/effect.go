@@ -1,8 +1,6 @@
 package conv
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
@@ -14,9 +12,7 @@ import (
 //
 //sumtype:decl
 type Effect interface {
-	isEffect()
-	// EffectType is the effect's name in traces and on the command line.
-	EffectType() string
+	effect() effectKind
 }
 
 // OpenSession asks for a session with the services; [SessionReady] answers.
@@ -237,89 +233,69 @@ type Reject struct {
 	Code string `json:"code"`
 }
 
-func (OpenSession) isEffect()        {}
-func (PrimeAudio) isEffect()         {}
-func (Listen) isEffect()             {}
-func (Expect) isEffect()             {}
-func (FinalizeTranscript) isEffect() {}
-func (RequestReply) isEffect()       {}
-func (Summarize) isEffect()          {}
-func (Speak) isEffect()              {}
-func (EndSpeech) isEffect()          {}
-func (CancelTurn) isEffect()         {}
-func (FlushPlayout) isEffect()       {}
-func (DuckPlayout) isEffect()        {}
-func (PausePlayout) isEffect()       {}
-func (ResumePlayout) isEffect()      {}
-func (RunTool) isEffect()            {}
-func (StartTask) isEffect()          {}
-func (FollowTask) isEffect()         {}
-func (SettleTask) isEffect()         {}
-func (CancelTool) isEffect()         {}
-func (Cue) isEffect()                {}
-func (PauseAudio) isEffect()         {}
-func (ResumeAudio) isEffect()        {}
-func (SaveContext) isEffect()        {}
-func (RestoreContext) isEffect()     {}
-func (CloseConnection) isEffect()    {}
-func (Reconnect) isEffect()          {}
-func (Release) isEffect()            {}
-func (Notify) isEffect()             {}
-func (Reject) isEffect()             {}
+// effectKind numbers the types of effects, in the order of the table of effects.
+type effectKind uint8
 
-// EffectType implements [Effect].
-func (OpenSession) EffectType() string        { return "open_session" }
-func (PrimeAudio) EffectType() string         { return "prime_audio" }
-func (Listen) EffectType() string             { return "listen" }
-func (Expect) EffectType() string             { return "expect" }
-func (FinalizeTranscript) EffectType() string { return "finalize_transcript" }
-func (RequestReply) EffectType() string       { return "request_reply" }
-func (Summarize) EffectType() string          { return "summarize" }
-func (Speak) EffectType() string              { return "speak" }
-func (EndSpeech) EffectType() string          { return "end_speech" }
-func (CancelTurn) EffectType() string         { return "cancel_turn" }
-func (FlushPlayout) EffectType() string       { return "flush_playout" }
-func (DuckPlayout) EffectType() string        { return "duck_playout" }
-func (PausePlayout) EffectType() string       { return "pause_playout" }
-func (ResumePlayout) EffectType() string      { return "resume_playout" }
-func (RunTool) EffectType() string            { return "run_tool" }
-func (StartTask) EffectType() string          { return "start_task" }
-func (FollowTask) EffectType() string         { return "follow_task" }
-func (SettleTask) EffectType() string         { return "settle_task" }
-func (CancelTool) EffectType() string         { return "cancel_tool" }
-func (Cue) EffectType() string                { return "cue" }
-func (PauseAudio) EffectType() string         { return "pause_audio" }
-func (ResumeAudio) EffectType() string        { return "resume_audio" }
-func (SaveContext) EffectType() string        { return "save_context" }
-func (RestoreContext) EffectType() string     { return "restore_context" }
-func (CloseConnection) EffectType() string    { return "close_connection" }
-func (Reconnect) EffectType() string          { return "reconnect" }
-func (Release) EffectType() string            { return "release" }
-func (Notify) EffectType() string             { return "notify" }
-func (Reject) EffectType() string             { return "reject" }
+const (
+	effectOpenSession effectKind = iota
+	effectPrimeAudio
+	effectListen
+	effectExpect
+	effectFinalizeTranscript
+	effectRequestReply
+	effectSummarize
+	effectSpeak
+	effectEndSpeech
+	effectCancelTurn
+	effectFlushPlayout
+	effectDuckPlayout
+	effectPausePlayout
+	effectResumePlayout
+	effectRunTool
+	effectStartTask
+	effectFollowTask
+	effectSettleTask
+	effectCancelTool
+	effectCue
+	effectPauseAudio
+	effectResumeAudio
+	effectSaveContext
+	effectRestoreContext
+	effectCloseConnection
+	effectReconnect
+	effectRelease
+	effectNotify
+	effectReject
 
-// MarshalEffect writes an effect as a JSON object whose first field is its type.
-func MarshalEffect(e Effect) ([]byte, error) {
-	var body []byte
-	var err error
-	if f, ok := e.(FlushPlayout); ok {
-		body, err = json.Marshal(struct {
-			FlushPlayout
-			HeardMS float64 `json:"heard_ms"`
-		}{f, milliseconds(f.Heard)})
-	} else {
-		body, err = json.Marshal(e)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("effect %s: %w", e.EffectType(), err)
-	}
-	b := append([]byte(`{"type":"`), e.EffectType()...)
-	b = append(b, '"')
-	if len(body) > len("{}") {
-		b = append(b, ',')
-	}
-	return append(b, body[1:]...), nil
-}
+	numEffects = iota
+)
 
-// milliseconds is a duration as the wire has it.
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+func (OpenSession) effect() effectKind        { return effectOpenSession }
+func (PrimeAudio) effect() effectKind         { return effectPrimeAudio }
+func (Listen) effect() effectKind             { return effectListen }
+func (Expect) effect() effectKind             { return effectExpect }
+func (FinalizeTranscript) effect() effectKind { return effectFinalizeTranscript }
+func (RequestReply) effect() effectKind       { return effectRequestReply }
+func (Summarize) effect() effectKind          { return effectSummarize }
+func (Speak) effect() effectKind              { return effectSpeak }
+func (EndSpeech) effect() effectKind          { return effectEndSpeech }
+func (CancelTurn) effect() effectKind         { return effectCancelTurn }
+func (FlushPlayout) effect() effectKind       { return effectFlushPlayout }
+func (DuckPlayout) effect() effectKind        { return effectDuckPlayout }
+func (PausePlayout) effect() effectKind       { return effectPausePlayout }
+func (ResumePlayout) effect() effectKind      { return effectResumePlayout }
+func (RunTool) effect() effectKind            { return effectRunTool }
+func (StartTask) effect() effectKind          { return effectStartTask }
+func (FollowTask) effect() effectKind         { return effectFollowTask }
+func (SettleTask) effect() effectKind         { return effectSettleTask }
+func (CancelTool) effect() effectKind         { return effectCancelTool }
+func (Cue) effect() effectKind                { return effectCue }
+func (PauseAudio) effect() effectKind         { return effectPauseAudio }
+func (ResumeAudio) effect() effectKind        { return effectResumeAudio }
+func (SaveContext) effect() effectKind        { return effectSaveContext }
+func (RestoreContext) effect() effectKind     { return effectRestoreContext }
+func (CloseConnection) effect() effectKind    { return effectCloseConnection }
+func (Reconnect) effect() effectKind          { return effectReconnect }
+func (Release) effect() effectKind            { return effectRelease }
+func (Notify) effect() effectKind             { return effectNotify }
+func (Reject) effect() effectKind             { return effectReject }

@@ -17,8 +17,6 @@ import (
 //sumtype:decl
 type Event interface {
 	kind() kind
-	// EventType is the event's name in traces and on the command line.
-	EventType() string
 }
 
 // Source says who noticed a voice, or an interruption.
@@ -363,45 +361,3 @@ func (ConnectionRestored) kind() kind { return kindConnectionRestored }
 func (ReconnectFailed) kind() kind    { return kindReconnectFailed }
 func (Fault) kind() kind              { return kindFault }
 func (DeadlinePassed) kind() kind     { return kindDeadlinePassed }
-
-// EventType implements [Event].
-func (UserStart) EventType() string          { return "user.start" }
-func (UserStop) EventType() string           { return "user.stop" }
-func (SessionEnded) EventType() string       { return "session.ended" }
-func (SessionReady) EventType() string       { return "session.ready" }
-func (AudioReady) EventType() string         { return "audio.ready" }
-func (SpeechStarted) EventType() string      { return "speech.started" }
-func (SpeechStopped) EventType() string      { return "speech.stopped" }
-func (STTPartial) EventType() string         { return "stt.partial" }
-func (STTFinal) EventType() string           { return "stt.final" }
-func (TurnEnded) EventType() string          { return "turn.ended" }
-func (UserText) EventType() string           { return "user.text" }
-func (UserInterrupt) EventType() string      { return "user.interrupt" }
-func (UserCancel) EventType() string         { return "user.cancel" }
-func (ReplyRequested) EventType() string     { return "reply.requested" }
-func (ReplyDelta) EventType() string         { return "reply.delta" }
-func (ReplyDone) EventType() string          { return "reply.done" }
-func (ReplyFailed) EventType() string        { return "reply.failed" }
-func (ToolCalled) EventType() string         { return "tool.called" }
-func (ToolDone) EventType() string           { return "tool.done" }
-func (ToolFailed) EventType() string         { return "tool.failed" }
-func (TaskProgress) EventType() string       { return "task.progress" }
-func (TaskDone) EventType() string           { return "task.done" }
-func (TaskFailed) EventType() string         { return "task.failed" }
-func (TaskAdopted) EventType() string        { return "task.adopted" }
-func (Summarized) EventType() string         { return "history.summarized" }
-func (PlayoutStarted) EventType() string     { return "playout.started" }
-func (PlayoutProgress) EventType() string    { return "playout.progress" }
-func (PlayoutFinished) EventType() string    { return "playout.finished" }
-func (PlayoutFailed) EventType() string      { return "playout.failed" }
-func (PlayoutFlushed) EventType() string     { return "playout.flushed" }
-func (SessionRenewal) EventType() string     { return "session.renewal" }
-func (SessionRenewed) EventType() string     { return "session.renewed" }
-func (SessionConfigured) EventType() string  { return "session.configured" }
-func (SessionExpiring) EventType() string    { return "session.expiring" }
-func (SessionExpired) EventType() string     { return "session.expired" }
-func (ConnectionLost) EventType() string     { return "connection.lost" }
-func (ConnectionRestored) EventType() string { return "connection.restored" }
-func (ReconnectFailed) EventType() string    { return "reconnect.failed" }
-func (Fault) EventType() string              { return "fault" }
-func (DeadlinePassed) EventType() string     { return "deadline" }

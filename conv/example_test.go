@@ -33,7 +33,7 @@ func Example() {
 			if err != nil {
 				panic(err)
 			}
-			fmt.Println(fact.event.EventType(), "->", string(work))
+			fmt.Println(conv.EventType(fact.event), "->", string(work))
 		}
 	}
 	fmt.Println("phase:", call.Phase())

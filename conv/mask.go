@@ -4,11 +4,14 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: the fields of events, effects and the state that may contain a secret. Ids,
-// names and codes do not.
+// This file: the fields of the state that may contain a secret. Those of events and
+// effects are in their tables. Ids, names and codes do not.
 
 // mask hides the secrets that are known so far.
-type mask struct{ dialog.Secrets }
+type mask struct {
+	dialog.Secrets
+	x exchange // for the texts of an event; kept, so that it is allocated once
+}
 
 // hide hides the secrets in each text.
 func (k *mask) hide(texts ...*string) {
@@ -19,99 +22,16 @@ func (k *mask) hide(texts ...*string) {
 
 // event returns an event without secrets.
 func (k *mask) event(ev Event) Event {
-	switch e := ev.(type) {
-	case UserStop:
-		e.Reason = k.Text(e.Reason)
-		return e
-	case STTPartial:
-		e.Text = k.Text(e.Text)
-		return e
-	case STTFinal:
-		e.Text = k.Text(e.Text)
-		return e
-	case UserText:
-		e.Text = k.Text(e.Text)
-		return e
-	case ReplyDelta:
-		e.Text = k.Text(e.Text)
-		return e
-	case ReplyDone:
-		e.Text = k.Text(e.Text)
-		return e
-	case ReplyFailed:
-		e.Message = k.Text(e.Message)
-		return e
-	case ToolCalled:
-		e.Arguments = k.Text(e.Arguments)
-		return e
-	case ToolDone:
-		e.Output = k.Text(e.Output)
-		return e
-	case ToolFailed:
-		k.hide(&e.Message, &e.Output)
-		return e
-	case TaskProgress:
-		e.Text = k.Text(e.Text)
-		return e
-	case TaskDone:
-		e.Output = k.Text(e.Output)
-		return e
-	case TaskFailed:
-		k.hide(&e.Message, &e.Output)
-		return e
-	case TaskAdopted:
-		e.Arguments = k.Text(e.Arguments)
-		return e
-	case Summarized:
-		e.Text = k.Text(e.Text)
-		return e
-	case PlayoutProgress:
-		e.Text = k.Text(e.Text)
-		return e
-	case PlayoutFinished:
-		e.Text = k.Text(e.Text)
-		return e
-	case PlayoutFlushed:
-		e.Text = k.Text(e.Text)
-		return e
-	case PlayoutFailed:
-		e.Message = k.Text(e.Message)
-		return e
-	case Fault:
-		e.Message = k.Text(e.Message)
-		return e
-	default:
-		return ev
-	}
+	k.x.mode, k.x.hide = hiding, k
+	return describe(ev).exchange(&k.x, ev)
 }
 
 // effect returns an effect without secrets.
 func (k *mask) effect(e Effect) Effect {
-	switch x := e.(type) {
-	case RequestReply:
-		x.Text, x.Context = k.Text(x.Text), nil
-		return x
-	case Speak:
-		x.Text = k.Text(x.Text)
-		return x
-	case RunTool:
-		x.Arguments = k.Text(x.Arguments)
-		return x
-	case StartTask:
-		x.Arguments = k.Text(x.Arguments)
-		return x
-	case SaveContext:
-		x.Reason = k.Text(x.Reason)
-		return x
-	case Release:
-		x.Reason = k.Text(x.Reason)
-		return x
-	case Cue:
-		x.Text = k.Text(x.Text)
-		return x
-	default:
-		return e
+	if hide := works[e.effect()].hide; hide != nil {
+		return hide(k, e)
 	}
+	return e
 }
 
 // conceal hides the secrets in a state, which must be a copy.

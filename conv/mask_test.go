@@ -124,19 +124,19 @@ flows:
 		x := reflect.New(reflect.TypeOf(ev))
 		imbue(x.Elem(), text, 0)
 		out := k.event(x.Elem().Interface().(Event)) //nolint:forcetypeassert // it is one
-		if found := leaks(reflect.ValueOf(out), ev.EventType(), nil); len(found) > 0 {
+		if found := leaks(reflect.ValueOf(out), EventType(ev), nil); len(found) > 0 {
 			t.Errorf("the event shows the secret: %q", found)
 		}
 	}
-	for name, read := range effects {
-		zero, err := read([]byte("{}"))
+	for i := range works {
+		zero, err := works[i].read([]byte("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := reflect.New(reflect.TypeOf(zero))
 		imbue(x.Elem(), text, 0)
 		out := k.effect(x.Elem().Interface().(Effect)) //nolint:forcetypeassert // it is one
-		if found := leaks(reflect.ValueOf(out), name, nil); len(found) > 0 {
+		if found := leaks(reflect.ValueOf(out), works[i].name, nil); len(found) > 0 {
 			t.Errorf("the effect shows the secret: %q", found)
 		}
 	}

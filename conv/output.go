@@ -1,7 +1,5 @@
 package conv
 
-import "slices"
-
 // Output is all that one step produced. It is valid until the next Step.
 type Output struct {
 	Effects     []Effect
@@ -16,33 +14,29 @@ type Output struct {
 	// the dialogue, the history or a call has changed (seed 003, Checkpoint Strategy).
 	Keep bool
 
-	marked int // how many of Turns lie before the last of Transitions
+	marked  int          // how many of Turns lie before the last of Transitions
+	asks    bool         // Effects has a request for a reply
+	context ReplyContext // for that request; a field, so that it is allocated once
 }
 
 // reset makes it the output of a step that has done nothing yet.
 func (out *Output) reset() {
 	out.Effects, out.Transitions, out.Turns = out.Effects[:0], out.Transitions[:0], out.Turns[:0]
-	out.Late, out.Deferred, out.Keep, out.marked = false, false, false, 0
+	out.Late, out.Deferred, out.Keep, out.marked, out.asks = false, false, false, 0, false
 }
 
-// keep notes whether the state has to be kept. changed says that it was changed where no
-// transition and no effect shows it.
-func (out *Output) keep(changed bool) {
-	out.Keep = changed || len(out.Transitions) > 0 || slices.ContainsFunc(out.Effects, startsWork)
+// ask asks for a reply. What it is made of is known at the end of the step.
+func (out *Output) ask(r *Reply) {
+	e := r.ask()
+	e.Context = &out.context
+	out.asks = true
+	out.emit(e)
 }
 
-// startsWork reports whether an effect starts work, or ends what is kept of it, that must
-// not be forgotten.
-func startsWork(e Effect) bool {
-	switch e.(type) {
-	case RunTool, StartTask, FollowTask, SettleTask:
-		return true
-	default:
-		return false
-	}
+func (out *Output) emit(e Effect) {
+	out.Effects = append(out.Effects, e)
+	out.Keep = out.Keep || works[e.effect()].kept
 }
-
-func (out *Output) emit(e Effect) { out.Effects = append(out.Effects, e) }
 
 func (out *Output) notify(level NotifyLevel, code string) {
 	out.emit(Notify{Level: level, Code: code})

@@ -61,7 +61,7 @@ func (s *State) request(out *Output, o *Options, why RequestReason, text string)
 	r.asks(s.LastRequest, why, text)
 	s.arm(TimerTry, o.Limits.Waiting)
 	s.arm(TimerProcessing, o.Limits.Processing)
-	out.emit(r.ask())
+	out.ask(r)
 }
 
 // adoptReply takes an answer that nobody asked for, from a service that hears
@@ -181,7 +181,7 @@ func (c *Conversation) tryTimedOut() {
 	c.st.LastRequest++
 	r.asksAnew(c.st.LastRequest)
 	c.st.arm(TimerTry, c.opts.Limits.Waiting)
-	c.out.emit(r.ask())
+	c.out.ask(r)
 }
 
 // retryLater waits the back-off of the attempt that failed. It reports false

@@ -128,11 +128,11 @@ func TestPrivateSnapshotHoldsNoWords(t *testing.T) {
 			}
 			for _, s := range secrets {
 				if bytes.Contains(b, []byte(s)) {
-					t.Errorf("%v, after %s: the snapshot says %q: %s", p, ev.EventType(), s, b)
+					t.Errorf("%v, after %s: the snapshot says %q: %s", p, conv.EventType(ev), s, b)
 				}
 			}
 			if bytes.Contains(b, []byte("book a flight")) || bytes.Contains(b, []byte("any train")) {
-				t.Errorf("%v, after %s: the snapshot holds words: %s", p, ev.EventType(), b)
+				t.Errorf("%v, after %s: the snapshot holds words: %s", p, conv.EventType(ev), b)
 			}
 		}
 	}

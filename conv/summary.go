@@ -62,16 +62,9 @@ func (s *State) handleSummarized(o *Options, e Summarized) {
 	m.Text, m.Items = cutRunes(text, o.Limits.ResultChars), items
 }
 
-// giveContext gives a request for a reply what the reply is made of.
-func (s *State) giveContext(effects []Effect) {
-	for i, e := range effects {
-		r, ok := e.(RequestReply)
-		if !ok || r.Why == RequestUnderstanding || r.Why == RequestWording {
-			continue
-		}
-		r.Context = &ReplyContext{s.Summary.Text, s.History[s.Summary.Items:]}
-		effects[i] = r
-	}
+// context returns what a reply is made of.
+func (s *State) context() ReplyContext {
+	return ReplyContext{s.Summary.Text, s.History[s.Summary.Items:]}
 }
 
 // forgot: the oldest entries of the history are gone.

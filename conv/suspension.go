@@ -73,8 +73,8 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	}
 	event := c.event
 	for _, fact := range kept.Facts {
-		c.event = fact.EventType()
-		if !describe(fact).isLate(&c.st, fact) {
+		c.event = EventType(fact)
+		if !describe(fact).late(&c.check, &c.st, fact) {
 			c.handle(fact)
 			c.settle()
 		}
@@ -146,7 +146,7 @@ func (c *Conversation) dropSuspension() {
 	facts := st.Suspended.Facts
 	st.Suspended = Suspension{}
 	for _, fact := range facts {
-		if describe(fact).isLate(&c.st, fact) {
+		if describe(fact).late(&c.check, &c.st, fact) {
 			continue
 		}
 		switch e := fact.(type) {

@@ -15,21 +15,30 @@ const heardPerSecond = 12
 
 // squeeze trims text and folds its white space to single spaces.
 func squeeze(s string) string {
+	if squeezed(s) {
+		return s
+	}
 	s = strings.TrimSpace(s)
 	if !strings.ContainsFunc(s, unicode.IsSpace) {
 		return s
 	}
-	clean := true
-	for i := 0; i < len(s); i++ {
-		if s[i] == ' ' && s[i+1] == ' ' || s[i] != ' ' && s[i] <= '\r' || s[i] >= utf8.RuneSelf {
-			clean = false
-			break
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// squeezed reports whether a text is ASCII and squeezed, as most are.
+func squeezed(s string) bool {
+	space := true
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ' && !space:
+			space = true
+		case c <= ' ' || c >= utf8.RuneSelf:
+			return false
+		default:
+			space = false
 		}
 	}
-	if clean {
-		return s
-	}
-	return strings.Join(strings.Fields(s), " ")
+	return !space || s == ""
 }
 
 func joinWords(a, b string) string {

@@ -90,7 +90,7 @@ func tryPair(t *testing.T, o conv.Options, p conv.Phase, ev conv.Event) {
 	}
 	if !listensOrEnds(r.Conv.Phase()) {
 		if _, err := r.Do(convtest.Line{At: 6 * time.Minute, Event: conv.DeadlinePassed{}}); err != nil {
-			t.Errorf("%s: %s in %v, and then nothing: %v", o.Endpoint, ev.EventType(), p, err)
+			t.Errorf("%s: %s in %v, and then nothing: %v", o.Endpoint, conv.EventType(ev), p, err)
 			return
 		}
 	}
@@ -101,7 +101,7 @@ func tryPair(t *testing.T, o conv.Options, p conv.Phase, ev conv.Event) {
 		}
 	}
 	if !good && !listensOrEnds(r.Conv.Phase()) {
-		t.Errorf("%s: %s in %v, and then nothing: after six minutes it is %v", o.Endpoint, ev.EventType(), p, r.Conv.Phase())
+		t.Errorf("%s: %s in %v, and then nothing: after six minutes it is %v", o.Endpoint, conv.EventType(ev), p, r.Conv.Phase())
 	}
 }
 

@@ -15,13 +15,3 @@ func carried(ev Event) Event {
 	}
 	return clean
 }
-
-// wellFormed reports whether the texts of an event of this type are UTF-8. It borrows x.
-func (d *description) wellFormed(x *exchange, ev Event) bool {
-	if d.check == nil {
-		return true
-	}
-	x.mode, x.malformed = checking, false
-	d.check(x, ev)
-	return !x.malformed
-}

@@ -24,6 +24,7 @@ func (s *State) staleWords(number, utterance int, text string, final bool) bool 
 	}
 	// No new voice was heard since the turn ended. Words that repeat it, and
 	// those of a turn whose transcript was not waited for, are its tail.
+	text = squeeze(text)
 	return f.Tail != 0 || text == "" || s.repeats(text)
 }
 

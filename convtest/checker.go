@@ -59,7 +59,7 @@ type step struct {
 func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic on %s: %v", ev.EventType(), r)
+			err = fmt.Errorf("panic on %s: %v", conv.EventType(ev), r)
 		}
 	}()
 	before := k.c.Fork().State()
@@ -75,7 +75,7 @@ func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary, k.checkConfirmed, k.checkConsented,
 	} {
 		if err := check(s); err != nil {
-			return fmt.Errorf("%s in %v: %w", ev.EventType(), before.Phase, err)
+			return fmt.Errorf("%s in %v: %w", conv.EventType(ev), before.Phase, err)
 		}
 	}
 	return nil

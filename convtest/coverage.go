@@ -26,7 +26,7 @@ func (v *Coverage) note(before conv.Phase, ev conv.Event, transitions []conv.Tra
 	if v.pairs[before] == nil {
 		v.pairs[before] = map[string]bool{}
 	}
-	v.pairs[before][ev.EventType()] = true
+	v.pairs[before][conv.EventType(ev)] = true
 	for _, t := range transitions {
 		e := [2]conv.Phase{t.From, t.To}
 		if v.edges[e] == nil {

@@ -152,7 +152,7 @@ func (r *Run) expectLeads(rest string, from int) error {
 	}
 	for _, s := range r.Steps[from:] {
 		for _, t := range s.Transitions {
-			if s.Event.EventType() == event && t.To.String() == phase {
+			if conv.EventType(s.Event) == event && t.To.String() == phase {
 				return nil
 			}
 		}
@@ -180,7 +180,7 @@ func (r *Run) expectEffect(none bool, rest string, from int) error {
 	n := 0
 	for _, s := range r.Steps[from:] {
 		for _, e := range s.Effects {
-			if e.EffectType() == kind && matches(e, fields) {
+			if conv.EffectType(e) == kind && matches(e, fields) {
 				n++
 			}
 		}

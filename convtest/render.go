@@ -54,7 +54,7 @@ func renderEvent(ev conv.Event, due []conv.Timer) string {
 	}
 	b, err := conv.MarshalEvent(ev)
 	if err != nil {
-		return ev.EventType() + " " + err.Error()
+		return conv.EventType(ev) + " " + err.Error()
 	}
 	return renderObject(b)
 }
@@ -69,7 +69,7 @@ func RenderEffect(e conv.Effect) string {
 	}
 	b, err := conv.MarshalEffect(e)
 	if err != nil {
-		return e.EffectType() + " " + err.Error()
+		return conv.EffectType(e) + " " + err.Error()
 	}
 	return renderObject(b)
 }

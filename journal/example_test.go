@@ -36,7 +36,7 @@ func Example() {
 		}
 	}
 	steps, err := journal.Replay(&trace, func(_ journal.Line, ev conv.Event, c *conv.Conversation) {
-		fmt.Println(ev.EventType(), "->", c.Phase())
+		fmt.Println(conv.EventType(ev), "->", c.Phase())
 	})
 	if err != nil {
 		log.Fatal(err)

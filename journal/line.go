@@ -60,7 +60,7 @@ func Offset(ms float64) (time.Duration, error) {
 func Describe(c *conv.Conversation, at time.Duration, ev conv.Event) (Line, error) {
 	out := c.Last()
 	l := Line{
-		At: Millis(at), Event: ev.EventType(), State: c.Phase().String(),
+		At: Millis(at), Event: conv.EventType(ev), State: c.Phase().String(),
 		Transitions: make([]Transition, 0, len(out.Transitions)),
 		Effects:     make([]json.RawMessage, 0, len(out.Effects)),
 		Late:        out.Late, Deferred: out.Deferred,

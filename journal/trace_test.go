@@ -80,8 +80,8 @@ func TestReplayAgrees(t *testing.T) {
 	lines := 0
 	n, err := journal.Replay(bytes.NewReader(trace), func(l journal.Line, ev conv.Event, c *conv.Conversation) {
 		lines++
-		if l.Event != ev.EventType() || l.State != c.Phase().String() {
-			t.Errorf("line %d is %s in %s, the machine had %s in %v", lines, l.Event, l.State, ev.EventType(), c.Phase())
+		if l.Event != conv.EventType(ev) || l.State != c.Phase().String() {
+			t.Errorf("line %d is %s in %s, the machine had %s in %v", lines, l.Event, l.State, conv.EventType(ev), c.Phase())
 		}
 	})
 	if err != nil || n != len(call()) || lines != n {

@@ -285,16 +285,16 @@ func (c *call) note(s Step) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.Now.Before(c.now) {
-		c.t.Errorf("%s is stepped at %v, after %v", s.Event.EventType(), s.Now, c.now)
+		c.t.Errorf("%s is stepped at %v, after %v", conv.EventType(s.Event), s.Now, c.now)
 	}
 	c.now = s.Now
-	c.events = append(c.events, s.Event.EventType())
+	c.events = append(c.events, conv.EventType(s.Event))
 	for _, t := range s.Output.Transitions {
 		c.log = append(c.log, t.To.String()+" "+t.Cause)
 		c.marks = append(c.marks, mark{len(c.spoke), t.To.String()})
 	}
 	for _, e := range s.Output.Effects {
-		c.effects = append(c.effects, e.EffectType())
+		c.effects = append(c.effects, conv.EffectType(e))
 	}
 	for _, t := range s.Output.Turns {
 		c.turns[fmt.Sprintf("%d %s", t.Turn, t.Type)]++
@@ -305,7 +305,7 @@ func (c *call) note(s Step) {
 	if f, ok := s.Event.(conv.PlayoutFlushed); ok {
 		c.flushed = append(c.flushed, f)
 	}
-	if s.Event.EventType() == "playout.started" {
+	if conv.EventType(s.Event) == "playout.started" {
 		c.marks = append(c.marks, mark{len(c.spoke) - 1, "playout.started"}) // told behind its first frame
 	}
 	if s.State.Phase != conv.Idle {

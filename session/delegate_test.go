@@ -470,7 +470,7 @@ func TestTaskEndsAsItIsCalledOff(t *testing.T) {
 	inOffice(t, func(o *office) {
 		c := o.holds("test", of("carla"))
 		c.OnStep(func(s Step) { // on the loop's goroutine
-			if s.Event.EventType() == "task.progress" {
+			if conv.EventType(s.Event) == "task.progress" {
 				c.post(conv.UserCancel{})
 				o.gives("by train")
 				pass(ms) // it is behind the word of the caller

@@ -75,12 +75,12 @@ func timed(t *testing.T, p plan, mark func(m moments, what string)) moments {
 		c := newCall(t, p)
 		c.live = true
 		c.s.OnStep(func(s Step) { // on the loop's goroutine, as all that notes
-			note(s.Event.EventType())
+			note(conv.EventType(s.Event))
 			for _, tr := range s.Output.Transitions {
 				note(tr.To.String())
 			}
 			for _, e := range s.Output.Effects {
-				note("-> " + e.EffectType())
+				note("-> " + conv.EffectType(e))
 			}
 		})
 		c.err = c.s.Run(t.Context())

@@ -32,7 +32,7 @@ func newProgram(t *testing.T, o MachineOptions) *program {
 	p := &program{t: t, done: make(chan error, 1)}
 	perform := o.Perform
 	o.Perform = func(l *Loop, e conv.Effect) {
-		p.effects = append(p.effects, e.EffectType())
+		p.effects = append(p.effects, conv.EffectType(e))
 		p.serve(l, e)
 		if perform != nil {
 			perform(l, e)
@@ -230,7 +230,7 @@ func TestFacadeStartThatTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var effects []string
 		m, err := NewMachine(MachineOptions{
-			Owner: "ann", Owners: owners, Perform: func(_ *Loop, e conv.Effect) { effects = append(effects, e.EffectType()) },
+			Owner: "ann", Owners: owners, Perform: func(_ *Loop, e conv.Effect) { effects = append(effects, conv.EffectType(e)) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -294,7 +294,7 @@ func TestFacadeObservers(t *testing.T) {
 		var log []string
 		var records []StateChanged
 		p.m.OnStep(func(s Step) {
-			log = append(log, "step "+s.Event.EventType())
+			log = append(log, "step "+conv.EventType(s.Event))
 			if s.State.Phase != p.m.State().Phase {
 				t.Error("State is older than the step")
 			}

@@ -21,7 +21,7 @@ func main() {
 	facts := func(list ...conv.Event) {
 		for _, fact := range list {
 			for _, effect := range call.Step(now, fact) {
-				fmt.Printf("%s -> %T%+v\n", fact.EventType(), effect, effect)
+				fmt.Printf("%s -> %T%+v\n", conv.EventType(fact), effect, effect)
 			}
 			now = now.Add(300 * time.Millisecond)
 		}

@@ -251,7 +251,7 @@ func (c *errandCall) never(t *testing.T, text string) {
 func (c *errandCall) count(kind string) int {
 	n := 0
 	for _, e := range c.effects {
-		if e.EffectType() == kind {
+		if conv.EffectType(e) == kind {
 			n++
 		}
 	}

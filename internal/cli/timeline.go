@@ -66,7 +66,7 @@ func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	}
 	t.last = l.At
 	if l.Late {
-		t.add(l.At, "", ev.EventType()+" is late and dropped")
+		t.add(l.At, "", conv.EventType(ev)+" is late and dropped")
 		return
 	}
 	switch e := ev.(type) {

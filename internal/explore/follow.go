@@ -85,7 +85,7 @@ func (w *worker) follow(o open, ev conv.Event, mon monitor, label int32) {
 func (w *worker) goOn(o open, f Follower, mon monitor, label int32, facts []conv.Event) {
 	for n := 0; len(facts) > 0; n++ {
 		if n == mostFacts {
-			w.report(o.index, label, "follower: facts without end", fmt.Sprintf("%s still follows from it after %d others", facts[0].EventType(), n))
+			w.report(o.index, label, "follower: facts without end", fmt.Sprintf("%s still follows from it after %d others", conv.EventType(facts[0]), n))
 			return
 		}
 		before := w.c.Fork().State()
@@ -100,7 +100,7 @@ func (w *worker) goOn(o open, f Follower, mon monitor, label int32, facts []conv
 		}
 		more, err := f.Step(Followed{Event: ev, Output: w.c.Last(), State: w.c.State()})
 		if err != nil {
-			w.report(o.index, label, "follower: "+category(err), fmt.Sprintf("%v, behind %s", err, ev.EventType()))
+			w.report(o.index, label, "follower: "+category(err), fmt.Sprintf("%v, behind %s", err, conv.EventType(ev)))
 			return
 		}
 		facts = append(facts[1:len(facts):len(facts)], more...)

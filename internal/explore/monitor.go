@@ -45,17 +45,17 @@ func (s *stepped) check() (monitor, error) {
 // the alphabet made old, not by the machine.
 func (s *stepped) checkLate() error {
 	if old(s.event) && !s.out.Late {
-		return fmt.Errorf("%s of a turn, request or call that is over was not dropped", s.event.EventType())
+		return fmt.Errorf("%s of a turn, request or call that is over was not dropped", conv.EventType(s.event))
 	}
 	if !s.out.Late {
 		return nil
 	}
 	if len(s.out.Effects)+len(s.out.Transitions)+len(s.out.Turns) > 0 {
-		return fmt.Errorf("%s was late and had effects: %v", s.event.EventType(), s.out.Effects)
+		return fmt.Errorf("%s was late and had effects: %v", conv.EventType(s.event), s.out.Effects)
 	}
 	if s.after.User != s.before.User || s.after.Reply.Text != s.before.Reply.Text ||
 		s.after.Floor != s.before.Floor || s.after.Playout != s.before.Playout || armedTimers(&s.after.Timers) != armedTimers(&s.before.Timers) {
-		return fmt.Errorf("%s was late and changed the state", s.event.EventType())
+		return fmt.Errorf("%s was late and changed the state", conv.EventType(s.event))
 	}
 	return nil
 }

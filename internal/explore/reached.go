@@ -132,7 +132,7 @@ func (r *recorder) step(st *conv.State, ev conv.Event, prepare func(*conv.State)
 		r.noteViews(last, t.Views, t.Cause)
 		last = t.Views
 	}
-	r.noteViews(last, r.c.State().Views(), ev.EventType())
+	r.noteViews(last, r.c.State().Views(), conv.EventType(ev))
 }
 
 func (r *recorder) noteViews(from, to conv.Views, cause string) {

@@ -44,7 +44,7 @@ func begin(t *testing.T, model port.Model, change func(*session.Options)) *chat 
 	s.OnStep(func(s session.Step) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.steps = append(c.steps, s.Event.EventType())
+		c.steps = append(c.steps, conv.EventType(s.Event))
 	})
 	s.OnSpoken(func(s session.Spoken) {
 		c.mu.Lock()

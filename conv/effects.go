@@ -1,0 +1,173 @@
+package conv
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// This file: the one table of the effects. A new effect is a type in effect.go, a row
+// here and its handler in the driver.
+
+// work is what the machine and the wire know of an effect.
+type work struct {
+	name string // in traces and on the command line
+	// write and read exchange the fields with a JSON object.
+	write func(e Effect) ([]byte, error)
+	read  func(b []byte) (Effect, error)
+	// hide returns the effect without secrets; nil: it has no text that may have one.
+	hide func(k *mask, e Effect) Effect
+	// kept: the effect starts work, or ends what is kept of it, that must not be
+	// forgotten: the state has to be written first ([Output.Keep]).
+	kept bool
+}
+
+// effectOf describes the effects of a type. hide is nil for none.
+func effectOf[E Effect](name string, hide func(k *mask, e E) E) work {
+	w := work{
+		name:  name,
+		write: func(e Effect) ([]byte, error) { return json.Marshal(e) },
+		read: func(b []byte) (Effect, error) {
+			var e E
+			err := json.Unmarshal(b, &e)
+			return e, err
+		},
+	}
+	if hide != nil {
+		w.hide = func(k *mask, e Effect) Effect {
+			return hide(k, e.(E)) //nolint:errcheck // another type is a mistake in the table
+		}
+	}
+	return w
+}
+
+// keptEffect describes an effect before which the state is written.
+func keptEffect[E Effect](name string, hide func(k *mask, e E) E) work {
+	w := effectOf(name, hide)
+	w.kept = true
+	return w
+}
+
+// flushForm is [FlushPlayout] on the wire.
+type flushForm struct {
+	FlushPlayout
+	HeardMS float64 `json:"heard_ms"`
+}
+
+func flushPlayout() work {
+	w := effectOf[FlushPlayout]("flush_playout", nil)
+	w.write = func(e Effect) ([]byte, error) {
+		f := e.(FlushPlayout) //nolint:errcheck // another type is a mistake in the table
+		return json.Marshal(flushForm{f, milliseconds(f.Heard)})
+	}
+	w.read = func(b []byte) (Effect, error) {
+		var f flushForm
+		err := json.Unmarshal(b, &f)
+		f.Heard = time.Duration(f.HeardMS * float64(time.Millisecond))
+		return f.FlushPlayout, err
+	}
+	return w
+}
+
+// works are the effects in their fixed order.
+var works = [numEffects]work{
+	effectOpenSession:        effectOf[OpenSession]("open_session", nil),
+	effectPrimeAudio:         effectOf[PrimeAudio]("prime_audio", nil),
+	effectListen:             effectOf[Listen]("listen", nil),
+	effectExpect:             effectOf[Expect]("expect", nil),
+	effectFinalizeTranscript: effectOf[FinalizeTranscript]("finalize_transcript", nil),
+	effectRequestReply: effectOf("request_reply", func(k *mask, e RequestReply) RequestReply {
+		e.Text, e.Context = k.Text(e.Text), nil
+		return e
+	}),
+	effectSummarize: effectOf[Summarize]("summarize", nil),
+	effectSpeak: effectOf("speak", func(k *mask, e Speak) Speak {
+		e.Text = k.Text(e.Text)
+		return e
+	}),
+	effectEndSpeech:     effectOf[EndSpeech]("end_speech", nil),
+	effectCancelTurn:    effectOf[CancelTurn]("cancel_turn", nil),
+	effectFlushPlayout:  flushPlayout(),
+	effectDuckPlayout:   effectOf[DuckPlayout]("duck_playout", nil),
+	effectPausePlayout:  effectOf[PausePlayout]("pause_playout", nil),
+	effectResumePlayout: effectOf[ResumePlayout]("resume_playout", nil),
+	effectRunTool: keptEffect("run_tool", func(k *mask, e RunTool) RunTool {
+		e.Arguments = k.Text(e.Arguments)
+		return e
+	}),
+	effectStartTask: keptEffect("start_task", func(k *mask, e StartTask) StartTask {
+		e.Arguments = k.Text(e.Arguments)
+		return e
+	}),
+	effectFollowTask: keptEffect[FollowTask]("follow_task", nil),
+	effectSettleTask: keptEffect[SettleTask]("settle_task", nil),
+	effectCancelTool: effectOf[CancelTool]("cancel_tool", nil),
+	effectCue: effectOf("cue", func(k *mask, e Cue) Cue {
+		e.Text = k.Text(e.Text)
+		return e
+	}),
+	effectPauseAudio:  effectOf[PauseAudio]("pause_audio", nil),
+	effectResumeAudio: effectOf[ResumeAudio]("resume_audio", nil),
+	effectSaveContext: effectOf("save_context", func(k *mask, e SaveContext) SaveContext {
+		e.Reason = k.Text(e.Reason)
+		return e
+	}),
+	effectRestoreContext:  effectOf[RestoreContext]("restore_context", nil),
+	effectCloseConnection: effectOf[CloseConnection]("close_connection", nil),
+	effectReconnect:       effectOf[Reconnect]("reconnect", nil),
+	effectRelease: effectOf("release", func(k *mask, e Release) Release {
+		e.Reason = k.Text(e.Reason)
+		return e
+	}),
+	effectNotify: effectOf[Notify]("notify", nil),
+	effectReject: effectOf[Reject]("reject", nil),
+}
+
+// effectNames are the kinds by the name of the effect.
+var effectNames = func() map[string]effectKind {
+	byName := make(map[string]effectKind, numEffects)
+	for i := range works {
+		byName[works[i].name] = effectKind(i)
+	}
+	return byName
+}()
+
+// EffectType returns the effect's name in traces and on the command line.
+func EffectType(e Effect) string { return works[e.effect()].name }
+
+// MarshalEffect writes an effect as a JSON object whose first field is its type.
+func MarshalEffect(e Effect) ([]byte, error) {
+	w := works[e.effect()]
+	body, err := w.write(e)
+	if err != nil {
+		return nil, fmt.Errorf("effect %s: %w", w.name, err)
+	}
+	b := append([]byte(`{"type":"`), w.name...)
+	b = append(b, '"')
+	if len(body) > len("{}") {
+		b = append(b, ',')
+	}
+	return append(b, body[1:]...), nil
+}
+
+// UnmarshalEffect reads what [MarshalEffect] wrote.
+func UnmarshalEffect(b []byte) (Effect, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("effect: %w", err)
+	}
+	k, ok := effectNames[head.Type]
+	if !ok {
+		return nil, fmt.Errorf("effect: unknown type %q", head.Type)
+	}
+	e, err := works[k].read(b)
+	if err != nil {
+		return nil, fmt.Errorf("effect %s: %w", head.Type, err)
+	}
+	return e, nil
+}
+
+// milliseconds is a duration as the wire has it.
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
