@@ -21,7 +21,7 @@ var layers = []struct {
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
 	{1, []string{"port", "conv", "internal/codec/*"}},
-	{0, []string{"port/errclass", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
+	{0, []string{"port/errclass", "conv/view", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg contain common tests of the adapters below them.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "internal/sgd", "detector", "provider", "leg", "provider/*/fake"}},
 }
@@ -46,11 +46,11 @@ var wrapped = map[string]string{
 }
 
 // public packages form the library: every exported name has a doc comment.
-var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "conv", "port", "port/errclass", "journal", "session"}
+var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "conv", "conv/view", "port", "port/errclass", "journal", "session"}
 
 // pure packages are deterministic: the same calls yield the same results, bit for
 // bit, on every machine.
-var pure = []string{"port/errclass", "conv", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection"}
+var pure = []string{"port/errclass", "conv", "conv/view", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection"}
 
 // pureImports are the packages of the standard library that a pure package may
 // import. Deliberately absent: context and sync (a pure package has one owner and

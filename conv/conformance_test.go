@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/internal/messages"
 	"github.com/hocketvoice/hocket/internal/seeds"
@@ -352,7 +353,7 @@ func TestInteractionFlags(t *testing.T) {
 		}
 	}
 	seeds.Load(t, "interaction", &f)
-	for _, v := range []conv.Interaction{conv.InteractionIdle, conv.InteractionSpeaking, conv.InteractionInterrupted} {
+	for _, v := range []view.Interaction{view.InteractionIdle, view.InteractionSpeaking, view.InteractionInterrupted} {
 		want, ok := f.Flags[v.String()]
 		if !ok || want.IsSpeaking != v.IsSpeaking() || want.Interrupted != v.Interrupted() {
 			t.Errorf("%v: is_speaking %v, interrupted %v; the seed has %+v (known: %v)", v, v.IsSpeaking(), v.Interrupted(), want, ok)

@@ -3,6 +3,7 @@ package conv
 import (
 	"time"
 
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -104,13 +105,13 @@ type Item struct {
 
 // Transition is one change of phase.
 type Transition struct {
-	From  Phase     `json:"from"`
-	To    Phase     `json:"to"`
-	Cause string    `json:"cause"` // the event's type, or the name of the limit that passed
-	Event string    `json:"event"` // the type of the event that made it
-	Turn  int       `json:"turn"`  // the turn that it belongs to or has ended, the agent's before the user's
-	At    time.Time `json:"at"`
-	Views Views     `json:"views"` // what the seeds see after it
+	From  Phase      `json:"from"`
+	To    Phase      `json:"to"`
+	Cause string     `json:"cause"` // the event's type, or the name of the limit that passed
+	Event string     `json:"event"` // the type of the event that made it
+	Turn  int        `json:"turn"`  // the turn that it belongs to or has ended, the agent's before the user's
+	At    time.Time  `json:"at"`
+	Views view.Views `json:"views"` // what the seeds see after it
 }
 
 // TurnEventType is the kind of a [TurnEvent].

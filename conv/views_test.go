@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/convtest"
 )
 
@@ -49,7 +50,7 @@ func TestViewsOfThePhases(t *testing.T) {
 		{barged(conv.Terminating), [4]string{"terminating", "none", "IDLE", "AGENT_IDLE"}},
 	} {
 		views := c.state.Views()
-		for i, v := range conv.AllViews() {
+		for i, v := range view.Names() {
 			if got := v.Of(views); got != c.want[i] {
 				t.Errorf("%v (before %v, %+v, %+v): view %s is %s, expected %s",
 					c.state.Phase, c.state.Before, c.state.Floor, c.state.Session, v, got, c.want[i])
@@ -61,10 +62,10 @@ func TestViewsOfThePhases(t *testing.T) {
 // TestViewsAreRefused: a view that is not there is an error that names those which
 // are.
 func TestViewsAreRefused(t *testing.T) {
-	if _, err := conv.View("soni").States(); err == nil {
+	if _, err := view.Name("soni").States(); err == nil {
 		t.Error("an unknown view has states")
 	}
-	for _, v := range conv.AllViews() {
+	for _, v := range view.Names() {
 		states, err := v.States()
 		if err != nil || len(states) < 3 {
 			t.Errorf("view %s: %v, %v", v, states, err)
@@ -118,13 +119,13 @@ func TestViewsOnTheWire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got conv.Views
+		var got view.Views
 		if err := json.Unmarshal(b, &got); err != nil || got != want {
 			t.Errorf("%s is read as %+v: %v", b, got, err)
 		}
 	}
 	for _, name := range []string{"agent-voice", "amplifier", "easyturn", "interaction"} {
-		if err := json.Unmarshal([]byte(`{"`+name+`":"dreaming"}`), new(conv.Views)); err == nil {
+		if err := json.Unmarshal([]byte(`{"`+name+`":"dreaming"}`), new(view.Views)); err == nil {
 			t.Errorf("an unknown state of %s is read", name)
 		}
 	}

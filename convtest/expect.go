@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // expectation checks one assertion line. from is the first step since the last
@@ -84,7 +85,7 @@ func compareQuoted(what, got, quoted string) error {
 
 func (r *Run) expectView(rest string) error {
 	name, want, _ := strings.Cut(rest, " ")
-	view := conv.View(name)
+	view := view.Name(name)
 	if _, err := view.States(); err != nil {
 		return err
 	}

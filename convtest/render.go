@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // renderStep writes the last step of c in the form of scenarios.
@@ -141,8 +142,8 @@ func quoteIfNeeded(s string) string {
 	return s
 }
 
-// renderViews returns the states of the four views in the order of conv.AllViews.
-func renderViews(v conv.Views) string {
+// renderViews returns the states of the four views in the order of view.Names.
+func renderViews(v view.Views) string {
 	return fmt.Sprintf("%v %v %v %v", v.AgentVoice, v.Amplifier, v.EasyTurn, v.Interaction)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // Line is one step in a trace and in the output of "hocket step".
@@ -16,7 +17,7 @@ type Line struct {
 	// In is the whole event. "hocket step" omits it, since its caller has it.
 	In          json.RawMessage   `json:"in,omitempty"`
 	State       string            `json:"state"`
-	Views       *conv.Views       `json:"views,omitempty"`
+	Views       *view.Views       `json:"views,omitempty"`
 	Transitions []Transition      `json:"transitions"`
 	Effects     []json.RawMessage `json:"effects"`
 	Turns       []Turn            `json:"turns,omitempty"`

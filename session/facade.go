@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // This file is the facade of the seeds' two interfaces (000 section 4, 001
@@ -17,7 +18,7 @@ import (
 type Snapshot struct {
 	Phase    conv.Phase `json:"phase"`
 	Previous conv.Phase `json:"previous"`
-	Views    conv.Views `json:"views"`
+	Views    view.Views `json:"views"`
 	Label    string     `json:"label"`
 	Since    time.Time  `json:"since"`
 

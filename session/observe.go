@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // StateChanged is one change of phase, or of a view alone, as observers see it: seed
@@ -17,7 +18,7 @@ type StateChanged struct {
 	// Transition is the change. Where a view alone has changed its From and To are the
 	// same phase, and its cause is the event's type.
 	Transition conv.Transition
-	From, To   conv.Views // what the seeds saw before and see after it
+	From, To   view.Views // what the seeds saw before and see after it
 	Label      string     // the state's name for people (INT-003)
 	// In is how long the phase before was, so far if a view alone has changed.
 	In time.Duration
@@ -86,7 +87,7 @@ func (m *Machine) subscribe(o *observer) (cancel func()) {
 }
 
 // tell calls the observers, on the loop's goroutine and without a lock held.
-func (m *Machine) tell(now time.Time, shown conv.Shown, before conv.Views, since time.Time) {
+func (m *Machine) tell(now time.Time, shown conv.Shown, before view.Views, since time.Time) {
 	m.mu.Lock()
 	observers := m.observers
 	m.mu.Unlock()
@@ -146,7 +147,7 @@ func (m *Machine) tellProblems(o *observer, effects []conv.Effect) {
 
 // changes are the step's changes of phase, and behind them what has changed of the
 // views besides.
-func (m *Machine) changes(now time.Time, ev conv.Event, before conv.Views, since time.Time) []StateChanged {
+func (m *Machine) changes(now time.Time, ev conv.Event, before view.Views, since time.Time) []StateChanged {
 	var changes []StateChanged
 	tell := func(t conv.Transition) {
 		if since.IsZero() {

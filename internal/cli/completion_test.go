@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // TestBashCompletion: bash itself completes command lines with the script.
@@ -146,13 +146,13 @@ func TestManual(t *testing.T) {
 
 // TestCompletedValues: the values that are completed are those that a command takes.
 func TestCompletedValues(t *testing.T) {
-	view, _ := reflect.TypeFor[machineCmd]().FieldByName("View")
+	flag, _ := reflect.TypeFor[machineCmd]().FieldByName("View")
 	format, _ := reflect.TypeFor[machineCmd]().FieldByName("Format")
 	var views []string
-	for _, v := range conv.AllViews() {
+	for _, v := range view.Names() {
 		views = append(views, string(v))
 	}
-	if got := strings.Split(view.Tag.Get("complete"), ","); !slices.Equal(got, views) {
+	if got := strings.Split(flag.Tag.Get("complete"), ","); !slices.Equal(got, views) {
 		t.Errorf("views are completed by %q, there are %q", got, views)
 	}
 	if got := strings.Split(format.Tag.Get("complete"), ","); !slices.Equal(got, machineFormats) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/internal/explore"
 )
 
@@ -43,7 +44,7 @@ func TestExplore(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Violations == nil || r.States < 10 || r.ElapsedMS < 1 || len(r.Views) != len(conv.AllViews()) {
+	if r.Violations == nil || r.States < 10 || r.ElapsedMS < 1 || len(r.Views) != len(view.Names()) {
 		t.Errorf("%d violations, %d states, %d ms, %d views", len(r.Violations), r.States, r.ElapsedMS, len(r.Views))
 	}
 	for _, v := range r.Violations {
@@ -84,8 +85,8 @@ func TestExploreViolations(t *testing.T) {
 	r := &explore.Report{
 		States: 1234567, Steps: 12, Late: 3,
 		Views: []explore.Coverage{
-			{View: conv.ViewEasyTurn, Reached: make([]explore.Edge, 14), Rows: 15},
-			{View: conv.ViewInteraction, Reached: make([]explore.Edge, 5), Outside: make([]explore.Edge, 1), Rows: 5},
+			{View: view.NameEasyTurn, Reached: make([]explore.Edge, 14), Rows: 15},
+			{View: view.NameInteraction, Reached: make([]explore.Edge, 5), Outside: make([]explore.Edge, 1), Rows: 5},
 		},
 		Waits: []explore.Wait{
 			{Phase: conv.Preparing, Stay: 10 * time.Second, Limit: 10 * time.Second, Longest: 20 * time.Second},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/internal/explore"
 )
 
@@ -25,7 +26,7 @@ var machineFormats = []string{"table", "json", "mermaid", "dot"}
 // diagram is the machine, or a view of it, ready to be printed.
 type diagram struct {
 	*explore.Chart
-	view   conv.View // empty: the machine itself
+	view   view.Name // empty: the machine itself
 	active []string  // the states of a conversation that goes on undisturbed
 	bare   bool      // a picture shows no causes
 }
@@ -61,17 +62,17 @@ func (c *machineCmd) Run(s *streams) error {
 }
 
 // newDiagram takes the machine, or a view by its name.
-func newDiagram(view string) (*diagram, error) {
-	c, err := explore.NewChart(view)
+func newDiagram(name string) (*diagram, error) {
+	c, err := explore.NewChart(name)
 	if err != nil {
 		var names []string
-		for _, v := range conv.AllViews() {
+		for _, v := range view.Names() {
 			names = append(names, string(v))
 		}
-		return nil, badInputf("flag --view is %q%s", view, meant(view, names))
+		return nil, badInputf("flag --view is %q%s", name, meant(name, names))
 	}
-	d := &diagram{Chart: c, view: conv.View(view)}
-	if view == "" {
+	d := &diagram{Chart: c, view: view.Name(name)}
+	if name == "" {
 		for _, p := range conv.Phases() {
 			if p.Active() {
 				d.active = append(d.active, p.String())
@@ -183,16 +184,16 @@ func wrapped(words []string, width int) []string {
 
 // columns are the short names that seed 001's matrix has for its states, and
 // names like them for the other views. A state without one has its own.
-var columns = map[conv.View]map[string]string{
-	conv.ViewAmplifier: {
+var columns = map[view.Name]map[string]string{
+	view.NameAmplifier: {
 		"idle": "IDLE", "listening": "LIST", "processing": "PROC", "speaking": "SPEK", "tool_executing": "TOOL",
 		"waiting_amplifier": "WAIT", "error": "ERR", "reconnecting": "RECON",
 	},
-	conv.ViewAgentVoice: {
+	view.NameAgentVoice: {
 		"idle": "idle", "preparing": "prep", "listening": "list", "processing": "proc", "waitingForCopilot": "wait",
 		"speaking": "spek", "interrupted": "intr", "suspended": "susp", "faulted": "fault", "terminating": "term",
 	},
-	conv.ViewEasyTurn: {
+	view.NameEasyTurn: {
 		"LISTENING": "LIST", "PROCESSING": "PROC", "SPEAKING": "SPEK", "INTERRUPTED": "INTR",
 	},
 }
@@ -202,7 +203,7 @@ var columns = map[conv.View]map[string]string{
 // session is in a note.
 func (d *diagram) matrix() string {
 	states, label := d.States, func(s string) string { return s }
-	if d.view == conv.ViewAmplifier {
+	if d.view == view.NameAmplifier {
 		states, label = states[1:], strings.ToUpper
 	}
 	first, widths := runes(`FROM \ TO`), make([]int, len(states))
@@ -249,7 +250,7 @@ func (d *diagram) matrix() string {
 		b.WriteString("   + one that is added to it")
 	}
 	b.WriteString("   - none\n")
-	if d.view == conv.ViewAmplifier {
+	if d.view == view.NameAmplifier {
 		b.WriteString(d.outside(d.States[0]))
 	}
 	return b.String()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/internal/seeds"
 )
@@ -16,7 +16,7 @@ import (
 // difference.
 func TestMachineGolden(t *testing.T) {
 	views := []string{""}
-	for _, v := range conv.AllViews() {
+	for _, v := range view.Names() {
 		views = append(views, string(v))
 	}
 	for _, view := range views {
@@ -125,7 +125,7 @@ func TestMatrixIsTheSeeds(t *testing.T) {
 // TestMachineJSON holds each view's states and transitions against the
 // conformance tables.
 func TestMachineJSON(t *testing.T) {
-	for _, view := range conv.AllViews() {
+	for _, view := range view.Names() {
 		var table struct {
 			Initial     string
 			States      []string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/turn"
@@ -36,7 +37,7 @@ type stepLine struct {
 	At          float64              `json:"at"`
 	Event       string               `json:"event"`
 	State       string               `json:"state"`
-	Views       conv.Views           `json:"views"`
+	Views       view.Views           `json:"views"`
 	Transitions []journal.Transition `json:"transitions"`
 	Effects     []json.RawMessage    `json:"effects"`
 	Turns       []journal.Turn       `json:"turns,omitempty"`

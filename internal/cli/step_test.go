@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // TestStepScenarios: each file of events in testdata/step has the lines that
@@ -121,7 +122,7 @@ func TestStepKeys(t *testing.T) {
 				t.Errorf("a line has no %s: %v", key, m)
 			}
 		}
-		if n := len(m["views"].(map[string]any)); n != len(conv.AllViews()) {
+		if n := len(m["views"].(map[string]any)); n != len(view.Names()) {
 			t.Errorf("a line has %d views", n)
 		}
 	}

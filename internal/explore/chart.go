@@ -1,6 +1,9 @@
 package explore
 
-import "github.com/hocketvoice/hocket/conv"
+import (
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
+)
 
 // Chart is the machine, or a view of it, as the exploration has reached it: for
 // programs that draw it.
@@ -20,16 +23,16 @@ type Arrow struct {
 }
 
 // NewChart takes the machine, or a view by its name.
-func NewChart(view string) (*Chart, error) {
-	if view == "" {
+func NewChart(name string) (*Chart, error) {
+	if name == "" {
 		return phases(), nil
 	}
-	v := conv.View(view)
+	v := view.Name(name)
 	states, err := v.States()
 	if err != nil {
 		return nil, err
 	}
-	c := &Chart{View: view, States: states}
+	c := &Chart{View: name, States: states}
 	added := make(map[Edge]bool)
 	for _, t := range Tables() {
 		if t.View != v {

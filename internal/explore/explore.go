@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // Config is one machine to explore: the options it runs with.
@@ -40,7 +41,7 @@ type Violation struct {
 
 // Coverage is how a view's table was met.
 type Coverage struct {
-	View    conv.View `json:"view"`
+	View    view.Name `json:"view"`
 	Reached []Edge    `json:"reached"`
 	Missing []Edge    `json:"missing,omitempty"` // rows never reached
 	Outside []Edge    `json:"outside,omitempty"` // transitions beyond the table
@@ -157,7 +158,7 @@ type explorer struct {
 // when it is done: one call at a time, from several goroutines.
 func Run(configs []Config, told func(config int, size ConfigSize, done bool)) (*Report, error) {
 	report := newReport()
-	reached := make(map[conv.View]map[Edge]bool)
+	reached := make(map[view.Name]map[Edge]bool)
 	causes := make(map[PhaseEdge]bool)
 	pairs := make(map[[2]int32]bool)
 	explorers := make([]*explorer, len(configs))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 //go:generate go run ./gen
@@ -16,12 +17,12 @@ import (
 // transition that is reached, with everything that causes it.
 type Machine struct {
 	Phases []Transition
-	Views  []ViewMachine // in the order of conv.AllViews
+	Views  []ViewMachine // in the order of view.Names
 }
 
 // ViewMachine is the machine as one view shows it.
 type ViewMachine struct {
-	View        conv.View
+	View        view.Name
 	Transitions []Transition
 }
 
@@ -38,7 +39,7 @@ type Transition struct {
 func Known() Machine { return known() }
 
 // View is the machine as the view shows it.
-func (m Machine) View(v conv.View) []Transition {
+func (m Machine) View(v view.Name) []Transition {
 	for _, vm := range m.Views {
 		if vm.View == v {
 			return vm.Transitions
@@ -135,11 +136,11 @@ func (r *recorder) step(st *conv.State, ev conv.Event, prepare func(*conv.State)
 	r.noteViews(last, r.c.State().Views(), conv.EventType(ev))
 }
 
-func (r *recorder) noteViews(from, to conv.Views, cause string) {
+func (r *recorder) noteViews(from, to view.Views, cause string) {
 	if from == to {
 		return
 	}
-	for i, v := range conv.AllViews() {
+	for i, v := range view.Names() {
 		r.note(1+i, v.Of(from), v.Of(to), cause)
 	}
 }
@@ -168,7 +169,7 @@ func (r *recorder) machine() Machine {
 		phases = append(phases, p.String())
 	}
 	m := Machine{Phases: r.transitions(0, phases)}
-	for i, v := range conv.AllViews() {
+	for i, v := range view.Names() {
 		states, err := v.States()
 		if err != nil {
 			panic(err) // it is one of the views

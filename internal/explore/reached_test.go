@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // TestGeneratedFileIsItsSource: the file is as the generator writes it. That it
@@ -46,7 +46,7 @@ func TestReachIsRun(t *testing.T) {
 	if m.Stale(r) == nil {
 		t.Error("a missing transition is not noticed")
 	}
-	for _, transition := range m.View(conv.ViewEasyTurn) {
+	for _, transition := range m.View(view.NameEasyTurn) {
 		if transition.From == "IDLE" && transition.To == "LISTENING" {
 			if transition.Causes[0] != "audio.ready" {
 				t.Errorf("the usual cause of listening is %s, expected audio.ready", transition.Causes[0])
@@ -64,7 +64,7 @@ func TestTableEdges(t *testing.T) {
 			t.Errorf("%s: %d edges, expected %d", table.View, len(edges), len(table.resolve()))
 		}
 		for _, e := range edges {
-			if e.From == "idle" && e.To == "processing" && table.View == conv.ViewAmplifier && !e.Added {
+			if e.From == "idle" && e.To == "processing" && table.View == view.NameAmplifier && !e.Added {
 				t.Error("idle -> processing is not the seed's own")
 			}
 			if e.From == "idle" && e.To == "listening" && e.Added {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // newReport is a report without anything in it.
@@ -14,12 +15,12 @@ func newReport() *Report {
 }
 
 // addTo adds one configuration's results to the report.
-func (x *explorer) addTo(r *Report, reached map[conv.View]map[Edge]bool, causes map[PhaseEdge]bool, pairs map[[2]int32]bool) {
+func (x *explorer) addTo(r *Report, reached map[view.Name]map[Edge]bool, causes map[PhaseEdge]bool, pairs map[[2]int32]bool) {
 	r.States += len(x.nodes)
 	r.Steps += x.steps
 	r.Late += x.late
 	r.Configs = append(r.Configs, x.size())
-	for v, view := range conv.AllViews() {
+	for v, view := range view.Names() {
 		if reached[view] == nil {
 			reached[view] = make(map[Edge]bool)
 		}
@@ -47,7 +48,7 @@ func (x *explorer) addTo(r *Report, reached map[conv.View]map[Edge]bool, causes 
 }
 
 // finish compares what was reached with the tables.
-func (r *Report) finish(reached map[conv.View]map[Edge]bool, causes map[PhaseEdge]bool, pairs map[[2]int32]bool) {
+func (r *Report) finish(reached map[view.Name]map[Edge]bool, causes map[PhaseEdge]bool, pairs map[[2]int32]bool) {
 	for i, table := range Tables() {
 		c := Coverage{View: table.View, Rows: len(allowed[i])}
 		for e := range reached[table.View] {

@@ -3,7 +3,7 @@ package explore
 import (
 	"slices"
 
-	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // Edge is a transition between two states of a view.
@@ -22,7 +22,7 @@ type Row struct {
 
 // Table is what a seed says of its view.
 type Table struct {
-	View    conv.View
+	View    view.Name
 	Initial string
 	Rows    []Row
 }
@@ -32,7 +32,7 @@ type Table struct {
 // the state machine of seed 002, that of seed 004.
 func Tables() []Table {
 	return []Table{
-		{View: conv.ViewAgentVoice, Initial: "idle", Rows: []Row{
+		{View: view.NameAgentVoice, Initial: "idle", Rows: []Row{
 			{From: "idle", To: "preparing"},
 			{From: "preparing", To: "listening"},
 			{From: "listening", To: "processing"},
@@ -55,7 +55,7 @@ func Tables() []Table {
 			{From: "speaking", To: "processing", Added: true},
 			{From: "suspended", To: "listening", Added: true},
 		}},
-		{View: conv.ViewAmplifier, Initial: "none", Rows: []Row{
+		{View: view.NameAmplifier, Initial: "none", Rows: []Row{
 			{From: "none", To: "idle"},
 			{From: "idle", To: "listening"},
 			{From: "idle", To: "error"},
@@ -89,7 +89,7 @@ func Tables() []Table {
 			{From: "*", To: "none", Except: []string{"none"}},
 			{From: "idle", To: "processing", Added: true},
 		}},
-		{View: conv.ViewEasyTurn, Initial: "IDLE", Rows: []Row{
+		{View: view.NameEasyTurn, Initial: "IDLE", Rows: []Row{
 			{From: "IDLE", To: "LISTENING"},
 			{From: "LISTENING", To: "PROCESSING"},
 			{From: "PROCESSING", To: "SPEAKING"},
@@ -101,7 +101,7 @@ func Tables() []Table {
 			{From: "SPEAKING", To: "PROCESSING", Added: true},
 			{From: "IDLE", To: "*", Except: []string{"IDLE"}, Added: true},
 		}},
-		{View: conv.ViewInteraction, Initial: "AGENT_IDLE", Rows: []Row{
+		{View: view.NameInteraction, Initial: "AGENT_IDLE", Rows: []Row{
 			{From: "AGENT_IDLE", To: "AGENT_SPEAKING"},
 			{From: "AGENT_SPEAKING", To: "AGENT_IDLE"},
 			{From: "AGENT_SPEAKING", To: "INTERRUPTED"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 )
 
 // worker expands states on one processor. It reads the explorer and writes only
@@ -117,7 +118,7 @@ func (w *worker) noteViews(o open, label int32) {
 	w.noteChange(o, label, last, w.c.State().Views())
 }
 
-func (w *worker) noteChange(o open, label int32, from, to conv.Views) {
+func (w *worker) noteChange(o open, label int32, from, to view.Views) {
 	pairs := [4][2]uint8{
 		{uint8(from.AgentVoice), uint8(to.AgentVoice)},
 		{uint8(from.Amplifier), uint8(to.Amplifier)},
@@ -134,8 +135,8 @@ func (w *worker) noteChange(o open, label int32, from, to conv.Views) {
 		w.views[v][p] = o.index
 		e := Edge{viewName(v, p[0]), viewName(v, p[1])}
 		if !allowed[v][e] {
-			w.report(o.index, label, "soundness "+string(conv.AllViews()[v])+" "+e.From+" -> "+e.To,
-				fmt.Sprintf("the table of %s has no transition from %s to %s", conv.AllViews()[v], e.From, e.To))
+			w.report(o.index, label, "soundness "+string(view.Names()[v])+" "+e.From+" -> "+e.To,
+				fmt.Sprintf("the table of %s has no transition from %s to %s", view.Names()[v], e.From, e.To))
 		}
 	}
 }
@@ -187,7 +188,7 @@ func category(err error) string {
 	return s
 }
 
-// allowed are the resolved tables in the order of conv.AllViews.
+// allowed are the resolved tables in the order of view.Names.
 var allowed = func() [4]map[Edge]bool {
 	var a [4]map[Edge]bool
 	for i, t := range Tables() {
@@ -197,7 +198,7 @@ var allowed = func() [4]map[Edge]bool {
 }()
 
 func viewName(v int, state uint8) string {
-	states, err := conv.AllViews()[v].States()
+	states, err := view.Names()[v].States()
 	if err != nil {
 		panic(err) // it is one of the views
 	}

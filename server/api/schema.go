@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
@@ -30,7 +31,7 @@ func enums() map[reflect.Type][]string {
 	for _, p := range conv.Phases() {
 		phases = append(phases, p.String())
 	}
-	view := func(v conv.View) []string {
+	states := func(v view.Name) []string {
 		states, err := v.States()
 		if err != nil {
 			panic("api: " + err.Error()) // the views below exist
@@ -39,10 +40,10 @@ func enums() map[reflect.Type][]string {
 	}
 	return map[reflect.Type][]string{
 		reflect.TypeFor[conv.Phase]():       phases,
-		reflect.TypeFor[conv.AgentVoice]():  view(conv.ViewAgentVoice),
-		reflect.TypeFor[conv.Amplifier]():   view(conv.ViewAmplifier),
-		reflect.TypeFor[conv.EasyTurn]():    view(conv.ViewEasyTurn),
-		reflect.TypeFor[conv.Interaction](): view(conv.ViewInteraction),
+		reflect.TypeFor[view.AgentVoice]():  states(view.NameAgentVoice),
+		reflect.TypeFor[view.Amplifier]():   states(view.NameAmplifier),
+		reflect.TypeFor[view.EasyTurn]():    states(view.NameEasyTurn),
+		reflect.TypeFor[view.Interaction](): states(view.NameInteraction),
 		reflect.TypeFor[conv.NotifyLevel](): {string(conv.LevelInfo), string(conv.LevelWarning), string(conv.LevelError)},
 		reflect.TypeFor[hub.TaskState]():    hub.TaskStates(),
 		reflect.TypeFor[conv.TurnEventType](): {

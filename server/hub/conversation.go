@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
@@ -107,7 +108,7 @@ func newConversation(h *Hub, id string, call Call) *Conversation {
 	}
 	c.info = Info{
 		ID: c.id, Agent: c.agent, Transport: c.transport, Owner: c.owner, Started: c.started,
-		State: conv.AgentVoiceIdle.String(),
+		State: view.AgentVoiceIdle.String(),
 	}
 	return c
 }
@@ -152,7 +153,7 @@ func (c *Conversation) run(ctx context.Context) error {
 	c.mu.Lock()
 	c.info.Ended = time.Now()
 	c.last = s.State()
-	c.info.Phase, c.info.State, c.info.Label = conv.Idle, conv.AgentVoiceIdle.String(), c.last.Label
+	c.info.Phase, c.info.State, c.info.Label = conv.Idle, view.AgentVoiceIdle.String(), c.last.Label
 	c.info.Reason = c.reason
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/journal"
 )
 
@@ -131,7 +132,7 @@ type Transition struct {
 	Label      string     `json:"label"` // name of the state for people
 	Turn       int        `json:"turn,omitempty"`
 	DurationMS float64    `json:"durationMs"` // in the previous phase
-	Views      conv.Views `json:"views"`      // after the transition
+	Views      view.Views `json:"views"`      // after the transition
 }
 
 // Timeout reports that the time limit of a state of the view amplifier has passed.

@@ -1,0 +1,190 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Views are the states of a conversation in the words of each seed.
+type Views struct {
+	AgentVoice  AgentVoice  `json:"agent-voice"`
+	Amplifier   Amplifier   `json:"amplifier"`
+	EasyTurn    EasyTurn    `json:"easyturn"`
+	Interaction Interaction `json:"interaction"`
+}
+
+// AgentVoice is the state of seed 000.
+type AgentVoice uint8
+
+// The states of seed 000, REQ-001.
+const (
+	AgentVoiceIdle AgentVoice = iota
+	AgentVoicePreparing
+	AgentVoiceListening
+	AgentVoiceProcessing
+	AgentVoiceWaitingForCopilot
+	AgentVoiceSpeaking
+	AgentVoiceInterrupted
+	AgentVoiceSuspended
+	AgentVoiceFaulted
+	AgentVoiceTerminating
+)
+
+var agentVoiceNames = []string{
+	"idle", "preparing", "listening", "processing", "waitingForCopilot", "speaking",
+	"interrupted", "suspended", "faulted", "terminating",
+}
+
+// Amplifier is the state of seed 001.
+type Amplifier uint8
+
+// The states of seed 001, section 2; none stands before the first session and
+// after the end.
+const (
+	AmplifierNone Amplifier = iota
+	AmplifierIdle
+	AmplifierListening
+	AmplifierProcessing
+	AmplifierSpeaking
+	AmplifierToolExecuting
+	AmplifierWaitingAmplifier
+	AmplifierError
+	AmplifierReconnecting
+)
+
+var amplifierNames = []string{
+	"none", "idle", "listening", "processing", "speaking", "tool_executing",
+	"waiting_amplifier", "error", "reconnecting",
+}
+
+// EasyTurn is the system state of seed 002.
+type EasyTurn uint8
+
+// The system states of seed 002.
+const (
+	EasyTurnIdle EasyTurn = iota
+	EasyTurnListening
+	EasyTurnProcessing
+	EasyTurnSpeaking
+	EasyTurnInterrupted
+)
+
+var easyTurnNames = []string{"IDLE", "LISTENING", "PROCESSING", "SPEAKING", "INTERRUPTED"}
+
+// Interaction is the state of seed 004.
+type Interaction uint8
+
+// The states of seed 004.
+const (
+	InteractionIdle Interaction = iota
+	InteractionSpeaking
+	InteractionInterrupted
+)
+
+var interactionNames = []string{"AGENT_IDLE", "AGENT_SPEAKING", "INTERRUPTED"}
+
+// IsSpeaking reports the seed's flag is_speaking.
+func (v Interaction) IsSpeaking() bool { return v == InteractionSpeaking }
+
+// Interrupted reports the seed's flag interrupted.
+func (v Interaction) Interrupted() bool { return v == InteractionInterrupted }
+
+// String returns the name of the state in the seed.
+func (v AgentVoice) String() string { return viewName(agentVoiceNames, int(v)) }
+
+// String returns the name of the state in the seed.
+func (v Amplifier) String() string { return viewName(amplifierNames, int(v)) }
+
+// String returns the name of the state in the seed.
+func (v EasyTurn) String() string { return viewName(easyTurnNames, int(v)) }
+
+// String returns the name of the state in the seed.
+func (v Interaction) String() string { return viewName(interactionNames, int(v)) }
+
+func viewName(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("state(%d)", i)
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v AgentVoice) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v Amplifier) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v EasyTurn) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v Interaction) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (v *AgentVoice) UnmarshalText(b []byte) error { return readView(v, agentVoiceNames, b) }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (v *Amplifier) UnmarshalText(b []byte) error { return readView(v, amplifierNames, b) }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (v *EasyTurn) UnmarshalText(b []byte) error { return readView(v, easyTurnNames, b) }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (v *Interaction) UnmarshalText(b []byte) error { return readView(v, interactionNames, b) }
+
+func readView[V ~uint8](v *V, names []string, b []byte) error {
+	i := slices.Index(names, string(b))
+	if i < 0 {
+		return fmt.Errorf("unknown state %q: expected one of %v", b, names)
+	}
+	*v = V(i)
+	return nil
+}
+
+// Name names one of the four views.
+type Name string
+
+// The names of the views.
+const (
+	NameAgentVoice  Name = "agent-voice"
+	NameAmplifier   Name = "amplifier"
+	NameEasyTurn    Name = "easyturn"
+	NameInteraction Name = "interaction"
+)
+
+// Names returns the names of the views in their fixed order.
+func Names() []Name {
+	return []Name{NameAgentVoice, NameAmplifier, NameEasyTurn, NameInteraction}
+}
+
+// States returns the states of the view in the seed's order.
+func (n Name) States() ([]string, error) {
+	switch n {
+	case NameAgentVoice:
+		return agentVoiceNames, nil
+	case NameAmplifier:
+		return amplifierNames, nil
+	case NameEasyTurn:
+		return easyTurnNames, nil
+	case NameInteraction:
+		return interactionNames, nil
+	default:
+		return nil, fmt.Errorf("unknown view %q: expected one of %v", string(n), Names())
+	}
+}
+
+// Of returns the name of the view's state in vs.
+func (n Name) Of(vs Views) string {
+	switch n {
+	case NameAgentVoice:
+		return vs.AgentVoice.String()
+	case NameAmplifier:
+		return vs.Amplifier.String()
+	case NameEasyTurn:
+		return vs.EasyTurn.String()
+	case NameInteraction:
+		return vs.Interaction.String()
+	default:
+		panic(fmt.Sprintf("view: unexpected name %q", string(n)))
+	}
+}
