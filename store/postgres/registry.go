@@ -127,7 +127,8 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 
 // claimed is the token of the last claim of a conversation; 0 if there is none.
 func (s *Store) claimed(ctx context.Context, id []byte) (token int64, err error) {
-	return token, optional(s.pool.QueryRow(ctx, "SELECT token FROM hocket.claims WHERE id = $1", id).Scan(&token))
+	err = optional(s.pool.QueryRow(ctx, "SELECT token FROM hocket.claims WHERE id = $1", id).Scan(&token))
+	return token, err
 }
 
 func (s *Store) claim(ctx context.Context, id, node []byte, was int64) (token int64, err error) {
