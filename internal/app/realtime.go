@@ -39,6 +39,7 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 			return parts, err
 		},
 		Resume: s.resumeRealtime(agents),
+		Models: func() []string { return realtimeModels(agents) },
 	}
 	if s.home != nil {
 		o.Secrets = s.home.Tokens("client_secret", realtime.MaxSecrets)
@@ -237,6 +238,19 @@ func (s *Server) answerRealtime(ctx context.Context, offer string) (realtime.Cal
 // realtimeModel is what a conversation with the config's language model is listed
 // under.
 const realtimeModel = "model"
+
+// realtimeModels are the names of who answers: the agents, and the language model of the
+// config.
+func realtimeModels(agents []*served) []string {
+	names := make([]string, 0, len(agents)+1)
+	for _, a := range agents {
+		names = append(names, a.name)
+	}
+	if agents[0].model != nil && !slices.Contains(names, realtimeModel) {
+		names = append(names, realtimeModel)
+	}
+	return names
+}
 
 // realtimeAgent is who answers to a model of the protocol, and under what name: the
 // agent of that name, else the language model of the config, under whatever name a

@@ -616,6 +616,10 @@ func TestServeClientSecretsOwner(t *testing.T) {
 		t.Cleanup(func() { _ = conn.CloseNow() })
 		return conn
 	}
+	var models struct{ Data []struct{ ID string } }
+	if status := r.do("GET", "/v1/models", "", &models); status != http.StatusOK || len(models.Data) != 1 || models.Data[0].ID != "flights" {
+		t.Errorf("%d %v", status, models)
+	}
 	first := dial()
 	conversations := func(key string) int {
 		r.key = key

@@ -160,7 +160,7 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	}
 	offer, configuration, bad := readCall(w, r)
 	if bad == nil && configuration != "" {
-		start, bad = start.Update([]byte(configuration), wire.UpdateOptions{Opening: true})
+		start, bad = configure(start, []byte(configuration))
 	}
 	if bad != nil {
 		httpError(w, http.StatusBadRequest, bad)

@@ -17,7 +17,7 @@ var clientEvents = []struct{ name, does string }{
 	{"input_audio_buffer.append", "up to 15 MiB at once; time is the sound appended, which is neither dropped nor filled with silence"},
 	{"input_audio_buffer.commit", "at least 100 ms; ends the person's turn where turns are detected"},
 	{"input_audio_buffer.clear", "drops what was not committed"},
-	{"conversation.item.create", "messages of text and `input_audio`, calls and their outputs; no images; a repeated id is refused"},
+	{"conversation.item.create", "messages of text and `input_audio`, calls and their outputs; an image is refused by the name of its part; a repeated id is refused"},
 	{"conversation.item.retrieve", "without the sound, which is not kept"},
 	{"conversation.item.truncate", "cuts the words to those that had been heard, here and in the conversation's history; an answer that is being spoken stops, and its response is cancelled"},
 	{"conversation.item.delete", "the model is not told of it any more"},

@@ -2,6 +2,8 @@ package realtime_test
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +114,87 @@ func TestModelIsNamedLater(t *testing.T) {
 		t.Errorf("%s", e.raw)
 	}
 	refused("another", "gpt-realtime")
+}
+
+// A field that this server does not support is refused by its name, and costs the client
+// neither its instructions nor its tools. Where nothing else is asked for, nothing is updated.
+func TestUnsupportedFieldIsRefusedAlone(t *testing.T) {
+	t.Parallel()
+	c := newRig(t, rigOptions{silent: true}).dial(t, dialOptions{})
+	c.of("session.created")
+	c.send(obj{"type": "session.update", "event_id": "mine", "session": obj{
+		"type": "realtime", "temperature": 0.8, "instructions": "be brief", "tools": []any{obj{"type": "mcp", "server_label": "s"}, weatherTool},
+	}})
+	if e := c.of("session.updated"); e.str("session.instructions") != "be brief" || e.str("session.tools.0.name") != weather {
+		t.Errorf("%s", e.raw)
+	}
+	for _, param := range []string{"session.temperature", "session.tools"} {
+		if e := c.of("error"); e.str("error.param") != param || e.str("error.event_id") != "mine" || e.str("error.code") != "unsupported" {
+			t.Errorf("expected an error about %s: %s", param, e.raw)
+		}
+	}
+	m := c.mark()
+	c.send(obj{"type": "session.update", "session": obj{"type": "realtime", "temperature": 0.8}})
+	c.of("error")
+	c.settle()
+	if n := count(c.since(m), "session.updated"); n != 0 {
+		t.Errorf("%v", types(c.since(m)))
+	}
+	e := c.expectError(obj{"type": "conversation.item.create", "item": obj{"type": "message", "role": "user", "content": []any{
+		obj{"type": "input_text", "text": "look"}, obj{"type": "input_image", "image_url": "data:image/png;base64,AA=="},
+	}}})
+	if e.str("error.param") != "item.content[1].type" || !strings.Contains(e.str("error.message"), "mages are not supported") {
+		t.Errorf("%s", e.raw)
+	}
+	// Over HTTP there is one answer: all is refused.
+	r := newRig(t, rigOptions{silent: true, keys: true})
+	if status, body := r.post(t, "/v1/realtime/client_secrets", `{"session":{"type":"realtime","instructions":"x","temperature":0.8}}`); status != 400 || (event{m: body}).str("error.param") != "session.temperature" {
+		t.Errorf("%d %v", status, body)
+	}
+}
+
+// Clients list the models and ask for one, with their key, as at OpenAI's.
+func TestModels(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{silent: true, keys: true, change: func(o *realtime.Options) {
+		o.Models = func() []string { return []string{"flights", "model"} }
+	}})
+	get := func(path, k string) (int, event) {
+		t.Helper()
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.http.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer "+k)
+		resp, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		e := event{}
+		if err := json.NewDecoder(resp.Body).Decode(&e.m); err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, e
+	}
+	for _, base := range []string{"", "/openai"} {
+		status, list := get(base+"/v1/models", key)
+		if status != 200 || list.str("object") != "list" || len(list.get("data").([]any)) != 2 ||
+			list.str("data.0.id") != "flights" || list.str("data.0.object") != "model" || list.num("data.0.created") < 1e9 || list.str("data.0.owned_by") == "" || list.str("data.1.id") != "model" {
+			t.Errorf("%d %v", status, list.m)
+		}
+		if status, one := get(base+"/v1/models/model", key); status != 200 || one.str("id") != "model" || one.str("object") != "model" {
+			t.Errorf("%d %v", status, one.m)
+		}
+		if status, no := get(base+"/v1/models/gpt-9", key); status != 404 || no.str("error.code") != "model_not_found" || no.str("error.param") != "model" {
+			t.Errorf("%d %v", status, no.m)
+		}
+		for _, path := range []string{"/v1/models", "/v1/models/model"} {
+			if status, no := get(base+path, "wrong"); status != 401 || no.str("error.code") != "invalid_api_key" {
+				t.Errorf("a wrong key: %d %v", status, no.m)
+			}
+		}
+	}
 }
 
 // An answer that is truncated while it is spoken stops there: some clients break in by this

@@ -68,6 +68,10 @@ type Options struct {
 	// It is called by any goroutine.
 	Authorize func(r *http.Request, key string) (owner string, ok bool)
 
+	// Models are the names that clients are shown as models, in this order; nil: there are
+	// none. It is called by any goroutine.
+	Models func() []string
+
 	// Vouches reports whether what was made in the name of an owner is still good; nil: it
 	// is. It is called by any goroutine.
 	Vouches func(owner string) bool

@@ -41,7 +41,17 @@ func configured(given json.RawMessage) (wire.Session, *wire.Error) {
 	if len(given) == 0 || string(given) == "null" {
 		return session, nil
 	}
-	return session.Update(given, wire.UpdateOptions{Opening: true})
+	return configure(session, given)
+}
+
+// configure is a configuration with the changes of a request, of which nothing may be
+// refused: its answer has no place for both.
+func configure(s wire.Session, given json.RawMessage) (wire.Session, *wire.Error) {
+	s, refused, bad := s.Update(given, wire.UpdateOptions{Opening: true})
+	if bad == nil && len(refused) > 0 {
+		bad = refused[0]
+	}
+	return s, bad
 }
 
 // secret is the configuration of a key that is still good, and who has made it.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -19,8 +20,9 @@ import (
 
 // Server is the handler of the protocol's paths. It is safe for concurrent use.
 type Server struct {
-	o   Options
-	mux *http.ServeMux
+	o     Options
+	mux   *http.ServeMux
+	since time.Time // it was made
 
 	mu      sync.Mutex       // guards all below
 	conns   map[string]*conn // by the id of the call, or of the conversation
@@ -35,9 +37,11 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o.setDefaults()
-	s := &Server{o: o, mux: http.NewServeMux(), conns: make(map[string]*conn), resumes: make(map[digest]*conn), gone: make(chan struct{})}
+	s := &Server{o: o, mux: http.NewServeMux(), since: time.Now(), conns: make(map[string]*conn), resumes: make(map[digest]*conn), gone: make(chan struct{})}
 	for _, base := range []string{"", "/openai"} { // Azure's paths begin with it
 		s.mux.HandleFunc("GET "+base+"/v1/realtime", s.serveSocket)
+		s.mux.HandleFunc("GET "+base+"/v1/models", s.serveModels)
+		s.mux.HandleFunc("GET "+base+"/v1/models/{id...}", s.serveModel)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/client_secrets", s.serveClientSecrets)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/sessions", s.serveSessions)
 		s.mux.HandleFunc("POST "+base+"/v1/realtime/transcription_sessions", s.serveSessions)

@@ -101,7 +101,9 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 }
 
 // realtimePaths returns the patterns of the OpenAI Realtime protocol.
-func realtimePaths() []string { return []string{"/v1/realtime", "/v1/realtime/", "/openai/"} }
+func realtimePaths() []string {
+	return []string{"/v1/realtime", "/v1/realtime/", "/v1/models", "/v1/models/", "/openai/"}
+}
 
 // isRealtime reports whether a path belongs to the OpenAI Realtime protocol.
 func (s *Server) isRealtime(path string) bool {

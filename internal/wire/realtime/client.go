@@ -232,7 +232,7 @@ func (p *CreateParams) member(o object, name string) *Error {
 	case "instructions":
 		return read(path, raw, "a string", &p.Instructions)
 	case "tools":
-		return readTools(path, raw, &p.Tools)
+		return readTools(path, raw, &p.Tools, nil)
 	case "tool_choice":
 		p.ToolChoice = &ToolChoice{}
 		return readToolChoice(path, raw, p.ToolChoice)
@@ -288,7 +288,7 @@ func (p *CreateParams) readAudio(path string, raw json.RawMessage) *Error {
 	}
 	if raw, ok := o.members["format"]; ok {
 		p.Format = &Format{Type: PCM, Rate: 24000}
-		return readFormat(o.at("format"), raw, p.Format)
+		return readFormat(o.at("format"), raw, p.Format, nil)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ const (
 	InputAudio  = "input_audio"
 	OutputText  = "output_text"
 	OutputAudio = "output_audio"
+	inputImage  = "input_image" // not supported
 )
 
 // Item is one item of a conversation.
@@ -218,6 +219,9 @@ func (it Item) readContent(path string, raw json.RawMessage) (Item, *Error) {
 	it.Content = make([]Content, 0, len(parts))
 	for i, p := range parts {
 		at := fmt.Sprintf("%s.content[%d]", path, i)
+		if p.Type == inputImage {
+			return it, Invalid(CodeUnsupported, at+".type", "Images are not supported by this server: '%s.type' is 'input_image'.", at)
+		}
 		if types := contentOf(it.Role); !slices.Contains(types, p.Type) {
 			return it, notOneOf(at+".type", p.Type, types...)
 		}

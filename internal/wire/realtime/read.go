@@ -28,15 +28,31 @@ func readObject(path string, raw json.RawMessage) (object, *Error) {
 // names returns the members' names in a fixed order.
 func (o object) names() []string { return slices.Sorted(maps.Keys(o.members)) }
 
+// refusals gathers what is refused by itself: a member that this server does not know or
+// does not support, where those beside it count. nil gathers nothing.
+type refusals struct{ list []*Error }
+
+// maxRefusals is the maximum number of members that are refused by themselves.
+const maxRefusals = 16
+
+// alone keeps an error that is about one member alone, and returns any other.
+func (r *refusals) alone(err *Error) *Error {
+	if r == nil || err == nil || err.Code != CodeUnknown && err.Code != CodeUnsupported || len(r.list) == maxRefusals {
+		return err
+	}
+	r.list = append(r.list, err)
+	return nil
+}
+
 // eachMember calls take for the members of an object in a fixed order, and stops at
-// the first error.
-func eachMember(path string, raw json.RawMessage, take func(name, path string, raw json.RawMessage) *Error) *Error {
+// the first error that is not about one member alone.
+func (r *refusals) eachMember(path string, raw json.RawMessage, take func(name, path string, raw json.RawMessage) *Error) *Error {
 	o, err := readObject(path, raw)
 	if err != nil {
 		return err
 	}
 	for _, name := range o.names() {
-		if err := take(name, o.at(name), o.members[name]); err != nil {
+		if err := r.alone(take(name, o.at(name), o.members[name])); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -187,6 +188,9 @@ func NewSession(kind string) Session {
 
 // Audio reports whether answers are spoken.
 func (s *Session) Audio() bool { return slices.Contains(s.OutputModalities, "audio") }
+
+// Equal reports whether two configurations are shown alike.
+func (s Session) Equal(other Session) bool { return bytes.Equal(must(s), must(other)) }
 
 // MarshalJSON encodes the session in the general form.
 func (s Session) MarshalJSON() ([]byte, error) {

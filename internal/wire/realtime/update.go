@@ -18,8 +18,16 @@ type UpdateOptions struct {
 	Spoken bool
 }
 
-// Update returns the configuration with the changes in a "session" member.
-func (s Session) Update(raw json.RawMessage, how UpdateOptions) (Session, *Error) {
+// Update returns the configuration with the changes in a "session" member. A member that
+// this server does not know or does not support is refused by itself: the others count. An
+// invalid value refuses the whole update.
+func (s Session) Update(raw json.RawMessage, how UpdateOptions) (next Session, refused []*Error, err *Error) {
+	var r refusals
+	next, err = s.merge(raw, how, &r)
+	return next, r.list, err
+}
+
+func (s Session) merge(raw json.RawMessage, how UpdateOptions, r *refusals) (Session, *Error) {
 	o, err := readObject("session", raw)
 	if err != nil {
 		return s, err
@@ -41,7 +49,7 @@ func (s Session) Update(raw json.RawMessage, how UpdateOptions) (Session, *Error
 		s.Model, s.ID, s.ExpiresAt, s.Output.Voice = was.Model, was.ID, was.ExpiresAt, was.Output.Voice
 	}
 	for _, name := range o.names() {
-		if err := s.update(o, name, how); err != nil {
+		if err := r.alone(s.update(o, name, how, r)); err != nil {
 			return s, err
 		}
 	}
@@ -49,13 +57,13 @@ func (s Session) Update(raw json.RawMessage, how UpdateOptions) (Session, *Error
 }
 
 // update applies one member.
-func (s *Session) update(o object, name string, how UpdateOptions) *Error {
+func (s *Session) update(o object, name string, how UpdateOptions, r *refusals) *Error {
 	raw, path := o.members[name], o.at(name)
 	switch name {
 	case "type", "id", "object", "expires_at":
 		return nil // returned unchanged
 	case "audio":
-		return s.updateAudio(path, raw, how)
+		return s.updateAudio(path, raw, how, r)
 	case "include":
 		return readInclude(path, raw, &s.Include)
 	}
@@ -70,7 +78,7 @@ func (s *Session) update(o object, name string, how UpdateOptions) *Error {
 	case "instructions":
 		return readText(path, raw, &s.Instructions)
 	case "tools":
-		return readTools(path, raw, &s.Tools)
+		return readTools(path, raw, &s.Tools, r)
 	case "tool_choice":
 		return readToolChoice(path, raw, &s.ToolChoice)
 	case "parallel_tool_calls":
@@ -85,6 +93,8 @@ func (s *Session) update(o object, name string, how UpdateOptions) *Error {
 		readRaw(raw, &s.Prompt)
 	case "reasoning":
 		readRaw(raw, &s.Reasoning)
+	case "temperature":
+		return Invalid(CodeUnsupported, path, "'%s' is not supported by this server, whose models have temperatures of their own.", path)
 	default:
 		return unknownParameter(path)
 	}
@@ -101,16 +111,16 @@ func (s *Session) updateModel(path string, raw json.RawMessage) *Error {
 	return err
 }
 
-func (s *Session) updateAudio(path string, raw json.RawMessage, how UpdateOptions) *Error {
+func (s *Session) updateAudio(path string, raw json.RawMessage, how UpdateOptions, r *refusals) *Error {
 	if isNull(raw) {
 		return nil
 	}
-	return eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
+	return r.eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch {
 		case name == "input":
-			err = s.Input.update(path, raw)
+			err = s.Input.update(path, raw, r)
 		case name == "output" && s.Type == TypeRealtime:
-			err = s.Output.update(path, raw, how)
+			err = s.Output.update(path, raw, how, r)
 		default:
 			err = unknownParameter(path)
 		}
@@ -118,13 +128,13 @@ func (s *Session) updateAudio(path string, raw json.RawMessage, how UpdateOption
 	})
 }
 
-func (in *Input) update(path string, raw json.RawMessage) *Error {
-	return eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
+func (in *Input) update(path string, raw json.RawMessage, r *refusals) *Error {
+	return r.eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch name {
 		case "format":
-			err = readFormat(path, raw, &in.Format)
+			err = readFormat(path, raw, &in.Format, r)
 		case "transcription":
-			err = in.updateTranscription(path, raw)
+			err = in.updateTranscription(path, raw, r)
 		case "noise_reduction":
 			if isNull(raw) {
 				in.NoiseReduction = nil
@@ -136,7 +146,7 @@ func (in *Input) update(path string, raw json.RawMessage) *Error {
 			}
 			in.NoiseReduction = &n
 		case "turn_detection":
-			err = in.updateTurnDetection(path, raw)
+			err = in.updateTurnDetection(path, raw, r)
 		default:
 			err = unknownParameter(path)
 		}
@@ -144,7 +154,7 @@ func (in *Input) update(path string, raw json.RawMessage) *Error {
 	})
 }
 
-func (in *Input) updateTranscription(path string, raw json.RawMessage) *Error {
+func (in *Input) updateTranscription(path string, raw json.RawMessage, r *refusals) *Error {
 	if isNull(raw) {
 		in.Transcription = nil
 		return nil
@@ -153,7 +163,7 @@ func (in *Input) updateTranscription(path string, raw json.RawMessage) *Error {
 	if in.Transcription != nil {
 		t = *in.Transcription
 	}
-	err := eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
+	err := r.eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch name {
 		case "model":
 			err = readText(path, raw, &t.Model)
@@ -179,7 +189,7 @@ func (in *Input) updateTranscription(path string, raw json.RawMessage) *Error {
 	return nil
 }
 
-func (in *Input) updateTurnDetection(path string, raw json.RawMessage) *Error {
+func (in *Input) updateTurnDetection(path string, raw json.RawMessage, r *refusals) *Error {
 	if isNull(raw) {
 		in.TurnDetection = nil
 		return nil
@@ -202,7 +212,7 @@ func (in *Input) updateTurnDetection(path string, raw json.RawMessage) *Error {
 		t = *in.TurnDetection
 	}
 	for _, name := range o.names() {
-		if err := t.update(o, name); err != nil {
+		if err := r.alone(t.update(o, name)); err != nil {
 			return err
 		}
 	}
@@ -242,11 +252,11 @@ func (t *TurnDetection) update(o object, name string) *Error {
 	}
 }
 
-func (out *Output) update(path string, raw json.RawMessage, how UpdateOptions) *Error {
-	return eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
+func (out *Output) update(path string, raw json.RawMessage, how UpdateOptions, r *refusals) *Error {
+	return r.eachMember(path, raw, func(name, path string, raw json.RawMessage) (err *Error) {
 		switch name {
 		case "format":
-			err = readFormat(path, raw, &out.Format)
+			err = readFormat(path, raw, &out.Format, r)
 		case "voice":
 			var voice string
 			if voice, err = readVoice(path, raw); err == nil && voice != "" {
@@ -277,7 +287,7 @@ func readVoice(path string, raw json.RawMessage) (string, *Error) {
 	return name, err
 }
 
-func readFormat(path string, raw json.RawMessage, to *Format) *Error {
+func readFormat(path string, raw json.RawMessage, to *Format, r *refusals) *Error {
 	o, err := readObject(path, raw)
 	if err != nil {
 		return err
@@ -294,7 +304,7 @@ func readFormat(path string, raw json.RawMessage, to *Format) *Error {
 				err = Invalid(CodeInvalidValue, path, "Invalid '%s': expected 24000.", path)
 			}
 		default:
-			err = unknownParameter(path)
+			err = r.alone(unknownParameter(path))
 		}
 		if err != nil {
 			return err
@@ -338,7 +348,7 @@ const maxTools = 128
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func readTools(path string, raw json.RawMessage, to *[]Tool) *Error {
+func readTools(path string, raw json.RawMessage, to *[]Tool, r *refusals) *Error {
 	var list []json.RawMessage
 	if err := read(path, raw, "an array", &list); err != nil {
 		return err
@@ -354,7 +364,10 @@ func readTools(path string, raw json.RawMessage, to *[]Tool) *Error {
 		}
 		switch {
 		case t.Type == "mcp":
-			return Invalid(CodeUnsupported, path, "Tools of type 'mcp' are not supported by this server.")
+			if err := r.alone(Invalid(CodeUnsupported, path, "Tools of type 'mcp' are not supported by this server.")); err != nil {
+				return err
+			}
+			continue
 		case t.Type != "function" && t.Type != "":
 			return notOneOf(path+".type", t.Type, "function")
 		case !toolName.MatchString(t.Name):

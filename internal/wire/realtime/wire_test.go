@@ -3,6 +3,8 @@ package realtime
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -48,7 +50,13 @@ func FuzzParse(f *testing.F) {
 		}
 		if e.Session != nil {
 			for _, kind := range []string{TypeRealtime, TypeTranscription} {
-				s, bad := NewSession(kind).Update(e.Session, UpdateOptions{Opening: true})
+				s, refused, bad := NewSession(kind).Update(e.Session, UpdateOptions{Opening: true})
+				for _, r := range refused {
+					mustWrite(t, ErrorEvent{Error: *r})
+				}
+				if len(refused) > maxRefusals {
+					t.Errorf("%d members are refused by themselves", len(refused))
+				}
 				if bad == nil {
 					mustWrite(t, SessionEvent{Name: "updated", Session: s})
 				}
@@ -112,7 +120,10 @@ func TestUpdate(t *testing.T) {
 		{`{"type":"realtime","model":"n"}`, "", func(s Session) bool { return s.Model == "n" }}, // who holds the session may refuse it
 		{`[]`, "session", nil},
 	} {
-		got, bad := base.Update(json.RawMessage(c.in), UpdateOptions{})
+		got, refused, bad := base.Update(json.RawMessage(c.in), UpdateOptions{})
+		if bad == nil && len(refused) > 0 {
+			bad = refused[0]
+		}
 		switch {
 		case c.wrong == "" && bad != nil:
 			t.Errorf("%s: %v", c.in, bad)
@@ -127,6 +138,47 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// What this server does not know or support is refused by itself, with its name; the rest
+// of the update counts. An invalid value refuses all of it, as OpenAI's server does.
+func TestUpdateRefusesAlone(t *testing.T) {
+	base := NewSession(TypeRealtime)
+	got, refused, bad := base.Update(json.RawMessage(`{"type":"realtime","instructions":"y","temperature":0.8,"zoom":1,
+		"tools":[{"type":"mcp","server_label":"s"},{"type":"function","name":"f"}],
+		"audio":{"video":{},"input":{"format":{"type":"audio/pcmu","bits":8},"turn_detection":{"type":"semantic_vad","threshold":1,"eagerness":"low"}},"output":{"pitch":1,"speed":1.2}}}`), UpdateOptions{})
+	var params []string
+	for _, r := range refused {
+		params = append(params, r.Param)
+	}
+	want := []string{
+		"session.audio.input.format.bits", "session.audio.input.turn_detection.threshold", "session.audio.output.pitch", "session.audio.video",
+		"session.temperature", "session.tools", "session.zoom",
+	}
+	if bad != nil || !slices.Equal(params, want) {
+		t.Errorf("%v, refused %v, expected %v", bad, params, want)
+	}
+	if got.Instructions != "y" || len(got.Tools) != 1 || got.Tools[0].Name != "f" || got.Input.Format.Type != PCMU || got.Input.TurnDetection.Eagerness != "low" || got.Output.Speed != 1.2 {
+		t.Errorf("%+v", got)
+	}
+	if _, _, bad := base.Update(json.RawMessage(`{"type":"realtime","instructions":"y","temperature":0.8,"tool_choice":"perhaps"}`), UpdateOptions{}); bad == nil || bad.Param != "session.tool_choice" {
+		t.Errorf("an invalid value: %v", bad)
+	}
+	many := map[string]any{"type": "realtime"}
+	for i := range maxRefusals + 1 {
+		many[fmt.Sprint("x", i)] = i
+	}
+	if _, _, bad := base.Update(must(many), UpdateOptions{}); bad == nil || bad.Code != CodeUnknown {
+		t.Errorf("nothing but unknown members: %v", bad)
+	}
+}
+
+// An image is refused by the name of its part.
+func TestImage(t *testing.T) {
+	_, bad := Parse([]byte(`{"type":"conversation.item.create","event_id":"e","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"look"},{"type":"input_image","image_url":"data:image/png;base64,AA=="}]}}`))
+	if bad == nil || bad.Param != "item.content[1].type" || bad.Code != CodeUnsupported || bad.EventID != "e" || !strings.Contains(bad.Message, "mages are not supported") {
+		t.Errorf("%+v", bad)
+	}
+}
+
 // A flat session comes out as the same session in the general form.
 func TestBetaSession(t *testing.T) {
 	b := FromBeta([]byte(seeds[2]))
@@ -134,9 +186,9 @@ func TestBetaSession(t *testing.T) {
 	if bad != nil {
 		t.Fatal(bad)
 	}
-	s, bad := NewSession(TypeRealtime).Update(e.Session, UpdateOptions{})
-	if bad != nil {
-		t.Fatal(bad)
+	s, refused, bad := NewSession(TypeRealtime).Update(e.Session, UpdateOptions{})
+	if bad != nil || len(refused) > 0 {
+		t.Fatal(bad, refused)
 	}
 	if s.Output.Voice != "alloy" || s.Input.Format.Type != PCMA || s.MaxOutputTokens != 100 || s.Input.TurnDetection.Threshold != 0.4 || !s.Audio() {
 		t.Errorf("%+v", s)

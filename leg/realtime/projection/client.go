@@ -63,11 +63,15 @@ func noItem(code, doing, id string) *wire.Error {
 
 // updateSession merges a session.update.
 func (p *Projection) updateSession(e *wire.ClientEvent) *wire.Error {
-	next, err := p.session.Update(e.Session, wire.UpdateOptions{Spoken: p.spoken, Opening: !p.started})
+	next, refused, err := p.session.Update(e.Session, wire.UpdateOptions{Spoken: p.spoken, Opening: !p.started})
 	if err != nil {
 		return err
 	}
-	refused := p.takeModel(&next)
+	if err := p.takeModel(&next); err != nil {
+		refused = append(refused, err)
+	} else if len(refused) > 0 && next.Equal(p.session) {
+		return p.refuseEach(e, refused) // nothing is left of it
+	}
 	before, now := p.session.Input.TurnDetection, next.Input.TurnDetection
 	p.session = next
 	switched := (before == nil) != (now == nil)
@@ -78,7 +82,16 @@ func (p *Projection) updateSession(e *wire.ClientEvent) *wire.Error {
 		p.configure()
 	}
 	p.send(wire.SessionEvent{Name: "updated", Session: p.session})
-	return refused
+	return p.refuseEach(e, refused)
+}
+
+// refuseEach tells of the members of an event that were refused by themselves.
+func (p *Projection) refuseEach(e *wire.ClientEvent, refused []*wire.Error) *wire.Error {
+	for _, err := range refused {
+		err.EventID = e.EventID
+		p.refuse(err)
+	}
+	return nil
 }
 
 // takeModel takes the first model that a client names, if it stands for the agent of this

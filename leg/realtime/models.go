@@ -1,0 +1,56 @@
+package realtime
+
+import (
+	"net/http"
+
+	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
+)
+
+// This file: the models that a client can name, as OpenAI lists them.
+
+// modelObject is one model.
+type modelObject struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"` // when this server was made, in seconds since 1970
+	OwnedBy string `json:"owned_by"`
+}
+
+func (s *Server) model(id string) modelObject {
+	return modelObject{ID: id, Object: "model", Created: s.since.Unix(), OwnedBy: "hocket"}
+}
+
+// models are the names of [Options].Models.
+func (s *Server) models() []string {
+	if s.o.Models == nil {
+		return nil
+	}
+	return s.o.Models()
+}
+
+// serveModels is GET /v1/models.
+func (s *Server) serveModels(w http.ResponseWriter, r *http.Request) {
+	if _, ok := s.allow(w, r); !ok {
+		return
+	}
+	data := []modelObject{}
+	for _, id := range s.models() {
+		data = append(data, s.model(id))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
+}
+
+// serveModel is GET /v1/models/{id}.
+func (s *Server) serveModel(w http.ResponseWriter, r *http.Request) {
+	if _, ok := s.allow(w, r); !ok {
+		return
+	}
+	id := r.PathValue("id")
+	for _, known := range s.models() {
+		if known == id {
+			writeJSON(w, http.StatusOK, s.model(id))
+			return
+		}
+	}
+	httpError(w, http.StatusNotFound, wire.Invalid(wire.CodeModelNotFound, "model", "The model '%.100s' does not exist.", id))
+}
