@@ -2,9 +2,15 @@ package port
 
 import (
 	"context"
+	"fmt"
+	"io"
 
 	"github.com/hocketvoice/hocket/audio"
 )
+
+// ErrNeverConnected is what Read returns when the leg has ended before its connection was
+// made for the first time. It wraps [io.EOF].
+var ErrNeverConnected = fmt.Errorf("the connection was never made: %w", io.EOF)
 
 // Leg is a conversation's connection to the person: a browser, a phone, a file. Its
 // methods may be called from different goroutines, but each method only by one
@@ -13,7 +19,7 @@ type Leg interface {
 	// Rate returns the sampling rate of the frames in both directions, in hertz.
 	Rate() int
 	// Read returns the next 20 ms of the person's sound. It blocks until they are
-	// available, and returns io.EOF when the person has left. The samples are valid
+	// available, and returns an error that wraps io.EOF when the person has left. The samples are valid
 	// until the next Read. A leg whose sender is silent may pause; the caller then
 	// fills in the silence.
 	Read(ctx context.Context) (audio.Frame, error)
@@ -61,6 +67,14 @@ type Watcher interface {
 	// io.EOF means that the leg has ended, as with Read. Watch is called by one
 	// goroutine.
 	Watch(ctx context.Context, last Line) (Line, error)
+}
+
+// Returner is a Leg that ends early, with [ErrNeverConnected], if the person never
+// connects.
+type Returner interface {
+	// Returning reports to the leg that its person has been in the conversation
+	// before, over another leg, and that a connection may take as long as after a loss.
+	Returning()
 }
 
 // Line is the state of a leg's connection. While it is not up, sound that is

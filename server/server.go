@@ -125,7 +125,7 @@ func (o Options) call(a *hocket.Agent, transport string) hocket.Call {
 // api returns the handler of all routes.
 func (s *Server) api(o Options) (http.Handler, error) {
 	routes := api.Options{
-		Hub: s.hub, WebRTC: Accept(s.webrtc), Panel: panel.Files(), Log: o.Log,
+		Hub: s.hub, WebRTC: Accept(s.webrtc), Connecting: s.webrtc.Connecting, Panel: panel.Files(), Log: o.Log,
 		Text: func() port.Leg { return text.New(text.Options{Linger: o.Resume}) },
 		Call: o.hubCall,
 		Keys: o.Keys, Open: o.Open, Origins: o.Origins,

@@ -79,13 +79,25 @@ func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.F
 				continue
 			}
 		case errors.Is(err, io.EOF):
-			_ = s.Post(conv.UserStop{Reason: "hung_up"}) // ErrEnded: it is over anyway
+			_ = s.Post(conv.UserStop{Reason: left(err)}) // ErrEnded: it is over anyway
 		case ctx.Err() == nil:
 			return fmt.Errorf("read from the leg: %w", err)
 		}
 		return nil
 	}
 }
+
+// left is the reason of the end of a leg.
+func left(err error) string {
+	if errors.Is(err, port.ErrNeverConnected) {
+		return NeverConnected
+	}
+	return "hung_up"
+}
+
+// NeverConnected is the reason of a [conv.UserStop] for a person whose connection was
+// never made.
+const NeverConnected = "never_connected"
 
 // fits reports a frame of the leg's that cannot be heard as it is.
 func (s *Session) fits(f audio.Frame) error {

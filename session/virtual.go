@@ -105,7 +105,7 @@ func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
 	f, err := s.o.Leg.Read(ctx)
 	switch {
 	case errors.Is(err, io.EOF):
-		s.postFact(conv.UserStop{Reason: "hung_up"})
+		s.postFact(conv.UserStop{Reason: left(err)})
 		return true, s.drain()
 	case err != nil:
 		return true, fmt.Errorf("read from the leg: %w", err)

@@ -228,6 +228,7 @@ func (s *Server) answerRealtime(ctx context.Context, offer string) (realtime.Cal
 	leg, answer, err := s.webrtc.Accept(ctx, offer)
 	switch {
 	case errors.Is(err, webrtc.ErrFull):
+		s.hub.Refuse(hub.ErrFull)
 		return nil, "", realtime.ErrBusy
 	case err != nil:
 		return nil, "", err

@@ -190,6 +190,7 @@ func (s *Server) openWebRTC(c config.Server) (err error) {
 		return inputError{fmt.Errorf("open the UDP port of the calls: %w", err)}
 	}
 	s.close = append(s.close, s.webrtc.Close)
+	s.telemetry.Connecting(s.webrtc.Connecting)
 	return nil
 }
 
@@ -204,7 +205,7 @@ func (s *Server) route(c config.Server, agents []*served) error {
 			return agents[i].call(transport), nil
 		},
 		Realtime: http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch,
-		Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
+		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
 		o.Home, o.Stored, o.ClientTokens = kept{s.home, s.o.Log, agents}, newShelf(s.store), s.home.Tokens("client_token", api.MaxClientTokens)

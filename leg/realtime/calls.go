@@ -185,6 +185,9 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	}
 	var a *arrival
 	if token != "" {
+		if l, ok := call.(port.Returner); ok {
+			l.Returning()
+		}
 		a, bad = s.restore(r.Context(), from, token, call)
 	} else {
 		a, bad = s.open(r.Context(), from, start, call)

@@ -17,8 +17,9 @@ import (
 )
 
 var (
-	_ port.Leg     = (*Leg)(nil)
-	_ port.Watcher = (*Leg)(nil)
+	_ port.Leg      = (*Leg)(nil)
+	_ port.Watcher  = (*Leg)(nil)
+	_ port.Returner = (*Leg)(nil)
 )
 
 // Leg is the connection of one person. Read and Write wait for its first
@@ -53,6 +54,9 @@ type Leg struct {
 	current *peer      // the connection in use; nil before the first
 	pending *peer      // connecting, will replace current; nil if there is none
 	lostAt  time.Time  // since when there is no connection; zero if there is one
+	// met reports that there has been a connection, returning that it is only the
+	// leg that is new to the person.
+	met, returning bool
 }
 
 func newLeg(s *Server) (*Leg, error) {
@@ -85,8 +89,8 @@ func (l *Leg) start() {
 // Rate returns the sampling rate of both directions in hertz.
 func (l *Leg) Rate() int { return l.s.o.Rate }
 
-// Connected waits for the first connection. It returns io.EOF if the connection
-// fails.
+// Connected waits for the first connection. It returns an error that wraps io.EOF if
+// the leg has ended: [port.ErrNeverConnected] if there was none.
 func (l *Leg) Connected(ctx context.Context) error {
 	select {
 	case <-l.firstc:
@@ -95,10 +99,30 @@ func (l *Leg) Connected(ctx context.Context) error {
 	}
 	select {
 	case <-l.state.Ended():
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.met && !l.returning {
+			return port.ErrNeverConnected
+		}
 		return io.EOF
 	default:
 		return nil
 	}
+}
+
+// Connecting reports whether the leg was never connected.
+func (l *Leg) Connecting() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.met
+}
+
+// Returning implements [port.Returner].
+func (l *Leg) Returning() {
+	l.mu.Lock()
+	l.returning = true
+	l.mu.Unlock()
+	l.look()
 }
 
 // maxLag is how far Read may fall behind before it skips frames.

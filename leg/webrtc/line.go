@@ -243,7 +243,11 @@ func (l *Leg) settle(now time.Time) (next time.Time, dead []*peer, over bool) {
 	if l.lostAt.IsZero() || l.pending != nil {
 		return next, dead, false
 	}
-	next = l.lostAt.Add(max(0, l.s.o.Linger))
+	patience := l.s.o.Linger
+	if !l.met && !l.returning {
+		patience = l.s.o.Connect
+	}
+	next = l.lostAt.Add(max(0, patience))
 	return next, dead, !now.Before(next)
 }
 
@@ -262,6 +266,7 @@ func (l *Leg) setLine(now time.Time) {
 		case state != pion.PeerConnectionStateConnected:
 			line = port.LineShaky
 		default:
+			l.met = true
 			select {
 			case <-l.firstc:
 			default:

@@ -118,14 +118,18 @@ func TestLinger(t *testing.T) {
 	check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: make([]int16, rate/50)}))
 }
 
-// An answer that never reaches the browser frees its resources soon.
+// An answer that never reaches the browser frees its resources soon, however long a
+// person who was there may be away.
 func TestNobodyConnects(t *testing.T) {
 	t.Parallel()
-	s := server(t, Options{Connect: 300 * time.Millisecond, Linger: 100 * time.Millisecond})
+	s := server(t, Options{Connect: 300 * time.Millisecond, Linger: time.Hour})
 	l, _, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil))
 	check(t, err)
-	if _, err := l.Read(t.Context()); !errors.Is(err, io.EOF) {
-		t.Errorf("Read returned %v, want io.EOF", err)
+	if n := s.Connecting(); n != 1 {
+		t.Errorf("%d legs are connecting", n)
+	}
+	if _, err := l.Read(t.Context()); !errors.Is(err, port.ErrNeverConnected) || !errors.Is(err, io.EOF) {
+		t.Errorf("Read returned %v, want %v", err, port.ErrNeverConnected)
 	}
 	check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: make([]int16, rate/50)}))
 	if n := s.Legs(); n != 1 {
@@ -135,6 +139,42 @@ func TestNobodyConnects(t *testing.T) {
 	check(t, l.Close())
 	if n := s.Legs(); n != 0 {
 		t.Errorf("%d legs behind Close", n)
+	}
+}
+
+// A person who comes back over a new leg has as long to connect as after a loss, and has
+// hung up then.
+func TestReturningNeverConnects(t *testing.T) {
+	t.Parallel()
+	s := server(t, Options{Connect: 100 * time.Millisecond, Linger: 500 * time.Millisecond})
+	began := time.Now()
+	l, _, err := s.Accept(t.Context(), newClient(t, clientOptions{}).offer(nil))
+	check(t, err)
+	l.Returning()
+	if _, err := l.Read(t.Context()); !errors.Is(err, io.EOF) || errors.Is(err, port.ErrNeverConnected) {
+		t.Errorf("Read returned %v, want io.EOF", err)
+	}
+	if took := time.Since(began); took < 500*time.Millisecond {
+		t.Errorf("it ended after %v, before the time for a return", took)
+	}
+	check(t, l.Close())
+}
+
+// A connection that was made and lost is not one that was never made.
+func TestConnectedOnce(t *testing.T) {
+	t.Parallel()
+	s := server(t, Options{Linger: 300 * time.Millisecond})
+	c, l := connect(t, s, clientOptions{})
+	if n := s.Connecting(); n != 0 {
+		t.Errorf("%d legs are connecting", n)
+	}
+	c.close()
+	var err error
+	for err == nil {
+		_, err = l.Read(t.Context())
+	}
+	if errors.Is(err, port.ErrNeverConnected) {
+		t.Errorf("Read returned %v", err)
 	}
 }
 

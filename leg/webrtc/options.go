@@ -30,7 +30,8 @@ type Options struct {
 	// Bitrate of the agent's voice in bits per second; default 32000.
 	Bitrate int
 
-	// Connect is the time limit for establishing a connection; default 20 s.
+	// Connect is the time limit for establishing a connection, and how long a leg
+	// lives that was never connected; default 20 s.
 	Connect time.Duration
 	// Linger is how long a leg waits for a new connection after a loss. The default
 	// of 30 s equals the conversation's time limit for reconnecting. A negative

@@ -7,7 +7,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -228,6 +230,20 @@ func (s *Server) Legs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.legs)
+}
+
+// Connecting returns the number of legs that were never connected.
+func (s *Server) Connecting() int {
+	s.mu.Lock()
+	legs := slices.Collect(maps.Keys(s.legs))
+	s.mu.Unlock()
+	n := 0
+	for _, l := range legs {
+		if l.Connecting() {
+			n++
+		}
+	}
+	return n
 }
 
 // Close ends all legs, waits for them, and closes the port.

@@ -279,6 +279,7 @@ func (s *Server) connect(r *http.Request, o NewConversation) (leg port.Leg, answ
 			return nil, "", fail(http.StatusBadRequest, "bad_request", "field sdp is missing: expected an offer")
 		}
 		if leg, answer, err = s.o.WebRTC(r.Context(), o.SDP); errors.Is(err, hub.ErrFull) {
+			s.o.Hub.Refuse(err)
 			return nil, "", err
 		} else if err != nil {
 			return nil, "", fail(http.StatusBadRequest, "bad_offer", "the offer cannot be answered: %v", err)

@@ -204,6 +204,9 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if call.Leg, answer, err = s.connect(r, o); err != nil {
 		return err
 	}
+	if leg, ok := call.Leg.(port.Returner); ok {
+		leg.Returning()
+	}
 	// This process now holds the conversation, so that no other issues tokens for
 	// it.
 	err = s.stillGood(r.Context(), digest, id)

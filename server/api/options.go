@@ -57,6 +57,9 @@ type Options struct {
 	// Ready are the checks of /readyz, in addition to the server not shutting down.
 	// Together they may take two seconds.
 	Ready []Check
+	// Connecting, if not nil, returns the number of calls whose connection was not made
+	// yet.
+	Connecting func() int
 	// Requests, if not nil, counts requests.
 	Requests RequestWatcher
 	// Access, if not nil, receives a line for each finished request: method, route,

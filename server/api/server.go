@@ -143,6 +143,15 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.o.Hub.Draining() {
 		answer.Status, answer.Reasons = "shutting_down", append(answer.Reasons, "shutting_down")
 	}
+	if s.o.Connecting != nil {
+		answer.Connecting = s.o.Connecting()
+	}
+	if s.o.Hub.Full() {
+		answer.Reasons = append(answer.Reasons, "full")
+		if answer.Status == "ok" {
+			answer.Status = "full"
+		}
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), readyWait)
 	defer cancel()
 	for _, c := range s.o.Ready {
@@ -166,11 +175,13 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 
 // Health is the response of /healthz and /readyz.
 type Health struct {
-	// Status is "ok"; for /readyz also "shutting_down" or "not_ready".
+	// Status is "ok"; for /readyz also "shutting_down", "full" or "not_ready".
 	Status        string `json:"status"`
 	Conversations int    `json:"conversations,omitempty"`
-	// Reasons lists what prevents new conversations: "shutting_down" and the names
-	// of failed checks.
+	// Connecting are calls among the conversations whose connection was not made yet.
+	Connecting int `json:"connecting,omitempty"`
+	// Reasons lists what prevents new conversations: "shutting_down", "full" and the
+	// names of failed checks.
 	Reasons []string `json:"reasons,omitempty"`
 }
 

@@ -383,6 +383,9 @@ func (c *Conversation) step(s session.Step) {
 		c.stepped = true
 		close(c.begun)
 	}
+	if e, ok := s.Event.(conv.UserStop); ok && e.Reason == session.NeverConnected && c.reason == "user.stop" {
+		c.reason = session.NeverConnected
+	}
 	c.mu.Lock()
 	answer := c.figures.step(s)
 	c.mu.Unlock()

@@ -55,6 +55,9 @@ type Watcher interface {
 	// completes, or nil.
 	Stepped(c *Conversation, s session.Step, answer *Timing)
 	Ended(c Info)
+	// Refused is called for each conversation that was refused. reason is one of
+	// "full", "owner_full", "caller_active", "shutting_down" and "cannot_start".
+	Refused(reason string)
 }
 
 // Hub runs conversations. It is safe for concurrent use.
@@ -97,7 +100,9 @@ func (h *Hub) Start(call Call) (*Conversation, error) {
 	if err != nil {
 		c.gone(false)
 		h.drop(c)
-		return nil, errors.Join(fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, err), closeLeg(call.Leg))
+		err = fmt.Errorf("%w with %s: %w", ErrStart, call.Agent, err)
+		h.Refuse(err)
+		return nil, errors.Join(err, closeLeg(call.Leg))
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // the conversation outlives the request that started it
 	c.attach(s, cancel)
@@ -155,6 +160,7 @@ func (c *Conversation) Forgo() {
 // that the conversation does not run here, unless it already does.
 func (h *Hub) admit(c *Conversation) error {
 	err := h.place(c)
+	h.Refuse(err)
 	if err != nil && !errors.Is(err, ErrRuns) {
 		c.gone(false)
 	}

@@ -24,6 +24,7 @@ type metrics struct {
 	live        *prometheus.GaugeVec // agent, transport
 	begun       *prometheus.CounterVec
 	over        *prometheus.CounterVec // agent, reason
+	refused     *prometheus.CounterVec // reason
 	byPhase     *prometheus.GaugeVec
 	turns       *prometheus.CounterVec // agent, role, outcome
 	interrupted *prometheus.CounterVec
@@ -55,6 +56,7 @@ func newMetrics() *metrics {
 		live:        gauge("hocket_conversations", "Running conversations.", "agent", "transport"),
 		begun:       counter("hocket_conversations_started_total", "Conversations started.", "agent", "transport"),
 		over:        counter("hocket_conversations_ended_total", "Conversations ended, by reason.", "agent", "reason"),
+		refused:     counter("hocket_conversations_refused_total", "Conversations refused, by reason.", "reason"),
 		byPhase:     gauge("hocket_conversations_by_phase", "Running conversations by phase.", "phase"),
 		turns:       counter("hocket_turns_total", "Turns ended, by role and outcome.", "agent", "role", "outcome"),
 		interrupted: counter("hocket_interruptions_total", "Interrupted turns of the agent.", "agent"),
@@ -82,7 +84,7 @@ func newMetrics() *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests in progress, including event streams and WebSockets."}),
 		phases:   make(map[string]conv.Phase),
 	}
-	m.registry.MustRegister(m.live, m.begun, m.over, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale, m.steps,
+	m.registry.MustRegister(m.live, m.begun, m.over, m.refused, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale, m.steps,
 		m.firstAudio, m.stages, m.late, m.requests, m.requestTime, m.inFlight, collectors.NewGoCollector(
 			collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}),
 		), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -63,6 +65,17 @@ func (t *Telemetry) Ended(c hub.Info) {
 	if t.spans != nil {
 		t.spans.ended(c)
 	}
+}
+
+// Refused counts a conversation that was refused.
+func (t *Telemetry) Refused(reason string) { t.metrics.refused.WithLabelValues(reason).Inc() }
+
+// Connecting adds a gauge of the calls whose connection was not made yet. It is called
+// once at most.
+func (t *Telemetry) Connecting(calls func() int) {
+	t.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "hocket_calls_connecting", Help: "Calls of browsers whose connection was not made yet.",
+	}, func() float64 { return float64(calls()) }))
 }
 
 // FrameLate records the delay of a frame of the agent's sound. It allocates

@@ -1,0 +1,38 @@
+package hub
+
+import (
+	"errors"
+
+	"github.com/hocketvoice/hocket/session"
+)
+
+// Refuse counts a conversation that is refused for one of the reasons of this package.
+// Start and Prepare do so themselves.
+func (h *Hub) Refuse(err error) {
+	reason := ""
+	_, active := errors.AsType[*session.ActiveError](err)
+	switch {
+	case errors.Is(err, ErrFull):
+		reason = "full"
+	case errors.Is(err, ErrUserFull):
+		reason = "owner_full"
+	case errors.Is(err, ErrDraining):
+		reason = "shutting_down"
+	case errors.Is(err, ErrStart):
+		reason = "cannot_start"
+	case active:
+		reason = "caller_active"
+	default:
+		return // it runs already, and is none that is new
+	}
+	if h.o.Watch != nil {
+		h.o.Watch.Refused(reason)
+	}
+}
+
+// Full reports whether a new conversation is refused for lack of room.
+func (h *Hub) Full() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.live) >= h.o.Most
+}
