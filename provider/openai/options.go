@@ -39,9 +39,9 @@ type Options struct {
 	BaseURL string
 	// Model is the name of the model, or of the deployment at Azure.
 	Model string
-	// KeyEnv is the environment variable with the key. If it is empty, OpenAI's
-	// endpoint uses [OpenAIKeyEnv], Azure [AzureKeyEnv], and other servers no key,
-	// so that one vendor's key is not sent to another by default.
+	// KeyEnv is the environment variable with the key. If it is empty, the endpoints of
+	// [Vendors] use the vendor's, Azure [AzureKeyEnv], and other servers no key, so that
+	// one vendor's key is not sent to another by default.
 	KeyEnv string
 	// Organization and Project are the values of OpenAI's headers of that name.
 	Organization, Project string
@@ -208,10 +208,10 @@ func (o Options) withDefaults() Options {
 			o.MaxTokensField = FieldMaxCompletionTokens
 		}
 	}
-	if o.KeyEnv == "" && o.azure() {
+	if o.KeyEnv == "" && o.APIVersion != "" {
 		o.KeyEnv = AzureKeyEnv
-	} else if o.KeyEnv == "" && o.vendor() {
-		o.KeyEnv = OpenAIKeyEnv
+	} else if o.KeyEnv == "" {
+		o.KeyEnv = vendorKey(o.BaseURL)
 	}
 	return o
 }

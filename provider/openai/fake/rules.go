@@ -111,6 +111,11 @@ func (s *Server) checkHTTP(r *http.Request) *refusal {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return bad("the content type is not application/json")
 	}
+	return s.checkKey(r)
+}
+
+// checkKey checks the key of a request.
+func (s *Server) checkKey(r *http.Request) *refusal {
 	bearer, key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("Api-Key")
 	if s.APIVersion == "" {
 		bearer, key = key, bearer // Azure sends the key in another header

@@ -81,6 +81,13 @@ func (s *Server) Left() int {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var q Request
 	no := s.checkHTTP(r)
+	if r.URL.Path == "/v1/models" && r.Method == http.MethodGet && s.APIVersion == "" {
+		if no = s.checkKey(r); no == nil {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, text(map[string]any{"object": "list", "data": []any{map[string]any{"id": "fake-1", "object": "model"}}}))
+			return
+		}
+	}
 	if no == nil {
 		dec := json.NewDecoder(r.Body)
 		dec.DisallowUnknownFields()
