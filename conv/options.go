@@ -17,6 +17,9 @@ type Options struct {
 	// Agent is the dialogue that answers; nil leaves every answer to the driver
 	// ([RequestReply]).
 	Agent *dialog.Agent `json:"-"`
+	// NoModel: there is no language model. The flows understand by their own rules, and
+	// what they do not cover is not answered, whatever the agent's files say.
+	NoModel bool `json:"no_model,omitzero"`
 	// Language of the engine's own words and of the word lists: "en" or "de".
 	Language string `json:"language,omitzero"`
 	// Greeting is what the agent says first; empty: it waits for the user.
@@ -147,6 +150,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.Limits.setDefaults()
 	o.Retry.setDefaults()
 	o.BargeIn = o.BargeIn.Resolved()
+	if o.NoModel && o.Agent != nil {
+		o.Agent = o.Agent.WithoutModel()
+	}
 	return o, o.Validate()
 }
 

@@ -85,5 +85,5 @@ func (s *Summary) inserted(at int) {
 
 // modelAnswers reports whether a model reads the history.
 func (o *Options) modelAnswers() bool {
-	return o.Agent == nil || o.Agent.Instructions() != ""
+	return !o.NoModel && (o.Agent == nil || o.Agent.Instructions() != "")
 }

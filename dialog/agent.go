@@ -47,6 +47,15 @@ func New(def *agent.Definition, problems []agent.Problem) (*Agent, []agent.Probl
 	return a, problems
 }
 
+// WithoutModel returns the agent as it is without a language model: the flows understand by
+// their own rules, and what they do not cover is not answered.
+func (a *Agent) WithoutModel() *Agent {
+	def, out := *a.def, *a
+	def.Settings.Model.Answers, def.Settings.Model.Understanding = false, false
+	out.def = &def
+	return &out
+}
+
 // FlowInfo describes a flow to those who show or prompt with it.
 type FlowInfo struct {
 	Name        string   `json:"name"`

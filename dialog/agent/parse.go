@@ -216,15 +216,21 @@ func (c *compiler) compile(files []File) {
 			sections[key.text] = append(sections[key.text], section{key, value})
 		}
 		handlers := make(map[string]func(key, value node))
-		for _, name := range []string{"version", "settings", "instructions", "slots", "actions", "flows", "messages", "responses", "name", "description", "tools"} {
+		for _, name := range []string{"version", "settings", "instructions", "slots", "actions", "flows", "messages", "responses", "name", "description", "model", "tools"} {
 			handlers[name] = take
 		}
+		c.misplaced(root, handlers)
 		c.fields(root, "agent", handlers)
 	}
 	for _, s := range sections["version"] {
 		c.version(s.value)
 	}
 	c.settings(sections["settings"])
+	for _, s := range sections["model"] {
+		if s.value.kind == nodeScalar { // keys are for package config: they name a server
+			c.a.Settings.Model.Name = s.value.text
+		}
+	}
 	for _, s := range sections["tools"] {
 		c.a.Tools, c.a.ToolsSet = append(c.a.Tools, c.texts(s.value, "tools")...), true
 	}
@@ -253,6 +259,31 @@ func (c *compiler) compile(files []File) {
 	}
 	if !HasErrors(c.problems) {
 		c.a.finish()
+	}
+}
+
+// misplaced reports the keys at the top of a file that belong in the config file, and warns
+// of those that belong in its settings. It gives them handlers, so that they are told once.
+func (c *compiler) misplaced(root node, handlers map[string]func(key, value node)) {
+	for _, p := range root.pairs {
+		name := p.key.text
+		switch {
+		case slices.Contains(configKeys, name), name == "tools" && p.value.kind == nodeMapping:
+			c.elsewhere(p.key)
+		case handlers[name] == nil && (slices.Contains(EngineSettings(), name) || slices.Contains(ownSettings, name)):
+			c.report(SeverityWarning, p.key, "settings."+name, "agent: field %q is ignored here", name)
+		default:
+			continue
+		}
+		handlers[name] = func(_, _ node) {}
+	}
+}
+
+// elsewhere reports a key of the config.
+func (c *compiler) elsewhere(key node) {
+	c.fail(key, "unknown field %q", key.text)
+	if n := len(c.problems); n < maxProblems {
+		c.problems[n-1].Belongs = "the config file"
 	}
 }
 

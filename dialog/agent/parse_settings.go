@@ -72,6 +72,9 @@ func (c *compiler) settings(sections []section) {
 			handlers[name] = func(_, v node) { s.Other[name] = v.plain() }
 		}
 	}
+	for _, name := range []string{"server", "store"} { // models is Soni's, too
+		handlers[name] = func(key, _ node) { c.elsewhere(key) }
+	}
 	for _, sec := range sections {
 		for _, p := range sec.value.pairs {
 			c.lenient = c.lenient || slices.Contains(soniSettings, p.key.text)
@@ -116,6 +119,12 @@ func EngineSettings() []string {
 		"speak_notices", "resume_after_false_interruption",
 	}
 }
+
+// configKeys are the sections of the config file that no agent sets.
+var configKeys = []string{"server", "store", "models"}
+
+// ownSettings are the settings that a file may seem to have at its top.
+var ownSettings = []string{"language", "greeting", "start", "rephrase_responses", "rephrase_tone", "handoff", "retries", "min_confidence"}
 
 // language loads the agent's language and its phrases.
 func (c *compiler) language(sections []section) bool {

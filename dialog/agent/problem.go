@@ -27,6 +27,8 @@ type Problem struct {
 	Message  string   `json:"message"`
 	// Suggestion is what to write instead, if something is near.
 	Suggestion string `json:"suggestion,omitempty"`
+	// Belongs is the file that the key belongs in, if it is another.
+	Belongs string `json:"belongs,omitempty"`
 }
 
 // String writes the problem on one line: file:line:column: severity: message.
@@ -40,6 +42,9 @@ func (p Problem) String() string {
 		b.WriteString(": ")
 	}
 	fmt.Fprintf(&b, "%s: %s", p.Severity, p.Message)
+	if p.Belongs != "" {
+		b.WriteString(": it belongs in " + p.Belongs)
+	}
 	if p.Suggestion != "" {
 		fmt.Fprintf(&b, " (did you mean %q?)", p.Suggestion)
 	}

@@ -76,9 +76,9 @@ type CallResult struct {
 // Call holds a call. Files that it cannot finish are removed, the trace
 // excepted, which tells what happened.
 func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
-	agent, err := settings.LoadAgent(o.Agent)
+	agent, err := loadAgent(o.Agent, o.Config)
 	if err != nil {
-		return result, inputError{err}
+		return result, err
 	}
 	opts, err := agentOptions(agent, o.Config)
 	if err != nil {
@@ -97,6 +97,7 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 		return result, inputError{err}
 	}
 	if o.Note != nil {
+		opts.remark(settings.AgentName(o.Agent), o.Note)
 		for _, p := range agent.Problems {
 			o.Note(p.String())
 		}
@@ -136,11 +137,12 @@ func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Option
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
-	model, end, err := NewModel(opts.Model)
+	var open models
+	defer func() { err = errors.Join(err, open.close()) }()
+	mind, err := open.get(opts.Model)
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
-	defer func() { err = errors.Join(err, end()) }()
 	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), "file", opts.Store)
 	if err != nil {
 		return CallResult{}, err
@@ -159,7 +161,7 @@ func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Option
 	s, err := session.New(session.Options{
 		ID: id, Keys: kept.id, Checkpoints: kept.points, Restore: kept.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
-		Model: model, Tools: flows, ModelTools: may, Instructions: agent.Instructions(),
+		Model: mind.port(), Tools: flows, ModelTools: may, Instructions: agent.Instructions(),
 		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
 	})
@@ -183,31 +185,56 @@ func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Option
 	} else {
 		err = s.RunVirtual(ctx, start)
 	}
+	if _, failed := mind.Failed(); failed != nil && o.Note != nil {
+		o.Note(failed.Error())
+	}
 	return CallResult{
 		Duration: s.State().Since.Sub(start), Took: time.Since(began), Virtual: !o.Realtime,
 	}, err
 }
 
-// agentOptions are the options of a call with the agent: the config file's,
-// with the agent's settings over them and the defaults of calls below.
-func agentOptions(agent *settings.Agent, path string) (Options, error) {
-	c, err := settings.OfAgent(agent.Files)
+// agentOptions are the options of conversations with the agent: the config file's, with the
+// agent's settings over them and the defaults of calls below. path may be empty: there is no
+// config file then.
+func agentOptions(def *settings.Agent, path string) (Options, error) {
+	c, err := settings.OfAgent(def.Files)
 	if err != nil {
 		return Options{}, err
 	}
+	own := c.Model
+	var installation *config.Config
 	if path != "" {
-		installation, err := config.Load(path)
-		if err != nil {
-			return Options{}, err
+		if installation, err = config.Load(path); err != nil {
+			return Options{}, settings.InFile(err, "the agent's file "+def.Files[0].Name)
 		}
 		c = c.Or(installation)
+	} else if err := foreignKey(c); err != nil {
+		return Options{}, err
+	}
+	if c.Model, err = agentModel(def, own, installation); err != nil {
+		return Options{}, err
 	}
 	opts, err := NewOptions(c)
 	if err != nil {
 		return Options{}, err
 	}
-	opts.Options = opts.ForCalls(c, agent.Language())
+	opts.Options = opts.ForCalls(c, def.Language())
+	if err := opts.withoutModel(def); err != nil {
+		return Options{}, err
+	}
 	return forTrainedDetector(opts), nil
+}
+
+// loadAgent reads an agent to be used with a config file, which may be empty.
+func loadAgent(path, config string) (*settings.Agent, error) {
+	def, err := settings.LoadAgent(path)
+	if err != nil && config != "" {
+		err = settings.InFile(err, "the config file "+config)
+	}
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return def, nil
 }
 
 // forTrainedDetector sets what differs where the config's detector is a trained one.

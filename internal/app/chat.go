@@ -26,13 +26,14 @@ type Chat struct {
 	*session.Text
 	ID      string
 	Resumed bool
+	Model   *Model // nil: there is none
 }
 
 // NewChat prepares a conversation by text with an agent, and gives what ends it.
 func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err error) {
-	agent, err := settings.LoadAgent(o.Agent)
+	agent, err := loadAgent(o.Agent, o.Config)
 	if err != nil {
-		return nil, nil, inputError{err}
+		return nil, nil, err
 	}
 	opts, err := agentOptions(agent, o.Config)
 	if err != nil {
@@ -54,11 +55,12 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	if err != nil {
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
-	mind, endModel, err := NewModel(opts.Model)
+	var open models
+	ends = append(ends, open.close)
+	mind, err := open.get(opts.Model)
 	if err != nil {
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
-	ends = append(ends, endModel)
 	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), "text", opts.Store)
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
@@ -66,18 +68,27 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	ends = append(ends, kept.close)
 	if o.Note != nil {
 		kept.points.Behind = noteBehind(o.Note)
+		opts.remark(settings.AgentName(o.Agent), o.Note)
 		for _, p := range agent.Problems {
 			o.Note(p.String())
+		}
+	}
+	if mind != nil && len(agent.Flows()) == 0 { // nobody types to a model that is not there
+		if err := mind.Probe(ctx); err != nil {
+			if _, failed := mind.Failed(); failed != nil {
+				err = failed
+			}
+			return nil, nil, errors.Join(err, end())
 		}
 	}
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
 	text, err := session.NewText(session.TextOptions{
-		Conv: conversation, Tools: flows, ModelTools: model, Model: mind, Instructions: agent.Instructions(), Wait: wait.For,
+		Conv: conversation, Tools: flows, ModelTools: model, Model: mind.port(), Instructions: agent.Instructions(), Wait: wait.For,
 		ID: kept.id, Checkpoints: kept.points, Restore: kept.restore,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
-	return &Chat{text, kept.id, kept.restore != nil}, end, nil
+	return &Chat{Text: text, ID: kept.id, Resumed: kept.restore != nil, Model: mind}, end, nil
 }

@@ -146,6 +146,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
 		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
+		"models[].name", "models[].base_url", "models[].key_env", "models[].api_version", "models[].organization", "models[].max_tokens",
 		"server.keys.file", "server.origins", "server.trusted_proxies", "server.tls.cert", "server.tls.key", "server.max_per_key",
 		"server.webrtc.addr", "server.webrtc.public_ips",
 	} {

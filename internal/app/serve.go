@@ -59,8 +59,9 @@ type Server struct {
 	webrtc    *webrtc.Server
 	realtime  *realtime.Server
 	secrets   *secrets
-	home      *node.Home  // nil: conversations are in memory alone
-	store     *Store      // nil as well
+	home      *node.Home // nil: conversations are in memory alone
+	store     *Store     // nil as well
+	models    models
 	tasks     *task.Tasks // nil: delegated work ends with its conversation
 	telemetry *telemetry.Telemetry
 	close     []func() error // in the order of building
@@ -211,6 +212,9 @@ func (s *Server) route(c config.Server, agents []*served) error {
 		o.Home, o.Stored, o.ClientTokens = kept{s.home, s.o.Log, agents}, newShelf(s.store), s.home.Tokens("client_token", api.MaxClientTokens)
 		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.Ready})
 	}
+	if len(s.models.open) > 0 {
+		o.Ready = append(o.Ready, api.Check{Name: "model", Check: s.models.ready})
+	}
 	if c.AccessLog {
 		o.Access = s.o.Log
 	}
@@ -267,6 +271,7 @@ func (s *Server) Run(ctx context.Context) error {
 				}
 			})
 		}
+		watchers.Go(func() { s.models.probe(watched, s.o.Log) })
 		s.secrets.watch(watched, s.o.Reload)
 		watchers.Wait()
 	}()

@@ -43,9 +43,9 @@ func loadServed(o ServeOptions) ([]*served, error) {
 	var loaded []*settings.Agent
 	names := make([]string, 0, len(o.Agents))
 	for _, path := range o.Agents {
-		agent, err := settings.LoadAgent(path)
+		agent, err := loadAgent(path, o.Config)
 		if err != nil {
-			return nil, inputError{err}
+			return nil, err
 		}
 		loaded, names = append(loaded, agent), append(names, settings.AgentName(path))
 	}
@@ -76,6 +76,7 @@ func newServed(name string, agent *settings.Agent, o ServeOptions) (*served, err
 	if err != nil {
 		return nil, inputError{err}
 	}
+	opts.remark(name, o.Note)
 	for _, p := range agent.Problems {
 		o.Note(p.String())
 	}
@@ -87,12 +88,8 @@ func newServed(name string, agent *settings.Agent, o ServeOptions) (*served, err
 // share opens the model and the speech engines, once for all agents with the
 // same settings.
 func (s *Server) share(list []*served, note func(string)) error {
-	model, end, err := NewModel(list[0].opts.Model) // the config file alone names it
-	if err != nil {
-		return inputError{err}
-	}
-	s.close = append(s.close, end)
-	tools, err := OpenTools(context.Background(), list[0].opts.Tools) // so does it the tools
+	s.close = append(s.close, s.models.close)
+	tools, err := OpenTools(context.Background(), list[0].opts.Tools) // the config file alone names them
 	if err != nil {
 		return inputError{err}
 	}
@@ -113,7 +110,11 @@ func (s *Server) share(list []*served, note func(string)) error {
 	}
 	speech := make(map[config.Speech]*Speech)
 	for _, a := range list {
-		a.model, a.late = model, s.telemetry.FrameLate
+		model, err := s.models.get(a.opts.Model)
+		if err != nil {
+			return inputError{err}
+		}
+		a.model, a.late = model.port(), s.telemetry.FrameLate
 		a.home, a.store = s.home, s.store
 		if a.flows, a.may, err = tools.For(context.Background(), a.agent); err != nil {
 			return inputError{err}

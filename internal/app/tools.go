@@ -29,9 +29,9 @@ type Tools struct {
 	agents  *a2a.Agents          // nil: there are none
 	kinds   map[string]port.Tool // of what actions name by [agent.ToolUse]
 	common  *toolset.Set
+	models  models
 	model   port.Model // that summarises; nil: there is none
 	limits  conv.Limits
-	end     func() error // of the model
 
 	mu      sync.Mutex     // guards airline
 	airline *airline.Local // nil: no agent needs it
@@ -58,9 +58,11 @@ func OpenTools(ctx context.Context, c ToolOptions) (_ *Tools, err error) {
 			err = errors.Join(err, t.Close())
 		}
 	}()
-	if t.model, t.end, err = NewModel(c.Model); err != nil {
+	model, err := t.models.get(c.Model)
+	if err != nil {
 		return nil, err
 	}
+	t.model = model.port()
 	web, err := httpTools(c.HTTP)
 	if err != nil {
 		return nil, err
@@ -92,12 +94,9 @@ func OpenTools(ctx context.Context, c ToolOptions) (_ *Tools, err error) {
 
 // Close ends the servers. It is called when no conversation uses them any more.
 func (t *Tools) Close() error {
-	var errs []error
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.end != nil {
-		errs = append(errs, t.end())
-	}
+	errs := []error{t.models.close()}
 	if t.airline != nil {
 		errs = append(errs, t.airline.Close())
 	}

@@ -87,8 +87,15 @@ func (c *chatCmd) Run(s *streams) (err error) {
 
 // tell prints what came of a line.
 func (c *chatCmd) tell(s *streams, text *app.Chat, r session.TextReply) error {
+	never, failed := text.Model.Failed()
+	if never && len(r.Notes) > 0 {
+		return failed // a wrong key, no such model, no server: the next line would go no better
+	}
 	for _, code := range r.Notes {
 		fmt.Fprintln(s.err, "note: "+code)
+	}
+	if failed != nil {
+		fmt.Fprintln(s.err, "note: "+failed.Error())
 	}
 	if c.JSON {
 		return s.writeLine(text.Dialogue())

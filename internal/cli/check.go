@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/app"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/settings"
@@ -22,12 +22,25 @@ func (checkCmd) Help() string {
 
 // Run is the command.
 func (c *checkCmd) Run(s *streams) error {
-	failed := false
-	for _, path := range c.Paths {
-		problems, ok, err := checkPath(path)
+	all := make([]checked, len(c.Paths))
+	configs, agents := "the config file", "the agent's file"
+	for i, path := range c.Paths {
+		files, err := settings.ReadAgent(path)
 		if err != nil {
-			return err
+			return badInput{err}
 		}
+		one := checked{path: path, files: files}
+		one.config = len(files) == 1 && files[0].Name == filepath.ToSlash(path) && !config.IsAgent(files[0].Data)
+		if one.config {
+			configs = "the config file " + path
+		} else {
+			agents = "the agent's file " + files[0].Name
+		}
+		all[i] = one
+	}
+	failed := false
+	for _, one := range all {
+		problems, ok := one.check(configs, agents)
 		failed = failed || !ok
 		for _, p := range problems {
 			if err := s.printf("%s\n", p); err != nil {
@@ -35,7 +48,7 @@ func (c *checkCmd) Run(s *streams) error {
 			}
 		}
 		if ok {
-			if err := s.printf("%s: ok\n", path); err != nil {
+			if err := s.printf("%s: ok\n", one.path); err != nil {
 				return err
 			}
 		}
@@ -46,27 +59,30 @@ func (c *checkCmd) Run(s *streams) error {
 	return nil
 }
 
-// checkPath checks a file or a folder. ok is false if one of the problems is an
-// error.
-func checkPath(path string) (problems []string, ok bool, err error) {
-	files, err := settings.ReadAgent(path)
+// checked is a file or a folder that is checked.
+type checked struct {
+	path   string
+	files  []agent.File
+	config bool
+}
+
+// check finds the problems. ok is false if one of them is an error. configs and agents name
+// the files of the other kind.
+func (c checked) check(configs, agents string) (problems []string, ok bool) {
+	if c.config {
+		_, err := app.LoadOptions(c.path)
+		return lines(settings.InFile(err, agents)), err == nil
+	}
+	def, err := settings.Compile(c.files)
 	if err != nil {
-		return nil, false, badInput{err}
+		problems = lines(settings.InFile(err, configs))
+	} else {
+		for _, p := range def.Problems {
+			problems = append(problems, p.String())
+		}
 	}
-	if len(files) == 1 && files[0].Name == filepath.ToSlash(path) && !config.IsAgent(files[0].Data) {
-		_, err := app.LoadOptions(path)
-		return lines(err), err == nil, nil
-	}
-	agent, found := dialog.Parse(files)
-	for _, p := range found {
-		problems = append(problems, p.String())
-	}
-	c, err := settings.OfAgent(files)
-	if err == nil {
-		_, err = app.NewOptions(c)
-	}
-	problems = append(problems, lines(err)...)
-	return problems, agent != nil && err == nil, nil
+	engine := app.CheckAgent(c.files)
+	return append(problems, lines(engine)...), err == nil && engine == nil
 }
 
 // lines are the lines of an error.

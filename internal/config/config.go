@@ -20,6 +20,7 @@ type Config struct {
 	Retry   Retry   `yaml:"retry"`
 	Speech  Speech  `yaml:"speech"`
 	Model   Model   `yaml:"model"`
+	Models  []Model `yaml:"models"`
 	Server  Server  `yaml:"server"`
 	Tools   Tools   `yaml:"tools"`
 	Store   Store   `yaml:"store"`
@@ -200,9 +201,9 @@ type Pocketsphinx struct {
 	Dictionary    string `yaml:"dictionary" path:"true"`
 }
 
-// Model names the language model and the server that has it.
+// Model names a language model and the server that has it.
 type Model struct {
-	Name         string `yaml:"name"`
+	Name         string `yaml:"name" required:"true"`
 	BaseURL      string `yaml:"base_url"`
 	KeyEnv       string `yaml:"key_env"`
 	APIVersion   string `yaml:"api_version"`

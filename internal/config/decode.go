@@ -44,7 +44,8 @@ func Parse(name string, data []byte) (*Config, error) {
 }
 
 // ParseSettings reads the named sections ("turn", "barge_in") of the `settings:`
-// of an agent's file, and nothing else of it. It returns what [Load] does.
+// of an agent's file, and its `model:` where that is keys and not a name, and nothing
+// else of it. It returns what [Load] does.
 func ParseSettings(name string, data []byte, sections ...string) (*Config, error) {
 	d := decoder{file: name}
 	return d.config(data, sections)
@@ -109,8 +110,11 @@ func (d *decoder) config(data []byte, sections []string) (*Config, error) {
 		d.add(d.position(body), "", "", "the file is %s: expected keys and values, such as language: en", describe(body))
 	case sections != nil:
 		for i := range body.Pairs {
-			if pair := &body.Pairs[i]; pair.Key.Text == "settings" {
+			switch pair := &body.Pairs[i]; {
+			case pair.Key.Text == "settings":
 				d.settings(&pair.Value, c, sections)
+			case pair.Key.Text == "model" && pair.Value.Kind == yamlfile.Mapping:
+				d.mapping([]yamlfile.Pair{*pair}, reflect.ValueOf(c).Elem(), "")
 			}
 		}
 	default:
@@ -119,22 +123,49 @@ func (d *decoder) config(data []byte, sections []string) (*Config, error) {
 	return c, d.problems.Err()
 }
 
-// IsAgent reports whether a file is an agent's and not a config: it has flows or what
-// belongs to them, or instructions, at the top or among its settings. A file of other
-// settings alone may be either, and is read as a config.
+// IsAgent reports whether a file is an agent's and not a config. It is one if it has flows,
+// what belongs to them, or instructions; without these, if it has a key that agents alone
+// have, or a list of tools, and none that configs alone have. A file of settings that both
+// have may be either, and is read as a config.
 func IsAgent(data []byte) bool {
 	d := decoder{}
 	top := d.document(data)
-	return top != nil && slices.ContainsFunc(top.Pairs, func(p yamlfile.Pair) bool {
-		if p.Key.Text == "settings" {
-			return slices.ContainsFunc(p.Value.Pairs, func(p yamlfile.Pair) bool { return p.Key.Text == "instructions" })
+	if top == nil {
+		return false
+	}
+	may, must, config := false, false, false
+	for i := range top.Pairs {
+		key, value := top.Pairs[i].Key.Text, &top.Pairs[i].Value
+		switch {
+		case slices.Contains(agentKeys, key) || key == "instructions":
+			must = true
+		case key == "settings":
+			for j := range value.Pairs {
+				must = must || value.Pairs[j].Key.Text == "instructions"
+				may = may || isAgentKey(value.Pairs[j].Key.Text)
+			}
+		case key == "tools" && value.Kind == yamlfile.Sequence:
+			may = true
+		case isAgentKey(key):
+			may = true
+		case slices.Contains(names(fieldsOf(reflect.TypeFor[Config]())), key) && key != "model":
+			config = true
 		}
-		return p.Key.Text == "instructions" || slices.Contains(agentKeys, p.Key.Text)
-	})
+	}
+	return must || may && !config
 }
 
 // agentKeys are found at the top of an agent's file alone.
 var agentKeys = []string{"flows", "slots", "actions"}
+
+// isAgentKey reports whether a key at the top of a file, or in its settings, is an agent's
+// alone.
+func isAgentKey(key string) bool {
+	return slices.Contains([]string{
+		"instructions", "messages", "responses", "name", "description", "version",
+		"start", "rephrase_responses", "rephrase_tone", "handoff", "retries", "min_confidence", "trace_limit", "step_limit",
+	}, key)
+}
 
 // top reads the keys of the file: those of the config, and `settings`.
 func (d *decoder) top(top []yamlfile.Pair, c *Config) {
@@ -210,6 +241,10 @@ func (d *decoder) mapping(pairs []yamlfile.Pair, v reflect.Value, prefix string)
 		}
 		lines[key] = at.Line
 		f := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
+		if f < 0 && prefix == "" && isAgentKey(key) {
+			d.problems = append(d.problems, Problem{Position: at, Key: key, Message: "unknown key", Belongs: "the agent's file"})
+			continue
+		}
 		if f < 0 {
 			d.add(at, prefix+shown(key), d.meant(key, prefix, fields), "unknown key")
 			continue

@@ -12,7 +12,7 @@ type field struct {
 	index    []int
 	typ      reflect.Type
 	oneof    []string
-	required bool // in an element of a list
+	required bool // where its section is there
 	empty    bool // an empty list means something
 	path     bool // a file's name, relative to the config file
 }

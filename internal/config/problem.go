@@ -35,6 +35,8 @@ type Problem struct {
 	Message string
 	// Suggestion is what was probably meant, if that can be told.
 	Suggestion string
+	// Belongs is the file that the key belongs in, if it is another.
+	Belongs string
 }
 
 // String is the problem on one line.
@@ -44,6 +46,9 @@ func (p Problem) String() string {
 		s += p.Key + ": "
 	}
 	s += p.Message
+	if p.Belongs != "" {
+		s += ": it belongs in " + p.Belongs
+	}
 	if p.Suggestion != "" {
 		s += "; did you mean " + p.Suggestion + "?"
 	}

@@ -41,6 +41,11 @@ func (d *decoder) value(n *yamlfile.Node, v reflect.Value, f field, path string)
 func (d *decoder) section(n *yamlfile.Node, v reflect.Value, f field, path string) {
 	if n.Kind == yamlfile.Mapping {
 		d.mapping(n.Pairs, v, path+".")
+		for _, k := range fieldsOf(f.typ) {
+			if _, set := d.at[path+"."+k.name]; k.required && !set {
+				d.add(d.at[path], path, "", "has no %s: %s", k.name, k.expected())
+			}
+		}
 		return
 	}
 	keys := fieldsOf(f.typ)
@@ -82,14 +87,6 @@ func (d *decoder) list(n *yamlfile.Node, v reflect.Value, f field, path string) 
 		entry := path + "[" + strconv.Itoa(i) + "]"
 		d.at[entry] = d.position(node)
 		d.value(node, list.Index(i), elem, entry)
-		if !elem.section() {
-			continue
-		}
-		for _, k := range fieldsOf(elem.typ) {
-			if _, set := d.at[entry+"."+k.name]; k.required && !set {
-				d.add(d.at[entry], entry, "", "has no %s: %s", k.name, k.expected())
-			}
-		}
 	}
 	v.Set(list)
 }

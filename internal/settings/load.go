@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/config"
 )
 
 // Agent is an agent as it lies on disk, compiled.
@@ -109,6 +110,26 @@ func AgentName(path string) string {
 	}
 	name := filepath.Base(path)
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
+}
+
+// InFile words an error of a file that has a key of another one: belongs is that file, such
+// as "the config file hocket.yaml".
+func InFile(err error, belongs string) error {
+	if e, ok := errors.AsType[*AgentError](err); ok {
+		for i := range e.Problems {
+			if e.Problems[i].Belongs != "" {
+				e.Problems[i].Belongs = belongs
+			}
+		}
+	}
+	if p, ok := errors.AsType[config.Problems](err); ok {
+		for i := range p {
+			if p[i].Belongs != "" {
+				p[i].Belongs = belongs
+			}
+		}
+	}
+	return err
 }
 
 // Plain words a file error without the operation's name.

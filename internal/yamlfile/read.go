@@ -33,12 +33,13 @@ func Read(data []byte, limits Limits) ([]Node, error) {
 	if err := check(data, limits); err != nil {
 		return nil, err
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors of Windows write it
 	file, err := parse(data)
 	if err != nil {
-		e := &Error{Message: "invalid YAML: " + err.Error()}
-		if syntax, ok := errors.AsType[yaml.Error](err); ok {
-			e.Message = "invalid YAML: " + syntax.GetMessage()
-			e.Line, e.Column = place(syntax.GetToken())
+		e := &Error{Message: "invalid YAML: " + syntax("")}
+		if told, ok := errors.AsType[yaml.Error](err); ok {
+			e.Message = "invalid YAML: " + syntax(told.GetMessage())
+			e.Line, e.Column = place(told.GetToken())
 		}
 		return nil, e
 	}

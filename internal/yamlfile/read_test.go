@@ -61,8 +61,8 @@ func TestRefused(t *testing.T) {
 		text, want string
 		line       int
 	}{
-		{"turn: {policy: manual", "invalid YAML: could not find flow mapping end token '}'", 1},
-		{"a:\n\tb: c", "invalid YAML: found character '\t' that cannot start any token", 2},
+		{"turn: {policy: manual", "invalid YAML: the brace { is not closed by a }", 1},
+		{"a:\n\tb: c", "invalid YAML: a tab: indent with spaces", 2},
 		{strings.Repeat("x", 1001), "the file has 1001 bytes: expected at most 1000", 0},
 		{strings.Repeat("\n", 51), "the file has 51 lines: expected at most 50", 0},
 		{"a\nb\xff", "the file must be UTF-8 text", 2},
@@ -75,6 +75,46 @@ func TestRefused(t *testing.T) {
 		if e, ok := errors.AsType[*Error](err); !ok || e.Message != tc.want || e.Line != tc.line {
 			t.Errorf("%.30q: %+v, expected %q on line %d", tc.text, err, tc.want, tc.line)
 		}
+	}
+}
+
+// TestSyntaxInWords: what people slip on is told with its place, and in words that are not the
+// parser's.
+func TestSyntaxInWords(t *testing.T) {
+	for _, tc := range []struct {
+		text, want string
+		line, col  int
+	}{
+		{"instructions: Say: hello\n", "a text with a colon must be in quotes", 1, 15},
+		{"a:\n  b: 1\n   c: 2\n", "keys of one group must begin in the same column", 2, 6},
+		{"settings:\n  greeting: \"Hi\" there\n", "must be in quotes as a whole", 2, 18},
+		{"turn:\n  policy: x\n bar: y\n", "wrong indentation", 3, 2},
+		{"a: [b, c\nd: e\n", "a comma or a ]", 2, 1},
+		{"a: {b: 1,, c: 2}\n", "between the commas", 1, 10},
+		{"a: ]\n", "this ] has no [", 1, 4},
+		{"a: \"b\n", `a " is missing`, 1, 4},
+		{"a: 'it's\n", "must be in quotes as a whole", 1, 8},
+		{"a: @b\n", "a text that begins with @ must be in quotes", 1, 4},
+		{"a: %b\n", "percent sign must be in quotes", 1, 4},
+		{`a: "\d"`, `\d means nothing in double quotes`, 1, 6},
+		{"a: 1\nb\n", `expected "key: value" as in the lines above`, 2, 1},
+		{"a b\nc: d\n", `a key must stand on one line`, 1, 1},
+		{"a: &\n", "an anchor must have a name", 1, 4},
+		{"a: |x\n  b\n", "end of the line behind | or >", 1, 4},
+	} {
+		_, err := Read([]byte(tc.text), limits)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || !strings.HasPrefix(e.Message, "invalid YAML: ") || !strings.Contains(e.Message, tc.want) || e.Line != tc.line || e.Column != tc.col {
+			t.Errorf("%q: %+v, expected %q at %d:%d", tc.text, err, tc.want, tc.line, tc.col)
+		}
+	}
+}
+
+// TestByteOrderMark: the mark that some editors begin a file with belongs to no key.
+func TestByteOrderMark(t *testing.T) {
+	docs, err := Read([]byte("\ufeffa: 1\n"), limits)
+	if err != nil || len(docs) != 1 || docs[0].Pairs[0].Key.Text != "a" {
+		t.Errorf("%+v, %v", docs, err)
 	}
 }
 
