@@ -140,31 +140,34 @@ type issued struct {
 	g  *port.Grant // waits for the claim
 }
 
-func (i *issued) issue(ctx context.Context, digest, before []byte) {
+func (i *issued) issue(ctx context.Context, digest, before []byte) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.g = &port.Grant{Now: port.Tokens{Resume: digest}, Before: port.Tokens{Resume: before}} // the protocol has no tokens for one conversation
-	if i.id != "" {
-		i.grant(ctx)
+	if i.id == "" {
+		return nil // it is granted with the claim
 	}
+	return i.grant(ctx)
 }
 
 func (i *issued) claimed(ctx context.Context, id string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.id = id; i.g != nil {
-		i.grant(ctx)
+		_ = i.grant(ctx) // a sign of life tries again
 	}
 }
 
 // grant is called with mu held. A token that is not kept is good in this process.
-func (i *issued) grant(ctx context.Context) {
+func (i *issued) grant(ctx context.Context) error {
 	if i.home == nil {
-		return
+		return nil
 	}
-	if err := i.home.Grant(ctx, i.id, *i.g); err != nil {
+	err := i.home.Grant(ctx, i.id, *i.g)
+	if err != nil {
 		i.log.Warn("the token of a conversation is good in this process alone until the store has it", "conversation", i.id, "error", err)
 	}
+	return err
 }
 
 // resumeRealtime goes on with a conversation of the protocol that does not run here. Its

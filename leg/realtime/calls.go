@@ -224,11 +224,14 @@ func (s *Server) answerCall(r *http.Request, a *arrival) *wire.Error {
 	c := a.c
 	c.callID = newID("rtc")
 	c.attach(newLink(&channel{c.call}, isBeta(r)))
+	s.promise(r.Context(), a)
 	if !s.begin(context.WithoutCancel(r.Context()), c.callID, a) { // the call outlives its request
 		a.end()
 		return restarting
 	}
-	s.issue(r.Context(), c)
+	if !a.returns() {
+		_ = s.issue(r.Context(), c) // it has no other token
+	}
 	return nil
 }
 
@@ -280,7 +283,7 @@ func (s *Server) callBack(w http.ResponseWriter, r *http.Request, from Caller, t
 		httpError(w, http.StatusBadRequest, wire.Invalid("invalid_offer", "sdp", "The offer cannot be answered: %v", err))
 		return true
 	}
-	s.issue(r.Context(), a.c)
+	s.promise(r.Context(), a)
 	answered(w, a, answer)
 	return true
 }

@@ -37,16 +37,16 @@ type conn struct {
 	openErr error           // ErrUnknownModel
 	s       *session.Session
 	hold    func(ctx context.Context, s *session.Session) error
-	issued  func(ctx context.Context, digest, before []byte) // nil: nobody wants to know
-	issuing sync.Mutex                                       // orders the calls of issued
-	resume  digest                                           // of the token that its client got last; guarded by the server's mu
-	before  digest                                           // of the one that stays good until it is known to have that; guarded by the server's mu
-	heard   func(context.Context)                            // the client has the token that it got last
-	gone    bool                                             // it has ended; guarded by the server's mu
-	wakec   chan struct{}                                    // holds a token when the clock is to look again
-	work    chan func(context.Context)                       // jobs on their way to the clock: answers beside the conversation, the ear
-	ready   chan struct{}                                    // closed when the machine listens for the first time
-	ended   chan struct{}                                    // closed when nothing of the conversation runs any more
+	issued  func(ctx context.Context, digest, before []byte) error // nil: nobody wants to know
+	issuing sync.Mutex                                             // orders the calls of issued
+	resume  digest                                                 // of the token that its client got last; guarded by the server's mu
+	before  digest                                                 // of the one that stays good until it is known to have that; guarded by the server's mu
+	heard   func(context.Context)                                  // the client has the token that it got last
+	gone    bool                                                   // it has ended; guarded by the server's mu
+	wakec   chan struct{}                                          // holds a token when the clock is to look again
+	work    chan func(context.Context)                             // jobs on their way to the clock: answers beside the conversation, the ear
+	ready   chan struct{}                                          // closed when the machine listens for the first time
+	ended   chan struct{}                                          // closed when nothing of the conversation runs any more
 
 	mu sync.Mutex // guards all below
 

@@ -51,8 +51,10 @@ type Parts struct {
 	// that stays good beside it until the client is known to have the new one, as SHA-256
 	// digests; empty: there is none. All others are no longer good. It is called before a
 	// client that comes back gets the token, when another client is connected, and when
-	// either has said something, at the same time as Hold, by one goroutine at a time.
-	Issue func(ctx context.Context, digest, before []byte)
+	// either has said something, at the same time as Hold, by one goroutine at a time. It
+	// fails if the tokens would be lost with the program: a client that comes back then keeps
+	// the one that it has.
+	Issue func(ctx context.Context, digest, before []byte) error
 	// Close ends what was opened, whether Hold was called or not. It is called once.
 	Close func() error
 }

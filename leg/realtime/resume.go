@@ -52,15 +52,16 @@ func resumeToken(r *http.Request) string {
 type arrival struct {
 	c    *conn
 	next grant // with which it may come back; its zero value: it may not
-	// before is the token with which it has come back to a conversation that did not run
-	// here.
+	used grant // with which it has come back; its zero value: it has not
+	// before is its digest, where the conversation did not run here, and the next token is
+	// another one.
 	before digest
 	back   bool   // the conversation runs here
 	end    func() // gives up what was taken for a connection that does not come about
 }
 
 // returns reports whether the client comes back.
-func (a *arrival) returns() bool { return a.back || a.before != (digest{}) }
+func (a *arrival) returns() bool { return a.used.token != "" }
 
 // tell puts into the answer what the client needs to come back.
 func (a *arrival) tell(h http.Header) {
@@ -92,7 +93,7 @@ func (s *Server) comeBack(from Caller, token string) (*arrival, *wire.Error) {
 	}
 	next := s.nextGrant()
 	s.keep(c, next, used)
-	return &arrival{c: c, back: true, next: next, end: func() { s.keep(c, grant{token, used}, digest{}) }}, nil
+	return &arrival{c: c, used: grant{token, used}, back: true, next: next, end: func() { s.keep(c, grant{token, used}, digest{}) }}, nil
 }
 
 // restore goes on with a conversation that does not run here. call is its sound,
@@ -115,6 +116,7 @@ func (s *Server) restore(ctx context.Context, from Caller, token string, call Ca
 	a, bad := s.make(begin{owner: from.Owner, session: defaults(from), parts: parts, call: call})
 	if a != nil {
 		a.before = sha256.Sum256([]byte(token))
+		a.used = grant{token, a.before}
 	}
 	return a, bad
 }
@@ -129,33 +131,38 @@ func (s *Server) nextGrant() grant {
 
 // promise has the program keep the token that a client which comes back is about to get,
 // beside the one that it came with: a program that died between the two would leave it with
-// a token that nobody knows.
+// a token that nobody knows. Where the program cannot, the client keeps the one that it has.
 func (s *Server) promise(ctx context.Context, a *arrival) {
 	switch {
 	case a.back:
-		s.issue(ctx, a.c)
-	case a.returns():
-		s.issueOf(ctx, a.c, func() (now, before digest) { return a.next.digest, a.before }) // it has not begun here
+		if s.issue(ctx, a.c) != nil {
+			a.next = a.used
+			s.keep(a.c, a.used, digest{})
+		}
+	case a.returns(): // it has not begun here
+		if s.issueOf(ctx, a.c, func() (now, before digest) { return a.next.digest, a.before }) != nil {
+			a.next, a.before = a.used, digest{}
+		}
 	}
 }
 
 // issue has the program keep the tokens that are good for a conversation.
-func (s *Server) issue(ctx context.Context, c *conn) {
-	s.issueOf(ctx, c, func() (now, before digest) {
+func (s *Server) issue(ctx context.Context, c *conn) error {
+	return s.issueOf(ctx, c, func() (now, before digest) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return c.resume, c.before
 	})
 }
 
-func (s *Server) issueOf(ctx context.Context, c *conn, tokens func() (now, before digest)) {
+func (s *Server) issueOf(ctx context.Context, c *conn, tokens func() (now, before digest)) error {
 	if c.issued == nil {
-		return
+		return nil
 	}
 	c.issuing.Lock() // the last token is told last
 	defer c.issuing.Unlock()
 	now, before := tokens()
-	c.issued(context.WithoutCancel(ctx), now.bytes(), before.bytes()) // the client may have gone again
+	return c.issued(context.WithoutCancel(ctx), now.bytes(), before.bytes()) // the client may have gone again
 }
 
 // arrived notes that the client of a conversation has the token that it got last: what it
@@ -168,7 +175,7 @@ func (s *Server) arrived(ctx context.Context, c *conn) {
 	}
 	s.mu.Unlock()
 	if was != (digest{}) {
-		s.issue(ctx, c)
+		_ = s.issue(ctx, c) // what the program keeps is good all the same
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -348,7 +350,10 @@ func TestRestored(t *testing.T) {
 			}
 			fresh, err := o.Open(ctx, from)
 			fresh.ID, fresh.Session.Restore = "conv_kept", state
-			fresh.Issue = func(_ context.Context, digest, before []byte) { issued <- [2][]byte{digest, before} }
+			fresh.Issue = func(_ context.Context, digest, before []byte) error {
+				issued <- [2][]byte{digest, before}
+				return nil
+			}
 			parts = fresh
 			return fresh, err
 		}
@@ -399,11 +404,12 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 			}
 			parts, err := open(ctx, from)
 			parts.ID = "conv_" + token
-			parts.Issue = func(_ context.Context, _, before []byte) {
+			parts.Issue = func(_ context.Context, _, before []byte) error {
 				digest := sha256.Sum256([]byte("rt_kept"))
 				mu.Lock()
 				defer mu.Unlock()
 				issued = append(issued, bytes.Equal(before, digest[:]))
+				return nil
 			}
 			parts.Close = func() error { closed <- true; return nil }
 			return parts, err
@@ -453,12 +459,13 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 func TestTokenGivenBeforeItIsKept(t *testing.T) {
 	for _, runs := range []bool{true, false} {
 		dies := make(chan func(), 1)
-		issue := func(context.Context, []byte, []byte) {
+		issue := func(context.Context, []byte, []byte) error {
 			select {
 			case die := <-dies:
 				die()
 			default:
 			}
+			return nil
 		}
 		r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
 			open := o.Open
@@ -473,8 +480,8 @@ func TestTokenGivenBeforeItIsKept(t *testing.T) {
 		}})
 		token := "rt_elsewhere"
 		if runs {
-			c := r.dial(t, dialOptions{})
-			c.of("session.created")
+			c := texting(t, r, "hello")
+			find(t, c.respond(nil), "response.done")
 			token = c.token()
 			c.vanish()
 		}
@@ -490,6 +497,57 @@ func TestTokenGivenBeforeItIsKept(t *testing.T) {
 			t.Errorf("it runs here %v: the client has a token that is not kept", runs)
 		}
 		r.back(t, token).of("session.created") // it comes again with what it has
+	}
+}
+
+// A client that comes back while the program cannot keep its next token goes on with the one
+// that it has, as often as it comes.
+func TestTokenThatIsNotKept(t *testing.T) {
+	for _, runs := range []bool{true, false} {
+		var away atomic.Bool
+		r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+			open := o.Open
+			o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+				parts, err := open(ctx, from)
+				parts.Issue = func(context.Context, []byte, []byte) error {
+					if away.Load() {
+						return errors.New("no route to the store")
+					}
+					return nil
+				}
+				return parts, err
+			}
+			o.Resume = func(ctx context.Context, from realtime.Caller, token string) (realtime.Parts, error) {
+				if token != "rt_elsewhere" {
+					return realtime.Parts{}, realtime.ErrUnknownToken
+				}
+				return o.Open(ctx, from)
+			}
+		}})
+		token := "rt_elsewhere"
+		if runs {
+			c := texting(t, r, "hello")
+			find(t, c.respond(nil), "response.done")
+			token = c.token()
+			c.vanish()
+		}
+		away.Store(true)
+		for range 2 {
+			c := r.back(t, token)
+			c.of("session.created")
+			c.user("it has arrived")
+			if c.token() != token {
+				t.Errorf("it runs here %v: the client has a token that is not kept", runs)
+			}
+			c.vanish()
+		}
+		away.Store(false)
+		c := r.back(t, token)
+		if c.of("session.created"); c.token() == token {
+			t.Errorf("it runs here %v: there is no new token", runs)
+		}
+		c.vanish()
+		r.back(t, c.token()).of("session.created")
 	}
 }
 

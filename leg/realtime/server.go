@@ -180,8 +180,8 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	var bad *wire.Error
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // else Accept refuses
 		if a, bad = s.arrive(r); bad == nil {
-			a.tell(w.Header())
 			s.promise(r.Context(), a)
+			a.tell(w.Header())
 		}
 	}
 	ws, err := websocket.Accept(w, r, accept)
@@ -325,7 +325,7 @@ func (s *Server) serve(ctx context.Context, l *link, a *arrival) {
 		return
 	}
 	if !a.returns() { // else it was promised
-		s.issue(ctx, c)
+		_ = s.issue(ctx, c) // it has no other token
 	}
 	c.detach(l, c.carry(ctx, l))
 }
