@@ -30,8 +30,8 @@ var sounds = map[string]string{
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	engine(t)
-	if out, err := exec.Command(filepath.Join("testdata", "fetch"), "check").CombinedOutput(); err != nil {
-		t.Skipf("the clients are not there: leg/realtime/testdata/fetch puts them into third_party %s", out)
+	if out, err := exec.Command(filepath.Join("testdata", "fetch"), "check", name).CombinedOutput(); err != nil {
+		t.Skipf("the client %s is not there: leg/realtime/testdata/fetch puts it into third_party %s", name, out)
 	}
 	home, err := filepath.Abs(filepath.Join("..", "..", "third_party", "realtime-"+name))
 	if err != nil {
@@ -50,6 +50,15 @@ func nodeClient(t *testing.T, name string, env ...string) *exec.Cmd {
 	home := installed(t, name)
 	cmd := exec.CommandContext(t.Context(), node, "--no-warnings", "--experimental-websocket", filepath.Join("testdata", name, "client.mjs"))
 	cmd.Env = append(append(os.Environ(), "CLIENT_HOME="+home), env...)
+	return cmd
+}
+
+// pythonClient is a client of others that runs in Python, in an environment of its own.
+func pythonClient(t *testing.T, name string) *exec.Cmd {
+	t.Helper()
+	home := installed(t, name)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(home, "bin", "python"), filepath.Join("testdata", name, "client.py"))
+	cmd.Env = append(os.Environ(), "PYTHONPATH=testdata", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore")
 	return cmd
 }
 
@@ -156,6 +165,43 @@ func TestPeerGo(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t, "openai-go"), "client"))
 	take(t, 1)
 	clientChecks(t, cmd, 9)
+}
+
+// OpenAI's library for Python.
+func TestPeerPythonOpenAI(t *testing.T) {
+	t.Parallel()
+	cmd := pythonClient(t, "python-openai")
+	take(t, 1)
+	clientChecks(t, cmd, 15, mocked)
+}
+
+// OpenAI's Agents SDK for Python, which interrupts by conversation.item.truncate alone.
+func TestPeerPythonAgents(t *testing.T) {
+	t.Parallel()
+	cmd := pythonClient(t, "python-agents")
+	take(t, 1)
+	clientChecks(t, cmd, 10, mocked)
+}
+
+// pipecat's service for the protocol, in a pipeline.
+func TestPeerPipecat(t *testing.T) {
+	t.Parallel()
+	cmd := pythonClient(t, "python-pipecat")
+	take(t, 1)
+	clientChecks(t, cmd, 6, mocked)
+}
+
+// LiveKit's model for the protocol, without a room.
+func TestPeerLiveKit(t *testing.T) {
+	t.Parallel()
+	cmd := pythonClient(t, "python-livekit")
+	take(t, 1)
+	clientChecks(t, cmd, 10, mocked)
+}
+
+// mocked names the model.
+func mocked(_ *testing.T, o *realtime.Options) {
+	o.Models = func() []string { return []string{"mock"} }
 }
 
 // The Agents SDK and npm openai in Chromium, over WebRTC.
