@@ -485,3 +485,22 @@ func TestTraceOfAClient(t *testing.T) {
 		t.Errorf("with another agent: %v", err)
 	}
 }
+
+// TestFirstStreamMissesNothing checks that the first stream of a conversation has the greeting,
+// however late it is opened, without being asked for the beginning; the next one has what
+// follows.
+func TestFirstStreamMissesNothing(t *testing.T) {
+	h := newHouse(t, hub.Options{}, nil)
+	made := h.begin("flights")
+	path := "/v1/conversations/" + made.ID
+	other := h.begin("flights")
+	h.say(made.ID, "book a flight") // the greeting is over when this is answered
+	for answered := false; !answered; {
+		_, trace := h.do("GET", path+"/trace", "")
+		answered = strings.Contains(string(trace), "fly from")
+	}
+	first := h.listen(path + "/events")
+	first.heard("Welcome")
+	first.heard("fly from")
+	h.listen("/v1/conversations/" + other.ID + "/events").heard("Welcome")
+}

@@ -99,6 +99,7 @@ func newConversation(h *Hub, id string, call Call) *Conversation {
 		begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.leg.Store(&call.Leg)
+	c.feed.whole = true
 	c.feed.discreet, c.feed.streamed = call.Privacy == conv.PrivacyNone, c.look
 	if !call.Started.IsZero() {
 		c.started = call.Started

@@ -40,6 +40,8 @@ type feed struct {
 	// discreet sends messages with words only to current readers and does not keep
 	// them.
 	discreet bool
+	// whole has the first stream begin with the first message.
+	whole bool
 	// streamed, if not nil, is called without a lock when the number of streams has
 	// changed.
 	streamed func()
@@ -50,6 +52,7 @@ type feed struct {
 	ended         bool
 	changed       chan struct{} // closed with the next change; nil if nobody waits
 	streams       int
+	read          bool // there has been a stream
 }
 
 // ring is a list that drops its oldest messages.
@@ -142,8 +145,9 @@ func (r *ring) from(seq uint64) (Message, bool) {
 
 // StreamOptions says which messages a stream contains.
 type StreamOptions struct {
-	// From is the number of the first message; 0 means messages published from now
-	// on. Messages that the feed no longer has are replaced by a gap.
+	// From is the number of the first message. 0 means the beginning for the first stream
+	// of a conversation, so that its client misses nothing, and messages published from
+	// now on for others. Messages that the feed no longer has are replaced by a gap.
 	From uint64
 	// Steps adds the steps of the machine.
 	Steps bool
@@ -180,9 +184,13 @@ func (f *feed) join(o StreamOptions, most int) (*Stream, error) {
 	}
 	f.streams++
 	s := &Stream{f: f, steps: o.Steps, visible: o.Visible, at: o.From, joined: f.next}
-	if o.From == 0 || o.From > f.next {
+	switch {
+	case o.From == 0 && !f.read && f.whole:
+		s.at = 1
+	case o.From == 0 || o.From > f.next:
 		s.at = f.next
 	}
+	f.read = true
 	s.atSteps = s.at
 	return s, nil
 }
