@@ -3,6 +3,7 @@ package realtime
 import (
 	"context"
 
+	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
@@ -54,12 +55,13 @@ func (c *conn) append(ctx context.Context, l *link, b []byte) {
 	_ = c.leg.push(ctx, chunk{pcm: pcm})
 }
 
-// perform carries out what follows from an input. ctx bounds the waiting for room.
-func (c *conn) perform(ctx context.Context, effects []projection.Effect) {
+// perform carries out what follows from an input; post takes facts for the machine. ctx
+// bounds the waiting for room.
+func (c *conn) perform(ctx context.Context, effects []projection.Effect, post func(...conv.Event)) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case projection.Post:
-			_ = c.s.Post(e.Events...) // ErrEnded: the conversation is over
+			post(e.Events...)
 		case projection.Configure:
 			c.configure()
 		case projection.ReachCommit:

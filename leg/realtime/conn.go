@@ -144,7 +144,8 @@ func (c *conn) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.s.OnStep(func(st session.Step) {
-		c.step(ctx, projection.Stepped{Event: st.Event, Output: st.Output, State: st.State})
+		// The loop waits for this: facts for it must not wait for the loop.
+		c.stepBy(ctx, projection.Stepped{Event: st.Event, Output: st.Output, State: st.State}, st.Loop.Post)
 	})()
 	var workers sync.WaitGroup
 	workers.Go(func() { c.clock(ctx, cancel) })
@@ -276,12 +277,19 @@ func (c *conn) locked(f func()) {
 // step takes an input: the client is told, and what follows is carried out. ctx bounds
 // the waiting for room.
 func (c *conn) step(ctx context.Context, in projection.Input) *projection.Question {
+	return c.stepBy(ctx, in, func(facts ...conv.Event) {
+		_ = c.s.Post(facts...) // ErrEnded: the conversation is over
+	})
+}
+
+// stepBy is step with another way for the facts that follow.
+func (c *conn) stepBy(ctx context.Context, in projection.Input, post func(...conv.Event)) *projection.Question {
 	c.mu.Lock()
 	out := c.project(in)
 	ready := c.p.Running() && !c.listens
 	c.listens = c.listens || ready
 	c.mu.Unlock()
-	c.perform(ctx, out.Effects)
+	c.perform(ctx, out.Effects, post)
 	if ready {
 		close(c.ready) // the machine has its configuration
 	}
