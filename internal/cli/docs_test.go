@@ -21,7 +21,7 @@ var documents = []string{"README.md", "docs/cli.md", "docs/architecture.md"}
 // language; a session at the terminal; and the output of one command, which
 // stands in a comment above it.
 var (
-	fileBlock    = regexp.MustCompile("(?s)```(?:yaml|json) ([a-z.]+)\n(.*?)```")
+	fileBlock    = regexp.MustCompile("(?s)```(?:yaml|json|text) ([a-z.]+)\n(.*?)```")
 	consoleBlock = regexp.MustCompile("(?s)```console\n(.*?)```")
 	outputBlock  = regexp.MustCompile("(?s)<!-- (hocket [^\n]*) -->\n```([a-z]*)\n(.*?)```")
 )

@@ -25,9 +25,11 @@ const (
 
 // root is the command line.
 type root struct {
+	Init          initCmd          `cmd:"" help:"Write a first agent, its config, a tool and a test."`
 	Serve         serveCmd         `cmd:"" help:"Serve the panel and the API."`
 	Call          callCmd          `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
 	Chat          chatCmd          `cmd:"" help:"The same agent by text, one line a turn."`
+	Test          testCmd          `cmd:"" help:"Hold talks that are written down, and compare."`
 	Step          stepCmd          `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`
 	Turn          turnCmd          `cmd:"" help:"Run the turn controller alone: feature frames as JSON lines in, decisions out."`
 	Machine       machineCmd       `cmd:"" help:"Print the machine, or a view of it."`

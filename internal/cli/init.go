@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/hocketvoice/hocket/provider/openai"
+)
+
+// initCmd writes a first agent.
+type initCmd struct {
+	Dir      string `arg:"" optional:"" default:"." placeholder:"DIR" help:"The folder; the current one if absent. It is made if it is not there."`
+	Template string `placeholder:"NAME" complete:"flows,model,both" help:"What speaks: flows, model or both; model if a language model was found, else flows."`
+}
+
+// Help is the long help.
+func (initCmd) Help() string {
+	return `Writes agent.yaml, hocket.yaml (its config), hours.sh (a tool) and test.txt (for hocket test). No file is replaced. A language model is looked for in the keys of the environment and among the servers of this machine (Ollama, LM Studio, llama.cpp). A key is never written: the config names the variable that holds it.`
+}
+
+//go:embed starter
+var starter embed.FS
+
+// templates are what can be written.
+var templates = []string{"flows", "model", "both"}
+
+// Run is the command.
+func (c *initCmd) Run(s *streams) error {
+	if c.Template != "" && !slices.Contains(templates, c.Template) {
+		return badInputf("flag --template is %q%s", c.Template, meant(c.Template, templates))
+	}
+	m := findModel(context.Background(), os.Getenv, localServers)
+	template := c.Template
+	if template == "" && m.found {
+		template = "model"
+	}
+	files, err := starterFiles(cmp.Or(template, "flows"), m)
+	if err != nil {
+		return err
+	}
+	if err := writeStarter(c.Dir, files); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := s.printf("%-12s %s\n", f.name, f.what); err != nil {
+			return err
+		}
+	}
+	cd := ""
+	if filepath.Clean(c.Dir) != "." {
+		cd = "cd " + c.Dir + " && "
+	}
+	return s.printf("\n%s\n\n%shocket chat --agent agent.yaml --config hocket.yaml\n", m.remark(template), cd)
+}
+
+// starterFile is a file of a first agent.
+type starterFile struct{ name, what, text string }
+
+// starterFiles are the files of a template, with the model that was found.
+func starterFiles(template string, m foundModel) ([]starterFile, error) {
+	var errs []error
+	read := func(name string) string {
+		b, err := starter.ReadFile("starter/" + name)
+		errs = append(errs, err)
+		return string(b)
+	}
+	agent, script := read(template+".yaml"), "flows.txt"
+	switch template {
+	case "model":
+		script = "model.txt"
+	case "both":
+		_, flows, _ := strings.Cut(read("flows.yaml"), "\nsettings:")
+		agent = strings.Replace(agent, "%FLOWS%\n", "\nsettings:"+flows, 1)
+	}
+	model := ""
+	if template != "flows" {
+		model = "\n" + m.section()
+	}
+	files := []starterFile{
+		{"agent.yaml", "the agent", agent},
+		{"hocket.yaml", "its config: the model, the tools", strings.Replace(read("hocket.yaml"), "%MODEL%\n", model, 1)},
+		{"hours.sh", "a tool", read("hours.sh")},
+		{"test.txt", "a talk, for hocket test", read(script)},
+	}
+	return files, errors.Join(errs...)
+}
+
+// writeStarter writes files that are not there yet, all or none.
+func writeStarter(dir string, files []starterFile) (err error) {
+	for _, f := range files {
+		if path := filepath.Join(dir, f.name); exists(path) {
+			return badInputf("%s is there already: expected a folder without it", path)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return badFile(err)
+	}
+	var written []string
+	defer func() {
+		if err != nil {
+			for _, path := range written {
+				err = errors.Join(err, os.Remove(path))
+			}
+		}
+	}()
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if err != nil {
+			return badFile(err)
+		}
+		written = append(written, path)
+		_, err = io.WriteString(file, f.text)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// foundModel is a language model that init has found, or the one that it names where there
+// is none.
+type foundModel struct {
+	found  bool
+	name   string
+	url    string // empty: OpenAI's
+	keyEnv string // the variable that holds the key; empty: there is none
+	by     string // whose it is
+}
+
+// localServer is a server of models that people run on their machine.
+type localServer struct {
+	name, url string
+	owner     string // what it says of its models; empty: anything
+}
+
+// localServers are looked for, in this order. Others than llama.cpp may answer at its port.
+var localServers = []localServer{
+	{"Ollama", "http://127.0.0.1:11434/v1", ""},
+	{"LM Studio", "http://127.0.0.1:1234/v1", ""},
+	{"llama.cpp", "http://127.0.0.1:8080/v1", "llamacpp"},
+}
+
+// findModel looks for a key in the environment, and then for a server on this machine.
+func findModel(ctx context.Context, getenv func(string) string, servers []localServer) foundModel {
+	for _, v := range openai.Vendors() {
+		if strings.TrimSpace(getenv(v.KeyEnv)) != "" {
+			url := v.BaseURL
+			if url == openai.DefaultBaseURL {
+				url = ""
+			}
+			return foundModel{found: true, name: v.Model, url: url, keyEnv: v.KeyEnv, by: v.Name}
+		}
+	}
+	for _, s := range servers {
+		if name := s.model(ctx); name != "" {
+			return foundModel{found: true, name: name, url: s.url, by: s.name}
+		}
+	}
+	return foundModel{name: "qwen3:8b", url: servers[0].url, by: servers[0].name}
+}
+
+// model is the first model that the server has; empty if there is none, or no server.
+func (s localServer) model(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/models", http.NoBody)
+	if err != nil {
+		return ""
+	}
+	// Neither a proxy nor a redirect is of this machine.
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	var list struct {
+		Data []struct {
+			ID    string `json:"id"`
+			Owner string `json:"owned_by"`
+		} `json:"data"`
+	}
+	if res.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&list) != nil {
+		return ""
+	}
+	for _, m := range list.Data {
+		odd := strings.ContainsFunc(m.ID, func(r rune) bool { return !unicode.IsPrint(r) })
+		if m.ID != "" && len(m.ID) <= 200 && !odd && !strings.Contains(m.ID, "embed") && (s.owner == "" || s.owner == m.Owner) {
+			return m.ID
+		}
+	}
+	return ""
+}
+
+// section is the model in the config.
+func (m foundModel) section() string {
+	var b strings.Builder
+	b.WriteString("# Any server with OpenAI's chat completions.\nmodel:\n")
+	fmt.Fprintf(&b, "  name: %s\n", strconv.Quote(m.name))
+	if m.url != "" {
+		fmt.Fprintf(&b, "  base_url: %s   # %s\n", m.url, m.by)
+	}
+	if m.keyEnv != "" {
+		fmt.Fprintf(&b, "  key_env: %s   # the variable that holds the key; a key is never written here\n", m.keyEnv)
+	}
+	return b.String()
+}
+
+// remark says what was found.
+func (m foundModel) remark(template string) string {
+	switch {
+	case m.found && m.keyEnv != "":
+		return fmt.Sprintf("The language model is %s of %s, with the key in %s.", m.name, m.by, m.keyEnv)
+	case m.found:
+		return fmt.Sprintf("The language model is %s of %s on this machine.", m.name, m.by)
+	case template == "model" || template == "both":
+		return fmt.Sprintf("No language model was found. hocket.yaml names %s of %s: start it, or put another there.", m.name, m.by)
+	default:
+		return "No language model was found: the agent's flows need none."
+	}
+}
