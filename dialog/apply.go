@@ -60,8 +60,8 @@ func (t *turn) apply(cmds []Command) {
 	t.st.Misses = 0
 	if t.kept {
 		t.phrase("kept")
-	} else if t.unused != "" {
-		t.phrase("unused", "value", t.unused)
+	} else if len(t.unused) > 0 {
+		t.phrase("unused", "value", value.Enumerate(t.unused, t.a.def.Lang.Data.Render.And))
 	}
 	if start != nil {
 		t.begin(start)

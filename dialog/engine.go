@@ -211,10 +211,10 @@ type turn struct {
 
 	out                    Output
 	readBack               bool
-	confirms               int    // the line of Say, from 1, that asks to confirm; 0: none does
-	valued                 int    // the first line of Say that says a value
-	tail                   string // what is said behind the last value
-	unused                 string // words that nothing was done with
+	confirms               int      // the line of Say, from 1, that asks to confirm; 0: none does
+	valued                 int      // the first line of Say that says a value
+	tail                   string   // what is said behind the last value
+	unused                 []string // parts of the message that nothing was done with
 	steps                  int
 	before                 ConversationState // when the message came
 	failed                 bool

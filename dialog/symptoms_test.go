@@ -415,6 +415,15 @@ func startSymptoms() (all []symptom) {
 	} {
 		all = append(all, symptom{name: "starts something: " + text, agent: "examples/" + where, say: []string{text}, wrong: starts("none")})
 	}
+	all = append(all, symptom{
+		name: "a theft is taken for a transfer", agent: "examples/bank", say: []string{"somebody stole my money"},
+		wrong: func(st *dialog.State, said string) string {
+			if st.CurrentFlow != "none" || st.Proposed != "" {
+				return fmt.Sprintf("the flow is %s, %q is proposed: %q", st.CurrentFlow, st.Proposed, said)
+			}
+			return ""
+		},
+	})
 	for text, flow := range map[string]string{
 		"could you cancel my appointment?": "cancel_visit", "can I book an appointment": "book", "I need to see a doctor, I have been coughing for weeks": "book",
 		"do you have anything free with Doctor Chen": "book",
@@ -466,6 +475,7 @@ func lostSymptoms() (all []symptom) {
 	add("an amount is corrected after it was sent", "bank", "done already", map[string]any{"amount": 50}, append(ready, "yes", "actually make it 60")...)
 	add("what was sent is cancelled without a word of it", "bank", "done already", nil, append(ready, "yes", "cancel it")...)
 	add("from my savings is lost", "bank", "from my savings", map[string]any{"amount": 150}, "send 150 euros to Tom Becker from my savings")
+	add("of two things that are left out one is told", "flights", "a round trip and two tickets", map[string]any{"origin": "Boston", "destination": "Denver"}, "I want to book a round trip from Boston to Denver tomorrow, two tickets")
 	add("every month is lost", "bank", "every month", map[string]any{"payee": "Bob Miller"}, "send 50 euros to Bob Miller every month")
 	moved := []string{"I need to reschedule", "John Smith", "3 May 1980"}
 	add("the offered times cannot be left by a date", "clinic", "at what time", map[string]any{"visit_date": "2026-01-14"}, append(slices.Clone(moved), "Wednesday January 14")...)

@@ -56,8 +56,8 @@ type Meaning struct {
 	Given   map[string]any
 	// Respelt is a flow that was found by correcting typing errors.
 	Respelt string
-	// Unused are words that the commands do not use, and that may matter.
-	Unused string
+	// Unused are parts of the message that the commands do not use, and that may matter.
+	Unused []string
 }
 
 // Finished is a flow that has ended and may be re-opened.

@@ -41,6 +41,7 @@ type languageData struct {
 	DoNot            []string            `json:"do_not"`         // before a verb: "don't send it"
 	Keep             []string            `json:"keep"`           // a no to a change: "keep it"
 	Hedges           []string            `json:"hedges"`         // beside which a yes is none: "I guess"
+	Indefinite       []string            `json:"indefinite"`     // in a request these stand for a value, and speak for no flow
 	Denials          []string            `json:"denials"`        // before a request that is none: "never cancel it"
 	Wishes           []string            `json:"wishes"`         // between the two: "don't want to cancel"
 	Exceptions       []string            `json:"exceptions"`     // before a value that is not meant: "except Monday"
@@ -133,7 +134,7 @@ type Language struct {
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
 	DoNot, Keep, Joins, Interrogatives        *Phrases
-	Hedges, Denials, Wishes                   *Phrases
+	Hedges, Denials, Wishes, Indefinite       *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
 	Polar, OutsideNames, Also                 *Phrases
 	TypedYesNo                                *Phrases       // 0 yes, 1 no
@@ -223,6 +224,7 @@ func Load(tag string) (*Language, error) {
 	l.Interrogatives = NewPhrases(d.Interrogatives)
 	l.Keep = NewPhrases(d.Keep)
 	l.Hedges = NewPhrases(d.Hedges)
+	l.Indefinite = NewPhrases(d.Indefinite)
 	l.Denials = NewPhrases(d.Denials)
 	l.Wishes = NewPhrases(d.Wishes)
 	l.Exceptions = NewPhrases(d.Exceptions)

@@ -55,7 +55,11 @@ func (a *Words) learnWords() {
 			a.triggers[i] = append(a.triggers[i], a.wordsOf(t))
 		}
 		for _, text := range texts {
-			for _, w := range a.def.Lang.Contents(value.Tokenize(text, nil), nil) {
+			toks := slices.DeleteFunc(value.Tokenize(text, nil), func(t value.Token) bool {
+				_, n := a.def.Lang.Indefinite.At([]value.Token{t}, 0)
+				return n > 0
+			})
+			for _, w := range a.def.Lang.Contents(toks, nil) {
 				sets[i][w] = true
 			}
 		}
@@ -203,6 +207,24 @@ func (t *Reading) hasTrigger(f *agent.Flow, values []found, least int) bool {
 		}
 		return len(tr.slots) == 0 || slices.ContainsFunc(tr.slots, given)
 	})
+}
+
+// mostlyOf reports whether more than half of the words that say something are the flow's:
+// "somebody stole my money" speaks of money, and of no transfer.
+func (t *Reading) mostlyOf(f *agent.Flow, values []found) bool {
+	var rest []value.Token
+	for i, tok := range t.rd.Toks {
+		if !slices.ContainsFunc(values, func(v found) bool { return v.start <= i && i < v.end }) {
+			rest = append(rest, tok)
+		}
+	}
+	words, known := t.a.def.Lang.Contents(rest, nil), 0
+	for _, w := range words {
+		if t.a.flowWords[f.Index][w] {
+			known++
+		}
+	}
+	return 2*known > len(words)-t.rd.Names(rest)
 }
 
 // ownWords returns where the message has the first word of the flow, and the first that is

@@ -38,7 +38,9 @@ func (t *Reading) request(asked bool) []command.Command {
 		}
 		given := t.a.extract(t.rd, target.Slots, nil)
 		if !t.asksFor(target, given) {
-			t.mayOffer(target, given)
+			if p >= intentSure || t.mostlyOf(target, given) {
+				t.mayOffer(target, given)
+			}
 			return nil
 		}
 		return t.starting(target, given)

@@ -16,34 +16,50 @@ import (
 const (
 	maxUnused = 3 // words with content in a row
 	maxStory  = 6 // words of a clause that has nothing to do with the request
+	maxTold   = 3 // parts of a message
 )
 
 // leftOver are the words of the message that the commands do not use and that may matter
 // to the flow: those beside its own words and values, and short ones that stand alone.
-func (t *Reading) leftOver(cmds []command.Command) string {
+func (t *Reading) leftOver(cmds []command.Command) []string {
 	var f *agent.Flow
 	for _, c := range cmds {
 		if c.Type == command.StartFlow {
 			if f != nil {
-				return ""
+				return nil
 			}
 			f = t.a.def.FlowIndex[c.Flow]
 		}
 	}
 	if f == nil || !changes(f) || t.a.exactTrigger(t.rd.Toks) == f {
-		return ""
+		return nil
 	}
 	used := t.usedBy(f, cmds)
 	toks := t.rd.Toks
-	for i := 0; i < len(toks); {
+	var out []string
+	for i := 0; i < len(toks) && len(out) < maxTold; {
 		end := t.clauseEnd(i)
-		about := slices.Contains(used[i:end], byFlow)
-		if text := t.unusedIn(f, used, i, end); text != "" && (about || end-i <= maxStory) {
-			return text
+		if about := slices.Contains(used[i:end], byFlow); about || end-i <= maxStory {
+			out = append(out, t.unusedOf(f, used, i, end)...)
 		}
 		i = end
 	}
-	return ""
+	return out[:min(len(out), maxTold)]
+}
+
+// unusedOf are the parts of a clause that are not used and short enough for a remark.
+func (t *Reading) unusedOf(f *agent.Flow, used []usage, from, to int) (out []string) {
+	for from < to {
+		text, end := t.unusedIn(f, used, from, to)
+		if end == from {
+			break
+		}
+		if text != "" {
+			out = append(out, text)
+		}
+		from = end
+	}
+	return out
 }
 
 // What a word is to the request.
@@ -129,28 +145,29 @@ func (t *Reading) clauseEnd(i int) int {
 }
 
 // unusedIn are the first words of a clause that are not used, with the small words before
-// them and what a number counts; "" if there are none, or too many for a remark.
-func (t *Reading) unusedIn(f *agent.Flow, used []usage, from, to int) string {
+// them and what a number counts, and where they end; "" if there are too many for a remark.
+// Where there are none they end where they begin.
+func (t *Reading) unusedIn(f *agent.Flow, used []usage, from, to int) (text string, end int) {
 	toks := t.rd.Toks
 	i := from + slices.Index(used[from:to], unused)
 	if i < from {
-		return ""
+		return "", from
 	}
-	end := i + 1
+	end = i + 1
 	for end < to && used[end] == unused {
 		end++
 	}
 	if end-i > maxUnused || t.a.def.Lang.Number(toks, i) == 0 && !slices.ContainsFunc(toks[i:end], func(x value.Token) bool { return len(x.Text) > 3 }) {
-		return ""
+		return "", end
 	}
 	part := t.rd
 	part.Toks = toks[i:end]
 	if _, misspelt := t.a.respelt(part); misspelt {
-		return ""
+		return "", end
 	}
 	open := func(s *agent.Slot) bool { return s.Free() && s.TypeCues != nil && s.TypeCues.EndsAt(toks, i) > 0 }
 	if slices.ContainsFunc(f.Slots, open) {
-		return "" // it may be a name, which is asked for
+		return "", end // it may be a name, which is asked for
 	}
 	if t.a.def.Lang.Number(toks, end-1) == 1 && end < to && used[end] == byFlow {
 		end++ // "two tickets"
@@ -158,7 +175,7 @@ func (t *Reading) unusedIn(f *agent.Flow, used []usage, from, to int) string {
 	for i > from && i > end-maxUnused-2 && used[i-1] == light && t.smallWord(i-1) {
 		i--
 	}
-	return strings.Trim(value.SpanText(t.rd.Raw, toks, i, end), ".,;:!?")
+	return strings.Trim(value.SpanText(t.rd.Raw, toks, i, end), ".,;:!?"), end
 }
 
 // smallWord reports whether a token is an article or a preposition.
