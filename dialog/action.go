@@ -62,7 +62,7 @@ func (t *turn) mocked(s *agent.Step) bool {
 
 // inputs collects an action's arguments. An action that nobody declared gets
 // the slots of the flow.
-func (t *turn) inputs(a *agent.Action) map[string]any {
+func (t *flows) inputs(a *agent.Action) map[string]any {
 	var m map[string]any
 	if !a.Declared {
 		for _, s := range t.flow.Slots {
@@ -80,7 +80,7 @@ func (t *turn) inputs(a *agent.Action) map[string]any {
 	return m
 }
 
-func (t *turn) startAction() {
+func (t *speech) startAction() {
 	t.enter(ExecutingAction)
 	if t.failed {
 		return
@@ -90,7 +90,7 @@ func (t *turn) startAction() {
 }
 
 // call is the pending action as the caller gets it.
-func (t *turn) call() *ActionCall {
+func (t *flows) call() *ActionCall {
 	p := t.st.Action
 	inputs := cloneValues(p.Inputs)
 	if inputs == nil {
@@ -146,7 +146,7 @@ func (t *turn) actionFailed(s *agent.Step, in ActionEnded) {
 	}
 	t.trace("action_failed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: code})
 	if s.FailsTo {
-		t.unsuccessful = true
+		t.outcome = "failed"
 		t.st.Action = nil
 		if t.next(s, s.OnError) {
 			t.advance()
@@ -182,7 +182,7 @@ func (t *turn) actionMissing(s *agent.Step, missing []string) {
 }
 
 // mapOutputs keeps the outputs of an action.
-func (t *turn) mapOutputs(s *agent.Step, outputs map[string]any) {
+func (t *flows) mapOutputs(s *agent.Step, outputs map[string]any) {
 	for _, m := range s.Outputs {
 		v, ok := outputs[m.Output]
 		if !ok && m.Swapped {
@@ -205,157 +205,6 @@ func (t *turn) mapOutputs(s *agent.Step, outputs map[string]any) {
 			t.st.Slots[name] = value.Canonical(v)
 		}
 	}
-}
-
-// runConfirm asks for a yes or no.
-func (t *turn) runConfirm(s *agent.Step) bool {
-	t.st.CurrentStep = s.ID
-	t.st.WaitingForSlot = ""
-	t.st.Confirmation = &Confirmation{Step: s.ID}
-	t.askConfirmation(s)
-	return false
-}
-
-// askConfirmation says what is going to happen and waits for a yes or no.
-func (t *turn) askConfirmation(s *agent.Step) {
-	m := s.Message
-	key := "confirm"
-	if s.Type == agent.StepAction {
-		m, key = s.Action.Confirmation, "confirm_action"
-	}
-	t.confirms = len(t.out.Say) + 1
-	if !t.sayMessage(m, s.Wording) && !t.failed {
-		if summary := t.summary(s); summary != "" {
-			t.phrase(key, "summary", summary)
-			t.readBack = true
-		} else {
-			t.phrase("confirm_plain")
-		}
-	}
-	if !t.failed {
-		t.enter(Confirming)
-	}
-}
-
-// summary lists the slots that a confirmation is about.
-func (t *turn) summary(s *agent.Step) string {
-	v := t.voice()
-	var parts []string
-	add := func(name string) {
-		sl := t.a.def.SlotIndex[name]
-		if sl == nil || sl.Secret || t.st.Slots[name] == nil {
-			return
-		}
-		parts = append(parts, sl.Label+" "+v.Speak(t.st.Slots[name], &sl.Spec, ""))
-	}
-	if s.Type == agent.StepAction && s.Action.Declared {
-		for _, in := range s.Action.Inputs {
-			add(in.From)
-		}
-	} else {
-		for _, sl := range t.flow.Slots {
-			add(sl.Name)
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return agent.FirstUpper(strings.Join(parts, ", "))
-}
-
-// confirmed carries on after a yes.
-func (t *turn) confirmed() {
-	st := t.st
-	s := t.confirmStep()
-	if s == nil {
-		return
-	}
-	if st.Confirmation.Early {
-		t.askEarly()
-		return
-	}
-	action := st.Confirmation.Action
-	st.Confirmation = nil
-	t.grant()
-	t.trace("confirmed", TraceData{Step: s.ID})
-	if action {
-		t.advance() // the step itself, with the yes in hand
-		return
-	}
-	if s.Answer != "" {
-		st.Slots[s.Answer] = true
-	}
-	if t.next(s, s.OnConfirm) {
-		t.advance()
-	}
-}
-
-// grant notes a yes, and what it is about: the values that the flow's actions take.
-// A question asked afterwards, a set step or an action may change one of them.
-func (t *turn) grant() {
-	st := t.st
-	st.Granted, st.GrantedFor = true, nil
-	for _, s := range t.flow.Steps {
-		if s.Type != agent.StepAction || !s.Action.RequiresConfirmation {
-			continue
-		}
-		for _, in := range s.Action.Inputs {
-			if v := st.Slots[in.From]; v != nil {
-				put(&st.GrantedFor, in.From, v)
-			}
-		}
-	}
-}
-
-// granted reports whether the user has said yes to this run of the action: with
-// the values that it would get now.
-func (t *turn) granted(a *agent.Action) bool {
-	if !t.st.Granted {
-		return false
-	}
-	for _, in := range a.Inputs {
-		if !value.Equal(t.st.Slots[in.From], t.st.GrantedFor[in.From]) {
-			t.trace("confirmation_stale", TraceData{Action: a.Name, Slot: in.From})
-			return false
-		}
-	}
-	return true
-}
-
-// denied carries on after a no.
-func (t *turn) denied() {
-	st := t.st
-	s := t.confirmStep()
-	if s == nil {
-		return
-	}
-	action := st.Confirmation.Action
-	st.Confirmation, st.Granted, st.GrantedFor = nil, false, nil
-	t.trace("denied", TraceData{Step: s.ID})
-	t.declined = true
-	if !action && s.Answer != "" {
-		st.Slots[s.Answer] = false
-	}
-	if action || s.DenyEnds {
-		t.phrase("denied")
-		t.visited(s)
-		t.endFlow()
-		t.advance()
-		return
-	}
-	if t.next(s, s.OnDeny) {
-		t.advance()
-	}
-}
-
-// confirmStep is the step that the open confirmation belongs to.
-func (t *turn) confirmStep() *agent.Step {
-	s := t.step()
-	if t.st.Confirmation == nil || s == nil || s.ID != t.st.Confirmation.Step {
-		t.fail("ConfirmationError", "nothing is to be confirmed")
-		return nil
-	}
-	return s
 }
 
 // put writes to a map that may not have been made.

@@ -137,19 +137,6 @@ func (t *turn) follow(cmds []Command, started, told bool, r slotResult) {
 	}
 }
 
-// checked drops commands that the agent does not take, and puts what a yes or a
-// no means where nothing is to be confirmed in its place.
-func (t *turn) checked(cmds []Command) []Command {
-	t.reach(cmds)
-	return slices.DeleteFunc(cmds, func(c Command) bool {
-		why := t.objection(c)
-		if why != "" {
-			t.trace("command_rejected", TraceData{Command: value.CutText(string(c.Type), 40), Flow: value.CutText(c.Flow, 80), Slot: value.CutText(c.Slot, 80), Detail: why})
-		}
-		return why != ""
-	})
-}
-
 // applyAlone carries out a command that leaves no room for others.
 func (t *turn) applyAlone(cmds []Command) bool {
 	for _, c := range cmds {
@@ -167,7 +154,7 @@ func (t *turn) applyAlone(cmds []Command) bool {
 		case Goodbye:
 			t.goodbye()
 		case Skip:
-			t.skip()
+			t.leaveEmpty()
 		case Retry:
 			if t.before != Error {
 				t.answer(agent.PatternRepeat, nil)
@@ -196,19 +183,6 @@ func (t *turn) applyAlone(cmds []Command) bool {
 		return true
 	}
 	return false
-}
-
-// wanted is the flow to start, nil if none or the active one is asked for.
-func (t *turn) wanted(cmds []Command) *agent.Flow {
-	for _, c := range cmds {
-		if c.Type == StartFlow {
-			if f := t.a.def.FlowIndex[c.Flow]; f != t.flow {
-				return f
-			}
-			return nil
-		}
-	}
-	return nil
 }
 
 // begin starts a flow: a digression if another one is active.
@@ -271,13 +245,6 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 	return r
 }
 
-// volunteered reports whether a value was said that nobody had asked for. Where there
-// is one already, or a yes is awaited, the user is told what became of it.
-func (t *turn) volunteered(c Command, awaited bool) bool {
-	st := t.st
-	return c.Type == SetSlot && !awaited && st.Confirmation == nil && st.Slots[c.Slot] == nil && (st.Asking == nil || st.Asking.Slot != c.Slot)
-}
-
 func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 	st := t.st
 	s := t.a.def.SlotIndex[c.Slot]
@@ -325,30 +292,4 @@ func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {
 			t.updated(s)
 		}
 	}
-}
-
-// clearAsked ends an out-of-turn question for a slot that has its value.
-func (t *turn) clearAsked(name string) {
-	if a := t.st.Asking; a != nil && a.Slot == name {
-		t.answered()
-	}
-}
-
-// takeUnderstood normalises and validates an understood value. Where it does not do,
-// the old value stays.
-func (t *turn) takeUnderstood(s *agent.Slot, val any) (any, bool) {
-	v, sure := t.heard().Normalise(s, val)
-	why := "not a " + string(s.Type)
-	if sure == value.Certain {
-		kept, err := t.accept(s, t.collectStep(s), v)
-		if t.failed {
-			return nil, false
-		}
-		if err == nil {
-			return kept, true
-		}
-		why = err.Error()
-	}
-	t.trace("slot_rejected", TraceData{Slot: s.Name, Detail: value.CutText(why, 200)})
-	return nil, false
 }

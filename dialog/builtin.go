@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
@@ -19,6 +18,18 @@ import (
 //
 // What it says and asks is the agent's. What a yes, a value or a correction may do is not
 // decided here.
+
+// builtinRun is how the built-in flow runs.
+type builtinRun struct {
+	after     after
+	left      string        // the built-in flow that was left
+	fresh     bool          // the built-in flow has not been on top
+	skipped   bool          // a step of the built-in flow that waits was left out
+	resumed   bool          // the flow below a built-in one has come back
+	moved     bool          // a built-in flow has come on top, and asks
+	deferring bool          // what waits waits for its turn
+	deferred  *deferredStep // waits for its turn
+}
 
 // about is what a built-in flow is about.
 type about = map[string]any
@@ -125,7 +136,7 @@ func (t *turn) leave() {
 	t.left = t.flow.Name
 	t.trace("builtin_left", TraceData{Flow: t.left})
 	t.offTop()
-	t.about, t.before = nil, t.resting()
+	t.about, t.before, t.resumed = nil, t.resting(), true
 }
 
 // leaveFor leaves the built-in flow that waits if the message means nothing to it and
@@ -145,14 +156,6 @@ func (t *turn) leaveFor() {
 	}
 	if len(t.a.words.Understand(&below, t.rd.Raw).Commands) > 0 {
 		t.leave()
-	}
-}
-
-// offTop goes back to the flow below a built-in one, or to none.
-func (t *turn) offTop() {
-	t.st.About = nil
-	if _, below := t.resume(); !below {
-		t.dropFlow()
 	}
 }
 
@@ -232,7 +235,7 @@ func (t *turn) settle() {
 // unasked reports whether the flow has come back from below a built-in one in this turn and
 // has not asked its question again.
 func (t *turn) unasked() bool {
-	return (t.resumed || t.left != "") && t.flow != nil && !t.flow.Builtin && t.st.WaitingForSlot == "" && t.st.Confirmation == nil
+	return t.resumed && t.flow != nil && !t.flow.Builtin && t.st.WaitingForSlot == "" && t.st.Confirmation == nil
 }
 
 // after says what the engine does behind a built-in flow.
@@ -285,39 +288,4 @@ func (t *turn) act(do string) {
 	default:
 		panic(fmt.Sprintf("dialog: unexpected act of the engine %q", do))
 	}
-}
-
-// at is where the dialogue stands, as built-in flows name it.
-func (t *turn) at() string {
-	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
-	switch {
-	case t.before == Error:
-		return "error"
-	case t.flow == nil:
-		return "idle"
-	case t.st.Confirmation != nil:
-		return "confirmation"
-	case s == nil:
-		return "nothing"
-	case t.st.Suggested != nil && t.st.Suggested.Slot == s.Name:
-		return "suggestion"
-	default:
-		return "slot"
-	}
-}
-
-// foreign reports whether commands are about something else than the built-in flow that
-// waits.
-func (t *turn) foreign(cmds []Command) bool {
-	return slices.ContainsFunc(cmds, func(c Command) bool {
-		switch c.Type {
-		case StartFlow, Cancel, Restart:
-			return true
-		case SetSlot, CorrectSlot:
-			s := t.a.def.SlotIndex[c.Slot]
-			return s == nil || !t.flow.UsesSlot(s)
-		default:
-			return false
-		}
-	})
 }

@@ -43,7 +43,7 @@ func (a *Agent) TellsSecret(st *State, now time.Time, text string, partial bool)
 
 // mayTell reports whether the message looks as if it contained a secret. It is called
 // before the message is understood.
-func (t *turn) mayTell(partial bool) bool {
+func (t *hearing) mayTell(partial bool) bool {
 	for _, s := range t.a.def.Secrets {
 		if s.Name == t.st.WaitingForSlot || s.Mentions.Within(t.rd.Toks) {
 			return true

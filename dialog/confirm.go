@@ -1,12 +1,17 @@
 package dialog
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
 
 // This file: what a question to confirm is about, and the yes that came before it had
 // been heard.
 
 // asksToConfirm says where in what is said the question stands, and its last value.
-func (t *turn) asksToConfirm() {
+func (t *speech) asksToConfirm() {
 	c := t.st.Confirmation
 	if c == nil {
 		return
@@ -43,4 +48,155 @@ func (t *turn) askEarly() {
 	if !t.failed {
 		t.enter(Confirming)
 	}
+}
+
+// runConfirm asks for a yes or no.
+func (t *speech) runConfirm(s *agent.Step) bool {
+	t.st.CurrentStep = s.ID
+	t.st.WaitingForSlot = ""
+	t.st.Confirmation = &Confirmation{Step: s.ID}
+	t.askConfirmation(s)
+	return false
+}
+
+// askConfirmation says what is going to happen and waits for a yes or no.
+func (t *speech) askConfirmation(s *agent.Step) {
+	m := s.Message
+	key := "confirm"
+	if s.Type == agent.StepAction {
+		m, key = s.Action.Confirmation, "confirm_action"
+	}
+	t.confirms = len(t.out.Say) + 1
+	if !t.sayMessage(m, s.Wording) && !t.failed {
+		if summary := t.summary(s); summary != "" {
+			t.phrase(key, "summary", summary)
+			t.readBack = true
+		} else {
+			t.phrase("confirm_plain")
+		}
+	}
+	if !t.failed {
+		t.enter(Confirming)
+	}
+}
+
+// summary lists the slots that a confirmation is about.
+func (t *flows) summary(s *agent.Step) string {
+	v := t.voice()
+	var parts []string
+	add := func(name string) {
+		sl := t.a.def.SlotIndex[name]
+		if sl == nil || sl.Secret || t.st.Slots[name] == nil {
+			return
+		}
+		parts = append(parts, sl.Label+" "+v.Speak(t.st.Slots[name], &sl.Spec, ""))
+	}
+	if s.Type == agent.StepAction && s.Action.Declared {
+		for _, in := range s.Action.Inputs {
+			add(in.From)
+		}
+	} else {
+		for _, sl := range t.flow.Slots {
+			add(sl.Name)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return agent.FirstUpper(strings.Join(parts, ", "))
+}
+
+// confirmed carries on after a yes.
+func (t *turn) confirmed() {
+	st := t.st
+	s := t.confirmStep()
+	if s == nil {
+		return
+	}
+	if st.Confirmation.Early {
+		t.askEarly()
+		return
+	}
+	action := st.Confirmation.Action
+	st.Confirmation = nil
+	t.grant()
+	t.trace("confirmed", TraceData{Step: s.ID})
+	if action {
+		t.advance() // the step itself, with the yes in hand
+		return
+	}
+	if s.Answer != "" {
+		st.Slots[s.Answer] = true
+	}
+	if t.next(s, s.OnConfirm) {
+		t.advance()
+	}
+}
+
+// grant notes a yes, and what it is about: the values that the flow's actions take.
+// A question asked afterwards, a set step or an action may change one of them.
+func (t *flows) grant() {
+	st := t.st
+	st.Granted, st.GrantedFor = true, nil
+	for _, s := range t.flow.Steps {
+		if s.Type != agent.StepAction || !s.Action.RequiresConfirmation {
+			continue
+		}
+		for _, in := range s.Action.Inputs {
+			if v := st.Slots[in.From]; v != nil {
+				put(&st.GrantedFor, in.From, v)
+			}
+		}
+	}
+}
+
+// granted reports whether the user has said yes to this run of the action: with
+// the values that it would get now.
+func (t *flows) granted(a *agent.Action) bool {
+	if !t.st.Granted {
+		return false
+	}
+	for _, in := range a.Inputs {
+		if !value.Equal(t.st.Slots[in.From], t.st.GrantedFor[in.From]) {
+			t.trace("confirmation_stale", TraceData{Action: a.Name, Slot: in.From})
+			return false
+		}
+	}
+	return true
+}
+
+// denied carries on after a no.
+func (t *turn) denied() {
+	st := t.st
+	s := t.confirmStep()
+	if s == nil {
+		return
+	}
+	action := st.Confirmation.Action
+	st.Confirmation, st.Granted, st.GrantedFor = nil, false, nil
+	t.trace("denied", TraceData{Step: s.ID})
+	t.outcome = "denied"
+	if !action && s.Answer != "" {
+		st.Slots[s.Answer] = false
+	}
+	if action || s.DenyEnds {
+		t.phrase("denied")
+		t.visited(s)
+		t.endFlow()
+		t.advance()
+		return
+	}
+	if t.next(s, s.OnDeny) {
+		t.advance()
+	}
+}
+
+// confirmStep is the step that the open confirmation belongs to.
+func (t *flows) confirmStep() *agent.Step {
+	s := t.step()
+	if t.st.Confirmation == nil || s == nil || s.ID != t.st.Confirmation.Step {
+		t.fail("ConfirmationError", "nothing is to be confirmed")
+		return nil
+	}
+	return s
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
@@ -60,32 +61,6 @@ func (t *turn) message(m Message) {
 	}
 }
 
-// weekSaid remembers a week that is named without a day.
-func (t *turn) weekSaid() {
-	if w := t.rd.WeekSaid(); w != "" {
-		t.st.Week = w
-		t.rd.Week = w
-		if s := t.a.def.SlotIndex[t.awaited]; s != nil && s.Type == value.TypeDate {
-			t.st.Misses = 0 // half an answer
-		}
-	}
-}
-
-// resting is the state to return to when an understanding comes to nothing.
-func (t *turn) resting() ConversationState {
-	_, open := t.st.Metadata["error"]
-	switch {
-	case open:
-		return Error
-	case t.flow == nil:
-		return Idle
-	case t.st.Confirmation != nil:
-		return Confirming
-	default:
-		return WaitingForSlot
-	}
-}
-
 // answerSlot takes a message while a slot is awaited: a simple value goes
 // straight into the slot, without any understanding; everything else is
 // understood first.
@@ -107,16 +82,6 @@ func (t *turn) answerSlot() {
 	}
 	t.validating(s)
 	t.take(s, value, sure)
-}
-
-// validating enters VALIDATING_SLOT with what was said for the slot.
-func (t *turn) validating(s *agent.Slot) {
-	st := t.st
-	old := st.Slots[s.Name]
-	t.told(s)
-	st.Slots[s.Name] = t.rd.Raw // rule 3: "Temporary, will be normalized"
-	t.enter(ValidatingSlot)
-	st.Slots[s.Name] = old
 }
 
 // take puts a directly mapped value into the awaited slot.
@@ -152,12 +117,6 @@ func (t *turn) take(s *agent.Slot, v any, sure value.Certainty) {
 	t.trace("slot_set", TraceData{Slot: s.Name, Value: st.Slots[s.Name]})
 	t.filled(s)
 	t.advance()
-}
-
-// suggest asks whether a value is what was meant.
-func (t *turn) suggest(s *agent.Slot, value any) {
-	t.phrase("did_you_mean", "value", t.voice().Speak(value, &s.Spec, ""))
-	t.readBack = true
 }
 
 // filled moves on from the awaited slot, which has its value now.
@@ -205,40 +164,6 @@ func (t *turn) reject(s *agent.Slot, why string) {
 	t.stay()
 }
 
-// invalid says that a value does not do.
-func (t *turn) invalid(s *agent.Slot) {
-	if r := t.rejected[s.Name]; r != nil {
-		delete(t.rejected, s.Name)
-		if t.sayMessage(r.Message, agent.WordingFixed) {
-			return
-		}
-	}
-	if s.Name == t.awaited && (t.askDay(s) || t.askAmount(s)) {
-		return
-	}
-	if half := t.half; half != nil {
-		t.half = nil
-		if !s.Secret && s.Name == t.awaited {
-			put(&t.st.Either, s.Name, half)
-			t.phrase("which_year")
-			t.asked = s
-			return
-		}
-	}
-	if o := t.twinned; o != nil {
-		t.twinned = nil
-		if !s.Secret && !o.Secret {
-			t.phrase("same_value", "label", s.Label, "value", t.voice().Speak(t.st.Slots[o.Name], &o.Spec, ""))
-			return
-		}
-	}
-	if st := t.collectStep(s); st != nil && t.sayMessage(st.Invalid, st.Wording) || t.sayMessage(s.Invalid, agent.WordingFixed) {
-		t.asked = s // the file's own words ask anew
-		return
-	}
-	t.phrase("invalid", "label", s.Label)
-}
-
 // giveUp hands over to a person when nothing helped too often.
 func (t *turn) giveUp() bool {
 	if t.st.Misses < t.a.def.Settings.Retries || !t.a.def.Settings.Handoff {
@@ -258,64 +183,11 @@ func (t *turn) stay() {
 	}
 }
 
-func (t *turn) handoff() {
-	t.st.Misses = 0
-	t.st.HandedOff = true
-	t.out.Handoff = true
-	t.trace("handoff", TraceData{})
-}
-
 // How many values of a slot are said.
 const (
 	someOptions = 5
 	maxOptions  = 10
 )
-
-// options says values that a slot may have.
-func (t *turn) options(s *agent.Slot, most int) {
-	var texts []string
-	for _, v := range s.Values[:min(most, len(s.Values))] {
-		texts = append(texts, v.Value)
-	}
-	t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
-}
-
-// example says what could be said for a slot.
-func (t *turn) example(s *agent.Slot) {
-	if s.Closed() {
-		t.options(s, someOptions)
-		return
-	}
-	key := ""
-	switch s.Type {
-	case value.TypeDate:
-		if s.Past {
-			return // the examples are of days to come
-		}
-		key = "example_date"
-	case value.TypeTime:
-		key = "example_time"
-	case value.TypeDigits:
-		key = "example_digits"
-	case value.TypePhone:
-		key = "example_phone"
-	case value.TypeEmail:
-		key = "example_email"
-	case value.TypeInteger, value.TypeNumber, value.TypeFloat:
-		key = "example_number"
-	case value.TypeMoney:
-		t.phrase("example_money", "value", t.voice().Speak(int64(50), &s.Spec, ""))
-		return
-	case value.TypeBoolean:
-		key = "example_yes_no"
-	case value.TypeCode:
-		key = "example_spelling"
-	case value.TypeString, value.TypeName, value.TypeEnum, value.TypeCity, value.TypeAddress, value.TypeAny:
-		t.phrase("options_free", "label", s.Label)
-		return
-	}
-	t.phrase(key)
-}
 
 // answerSuggestion takes the answer to "did you mean Boston?". It reports
 // whether the message was that.
@@ -376,4 +248,85 @@ func (t *turn) answerConfirmation() {
 		t.enter(Understanding)
 		t.understand()
 	}
+}
+
+// understand works out what the message means, and does it. It is the call that
+// the economy saves: each is counted.
+func (t *turn) understand() {
+	st := t.st
+	if t.failed {
+		return
+	}
+	if len(t.rd.Toks) == 0 { // nothing to understand
+		t.notUnderstood()
+		return
+	}
+	context := st.CurrentFlow + "/" + st.CurrentStep + "/" + st.WaitingForSlot
+	if c := st.Cache; c != nil && st.LastNLUCall != 0 && t.ts-st.LastNLUCall >= 0 && t.ts-st.LastNLUCall < 1 &&
+		c.Text == t.rd.Raw && c.Context == context {
+		t.trace("nlu_cached", TraceData{})
+		t.apply(slices.Clone(c.Commands))
+		return
+	}
+	st.NLUCalls++
+	st.LastNLUCall = t.ts
+	t.trace("nlu", TraceData{})
+	if t.a.def.Settings.Model.Understanding && !t.heard().Plain() && !t.mayTell(false) {
+		st.Pending = t.rd.Raw
+		st.Cache, st.Suggested = nil, t.suggested
+		t.out.Understand = &UnderstandRequest{
+			Text: t.rd.Raw, Slot: st.WaitingForSlot, Confirming: st.Confirmation != nil, Slots: t.a.maskSlots(cloneValues(st.Slots)),
+		}
+		if t.flow != nil {
+			t.out.Understand.Flow = t.flow.Name
+		}
+		return
+	}
+	t.understandLocally(context)
+}
+
+// understandLocally understands the message by its words.
+func (t *turn) understandLocally(context string) {
+	said := t.rd.Raw
+	t.leaveFor()
+	m := t.meaning(t.a.words)
+	if len(m.Commands) == 0 && t.askChoice() {
+		return
+	}
+	t.st.Cache = &NLUCache{Text: said, Context: context}
+	if slices.ContainsFunc(m.Commands, func(c Command) bool { s := t.a.def.SlotIndex[c.Slot]; return s != nil && s.Secret }) {
+		t.st.Cache = nil
+	} else if len(m.Commands) > 0 {
+		t.st.Cache.Commands = slices.Clone(m.Commands)
+	}
+	t.apply(m.Commands)
+}
+
+// understood takes a model's answer. Without one the local understanding does.
+func (t *turn) understood(in Understood) {
+	st := t.st
+	if st.ConversationState != Understanding || st.Pending == "" {
+		t.trace("understanding_late", TraceData{})
+		return
+	}
+	t.before = t.resting()
+	text := st.Pending
+	st.Pending = ""
+	t.read(text)
+	t.suggested, st.Suggested = st.Suggested, nil
+	m := t.meaning(in)
+	if m.Failed {
+		t.trace("nlu_failed", TraceData{})
+		t.understandLocally(st.CurrentFlow + "/" + st.CurrentStep + "/" + st.WaitingForSlot)
+		return
+	}
+	cmds := m.Commands
+	for _, d := range m.Dropped { // dropped again, with a trace, or told
+		cmds = append(cmds, d.Command)
+	}
+	cmds = t.heard().Meant(cmds[:min(len(cmds), maxCommands)])
+	if cmds = t.guarded(cmds); len(cmds) == 0 && t.offerOnly() {
+		return
+	}
+	t.apply(cmds)
 }

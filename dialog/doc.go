@@ -27,6 +27,22 @@
 // Secrets: the value of a secret slot is in [State.Slots] and in the [ActionCall]
 // that takes it, and nowhere else. [Agent.Masked] makes a state that may be shown.
 //
+// # Inside
+//
+// A turn is made of parts. Each embeds the one before it and knows nothing of those behind:
+//
+//	part       what it is                         from .. to
+//	dialogue   the state and its trail            a state of the seed > another, by the matrix
+//	flows      the flows that run and wait        none > runs > waits for another > runs > ended, reopened
+//	hearing    what was heard, what of it is used words > meaning > taken, offered, kept for later, left out
+//	speech     what is said                       silent > lines > a question to confirm
+//	question   the question for a slot            asked > taken | refused, with its reason > asked again
+//	turn       what follows from what
+//
+// A [Confirmation] goes from asked to granted, for the values that were read back, and is
+// used by one action. Built-in flows run beside the current flow or on top of it
+// (builtin.go has their table).
+//
 // The owner of a State is whoever calls the agent with it; one goroutine at a
 // time may. An Agent may be shared by all.
 package dialog

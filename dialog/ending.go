@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
@@ -40,30 +41,6 @@ func collects(f *agent.Flow, name string) bool {
 	return slices.ContainsFunc(f.Steps, func(s *agent.Step) bool { return s.Type == agent.StepCollect && s.Slot.Name == name })
 }
 
-// found are the slots that the actions of the run have filled and that another
-// flow takes over instead of asking.
-func (t *turn) found() []string {
-	var out []string
-	for _, id := range t.st.Path {
-		s := t.flow.Steps[t.flow.IDs[id]]
-		if s.Type != agent.StepAction {
-			continue
-		}
-		for _, name := range s.Writes {
-			if t.st.Slots[name] == nil || slices.Contains(out, name) || slices.Contains(t.st.Recent, name) {
-				continue
-			}
-			if slices.ContainsFunc(t.a.def.Flows, func(f *agent.Flow) bool { return f != t.flow && slices.Contains(f.Takes, name) && collects(f, name) }) {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
-
-// sealed reports whether the flow that ended last has done what a correction cannot undo.
-func (t *turn) sealed() bool { return t.flow == nil && t.st.Finished != nil && t.st.Finished.Sealed }
-
 // doneAlready says that what is to be changed is done. A flow that does what the words say
 // is offered.
 func (t *turn) doneAlready() {
@@ -82,14 +59,9 @@ func (t *turn) doneAlready() {
 func (t *turn) complete(ended *FinishedFlow) {
 	t.dropFlow()
 	t.st.Finished = ended
-	outcome := "done"
-	switch {
-	case len(t.out.Say) > 0:
+	outcome := cmp.Or(t.outcome, "done")
+	if len(t.out.Say) > 0 {
 		outcome = "said"
-	case t.declined:
-		outcome = "denied"
-	case t.unsuccessful:
-		outcome = "failed"
 	}
 	if t.out.Handoff || t.builtin(agent.PatternCompleted, about{"flow": ended.Flow, "outcome": outcome}) {
 		t.ended()

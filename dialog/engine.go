@@ -197,129 +197,25 @@ func (a *Agent) RecoverFromError(st *State, now time.Time) Output {
 	return t.finish()
 }
 
-// turn is one step of the engine: the state, the instant, and what has come of
-// it so far.
+// turn is one step of the engine.
 type turn struct {
-	a    *Agent
-	st   *State
-	now  time.Time
-	ts   float64
-	flow *agent.Flow // of CurrentFlow, nil without one
+	question
+	builtinRun
 
-	awaited string // slot that was awaited when the message came
-	secret  bool   // the message has a secret in it
-
-	out                    Output
-	readBack               bool
-	confirms               int      // the line of Say, from 1, that asks to confirm; 0: none does
-	valued                 int      // the first line of Say that says a value
-	tail                   string   // what is said behind the last value
-	unused                 []string // parts of the message that nothing was done with
-	steps                  int
-	before                 ConversationState // when the message came
-	failed                 bool
-	declined, unsuccessful bool                        // a yes was refused, an action has failed
-	refused                bool                        // the awaited slot's value did not do
-	changing               bool                        // what to change was asked
-	either                 []*agent.Slot               // to which of them a value belongs is not known
-	kept                   bool                        // a further request was kept
-	coming                 map[string]any              // what the commands give to slots
-	twinned                *agent.Slot                 // has the value that was refused for another one
-	rejected               map[string]*agent.Rejection // the rules that turned values down
-	barred                 *agent.Flow                 // was asked for and may not start
-	half                   any                         // a day that was refused, because its year was not said
-	was                    map[string]any              // what State.Either was before the message
-	asked                  *agent.Slot                 // what was said of its value asks for another
-	dropped                []*agent.Slot               // of values that did not do and that nobody had asked for
-	offered                []*agent.Flow               // that may be meant, and that the words do not ask for plainly
-	given                  map[string]any              // values that were said for the one that is offered
-	reached                []*agent.Flow               // whose slots the commands may fill
-	suggested              *Suggestion                 // that the message may answer in words of its own
-
-	about     about // what the built-in flow is about that runs
-	after     after
-	left      string        // the built-in flow that was left
-	quiet     bool          // the built-in flow is ours: it leaves no trace
-	fresh     bool          // the built-in flow has not been on top
-	skipped   bool          // a step of the built-in flow that waits was left out
-	resumed   bool          // the flow below a built-in one goes on
-	moved     bool          // a built-in flow has come on top, and asks
-	deferring bool          // what waits waits for its turn
-	deferred  *deferredStep // waits for its turn
-
-	rd  value.Reader
-	buf [24]value.Token
+	outcome  string // of the flow that has run: denied or failed; "" for neither
+	changing bool   // what to change was asked
 }
 
 func (a *Agent) turn(st *State, now time.Time) *turn {
-	return &turn{a: a, st: st, now: now, ts: seconds(now), flow: a.def.FlowIndex[st.CurrentFlow], before: st.ConversationState, awaited: st.WaitingForSlot, about: st.About}
+	t := new(turn)
+	t.a, t.st, t.now, t.ts = a, st, now, seconds(now)
+	t.flow, t.before, t.awaited, t.about = a.def.FlowIndex[st.CurrentFlow], st.ConversationState, st.WaitingForSlot, st.About
+	t.fail = t.failWith
+	return t
 }
 
-// read cuts a text into tokens for the rest of the turn.
-func (t *turn) read(text string) {
-	t.rd = value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now, Week: t.st.Week}
-}
-
-// enter changes the conversation state along an edge of the matrix.
-func (t *turn) enter(to ConversationState) {
-	from := t.st.ConversationState
-	if !allowed(from, to) {
-		if to == Understanding || !allowed(from, Understanding) || !allowed(Understanding, to) {
-			t.fail("TransitionError", fmt.Sprintf("no way from %s to %s", from, to))
-			return
-		}
-		t.enter(Understanding) // CONFIRMING goes on by way of UNDERSTANDING
-		from = Understanding
-	}
-	t.st.ConversationState = to
-	if to != Understanding && to != Error {
-		delete(t.st.Metadata, "error") // overcome
-	}
-	on := edgeName(from, to)
-	if from == ValidatingSlot && to == WaitingForSlot && !t.refused {
-		on = "slot needed" // the next one: the edge serves both
-	}
-	d := TraceData{From: from, To: to, On: on, Step: t.st.CurrentStep, Slot: t.st.WaitingForSlot}
-	if t.st.CurrentFlow != agent.NoFlow {
-		d.Flow = t.st.CurrentFlow
-	}
-	if to == ValidatingSlot {
-		d.Value = t.st.Slots[t.st.WaitingForSlot]
-	}
-	t.trace("state_changed", d)
-}
-
-// trace appends an event to the audit trail, which keeps the latest.
-func (t *turn) trace(event string, d TraceData) {
-	limit := t.a.def.Settings.TraceLimit
-	if limit <= 0 {
-		return
-	}
-	st := t.st
-	if len(t.a.def.Secrets) > 0 {
-		t.hideIn(&d)
-	}
-	if n := len(st.Trace); n >= limit {
-		st.Trace = slices.Delete(st.Trace, 0, n-limit+max(1, limit/4))
-	}
-	if n := cap(st.Trace); len(st.Trace) == n { // never more room than the limit asks for
-		st.Trace = append(make([]TraceEvent, 0, min(limit, max(8, 2*n))), st.Trace...)
-	}
-	st.Trace = append(st.Trace, TraceEvent{Event: event, Timestamp: t.ts, Data: d})
-}
-
-// remember appends to the message history, which keeps the latest.
-func (t *turn) remember(role, text string) {
-	limit := t.a.def.Settings.HistoryLimit
-	st := t.st
-	if n := len(st.Messages); n >= limit {
-		st.Messages = slices.Delete(st.Messages, 0, n-limit+1)
-	}
-	st.Messages = append(st.Messages, ChatMessage{Role: role, Content: text, Timestamp: t.ts})
-}
-
-// fail is rule 7: any state to ERROR.
-func (t *turn) fail(kind, message string) {
+// failWith is rule 7: any state to ERROR.
+func (t *turn) failWith(kind, message string) {
 	from := t.st.ConversationState
 	if from == Error || t.failed {
 		t.st.ConversationState = Error
@@ -380,36 +276,3 @@ func (s *State) tidy() {
 
 // maxRecent bounds how far back the order of the slots is remembered.
 const maxRecent = 64
-
-// set stores the value of a slot and remembers that it was the latest.
-func (t *turn) set(name string, v any) {
-	t.st.Slots[name] = value.Canonical(v)
-	st := t.st
-	t.told(t.a.def.SlotIndex[name])
-	if i := slices.Index(st.Recent, name); i >= 0 {
-		st.Recent = slices.Delete(st.Recent, i, i+1)
-	}
-	if len(st.Recent) >= maxRecent {
-		st.Recent = slices.Delete(st.Recent, 0, 1)
-	}
-	st.Recent = append(st.Recent, name)
-}
-
-// step finds the current step, nil if the flow has not begun.
-func (t *turn) step() *agent.Step {
-	if t.flow == nil || t.st.CurrentStep == "" {
-		return nil
-	}
-	i, ok := t.flow.IDs[t.st.CurrentStep]
-	if !ok {
-		return nil
-	}
-	return t.flow.Steps[i]
-}
-
-// visited notes that the run has been at a step.
-func (t *turn) visited(s *agent.Step) {
-	if !slices.Contains(t.st.Path, s.ID) {
-		t.st.Path = append(t.st.Path, s.ID)
-	}
-}

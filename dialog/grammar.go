@@ -335,7 +335,7 @@ func (a *Agent) Expect(st *State) Expectation {
 }
 
 // expect is what the agent awaits in the state it is in.
-func (t *turn) expect() Expectation {
+func (t *flows) expect() Expectation {
 	st := t.st
 	e := Expectation{ReadBack: st.ReadBack}
 	switch st.ConversationState {

@@ -12,7 +12,7 @@ import (
 // not done: it is asked about, or left.
 
 // guarded are the commands that the words bear out.
-func (t *turn) guarded(cmds []Command) []Command {
+func (t *hearing) guarded(cmds []Command) []Command {
 	t.rd.Keep()
 	r := t.heard()
 	starting := t.guardedStarts(cmds)
@@ -51,7 +51,7 @@ func (t *turn) guarded(cmds []Command) []Command {
 }
 
 // guardedStarts are the flows that commands start and the words ask for.
-func (t *turn) guardedStarts(cmds []Command) []*agent.Flow {
+func (t *hearing) guardedStarts(cmds []Command) []*agent.Flow {
 	var out []*agent.Flow
 	var local []Command
 	for _, c := range cmds {
@@ -76,7 +76,7 @@ func (t *turn) guardedStarts(cmds []Command) []*agent.Flow {
 
 // startedByValues is the only flow that commands start while none is active, if the words
 // give one of its slots a value: "Berlin, if you can".
-func (t *turn) startedByValues(cmds []Command) *agent.Flow {
+func (t *hearing) startedByValues(cmds []Command) *agent.Flow {
 	var f *agent.Flow
 	r := t.heard()
 	for _, c := range cmds {
@@ -98,14 +98,6 @@ func (t *turn) startedByValues(cmds []Command) *agent.Flow {
 		}
 	}
 	return nil
-}
-
-// mayOffer notes a flow that is to be asked about, with the values that were said for it.
-func (t *turn) mayOffer(f *agent.Flow, values map[string]any) {
-	if !slices.Contains(t.offered, f) && t.mayStart(f) {
-		t.offered = append(t.offered, f)
-		t.given = values
-	}
 }
 
 // offerOnly asks about a flow that a model would have started and the words do not ask

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
-	"github.com/hocketvoice/hocket/dialog/words"
 )
 
 // This file: commands from outside, and whether the agent takes them. What the
@@ -162,97 +160,6 @@ func (a *Agent) looking(st *State, now time.Time) *turn {
 		c.CurrentFlow = agent.NoFlow
 	}
 	return a.turn(&c, now)
-}
-
-// fitted is a value as the slot keeps it, or why it does not take it.
-func (t *turn) fitted(s *agent.Slot, val any) (any, string) {
-	v, sure := t.heard().Normalise(s, val)
-	if sure != value.Certain {
-		return val, "no " + string(s.Type) + " of the slot"
-	}
-	kept, err := t.accept(s, t.collectStep(s), v)
-	if err != nil {
-		return val, err.Error()
-	}
-	return kept, ""
-}
-
-// reach notes whose slots the commands may fill: those of the flow they start,
-// of the current one, of those that wait or have ended, and of all that these
-// call.
-func (t *turn) reach(cmds []Command) {
-	var add func(f *agent.Flow)
-	add = func(f *agent.Flow) {
-		if f == nil || slices.Contains(t.reached, f) {
-			return
-		}
-		t.reached = append(t.reached, f)
-		for _, s := range f.Steps {
-			add(s.Target)
-		}
-	}
-	t.reached = nil
-	add(t.flow)
-	if t.st.Finished != nil {
-		add(t.a.def.FlowIndex[t.st.Finished.Flow])
-	}
-	for _, f := range t.st.Stack {
-		add(t.a.def.FlowIndex[f.Flow])
-	}
-	for _, c := range cmds {
-		if c.Type == StartFlow {
-			if f := t.a.def.FlowIndex[c.Flow]; f != nil && t.a.words.Startable(f) && t.mayStart(f) {
-				add(f)
-			}
-		}
-	}
-}
-
-// objection is why the agent does not take a command, "" if it does.
-func (t *turn) objection(c Command) string {
-	switch c.Type {
-	case StartFlow:
-		switch f := t.a.def.FlowIndex[c.Flow]; {
-		case f == nil:
-			return "unknown flow"
-		case f != t.flow && !t.a.words.Startable(f):
-			return "no flow that a user starts"
-		case f != t.flow && !t.mayStart(f):
-			t.barred = f
-			return "its condition is false"
-		}
-	case SetSlot, CorrectSlot:
-		if c.Type == CorrectSlot && c.Slot == "" {
-			return "" // something in it, but what
-		}
-		s := t.a.def.SlotIndex[c.Slot]
-		switch {
-		case s == nil:
-			return "unknown slot"
-		case c.Type == SetSlot && c.Value == nil:
-			return "no value"
-		case s.Type == value.TypeAny:
-			return "no slot that a user fills"
-		case !slices.ContainsFunc(t.reached, func(f *agent.Flow) bool { return f.UsesSlot(s) }):
-			return "no slot of the flow"
-		}
-	case AskSlot:
-		if !t.a.known(c.Slot) {
-			return "unknown slot"
-		}
-	case Confirm:
-		if t.st.Confirmation != nil && t.heard().Assent() != words.Assents {
-			return "no unconditional yes"
-		}
-	case Deny:
-		if t.st.Confirmation != nil && t.heard().Hedged() {
-			return "no plain no"
-		}
-	case Cancel, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:
-	default:
-		return "unknown command"
-	}
-	return ""
 }
 
 // known reports whether a name is a slot or what an action or a step sets.

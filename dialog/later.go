@@ -20,7 +20,7 @@ const maxLater = 4
 
 // keepLater takes the second and further requests from commands and keeps them. The
 // values behind one are its own.
-func (t *turn) keepLater(cmds []Command) []Command {
+func (t *hearing) keepLater(cmds []Command) []Command {
 	var out []Command
 	var first *agent.Flow
 	later, lost := -1, false

@@ -14,7 +14,7 @@ func (t *turn) askModel() {
 // forModel reports whether commands concern what a model has said: while no flow
 // is active, a yes, a no or a "cancel it" answers nothing of the engine's. An agent
 // without flows has nothing else to help with, list or begin again either.
-func (t *turn) forModel(cmds []Command) bool {
+func (t *flows) forModel(cmds []Command) bool {
 	if !t.a.def.Settings.Model.Answers || t.flow != nil || t.before == Error {
 		return false
 	}

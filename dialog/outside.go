@@ -12,18 +12,8 @@ import (
 // is work and not a function: it becomes an action, awaited like any other behind
 // the collecting of the value, whose result takes the value or turns it down.
 
-// unchecked is the first slot of the flow whose value nobody outside has accepted.
-func (t *turn) unchecked() *agent.Slot {
-	for _, s := range t.flow.Slots {
-		if v := t.st.Slots[s.Name]; s.Check != nil && v != nil && !value.Equal(t.st.Checked[s.Name], v) {
-			return s
-		}
-	}
-	return nil
-}
-
 // askOutside has a service asked about a slot's value.
-func (t *turn) askOutside(s *agent.Slot) {
+func (t *speech) askOutside(s *agent.Slot) {
 	st := t.st
 	st.Calls++
 	a := s.Check.Action
@@ -63,7 +53,7 @@ func (t *turn) checkEnded(in ActionEnded) bool {
 }
 
 // checkFailed is rule 7: the user may have it tried again.
-func (t *turn) checkFailed(code, message string) {
+func (t *dialogue) checkFailed(code, message string) {
 	if code == "" {
 		code = "ValidatorError"
 	}
@@ -83,23 +73,6 @@ func (t *turn) acceptedOutside(s *agent.Slot, v any) {
 	st.Action = nil
 	t.trace("slot_checked", TraceData{Slot: s.Name, Value: st.Slots[s.Name]})
 	t.advance()
-}
-
-// askAnew empties a slot and asks for it before anything else.
-func (t *turn) askAnew(s *agent.Slot) {
-	st := t.st
-	st.Slots[s.Name] = nil
-	again := &Asking{Slot: s.Name}
-	if a := st.Asking; a != nil {
-		*again = *a
-		again.Slot, again.More = s.Name, nil
-		for _, name := range append([]string{a.Slot}, a.More...) {
-			if name != s.Name {
-				again.More = append(again.More, name)
-			}
-		}
-	}
-	st.Asking = again
 }
 
 // maxReason bounds what a service's own words may say, in bytes.

@@ -79,25 +79,6 @@ func (t *turn) back() {
 	}
 }
 
-// again repeats the open question.
-func (t *turn) again() {
-	switch {
-	case t.failed:
-	case t.before == Error:
-		t.phrase("error_offer")
-	case t.flow == nil:
-		t.phrase("what_to_do")
-	case t.st.Confirmation != nil:
-		if s := t.step(); s != nil && t.st.ConversationState == Understanding {
-			t.askConfirmation(s)
-		}
-	default:
-		if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil {
-			t.prompt(s, t.collectStep(s))
-		}
-	}
-}
-
 // notUnderstood is what happens when a message means nothing here: say so, then
 // offer what could be said, and at last hand over to a person.
 func (t *turn) notUnderstood() {
@@ -128,12 +109,6 @@ func (t *turn) notUnderstood() {
 // cannotHandle says that nothing can be done with a message, and asks again.
 func (t *turn) cannotHandle(reason string) {
 	t.answer(agent.PatternCannotHandle, about{"reason": reason, "at": t.at(), "misses": int64(t.st.Misses)})
-}
-
-// unsure reports whether the recognizer doubts a message: it says how sure it
-// is, and that is less than the agent's settings ask for.
-func (t *turn) unsure(m Message) bool {
-	return m.Confidence > 0 && m.Confidence < t.a.def.Settings.MinConfidence
 }
 
 // notCaught is what happens with words that the recognizer doubts: nothing in
@@ -183,19 +158,8 @@ func (t *turn) doubt() bool {
 	return true
 }
 
-// offer says what the agent can do.
-func (t *turn) offer() {
-	flows := t.offers()
-	if flows == "" || t.st.Misses == 1 {
-		t.phrase("rephrase")
-		return
-	}
-	t.phrase("options_flows", "flows", flows)
-	t.phrase("what_to_do")
-}
-
 // offers lists what the flows do that may start, as their descriptions say.
-func (t *turn) offers() string {
+func (t *flows) offers() string {
 	a := t.a
 	var texts []string
 	for _, f := range a.def.Flows {

@@ -15,29 +15,9 @@ import (
 // Hidden stands for a secret value where one would be shown.
 const Hidden = value.Hidden
 
-// told notes that the user's message contains a value of the slot, valid or not.
-func (t *turn) told(s *agent.Slot) {
-	if s != nil && s.Secret {
-		t.secret = true
-	}
-}
-
-// hideIn takes a secret out of an event: the value of a secret slot, and one that
-// stands in another value because it was taken for that.
-func (t *turn) hideIn(d *TraceData) {
-	s := t.a.def.SlotIndex[d.Slot]
-	of := s != nil && s.Secret
-	if text, ok := d.Value.(string); d.Value != nil && (of || ok && t.a.holdsSecret(t.st, text)) {
-		d.Value = value.Hidden
-	}
-	if d.Detail != "" && (of || t.a.holdsSecret(t.st, d.Detail)) {
-		d.Detail = value.Hidden
-	}
-}
-
 // hide replaces a message that contains a secret in the history. It replaces all of it,
 // because how much of it is secret is unknown.
-func (t *turn) hide() {
+func (t *hearing) hide() {
 	st := t.st
 	for name := range st.Checked { // order: each by itself
 		if s := t.a.def.SlotIndex[name]; s != nil && s.Secret && st.Slots[name] == nil {
@@ -84,7 +64,7 @@ func (a *Agent) holdsSecret(st *State, text string) bool {
 
 // repeatsSecret reports whether the message contains a secret that was not asked for: a
 // known one, or a possible one behind its name.
-func (t *turn) repeatsSecret() bool {
+func (t *hearing) repeatsSecret() bool {
 	for _, s := range t.a.def.Secrets {
 		named := s.Mentions.Within(t.rd.Toks)
 		for i := range t.rd.Toks {
@@ -99,7 +79,7 @@ func (t *turn) repeatsSecret() bool {
 
 // secretWords reports whether the answer to the question for a secret may contain it.
 // Only a command that may be given at any time does not.
-func (t *turn) secretWords() bool {
+func (t *hearing) secretWords() bool {
 	return len(t.rd.Toks) > 0 && t.a.words.Command(t.rd.Toks) == ""
 }
 

@@ -2,39 +2,11 @@ package dialog
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
 // This file: what may be said at any time, and the answers to it.
-
-// repeat says the last response again.
-func (t *turn) repeat() {
-	if t.st.LastResponse != "" {
-		t.out.Say = append(t.out.Say, Line{Text: t.st.LastResponse, Fixed: true})
-		t.readBack = t.st.ReadBack
-		if c := t.st.Confirmation; c != nil && c.Asked {
-			t.confirms, t.valued, t.tail = len(t.out.Say), len(t.out.Say), c.Tail
-		}
-	}
-}
-
-// explain says what a slot is about.
-func (t *turn) explain(s *agent.Slot) {
-	if t.sayMessage(s.Help, agent.WordingFixed) {
-		return
-	}
-	d := s.Description
-	if r := []rune(d); len(r) > 0 && (r[len(r)-1] == '.' || r[len(r)-1] == '?' || r[len(r)-1] == '!') {
-		t.sayText(d, true) // a sentence of its own
-		return
-	}
-	if d == "" {
-		d = s.Label
-	}
-	t.phrase("clarify", "description", d)
-}
 
 // help answers a question about the question, the choices or the agent: kind is clarify,
 // options or help.
@@ -68,19 +40,8 @@ func (t *turn) goodbye() {
 	t.answer(agent.PatternGoodbye, nil)
 }
 
-// endConversation leaves all flows and the conversation.
-func (t *turn) endConversation() {
-	if t.flow != nil {
-		t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
-		t.dropFlow()
-		t.st.Finished = nil
-		t.enter(Completed)
-	}
-	t.out.End = true
-}
-
-// skip leaves an optional slot empty.
-func (t *turn) skip() {
+// leaveEmpty leaves an optional slot without a value, as the user wishes.
+func (t *turn) leaveEmpty() {
 	st := t.st
 	s := t.a.def.SlotIndex[st.WaitingForSlot]
 	if s == nil || t.flow == nil {
@@ -121,45 +82,6 @@ func (t *turn) chat(cmds []Command) {
 		return
 	}
 	t.answer(agent.PatternChitchat, about{"kind": kind, "at": t.at()})
-}
-
-// answerQuestions tells what the user asked about: the value of a slot, or what
-// an action found. It reports whether it said or asked anything. What nobody
-// knows goes to the model, if it answers at all and nothing else was said.
-func (t *turn) answerQuestions(cmds []Command, more bool) bool {
-	told := false
-	for _, c := range cmds {
-		if c.Type != AskSlot || t.failed {
-			continue
-		}
-		s, label := t.a.def.SlotIndex[c.Slot], strings.ReplaceAll(c.Slot, "_", " ")
-		if s != nil {
-			label = s.Label
-		}
-		value := t.st.Slots[c.Slot]
-		text := t.voice().Speak(value, s.Form(), "")
-		switch {
-		case s != nil && s.Secret:
-			t.phrase("slot_secret", "label", label)
-		case text != "":
-			t.phrase("slot_value", "label", label, "value", text)
-			t.readBack = true
-		case t.a.def.Settings.Model.Answers && !more && len(cmds) == 1 && t.before != Error && t.st.Confirmation == nil:
-			t.out.Ask = true
-			t.trace("asked_model", TraceData{})
-		case s != nil && s.Name == t.st.WaitingForSlot && t.flow != nil && !more:
-			t.explain(s)
-			if s.Closed() {
-				t.example(s)
-			}
-		case s != nil && s.Closed():
-			t.example(s)
-		default:
-			t.phrase("slot_unknown", "label", label)
-		}
-		told = true
-	}
-	return told
 }
 
 // taken is a yes to what was found or proposed: the proposed flow begins, or what

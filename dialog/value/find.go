@@ -213,7 +213,7 @@ func (r Reader) ends(toks []Token, i int) bool {
 	return light+after+polite+weak+not+part+number+or > 0
 }
 
-// nowAt is the length of a word for now at token i: in the middle of a sentence
+// nowAt is the length of a word like "immediately" at token i: within a sentence
 // it is rarely a date.
 func (r Reader) nowAt(toks []Token, i int) int {
 	_, n := r.Lang.Clock.now.At(toks, i)

@@ -1,0 +1,236 @@
+package dialog
+
+import (
+	"slices"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
+	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/dialog/words"
+)
+
+// hearing is what was heard, and what of it is used. Commands that the words do not bear out,
+// or that the agent does not take, end here; of several requests one goes on and the others
+// are kept (State.Later) or offered.
+type hearing struct {
+	flows
+
+	rd  value.Reader
+	buf [24]value.Token
+
+	awaited   string         // slot that was awaited when the message came
+	was       map[string]any // what State.Either was before the message
+	suggested *Suggestion    // that the message may answer in words of its own
+	either    []*agent.Slot  // to which of them a value belongs is not known
+	reached   []*agent.Flow  // whose slots the commands may fill
+
+	offered []*agent.Flow  // that may be meant, and that the words do not ask for plainly
+	given   map[string]any // values that were said for the one that is offered
+	barred  *agent.Flow    // was asked for and may not start
+	kept    bool           // a further request was kept
+	unused  []string       // parts of the message that nothing was done with
+}
+
+// meaning is what the message means to an understanding, noted for what is said of it.
+func (t *hearing) meaning(u command.Understander) command.Meaning {
+	m := u.Understand(t.moment(), t.rd.Raw)
+	if m.Heard.Lang != nil {
+		t.rd = m.Heard
+	}
+	for _, name := range m.Either {
+		t.either = append(t.either, t.a.def.SlotIndex[name])
+	}
+	if m.Values != nil {
+		t.st.Either = m.Values
+	}
+	for _, name := range m.Offered {
+		t.mayOffer(t.a.def.FlowIndex[name], m.Given)
+	}
+	if m.Respelt != "" {
+		t.trace("respelt", TraceData{Flow: m.Respelt})
+	}
+	t.unused = m.Unused
+	return m
+}
+
+// moment is what the message meets.
+func (t *hearing) moment() *command.Moment {
+	st := t.st
+	return &command.Moment{
+		Now: t.now, CurrentFlow: st.CurrentFlow, WaitingForSlot: st.WaitingForSlot, Slots: st.Slots, Recent: st.Recent, Week: t.rd.Week,
+		Confirming: st.Confirmation != nil, Changing: st.Changing, Failed: t.before == Error, Suggested: t.suggested, Either: t.was,
+		Proposed: st.Proposed, ProposedSlots: st.ProposedSlots, Finished: st.Finished,
+	}
+}
+
+// heard is the message as the words are read now.
+func (t *hearing) heard() *words.Reading { return t.a.words.Hear(t.moment(), t.rd) }
+
+// Understand returns what a model has understood.
+func (in Understood) Understand(*command.Moment, string) command.Meaning {
+	m := command.Meaning{Failed: in.Failed, Dropped: in.Dropped}
+	for _, c := range in.Commands {
+		c.Value = value.Canonical(c.Value)
+		m.Commands = append(m.Commands, c)
+	}
+	return m
+}
+
+// read cuts a text into tokens for the rest of the turn.
+func (t *hearing) read(text string) {
+	t.rd = value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now, Week: t.st.Week}
+}
+
+// weekSaid remembers a week that is named without a day.
+func (t *hearing) weekSaid() {
+	if w := t.rd.WeekSaid(); w != "" {
+		t.st.Week = w
+		t.rd.Week = w
+		if s := t.a.def.SlotIndex[t.awaited]; s != nil && s.Type == value.TypeDate {
+			t.st.Misses = 0 // half an answer
+		}
+	}
+}
+
+// mayOffer notes a flow that is to be asked about, with the values that were said for it.
+func (t *hearing) mayOffer(f *agent.Flow, values map[string]any) {
+	if !slices.Contains(t.offered, f) && t.mayStart(f) {
+		t.offered = append(t.offered, f)
+		t.given = values
+	}
+}
+
+// validating enters VALIDATING_SLOT with what was said for the slot.
+func (t *hearing) validating(s *agent.Slot) {
+	st := t.st
+	old := st.Slots[s.Name]
+	t.told(s)
+	st.Slots[s.Name] = t.rd.Raw // rule 3: "Temporary, will be normalized"
+	t.enter(ValidatingSlot)
+	st.Slots[s.Name] = old
+}
+
+// propose notes the value that a yes to the step's question takes, if it has one.
+func (t *hearing) propose(s *agent.Step) {
+	if s.Suggest == nil || s.Slot.Secret || t.failed {
+		return
+	}
+	v, err := s.Suggest.Eval(t.value)
+	if err != nil {
+		t.fail("ExpressionError", err.Error())
+		return
+	}
+	if v == nil {
+		return
+	}
+	if kept, sure := t.heard().Normalise(s.Slot, v); sure == value.Certain {
+		t.st.Suggested = &Suggestion{Slot: s.Slot.Name, Value: value.Canonical(kept)}
+	}
+}
+
+// foreign reports whether commands are about something else than the built-in flow that
+// waits.
+func (t *hearing) foreign(cmds []Command) bool {
+	return slices.ContainsFunc(cmds, func(c Command) bool {
+		switch c.Type {
+		case StartFlow, Cancel, Restart:
+			return true
+		case SetSlot, CorrectSlot:
+			s := t.a.def.SlotIndex[c.Slot]
+			return s == nil || !t.flow.UsesSlot(s)
+		default:
+			return false
+		}
+	})
+}
+
+// reach notes whose slots the commands may fill: those of the flow they start,
+// of the current one, of those that wait or have ended, and of all that these
+// call.
+func (t *hearing) reach(cmds []Command) {
+	var add func(f *agent.Flow)
+	add = func(f *agent.Flow) {
+		if f == nil || slices.Contains(t.reached, f) {
+			return
+		}
+		t.reached = append(t.reached, f)
+		for _, s := range f.Steps {
+			add(s.Target)
+		}
+	}
+	t.reached = nil
+	add(t.flow)
+	if t.st.Finished != nil {
+		add(t.a.def.FlowIndex[t.st.Finished.Flow])
+	}
+	for _, f := range t.st.Stack {
+		add(t.a.def.FlowIndex[f.Flow])
+	}
+	for _, c := range cmds {
+		if c.Type == StartFlow {
+			if f := t.a.def.FlowIndex[c.Flow]; f != nil && t.a.words.Startable(f) && t.mayStart(f) {
+				add(f)
+			}
+		}
+	}
+}
+
+// objection is why the agent does not take a command, "" if it does.
+func (t *hearing) objection(c Command) string {
+	switch c.Type {
+	case StartFlow:
+		switch f := t.a.def.FlowIndex[c.Flow]; {
+		case f == nil:
+			return "unknown flow"
+		case f != t.flow && !t.a.words.Startable(f):
+			return "no flow that a user starts"
+		case f != t.flow && !t.mayStart(f):
+			t.barred = f
+			return "its condition is false"
+		}
+	case SetSlot, CorrectSlot:
+		if c.Type == CorrectSlot && c.Slot == "" {
+			return "" // something in it, but what
+		}
+		s := t.a.def.SlotIndex[c.Slot]
+		switch {
+		case s == nil:
+			return "unknown slot"
+		case c.Type == SetSlot && c.Value == nil:
+			return "no value"
+		case s.Type == value.TypeAny:
+			return "no slot that a user fills"
+		case !slices.ContainsFunc(t.reached, func(f *agent.Flow) bool { return f.UsesSlot(s) }):
+			return "no slot of the flow"
+		}
+	case AskSlot:
+		if !t.a.known(c.Slot) {
+			return "unknown slot"
+		}
+	case Confirm:
+		if t.st.Confirmation != nil && t.heard().Assent() != words.Assents {
+			return "no unconditional yes"
+		}
+	case Deny:
+		if t.st.Confirmation != nil && t.heard().Hedged() {
+			return "no plain no"
+		}
+	case Cancel, Clarify, ListOptions, RepeatLast, Restart, Handoff, Help, Retry, Skip, Chitchat, Goodbye:
+	default:
+		return "unknown command"
+	}
+	return ""
+}
+
+// checked drops commands that the agent does not take, and puts what a yes or a
+// no means where nothing is to be confirmed in its place.
+func (t *hearing) checked(cmds []Command) []Command {
+	t.reach(cmds)
+	return slices.DeleteFunc(cmds, func(c Command) bool {
+		why := t.objection(c)
+		if why != "" {
+			t.trace("command_rejected", TraceData{Command: value.CutText(string(c.Type), 40), Flow: value.CutText(c.Flow, 80), Slot: value.CutText(c.Slot, 80), Detail: why})
+		}
+		return why != ""
+	})
+}

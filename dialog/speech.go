@@ -1,0 +1,322 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/value"
+)
+
+// speech is what a turn says, and where in it the values stand that are to be heard before a
+// yes.
+type speech struct {
+	hearing
+
+	out      Output
+	readBack bool
+	confirms int    // the line of Say, from 1, that asks to confirm; 0: none does
+	valued   int    // the first line of Say that says a value
+	tail     string // what is said behind the last value
+}
+
+// sayMessage says one of the variants of a message. It reports whether there
+// was anything to say.
+func (t *speech) sayMessage(m agent.Variants, w agent.Wording) bool {
+	tpl := t.variant(m)
+	if tpl == nil {
+		return false
+	}
+	return t.sayTemplate(tpl, w)
+}
+
+// variant chooses one of the variants of a message: by the turn, so that the same
+// dialogue always says the same, and never the one that was said last.
+func (t *speech) variant(m agent.Variants) *agent.Template {
+	tpl := m.Pick(t.st.TurnCount)
+	if len(m) < 2 {
+		return tpl
+	}
+	key := m.Key()
+	i := slices.Index(m, tpl)
+	if last, said := t.st.Variants[key]; said && last == i {
+		i = (i + 1) % len(m)
+	}
+	put(&t.st.Variants, key, i)
+	return m[i]
+}
+
+func (t *speech) sayTemplate(tpl *agent.Template, w agent.Wording) bool {
+	text, behind, err := tpl.Fill(t.scope())
+	if err != nil {
+		t.fail("TemplateError", err.Error())
+		return false
+	}
+	for _, n := range tpl.Names {
+		if t.a.def.SlotIndex[n] != nil && t.st.Slots[n] != nil {
+			t.readBack = true
+		}
+	}
+	return t.sayValues(text, behind, w == agent.WordingFixed || w == agent.WordingBySettings && !t.a.def.Settings.Rephrase)
+}
+
+func (t *speech) sayText(text string, fixed bool) { t.sayValues(text, -1, fixed) }
+
+// sayValues says a text, so many bytes of which stand behind its last value; below 0
+// there is none in it.
+func (t *speech) sayValues(text string, behind int, fixed bool) bool {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return false
+	}
+	t.out.Say = append(t.out.Say, Line{Text: text, Fixed: fixed})
+	switch {
+	case behind >= 0:
+		t.tail = text[len(text)-min(behind, len(text)):]
+		if t.valued == 0 {
+			t.valued = len(t.out.Say)
+		}
+	case t.valued > 0:
+		t.tail += " " + text
+	}
+	return true
+}
+
+// phrase says a phrase of the engine with values of its own.
+func (t *speech) phrase(key string, values ...string) {
+	tpl := t.variant(t.a.def.Messages[key])
+	if tpl == nil {
+		return
+	}
+	t.phraseOf(tpl, values...)
+}
+
+func (t *speech) phraseOf(tpl *agent.Template, values ...string) {
+	s := t.scope()
+	get := s.Get
+	s.Get = func(name string) any {
+		for i := 0; i+1 < len(values); i += 2 {
+			if values[i] == name {
+				return values[i+1]
+			}
+		}
+		return get(name)
+	}
+	s.Slot = func(name string) *agent.Slot {
+		for i := 0; i+1 < len(values); i += 2 {
+			if values[i] == name {
+				return nil
+			}
+		}
+		return t.a.def.SlotOf(name)
+	}
+	text, behind, err := tpl.Fill(s)
+	if err != nil {
+		t.fail("TemplateError", err.Error())
+		return
+	}
+	t.sayValues(text, behind, true)
+}
+
+func joinLines(lines []Line) string {
+	if len(lines) == 1 {
+		return lines[0].Text
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(l.Text)
+	}
+	return b.String()
+}
+
+// explain says what a slot is about.
+func (t *speech) explain(s *agent.Slot) {
+	if t.sayMessage(s.Help, agent.WordingFixed) {
+		return
+	}
+	d := s.Description
+	if r := []rune(d); len(r) > 0 && (r[len(r)-1] == '.' || r[len(r)-1] == '?' || r[len(r)-1] == '!') {
+		t.sayText(d, true) // a sentence of its own
+		return
+	}
+	if d == "" {
+		d = s.Label
+	}
+	t.phrase("clarify", "description", d)
+}
+
+// options says values that a slot may have.
+func (t *speech) options(s *agent.Slot, most int) {
+	var texts []string
+	for _, v := range s.Values[:min(most, len(s.Values))] {
+		texts = append(texts, v.Value)
+	}
+	t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
+}
+
+// example says what could be said for a slot.
+func (t *speech) example(s *agent.Slot) {
+	if s.Closed() {
+		t.options(s, someOptions)
+		return
+	}
+	key := ""
+	switch s.Type {
+	case value.TypeDate:
+		if s.Past {
+			return // the examples are of days to come
+		}
+		key = "example_date"
+	case value.TypeTime:
+		key = "example_time"
+	case value.TypeDigits:
+		key = "example_digits"
+	case value.TypePhone:
+		key = "example_phone"
+	case value.TypeEmail:
+		key = "example_email"
+	case value.TypeInteger, value.TypeNumber, value.TypeFloat:
+		key = "example_number"
+	case value.TypeMoney:
+		t.phrase("example_money", "value", t.voice().Speak(int64(50), &s.Spec, ""))
+		return
+	case value.TypeBoolean:
+		key = "example_yes_no"
+	case value.TypeCode:
+		key = "example_spelling"
+	case value.TypeString, value.TypeName, value.TypeEnum, value.TypeCity, value.TypeAddress, value.TypeAny:
+		t.phrase("options_free", "label", s.Label)
+		return
+	}
+	t.phrase(key)
+}
+
+// suggest asks whether a value is what was meant.
+func (t *speech) suggest(s *agent.Slot, value any) {
+	t.phrase("did_you_mean", "value", t.voice().Speak(value, &s.Spec, ""))
+	t.readBack = true
+}
+
+// offer says what the agent can do.
+func (t *speech) offer() {
+	flows := t.offers()
+	if flows == "" || t.st.Misses == 1 {
+		t.phrase("rephrase")
+		return
+	}
+	t.phrase("options_flows", "flows", flows)
+	t.phrase("what_to_do")
+}
+
+// repeat says the last response again.
+func (t *speech) repeat() {
+	if t.st.LastResponse != "" {
+		t.out.Say = append(t.out.Say, Line{Text: t.st.LastResponse, Fixed: true})
+		t.readBack = t.st.ReadBack
+		if c := t.st.Confirmation; c != nil && c.Asked {
+			t.confirms, t.valued, t.tail = len(t.out.Say), len(t.out.Say), c.Tail
+		}
+	}
+}
+
+// askWhat asks what is to be changed.
+func (t *speech) askWhat() {
+	if len(t.either) < 2 {
+		t.phrase("change_which")
+		return
+	}
+	var labels []string
+	for _, s := range t.either {
+		labels = append(labels, s.Label)
+	}
+	t.phrase("change_either", "values", value.Enumerate(labels, t.a.def.Lang.Data.Render.Or))
+}
+
+func (t *speech) sayHandoff(s *agent.Step) {
+	if !t.sayMessage(s.Message, s.Wording) && !t.failed {
+		t.phrase("handoff")
+	}
+}
+
+// sayStep says the message of a step, or the phrase that it names.
+func (t *speech) sayStep(s *agent.Step) {
+	if s.Phrase == "" {
+		t.sayMessage(s.Message, s.Wording)
+		return
+	}
+	m := t.a.def.Messages[s.Phrase]
+	if len(m) == 0 {
+		return
+	}
+	if s.Number == nil {
+		t.phraseOf(t.variant(m), texts(t.about)...)
+		return
+	}
+	v, err := s.Number.Eval(t.value)
+	if err != nil {
+		t.fail("ExpressionError", err.Error())
+		return
+	}
+	n, _ := value.ToNumber(v)
+	t.phraseOf(m[max(0, min(int(n), len(m))-1)], texts(t.about)...)
+}
+
+func (t *speech) handoff() {
+	t.st.Misses = 0
+	t.st.HandedOff = true
+	t.out.Handoff = true
+	t.trace("handoff", TraceData{})
+}
+
+// endConversation leaves all flows and the conversation.
+func (t *speech) endConversation() {
+	if t.flow != nil {
+		t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
+		t.dropFlow()
+		t.st.Finished = nil
+		t.enter(Completed)
+	}
+	t.out.End = true
+}
+
+// answerQuestions tells what the user asked about: the value of a slot, or what
+// an action found. It reports whether it said or asked anything. What nobody
+// knows goes to the model, if it answers at all and nothing else was said.
+func (t *speech) answerQuestions(cmds []Command, more bool) bool {
+	told := false
+	for _, c := range cmds {
+		if c.Type != AskSlot || t.failed {
+			continue
+		}
+		s, label := t.a.def.SlotIndex[c.Slot], strings.ReplaceAll(c.Slot, "_", " ")
+		if s != nil {
+			label = s.Label
+		}
+		value := t.st.Slots[c.Slot]
+		text := t.voice().Speak(value, s.Form(), "")
+		switch {
+		case s != nil && s.Secret:
+			t.phrase("slot_secret", "label", label)
+		case text != "":
+			t.phrase("slot_value", "label", label, "value", text)
+			t.readBack = true
+		case t.a.def.Settings.Model.Answers && !more && len(cmds) == 1 && t.before != Error && t.st.Confirmation == nil:
+			t.out.Ask = true
+			t.trace("asked_model", TraceData{})
+		case s != nil && s.Name == t.st.WaitingForSlot && t.flow != nil && !more:
+			t.explain(s)
+			if s.Closed() {
+				t.example(s)
+			}
+		case s != nil && s.Closed():
+			t.example(s)
+		default:
+			t.phrase("slot_unknown", "label", label)
+		}
+		told = true
+	}
+	return told
+}
