@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -19,22 +20,8 @@ func (t *turn) apply(cmds []Command) {
 	if t.flow != nil && t.flow.Builtin && t.foreign(cmds) {
 		t.leave()
 	}
-	if len(cmds) == 0 && t.kept {
-		t.st.Misses = 0
-		t.phrase("kept")
-		t.again()
-		t.back()
-		return
-	}
-	if len(cmds) == 0 && t.barred != nil {
-		t.st.Misses = 0
-		t.cannotHandle("not_possible")
-		return
-	}
 	if len(cmds) == 0 {
-		if !t.askWhich() && !t.offerOnly() {
-			t.notUnderstood()
-		}
+		t.nothing()
 		return
 	}
 	for _, c := range cmds {
@@ -48,14 +35,34 @@ func (t *turn) apply(cmds []Command) {
 		return
 	}
 	start := t.wanted(cmds)
-	if start == nil && t.sealed() && slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == SetSlot || c.Type == CorrectSlot }) {
+	switch {
+	case start == nil && t.sealed() && slices.ContainsFunc(cmds, command.Command.Gives):
 		t.doneAlready()
-		return
-	}
-	if start != nil && t.flow != nil && t.before != Error && len(t.st.Stack) >= maxDepth {
+	case start != nil && t.flow != nil && t.before != Error && len(t.st.Stack) >= maxDepth:
 		t.notUnderstood()
-		return
+	default:
+		t.applyTo(start, cmds)
 	}
+}
+
+// nothing is what happens with a message of which no command is left.
+func (t *turn) nothing() {
+	switch {
+	case t.kept:
+		t.st.Misses = 0
+		t.phrase("kept")
+		t.again()
+		t.back()
+	case t.barred != nil:
+		t.st.Misses = 0
+		t.cannotHandle("not_possible")
+	case !t.askWhich() && !t.offerOnly():
+		t.notUnderstood()
+	}
+}
+
+// applyTo carries out commands, in a flow that starts with them if start is not nil.
+func (t *turn) applyTo(start *agent.Flow, cmds []Command) {
 	misses := t.st.Misses
 	t.st.Misses = 0
 	if t.kept {
@@ -70,14 +77,15 @@ func (t *turn) apply(cmds []Command) {
 	if t.failed || r.ended {
 		return
 	}
-	if r.refused && !r.changed && len(r.corrected) == 0 && start == nil {
+	done := r.changed || start != nil || len(r.corrected) > 0
+	if r.refused && !done {
 		t.st.Misses = misses + 1
 		if t.giveUp() && (!r.reopened || t.moved) {
 			t.back()
 			return
 		}
 	}
-	told := t.answerQuestions(cmds, r.changed || start != nil || len(r.corrected) > 0)
+	told := t.answerQuestions(cmds, done)
 	switch {
 	case t.failed:
 	case t.flow != nil:
@@ -224,7 +232,7 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 	defer func() { t.coming = nil }()
 	for pass := range 2 {
 		for _, c := range cmds {
-			if c.Type != SetSlot && c.Type != CorrectSlot || (c.Slot == awaited && c.Value != nil) != (pass == 1) {
+			if !c.Gives() || (c.Slot == awaited && c.Value != nil) != (pass == 1) {
 				continue
 			}
 			t.applySlot(c, started, pass == 1, &r)
@@ -233,16 +241,20 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 			}
 		}
 	}
-	beside := slices.ContainsFunc(cmds, func(c Command) bool { return c.Type != SetSlot && c.Type != CorrectSlot })
-	if beside || r.changed || r.refused || r.ask != nil || len(r.corrected) > 0 {
-		return r
+	beside := slices.ContainsFunc(cmds, func(c Command) bool { return !c.Gives() })
+	if !beside && !r.any() {
+		for _, s := range t.dropped { // there was nothing else in the message
+			t.invalid(s)
+			r.refused = true
+		}
+		t.dropped = nil
 	}
-	for _, s := range t.dropped { // there was nothing else in the message
-		t.invalid(s)
-		r.refused = true
-	}
-	t.dropped = nil
 	return r
+}
+
+// any reports whether something came of the commands.
+func (r *slotResult) any() bool {
+	return r.changed || r.refused || r.ask != nil || len(r.corrected) > 0
 }
 
 func (t *turn) applySlot(c Command, started, awaited bool, r *slotResult) {

@@ -27,8 +27,8 @@ type builtinRun struct {
 	skipped   bool          // a step of the built-in flow that waits was left out
 	resumed   bool          // the flow below a built-in one has come back
 	moved     bool          // a built-in flow has come on top, and asks
-	deferring bool          // what waits waits for its turn
-	deferred  *deferredStep // waits for its turn
+	deferring bool          // a step that waits has to wait for its turn
+	deferred  *deferredStep // one that does
 }
 
 // about is what a built-in flow is about.
@@ -38,7 +38,7 @@ type about = map[string]any
 // and is the current flow at the step that waits, which has not run yet.
 func (t *turn) builtin(name string, of about) bool {
 	f := t.a.def.FlowIndex[name]
-	if name == t.left && name == agent.PatternCancel {
+	if name == agent.PatternCancel && t.left == agent.PatternCancel {
 		f = f.Default // a second "cancel" is not asked about
 	}
 	if of == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/dialog/words"
 )
 
 // This file: a model's commands are held against the words. What they do not bear out is
@@ -21,33 +22,41 @@ func (t *hearing) guarded(cmds []Command) []Command {
 	}
 	out := cmds[:0:0]
 	for _, c := range cmds {
-		why := ""
-		switch c.Type {
-		case StartFlow:
-			if f := t.a.def.FlowIndex[c.Flow]; f != nil && f != t.flow && !slices.Contains(starting, f) && t.mayStart(f) {
-				why = "the words do not ask for it"
-				t.mayOffer(f, nil)
-			}
-		case SetSlot, CorrectSlot:
-			why = r.Unborne(&c, starting)
-			if why == "" && slices.ContainsFunc(cmds, func(o Command) bool {
-				return o.Slot == c.Slot && o.Value != nil && c.Value != nil && (o.Type == SetSlot || o.Type == CorrectSlot) && !value.Equal(o.Value, c.Value) && r.Unborne(&o, starting) == ""
-			}) {
-				why = "the words give two values"
-			}
-		case Confirm:
-			if t.st.Confirmation == nil && !r.Likes() && !r.SaysYes() {
-				why = "no yes"
-			}
-		default:
-		}
-		if why != "" {
+		if why := t.unborne(r, &c, cmds, starting); why != "" {
 			t.trace("command_rejected", TraceData{Command: value.CutText(string(c.Type), 40), Flow: value.CutText(c.Flow, 80), Slot: value.CutText(c.Slot, 80), Detail: why})
 			continue
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// unborne is why the words do not bear out one of several commands; "" if they do. A value
+// takes the form in which the words have it.
+func (t *hearing) unborne(r *words.Reading, c *Command, cmds []Command, starting []*agent.Flow) string {
+	switch c.Type {
+	case StartFlow:
+		if f := t.a.def.FlowIndex[c.Flow]; f != nil && f != t.flow && !slices.Contains(starting, f) && t.mayStart(f) {
+			t.mayOffer(f, nil)
+			return "the words do not ask for it"
+		}
+	case SetSlot, CorrectSlot:
+		if why := r.Unborne(c, starting); why != "" {
+			return why
+		}
+		other := func(o Command) bool {
+			return o.Gives() && o.Slot == c.Slot && o.Value != nil && c.Value != nil && !value.Equal(o.Value, c.Value) && r.Unborne(&o, starting) == ""
+		}
+		if slices.ContainsFunc(cmds, other) {
+			return "the words give two values"
+		}
+	case Confirm:
+		if t.st.Confirmation == nil && !r.Likes() && !r.SaysYes() {
+			return "no yes"
+		}
+	default:
+	}
+	return ""
 }
 
 // guardedStarts are the flows that commands start and the words ask for.

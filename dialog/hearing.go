@@ -175,6 +175,25 @@ func (t *hearing) reach(cmds []Command) {
 	}
 }
 
+// slotObjection is why a slot does not take what a command gives it.
+func (t *hearing) slotObjection(c Command) string {
+	if c.Type == CorrectSlot && c.Slot == "" {
+		return "" // something in it, but what
+	}
+	s := t.a.def.SlotIndex[c.Slot]
+	switch {
+	case s == nil:
+		return "unknown slot"
+	case c.Type == SetSlot && c.Value == nil:
+		return "no value"
+	case s.Type == value.TypeAny:
+		return "no slot that a user fills"
+	case !slices.ContainsFunc(t.reached, func(f *agent.Flow) bool { return f.UsesSlot(s) }):
+		return "no slot of the flow"
+	}
+	return ""
+}
+
 // objection is why the agent does not take a command, "" if it does.
 func (t *hearing) objection(c Command) string {
 	switch c.Type {
@@ -189,20 +208,7 @@ func (t *hearing) objection(c Command) string {
 			return "its condition is false"
 		}
 	case SetSlot, CorrectSlot:
-		if c.Type == CorrectSlot && c.Slot == "" {
-			return "" // something in it, but what
-		}
-		s := t.a.def.SlotIndex[c.Slot]
-		switch {
-		case s == nil:
-			return "unknown slot"
-		case c.Type == SetSlot && c.Value == nil:
-			return "no value"
-		case s.Type == value.TypeAny:
-			return "no slot that a user fills"
-		case !slices.ContainsFunc(t.reached, func(f *agent.Flow) bool { return f.UsesSlot(s) }):
-			return "no slot of the flow"
-		}
+		return t.slotObjection(c)
 	case AskSlot:
 		if !t.a.known(c.Slot) {
 			return "unknown slot"

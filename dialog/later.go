@@ -18,47 +18,59 @@ type Request struct {
 
 const maxLater = 4
 
+// Where a value belongs that stands behind no request of Later: to this one, or to one that
+// there is no room for.
+const (
+	here = -1
+	lost = -2
+)
+
 // keepLater takes the second and further requests from commands and keeps them. The
 // values behind one are its own.
 func (t *hearing) keepLater(cmds []Command) []Command {
 	var out []Command
 	var first *agent.Flow
-	later, lost := -1, false
+	later := here
 	for _, c := range cmds {
 		f := t.a.def.FlowIndex[c.Flow]
 		switch {
 		case c.Type == StartFlow && c.Text == command.Again && f != nil:
-			if later = -1; len(t.st.Later) < maxLater {
-				later = len(t.st.Later)
-				t.st.Later = append(t.st.Later, Request{Flow: c.Flow})
-				t.trace("request_kept", TraceData{Flow: c.Flow})
-			}
-			lost = later < 0
-			t.kept = !lost
-			continue
-		case lost && (c.Type == SetSlot || c.Type == CorrectSlot):
-			continue
+			later = t.keepRequest(c.Flow)
+			t.kept = later != lost
 		case c.Type == StartFlow && (first == nil || f == first):
-			first, later = f, -1
-		case c.Type == StartFlow && f == t.flow:
-		case c.Type == StartFlow:
-			later = slices.IndexFunc(t.st.Later, func(r Request) bool { return r.Flow == c.Flow })
-			if later < 0 && len(t.st.Later) < maxLater {
-				later = len(t.st.Later)
-				t.st.Later = append(t.st.Later, Request{Flow: c.Flow})
-				t.trace("request_kept", TraceData{Flow: c.Flow})
+			first, later = f, here
+			out = append(out, c)
+		case c.Type == StartFlow && f != t.flow:
+			if later = slices.IndexFunc(t.st.Later, func(r Request) bool { return r.Flow == c.Flow }); later < 0 {
+				later = t.keepRequest(c.Flow)
 			}
-			continue
-		case later >= 0 && (c.Type == SetSlot || c.Type == CorrectSlot):
-			s, kept := t.a.def.SlotIndex[c.Slot], t.a.def.FlowIndex[t.st.Later[later].Flow]
-			if c.Value != nil && s != nil && kept != nil && kept.UsesSlot(s) && !s.Secret {
-				put(&t.st.Later[later].Slots, c.Slot, c.Value)
-			}
-			continue
+		case c.Gives() && later == lost:
+		case c.Gives() && later >= 0:
+			t.keepValue(&t.st.Later[later], c)
+		default:
+			out = append(out, c)
 		}
-		out = append(out, c)
 	}
 	return out
+}
+
+// keepRequest keeps a request for a flow, and returns its index in Later; lost if there are
+// too many.
+func (t *hearing) keepRequest(flow string) int {
+	if len(t.st.Later) >= maxLater {
+		return lost
+	}
+	t.st.Later = append(t.st.Later, Request{Flow: flow})
+	t.trace("request_kept", TraceData{Flow: flow})
+	return len(t.st.Later) - 1
+}
+
+// keepValue keeps a value for a request that waits, if its flow takes it.
+func (t *hearing) keepValue(r *Request, c Command) {
+	s, f := t.a.def.SlotIndex[c.Slot], t.a.def.FlowIndex[r.Flow]
+	if c.Value != nil && s != nil && f != nil && f.UsesSlot(s) && !s.Secret {
+		put(&r.Slots, c.Slot, c.Value)
+	}
 }
 
 // offerLater asks about a request that was kept, if there is one.

@@ -139,3 +139,11 @@ func (c *compiler) expression(n node, what string) *expr {
 	}
 	return e
 }
+
+// expressionIf compiles an expression, if there is one.
+func (c *compiler) expressionIf(n node, what string) *expr {
+	if !n.given() {
+		return nil
+	}
+	return c.expression(n, what)
+}

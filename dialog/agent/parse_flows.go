@@ -48,9 +48,9 @@ type flowDraft struct {
 // maxFlows bounds an agent: the understanding is trained on all of them.
 const maxFlows = 300
 
-// defineFlows reads the flows: names first, so that steps may call any of them.
-func (c *compiler) defineFlows(sections []section) {
-	var drafts, own []*flowDraft
+// flowNames makes drafts of the flows, so that steps may call any of them, and of those that
+// replace built-in ones.
+func (c *compiler) flowNames(sections []section) (drafts, own []*flowDraft) {
 	at := make(map[string]node)
 	for _, s := range sections {
 		if s.value.kind != nodeMapping {
@@ -66,26 +66,30 @@ func (c *compiler) defineFlows(sections []section) {
 				continue
 			}
 			at[name] = p.key
-			if len(c.a.Flows) == maxFlows {
+			switch {
+			case len(c.a.Flows) == maxFlows:
 				c.fail(p.key, "too many flows: want at most %d in one agent", maxFlows)
-				return
-			}
-			if !Identifier(name) || name == NoFlow {
+				return drafts, own
+			case !Identifier(name) || name == NoFlow:
 				c.fail(p.key, "flow %q: want a name of letters, digits and underscores, other than %q", name, NoFlow)
-				continue
-			}
-			if isBuiltin(name) {
+			case isBuiltin(name):
 				if d := c.builtin(p); d != nil {
 					own = append(own, d)
 				}
-				continue
+			default:
+				d := &flowDraft{f: c.newFlow(name), key: p.key, def: p.value}
+				c.a.Flows = append(c.a.Flows, d.f)
+				c.a.FlowIndex[name] = d.f
+				drafts = append(drafts, d)
 			}
-			d := &flowDraft{f: c.newFlow(name), key: p.key, def: p.value}
-			c.a.Flows = append(c.a.Flows, d.f)
-			c.a.FlowIndex[name] = d.f
-			drafts = append(drafts, d)
 		}
 	}
+	return drafts, own
+}
+
+// defineFlows reads the flows.
+func (c *compiler) defineFlows(sections []section) {
+	drafts, own := c.flowNames(sections)
 	c.readBuiltins(own)
 	for _, d := range drafts {
 		c.flowFields(d)

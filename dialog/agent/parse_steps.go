@@ -112,12 +112,8 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		c.fail(n, "%s: want a list of steps in the field do", what)
 	}
 
-	if condition.given() {
-		st.Condition = c.expression(condition, what+".condition")
-	}
-	if suggest.given() {
-		st.Suggest = c.expression(suggest, what+".suggest")
-	}
+	st.Condition = c.expressionIf(condition, what+".condition")
+	st.Suggest = c.expressionIf(suggest, what+".suggest")
 	switch st.Type {
 	case StepCollect:
 		c.collectStep(d, r, n, slotNode)
@@ -169,9 +165,7 @@ func (c *compiler) sayStep(r *rawStep, n, message, phrase, number node) {
 	case !message.given() && !r.ends:
 		c.fail(n, "%s: want a message", what)
 	}
-	if number.given() {
-		r.st.Number = c.expression(number, what+".number")
-	}
+	r.st.Number = c.expressionIf(number, what+".number")
 }
 
 func (c *compiler) wordingOf(v node, what string) Wording {

@@ -118,6 +118,9 @@ type Command struct {
 	Text  string `json:"text,omitempty"`
 }
 
+// Gives reports whether the command gives a slot a value, or asks for another.
+func (c Command) Gives() bool { return c.Type == SetSlot || c.Type == CorrectSlot }
+
 // Types lists the commands, for those who tell a model which there are.
 func Types() []Type {
 	return []Type{

@@ -313,28 +313,8 @@ func (w *flowWriter) one(id string, s agent.Node, jump string) {
 	case kind == "collect" && agent.Identifier(name):
 		known = append(known, "utter", "description", "rejections", "ask_before_filling")
 		w.collect(id, name, s, jump)
-	case kind == "action" && w.inPattern && acts[name] != "":
-		w.step(id, "engine", jump, "do", acts[name])
-	case kind == "action" && phrases[name] != "" && !w.says(name):
-		w.step(id, "say", jump, "phrase", phrases[name])
-	case kind == "action" && strings.HasPrefix(name, "utter_"):
-		if texts := w.texts(v, name); len(texts) > 0 {
-			w.step(id, "say", jump, "message", quoteList(texts))
-		} else {
-			w.nothing(id, jump)
-		}
 	case kind == "action" && agent.Identifier(name):
-		if _, there := w.actions[name]; !there {
-			w.lost(v, "action %s: its code is not carried over: another file may give it http, mcp or command", name)
-			w.actions[name] = nil
-		}
-		for _, slot := range w.asked {
-			if input := [2]string{name, slot}; !w.inputs[input] {
-				w.inputs[input] = true
-				w.actions[name] = append(w.actions[name], slot)
-			}
-		}
-		w.step(id, "action", jump, "call", quote(name))
+		w.action(id, name, v, jump)
 	case kind == "set_slots":
 		w.set(id, v, jump)
 	case (kind == "link" || kind == "call") && slices.ContainsFunc(w.flows, func(f agent.Field) bool { return f.Key.Text() == name }):
@@ -350,6 +330,36 @@ func (w *flowWriter) one(id string, s agent.Node, jump string) {
 			w.lost(f.Key, "flow %s, step %s: %s is not carried over", w.flow, id, key)
 		}
 	}
+}
+
+// action writes what an action does: one of the engine's, words, or code.
+func (w *flowWriter) action(id, name string, at agent.Node, jump string) {
+	switch {
+	case w.inPattern && acts[name] != "":
+		w.step(id, "engine", jump, "do", acts[name])
+		return
+	case phrases[name] != "" && !w.says(name):
+		w.step(id, "say", jump, "phrase", phrases[name])
+		return
+	case strings.HasPrefix(name, "utter_"):
+		if texts := w.texts(at, name); len(texts) > 0 {
+			w.step(id, "say", jump, "message", quoteList(texts))
+		} else {
+			w.nothing(id, jump)
+		}
+		return
+	}
+	if _, there := w.actions[name]; !there {
+		w.lost(at, "action %s: its code is not carried over: another file may give it http, mcp or command", name)
+		w.actions[name] = nil
+	}
+	for _, slot := range w.asked {
+		if input := [2]string{name, slot}; !w.inputs[input] {
+			w.inputs[input] = true
+			w.actions[name] = append(w.actions[name], slot)
+		}
+	}
+	w.step(id, "action", jump, "call", quote(name))
 }
 
 // collect writes a question. A boolean that is asked for whatever was said before is a
