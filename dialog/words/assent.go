@@ -72,7 +72,7 @@ func (t *Reading) Hedged() bool {
 	return w.yes || w.filled
 }
 
-func (t *Reading) answerWords(toks []value.Token) (w answerWords) {
+func (t *message) answerWords(toks []value.Token) (w answerWords) {
 	l := t.a.def.Lang
 	for i := 0; i < len(toks); {
 		id, n := l.YesNo.At(toks, i)
@@ -122,7 +122,7 @@ func (t *Reading) answerWords(toks []value.Token) (w answerWords) {
 
 // besideAnswer is the length of what changes nothing in an answer: politeness, a
 // hesitation, thanks, the words of the request itself.
-func (t *Reading) besideAnswer(toks []value.Token, i int) int {
+func (t *message) besideAnswer(toks []value.Token, i int) int {
 	l := t.a.def.Lang
 	best := 0
 	for _, p := range [...]*value.Phrases{l.Polite, l.CommandSets["thanks"], l.Articles} {
@@ -138,7 +138,7 @@ func (t *Reading) besideAnswer(toks []value.Token, i int) int {
 
 // wordOfRequest reports whether a word is one that the flow is asked for with: "yes,
 // book the flight".
-func (t *Reading) wordOfRequest(toks []value.Token, i int) bool {
+func (t *message) wordOfRequest(toks []value.Token, i int) bool {
 	if t.flow == nil || t.flow.Builtin {
 		return false
 	}
@@ -148,7 +148,7 @@ func (t *Reading) wordOfRequest(toks []value.Token, i int) bool {
 
 // readBackAt is the length of a value at token i that was read back as it is, with the
 // word that points to it: "to Denver", "tomorrow".
-func (t *Reading) readBackAt(toks []value.Token, i int) int {
+func (t *message) readBackAt(toks []value.Token, i int) int {
 	if !t.st.Confirming || t.flow == nil {
 		return 0
 	}
@@ -176,7 +176,7 @@ func (t *Reading) readBackAt(toks []value.Token, i int) int {
 }
 
 // saidAs reports whether a value of the slot can be found among words and compared.
-func (t *Reading) saidAs(s *agent.Slot) bool {
+func (t *message) saidAs(s *agent.Slot) bool {
 	return t.st.Slots[s.Name] != nil && !s.Secret && !s.Free() && s.Type != value.TypeBoolean && (s.Type != value.TypeCity || s.Closed())
 }
 

@@ -61,7 +61,7 @@ func (t *Reading) Affirms() bool {
 }
 
 // flowOfSlot is the flow that a value is for.
-func (t *Reading) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow {
+func (t *message) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow {
 	flows := starting
 	if t.flow != nil {
 		flows = append(slices.Clone(flows), t.flow)
@@ -81,7 +81,7 @@ func (t *Reading) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow 
 }
 
 // unborneSpan holds a value with a form of its own against those in the words.
-func (t *Reading) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
+func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
 	spans := t.spans(f)
 	k := slices.IndexFunc(spans, func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) })
 	if k < 0 {
@@ -115,7 +115,7 @@ func (t *Reading) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 
 // namedAlone reports whether the message names the slot somewhere, and has one value
 // that it takes.
-func (t *Reading) namedAlone(s *agent.Slot, x found, spans []found) bool {
+func (t *message) namedAlone(s *agent.Slot, x found, spans []found) bool {
 	if slices.ContainsFunc(spans, func(o found) bool { return o.start >= x.end || o.end <= x.start }) {
 		return false
 	}
@@ -123,7 +123,7 @@ func (t *Reading) namedAlone(s *agent.Slot, x found, spans []found) bool {
 }
 
 // counts reports whether a number stands with what it counts, or the currency.
-func (t *Reading) counts(s *agent.Slot, x found) bool {
+func (t *message) counts(s *agent.Slot, x found) bool {
 	if s.Type == value.TypeMoney {
 		_, currency, _ := t.rd.Lang.Amount(t.rd.Toks, x.start)
 		return currency != ""
@@ -132,13 +132,13 @@ func (t *Reading) counts(s *agent.Slot, x found) bool {
 }
 
 // pointedElsewhere reports whether the words before a value point to another slot.
-func (t *Reading) pointedElsewhere(x found, f *agent.Flow) bool {
+func (t *message) pointedElsewhere(x found, f *agent.Flow) bool {
 	_, score := t.a.pointed(t.rd, x.slot, f.Slots, x.start)
 	return score < 0
 }
 
 // unborneText holds a text or a name against the words.
-func (t *Reading) unborneText(s *agent.Slot, c *command.Command, f *agent.Flow, awaited bool) string {
+func (t *message) unborneText(s *agent.Slot, c *command.Command, f *agent.Flow, awaited bool) string {
 	text, _ := c.Value.(string)
 	toks := value.Tokenize(text, nil)
 	at := -1
@@ -164,7 +164,7 @@ func (t *Reading) unborneText(s *agent.Slot, c *command.Command, f *agent.Flow, 
 }
 
 // namesWordOf reports whether the message has a word of the slot's name.
-func (t *Reading) namesWordOf(s *agent.Slot) bool {
+func (t *message) namesWordOf(s *agent.Slot) bool {
 	for i := range t.rd.Toks {
 		if w, _ := t.rd.Lang.Meaning(t.rd.Toks, i); s.Keys[w] || s.Words[w] {
 			return true

@@ -73,7 +73,7 @@ func (t *Reading) corrections() []command.Command {
 
 // mentioned finds the first slot that is named; of two at the same place the
 // longer name. A name inside a value ("the day after tomorrow") is none.
-func (t *Reading) mentioned(f *agent.Flow) (mention, bool) {
+func (t *message) mentioned(f *agent.Flow) (mention, bool) {
 	l := t.a.def.Lang
 	var values []found
 	for i := range t.rd.Toks {
@@ -93,7 +93,7 @@ func (t *Reading) mentioned(f *agent.Flow) (mention, bool) {
 
 // correctMentioned is "change the origin to Boston", "the date is wrong", "make
 // Boston the origin".
-func (t *Reading) correctMentioned(f *agent.Flow, m mention, strong, weak, changing bool) []command.Command {
+func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, changing bool) []command.Command {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	s := m.slot
 	k := m.end
@@ -132,7 +132,7 @@ func (t *Reading) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 }
 
 // onlyMention reports whether the message names the slot and says nothing else.
-func (t *Reading) onlyMention(m mention) bool {
+func (t *message) onlyMention(m mention) bool {
 	l := t.a.def.Lang
 	before := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks[:m.start]))))
 	return len(before) == 0 && len(l.Trim(t.rd.Toks[m.end:])) == 0
@@ -140,7 +140,7 @@ func (t *Reading) onlyMention(m mention) bool {
 
 // correctionWith adds the further values of the sentence: "change the origin
 // to Boston and the date to Friday".
-func (t *Reading) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value.Token) []command.Command {
+func (t *message) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value.Token) []command.Command {
 	cmds := []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: v}}
 	sub := t.rd
 	sub.Toks = after
@@ -154,7 +154,7 @@ func (t *Reading) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []va
 
 // valueIn reads a value of the slot from tokens; whole asks that it is all that
 // they say, if the slot has no form of its own.
-func (t *Reading) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
+func (t *message) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
 	if len(toks) == 0 {
 		return nil, false
 	}
@@ -243,7 +243,7 @@ func several(values []found) bool {
 	return false
 }
 
-func (t *Reading) correction(v found) command.Command {
+func (t *message) correction(v found) command.Command {
 	c := command.Command{Type: command.CorrectSlot, Slot: v.slot.Name, Value: v.value}
 	old := t.st.Slots[v.slot.Name]
 	if old == nil && t.flow != nil {
@@ -257,7 +257,7 @@ func (t *Reading) correction(v found) command.Command {
 
 // spans are all values of the flow's slots in the message, for every slot that
 // takes them.
-func (t *Reading) spans(f *agent.Flow) []found {
+func (t *message) spans(f *agent.Flow) []found {
 	var out []found
 	for _, s := range f.Slots {
 		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
@@ -289,7 +289,7 @@ func (t *Reading) spans(f *agent.Flow) []found {
 
 // counted reports whether a bare number may be a value of the slot, and counts nothing
 // else: "one person" is no time, "two rooms" is no amount.
-func (t *Reading) counted(f *agent.Flow, s *agent.Slot, i int) bool {
+func (t *message) counted(f *agent.Flow, s *agent.Slot, i int) bool {
 	if s.Numeric() && t.a.unit(t.rd, s, i+1) {
 		return true
 	}
@@ -298,7 +298,7 @@ func (t *Reading) counted(f *agent.Flow, s *agent.Slot, i int) bool {
 
 // longest drops values that lie inside longer ones: the "three" of "the third
 // of may" is no number of guests.
-func (t *Reading) longest(values []found) []found {
+func (t *message) longest(values []found) []found {
 	return slices.DeleteFunc(values, func(v found) bool {
 		return slices.ContainsFunc(values, func(o found) bool {
 			return o.start <= v.start && v.end <= o.end && o.end-o.start > v.end-v.start
@@ -307,7 +307,7 @@ func (t *Reading) longest(values []found) []found {
 }
 
 // insteadOf is "not Boston but Denver", "Denver, not Boston".
-func (t *Reading) insteadOf(values []found) []command.Command {
+func (t *message) insteadOf(values []found) []command.Command {
 	toks := t.rd.Toks
 	for _, old := range values {
 		n := t.a.def.Lang.Not.EndsAt(toks, old.start)

@@ -69,7 +69,7 @@ func (a *Words) learnWords() {
 
 // byWords finds the flow whose words an utterance has, when the classifier is not
 // sure. Of two that are as good as each other it is the one that changes nothing.
-func (t *Reading) byWords(toks []value.Token) (*agent.Flow, float64) {
+func (t *message) byWords(toks []value.Token) (*agent.Flow, float64) {
 	a, r := t.a, t.rd
 	var buf [40]string
 	words := a.def.Lang.Contents(toks, buf[:0])
@@ -178,7 +178,7 @@ func (a *Words) wordsOf(t agent.Trigger) (out triggerWords) {
 // asksFor reports whether the message asks for a flow, and does not only have a word in
 // common with it: "call an ambulance" calls nothing off. Of a flow that changes something
 // it has all words of a trigger, or no others, or two of its values.
-func (t *Reading) asksFor(f *agent.Flow, values []found) bool {
+func (t *message) asksFor(f *agent.Flow, values []found) bool {
 	if !changes(f) || len(values) >= 2 {
 		return true
 	}
@@ -195,7 +195,7 @@ func (t *Reading) asksFor(f *agent.Flow, values []found) bool {
 // hasTrigger reports whether the message has all words with content of one of the flow's
 // triggers, in any order, and a value for one of its slots, if it has slots. Triggers with
 // fewer slots than least do not count.
-func (t *Reading) hasTrigger(f *agent.Flow, values []found, least int) bool {
+func (t *message) hasTrigger(f *agent.Flow, values []found, least int) bool {
 	said := t.a.def.Lang.Contents(t.rd.Toks, nil)
 	return slices.ContainsFunc(t.a.triggers[f.Index], func(tr triggerWords) bool {
 		missing := func(w string) bool { return !slices.Contains(said, w) }
@@ -211,7 +211,7 @@ func (t *Reading) hasTrigger(f *agent.Flow, values []found, least int) bool {
 
 // mostlyOf reports whether more than half of the words that say something are the flow's:
 // "somebody stole my money" speaks of money, and of no transfer.
-func (t *Reading) mostlyOf(f *agent.Flow, values []found) bool {
+func (t *message) mostlyOf(f *agent.Flow, values []found) bool {
 	var rest []value.Token
 	for i, tok := range t.rd.Toks {
 		if !slices.ContainsFunc(values, func(v found) bool { return v.start <= i && i < v.end }) {
@@ -230,7 +230,7 @@ func (t *Reading) mostlyOf(f *agent.Flow, values []found) bool {
 // ownWords returns where the message has the first word of the flow, and the first that is
 // neither one of the flow's nor of a value, a number, a name or one that every sentence
 // has; the number of its tokens where it has none.
-func (t *Reading) ownWords(f *agent.Flow, values []found) (own, strange int) {
+func (t *message) ownWords(f *agent.Flow, values []found) (own, strange int) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	own = len(toks)
 	for i := 0; i < len(toks); {
@@ -257,7 +257,7 @@ func (t *Reading) ownWords(f *agent.Flow, values []found) (own, strange int) {
 }
 
 // valueOfFlow is the length of a value of a slot of the flow at token i.
-func (t *Reading) valueOfFlow(f *agent.Flow, i int) int {
+func (t *message) valueOfFlow(f *agent.Flow, i int) int {
 	best := 0
 	for _, s := range f.Slots {
 		if _, n := t.rd.Find(&s.Spec, t.rd.Toks, i, false); n > best {

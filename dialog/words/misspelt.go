@@ -115,7 +115,7 @@ func sameLetters(a, b string) bool {
 
 // withMisspelt adds misspelt values to a request that was understood without them, if
 // they are read back before anything is done.
-func (t *Reading) withMisspelt(cmds []command.Command) []command.Command {
+func (t *message) withMisspelt(cmds []command.Command) []command.Command {
 	if t.flow != nil || cmds[0].Type != command.StartFlow {
 		return cmds
 	}

@@ -26,7 +26,7 @@ func (t *Reading) StartProposed(f *agent.Flow) []command.Command {
 }
 
 // twoRequests finds two flows that a message asks for, each by words of its own.
-func (t *Reading) twoRequests() []command.Command {
+func (t *message) twoRequests() []command.Command {
 	toks := t.rd.Toks
 	for k := 1; k+1 < len(toks); k++ {
 		n := t.joins(k)
@@ -60,7 +60,7 @@ func (t *Reading) twoRequests() []command.Command {
 
 // onceMore are the values of a request that leaves out the words of the one before it: "100
 // to Bob" behind "send 250 to Anna".
-func (t *Reading) onceMore(f *agent.Flow, toks []value.Token) []found {
+func (t *message) onceMore(f *agent.Flow, toks []value.Token) []found {
 	part := t.rd
 	part.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
 	part.Toks = value.Tokenize(part.Raw, nil)
@@ -92,7 +92,7 @@ func conflicts(a, b []found) bool {
 
 // another finds a further request for the flow that runs: "yes, and also 50 to Bob". It
 // changes nothing about this one.
-func (t *Reading) another() []command.Command {
+func (t *message) another() []command.Command {
 	if t.flow == nil {
 		return nil
 	}
@@ -117,14 +117,14 @@ func (t *Reading) another() []command.Command {
 }
 
 // joins is the length of what joins two requests at token k.
-func (t *Reading) joins(k int) int {
+func (t *message) joins(k int) int {
 	_, n := t.a.def.Lang.Joins.At(t.rd.Toks, k)
 	return n
 }
 
 // requestIn is the flow that a part of a message asks for, with the values that it
 // gives; nil if that is not plain.
-func (t *Reading) requestIn(toks []value.Token) (*agent.Flow, []found) {
+func (t *message) requestIn(toks []value.Token) (*agent.Flow, []found) {
 	part := *t
 	part.rd.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
 	part.rd.Toks = value.Tokenize(part.rd.Raw, nil)
@@ -153,7 +153,7 @@ func (t *Reading) requestIn(toks []value.Token) (*agent.Flow, []found) {
 func (t *Reading) AsksToBeTold(toks []value.Token) bool { return t.questionWord(toks) != "" }
 
 // questionWord is the word that a question begins with, "" if the words are not one.
-func (t *Reading) questionWord(toks []value.Token) string {
+func (t *message) questionWord(toks []value.Token) string {
 	l := t.a.def.Lang
 	for len(toks) > 0 {
 		_, wanted := l.Soft.At(toks, 0) // "is there"
@@ -174,7 +174,7 @@ func (t *Reading) questionWord(toks []value.Token) string {
 // is a question. One for a yes or no, and one for a flow that changes something, has to
 // begin alike. "How much
 // does a visit cost?" cancels no visit, and neither does "did you cancel my visit?".
-func (t *Reading) mayAsk(f *agent.Flow, toks []value.Token) bool {
+func (t *message) mayAsk(f *agent.Flow, toks []value.Token) bool {
 	word := t.questionWord(toks)
 	_, open := t.a.def.Lang.Interrogatives.At(value.Tokenize(word, nil), 0)
 	return word == "" || slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool {

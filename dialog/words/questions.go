@@ -49,7 +49,7 @@ func (a *Words) learnAskables() {
 
 // questions are the slots that the message asks for. Those that nobody knows yet
 // are asked for only in a flow that is about them.
-func (t *Reading) questions() []command.Command {
+func (t *message) questions() []command.Command {
 	if t.flow == nil && t.st.Finished == nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (t *Reading) questions() []command.Command {
 
 // clauses cuts a question at its conjunctions: "what is the address and the
 // phone number".
-func (t *Reading) clauses(part []value.Token) [][]value.Token {
+func (t *message) clauses(part []value.Token) [][]value.Token {
 	var out [][]value.Token
 	start := 0
 	for i, tok := range part {
@@ -91,7 +91,7 @@ func (t *Reading) clauses(part []value.Token) [][]value.Token {
 }
 
 // askedFor is the slot or variable that a question is about, "" if none is.
-func (t *Reading) askedFor(toks []value.Token) string {
+func (t *message) askedFor(toks []value.Token) string {
 	var buf [24]string
 	words := t.a.def.Lang.Contents(toks, buf[:0])
 	best, second, name := 0.0, 0.0, ""
@@ -133,7 +133,7 @@ func (t *Reading) askedFor(toks []value.Token) string {
 
 // relevant reports whether something is known, or belongs to the flow of the
 // moment.
-func (t *Reading) relevant(name string) bool {
+func (t *message) relevant(name string) bool {
 	if t.st.Slots[name] != nil {
 		return true
 	}

@@ -13,7 +13,7 @@ import (
 // repair leaves out what the user takes back: the value before a "no", when one for the
 // same slot stands behind it, and the value behind a "not", when another stands beside
 // it. Where the flow has that other value already, it is a correction.
-func (t *Reading) repair() {
+func (t *message) repair() {
 	for range 4 {
 		from, to := t.takenBack()
 		if from == to {
@@ -24,7 +24,7 @@ func (t *Reading) repair() {
 }
 
 // leaveOut drops tokens from the message.
-func (t *Reading) leaveOut(from, to int) {
+func (t *message) leaveOut(from, to int) {
 	toks := t.rd.Toks
 	text := t.rd.Raw[:toks[from].Start]
 	if to < len(toks) {
@@ -34,7 +34,7 @@ func (t *Reading) leaveOut(from, to int) {
 }
 
 // takenBack finds the tokens of a value that is taken back.
-func (t *Reading) takenBack() (from, to int) {
+func (t *message) takenBack() (from, to int) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	slots := t.a.def.Slots
 	if t.flow != nil {
@@ -66,7 +66,7 @@ func formed(s *agent.Slot) bool {
 
 // replaced finds the value that ends before the words at i, and is followed by another
 // one for the same slot at j.
-func (t *Reading) replaced(s *agent.Slot, i, j int) (from, to int) {
+func (t *message) replaced(s *agent.Slot, i, j int) (from, to int) {
 	if !formed(s) {
 		return 0, 0
 	}
@@ -89,7 +89,7 @@ func (t *Reading) replaced(s *agent.Slot, i, j int) (from, to int) {
 }
 
 // pastCue is the place behind the words before a value at token k.
-func (t *Reading) pastCue(s *agent.Slot, k int) int {
+func (t *message) pastCue(s *agent.Slot, k int) int {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	for k < len(toks) {
 		n := 0
@@ -111,7 +111,7 @@ func (t *Reading) pastCue(s *agent.Slot, k int) int {
 
 // refusedValue is the end of the value at token j, behind a "not" at token i, when another
 // value of the slot stands beside it; 0 if it is not so.
-func (t *Reading) refusedValue(s *agent.Slot, i, j int) int {
+func (t *message) refusedValue(s *agent.Slot, i, j int) int {
 	if !formed(s) {
 		return 0
 	}
@@ -140,6 +140,6 @@ func (t *Reading) refusedValue(s *agent.Slot, i, j int) int {
 }
 
 // holds reports whether a slot of the flow has the value.
-func (t *Reading) holds(v any) bool {
+func (t *message) holds(v any) bool {
 	return t.flow != nil && slices.ContainsFunc(t.flow.Slots, func(s *agent.Slot) bool { return value.Equal(t.st.Slots[s.Name], v) })
 }

@@ -76,7 +76,7 @@ func (t *Reading) mayOfferTrigger() {
 
 // byPattern finds the flow one of whose triggers with slots the message has: of several
 // the one with most words, and none if two flows have as many.
-func (t *Reading) byPattern() (*agent.Flow, []found) {
+func (t *message) byPattern() (*agent.Flow, []found) {
 	var best *agent.Flow
 	var given []found
 	most, tied := 0, false
@@ -119,7 +119,7 @@ func (t *Reading) byPattern() (*agent.Flow, []found) {
 
 // intent finds the flow that the message asks for: as a whole, by one of its
 // sentences, or by its words.
-func (t *Reading) intent(asked bool) (*agent.Flow, float64) {
+func (t *message) intent(asked bool) (*agent.Flow, float64) {
 	toks := t.rd.Toks
 	for _, part := range [...][]value.Token{t.a.Core(toks), toks} {
 		if f, p := t.a.classify(part); f != nil && t.mayAsk(f, part) {
@@ -154,7 +154,7 @@ func (t *Reading) intent(asked bool) (*agent.Flow, float64) {
 }
 
 // fitsBest reports whether no other flow takes more of the message's values.
-func (t *Reading) fitsBest(f *agent.Flow) bool {
+func (t *message) fitsBest(f *agent.Flow) bool {
 	given := t.a.givenTo(t.rd)
 	for _, g := range given {
 		if g > given[f.Index]+0.3 {
@@ -166,14 +166,14 @@ func (t *Reading) fitsBest(f *agent.Flow) bool {
 
 // unwanted reports whether a sentence says no to something, or asks for another of
 // what was found: it starts nothing.
-func (t *Reading) unwanted(toks []value.Token) bool {
+func (t *message) unwanted(toks []value.Token) bool {
 	answer, _ := t.a.def.Lang.LeadingAnswer(toks)
 	return answer == value.No || t.a.def.Lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.def.Lang.Others.Within(toks)
 }
 
 // negates reports whether the message says that what the flow does is not to be done, or
 // was not: "I don't want to cancel my appointment", "never book it".
-func (t *Reading) negates(f *agent.Flow) bool {
+func (t *message) negates(f *agent.Flow) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	for i := range toks {
 		_, n := l.Denials.At(toks, i)
@@ -200,7 +200,7 @@ func (t *Reading) negates(f *agent.Flow) bool {
 
 // byValues starts the one flow that the message has at least two values for:
 // "from Boston to Denver".
-func (t *Reading) byValues() []command.Command {
+func (t *message) byValues() []command.Command {
 	var best []found
 	var target *agent.Flow
 	for _, f := range t.a.def.Flows {

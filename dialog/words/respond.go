@@ -55,7 +55,7 @@ func (t *Reading) rest(answer value.Answer, rest int) []command.Command {
 
 // besides reports whether the words behind a yes or no to a question for a slot say
 // nothing that it could depend on: they are the slot's own, or every sentence has them.
-func (t *Reading) besides(toks []value.Token) bool {
+func (t *message) besides(toks []value.Token) bool {
 	l, s := t.a.def.Lang, t.a.def.SlotIndex[t.st.WaitingForSlot]
 	for i := 0; i < len(toks); {
 		n := 0
@@ -76,7 +76,7 @@ func (t *Reading) besides(toks []value.Token) bool {
 }
 
 // declines reports whether the message begins with a no and goes on with words.
-func (t *Reading) declines() bool {
+func (t *message) declines() bool {
 	answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	return answer == value.No && t.st.Finished != nil
 }

@@ -112,13 +112,13 @@ func (t *Reading) marked(s *agent.Slot) bool {
 }
 
 // mentionsWithChange reports a verb of change together with the name of a slot.
-func (t *Reading) mentionsWithChange(toks []value.Token) bool {
+func (t *message) mentionsWithChange(toks []value.Token) bool {
 	return len(toks) <= 12 && t.a.def.Lang.ChangeVerbs.Within(toks) && t.flow.Mentions.Within(toks)
 }
 
 // bareName reports whether a message is a name and no sentence: it is no longer
 // than names are, and begins neither with a yes or no nor with thanks.
-func (t *Reading) bareName(v any) bool {
+func (t *message) bareName(v any) bool {
 	text, _ := v.(string)
 	if strings.Count(text, " ") >= 5 {
 		return false
@@ -130,13 +130,13 @@ func (t *Reading) bareName(v any) bool {
 }
 
 // thanks reports whether a message is thanks and nothing else.
-func (t *Reading) thanks(toks []value.Token) bool {
+func (t *message) thanks(toks []value.Token) bool {
 	_, ok := t.a.def.Lang.CommandSets["thanks"].Whole(toks)
 	return ok
 }
 
 // asks reports whether a message begins like a question, a yes before it apart.
-func (t *Reading) asks(toks []value.Token) bool {
+func (t *message) asks(toks []value.Token) bool {
 	if answer, n := t.a.def.Lang.LeadingAnswer(toks); answer != value.NoAnswer && n < len(toks) {
 		toks = toks[n:]
 	}
@@ -149,7 +149,7 @@ func (t *Reading) asks(toks []value.Token) bool {
 
 // foreign reports whether the words before the value point to another slot of
 // the kind: "to Denver" while the origin is awaited.
-func (t *Reading) foreign(s *agent.Slot) bool {
+func (t *message) foreign(s *agent.Slot) bool {
 	if s.Free() {
 		return false
 	}
@@ -174,7 +174,7 @@ func (t *Reading) foreign(s *agent.Slot) bool {
 
 // elsewhere reports whether the message has the value of another slot of the
 // flow: it answers something, though not what was asked.
-func (t *Reading) elsewhere(s *agent.Slot) bool {
+func (t *message) elsewhere(s *agent.Slot) bool {
 	for _, o := range t.flow.Slots {
 		if o == s || o.Free() || o.Numeric() && o.Type != value.TypeMoney || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
 			continue

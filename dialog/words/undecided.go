@@ -132,7 +132,7 @@ func (a *Words) ranges(r value.Reader, slots []*agent.Slot, all []found) []found
 }
 
 // choice are the values for the awaited slot of which the user chose none.
-func (t *Reading) choice() (*agent.Slot, []found) {
+func (t *message) choice() (*agent.Slot, []found) {
 	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	if s == nil || t.flow == nil || t.st.Confirming || s.AnyWords() || s.Type == value.TypeBoolean {
 		return nil, nil

@@ -169,7 +169,7 @@ func (t *Reading) afterwards(asked []command.Command) []command.Command {
 }
 
 // givenTo are the values that the message gives to slots that it asks for.
-func (t *Reading) givenTo(asked []command.Command) []found {
+func (t *message) givenTo(asked []command.Command) []found {
 	var slots []*agent.Slot
 	for _, c := range asked {
 		if s := t.a.def.SlotIndex[c.Slot]; s != nil {
@@ -204,24 +204,24 @@ func (t *Reading) moment() (command.Command, bool) {
 	return command.Command{}, false
 }
 
-func (t *Reading) awaitsYesNo() bool {
+func (t *message) awaitsYesNo() bool {
 	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	return s != nil && s.Type == value.TypeBoolean
 }
 
 // skips reports whether a no leaves the awaited slot empty.
-func (t *Reading) skips(answer value.Answer) bool {
+func (t *message) skips(answer value.Answer) bool {
 	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	return t.flow != nil && s != nil && !s.Required && s.Type != value.TypeBoolean && answer == value.No
 }
 
 // answers reports whether the values have one for the awaited slot.
-func (t *Reading) answers(values []found) bool {
+func (t *message) answers(values []found) bool {
 	return slices.ContainsFunc(values, func(f found) bool { return f.slot.Name == t.st.WaitingForSlot })
 }
 
 // starting is a flow to start with values for it.
-func (t *Reading) starting(f *agent.Flow, values []found) []command.Command {
+func (t *message) starting(f *agent.Flow, values []found) []command.Command {
 	again := t.flow == nil && t.st.Finished != nil && t.st.Finished.Flow == f.Name && f.Proposes != nil // a search, with something changed
 	if f == t.flow || again {
 		if cmds := t.setting(values); len(cmds) > 0 {
@@ -236,7 +236,7 @@ func (t *Reading) starting(f *agent.Flow, values []found) []command.Command {
 }
 
 // setting is values for the current flow: new ones are set, others corrected.
-func (t *Reading) setting(values []found) []command.Command {
+func (t *message) setting(values []found) []command.Command {
 	var cmds []command.Command
 	for _, v := range values {
 		c := command.Command{Type: command.SetSlot, Slot: v.slot.Name, Value: v.value}

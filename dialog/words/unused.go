@@ -21,7 +21,7 @@ const (
 
 // leftOver are the words of the message that the commands do not use and that may matter
 // to the flow: those beside its own words and values, and short ones that stand alone.
-func (t *Reading) leftOver(cmds []command.Command) []string {
+func (t *message) leftOver(cmds []command.Command) []string {
 	var f *agent.Flow
 	for _, c := range cmds {
 		if c.Type == command.StartFlow {
@@ -48,7 +48,7 @@ func (t *Reading) leftOver(cmds []command.Command) []string {
 }
 
 // unusedOf are the parts of a clause that are not used and short enough for a remark.
-func (t *Reading) unusedOf(f *agent.Flow, used []usage, from, to int) (out []string) {
+func (t *message) unusedOf(f *agent.Flow, used []usage, from, to int) (out []string) {
 	for from < to {
 		text, end := t.unusedIn(f, used, from, to)
 		if end == from {
@@ -72,7 +72,7 @@ const (
 )
 
 // usedBy says of each word what it is to a request for the flow.
-func (t *Reading) usedBy(f *agent.Flow, cmds []command.Command) []usage {
+func (t *message) usedBy(f *agent.Flow, cmds []command.Command) []usage {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	used := make([]usage, len(toks))
 	mark := func(from, n int, u usage) {
@@ -135,7 +135,7 @@ func (t *Reading) usedBy(f *agent.Flow, cmds []command.Command) []usage {
 }
 
 // clauseEnd is where the clause that begins at token i ends.
-func (t *Reading) clauseEnd(i int) int {
+func (t *message) clauseEnd(i int) int {
 	for k := i + 1; k < len(t.rd.Toks); k++ {
 		if _, n := t.a.def.Lang.Joins.At(t.rd.Toks, k); n > 0 || t.rd.SentenceEndsIn(t.rd.Toks, k) {
 			return k
@@ -147,7 +147,7 @@ func (t *Reading) clauseEnd(i int) int {
 // unusedIn are the first words of a clause that are not used, with the small words before
 // them and what a number counts, and where they end; "" if there are too many for a remark.
 // Where there are none they end where they begin.
-func (t *Reading) unusedIn(f *agent.Flow, used []usage, from, to int) (text string, end int) {
+func (t *message) unusedIn(f *agent.Flow, used []usage, from, to int) (text string, end int) {
 	toks := t.rd.Toks
 	i := from + slices.Index(used[from:to], unused)
 	if i < from {
@@ -179,7 +179,7 @@ func (t *Reading) unusedIn(f *agent.Flow, used []usage, from, to int) (text stri
 }
 
 // smallWord reports whether a token is an article or a preposition.
-func (t *Reading) smallWord(i int) bool {
+func (t *message) smallWord(i int) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	if l.Articles.EndsAt(toks, i+1) > 0 || l.RangeFrom.EndsAt(toks, i+1) > 0 {
 		return true

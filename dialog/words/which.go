@@ -55,7 +55,7 @@ func (t *Reading) correctAlone(values []found, strong bool) []command.Command {
 
 // chosen takes the answer to the question to which of several slots a value belongs:
 // the name of one of them, or words that point to it.
-func (t *Reading) chosen(f *agent.Flow) []command.Command {
+func (t *message) chosen(f *agent.Flow) []command.Command {
 	l := t.a.def.Lang
 	core := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks))))
 	for _, s := range f.Slots {
@@ -73,7 +73,7 @@ func (t *Reading) chosen(f *agent.Flow) []command.Command {
 
 // changed is a value that takes the place of the slot's in the tokens: a date keeps
 // the parts that they do not name.
-func (t *Reading) changed(s *agent.Slot, v any, toks []value.Token) any {
+func (t *message) changed(s *agent.Slot, v any, toks []value.Token) any {
 	old := t.st.Slots[s.Name]
 	for i := range toks {
 		if x, n := t.rd.Find(&s.Spec, toks, i, true); n > 0 && value.Equal(x, v) {

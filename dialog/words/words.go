@@ -70,12 +70,17 @@ func (a *Words) Read(m *command.Moment, text string) value.Reader {
 	return value.Reader{Lang: a.def.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: m.Now, Week: m.Week}
 }
 
-// Reading is a message at a moment.
-type Reading struct {
+// message is a message at a moment: what its words say.
+type message struct {
 	a    *Words
 	st   *command.Moment
 	flow *agent.Flow // of CurrentFlow, nil without one
 	rd   value.Reader
+}
+
+// Reading is what is made of a message at a moment, and what of it is open.
+type Reading struct {
+	message
 
 	either  []*agent.Slot  // to which of them a value belongs is not known
 	values  map[string]any // what it would be in each
@@ -86,7 +91,7 @@ type Reading struct {
 
 // Hear is a message that was read at a moment.
 func (a *Words) Hear(m *command.Moment, rd value.Reader) *Reading {
-	return &Reading{a: a.at(m), st: m, flow: a.def.FlowIndex[m.CurrentFlow], rd: rd}
+	return &Reading{message: message{a: a.at(m), st: m, flow: a.def.FlowIndex[m.CurrentFlow], rd: rd}}
 }
 
 // at is the understanding at a moment: without the flows that may not start.
@@ -121,19 +126,19 @@ func (t *Reading) barred() []command.Command {
 	return nil
 }
 
-func (t *Reading) read(text string) { t.rd = t.a.Read(t.st, text) }
+func (t *message) read(text string) { t.rd = t.a.Read(t.st, text) }
 
 // sealed reports whether the flow that ended last has done what a correction cannot undo.
-func (t *Reading) sealed() bool { return t.flow == nil && t.st.Sealed() }
+func (t *message) sealed() bool { return t.flow == nil && t.st.Sealed() }
 
 // acceptable reports whether the slot would take the value: five hundred is an
 // amount and no account number.
-func (t *Reading) acceptable(v found) bool {
+func (t *message) acceptable(v found) bool {
 	return !value.Half(v.value) && !t.twin(v.slot, v.value) && t.a.takes(t.rd, v.slot, v.value, t.st.Slots)
 }
 
 // twin reports whether a slot from which this one differs has the value already.
-func (t *Reading) twin(s *agent.Slot, v any) bool {
+func (t *message) twin(s *agent.Slot, v any) bool {
 	return slices.ContainsFunc(s.Differs, func(name string) bool {
 		o := t.a.def.SlotIndex[name]
 		return o != nil && o != s && value.Equal(t.st.Slots[name], v)
