@@ -11,19 +11,19 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	switch st.Phase {
 	case Speaking:
 		if voice && c.st.profile(&c.opts).Policy == turn.BargeInNone {
-			return // No op. This reply is not to be interrupted by a voice.
+			return // A voice does not interrupt this reply.
 		}
 		if e.Heard > 0 {
 			c.st.notePlayout(&c.opts, e.Heard, "")
 		}
 		if voice {
-			c.bargeIn("user.interrupt")
+			c.bargeIn(causeUserInterrupt)
 			return
 		}
-		c.interrupt("user.interrupt", st.Floor.Speaking)
+		c.interrupt(causeUserInterrupt, st.Floor.Speaking)
 	case Understanding, Waiting, Generating:
 		if !voice {
-			c.callOff("user.interrupt")
+			c.callOff(causeUserInterrupt)
 			return
 		}
 		if !st.Floor.Speaking {
@@ -31,29 +31,29 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 			st.Floor.Voice, st.Floor.VoiceOf = st.Now, 0
 		}
 		if c.st.Audible() {
-			c.bargeIn("user.interrupt")
+			c.bargeIn(causeUserInterrupt)
 			return
 		}
-		c.speechWhileThinking("user.interrupt")
+		c.speechWhileThinking(causeUserInterrupt)
 	case ToolRunning:
 		switch {
 		case !voice:
-			c.callOff("user.interrupt")
+			c.callOff(causeUserInterrupt)
 		case c.st.Audible():
-			c.bargeIn("user.interrupt")
+			c.bargeIn(causeUserInterrupt)
 		}
 	case Delegated:
 		if c.st.Audible() {
-			c.bargeIn("user.interrupt") // the agent works on; user.cancel calls it off
+			c.bargeIn(causeUserInterrupt) // the agent works on; user.cancel calls it off
 		}
 	default:
-		// No op. There is nothing to interrupt (GUD-004).
+		// There is nothing to interrupt (GUD-004).
 	}
 }
 
 // callOff gives up the reply that is being made, because the person asked for that.
 // What it was telling is not told again.
-func (c *Conversation) callOff(cause string) {
+func (c *Conversation) callOff(cause Cause) {
 	c.st.Pending.told()
 	c.takeReplyBack(cause)
 	// settle, which would answer it, runs only after the event.
@@ -62,7 +62,7 @@ func (c *Conversation) callOff(cause string) {
 
 // takeReplyBack gives up the reply that is being made, for what the person wants
 // now.
-func (c *Conversation) takeReplyBack(cause string) {
+func (c *Conversation) takeReplyBack(cause Cause) {
 	st := &c.st
 	st.DeadAir.UserActive(c.st.Now)
 	st.Pending.Ending, st.Pending.Resume = false, ""
@@ -87,24 +87,24 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 	switch c.st.Phase {
 	case ListeningCapturing:
 		c.st.Floor.Speaking = false
-		c.become(Understanding, "user.cancel")
+		c.become(Understanding, causeUserCancel)
 		c.cancelTasks()
-		c.callOff("user.cancel")
+		c.callOff(causeUserCancel)
 	case Understanding, Waiting, Generating, ToolRunning:
 		c.cancelTasks()
-		c.callOff("user.cancel")
+		c.callOff(causeUserCancel)
 	case Delegated:
 		c.cancelTasks()
-		c.leaveTasks("user.cancel")
+		c.leaveTasks(causeUserCancel)
 	case Speaking:
-		c.interrupt("user.cancel", false)
+		c.interrupt(causeUserCancel, false)
 	case Reconnecting:
-		c.becomeTerminating("user.cancel")
+		c.becomeTerminating(causeUserCancel)
 	case Faulted:
 		c.st.disarm(TimerBreaker)
-		c.recoverFromFault("user.cancel")
+		c.recoverFromFault(causeUserCancel)
 	default:
-		// No op. There is nothing to call off.
+		// There is nothing to call off.
 	}
 }
 
@@ -127,7 +127,7 @@ func (c *Conversation) handleUserText(e UserText) {
 			c.cancelReply(TurnInterrupted)
 		}
 		c.st.User.note(joinWords(st.User.Partial, text), 1, true, c.began)
-		c.endTurn("user.text", false)
+		c.endTurn(causeUserText, false)
 		return
 	}
 	if !c.st.queueText(&c.out, &c.opts, text, c.began) {
@@ -135,9 +135,9 @@ func (c *Conversation) handleUserText(e UserText) {
 	}
 	switch {
 	case st.Phase == Speaking:
-		c.interrupt("user.text", false)
+		c.interrupt(causeUserText, false)
 	case c.st.thinking():
-		c.takeReplyBack("user.text")
+		c.takeReplyBack(causeUserText)
 	default:
 		// ListeningReady settles at once; the other phases when they get there.
 	}

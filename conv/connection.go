@@ -86,12 +86,12 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 		return
 	}
 	c.st.Conn.Lost = true
-	c.becomeReconnecting("connection.lost")
+	c.becomeReconnecting(causeConnectionLost)
 }
 
 // becomeReconnecting keeps the context and begins to restore connection and
 // session (seed 001, 4.8).
-func (c *Conversation) becomeReconnecting(cause string) {
+func (c *Conversation) becomeReconnecting(cause Cause) {
 	st := &c.st
 	running := c.st.Calls.announce(c.st.Reply.Turn) // before their results, if those came in meanwhile
 	c.dropSuspension()
@@ -112,7 +112,7 @@ func (c *Conversation) becomeReconnecting(cause string) {
 	st.Pending.Resume = rest
 	st.Conn.Attempts = 0
 	c.become(Reconnecting, cause)
-	c.out.emit(SaveContext{Reason: cause})
+	c.out.emit(SaveContext{Reason: string(cause)})
 	if st.Conn.Lost {
 		c.out.emit(CloseConnection{})
 	}
@@ -153,17 +153,17 @@ func (c *Conversation) handleConnectionRestored() {
 		c.out.notify(LevelInfo, "connection.restored")
 	case st.Phase == Reconnecting:
 		st.Conn.Lost = false
-		c.restored("connection.restored")
+		c.restored(causeConnectionRestored)
 	case st.Phase == Faulted:
 		st.Conn.Lost = false // the recovery finds it there
 	default:
-		// No op. It was not lost.
+		// It was not lost.
 	}
 }
 
 // restored goes on with the conversation. Who reports a restored connection
 // has a session and a working audio path (seed 001, 4.8, steps 1 to 4).
-func (c *Conversation) restored(cause string) {
+func (c *Conversation) restored(cause Cause) {
 	st := &c.st
 	if !st.Session.Alive() {
 		c.st.sessionLives(&c.opts, "")
@@ -173,7 +173,7 @@ func (c *Conversation) restored(cause string) {
 	c.out.emit(RestoreContext{})
 	if st.BreakerOpen() {
 		// The line is back, what kept failing has not been given its rest.
-		c.become(Faulted, "breaker.open")
+		c.become(Faulted, causeBreakerOpen)
 		return
 	}
 	c.out.emit(Cue{Code: "reconnected", Text: c.phrases.Text("reconnected")})
@@ -187,12 +187,12 @@ func (c *Conversation) resumeUnanswered() {
 	u := c.st.Conn.Unanswered.take()
 	if u.cut() {
 		c.st.Pending.Apology = "" // it asks for the same
-		c.say(ReplyNotice, c.phrases.Text("apology.cut"), "apology.cut", "resumed")
+		c.say(ReplyNotice, c.phrases.Text("apology.cut"), "apology.cut", causeResumed)
 		return
 	}
 	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
 	c.st.Reply.Began = u.Began
-	c.become(Understanding, "resumed")
+	c.become(Understanding, causeResumed)
 	if c.opts.Agent != nil && u.Fate == FateTaken {
 		c.followDialogue(c.opts.Agent.Repeat(c.st.flows(), c.st.Now), "resumed")
 		return
@@ -207,5 +207,5 @@ func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {
 	if e.Retryable && c.st.Conn.Attempts < len(c.opts.Retry.Reconnect) {
 		return // The next attempt is due already.
 	}
-	c.fault(codeReconnect, false, "reconnect.failed")
+	c.fault(codeReconnect, false, causeReconnectFailed)
 }

@@ -24,7 +24,7 @@ const CodeNeedsYes = "CONFIRMATION_NEEDED"
 //	                final transcript of the yes says something else
 //	any   -> asked  a call is put back; a yes to another stays given
 //	any   -> open   a yes began too early, the question was cut off, or the agent
-//	                says something that is no answer to the user: a yes after it is
+//	                says something that does not answer the user: a yes after it is
 //	                not taken as one to this question
 //	open  -> asked  the call is put back once more
 //	any   -> none   the user says something else
@@ -144,7 +144,7 @@ func (k *Consent) corrected(e *ear, number int, text string) {
 // open notes that nobody asks any more: the calls must be put back again.
 func (k *Consent) open() { *k = Consent{Calls: k.Calls, Early: k.Early} }
 
-// aside notes that the agent says something that is no answer to the user. A question
+// aside notes that the agent says something that does not answer the user. A question
 // from before it is not open any more: a yes after it may be meant for what was said.
 func (s *State) aside() {
 	s.Consent.open()

@@ -34,7 +34,7 @@ func (s *State) consult(out *Output, o *Options, why RequestReason, text string)
 
 // advised takes the advice, empty for none. While the reply is held it is kept:
 // the user may go on talking, and then it is about half of what they say.
-func (c *Conversation) advised(text, cause string) {
+func (c *Conversation) advised(text string, cause Cause) {
 	r := &c.st.Reply
 	c.st.disarm(TimerTry)
 	r.Progress, r.Advice = ProgressComplete, text
@@ -44,7 +44,7 @@ func (c *Conversation) advised(text, cause string) {
 }
 
 // followAdvice goes on with what the flows do with the advice.
-func (c *Conversation) followAdvice(cause string) {
+func (c *Conversation) followAdvice(cause Cause) {
 	r := &c.st.Reply
 	why, asked, advice := r.Why, r.Asked, r.Advice
 	r.asks(0, "", "")

@@ -20,7 +20,7 @@ type Conversation struct {
 	st      State
 
 	check exchange  // for the texts of the event; a field, so that it is allocated once
-	event string    // type of the event being stepped
+	event Cause     // type of the event being stepped
 	began time.Time // when what it says was begun to be said
 	out   Output
 
@@ -84,7 +84,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 		ev = carried(ev)
 		late = d.late(&c.check, &c.st, ev)
 	}
-	c.event, c.began = d.name, now
+	c.event, c.began = Cause(d.name), now
 	c.out.reset()
 
 	switch {
@@ -224,15 +224,15 @@ func (c *Conversation) fire(which Timer) {
 	case TimerStart:
 		c.startTimedOut()
 	case TimerListening:
-		c.endTurn("max_duration", true)
+		c.endTurn(causeMaxDuration, true)
 	case TimerEndpoint:
-		cause := "no_endpoint"
+		cause := causeNoEndpoint
 		if c.st.User.Words() == "" {
-			cause = "no_transcript"
+			cause = causeNoTranscript
 		}
 		c.endTurn(cause, false)
 	case TimerFinal:
-		c.commit("transcript.timeout")
+		c.commit(causeTranscriptTimeout)
 	case TimerTry:
 		c.tryTimedOut()
 	case TimerProcessing:
@@ -246,39 +246,39 @@ func (c *Conversation) fire(which Timer) {
 	case TimerSpeaking:
 		c.out.notify(LevelWarning, "speaking.long")
 	case TimerPlayout:
-		c.fault("PLAYOUT_STALLED", false, "playout.timeout")
+		c.fault("PLAYOUT_STALLED", false, causePlayoutTimeout)
 	case TimerInterrupted:
 		c.leaveInterrupted()
 	case TimerBarge:
-		c.actOnBarge(c.st.Barge.Passed(c.st.profile(&c.opts), c.st.Now), "speech.sustained")
+		c.actOnBarge(c.st.Barge.Passed(c.st.profile(&c.opts), c.st.Now), causeSpeechSustained)
 	case TimerDeadAir:
 		c.deadAirPassed()
 	case TimerInactivity:
 		c.out.notify(LevelInfo, "inactive")
 	case TimerSuspended:
 		c.st.Conn.Lost = true
-		c.becomeReconnecting("suspended.timeout")
+		c.becomeReconnecting(causeSuspendedTimeout)
 	case TimerGrace:
 		c.st.Conn.Lost = true
-		c.becomeReconnecting("connection.lost")
+		c.becomeReconnecting(causeConnectionLost)
 	case TimerReconnect:
 		c.st.attemptReconnect(&c.out, &c.opts)
 	case TimerReconnectLimit:
-		c.fault(codeReconnect, false, "reconnect.timeout")
+		c.fault(codeReconnect, false, causeReconnectTimeout)
 	case TimerFault:
-		c.recoverFromFault("fault.timeout")
+		c.recoverFromFault(causeFaultTimeout)
 	case TimerBreaker:
 		if c.st.Phase == Faulted {
-			c.recoverFromFault("fault.timeout")
+			c.recoverFromFault(causeFaultTimeout)
 		}
 	case TimerForget:
 		c.st.Faults.Expiries = c.st.Faults.Expiries[1:]
 	case TimerWarning:
 		c.st.handleSessionExpiring(&c.out, &c.opts)
 	case TimerSession:
-		c.handleSessionExpired("session.timeout")
+		c.handleSessionExpired(causeSessionTimeout)
 	case TimerRelease:
-		c.becomeIdle("release.timeout")
+		c.becomeIdle(causeReleaseTimeout)
 	default:
 		panic(fmt.Sprintf("conv: unexpected timer %v", which))
 	}

@@ -40,7 +40,7 @@ func (c *Conversation) greet() bool {
 		}
 		if goesOn(out) {
 			c.st.openReply(&c.out, ReplyGreeting, 0)
-			c.become(Understanding, "greeting")
+			c.become(Understanding, causeGreeting)
 			c.followDialogue(out, "greeting")
 			return true
 		}
@@ -50,12 +50,12 @@ func (c *Conversation) greet() bool {
 	if text == "" {
 		return false
 	}
-	c.say(ReplyGreeting, text, "", "greeting")
+	c.say(ReplyGreeting, text, "", causeGreeting)
 	return true
 }
 
 // followDialogue carries out what the dialogue wants within the agent's turn.
-func (c *Conversation) followDialogue(out dialog.Output, cause string) {
+func (c *Conversation) followDialogue(out dialog.Output, cause Cause) {
 	r := &c.st.Reply
 	c.st.confirms(out)
 	if out.Understand != nil {
@@ -93,7 +93,7 @@ func goesOn(out dialog.Output) bool {
 }
 
 // startAction runs an action of the flow as a tool: one call, one result.
-func (c *Conversation) startAction(act *dialog.ActionCall, cause string) {
+func (c *Conversation) startAction(act *dialog.ActionCall, cause Cause) {
 	r := &c.st.Reply
 	if c.st.callKnown(act.ID) {
 		// It runs once, and its result moves the flow.

@@ -6,7 +6,7 @@ import "time"
 // DESIGN rule 8; seed 001, 4.4.
 
 // maybeEndReply ends a reply that has nothing more to say or to play.
-func (c *Conversation) maybeEndReply(cause string) {
+func (c *Conversation) maybeEndReply(cause Cause) {
 	r := &c.st.Reply
 	if !r.over() || c.st.Playout.Playing {
 		return
@@ -91,7 +91,7 @@ func (s *State) stopHeldClock() {
 }
 
 // releaseReply lets a held reply go on: the voice brought no words.
-func (c *Conversation) releaseReply(cause string) {
+func (c *Conversation) releaseReply(cause Cause) {
 	r := &c.st.Reply
 	owed := r.Hold == HoldResults
 	r.Hold = HoldNone
@@ -140,7 +140,7 @@ func (s *State) partHeard() bool {
 	return s.Playout.plays(s.Reply.Turn, s.Reply.Part)
 }
 
-// heardSoFar is the best estimate of what has been heard of the agent's open turn.
+// heardSoFar returns the best estimate of what has been heard of the agent's open turn.
 func (s *State) heardSoFar() time.Duration {
 	p := &s.Playout
 	if p.Turn != s.Reply.Turn {

@@ -10,11 +10,11 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 	case ListeningReady:
 		if e.Cause == EndManual {
 			// A commit without a detected voice: the recognizer may have words.
-			c.takeFloor("turn.ended")
-			c.endTurn("turn.ended", false)
+			c.takeFloor(causeTurnEnded)
+			c.endTurn(causeTurnEnded, false)
 		}
 	case ListeningCapturing:
-		c.endTurn("turn.ended", speaking)
+		c.endTurn(causeTurnEnded, speaking)
 	case Interrupted:
 		c.st.User.Ended = true
 		c.st.Floor.Speaking = speaking
@@ -30,19 +30,19 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		}
 		c.st.Floor.Speaking = speaking
 	default:
-		// No op. The user has no open turn.
+		// The user has no open turn.
 	}
 }
 
 // endTurn ends the user's turn. stillSpeaking is true only when the turn was
 // cut at its longest duration.
-func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
+func (c *Conversation) endTurn(cause Cause, stillSpeaking bool) {
 	u := &c.st.User
 	u.Ended = true
 	c.st.Floor.Speaking = stillSpeaking && c.st.Floor.Speaking
 	c.st.Floor.Pushed = false
 	final := u.Partial == "" && u.Text != ""
-	none := c.event == "stt.final" && u.Words() == ""
+	none := c.event == causeSttFinal && u.Words() == ""
 	c.become(Understanding, cause)
 	if final || none {
 		c.commit(cause)
@@ -57,7 +57,7 @@ func (c *Conversation) endTurn(cause string, stillSpeaking bool) {
 }
 
 // commit turns the user's words into a request, exactly once (AC-002, INT-005).
-func (c *Conversation) commit(cause string) {
+func (c *Conversation) commit(cause Cause) {
 	c.st.disarm(TimerFinal)
 	u := c.st.User
 	text := u.Words()
@@ -83,7 +83,7 @@ func (c *Conversation) commit(cause string) {
 	c.st.Consent.answered(&c.ear, u.Turn, text, u.Began)
 	c.st.Floor.noteTail(u, u.Partial != "")
 	c.st.closeUserTurn(&c.out, TurnCompleted)
-	if c.st.Rules.ListenOnly && cause != "user.text" {
+	if c.st.Rules.ListenOnly && cause != causeUserText {
 		c.st.Floor.Barged = 0
 		c.become(ListeningReady, cause)
 		return
@@ -95,7 +95,7 @@ func (c *Conversation) commit(cause string) {
 
 // nothingSaid: the user's turn held no words. A held reply goes on; else the
 // machine listens again. A voice that said nothing in all that time is a noise.
-func (c *Conversation) nothingSaid(cause string) {
+func (c *Conversation) nothingSaid(cause Cause) {
 	c.st.Floor.Speaking = false
 	c.st.closeUserTurn(&c.out, TurnAbandoned)
 	if c.st.Reply.Turn != 0 {

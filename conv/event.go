@@ -19,7 +19,7 @@ type Event interface {
 	kind() kind
 }
 
-// Source says who noticed a voice, or an interruption.
+// Source says who noticed a voice, interrupted, or began something.
 type Source string
 
 // The sources that the machine knows. Any other interrupts as a command does.
@@ -32,6 +32,7 @@ const (
 	SourceSTT        Source = "stt"
 	SourceSemantic   Source = "semantic"
 	SourcePushToTalk Source = "push_to_talk"
+	SourceRenewal    Source = "renewal" // of a session that is about to end
 )
 
 // voice reports whether the source is one that notices a voice.
@@ -44,7 +45,7 @@ func (s Source) voice() bool {
 	}
 }
 
-// EndCause says why a turn of the user's has ended.
+// EndCause says why the user's turn ended.
 type EndCause string
 
 // The causes of [TurnEnded].
@@ -56,24 +57,24 @@ const (
 	EndMaxDuration EndCause = "max_duration"
 )
 
-// UserStart: a person wants a conversation (seed 000, startConversation). In
-// [Faulted] it is the person's demand to try again. Silent: they have something to say
-// first, and the agent does not greet.
+// UserStart reports that a person wants a conversation (seed 000, startConversation). In
+// [Faulted] it asks to try again. Silent means that the person has something to say
+// first: the agent does not greet.
 type UserStart struct{ Silent bool }
 
-// UserStop: a person ends the conversation (endConversation, user_end_session).
+// UserStop reports that a person ends the conversation (endConversation, user_end_session).
 type UserStop struct{ Reason string }
 
-// SessionEnded: everything that Terminating asked for is released (reset).
+// SessionEnded reports that everything that [Release] asked for is released (reset).
 type SessionEnded struct{}
 
-// SessionReady: a session with the services lives (session.created).
+// SessionReady reports that there is a session with the services (session.created).
 type SessionReady struct{ ID string }
 
-// AudioReady: microphone and playout are primed.
+// AudioReady reports that microphone and playout are primed.
 type AudioReady struct{}
 
-// SpeechStarted: a voice is heard. Source says who noticed: "vad" (or empty),
+// SpeechStarted reports that a voice is heard. Source says who noticed: "vad" (or empty),
 // "energy" for the interruption thresholds, "push_to_talk" for a button. Lag is how
 // long before this event the voice began, if the source knows: a detector needs a
 // moment.
@@ -83,7 +84,7 @@ type SpeechStarted struct {
 	Lag             time.Duration
 }
 
-// SpeechStopped: the voice has fallen silent. It ends no turn by itself. Source is
+// SpeechStopped reports that the voice is silent. It does not end a turn. Source is
 // "vad" for a detector, and empty or "push_to_talk" for a button that was released. A
 // detector does not release a button.
 type SpeechStopped struct {
@@ -91,15 +92,15 @@ type SpeechStopped struct {
 	Source          Source
 }
 
-// STTPartial: the words so far since the last final; they may still change.
+// STTPartial has the words since the last final transcript. They may still change.
 type STTPartial struct {
 	Turn, Utterance       int
 	Text                  string
 	Confidence, Stability float64
 }
 
-// STTFinal: words that will not change. Endpoint is the recognizer's own
-// judgement that the speaker has finished.
+// STTFinal has words that do not change any more. Endpoint reports that, as the
+// recognizer judges, the speaker has finished.
 type STTFinal struct {
 	Turn, Utterance       int
 	Text                  string
@@ -107,17 +108,16 @@ type STTFinal struct {
 	Endpoint              bool
 }
 
-// TurnEnded: the end of the user's turn has been decided. Cause is one of
-// "silence", "easyturn", "semantic", "manual", "max_duration".
+// TurnEnded reports that the user's turn has ended, and why.
 type TurnEnded struct {
 	Turn, Utterance int
 	Cause           EndCause
 }
 
-// UserText: the person typed.
+// UserText has a line that the person typed.
 type UserText struct{ Text string }
 
-// UserInterrupt: somebody interrupts the agent (handleUserInterrupt, SPEAK ->
+// UserInterrupt reports that somebody interrupts the agent (handleUserInterrupt, SPEAK ->
 // HOLD). Source tells a voice ("vad", "energy", "words", "speech", "easyturn",
 // "stt", "semantic") from a command (anything else). Heard, if known, is what had reached
 // the ear.
@@ -126,24 +126,24 @@ type UserInterrupt struct {
 	Heard  time.Duration
 }
 
-// UserCancel: the person calls the work off ("never mind"), gives up
-// reconnecting, or dismisses an error. With an ID it calls off that one delegated
-// call, also one that no reply waits for.
+// UserCancel reports that the person calls the work off ("never mind"), gives up
+// reconnecting, or dismisses an error. With an ID it calls off one delegated call, which
+// no reply needs to wait for.
 type UserCancel struct{ ID string }
 
-// ReplyRequested: the request for the reply is out (copilot.request).
+// ReplyRequested reports that the request for the reply is out (copilot.request).
 type ReplyRequested struct {
 	Turn, Request int
-	Source        string
+	Source        Source
 }
 
-// ReplyDelta: a piece of the reply's text.
+// ReplyDelta has a piece of the reply's text.
 type ReplyDelta struct {
 	Turn, Request int
 	Text          string
 }
 
-// ReplyDone: the reply's text is complete. Text may carry the whole reply when
+// ReplyDone reports that the reply's text is complete. Text may carry the whole reply when
 // no delta came before. Silent says that this reply has no voice (a text-only
 // response).
 type ReplyDone struct {
@@ -152,14 +152,14 @@ type ReplyDone struct {
 	Silent        bool
 }
 
-// ReplyFailed: the request failed. Code is an [errclass.Class] name, if it has one.
+// ReplyFailed reports that the request failed. Code is an [errclass.Class] name, if it has one.
 type ReplyFailed struct {
 	Turn, Request int
 	Code, Message string
 	Retryable     bool
 }
 
-// ToolCalled: the reply calls a tool. Long marks a delegated agent, Confirm a tool
+// ToolCalled reports that the reply calls a tool. Long marks a delegated agent, Confirm a tool
 // that runs only after the user has said yes to this very call.
 type ToolCalled struct {
 	Turn, Request       int
@@ -167,27 +167,27 @@ type ToolCalled struct {
 	Long, Confirm       bool
 }
 
-// ToolDone: a quick tool has its result.
+// ToolDone has the result of a quick tool.
 type ToolDone struct{ ID, Output string }
 
-// ToolFailed: a quick tool failed. Output is what there is of a result, Message
+// ToolFailed reports that a quick tool failed. Output is what there is of a result, Message
 // what went wrong; Fatal says that the executor itself is broken.
 type ToolFailed struct {
 	ID, Code, Message, Output string
 	Fatal                     bool
 }
 
-// TaskProgress: a delegated agent is alive, and may say what it does.
+// TaskProgress reports that a delegated agent is alive. Text may say what it does.
 type TaskProgress struct{ ID, Text string }
 
-// TaskDone: a delegated agent has its result.
+// TaskDone has the result of a delegated agent.
 type TaskDone struct{ ID, Output string }
 
-// TaskFailed: a delegated agent failed; Output is its partial result.
+// TaskFailed reports that a delegated agent failed; Output is its partial result.
 type TaskFailed struct{ ID, Code, Message, Output string }
 
-// TaskAdopted: a task that an earlier conversation of the caller's left running, or
-// whose result nobody has told them, is this one's now. Key is the task's own.
+// TaskAdopted hands over a task that an earlier conversation with the caller left
+// running, or whose result the caller has not been told. Key is the task's own.
 type TaskAdopted struct{ Key, Name, Arguments string }
 
 // Summarized answers [Summarize]. Without a text it has failed.
@@ -196,10 +196,10 @@ type Summarized struct {
 	Text    string
 }
 
-// PlayoutStarted: the first sample of a part of the agent's turn has played.
+// PlayoutStarted reports that the first sample of a part of the agent's turn has played.
 type PlayoutStarted struct{ Turn, Part int }
 
-// PlayoutProgress: so much of the turn has reached the ear. Text, if known, is
+// PlayoutProgress reports how much of the turn has been heard. Text, if known, is
 // the part of the turn's text that was heard.
 type PlayoutProgress struct {
 	Turn  int
@@ -207,14 +207,14 @@ type PlayoutProgress struct {
 	Text  string
 }
 
-// PlayoutFinished: all audio of the part has played.
+// PlayoutFinished reports that all audio of the part has played.
 type PlayoutFinished struct {
 	Turn, Part int
 	Heard      time.Duration
 	Text       string
 }
 
-// PlayoutFailed: the audio could not be made or played.
+// PlayoutFailed reports that the audio could not be made or played.
 type PlayoutFailed struct {
 	Turn          int
 	Code, Message string
@@ -228,14 +228,14 @@ type PlayoutFlushed struct {
 	Text       string
 }
 
-// SessionRenewal: a planned pause begins (renewal, diagnostics). Source is
-// "renewal" if empty.
-type SessionRenewal struct{ Source string }
+// SessionRenewal reports that a planned pause begins (renewal, diagnostics). An empty
+// Source is [SourceRenewal].
+type SessionRenewal struct{ Source Source }
 
-// SessionRenewed: the planned pause is over.
+// SessionRenewed reports that the planned pause is over.
 type SessionRenewed struct{ ID string }
 
-// SessionConfigured: the rules of taking turns have been changed while the
+// SessionConfigured has rules of taking turns that are changed while the
 // conversation runs (session.update of a Realtime client). It replaces all that
 // an earlier one has set; the zero value goes back to the options.
 type SessionConfigured struct {
@@ -247,29 +247,29 @@ type SessionConfigured struct {
 	ListenOnly bool
 }
 
-// SessionExpiring: the session's service warns that it will end.
+// SessionExpiring reports that, as its service warns, the session will end.
 type SessionExpiring struct{}
 
-// SessionExpired: the session has ended by itself (session.closed).
+// SessionExpired reports that the session has ended by itself (session.closed).
 type SessionExpired struct{}
 
-// ConnectionLost: the leg is gone. Retryable means that it may come back by
+// ConnectionLost reports that the leg is gone. Retryable means that it may come back by
 // itself (ICE "disconnected"): the machine waits before it reconnects.
 type ConnectionLost struct{ Retryable bool }
 
-// ConnectionRestored: the leg is back and its audio path verified.
+// ConnectionRestored reports that the leg is back and its audio path verified.
 type ConnectionRestored struct{}
 
-// ReconnectFailed: an attempt failed (Retryable), or all have.
+// ReconnectFailed reports that an attempt failed (Retryable), or that all have.
 type ReconnectFailed struct{ Retryable bool }
 
-// Fault: a service or the machine's surroundings failed (session.error).
+// Fault reports that a service or the machine's surroundings failed (session.error).
 type Fault struct {
 	Code, Message string
 	Fatal         bool
 }
 
-// DeadlinePassed: the time of [Conversation.NextDeadline] has come. An early or
+// DeadlinePassed reports that the time of [Conversation.NextDeadline] has come. An early or
 // repeated one does nothing.
 type DeadlinePassed struct{}
 

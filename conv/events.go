@@ -155,7 +155,7 @@ var descriptions = [numKinds]description{
 		func(s *State, e UserCancel) bool { return e.ID != "" && s.Calls.task(e.ID) < 0 }),
 	kindReplyRequested: kept("reply.requested", func(x *exchange, e ReplyRequested) ReplyRequested {
 		x.reply(&e.Turn, &e.Request)
-		x.name(&x.Source, &e.Source)
+		enum(x, "source", &x.Source, &e.Source, nil)
 		return e
 	}, func(s *State, e ReplyRequested) bool { return s.Reply.stale(e.Turn, e.Request) }),
 	kindReplyDelta: kept("reply.delta", func(x *exchange, e ReplyDelta) ReplyDelta {
@@ -244,7 +244,7 @@ var descriptions = [numKinds]description{
 		return e
 	}, func(s *State, e PlayoutFlushed) bool { return s.staleFlush(e) }),
 	kindSessionRenewal: of("session.renewal", func(x *exchange, e SessionRenewal) SessionRenewal {
-		x.name(&x.Source, &e.Source)
+		enum(x, "source", &x.Source, &e.Source, nil)
 		return e
 	}, nil),
 	kindSessionRenewed: of("session.renewed", func(x *exchange, e SessionRenewed) SessionRenewed {

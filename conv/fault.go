@@ -34,17 +34,17 @@ func (c *Conversation) handleFault(e Fault) {
 		if fatal {
 			c.out.notify(LevelError, remedy(e.Code, "fault"))
 			c.out.notify(LevelWarning, "fault.ends")
-			c.becomeTerminating("fault")
+			c.becomeTerminating(causeFault)
 		}
 	default:
 		if class.Action == errclass.Reconnect && !fatal {
 			c.st.sessionDies()
 			if c.st.Phase != Reconnecting {
-				c.becomeReconnecting("fault")
+				c.becomeReconnecting(causeFault)
 			}
 			return
 		}
-		c.fault(e.Code, fatal, "fault")
+		c.fault(e.Code, fatal, causeFault)
 	}
 }
 
@@ -52,7 +52,7 @@ func (c *Conversation) handleFault(e Fault) {
 // happened and, if the person can do something about it, what to do. The code follows
 // from the code of the failure and its class, never from its text, so that no
 // credential can reach a message (SEC-003).
-func remedy(code, cause string) string {
+func remedy(code string, cause Cause) string {
 	switch code {
 	case "LLM_TIMEOUT":
 		return "fault.stalled"
@@ -82,9 +82,9 @@ func remedy(code, cause string) string {
 		return "fault.server"
 	}
 	switch cause {
-	case "task.failed":
+	case causeTaskFailed:
 		return "fault.task"
-	case "playout.failed":
+	case causePlayoutFailed:
 		return "fault.playback"
 	}
 	return "fault.unknown"
@@ -104,13 +104,13 @@ func apology(code string) string {
 
 // fault enters Faulted; a fatal one goes on to Terminating, any other recovers
 // by itself, unless the circuit breaker is open (PAT-004).
-func (c *Conversation) fault(code string, fatal bool, cause string) {
+func (c *Conversation) fault(code string, fatal bool, cause Cause) {
 	c.faulted(code, fatal, cause, c.st.Reply.Kind == ReplyAnswer)
 }
 
 // faulted is fault for callers that know whether a question was lost: then the person
 // is told that it has no answer.
-func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool) {
+func (c *Conversation) faulted(code string, fatal bool, cause Cause, lost bool) {
 	st := &c.st
 	l := &c.opts.Limits
 	told := "unanswered"
@@ -152,7 +152,7 @@ func (c *Conversation) faulted(code string, fatal bool, cause string, lost bool)
 }
 
 // recoverFromFault tries again from the beginning, the context kept.
-func (c *Conversation) recoverFromFault(cause string) {
+func (c *Conversation) recoverFromFault(cause Cause) {
 	f := &c.st.Faults
 	f.Recoveries++
 	f.Code = ""

@@ -8,18 +8,18 @@ func (c *Conversation) handleUserStart(e UserStart) {
 	switch c.st.Phase {
 	case Idle:
 		if c.st.Starting() {
-			return // No op. The start is waiting already.
+			return // A start waits already.
 		}
 		c.st.Pending.Greeted = c.st.Pending.Greeted || e.Silent
 		if c.st.Session.Life == SessionLives {
-			c.becomePreparing("user.start")
+			c.becomePreparing(causeUserStart)
 			return
 		}
 		c.out.emit(OpenSession{})
 		c.st.arm(TimerStart, c.opts.Limits.Start)
 	case Faulted:
 		c.st.disarm(TimerBreaker) // a person acts
-		c.recoverFromFault("user.start")
+		c.recoverFromFault(causeUserStart)
 	default:
 		c.out.emit(Reject{Code: "conversation_active"})
 	}
@@ -29,7 +29,7 @@ func (c *Conversation) handleUserStart(e UserStart) {
 func (s *State) Starting() bool { return s.Phase == Idle && s.Timers.armed(TimerStart) }
 
 // becomePreparing leaves Idle or Faulted towards listening.
-func (c *Conversation) becomePreparing(cause string) {
+func (c *Conversation) becomePreparing(cause Cause) {
 	st := &c.st
 	c.become(Preparing, cause)
 	c.st.arm(TimerStart, c.opts.Limits.Start)
@@ -37,14 +37,14 @@ func (c *Conversation) becomePreparing(cause string) {
 		c.out.emit(OpenSession{})
 	}
 	if st.Session.Audio {
-		c.maybeListen("audio.ready")
+		c.maybeListen(causeAudioReady)
 		return
 	}
 	c.out.emit(PrimeAudio{})
 }
 
 // maybeListen opens the microphone once session and audio are there (REQ-003).
-func (c *Conversation) maybeListen(cause string) {
+func (c *Conversation) maybeListen(cause Cause) {
 	if c.st.Phase == Preparing && c.st.Session.Alive() && c.st.Session.Audio {
 		c.become(ListeningReady, cause)
 	}
@@ -52,16 +52,16 @@ func (c *Conversation) maybeListen(cause string) {
 
 func (c *Conversation) handleAudioReady() {
 	if c.st.Phase == Idle || c.st.Phase == Terminating {
-		return // No op. It answers nothing that was asked in this conversation.
+		return // Nobody asked for it in this conversation.
 	}
 	c.st.Session.Audio = true
-	c.maybeListen("audio.ready")
+	c.maybeListen(causeAudioReady)
 }
 
 func (c *Conversation) handleSessionReady(e SessionReady) {
 	st := &c.st
 	if st.Phase == Terminating {
-		return // No op. It will be released.
+		return // It will be released.
 	}
 	if st.Phase == Suspended {
 		c.handleSessionRenewed(SessionRenewed(e))
@@ -74,21 +74,21 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 	switch st.Phase {
 	case Idle:
 		if st.Starting() {
-			c.becomePreparing("session.ready")
+			c.becomePreparing(causeSessionReady)
 		}
 	case Preparing:
-		c.maybeListen("session.ready")
+		c.maybeListen(causeSessionReady)
 	case Reconnecting:
 		// The session was lost, the connection was not: nothing else is missing.
 		if !st.Conn.Lost {
-			c.restored("session.ready")
+			c.restored(causeSessionReady)
 		}
 	case Faulted:
 		if fresh && !st.BreakerOpen() {
-			c.recoverFromFault("session.ready")
+			c.recoverFromFault(causeSessionReady)
 		}
 	default:
-		// No op. A repeated or early announcement changes nothing (GUD-004).
+		// A repeated or early announcement changes nothing (GUD-004).
 	}
 }
 
@@ -96,7 +96,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 // over the agent already has been judged by the old ones.
 func (s *State) handleSessionConfigured(e SessionConfigured) {
 	if s.Phase == Idle || s.Phase == Terminating {
-		return // No op. There is no conversation.
+		return // There is no conversation.
 	}
 	s.Rules = Rules(e)
 }
@@ -117,7 +117,7 @@ func (s *State) sessionDies() {
 // own warning, or 30 s before the limit (seed 001, section 6).
 func (s *State) handleSessionExpiring(out *Output, o *Options) {
 	if s.Session.Life != SessionLives {
-		return // No op. Warned already.
+		return // The warning has been given.
 	}
 	s.Session.Life = SessionExpires
 	s.disarm(TimerWarning)
@@ -130,12 +130,12 @@ func (s *State) handleSessionExpiring(out *Output, o *Options) {
 	}
 }
 
-func (c *Conversation) handleSessionExpired(cause string) {
+func (c *Conversation) handleSessionExpired(cause Cause) {
 	c.st.sessionDies()
 	switch c.st.Phase {
 	case Idle, Terminating:
 	case Reconnecting:
-		// No op. The attempts bring a new session.
+		// The attempts bring a new session.
 	default:
 		c.becomeReconnecting(cause)
 	}
@@ -146,7 +146,7 @@ func (c *Conversation) startTimedOut() {
 		c.out.notify(LevelError, "start.timeout")
 		return
 	}
-	c.fault("START_TIMEOUT", false, "start.timeout")
+	c.fault("START_TIMEOUT", false, causeStartTimeout)
 }
 
 func (c *Conversation) handleUserStop() {
@@ -154,9 +154,9 @@ func (c *Conversation) handleUserStop() {
 	case Idle:
 		c.st.disarm(TimerStart)
 	case Terminating:
-		// No op. Ending already.
+		// It ends already.
 	default:
-		c.becomeTerminating("user.stop")
+		c.becomeTerminating(causeUserStop)
 	}
 }
 
@@ -167,15 +167,15 @@ func (c *Conversation) handleSessionEnded() {
 	switch c.st.Phase {
 	case Idle:
 	case Terminating:
-		c.becomeIdle("session.ended")
+		c.becomeIdle(causeSessionEnded)
 	default:
-		c.becomeTerminating("session.ended")
+		c.becomeTerminating(causeSessionEnded)
 	}
 }
 
 // becomeTerminating ends everything that is open: each turn gets its last
 // event, each call its result.
-func (c *Conversation) becomeTerminating(cause string) {
+func (c *Conversation) becomeTerminating(cause Cause) {
 	c.dropSuspension()
 	c.cancelReply(TurnInterrupted)
 	c.st.Barge.Reset()
@@ -197,12 +197,12 @@ func (c *Conversation) becomeTerminating(cause string) {
 	c.st.disarm(TimerGrace)
 	c.become(Terminating, cause)
 	c.st.arm(TimerRelease, c.opts.Limits.Release)
-	c.out.emit(Release{Reason: cause})
+	c.out.emit(Release{Reason: string(cause)})
 }
 
 // becomeIdle forgets the conversation. Turn and request numbers go on, so that
 // no late result can be mistaken for a new one.
-func (c *Conversation) becomeIdle(cause string) {
+func (c *Conversation) becomeIdle(cause Cause) {
 	c.become(Idle, cause)
 	fresh := State{
 		Phase: c.st.Phase, Previous: c.st.Previous, Entered: c.st.Entered, Now: c.st.Now,

@@ -24,11 +24,10 @@ type Options struct {
 	Language string `json:"language,omitzero"`
 	// Greeting is what the agent says first; empty: it waits for the user.
 	Greeting string `json:"greeting,omitzero"`
-	// Endpoint is the end-of-turn policy: "easyturn" (default), "recognizer",
-	// "silence", "semantic" or "manual". The machine itself asks only whether a
-	// final transcript ends the turn and whether a detected voice opens one;
-	// the decision on each frame is package turn's.
-	Endpoint string `json:"endpoint,omitzero"`
+	// Endpoint is the end-of-turn policy; empty: [turn.PolicyEasyTurn]. The machine
+	// itself asks only whether a final transcript ends the turn and whether a detected
+	// voice opens one; the decision on each frame is package turn's.
+	Endpoint turn.Policy `json:"endpoint,omitzero"`
 	// BargeIn are the profiles by what the agent is doing.
 	BargeIn turn.Profiles `json:"barge_in,omitzero"`
 	// Filter tunes what counts as an interruption while the agent speaks.
@@ -143,7 +142,7 @@ func orDefault[T comparable](field *T, value T) {
 // withDefaults returns a validated copy with every zero field filled.
 func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.Language, "en")
-	orDefault(&o.Endpoint, "easyturn")
+	orDefault(&o.Endpoint, turn.PolicyEasyTurn)
 	orDefault(&o.HistoryLimit, 200)
 	orDefault(&o.SummaryTurns, 20)
 	orDefault(&o.Privacy, PrivacyKeep)

@@ -5,7 +5,7 @@ import "time"
 // This file: what the playout reports. History holds what was heard (seed 001,
 // 4.4; DESIGN rule 8).
 
-// stalePlayout reports a fact about audio that is no longer wanted.
+// stalePlayout reports whether a fact is about audio that is no longer wanted.
 func (s *State) stalePlayout(number int) bool {
 	switch s.Phase {
 	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
@@ -25,8 +25,8 @@ func (s *State) stalePlayout(number int) bool {
 	return s.Reply.Turn == 0 && !s.replyExpected()
 }
 
-// staleFlush reports an answer to a flush that nobody can use: nothing of its
-// turn in the history was cut off.
+// staleFlush reports whether nobody can use the answer to a flush: nothing of its turn in
+// the history was cut off.
 func (s *State) staleFlush(e PlayoutFlushed) bool {
 	for i := range s.History {
 		it := &s.History[i]
@@ -80,7 +80,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 func (s *State) notePlayout(o *Options, heard time.Duration, text string) {
 	p := &s.Playout
 	if p.Turn != s.Reply.Turn {
-		return // No op. Nothing of this turn has started to play.
+		return // Nothing of this turn has started to play.
 	}
 	p.report(heard, text, s.Now)
 	s.hearReadBack()
@@ -97,7 +97,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 	st := &c.st
 	p := &st.Playout
 	if !p.Playing || e.Part != 0 && e.Part < p.Part {
-		return // No op. It had not started, or was told before.
+		return // It had not started, or was reported before.
 	}
 	p.stopped()
 	c.st.partPlayed(p.Part)
@@ -109,7 +109,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 		}
 		c.st.overIsOver(&c.ear)
 		c.endReply(TurnCompleted)
-		c.become(ListeningReady, "playout.finished")
+		c.become(ListeningReady, causePlayoutFinished)
 	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.Calls.held(c.st.Reply.Turn):
 		// The last of it played before the pause took effect: nothing is left to
 		// hold back.
@@ -187,7 +187,7 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 		c.cancelReply(TurnFailed)
 		return
 	}
-	c.fault(code, false, "playout.failed")
+	c.fault(code, false, causePlayoutFailed)
 }
 
 // handlePlayoutFlushed corrects the history of a turn that was cut off.

@@ -20,7 +20,7 @@ import (
 // drawOptions draws the policies and, now and then, limits that are small.
 func drawOptions(t *rapid.T) conv.Options {
 	o := conv.Options{
-		Endpoint: rapid.SampledFrom([]string{"easyturn", "recognizer", "silence", "manual"}).Draw(t, "endpoint"),
+		Endpoint: rapid.SampledFrom([]turn.Policy{turn.PolicyEasyTurn, turn.PolicyRecognizer, turn.PolicySilence, turn.PolicyManual}).Draw(t, "endpoint"),
 		Greeting: rapid.SampledFrom([]string{"", "Hello. How can I help?"}).Draw(t, "greeting"),
 	}
 	policies := []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone}
@@ -235,7 +235,7 @@ func (w *world) draw() conv.Event {
 	case "playout.flushed":
 		return conv.PlayoutFlushed{Turn: max(0, st.LastTurn-rapid.IntRange(0, 3).Draw(w.t, "flushed")), Heard: w.heard()}
 	case "session.renewal":
-		return conv.SessionRenewal{Source: rapid.SampledFrom([]string{"", "diagnostics"}).Draw(w.t, "source")}
+		return conv.SessionRenewal{Source: rapid.SampledFrom([]conv.Source{"", "diagnostics"}).Draw(w.t, "source")}
 	case "session.configured":
 		return conv.SessionConfigured{
 			BargeIn:    rapid.SampledFrom([]turn.BargeInPolicy{"", turn.BargeInEnergy, turn.BargeInNone}).Draw(w.t, "barge-in"),

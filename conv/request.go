@@ -44,7 +44,7 @@ func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 }
 
 // ask has the flows answer the user, or the mind where there are none.
-func (c *Conversation) ask(why RequestReason, text string, confidence float64, cause string) {
+func (c *Conversation) ask(why RequestReason, text string, confidence float64, cause Cause) {
 	if c.opts.Agent == nil {
 		c.st.request(&c.out, &c.opts, why, text)
 		return
@@ -93,10 +93,10 @@ func (c *Conversation) handleReplyRequested() {
 	switch c.st.Phase {
 	case ListeningReady:
 		c.st.openReply(&c.out, ReplyExplicit, 0)
-		c.become(Understanding, "reply.requested")
+		c.become(Understanding, causeReplyRequested)
 		c.st.request(&c.out, &c.opts, RequestExplicit, "")
 		c.st.Reply.Requested = true
-		c.become(Waiting, "reply.requested")
+		c.become(Waiting, causeReplyRequested)
 	case Understanding, ListeningCapturing:
 		if c.st.Reply.Held() || c.st.Reply.consulting() {
 			c.st.Reply.Requested = true
@@ -105,10 +105,10 @@ func (c *Conversation) handleReplyRequested() {
 		if c.st.Phase == Understanding {
 			c.adoptReply()
 			c.st.Reply.Requested = true
-			c.become(Waiting, "reply.requested")
+			c.become(Waiting, causeReplyRequested)
 		}
 	default:
-		// No op. It is known.
+		// It is known.
 	}
 }
 
@@ -141,7 +141,7 @@ func (c *Conversation) handleReplyDelta(text string) {
 func (c *Conversation) handleReplyDone(e ReplyDone) {
 	r := &c.st.Reply
 	if r.Progress == ProgressComplete {
-		return // No op. Repeated.
+		return // The event is repeated.
 	}
 	if c.st.Reply.consulting() {
 		c.advised(e.Text, c.event)
@@ -167,7 +167,7 @@ func (c *Conversation) tryTimedOut() {
 		return
 	}
 	if c.st.Reply.consulting() {
-		c.advised("", "advice.timeout")
+		c.advised("", causeAdviceTimeout)
 		return
 	}
 	if r.Progress != ProgressRetrying {
@@ -210,7 +210,7 @@ func (c *Conversation) processingTimedOut() {
 	}
 	if c.st.Phase == Speaking {
 		// The mind has stalled in the middle: what it has said is all.
-		c.breaksOff("reply.stalled")
+		c.breaksOff(causeReplyStalled)
 		return
 	}
 	held := r.Held()
@@ -233,7 +233,7 @@ func (c *Conversation) processingTimedOut() {
 			if r.Complete() {
 				code = "VOICE_TIMEOUT"
 			}
-			c.fault(code, false, "reply.stalled")
+			c.fault(code, false, causeReplyStalled)
 			return
 		}
 		slow()
@@ -241,7 +241,7 @@ func (c *Conversation) processingTimedOut() {
 	c.cancelReply(TurnFailed)
 	if !held {
 		c.st.Floor.Barged = 0
-		c.become(ListeningReady, "reply.timeout")
+		c.become(ListeningReady, causeReplyTimeout)
 	}
 }
 
@@ -259,19 +259,19 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	class := errclass.Of(e.Code)
 	switch class.Action {
 	case errclass.Reconnect:
-		c.handleSessionExpired("reply.failed")
+		c.handleSessionExpired(causeReplyFailed)
 		return
 	case errclass.End:
-		c.fault(e.Code, true, "reply.failed")
+		c.fault(e.Code, true, causeReplyFailed)
 		return
 	default:
 	}
 	if r.Complete() {
-		return // No op. It was all there before it failed.
+		return // All of it came before the failure.
 	}
 	if c.st.Phase == Speaking {
 		// What has been said cannot be taken back and is not said twice.
-		c.breaksOff("reply.failed")
+		c.breaksOff(causeReplyFailed)
 		return
 	}
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
@@ -295,12 +295,12 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		c.cancelReply(TurnFailed)
 		return
 	}
-	c.fault(e.Code, false, "reply.failed")
+	c.fault(e.Code, false, causeReplyFailed)
 }
 
 // breaksOff ends a reply whose mind has failed while it is spoken: what has been said
 // is all, and the person is told that it was not.
-func (c *Conversation) breaksOff(cause string) {
+func (c *Conversation) breaksOff(cause Cause) {
 	c.out.notify(LevelWarning, "reply.incomplete")
 	if c.opts.SpeakNotices {
 		c.st.Pending.Apology = "apology.incomplete"

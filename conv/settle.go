@@ -20,9 +20,9 @@ func (c *Conversation) settleOnce() bool {
 	case waitingUser:
 		p.Greeted = true // the user was first
 		ended := st.User.Ended || !st.Floor.Speaking && st.User.Partial == "" && st.User.Text != ""
-		c.takeFloor("queued")
+		c.takeFloor(causeQueued)
 		if ended {
-			c.endTurn("queued", false)
+			c.endTurn(causeQueued, false)
 		}
 	case waitingText:
 		p.Greeted = true
@@ -31,29 +31,29 @@ func (c *Conversation) settleOnce() bool {
 		st.openUserTurn(&c.out)
 		st.User.note(text, 1, true, c.began)
 		st.User.Ended = true
-		c.become(Understanding, "user.text")
-		c.commit("user.text")
+		c.become(Understanding, causeUserText)
+		c.commit(causeUserText)
 	case waitingAnswer:
 		c.resumeUnanswered()
 	case waitingRest:
-		c.say(ReplyResumed, p.takeRest(), "", "resume")
+		c.say(ReplyResumed, p.takeRest(), "", causeResume)
 		st.asksAgain()
 	case waitingApology:
 		code := p.takeApology()
-		c.say(ReplyNotice, c.phrases.Text(code), code, "told")
+		c.say(ReplyNotice, c.phrases.Text(code), code, causeTold)
 	case waitingWords:
-		c.say(ReplyNews, p.takeWords(), "", "told")
+		c.say(ReplyNews, p.takeWords(), "", causeTold)
 	case waitingFlow:
 		out := p.takeFlow()
 		st.openReply(&c.out, ReplyNews, 0)
-		c.become(Understanding, "told")
+		c.become(Understanding, causeTold)
 		c.followDialogue(out, "told")
 	case waitingNews:
 		c.announceNews()
 	case waitingTask:
 		p.settleTasks(&c.out) // all that they led to has been told
 	case waitingEnd:
-		c.becomeTerminating("dead_air")
+		c.becomeTerminating(causeDeadAir)
 	case waitingGreeting:
 		p.Greeted = true
 		return c.greet()
@@ -70,14 +70,14 @@ func (c *Conversation) settleOnce() bool {
 func (c *Conversation) deadAirPassed() {
 	step, ok := c.st.DeadAir.Passed(c.opts.DeadAir, c.st.Now)
 	if !ok {
-		return // No op. Early.
+		return // The deadline has not passed.
 	}
 	kind := ReplyCheckIn
 	if step.End {
 		kind = ReplyGoodbye
 		c.st.Pending.Ending = true
 	}
-	c.say(kind, c.phrases.Text(step.Code), step.Code, "dead_air")
+	c.say(kind, c.phrases.Text(step.Code), step.Code, causeDeadAir)
 }
 
 // untold puts back what was being told when it was lost before it was heard.

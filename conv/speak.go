@@ -16,12 +16,12 @@ func (s *State) finishText(out *Output) {
 }
 
 // say speaks words that need no request: the engine's own, or the dialogue's.
-func (c *Conversation) say(kind ReplyKind, text, code, cause string) {
+func (c *Conversation) say(kind ReplyKind, text, code string, cause Cause) {
 	c.st.openReply(&c.out, kind, 0)
 	c.sayWords(text, code, cause)
 }
 
-func (c *Conversation) sayWords(text, code, cause string) {
+func (c *Conversation) sayWords(text, code string, cause Cause) {
 	r := &c.st.Reply
 	r.Requested, r.Progress = true, ProgressComplete
 	c.become(Generating, cause)

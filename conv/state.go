@@ -66,7 +66,7 @@ type Rules struct {
 
 // Suspension is what a planned pause keeps.
 type Suspension struct {
-	Source string    `json:"source,omitempty"`
+	Source Source    `json:"source,omitempty"`
 	At     time.Time `json:"at"`
 	Timers Timers    `json:"timers"` // as they stood when time stopped
 	Facts  []Event   `json:"-"`      // what came in meanwhile, in order
@@ -107,7 +107,7 @@ type Item struct {
 type Transition struct {
 	From  Phase      `json:"from"`
 	To    Phase      `json:"to"`
-	Cause string     `json:"cause"` // the event's type, or the name of the limit that passed
+	Cause Cause      `json:"cause"`
 	Event string     `json:"event"` // the type of the event that made it
 	Turn  int        `json:"turn"`  // the turn that it belongs to or has ended, the agent's before the user's
 	At    time.Time  `json:"at"`

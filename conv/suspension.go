@@ -8,7 +8,7 @@ import "time"
 func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st := &c.st
 	if !st.Phase.Active() {
-		return // No op. There is nothing to pause, or it is paused.
+		return // There is nothing to pause, or it is paused.
 	}
 	// A voice that was not yet an interruption will not become one.
 	st.Barge.Reset()
@@ -17,7 +17,7 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st.Playout.measure(st.heardSoFar(), st.Now)
 	source := e.Source
 	if source == "" {
-		source = "renewal"
+		source = SourceRenewal
 	}
 	st.Before = st.Phase
 	st.Suspended = Suspension{Source: source, At: c.st.Now, Timers: st.Timers}
@@ -44,7 +44,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 		}
 		return
 	}
-	if st.Suspended.Source == "renewal" || !st.Session.Alive() {
+	if st.Suspended.Source == SourceRenewal || !st.Session.Alive() {
 		c.st.sessionLives(&c.opts, e.ID)
 	}
 	kept := st.Suspended
@@ -73,7 +73,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	}
 	event := c.event
 	for _, fact := range kept.Facts {
-		c.event = EventType(fact)
+		c.event = Cause(EventType(fact))
 		if !describe(fact).late(&c.check, &c.st, fact) {
 			c.handle(fact)
 			c.settle()

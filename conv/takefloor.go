@@ -90,11 +90,11 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	}
 	pushed := e.Source == SourcePushToTalk
 	if c.opts.Endpoint == turn.PolicyManual && !pushed && !c.st.Audible() {
-		return // No op. Under this policy a button opens the turn, not a voice.
+		return // Under this policy a button opens the turn, not a voice.
 	}
 	c.st.Floor.noteUtterance(e.Utterance)
 	if f.Speaking && (f.Pushed || !pushed) {
-		return // No op. Repeated.
+		return // The event is repeated.
 	}
 	if !f.Speaking {
 		f.Voice, f.VoiceOf = c.st.Now.Add(-e.Lag), e.Utterance
@@ -103,17 +103,17 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.st.Audible()
 	switch c.st.Phase {
 	case ListeningReady:
-		c.takeFloor("speech.started")
+		c.takeFloor(causeSpeechStarted)
 	case ListeningCapturing:
 		c.st.disarm(TimerEndpoint)
 	case Understanding, Waiting, Generating, Speaking, ToolRunning, Delegated:
 		switch {
 		case c.st.Audible() && pushed:
-			c.bargeIn("speech.started") // a button is a decision
+			c.bargeIn(causeSpeechStarted) // a button is a decision
 		case c.st.Audible():
-			c.speechOverAgent("speech.started")
+			c.speechOverAgent(causeSpeechStarted)
 		case c.st.Phase == Understanding || c.st.thinking():
-			c.speechWhileThinking("speech.started")
+			c.speechWhileThinking(causeSpeechStarted)
 		}
 	case Interrupted:
 		f.BrokeIn = true
@@ -124,7 +124,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 }
 
 // speechOverAgent: a voice is heard over the agent's.
-func (c *Conversation) speechOverAgent(cause string) {
+func (c *Conversation) speechOverAgent(cause Cause) {
 	if c.st.Barge.Phase == turn.BargeInQuiet {
 		c.st.Over = UserTurn{} // what was let pass before does not belong to this
 	}
@@ -132,7 +132,7 @@ func (c *Conversation) speechOverAgent(cause string) {
 }
 
 // takeFloor gives the user the floor.
-func (c *Conversation) takeFloor(cause string) {
+func (c *Conversation) takeFloor(cause Cause) {
 	c.st.openUserTurn(&c.out)
 	c.become(ListeningCapturing, cause)
 	if !c.st.Floor.Speaking {
@@ -143,7 +143,7 @@ func (c *Conversation) takeFloor(cause string) {
 // speechWhileThinking: a voice is heard while the reply is being made. The user
 // may go on talking, or it is a noise that must not lose the answer: the reply
 // is held (seed 001, PROCESSING -> LISTENING).
-func (c *Conversation) speechWhileThinking(cause string) {
+func (c *Conversation) speechWhileThinking(cause Cause) {
 	st := &c.st
 	if c.st.awaitingFinal() {
 		// Nothing is asked yet: the user goes on with the same turn.
@@ -167,17 +167,17 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	f := &c.st.Floor
 	c.st.Floor.noteUtterance(e.Utterance)
 	if !f.Speaking {
-		return // No op. Repeated.
+		return // The event is repeated.
 	}
 	if c.opts.Endpoint == turn.PolicyManual && f.Pushed && e.Source.voice() {
-		return // No op. A pause to think: the button is held.
+		return // A pause to think: the button is still pressed.
 	}
 	f.Speaking, f.Pushed = false, false
 	switch {
 	case c.st.Phase == ListeningCapturing:
 		c.st.armEndpoint(&c.opts)
 	case c.st.Audible():
-		c.actOnBarge(c.st.Barge.SpeechStopped(c.st.profile(&c.opts), c.st.Now), "speech.stopped")
+		c.actOnBarge(c.st.Barge.SpeechStopped(c.st.profile(&c.opts), c.st.Now), causeSpeechStopped)
 		if c.st.Audible() && c.st.Over.Partial == "" {
 			// Its last words are in: it was no interruption, and it is no input.
 			c.st.Over = UserTurn{}
@@ -199,7 +199,7 @@ func (s *State) armEndpoint(o *Options) {
 }
 
 // actOnBarge carries out what the barge-in policy decided.
-func (c *Conversation) actOnBarge(a turn.Action, cause string) {
+func (c *Conversation) actOnBarge(a turn.Action, cause Cause) {
 	st := &c.st
 	switch a {
 	case turn.None:
@@ -221,7 +221,7 @@ func (c *Conversation) actOnBarge(a turn.Action, cause string) {
 
 // bargeIn: the user takes the floor from the agent's audio. What was said over
 // it is the beginning of what the user says.
-func (c *Conversation) bargeIn(cause string) {
+func (c *Conversation) bargeIn(cause Cause) {
 	st := &c.st
 	over := c.st.takeOver()
 	switch st.Phase {
@@ -280,7 +280,7 @@ func (s *State) takeOver() UserTurn {
 
 // interrupt ends the agent's turn because the floor was taken: one decision,
 // two effects (seed 000, REQ-007; seed 001, 4.4).
-func (c *Conversation) interrupt(cause string, voice bool) {
+func (c *Conversation) interrupt(cause Cause, voice bool) {
 	st := &c.st
 	st.Floor.BrokeIn = voice
 	st.Floor.Barged = st.Reply.Turn
@@ -303,13 +303,13 @@ func (c *Conversation) interrupt(cause string, voice bool) {
 // leaveInterrupted ends the pause after a barge-in.
 func (c *Conversation) leaveInterrupted() {
 	if !c.st.Floor.BrokeIn {
-		c.become(ListeningReady, "interrupt.cleared")
+		c.become(ListeningReady, causeInterruptCleared)
 		return
 	}
-	c.become(ListeningCapturing, "interrupt.cleared")
+	c.become(ListeningCapturing, causeInterruptCleared)
 	switch {
 	case c.st.User.Ended:
-		c.endTurn("interrupt.cleared", false)
+		c.endTurn(causeInterruptCleared, false)
 	case !c.st.Floor.Speaking:
 		c.st.armEndpoint(&c.opts)
 	}

@@ -40,7 +40,7 @@ func (s *State) giveFeedback(out *Output, o *Options, phrases *messages.Catalog)
 	n := s.Pending.Feedback
 	s.disarm(TimerFeedback)
 	if n >= len(f) {
-		return // No op. A snapshot of a configuration that had more to say.
+		return // The snapshot is of a configuration with more feedback.
 	}
 	out.emit(Cue{Turn: s.Reply.Turn, Code: f[n].Code, Text: phrases.Text(f[n].Code)})
 	s.Pending.Feedback++
@@ -52,7 +52,7 @@ func (s *State) giveFeedback(out *Output, o *Options, phrases *messages.Catalog)
 // handleTaskAdopted takes a task over whose result will be told when it is there.
 func (s *State) handleTaskAdopted(out *Output, o *Options, e TaskAdopted) {
 	if s.Phase == Idle || s.Phase == Terminating || len(s.Calls) >= o.Limits.Calls || s.adopted(e.Key) {
-		return // No op. Who has not been told keeps it.
+		return // The task stays with its store until it can be taken.
 	}
 	s.LastCall++
 	call := Call{
@@ -120,7 +120,7 @@ func (c *Conversation) callOffTask(i int) {
 	awaited := !call.Background() && call.Turn == c.st.Reply.Turn
 	c.endCalledOff(i)
 	if quick, long := c.st.Calls.open(c.st.Reply.Turn); awaited && c.st.Phase == Delegated && quick+long == 0 {
-		c.leaveTasks("user.cancel")
+		c.leaveTasks(causeUserCancel)
 	}
 }
 
@@ -136,11 +136,11 @@ func (c *Conversation) callOffAloud(ends bool) {
 		c.st.Floor.Speaking = false
 	}
 	c.cancelTasks()
-	c.leaveTasks("user.cancel")
+	c.leaveTasks(causeUserCancel)
 }
 
 // leaveTasks goes back to listening from delegated work that was called off.
-func (c *Conversation) leaveTasks(cause string) {
+func (c *Conversation) leaveTasks(cause Cause) {
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.cancelReply(TurnInterrupted)
 	c.st.Floor.Barged = 0
@@ -150,9 +150,9 @@ func (c *Conversation) leaveTasks(cause string) {
 // announceNews tells the results of delegated agents that nobody waited for: as they
 // come, or at the next moment when nobody speaks.
 func (c *Conversation) announceNews() {
-	cause := "told"
+	cause := causeTold
 	switch c.event {
-	case "tool.done", "tool.failed", "task.done", "task.failed":
+	case causeToolDone, causeToolFailed, causeTaskDone, causeTaskFailed:
 		cause = c.event
 	}
 	c.st.Pending.takeNews()

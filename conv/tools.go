@@ -45,7 +45,7 @@ func (s *State) callKnown(id string) bool {
 
 func (c *Conversation) handleToolCalled(e ToolCalled) {
 	if c.st.callKnown(e.ID) || c.st.Reply.consulting() {
-		return // No op. Repeated: a call runs once. Advice runs nothing.
+		return // A call runs once. Advice runs nothing.
 	}
 	r := &c.st.Reply
 	if c.st.belated(e) {
@@ -83,7 +83,7 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 
 // startHeldCalls starts the calls of the current reply, or puts back those that
 // need a yes first, and reports whether there were any.
-func (c *Conversation) startHeldCalls(cause string) bool {
+func (c *Conversation) startHeldCalls(cause Cause) bool {
 	started, refused := false, false
 	for i := 0; i < len(c.st.Calls); i++ {
 		call := &c.st.Calls[i]
@@ -227,7 +227,7 @@ func (s *State) nextPart(out *Output) {
 }
 
 // afterCall goes on when the last call that the reply waits for has ended.
-func (c *Conversation) afterCall(cause string) {
+func (c *Conversation) afterCall(cause Cause) {
 	quick, long := c.st.Calls.open(c.st.Reply.Turn)
 	switch {
 	case c.st.Phase == ToolRunning && quick == 0 && long > 0:
@@ -241,7 +241,7 @@ func (c *Conversation) afterCall(cause string) {
 // continueReply gives the results to the mind, with what the user said
 // meanwhile. If the user is speaking, the user has the floor: the results are in
 // the history for the answer to what comes.
-func (c *Conversation) continueReply(cause string) {
+func (c *Conversation) continueReply(cause Cause) {
 	st := &c.st
 	r := &st.Reply
 	words := st.User.Words()
@@ -276,7 +276,7 @@ func (c *Conversation) handleToolFailed(e ToolFailed) {
 		c.handleCallEnded(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output))
 		return
 	}
-	c.failCall(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", "tool.failed")
+	c.failCall(c.st.Calls.find(e.ID, false), failedResult(e.Code, e.Message, e.Output), "EXECUTOR_FAILED", causeToolFailed)
 }
 
 func (c *Conversation) handleTaskFailed(e TaskFailed) {
@@ -284,12 +284,12 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 	if code == "" {
 		code = "TASK_FAILED"
 	}
-	c.failCall(c.st.Calls.find(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, "task.failed")
+	c.failCall(c.st.Calls.find(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, causeTaskFailed)
 }
 
 // failCall ends a call with a failure that goes to Faulted, the partial result
 // kept (seed 001, 4.5 and 4.6).
-func (c *Conversation) failCall(i int, r result, code, cause string) {
+func (c *Conversation) failCall(i int, r result, code string, cause Cause) {
 	call := &c.st.Calls[i]
 	switch {
 	case call.Background():
@@ -310,9 +310,9 @@ func (c *Conversation) failCall(i int, r result, code, cause string) {
 
 // callTimedOut ends the calls whose time is up.
 func (c *Conversation) callTimedOut(long bool) {
-	code, cause := "TOOL_TIMEOUT", "tool.timeout"
+	code, cause := "TOOL_TIMEOUT", causeToolTimeout
 	if long {
-		code, cause = "TASK_TIMEOUT", "task.timeout"
+		code, cause = "TASK_TIMEOUT", causeTaskTimeout
 	}
 	for i := 0; i < len(c.st.Calls); {
 		call := &c.st.Calls[i]

@@ -3,7 +3,7 @@ package conv
 import "fmt"
 
 // become changes the phase, with its exit and entry actions.
-func (c *Conversation) become(next Phase, cause string) {
+func (c *Conversation) become(next Phase, cause Cause) {
 	c.st.disarm(phaseTimers[c.st.Phase]...)
 	if c.st.Phase == ListeningReady {
 		c.st.DeadAir.Stop()
@@ -14,7 +14,7 @@ func (c *Conversation) become(next Phase, cause string) {
 
 // record changes the phase without entry and exit actions and notes the
 // transition.
-func (c *Conversation) record(next Phase, cause string) {
+func (c *Conversation) record(next Phase, cause Cause) {
 	st := &c.st
 	if !st.Phase.CanFollow(next) {
 		panic(fmt.Sprintf("conv: %v -> %v on %s is no edge of the phase graph", st.Phase, next, cause))
@@ -22,7 +22,7 @@ func (c *Conversation) record(next Phase, cause string) {
 	from := st.Phase
 	st.Previous, st.Phase, st.Entered = from, next, c.st.Now
 	t := Transition{
-		From: from, To: next, Cause: cause, Event: c.event,
+		From: from, To: next, Cause: cause, Event: string(c.event),
 		Turn: c.out.turnOfChange(st), At: c.st.Now, Views: st.Views(),
 	}
 	c.out.Transitions = append(c.out.Transitions, t)

@@ -7,6 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/convtest"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // TestViewsOfThePhases is the table of DESIGN.md section 3, row by row, with each
@@ -76,7 +77,7 @@ func TestViewsAreRefused(t *testing.T) {
 // TestEveryWayLeadsThere: the scripts that the other tests start from.
 func TestEveryWayLeadsThere(t *testing.T) {
 	for _, p := range conv.Phases() {
-		for _, endpoint := range []string{"easyturn", "recognizer", "silence", "semantic", "manual"} {
+		for _, endpoint := range turn.Policies() {
 			if _, err := convtest.Reach(p, conv.Options{Endpoint: endpoint}, nil); err != nil {
 				t.Errorf("%s: %v", endpoint, err)
 			}

@@ -19,7 +19,7 @@ import (
 func TestNoWordIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := conv.Options{
-			Endpoint:     rapid.SampledFrom([]string{"recognizer", "easyturn"}).Draw(t, "endpoint"),
+			Endpoint:     rapid.SampledFrom([]turn.Policy{"recognizer", "easyturn"}).Draw(t, "endpoint"),
 			HistoryLimit: 10_000,
 		}
 		// Every word interrupts at once: none is filtered.

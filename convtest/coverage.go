@@ -32,7 +32,7 @@ func (v *Coverage) note(before conv.Phase, ev conv.Event, transitions []conv.Tra
 		if v.edges[e] == nil {
 			v.edges[e] = map[string]int{}
 		}
-		v.edges[e][t.Cause]++
+		v.edges[e][string(t.Cause)]++
 	}
 }
 

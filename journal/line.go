@@ -67,7 +67,7 @@ func Describe(c *conv.Conversation, at time.Duration, ev conv.Event) (Line, erro
 		Late:        out.Late, Deferred: out.Deferred,
 	}
 	for _, t := range out.Transitions {
-		l.Transitions = append(l.Transitions, Transition{t.From.String(), t.To.String(), t.Cause})
+		l.Transitions = append(l.Transitions, Transition{t.From.String(), t.To.String(), string(t.Cause)})
 	}
 	for _, e := range out.Effects {
 		b, err := conv.MarshalEffect(e)

@@ -290,7 +290,7 @@ func (c *call) note(s Step) {
 	c.now = s.Now
 	c.events = append(c.events, conv.EventType(s.Event))
 	for _, t := range s.Output.Transitions {
-		c.log = append(c.log, t.To.String()+" "+t.Cause)
+		c.log = append(c.log, t.To.String()+" "+string(t.Cause))
 		c.marks = append(c.marks, mark{len(c.spoke), t.To.String()})
 	}
 	for _, e := range s.Output.Effects {

@@ -152,7 +152,7 @@ func (m *Machine) CancelTask(id string) error {
 }
 
 // Suspend begins a planned pause: "renewal", "diagnostics".
-func (m *Machine) Suspend(reason string) error { return m.Post(conv.SessionRenewal{Source: reason}) }
+func (m *Machine) Suspend(reason string) error { return m.Post(conv.SessionRenewal{Source: conv.Source(reason)}) }
 
 // Resume ends it.
 func (m *Machine) Resume() error { return m.Post(conv.SessionRenewed{}) }
@@ -188,7 +188,7 @@ func (m *Machine) OnStateChanged(f func(StateChanged)) (cancel func()) {
 	return m.subscribe(&observer{changed: f})
 }
 
-// OnStateEnter: a phase is entered.
+// OnStateEnter tells f of each time that a phase is entered.
 func (m *Machine) OnStateEnter(p conv.Phase, f func(StateChanged)) (cancel func()) {
 	return m.OnStateChanged(func(s StateChanged) {
 		if s.Transition.To == p && s.Transition.From != p {
@@ -197,7 +197,7 @@ func (m *Machine) OnStateEnter(p conv.Phase, f func(StateChanged)) (cancel func(
 	})
 }
 
-// OnStateExit: a phase is left; In tells how long it was.
+// OnStateExit tells f of each time that a phase is left; In is how long it lasted.
 func (m *Machine) OnStateExit(p conv.Phase, f func(StateChanged)) (cancel func()) {
 	return m.OnStateChanged(func(s StateChanged) {
 		if s.Transition.From == p && s.Transition.To != p {
@@ -206,17 +206,17 @@ func (m *Machine) OnStateExit(p conv.Phase, f func(StateChanged)) (cancel func()
 	})
 }
 
-// OnTurnEvent: a turn begins or ends.
+// OnTurnEvent tells f of each turn that begins or ends.
 func (m *Machine) OnTurnEvent(f func(TurnEvent)) (cancel func()) {
 	return m.subscribe(&observer{turn: f})
 }
 
-// OnError: something failed.
+// OnError tells f of each failure.
 func (m *Machine) OnError(f func(Problem)) (cancel func()) {
 	return m.subscribe(&observer{problem: f})
 }
 
-// OnStep: every step with all that it did, for recorders and displays.
+// OnStep tells f of every step with all that it did, for recorders and displays.
 func (m *Machine) OnStep(f func(Step)) (cancel func()) {
 	return m.subscribe(&observer{step: f})
 }

@@ -171,7 +171,7 @@ func (m *Machine) changes(now time.Time, ev conv.Event, before view.Views, since
 			number = st.User.Turn
 		}
 		tell(conv.Transition{
-			From: st.Phase, To: st.Phase, Cause: conv.EventType(ev), Event: conv.EventType(ev), Turn: number, At: now, Views: views,
+			From: st.Phase, To: st.Phase, Cause: conv.Cause(conv.EventType(ev)), Event: conv.EventType(ev), Turn: number, At: now, Views: views,
 		})
 	}
 	return changes

@@ -24,25 +24,28 @@ type Endpointer interface {
 	Reset()
 }
 
-// The end-of-turn policies that [New] knows (DESIGN.md section 5).
+// Policy says who decides that the user's turn has ended.
+type Policy string
+
+// The end-of-turn policies that [New] knows.
 const (
-	PolicyEasyTurn   = "easyturn"   // seed 002; the default
-	PolicySilence    = "silence"    // seed 001: a fixed silence
-	PolicyManual     = "manual"     // seed 001: push to talk
-	PolicyRecognizer = "recognizer" // seeds 000 and 004: the recognizer's own endpoint
-	PolicySemantic   = "semantic"   // an end-of-turn model's score
+	PolicyEasyTurn   Policy = "easyturn"   // seed 002; the default
+	PolicySilence    Policy = "silence"    // seed 001: a fixed silence
+	PolicyManual     Policy = "manual"     // seed 001: push to talk
+	PolicyRecognizer Policy = "recognizer" // seeds 000 and 004: the recognizer's own endpoint
+	PolicySemantic   Policy = "semantic"   // an end-of-turn model's score
 )
 
-// Policies lists the names of the end-of-turn policies.
-func Policies() []string {
-	return []string{PolicyEasyTurn, PolicySilence, PolicyManual, PolicyRecognizer, PolicySemantic}
+// Policies returns the end-of-turn policies.
+func Policies() []Policy {
+	return []Policy{PolicyEasyTurn, PolicySilence, PolicyManual, PolicyRecognizer, PolicySemantic}
 }
 
 // Options choose and configure an end-of-turn policy. The zero value is
 // EasyTurn with the seed's numbers and the rules of
 // [EasyTurnOptions.ForCalls].
 type Options struct {
-	Policy   string // one of Policies; empty is PolicyEasyTurn
+	Policy   Policy // one of Policies; empty is PolicyEasyTurn
 	EasyTurn EasyTurnOptions
 	Silence  SilenceOptions
 	Semantic SemanticOptions
@@ -53,7 +56,11 @@ type Options struct {
 func (o Options) Validate() error {
 	var policy error
 	if o.Policy != "" && !slices.Contains(Policies(), o.Policy) {
-		policy = &FieldError{Field: "Policy", Value: o.Policy, OneOf: Policies()}
+		var names []string
+		for _, p := range Policies() {
+			names = append(names, string(p))
+		}
+		policy = &FieldError{Field: "Policy", Value: string(o.Policy), OneOf: names}
 	}
 	return errors.Join(
 		policy,

@@ -32,7 +32,7 @@ func TestNew(t *testing.T) {
 		{"recognizer", 0, ""},
 		{"semantic", 2500 * ms, "transition_to_SPEAK_max_silence"},
 	} {
-		c, err := New(Options{Policy: tc.policy})
+		c, err := New(Options{Policy: Policy(tc.policy)})
 		if err != nil {
 			t.Errorf("%q: %v", tc.policy, err)
 			continue

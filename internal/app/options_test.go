@@ -217,7 +217,7 @@ func TestNamesAgree(t *testing.T) {
 		t.Errorf("off is %d in the config and %d in package turn", config.Off, turn.Off)
 	}
 	for _, policy := range turn.Policies() {
-		mustLoad(t, "turn: "+policy)
+		mustLoad(t, "turn: "+string(policy))
 	}
 	for _, policy := range []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone, "seeds"} {
 		mustLoad(t, "barge_in: "+string(policy))

@@ -11,7 +11,7 @@ import (
 // end-of-turn policy that the machine tells apart and each barge-in policy, and
 // with counters bounded low enough to be walked to the end.
 func Shipped() []Config {
-	small := func(endpoint string, barge turn.BargeInPolicy) conv.Options {
+	small := func(endpoint turn.Policy, barge turn.BargeInPolicy) conv.Options {
 		return conv.Options{
 			Endpoint: endpoint,
 			BargeIn:  turn.Profiles{Reply: turn.BargeInOptions{Policy: barge}},

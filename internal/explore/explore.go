@@ -82,7 +82,7 @@ type Wait struct {
 type PhaseEdge struct {
 	From  conv.Phase `json:"from"`
 	To    conv.Phase `json:"to"`
-	Cause string     `json:"cause"`
+	Cause conv.Cause `json:"cause"`
 }
 
 // node is a reached state. The state itself is kept only while it waits for its

@@ -35,6 +35,6 @@ func (e *Explored) Met(from, to, cause string) bool { return e.taken[edgeKey(fro
 // Step reports whether it has met all changes of phase that a step made.
 func (e *Explored) Step(transitions []conv.Transition) bool {
 	return !slices.ContainsFunc(transitions, func(t conv.Transition) bool {
-		return !e.Met(t.From.String(), t.To.String(), t.Cause)
+		return !e.Met(t.From.String(), t.To.String(), string(t.Cause))
 	})
 }

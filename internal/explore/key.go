@@ -73,7 +73,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	for _, fact := range st.Suspended.Facts {
 		k.fact(fact)
 	}
-	k.text(st.Suspended.Source)
+	k.text(string(st.Suspended.Source))
 	// These only tell: the machine goes on the same with and without.
 	const telling = 1<<conv.TimerInactivity | 1<<conv.TimerSpeaking | 1<<conv.TimerHeartbeat
 	k.num(int(armedTimers(&st.Timers) &^ telling))

@@ -129,8 +129,8 @@ func (r *recorder) step(st *conv.State, ev conv.Event, prepare func(*conv.State)
 	r.c.Step(epoch, ev)
 	last := st.Views()
 	for _, t := range r.c.Last().Transitions {
-		r.note(0, t.From.String(), t.To.String(), t.Cause)
-		r.noteViews(last, t.Views, t.Cause)
+		r.note(0, t.From.String(), t.To.String(), string(t.Cause))
+		r.noteViews(last, t.Views, string(t.Cause))
 		last = t.Views
 	}
 	r.noteViews(last, r.c.State().Views(), conv.EventType(ev))

@@ -19,7 +19,7 @@ type command struct {
 	level  float64
 	stream *stream
 	end    turn.Endpointer
-	policy string
+	policy turn.Policy
 	onset  turn.OnsetOptions
 }
 

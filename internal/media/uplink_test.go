@@ -562,7 +562,7 @@ func TestUplinkManualPolicy(t *testing.T) {
 }
 
 func TestUplinkNamesTheCause(t *testing.T) {
-	for policy, cause := range map[string]string{
+	for policy, cause := range map[turn.Policy]string{
 		"": "easyturn", turn.PolicyEasyTurn: "easyturn", turn.PolicySilence: "silence", turn.PolicySemantic: "semantic",
 	} {
 		c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: policy}}, &porttest.Recognizer{Texts: []string{"one two"}})

@@ -106,7 +106,7 @@ func conversation(c *config.Config) conv.Options {
 	return conv.Options{
 		Language:     c.Language,
 		Greeting:     c.Greeting,
-		Endpoint:     c.Turn.Policy,
+		Endpoint:     turn.Policy(c.Turn.Policy),
 		BargeIn:      profiles(c.BargeIn),
 		Filter:       turn.FilterOptions{Echo: float64(c.Filter.Echo)},
 		DeadAir:      deadAir(c.DeadAir),
@@ -183,7 +183,7 @@ func deadAir(d config.DeadAir) turn.DeadAirOptions {
 func turnOptions(t config.Turn) turn.Options {
 	th := thresholds(t.Thresholds)
 	return turn.Options{
-		Policy:   t.Policy,
+		Policy:   turn.Policy(t.Policy),
 		EasyTurn: easyTurn(t.EasyTurn, th),
 		Silence:  turn.SilenceOptions{Thresholds: th, After: time.Duration(t.Silence.After)},
 		Semantic: turn.SemanticOptions{

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -311,7 +310,7 @@ func (c *Conversation) changed(s session.StateChanged) {
 		return
 	}
 	if t.To == conv.Terminating {
-		c.reason = t.Cause
+		c.reason = string(t.Cause)
 	}
 	c.mu.Lock()
 	if len(c.transitions) == transitionsKept {
@@ -339,13 +338,13 @@ func (c *Conversation) tellChange(s session.StateChanged) {
 		c.say(t.At, TypeExit, Exit{State: from, Duration: journal.Millis(in)})
 	}
 	m := Transition{
-		From: from, To: to, Event: t.Event, Cause: t.Cause, Label: s.Label, Turn: t.Turn,
+		From: from, To: to, Event: t.Event, Cause: string(t.Cause), Label: s.Label, Turn: t.Turn,
 		DurationMS: journal.Millis(s.In), Views: t.Views,
 	}
 	m.Phase.From, m.Phase.To = t.From, t.To
 	c.say(t.At, TypeTransition, m)
-	if timedOut(t) {
-		c.say(t.At, TypeTimeout, Timeout{State: from, Duration: journal.Millis(in), Limit: t.Cause})
+	if t.Cause.TimedOut() {
+		c.say(t.At, TypeTimeout, Timeout{State: from, Duration: journal.Millis(in), Limit: string(t.Cause)})
 	}
 	if from != to {
 		c.say(t.At, TypeEnter, Enter{State: to, Context: EnterContext{
@@ -359,7 +358,7 @@ func (c *Conversation) tellChange(s session.StateChanged) {
 		c.say(t.At, TypeState, StatePayload{
 			State: s.To.AgentVoice.String(), LocalizedLabel: s.Label, TurnID: named("turn-", t.Turn), Since: t.At,
 			Metadata: StateMetadata{
-				CopilotRequestID: named("request-", now.Request), InterruptionCount: s.Turn.Interruptions, Reason: t.Cause,
+				CopilotRequestID: named("request-", now.Request), InterruptionCount: s.Turn.Interruptions, Reason: string(t.Cause),
 				TranscriptID: s.Turn.UserUtteranceID, PendingActions: now.Pending, RetryCount: now.Retries,
 			},
 		})
@@ -422,15 +421,5 @@ func (c *Conversation) notify(s session.Step, code string, level conv.NotifyLeve
 	if level == conv.LevelError {
 		views := s.State.Views()
 		c.say(s.Now, TypeError, Problem{State: views.Amplifier.String(), Error: ProblemError{Code: code, Message: message}})
-	}
-}
-
-// timedOut reports whether a timeout caused the transition.
-func timedOut(t conv.Transition) bool {
-	switch t.Cause {
-	case "max_duration", "no_transcript", "no_endpoint":
-		return true
-	default:
-		return strings.HasSuffix(t.Cause, ".timeout")
 	}
 }
