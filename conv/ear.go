@@ -34,9 +34,9 @@ func (e *ear) echoed(s *State, text string) bool {
 	return e.echoesEnd(text, s.Said)
 }
 
-// echoesEnd reports whether words repeat the last of what was said: an echo that is
-// heard after the end of the audio is one of its end. Somebody who answers with other
-// words of a question is no echo.
+// echoesEnd reports whether words repeat the last words that were said: an echo that is
+// heard after the end of the audio repeats its end. Other words of a question are taken
+// for an answer.
 func (e *ear) echoesEnd(text, said string) bool {
 	return e.echoes(text, lastWords(said, len(strings.Fields(text))+1))
 }

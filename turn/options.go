@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Off, in a numeric field of an options struct, switches the rule of the field
-// off. It is needed because a field left at zero takes its default. What Off
-// means where it is allowed: a minimum is not required (a silence, a length, a
+// Off switches a rule off: it is a value of a numeric field of an options struct, where
+// zero stands for the default. Where it is allowed, a minimum is not required (a silence, a length, a
 // score), a waiting time is zero, a threshold of energy or voice activity is
 // never crossed, and a rule with a duration of its own does not apply. Every
 // other negative value is refused by Validate.

@@ -1,6 +1,6 @@
 package value
 
-// Answers to a question of yes or no.
+// Answer is the answer to a question of yes or no.
 type Answer int
 
 const (
