@@ -125,7 +125,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 
 // speechOverAgent: a voice is heard over the agent's.
 func (c *Conversation) speechOverAgent(cause Cause) {
-	if c.st.Barge.Phase == turn.BargeInQuiet {
+	if c.st.Barge.Quiet() {
 		c.st.Over = UserTurn{} // what was let pass before does not belong to this
 	}
 	c.actOnBarge(c.st.Barge.SpeechStarted(c.st.profile(&c.opts), c.st.Now), cause)

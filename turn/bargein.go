@@ -42,36 +42,36 @@ func (a *Action) UnmarshalText(text []byte) error {
 	return fmt.Errorf("barge-in action %q: want one of %v", text, actionNames)
 }
 
-// BargeInPhase is where a barge-in stands.
-type BargeInPhase uint8
+// bargeInPhase is where a barge-in stands.
+type bargeInPhase uint8
 
 // The phases of [BargeIn].
 const (
-	BargeInQuiet     BargeInPhase = iota // the user is silent
-	BargeInTalking                       // the user makes a sound that has been let pass
-	BargeInCandidate                     // the user speaks, and it is not decided what it is
-	BargeInWaiting                       // speech has stopped undecided, words may still come
-	BargeInStopped                       // the user has the floor; nothing more happens until Reset
+	bargeInQuiet     bargeInPhase = iota // the user is silent
+	bargeInTalking                       // the user makes a sound that has been let pass
+	bargeInCandidate                     // the user speaks, and it is not decided what it is
+	bargeInWaiting                       // speech has stopped undecided, words may still come
+	bargeInStopped                       // the user has the floor; nothing more happens until Reset
 )
 
 var phaseNames = [...]string{"quiet", "talking", "candidate", "waiting", "stopped"}
 
 // String is the name of the phase.
-func (p BargeInPhase) String() string {
+func (p bargeInPhase) String() string {
 	if int(p) < len(phaseNames) {
 		return phaseNames[p]
 	}
-	return fmt.Sprintf("BargeInPhase(%d)", uint8(p))
+	return fmt.Sprintf("bargeInPhase(%d)", uint8(p))
 }
 
 // MarshalText writes the phase by its name.
-func (p BargeInPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p bargeInPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads a phase by its name.
-func (p *BargeInPhase) UnmarshalText(text []byte) error {
+func (p *bargeInPhase) UnmarshalText(text []byte) error {
 	for i, name := range phaseNames {
 		if name == string(text) {
-			*p = BargeInPhase(i)
+			*p = bargeInPhase(i)
 			return nil
 		}
 	}
@@ -128,7 +128,7 @@ func (p *BargeInPhase) UnmarshalText(text []byte) error {
 // started is talking), words stops on words alone and none never stops. A
 // candidate that is open when the profile changes still ends in time.
 type BargeIn struct {
-	Phase BargeInPhase `json:"phase"`
+	Phase bargeInPhase `json:"phase"`
 	// Applied is the Duck or Pause that is in force, else None.
 	Applied Action `json:"applied"`
 	// Heard is the last verdict of this stretch of speech.
@@ -139,6 +139,9 @@ type BargeIn struct {
 	StopAt   time.Time `json:"stop_at,omitzero"`   // deadline: sustained speech
 	ResumeAt time.Time `json:"resume_at,omitzero"` // deadline: nothing came of it
 }
+
+// Quiet reports whether the user is silent, as far as is known.
+func (b *BargeIn) Quiet() bool { return b.Phase == bargeInQuiet }
 
 // Reset is for the beginning of a reply: everything is forgotten. If the user
 // is speaking at that moment, report SpeechStarted again.
@@ -155,21 +158,21 @@ func (b *BargeIn) Deadline() time.Time {
 // SpeechStarted reports the onset of speech.
 func (b *BargeIn) SpeechStarted(o BargeInOptions, now time.Time) Action {
 	o = o.Or(DefaultBargeIn())
-	if b.Phase != BargeInQuiet && b.Phase != BargeInWaiting {
+	if b.Phase != bargeInQuiet && b.Phase != bargeInWaiting {
 		return None
 	}
 	if o.Policy == BargeInEnergy {
 		return b.stop()
 	}
 	b.Heard = Verdict{}
-	if b.Phase == BargeInWaiting {
-		b.Phase = BargeInCandidate
+	if b.Phase == bargeInWaiting {
+		b.Phase = bargeInCandidate
 		b.ResumeAt = b.Onset.Add(o.ResumeAfter)
 		b.SpeechAt = now
 		b.StopAt = b.stopAt(o)
 		return None
 	}
-	b.Phase = BargeInTalking
+	b.Phase = bargeInTalking
 	if o.Policy != BargeInHybrid {
 		return None
 	}
@@ -180,10 +183,10 @@ func (b *BargeIn) SpeechStarted(o BargeInOptions, now time.Time) Action {
 func (b *BargeIn) SpeechStopped(o BargeInOptions, now time.Time) Action {
 	o = o.Or(DefaultBargeIn())
 	switch b.Phase {
-	case BargeInTalking:
-		b.Phase = BargeInQuiet
-	case BargeInCandidate:
-		b.Phase = BargeInWaiting
+	case bargeInTalking:
+		b.Phase = bargeInQuiet
+	case bargeInCandidate:
+		b.Phase = bargeInWaiting
 		b.await(o, now)
 	default:
 		return None
@@ -196,7 +199,7 @@ func (b *BargeIn) SpeechStopped(o BargeInOptions, now time.Time) Action {
 // utterance so far, not of the newest alone. A final result will not change.
 func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) Action {
 	o = o.Or(DefaultBargeIn())
-	if b.Phase == BargeInStopped {
+	if b.Phase == bargeInStopped {
 		return None
 	}
 	if interrupts(o, v) {
@@ -207,20 +210,20 @@ func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) 
 		b.Heard = v
 	}
 	switch b.Phase {
-	case BargeInCandidate:
+	case bargeInCandidate:
 		if final && v.Kind != Nothing && !substantial(v) {
 			return b.resume()
 		}
 		b.StopAt = b.stopAt(o)
 		return b.maybeStop(o, now)
-	case BargeInWaiting:
+	case bargeInWaiting:
 		if final {
 			return b.resume()
 		}
 		if v.Kind != Nothing && !repeated {
 			b.await(o, now)
 		}
-	case BargeInTalking:
+	case bargeInTalking:
 		if final && !substantial(v) {
 			b.SpeechAt = time.Time{}
 		}
@@ -231,15 +234,15 @@ func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) 
 		if b.opens(o, v, final, repeated) {
 			return b.open(o, now)
 		}
-	case BargeInQuiet:
+	case bargeInQuiet:
 		if b.opens(o, v, final, repeated) {
 			action := b.open(o, now)
-			b.Phase = BargeInWaiting
+			b.Phase = bargeInWaiting
 			b.SpeechAt, b.StopAt = time.Time{}, time.Time{}
 			b.await(o, now)
 			return action
 		}
-	case BargeInStopped: // nothing more happens until Reset, see above
+	case bargeInStopped: // nothing more happens until Reset, see above
 	}
 	return None
 }
@@ -281,7 +284,7 @@ func (b *BargeIn) opens(o BargeInOptions, v Verdict, final, repeated bool) bool 
 
 // open begins a candidate with the user speaking.
 func (b *BargeIn) open(o BargeInOptions, now time.Time) Action {
-	b.Phase = BargeInCandidate
+	b.Phase = bargeInCandidate
 	b.Onset, b.SpeechAt = now, now
 	b.StopAt = b.stopAt(o)
 	b.ResumeAt = now.Add(o.ResumeAfter)
@@ -327,7 +330,7 @@ func (b *BargeIn) maybeStop(o BargeInOptions, now time.Time) Action {
 }
 
 func (b *BargeIn) stop() Action {
-	*b = BargeIn{Phase: BargeInStopped, Heard: b.Heard}
+	*b = BargeIn{Phase: bargeInStopped, Heard: b.Heard}
 	return Stop
 }
 
@@ -339,10 +342,10 @@ func (b *BargeIn) resume() Action {
 
 // timeOut gives a candidate up. The length of speech that is going on counts on.
 func (b *BargeIn) timeOut() Action {
-	if b.Phase == BargeInCandidate {
-		b.Phase = BargeInTalking
+	if b.Phase == bargeInCandidate {
+		b.Phase = bargeInTalking
 	} else {
-		b.Phase = BargeInQuiet
+		b.Phase = bargeInQuiet
 	}
 	b.Onset, b.ResumeAt = time.Time{}, time.Time{}
 	if b.Applied == None {

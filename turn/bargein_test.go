@@ -28,19 +28,19 @@ var (
 )
 
 // reach brings a hybrid barge-in that began at t0 into a phase.
-func reach(t *testing.T, p BargeInPhase) BargeIn {
+func reach(t *testing.T, p bargeInPhase) BargeIn {
 	t.Helper()
 	var b BargeIn
 	o := BargeInOptions{}
-	if p != BargeInQuiet {
+	if p != bargeInQuiet {
 		b.SpeechStarted(o, t0)
 	}
 	switch p {
-	case BargeInTalking:
+	case bargeInTalking:
 		b.Words(o, after(50*ms), backchannel, true)
-	case BargeInWaiting:
+	case bargeInWaiting:
 		b.SpeechStopped(o, after(50*ms))
-	case BargeInStopped:
+	case bargeInStopped:
 		b.Words(o, after(50*ms), twoWords, false)
 	}
 	if b.Phase != p {
@@ -104,7 +104,7 @@ func TestBargeInTable(t *testing.T) {
 		}
 		delete(inputs, cells[0])
 		for i, want := range cells[1:] {
-			var from BargeInPhase
+			var from bargeInPhase
 			if err := from.UnmarshalText([]byte(columns[i+1])); err != nil {
 				t.Fatal(err)
 			}
@@ -588,8 +588,8 @@ func TestNamesRoundTrip(t *testing.T) {
 		}
 	}
 	for i := range phaseNames {
-		var back BargeInPhase
-		if text, _ := BargeInPhase(i).MarshalText(); back.UnmarshalText(text) != nil || back != BargeInPhase(i) {
+		var back bargeInPhase
+		if text, _ := bargeInPhase(i).MarshalText(); back.UnmarshalText(text) != nil || back != bargeInPhase(i) {
 			t.Errorf("phase %d comes back as %d", i, back)
 		}
 	}
@@ -599,10 +599,10 @@ func TestNamesRoundTrip(t *testing.T) {
 			t.Errorf("verdict %d comes back as %d", i, back)
 		}
 	}
-	if new(Action).UnmarshalText([]byte("x")) == nil || new(BargeInPhase).UnmarshalText([]byte("x")) == nil || new(VerdictKind).UnmarshalText([]byte("x")) == nil {
+	if new(Action).UnmarshalText([]byte("x")) == nil || new(bargeInPhase).UnmarshalText([]byte("x")) == nil || new(VerdictKind).UnmarshalText([]byte("x")) == nil {
 		t.Error("an unknown name is accepted")
 	}
-	for _, s := range []fmt.Stringer{Action(len(actionNames)), BargeInPhase(len(phaseNames)), VerdictKind(len(verdictNames))} {
+	for _, s := range []fmt.Stringer{Action(len(actionNames)), bargeInPhase(len(phaseNames)), VerdictKind(len(verdictNames))} {
 		if !strings.HasSuffix(s.String(), ")") {
 			t.Errorf("a value out of range is called %q", s)
 		}

@@ -43,8 +43,8 @@ const defaultMinSilence = 400 * time.Millisecond
 
 // Defaults of the rules that New and ForCalls turn on.
 const (
-	DefaultShortAnswerAfter = 1200 * time.Millisecond
-	DefaultMaxSilence       = 1500 * time.Millisecond
+	defaultShortAnswerAfter = 1200 * time.Millisecond
+	defaultMaxSilence       = 1500 * time.Millisecond
 )
 
 // Aggressive is the seed's preset for a perceived latency below 300 ms.
@@ -62,10 +62,10 @@ func (o EasyTurnOptions) ForCalls() EasyTurnOptions {
 	longest := max(r.MinSilence, r.MinSilenceShort)
 	pace := min(max(float64(r.MinSilence)/float64(defaultMinSilence), 0.5), 1)
 	if o.ShortAnswerAfter == 0 {
-		o.ShortAnswerAfter = max(time.Duration(pace*float64(DefaultShortAnswerAfter)), longest)
+		o.ShortAnswerAfter = max(time.Duration(pace*float64(defaultShortAnswerAfter)), longest)
 	}
 	if o.MaxSilence == 0 {
-		o.MaxSilence = max(time.Duration(pace*float64(DefaultMaxSilence)), longest)
+		o.MaxSilence = max(time.Duration(pace*float64(defaultMaxSilence)), longest)
 	}
 	return o
 }

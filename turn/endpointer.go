@@ -79,11 +79,11 @@ func New(o Options) (Endpointer, error) {
 	}
 	switch o.Policy {
 	case PolicySilence:
-		return NewSilence(o.Silence)
+		return newSilence(o.Silence)
 	case PolicyManual:
 		return NewManual(), nil
 	case PolicyRecognizer:
-		return NewRecognizer(), nil
+		return newRecognizer(), nil
 	case PolicySemantic:
 		return NewSemantic(o.Semantic)
 	default:
@@ -114,7 +114,7 @@ func (p *latch) step(speaking, ended bool, by rule) Reason {
 	return Reason{kind: stable, state: p.state}
 }
 
-// SilenceOptions configure [Silence]. The zero value is seed 001's 500 ms.
+// SilenceOptions configure [PolicySilence]. The zero value is seed 001's 500 ms.
 type SilenceOptions struct {
 	Thresholds Thresholds
 	After      time.Duration // the silence that ends a turn; default 500 ms
@@ -125,33 +125,33 @@ func (o SilenceOptions) Validate() error {
 	return cmp.Or(InField("Thresholds", o.Thresholds.Validate()), checkPositive("After", o.After))
 }
 
-// Silence ends a turn when the user has spoken and then been silent for a fixed
+// silence ends a turn when the user has spoken and then been silent for a fixed
 // time (seed 001, section 4.2: 500 ms). It needs no words. It is used by one
 // goroutine.
-type Silence struct {
+type silence struct {
 	latch
 	limits Thresholds
 	after  time.Duration // configured
 	limit  time.Duration // adjusted
 }
 
-// NewSilence returns an endpointer in HOLD, or the error of o.Validate.
-func NewSilence(o SilenceOptions) (*Silence, error) {
+// newSilence returns an endpointer in HOLD, or the error of o.Validate.
+func newSilence(o SilenceOptions) (*silence, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	after := cmp.Or(o.After, 500*time.Millisecond)
-	return &Silence{limits: o.Thresholds.resolved(), after: after, limit: after}, nil
+	return &silence{limits: o.Thresholds.resolved(), after: after, limit: after}, nil
 }
 
 // Update implements [Endpointer].
-func (p *Silence) Update(a Acoustic, l Linguistic) Decision {
+func (p *silence) Update(a Acoustic, l Linguistic) Decision {
 	reason := p.step(p.limits.speaking(a.Energy, a.VAD), a.Silence >= p.limit, ruleSilence)
 	return Decision{State: p.state, Reason: reason, Confidence: confidence(p.state, a.VAD, l), At: a.At}
 }
 
 // Expect implements [Endpointer].
-func (p *Silence) Expect(a Adjustment) {
+func (p *silence) Expect(a Adjustment) {
 	p.limit = p.after
 	if a.Validate() == nil {
 		p.limit = scaled(p.after, a)
@@ -159,7 +159,7 @@ func (p *Silence) Expect(a Adjustment) {
 }
 
 // Reset implements [Endpointer].
-func (p *Silence) Reset() { p.latch = latch{} }
+func (p *silence) Reset() { p.latch = latch{} }
 
 // Manual never ends a turn by itself: the user does, by releasing a button
 // (seed 001, push_to_talk_release and manual_send). It is used by one
@@ -191,24 +191,24 @@ func (p *Manual) Expect(Adjustment) {}
 // Reset implements [Endpointer]: the button is pressed again.
 func (p *Manual) Reset() { *p = Manual{} }
 
-// Recognizer never ends a turn: the recognizer's own endpoint does, which
+// recognizer never ends a turn: the recognizer's own endpoint does, which
 // reaches the conversation with the final transcript (seeds 000 and 004). It
 // has no state.
-type Recognizer struct{}
+type recognizer struct{}
 
-// NewRecognizer returns an endpointer that always holds.
-func NewRecognizer() *Recognizer { return &Recognizer{} }
+// newRecognizer returns an endpointer that always holds.
+func newRecognizer() *recognizer { return &recognizer{} }
 
 // Update implements [Endpointer].
-func (p *Recognizer) Update(a Acoustic, l Linguistic) Decision {
+func (p *recognizer) Update(a Acoustic, l Linguistic) Decision {
 	return Decision{Confidence: confidence(Hold, a.VAD, l), At: a.At}
 }
 
 // Expect implements [Endpointer]; it changes nothing.
-func (p *Recognizer) Expect(Adjustment) {}
+func (p *recognizer) Expect(Adjustment) {}
 
 // Reset implements [Endpointer]; there is nothing to reset.
-func (p *Recognizer) Reset() {}
+func (p *recognizer) Reset() {}
 
 // SemanticOptions configure [Semantic]. The defaults are those of the peers
 // that ship an end-of-turn model.

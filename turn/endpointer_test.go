@@ -10,9 +10,9 @@ import (
 
 var (
 	_ Endpointer = (*EasyTurn)(nil)
-	_ Endpointer = (*Silence)(nil)
+	_ Endpointer = (*silence)(nil)
 	_ Endpointer = (*Manual)(nil)
-	_ Endpointer = (*Recognizer)(nil)
+	_ Endpointer = (*recognizer)(nil)
 	_ Endpointer = (*Semantic)(nil)
 )
 
@@ -132,7 +132,7 @@ func TestManual(t *testing.T) {
 }
 
 func TestRecognizerNeverEnds(t *testing.T) {
-	c := NewRecognizer()
+	c := newRecognizer()
 	run(t, c, 0.9, 0.9, []frame{
 		{0, 1, 1, 0, "hello there", "stable_HOLD"},
 		{60000, 0, 0, 60000, "hello there", "stable_HOLD"},

@@ -208,7 +208,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	hidden("turn.semantic.", config.Semantic{}, semantic, "o")
-	silence, err := turn.NewSilence(turn.SilenceOptions{})
+	silence, err := turn.New(turn.Options{Policy: turn.PolicySilence})
 	if err != nil {
 		t.Fatal(err)
 	}
