@@ -50,7 +50,8 @@ func keptEffect[E Effect](name string, hide func(k *mask, e E) E) work {
 
 // flushForm is [FlushPlayout] on the wire.
 type flushForm struct {
-	FlushPlayout
+	Turn    int     `json:"turn"`
+	Part    int     `json:"part,omitempty"`
 	HeardMS float64 `json:"heard_ms"`
 }
 
@@ -58,13 +59,12 @@ func flushPlayout() work {
 	w := effectOf[FlushPlayout]("flush_playout", nil)
 	w.write = func(e Effect) ([]byte, error) {
 		f := e.(FlushPlayout) //nolint:errcheck // another type is a mistake in the table
-		return json.Marshal(flushForm{f, milliseconds(f.Heard)})
+		return json.Marshal(flushForm{f.Turn, f.Part, milliseconds(f.Heard)})
 	}
 	w.read = func(b []byte) (Effect, error) {
 		var f flushForm
 		err := json.Unmarshal(b, &f)
-		f.Heard = time.Duration(f.HeardMS * float64(time.Millisecond))
-		return f.FlushPlayout, err
+		return FlushPlayout{f.Turn, f.Part, time.Duration(f.HeardMS * float64(time.Millisecond))}, err
 	}
 	return w
 }

@@ -86,8 +86,9 @@ func remedy(code string, cause Cause) string {
 		return "fault.task"
 	case causePlayoutFailed:
 		return "fault.playback"
+	default:
+		return "fault.unknown"
 	}
-	return "fault.unknown"
 }
 
 // apology is the code of what the agent says to a question that it could not answer.

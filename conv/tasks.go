@@ -154,6 +154,7 @@ func (c *Conversation) announceNews() {
 	switch c.event {
 	case causeToolDone, causeToolFailed, causeTaskDone, causeTaskFailed:
 		cause = c.event
+	default:
 	}
 	c.st.Pending.takeNews()
 	c.st.openReply(&c.out, ReplyNews, 0)
