@@ -95,7 +95,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 // handleSessionConfigured changes the rules from now on; a voice that is heard
 // over the agent already has been judged by the old ones.
 func (s *State) handleSessionConfigured(e SessionConfigured) {
-	if s.Phase == Idle || s.Phase == Terminating {
+	if s.Phase == Idle && !s.Starting() || s.Phase == Terminating {
 		return // There is no conversation.
 	}
 	s.Rules = Rules(e)
@@ -143,6 +143,7 @@ func (c *Conversation) handleSessionExpired(cause Cause) {
 
 func (c *Conversation) startTimedOut() {
 	if c.st.Phase == Idle {
+		c.st.Rules = Rules{}
 		c.out.notify(LevelError, "start.timeout")
 		return
 	}
@@ -153,6 +154,7 @@ func (c *Conversation) handleUserStop() {
 	switch c.st.Phase {
 	case Idle:
 		c.st.disarm(TimerStart)
+		c.st.Rules = Rules{}
 	case Terminating:
 		// It ends already.
 	default:
