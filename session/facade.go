@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -77,6 +78,25 @@ func (m *Machine) State() Snapshot { return *m.current.Load() }
 
 // Words are the catalogue's for a code, in the conversation's language.
 func (m *Machine) Words(code string) string { return m.words(code) }
+
+// Said is what the agent has said in its last turn, as a client may be shown it, and when;
+// turn is 0 where it has said nothing.
+func (m *Machine) Said() (turn int, text string, at time.Time, err error) {
+	err = m.inspect(func(*conv.Conversation) {
+		history := m.veil.Shown().State().History
+		for i := range history {
+			it := &history[i]
+			if it.Role != conv.RoleAgent || it.Text == "" {
+				continue
+			}
+			if it.Turn != turn {
+				turn, text = it.Turn, ""
+			}
+			text, at = strings.TrimSpace(text+" "+it.Text), it.At
+		}
+	})
+	return turn, text, at, err
+}
 
 // Recent are the last transitions until this moment, at most 20 (CON-003).
 func (m *Machine) Recent() ([]conv.Transition, error) {

@@ -130,6 +130,7 @@ func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 	c.info.Label = s.State().Label
 	info := c.info
 	c.mu.Unlock()
+	c.tellAgain(s)
 	s.OnStateChanged(c.changed)
 	s.OnTurnEvent(c.turn)
 	s.OnStep(c.step)
@@ -140,6 +141,19 @@ func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 		h.o.Watch.Started(info)
 	}
 	h.tell(TypeStarted, info)
+}
+
+// tellAgain publishes what the agent said last in a conversation by text that
+// continues here. It was saved as read, but the process that saved it may have been
+// killed before it told the client. A client that has read it recognizes it by its
+// time.
+func (c *Conversation) tellAgain(s *session.Session) {
+	turn, text, at, err := s.Said()
+	if err == nil && turn != 0 && c.transport == "text" {
+		c.feed.publish(Message{
+			Type: TypeCaption, At: c.at(at), words: true, Payload: encode(Caption{Turn: turn, Text: text, Heard: text, Final: true}),
+		})
+	}
 }
 
 // run runs the conversation to its end.

@@ -11,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -133,6 +134,59 @@ flows:
 					t.Fatal(err)
 				}
 			}
+		}
+	})
+}
+
+// TestAnswerKeptAndNotRead: an answer that was kept as told, and that its client has not
+// read because the process was killed in that moment, is told by the process that goes on,
+// with its time: a client that has read it knows it by that.
+func TestAnswerKeptAndNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &porttest.Store{}
+		talk := func(started time.Time, restore []byte) (c *hub.Conversation, told hub.Message, kept []byte) {
+			h := mustHub(t, hub.Options{})
+			defer drained(h)
+			c = mustStart(t, h, hub.Call{
+				ID: "conv_one", Agent: "test", Transport: "text", Leg: text.New(text.Options{}), Started: started,
+				Session: func(c *hub.Conversation) (*session.Session, error) {
+					return session.New(text.Session(session.Options{
+						ID: c.ID(), Leg: c.Leg(), Conv: conv.Options{Greeting: "Hello."}, Restore: restore,
+						Checkpoints: session.Checkpoints{Store: store},
+					}))
+				},
+			})
+			s, err := c.Stream(hub.StreamOptions{From: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			for {
+				m, err := s.Next(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var caption hub.Caption
+				if m.Type == hub.TypeCaption && json.Unmarshal(m.Payload, &caption) == nil && caption.Final {
+					b, _, err := store.Load(t.Context(), c.ID())
+					if err != nil {
+						t.Fatal(err)
+					}
+					return c, m, b
+				}
+			}
+		}
+		first, told, b := talk(time.Time{}, nil)
+		kept, err := journal.ReadCheckpoint(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // until it runs again
+		_, again, _ := talk(first.Started(), kept.Snapshot)
+		if again.At != told.At || string(again.Payload) != string(told.Payload) {
+			t.Errorf("told again is %s at %v, expected %s at %v", again.Payload, again.At, told.Payload, told.At)
 		}
 	})
 }
