@@ -68,6 +68,10 @@ type Options struct {
 	// real time. It runs on the pacer's goroutine and must not block.
 	Late func(by time.Duration)
 
+	// Retried, if set, is told of each attempt within a call of a tool that is followed by
+	// another: see [port.NoteRetry]. It is called by the calls' goroutines.
+	Retried func(port.Retry)
+
 	// Delegation says where delegated work runs that outlives the session.
 	Delegation Delegation
 

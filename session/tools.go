@@ -78,6 +78,9 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if !t.s.keeper.settle(ctx, state) { // that it runs is known before it does
 			return
 		}
+		if t.s.o.Retried != nil {
+			ctx = port.WithRetries(ctx, t.s.o.Retried)
+		}
 		output, err := runTool(ctx, tool, call, limit, progress)
 		t.mu.Lock()
 		delete(t.running, id)

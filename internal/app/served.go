@@ -225,6 +225,7 @@ func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 func (a *served) call(transport string) hub.Call {
 	call := hub.Call{
 		Agent: a.name, Transport: transport, Privacy: a.opts.Conversation.Privacy,
+		Services: map[string]string{"model": a.opts.Model.Name, "recognizer": a.opts.Speech.Recognizer, "voice": a.opts.Speech.Synthesizer},
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			o := a.session(transport)
 			a.kept(&o, c)
@@ -259,6 +260,7 @@ func (a *served) restored(o *session.Options, k journal.Checkpoint, hold port.Ho
 // kept has a session be the hub's conversation, recorded and kept.
 func (a *served) kept(o *session.Options, c *hub.Conversation) {
 	o.ID, o.Leg, o.Trace, o.TraceLive = c.ID(), c.Leg(), c.Recorder(), true
+	o.Retried = c.Retried
 	o.Delegation = session.Delegation{Tasks: a.tasks, Sealed: a.store != nil && a.store.seals(), Agent: a.name, Caller: c.Caller()}
 	if a.home == nil {
 		return

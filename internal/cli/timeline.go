@@ -19,6 +19,7 @@ type timeline struct {
 	agent   map[int]*entry // the agent's turns
 	user    map[int]*times // the user's turns
 	calls   map[string]float64
+	fails   journal.Failures
 	stopped float64 // when the user last fell silent
 	answers []float64
 	turns   struct{ user, agent, cut int }
@@ -79,6 +80,9 @@ func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	default:
 		// The rest shows in what follows from it.
 	}
+	for _, f := range t.fails.Step(c.State().Now, ev, c.Last(), c.State()) {
+		t.failed(l.At, f)
+	}
 	t.transitions(l)
 	for _, turn := range l.Turns {
 		t.turn(l.At, turn, c)
@@ -88,6 +92,16 @@ func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	}
 	if e, ok := ev.(conv.PlayoutStarted); ok {
 		t.voice(l.At, cmp.Or(e.Turn, c.State().Reply.Turn), c)
+	}
+}
+
+// failed notes the failure of a provider or a tool.
+func (t *timeline) failed(at float64, f journal.Failure) {
+	text := strings.TrimSpace(f.Kind+" "+f.Name) + ": " + f.Class
+	e := t.add(at, "failed", text)
+	e.notes = append(e.notes, fmt.Sprintf("attempt %d, after %s", f.Attempt, seconds(float64(f.Latency.Microseconds())/1000)))
+	if f.Retried {
+		e.notes = append(e.notes, "another attempt follows")
 	}
 }
 

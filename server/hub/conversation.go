@@ -59,17 +59,19 @@ type Conversation struct {
 	feed   *feed
 	trace  *traceLog // nil if privacy forbids a trace
 	cancel context.CancelFunc
-	shown  bool          // the conversation runs and has a session; guarded by the hub's mu
-	begun  chan struct{} // closed with the first step
-	done   chan struct{} // closed after the last step
-	err    error         // the reason of the end; set before done is closed
-	size   int           // bytes of its trace and messages; set before done is closed
-	caller string        // the person, if known
+	shown  bool              // the conversation runs and has a session; guarded by the hub's mu
+	begun  chan struct{}     // closed with the first step
+	done   chan struct{}     // closed after the last step
+	err    error             // the reason of the end; set before done is closed
+	size   int               // bytes of its trace and messages; set before done is closed
+	caller string            // the person, if known
+	served map[string]string // names of the services
 	over   func(id string, ended bool)
 	lost   atomic.Bool // another process has taken it over
 	taken  atomic.Bool // a prepared conversation is held or was given up
 
 	// Used by the loop's goroutine only.
+	failures    journal.Failures
 	captions    captions
 	transcripts transcripts
 	tasks       tasks
@@ -94,7 +96,7 @@ type Conversation struct {
 func newConversation(h *Hub, id string, call Call) *Conversation {
 	c := &Conversation{
 		id: id, agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
-		caller: call.Caller, over: call.Over, hub: h, feed: newFeed(h.o.Events, h.o.Steps),
+		caller: call.Caller, served: call.Services, over: call.Over, hub: h, feed: newFeed(h.o.Events, h.o.Steps),
 		begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.leg.Store(&call.Leg)
@@ -399,6 +401,9 @@ func (c *Conversation) step(s session.Step) {
 	}
 	if e, ok := s.Event.(conv.UserStop); ok && e.Reason == session.NeverConnected && c.reason == "user.stop" {
 		c.reason = session.NeverConnected
+	}
+	for _, f := range c.failures.Step(s.Now, s.Event, s.Output, s.State) {
+		c.failed(f)
 	}
 	c.mu.Lock()
 	answer := c.figures.step(s)

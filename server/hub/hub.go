@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -36,6 +37,9 @@ type Call struct {
 	Owner     string // who may see it and is counted by Options.PerUser; may be empty
 	Caller    string // the person, if known; the same name in each of their conversations
 	Privacy   conv.Privacy
+	// Services are the names of the services for the log, by the kinds of
+	// [journal.Failure].
+	Services map[string]string
 	// Leg belongs to the hub as soon as [Hub.Start] is called, even if it fails. A
 	// leg that is an io.Closer is closed when it is no longer used.
 	Leg port.Leg
@@ -58,6 +62,8 @@ type Watcher interface {
 	// Refused is called for each conversation that was refused. reason is one of
 	// "full", "owner_full", "caller_active", "shutting_down" and "cannot_start".
 	Refused(reason string)
+	// Failed is called for each failure of a provider or a tool.
+	Failed(agent string, f journal.Failure)
 }
 
 // Hub runs conversations. It is safe for concurrent use.

@@ -30,6 +30,7 @@ type metrics struct {
 	interrupted *prometheus.CounterVec
 	tools       *prometheus.CounterVec // agent, outcome
 	errors      *prometheus.CounterVec // agent, code
+	failures    *prometheus.CounterVec // agent, kind, class, retried
 	stale       prometheus.Counter
 	steps       *prometheus.CounterVec // explored
 	firstAudio  *prometheus.HistogramVec
@@ -63,6 +64,8 @@ func newMetrics() *metrics {
 		tools:       counter("hocket_tool_calls_total", "Tool calls and tasks ended, by outcome.", "agent", "outcome"),
 		steps:       counter("hocket_steps_total", "Steps of the machine, by whether its exploration has met them.", "explored"),
 		errors:      counter("hocket_errors_total", "Errors reported to the person, by message code.", "agent", "code"),
+		failures: counter("hocket_failures_total", "Failures of providers and tools, by kind and class, and whether another attempt follows.",
+			"agent", "kind", "class", "retried"),
 		stale: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "hocket_late_facts_total", Help: "Events dropped because they arrived too late.",
 		}),
@@ -84,7 +87,7 @@ func newMetrics() *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests in progress, including event streams and WebSockets."}),
 		phases:   make(map[string]conv.Phase),
 	}
-	m.registry.MustRegister(m.live, m.begun, m.over, m.refused, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.stale, m.steps,
+	m.registry.MustRegister(m.live, m.begun, m.over, m.refused, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.failures, m.stale, m.steps,
 		m.firstAudio, m.stages, m.late, m.requests, m.requestTime, m.inFlight, collectors.NewGoCollector(
 			collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}),
 		), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -69,6 +70,11 @@ func (t *Telemetry) Ended(c hub.Info) {
 
 // Refused counts a conversation that was refused.
 func (t *Telemetry) Refused(reason string) { t.metrics.refused.WithLabelValues(reason).Inc() }
+
+// Failed counts the failure of a provider or a tool.
+func (t *Telemetry) Failed(agent string, f journal.Failure) {
+	t.metrics.failures.WithLabelValues(agent, f.Kind, f.Class, strconv.FormatBool(f.Retried)).Inc()
+}
 
 // Connecting adds a gauge of the calls whose connection was not made yet. It is called
 // once at most.

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -147,6 +148,8 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	hold(t, w)
+	w.Refused("full")
+	w.Failed("weather", journal.Failure{Kind: "model", Class: "RATE_LIMIT", Attempt: 1, Retried: true})
 	server := httptest.NewServer(w.Handler())
 	defer server.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
@@ -169,6 +172,8 @@ func TestMetrics(t *testing.T) {
 		`hocket_conversations_by_phase{phase="idle"} 0`,
 		`hocket_turns_total{agent="weather",outcome="turn-completed",role="user"} 1`,
 		`hocket_time_to_first_audio_seconds_count{agent="weather"} 1`,
+		`hocket_conversations_refused_total{reason="full"} 1`,
+		`hocket_failures_total{agent="weather",class="RATE_LIMIT",kind="model",retried="true"} 1`,
 		`hocket_answer_stage_seconds_count{stage="reply"} 1`,
 	} {
 		if !strings.Contains(string(b), line+"\n") {

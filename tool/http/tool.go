@@ -98,11 +98,13 @@ func (t *Tool) Call(ctx context.Context, call port.ToolCall, _ func(string)) (st
 	}
 	pause := t.o.Backoff
 	for attempt := 0; ; attempt++ {
+		began := time.Now()
 		out, err := t.send(ctx, a, call.ID, inputs)
 		f, _ := errors.AsType[*port.Failure](err)
 		if err == nil || f == nil || !f.Retryable || attempt == retries {
 			return out, err
 		}
+		port.NoteRetry(ctx, port.Retry{Name: a.Name, Class: f.Code, Attempt: attempt + 1, Latency: time.Since(began)})
 		if wait.For(ctx, max(pause, f.After)) != nil {
 			return "", err
 		}

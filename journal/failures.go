@@ -1,0 +1,217 @@
+package journal
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port/errclass"
+)
+
+// Timeout is the class of a failure of what did not answer within the conversation's
+// limits. The other classes are those of seed 001, section 4.7.
+const Timeout = "TIMEOUT"
+
+// Failure is the failure of a provider or a tool. It holds no words of the conversation
+// and no message of the provider.
+type Failure struct {
+	Kind    string // "model", "tool", "voice", "recognizer" or "session"
+	Name    string // of a tool, as far as it is a name; else empty
+	Class   string // a class of seed 001, section 4.7, or [Timeout]
+	Attempt int    // counts the attempts of the same work from 1
+	Latency time.Duration
+	Retried bool // another attempt follows
+}
+
+// Failures finds the failures of providers and tools in the steps of one conversation.
+// The zero value is ready for use by one goroutine at a time.
+type Failures struct {
+	asked    request
+	summary  request
+	spoken   int       // the turn whose text was last given to the voice
+	spokenAt time.Time // when its first text was
+	calls    map[string]call
+	names    map[string]string // of adopted tasks by key, until they are followed
+	attempts map[string]int    // of calls by idempotency key
+}
+
+// request is a request of the model's that is open.
+type request struct {
+	open                   bool
+	turn, request, attempt int
+	why                    conv.RequestReason
+	at                     time.Time
+}
+
+// is reports whether a number is the request's; 0 is that of whichever is open.
+func (r *request) is(number int) bool { return number == 0 || number == r.request }
+
+// call is a call of a tool that runs.
+type call struct {
+	name    string
+	attempt int
+	at      time.Time
+}
+
+// Step takes a step and returns the failures in it. out and st are the machine's after it.
+func (f *Failures) Step(now time.Time, ev conv.Event, out *conv.Output, st *conv.State) (found []Failure) {
+	if out.Late || out.Deferred {
+		return nil
+	}
+	found = append(f.answered(now, ev, st), f.overdue(now, ev, out, st)...)
+	for _, e := range out.Effects {
+		f.begins(now, e)
+	}
+	return found
+}
+
+// answered takes the failure that an event reports.
+func (f *Failures) answered(now time.Time, ev conv.Event, st *conv.State) []Failure {
+	switch e := ev.(type) {
+	case conv.ReplyDone:
+		f.asked.open = f.asked.open && !f.asked.is(e.Request)
+	case conv.ReplyFailed:
+		if !f.asked.open || !f.asked.is(e.Request) {
+			return nil
+		}
+		return []Failure{f.giveUp(now, errclass.Of(e.Code).Name, f.retries(st))}
+	case conv.Summarized:
+		open := f.summary.open
+		if f.summary.open = false; open && e.Text == "" {
+			return []Failure{{Kind: "model", Class: errclass.Unknown, Attempt: 1, Latency: now.Sub(f.summary.at)}}
+		}
+	case conv.ToolDone:
+		delete(f.calls, e.ID)
+	case conv.TaskDone:
+		delete(f.calls, e.ID)
+	case conv.ToolFailed:
+		return f.callFailed(now, e.ID, errclass.Of(e.Code).Name)
+	case conv.TaskFailed:
+		return f.callFailed(now, e.ID, errclass.Of(e.Code).Name)
+	case conv.TaskAdopted:
+		if f.names == nil {
+			f.names = make(map[string]string)
+		}
+		f.names[e.Key] = e.Name
+	case conv.PlayoutFailed:
+		return []Failure{{Kind: "voice", Class: errclass.Of(e.Code).Name, Attempt: 1, Latency: f.sinceSpoken(now, e.Turn)}}
+	case conv.Fault:
+		kind := "session"
+		if e.Code == "RECOGNIZER_FAILED" {
+			kind = "recognizer"
+		}
+		return []Failure{{Kind: kind, Class: errclass.Of(e.Code).Name, Attempt: 1}}
+	default:
+		// It reports no failure.
+	}
+	return nil
+}
+
+// overdue takes what the machine gives up at a deadline.
+func (f *Failures) overdue(now time.Time, ev conv.Event, out *conv.Output, st *conv.State) (found []Failure) {
+	_, deadline := ev.(conv.DeadlinePassed)
+	for _, e := range out.Effects {
+		if e, ok := e.(conv.CancelTool); ok && deadline {
+			found = append(found, f.callFailed(now, e.ID, Timeout)...)
+		} else if ok {
+			delete(f.calls, e.ID)
+		}
+	}
+	if !deadline {
+		return found
+	}
+	failed := slices.IndexFunc(out.Turns, func(t conv.TurnEvent) bool { return t.Role == conv.RoleAgent && t.Type == conv.TurnFailed })
+	advice := f.asked.why == conv.RequestUnderstanding || f.asked.why == conv.RequestWording
+	switch a := &f.asked; {
+	case a.open && f.retries(st):
+		found = append(found, f.giveUp(now, Timeout, true))
+	case a.open && (failed >= 0 && out.Turns[failed].Turn == a.turn || notified(out, "reply.incomplete") ||
+		advice && st.Reply.Turn == a.turn && (st.Reply.Advised() || st.Reply.Request != a.request)):
+		found = append(found, f.giveUp(now, Timeout, false))
+	case failed >= 0 && out.Turns[failed].Turn == f.spoken:
+		found = append(found, Failure{Kind: "voice", Class: Timeout, Attempt: 1, Latency: f.sinceSpoken(now, f.spoken)})
+	}
+	return found
+}
+
+// retries reports whether the open request is asked again after a pause.
+func (f *Failures) retries(st *conv.State) bool {
+	return st.Reply.Turn == f.asked.turn && st.Reply.Progress == conv.ProgressRetrying
+}
+
+// giveUp closes the open request as failed.
+func (f *Failures) giveUp(now time.Time, class string, retried bool) Failure {
+	f.asked.open = false
+	return Failure{Kind: "model", Class: class, Attempt: f.asked.attempt, Latency: now.Sub(f.asked.at), Retried: retried}
+}
+
+func (f *Failures) callFailed(now time.Time, id, class string) []Failure {
+	c, ok := f.calls[id]
+	delete(f.calls, id)
+	one := Failure{Kind: "tool", Name: toolName(c.name), Class: class, Attempt: max(1, c.attempt)}
+	if ok {
+		one.Latency = now.Sub(c.at)
+	}
+	return []Failure{one}
+}
+
+func (f *Failures) sinceSpoken(now time.Time, turn int) time.Duration {
+	if turn != 0 && turn != f.spoken || f.spokenAt.IsZero() {
+		return 0
+	}
+	return now.Sub(f.spokenAt)
+}
+
+// begins takes an effect that starts work, or calls it off.
+func (f *Failures) begins(now time.Time, e conv.Effect) {
+	switch e := e.(type) {
+	case conv.RequestReply:
+		f.asked = request{open: true, turn: e.Turn, request: e.Request, attempt: max(1, e.Attempt), why: e.Why, at: now}
+	case conv.CancelTurn:
+		f.asked.open = f.asked.open && e.Turn != f.asked.turn
+	case conv.Summarize:
+		f.summary = request{open: true, at: now}
+	case conv.Speak:
+		if e.Turn != f.spoken {
+			f.spoken, f.spokenAt = e.Turn, now
+		}
+	case conv.RunTool:
+		f.runs(now, e.ID, cmp.Or(e.Key, e.ID), e.Name)
+	case conv.StartTask:
+		f.runs(now, e.ID, cmp.Or(e.Key, e.ID), e.Name)
+	case conv.FollowTask:
+		f.runs(now, e.ID, e.Key, f.names[e.Key])
+		delete(f.names, e.Key)
+	default:
+		// It starts nothing that can fail.
+	}
+}
+
+func (f *Failures) runs(now time.Time, id, key, name string) {
+	if f.calls == nil {
+		f.calls, f.attempts = make(map[string]call), make(map[string]int)
+	}
+	f.attempts[key]++
+	f.calls[id] = call{name: name, attempt: f.attempts[key], at: now}
+}
+
+func notified(out *conv.Output, code string) bool {
+	return slices.ContainsFunc(out.Effects, func(e conv.Effect) bool {
+		n, ok := e.(conv.Notify)
+		return ok && n.Code == code
+	})
+}
+
+// toolName returns a tool's name, or "" for a text that cannot be one: a model may call
+// a tool by any words.
+func toolName(name string) string {
+	odd := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./:", r)
+	}
+	if len(name) > 128 || strings.ContainsFunc(name, odd) {
+		return ""
+	}
+	return name
+}
