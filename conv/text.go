@@ -15,11 +15,8 @@ const heardPerSecond = 12
 
 // squeeze trims text and folds its white space to single spaces.
 func squeeze(s string) string {
-	if squeezed(s) {
-		return s
-	}
 	s = strings.TrimSpace(s)
-	if !strings.ContainsFunc(s, unicode.IsSpace) {
+	if squeezed(s) || !strings.ContainsFunc(s, unicode.IsSpace) {
 		return s
 	}
 	return strings.Join(strings.Fields(s), " ")
