@@ -172,7 +172,9 @@ func (m *Machine) CancelTask(id string) error {
 }
 
 // Suspend begins a planned pause: "renewal", "diagnostics".
-func (m *Machine) Suspend(reason string) error { return m.Post(conv.SessionRenewal{Source: conv.Source(reason)}) }
+func (m *Machine) Suspend(reason string) error {
+	return m.Post(conv.SessionRenewal{Source: conv.Source(reason)})
+}
 
 // Resume ends it.
 func (m *Machine) Resume() error { return m.Post(conv.SessionRenewed{}) }
