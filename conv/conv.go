@@ -90,7 +90,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	switch {
 	case late:
 		c.out.Late = true
-	case c.st.Phase == Suspended && d.kept:
+	case c.st.Phase == Suspended && d.deferred:
 		c.st.deferFact(&c.out, &c.opts, ev)
 	default:
 		if c.st.ReadBack.Turn != 0 {

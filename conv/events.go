@@ -18,9 +18,9 @@ type description struct {
 	// late reports whether the event belongs to something that is over, and notes in x
 	// whether a text is malformed.
 	late func(x *exchange, s *State, ev Event) bool
-	// kept: the event waits for the end of a suspension; passing: it makes room for
+	// deferred: the event waits for the end of a suspension; passing: it makes room for
 	// others there, because the next one of its type tells as much.
-	kept, passing bool
+	deferred, passing bool
 }
 
 // of describes the events of a type. fields takes each field of an event through x, in
@@ -71,17 +71,17 @@ func as[E Event](ev Event) E {
 	return ev.(E) //nolint:errcheck // another type is a mistake in the table
 }
 
-// kept describes an event that waits for the end of a suspension.
-func kept[E Event](name string, fields func(x *exchange, e E) E, late func(s *State, e E) bool) description {
+// deferred describes an event that waits for the end of a suspension.
+func deferred[E Event](name string, fields func(x *exchange, e E) E, late func(s *State, e E) bool) description {
 	d := of(name, fields, late)
-	d.kept = true
+	d.deferred = true
 	return d
 }
 
 // passing describes an event that waits for the end of a suspension unless there is
 // no room: it only tells how far something is.
 func passing[E Event](name string, fields func(x *exchange, e E) E, late func(s *State, e E) bool) description {
-	d := kept(name, fields, late)
+	d := deferred(name, fields, late)
 	d.passing = true
 	return d
 }
@@ -107,14 +107,14 @@ var descriptions = [numKinds]description{
 		x.name(&x.ID, &e.ID)
 		return e
 	}, nil),
-	kindAudioReady: kept[AudioReady]("audio.ready", nil, nil),
-	kindSpeechStarted: kept("speech.started", func(x *exchange, e SpeechStarted) SpeechStarted {
+	kindAudioReady: deferred[AudioReady]("audio.ready", nil, nil),
+	kindSpeechStarted: deferred("speech.started", func(x *exchange, e SpeechStarted) SpeechStarted {
 		x.speech(&e.Turn, &e.Utterance)
 		enum(x, "source", &x.Source, &e.Source, nil)
 		x.span("lag_ms", &x.LagMS, &e.Lag)
 		return e
 	}, func(s *State, e SpeechStarted) bool { return s.staleSpeech(0, e.Utterance) }),
-	kindSpeechStopped: kept("speech.stopped", func(x *exchange, e SpeechStopped) SpeechStopped {
+	kindSpeechStopped: deferred("speech.stopped", func(x *exchange, e SpeechStopped) SpeechStopped {
 		x.speech(&e.Turn, &e.Utterance)
 		enum(x, "source", &x.Source, &e.Source, nil)
 		return e
@@ -126,7 +126,7 @@ var descriptions = [numKinds]description{
 		x.share("stability", &x.Stability, &e.Stability)
 		return e
 	}, func(s *State, e STTPartial) bool { return s.staleWords(e.Turn, e.Utterance, e.Text, false) }),
-	kindSTTFinal: kept("stt.final", func(x *exchange, e STTFinal) STTFinal {
+	kindSTTFinal: deferred("stt.final", func(x *exchange, e STTFinal) STTFinal {
 		x.speech(&e.Turn, &e.Utterance)
 		x.text(&x.Text, &e.Text)
 		x.share("confidence", &x.Confidence, &e.Confidence)
@@ -134,60 +134,60 @@ var descriptions = [numKinds]description{
 		x.flag(&x.Endpoint, &e.Endpoint)
 		return e
 	}, func(s *State, e STTFinal) bool { return s.staleWords(e.Turn, e.Utterance, e.Text, true) }),
-	kindTurnEnded: kept("turn.ended", func(x *exchange, e TurnEnded) TurnEnded {
+	kindTurnEnded: deferred("turn.ended", func(x *exchange, e TurnEnded) TurnEnded {
 		x.speech(&e.Turn, &e.Utterance)
 		enum(x, "cause", &x.Cause, &e.Cause, endCauses)
 		return e
 	}, func(s *State, e TurnEnded) bool { return s.staleSpeech(e.Turn, e.Utterance) }),
-	kindUserText: kept("user.text", func(x *exchange, e UserText) UserText {
+	kindUserText: deferred("user.text", func(x *exchange, e UserText) UserText {
 		x.text(&x.Text, &e.Text)
 		return e
 	}, nil),
-	kindUserInterrupt: kept("user.interrupt", func(x *exchange, e UserInterrupt) UserInterrupt {
+	kindUserInterrupt: deferred("user.interrupt", func(x *exchange, e UserInterrupt) UserInterrupt {
 		enum(x, "source", &x.Source, &e.Source, nil)
 		x.span("heard_ms", &x.HeardMS, &e.Heard)
 		return e
 	}, nil),
-	kindUserCancel: kept("user.cancel", func(x *exchange, e UserCancel) UserCancel {
+	kindUserCancel: deferred("user.cancel", func(x *exchange, e UserCancel) UserCancel {
 		x.name(&x.ID, &e.ID)
 		return e
 	},
 		func(s *State, e UserCancel) bool { return e.ID != "" && s.Calls.task(e.ID) < 0 }),
-	kindReplyRequested: kept("reply.requested", func(x *exchange, e ReplyRequested) ReplyRequested {
+	kindReplyRequested: deferred("reply.requested", func(x *exchange, e ReplyRequested) ReplyRequested {
 		x.reply(&e.Turn, &e.Request)
 		enum(x, "source", &x.Source, &e.Source, nil)
 		return e
 	}, func(s *State, e ReplyRequested) bool { return s.Reply.stale(e.Turn, e.Request) }),
-	kindReplyDelta: kept("reply.delta", func(x *exchange, e ReplyDelta) ReplyDelta {
+	kindReplyDelta: deferred("reply.delta", func(x *exchange, e ReplyDelta) ReplyDelta {
 		x.reply(&e.Turn, &e.Request)
 		x.text(&x.Text, &e.Text)
 		return e
 	}, func(s *State, e ReplyDelta) bool { return s.staleReply(e.Turn, e.Request) }),
-	kindReplyDone: kept("reply.done", func(x *exchange, e ReplyDone) ReplyDone {
+	kindReplyDone: deferred("reply.done", func(x *exchange, e ReplyDone) ReplyDone {
 		x.reply(&e.Turn, &e.Request)
 		x.text(&x.Text, &e.Text)
 		x.flag(&x.Silent, &e.Silent)
 		return e
 	}, func(s *State, e ReplyDone) bool { return s.staleReply(e.Turn, e.Request) }),
-	kindReplyFailed: kept("reply.failed", func(x *exchange, e ReplyFailed) ReplyFailed {
+	kindReplyFailed: deferred("reply.failed", func(x *exchange, e ReplyFailed) ReplyFailed {
 		x.reply(&e.Turn, &e.Request)
 		x.failure(&e.Code, &e.Message)
 		x.flag(&x.Retryable, &e.Retryable)
 		return e
 	}, func(s *State, e ReplyFailed) bool { return s.staleReply(e.Turn, e.Request) }),
-	kindToolCalled: kept("tool.called", func(x *exchange, e ToolCalled) ToolCalled {
+	kindToolCalled: deferred("tool.called", func(x *exchange, e ToolCalled) ToolCalled {
 		x.reply(&e.Turn, &e.Request)
 		x.call(&e.ID, &e.Name, &e.Arguments)
 		x.flag(&x.Long, &e.Long)
 		x.flag(&x.Confirm, &e.Confirm)
 		return e
 	}, func(s *State, e ToolCalled) bool { return !s.belated(e) && s.staleReply(e.Turn, e.Request) }),
-	kindToolDone: kept("tool.done", func(x *exchange, e ToolDone) ToolDone {
+	kindToolDone: deferred("tool.done", func(x *exchange, e ToolDone) ToolDone {
 		x.result(&e.ID, &e.Output)
 		return e
 	},
 		func(s *State, e ToolDone) bool { return s.Calls.find(e.ID, false) < 0 }),
-	kindToolFailed: kept("tool.failed", func(x *exchange, e ToolFailed) ToolFailed {
+	kindToolFailed: deferred("tool.failed", func(x *exchange, e ToolFailed) ToolFailed {
 		x.result(&e.ID, &e.Output)
 		x.failure(&e.Code, &e.Message)
 		x.flag(&x.Fatal, &e.Fatal)
@@ -198,12 +198,12 @@ var descriptions = [numKinds]description{
 		x.text(&x.Text, &e.Text)
 		return e
 	}, func(s *State, e TaskProgress) bool { return s.Calls.find(e.ID, true) < 0 }),
-	kindTaskDone: kept("task.done", func(x *exchange, e TaskDone) TaskDone {
+	kindTaskDone: deferred("task.done", func(x *exchange, e TaskDone) TaskDone {
 		x.result(&e.ID, &e.Output)
 		return e
 	},
 		func(s *State, e TaskDone) bool { return s.Calls.find(e.ID, true) < 0 }),
-	kindTaskFailed: kept("task.failed", func(x *exchange, e TaskFailed) TaskFailed {
+	kindTaskFailed: deferred("task.failed", func(x *exchange, e TaskFailed) TaskFailed {
 		x.result(&e.ID, &e.Output)
 		x.failure(&e.Code, &e.Message)
 		return e
@@ -218,7 +218,7 @@ var descriptions = [numKinds]description{
 		x.text(&x.Text, &e.Text)
 		return e
 	}, func(s *State, e Summarized) bool { return e.Request != s.Summary.Request || s.Summary.Asking == 0 }),
-	kindPlayoutStarted: kept("playout.started", func(x *exchange, e PlayoutStarted) PlayoutStarted {
+	kindPlayoutStarted: deferred("playout.started", func(x *exchange, e PlayoutStarted) PlayoutStarted {
 		x.playout(&e.Turn, &e.Part)
 		return e
 	},
@@ -228,17 +228,17 @@ var descriptions = [numKinds]description{
 		x.heard(&e.Heard, &e.Text)
 		return e
 	}, func(s *State, e PlayoutProgress) bool { return s.stalePlayout(e.Turn) }),
-	kindPlayoutFinished: kept("playout.finished", func(x *exchange, e PlayoutFinished) PlayoutFinished {
+	kindPlayoutFinished: deferred("playout.finished", func(x *exchange, e PlayoutFinished) PlayoutFinished {
 		x.playout(&e.Turn, &e.Part)
 		x.heard(&e.Heard, &e.Text)
 		return e
 	}, func(s *State, e PlayoutFinished) bool { return s.stalePlayout(e.Turn) }),
-	kindPlayoutFailed: kept("playout.failed", func(x *exchange, e PlayoutFailed) PlayoutFailed {
+	kindPlayoutFailed: deferred("playout.failed", func(x *exchange, e PlayoutFailed) PlayoutFailed {
 		x.number("turn", &x.Turn, &e.Turn)
 		x.failure(&e.Code, &e.Message)
 		return e
 	}, func(s *State, e PlayoutFailed) bool { return s.stalePlayout(e.Turn) }),
-	kindPlayoutFlushed: kept("playout.flushed", func(x *exchange, e PlayoutFlushed) PlayoutFlushed {
+	kindPlayoutFlushed: deferred("playout.flushed", func(x *exchange, e PlayoutFlushed) PlayoutFlushed {
 		x.playout(&e.Turn, &e.Part)
 		x.heard(&e.Heard, &e.Text)
 		return e

@@ -47,11 +47,11 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	if st.Suspended.Source == SourceRenewal || !st.Session.Alive() {
 		c.st.sessionLives(&c.opts, e.ID)
 	}
-	kept := st.Suspended
+	pause := st.Suspended
 	st.Suspended = Suspension{}
-	shift := c.st.Now.Sub(kept.At)
+	shift := c.st.Now.Sub(pause.At)
 	for t := range st.Timers {
-		if at := kept.Timers[t]; !at.IsZero() {
+		if at := pause.Timers[t]; !at.IsZero() {
 			st.Timers[t] = at.Add(shift)
 		}
 	}
@@ -72,7 +72,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 		c.st.Playout.resume(&c.out, c.st.Now)
 	}
 	event := c.event
-	for _, fact := range kept.Facts {
+	for _, fact := range pause.Facts {
 		c.event = Cause(EventType(fact))
 		if !describe(fact).late(&c.check, &c.st, fact) {
 			c.handle(fact)
