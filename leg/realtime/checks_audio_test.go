@@ -13,7 +13,7 @@ import (
 
 // spoken is a client without detection whose answers are spoken, with one line of
 // the user's.
-func spoken(t *testing.T, r *rig, line string) *client {
+func spoken(t testing.TB, r *rig, line string) *client {
 	t.Helper()
 	c := quiet(t, r)
 	c.user(line)
@@ -21,7 +21,7 @@ func spoken(t *testing.T, r *rig, line string) *client {
 }
 
 // heard is the sound of a response, decoded.
-func heard(t *testing.T, list []event) []byte {
+func heard(t testing.TB, list []event) []byte {
 	t.Helper()
 	var all []byte
 	for _, e := range list {
@@ -39,7 +39,7 @@ func heard(t *testing.T, list []event) []byte {
 
 // audioChecks are C38 to C45.
 var audioChecks = []check{
-	{id: "C38", what: "the order of the events of a spoken response; its shapes", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C38", what: "the order of the events of a spoken response; its shapes", speech: true, test: func(t testing.TB, r *rig) {
 		list := spoken(t, r, "hello").respond(nil)
 		var got []string
 		for _, name := range types(list) {
@@ -63,14 +63,14 @@ var audioChecks = []check{
 			t.Errorf("%s", done.raw)
 		}
 	}},
-	{id: "C39", what: "the transcript deltas are the transcript, everywhere; no audio in response.done", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C39", what: "the transcript deltas are the transcript, everywhere; no audio in response.done", speech: true, test: func(t testing.TB, r *rig) {
 		list := spoken(t, r, "hello").respond(nil)
 		text := concat(list, "response.output_audio_transcript.delta")
 		for name, path := range map[string]string{
 			"response.output_audio_transcript.done": "transcript", "response.content_part.done": "part.transcript",
 			"response.output_item.done": "item.content.0.transcript", "response.done": "response.output.0.content.0.transcript",
 		} {
-			if e := find(t, list, name); e.str(path) != text || text != shortAnswer {
+			if e := find(t, list, name); e.str(path) != text || !r.says(text, shortAnswer) {
 				t.Errorf("%s: %q in %s", name, e.str(path), e.raw)
 			}
 		}
@@ -78,7 +78,7 @@ var audioChecks = []check{
 			t.Errorf("response.done has %d bytes", len(done.raw))
 		}
 	}},
-	{id: "C40", what: "audio deltas are base64 PCM16 at 24 kHz, at the pace of the clock, with consistent ids", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C40", what: "audio deltas are base64 PCM16 at 24 kHz, at the pace of the clock, with consistent ids", speech: true, test: func(t testing.TB, r *rig) {
 		list := spoken(t, r, "hello").respond(nil)
 		response, item := find(t, list, "response.created").str("response.id"), find(t, list, "response.output_item.added").str("item.id")
 		var first, last time.Time
@@ -96,12 +96,12 @@ var audioChecks = []check{
 		}
 		b := heard(t, list)
 		long := time.Duration(len(b)/2) * time.Second / 24000
-		if len(b)%2 != 0 || long < time.Second || long > 10*time.Second || audio.RMS(samples(b)) < 0.01 {
+		if len(b)%2 != 0 || long < 500*ms || long > 10*time.Second || audio.RMS(samples(b)) < 0.01 {
 			t.Errorf("%d bytes, %v of sound, level %.3f", len(b), long, audio.RMS(samples(b)))
 		}
 		t.Logf("%v of sound came in %v", long, last.Sub(first))
 	}},
-	{id: "C41", what: "conversation.item.truncate: truncated, and the unheard text is gone from the item and from what the model is told", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C41", what: "conversation.item.truncate: truncated, and the unheard text is gone from the item and from what the model is told", speech: true, test: func(t testing.TB, r *rig) {
 		c := spoken(t, r, "tell me a story")
 		m := c.mark()
 		c.send(obj{"type": "response.create"})
@@ -124,11 +124,11 @@ var audioChecks = []check{
 		c.user("hello")
 		c.respond(nil)
 		asked := r.llm.Requests()
-		if last := asked[len(asked)-1].Messages; len(last) != 3 || last[1].Text() != text {
+		if last := lastOf(t, asked).Messages; len(last) != 3 || last[1].Text() != text {
 			t.Errorf("the model was asked %+v", last)
 		}
 	}},
-	{id: "C42", what: "audio_end_ms beyond the audio: an error, and the session goes on", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C42", what: "audio_end_ms beyond the audio: an error, and the session goes on", speech: true, test: func(t testing.TB, r *rig) {
 		c := spoken(t, r, "hello")
 		id := find(t, c.respond(nil), "response.output_item.added").str("item.id")
 		e := c.expectError(obj{"type": "conversation.item.truncate", "item_id": id, "content_index": 0, "audio_end_ms": 57340})
@@ -138,7 +138,7 @@ var audioChecks = []check{
 		c.expectError(obj{"type": "output_audio_buffer.clear"}) // the client plays
 		c.update(obj{"instructions": "alive"})
 	}},
-	{id: "C43", what: "truncate of an unknown item: item_truncate_invalid_item_id; of a user's item: an error", test: func(t *testing.T, r *rig) {
+	{id: "C43", what: "truncate of an unknown item: item_truncate_invalid_item_id; of a user's item: an error", test: func(t testing.TB, r *rig) {
 		c := quiet(t, r)
 		id := c.create(message("user", "input_text", "x"), nil).str("item.id")
 		if e := c.expectError(obj{"type": "conversation.item.truncate", "item_id": "nobody", "content_index": 0, "audio_end_ms": 0}); e.str("error.code") != "item_truncate_invalid_item_id" {
@@ -146,7 +146,7 @@ var audioChecks = []check{
 		}
 		c.expectError(obj{"type": "conversation.item.truncate", "item_id": id, "content_index": 0, "audio_end_ms": 0})
 	}},
-	{id: "C44", what: "a change of voice after the assistant's audio: cannot_update_voice", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C44", what: "a change of voice after the assistant's audio: cannot_update_voice", speech: true, test: func(t testing.TB, r *rig) {
 		c := spoken(t, r, "hello")
 		c.update(obj{"audio": obj{"output": obj{"voice": "marin"}}})
 		c.respond(nil)
@@ -156,7 +156,7 @@ var audioChecks = []check{
 		}
 		c.update(obj{"audio": obj{"output": obj{"voice": "marin"}}})
 	}},
-	{id: "C45", what: "a speed outside 0.25 to 1.5: an error", test: func(t *testing.T, r *rig) {
+	{id: "C45", what: "a speed outside 0.25 to 1.5: an error", test: func(t testing.TB, r *rig) {
 		c := quiet(t, r)
 		for _, speed := range []float64{0.2, 1.6, -1} {
 			c.expectError(obj{"type": "session.update", "session": obj{"type": "realtime", "audio": obj{"output": obj{"speed": speed}}}})
@@ -177,7 +177,7 @@ func samples(b []byte) []int16 {
 }
 
 // dictating is a client without detection that has its speech written down.
-func dictating(t *testing.T, r *rig) *client {
+func dictating(t testing.TB, r *rig) *client {
 	t.Helper()
 	c := quiet(t, r)
 	c.update(obj{"output_modalities": []string{"text"}, "audio": obj{"input": obj{"transcription": obj{"model": "whisper-1"}}}})
@@ -186,7 +186,7 @@ func dictating(t *testing.T, r *rig) *client {
 
 // bufferChecks are C46 to C53.
 var bufferChecks = []check{
-	{id: "C46", what: "append is not acknowledged; nothing is detected", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C46", what: "append is not acknowledged; nothing is detected", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		m := c.mark()
 		c.append(sound(t, "order_status.wav"))
@@ -195,7 +195,7 @@ var bufferChecks = []check{
 			t.Errorf("came %v", types(list))
 		}
 	}},
-	{id: "C47", what: "commit: committed, added, done of one user item; transcript null; no response", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C47", what: "commit: committed, added, done of one user item; transcript null; no response", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		m := c.mark()
 		c.append(sound(t, "hello.wav"))
@@ -217,7 +217,7 @@ var bufferChecks = []check{
 			}
 		}
 	}},
-	{id: "C48", what: "commit of an empty buffer: input_audio_buffer_commit_empty", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C48", what: "commit of an empty buffer: input_audio_buffer_commit_empty", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		e := c.expectError(obj{"type": "input_audio_buffer.commit"})
 		if e.str("error.code") != "input_audio_buffer_commit_empty" || !strings.Contains(e.str("error.message"), "buffer") {
@@ -228,7 +228,7 @@ var bufferChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C49", what: "clear: cleared; a commit after it fails", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C49", what: "clear: cleared; a commit after it fails", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		c.append(sound(t, "order_status.wav"))
 		c.send(obj{"type": "input_audio_buffer.clear"})
@@ -241,7 +241,7 @@ var bufferChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C50", what: "transcription.completed for the committed item, with usage", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C50", what: "transcription.completed for the committed item, with usage", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		c.append(sound(t, "What is the weather in Paris"))
 		c.send(obj{"type": "input_audio_buffer.commit"})
@@ -256,7 +256,7 @@ var bufferChecks = []check{
 			t.Errorf("%s", got.raw)
 		}
 	}},
-	{id: "C51", what: "transcription deltas are the transcript", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C51", what: "transcription deltas are the transcript", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		m := c.mark()
 		c.append(sound(t, "What is the weather in Paris"))
@@ -266,7 +266,7 @@ var bufferChecks = []check{
 			t.Errorf("deltas %q, %s", text, e.raw)
 		}
 	}},
-	{id: "C52", what: "append with invalid base64: an error", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C52", what: "append with invalid base64: an error", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		for _, s := range []string{"!!!", "ab\ncd*", "\u00e9"} {
 			c.expectError(obj{"type": "input_audio_buffer.append", "audio": s})
@@ -274,12 +274,12 @@ var bufferChecks = []check{
 		c.expectError(obj{"type": "input_audio_buffer.append"})
 		c.update(obj{"instructions": "alive"})
 	}},
-	{id: "C53", what: "response.create after a manual commit answers what was said", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C53", what: "response.create after a manual commit answers what was said", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		c.append(sound(t, "Please tell me a story"))
 		c.send(obj{"type": "input_audio_buffer.commit"})
 		done := find(t, c.respond(nil), "response.done")
-		if done.str("response.output.0.content.0.text") != longAnswer {
+		if !r.says(done.str("response.output.0.content.0.text"), longAnswer) {
 			t.Errorf("%s", done.raw)
 		}
 	}},

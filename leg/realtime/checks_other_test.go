@@ -16,7 +16,7 @@ var weatherTool = obj{
 }
 
 // calling asks for the weather with a tool and returns the response's events.
-func calling(t *testing.T, r *rig) (*client, []event) {
+func calling(t testing.TB, r *rig) (*client, []event) {
 	t.Helper()
 	c := r.dial(t, dialOptions{})
 	c.textOnly()
@@ -29,7 +29,7 @@ func calling(t *testing.T, r *rig) (*client, []event) {
 var betaHeader = http.Header{"OpenAI-Beta": {"realtime=v1"}}
 
 // post makes a request of the REST endpoints.
-func (r *rig) post(t *testing.T, path, body string) (int, map[string]any) {
+func (r *rig) post(t testing.TB, path, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.http.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *rig) post(t *testing.T, path, body string) (int, map[string]any) {
 
 // otherChecks are C63, C64 and C66 to C71.
 var otherChecks = []check{
-	{id: "C63", what: "a function call: added, arguments.delta* = arguments.done, done, in the output", test: func(t *testing.T, r *rig) {
+	{id: "C63", what: "a function call: added, arguments.delta* = arguments.done, done, in the output", test: func(t testing.TB, r *rig) {
 		_, list := calling(t, r)
 		added := find(t, list, "response.output_item.added")
 		id, item := added.str("item.call_id"), added.str("item.id")
@@ -75,11 +75,11 @@ var otherChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 		asked := r.llm.Requests()
-		if last := asked[len(asked)-1]; len(last.Tools) != 1 || string(last.ToolChoice) != `"required"` {
+		if last := lastOf(t, asked); len(last.Tools) != 1 || string(last.ToolChoice) != `"required"` {
 			t.Errorf("the model was asked with %v, %s", last.Tools, last.ToolChoice)
 		}
 	}},
-	{id: "C64", what: "function_call_output starts no response; response.create then gives a message", test: func(t *testing.T, r *rig) {
+	{id: "C64", what: "function_call_output starts no response; response.create then gives a message", test: func(t testing.TB, r *rig) {
 		c, list := calling(t, r)
 		id := find(t, list, "response.output_item.added").str("item.call_id")
 		m := c.mark()
@@ -94,7 +94,7 @@ var otherChecks = []check{
 			t.Errorf("%s", done.raw)
 		}
 	}},
-	{id: "C66", what: "OpenAI-Beta: realtime=v1 selects the beta dialect: a flat session", test: func(t *testing.T, r *rig) {
+	{id: "C66", what: "OpenAI-Beta: realtime=v1 selects the beta dialect: a flat session", test: func(t testing.TB, r *rig) {
 		s, _ := r.dial(t, dialOptions{header: betaHeader}).of("session.created").get("session").(map[string]any)
 		for _, name := range []string{"modalities", "input_audio_format", "output_audio_format", "turn_detection", "voice", "max_response_output_tokens", "instructions", "tools"} {
 			if _, ok := s[name]; !ok {
@@ -105,7 +105,7 @@ var otherChecks = []check{
 			t.Errorf("%v", s)
 		}
 	}},
-	{id: "C67", what: "beta: session.update without a type; items are announced as conversation.item.created", test: func(t *testing.T, r *rig) {
+	{id: "C67", what: "beta: session.update without a type; items are announced as conversation.item.created", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{header: betaHeader})
 		c.send(obj{"type": "session.update", "session": obj{"instructions": "Be brief.", "turn_detection": nil, "temperature": 0.7, "input_audio_format": "g711_ulaw", "modalities": []string{"text"}}})
 		e := c.of("session.updated")
@@ -124,7 +124,7 @@ var otherChecks = []check{
 			t.Errorf("came %v", got)
 		}
 	}},
-	{id: "C68", what: "beta: response events have their old names and no new ones", speech: true, test: func(t *testing.T, r *rig) {
+	{id: "C68", what: "beta: response events have their old names and no new ones", speech: true, test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{header: betaHeader})
 		c.send(obj{"type": "session.update", "session": obj{"turn_detection": nil}})
 		c.of("session.updated")
@@ -144,11 +144,12 @@ var otherChecks = []check{
 		if len(heard(t, list)) < 24000 {
 			t.Errorf("%d bytes of sound", len(heard(t, list)))
 		}
+		c.send(obj{"type": "conversation.item.create", "item": message("user", "input_text", "hello")})
 		list = c.respond(obj{"modalities": []string{"text"}})
 		find(t, list, "response.text.delta")
 		find(t, list, "response.text.done")
 	}},
-	{id: "C69", what: "POST client_secrets: value ek_, expires_at, session", with: rigOptions{keys: true}, test: func(t *testing.T, r *rig) {
+	{id: "C69", what: "POST client_secrets: value ek_, expires_at, session", with: rigOptions{keys: true}, test: func(t testing.TB, r *rig) {
 		now := time.Now().Unix()
 		status, m := r.post(t, "/v1/realtime/client_secrets", `{"expires_after":{"anchor":"created_at","seconds":120},"session":{"type":"realtime","model":"m","instructions":"Hm."}}`)
 		e := event{m: m}
@@ -162,7 +163,7 @@ var otherChecks = []check{
 			}
 		}
 	}},
-	{id: "C70", what: "a WebSocket with the client secret starts with its configuration", with: rigOptions{keys: true}, test: func(t *testing.T, r *rig) {
+	{id: "C70", what: "a WebSocket with the client secret starts with its configuration", with: rigOptions{keys: true}, test: func(t testing.TB, r *rig) {
 		_, m := r.post(t, "/v1/realtime/client_secrets", `{"session":{"type":"realtime","model":"m","instructions":"Hm.","audio":{"input":{"turn_detection":null}}}}`)
 		value, _ := m["value"].(string)
 		e := r.dial(t, dialOptions{header: http.Header{"Authorization": {"Bearer " + value}}}).of("session.created")
@@ -170,7 +171,7 @@ var otherChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C71", what: "client_secrets with expires_after.seconds outside 10 to 7200: 400 and an error", with: rigOptions{keys: true}, test: func(t *testing.T, r *rig) {
+	{id: "C71", what: "client_secrets with expires_after.seconds outside 10 to 7200: 400 and an error", with: rigOptions{keys: true}, test: func(t testing.TB, r *rig) {
 		for _, body := range []string{`{"expires_after":{"seconds":5}}`, `{"expires_after":{"seconds":7201}}`, `{"session":{"type":"no"}}`, `{`} {
 			status, m := r.post(t, "/v1/realtime/client_secrets", body)
 			fault, _ := m["error"].(map[string]any)

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
 // texting is a client whose answers are text, with one line of the user's.
-func texting(t *testing.T, r *rig, line string) *client {
+func texting(t testing.TB, r *rig, line string) *client {
 	t.Helper()
 	c := r.dial(t, dialOptions{})
 	c.textOnly()
@@ -28,7 +30,7 @@ func (c *client) respond(params obj) []event {
 	return c.since(m)
 }
 
-func find(t *testing.T, list []event, name string) event {
+func find(t testing.TB, list []event, name string) event {
 	t.Helper()
 	i := slices.IndexFunc(list, func(e event) bool { return e.Type == name })
 	if i < 0 {
@@ -70,14 +72,14 @@ func concat(list []event, name string) string {
 
 // responseChecks are C24 to C37.
 var responseChecks = []check{
-	{id: "C24", what: "response.created: in_progress, output [], usage null, id, conversation_id", test: func(t *testing.T, r *rig) {
+	{id: "C24", what: "response.created: in_progress, output [], usage null, id, conversation_id", test: func(t testing.TB, r *rig) {
 		e := find(t, texting(t, r, "hello").respond(nil), "response.created")
 		if out, ok := e.get("response.output").([]any); !ok || len(out) != 0 || e.str("response.status") != "in_progress" ||
 			e.get("response.usage") != nil || e.str("response.id") == "" || e.str("response.conversation_id") == "" || e.str("response.object") != "realtime.response" {
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C25", what: "the order of the events of a text response", test: func(t *testing.T, r *rig) {
+	{id: "C25", what: "the order of the events of a text response", test: func(t testing.TB, r *rig) {
 		got := types(texting(t, r, "hello").respond(nil))
 		want := []string{
 			"response.created", "response.output_item.added", "conversation.item.added", "response.content_part.added",
@@ -88,10 +90,10 @@ var responseChecks = []check{
 			t.Errorf("came %v\nexpected %v", got, want)
 		}
 	}},
-	{id: "C26", what: "the deltas are the text, everywhere", test: func(t *testing.T, r *rig) {
+	{id: "C26", what: "the deltas are the text, everywhere", test: func(t testing.TB, r *rig) {
 		list := texting(t, r, "hello").respond(nil)
 		text := concat(list, "response.output_text.delta")
-		if text != shortAnswer {
+		if !r.says(text, shortAnswer) {
 			t.Errorf("text %q", text)
 		}
 		for name, path := range map[string]string{
@@ -103,7 +105,7 @@ var responseChecks = []check{
 			}
 		}
 	}},
-	{id: "C27", what: "response.done: completed, usage with its sums and details", test: func(t *testing.T, r *rig) {
+	{id: "C27", what: "response.done: completed, usage with its sums and details", test: func(t testing.TB, r *rig) {
 		e := find(t, texting(t, r, "hello").respond(nil), "response.done")
 		in, out := e.num("response.usage.input_tokens"), e.num("response.usage.output_tokens")
 		if e.str("response.status") != "completed" || in < 1 || out < 5 || e.num("response.usage.total_tokens") != in+out ||
@@ -112,14 +114,14 @@ var responseChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C28", what: "a text response sends no audio events", test: func(t *testing.T, r *rig) {
+	{id: "C28", what: "a text response sends no audio events", test: func(t testing.TB, r *rig) {
 		for _, e := range texting(t, r, "hello").respond(nil) {
 			if strings.Contains(e.Type, "audio") {
 				t.Errorf("%s", e.raw)
 			}
 		}
 	}},
-	{id: "C29", what: "response.metadata is echoed on response.created and response.done", test: func(t *testing.T, r *rig) {
+	{id: "C29", what: "response.metadata is echoed on response.created and response.done", test: func(t testing.TB, r *rig) {
 		list := texting(t, r, "hello").respond(obj{"metadata": obj{"client_event_id": "abc"}})
 		for _, name := range []string{"response.created", "response.done"} {
 			if e := find(t, list, name); e.str("response.metadata.client_event_id") != "abc" {
@@ -127,7 +129,7 @@ var responseChecks = []check{
 			}
 		}
 	}},
-	{id: "C30", what: "rate_limits.updated comes with each response", test: func(t *testing.T, r *rig) {
+	{id: "C30", what: "rate_limits.updated comes with each response", test: func(t testing.TB, r *rig) {
 		c := texting(t, r, "hello")
 		c.respond(nil)
 		first := c.of("rate_limits.updated")
@@ -143,7 +145,7 @@ var responseChecks = []check{
 			t.Errorf("%s then %s", first.raw, second.raw)
 		}
 	}},
-	{id: "C31", what: "a second response.create while one is active", test: func(t *testing.T, r *rig) {
+	{id: "C31", what: "a second response.create while one is active", test: func(t testing.TB, r *rig) {
 		c := texting(t, r, "talk slowly")
 		c.send(obj{"type": "response.create"})
 		id := c.of("response.created").str("response.id")
@@ -154,7 +156,7 @@ var responseChecks = []check{
 		c.send(obj{"type": "response.cancel"})
 		c.of("response.done")
 	}},
-	{id: "C32", what: "response.cancel ends what is open: incomplete item, cancelled response", test: func(t *testing.T, r *rig) {
+	{id: "C32", what: "response.cancel ends what is open: incomplete item, cancelled response", test: func(t testing.TB, r *rig) {
 		c := texting(t, r, "talk slowly")
 		m := c.mark()
 		c.send(obj{"type": "response.create"})
@@ -180,7 +182,7 @@ var responseChecks = []check{
 			t.Errorf("the next: %s", e.raw)
 		}
 	}},
-	{id: "C33", what: "response.cancel with none active: response_cancel_not_active", test: func(t *testing.T, r *rig) {
+	{id: "C33", what: "response.cancel with none active: response_cancel_not_active", test: func(t testing.TB, r *rig) {
 		c := texting(t, r, "hello")
 		e := c.expectError(obj{"type": "response.cancel"})
 		if e.str("error.code") != "response_cancel_not_active" || !strings.HasPrefix(e.str("error.message"), "Cancellation failed") {
@@ -188,7 +190,7 @@ var responseChecks = []check{
 		}
 		c.respond(nil)
 	}},
-	{id: "C34", what: "response.cancel with an unknown response_id: an error", test: func(t *testing.T, r *rig) {
+	{id: "C34", what: "response.cancel with an unknown response_id: an error", test: func(t testing.TB, r *rig) {
 		c := texting(t, r, "talk slowly")
 		c.send(obj{"type": "response.create"})
 		id := c.of("response.created").str("response.id")
@@ -198,7 +200,7 @@ var responseChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C35", what: "out of band: metadata echoed, conversation_id null, nothing in the conversation", test: func(t *testing.T, r *rig) {
+	{id: "C35", what: "out of band: metadata echoed, conversation_id null, nothing in the conversation", test: func(t testing.TB, r *rig) {
 		c := texting(t, r, "talk slowly")
 		c.send(obj{"type": "response.create"})
 		active := c.of("response.created").str("response.id")
@@ -227,7 +229,7 @@ var responseChecks = []check{
 		c.send(obj{"type": "response.cancel"})
 		c.of("response.done")
 	}},
-	{id: "C36", what: "item_reference in the input: a known id works, an unknown one is an error", test: func(t *testing.T, r *rig) {
+	{id: "C36", what: "item_reference in the input: a known id works, an unknown one is an error", test: func(t testing.TB, r *rig) {
 		c := texting(t, r, "hello")
 		it := message("user", "input_text", "tell me your instructions")
 		it["id"] = "ref"
@@ -237,16 +239,35 @@ var responseChecks = []check{
 			t.Errorf("%s", done.raw)
 		}
 		asked := r.llm.Requests()
-		if last := asked[len(asked)-1].Messages; len(last) != 2 || last[1].Text() != "tell me your instructions" {
+		if last := lastOf(t, asked).Messages; len(last) != 2 || last[1].Text() != "tell me your instructions" {
 			t.Errorf("asked %+v", last)
 		}
 		c.expectError(obj{"type": "response.create", "response": obj{"input": []any{obj{"type": "item_reference", "id": "nobody"}}}})
 	}},
-	{id: "C37", what: "max_output_tokens reached: incomplete", test: func(t *testing.T, r *rig) {
+	{id: "C37", what: "max_output_tokens reached: incomplete", test: func(t testing.TB, r *rig) {
 		done := find(t, texting(t, r, "tell me a story").respond(obj{"max_output_tokens": 10}), "response.done")
 		if done.str("response.status") != "incomplete" || done.str("response.status_details.type") != "incomplete" ||
 			done.str("response.status_details.reason") != "max_output_tokens" || done.num("response.max_output_tokens") != 10 || done.num("response.usage.output_tokens") != 10 {
 			t.Errorf("%s", done.raw)
 		}
 	}},
+}
+
+// says reports whether a text is what the model says; flows say something of their own.
+func (r *rig) says(text, want string) bool { return text == want || r.o.flows && text != "" }
+
+// greeted waits for the end of the greeting that a client with an open microphone gets.
+func (r *rig) greeted(c *client) {
+	if r.o.greets {
+		c.of("response.done")
+	}
+}
+
+// lastOf is the last request that the model got.
+func lastOf(t testing.TB, asked []fake.Request) fake.Request {
+	t.Helper()
+	if len(asked) == 0 {
+		t.Fatal("the model was not asked")
+	}
+	return asked[len(asked)-1]
 }

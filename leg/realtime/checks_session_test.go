@@ -8,11 +8,11 @@ import (
 
 // sessionChecks are C01 to C15: the connection and its configuration.
 var sessionChecks = []check{
-	{id: "C01", what: "WebSocket upgrade at /v1/realtime?model= with Authorization: Bearer", with: rigOptions{keys: true}, test: func(t *testing.T, r *rig) {
+	{id: "C01", what: "WebSocket upgrade at /v1/realtime?model= with Authorization: Bearer", with: rigOptions{keys: true}, test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{header: http.Header{"Authorization": {"Bearer " + key}}})
 		c.of("session.created")
 	}},
-	{id: "C02", what: "the first event is session.created with id, object, type and model", test: func(t *testing.T, r *rig) {
+	{id: "C02", what: "the first event is session.created with id, object, type and model", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{query: "model=gpt-realtime"})
 		e := c.wait("the first event", func(event) bool { return true })
 		if e.Type != "session.created" || e.str("session.id") == "" || e.str("session.object") != "realtime.session" ||
@@ -20,7 +20,7 @@ var sessionChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C03", what: "session.created carries the full effective default configuration", test: func(t *testing.T, r *rig) {
+	{id: "C03", what: "session.created carries the full effective default configuration", test: func(t testing.TB, r *rig) {
 		e := r.dial(t, dialOptions{}).of("session.created")
 		for path, want := range map[string]any{
 			"session.output_modalities.0":                          "audio",
@@ -44,14 +44,14 @@ var sessionChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C04", what: "browser auth: the key in a subprotocol, realtime selected", with: rigOptions{keys: true}, test: func(t *testing.T, r *rig) {
+	{id: "C04", what: "browser auth: the key in a subprotocol, realtime selected", with: rigOptions{keys: true}, test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{protocols: []string{"realtime", "openai-insecure-api-key." + key}})
 		c.of("session.created")
 		if got := c.ws.Subprotocol(); got != "realtime" {
 			t.Errorf("subprotocol %q", got)
 		}
 	}},
-	{id: "C05", what: "a wrong key is refused: error invalid_api_key, then close 3000", with: rigOptions{keys: true}, test: func(t *testing.T, r *rig) {
+	{id: "C05", what: "a wrong key is refused: error invalid_api_key, then close 3000", with: rigOptions{keys: true}, test: func(t testing.TB, r *rig) {
 		for _, o := range []dialOptions{{}, {header: http.Header{"Authorization": {"Bearer wrong"}}}} {
 			c := r.dial(t, o)
 			if e := c.of("error"); e.str("error.code") != "invalid_api_key" {
@@ -62,10 +62,10 @@ var sessionChecks = []check{
 			}
 		}
 	}},
-	{id: "C06", what: "unknown query parameters and headers are ignored", test: func(t *testing.T, r *rig) {
+	{id: "C06", what: "unknown query parameters and headers are ignored", test: func(t testing.TB, r *rig) {
 		r.dial(t, dialOptions{query: "model=m&temperature=0.8&x=y", header: http.Header{"X-Anything": {"at all"}, "OpenAI-Organization": {"org"}}}).of("session.created")
 	}},
-	{id: "C07", what: "session.update merges; session.updated shows the effective whole", test: func(t *testing.T, r *rig) {
+	{id: "C07", what: "session.update merges; session.updated shows the effective whole", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		c.update(obj{"instructions": "Be brief.", "audio": obj{"output": obj{"voice": "marin"}}})
 		e := c.update(obj{"audio": obj{"input": obj{"turn_detection": obj{"type": "server_vad", "threshold": 0.7}}}})
@@ -82,7 +82,7 @@ var sessionChecks = []check{
 			}
 		}
 	}},
-	{id: "C08", what: "turn_detection: null turns detection off; members not named keep their values", test: func(t *testing.T, r *rig) {
+	{id: "C08", what: "turn_detection: null turns detection off; members not named keep their values", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		c.update(obj{"instructions": "Stay."})
 		e := c.update(obj{"audio": obj{"input": obj{"turn_detection": nil}}})
@@ -91,7 +91,7 @@ var sessionChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C09", what: "empty string and empty array clear instructions and tools", test: func(t *testing.T, r *rig) {
+	{id: "C09", what: "empty string and empty array clear instructions and tools", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		tool := obj{"type": "function", "name": "f", "parameters": obj{"type": "object", "properties": obj{}}}
 		if e := c.update(obj{"instructions": "x", "tools": []any{tool}}); len(e.get("session.tools").([]any)) != 1 {
@@ -101,7 +101,7 @@ var sessionChecks = []check{
 			t.Errorf("%s", e.raw)
 		}
 	}},
-	{id: "C10", what: "an invalid value: an error about the client's event, and no session.updated", test: func(t *testing.T, r *rig) {
+	{id: "C10", what: "an invalid value: an error about the client's event, and no session.updated", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		for _, s := range []obj{
 			{"type": "realtime", "audio": obj{"input": obj{"turn_detection": obj{"type": "telepathy"}}}},
@@ -123,18 +123,18 @@ var sessionChecks = []check{
 			}
 		}
 	}},
-	{id: "C11", what: "output_modalities text and audio together are refused", test: func(t *testing.T, r *rig) {
+	{id: "C11", what: "output_modalities text and audio together are refused", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		c.expectError(obj{"type": "session.update", "session": obj{"type": "realtime", "output_modalities": []string{"text", "audio"}}})
 	}},
-	{id: "C12", what: "session.update naming the current model is accepted", test: func(t *testing.T, r *rig) {
+	{id: "C12", what: "session.update naming the current model is accepted", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{query: "model=gpt-realtime"})
 		if e := c.update(obj{"model": "gpt-realtime"}); e.str("session.model") != "gpt-realtime" {
 			t.Errorf("%s", e.raw)
 		}
 		c.expectError(obj{"type": "session.update", "session": obj{"type": "realtime", "model": "another"}})
 	}},
-	{id: "C13", what: "unparseable JSON: an error, and the connection stays open", test: func(t *testing.T, r *rig) {
+	{id: "C13", what: "unparseable JSON: an error, and the connection stays open", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		for _, s := range []string{"{", "", "hello", `{"type":}`} {
 			c.raw(s)
@@ -144,14 +144,14 @@ var sessionChecks = []check{
 		}
 		c.update(obj{"instructions": "alive"})
 	}},
-	{id: "C14", what: "an unknown event type: an error naming it, and the connection stays open", test: func(t *testing.T, r *rig) {
+	{id: "C14", what: "an unknown event type: an error naming it, and the connection stays open", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		if e := c.expectError(obj{"type": "no.such.event"}); !strings.Contains(e.str("error.message"), "no.such.event") {
 			t.Errorf("%s", e.raw)
 		}
 		c.update(obj{"instructions": "alive"})
 	}},
-	{id: "C15", what: "a missing type: an error, and the connection stays open", test: func(t *testing.T, r *rig) {
+	{id: "C15", what: "a missing type: an error, and the connection stays open", test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{})
 		if e := c.expectError(obj{"hello": 1}); e.str("error.param") != "type" {
 			t.Errorf("%s", e.raw)

@@ -2,9 +2,15 @@ package realtime_test
 
 import (
 	"flag"
+	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/session"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write docs/realtime.md from this run")
@@ -12,40 +18,92 @@ var rewrite = flag.Bool("rewrite", false, "write docs/realtime.md from this run"
 // check is one of the 74 checks of the protocol.
 type check struct {
 	id, what string
-	test     func(t *testing.T, r *rig)
+	test     func(t testing.TB, r *rig)
 	with     rigOptions
 	speech   bool // it needs the speech engines
 }
 
-// results are how the checks came out: "passed", "failed" or "not run".
+// lists are the checks but those of the whole run.
+func lists() [][]check {
+	return [][]check{sessionChecks, itemChecks, responseChecks, audioChecks, bufferChecks, turnChecks, otherChecks}
+}
+
+// way is a server that the checks are run against.
+type way struct {
+	name          string
+	greets, flows bool
+	open          func(t testing.TB, o *session.Options)
+	// never are the checks that cannot apply, and why. Each is run, and has to fail.
+	never map[string]string
+}
+
+// ways are the servers. What clients tell by the checks is the protocol's, whoever answers;
+// a model that does not greet hides what an agent that does gets wrong.
+var ways = []way{
+	{name: "model", open: func(testing.TB, *session.Options) {}},
+	{name: "greets", greets: true, open: func(_ testing.TB, o *session.Options) {
+		o.Conv.Greeting = "Hello. How can I help you?"
+	}},
+	{
+		name: "flows", greets: true, flows: true, open: func(t testing.TB, o *session.Options) {
+			a, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
+			if a == nil {
+				t.Fatal(problems)
+			}
+			o.Conv.Agent, o.Model = a, nil
+		},
+		never: notByFlows,
+	},
+}
+
+// notByFlows are the checks that flows without a model cannot pass.
+var notByFlows = map[string]string{
+	"C21": "flows read no history: there is no model to be told of it",
+	"C27": "nobody makes or reads tokens, and usage says so",
+	"C30": "what flows answer counts against no limit of a model",
+	"C32": "a flow's answer by text is there at once: there is no time to cancel it",
+	"C35": "a response beside the conversation is a model's",
+	"C36": "a response with an input of its own is a model's",
+	"C37": "max_output_tokens is a model's limit",
+	"C41": "its second half is what a model is told was heard",
+	"C59": "flows answer what was said: silence is no words, and its response fails with model_not_found",
+	"C63": "the client's tools are a model's",
+	"C64": "the client's tools are a model's",
+}
+
+// results are how the checks came out, by way and id: "passed", "failed", "not run", or
+// why one cannot apply.
 var results = struct {
 	sync.Mutex
 	of map[string]string
 }{of: map[string]string{}}
 
 // TestConformance runs the checks against the real handler, over real sockets,
-// with real speech. Those of the whole run come last.
+// with real speech, once for each way. Those of the whole run come last.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	t.Run("checks", func(t *testing.T) {
-		for _, list := range [][]check{sessionChecks, itemChecks, responseChecks, audioChecks, bufferChecks, turnChecks, otherChecks} {
-			for _, c := range list {
-				t.Run(c.id+" "+strings.ReplaceAll(c.what, "/", " "), func(t *testing.T) {
-					t.Parallel()
-					t.Cleanup(func() { c.note(t) })
-					if c.speech {
-						engine(t)
-						take(t, 1)
-					}
-					c.with.silent = !c.speech
-					c.test(t, newRig(t, c.with))
-				})
+		for _, w := range ways {
+			known := map[string]bool{}
+			for _, list := range lists() {
+				for _, c := range list {
+					known[c.id] = true
+					t.Run(w.name+" "+c.id+" "+strings.ReplaceAll(c.what, "/", " "), func(t *testing.T) {
+						t.Parallel()
+						c.run(t, &w)
+					})
+				}
+			}
+			for id := range w.never {
+				if !known[id] {
+					t.Errorf("%s: %s cannot apply, and is unknown", w.name, id)
+				}
 			}
 		}
 	})
 	for _, c := range wholeChecks {
 		t.Run(c.id+" "+c.what, func(t *testing.T) {
-			t.Cleanup(func() { c.note(t) })
+			t.Cleanup(func() { c.note(t, "all", "") })
 			run.mu.Lock() // tests beside this one go on
 			defer run.mu.Unlock()
 			c.test(t, nil)
@@ -54,22 +112,115 @@ func TestConformance(t *testing.T) {
 	documentation(t)
 }
 
-func (c *check) note(t *testing.T) {
+// run runs a check in one way. One that cannot apply is run on a probe, so that the list
+// says nothing that is not so.
+func (c *check) run(t *testing.T, w *way) {
+	why := w.never[c.id]
+	t.Cleanup(func() { c.note(t, w.name, why) })
+	if c.speech {
+		engine(t)
+		take(t, 1)
+	}
+	with := c.with
+	with.silent, with.greets, with.flows = !c.speech, w.greets, w.flows
+	if why == "" {
+		with.open = func(_ string, o *session.Options) error { w.open(t, o); return nil }
+		c.test(t, newRig(t, with))
+		return
+	}
+	p := &probe{TB: t, done: make(chan struct{})}
+	with.open = func(_ string, o *session.Options) error { w.open(p, o); return nil }
+	go p.try(func() { c.test(p, newRig(p, with)) })
+	<-p.done
+	switch reason := p.reason(); {
+	case p.Skipped():
+		t.Skip(reason)
+	case reason == "":
+		t.Errorf("it passes, and is listed as what cannot apply: %s", why)
+	default:
+		t.Logf("cannot apply (%s): %.300s", why, reason)
+	}
+}
+
+func (c *check) note(t *testing.T, way, why string) {
 	results.Lock()
 	defer results.Unlock()
+	result := "passed"
 	switch {
 	case t.Failed():
-		results.of[c.id] = "failed"
+		result = "failed"
 	case t.Skipped():
-		results.of[c.id] = "not run"
-	default:
-		results.of[c.id] = "passed"
+		result = "not run"
+	case why != "":
+		result = why
 	}
+	results.of[way+" "+c.id] = result
+}
+
+// probe takes the failures of a check that is expected to fail.
+type probe struct {
+	testing.TB
+	done chan struct{}
+
+	mu      sync.Mutex // guards all below
+	why     string     // it failed, or was skipped
+	skipped bool
+}
+
+// try runs a check on the probe, which has failed too where the check panics.
+func (p *probe) try(f func()) {
+	defer close(p.done)
+	defer func() {
+		if v := recover(); v != nil {
+			p.fail("panic: ", v)
+		}
+	}()
+	f()
+}
+
+func (p *probe) fail(args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why == "" {
+		p.why = "failed " + fmt.Sprint(args...)
+	}
+}
+
+func (p *probe) reason() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why
+}
+
+func (p *probe) Error(args ...any)                 { p.fail(args...) }
+func (p *probe) Errorf(format string, args ...any) { p.fail(fmt.Sprintf(format, args...)) }
+func (p *probe) Fail()                             { p.fail() }
+func (p *probe) Failed() bool                      { return p.reason() != "" }
+func (p *probe) Fatal(args ...any)                 { p.fail(args...); runtime.Goexit() }
+func (p *probe) FailNow()                          { p.Fatal() }
+func (p *probe) Fatalf(format string, args ...any) { p.Fatal(fmt.Sprintf(format, args...)) }
+func (p *probe) Log(...any)                        {}
+func (p *probe) Logf(string, ...any)               {}
+
+func (p *probe) Skip(args ...any) {
+	p.fail(args...)
+	p.mu.Lock()
+	p.skipped = true
+	p.mu.Unlock()
+	runtime.Goexit()
+}
+func (p *probe) SkipNow()                         { p.Skip() }
+func (p *probe) Skipf(format string, args ...any) { p.Skip(fmt.Sprintf(format, args...)) }
+
+func (p *probe) Skipped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.skipped
 }
 
 // wholeChecks are about every event that any check has seen.
 var wholeChecks = []check{
-	{id: "C72", what: "every server event validates against the types of npm openai", test: func(t *testing.T, _ *rig) {
+	{id: "C72", what: "every server event validates against the types of npm openai", test: func(t testing.TB, _ *rig) {
 		if len(run.invalid) > 0 {
 			t.Errorf("%d of %d events do not fit:\n%s", len(run.invalid), run.events, some(run.invalid))
 		}
@@ -77,12 +228,12 @@ var wholeChecks = []check{
 			t.Skipf("only %d events: run all checks", run.events)
 		}
 	}},
-	{id: "C73", what: "no event types that npm openai does not know", test: func(t *testing.T, _ *rig) {
+	{id: "C73", what: "no event types that npm openai does not know", test: func(t testing.TB, _ *rig) {
 		if len(run.unknown) > 0 {
 			t.Errorf("unknown: %s", some(run.unknown))
 		}
 	}},
-	{id: "C74", what: "every event has an event_id, and none is used twice", test: func(t *testing.T, _ *rig) {
+	{id: "C74", what: "every event has an event_id, and none is used twice", test: func(t testing.TB, _ *rig) {
 		if len(run.withoutID) > 0 || len(run.reused) > 0 {
 			t.Errorf("without: %s; twice: %s", some(run.withoutID), some(run.reused))
 		}

@@ -86,7 +86,9 @@ func (p *Projection) maybeCreate() {
 		q.posted = true
 		p.start(true, conv.UserText{Text: said})
 	case !p.started:
-		p.start(false) // the greeting is the answer, or there is none and it comes when the machine listens
+		// The greeting is the answer to who says nothing; all others come when the machine
+		// listens.
+		p.start(q.params.InputSet)
 	case said != "":
 		q.posted = true
 		p.post(conv.UserText{Text: said})
