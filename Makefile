@@ -61,16 +61,16 @@ call: build
 ## deps: install what the speech engines need, as far as this machine can
 .PHONY: deps
 deps:
-	scripts/deps --again --browser --postgresql
+	scripts/deps --again --browser --turn --postgresql
 
 .PHONY: have-deps
 have-deps:
 	@scripts/deps
 
-# The panel's tests among the peers want a browser.
+# The panel's tests among the peers want a browser, and a TURN server.
 .PHONY: have-browser
 have-browser:
-	@scripts/deps --browser
+	@scripts/deps --browser --turn
 
 # The store's tests want a database.
 .PHONY: have-postgresql

@@ -37,6 +37,8 @@ type Options struct {
 	// the machine's own addresses.
 	Addr      string
 	PublicIPs []string
+	// ICEServices are the STUN and TURN servers that browsers are told of.
+	ICEServices []webrtc.ICEService
 
 	// Keys are the accepted API keys. Without keys, only requests to localhost from
 	// this machine are served, unless Open is set: then everyone who reaches the
@@ -100,6 +102,11 @@ func (o Options) validate() error {
 	if o.MaxConversations < 0 || o.Resume < 0 {
 		return errors.New("server: MaxConversations and Resume must not be negative")
 	}
+	for i, s := range o.ICEServices {
+		if err := s.Validate(); err != nil {
+			return fmt.Errorf("server: ICEServices[%d]: %w", i, err)
+		}
+	}
 	for i, a := range o.Agents {
 		if a == nil || a.Name == "" {
 			return fmt.Errorf("server: Agents[%d] must have a name", i)
@@ -125,7 +132,7 @@ func (o Options) call(a *hocket.Agent, transport string) hocket.Call {
 // api returns the handler of all routes.
 func (s *Server) api(o Options) (http.Handler, error) {
 	routes := api.Options{
-		Hub: s.hub, WebRTC: Accept(s.webrtc), Connecting: s.webrtc.Connecting, Panel: panel.Files(), Log: o.Log,
+		Hub: s.hub, WebRTC: Accept(s.webrtc), Connecting: s.webrtc.Connecting, ICEServices: o.ICEServices, Panel: panel.Files(), Log: o.Log,
 		Text: func() port.Leg { return text.New(text.Options{Linger: o.Resume}) },
 		Call: o.hubCall,
 		Keys: o.Keys, Open: o.Open, Origins: o.Origins,

@@ -137,7 +137,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
 		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams,
 		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
-		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "server.node": "-", "server.access_log": false, "server.one_per_caller": false,
+		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "server.node": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false,
 	} {
 		d[path] = written(reflect.ValueOf(v))
 	}
@@ -148,7 +148,9 @@ func engineDefaults(t *testing.T) map[string]string {
 		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
 		"models[].name", "models[].base_url", "models[].key_env", "models[].api_version", "models[].organization", "models[].max_tokens",
 		"server.keys.file", "server.origins", "server.trusted_proxies", "server.tls.cert", "server.tls.key", "server.max_per_key",
-		"server.webrtc.addr", "server.webrtc.public_ips",
+		"server.webrtc.addr", "server.webrtc.ports", "server.webrtc.tcp", "server.webrtc.public_ips",
+		"server.webrtc.ice_servers[].urls", "server.webrtc.ice_servers[].secret_env", "server.webrtc.ice_servers[].username",
+		"server.webrtc.ice_servers[].credential_env",
 	} {
 		d[path] = "-"
 	}

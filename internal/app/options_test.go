@@ -101,7 +101,7 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"kal16"}
 	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
 		return nil // there is one
-	case k.Path == "server.addr" || k.Path == "server.webrtc.addr":
+	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
 	case k.Path == "server.origins":
 		return []string{"[https://example.com]"}
@@ -112,7 +112,11 @@ func values(t *testing.T, k config.Key) []string {
 	case k.Path == "server.trusted_proxies":
 		return []string{"[10.0.0.0/8]"}
 	case k.Path == "server.webrtc.public_ips":
-		return []string{"[203.0.113.7]"}
+		return []string{"[203.0.113.7]", "[voice.example.com]"}
+	case k.Path == "server.webrtc.ports":
+		return []string{"50000-50100"}
+	case k.Path == "server.webrtc.ice_servers[].urls":
+		return []string{`["stun:stun.example.com", "stun:stun.example.com:3479"]`}
 	case k.Path == "limits.session_warning":
 		return []string{"31s"}
 	case strings.Contains(k.Type, "`true`"):
@@ -139,6 +143,18 @@ func values(t *testing.T, k config.Key) []string {
 func document(path, value string) string {
 	if rest, ok := strings.CutPrefix(path, "tools."); ok {
 		return toolsDocument(rest, value)
+	}
+	if rest, ok := strings.CutPrefix(path, "server.webrtc.ice_servers[]."); ok {
+		entry := map[string]string{"urls": `["turn:turn.example.com"]`, "secret_env": "TURN_SECRET"}
+		if rest == "username" || rest == "credential_env" { // one is nothing without the other
+			entry = map[string]string{"urls": `["turn:turn.example.com"]`, "username": "u", "credential_env": "TURN_CREDENTIAL"}
+		}
+		entry[rest] = value
+		var fields []string
+		for _, key := range slices.Sorted(maps.Keys(entry)) {
+			fields = append(fields, key+": "+entry[key])
+		}
+		return "server: {webrtc: {ice_servers: [{" + strings.Join(fields, ", ") + "}]}}"
 	}
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {

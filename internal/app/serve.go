@@ -185,10 +185,14 @@ func (s *Server) openWebRTC(c config.Server) (err error) {
 	if addr == "" {
 		addr = s.listener.Addr().String()
 	}
+	ports, err := portRange(c.WebRTC.Ports)
+	if err != nil {
+		return inputError{fmt.Errorf("server.webrtc.ports: %w", err)}
+	}
 	if s.webrtc, err = webrtc.NewServer(webrtc.Options{
-		Addr: addr, PublicIPs: c.WebRTC.PublicIPs, Linger: time.Duration(c.Resume), MaxLegs: int(c.MaxConversations), Logger: s.o.Log,
+		Addr: addr, Ports: ports, TCP: c.WebRTC.TCP, PublicIPs: c.WebRTC.PublicIPs, KeepPrivate: c.WebRTC.KeepPrivate, Linger: time.Duration(c.Resume), MaxLegs: int(c.MaxConversations), Logger: s.o.Log,
 	}); err != nil {
-		return inputError{fmt.Errorf("open the UDP port of the calls: %w", err)}
+		return inputError{fmt.Errorf("open the ports of the calls: %w", err)}
 	}
 	s.close = append(s.close, s.webrtc.Close)
 	s.telemetry.Connecting(s.webrtc.Connecting)
@@ -198,8 +202,13 @@ func (s *Server) openWebRTC(c config.Server) (err error) {
 // route wires the API to what it serves.
 func (s *Server) route(c config.Server, agents []*served) error {
 	linger := time.Duration(c.Resume)
+	services, err := iceServices(c.WebRTC.ICEServers)
+	if err != nil {
+		return inputError{err}
+	}
 	o := api.Options{
-		Hub: s.hub, Text: func() port.Leg { return text.New(text.Options{Linger: linger}) }, WebRTC: serving.Accept(s.webrtc),
+		ICEServices: services,
+		Hub:         s.hub, Text: func() port.Leg { return text.New(text.Options{Linger: linger}) }, WebRTC: serving.Accept(s.webrtc),
 		Panel: panel.Files(), Log: s.o.Log, Metrics: s.telemetry.Handler(), Requests: s.telemetry,
 		Call: func(agent, transport string) (hub.Call, error) {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })

@@ -123,16 +123,12 @@ func engines(c *config.Config) config.Problems {
 func serverProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	s := c.Server
-	for _, a := range []struct{ key, addr string }{{"server.addr", s.Addr}, {"server.webrtc.addr", s.WebRTC.Addr}} {
-		if _, port, err := net.SplitHostPort(a.addr); a.addr != "" && (err != nil || port == "") {
+	for _, a := range []struct{ key, addr string }{{"server.addr", s.Addr}, {"server.webrtc.addr", s.WebRTC.Addr}, {"server.webrtc.tcp", s.WebRTC.TCP}} {
+		if a.addr != "" && !isAddress(a.addr) {
 			all = append(all, c.Problem(a.key, fmt.Sprintf("is %q: expected HOST:PORT, such as 127.0.0.1:8080", a.addr)))
 		}
 	}
-	for i, ip := range s.WebRTC.PublicIPs {
-		if net.ParseIP(ip) == nil {
-			all = append(all, c.Problem(fmt.Sprintf("server.webrtc.public_ips[%d]", i), fmt.Sprintf("is %q: expected an IP address", ip)))
-		}
-	}
+	all = append(all, webrtcProblems(c)...)
 	for i, proxy := range s.TrustedProxies {
 		if _, err := gate.ParseProxies([]string{proxy}); err != nil {
 			all = append(all, c.Problem(fmt.Sprintf("server.trusted_proxies[%d]", i), fmt.Sprintf("is %q: expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8", proxy)))

@@ -30,7 +30,10 @@ func TestTimelineShowsFailures(t *testing.T) {
 	}
 	now := started
 	for _, ev := range []conv.Event{
-		conv.UserStart{}, conv.SessionReady{ID: "s"}, conv.AudioReady{}, conv.UserText{Text: "hello"},
+		conv.UserStart{},
+		conv.SessionReady{ID: "s"},
+		conv.AudioReady{},
+		conv.UserText{Text: "hello"},
 		conv.ReplyFailed{Code: errclass.RateLimit, Message: "the key sk-1 is limited", Retryable: true},
 	} {
 		c.Step(now, ev)

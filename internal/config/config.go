@@ -245,8 +245,21 @@ type KeyFiles struct {
 
 // WebRTC says where browsers connect to.
 type WebRTC struct {
-	Addr      string   `yaml:"addr"`
-	PublicIPs []string `yaml:"public_ips"`
+	Addr        string      `yaml:"addr"`
+	Ports       string      `yaml:"ports"`
+	TCP         string      `yaml:"tcp"`
+	PublicIPs   []string    `yaml:"public_ips"`
+	KeepPrivate bool        `yaml:"keep_private"`
+	ICEServers  []ICEServer `yaml:"ice_servers"`
+}
+
+// ICEServer is a STUN or TURN server for browsers.
+type ICEServer struct {
+	URLs          []string `yaml:"urls"`
+	SecretEnv     string   `yaml:"secret_env"`
+	Valid         Duration `yaml:"valid" default:"1h"`
+	Username      string   `yaml:"username"`
+	CredentialEnv string   `yaml:"credential_env"`
 }
 
 // TLS names the files of a certificate.

@@ -74,6 +74,9 @@ type clientOptions struct {
 	anywhere bool
 	noFEC    bool // packets carry no copies
 	gives    bool // sends again what the server asks for
+	// settings, if set, are those of the network, in place of conn.
+	settings func(*pion.SettingEngine)
+	config   pion.Configuration
 }
 
 func newClient(t testing.TB, o clientOptions) *client {
@@ -98,7 +101,11 @@ func newClient(t testing.TB, o clientOptions) *client {
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
 	c.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: o.conn})
-	settings.SetICEUDPMux(c.mux)
+	if o.settings == nil {
+		settings.SetICEUDPMux(c.mux)
+	} else {
+		o.settings(&settings)
+	}
 	engine, err := mediaEngine()
 	check(t, err)
 	registry := &interceptor.Registry{}
@@ -109,7 +116,7 @@ func newClient(t testing.TB, o clientOptions) *client {
 		registry.Add(giver)
 	}
 	api := pion.NewAPI(pion.WithMediaEngine(engine), pion.WithSettingEngine(settings), pion.WithInterceptorRegistry(registry))
-	c.pc, err = api.NewPeerConnection(pion.Configuration{})
+	c.pc, err = api.NewPeerConnection(o.config)
 	check(t, err)
 	t.Cleanup(c.close)
 	c.track, err = pion.NewTrackLocalStaticRTP(codec().RTPCodecCapability, "person", "test")

@@ -1,11 +1,14 @@
 package webrtc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/codec/opus"
@@ -19,9 +22,19 @@ type Options struct {
 	Addr string
 	// Conn, if not nil, is used instead of a socket at Addr. The server closes it.
 	Conn net.PacketConn
+	// Ports, if set, gives each call a UDP port of its own in this range in place of the
+	// one port of Addr, of which only the host counts then.
+	Ports PortRange
+	// TCP, if not empty, is a TCP address ("0.0.0.0:7000") that calls can use where UDP
+	// is blocked (RFC 6544).
+	TCP string
 	// PublicIPs are announced to browsers in place of the machine's own addresses,
-	// for a machine behind a network address translation that keeps the port.
+	// for a machine behind a network address translation that keeps the ports. A host
+	// name stands for its addresses at the start of the server.
 	PublicIPs []string
+	// KeepPrivate announces the machine's own addresses beside PublicIPs, for browsers
+	// within the same network.
+	KeepPrivate bool
 
 	// Rate is the sampling rate of the legs' frames in hertz: 8000, 12000, 16000,
 	// 24000 (the default) or 48000. Most voices produce 24000, and it contains the
@@ -42,6 +55,9 @@ type Options struct {
 
 	Logger *slog.Logger // nil disables logging
 }
+
+// PortRange is a range of ports, both ends included. The zero value is none.
+type PortRange struct{ Min, Max uint16 }
 
 func (o *Options) setDefaults() {
 	if o.Addr == "" {
@@ -79,10 +95,57 @@ func (o Options) Validate() error {
 	if _, err := net.ResolveUDPAddr("udp", o.Addr); o.Conn == nil && err != nil {
 		return fmt.Errorf("webrtc: address %q: %w", o.Addr, err)
 	}
-	for _, ip := range o.PublicIPs {
-		if _, err := netip.ParseAddr(ip); err != nil {
-			return fmt.Errorf("webrtc: public address %q must be an IP address", ip)
+	if o.Ports != (PortRange{}) && (o.Ports.Min == 0 || o.Ports.Max < o.Ports.Min) {
+		return fmt.Errorf("webrtc: ports %d-%d must be a range from 1 to 65535", o.Ports.Min, o.Ports.Max)
+	}
+	if o.Ports != (PortRange{}) && o.Conn != nil {
+		return errors.New("webrtc: Ports and Conn must not both be set")
+	}
+	if o.TCP != "" {
+		if _, err := net.ResolveTCPAddr("tcp", o.TCP); err != nil {
+			return fmt.Errorf("webrtc: TCP address %q: %w", o.TCP, err)
+		}
+	}
+	for _, name := range o.PublicIPs {
+		if !IsHost(name) {
+			return fmt.Errorf("webrtc: public address %q must be an IP address or a host name", name)
 		}
 	}
 	return nil
+}
+
+// IsHost reports whether a text has the form of an IP address or of a host name (RFC 1123,
+// section 2.1).
+func IsHost(text string) bool {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return true
+	}
+	labels := strings.Split(strings.TrimSuffix(text, "."), ".")
+	for _, label := range labels {
+		odd := func(r rune) bool {
+			return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-'
+		}
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, odd) {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	return len(text) <= 253 && strings.Trim(last, "0123456789") != "" // else it is an invalid IP address
+}
+
+// publicAddresses are the addresses that names stand for.
+func publicAddresses(ctx context.Context, names []string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name) // of an address, itself
+		if err != nil {
+			return nil, fmt.Errorf("webrtc: public address %q: %w", name, err)
+		}
+		for _, ip := range found {
+			if text := ip.Unmap().String(); !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	return all, nil
 }

@@ -85,7 +85,11 @@ func (p *peer) answer(ctx context.Context, offer string) (string, error) {
 	}
 	select {
 	case <-gathered:
-		return p.pc.LocalDescription().SDP, nil
+		sdp := p.pc.LocalDescription().SDP
+		if p.l.s.mux == nil && !strings.Contains(sdp, "a=candidate:") {
+			return "", fmt.Errorf("%w: no port is free", ErrFull)
+		}
+		return sdp, nil
 	case <-p.closec:
 		return "", ErrClosed
 	case <-ctx.Done():

@@ -41,8 +41,10 @@ var ErrClosed = errors.New("webrtc: closed")
 // Server answers the offers of browsers. It is safe for concurrent use.
 type Server struct {
 	o      Options
-	mux    *ice.UDPMuxDefault
-	addr   net.Addr
+	mux    *ice.UDPMuxDefault // nil: each call has a port of its own
+	tcp    ice.TCPMux         // nil: no calls over TCP
+	addr   net.Addr           // of mux, or the address within which ports are opened
+	tcpAt  net.Addr           // of tcp
 	api    *pion.API
 	config pion.Configuration
 
@@ -76,20 +78,65 @@ func NewServer(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := o.Conn
-	if conn == nil {
-		if conn, err = listen(o.Addr); err != nil {
-			return nil, fmt.Errorf("webrtc: %w", err)
-		}
+	if s.o.PublicIPs, err = publicAddresses(context.Background(), o.PublicIPs); err != nil {
+		return nil, err
 	}
-	s.addr = conn.LocalAddr()
-	s.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: conn, Logger: loggers{o.Logger}.NewLogger("udp")})
+	if err := s.listen(); err != nil {
+		return nil, errors.Join(fmt.Errorf("webrtc: %w", err), s.closePorts())
+	}
 	settings, err := s.settings()
 	if err != nil {
-		return nil, errors.Join(err, s.mux.Close())
+		return nil, errors.Join(err, s.closePorts())
 	}
 	s.api = pion.NewAPI(pion.WithMediaEngine(engine), pion.WithInterceptorRegistry(registry), pion.WithSettingEngine(settings))
 	return s, nil
+}
+
+// listen opens the ports that all calls share.
+func (s *Server) listen() (err error) {
+	switch conn := s.o.Conn; {
+	case s.o.Ports != PortRange{}:
+		if s.addr, err = net.ResolveUDPAddr("udp", s.o.Addr); err != nil {
+			return err
+		}
+	case conn == nil:
+		if conn, err = listen(s.o.Addr); err != nil {
+			return err
+		}
+		fallthrough
+	default:
+		s.addr = conn.LocalAddr()
+		s.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: conn, Logger: loggers{s.o.Logger}.NewLogger("udp")})
+	}
+	if s.o.TCP == "" {
+		return nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", s.o.TCP)
+	if err != nil {
+		return err
+	}
+	s.tcpAt = listener.Addr()
+	s.tcp = ice.NewTCPMuxDefault(ice.TCPMuxParams{
+		Listener: listener, Logger: loggers{s.o.Logger}.NewLogger("tcp"), ReadBufferSize: tcpPackets, WriteBufferSize: tcpWrites,
+	})
+	return nil
+}
+
+const (
+	tcpPackets = 64        // received packets of a call over TCP that wait to be read
+	tcpWrites  = 256 << 10 // bytes that wait to be sent; what comes on top is dropped
+)
+
+// closePorts closes what listen has opened.
+func (s *Server) closePorts() error {
+	var errs []error
+	if s.tcp != nil {
+		errs = append(errs, s.tcp.Close())
+	}
+	if s.mux != nil {
+		errs = append(errs, s.mux.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // socketBuffer is the requested size of the socket's buffers. One socket serves all
@@ -159,19 +206,35 @@ func interceptors() (*interceptor.Registry, error) {
 
 func (s *Server) settings() (pion.SettingEngine, error) {
 	settings := pion.SettingEngine{LoggerFactory: loggers{s.o.Logger}}
-	settings.SetICEUDPMux(s.mux)
+	if s.mux != nil {
+		settings.SetICEUDPMux(s.mux)
+	} else if err := s.ownPorts(&settings); err != nil {
+		return settings, fmt.Errorf("webrtc: ports: %w", err)
+	}
 	settings.SetICETimeouts(disconnected, failed, keepalive)
 	// Do not resolve names under .local, behind which browsers hide their
 	// addresses: the browser's connectivity checks reveal the address.
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
-	settings.SetNetworkTypes([]pion.NetworkType{pion.NetworkTypeUDP4, pion.NetworkTypeUDP6})
+	types := []pion.NetworkType{pion.NetworkTypeUDP4, pion.NetworkTypeUDP6}
+	if s.tcp != nil {
+		settings.SetICETCPMux(s.tcp)
+		types = append(types, pion.NetworkTypeTCP4, pion.NetworkTypeTCP6)
+		settings.DisableActiveTCP(true) // the server would connect to addresses of a client's choice
+	}
+	settings.SetNetworkTypes(types)
 	settings.SetSCTPMaxMessageSize(maxMessage)
-	if a, ok := s.addr.(*net.UDPAddr); ok && a.IP.IsLoopback() {
-		settings.SetIncludeLoopbackCandidate(true)
+	for _, addr := range []net.Addr{s.addr, s.tcpAt} {
+		if addr != nil && isLoopback(addr) {
+			settings.SetIncludeLoopbackCandidate(true)
+		}
 	}
 	if len(s.o.PublicIPs) > 0 {
+		mode := pion.ICEAddressRewriteReplace
+		if s.o.KeepPrivate {
+			mode = pion.ICEAddressRewriteAppend
+		}
 		if err := settings.SetICEAddressRewriteRules(pion.ICEAddressRewriteRule{
-			External: s.o.PublicIPs, AsCandidateType: pion.ICECandidateTypeHost, Mode: pion.ICEAddressRewriteReplace,
+			External: s.o.PublicIPs, AsCandidateType: pion.ICECandidateTypeHost, Mode: mode,
 		}); err != nil {
 			return settings, fmt.Errorf("webrtc: public addresses: %w", err)
 		}
@@ -179,8 +242,38 @@ func (s *Server) settings() (pion.SettingEngine, error) {
 	return settings, nil
 }
 
-// Addr returns the UDP address of all calls.
+// ownPorts gives each call a port of its own.
+func (s *Server) ownPorts(settings *pion.SettingEngine) error {
+	if a, ok := s.addr.(*net.UDPAddr); ok && len(a.IP) > 0 && !a.IP.IsUnspecified() {
+		// The TCP port has addresses of its own.
+		settings.SetIPFilter(func(ip net.IP) bool { return ip.Equal(a.IP) || s.tcp != nil && isAt(s.tcpAt, ip) })
+	}
+	return settings.SetEphemeralUDPPortRange(s.o.Ports.Min, s.o.Ports.Max)
+}
+
+// isAt reports whether a TCP port is reached at an address.
+func isAt(tcp net.Addr, ip net.IP) bool {
+	a, ok := tcp.(*net.TCPAddr)
+	return ok && a.IP.Equal(ip)
+}
+
+func isLoopback(addr net.Addr) bool {
+	switch a := addr.(type) {
+	case *net.UDPAddr:
+		return a.IP.IsLoopback()
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	default:
+		return false
+	}
+}
+
+// Addr returns the UDP address of all calls. With [Options].Ports its port has no
+// meaning.
 func (s *Server) Addr() net.Addr { return s.addr }
+
+// TCPAddr returns the TCP address of calls without UDP, or nil.
+func (s *Server) TCPAddr() net.Addr { return s.tcpAt }
 
 // Accept answers a browser's offer. The answer contains all candidates; the leg
 // connects when the browser has received it. Errors about the offer wrap
@@ -260,5 +353,5 @@ func (s *Server) Close() error {
 	for _, l := range legs {
 		errs = append(errs, l.Close())
 	}
-	return errors.Join(append(errs, s.mux.Close())...)
+	return errors.Join(append(errs, s.closePorts())...)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/session"
@@ -46,6 +48,9 @@ type NewClientToken struct {
 type Created struct {
 	ID  string `json:"id"`
 	SDP string `json:"sdp,omitempty"` // answer to the offer
+	// ICEServers are the STUN and TURN servers for the connection, with credentials of
+	// this client's.
+	ICEServers []webrtc.ICEServer `json:"ice_servers,omitempty"`
 	// ResumeToken allows the client to return to the conversation. It is valid
 	// until the client uses a token of a later response. It is the one with which the
 	// client has returned if the store did not take another.
@@ -59,9 +64,15 @@ type ConversationList struct {
 	Conversations []hub.Info `json:"conversations"`
 }
 
-// Description is an SDP offer or answer.
+// Description is an SDP offer.
 type Description struct {
 	SDP string `json:"sdp"`
+}
+
+// Answered is the response of POST /v1/conversations/{id}/sdp.
+type Answered struct {
+	SDP        string             `json:"sdp"`                   // answer to the offer
+	ICEServers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [Created]
 }
 
 // Empty is the response of requests without a result.
@@ -125,7 +136,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversa
 		return err
 	}
 	w.Header().Set("Location", "/v1/conversations/"+c.ID())
-	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ResumeToken: resume, AccessToken: access})
+	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ICEServers: s.iceServers(c, answer), ResumeToken: resume, AccessToken: access})
 	return nil
 }
 
@@ -366,8 +377,22 @@ func (s *Server) restart(w http.ResponseWriter, r *http.Request, p who) error {
 	if err != nil {
 		return fail(http.StatusBadRequest, "bad_offer", "the offer cannot be answered: %v", err)
 	}
-	writeJSON(w, http.StatusOK, Description{answer})
+	writeJSON(w, http.StatusOK, Answered{answer, s.iceServers(c, answer)})
 	return nil
+}
+
+// iceServers returns the STUN and TURN servers for the client of a conversation to which
+// an answer is given. The name in its credentials is that of the conversation in the log.
+func (s *Server) iceServers(c *hub.Conversation, answer string) []webrtc.ICEServer {
+	if answer == "" || len(s.o.ICEServices) == 0 {
+		return nil
+	}
+	digest := sha256.Sum256([]byte(c.ID()))
+	list := make([]webrtc.ICEServer, len(s.o.ICEServices))
+	for i, service := range s.o.ICEServices {
+		list[i] = service.For(hex.EncodeToString(digest[:8]), time.Now())
+	}
+	return list
 }
 
 func (s *Server) command(w http.ResponseWriter, r *http.Request, p who) error {

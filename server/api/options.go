@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/server/tokens"
@@ -35,9 +36,11 @@ type Options struct {
 	Text func() port.Leg
 	// WebRTC answers an offer and returns the leg, which may be a [Restarter]. Nil
 	// disables WebRTC.
-	WebRTC  func(ctx context.Context, offer string) (leg port.Leg, answer string, err error)
-	Panel   fs.FS        // the panel's files; nil disables the panel
-	Metrics http.Handler // nil disables /metrics
+	WebRTC func(ctx context.Context, offer string) (leg port.Leg, answer string, err error)
+	// ICEServices are the STUN and TURN servers that clients of WebRTC are told of.
+	ICEServices []webrtc.ICEService
+	Panel       fs.FS        // the panel's files; nil disables the panel
+	Metrics     http.Handler // nil disables /metrics
 
 	// Stored gives access to the stored conversations. Nil disables it.
 	Stored Stored

@@ -7,7 +7,7 @@ import type { AudioCall, Link } from "./audio/call.ts";
 import type { Shown } from "./model/talk.ts";
 import type { Agent } from "./model/wire.ts";
 import { LiveSource, passes, pause, Waiting } from "./source/live.ts";
-import { ApiError, type Server } from "./source/server.ts";
+import { answerOf, ApiError, type Answer, type Server } from "./source/server.ts";
 import { problemOf, type Problem } from "./source/source.ts";
 import { caller, keep, kept } from "./kept.ts";
 
@@ -97,16 +97,16 @@ export class Session {
   }
 
   /** takeUp makes sure that somebody holds the conversation; by voice it negotiates anew. It throws what the server answers. */
-  private async takeUp(last: Resumable, offer?: string): Promise<string> {
+  private async takeUp(last: Resumable, offer?: string): Promise<Answer> {
     // The token is good once: it is not spent while the conversation is there.
-    if (await this.holds(last.id)) return offer === undefined ? "" : this.server.renegotiate(last.id, offer);
+    if (await this.holds(last.id)) return offer === undefined ? { sdp: "" } : this.server.renegotiate(last.id, offer);
     // Forgotten meanwhile: the person has ended it.
     const token = kept<Resumable>("conversation")?.token ?? "";
     if (token === "") throw new ApiError(404, "resume_gone", "");
     const { agent, transport } = last;
     const started = await this.server.begin({ agent, transport, ...(offer && { sdp: offer }), resume: token });
     keep("conversation", { id: started.id, token: started.resume_token ?? "", agent, transport });
-    return started.sdp ?? "";
+    return answerOf(started);
   }
 
   /** holds reports whether the server has the conversation, and it goes on. */
@@ -162,7 +162,7 @@ export class Session {
         const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(who && { caller: who }) });
         id = started.id;
         keep("conversation", { id, token: started.resume_token ?? "", agent, transport });
-        return started.sdp ?? "";
+        return answerOf(started);
       };
       const takeUp = (sdp: string) => patiently(() => this.takeUp(resume!, sdp));
       if (transport === "text") await begin();
@@ -179,7 +179,7 @@ export class Session {
     }
   }
 
-  private async openCall(begin: (sdp: string) => Promise<string>, id: () => string): Promise<void> {
+  private async openCall(begin: (sdp: string) => Promise<Answer>, id: () => string): Promise<void> {
     if (!this.audio) throw new Error("this page has no audio");
     const call = await this.audio.open(begin, (l) => (this.link.value = l));
     call.later((sdp) => this.server.renegotiate(id(), sdp));

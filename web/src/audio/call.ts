@@ -2,6 +2,7 @@
 // The only module that knows the microphone; a page that must not have one
 // (an editor's webview) does without it.
 
+import type { Answer } from "../source/server.ts";
 import { Meter } from "./meter.ts";
 
 /** MicrophoneError says why there is no microphone. */
@@ -17,10 +18,7 @@ export class MicrophoneError extends Error {
 export type Link = "connecting" | "open" | "shaky" | "lost";
 
 /** Exchange hands an offer to the server, and its answer back. */
-export type Exchange = (sdp: string) => Promise<string>;
-
-/** Candidates are gathered for at most so long before the offer goes out, in milliseconds. */
-const gathering = 1500;
+export type Exchange = (sdp: string) => Promise<Answer>;
 
 /** Browsers play sound only on a page that somebody has touched. */
 const gestures = ["pointerdown", "keydown"];
@@ -127,10 +125,14 @@ export class AudioCall {
     const pc = this.pc;
     this.negotiating = pc;
     try {
-      await pc.setLocalDescription(await pc.createOffer({ iceRestart }));
-      await gathered(pc);
-      const answer = await exchange(pc.localDescription?.sdp ?? "");
-      if (this.current(pc)) await pc.setRemoteDescription({ type: "answer", sdp: answer });
+      // The server learns this side's addresses from its packets, not from the offer, and its
+      // answer names the servers that are needed to gather them.
+      const offer = await pc.createOffer({ iceRestart });
+      const { sdp, iceServers } = await exchange(offer.sdp ?? "");
+      if (!this.current(pc)) return;
+      if (iceServers) pc.setConfiguration({ ...pc.getConfiguration(), iceServers });
+      await pc.setLocalDescription(offer);
+      if (this.current(pc)) await pc.setRemoteDescription({ type: "answer", sdp });
     } finally {
       if (this.negotiating === pc) this.negotiating = undefined;
     }
@@ -208,21 +210,4 @@ async function capture(): Promise<MediaStream> {
     if (name === "NotReadableError" || name === "AbortError") throw new MicrophoneError("mic_busy", message);
     throw new MicrophoneError("mic_failed", message);
   }
-}
-
-/** gathered waits until all candidates are known, or for the bound. */
-function gathered(pc: RTCPeerConnection): Promise<void> {
-  if (pc.iceGatheringState === "complete") return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, gathering);
-    pc.addEventListener("icegatheringstatechange", check);
-    function check() {
-      if (pc.iceGatheringState === "complete") done();
-    }
-    function done() {
-      clearTimeout(timer);
-      pc.removeEventListener("icegatheringstatechange", check);
-      resolve();
-    }
-  });
 }

@@ -21,7 +21,19 @@ export class ApiError extends Error {
 export interface Started {
   id: string;
   sdp?: string;
+  ice_servers?: RTCIceServer[];
   resume_token?: string;
+}
+
+/** Answer is the server's answer to an offer. */
+export interface Answer {
+  sdp: string;
+  iceServers?: RTCIceServer[] | undefined;
+}
+
+/** answerOf is the answer to the offer of a conversation that began, or was taken up again. */
+export function answerOf(s: Started): Answer {
+  return { sdp: s.sdp ?? "", iceServers: s.ice_servers };
 }
 
 /** Server speaks to one server. It holds the key, and nothing else. */
@@ -52,8 +64,8 @@ export class Server {
   }
 
   /** renegotiate exchanges descriptions again: ICE restart after a change of network. */
-  renegotiate(id: string, sdp: string): Promise<string> {
-    return this.json("POST", `${at(id)}/sdp`, { sdp }).then((v) => String(v.sdp));
+  renegotiate(id: string, sdp: string): Promise<Answer> {
+    return this.json("POST", `${at(id)}/sdp`, { sdp }).then((v) => answerOf(v as unknown as Started));
   }
 
   async command(id: string, c: Command): Promise<void> {

@@ -1,0 +1,77 @@
+package webrtc
+
+import (
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // the scheme prescribes it
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ICEServer is a STUN or TURN server as a browser takes it (RTCIceServer of the WebRTC
+// recommendation).
+type ICEServer struct {
+	URLs       []string `json:"urls"`
+	Username   string   `json:"username,omitempty"`
+	Credential string   `json:"credential,omitempty"`
+}
+
+// ICEService is a STUN or TURN server that browsers are told of.
+type ICEService struct {
+	URLs []string // "stun:HOST[:PORT]", "turn:HOST[:PORT][?transport=udp|tcp]", "turns:..."
+	// Secret, if set, is the one that the TURN server shares. Each browser gets
+	// credentials of its own that are valid for Valid (default 1 h).
+	Secret string
+	Valid  time.Duration
+	// Username and Credential are given to all browsers where there is no Secret.
+	Username, Credential string
+}
+
+// Validate returns an error if a field is invalid. It does not contain the secret.
+func (s ICEService) Validate() error {
+	if len(s.URLs) == 0 {
+		return errors.New("urls are missing: expected stun:HOST, turn:HOST or turns:HOST")
+	}
+	turn := false
+	for _, u := range s.URLs {
+		scheme, rest, _ := strings.Cut(u, ":")
+		if scheme != "stun" && scheme != "stuns" && scheme != "turn" && scheme != "turns" || rest == "" || strings.HasPrefix(rest, "//") || strings.ContainsAny(rest, " @") {
+			return fmt.Errorf("url %q must be stun:HOST, turn:HOST or turns:HOST, with :PORT and ?transport= where needed", u)
+		}
+		turn = turn || strings.HasPrefix(scheme, "turn")
+	}
+	switch {
+	case s.Valid < 0:
+		return errors.New("the time of validity must not be negative")
+	case s.Secret != "" && (s.Username != "" || s.Credential != ""):
+		return errors.New("a secret and a fixed credential must not both be set")
+	case (s.Username == "") != (s.Credential == ""):
+		return errors.New("has one of username and credential: expected both")
+	case turn && s.Secret == "" && s.Username == "":
+		return errors.New("a TURN server needs a secret, or a username and a credential")
+	}
+	return nil
+}
+
+// For returns what the browser of a conversation is told. The credentials follow the
+// REST API for access to TURN services (draft-uberti-behave-turn-rest-00, section 2.2):
+// the username is the time of expiry in seconds since 1970 and the id, the credential the
+// HMAC-SHA1 of it in base64.
+func (s ICEService) For(id string, now time.Time) ICEServer {
+	told := ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential}
+	if s.Secret == "" {
+		return told
+	}
+	valid := s.Valid
+	if valid == 0 {
+		valid = time.Hour
+	}
+	told.Username = strconv.FormatInt(now.Add(valid).Unix(), 10) + ":" + id
+	mac := hmac.New(sha1.New, []byte(s.Secret))
+	mac.Write([]byte(told.Username))
+	told.Credential = base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	return told
+}
