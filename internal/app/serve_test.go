@@ -240,6 +240,12 @@ func TestServeRefusals(t *testing.T) {
 		{"server: {keys: {file: nothing}}", "", "", "server.keys.file"},
 		{"server: {tls: {cert: c.yaml}}", "", "", "server.tls: has one of cert and key"},
 		{"server: {addr: here}", "", "", "server.addr"},
+		{"server: {webrtc: {addr: \"0.0.0.0:50000-50100\"}}", "", "", "server.webrtc.addr: is \"0.0.0.0:50000-50100\""},
+		{"server: {webrtc: {tcp: here}}", "", "", "server.webrtc.tcp"},
+		{"server: {webrtc: {ports: 50100-50000}}", "", "", "server.webrtc.ports: is \"50100-50000\": expected a range of ports"},
+		{"server: {webrtc: {public_ips: [203.0.113.999]}}", "", "", "server.webrtc.public_ips[0]"},
+		{"server: {webrtc: {ice_servers: [{urls: [\"turn:turn.example\"]}]}}", "", "", "server.webrtc.ice_servers[0]: a TURN server needs a secret"},
+		{"server: {webrtc: {ice_servers: [{urls: [\"turn:turn.example\"], secret_env: NO_SUCH_SECRET}]}}", "", "", "the environment has no NO_SUCH_SECRET"},
 		{"server: {origins: [example.com]}", "", "", "server.origins[0]"},
 		{"", "", filepath.Join(dir, "nobody.yaml"), "nobody.yaml"},
 	} {

@@ -257,7 +257,7 @@ type WebRTC struct {
 type ICEServer struct {
 	URLs          []string `yaml:"urls"`
 	SecretEnv     string   `yaml:"secret_env"`
-	Valid         Duration `yaml:"valid" default:"1h"`
+	Valid         Duration `yaml:"valid"`
 	Username      string   `yaml:"username"`
 	CredentialEnv string   `yaml:"credential_env"`
 }

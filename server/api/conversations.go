@@ -2,7 +2,6 @@ package api
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"slices"
@@ -67,12 +66,6 @@ type ConversationList struct {
 // Description is an SDP offer.
 type Description struct {
 	SDP string `json:"sdp"`
-}
-
-// Answered is the response of POST /v1/conversations/{id}/sdp.
-type Answered struct {
-	SDP        string             `json:"sdp"`                   // answer to the offer
-	ICEServers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [Created]
 }
 
 // Empty is the response of requests without a result.
@@ -379,20 +372,6 @@ func (s *Server) restart(w http.ResponseWriter, r *http.Request, p who) error {
 	}
 	writeJSON(w, http.StatusOK, Answered{answer, s.iceServers(c, answer)})
 	return nil
-}
-
-// iceServers returns the STUN and TURN servers for the client of a conversation to which
-// an answer is given. The name in its credentials is that of the conversation in the log.
-func (s *Server) iceServers(c *hub.Conversation, answer string) []webrtc.ICEServer {
-	if answer == "" || len(s.o.ICEServices) == 0 {
-		return nil
-	}
-	digest := sha256.Sum256([]byte(c.ID()))
-	list := make([]webrtc.ICEServer, len(s.o.ICEServices))
-	for i, service := range s.o.ICEServices {
-		list[i] = service.For(hex.EncodeToString(digest[:8]), time.Now())
-	}
-	return list
 }
 
 func (s *Server) command(w http.ResponseWriter, r *http.Request, p who) error {
