@@ -35,8 +35,8 @@ type CallState string
 const (
 	CallHeld    CallState = "held"    // its turn may yet be taken back: not started
 	CallRunning CallState = "running" // started
-	// CallCancelled: called off, within the step that gives it its result.
-	CallCancelled CallState = "cancelled"
+	// callCancelled: called off, within the step that gives it its result.
+	callCancelled CallState = "cancelled"
 )
 
 // Origin says who called a tool or task.

@@ -105,9 +105,6 @@ func (p *Phase) UnmarshalText(b []byte) error {
 // Listening reports whether the microphone is open and the agent is silent.
 func (p Phase) Listening() bool { return p == ListeningReady || p == ListeningCapturing }
 
-// Processing reports whether the phase is one of the sub-phases of processing.
-func (p Phase) Processing() bool { return p >= Understanding && p <= Delegated }
-
 // Active reports whether the conversation is going on and undisturbed: from
 // preparing to interrupted.
 func (p Phase) Active() bool { return p >= Preparing && p <= Interrupted }

@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// SnapshotVersion is the schema of [Conversation.Snapshot]. It rises when an
+// snapshotVersion is the schema of [Conversation.Snapshot]. It rises when an
 // older reader would misunderstand a newer snapshot.
-const SnapshotVersion = 1
+const snapshotVersion = 1
 
 // written is a state as a snapshot has it: its dialogue is written with it, not by
 // itself and then read again.
@@ -45,7 +45,7 @@ func (c *Conversation) Snapshot() ([]byte, error) {
 
 // snapshot is a snapshot of the whole state.
 func (s *State) snapshot() ([]byte, error) {
-	w := snapshot[written]{Version: SnapshotVersion, State: written{s.form(), s.Dialogue.Form()}}
+	w := snapshot[written]{Version: snapshotVersion, State: written{s.form(), s.Dialogue.Form()}}
 	for _, fact := range s.Suspended.Facts {
 		b, err := MarshalEvent(fact)
 		if err != nil {
@@ -90,8 +90,8 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("restore: the snapshot is no valid JSON of one: %w", err)
 	}
-	if s.Version != SnapshotVersion {
-		return nil, fmt.Errorf("restore: the snapshot has version %d, expected %d", s.Version, SnapshotVersion)
+	if s.Version != snapshotVersion {
+		return nil, fmt.Errorf("restore: the snapshot has version %d, expected %d", s.Version, snapshotVersion)
 	}
 	c.st = s.State.state()
 	c.st.Dialogue = s.State.Dialogue

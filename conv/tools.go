@@ -128,7 +128,7 @@ func (c *Conversation) startHeldCalls(cause Cause) bool {
 
 // cancelCall has a running call end; who runs it forgets it.
 func (s *State) cancelCall(out *Output, i int) {
-	s.Calls[i].State, s.changed = CallCancelled, true
+	s.Calls[i].State, s.changed = callCancelled, true
 	out.emit(CancelTool{ID: s.Calls[i].ID})
 }
 

@@ -124,6 +124,3 @@ func (d *DeadAir) Passed(o DeadAirOptions, now time.Time) (DeadAirStep, bool) {
 	d.Since = now
 	return s, true
 }
-
-// Reset is for a new call.
-func (d *DeadAir) Reset() { *d = DeadAir{} }
