@@ -222,6 +222,14 @@ func TestTruncateStopsTheSpeech(t *testing.T) {
 			t.Errorf("it is spoken on: %.100s", e.raw)
 		}
 	}
+	// A client that interrupts by both finds nothing wrong; another cancellation is.
+	m = c.mark()
+	c.send(obj{"type": "response.cancel"})
+	c.settle()
+	if list := types(c.since(m)); count(c.since(m), "error") != 1 { // that of settle
+		t.Errorf("a cancellation behind the truncation: %v", list)
+	}
+	c.expectError(obj{"type": "response.cancel"})
 	c.send(obj{"type": "conversation.item.retrieve", "item_id": id})
 	text := c.of("conversation.item.retrieved").str("item.content.0.transcript")
 	if !strings.HasPrefix(longAnswer, text) || len(text) < 5 || len(text) > 60 {

@@ -130,6 +130,10 @@ func (p *Projection) cancelResponse(e *wire.ClientEvent) *wire.Error {
 		q.cancelled = true
 		return nil
 	}
+	if l := p.last; r == nil && l != nil && l.cut && !l.forgiven && (e.ResponseID == "" || e.ResponseID == l.id) {
+		l.forgiven = true // some clients break in by a truncation and then cancel what it has ended
+		return nil
+	}
 	if r == nil || e.ResponseID != "" && e.ResponseID != r.id {
 		return wire.Invalid(wire.CodeNotActive, "", "Cancellation failed: no active response found")
 	}

@@ -34,6 +34,7 @@ type response struct {
 	tokens     int           // of text, so far
 	cancelling bool          // the client has cancelled it
 	cut        bool          // the client has truncated it while it was spoken
+	forgiven   bool          // a response.cancel has come behind its end
 	end        time.Duration // where
 	failure    *Failure
 	input      int // tokens of text it was asked with
