@@ -32,6 +32,15 @@ type Info struct {
 	Owner string `json:"-"`
 }
 
+// Reasons for which a conversation no longer runs here although it is not over.
+const (
+	ReasonHandedOver = "handed_over" // this process stops; another may continue it
+	ReasonMoved      = "moved"       // another process has taken it over
+)
+
+// Over reports whether an ended conversation is over and does not continue elsewhere.
+func (i Info) Over() bool { return i.Reason != ReasonHandedOver && i.Reason != ReasonMoved }
+
 // Past is a past transition.
 type Past struct {
 	conv.Transition
@@ -172,10 +181,12 @@ func (c *Conversation) run(ctx context.Context) error {
 	c.info.Phase, c.info.State, c.info.Label = conv.Idle, view.AgentVoiceIdle.String(), c.last.Label
 	c.info.Reason = c.reason
 	switch {
+	case errors.Is(err, context.Canceled) && c.hub.o.HandOver:
+		c.info.Reason = ReasonHandedOver
 	case errors.Is(err, context.Canceled):
 		c.info.Reason = "shutdown"
 	case errors.Is(err, port.ErrFenced):
-		c.info.Reason = "moved"
+		c.info.Reason = ReasonMoved
 	case err != nil:
 		c.info.Reason = "error"
 	}
@@ -188,7 +199,11 @@ func (c *Conversation) run(ctx context.Context) error {
 	if line, ok := leg.(slog.LogValuer); ok { // the network statistics
 		log = log.With("line", line)
 	}
-	log.Info("conversation ended", "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
+	what := "conversation ended"
+	if !info.Over() {
+		what = "conversation handed over"
+	}
+	log.Info(what, "reason", info.Reason, "turns", info.Turns, "seconds", info.Ended.Sub(info.Started).Seconds())
 	c.gone(err == nil)
 	c.feed.end()
 	c.size = c.feed.size()

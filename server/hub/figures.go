@@ -67,6 +67,7 @@ type figures struct {
 	sum     float64 // of all totals
 
 	silent  time.Time // when the user last fell silent
+	typed   bool      // by sending a line
 	decided time.Time // when the end of the user's turn was decided
 	open    Timing
 	words   time.Time // when the user's words were final
@@ -109,8 +110,10 @@ func (f *figures) step(s session.Step) (done *Timing) {
 // event counts an event.
 func (f *figures) event(s session.Step) {
 	switch s.Event.(type) {
-	case conv.SpeechStopped, conv.UserText:
-		f.silent = s.Now
+	case conv.SpeechStopped:
+		f.silent, f.typed = s.Now, false
+	case conv.UserText:
+		f.silent, f.typed = s.Now, true
 	case conv.ToolFailed, conv.TaskFailed:
 		f.m.ToolFailures++
 		f.m.Errors++
@@ -134,6 +137,9 @@ func (f *figures) turn(t *conv.TurnEvent, s session.Step) {
 		f.m.UserTurns++
 		f.words, f.voiced = s.Now, time.Time{}
 		f.open = Timing{UserTurn: t.Turn, Began: f.silent}
+		if f.typed {
+			f.decided, f.words = f.silent, f.silent // no transcript is waited for: the line may have waited for work
+		}
 	case t.Role == conv.RoleAgent && t.Type == conv.TurnStarted:
 		if f.open.UserTurn != 0 && s.State.Reply.Turn == t.Turn && s.State.Reply.UserTurn == f.open.UserTurn {
 			f.open.Turn = t.Turn

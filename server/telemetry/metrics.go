@@ -24,6 +24,7 @@ type metrics struct {
 	live        *prometheus.GaugeVec // agent, transport
 	begun       *prometheus.CounterVec
 	over        *prometheus.CounterVec // agent, reason
+	moved       *prometheus.CounterVec // agent, reason
 	refused     *prometheus.CounterVec // reason
 	byPhase     *prometheus.GaugeVec
 	turns       *prometheus.CounterVec // agent, role, outcome
@@ -57,6 +58,7 @@ func newMetrics() *metrics {
 		live:        gauge("hocket_conversations", "Running conversations.", "agent", "transport"),
 		begun:       counter("hocket_conversations_started_total", "Conversations started.", "agent", "transport"),
 		over:        counter("hocket_conversations_ended_total", "Conversations ended, by reason.", "agent", "reason"),
+		moved:       counter("hocket_conversations_handed_over_total", "Conversations that may continue in another process, by reason.", "agent", "reason"),
 		refused:     counter("hocket_conversations_refused_total", "Conversations refused, by reason.", "reason"),
 		byPhase:     gauge("hocket_conversations_by_phase", "Running conversations by phase.", "phase"),
 		turns:       counter("hocket_turns_total", "Turns ended, by role and outcome.", "agent", "role", "outcome"),
@@ -87,7 +89,7 @@ func newMetrics() *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "hocket_http_requests_in_flight", Help: "HTTP requests in progress, including event streams and WebSockets."}),
 		phases:   make(map[string]conv.Phase),
 	}
-	m.registry.MustRegister(m.live, m.begun, m.over, m.refused, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.failures, m.stale, m.steps,
+	m.registry.MustRegister(m.live, m.begun, m.over, m.moved, m.refused, m.byPhase, m.turns, m.interrupted, m.tools, m.errors, m.failures, m.stale, m.steps,
 		m.firstAudio, m.stages, m.late, m.requests, m.requestTime, m.inFlight, collectors.NewGoCollector(
 			collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}),
 		), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -106,7 +108,11 @@ func (m *metrics) started(c hub.Info) {
 
 func (m *metrics) ended(c hub.Info) {
 	m.live.WithLabelValues(c.Agent, c.Transport).Dec()
-	m.over.WithLabelValues(c.Agent, c.Reason).Inc()
+	if c.Over() {
+		m.over.WithLabelValues(c.Agent, c.Reason).Inc()
+	} else {
+		m.moved.WithLabelValues(c.Agent, c.Reason).Inc()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, ok := m.phases[c.ID]; ok {
