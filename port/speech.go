@@ -101,3 +101,10 @@ type Mark struct {
 	At   audio.Pos
 	Text int
 }
+
+// Languages is a [Recognizer] or a [Synthesizer] that knows certain languages only.
+type Languages interface {
+	// Languages returns them as BCP 47 tags; a tag without a region stands for all of its
+	// regions.
+	Languages() []string
+}

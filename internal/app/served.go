@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
@@ -126,7 +127,7 @@ func (s *Server) share(list []*served, note func(string)) error {
 			}
 			speech[a.opts.Speech] = engines
 		}
-		a.speech = engines
+		a.speech = inLanguage(engines, a, note)
 	}
 	return nil
 }
@@ -219,6 +220,31 @@ func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 		note(n)
 	}
 	return engines, nil
+}
+
+// inLanguage returns the engines for an agent, nil if one of them does not know its
+// language: the agent is then by text only.
+func inLanguage(engines *Speech, a *served, note func(string)) *Speech {
+	if engines == nil {
+		return nil
+	}
+	language := a.opts.Conversation.Language
+	for _, e := range []struct {
+		name   string
+		engine any
+	}{{"recognizer", engines.Recognizer}, {"voice", engines.Synthesizer}} {
+		known, ok := e.engine.(port.Languages)
+		if ok && !slices.ContainsFunc(known.Languages(), func(tag string) bool { return covers(tag, language) }) {
+			note(fmt.Sprintf("agent %s: only text: its language is %q, the %s knows %s", a.name, language, e.name, strings.Join(known.Languages(), ", ")))
+			return nil
+		}
+	}
+	return engines
+}
+
+// covers reports whether a language tag stands for another.
+func covers(tag, language string) bool {
+	return language == "" || strings.EqualFold(tag, language) || len(language) > len(tag) && language[len(tag)] == '-' && strings.EqualFold(tag, language[:len(tag)])
 }
 
 // call describes a conversation with the agent.

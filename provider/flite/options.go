@@ -57,3 +57,6 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// Languages implements [port.Languages].
+func (*Synthesizer) Languages() []string { return []string{"en"} }

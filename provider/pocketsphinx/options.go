@@ -109,3 +109,6 @@ func (o Options) checkFiles() error {
 	}
 	return nil
 }
+
+// Languages implements [port.Languages].
+func (*Recognizer) Languages() []string { return []string{"en"} }

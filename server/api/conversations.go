@@ -262,7 +262,7 @@ func (s *Server) agent(o NewConversation) (Agent, error) {
 		agent = s.o.Agents[i]
 	}
 	if o.Transport == "webrtc" && !agent.Speech {
-		return Agent{}, fail(http.StatusNotImplemented, "no_speech", "this server has no recognizer or no voice: expected transport text")
+		return Agent{}, fail(http.StatusNotImplemented, "no_speech", "this server has no recognizer or no voice for the language of the agent: expected transport text")
 	}
 	return agent, nil
 }
