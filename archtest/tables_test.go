@@ -12,7 +12,7 @@ var layers = []struct {
 	layer int
 	dirs  []string
 }{
-	{9, []string{"cmd/hocket", "examples/call", "examples/browsers", "examples/functions", "examples/machine"}}, // main packages
+	{9, []string{"cmd/hocket", "examples/assistant", "examples/call", "examples/browsers", "examples/functions", "examples/machine"}}, // main packages
 	{8, []string{"internal/cli"}},
 	{7, []string{"internal/app"}},
 	{6, []string{"server"}},
@@ -122,6 +122,7 @@ var workers = map[string]string{
 	"tool/a2a: Open":                       "itself: a fork and join",
 	"internal/bench: MeasureFootprint":     "itself, before it returns",
 	"internal/bench: hold":                 "the end that it returns",
+	"internal/cli: (*chatCmd).input":       "the end of the input, or of the program: nothing ends a read of a terminal",
 	"internal/bench: Faults":               "itself, before it returns",
 	"internal/bench: (*faulty).run":        "itself, before it returns",
 	"internal/bench: (*faulty).measure":    "itself, before it returns",

@@ -140,6 +140,12 @@ func (t *Text) Say(ctx context.Context, now time.Time, text string) (TextReply, 
 	})
 }
 
+// Interrupt stops the agent's answer, after the context of the call that it was the work of has
+// ended, and returns when the agent listens.
+func (t *Text) Interrupt(ctx context.Context, now time.Time) (TextReply, error) {
+	return t.take(ctx, now, func() error { return t.s.step(now, conv.UserInterrupt{Source: "keyboard"}) })
+}
+
 // take begins something, and goes on until the machine waits for the user.
 func (t *Text) take(ctx context.Context, now time.Time, begin func() error) (TextReply, error) {
 	s := t.s

@@ -1,15 +1,17 @@
 package cli
 
 import (
-	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/app"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -26,7 +28,7 @@ type chatCmd struct {
 
 // Help is the long help.
 func (chatCmd) Help() string {
-	return `Each line of the input is one turn of the user's. The end of the input ends the conversation.`
+	return `Each line of the input is one turn of the user's. The end of the input ends the conversation, and so does Ctrl-C (exit status 130), which while the agent answers only stops the answer. On a terminal a line can be edited, the arrow keys bring earlier ones back, and /help lists orders to the program.`
 }
 
 // longestLine bounds a line of the user's, in bytes.
@@ -38,7 +40,7 @@ func (c *chatCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	text, end, err := app.NewChat(ctx, app.ChatOptions{
 		Agent: c.Agent, Config: c.Config, Store: c.Store, Resume: c.Resume,
@@ -62,27 +64,106 @@ func (c *chatCmd) Run(s *streams) (err error) {
 	if err := c.tell(s, text, reply); err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(s.in)
-	lines.Buffer(nil, longestLine)
-	for !text.Over() && !reply.Handoff && lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" {
+	in := c.input(s)
+	defer in.close()
+	for !text.Over() && !reply.Handoff {
+		line, err := in.read(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return text.End(ctx)
+		case errors.Is(err, errInterrupted):
+			return errors.Join(told{statusInterrupted}, text.End(context.WithoutCancel(ctx)))
+		case err != nil:
+			return err
+		}
+		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		if reply, err = text.Say(ctx, clock(), line); err != nil {
+		if in.terminal() && strings.HasPrefix(line, "/") {
+			if c.order(s, text, line) {
+				return text.End(ctx)
+			}
+			continue
+		}
+		if reply, err = c.say(ctx, s, text, clock, line); err != nil {
 			return callError(err)
 		}
 		if err := c.tell(s, text, reply); err != nil {
 			return err
 		}
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return badInputf("the line is too long: at most %d bytes are allowed", longestLine)
-	case err != nil:
-		return badInputf("read the input: %w", err)
-	}
 	return text.End(ctx)
+}
+
+// say gives the agent a line. An interrupt stops the answer, and the agent listens again.
+func (c *chatCmd) say(ctx context.Context, s *streams, text *app.Chat, clock func() time.Time, line string) (session.TextReply, error) {
+	answering, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	reply, err := text.Say(answering, clock(), line)
+	if err != nil && answering.Err() != nil && ctx.Err() == nil {
+		stop() // the next one ends the program, if this takes long
+		if s.terminal() != nil {
+			fmt.Fprintln(s.out) // behind the ^C
+		}
+		return text.Interrupt(ctx, clock())
+	}
+	return reply, err
+}
+
+// order carries out a line of a terminal that begins with a slash, and reports whether it ends
+// the chat.
+func (c *chatCmd) order(s *streams, text *app.Chat, line string) (quit bool) {
+	var err error
+	switch line {
+	case "/quit", "/exit":
+		return true
+	case "/state":
+		enc := json.NewEncoder(s.out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(text.Dialogue())
+	case "/why":
+		err = c.why(s, text)
+	case "/help", "/?":
+		err = s.printf("/state  where the dialogue stands, as JSON\n/why    how the last answer came about\n/quit   ends the chat, as Ctrl-D and Ctrl-C do\n")
+	default:
+		err = s.printf("%s is none of /state, /why, /quit, /help\n", line)
+	}
+	return err != nil
+}
+
+// why prints what the flows did with the last line.
+func (c *chatCmd) why(s *streams, text *app.Chat) error {
+	trace := text.Dialogue().Trace
+	begin := 0
+	for i, e := range trace {
+		if e.Event == "user_message" {
+			begin = i
+		}
+	}
+	for _, e := range trace[begin:] {
+		b, err := json.Marshal(e.Data)
+		if err != nil {
+			return err
+		}
+		if err := s.printf("%-20s %s\n", e.Event, b); err != nil {
+			return err
+		}
+	}
+	history := text.State().History
+	last := 0
+	for i := range history {
+		if history[i].Role == conv.RoleUser {
+			last = i
+		}
+	}
+	for _, it := range history[min(last, len(history)):] {
+		if it.CallID != "" {
+			if err := s.printf("%-20s %s -> %s\n", "call", it.Name+" "+it.Arguments, it.Text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // tell prints what came of a line.
@@ -103,7 +184,7 @@ func (c *chatCmd) tell(s *streams, text *app.Chat, r session.TextReply) error {
 	if len(r.Said) == 0 {
 		return nil
 	}
-	return s.printf("%s\n", strings.Join(r.Said, " "))
+	return s.printf("%s%s\n", s.speaker(), strings.Join(r.Said, " "))
 }
 
 // chatClock tells the time of each line: the clock's, or with a date that day's

@@ -163,6 +163,22 @@ func TestUnknownCommandListsAll(t *testing.T) {
 	}
 }
 
+// TestHelpOfACommand: hocket help COMMAND is COMMAND --help, and hocket help the whole.
+func TestHelpOfACommand(t *testing.T) {
+	for _, command := range []string{"", "call", "bench ws", "import"} {
+		want := output(t, "", append(strings.Fields(command), "--help")...)
+		if got := output(t, "", append([]string{"help"}, strings.Fields(command)...)...); got != want {
+			t.Errorf("hocket help %s prints\n%s", command, got)
+		}
+	}
+	if _, stderr, status := run(t, "", "help", "chta"); status != statusInput || stderr != "hocket: unknown command \"chta\"; did you mean chat?\n" {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	if got, want := output(t, "", "--version"), output(t, "", "version"); got != want {
+		t.Errorf("hocket --version prints %q, hocket version %q", got, want)
+	}
+}
+
 func TestVersion(t *testing.T) {
 	if v := output(t, "", "version"); !strings.HasPrefix(v, "hocket ") || strings.Count(v, "\n") != 1 {
 		t.Errorf("got %q", v)

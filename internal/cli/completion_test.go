@@ -42,7 +42,7 @@ func TestBashCompletion(t *testing.T) {
 		{"hocket replay mi", []string{"mine.wav"}},
 		{"hocket completion ", []string{"bash", "zsh", "fish"}},
 		{"hocket serve --addr ", nil},
-		{"hocket explore -", []string{"--json", "--progress", "--help", "-h"}},
+		{"hocket explore -", []string{"--json", "--progress", "--help", "--version", "-h"}},
 		{"hocket nonsense", nil},
 	} {
 		words := strings.Split(tc.line, " ")

@@ -21,6 +21,8 @@ const (
 	statusOK      = 0
 	statusFinding = 1 // what was asked has the answer no, or something failed
 	statusInput   = 2 // bad input, bad arguments
+
+	statusInterrupted = 130 // by Ctrl-C, as shells have it
 )
 
 // root is the command line.
@@ -43,7 +45,19 @@ type root struct {
 	Man           manCmd           `cmd:"" help:"Print the page of the manual."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`
 
-	Help helpFlag `short:"h" help:"Print this help."`
+	Help        helpFlag    `short:"h" help:"Print this help."`
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
+}
+
+// versionFlag prints the version, as the command does.
+type versionFlag bool
+
+// BeforeReset implements kong's hook.
+func (versionFlag) BeforeReset(ctx *kong.Context) error {
+	if _, err := fmt.Fprint(ctx.Stdout, versionLine()); err != nil {
+		return err
+	}
+	return errHelp
 }
 
 // streams are what a command reads and writes.
@@ -103,6 +117,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 		parser.Stdout = stderr
+	}
+	if args[0] == "help" { // as people of other programs have it
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	ctx, err := parser.Parse(args)
 	switch {

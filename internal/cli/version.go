@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 )
@@ -9,7 +10,10 @@ import (
 type versionCmd struct{}
 
 // Run is the command.
-func (versionCmd) Run(s *streams) error {
+func (versionCmd) Run(s *streams) error { return s.printf("%s", versionLine()) }
+
+// versionLine is the version on a line.
+func versionLine() string {
 	version, revision := "devel", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if v := info.Main.Version; v != "" && v != "(devel)" {
@@ -29,5 +33,5 @@ func (versionCmd) Run(s *streams) error {
 	if revision != "" {
 		version += " " + revision
 	}
-	return s.printf("hocket %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("hocket %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
