@@ -66,6 +66,49 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
+// TestFishCompletion: fish itself completes command lines with the script.
+func TestFishCompletion(t *testing.T) {
+	fish, err := exec.LookPath("fish")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"script": output(t, "", "completion", "fish"), "agent.yaml": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		line string // the last word is being written
+		want []string
+	}{
+		{"hocket se", []string{"serve"}},
+		{"hocket serve --ad", []string{"--addr"}},
+		{"hocket conversations ", []string{"delete", "export", "list", "show"}},
+		{"hocket machine --format ", []string{"dot", "json", "mermaid", "table"}},
+		{"hocket init --template ", []string{"both", "flows", "model"}},
+		{"hocket call --agent ag", []string{"agent.yaml"}},
+		{"hocket test ag", []string{"agent.yaml"}},
+		{"hocket serve --addr ", nil},
+	} {
+		cmd := exec.CommandContext(t.Context(), fish, "--no-config", "-c", `source ./script; complete -C $argv[1]`, tc.line)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v", tc.line, err)
+		}
+		var got []string
+		for line := range strings.Lines(string(out)) {
+			word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			got = append(got, word)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%q is completed by %q, expected %q", tc.line, got, tc.want)
+		}
+	}
+}
+
 // TestCompletionKnowsEverything: the scripts and the manual have each command and each flag
 // that its help shows, and a shell that is there can read its script.
 func TestCompletionKnowsEverything(t *testing.T) {
@@ -83,7 +126,7 @@ func TestCompletionKnowsEverything(t *testing.T) {
 		}
 	}
 	commands := 0
-	for _, command := range []string{"serve", "call", "chat", "step", "turn", "machine", "explore", "replay", "check", "import rasa", "conversations export", "bench ws", "completion", "man", "version"} {
+	for _, command := range []string{"serve", "call", "chat", "step", "turn", "machine", "explore", "replay", "check", "import rasa", "conversations export", "bench ws", "completion", "man", "version", "init", "test"} {
 		help := output(t, "", append(strings.Fields(command), "--help")...)
 		for _, word := range strings.FieldsFunc(help, func(r rune) bool { return strings.ContainsRune(" \n,=[](;:.", r) }) {
 			name, ok := strings.CutPrefix(word, "--")
