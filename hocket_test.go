@@ -239,9 +239,7 @@ func TestFunctionFails(t *testing.T) {
 func TestFunctionPanics(t *testing.T) {
 	a := parse(t, "actions: {reserve: {}}\nflows: {book: {trigger: {intents: [a table please]}, steps: [{step: a, type: action, call: reserve}]}}\n")
 	a.Tools = []port.Tool{hocket.Func("reserve", "reserves a table", func(context.Context, map[string]any) (string, error) {
-		var none map[string]int
-		none["x"] = 1
-		return "", nil
+		panic("no table")
 	})}
 	if said := talk(t, a, "a table please"); !strings.Contains(said, "went wrong") {
 		t.Errorf("%q", said)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 )
 
 var hours = map[string]string{"saturday": "from 10 to 2", "sunday": "not at all"}
@@ -22,5 +23,6 @@ func main() {
 		}
 		_ = json.NewEncoder(w).Encode(map[string]string{"hours": open})
 	})
-	log.Fatal(http.ListenAndServe(os.Args[1], nil))
+	server := http.Server{Addr: os.Args[1], ReadHeaderTimeout: 5 * time.Second}
+	log.Fatal(server.ListenAndServe())
 }

@@ -147,7 +147,7 @@ func document(path, value string) string {
 	if rest, ok := strings.CutPrefix(path, "server.webrtc.ice_servers[]."); ok {
 		entry := map[string]string{"urls": `["turn:turn.example.com"]`, "secret_env": "TURN_SECRET"}
 		if rest == "username" || rest == "credential_env" { // one is nothing without the other
-			entry = map[string]string{"urls": `["turn:turn.example.com"]`, "username": "u", "credential_env": "TURN_CREDENTIAL"}
+			entry = map[string]string{"urls": `["turn:turn.example.com"]`, "username": "u", "credential_env": "TURN_CREDENTIAL"} //nolint:gosec // the name of a variable
 		}
 		entry[rest] = value
 		var fields []string

@@ -104,7 +104,7 @@ func WebRTC(ctx context.Context, o WebRTCOptions) (r WebRTCReport, err error) {
 		return r, err
 	}
 	r.open(o.Calls)
-	server, err := webrtc.NewServer(webrtc.Options{})
+	server, err := webrtc.NewServer(webrtc.Options{}) //nolint:contextcheck // opening ports takes none
 	if err != nil {
 		return r, err
 	}

@@ -105,7 +105,7 @@ func writeStarter(dir string, files []starterFile) (err error) {
 			return badInputf("%s is there already: expected a folder without it", path)
 		}
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // files for the user, who has a umask
 		return badFile(err)
 	}
 	var written []string
@@ -118,14 +118,14 @@ func writeStarter(dir string, files []starterFile) (err error) {
 	}()
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) //nolint:gosec // as above
 		if err != nil {
 			return badFile(err)
 		}
 		written = append(written, path)
-		_, err = io.WriteString(file, f.text)
-		if err = errors.Join(err, file.Close()); err != nil {
-			return err
+		_, err = file.WriteString(f.text)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return badFile(err)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,10 @@ func TestReadmeAssistant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := string(readme)
-	part = part[strings.Index(part, "## An agent with a language model"):]
+	_, part, ok := strings.Cut(string(readme), "## An agent with a language model")
+	if !ok {
+		t.Fatal("the README has no part about an agent with a language model")
+	}
 	file := fileBlock.FindStringSubmatch(part)
 	session := regexp.MustCompile("(?s)```text\n(.*?)```").FindStringSubmatch(part)
 	example, err := os.ReadFile("../../examples/assistant/assistant.yaml")
@@ -166,7 +169,7 @@ func serveOnce(t *testing.T, args []string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	n := newNode(t, args[2], "", "")
-	n.args = append(args, "--addr", strings.TrimPrefix(n.url, "http://"))
+	n.args = append(slices.Clone(args), "--addr", strings.TrimPrefix(n.url, "http://"))
 	n.start()
 	if status, body := ready(t, n); status != http.StatusOK {
 		t.Errorf("/readyz answers %d: %s", status, body)

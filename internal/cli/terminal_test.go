@@ -69,7 +69,7 @@ func (s *screen) read() error {
 // types types.
 func (s *screen) types(text string) {
 	s.t.Helper()
-	if _, err := io.WriteString(s.keys, text); err != nil {
+	if _, err := s.keys.WriteString(text); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package realtime
 
 import (
 	"net/http"
+	"slices"
 
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
@@ -46,11 +47,9 @@ func (s *Server) serveModel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.PathValue("id")
-	for _, known := range s.models() {
-		if known == id {
-			writeJSON(w, http.StatusOK, s.model(id))
-			return
-		}
+	if slices.Contains(s.models(), id) {
+		writeJSON(w, http.StatusOK, s.model(id))
+		return
 	}
 	httpError(w, http.StatusNotFound, wire.Invalid(wire.CodeModelNotFound, "model", "The model '%.100s' does not exist.", id))
 }

@@ -9,7 +9,7 @@ import (
 // Refuse counts a conversation that is refused for one of the reasons of this package.
 // Start and Prepare do so themselves.
 func (h *Hub) Refuse(err error) {
-	reason := ""
+	var reason string
 	_, active := errors.AsType[*session.ActiveError](err)
 	switch {
 	case errors.Is(err, ErrFull):
