@@ -44,7 +44,7 @@ func NewActions(kind string, t port.Tool, actions []agent.Action) (*Actions, err
 		}
 		at := slices.IndexFunc(known, func(s port.ToolSpec) bool { return s.Name == a.Tool.Name })
 		if at < 0 {
-			return nil, fmt.Errorf("tools.%s: unknown tool %q: expected one of %s", kind, a.Tool.Name, nameList(known))
+			return nil, fmt.Errorf("tools.%s: unknown tool %q: %s", kind, a.Tool.Name, choice(known))
 		}
 		return &Use{Spec: known[at], Long: a.Long, Outputs: a.Tool.Outputs}, nil
 	})
@@ -91,15 +91,16 @@ func (u *Use) gives(a *agent.Action) error {
 	return nil
 }
 
-func nameList(specs []port.ToolSpec) string {
+// choice tells which tools there are.
+func choice(specs []port.ToolSpec) string {
 	if len(specs) == 0 {
-		return "none"
+		return "the config has none of this kind"
 	}
 	list := make([]string, len(specs))
 	for i := range specs {
 		list[i] = specs[i].Name
 	}
-	return strings.Join(list, ", ")
+	return "expected one of " + strings.Join(list, ", ")
 }
 
 // Specs returns the descriptions of the actions.
