@@ -109,7 +109,7 @@ func TestChatRefusesAModelWithoutAName(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := NewChat(t.Context(), ChatOptions{Agent: "../../examples/flights", Config: path})
-	if err == nil || !strings.Contains(err.Error(), "Model must be set") {
+	if err == nil || !strings.Contains(err.Error(), "c.yaml:1:1: model: has no name") {
 		t.Errorf("%v", err)
 	}
 }

@@ -241,7 +241,8 @@ func (tk *talker) hold(t *testing.T, c *talk, model func(*session.Text) port.Mod
 	o := session.TextOptions{Conv: opts.Conversation, Tools: seen}
 	o.Conv.Agent = tk.agent.Agent
 	var text *session.Text
-	if model != nil {
+	if model != nil { // the config has none
+		o.Conv.NoModel = false
 		o.Model = modelOf(func(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
 			return model(text).Reply(ctx, r, emit)
 		})

@@ -49,11 +49,21 @@ func TestEmptyConfig(t *testing.T) {
 	}
 }
 
+// namedModel is the section model, which is nothing without a name.
+const namedModel = "model: {name: m, base_url: 'http://a/v1'}"
+
 // TestEveryKeyArrives sets each key of the config alone: each must change an
 // option.
 func TestEveryKeyArrives(t *testing.T) {
-	base := mustLoad(t, "")
 	for _, k := range config.Keys() {
+		without := ""
+		switch section, rest, _ := strings.Cut(k.Path, "."); {
+		case section == "models[]":
+			continue // an agent chooses one, which is then the model
+		case section == "model" && rest != "name":
+			without = namedModel
+		}
+		base := mustLoad(t, without)
 		for _, v := range values(t, k) {
 			text := document(k.Path, v)
 			o := mustLoad(t, text)
@@ -105,6 +115,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"127.0.0.1:1"}
 	case k.Path == "server.origins":
 		return []string{"[https://example.com]"}
+	case strings.HasSuffix(k.Path, ".base_url"):
+		return []string{"http://h/v1"}
 	case strings.HasSuffix(k.Path, ".url"):
 		return []string{`"http://h/y"`}
 	case strings.HasSuffix(k.Path, ".schema"):
@@ -159,6 +171,12 @@ func document(path, value string) string {
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {
 		return path + ": " + value
+	}
+	if section == "model" && rest == "base_url" {
+		return strings.Replace(namedModel, "'http://a/v1'", value, 1)
+	}
+	if section == "model" && rest != "name" {
+		return strings.Replace(namedModel, "name: m", "name: m, "+rest+": "+value, 1)
 	}
 	if list, isList := strings.CutSuffix(section, "[]"); isList {
 		entry := map[string]string{"after": "10s", "code": "checkin.1", rest: value}
