@@ -26,6 +26,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.UserText{Text: "a\nb"},
 		conv.UserInterrupt{Source: "button", Heard: 1234567 * time.Nanosecond},
 		conv.UserCancel{ID: "a"},
+		conv.UserRecover{},
 		conv.ReplyRequested{Turn: 1, Request: 2, Source: "x"},
 		conv.ReplyDelta{Turn: 1, Request: 2, Text: " a "},
 		conv.ReplyDone{Turn: 1, Request: 2, Text: "a", Silent: true},

@@ -108,6 +108,32 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 	}
 }
 
+// handleUserRecover goes on after an error of the machine, of the dialogue, or of both.
+// While the user speaks or waits for an answer there is nothing to recover: their words
+// decide what becomes of the dialogue's error.
+func (c *Conversation) handleUserRecover() {
+	st := &c.st
+	failed := st.dialogueFailed(&c.opts)
+	switch st.Phase {
+	case ListeningReady:
+		if failed {
+			st.DeadAir.UserActive(st.Now)
+			st.Pending.Recover = true // settles at once
+		}
+	case Speaking:
+		if failed {
+			st.Pending.Recover = true
+			c.interrupt(causeUserRecover, false)
+		}
+	case Faulted:
+		st.Pending.Recover = failed
+		st.disarm(TimerBreaker) // a person acts
+		c.recoverFromFault(causeUserRecover)
+	default:
+		// Nothing has failed, or what goes on decides.
+	}
+}
+
 // handleUserText takes a typed line. It never overtakes what is being said: an
 // active reply is interrupted first, a running tool is waited for.
 func (c *Conversation) handleUserText(e UserText) {

@@ -143,6 +143,8 @@ func (c *Conversation) handle(ev Event) {
 		c.handleUserInterrupt(e)
 	case UserCancel:
 		c.handleUserCancel(e)
+	case UserRecover:
+		c.handleUserRecover()
 	case ReplyRequested:
 		c.handleReplyRequested()
 	case ReplyDelta:

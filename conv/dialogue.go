@@ -54,6 +54,26 @@ func (c *Conversation) greet() bool {
 	return true
 }
 
+// dialogueFailed reports whether the dialogue is in its error state.
+func (s *State) dialogueFailed(o *Options) bool {
+	return o.Agent != nil && s.Dialogue.ConversationState == dialog.Error
+}
+
+// recoverDialogue takes the dialogue out of its error state.
+func (c *Conversation) recoverDialogue() {
+	if !c.st.dialogueFailed(&c.opts) {
+		return
+	}
+	out := c.opts.Agent.RecoverFromError(c.st.flows(), c.st.Now)
+	if !goesOn(out) && len(out.Say) == 0 {
+		c.st.expect(&c.out, out.Expect) // no flow is left to go on with
+		return
+	}
+	c.st.openReply(&c.out, ReplyExplicit, 0)
+	c.become(Understanding, causeUserRecover)
+	c.followDialogue(out, causeUserRecover)
+}
+
 // followDialogue carries out what the dialogue wants within the agent's turn.
 func (c *Conversation) followDialogue(out dialog.Output, cause Cause) {
 	r := &c.st.Reply

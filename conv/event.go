@@ -131,6 +131,12 @@ type UserInterrupt struct {
 // no reply needs to wait for.
 type UserCancel struct{ ID string }
 
+// UserRecover reports that the person asks to go on after an error (seed 001, recover;
+// seed 003, recover_from_error). It leaves [Faulted] at once, the circuit breaker
+// included, and takes the dialogue out of its error state: the action that failed runs
+// again, the question that was open is asked again.
+type UserRecover struct{}
+
 // ReplyRequested reports that the request for the reply is out (copilot.request).
 type ReplyRequested struct {
 	Turn, Request int
@@ -290,6 +296,7 @@ const (
 	kindUserText
 	kindUserInterrupt
 	kindUserCancel
+	kindUserRecover
 	kindReplyRequested
 	kindReplyDelta
 	kindReplyDone
@@ -334,6 +341,7 @@ func (TurnEnded) kind() kind          { return kindTurnEnded }
 func (UserText) kind() kind           { return kindUserText }
 func (UserInterrupt) kind() kind      { return kindUserInterrupt }
 func (UserCancel) kind() kind         { return kindUserCancel }
+func (UserRecover) kind() kind        { return kindUserRecover }
 func (ReplyRequested) kind() kind     { return kindReplyRequested }
 func (ReplyDelta) kind() kind         { return kindReplyDelta }
 func (ReplyDone) kind() kind          { return kindReplyDone }

@@ -153,6 +153,7 @@ var descriptions = [numKinds]description{
 		return e
 	},
 		func(s *State, e UserCancel) bool { return e.ID != "" && s.Calls.task(e.ID) < 0 }),
+	kindUserRecover: deferred[UserRecover]("user.recover", nil, nil),
 	kindReplyRequested: deferred("reply.requested", func(x *exchange, e ReplyRequested) ReplyRequested {
 		x.reply(&e.Turn, &e.Request)
 		enum(x, "source", &x.Source, &e.Source, nil)

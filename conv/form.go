@@ -235,6 +235,7 @@ type pendingForm struct {
 	TypedAt    time.Time       `json:"typed_at,omitzero"`
 	News       []string        `json:"news,omitempty"`
 	Ending     bool            `json:"ending"`
+	Recover    bool            `json:"recover,omitempty"`
 	Resume     string          `json:"resume"`
 	Tell       []string        `json:"tell,omitempty"`
 	Telling    []string        `json:"telling,omitempty"`
@@ -249,7 +250,7 @@ func (s *State) pendingForm() pendingForm {
 	p := &s.Pending
 	return pendingForm{
 		Start: s.Starting(), Greeted: p.Greeted, Texts: p.Texts, TypedAt: p.TypedAt, News: p.News,
-		Ending: p.Ending, Resume: p.Resume, Tell: p.Tell, Telling: p.Telling, Follow: p.Follow,
+		Ending: p.Ending, Recover: p.Recover, Resume: p.Resume, Tell: p.Tell, Telling: p.Telling, Follow: p.Follow,
 		Announcing: p.Announcing, Apology: p.Apology, Feedback: p.Feedback, Settle: p.Settle,
 	}
 }
@@ -257,7 +258,7 @@ func (s *State) pendingForm() pendingForm {
 func (f *pendingForm) pending() Pending {
 	return Pending{
 		Greeted: f.Greeted, Texts: f.Texts, TypedAt: f.TypedAt, News: f.News,
-		Ending: f.Ending, Resume: f.Resume, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
+		Ending: f.Ending, Recover: f.Recover, Resume: f.Resume, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
 		Announcing: f.Announcing, Apology: f.Apology, Feedback: f.Feedback, Settle: f.Settle,
 	}
 }

@@ -12,6 +12,7 @@ import (
 type Pending struct {
 	Greeted bool // the greeting was said, or its moment has passed
 	Ending  bool // the goodbye is being said; the conversation ends after it
+	Recover bool // the person asked to go on after an error of the dialogue
 
 	Texts   []string        // typed lines not yet read
 	TypedAt time.Time       // when the first of them was typed
@@ -43,6 +44,7 @@ type waiting uint8
 const (
 	waitingUser     waiting = iota // a voice that is heard, or words that came while nobody listened
 	waitingText                    // a typed line
+	waitingRecovery                // the way out of an error of the dialogue
 	waitingAnswer                  // the answer to a turn, lost with the connection or to a fault
 	waitingRest                    // the rest of a reply that a voice cut off and said nothing
 	waitingApology                 // what the agent says to a question that it could not answer
@@ -61,6 +63,7 @@ func (s *State) next(o *Options) waiting {
 	for w, waits := range [...]bool{
 		waitingUser:     s.userWaits(o),
 		waitingText:     len(p.Texts) > 0,
+		waitingRecovery: p.Recover,
 		waitingAnswer:   s.Conn.Unanswered.Turn != 0,
 		waitingRest:     p.Resume != "" && s.Floor.Barged == 0,
 		waitingApology:  p.Apology != "",

@@ -18,14 +18,14 @@ func (c *Conversation) settleOnce() bool {
 	p := &st.Pending
 	switch next := st.next(&c.opts); next {
 	case waitingUser:
-		p.Greeted = true // the user was first
+		p.Greeted, p.Recover = true, false // the user was first, and decides
 		ended := st.User.Ended || !st.Floor.Speaking && st.User.Partial == "" && st.User.Text != ""
 		c.takeFloor(causeQueued)
 		if ended {
 			c.endTurn(causeQueued, false)
 		}
 	case waitingText:
-		p.Greeted = true
+		p.Greeted, p.Recover = true, false
 		var text string
 		text, c.began = p.takeText()
 		st.openUserTurn(&c.out)
@@ -33,6 +33,9 @@ func (c *Conversation) settleOnce() bool {
 		st.User.Ended = true
 		c.become(Understanding, causeUserText)
 		c.commit(causeUserText)
+	case waitingRecovery:
+		p.Recover = false
+		c.recoverDialogue()
 	case waitingAnswer:
 		c.resumeUnanswered()
 	case waitingRest:

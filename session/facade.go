@@ -179,13 +179,14 @@ func (m *Machine) Suspend(reason string) error {
 // Resume ends it.
 func (m *Machine) Resume() error { return m.Post(conv.SessionRenewed{}) }
 
-// Recover leaves Faulted now, the circuit breaker included: a person acts
-// (recover, user_dismiss). In another phase it does nothing.
+// Recover goes on after an error: it leaves Faulted now, the circuit breaker included,
+// and takes the dialogue out of its error state. A person acts (recover, user_dismiss).
+// Where nothing has failed, and after the end, it does nothing. See [conv.UserRecover].
 func (m *Machine) Recover() error {
-	if m.State().Phase != conv.Faulted {
-		return nil
+	if err := m.Post(conv.UserRecover{}); !errors.Is(err, ErrEnded) {
+		return err
 	}
-	return m.Post(conv.UserCancel{})
+	return nil
 }
 
 // CanTransition reports whether the fact would change the phase if it happened

@@ -146,6 +146,12 @@ func (t *Text) Interrupt(ctx context.Context, now time.Time) (TextReply, error) 
 	return t.take(ctx, now, func() error { return t.s.step(now, conv.UserInterrupt{Source: "keyboard"}) })
 }
 
+// Recover goes on after an error, as [Machine.Recover] does, and returns when the agent
+// waits for the next line.
+func (t *Text) Recover(ctx context.Context, now time.Time) (TextReply, error) {
+	return t.take(ctx, now, func() error { return t.s.step(now, conv.UserRecover{}) })
+}
+
 // take begins something, and goes on until the machine waits for the user.
 func (t *Text) take(ctx context.Context, now time.Time, begin func() error) (TextReply, error) {
 	s := t.s

@@ -190,6 +190,34 @@ func TestTextUnderstoodByAModel(t *testing.T) {
 	}
 }
 
+// TestTextRecovers: Recover runs the action again that failed.
+func TestTextRecovers(t *testing.T) {
+	tools := &reservations{fails: 1}
+	tx := text(t, tools)
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	if _, err := tx.Start(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"reserve a table", "four", "yes"} {
+		if _, err := tx.Say(t.Context(), now, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := tx.State().Dialogue.ConversationState; got != dialog.Error {
+		t.Fatalf("the dialogue is in %s, expected %s", got, dialog.Error)
+	}
+	r, err := tx.Recover(t.Context(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(r.Said, " "); !strings.Contains(said, "It is table 7.") || len(tools.calls) != 2 {
+		t.Errorf("%q after %d calls, expected the table after 2", said, len(tools.calls))
+	}
+	if r, err = tx.Recover(t.Context(), now); err != nil || len(r.Said) > 0 || len(tools.calls) != 2 {
+		t.Errorf("with nothing to recover from: %q, error %v, %d calls", r.Said, err, len(tools.calls))
+	}
+}
+
 // TestTextWordedByAModel: a model finds other words for what the flows say; words
 // that lose a value are not said.
 func TestTextWordedByAModel(t *testing.T) {

@@ -27,6 +27,7 @@ func alphabet() []conv.Event {
 		conv.UserCancel{},
 		conv.UserCancel{ID: "c"},
 		conv.UserCancel{ID: adoptedCall},
+		conv.UserRecover{},
 		conv.UserInterrupt{Source: "vad"},
 		conv.UserInterrupt{Source: "button"},
 		conv.UserText{Text: "hello"},
@@ -281,7 +282,7 @@ func keptWhileSuspended(ev conv.Event) bool {
 	case conv.TaskDone:
 		return e.ID == "c" || e.ID == adoptedCall
 	case conv.UserText, conv.SpeechStarted, conv.STTFinal, conv.ReplyDone, conv.STTPartial,
-		conv.TurnEnded, conv.UserInterrupt, conv.UserCancel, conv.ReplyRequested, conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
+		conv.TurnEnded, conv.UserInterrupt, conv.UserCancel, conv.UserRecover, conv.ReplyRequested, conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
 		conv.TaskFailed, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFailed,
 		conv.PlayoutFlushed, conv.SpeechStopped:
 		return false
@@ -299,7 +300,7 @@ func faults(ev conv.Event) bool {
 		return true
 	case conv.UserCancel:
 		return e.ID == ""
-	case conv.UserText:
+	case conv.UserText, conv.UserRecover:
 		return true
 	case conv.ReplyDone:
 		return e.Silent

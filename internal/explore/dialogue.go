@@ -97,7 +97,7 @@ func flows(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
 		return e.Source == "vad"
-	case conv.SpeechStopped:
+	case conv.SpeechStopped, conv.UserRecover:
 		return true
 	case conv.UserCancel:
 		return e.ID == ""

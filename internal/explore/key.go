@@ -85,7 +85,7 @@ type key struct{ b []byte }
 
 // pending writes what waits for its moment.
 func (k *key) pending(q *conv.Pending) {
-	k.flags(q.Greeted, q.Ending, q.Resume != "", q.Apology != "")
+	k.flags(q.Greeted, q.Ending, q.Recover, q.Resume != "", q.Apology != "")
 	k.num(len(q.Texts))
 	k.num(len(q.Tell))
 	k.num(len(q.Announcing))

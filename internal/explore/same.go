@@ -39,7 +39,7 @@ func sameConsent(a, b *conv.Consent) bool {
 
 func samePending(a, b *conv.Pending) bool {
 	return a.Greeted == b.Greeted && slices.Equal(a.Texts, b.Texts) && a.TypedAt == b.TypedAt &&
-		slices.Equal(a.News, b.News) && a.Ending == b.Ending && a.Resume == b.Resume &&
+		slices.Equal(a.News, b.News) && a.Ending == b.Ending && a.Recover == b.Recover && a.Resume == b.Resume &&
 		slices.Equal(a.Tell, b.Tell) && slices.Equal(a.Telling, b.Telling) &&
 		slices.Equal(a.Announcing, b.Announcing) && a.Apology == b.Apology && a.Feedback == b.Feedback &&
 		slices.Equal(a.Settle, b.Settle)
