@@ -47,6 +47,7 @@ interface Conversation {
   messages: Message[];
   watchers: Set<ServerResponse>;
   state: string;
+  phase: string;
   label: string;
   ended: boolean;
   /** How many steps it has played, and of which trace. */
@@ -225,7 +226,7 @@ export class Fake {
   add(agent: string, transport: string, id = `conv_${this.conversations.size + this.kept.size + 1}`, trace = this.played): Conversation {
     const c: Conversation = {
       id, agent, transport, started: Date.now(), messages: [], watchers: new Set(),
-      state: "idle", label: "", ended: false, steps: 0, trace, token: this.token(id),
+      state: "idle", phase: "idle", label: "", ended: false, steps: 0, trace, token: this.token(id),
     };
     this.conversations.set(id, c);
     this.tell("conversation.started", c);
@@ -247,6 +248,7 @@ export class Fake {
       return;
     }
     c.steps++;
+    c.phase = step.state;
     this.send(c, { type: "step", at: step.at, payload: JSON.parse(c.trace.lines[c.steps]!) as Record<string, unknown> });
     for (const m of deriver.messages(step)) this.send(c, m);
     this.play(c, deriver);
@@ -304,7 +306,7 @@ function played(path: string): Played {
 
 function entry(c: Conversation): Record<string, unknown> & { id: string } {
   return {
-    id: c.id, agent: c.agent, transport: c.transport, state: c.state, phase: c.state, label: c.label,
+    id: c.id, agent: c.agent, transport: c.transport, state: c.state, phase: c.phase, label: c.label,
     started: new Date(c.started).toISOString(), turns: 0, ...(c.ended && { ended: new Date().toISOString() }),
   };
 }

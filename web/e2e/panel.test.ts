@@ -160,8 +160,9 @@ test("with the keyboard alone", { skip }, async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement?.id), "content");
   await tabTo(/Start by text/);
   await page.keyboard.press("Enter");
+  // The keyboard is where the words go: the button that it was at is gone.
+  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Write to the agent");
   await page.waitForSelector(".state[data-state=listening]");
-  await tabTo(/Write to the agent/);
   await page.keyboard.type("hello");
   await page.keyboard.press("Enter");
   await tabTo(/End/);
@@ -177,6 +178,106 @@ test("with the keyboard alone", { skip }, async (t) => {
   await page.keyboard.press("ArrowRight");
   await page.locator(".stepper-at").filter({ hasText: "Step 2 of" }).waitFor();
   await page.keyboard.press("End");
+});
+
+test("the button that starts a conversation keeps the keyboard, and ends it", { skip }, async (t) => {
+  const { page, fake } = await panel(t, { agents: [{ name: "flights", title: "Hocket Airlines", language: "en", speech: false }] });
+  fake.holdAt = (s) => s.at > 5000;
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  await page.route("**/v1/conversations", async (route) => {
+    if (route.request().method() === "POST") await answered;
+    await route.continue();
+  });
+  const button = page.locator(".talk-button:not(:disabled)");
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".talk-button[aria-busy=true]").waitFor();
+  // Drawn twice: what is disabled has lost the keyboard by then.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await page.keyboard.press("Enter");
+  answer();
+  await page.waitForSelector(".state[data-state=listening]");
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "End");
+  assert.equal(fake.begun.length, 1, "one that begins is not begun again, nor ended");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Start by text" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Start by text");
+});
+
+test("Escape stops the agent while it speaks, and does nothing else", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  let held = 1000;
+  fake.holdAt = (s) => s.at > held;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  const stop = page.getByRole("button", { name: "Stop the agent" });
+  await stop.focus();
+  assert.equal(await stop.getAttribute("aria-keyshortcuts"), "Escape");
+  await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: "Write to the agent" }).press("Escape");
+  await page.waitForFunction(() => document.querySelector(".state[data-state=speaking]"));
+  assert.deepEqual(fake.commands, [{ type: "interrupt" }, { type: "interrupt" }]);
+  await stop.focus();
+  held = 5000;
+  await page.waitForSelector(".line-agent[data-outcome=completed]");
+  await page.waitForSelector(".state[data-state=listening]");
+  // The button is gone, and has left the keyboard to the text field.
+  await page.waitForFunction(() => document.activeElement?.tagName === "INPUT");
+  await page.keyboard.press("Escape");
+  await page.keyboard.type("hello");
+  await page.keyboard.press("Enter");
+  await until("the line", () => fake.commands.length >= 3);
+  assert.deepEqual(fake.commands.slice(2), [{ type: "send_text", text: "hello" }]);
+});
+
+test("a German page names the states of an English agent in German", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 5000;
+  await page.getByRole("combobox", { name: "Language" }).selectOption("de");
+  assert.equal(await page.locator(".state-label").innerText(), "Bereit");
+  await page.getByRole("button", { name: "Schriftlich beginnen" }).click();
+  await page.waitForSelector(".line-agent[data-outcome=completed]");
+  await page.waitForSelector(".state[data-state=listening]");
+  assert.equal(await page.locator(".state-label").innerText(), "● Hört zu");
+  fake.tellAll({ type: "agentvoice.notification", at: 5000, payload: { level: "info", code: "reply.slow", message: engineWords("en")("reply.slow") } });
+  await page.getByText("Die Antwort lässt auf sich warten; neuer Versuch.").waitFor();
+  await page.getByRole("link", { name: "Einblick" }).click();
+  assert.match(await page.locator(".conversation-meta").innerText(), /^● Hört zu/);
+});
+
+test("a conversation whose client has gone is not paused: it waits for it", { skip }, async (t) => {
+  const { page, fake } = await panel(t, { trace: `${web}test/fixtures/tasks.jsonl` });
+  let until = 3700;
+  fake.holdAt = (s) => s.at > until;
+  fake.add("flights", "webrtc");
+  await page.goto("#inspect");
+  await page.locator(".conversation-meta").filter({ hasText: "Connection lost" }).waitFor();
+  await page.locator(".conversation").click();
+  await page.getByText(/The connection is lost since \d/).waitFor();
+  until = 7000;
+  await page.getByText("The connection is lost").waitFor({ state: "detached" });
+  assert.equal(await page.locator(".conversation-meta").filter({ hasText: "Connection lost" }).count(), 0);
+});
+
+test("an agent is called the same on each view", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 5000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  const who = page.locator(".line-agent .line-who");
+  await who.waitFor();
+  assert.equal(await who.innerText(), "Hocket Airlines");
+  await page.getByRole("link", { name: "Inspect" }).click();
+  for (const what of [page.locator(".conversation-name"), page.locator(".watched-head h2"), who]) assert.equal(await what.innerText(), "Hocket Airlines");
+});
+
+test("where a person is called for, it is said that nobody takes over here", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 5000;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  await page.locator(".line").first().waitFor();
+  fake.tellAll({ type: "agentvoice.notification", at: 5000, payload: { level: "info", code: "handoff", message: engineWords("en")("handoff") } });
+  await page.getByText("Nobody takes over on this page").waitFor();
+  assert.equal(await page.getByText("You are being put through").count(), 0);
 });
 
 test("a trace from disk is stepped through, both ways, with no call to the server", { skip }, async (t) => {
@@ -272,7 +373,7 @@ test("several conversations are watched live, and one is chosen", { skip }, asyn
   await page.locator(".conversation").nth(0).waitFor();
   fake.add("clinic", "sip");
   await page.locator(".conversation").nth(1).waitFor();
-  assert.deepEqual(await page.locator(".conversation-name").allInnerTexts(), ["clinic", "flights"]);
+  assert.deepEqual(await page.locator(".conversation-name").allInnerTexts(), ["clinic", "Hocket Airlines"]);
   await page.locator(".conversation", { hasText: "clinic" }).click();
   await page.waitForSelector(".now[data-phase=speaking]");
   const step = async () => Number(/Step (\d+)/.exec(await page.locator(".stepper-at").innerText())?.[1]);
@@ -284,7 +385,7 @@ test("several conversations are watched live, and one is chosen", { skip }, asyn
   const stood = await page.locator(".stepper-at").innerText();
   await page.waitForTimeout(500);
   assert.equal((await page.locator(".stepper-at").innerText()).split(" of ")[0], stood.split(" of ")[0]);
-  await page.locator(".conversation", { hasText: "flights" }).click();
+  await page.locator(".conversation", { hasText: "Hocket Airlines" }).click();
   assert.equal(await page.locator(".watched-head h2").innerText(), "Hocket Airlines");
 });
 

@@ -93,7 +93,10 @@ export class App {
         this.agents.value = agents;
         if (!agents.some((a) => a.name === this.agent.peek())) this.agent.value = agents[0]?.name ?? "";
         this.problem.value = undefined;
-        if (await this.session.resume(agents)) this.watch(this.session.id.peek());
+        if (await this.session.resume(agents)) {
+          this.watch(this.session.id.peek());
+          this.agent.value = this.session.store.peek()?.source.name ?? this.agent.peek();
+        }
         return;
       } catch (err) {
         this.problem.value = problemOf(err);
@@ -146,6 +149,11 @@ export class App {
         resolve();
       };
     });
+  }
+
+  /** titleOf is what an agent is called, on each view: its title, as long as there is one of that name. */
+  titleOf(name: string): string {
+    return this.agents.value?.find((a) => a.name === name)?.title || name;
   }
 
   /** watch shows a conversation of the server's. The page's own is not opened twice. */

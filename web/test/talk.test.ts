@@ -126,3 +126,15 @@ test("the phase at each step is the trace's", () => {
     }
   }
 });
+
+test("a lost line is told from a pause, by the state's reason or by the phase", () => {
+  const state = (state: string, reason: string): Message => ({ type: "agentvoice.state", at: 1, payload: { state, localizedLabel: "", metadata: { reason } } });
+  const phase = (to: string): Message => ({ type: "transition", at: 1, payload: { from: "x", to: "SUSPENDED", phase: { from: "x", to } } });
+  const lost = (...messages: Message[]) => shownAfter(messages).lost;
+  assert.equal(lost(state("suspended", "session.renewal")), false);
+  assert.equal(lost(state("suspended", "connection.lost")), true);
+  // From a pause to a lost line the state stays the same, and the phase changes.
+  assert.equal(lost(state("suspended", "session.renewal"), phase("reconnecting")), true);
+  assert.equal(lost(phase("reconnecting"), state("suspended", "fault")), true);
+  assert.equal(lost(state("suspended", "connection.lost"), phase("listening.ready"), state("listening", "connection.restored")), false);
+});

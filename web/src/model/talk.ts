@@ -37,6 +37,8 @@ export interface Shown {
   label: string;
   /** Milliseconds since the start at which the state was entered. */
   since: number;
+  /** The line to the client is lost: the conversation waits for it. */
+  lost: boolean;
   lines: readonly Line[];
   notices: readonly Notice[];
   /** Delegated work, the oldest first: all that runs, and the last that has ended. */
@@ -53,6 +55,7 @@ export const nothing: Shown = {
   state: "",
   label: "",
   since: 0,
+  lost: false,
   lines: [],
   notices: [],
   tasks: [],
@@ -68,6 +71,7 @@ const maxTasks = 20;
 
 const str = (v: unknown): string => (typeof v === "string" ? v : "");
 const num = (v: unknown): number => (typeof v === "number" ? v : 0);
+const record = (v: unknown): Record<string, unknown> => (typeof v === "object" && v !== null ? (v as Record<string, unknown>) : {});
 
 /** show is what is shown after one more message. */
 export function show(s: Shown, m: Message): Shown {
@@ -80,9 +84,13 @@ export function show(s: Shown, m: Message): Shown {
         state,
         label: str(p.localizedLabel),
         since: m.at,
+        lost: state === "suspended" && (s.lost || record(p.metadata).reason === "connection.lost"),
         ended: state === "terminating" || (s.ended && state === "idle"),
       };
     }
+    case "transition":
+      // A pause and a lost line are one state of seed 000, and two phases.
+      return { ...s, lost: (str(record(p.phase).to) || p.to) === "reconnecting" };
     case "agentvoice.turn":
       return turn(s, p);
     case "agentvoice.notification":

@@ -6,6 +6,7 @@ import { toneOfState } from "../model/phases.ts";
 import { useWords } from "../words/words.ts";
 import { Open } from "./icons.tsx";
 import { Banner, ServerProblem } from "./notices.tsx";
+import { labelOf } from "./state.tsx";
 
 /** Conversations lists what can be watched; the choice is the app's. */
 export function Conversations({ app }: { app: App }) {
@@ -32,9 +33,9 @@ export function Conversations({ app }: { app: App }) {
               onClick={() => app.watch(c.id)}
             >
               <i class="dot" data-tone={c.ended ? "rest" : toneOfState(c.state ?? "")} data-live={!c.ended} />
-              <span class="conversation-name">{c.agent}</span>
+              <span class="conversation-name">{app.titleOf(c.agent)}</span>
               <span class="conversation-meta">
-                {c.ended ? t("inspect.ended") : c.label || c.state}
+                {c.ended ? t("inspect.ended") : labelOf(t, { ...c, lost: c.phase === "reconnecting" })}
                 {c.started && <> · {time(c.started, t.language)}</>}
                 {c.transport && <> · {c.transport}</>}
               </span>

@@ -13,7 +13,7 @@ import { EventList } from "./events.tsx";
 import { Download } from "./icons.tsx";
 import { LatencyChart } from "./latency.tsx";
 import { MetricCards } from "./metrics.tsx";
-import { Line } from "./line.tsx";
+import { Gone, Line } from "./line.tsx";
 import { Banner, problemText } from "./notices.tsx";
 import { Statechart } from "./statechart.tsx";
 import { Stepper } from "./stepper.tsx";
@@ -54,11 +54,13 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
   const pick = (index: number) => store.lookAt(index);
   const agent = app.agents.value?.find((a) => a.name === store.source.name);
   const lang = store.header.value?.language ?? agent?.language;
+  const title = app.titleOf(store.source.name);
   const network = app.session.store.value === store ? app.session.network.value : undefined;
   return (
     <div class="watched">
-      <Head store={store} title={agent?.title || store.source.name} />
+      <Head store={store} title={title} />
       <Trouble store={store} />
+      <Gone store={store} shown={frame.shown} />
       <Stepper store={store} />
       <Now store={store} />
       <MetricCards metrics={recording.metrics} errors={recording.errors} />
@@ -77,7 +79,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
             {frame.shown.lines.length === 0 ? (
               <p class="muted card-empty">{t("talk.emptyHost")}</p>
             ) : (
-              <Transcript lines={frame.shown.lines} agent={t("talk.agent")} lang={lang} results={resultsOf(frame.shown.tasks)} />
+              <Transcript lines={frame.shown.lines} agent={store.source.kind === "live" ? title : t("talk.agent")} lang={lang} results={resultsOf(frame.shown.tasks)} />
             )}
           </section>
           <Transitions recording={recording} index={frame.index} onPick={pick} />

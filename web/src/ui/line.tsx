@@ -2,12 +2,21 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ConversationStore } from "../conversation.ts";
+import type { Shown } from "../model/talk.ts";
 import { useWords } from "../words/words.ts";
 import { useClock } from "./clock.ts";
 import { Banner } from "./notices.tsx";
 
 /** That the line is there again is told for so long, in milliseconds. */
 const passing = 4000;
+
+/** Gone tells that a conversation has lost its client, and what becomes of it. */
+export function Gone({ store, shown }: { store: ConversationStore; shown: Shown }) {
+  const t = useWords();
+  const started = store.started.value;
+  if (!shown.lost || store.cursor.value !== undefined || started === undefined || store.connection.value !== "open") return null;
+  return <Banner level="warning">{t("talk.gone", { time: new Date(started + shown.since).toLocaleTimeString(t.language) })}</Banner>;
+}
 
 /** Line tells that the line is lost, until it is there again, and that the store is behind. */
 export function Line({ store }: { store: ConversationStore }) {

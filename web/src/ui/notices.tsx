@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import type { App } from "../app.ts";
 import type { Notice } from "../model/talk.ts";
 import type { Problem } from "../source/source.ts";
+import { inPage } from "../words/catalog.ts";
 import { useWords, type T } from "../words/words.ts";
 import { Close, Info, Warning } from "./icons.tsx";
 
@@ -68,6 +69,7 @@ const passing = 12_000;
 
 /** Notices shows the latest message of the conversation until it has passed or is dismissed. */
 export function Notices({ notices, working, faulted, lang }: NoticesProps) {
+  const t = useWords();
   const [seen, setSeen] = useState(0);
   const last = notices.findLast((n) => working || !isCue(n.code));
   useEffect(() => {
@@ -76,9 +78,11 @@ export function Notices({ notices, working, faulted, lang }: NoticesProps) {
     return () => clearTimeout(timer);
   }, [last?.key, faulted]);
   if (!last || last.key <= seen) return null;
+  // The server knows of nobody whom it could put the user through to.
+  const own = last.code === "handoff" ? t("talk.handoff") : inPage(last.code, last.message, t.language);
   return (
-    <Banner level={last.level} lang={lang} onClose={() => setSeen(last.key)}>
-      {last.message}
+    <Banner level={last.level} lang={own === undefined ? lang : undefined} onClose={() => setSeen(last.key)}>
+      {own ?? last.message}
     </Banner>
   );
 }

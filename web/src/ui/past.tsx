@@ -96,9 +96,9 @@ function Entry({ app, kept: c, chosen }: { app: App; kept: Stored; chosen: boole
   );
 }
 
-/** titleOf is the agent's title, as long as there is one of that name. */
+/** titleOf is the agent's title, or what there is to tell the conversation by. */
 function titleOf(app: App, c: Stored): string {
-  return app.agents.value?.find((a) => a.name === c.agent)?.title || c.agent || c.id;
+  return app.titleOf(c.agent ?? "") || c.id;
 }
 
 /** standing words where a conversation stands. */

@@ -8,6 +8,7 @@ import type { Transport } from "../session.ts";
 import { problemOf } from "../source/source.ts";
 import { useWords, type Key } from "../words/words.ts";
 import { Duet, type Levels } from "./duet.tsx";
+import { useEscape, useKeptFocus } from "./focus.ts";
 import { Again, Close, Hand, Keyboard, Score, Send } from "./icons.tsx";
 import { Level } from "./level.tsx";
 import { Line } from "./line.tsx";
@@ -16,7 +17,6 @@ import { StateLabel } from "./state.tsx";
 import { resultsOf, TaskCards, waited } from "./tasks.tsx";
 import { HoldButton, TalkButton } from "./talkbutton.tsx";
 import { Transcript } from "./transcript.tsx";
-import { engineWords } from "../words/catalog.ts";
 
 /** Talk is the view of the page's own conversation. */
 export function Talk({ app }: { app: App }) {
@@ -43,18 +43,24 @@ export function Talk({ app }: { app: App }) {
   const again = async () => {
     if (!(await session.resume(agents ?? []))) begin("webrtc");
   };
+  const command = (type: Command["type"]) => void store?.command({ type }).catch((err) => (session.problem.value = problemOf(err)));
+  const main = useRef<HTMLElement>(null);
+  const find = (what: string) => main.current?.querySelector<HTMLElement>(what);
+  useKeptFocus(main, () => find(".hold-button") ?? find(".compose input") ?? find(".talk-button"));
+  const speaking = active && !lost && shown.state === "speaking";
+  useEscape(speaking, () => command("interrupt"));
   return (
-    <main id="content" class="talk" tabIndex={-1}>
+    <main id="content" class="talk" tabIndex={-1} ref={main}>
       <h1 class="visually-hidden">{t("talk.title")}</h1>
       <div class="stage">
-        <StateLabel shown={!active ? nothing : lost ? { ...shown, state: "suspended", label: t("feed.state") } : shown} idle={engineWords(lang ?? t.language)("state.idle")} lang={lost ? undefined : lang} />
+        <StateLabel shown={!active ? nothing : lost ? { ...shown, state: "suspended", label: t("feed.state"), lost: false } : shown} />
         {!app.host && <AgentChoice app={app} disabled={active} />}
         {call ? <Duet levels={levels} muted={session.pushToTalk.value && !session.pressed.value} /> : null}
       </div>
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
       <Notices key={session.id.value} notices={shown.notices} working={shown.state === "waitingForCopilot" && waited(shown.tasks).length === 0} faulted={shown.state === "faulted"} lang={lang} />
       {store && shown.lines.length > 0 ? (
-        <Transcript lines={shown.lines} agent={agent?.title ?? store.source.name ?? ""} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} />
+        <Transcript lines={shown.lines} agent={app.titleOf(store.source.name)} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} />
       ) : (
         <Empty app={app} active={active} voice={voice} />
       )}
@@ -62,7 +68,7 @@ export function Talk({ app }: { app: App }) {
       <div class="dock">
         {active && (
           <Compose onSend={(words) => (store === app.host ? host(app, words) : session.send({ type: "send_text", text: words }))}>
-            <Action state={lost || (waited(shown.tasks).length > 0 && shown.state !== "speaking") ? "" : shown.state} onCommand={(type) => void store?.command({ type }).catch((err) => (session.problem.value = problemOf(err)))} />
+            <Action state={lost || (waited(shown.tasks).length > 0 && shown.state !== "speaking") ? "" : shown.state} onCommand={command} />
           </Compose>
         )}
         {!app.host && (
@@ -112,9 +118,14 @@ function Action({ state, onCommand }: { state: string; onCommand: (type: Command
   }, [state]);
   if (!action || offered !== state) return null;
   return (
-    <button type="button" class="quiet-button" aria-label={t(action.words)} onClick={() => onCommand(action.type)}>
+    <button type="button" class="quiet-button" aria-label={t(action.words)} aria-keyshortcuts={state === "speaking" ? "Escape" : undefined} onClick={() => onCommand(action.type)}>
       <action.icon />
       <span class="wide-only">{t(action.words)}</span>
+      {state === "speaking" && (
+        <kbd class="wide-only" aria-hidden="true">
+          Esc
+        </kbd>
+      )}
     </button>
   );
 }
@@ -134,7 +145,7 @@ function AgentChoice({ app, disabled }: { app: App; disabled: boolean }) {
       <select value={app.agent.value} disabled={disabled} onChange={(e) => (app.agent.value = e.currentTarget.value)}>
         {agents.map((a) => (
           <option key={a.name} value={a.name}>
-            {a.title || a.name}
+            {app.titleOf(a.name)}
             {a.language ? ` · ${a.language}` : ""}
             {a.speech === false ? ` · ${t("talk.speechOff")}` : ""}
           </option>

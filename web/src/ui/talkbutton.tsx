@@ -22,9 +22,11 @@ export function TalkButton({ active, opening, disabled, label, onStart, onEnd }:
       type="button"
       class="talk-button"
       data-active={active}
-      disabled={disabled || opening}
+      disabled={disabled}
+      // Not disabled: the keyboard would be taken away from it.
+      aria-disabled={opening}
       aria-busy={opening}
-      onClick={() => (active ? onEnd() : onStart())}
+      onClick={() => !opening && (active ? onEnd() : onStart())}
     >
       {active && !opening ? <Stop /> : <Microphone />}
       <span>{opening ? t("talk.opening") : active ? t("talk.end") : label}</span>

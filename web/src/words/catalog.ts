@@ -7,6 +7,15 @@ import en from "../../../internal/messages/words/en.json";
 const english: Record<string, string> = en;
 const catalogs: Record<string, Record<string, string>> = { de, en: english };
 
+/**
+ * inPage is what the engine said with a code, in the page's language. It is undefined
+ * where the words are not the engine's own: they stay in the language that they are in.
+ */
+export function inPage(code: string, text: string, language: string): string | undefined {
+  const own = Object.values(catalogs).some((words) => words[code] === text);
+  return own ? engineWords(language)(code) : undefined;
+}
+
 /** engineWords looks up codes in a conversation's language, English where there is no other. */
 export function engineWords(language: string): (code: string) => string {
   const words = catalogs[language.toLowerCase().split(/[-_]/)[0] ?? ""] ?? english;

@@ -52,6 +52,9 @@ export const de: Record<keyof typeof en, string> = {
   "talk.state": "Zustand",
   "talk.toTheEnd": "Zu den letzten Worten",
   "talk.dismiss": "Schließen",
+  "talk.handoff": "Der Agent ruft einen Menschen. Auf dieser Seite übernimmt niemand: Der Agent macht weiter.",
+  "talk.gone": "Die Verbindung ist seit {time} verloren. Das Gespräch wartet, dass sie wiederkommt; kommt sie nicht, endet es.",
+  "state.lost": "⏸ Verbindung verloren",
 
   "task.title": "Übertragene Arbeit",
   "task.running": "In Arbeit…",

@@ -52,6 +52,9 @@ export const en = {
   "talk.state": "State",
   "talk.toTheEnd": "To the latest words",
   "talk.dismiss": "Dismiss",
+  "talk.handoff": "The agent calls for a person. Nobody takes over on this page: the agent goes on.",
+  "talk.gone": "The connection is lost since {time}. The conversation waits for it to return; if it does not, the conversation ends.",
+  "state.lost": "⏸ Connection lost",
 
   "task.title": "Delegated work",
   "task.running": "At work…",
