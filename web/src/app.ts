@@ -97,6 +97,8 @@ export class App {
           this.watch(this.session.id.peek());
           this.agent.value = this.session.store.peek()?.source.name ?? this.agent.peek();
         }
+        const [route, id] = placeOf(location.hash);
+        if (id !== "") this.visit(route, id);
         return;
       } catch (err) {
         this.problem.value = problemOf(err);
@@ -223,6 +225,32 @@ export class App {
     this.fileProblem.value = undefined;
   }
 
+  /** go shows a conversation on a view; the address names it from then on. */
+  go(route: Route, id: string): void {
+    const hash = `#${route}/${encodeURIComponent(id)}`;
+    if (location.hash === hash) this.visit(route, id);
+    else location.hash = hash;
+  }
+
+  private visit(route: Route, id: string): void {
+    if (route === "past") void this.past.choose(id);
+    // Before the agents are known nobody knows its language; it is visited again then.
+    else if (route === "inspect" && this.agents.peek()) void this.find(id);
+  }
+
+  /** find watches a conversation that may not be listed yet: its agent is told with it. */
+  private async find(id: string): Promise<void> {
+    const listed = () => this.conversations.peek().some((c) => c.id === id);
+    if (!listed()) {
+      try {
+        this.conversations.value = await this.server.conversations();
+      } catch {
+        // Why it cannot be watched is told by the conversation's own problem.
+      }
+    }
+    if (placeOf(location.hash)[1] === id) this.watch(id);
+  }
+
   private followTheme(): void {
     effect(() => {
       const theme = this.theme.value;
@@ -236,9 +264,24 @@ export class App {
   }
 
   private followRoute(): void {
-    const read = () => (this.route.value = routes.find((r) => location.hash.startsWith(`#${r}`)) ?? "talk");
+    const read = () => {
+      const [route, id] = placeOf(location.hash);
+      this.route.value = route;
+      if (id !== "" && !this.host) this.visit(route, id);
+    };
     read();
     window.addEventListener("hashchange", read, { signal: this.stop.signal });
+  }
+}
+
+/** placeOf is the view that an address names, and the conversation on it; without one, the empty id. */
+export function placeOf(hash: string): [Route, string] {
+  const [name = "", id = ""] = hash.replace(/^#/, "").split("/");
+  const route = routes.find((r) => r === name) ?? "talk";
+  try {
+    return [route, decodeURIComponent(id)];
+  } catch {
+    return [route, ""]; // cut off where it was copied
   }
 }
 

@@ -30,7 +30,7 @@ export function Conversations({ app }: { app: App }) {
               type="button"
               class="conversation"
               aria-current={app.watchedId.value === c.id ? "true" : undefined}
-              onClick={() => app.watch(c.id)}
+              onClick={() => app.go("inspect", c.id)}
             >
               <i class="dot" data-tone={c.ended ? "rest" : toneOfState(c.state ?? "")} data-live={!c.ended} />
               <span class="conversation-name">{app.titleOf(c.agent)}</span>

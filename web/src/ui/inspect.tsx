@@ -15,6 +15,8 @@ import { LatencyChart } from "./latency.tsx";
 import { MetricCards } from "./metrics.tsx";
 import { Gone, Line } from "./line.tsx";
 import { Banner, problemText } from "./notices.tsx";
+import { save } from "./save.ts";
+import { ShareLink, ShareTranscript } from "./share.tsx";
 import { Statechart } from "./statechart.tsx";
 import { Stepper } from "./stepper.tsx";
 import { resultsOf } from "./tasks.tsx";
@@ -55,10 +57,11 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
   const agent = app.agents.value?.find((a) => a.name === store.source.name);
   const lang = store.header.value?.language ?? agent?.language;
   const title = app.titleOf(store.source.name);
+  const agentName = store.source.kind === "live" ? title : t("talk.agent");
   const network = app.session.store.value === store ? app.session.network.value : undefined;
   return (
     <div class="watched">
-      <Head store={store} title={title} />
+      <Head store={store} title={title} id={store.source.kind === "live" ? app.watchedId.value : ""} />
       <Trouble store={store} />
       <Gone store={store} shown={frame.shown} />
       <Stepper store={store} />
@@ -75,11 +78,12 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
           <section class="card transcript-card" aria-labelledby="transcript-title">
             <header class="card-head">
               <h2 id="transcript-title">{t("talk.transcript")}</h2>
+              {frame.shown.lines.length > 0 && <ShareTranscript said={{ id: app.watchedId.value, agent: agentName, started: store.header.value?.started, lines: frame.shown.lines }} />}
             </header>
             {frame.shown.lines.length === 0 ? (
               <p class="muted card-empty">{t("talk.emptyHost")}</p>
             ) : (
-              <Transcript lines={frame.shown.lines} agent={store.source.kind === "live" ? title : t("talk.agent")} lang={lang} results={resultsOf(frame.shown.tasks)} />
+              <Transcript lines={frame.shown.lines} agent={agentName} lang={lang} results={resultsOf(frame.shown.tasks)} />
             )}
           </section>
           <Transitions recording={recording} index={frame.index} onPick={pick} />
@@ -90,7 +94,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
   );
 }
 
-function Head({ store, title }: { store: ConversationStore; title: string }) {
+function Head({ store, title, id }: { store: ConversationStore; title: string; id: string }) {
   const t = useWords();
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
   const ended = store.connection.value === "ended";
@@ -98,7 +102,7 @@ function Head({ store, title }: { store: ConversationStore; title: string }) {
   const download = async () => {
     setProblem(undefined);
     try {
-      save(await store.source.trace!(), store.source.file ?? `${store.source.name}.jsonl`);
+      save(await store.source.trace!(), store.source.file ?? store.source.name.replace(/(\.jsonl)?$/, ".jsonl"), "application/x-ndjson");
     } catch (err) {
       setProblem(problemOf(err));
     }
@@ -115,6 +119,7 @@ function Head({ store, title }: { store: ConversationStore; title: string }) {
           <span>{t("inspect.download")}</span>
         </button>
       )}
+      {id !== "" && <ShareLink view="inspect" id={id} />}
       {problem && (
         <Banner level="error" onClose={() => setProblem(undefined)}>
           {t("inspect.downloadFailed")} {problemText(t, problem)}
@@ -122,16 +127,6 @@ function Head({ store, title }: { store: ConversationStore; title: string }) {
       )}
     </header>
   );
-}
-
-/** save hands a text to the browser as a file. */
-function save(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
-  const a = document.createElement("a");
-  a.href = url;
-  a.download = name.endsWith(".jsonl") ? name : `${name}.jsonl`;
-  a.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 function Trouble({ store }: { store: ConversationStore }) {

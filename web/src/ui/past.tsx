@@ -7,6 +7,7 @@ import type { Line } from "../model/talk.ts";
 import type { Stored, StoredDetails } from "../model/wire.ts";
 import { useWords, type T } from "../words/words.ts";
 import { Banner, problemText } from "./notices.tsx";
+import { ShareLink, ShareTranscript } from "./share.tsx";
 import { Transcript } from "./transcript.tsx";
 
 /** Past lists what is kept, with one of them beside it. */
@@ -84,7 +85,7 @@ export function Past({ app }: { app: App }) {
 function Entry({ app, kept: c, chosen }: { app: App; kept: Stored; chosen: boolean }) {
   const t = useWords();
   return (
-    <button type="button" class="conversation" aria-current={chosen ? "true" : undefined} onClick={() => void app.past.choose(c.id)}>
+    <button type="button" class="conversation" aria-current={chosen ? "true" : undefined} onClick={() => app.go("past", c.id)}>
       <i class="dot" data-tone={c.error ? "fault" : c.live ? "agent" : c.ended ? "rest" : "pause"} data-live={c.live} />
       <span class="conversation-name">{titleOf(app, c)}</span>
       <span class="conversation-meta">
@@ -154,12 +155,14 @@ function Kept({ app, kept: c }: { app: App; kept: StoredDetails }) {
         <button type="button" class="quiet-button danger" disabled={c.live} onClick={() => setAsks(true)}>
           {t("past.delete")}
         </button>
+        <ShareLink view="past" id={c.id} />
         {!c.live && !c.trace && <span class="muted small">{t("past.noTrace")}</span>}
         {c.live && <span class="muted small">{t("past.liveHelp")}</span>}
       </div>
       <section class="card transcript-card" aria-labelledby="kept-said">
         <header class="card-head">
           <h3 id="kept-said">{t("talk.transcript")}</h3>
+          {lines.length > 0 && <ShareTranscript said={{ id: c.id, agent: title, started: c.started, lines }} />}
         </header>
         {lines.length === 0 ? <p class="muted card-empty">{t("past.noWords")}</p> : <Transcript lines={lines} agent={title} lang={lang} from={0} />}
       </section>
@@ -169,7 +172,7 @@ function Kept({ app, kept: c }: { app: App; kept: StoredDetails }) {
           onNo={() => setAsks(false)}
           onYes={() => {
             setAsks(false);
-            void app.past.delete(c.id);
+            void app.past.delete(c.id).then(() => app.past.deleted.peek() === c.id && history.replaceState(null, "", "#past"));
           }}
         />
       )}

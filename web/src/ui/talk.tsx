@@ -13,6 +13,7 @@ import { Again, Close, Hand, Keyboard, Score, Send } from "./icons.tsx";
 import { Level } from "./level.tsx";
 import { Line } from "./line.tsx";
 import { Banner, Notices, problemText, ServerProblem } from "./notices.tsx";
+import { ShareTranscript } from "./share.tsx";
 import { StateLabel } from "./state.tsx";
 import { resultsOf, TaskCards, waited } from "./tasks.tsx";
 import { HoldButton, TalkButton } from "./talkbutton.tsx";
@@ -64,6 +65,7 @@ export function Talk({ app }: { app: App }) {
       ) : (
         <Empty app={app} active={active} voice={voice} />
       )}
+      {store && !active && shown.lines.length > 0 && <ShareTranscript said={{ id: session.id.value, agent: app.titleOf(store.source.name), lines: shown.lines }} />}
       {store && <TaskCards store={store} lang={lang} onCancel={(id) => session.callOff(id, store)} />}
       <div class="dock">
         {active && (

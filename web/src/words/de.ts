@@ -56,6 +56,13 @@ export const de: Record<keyof typeof en, string> = {
   "talk.gone": "Die Verbindung ist seit {time} verloren. Das Gespräch wartet, dass sie wiederkommt; kommt sie nicht, endet es.",
   "state.lost": "⏸ Verbindung verloren",
 
+  "share.copy": "Kopieren",
+  "share.text": "Als Text sichern",
+  "share.json": "Als JSON sichern",
+  "share.link": "Link kopieren",
+  "share.copied": "Kopiert.",
+  "share.refused": "Der Browser hat es nicht erlaubt.",
+
   "task.title": "Übertragene Arbeit",
   "task.running": "In Arbeit…",
   "task.background": "Läuft neben dem Gespräch weiter. Das Ergebnis wird Ihnen gesagt.",

@@ -56,6 +56,13 @@ export const en = {
   "talk.gone": "The connection is lost since {time}. The conversation waits for it to return; if it does not, the conversation ends.",
   "state.lost": "⏸ Connection lost",
 
+  "share.copy": "Copy",
+  "share.text": "Save as text",
+  "share.json": "Save as JSON",
+  "share.link": "Copy the link",
+  "share.copied": "Copied.",
+  "share.refused": "The browser did not allow it.",
+
   "task.title": "Delegated work",
   "task.running": "At work…",
   "task.background": "At work behind the conversation. You will be told the result.",
