@@ -66,6 +66,17 @@ test("words that were not heard are struck through, and said so to a screen read
   assert.match((await line.locator(".line-text").textContent()) ?? "", /Boston to not heard: Denver .* end of what was not heard\.$/);
 });
 
+test("Talk says how long each answer took, as the server measures it", { skip }, async (t) => {
+  const { page, fake } = await panel(t);
+  fake.holdAt = (s) => s.at > 12_200;
+  await page.getByRole("button", { name: "Start by text" }).click();
+  const { timings } = JSON.parse(readFileSync(`${web}test/fixtures/flights.told.json`, "utf8")) as { timings: { turn: number; total_ms: number }[] };
+  const first = timings[0]!;
+  await page.locator(`.line-agent[data-turn="${first.turn}"] .line-head`).getByText(`+${first.total_ms} ms`).waitFor();
+  // Nobody waited for the greeting.
+  assert.equal(await page.locator('.line-agent[data-turn="1"] .line-head').getByText("+").count(), 0);
+});
+
 test("the agent is stopped, and long work is called off", { skip }, async (t) => {
   const { page, fake } = await panel(t, { trace: `${web}test/fixtures/desk.jsonl` });
   let until = 2000;

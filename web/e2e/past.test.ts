@@ -57,6 +57,24 @@ test("what is kept is listed, page by page, and read", { skip }, async (t) => {
   await page.getByRole("link", { name: "Watch it" }).waitFor();
 });
 
+test("what is kept is searched, and filtered by where it stands", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.locator(".conversation").nth(2).waitFor();
+  const ids = async () => (await names(page)).map((n) => n.split("\n")[1]);
+  await page.getByRole("combobox", { name: "Which" }).selectOption({ label: "not ended" });
+  assert.deepEqual(await ids(), ["not ended · 4 turns"]);
+  await page.getByText("1 of 3").waitFor();
+  await page.getByRole("combobox", { name: "Which" }).selectOption({ label: "All" });
+  await page.getByRole("searchbox", { name: "Search" }).fill("airlines nov 19");
+  assert.deepEqual(await ids(), ["over · 11 turns"]);
+  // What is older is looked through when it is there.
+  await page.getByRole("searchbox", { name: "Search" }).fill("kept_5");
+  await page.getByText("None of the 3 that are listed.").waitFor();
+  await page.getByRole("button", { name: "Show older ones" }).click();
+  await page.locator(".conversation").waitFor();
+  assert.deepEqual(await ids(), ["over · 1 turn"]);
+});
+
 test("its trace is stepped through, of several processes too", { skip }, async (t) => {
   const { page } = await panel(t);
   await page.locator(".conversation").nth(1).click();

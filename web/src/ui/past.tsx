@@ -3,9 +3,10 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
+import { found, standingOf, standings, type Standing } from "../model/shelf.ts";
 import type { Line } from "../model/talk.ts";
 import type { Stored, StoredDetails } from "../model/wire.ts";
-import { useWords, type T } from "../words/words.ts";
+import { useWords, type Key, type T } from "../words/words.ts";
 import { Banner, problemText } from "./notices.tsx";
 import { ShareLink, ShareTranscript } from "./share.tsx";
 import { Transcript } from "./transcript.tsx";
@@ -16,6 +17,9 @@ export function Past({ app }: { app: App }) {
   const past = app.past;
   const list = past.list.value;
   const problem = past.problem.value;
+  const [words, setWords] = useState("");
+  const [standing, setStanding] = useState<Standing | undefined>(undefined);
+  const rows = found(list ?? [], words, standing, (c) => `${titleOf(app, c)} ${day(t, c.started ?? c.saved)} ${standingWords(t, c)}`);
   useEffect(() => {
     void past.load();
     return () => void (past.deleted.value = "");
@@ -49,8 +53,9 @@ export function Past({ app }: { app: App }) {
             <p class="muted small">{t("past.noneHelp")}</p>
           </div>
         )}
+        {list && list.length > 0 && <Filter words={words} standing={standing} onWords={setWords} onStanding={setStanding} shown={rows.length} all={list.length} />}
         <ul>
-          {list?.map((c) => (
+          {rows.map((c) => (
             <li key={c.id}>
               <Entry app={app} kept={c} chosen={past.chosenId.value === c.id} />
             </li>
@@ -82,6 +87,36 @@ export function Past({ app }: { app: App }) {
   );
 }
 
+interface FilterProps {
+  words: string;
+  standing: Standing | undefined;
+  onWords: (words: string) => void;
+  onStanding: (s: Standing | undefined) => void;
+  shown: number;
+  all: number;
+}
+
+/** Filter leaves those in the list that are looked for. */
+function Filter({ words, standing, onWords, onStanding, shown, all }: FilterProps) {
+  const t = useWords();
+  return (
+    <div class="kept-filter" role="search">
+      <input type="search" value={words} placeholder={t("past.searchHelp")} aria-label={t("past.search")} onInput={(e) => onWords(e.currentTarget.value)} />
+      <select aria-label={t("past.standing")} value={standing ?? ""} onChange={(e) => onStanding(standings.find((s) => s === e.currentTarget.value))}>
+        <option value="">{t("past.all")}</option>
+        {standings.map((s) => (
+          <option key={s} value={s}>
+            {t(standingKeys[s])}
+          </option>
+        ))}
+      </select>
+      <p class="muted small" role="status">
+        {words.trim() === "" && standing === undefined ? "" : shown === 0 ? t("past.noneFound", { all }) : t("events.count", { n: shown, all })}
+      </p>
+    </div>
+  );
+}
+
 function Entry({ app, kept: c, chosen }: { app: App; kept: Stored; chosen: boolean }) {
   const t = useWords();
   return (
@@ -90,7 +125,7 @@ function Entry({ app, kept: c, chosen }: { app: App; kept: Stored; chosen: boole
       <span class="conversation-name">{titleOf(app, c)}</span>
       <span class="conversation-meta">
         <span>{day(t, c.started ?? c.saved)}</span>
-        {standing(t, c)}
+        {standingWords(t, c)}
         {!c.error && <> · {t(c.turns === 1 ? "past.turn" : "past.turns", { n: c.turns })}</>}
       </span>
     </button>
@@ -103,10 +138,9 @@ function titleOf(app: App, c: Stored): string {
 }
 
 /** standing words where a conversation stands. */
-function standing(t: T, c: Stored): string {
-  if (c.error) return t("past.unreadable");
-  return t(c.live ? "inspect.live" : c.ended ? "inspect.ended" : "past.open");
-}
+const standingWords = (t: T, c: Stored): string => t(standingKeys[standingOf(c)]);
+
+const standingKeys = { live: "inspect.live", open: "past.open", over: "inspect.ended", unreadable: "past.unreadable" } as const satisfies Record<Standing, Key>;
 
 /** day words a day and a time of day. */
 function day(t: T, iso: string): string {
@@ -132,7 +166,7 @@ function Kept({ app, kept: c }: { app: App; kept: StoredDetails }) {
       <header class="watched-head">
         <h2 id="kept-title">{title}</h2>
         <span class="tag" data-live={c.live}>
-          {standing(t, c)}
+          {standingWords(t, c)}
         </span>
       </header>
       {c.error && <Banner level="error">{c.error}</Banner>}

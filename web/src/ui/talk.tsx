@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
+import type { ConversationStore } from "../conversation.ts";
 import { nothing } from "../model/talk.ts";
 import type { Command } from "../model/wire.ts";
 import type { Transport } from "../session.ts";
@@ -61,7 +62,7 @@ export function Talk({ app }: { app: App }) {
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
       <Notices key={session.id.value} notices={shown.notices} working={shown.state === "waitingForCopilot" && waited(shown.tasks).length === 0} faulted={shown.state === "faulted"} lang={lang} />
       {store && shown.lines.length > 0 ? (
-        <Transcript lines={shown.lines} agent={app.titleOf(store.source.name)} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} />
+        <Transcript lines={shown.lines} agent={app.titleOf(store.source.name)} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} waits={store && waitsOf(store)} />
       ) : (
         <Empty app={app} active={active} voice={voice} />
       )}
@@ -100,6 +101,12 @@ export function Talk({ app }: { app: App }) {
       </div>
     </main>
   );
+}
+
+/** waitsOf is how long the person has waited for the sound of each answer, as the steps tell it; what was typed has no silence behind it. */
+function waitsOf(store: ConversationStore): ReadonlyMap<number, number> {
+  store.version.value;
+  return new Map(store.recording.latencies.flatMap((l) => (l.to === undefined || l.typed ? [] : [[l.turn, l.to - l.from] as const])));
 }
 
 /** What a person may do about a state, beside speaking: the command, its words. */

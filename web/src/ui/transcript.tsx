@@ -16,12 +16,14 @@ interface Props {
   results?: ReadonlyMap<number, string>;
   /** Lines of the person's that wait for their turn. */
   waiting?: readonly string[];
+  /** By turn, how long the person has waited for the first sound of it, in milliseconds. */
+  waits?: ReadonlyMap<number, number>;
   /** The line that is in sight first; without it the last ones are followed. */
   from?: number;
 }
 
 /** Transcript follows the latest words unless its reader has scrolled away. */
-export function Transcript({ lines, agent, lang, aloud = false, results, waiting, from }: Props) {
+export function Transcript({ lines, agent, lang, aloud = false, results, waiting, waits, from }: Props) {
   const t = useWords();
   const box = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(from === undefined);
@@ -52,7 +54,7 @@ export function Transcript({ lines, agent, lang, aloud = false, results, waiting
       <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="group" aria-label={t("talk.transcript")}>
         <ol class="lines">
           {lines.map((l) => (
-            <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} result={l.role === "agent" ? results?.get(l.turn) : undefined} />
+            <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} result={l.role === "agent" ? results?.get(l.turn) : undefined} wait={l.role === "agent" ? waits?.get(l.turn) : undefined} />
           ))}
           {waiting?.map((text, i) => (
             <li key={`waiting-${i}`} class="line line-user">
@@ -87,13 +89,20 @@ function Aloud({ lines, lang }: { lines: readonly Line[]; lang?: string }) {
   );
 }
 
-const Said = memo(function Said({ line, who, lang, result }: { line: Line; who: string; lang?: string; result?: string }) {
+const Said = memo(function Said({ line, who, lang, result, wait }: { line: Line; who: string; lang?: string; result?: string; wait?: number }) {
   const t = useWords();
   return (
     <li class={`line line-${line.role}`} data-outcome={line.outcome} data-turn={line.turn}>
       <div class="line-head">
         <span class="line-who">{who}</span>
         {Number.isFinite(line.at) && <time class="line-at">{t.clock(line.at).replace(/\.\d+$/, "")}</time>}
+        {wait !== undefined && (
+          <span class="line-at">
+            <span class="visually-hidden">{t("talk.after")} </span>
+            <span aria-hidden="true">+</span>
+            {t.span(wait)}
+          </span>
+        )}
         {result && <span class="tag tag-result">{t("task.result", { name: result })}</span>}
         {line.outcome === "interrupted" && <span class="tag">{t("talk.interrupted")}</span>}
         {line.outcome === "failed" && <span class="tag tag-fault">{t("talk.failed")}</span>}
