@@ -3,13 +3,13 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { ConversationStore } from "./conversation.ts";
-import type { AudioCall, Link } from "./audio/call.ts";
+import type { AudioCall, Devices, Link } from "./audio/call.ts";
 import type { Shown } from "./model/talk.ts";
 import type { Agent } from "./model/wire.ts";
 import { LiveSource, passes, pause, Waiting } from "./source/live.ts";
 import { answerOf, ApiError, type Answer, type Server } from "./source/server.ts";
 import { problemOf, type Problem } from "./source/source.ts";
-import { caller, keep, kept } from "./kept.ts";
+import { caller, keep, kept, set, setting } from "./kept.ts";
 
 /** Transport is how the words get to the server. */
 export type Transport = "webrtc" | "text";
@@ -36,6 +36,12 @@ export class Session {
   /** Push to talk: the microphone is open only while the button is held. */
   readonly pushToTalk = signal(false);
   readonly pressed = signal(false);
+  /** The microphone is closed by the person. */
+  readonly muted = signal(false);
+  /** The devices that were chosen; empty: the browser's own choice. They stay chosen in this browser. */
+  readonly microphone = signal(setting("microphone") ?? "");
+  readonly speaker = signal(setting("speaker") ?? "");
+  readonly volume = signal(loudness(setting("volume")));
   readonly network = signal<number | undefined>(undefined);
   readonly id = signal("");
 
@@ -181,10 +187,12 @@ export class Session {
 
   private async openCall(begin: (sdp: string) => Promise<Answer>, id: () => string): Promise<void> {
     if (!this.audio) throw new Error("this page has no audio");
-    const call = await this.audio.open(begin, (l) => (this.link.value = l));
+    const call = await this.audio.open(begin, (l) => (this.link.value = l), {
+      microphone: this.microphone.peek(), speaker: this.speaker.peek(), volume: this.volume.peek(),
+    });
     call.later((sdp) => this.server.renegotiate(id(), sdp));
-    call.listen(!this.pushToTalk.peek());
     this.call.value = call;
+    this.listen();
     this.probe = setInterval(() => {
       void call.network().then((ms) => (this.network.value = ms));
     }, 2000);
@@ -212,6 +220,7 @@ export class Session {
     batch(() => {
       this.call.value = undefined;
       this.pressed.value = false;
+      this.muted.value = false;
       this.network.value = undefined;
     });
     if (!this.active.peek()) keep("conversation", undefined);
@@ -221,14 +230,58 @@ export class Session {
   hold(pressed: boolean): void {
     if (this.pressed.peek() === pressed || !this.store.peek()) return;
     this.pressed.value = pressed;
-    this.call.peek()?.listen(pressed || !this.pushToTalk.peek());
+    this.listen();
     void this.send({ type: "push_to_talk", pressed });
   }
 
   /** setPushToTalk closes the microphone but for the time that the button is held. */
   setPushToTalk(on: boolean): void {
-    this.pushToTalk.value = on;
-    this.call.peek()?.listen(!on);
+    batch(() => {
+      this.pushToTalk.value = on;
+      this.muted.value = false; // the button is what opens it
+    });
+    this.listen();
+  }
+
+  /** mute closes the microphone, or opens it again. */
+  mute(on: boolean): void {
+    this.muted.value = on;
+    this.listen();
+  }
+
+  /** listen opens the microphone, or closes it, as was chosen. */
+  private listen(): void {
+    this.call.peek()?.listen(!this.muted.peek() && (this.pressed.peek() || !this.pushToTalk.peek()));
+  }
+
+  /** devices are those that the call may use. */
+  async devices(): Promise<Devices> {
+    return (await this.call.peek()?.devices()) ?? { microphones: [], speakers: [] };
+  }
+
+  /** useMicrophone goes on with another microphone, which stays chosen; what goes wrong is told by problem. */
+  async useMicrophone(id: string): Promise<void> {
+    try {
+      await this.call.peek()?.useMicrophone(id);
+      this.microphone.value = id;
+      set("microphone", id);
+    } catch (err) {
+      this.problem.value = problemOf(err);
+    }
+  }
+
+  /** useSpeaker plays on another speaker, which stays chosen. */
+  async useSpeaker(id: string): Promise<void> {
+    if (!(await this.call.peek()?.useSpeaker(id))) return;
+    this.speaker.value = id;
+    set("speaker", id);
+  }
+
+  /** setVolume sets how loud the agent is, from 0 to 1. */
+  setVolume(v: number): void {
+    this.volume.value = v;
+    this.call.peek()?.setVolume(v);
+    set("volume", v === 1 ? undefined : String(v));
   }
 
   /** send sends a command; what goes wrong is told by problem. */
@@ -273,6 +326,12 @@ export class Session {
     this.id.value = "";
   }
 }
+
+/** loudness is a volume that was kept; full where there is none. */
+const loudness = (kept: string | undefined): number => {
+  const v = Number(kept ?? 1);
+  return v >= 0 && v <= 1 ? v : 1;
+};
 
 const plain = (text: string) => text.replace(/\s+/g, " ").trim();
 

@@ -20,6 +20,27 @@ export type Link = "connecting" | "open" | "shaky" | "lost";
 /** Exchange hands an offer to the server, and its answer back. */
 export type Exchange = (sdp: string) => Promise<Answer>;
 
+/** Device is a microphone or a speaker. */
+export interface Device {
+  id: string;
+  name: string;
+}
+
+/** Devices are those that the browser tells of: once a microphone is allowed, with their names. */
+export interface Devices {
+  microphones: readonly Device[];
+  /** Empty where the browser plays on one of its own choice alone. */
+  speakers: readonly Device[];
+}
+
+/** Chosen is what a person has chosen of the sound. A device that is not there is replaced by the browser's own choice. */
+export interface Chosen {
+  microphone: string;
+  speaker: string;
+  /** From 0 to 1. */
+  volume: number;
+}
+
 /** Browsers play sound only on a page that somebody has touched. */
 const gestures = ["pointerdown", "keydown"];
 
@@ -33,7 +54,8 @@ export class AudioCall {
   private pc: RTCPeerConnection;
   private readonly player = new Audio();
   private readonly context = new AudioContext();
-  private readonly stream: MediaStream;
+  private stream: MediaStream;
+  private hears = true;
   private readonly onLink: (l: Link) => void;
   private exchange: Exchange | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -71,9 +93,11 @@ export class AudioCall {
   }
 
   /** open asks for the microphone and connects. It throws a MicrophoneError, or what the exchange throws. */
-  static async open(exchange: Exchange, onLink: (l: Link) => void): Promise<AudioCall> {
-    const call = new AudioCall(await capture(), onLink);
+  static async open(exchange: Exchange, onLink: (l: Link) => void, chosen: Chosen): Promise<AudioCall> {
+    const call = new AudioCall(await capture(chosen.microphone), onLink);
     try {
+      call.setVolume(chosen.volume);
+      if (chosen.speaker !== "") await call.useSpeaker(chosen.speaker);
       await call.negotiate(exchange, false);
     } catch (err) {
       call.close();
@@ -89,7 +113,43 @@ export class AudioCall {
 
   /** listen opens or closes the microphone; the track goes on, silent. */
   listen(open: boolean): void {
+    this.hears = open;
     for (const track of this.stream.getAudioTracks()) track.enabled = open;
+  }
+
+  /** devices are those to choose from. */
+  async devices(): Promise<Devices> {
+    const all = await navigator.mediaDevices.enumerateDevices();
+    const of = (kind: MediaDeviceKind) => all.filter((d) => d.kind === kind && d.deviceId !== "").map((d) => ({ id: d.deviceId, name: d.label || d.deviceId }));
+    return { microphones: of("audioinput"), speakers: "setSinkId" in this.player ? of("audiooutput") : [] };
+  }
+
+  /** useMicrophone goes on with another microphone. It throws a MicrophoneError, and the one before stays. */
+  async useMicrophone(id: string): Promise<void> {
+    const stream = await capture(id);
+    if (this.closed) return stop(stream);
+    const before = this.stream;
+    this.stream = stream;
+    this.listen(this.hears);
+    const track = stream.getAudioTracks()[0] ?? null;
+    for (const sender of this.pc.getSenders()) await sender.replaceTrack(track);
+    this.microphone.connect(stream);
+    stop(before);
+  }
+
+  /** useSpeaker plays on another device; false if the browser does not. */
+  async useSpeaker(id: string): Promise<boolean> {
+    try {
+      await this.player.setSinkId(id);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** setVolume sets how loud the agent is, from 0 to 1. */
+  setVolume(v: number): void {
+    this.player.volume = v;
   }
 
   /** unblock starts what the browser held back for want of a gesture. */
@@ -116,7 +176,7 @@ export class AudioCall {
     globalThis.removeEventListener("online", this.online);
     for (const type of gestures) globalThis.removeEventListener(type, this.gesture);
     this.drop();
-    for (const track of this.stream.getTracks()) track.stop();
+    stop(this.stream);
     this.player.srcObject = null;
     void this.context.close();
   }
@@ -194,13 +254,17 @@ export class AudioCall {
   }
 }
 
-async function capture(): Promise<MediaStream> {
+function stop(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
+}
+
+async function capture(device: string): Promise<MediaStream> {
   if (!navigator.mediaDevices?.getUserMedia) {
     throw new MicrophoneError("mic_insecure", "this page has no access to microphones");
   }
   try {
     return await navigator.mediaDevices.getUserMedia({
-      audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 },
+      audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1, ...(device !== "" && { deviceId: device }) },
     });
   } catch (err) {
     const name = err instanceof DOMException ? err.name : "";

@@ -34,6 +34,13 @@ export const Microphone = () => (
   </Icon>
 );
 
+export const Muted = () => (
+  <Icon>
+    <rect x="7.25" y="2" width="5.5" height="9.5" rx="2.75" />
+    <path d="M4.5 9.5a5.5 5.5 0 0 0 11 0M10 15v3M3 2.5 17 17.5" />
+  </Icon>
+);
+
 export const Stop = () => (
   <Icon>
     <rect class="solid" x="5" y="5" width="10" height="10" rx="2" />

@@ -15,6 +15,7 @@ import { Level } from "./level.tsx";
 import { Line } from "./line.tsx";
 import { Banner, Notices, problemText, ServerProblem } from "./notices.tsx";
 import { ShareTranscript } from "./share.tsx";
+import { Mute, Sound } from "./sound.tsx";
 import { StateLabel } from "./state.tsx";
 import { resultsOf, TaskCards, waited } from "./tasks.tsx";
 import { HoldButton, TalkButton } from "./talkbutton.tsx";
@@ -57,7 +58,7 @@ export function Talk({ app }: { app: App }) {
       <div class="stage">
         <StateLabel shown={!active ? nothing : lost ? { ...shown, state: "suspended", label: t("feed.state"), lost: false } : shown} />
         {!app.host && <AgentChoice app={app} disabled={active} />}
-        {call ? <Duet levels={levels} muted={session.pushToTalk.value && !session.pressed.value} /> : null}
+        {call ? <Duet levels={levels} muted={session.muted.value || (session.pushToTalk.value && !session.pressed.value)} /> : null}
       </div>
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
       <Notices key={session.id.value} notices={shown.notices} working={shown.state === "waitingForCopilot" && waited(shown.tasks).length === 0} faulted={shown.state === "faulted"} lang={lang} />
@@ -129,12 +130,10 @@ function Action({ state, onCommand }: { state: string; onCommand: (type: Command
   return (
     <button type="button" class="quiet-button" aria-label={t(action.words)} aria-keyshortcuts={state === "speaking" ? "Escape" : undefined} onClick={() => onCommand(action.type)}>
       <action.icon />
-      <span class="wide-only">{t(action.words)}</span>
-      {state === "speaking" && (
-        <kbd class="wide-only" aria-hidden="true">
-          Esc
-        </kbd>
-      )}
+      {/* The key is drawn, not written: it is no part of the button's name. */}
+      <span class="wide-only" data-key={state === "speaking" ? "Esc" : undefined}>
+        {t(action.words)}
+      </span>
     </button>
   );
 }
@@ -179,6 +178,8 @@ function MicrophoneControls({ app, read }: { app: App; read: () => number }) {
           </label>
         ))}
       </div>
+      {!on && <Mute session={session} />}
+      <Sound session={session} />
       {on && <HoldButton pressed={session.pressed.value} onHold={(pressed) => session.hold(pressed)} />}
     </div>
   );

@@ -64,6 +64,11 @@ export const de: Record<keyof typeof en, string> = {
   "share.copied": "Kopiert.",
   "share.refused": "Der Browser hat es nicht erlaubt.",
 
+  "sound.title": "Ton",
+  "sound.mute": "Stumm",
+  "sound.speaker": "Lautsprecher",
+  "sound.volume": "Lautstärke",
+
   "task.title": "Übertragene Arbeit",
   "task.running": "In Arbeit…",
   "task.background": "Läuft neben dem Gespräch weiter. Das Ergebnis wird Ihnen gesagt.",

@@ -64,6 +64,11 @@ export const en = {
   "share.copied": "Copied.",
   "share.refused": "The browser did not allow it.",
 
+  "sound.title": "Sound",
+  "sound.mute": "Mute",
+  "sound.speaker": "Speaker",
+  "sound.volume": "Volume",
+
   "task.title": "Delegated work",
   "task.running": "At work…",
   "task.background": "At work behind the conversation. You will be told the result.",
