@@ -138,3 +138,14 @@ test("a lost line is told from a pause, by the state's reason or by the phase", 
   assert.equal(lost(phase("reconnecting"), state("suspended", "fault")), true);
   assert.equal(lost(state("suspended", "connection.lost"), phase("listening.ready"), state("listening", "connection.restored")), false);
 });
+
+test("what is read back of an earlier process stands before the agent's last words", () => {
+  const at = (type: string, payload: Record<string, unknown>): Message => ({ type, seq: 1, at: 0, payload });
+  const { lines } = shownAfter([
+    at("caption", { turn: 3, text: "From where?", heard: "From where?", final: true }),
+    at("transcript", { turn: 1, role: "agent", text: "Hello.", final: true }),
+    at("transcript", { turn: 2, role: "user", text: "A flight.", final: true }),
+    at("transcript", { turn: 3, role: "agent", text: "From where?", final: true }),
+  ]);
+  assert.deepEqual(lines.map(said), ["agent: Hello.", "user: A flight.", "agent: From where?"]);
+});

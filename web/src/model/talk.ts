@@ -212,7 +212,11 @@ function put(s: Shown, at: number, role: Line["role"], turn: number, change: Par
     outcome: "open",
     ...change,
   };
-  return { ...s, lines: [...s.lines, line].slice(-maxLines) };
+  // A conversation that goes on in another process begins with the agent's last words,
+  // before what was said earlier is read back.
+  const later = turn > 0 ? s.lines.findIndex((l) => l.turn > turn) : -1;
+  const lines = later < 0 ? [...s.lines, line] : s.lines.toSpliced(later, 0, line);
+  return { ...s, lines: lines.slice(-maxLines) };
 }
 
 function drop(s: Shown, role: Line["role"], turn: number): Shown {
