@@ -188,8 +188,8 @@ type PauseAudio struct{}
 // ResumeAudio ends [PauseAudio].
 type ResumeAudio struct{}
 
-// SaveContext asks to keep the context (the last turns, preferences, pending
-// results) where a new session can find it.
+// SaveContext asks to keep the context (the last turns, pending results) where a new
+// session can find it.
 type SaveContext struct {
 	Reason string `json:"reason"`
 }
