@@ -38,14 +38,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "an utterance is answered twice", file: "request.go",
-		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.emit(r.ask())",
-		new:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.emit(r.ask())\n\tout.emit(r.ask())",
+		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.ask(r)",
+		new:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.ask(r)\n\tout.ask(r)",
 		config: "disturbances", found: "is answered twice", quick: true,
 	},
 	{
 		name: "the making of a reply has no deadline", file: "request.go",
-		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.emit(r.ask())",
-		new:    "out.emit(r.ask())",
+		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.ask(r)",
+		new:    "out.ask(r)",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
@@ -82,7 +82,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "facts are taken in during a suspension", file: "conv.go",
-		old: "c.st.Phase == Suspended && d.kept", new: "c.st.Phase == Suspended && d.kept && false",
+		old: "c.st.Phase == Suspended && d.deferred", new: "c.st.Phase == Suspended && d.deferred && false",
 		config: "tools and disturbances", found: "",
 	},
 	{
