@@ -154,15 +154,10 @@ func (s *State) pausePlayout(out *Output) {
 	s.Playout.pause(out, heard, s.Now)
 }
 
-// cutAnnouncement drops what plays while a tool runs, and what was to play behind it: the
-// user spoke over it.
+// cutAnnouncement drops what plays while a tool runs: the user spoke over it.
 func (s *State) cutAnnouncement(out *Output) {
 	r, p := &s.Reply, &s.Playout
-	heard, part := s.heardSoFar(), r.Part
-	if r.Voice == VoiceUnused {
-		part-- // the current part has no sound
-	}
-	part = max(part, p.Part, 1)
+	heard, part := s.heardSoFar(), max(p.Part, 1)
 	s.Said, s.SaidCut = r.Text, true
 	out.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
 	s.markHeard(r.Turn, part, heard, p.Text)
