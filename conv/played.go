@@ -154,10 +154,15 @@ func (s *State) pausePlayout(out *Output) {
 	s.Playout.pause(out, heard, s.Now)
 }
 
-// cutAnnouncement drops what plays while a tool runs: the user spoke over it.
+// cutAnnouncement drops what was said before the current part, and that too while a tool
+// runs behind it: the user spoke over it. An answer behind an announcement stays.
 func (s *State) cutAnnouncement(out *Output) {
 	r, p := &s.Reply, &s.Playout
-	heard, part := s.heardSoFar(), max(p.Part, 1)
+	heard, part := s.heardSoFar(), r.Part-1
+	if (s.Phase == ToolRunning || s.Phase == Delegated) && r.Voice != VoiceUnused {
+		part = r.Part
+	}
+	part = max(part, p.Part, 1)
 	s.Said, s.SaidCut = r.Text, true
 	out.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
 	s.markHeard(r.Turn, part, heard, p.Text)
