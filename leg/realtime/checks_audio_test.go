@@ -266,6 +266,18 @@ var bufferChecks = []check{
 			t.Errorf("deltas %q, %s", text, e.raw)
 		}
 	}},
+	{id: "C75", what: "transcription.failed where nothing can be recognized; the item stays", test: func(t testing.TB, r *rig) {
+		c := dictating(t, r)
+		c.append(make([]int16, 24000))
+		c.send(obj{"type": "input_audio_buffer.commit"})
+		id := c.of("input_audio_buffer.committed").str("item_id")
+		e := c.of("conversation.item.input_audio_transcription.failed")
+		if e.str("item_id") != id || e.num("content_index") != 0 || e.str("error.code") == "" || !strings.Contains(e.str("error.message"), "recognizer") {
+			t.Errorf("%s", e.raw)
+		}
+		c.send(obj{"type": "conversation.item.retrieve", "item_id": id})
+		c.of("conversation.item.retrieved")
+	}},
 	{id: "C52", what: "append with invalid base64: an error", speech: true, test: func(t testing.TB, r *rig) {
 		c := dictating(t, r)
 		for _, s := range []string{"!!!", "ab\ncd*", "\u00e9"} {

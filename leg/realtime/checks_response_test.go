@@ -146,7 +146,7 @@ var responseChecks = []check{
 		}
 	}},
 	{id: "C31", what: "a second response.create while one is active", test: func(t testing.TB, r *rig) {
-		c := texting(t, r, "talk slowly")
+		c := texting(t, r, "talk without end")
 		c.send(obj{"type": "response.create"})
 		id := c.of("response.created").str("response.id")
 		e := c.expectError(obj{"type": "response.create"})
@@ -157,7 +157,7 @@ var responseChecks = []check{
 		c.of("response.done")
 	}},
 	{id: "C32", what: "response.cancel ends what is open: incomplete item, cancelled response", test: func(t testing.TB, r *rig) {
-		c := texting(t, r, "talk slowly")
+		c := texting(t, r, "talk without end")
 		m := c.mark()
 		c.send(obj{"type": "response.create"})
 		c.of("response.output_text.delta")
@@ -191,7 +191,7 @@ var responseChecks = []check{
 		c.respond(nil)
 	}},
 	{id: "C34", what: "response.cancel with an unknown response_id: an error", test: func(t testing.TB, r *rig) {
-		c := texting(t, r, "talk slowly")
+		c := texting(t, r, "talk without end")
 		c.send(obj{"type": "response.create"})
 		id := c.of("response.created").str("response.id")
 		c.expectError(obj{"type": "response.cancel", "response_id": "resp_nobody"})
@@ -201,7 +201,7 @@ var responseChecks = []check{
 		}
 	}},
 	{id: "C35", what: "out of band: metadata echoed, conversation_id null, nothing in the conversation", test: func(t testing.TB, r *rig) {
-		c := texting(t, r, "talk slowly")
+		c := texting(t, r, "talk without end")
 		c.send(obj{"type": "response.create"})
 		active := c.of("response.created").str("response.id")
 		m := c.mark()

@@ -65,8 +65,14 @@ func documentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != want {
-		t.Error("docs/realtime.md is not what this run shows: go test ./leg/realtime -run Conformance -rewrite")
+	written := strings.Split(string(got), "\n")
+	for i, line := range strings.Split(want, "\n") {
+		if i >= len(written) || written[i] != line {
+			t.Fatalf("docs/realtime.md is not what this run shows, from line %d on:\n%s\n(go test ./leg/realtime -run Conformance -rewrite)", i+1, line)
+		}
+	}
+	if len(got) > len(want) {
+		t.Errorf("docs/realtime.md has more than this run shows: %q", got[len(want):])
 	}
 }
 

@@ -316,6 +316,12 @@ flows:
     steps:
       - {step: ask, type: collect, slot: amount}
       - {step: tell, type: say, message: "I send {amount}."}
+  talk:
+    description: talk without end
+    trigger:
+      intents: ["talk without end"]
+    steps:
+      - {step: run, type: action, call: talk_without_end}
 `
 
 // A path with a method that it does not have says which it has.

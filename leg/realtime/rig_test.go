@@ -209,6 +209,13 @@ func answer(q fake.Request) fake.Answer {
 		a := fake.Text(pieces(longAnswer)...)
 		a.Gap = 50 * ms
 		return a
+	case strings.Contains(said, "without end"):
+		a := fake.Stream(fake.Begin())
+		for _, p := range pieces(longAnswer[:len(longAnswer)/2]) {
+			a.Events = append(a.Events, fake.Said(p))
+		}
+		a.NoDone, a.Hang = true, true
+		return a
 	case strings.Contains(said, "fail"):
 		return fake.Failure(http.StatusBadRequest, "invalid_request", "This model does not want to.")
 	case strings.Contains(said, "instructions"):
