@@ -15,6 +15,7 @@ endif
 # what was missing. The race detector needs cgo; outside a readable repository
 # there is no version to stamp.
 TAGS = $(shell scripts/tags)
+BUILDTAGS = $(shell scripts/tags --build)
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 STAMP = $(if $(shell git status --porcelain 2>&1 | grep '^fatal'),-buildvcs=false)
 
@@ -44,7 +45,7 @@ GOLICENSES = .tools/go-licenses@v1.6.0
 ## build: the program, as bin/hocket
 .PHONY: build
 build: have-deps
-	go build $(STAMP) -trimpath -tags '$(TAGS)' -o bin/hocket ./cmd/hocket
+	go build $(STAMP) -trimpath -tags '$(BUILDTAGS)' -o bin/hocket ./cmd/hocket
 
 ## run: serve the panel and the API on http://127.0.0.1:8080, with the flight agent
 .PHONY: run
@@ -61,16 +62,17 @@ call: build
 ## deps: install what the speech engines need, as far as this machine can
 .PHONY: deps
 deps:
-	scripts/deps --again --browser --turn --postgresql
+	scripts/deps --again --browser --turn --sound --postgresql
 
 .PHONY: have-deps
 have-deps:
 	@scripts/deps
 
-# The panel's tests among the peers want a browser, and a TURN server.
+# The panel's tests among the peers want a browser, and a TURN server; calls on sound
+# devices want a sound server.
 .PHONY: have-browser
 have-browser:
-	@scripts/deps --browser --turn
+	@scripts/deps --browser --turn --sound
 
 # The store's tests want a database.
 .PHONY: have-postgresql
@@ -114,7 +116,7 @@ have-peers:
 ## peers: the tests with programs written by others and those at the pace of the clock, on a machine that does nothing else
 .PHONY: peers
 peers: have-deps have-browser have-peers
-	@TAGS='$(TAGS)' scripts/peers
+	@TAGS='$(BUILDTAGS)' scripts/peers
 	@scripts/testdata --report
 
 ## check: format, vet, lint, module file, other systems (make -k check: all findings)
@@ -135,7 +137,7 @@ check-fmt: $(GOFUMPT)
 ## lint: golangci-lint
 .PHONY: lint
 lint: have-deps $(GOLANGCI)
-	$(GOLANGCI) run --build-tags '$(TAGS),peers' ./...
+	$(GOLANGCI) run --build-tags '$(BUILDTAGS),peers' ./...
 	CGO_ENABLED=0 $(GOLANGCI) run --disable unused $(addsuffix /...,$(wildcard ./provider ./tool ./detector))
 
 .PHONY: check-tidy

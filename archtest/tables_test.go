@@ -87,6 +87,8 @@ var workers = map[string]string{
 	"server/node: (*Home).Run":             "itself, before it returns",
 	"server/node: Claim":                   "the Close of what it returns, or itself",
 	"internal/cli: (*serveCmd).Run":        "nobody: a callback that only gives the signals back",
+	"internal/cli: (*talkCmd).Run":         "nobody: a callback that only gives the signals back",
+	"internal/app: Talk":                   "nobody: a callback that hangs up, which may follow the call",
 	"server/hub: (*Hub).Start":             "Drain, which waits for all conversations",
 	"server/hub: (*Hub).forget":            "nobody: a timer's callback that only forgets what has ended; Drain stops it",
 	"internal/bench: (*Browser).run":       "its Close",

@@ -15,6 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/detector/silero"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/settings"
+	"github.com/hocketvoice/hocket/leg/device"
 	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/session"
@@ -56,6 +57,7 @@ type CallOptions struct {
 	Out, Mix, Trace string // files to write; empty: none
 	TraceFeatures   bool
 	Realtime        bool
+	Play            bool // play both sides aloud; the call is held in real time
 	// Start is the beginning of virtual time; today at noon, UTC, if zero.
 	Start time.Time
 	// Watch sees every step, for who prints the conversation.
@@ -76,36 +78,16 @@ type CallResult struct {
 // Call holds a call. Files that it cannot finish are removed, the trace
 // excepted, which tells what happened.
 func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
-	agent, err := loadAgent(o.Agent, o.Config)
+	o.Realtime = o.Realtime || o.Play
+	p, err := prepare(o)
 	if err != nil {
 		return result, err
 	}
-	opts, err := agentOptions(agent, o.Config)
+	defer func() { err = errors.Join(err, p.speech.Close()) }()
+	utterances, err := caller(ctx, o.Lines, p.speech.Synthesizer)
 	if err != nil {
 		return result, inputError{err}
 	}
-	if o.Trace != "" && opts.Conversation.Privacy == conv.PrivacyNone {
-		return result, inputError{errors.New("a trace holds what was said, and privacy is none: expected another privacy, or no trace")}
-	}
-	speech, err := NewSpeech(opts.Speech)
-	if err != nil {
-		return result, err
-	}
-	defer func() { err = errors.Join(err, speech.Close()) }()
-	utterances, err := caller(ctx, o.Lines, speech.Synthesizer)
-	if err != nil {
-		return result, inputError{err}
-	}
-	if o.Note != nil {
-		opts.remark(settings.AgentName(o.Agent), o.Note)
-		for _, p := range agent.Problems {
-			o.Note(p.String())
-		}
-		for _, n := range speech.Notes {
-			o.Note(n)
-		}
-	}
-
 	outputs := &outputs{}
 	defer func() { err = errors.Join(err, outputs.finish(err == nil)) }()
 	out, err1 := outputs.sound(o.Out)
@@ -121,11 +103,53 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 		return result, err
 	}
 	outputs.close = append(outputs.close, leg.Close)
-	return hold(ctx, o, agent, opts, speech, leg, trace)
+	if !o.Play {
+		return hold(ctx, o, p, "file", leg, trace)
+	}
+	speaker, err := device.OpenSpeaker(device.Options{Rate: callRate})
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, speaker.Close()) }()
+	return hold(ctx, o, p, "file", &aloud{leg, speaker}, trace)
 }
 
-// hold runs the session to the end of the call.
-func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Options, speech *Speech, leg *file.Leg, trace io.Writer) (_ CallResult, err error) {
+// prepared is what a call needs of its agent and its config.
+type prepared struct {
+	agent  *settings.Agent
+	opts   Options
+	speech *Speech
+}
+
+// prepare reads the agent and the config of a call, makes its speech engines, and remarks
+// what is worth it.
+func prepare(o CallOptions) (p prepared, err error) {
+	if p.agent, err = loadAgent(o.Agent, o.Config); err != nil {
+		return p, err
+	}
+	if p.opts, err = agentOptions(p.agent, o.Config); err != nil {
+		return p, inputError{err}
+	}
+	if o.Trace != "" && p.opts.Conversation.Privacy == conv.PrivacyNone {
+		return p, inputError{errors.New("a trace holds what was said, and privacy is none: expected another privacy, or no trace")}
+	}
+	if p.speech, err = NewSpeech(p.opts.Speech); err != nil || o.Note == nil {
+		return p, err
+	}
+	p.opts.remark(settings.AgentName(o.Agent), o.Note)
+	for _, problem := range p.agent.Problems {
+		o.Note(problem.String())
+	}
+	for _, n := range p.speech.Notes {
+		o.Note(n)
+	}
+	return p, nil
+}
+
+// hold runs the session to the end of the call. source is the kind of the leg, as the
+// store has it.
+func hold(ctx context.Context, o CallOptions, p prepared, source string, leg port.Leg, trace io.Writer) (_ CallResult, err error) {
+	agent, opts, speech := p.agent, p.opts, p.speech
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
 	tools, err := OpenTools(ctx, opts.Tools)
@@ -143,7 +167,7 @@ func hold(ctx context.Context, o CallOptions, agent *settings.Agent, opts Option
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
-	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), "file", opts.Store)
+	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), source, opts.Store)
 	if err != nil {
 		return CallResult{}, err
 	}

@@ -35,6 +35,7 @@ type callCmd struct {
 	TraceFeatures bool   `help:"Add what the turn controller sees on every frame to the trace."`
 	JSON          bool   `name:"json" help:"Print the conversation as JSON lines."`
 	Realtime      bool   `help:"Hold the call at the pace of the clock."`
+	Play          bool   `help:"Play the call aloud, the caller left; it is held at the pace of the clock then."`
 	Today         string `placeholder:"DATE" help:"The date in virtual time (2026-12-31); today's if absent."`
 	Store         string `env:"HOCKET_STORE" placeholder:"STORE" help:"Keep the state of the call there, so that it can go on if the program ends: in a file, in postgres://..., or what $${NAME} holds."`
 	Resume        string `placeholder:"ID" help:"Go on with a conversation of the store."`
@@ -63,7 +64,7 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	talk := &talk{s: s, json: c.JSON}
 	result, err := app.Call(ctx, app.CallOptions{
 		Agent: c.Agent, Config: c.Config, Store: c.Store, Resume: c.Resume, Lines: lines, Out: c.Out, Mix: c.Mix, Trace: c.Trace,
-		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Start: start,
+		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Play: c.Play, Start: start,
 		Watch: talk.watch, Said: talk.said,
 		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})

@@ -30,6 +30,7 @@ type root struct {
 	Init          initCmd          `cmd:"" help:"Write a first agent, its config, a tool and a test."`
 	Serve         serveCmd         `cmd:"" help:"Serve the panel and the API."`
 	Call          callCmd          `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
+	Talk          talkCmd          `cmd:"" help:"Talk with an agent: microphone and speaker of this machine."`
 	Chat          chatCmd          `cmd:"" help:"The same agent by text, one line a turn."`
 	Test          testCmd          `cmd:"" help:"Hold talks that are written down, and compare."`
 	Step          stepCmd          `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`

@@ -1,0 +1,36 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hocketvoice/hocket/audio"
+)
+
+// DefaultRate is the default sampling rate in hertz: that of most devices.
+const DefaultRate = 48000
+
+// ErrNoSound is among the causes of an error of a machine without a sound device, and of
+// a build that cannot reach one.
+var ErrNoSound = errors.New("no sound device")
+
+// Options configures a leg or a speaker. Zero fields select the defaults.
+type Options struct {
+	// Rate is the sampling rate in hertz; default [DefaultRate]. The operating system
+	// converts it if a device has another one.
+	Rate int
+}
+
+func (o *Options) setDefaults() {
+	if o.Rate == 0 {
+		o.Rate = DefaultRate
+	}
+}
+
+// Validate returns an error if an option is invalid.
+func (o Options) Validate() error {
+	if o.Rate%50 != 0 || o.Rate < audio.MinRate || o.Rate > audio.MaxRate {
+		return fmt.Errorf("device leg: rate is %d, expected %d to %d and whole samples in 20 ms", o.Rate, audio.MinRate, audio.MaxRate)
+	}
+	return nil
+}

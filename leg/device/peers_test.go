@@ -1,0 +1,131 @@
+//go:build cgo && sound && peers
+
+package device
+
+import (
+	"bufio"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gen2brain/malgo"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/porttest"
+)
+
+// null is miniaudio's device without hardware, which keeps time. The library's own constant
+// has the number of another backend.
+var null = []malgo.Backend{malgo.BackendNull + 1}
+
+// The library, on its device without hardware: what is read is silence, and what is written
+// is played.
+func TestPeerNullDevice(t *testing.T) {
+	l, err := open(Options{}, func(rate, heard, played int, exchange func(_, _ []int16)) (stream, error) {
+		return openOn(null, rate, heard, played, exchange)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := make([]int16, audio.FrameSamples(l.Rate()))
+	for i := 0; l.Played() < audio.Pos(10*len(frame)); i++ {
+		f, err := l.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if audio.Peak(f.PCM) != 0 {
+			t.Fatal("there is sound")
+		}
+		if err := l.Write(t.Context(), audio.Frame{Pos: audio.Pos(i * len(frame)), Rate: l.Rate(), PCM: frame}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPeerNoBackend(t *testing.T) {
+	if _, err := openOn([]malgo.Backend{malgo.BackendOpensl}, 48000, 1, 1, nil); !errors.Is(err, ErrNoSound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// pulseaudio runs a sound server whose one device has no hardware: its microphone hears its
+// speaker.
+func pulseaudio(t *testing.T) {
+	t.Helper()
+	program, err := exec.LookPath("pulseaudio")
+	if err != nil {
+		t.Skip("pulseaudio is not installed")
+	}
+	socket := filepath.Join(t.TempDir(), "native")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	cmd := exec.CommandContext(t.Context(), program, "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "-v",
+		"-L", "module-null-sink sink_name=ear", "-L", "module-native-protocol-unix auth-anonymous=1 socket="+socket)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines, ready := bufio.NewScanner(said), false
+	for !ready && lines.Scan() {
+		ready = strings.Contains(lines.Text(), "startup complete")
+	}
+	if !ready {
+		t.Fatal("pulseaudio does not start")
+	}
+	go func() { // it must not wait for a reader
+		for lines.Scan() {
+		}
+	}()
+	t.Setenv("PULSE_SERVER", "unix:"+socket)
+	t.Setenv("PULSE_SINK", "ear")
+	t.Setenv("PULSE_SOURCE", "ear.monitor")
+}
+
+// What the leg writes sounds on a real sound server, and what sounds there is read.
+func TestPeerPulseAudio(t *testing.T) {
+	pulseaudio(t)
+	l, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	frame := make([]int16, audio.FrameSamples(l.Rate()))
+	tone := porttest.Tone(l.Rate(), 400*time.Millisecond)
+	loud := 0
+	for i := range 250 { // five seconds
+		f, err := l.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if audio.RMS(f.PCM) > 0.05 {
+			loud++
+		}
+		clear(frame)
+		if i >= 50 {
+			tone = tone[copy(frame, tone):]
+		}
+		if err := l.Write(t.Context(), audio.Frame{Pos: audio.Pos(i * len(frame)), Rate: l.Rate(), PCM: frame}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if loud < 18 || loud > 23 {
+		t.Errorf("%d frames are loud, 20 were written", loud)
+	}
+}
