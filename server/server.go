@@ -79,7 +79,7 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	calls, err := hub.New(hub.Options{Most: o.MaxConversations, Log: o.Log})
+	calls, err := hub.New(hub.Options{Most: o.MaxConversations, Log: o.Log, Pace: hub.NewPace(0, o.Log)})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -159,6 +159,7 @@ func (o Options) hubCall(agent, transport string) (hub.Call, error) {
 	return hub.Call{
 		Agent: agent, Transport: transport, Privacy: parts.Conv.Privacy,
 		Session: func(c *hub.Conversation) (*session.Session, error) {
+			parts.Late, parts.Hearing = c.Pace().Sent, c.Pace().Heard
 			parts.ID, parts.Leg, parts.Trace, parts.TraceLive = c.ID(), c.Leg(), c.Recorder(), true
 			return session.New(parts)
 		},

@@ -67,6 +67,9 @@ type Options struct {
 	// Late, if set, is told how late each frame of the agent's sound is written, in
 	// real time. It runs on the pacer's goroutine and must not block.
 	Late func(by time.Duration)
+	// Hearing, if set, is told how long each 20 ms of the person's sound took to be heard, in
+	// real time. It runs on the uplink's goroutine and must not block.
+	Hearing func(took time.Duration)
 
 	// Retried, if set, is told of each attempt within a call of a tool that is followed by
 	// another: see [port.NoteRetry]. It is called by the calls' goroutines.

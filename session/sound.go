@@ -337,6 +337,9 @@ func (a *sound) listenToClocked(ctx context.Context, lent *lending) {
 
 // hear hands one frame to the uplink.
 func (a *sound) hear(pcm []int16) {
+	if a.s.o.Hearing != nil {
+		defer func(began time.Time) { a.s.o.Hearing(time.Since(began)) }(time.Now())
+	}
 	a.echo()
 	if err := a.up.Frame(audio.Frame{Rate: a.rate, PCM: pcm}); err != nil {
 		_ = a.s.Post(recognizerFailed(err)) // ErrEnded: it is over

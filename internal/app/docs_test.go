@@ -12,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/server/gate"
+	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/task"
 	"github.com/hocketvoice/hocket/tool/a2a"
 	"github.com/hocketvoice/hocket/tool/command"
@@ -135,7 +136,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"speech.recognizer":        DefaultRecognizer, "speech.synthesizer": DefaultSynthesizer,
 		"speech.detector": DefaultDetector, "filter.echo": echoDefault(t),
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
-		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams,
+		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams, "server.max_lateness": hub.DefaultMaxLateness,
 		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
 		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "server.node": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false,
 	} {

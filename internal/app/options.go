@@ -7,6 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/server/gate"
+	"github.com/hocketvoice/hocket/server/hub"
 )
 
 // Options is a configuration in the terms of the packages that it configures.
@@ -67,6 +68,7 @@ func server(s config.Server) config.Server {
 	s.Keys.Env = cmp.Or(s.Keys.Env, DefaultKeysEnv)
 	s.MaxConversations = cmp.Or(s.MaxConversations, DefaultMaxConversations)
 	s.MaxStreams = cmp.Or(s.MaxStreams, DefaultMaxStreams)
+	s.MaxLateness = cmp.Or(s.MaxLateness, config.Duration(hub.DefaultMaxLateness))
 	s.MaxConnections = cmp.Or(s.MaxConnections, gate.DefaultMost)
 	s.MaxConnectionsPerAddress = cmp.Or(s.MaxConnectionsPerAddress, gate.DefaultPerAddress)
 	s.Drain = cmp.Or(s.Drain, config.Wait(DefaultDrain))

@@ -120,7 +120,7 @@ func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Optio
 // refused is an error of the hub's as the protocol's server knows it.
 func refused(err error) error {
 	switch {
-	case errors.Is(err, hub.ErrFull), errors.Is(err, hub.ErrUserFull), errors.Is(err, hub.ErrDraining):
+	case errors.Is(err, hub.ErrFull), errors.Is(err, hub.ErrLate), errors.Is(err, hub.ErrUserFull), errors.Is(err, hub.ErrDraining):
 		return fmt.Errorf("%w: %w", realtime.ErrBusy, err)
 	case errors.Is(err, hub.ErrRuns):
 		return fmt.Errorf("%w: %w", realtime.ErrAgain, err)

@@ -37,6 +37,8 @@ type ServeOptions struct {
 	Store string
 	// MaxConversations are those at once; the config's if 0.
 	MaxConversations int
+	// MaxLateness is that of sound beyond which no further call begins; the config's if 0.
+	MaxLateness time.Duration
 	// Speech, if set, is heard and spoken with in place of the engines that the
 	// config names. It is closed by who gave it.
 	Speech *Speech
@@ -53,6 +55,7 @@ type Server struct {
 	o         ServeOptions
 	drain     time.Duration
 	hub       *hub.Hub
+	pace      *hub.Pace
 	http      *http.Server
 	listener  net.Listener
 	gate      *gate.Gate
@@ -96,12 +99,13 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.pace = hub.NewPace(time.Duration(c.MaxLateness), o.Log)
 	if err := s.share(agents, o.Note); err != nil {
 		return nil, err
 	}
 	if s.hub, err = hub.New(hub.Options{
 		HandOver: s.home != nil,
-		Most:     int(c.MaxConversations), PerUser: int(c.MaxPerKey), OnePerCaller: c.OnePerCaller, Log: o.Log, Watch: s.telemetry,
+		Most:     int(c.MaxConversations), PerUser: int(c.MaxPerKey), OnePerCaller: c.OnePerCaller, Log: o.Log, Watch: s.telemetry, Pace: s.pace,
 	}); err != nil {
 		return nil, err
 	}
@@ -138,6 +142,9 @@ func serverConfig(o ServeOptions) (config.Server, error) {
 	}
 	if o.MaxConversations > 0 {
 		opts.Server.MaxConversations = config.Count(o.MaxConversations)
+	}
+	if o.MaxLateness > 0 {
+		opts.Server.MaxLateness = config.Duration(o.MaxLateness)
 	}
 	return opts.Server, err
 }

@@ -33,6 +33,7 @@ type served struct {
 	model  port.Model
 	speech *Speech // nil: this build has none
 	late   func(time.Duration)
+	heard  func(time.Duration)
 	resume time.Duration
 	home   *node.Home // nil: conversations are in memory alone
 	store  *Store     // nil as well
@@ -115,7 +116,11 @@ func (s *Server) share(list []*served, note func(string)) error {
 		if err != nil {
 			return inputError{err}
 		}
-		a.model, a.late = model.port(), s.telemetry.FrameLate
+		a.model, a.heard = model.port(), s.pace.Heard
+		a.late = func(by time.Duration) {
+			s.telemetry.FrameLate(by)
+			s.pace.Sent(by)
+		}
 		a.home, a.store = s.home, s.store
 		if a.flows, a.may, err = tools.For(context.Background(), a.agent); err != nil {
 			return inputError{err}
@@ -301,7 +306,7 @@ func (a *served) kept(o *session.Options, c *hub.Conversation) {
 func (a *served) session(transport string) session.Options {
 	o := session.Options{
 		Conv: a.opts.Conversation, AgentFiles: a.agent.Files,
-		Model: a.model, Tools: a.flows, ModelTools: a.may, Instructions: a.agent.Instructions(), Late: a.late,
+		Model: a.model, Tools: a.flows, ModelTools: a.may, Instructions: a.agent.Instructions(), Late: a.late, Hearing: a.heard,
 	}
 	o.Conv.Agent = a.agent.Agent
 	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = hub.Patient(a.resume)

@@ -45,9 +45,9 @@ func newNode(t *testing.T, agent, store, more string, env ...string) *node {
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "hocket.yaml")
-	// The tests hold what was said against what is kept: of a conversation whose server is
+	// No call is refused because the machine is busy with other tests. The tests hold what was said against what is kept: of a conversation whose server is
 	// killed again and again the default would have forgotten the beginning.
-	text := fmt.Sprintf("server: {url: \"http://%s\", drain: 1s%s}\nstore: {path: %q}\nhistory_limit: 100000\n", addr, more, store)
+	text := fmt.Sprintf("server: {url: \"http://%s\", drain: 1s, max_lateness: 1h%s}\nstore: {path: %q}\nhistory_limit: 100000\n", addr, more, store)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

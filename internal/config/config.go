@@ -225,6 +225,8 @@ type Server struct {
 	OnePerCaller     bool  `yaml:"one_per_caller"`
 	MaxStreams       Count `yaml:"max_streams"`
 
+	MaxLateness Duration `yaml:"max_lateness"`
+
 	MaxConnections           Count    `yaml:"max_connections"`
 	MaxConnectionsPerAddress Count    `yaml:"max_connections_per_address"`
 	TrustedProxies           []string `yaml:"trusted_proxies"`

@@ -51,6 +51,8 @@ func failureOf(err error) *failure {
 		return &failure{http.StatusConflict, "conversation_ended", "the conversation has ended"}
 	case errors.Is(err, hub.ErrFull):
 		return &failure{http.StatusServiceUnavailable, "full", err.Error()}
+	case errors.Is(err, hub.ErrLate):
+		return &failure{http.StatusServiceUnavailable, "late", err.Error()}
 	case errors.Is(err, hub.ErrDraining):
 		return &failure{http.StatusServiceUnavailable, "shutting_down", err.Error()}
 	case errors.Is(err, hub.ErrStart):

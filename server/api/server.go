@@ -152,6 +152,12 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 			answer.Status = "full"
 		}
 	}
+	if s.o.Hub.Late() {
+		answer.Reasons = append(answer.Reasons, "late")
+		if answer.Status == "ok" {
+			answer.Status = "late"
+		}
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), readyWait)
 	defer cancel()
 	for _, c := range s.o.Ready {
@@ -175,12 +181,12 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 
 // Health is the response of /healthz and /readyz.
 type Health struct {
-	// Status is "ok"; for /readyz also "shutting_down", "full" or "not_ready".
+	// Status is "ok"; for /readyz also "shutting_down", "full", "late" or "not_ready".
 	Status        string `json:"status"`
 	Conversations int    `json:"conversations,omitempty"`
 	// Connecting are calls among the conversations whose connection was not made yet.
 	Connecting int `json:"connecting,omitempty"`
-	// Reasons lists what prevents new conversations: "shutting_down", "full" and the
+	// Reasons lists what prevents new conversations: "shutting_down", "full", "late" (calls, not text) and the
 	// names of failed checks.
 	Reasons []string `json:"reasons,omitempty"`
 }

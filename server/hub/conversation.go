@@ -77,6 +77,7 @@ type Conversation struct {
 	tasks       tasks
 	reason      string
 	stepped     bool
+	late        bool      // the person was told that sound is late
 	since       time.Time // when the view amplifier entered its state; zero if not known
 
 	looking sync.Mutex // serializes what the leg learns about the person's presence
@@ -214,21 +215,6 @@ func (c *Conversation) run(ctx context.Context) error {
 func (c *Conversation) gone(ended bool) {
 	if c.over != nil {
 		c.over(c.id, ended)
-	}
-}
-
-// Behind reports to the person that the conversation is currently not being saved,
-// or, if err is nil, that it is again. It is meant for
-// [session.Checkpoints]. A client gets it before anything that was not saved.
-func (c *Conversation) Behind(err error) {
-	code, level := "store.behind", conv.LevelWarning
-	if err == nil {
-		code, level = "store.caught_up", conv.LevelInfo
-	}
-	if s := c.session.Load(); s != nil {
-		c.feed.publish(Message{
-			Type: TypeNotification, At: c.at(time.Now()), Payload: encode(Notification{Message: s.Words(code), Code: code, Level: level}),
-		})
 	}
 }
 
@@ -435,6 +421,7 @@ func (c *Conversation) step(s session.Step) {
 			// These concern only the driver.
 		}
 	}
+	c.keepsPace(s)
 	if c.hub.o.Watch != nil {
 		c.hub.o.Watch.Stepped(c, s, answer)
 	}

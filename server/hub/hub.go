@@ -22,6 +22,7 @@ import (
 // Reasons for refusing a new conversation.
 var (
 	ErrFull     = errors.New("too many conversations at once")
+	ErrLate     = errors.New("the machine is too slow for another call at the moment")
 	ErrUserFull = errors.New("too many conversations of one owner at once")
 	ErrDraining = errors.New("the server is shutting down")
 	ErrStart    = errors.New("the conversation cannot begin")
@@ -60,7 +61,7 @@ type Watcher interface {
 	Stepped(c *Conversation, s session.Step, answer *Timing)
 	Ended(c Info)
 	// Refused is called for each conversation that was refused. reason is one of
-	// "full", "owner_full", "caller_active", "shutting_down" and "cannot_start".
+	// "full", "late", "owner_full", "caller_active", "shutting_down" and "cannot_start".
 	Refused(reason string)
 	// Failed is called for each failure of a provider or a tool.
 	Failed(agent string, f journal.Failure)
@@ -183,6 +184,8 @@ func (h *Hub) place(c *Conversation) error {
 		return ErrRuns
 	case len(h.live) >= h.o.Most:
 		return ErrFull
+	case c.transport != transportText && h.o.Pace.Late():
+		return ErrLate
 	case h.o.PerUser > 0 && h.owned(c.owner) >= h.o.PerUser:
 		return ErrUserFull
 	case h.o.OnePerCaller && h.calling(c.caller):

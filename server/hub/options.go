@@ -28,6 +28,10 @@ type Options struct {
 	// continues in another process, or here later.
 	HandOver bool
 
+	// Pace, if not nil, measures the sound of all conversations: while it is late, only
+	// conversations by text begin. A conversation's session reports to it.
+	Pace *Pace
+
 	// Log receives messages for operators; nil discards them. They contain no
 	// transcripts.
 	Log *slog.Logger

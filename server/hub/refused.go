@@ -14,6 +14,8 @@ func (h *Hub) Refuse(err error) {
 	switch {
 	case errors.Is(err, ErrFull):
 		reason = "full"
+	case errors.Is(err, ErrLate):
+		reason = "late"
 	case errors.Is(err, ErrUserFull):
 		reason = "owner_full"
 	case errors.Is(err, ErrDraining):
@@ -29,6 +31,9 @@ func (h *Hub) Refuse(err error) {
 		h.o.Watch.Refused(reason)
 	}
 }
+
+// Late reports whether calls are refused because the machine is too slow for their sound.
+func (h *Hub) Late() bool { return h.o.Pace.Late() }
 
 // Full reports whether a new conversation is refused for lack of room.
 func (h *Hub) Full() bool {

@@ -130,6 +130,18 @@ describe("the line", { concurrency: 2, skip }, () => {
     assert.equal(await page.getByText("store.").count(), 0);
   });
 
+  test("a server that is too slow for sound is told, until it keeps pace again", async (t) => {
+    const { page, fake } = await hotel(t);
+    const notify = (code: string) =>
+      fake.tellAll({ type: "agentvoice.notification", at: 4000, payload: { level: "warning", code, message: code } });
+    notify("sound.late");
+    const banner = page.locator(".banner").filter({ hasText: "The server is busy at the moment" });
+    await banner.waitFor();
+    notify("sound.steady");
+    await banner.waitFor({ state: "detached" });
+    assert.equal(await page.getByText("sound.").count(), 0);
+  });
+
   test("what is ended while the server is gone is over on the page", async (t) => {
     const { page, fake } = await hotel(t);
     fake.down = true;

@@ -45,6 +45,8 @@ export interface Shown {
   tasks: readonly Task[];
   /** The server cannot write to its store; what happens meanwhile is kept later. */
   behind: boolean;
+  /** The server is too slow for sound. */
+  late: boolean;
   /** How often the agent was interrupted. */
   interruptions: number;
   ended: boolean;
@@ -60,6 +62,7 @@ export const nothing: Shown = {
   notices: [],
   tasks: [],
   behind: false,
+  late: false,
   interruptions: 0,
   ended: false,
 };
@@ -159,6 +162,7 @@ function notice(s: Shown, m: Message): Shown {
   const p = m.payload;
   const level = p.level === "error" || p.level === "warning" ? p.level : "info";
   if (p.code === "store.behind" || p.code === "store.caught_up") return { ...s, behind: p.code === "store.behind" };
+  if (p.code === "sound.late" || p.code === "sound.steady") return { ...s, late: p.code === "sound.late" };
   const message = str(p.message) || str(p.localizedMessage) || str(p.text) || str(p.code);
   if (message === "") return s;
   const key = (s.notices.at(-1)?.key ?? 0) + 1;
@@ -171,7 +175,7 @@ function restored(s: Shown): Shown {
   const lines = s.lines
     .filter((l) => l.role === "agent" || l.final)
     .map((l) => (l.outcome === "open" && !l.final ? { ...l, final: true, outcome: "interrupted" as const, unheard: tail(l.text, l.heard) } : l));
-  return { ...s, lines, behind: false };
+  return { ...s, lines, behind: false, late: false };
 }
 
 const states: readonly string[] = ["running", "done", "failed", "cancelled", "left"] satisfies TaskState[];

@@ -18,7 +18,7 @@ export function Gone({ store, shown }: { store: ConversationStore; shown: Shown 
   return <Banner level="warning">{t("talk.gone", { time: new Date(started + shown.since).toLocaleTimeString(t.language) })}</Banner>;
 }
 
-/** Line tells that the line is lost, until it is there again, and that the store is behind. */
+/** Line tells that the line is lost, until it is there again, that the server is too slow for sound, and that the store is behind. */
 export function Line({ store }: { store: ConversationStore }) {
   const t = useWords();
   const lost = store.connection.value === "lost";
@@ -58,6 +58,7 @@ export function Line({ store }: { store: ConversationStore }) {
   return (
     <>
       {returned !== told && <Banner level="info">{t("feed.back")}</Banner>}
+      {store.now.value.late && <Banner level="info">{t("feed.late")}</Banner>}
       {store.now.value.behind && <Banner level="info">{t("feed.behind")}</Banner>}
     </>
   );

@@ -91,6 +91,7 @@ export const de: Record<keyof typeof en, string> = {
   "feed.waits": "Die Verbindung zum Server ist verloren. Es wurde einige Minuten lang versucht.",
   "feed.now": "Jetzt versuchen",
   "feed.back": "Die Verbindung ist wieder da.",
+  "feed.late": "Der Server ist gerade ausgelastet: Was Sie hören, kann verspätet oder stückweise kommen.",
   "feed.behind": "Der Server erreicht seinen Speicher gerade nicht. Das Gespräch geht weiter und wird aufgehoben, sobald es möglich ist.",
   "feed.offline": "Der Server antwortet nicht. Neuer Versuch…",
 

@@ -91,6 +91,7 @@ export const en = {
   "feed.waits": "The connection to the server is lost. It has been tried for some minutes.",
   "feed.now": "Try now",
   "feed.back": "The connection is there again.",
+  "feed.late": "The server is busy at the moment: what you hear may come late or in pieces.",
   "feed.behind": "The server cannot reach its store at the moment. The conversation goes on, and is kept as soon as it can.",
   "feed.offline": "The server does not answer. Trying again…",
 

@@ -1,0 +1,125 @@
+package hub
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+)
+
+// The sound of a server is late when more than a twentieth of the frames of the last ten
+// seconds were, and keeps pace again when less than a hundredth were. It takes two seconds of
+// one call to tell.
+const (
+	paceSeconds = 10
+	paceFrames  = 100
+	lateAbove   = 20  // one frame in so many
+	lateBelow   = 100 // one frame in so many
+)
+
+// DefaultMaxLateness is the default of [NewPace]: what the jitter buffer of a browser makes up
+// for.
+const DefaultMaxLateness = 60 * time.Millisecond
+
+// Pace measures whether the sound of all conversations keeps pace with the clock. It is
+// safe for concurrent use and allocates nothing.
+type Pace struct {
+	limit time.Duration
+	log   *slog.Logger
+
+	mu      sync.Mutex          // guards the fields below
+	seconds [paceSeconds]second // a ring
+	last    time.Time           // when the newest second began
+	at      int                 // its place
+	late    bool
+}
+
+// second is what was counted in one.
+type second struct{ frames, late int }
+
+// NewPace returns a Pace to which a frame is late by more than limit, or by more than
+// [DefaultMaxLateness] if limit is 0. It logs when the server becomes too slow and when it
+// keeps pace again; log may be nil.
+func NewPace(limit time.Duration, log *slog.Logger) *Pace {
+	if limit == 0 {
+		limit = DefaultMaxLateness
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Pace{limit: limit, log: log}
+}
+
+// Sent counts a frame of the agent's sound that was written late by a time.
+func (p *Pace) Sent(late time.Duration) { p.count(late > p.limit) }
+
+// Heard counts 20 ms of a person's sound that took a time to be heard.
+func (p *Pace) Heard(took time.Duration) { p.count(took-audio.FrameDuration > p.limit) }
+
+func (p *Pace) count(late bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turn()
+	s := &p.seconds[p.at]
+	s.frames++
+	if late {
+		s.late++
+	}
+}
+
+// Late reports whether sound is too late for another call.
+func (p *Pace) Late() bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turn()
+	return p.late
+}
+
+// turn begins a new second if the newest one is over, and judges those that are left.
+func (p *Pace) turn() {
+	now := time.Now()
+	passed := int(min(now.Sub(p.last)/time.Second, paceSeconds))
+	if passed == 0 {
+		return
+	}
+	p.judge()
+	p.last = now
+	for range passed {
+		p.at = (p.at + 1) % paceSeconds
+		p.seconds[p.at] = second{}
+	}
+	if passed == paceSeconds {
+		p.judge()
+	}
+}
+
+func (p *Pace) judge() {
+	var sum second
+	for _, s := range p.seconds {
+		sum.frames += s.frames
+		sum.late += s.late
+	}
+	late := p.late
+	switch {
+	case sum.frames >= paceFrames && sum.late*lateAbove > sum.frames:
+		late = true
+	case sum.late*lateBelow < sum.frames, sum.frames == 0:
+		late = false
+	}
+	if late == p.late {
+		return
+	}
+	p.late = late
+	if late {
+		p.log.Warn("the machine is too slow for the sound of its calls: no new ones are taken", "frames", sum.frames, "late", sum.late, "limit_ms", p.limit.Milliseconds())
+	} else {
+		p.log.Info("the sound of calls keeps pace again")
+	}
+}
+
+// Pace returns what measures the sound of the hub's conversations, or nil.
+func (c *Conversation) Pace() *Pace { return c.hub.o.Pace }
