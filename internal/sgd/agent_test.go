@@ -14,9 +14,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// sgdType chooses the type of a slot by the words of its name, as somebody would
+// slotType chooses the type of a slot by the words of its name, as somebody would
 // who writes the agent by hand from the schema.
-func sgdType(s sgdSlot) string {
+func slotType(s slot) string {
 	if s.IsCategorical {
 		switch {
 		case slices.Equal(slices.Sorted(slices.Values(s.PossibleValues)), []string{"False", "True"}):
@@ -44,23 +44,23 @@ func sgdType(s sgdSlot) string {
 	return "string"
 }
 
-// sgdService is the agent of a service, with its definition.
-type sgdService struct {
+// service is the agent of a service, with its definition.
+type service struct {
 	*dialog.Agent
 	def *agent.Definition
 }
 
-// sgdAgent makes an agent of a service: a flow for each intent, which collects
+// newService makes an agent of a service: a flow for each intent, which collects
 // what is required and calls the service; a transaction is confirmed first, and
 // so is what the service proposes instead.
-func sgdAgent(s *sgdSchema, model bool) (*sgdService, error) {
+func newService(s *schema, model bool) (*service, error) {
 	slots := make(map[string]any)
 	for _, sl := range s.Slots {
-		def := map[string]any{"type": sgdType(sl), "description": strings.ToLower(sl.Description)}
+		def := map[string]any{"type": slotType(sl), "description": strings.ToLower(sl.Description)}
 		if def["type"] == "enum" {
 			def["values"] = sl.PossibleValues
 		}
-		if numbers := sgdNumbers(sl); def["type"] == "integer" && len(numbers) > 0 {
+		if numbers := possibleNumbers(sl); def["type"] == "integer" && len(numbers) > 0 {
 			def["min"], def["max"] = slices.Min(numbers), slices.Max(numbers)
 		}
 		slots[sl.Name] = def
@@ -85,10 +85,10 @@ func sgdAgent(s *sgdSchema, model bool) (*sgdService, error) {
 		}
 		var steps []any
 		for _, name := range optional {
-			if v := in.OptionalSlots[name]; v != sgdDontCare && in.IsTransactional { // a search leaves the rest to the service
+			if v := in.OptionalSlots[name]; v != dontCare && in.IsTransactional { // a search leaves the rest to the service
 				steps = append(steps, map[string]any{
 					"step": "default_" + name, "type": "set", "condition": "not (" + name + ")",
-					"slots": map[string]any{name: sgdDefault(slots[name].(map[string]any)["type"].(string), v)},
+					"slots": map[string]any{name: defaultValue(slots[name].(map[string]any)["type"].(string), v)},
 				})
 			}
 		}
@@ -104,7 +104,7 @@ func sgdAgent(s *sgdSchema, model bool) (*sgdService, error) {
 		flows[in.Name] = map[string]any{
 			"description": in.Description,
 			"slots":       slices.Concat(in.RequiredSlots, optional),
-			"trigger":     map[string]any{"intents": []string{in.Description, sgdWords(in.Name)}},
+			"trigger":     map[string]any{"intents": []string{in.Description, splitName(in.Name)}},
 			"steps":       steps,
 			"takes":       s.shared(in),
 		}
@@ -129,15 +129,15 @@ func sgdAgent(s *sgdSchema, model bool) (*sgdService, error) {
 		}
 		return nil, errors.Join(errs...)
 	}
-	return &sgdService{Agent: a, def: def}, nil
+	return &service{Agent: a, def: def}, nil
 }
 
 // shared are the arguments of an intent that another one has too, or finds: a user
 // does not give them twice.
-func (s *sgdSchema) shared(in sgdIntent) []string {
+func (s *schema) shared(in intent) []string {
 	out := []string{}
 	for _, name := range slices.Concat(in.RequiredSlots, slices.Sorted(maps.Keys(in.OptionalSlots))) {
-		if slices.ContainsFunc(s.Intents, func(o sgdIntent) bool {
+		if slices.ContainsFunc(s.Intents, func(o intent) bool {
 			return o.Name != in.Name && (o.takes(name) || !o.IsTransactional && slices.Contains(o.ResultSlots, name))
 		}) {
 			out = append(out, name)
@@ -148,7 +148,7 @@ func (s *sgdSchema) shared(in sgdIntent) []string {
 
 // follows is the one transaction that takes what a search has found, "" if there
 // are more or none.
-func (s *sgdSchema) follows(in sgdIntent) string {
+func (s *schema) follows(in intent) string {
 	next := ""
 	for _, o := range s.Intents {
 		if in.IsTransactional || !o.IsTransactional || !slices.ContainsFunc(in.ResultSlots, func(name string) bool { return slices.Contains(o.RequiredSlots, name) }) {
@@ -162,8 +162,8 @@ func (s *sgdSchema) follows(in sgdIntent) string {
 	return next
 }
 
-// sgdNumbers are the possible values of a slot that are numbers.
-func sgdNumbers(s sgdSlot) []int {
+// possibleNumbers are the possible values of a slot that are numbers.
+func possibleNumbers(s slot) []int {
 	var out []int
 	for _, v := range s.PossibleValues {
 		if f, ok := value.ToNumber(v); ok {
@@ -173,8 +173,8 @@ func sgdNumbers(s sgdSlot) []int {
 	return out
 }
 
-// sgdDefault is a default of the schema in the form of the slot's values.
-func sgdDefault(typ, v string) any {
+// defaultValue is a default of the schema in the form of the slot's values.
+func defaultValue(typ, v string) any {
 	switch typ {
 	case "boolean":
 		return v == "True"
@@ -185,8 +185,8 @@ func sgdDefault(typ, v string) any {
 	return v
 }
 
-// sgdWords splits the name of an intent: "ReserveHotel" is "reserve hotel".
-func sgdWords(name string) string {
+// splitName splits the name of an intent: "ReserveHotel" is "reserve hotel".
+func splitName(name string) string {
 	var b strings.Builder
 	for i, r := range name {
 		if unicode.IsUpper(r) && i > 0 {
@@ -197,12 +197,12 @@ func sgdWords(name string) string {
 	return b.String()
 }
 
-// sgdAgents makes the agents of all services, those without dialogues too.
-func sgdAgents(t *testing.T, data sgdData, model bool) map[string]*sgdService {
+// newServices makes the agents of all services, those without dialogues too.
+func newServices(t *testing.T, data dataset, model bool) map[string]*service {
 	t.Helper()
-	agents := make(map[string]*sgdService)
+	agents := make(map[string]*service)
 	for name, s := range data.schemas {
-		a, err := sgdAgent(s, model)
+		a, err := newService(s, model)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,13 +14,13 @@ import (
 // every call of the recorded service, with the same parameters, in the turn in
 // which it was recorded.
 func TestSGDGoldFrames(t *testing.T) {
-	data := loadSGD(t)
-	agents := sgdAgents(t, data, true)
+	data := loadTestSet(t)
+	agents := newServices(t, data, true)
 	var gold, same, inconsistent, repeated, extra, turns, again int
 	for _, d := range data.dialogues {
 		s := data.schemas[d.Services[0]]
-		r := newSGDRun(agents[s.ServiceName])
-		var user, system *sgdFrame
+		r := newRun(agents[s.ServiceName])
+		var user, system *frame
 		confirmed := make(map[string]string)
 		from := 0
 		for i := range d.Turns {
@@ -47,14 +47,14 @@ func TestSGDGoldFrames(t *testing.T) {
 				extra += len(made)
 			} else {
 				gold++
-				switch why := sgdContradiction(s, f.ServiceCall, user, r.canon, confirmed); {
+				switch why := contradiction(s, f.ServiceCall, user, r.canon, confirmed); {
 				case slices.ContainsFunc(made, func(c *dialog.ActionCall) bool {
-					return c.Name == f.ServiceCall.Method && maps.Equal(sgdParameters(c), f.ServiceCall.Parameters)
+					return c.Name == f.ServiceCall.Method && maps.Equal(parameters(c), f.ServiceCall.Parameters)
 				}):
 					same++
 					extra += len(made) - 1
 				case user.has("REQUEST_ALTS") && !user.has("INFORM") && slices.ContainsFunc(r.calls, func(c *dialog.ActionCall) bool {
-					return c.Name == f.ServiceCall.Method && maps.Equal(sgdParameters(c), f.ServiceCall.Parameters)
+					return c.Name == f.ServiceCall.Method && maps.Equal(parameters(c), f.ServiceCall.Parameters)
 				}):
 					repeated++
 				case why != "":
@@ -63,7 +63,7 @@ func TestSGDGoldFrames(t *testing.T) {
 					t.Logf("dialogue %s, turn %d: the data contradicts itself: %s", d.ID, i, why)
 				default:
 					t.Errorf("dialogue %s, turn %d: recorded %s%v, made %s; state %s %v", d.ID, i, f.ServiceCall.Method, f.ServiceCall.Parameters,
-						sgdCalls(made), r.st.ConversationState, r.st.Slots)
+						formatCalls(made), r.st.ConversationState, r.st.Slots)
 				}
 			}
 			if f.ServiceCall != nil {
@@ -89,10 +89,10 @@ func TestSGDGoldFrames(t *testing.T) {
 	}
 }
 
-// sgdContradiction tells why a recorded call does not follow from what was
+// contradiction tells why a recorded call does not follow from what was
 // recorded before it: from the values that the service itself read back, or from
 // the user's state. It is empty if the call does.
-func sgdContradiction(s *sgdSchema, call *sgdCall, user *sgdFrame, canon sgdCanon, confirmed map[string]string) string {
+func contradiction(s *schema, call *call, user *frame, canon canon, confirmed map[string]string) string {
 	if in := s.intent(call.Method); in.IsTransactional {
 		for _, name := range slices.Sorted(maps.Keys(confirmed)) {
 			if confirmed[name] == call.Parameters[name] || !in.takes(name) {
@@ -109,17 +109,17 @@ func sgdContradiction(s *sgdSchema, call *sgdCall, user *sgdFrame, canon sgdCano
 	return ""
 }
 
-func sgdCalls(calls []*dialog.ActionCall) string {
+func formatCalls(calls []*dialog.ActionCall) string {
 	texts := make([]string, len(calls))
 	for i, c := range calls {
-		texts[i] = fmt.Sprintf("%s%v", c.Name, sgdParameters(c))
+		texts[i] = fmt.Sprintf("%s%v", c.Name, parameters(c))
 	}
 	return "[" + strings.Join(texts, " ") + "]"
 }
 
 // spoken is what the user said, and behind it what the annotation says that it means,
 // in words that bear it out.
-func spoken(s *sgdSchema, cmds []dialog.Command) string {
+func spoken(s *schema, cmds []dialog.Command) string {
 	var b strings.Builder
 	for _, c := range cmds {
 		switch c.Type {

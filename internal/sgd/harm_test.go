@@ -13,17 +13,17 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// sgdHarm counts what the annotation does not have. A turn is harmful when the engine
+// harm counts what the annotation does not have. A turn is harmful when the engine
 // starts another flow than the one that the user has in mind, sets a slot to a value
 // that the user's state has not, or runs an action that was never recorded with these
 // arguments; a transaction counts once for each time that it was recorded.
-type sgdHarm struct {
+type harm struct {
 	turns                      int // harmful ones
 	flows, values              int
 	calls, transactions, given int // calls: all; transactions among them; calls with a value that the user never gave
 }
 
-func (h *sgdHarm) add(o sgdHarm) {
+func (h *harm) add(o harm) {
 	h.turns += o.turns
 	h.flows += o.flows
 	h.values += o.values
@@ -33,35 +33,35 @@ func (h *sgdHarm) add(o sgdHarm) {
 }
 
 // kinds are the harms of each kind, per dialogue.
-func (h *sgdHarm) kinds(dialogues int) string {
+func (h *harm) kinds(dialogues int) string {
 	per := func(n int) float64 { return float64(n) / float64(max(1, dialogues)) }
 	return fmt.Sprintf("harmful turns %.2f a dialogue: flows started %.2f, values set %.2f, actions run %.2f, of these transactions %.2f; %d actions ran with a value that the user never gave",
 		per(h.turns), per(h.flows), per(h.values), per(h.calls), per(h.transactions), h.given)
 }
 
-// sgdWatch looks at a dialogue turn by turn.
-type sgdWatch struct {
-	s         *sgdSchema
-	gold      []*sgdCall          // recorded in the whole dialogue
+// watch looks at a dialogue turn by turn.
+type watch struct {
+	s         *schema
+	gold      []*call             // recorded in the whole dialogue
 	matched   []bool              // transactions of these that the engine has made
 	values    map[string][]string // that the user's state had so far, by slot
 	said      string              // by the user so far
 	before    map[string]any      // slots before the turn
 	callsThen int                 // calls before the turn
-	harm      sgdHarm
+	harm      harm
 }
 
-func newSGDWatch(s *sgdSchema, gold []*sgdCall) *sgdWatch {
-	return &sgdWatch{s: s, gold: gold, matched: make([]bool, len(gold)), values: make(map[string][]string)}
+func newWatch(s *schema, gold []*call) *watch {
+	return &watch{s: s, gold: gold, matched: make([]bool, len(gold)), values: make(map[string][]string)}
 }
 
 // begin notes the state before the user's turn.
-func (w *sgdWatch) begin(r *sgdRun) {
+func (w *watch) begin(r *run) {
 	w.before, w.callsThen = maps.Clone(r.st.Slots), len(r.calls)
 }
 
 // end looks at what came of the turn.
-func (w *sgdWatch) end(r *sgdRun, text string, state *sgdState) {
+func (w *watch) end(r *run, text string, state *state) {
 	w.said += " " + value.FoldText(text) + " "
 	for name, v := range state.SlotValues {
 		w.values[name] = append(w.values[name], v...)
@@ -102,20 +102,20 @@ func (w *sgdWatch) end(r *sgdRun, text string, state *sgdState) {
 }
 
 // among reports whether a value is one of the annotated ones, in any form.
-func (r *sgdRun) among(slot string, v any, values []string) bool {
-	text := value.FoldText(sgdText(v))
+func (r *run) among(slot string, v any, values []string) bool {
+	text := value.FoldText(dataText(v))
 	return slices.ContainsFunc(values, func(g string) bool {
-		return text == value.FoldText(g) || text == value.FoldText(r.canon.of(slot, g)) || r.canon.same(sgdText(v), r.canon.of(slot, g))
+		return text == value.FoldText(g) || text == value.FoldText(r.canon.of(slot, g)) || r.canon.same(dataText(v), r.canon.of(slot, g))
 	})
 }
 
 // recorded reports whether a call was recorded with the same arguments, at any time.
-func (w *sgdWatch) recorded(r *sgdRun, made *dialog.ActionCall, transaction bool) bool {
+func (w *watch) recorded(r *run, made *dialog.ActionCall, transaction bool) bool {
 	for i, g := range w.gold {
 		if g.Method != made.Name || transaction && w.matched[i] {
 			continue
 		}
-		if maps.EqualFunc(sgdParameters(made), g.Parameters, func(got, want string) bool {
+		if maps.EqualFunc(parameters(made), g.Parameters, func(got, want string) bool {
 			return value.FoldText(got) == value.FoldText(want) || r.canon.same(got, want)
 		}) {
 			w.matched[i] = true
@@ -127,10 +127,10 @@ func (w *sgdWatch) recorded(r *sgdRun, made *dialog.ActionCall, transaction bool
 
 // invented is an argument of a call that neither the user's state nor the user's words
 // had so far, nor is the schema's default; "" if there is none.
-func (w *sgdWatch) invented(r *sgdRun, made *dialog.ActionCall) string {
+func (w *watch) invented(r *run, made *dialog.ActionCall) string {
 	for _, name := range slices.Sorted(maps.Keys(made.Inputs)) {
 		v := made.Inputs[name]
-		text := sgdText(v)
+		text := dataText(v)
 		if text == w.s.intent(made.Name).OptionalSlots[name] || r.among(name, v, w.values[name]) || strings.Contains(w.said, " "+value.FoldText(text)+" ") {
 			continue
 		}
@@ -139,10 +139,10 @@ func (w *sgdWatch) invented(r *sgdRun, made *dialog.ActionCall) string {
 	return ""
 }
 
-// sgdHarmRatchet are the harmful turns, and the actions that ran with a value that the
+// harmRatchet are the harmful turns, and the actions that ran with a value that the
 // user never gave, in the data beside the repository. RATCHET: today's counts; they may
 // only fall, the second to 0.
-var sgdHarmRatchet = map[string]struct{ turns, given int }{
+var harmRatchet = map[string]struct{ turns, given int }{
 	"development, the engine's questions": {28, 0},
 	"development, the recorded questions": {22, 1},
 	"held out, the engine's questions":    {32, 1},
@@ -150,9 +150,9 @@ var sgdHarmRatchet = map[string]struct{ turns, given int }{
 }
 
 // within fails the test if there is more harm than there may be.
-func (h *sgdHarm) within(t *testing.T, name string) {
+func (h *harm) within(t *testing.T, name string) {
 	t.Helper()
-	if limit := sgdHarmRatchet[name]; h.turns > limit.turns || h.given > limit.given {
+	if limit := harmRatchet[name]; h.turns > limit.turns || h.given > limit.given {
 		t.Errorf("%s: %d harmful turns and %d actions with a value that the user never gave, expected at most %d and %d", name, h.turns, h.given, limit.turns, limit.given)
 	} else if h.turns < limit.turns || h.given < limit.given {
 		t.Logf("%s: better than the ratchet (%d and %d): move it to %d and %d", name, limit.turns, limit.given, h.turns, h.given)
@@ -174,40 +174,40 @@ func TestSGDUnseen(t *testing.T) {
 	}
 	var files []string
 	for _, n := range seenFiles {
-		if file := filepath.Join(sgdTestFolder(), "dialogues_"+n+".json"); sgdExists(file) {
+		if file := filepath.Join(testFolder(), "dialogues_"+n+".json"); exists(file) {
 			files = append(files, file)
 		}
 	}
 	if len(files) < len(seenFiles) {
-		t.Fatalf("%d of the files 001 to 010 of the test set are in %s, expected all: HOCKET_SGD names their folder", len(files), sgdTestFolder())
+		t.Fatalf("%d of the files 001 to 010 of the test set are in %s, expected all: HOCKET_SGD names their folder", len(files), testFolder())
 	}
 	seen := make(map[string]bool)
 	for _, f := range files {
-		var all []sgdDialogue
-		readSGD(t, f, &all)
+		var all []dialogue
+		readJSON(t, f, &all)
 		for _, d := range all {
 			for _, s := range d.Services {
 				seen[s] = true
 			}
 		}
 	}
-	data := loadSGDFrom(t, dir)
-	agents := sgdAgents(t, data, false)
-	services := make(map[string]*sgdScores)
-	var sum sgdScores
+	data := loadFolder(t, dir)
+	agents := newServices(t, data, false)
+	services := make(map[string]*scores)
+	var sum scores
 	for _, d := range data.dialogues {
 		name := d.Services[0]
 		if seen[name] {
 			continue
 		}
 		if services[name] == nil {
-			services[name] = &sgdScores{}
+			services[name] = &scores{}
 		}
-		one := sgdMeasure(agents[name], data.schemas[name], d, true)
+		one := measure(agents[name], data.schemas[name], d, true)
 		services[name].add(one)
 		sum.add(one)
 	}
-	rows := []string{sgdHead, sgdRule}
+	rows := []string{tableHead, tableRule}
 	for _, name := range slices.Sorted(maps.Keys(services)) {
 		rows = append(rows, fmt.Sprintf("| %s | %d | %s |", name, services[name].dialogues, services[name].row()))
 	}
@@ -218,7 +218,7 @@ func TestSGDUnseen(t *testing.T) {
 	}
 }
 
-func sgdExists(file string) bool {
+func exists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// sgdScores are the measures of the local understanding.
-type sgdScores struct {
+// scores are the measures of the local understanding.
+type scores struct {
 	turns, intentRight, joint     int
 	slots, slotsRight, slotsWrong int // values of the user's state: all, right, and not in it
 	requested, requestedFound     int
 	asked                         int // for which the engine took the user to ask
 	calls, callsSame, callsExtra  int
 	dialogues, success            int
-	harm                          sgdHarm
+	harm                          harm
 }
 
 // row is the scores as columns of a table.
-func (c *sgdScores) row() string {
+func (c *scores) row() string {
 	percent := func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
 	return fmt.Sprintf("%.1f | %.1f | %.1f / %.1f | %.1f | %.1f | %.1f | %.2f",
 		percent(c.intentRight, c.turns), percent(c.joint, c.turns),
@@ -36,7 +36,7 @@ func (c *sgdScores) row() string {
 		float64(c.harm.turns)/float64(max(1, c.dialogues)))
 }
 
-func (c *sgdScores) add(o sgdScores) {
+func (c *scores) add(o scores) {
 	c.turns += o.turns
 	c.intentRight += o.intentRight
 	c.joint += o.joint
@@ -56,13 +56,13 @@ func (c *sgdScores) add(o sgdScores) {
 
 // The head of the tables. Harmful turns are per dialogue, the rest in percent.
 const (
-	sgdHead = "| dialogues | | active intent | joint goal | slots: recall / precision | requested F1 | calls | tasks | harmful turns |"
-	sgdRule = "|---|---|---|---|---|---|---|---|---|"
+	tableHead = "| dialogues | | active intent | joint goal | slots: recall / precision | requested F1 | calls | tasks | harmful turns |"
+	tableRule = "|---|---|---|---|---|---|---|---|---|"
 )
 
-// sgdBefore are the numbers before the understanding was developed on the first
+// before are the numbers before the understanding was developed on the first
 // half of the dialogues, measured without what the service finds and offers.
-var sgdBefore = []string{
+var before = []string{
 	"| development, the engine's questions | before | 45.4 | 15.7 | 31.9 / 69.9 | 0.0 | 12.2 | 7.8 | - |",
 	"| development, the recorded questions | before | 45.4 | 16.2 | 35.6 / 74.0 | 0.0 | 12.2 | 7.8 | - |",
 	"| held out, the engine's questions | before | 47.5 | 17.7 | 37.1 / 77.1 | 0.0 | 15.7 | 9.4 | - |",
@@ -82,37 +82,37 @@ var sgdBefore = []string{
 // dialogue and is held against all others. What it prints is the table of
 // docs/measured.md. The least numbers are a little below what was reached.
 func TestSGDLocal(t *testing.T) {
-	data := loadSGD(t)
-	agents := sgdAgents(t, data, false)
+	data := loadTestSet(t)
+	agents := newServices(t, data, false)
 	dev, test := data.parts()
-	rows := []string{sgdHead, sgdRule}
+	rows := []string{tableHead, tableRule}
 	var kinds []string
-	services := make(map[string]*sgdScores)
+	services := make(map[string]*scores)
 	k := 0
 	for _, part := range []struct {
 		name      string
-		dialogues []sgdDialogue
+		dialogues []dialogue
 	}{{"development", dev}, {"held out", test}} {
 		for _, asking := range []bool{false, true} {
-			var c sgdScores
+			var c scores
 			for _, d := range part.dialogues {
 				name := d.Services[0]
-				one := sgdMeasure(agents[name], data.schemas[name], d, asking)
+				one := measure(agents[name], data.schemas[name], d, asking)
 				c.add(one)
 				if asking {
 					if services[name] == nil {
-						services[name] = &sgdScores{}
+						services[name] = &scores{}
 					}
 					services[name].add(one)
 				}
 			}
 			name := part.name + ", the engine's questions"
-			least := sgdScores{turns: 1000, slots: 1000, calls: 1000, dialogues: 1000, intentRight: 770, joint: 430, slotsRight: 690, callsSame: 490, success: 350}
+			least := scores{turns: 1000, slots: 1000, calls: 1000, dialogues: 1000, intentRight: 770, joint: 430, slotsRight: 690, callsSame: 490, success: 350}
 			if asking {
 				name = part.name + ", the recorded questions"
 				least.joint, least.slotsRight, least.callsSame, least.success = 640, 820, 570, 460
 			}
-			rows = append(rows, sgdBefore[k], "| "+name+" | now | "+c.row()+" |")
+			rows = append(rows, before[k], "| "+name+" | now | "+c.row()+" |")
 			kinds = append(kinds, name+": "+c.harm.kinds(c.dialogues))
 			k++
 			if os.Getenv("HOCKET_SGD") == "" { // these are for the data beside the repository
@@ -127,14 +127,14 @@ func TestSGDLocal(t *testing.T) {
 		return
 	}
 	var all []string
-	var unseen sgdScores
+	var unseen scores
 	for _, name := range slices.Sorted(maps.Keys(services)) {
 		if !slices.Contains([]string{"Hotels_4", "Music_3", "Restaurants_2"}, name) {
 			unseen.add(*services[name])
 		}
 		all = append(all, fmt.Sprintf("| %s | %d | %s |", name, services[name].dialogues, services[name].row()))
 	}
-	t.Logf("the recorded questions, by service\n%s\n%s\n%s\n| services that nobody looked at | %d | %s |\n%s", sgdHead, sgdRule, strings.Join(all, "\n"),
+	t.Logf("the recorded questions, by service\n%s\n%s\n%s\n| services that nobody looked at | %d | %s |\n%s", tableHead, tableRule, strings.Join(all, "\n"),
 		unseen.dialogues, unseen.row(), unseen.harm.kinds(unseen.dialogues))
 }
 
@@ -178,7 +178,7 @@ func near(a, b string) bool {
 }
 
 // atLeast fails the test if a rate is below the one of the least scores.
-func (c *sgdScores) atLeast(t *testing.T, name string, least *sgdScores) {
+func (c *scores) atLeast(t *testing.T, name string, least *scores) {
 	t.Helper()
 	for _, m := range []struct {
 		what               string
@@ -197,18 +197,18 @@ func (c *sgdScores) atLeast(t *testing.T, name string, least *sgdScores) {
 	}
 }
 
-// sgdMeasure holds one dialogue with the user's words alone.
-func sgdMeasure(a *sgdService, s *sgdSchema, d sgdDialogue, asking bool) sgdScores {
-	c := sgdScores{dialogues: 1}
-	r := newSGDRun(a)
-	var gold []*sgdCall
+// measure holds one dialogue with the user's words alone.
+func measure(a *service, s *schema, d dialogue, asking bool) scores {
+	c := scores{dialogues: 1}
+	r := newRun(a)
+	var gold []*call
 	for i := range d.Turns {
 		if f := d.Turns[i].Frames[0]; f.ServiceCall != nil {
 			gold = append(gold, f.ServiceCall)
 			r.finds = append(r.finds, f)
 		}
 	}
-	watch := newSGDWatch(s, gold)
+	watch := newWatch(s, gold)
 	for i := range d.Turns {
 		f := &d.Turns[i].Frames[0]
 		r.canon.learn(f)
@@ -240,7 +240,7 @@ func sgdMeasure(a *sgdService, s *sgdSchema, d sgdDialogue, asking bool) sgdScor
 
 // say gives the engine a sentence of the user and returns the slots that it takes
 // to be asked for.
-func (r *sgdRun) say(text string) (asked []string) {
+func (r *run) say(text string) (asked []string) {
 	r.now = r.now.Add(5 * time.Second)
 	r.st.Trace = nil
 	out := r.a.Handle(&r.st, r.now, dialog.Message{Text: text, Confidence: 1})
@@ -261,12 +261,12 @@ func (r *sgdRun) say(text string) (asked []string) {
 }
 
 // compareCalls holds the engine's calls against the recorded ones.
-func (c *sgdScores) compareCalls(r *sgdRun, gold []*sgdCall) {
+func (c *scores) compareCalls(r *run, gold []*call) {
 	c.calls = len(gold)
 	made := slices.Clone(r.calls)
 	for _, g := range gold {
 		k := slices.IndexFunc(made, func(m *dialog.ActionCall) bool {
-			return m.Name == g.Method && maps.EqualFunc(sgdParameters(m), g.Parameters, func(got, want string) bool {
+			return m.Name == g.Method && maps.EqualFunc(parameters(m), g.Parameters, func(got, want string) bool {
 				return value.FoldText(got) == value.FoldText(want) || r.canon.same(got, want)
 			})
 		})
@@ -285,7 +285,7 @@ func (c *sgdScores) compareCalls(r *sgdRun, gold []*sgdCall) {
 // engine waits for a slot too; what it offers, as if the engine's service had
 // found it, or as a suggestion for the slot that the engine asks for; the flow that
 // it proposes.
-func (r *sgdRun) recorded(f *sgdFrame) {
+func (r *run) recorded(f *frame) {
 	st := &r.st
 	if st.CurrentFlow == agent.NoFlow && st.Finished != nil {
 		for _, a := range f.Actions {
@@ -301,7 +301,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 			}
 		}
 	}
-	k := slices.IndexFunc(f.Actions, func(a sgdAction) bool {
+	k := slices.IndexFunc(f.Actions, func(a action) bool {
 		return r.a.def.SlotIndex[a.Slot] != nil && (a.Act == "REQUEST" || a.Act == "OFFER" && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"))
 	})
 	if k < 0 || st.ConversationState != dialog.WaitingForSlot {
@@ -323,7 +323,7 @@ func (r *sgdRun) recorded(f *sgdFrame) {
 }
 
 // activeIntent is the intent that the engine takes to be the user's.
-func (r *sgdRun) activeIntent() string {
+func (r *run) activeIntent() string {
 	switch {
 	case r.st.CurrentFlow != agent.NoFlow:
 		return r.st.CurrentFlow
@@ -335,7 +335,7 @@ func (r *sgdRun) activeIntent() string {
 }
 
 // compare holds the slots of the engine against the user's state.
-func (c *sgdScores) compare(s *sgdSchema, r *sgdRun, state *sgdState, asked []string) {
+func (c *scores) compare(s *schema, r *run, state *state, asked []string) {
 	joint := true
 	for _, sl := range s.Slots {
 		values, said := state.SlotValues[sl.Name]
@@ -344,7 +344,7 @@ func (c *sgdScores) compare(s *sgdSchema, r *sgdRun, state *sgdState, asked []st
 			v = nil // a default, which the user has not heard of yet
 		}
 		right := v != nil && slices.ContainsFunc(values, func(g string) bool {
-			return value.FoldText(sgdText(v)) == value.FoldText(g) || value.FoldText(sgdText(v)) == value.FoldText(r.canon.of(sl.Name, g))
+			return value.FoldText(dataText(v)) == value.FoldText(g) || value.FoldText(dataText(v)) == value.FoldText(r.canon.of(sl.Name, g))
 		})
 		switch {
 		case said && right:

@@ -10,8 +10,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// sgdText is a value as the data writes it.
-func sgdText(v any) string {
+// dataText is a value as the data writes it.
+func dataText(v any) string {
 	switch v := v.(type) {
 	case bool:
 		if v {
@@ -25,19 +25,19 @@ func sgdText(v any) string {
 	}
 }
 
-// sgdParameters are the arguments of a call as the data writes them.
-func sgdParameters(act *dialog.ActionCall) map[string]string {
+// parameters are the arguments of a call as the data writes them.
+func parameters(act *dialog.ActionCall) map[string]string {
 	m := make(map[string]string, len(act.Inputs))
 	for k, v := range act.Inputs {
-		m[k] = sgdText(v)
+		m[k] = dataText(v)
 	}
 	return m
 }
 
-// sgdCanon knows the canonical form of what was said for each slot.
-type sgdCanon map[string]map[string]string
+// canon knows the canonical form of what was said for each slot.
+type canon map[string]map[string]string
 
-func (c sgdCanon) learn(f *sgdFrame) {
+func (c canon) learn(f *frame) {
 	for _, a := range f.Actions {
 		if c[a.Slot] == nil {
 			c[a.Slot] = make(map[string]string)
@@ -50,7 +50,7 @@ func (c sgdCanon) learn(f *sgdFrame) {
 	}
 }
 
-func (c sgdCanon) of(slot, value string) string {
+func (c canon) of(slot, value string) string {
 	if v, ok := c[slot][value]; ok {
 		return v
 	}
@@ -59,7 +59,7 @@ func (c sgdCanon) of(slot, value string) string {
 
 // same reports whether a value is another form of the canonical one, as the
 // recorded service would resolve it: "NYC" for "New York".
-func (c sgdCanon) same(v, canonical string) bool {
+func (c canon) same(v, canonical string) bool {
 	for _, forms := range c {
 		for form, is := range forms {
 			if is == canonical && value.FoldText(form) == value.FoldText(v) {
@@ -70,26 +70,26 @@ func (c sgdCanon) same(v, canonical string) bool {
 	return false
 }
 
-// sgdRun is one conversation with the engine.
-type sgdRun struct {
-	a     *sgdService
+// run is one conversation with the engine.
+type run struct {
+	a     *service
 	st    dialog.State
 	now   time.Time
 	calls []*dialog.ActionCall // all that the engine made
-	canon sgdCanon
-	reply *sgdFrame  // how the recorded service answers a call of this turn; nil: well
-	finds []sgdFrame // what the recorded service found in the whole dialogue
-	ended bool       // the user wants nothing more
+	canon canon
+	reply *frame  // how the recorded service answers a call of this turn; nil: well
+	finds []frame // what the recorded service found in the whole dialogue
+	ended bool    // the user wants nothing more
 }
 
-func newSGDRun(a *sgdService) *sgdRun {
-	r := &sgdRun{a: a, now: sgdToday, canon: make(sgdCanon)}
+func newRun(a *service) *run {
+	r := &run{a: a, now: today, canon: make(canon)}
 	a.Start(&r.st, r.now)
 	return r
 }
 
 // answer lets the services answer until it is the user's turn.
-func (r *sgdRun) answer(o dialog.Output) {
+func (r *run) answer(o dialog.Output) {
 	for o.Act != nil {
 		r.calls = append(r.calls, o.Act)
 		r.now = r.now.Add(time.Second)
@@ -99,10 +99,10 @@ func (r *sgdRun) answer(o dialog.Output) {
 
 // result is the answer of the recorded service to a call: done, not done, or not
 // done with a proposal.
-func (r *sgdRun) result(act *dialog.ActionCall) map[string]any {
+func (r *run) result(act *dialog.ActionCall) map[string]any {
 	out := map[string]any{"service_ok": "done"}
 	for _, f := range r.finds {
-		if f.ServiceCall.Method == act.Name && len(f.Results) > 0 && maps.Equal(f.ServiceCall.Parameters, sgdParameters(act)) {
+		if f.ServiceCall.Method == act.Name && len(f.Results) > 0 && maps.Equal(f.ServiceCall.Parameters, parameters(act)) {
 			for name, v := range f.Results[0] {
 				out[name] = r.typed(name, v)
 			}
@@ -127,7 +127,7 @@ func (r *sgdRun) result(act *dialog.ActionCall) map[string]any {
 }
 
 // typed is a value of the data in the form of the slot's values.
-func (r *sgdRun) typed(slot, v string) any {
+func (r *run) typed(slot, v string) any {
 	s := r.a.def.SlotIndex[slot]
 	if s == nil {
 		return v
@@ -142,13 +142,13 @@ func (r *sgdRun) typed(slot, v string) any {
 }
 
 // asks reports whether the system's turn reads something back for a yes.
-func (f *sgdFrame) asks() bool {
+func (f *frame) asks() bool {
 	return f != nil && (f.has("CONFIRM") || f.has("NOTIFY_FAILURE") && f.has("OFFER"))
 }
 
 // confirming is what the engine wants a yes for, with the values as they are; nil if
 // nothing.
-func (r *sgdRun) confirming() map[string]any {
+func (r *run) confirming() map[string]any {
 	if r.st.Confirmation == nil {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (r *sgdRun) confirming() map[string]any {
 // affirms says yes once more where the recorded user has said yes and something
 // beside it, which the engine does not take for one, if what was read back is what
 // the user wants. It reports whether it did.
-func (r *sgdRun) affirms(f *sgdFrame, was map[string]any) bool {
+func (r *run) affirms(f *frame, was map[string]any) bool {
 	if !f.has("AFFIRM") || was == nil || r.st.Confirmation == nil || !maps.EqualFunc(was, r.st.Slots, value.Equal) {
 		return false
 	}
@@ -172,20 +172,20 @@ func (r *sgdRun) affirms(f *sgdFrame, was map[string]any) bool {
 
 // wants reports whether the engine has the user's value of a slot, or none if the user
 // has none; a default that the user has not been asked about is not the user's.
-func (r *sgdRun) wants(state *sgdState, slot string) bool {
+func (r *run) wants(state *state, slot string) bool {
 	v, values := r.st.Slots[slot], state.SlotValues[slot]
 	if len(values) == 0 {
 		return v == nil || !slices.Contains(r.st.Recent, slot)
 	}
 	return slices.ContainsFunc(values, func(g string) bool {
-		return v != nil && (value.FoldText(sgdText(v)) == value.FoldText(g) || value.FoldText(sgdText(v)) == value.FoldText(r.canon.of(slot, g)))
+		return v != nil && (value.FoldText(dataText(v)) == value.FoldText(g) || value.FoldText(dataText(v)) == value.FoldText(r.canon.of(slot, g)))
 	})
 }
 
 // understood feeds what the annotation says that the user meant, as a model
 // would have. The turn goes by way of understanding, whatever the engine would
 // have taken without.
-func (r *sgdRun) understood(text string, cmds []dialog.Command) {
+func (r *run) understood(text string, cmds []dialog.Command) {
 	r.now = r.now.Add(5 * time.Second)
 	r.st.ConversationState = dialog.Understanding
 	r.st.TurnCount++
@@ -194,7 +194,7 @@ func (r *sgdRun) understood(text string, cmds []dialog.Command) {
 }
 
 // commands are what a frame of the user means for the engine.
-func (r *sgdRun) commands(s *sgdSchema, f, system *sgdFrame) []dialog.Command {
+func (r *run) commands(s *schema, f, system *frame) []dialog.Command {
 	var cmds []dialog.Command
 	intent := s.intent(f.State.ActiveIntent)
 	started := false
@@ -205,11 +205,11 @@ func (r *sgdRun) commands(s *sgdSchema, f, system *sgdFrame) []dialog.Command {
 	if intent != nil {
 		for _, name := range slices.Sorted(maps.Keys(f.State.SlotValues)) {
 			values := f.State.SlotValues[name]
-			if !intent.takes(name) || slices.Contains(values, sgdDontCare) {
+			if !intent.takes(name) || slices.Contains(values, dontCare) {
 				continue
 			}
 			v := r.canon.of(name, values[0])
-			if old := r.st.Slots[name]; started || sgdText(old) != v {
+			if old := r.st.Slots[name]; started || dataText(old) != v {
 				cmds = append(cmds, dialog.Command{Type: dialog.SetSlot, Slot: name, Value: v})
 			}
 		}
