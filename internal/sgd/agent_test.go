@@ -14,8 +14,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// slotType chooses the type of a slot by the words of its name, as somebody would
-// who writes the agent by hand from the schema.
+// slotType chooses the type of a slot by the words of its name and description, as the
+// author of a hand-written agent would.
 func slotType(s slot) string {
 	if s.IsCategorical {
 		switch {
@@ -36,7 +36,7 @@ func slotType(s slot) string {
 		}
 	}
 	words := strings.FieldsFunc(strings.ToLower(s.Name+" "+s.Description), func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, word := range []string{"name", "title", "director", "actor", "artist"} { // what is called something
+	for _, word := range []string{"name", "title", "director", "actor", "artist"} { // things that have a name
 		if slices.Contains(words, word) {
 			return "name"
 		}
@@ -50,9 +50,9 @@ type service struct {
 	def *agent.Definition
 }
 
-// newService makes an agent of a service: a flow for each intent, which collects
-// what is required and calls the service; a transaction is confirmed first, and
-// so is what the service proposes instead.
+// newService creates the agent of a service. It has a flow for each intent, which collects
+// the required slots and calls the service. The user confirms a transaction first, and also
+// what the service proposes instead.
 func newService(s *schema, model bool) (*service, error) {
 	slots := make(map[string]any)
 	for _, sl := range s.Slots {
@@ -73,7 +73,7 @@ func newService(s *schema, model bool) (*service, error) {
 			outputs = append(outputs, "offer_"+name)
 			offer[name] = "= offer_" + name
 		}
-		if !in.IsTransactional { // what it finds is there for the user to take
+		if !in.IsTransactional { // the user may take what a search finds
 			for _, name := range in.ResultSlots {
 				if !in.takes(name) {
 					outputs = append(outputs, name)
@@ -85,7 +85,7 @@ func newService(s *schema, model bool) (*service, error) {
 		}
 		var steps []any
 		for _, name := range optional {
-			if v := in.OptionalSlots[name]; v != dontCare && in.IsTransactional { // a search leaves the rest to the service
+			if v := in.OptionalSlots[name]; v != dontCare && in.IsTransactional { // in a search the service chooses the default
 				steps = append(steps, map[string]any{
 					"step": "default_" + name, "type": "set", "condition": "not (" + name + ")",
 					"slots": map[string]any{name: defaultValue(slots[name].(map[string]any)["type"].(string), v)},
@@ -96,7 +96,7 @@ func newService(s *schema, model bool) (*service, error) {
 			steps = append(steps, map[string]any{"step": "ask_" + name, "type": "collect", "slot": name})
 		}
 		steps = append(steps, map[string]any{"step": "call", "type": "action", "call": in.Name})
-		if in.IsTransactional { // a service that cannot do it may propose something else, which is confirmed in its turn
+		if in.IsTransactional { // if the service cannot do it, it may propose something else, which the user confirms too
 			steps = append(steps,
 				map[string]any{"step": "result", "type": "branch", "slot": "service_ok", "cases": map[string]string{"proposal": "accept", "default": "__end__"}},
 				map[string]any{"step": "accept", "type": "set", "slots": offer, "jump_to": "call"})
@@ -132,8 +132,8 @@ func newService(s *schema, model bool) (*service, error) {
 	return &service{Agent: a, def: def}, nil
 }
 
-// shared are the arguments of an intent that another one has too, or finds: a user
-// does not give them twice.
+// shared returns the arguments of an intent that another intent takes or finds too: the
+// user does not give them twice.
 func (s *schema) shared(in intent) []string {
 	out := []string{}
 	for _, name := range slices.Concat(in.RequiredSlots, slices.Sorted(maps.Keys(in.OptionalSlots))) {
@@ -146,8 +146,8 @@ func (s *schema) shared(in intent) []string {
 	return out
 }
 
-// follows is the one transaction that takes what a search has found, "" if there
-// are more or none.
+// follows returns the only transaction that takes what a search has found, or "" if there
+// is none or more than one.
 func (s *schema) follows(in intent) string {
 	next := ""
 	for _, o := range s.Intents {
@@ -162,7 +162,7 @@ func (s *schema) follows(in intent) string {
 	return next
 }
 
-// possibleNumbers are the possible values of a slot that are numbers.
+// possibleNumbers returns those possible values of a slot that are numbers.
 func possibleNumbers(s slot) []int {
 	var out []int
 	for _, v := range s.PossibleValues {
@@ -173,7 +173,7 @@ func possibleNumbers(s slot) []int {
 	return out
 }
 
-// defaultValue is a default of the schema in the form of the slot's values.
+// defaultValue converts a default of the schema to the form of the slot's values.
 func defaultValue(typ, v string) any {
 	switch typ {
 	case "boolean":
@@ -185,7 +185,8 @@ func defaultValue(typ, v string) any {
 	return v
 }
 
-// splitName splits the name of an intent: "ReserveHotel" is "reserve hotel".
+// splitName splits the name of an intent into words: "ReserveHotel" becomes "reserve
+// hotel".
 func splitName(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -197,7 +198,7 @@ func splitName(name string) string {
 	return b.String()
 }
 
-// newServices makes the agents of all services, those without dialogues too.
+// newServices creates the agents of all services, including those without dialogues.
 func newServices(t *testing.T, data dataset, model bool) map[string]*service {
 	t.Helper()
 	agents := make(map[string]*service)

@@ -11,7 +11,7 @@ import (
 )
 
 // The Schema-Guided Dialogue data (Rastogi et al., AAAI 2020): conversations of
-// recorded users with a service that is described by a schema.
+// users with a service that a schema describes.
 
 type schema struct {
 	ServiceName string   `json:"service_name"`
@@ -83,21 +83,21 @@ func (f *frame) has(acts ...string) bool {
 	return slices.ContainsFunc(f.Actions, func(a action) bool { return slices.Contains(acts, a.Act) })
 }
 
-// today is the day on which the recorded users spoke.
 var rewrite = flag.Bool("rewrite", false, "write the measured figures into docs/measured.md")
 
+// today is the day on which the recorded users spoke.
 var today = time.Date(2019, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const dontCare = "dontcare"
 
-// dataset is the test set with an agent for each of its services.
+// dataset is a folder of the data: its schemas and the dialogues with one service.
 type dataset struct {
 	dir       string
 	schemas   map[string]*schema
 	dialogues []dialogue
 }
 
-// testFolder is where the test set lies.
+// testFolder returns the folder of the test set.
 func testFolder() string {
 	if other := os.Getenv("HOCKET_SGD"); other != "" {
 		return other // a folder with schema.json and more of the dialogues
@@ -133,8 +133,8 @@ func loadFolder(t *testing.T, dir string) dataset {
 	return d
 }
 
-// parts splits the dialogues: those at even places, on which the understanding was
-// developed, and those at odd places, which nobody looked at.
+// parts splits the dialogues into those at even indexes, on which the understanding was
+// developed, and those at odd indexes, which are held out.
 func (d dataset) parts() (dev, test []dialogue) {
 	for i, g := range d.dialogues {
 		if i%2 == 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// TestSGDGoldFrames feeds the annotated meaning of each user turn and wants
-// every call of the recorded service, with the same parameters, in the turn in
-// which it was recorded.
+// TestSGDGoldFrames passes the annotated meaning of each user turn to the engine and
+// expects each recorded service call, with the same parameters, in the turn in which it was
+// recorded.
 func TestSGDGoldFrames(t *testing.T) {
 	data := loadTestSet(t)
 	agents := newServices(t, data, true)
@@ -89,9 +89,9 @@ func TestSGDGoldFrames(t *testing.T) {
 	}
 }
 
-// contradiction tells why a recorded call does not follow from what was
-// recorded before it: from the values that the service itself read back, or from
-// the user's state. It is empty if the call does.
+// contradiction says why a recorded call does not follow from what was recorded before it:
+// from the values that the service itself read back, or from the user's state. It returns
+// "" if the call does follow.
 func contradiction(s *schema, call *call, user *frame, canon canon, confirmed map[string]string) string {
 	if in := s.intent(call.Method); in.IsTransactional {
 		for _, name := range slices.Sorted(maps.Keys(confirmed)) {

@@ -13,14 +13,14 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// harm counts what the annotation does not have. A turn is harmful when the engine
-// starts another flow than the one that the user has in mind, sets a slot to a value
-// that the user's state has not, or runs an action that was never recorded with these
-// arguments; a transaction counts once for each time that it was recorded.
+// harm counts what the engine did and the annotation does not have. A turn is harmful if
+// the engine starts a flow other than the user's intent, sets a slot to a value that is not
+// in the user's state, or runs an action that was never recorded with these arguments. Each
+// record of a transaction matches one call only.
 type harm struct {
-	turns                      int // harmful ones
+	turns                      int // harmful turns
 	flows, values              int
-	calls, transactions, given int // calls: all; transactions among them; calls with a value that the user never gave
+	calls, transactions, given int // harmful calls, those that are transactions, and calls with a value that the user never gave
 }
 
 func (h *harm) add(o harm) {
@@ -32,20 +32,20 @@ func (h *harm) add(o harm) {
 	h.given += o.given
 }
 
-// kinds are the harms of each kind, per dialogue.
+// kinds formats the harms of each kind per dialogue.
 func (h *harm) kinds(dialogues int) string {
 	per := func(n int) float64 { return float64(n) / float64(max(1, dialogues)) }
 	return fmt.Sprintf("harmful turns %.2f a dialogue: flows started %.2f, values set %.2f, actions run %.2f, of these transactions %.2f; %d actions ran with a value that the user never gave",
 		per(h.turns), per(h.flows), per(h.values), per(h.calls), per(h.transactions), h.given)
 }
 
-// watch looks at a dialogue turn by turn.
+// watch compares a dialogue with its annotation turn by turn.
 type watch struct {
 	s         *schema
 	gold      []*call             // recorded in the whole dialogue
-	matched   []bool              // transactions of these that the engine has made
-	values    map[string][]string // that the user's state had so far, by slot
-	said      string              // by the user so far
+	matched   []bool              // those that the engine has made
+	values    map[string][]string // in the user's state so far, by slot
+	said      string              // what the user has said so far, folded
 	before    map[string]any      // slots before the turn
 	callsThen int                 // calls before the turn
 	harm      harm
@@ -55,12 +55,12 @@ func newWatch(s *schema, gold []*call) *watch {
 	return &watch{s: s, gold: gold, matched: make([]bool, len(gold)), values: make(map[string][]string)}
 }
 
-// begin notes the state before the user's turn.
+// begin records the state before the user's turn.
 func (w *watch) begin(r *run) {
 	w.before, w.callsThen = maps.Clone(r.st.Slots), len(r.calls)
 }
 
-// end looks at what came of the turn.
+// end counts the harm of the turn.
 func (w *watch) end(r *run, text string, state *state) {
 	w.said += " " + value.FoldText(text) + " "
 	for name, v := range state.SlotValues {
@@ -101,7 +101,7 @@ func (w *watch) end(r *run, text string, state *state) {
 	}
 }
 
-// among reports whether a value is one of the annotated ones, in any form.
+// among reports whether a value is one of the annotated values, in any form.
 func (r *run) among(slot string, v any, values []string) bool {
 	text := value.FoldText(dataText(v))
 	return slices.ContainsFunc(values, func(g string) bool {
@@ -125,8 +125,9 @@ func (w *watch) recorded(r *run, made *dialog.ActionCall, transaction bool) bool
 	return false
 }
 
-// invented is an argument of a call that neither the user's state nor the user's words
-// had so far, nor is the schema's default; "" if there is none.
+// invented returns the name of the first argument of a call that is in neither the user's
+// state nor the user's words so far and is not the schema's default, or "" if there is
+// none.
 func (w *watch) invented(r *run, made *dialog.ActionCall) string {
 	for _, name := range slices.Sorted(maps.Keys(made.Inputs)) {
 		v := made.Inputs[name]
@@ -139,9 +140,9 @@ func (w *watch) invented(r *run, made *dialog.ActionCall) string {
 	return ""
 }
 
-// harmRatchet are the harmful turns, and the actions that ran with a value that the
-// user never gave, in the data beside the repository. RATCHET: today's counts; they may
-// only fall, the second to 0.
+// harmRatchet limits the harmful turns and the actions that ran with a value that the user
+// never gave, for the data beside the repository. RATCHET: today's counts; they may only
+// fall, the second to 0.
 var harmRatchet = map[string]struct{ turns, given int }{
 	"development, the engine's questions": {28, 0},
 	"development, the recorded questions": {22, 1},
@@ -149,7 +150,7 @@ var harmRatchet = map[string]struct{ turns, given int }{
 	"held out, the recorded questions":    {24, 2},
 }
 
-// within fails the test if there is more harm than there may be.
+// within fails the test if there is more harm than the ratchet allows.
 func (h *harm) within(t *testing.T, name string) {
 	t.Helper()
 	if limit := harmRatchet[name]; h.turns > limit.turns || h.given > limit.given {
@@ -159,14 +160,14 @@ func (h *harm) within(t *testing.T, name string) {
 	}
 }
 
-// seenFiles are the files of the test set on whose services the understanding was
-// developed or measured again and again.
+// seenFiles are the files of the test set whose services were used to develop the
+// understanding or to measure it repeatedly.
 var seenFiles = []string{"001", "002", "003", "004", "005", "006", "007", "008", "009", "010"}
 
-// TestSGDUnseen is the headline: the services of the data set's dev part that are not
-// in the files 001 to 010 of its test part. HOCKET_SGD_DEV names the folder dev,
-// HOCKET_SGD the folder test. Whoever works on the understanding does not look at
-// what this gets wrong: it prints its figures and no sentence.
+// TestSGDUnseen measures the headline figures: those of the services in the dataset's dev
+// part that are not in the files 001 to 010 of its test part. HOCKET_SGD_DEV names the
+// folder dev, HOCKET_SGD the folder test. It prints figures and no sentences, since nobody
+// who works on the understanding may look at what it gets wrong.
 func TestSGDUnseen(t *testing.T) {
 	dir := os.Getenv("HOCKET_SGD_DEV")
 	if dir == "" {

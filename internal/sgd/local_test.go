@@ -18,15 +18,15 @@ import (
 // scores are the measures of the local understanding.
 type scores struct {
 	turns, intentRight, joint     int
-	slots, slotsRight, slotsWrong int // values of the user's state: all, right, and not in it
+	slots, slotsRight, slotsWrong int // values in the user's state, those that are right, and values that are not in it
 	requested, requestedFound     int
-	asked                         int // for which the engine took the user to ask
+	asked                         int // slots that the engine understood the user to ask for
 	calls, callsSame, callsExtra  int
 	dialogues, success            int
 	harm                          harm
 }
 
-// row is the scores as columns of a table.
+// row formats the scores as columns of a table.
 func (c *scores) row() string {
 	percent := func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
 	return fmt.Sprintf("%.1f | %.1f | %.1f / %.1f | %.1f | %.1f | %.1f | %.2f",
@@ -54,14 +54,14 @@ func (c *scores) add(o scores) {
 	c.harm.add(o.harm)
 }
 
-// The head of the tables. Harmful turns are per dialogue, the rest in percent.
+// The header of the tables. Harmful turns are per dialogue, all others are percentages.
 const (
 	tableHead = "| dialogues | | active intent | joint goal | slots: recall / precision | requested F1 | calls | tasks | harmful turns |"
 	tableRule = "|---|---|---|---|---|---|---|---|---|"
 )
 
-// before are the numbers before the understanding was developed on the first
-// half of the dialogues, measured without what the service finds and offers.
+// before has the figures from before the understanding was developed on the first half of
+// the dialogues, measured without what the service finds and offers.
 var before = []string{
 	"| development, the engine's questions | before | 45.4 | 15.7 | 31.9 / 69.9 | 0.0 | 12.2 | 7.8 | - |",
 	"| development, the recorded questions | before | 45.4 | 16.2 | 35.6 / 74.0 | 0.0 | 12.2 | 7.8 | - |",
@@ -69,18 +69,22 @@ var before = []string{
 	"| held out, the recorded questions | before | 47.5 | 18.2 | 38.9 / 78.7 | 0.0 | 15.7 | 9.4 | - |",
 }
 
-// TestSGDLocal measures the understanding without a model and without the
-// annotation, on agents that know no more than the schema. The recorded users
-// answer the recorded system and not the engine, which has questions of its own;
-// the second measure therefore puts what the recorded system asks, offers and
-// proposes to the engine before the user answers it. Where a recorded user says yes
-// and asks something in the same breath, the engine answers and asks for the yes once
-// more, and gets it if the values are the user's. Values, those of calls too,
-// are compared by their canonical forms or any of the recorded ones, letter by
-// letter; the official measure is more lenient with free text. A task succeeds when
-// every recorded call is made. The understanding was developed on every other
-// dialogue and is held against all others. What it prints is the table of
-// docs/measured.md. The least numbers are a little below what was reached.
+// TestSGDLocal measures the understanding without a model and without the annotation, on
+// agents that know only the schema.
+//
+// The recorded users answer the recorded system and not the engine, which asks questions of
+// its own. The second measure therefore gives the engine what the recorded system asks,
+// offers and proposes before the user answers it. If a recorded user says yes and asks
+// something in the same sentence, the engine answers and asks for the yes again; it gets it
+// if the values are the user's.
+//
+// Values, including arguments of calls, are compared by their canonical forms or any of the
+// recorded forms, letter by letter; the official measure is more lenient with free text. A
+// task succeeds if every recorded call is made.
+//
+// The understanding was developed on every other dialogue; the rest are held out. The test
+// prints the table of docs/measured.md. The least scores are a little below what was
+// reached.
 func TestSGDLocal(t *testing.T) {
 	data := loadTestSet(t)
 	agents := newServices(t, data, false)
@@ -115,7 +119,7 @@ func TestSGDLocal(t *testing.T) {
 			rows = append(rows, before[k], "| "+name+" | now | "+c.row()+" |")
 			kinds = append(kinds, name+": "+c.harm.kinds(c.dialogues))
 			k++
-			if os.Getenv("HOCKET_SGD") == "" { // these are for the data beside the repository
+			if os.Getenv("HOCKET_SGD") == "" { // the limits are for the data beside the repository
 				c.atLeast(t, name, &least)
 				c.harm.within(t, name)
 			}
@@ -138,8 +142,8 @@ func TestSGDLocal(t *testing.T) {
 		unseen.dialogues, unseen.row(), unseen.harm.kinds(unseen.dialogues))
 }
 
-// inMeasured compares lines with those behind a mark in docs/measured.md; -rewrite
-// takes them over.
+// inMeasured compares lines with those after a mark in docs/measured.md; -rewrite writes
+// them there.
 func inMeasured(t *testing.T, mark string, lines []string) {
 	t.Helper()
 	const path = "../../docs/measured.md"
@@ -166,8 +170,8 @@ func inMeasured(t *testing.T, mark string, lines []string) {
 	t.Errorf("%s has other numbers (run with -rewrite to take them over):\n%s", path, want)
 }
 
-// near reports whether two tables have the same words and numbers that differ by
-// less than two.
+// near reports whether two tables have the same words, and numbers that differ by less than
+// two.
 func near(a, b string) bool {
 	x, y := strings.Fields(a), strings.Fields(b)
 	return slices.EqualFunc(x, y, func(v, w string) bool {
@@ -177,7 +181,7 @@ func near(a, b string) bool {
 	})
 }
 
-// atLeast fails the test if a rate is below the one of the least scores.
+// atLeast fails the test if a rate is below the one in least.
 func (c *scores) atLeast(t *testing.T, name string, least *scores) {
 	t.Helper()
 	for _, m := range []struct {
@@ -197,7 +201,8 @@ func (c *scores) atLeast(t *testing.T, name string, least *scores) {
 	}
 }
 
-// measure holds one dialogue with the user's words alone.
+// measure runs one dialogue on the user's words alone. If asking is true, the engine also
+// gets what the recorded system says.
 func measure(a *service, s *schema, d dialogue, asking bool) scores {
 	c := scores{dialogues: 1}
 	r := newRun(a)
@@ -238,8 +243,8 @@ func measure(a *service, s *schema, d dialogue, asking bool) scores {
 	return c
 }
 
-// say gives the engine a sentence of the user and returns the slots that it takes
-// to be asked for.
+// say gives the engine an utterance of the user. It returns the slots that the engine
+// understood the user to ask for.
 func (r *run) say(text string) (asked []string) {
 	r.now = r.now.Add(5 * time.Second)
 	r.st.Trace = nil
@@ -260,7 +265,7 @@ func (r *run) say(text string) (asked []string) {
 	return asked
 }
 
-// compareCalls holds the engine's calls against the recorded ones.
+// compareCalls compares the engine's calls with the recorded ones.
 func (c *scores) compareCalls(r *run, gold []*call) {
 	c.calls = len(gold)
 	made := slices.Clone(r.calls)
@@ -281,10 +286,9 @@ func (c *scores) compareCalls(r *run, gold []*call) {
 	}
 }
 
-// recorded puts what the recorded system says to the engine: its question, if the
-// engine waits for a slot too; what it offers, as if the engine's service had
-// found it, or as a suggestion for the slot that the engine asks for; the flow that
-// it proposes.
+// recorded gives the engine what the recorded system says: its question, if the engine
+// waits for a slot too; what it offers, as if the engine's service had found it or as a
+// suggestion for the slot that the engine asks for; and the flow that it proposes.
 func (r *run) recorded(f *frame) {
 	st := &r.st
 	if st.CurrentFlow == agent.NoFlow && st.Finished != nil {
@@ -322,7 +326,7 @@ func (r *run) recorded(f *frame) {
 	st.Asking = &dialog.Asking{Slot: st.WaitingForSlot, Asked: true, Resume: st.CurrentStep}
 }
 
-// activeIntent is the intent that the engine takes to be the user's.
+// activeIntent returns the intent that the engine attributes to the user.
 func (r *run) activeIntent() string {
 	switch {
 	case r.st.CurrentFlow != agent.NoFlow:
@@ -334,7 +338,7 @@ func (r *run) activeIntent() string {
 	}
 }
 
-// compare holds the slots of the engine against the user's state.
+// compare compares the engine's slots with the user's state.
 func (c *scores) compare(s *schema, r *run, state *state, asked []string) {
 	joint := true
 	for _, sl := range s.Slots {

@@ -2,8 +2,8 @@ package sgd
 
 import "testing"
 
-// TestSGDMeasure holds the measure against dialogues that are written here: what it counts
-// does not depend on the data, which may be absent.
+// TestSGDMeasure checks the measure on dialogues written here: what it counts must not
+// depend on the dataset, which may be absent.
 func TestSGDMeasure(t *testing.T) {
 	s := &schema{
 		ServiceName: "Tables_1",

@@ -10,7 +10,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// dataText is a value as the data writes it.
+// dataText formats a value as the dataset writes it.
 func dataText(v any) string {
 	switch v := v.(type) {
 	case bool:
@@ -25,7 +25,7 @@ func dataText(v any) string {
 	}
 }
 
-// parameters are the arguments of a call as the data writes them.
+// parameters formats the arguments of a call as the dataset writes them.
 func parameters(act *dialog.ActionCall) map[string]string {
 	m := make(map[string]string, len(act.Inputs))
 	for k, v := range act.Inputs {
@@ -34,7 +34,7 @@ func parameters(act *dialog.ActionCall) map[string]string {
 	return m
 }
 
-// canon knows the canonical form of what was said for each slot.
+// canon maps, for each slot, what was said to its canonical form.
 type canon map[string]map[string]string
 
 func (c canon) learn(f *frame) {
@@ -57,8 +57,8 @@ func (c canon) of(slot, value string) string {
 	return value
 }
 
-// same reports whether a value is another form of the canonical one, as the
-// recorded service would resolve it: "NYC" for "New York".
+// same reports whether v is another form of a canonical value, as the recorded service
+// would resolve it: "NYC" for "New York".
 func (c canon) same(v, canonical string) bool {
 	for _, forms := range c {
 		for form, is := range forms {
@@ -75,9 +75,9 @@ type run struct {
 	a     *service
 	st    dialog.State
 	now   time.Time
-	calls []*dialog.ActionCall // all that the engine made
+	calls []*dialog.ActionCall // made by the engine
 	canon canon
-	reply *frame  // how the recorded service answers a call of this turn; nil: well
+	reply *frame  // the recorded service's answer to a call of this turn, nil if it succeeded
 	finds []frame // what the recorded service found in the whole dialogue
 	ended bool    // the user wants nothing more
 }
@@ -88,7 +88,8 @@ func newRun(a *service) *run {
 	return r
 }
 
-// answer lets the services answer until it is the user's turn.
+// answer answers the engine's calls with the recorded service's results until it is the
+// user's turn.
 func (r *run) answer(o dialog.Output) {
 	for o.Act != nil {
 		r.calls = append(r.calls, o.Act)
@@ -97,8 +98,8 @@ func (r *run) answer(o dialog.Output) {
 	}
 }
 
-// result is the answer of the recorded service to a call: done, not done, or not
-// done with a proposal.
+// result returns the recorded service's answer to a call: done, failed, or failed with a
+// proposal.
 func (r *run) result(act *dialog.ActionCall) map[string]any {
 	out := map[string]any{"service_ok": "done"}
 	for _, f := range r.finds {
@@ -126,7 +127,7 @@ func (r *run) result(act *dialog.ActionCall) map[string]any {
 	return out
 }
 
-// typed is a value of the data in the form of the slot's values.
+// typed converts a value of the dataset to the form of the slot's values.
 func (r *run) typed(slot, v string) any {
 	s := r.a.def.SlotIndex[slot]
 	if s == nil {
@@ -141,13 +142,13 @@ func (r *run) typed(slot, v string) any {
 	return v
 }
 
-// asks reports whether the system's turn reads something back for a yes.
+// asks reports whether the system's turn reads values back and asks for a yes.
 func (f *frame) asks() bool {
 	return f != nil && (f.has("CONFIRM") || f.has("NOTIFY_FAILURE") && f.has("OFFER"))
 }
 
-// confirming is what the engine wants a yes for, with the values as they are; nil if
-// nothing.
+// confirming returns the slots' values if the engine waits for a confirmation, and nil
+// otherwise.
 func (r *run) confirming() map[string]any {
 	if r.st.Confirmation == nil {
 		return nil
@@ -155,8 +156,8 @@ func (r *run) confirming() map[string]any {
 	return maps.Clone(r.st.Slots)
 }
 
-// affirms says yes once more where the recorded user has said yes and something
-// beside it, which the engine does not take for one, if what was read back is what
+// affirms sends a plain "yes" if the recorded user said yes together with something else,
+// which the engine does not accept as a yes, and if the values that were read back are what
 // the user wants. It reports whether it did.
 func (r *run) affirms(f *frame, was map[string]any) bool {
 	if !f.has("AFFIRM") || was == nil || r.st.Confirmation == nil || !maps.EqualFunc(was, r.st.Slots, value.Equal) {
@@ -170,8 +171,8 @@ func (r *run) affirms(f *frame, was map[string]any) bool {
 	return true
 }
 
-// wants reports whether the engine has the user's value of a slot, or none if the user
-// has none; a default that the user has not been asked about is not the user's.
+// wants reports whether the slot has the user's value, or no value if the user gave none. A
+// default that the user has not been asked about counts as no value.
 func (r *run) wants(state *state, slot string) bool {
 	v, values := r.st.Slots[slot], state.SlotValues[slot]
 	if len(values) == 0 {
@@ -182,9 +183,8 @@ func (r *run) wants(state *state, slot string) bool {
 	})
 }
 
-// understood feeds what the annotation says that the user meant, as a model
-// would have. The turn goes by way of understanding, whatever the engine would
-// have taken without.
+// understood passes the annotated meaning of an utterance to the engine, as a model would.
+// It skips what the engine would do before it asks for understanding.
 func (r *run) understood(text string, cmds []dialog.Command) {
 	r.now = r.now.Add(5 * time.Second)
 	r.st.ConversationState = dialog.Understanding
@@ -193,7 +193,7 @@ func (r *run) understood(text string, cmds []dialog.Command) {
 	r.answer(r.a.Handle(&r.st, r.now, dialog.Understood{Commands: cmds}))
 }
 
-// commands are what a frame of the user means for the engine.
+// commands converts a user's frame to commands of the engine.
 func (r *run) commands(s *schema, f, system *frame) []dialog.Command {
 	var cmds []dialog.Command
 	intent := s.intent(f.State.ActiveIntent)
