@@ -10,10 +10,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: actions and confirmations.
+// This file runs actions.
 
-// runAction asks for the action to be run, when its inputs are there and, if it
-// requires that, the user has said yes to this very run.
+// runAction starts the step's action if its inputs are there and, if it requires
+// confirmation, the user has confirmed these inputs. Otherwise it asks for the missing slot
+// or for the confirmation. It reports whether the flow goes on.
 func (t *turn) runAction(s *agent.Step) bool {
 	st := t.st
 	st.CurrentStep = s.ID
@@ -41,8 +42,7 @@ func (t *turn) runAction(s *agent.Step) bool {
 	return false
 }
 
-// mocked ends an action that the files answer themselves. It reports whether
-// the flow goes on.
+// mocked ends an action that the agent's files answer. It reports whether the flow goes on.
 func (t *turn) mocked(s *agent.Step) bool {
 	outputs := make(map[string]any, len(s.Action.Mock))
 	for _, set := range s.Action.Mock {
@@ -60,8 +60,8 @@ func (t *turn) mocked(s *agent.Step) bool {
 	return t.next(s, s.Next)
 }
 
-// inputs collects an action's arguments. An action that nobody declared gets
-// the slots of the flow.
+// inputs collects the arguments of an action. An undeclared action gets the slots of the
+// flow.
 func (t *flows) inputs(a *agent.Action) map[string]any {
 	var m map[string]any
 	if !a.Declared {
@@ -89,7 +89,7 @@ func (t *speech) startAction() {
 	t.out.Act = t.call()
 }
 
-// call is the pending action as the caller gets it.
+// call returns the pending action as a call for the caller to run.
 func (t *flows) call() *ActionCall {
 	p := t.st.Action
 	inputs := cloneValues(p.Inputs)
@@ -103,8 +103,8 @@ func (t *flows) call() *ActionCall {
 	}
 }
 
-// actionEnded takes the result of the pending action. A result of another one
-// is late and changes nothing.
+// actionEnded handles the result of the pending action. The result of any other action is
+// late and ignored.
 func (t *turn) actionEnded(in ActionEnded) {
 	st := t.st
 	if t.checkEnded(in) {
@@ -120,7 +120,7 @@ func (t *turn) actionEnded(in ActionEnded) {
 		st.Action = nil
 		t.trace("action_failed", TraceData{Step: s.ID, Action: s.Action.Name, Detail: "cancelled"})
 		t.cancel()
-		if st.ConversationState == ExecutingAction && st.Action == nil { // it cannot go on without its action
+		if st.ConversationState == ExecutingAction && st.Action == nil { // the flow cannot go on without the action
 			t.giveFlowUp()
 			t.settle()
 		}
@@ -157,9 +157,9 @@ func (t *turn) actionFailed(s *agent.Step, in ActionEnded) {
 	t.fail(code, in.Message)
 }
 
-// actionMissing asks for what the action did not get (seed 003: EXECUTING_ACTION
-// to WAITING_FOR_SLOT, "action returns missing slots"). The action runs again
-// when it is there, as a new run.
+// actionMissing asks for the slots that the action needs (seed 003: EXECUTING_ACTION to
+// WAITING_FOR_SLOT, "action returns missing slots"). When they have values, the action runs
+// again as a new run.
 func (t *turn) actionMissing(s *agent.Step, missing []string) {
 	var names []string
 	for _, name := range missing {
@@ -169,7 +169,7 @@ func (t *turn) actionMissing(s *agent.Step, missing []string) {
 	}
 	if len(names) == 0 {
 		t.st.Action.Failed = true
-		t.fail("MissingSlotError", "action "+s.Action.Name+" needs "+strings.Join(missing, ", ")+", which no slot holds")
+		t.fail("MissingSlotError", "action "+s.Action.Name+" needs "+strings.Join(missing, ", ")+", expected names of slots")
 		return
 	}
 	t.trace("action_missing", TraceData{Step: s.ID, Action: s.Action.Name, Slot: names[0]})
@@ -181,7 +181,7 @@ func (t *turn) actionMissing(s *agent.Step, missing []string) {
 	t.advance()
 }
 
-// mapOutputs keeps the outputs of an action.
+// mapOutputs stores the outputs of an action.
 func (t *flows) mapOutputs(s *agent.Step, outputs map[string]any) {
 	for _, m := range s.Outputs {
 		v, ok := outputs[m.Output]
@@ -207,7 +207,7 @@ func (t *flows) mapOutputs(s *agent.Step, outputs map[string]any) {
 	}
 }
 
-// put writes to a map that may not have been made.
+// put sets m[key], and makes the map first if it is nil.
 func put[V any](m *map[string]V, key string, v V) {
 	if *m == nil {
 		*m = make(map[string]V)

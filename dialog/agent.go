@@ -8,36 +8,36 @@ import (
 	"github.com/hocketvoice/hocket/dialog/words"
 )
 
-// Agent is an agent that can talk: a definition, the understanding trained on it,
-// and the grammars and prompts that follow from it. It never changes, so that any
-// number of conversations on any number of goroutines may share one.
+// Agent is a compiled agent: a definition, the understanding trained on it, and the
+// grammars and prompts derived from it. An Agent is immutable and safe for concurrent use
+// by any number of conversations.
 type Agent struct {
 	def *agent.Definition
 
 	words *words.Words
 
-	prompt Prompt // what is the same in every prompt
+	prompt Prompt // the part that is the same for all turns
 
 	expects grammars
 }
 
-// grammars are what may be said, by what is awaited.
+// grammars are the phrases that a user may say, by what the agent expects.
 type grammars struct {
 	idle, failed  []string
-	steps         map[*agent.Step][]string // of collect steps
-	slots         map[*agent.Slot][]string // where no step asks
-	confirm, done map[*agent.Flow][]string // in a flow, and after it has ended
+	steps         map[*agent.Step][]string // by collect step
+	slots         map[*agent.Slot][]string // of a slot that no step asks for
+	confirm, done map[*agent.Flow][]string // while the flow waits for a yes or no, and after it has ended
 }
 
-// Parse compiles the files of one agent with the zero [agent.Options]: see [agent.Options.Parse].
-// It trains the understanding too, which takes some milliseconds; the same files
-// always give the same agent.
+// Parse compiles the files of one agent with the zero [agent.Options]; see
+// [agent.Options.Parse]. It also trains the understanding, which takes some milliseconds.
+// The same files always give the same agent.
 func Parse(files []agent.File) (*Agent, []agent.Problem) {
 	return New(agent.Options{}.Parse(files))
 }
 
-// New creates an agent from a definition. It returns nil if the definition is nil, and
-// returns the problems as they are.
+// New creates an agent from a definition. It returns the problems unchanged. If the
+// definition is nil, the agent is nil too.
 func New(def *agent.Definition, problems []agent.Problem) (*Agent, []agent.Problem) {
 	if def == nil {
 		return nil, problems
@@ -47,8 +47,8 @@ func New(def *agent.Definition, problems []agent.Problem) (*Agent, []agent.Probl
 	return a, problems
 }
 
-// WithoutModel returns the agent as it is without a language model: the flows understand by
-// their own rules, and what they do not cover is not answered.
+// WithoutModel returns a copy of the agent that uses no language model. Messages are
+// understood by their words, and what the flows do not cover is not answered.
 func (a *Agent) WithoutModel() *Agent {
 	def, out := *a.def, *a
 	def.Settings.Model.Answers, def.Settings.Model.Understanding = false, false
@@ -56,7 +56,7 @@ func (a *Agent) WithoutModel() *Agent {
 	return &out
 }
 
-// FlowInfo describes a flow to those who show or prompt with it.
+// FlowInfo describes a flow, for display and for prompts.
 type FlowInfo struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
@@ -64,32 +64,33 @@ type FlowInfo struct {
 	Slots       []string `json:"slots,omitempty"`
 }
 
-// SlotInfo describes a slot to those who show or prompt with it.
+// SlotInfo describes a slot, for display and for prompts.
 type SlotInfo struct {
 	Name        string     `json:"name"`
 	Type        value.Type `json:"type"`
 	Description string     `json:"description,omitempty"`
 	Values      []string   `json:"values,omitempty"`
 	Required    bool       `json:"required"`
-	// Secret: its value is neither said nor shown, and no model gets it.
+	// Secret reports whether the value is hidden: it is neither said nor shown, nor sent
+	// to a model.
 	Secret bool `json:"secret,omitempty"`
 }
 
-// Settings returns the agent's settings with defaults filled in. The caller must not
-// change their maps.
+// Settings returns the agent's settings with defaults filled in. The caller must not modify
+// their maps.
 func (a *Agent) Settings() agent.Settings { return a.def.Settings }
 
 // Instructions returns the system prompt of the model, or "" if no model is used.
 func (a *Agent) Instructions() string { return a.def.Instructions }
 
-// Tools returns the names of the tools that a model may call for this agent; "*" means
-// all tools. ok is false if the agent's files do not say.
+// Tools returns the names of the tools that a model may call for this agent; "*" stands for
+// all tools. It reports false if the agent's files do not list tools.
 func (a *Agent) Tools() (names []string, ok bool) { return slices.Clone(a.def.Tools), a.def.ToolsSet }
 
 // Language returns the tag of the agent's language.
 func (a *Agent) Language() string { return a.def.Settings.Language }
 
-// Actions lists the actions in the order of the files.
+// Actions returns the actions in the order of the files.
 func (a *Agent) Actions() []agent.Action {
 	out := make([]agent.Action, 0, len(a.def.Actions))
 	for _, act := range a.def.Actions {
@@ -98,7 +99,7 @@ func (a *Agent) Actions() []agent.Action {
 	return out
 }
 
-// Action returns the action of a name.
+// Action returns the named action and reports whether it exists.
 func (a *Agent) Action(name string) (agent.Action, bool) {
 	act, ok := a.def.ActionIndex[name]
 	if !ok {
@@ -107,7 +108,7 @@ func (a *Agent) Action(name string) (agent.Action, bool) {
 	return *act, true
 }
 
-// Flows describes the flows in the order of the files.
+// Flows returns a description of each flow, in the order of the files.
 func (a *Agent) Flows() []FlowInfo {
 	out := make([]FlowInfo, 0, len(a.def.Flows))
 	for _, f := range a.def.Flows {
@@ -123,7 +124,7 @@ func (a *Agent) Flows() []FlowInfo {
 	return out
 }
 
-// Slots describes the slots in the order of the files.
+// Slots returns a description of each slot, in the order of the files.
 func (a *Agent) Slots() []SlotInfo {
 	out := make([]SlotInfo, 0, len(a.def.Slots))
 	for _, s := range a.def.Slots {

@@ -8,10 +8,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: commands become changes of the state, each checked against the
-// agent first.
+// This file carries out commands.
 
-// apply carries out what was understood.
+// apply carries out commands.
 func (t *turn) apply(cmds []Command) {
 	if f := t.a.def.FlowIndex[t.st.Proposed]; f != nil && t.flow == nil && len(cmds) == 1 && cmds[0].Type == Confirm {
 		cmds = t.heard().StartProposed(f)
@@ -21,7 +20,7 @@ func (t *turn) apply(cmds []Command) {
 		t.leave()
 	}
 	if len(cmds) == 0 {
-		t.nothing()
+		t.noCommandLeft()
 		return
 	}
 	for _, c := range cmds {
@@ -45,8 +44,8 @@ func (t *turn) apply(cmds []Command) {
 	}
 }
 
-// nothing is what happens with a message of which no command is left.
-func (t *turn) nothing() {
+// noCommandLeft responds to a message without a command that the agent accepts.
+func (t *turn) noCommandLeft() {
 	switch {
 	case t.kept:
 		t.st.Misses = 0
@@ -61,7 +60,7 @@ func (t *turn) nothing() {
 	}
 }
 
-// applyTo carries out commands, in a flow that starts with them if start is not nil.
+// applyTo carries out commands. If start is not nil, the commands start that flow.
 func (t *turn) applyTo(start *agent.Flow, cmds []Command) {
 	misses := t.st.Misses
 	t.st.Misses = 0
@@ -92,15 +91,15 @@ func (t *turn) applyTo(start *agent.Flow, cmds []Command) {
 		t.follow(cmds, start != nil, told, r)
 	case told:
 		t.back()
-	case slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == Confirm }) && t.taken():
+	case slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == Confirm }) && t.acceptFound():
 	default:
 		t.st.Proposed, t.st.ProposedSlots = "", nil
 		t.chat(cmds)
 	}
 }
 
-// follow goes on with the flow after slots have changed, or carries out what
-// else was said.
+// follow continues the flow after slots have changed, or carries out the remaining
+// commands.
 func (t *turn) follow(cmds []Command, started, told bool, r slotResult) {
 	has := func(typ CommandType) bool {
 		return slices.ContainsFunc(cmds, func(c Command) bool { return c.Type == typ })
@@ -145,12 +144,13 @@ func (t *turn) follow(cmds []Command, started, told bool, r slotResult) {
 	}
 }
 
-// applyAlone carries out a command that leaves no room for others.
+// applyAlone carries out the first command that excludes all others. It reports whether
+// there was one.
 func (t *turn) applyAlone(cmds []Command) bool {
 	for _, c := range cmds {
 		switch c.Type {
 		case Handoff:
-			t.answer(agent.PatternHandoff, about{"reason": "asked", "possible": t.a.def.Settings.Handoff})
+			t.answer(agent.PatternHandoff, builtinContext{"reason": "asked", "possible": t.a.def.Settings.Handoff})
 		case Cancel:
 			t.cancel()
 		case Restart:
@@ -193,10 +193,10 @@ func (t *turn) applyAlone(cmds []Command) bool {
 	return false
 }
 
-// begin starts a flow: a digression if another one is active.
+// begin starts a flow. If another flow is active, that one waits on the stack.
 func (t *turn) begin(f *agent.Flow) {
 	if t.flow != nil {
-		if t.before == Error { // what failed is given up for what is wanted now
+		if t.before == Error { // the new flow replaces the one that failed
 			t.dropFlow()
 		} else {
 			t.suspend(f, false)
@@ -205,18 +205,18 @@ func (t *turn) begin(f *agent.Flow) {
 	t.startFlow(f, true)
 }
 
-// slotResult says what commands have done to the slots.
+// slotResult says what commands did to the slots.
 type slotResult struct {
 	changed   bool     // a slot was filled
 	corrected []string // slots whose values changed
-	ask       *Asking  // a slot to be asked for anew
-	reopened  bool     // the flow had ended
-	refused   bool     // a value did not do, and that was said
-	ended     bool     // the flow came to its end by it
+	ask       *Asking  // a slot to ask for again
+	reopened  bool     // the flow had ended and was re-opened
+	refused   bool     // a value was refused, and the user was told
+	ended     bool     // the flow has ended
 }
 
-// applySlots puts values into slots; the awaited one comes last, because the
-// flow moves on with it.
+// applySlots puts values into slots. The awaited slot comes last, because its value moves
+// the flow on.
 func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 	var r slotResult
 	awaited := ""
@@ -243,7 +243,7 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 	}
 	beside := slices.ContainsFunc(cmds, func(c Command) bool { return !c.Gives() })
 	if !beside && !r.any() {
-		for _, s := range t.dropped { // there was nothing else in the message
+		for _, s := range t.dropped { // the message had nothing else
 			t.invalid(s)
 			r.refused = true
 		}
@@ -252,7 +252,7 @@ func (t *turn) applySlots(cmds []Command, started bool) slotResult {
 	return r
 }
 
-// any reports whether something came of the commands.
+// any reports whether the commands had an effect.
 func (r *slotResult) any() bool {
 	return r.changed || r.refused || r.ask != nil || len(r.corrected) > 0
 }

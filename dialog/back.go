@@ -2,25 +2,24 @@ package dialog
 
 import "github.com/hocketvoice/hocket/dialog/agent"
 
-// This file: ways back within a flow: to what a correction changes, to the
-// beginning, and out of it.
+// This file implements cancelling and restarting a flow.
 
-// cancel gives the current flow up, and those that called it.
+// cancel cancels the current flow and the flows that called it.
 func (t *turn) cancel() {
 	t.st.Misses = 0
 	switch {
-	case t.left != "" && t.flow == nil: // what was asked beside it
+	case t.left != "" && t.flow == nil: // the built-in flow was left, and no other flow runs
 		t.phrase("all_right")
-		t.ended()
+		t.enterCompleted()
 	case t.sealed():
 		t.doneAlready()
 	default:
-		t.answer(agent.PatternCancel, about{"failed": t.st.ConversationState == Error})
+		t.answer(agent.PatternCancel, builtinContext{"failed": t.st.ConversationState == Error})
 	}
 }
 
-// giveFlowUp leaves the current flow and those that called it. After an error all are left
-// (seed 003, ERROR to IDLE).
+// giveFlowUp drops the current flow and the flows that called it. In the error state it
+// drops all flows (seed 003, ERROR to IDLE).
 func (t *turn) giveFlowUp() {
 	if t.st.ConversationState == Error {
 		t.dropFlow()
@@ -34,31 +33,32 @@ func (t *turn) giveFlowUp() {
 			break
 		}
 		if !f.Called {
-			t.after = returns
+			t.then = thenContinue
 			return
 		}
 	}
 	t.dropFlow()
 	t.st.Finished = nil
-	t.after = leftFlow
+	t.then = thenComplete
 }
 
-// restart begins again: the flow, or the one that has ended.
+// restart restarts the current flow, or the flow that ended last.
 func (t *turn) restart() {
 	t.st.Misses = 0
-	of := about{}
+	about := builtinContext{}
 	f := t.flow
 	if f == nil && t.st.Finished != nil {
-		f, of["flow"] = t.a.def.FlowIndex[t.st.Finished.Flow], t.st.Finished.Flow
+		f, about["flow"] = t.a.def.FlowIndex[t.st.Finished.Flow], t.st.Finished.Flow
 	}
 	if f != nil && !t.mayStart(f) {
 		t.cannotHandle("not_possible")
 		return
 	}
-	t.answer(agent.PatternRestart, of)
+	t.answer(agent.PatternRestart, about)
 }
 
-// beginAgain begins the flow again, and the one that called it instead if one did.
+// beginAgain starts the current flow again. If a call step started it, the calling flow
+// starts again instead.
 func (t *turn) beginAgain() {
 	st := t.st
 	f := t.flow
@@ -77,5 +77,5 @@ func (t *turn) beginAgain() {
 		f = t.a.def.FlowIndex[frame.Flow]
 	}
 	t.startFlow(f, true)
-	t.after = goesOn
+	t.then = thenAdvance
 }

@@ -7,56 +7,57 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// This file: the built-in flows. One runs beside the flow that it is about, which stays
-// where it is; where it waits for the user it comes on top of it, and that flow goes on when
-// it has ended:
+// This file implements the built-in flows. A built-in flow runs beside the flow that it
+// concerns. If it waits for the user, it comes on top of that flow, which continues when the
+// built-in flow has ended:
 //
-//	            begin                a step that waits           ended, or left for
+//	            builtin              a step that waits           ended, or left for
 //	(no flow) --------> beside ------------------------> on top ------------------> (no flow)
 //	                      |  ended                          |     something else
-//	                      +------------> (no flow)          +--> beside: a step of the engine
+//	                      +------------> (no flow)          +--> beside: an engine step
 //
-// What it says and asks is the agent's. What a yes, a value or a correction may do is not
-// decided here.
+// The agent defines what a built-in flow says and asks. What a yes, a value or a correction
+// may do is decided elsewhere.
 
-// builtinRun is how the built-in flow runs.
+// builtinRun is the state of the built-in flows in a turn.
 type builtinRun struct {
-	after     after
+	then      afterBuiltin
 	left      string        // the built-in flow that was left
-	fresh     bool          // the built-in flow has not been on top
-	skipped   bool          // a step of the built-in flow that waits was left out
-	resumed   bool          // the flow below a built-in one has come back
+	fresh     bool          // the built-in flow has not been on top yet
+	skipped   bool          // a step of the built-in flow that waits was skipped
+	resumed   bool          // the flow below a built-in flow has been resumed
 	moved     bool          // a built-in flow has come on top, and asks
-	deferring bool          // a step that waits has to wait for its turn
-	deferred  *deferredStep // one that does
+	deferring bool          // a step that waits is deferred, see deferredStep
+	deferred  *deferredStep // the deferred step, nil if there is none
 }
 
-// about is what a built-in flow is about.
-type about = map[string]any
+// builtinContext has the values that the expressions of a built-in flow read as "context".
+type builtinContext = map[string]any
 
-// builtin runs the built-in flow of a name. It reports whether it has ended; else it waits,
-// and is the current flow at the step that waits, which has not run yet.
-func (t *turn) builtin(name string, of about) bool {
+// builtin runs the named built-in flow and reports whether it has ended. If it reports
+// false, the flow waits for the user: it is the current flow, at a step that waits and has
+// not run yet.
+func (t *turn) builtin(name string, about builtinContext) bool {
 	f := t.a.def.FlowIndex[name]
 	if name == agent.PatternCancel && t.left == agent.PatternCancel {
-		f = f.Default // a second "cancel" is not asked about
+		f = f.Default // a second "cancel" needs no confirmation
 	}
-	if of == nil {
-		of = about{}
+	if about == nil {
+		about = builtinContext{}
 	}
-	if t.flow != nil && !t.flow.Builtin && of["flow"] == nil {
-		of["flow"] = t.flow.Name
+	if t.flow != nil && !t.flow.Builtin && about["flow"] == nil {
+		about["flow"] = t.flow.Name
 	}
 	if f.Default != nil {
 		t.trace("builtin_started", TraceData{Flow: name})
-		if on, _ := of["flow"].(string); of["description"] == nil && t.a.def.FlowIndex[on] != nil {
-			of["description"] = strings.TrimSpace(offer(t.a.def.FlowIndex[on], t.a.def.Lang))
+		if on, _ := about["flow"].(string); about["description"] == nil && t.a.def.FlowIndex[on] != nil {
+			about["description"] = strings.TrimSpace(offer(t.a.def.FlowIndex[on], t.a.def.Lang))
 		}
 	}
 	before, quiet, said := t.about, t.quiet, len(t.out.Say)
-	t.about, t.quiet, t.fresh = of, f.Default == nil, true
+	t.about, t.quiet, t.fresh = about, f.Default == nil, true
 	over := t.beside(f, f.First)
-	if over && t.skipped && len(t.out.Say) == said { // it had nothing to say but a question
+	if over && t.skipped && len(t.out.Say) == said { // it says nothing without the skipped question
 		t.beside(f.Default, f.Default.First)
 	}
 	t.quiet, t.skipped = quiet, false
@@ -66,8 +67,8 @@ func (t *turn) builtin(name string, of about) bool {
 	return over
 }
 
-// beside runs steps of a built-in flow that need no answer. It reports whether the flow has
-// ended.
+// beside runs the steps of a built-in flow from index i until the flow ends or comes to a
+// step that waits. It reports whether the flow has ended.
 func (t *turn) beside(f *agent.Flow, i int) bool {
 	failed := t.failed
 	for i != agent.EndTarget && t.failed == failed {
@@ -86,7 +87,7 @@ func (t *turn) beside(f *agent.Flow, i int) bool {
 			if s.Do == "default" {
 				t.beside(f.Default, f.Default.First)
 			} else {
-				t.act(s.Do)
+				t.doEngineStep(s.Do)
 			}
 			i = s.Next
 		case agent.StepHandoff:
@@ -100,9 +101,9 @@ func (t *turn) beside(f *agent.Flow, i int) bool {
 	return true
 }
 
-// onTop makes a built-in flow the current one, at a step that waits. It reports whether it
-// may be: it is not while something has gone wrong, which the user answers, nor while another
-// one waits or was left for this message.
+// onTop makes a built-in flow the current flow, at a step that waits, and reports whether
+// it did. It does not while an error is open, while another built-in flow waits, or if this
+// flow was left for the current message.
 func (t *turn) onTop(f *agent.Flow, s *agent.Step) bool {
 	st := t.st
 	switch {
@@ -130,8 +131,8 @@ func (t *turn) onTop(f *agent.Flow, s *agent.Step) bool {
 	return true
 }
 
-// leave takes the built-in flow off that waits: what the user has said is about something
-// else.
+// leave drops the built-in flow that waits, because the user has said something that does
+// not concern it.
 func (t *turn) leave() {
 	t.left = t.flow.Name
 	t.trace("builtin_left", TraceData{Flow: t.left})
@@ -139,7 +140,7 @@ func (t *turn) leave() {
 	t.about, t.before, t.resumed = nil, t.resting(), true
 }
 
-// leaveFor leaves the built-in flow that waits if the message means nothing to it and
+// leaveFor leaves the built-in flow that waits if the message means nothing to it but
 // something to the flow below.
 func (t *turn) leaveFor() {
 	if t.flow == nil || !t.flow.Builtin {
@@ -159,34 +160,34 @@ func (t *turn) leaveFor() {
 	}
 }
 
-// runEngine does a step of the engine's in a built-in flow that is on top: it is done to the
-// flow below. It reports whether a flow goes on.
+// runEngine runs an engine step of the built-in flow on top. The step acts on the flow
+// below, which becomes the current flow first. It reports whether a flow goes on.
 func (t *turn) runEngine(s *agent.Step) bool {
 	f := t.flow
 	t.offTop()
-	t.after, t.resumed = stays, true
+	t.then, t.resumed = thenReturn, true
 	if !t.beside(f, f.IDs[s.ID]) {
 		return true
 	}
 	t.about = nil
 	if t.flow == nil {
-		t.ended()
+		t.enterCompleted()
 	}
-	if t.after == returns {
+	if t.then == thenContinue {
 		t.builtin(agent.PatternContinue, nil)
 	}
 	return t.flow != nil && !t.failed
 }
 
-// deferredStep is a step that waits for its turn: that of a correction, until all values
-// of the message are taken.
+// deferredStep is a step of a built-in flow that waits until all values of the message have
+// been taken: the question of a correction.
 type deferredStep struct {
 	flow  *agent.Flow
 	step  *agent.Step
-	about about
+	about builtinContext
 }
 
-// askDeferred brings the flow on top that has waited for its turn.
+// askDeferred brings the deferred built-in flow on top, if there is one.
 func (t *turn) askDeferred() {
 	if d := t.deferred; d != nil {
 		t.deferred, t.about = nil, d.about
@@ -194,8 +195,9 @@ func (t *turn) askDeferred() {
 	}
 }
 
-// ended is what follows where a built-in flow that was on top has ended.
-func (t *turn) ended() {
+// enterCompleted enters COMPLETED if no flow is left, and offers a request that was kept
+// for later.
+func (t *turn) enterCompleted() {
 	if t.flow == nil && !t.failed {
 		if len(t.out.Say) == 0 {
 			t.phrase("all_right")
@@ -205,26 +207,26 @@ func (t *turn) ended() {
 	}
 }
 
-// answer runs a built-in flow that is the answer to a message, and goes on with what it
-// leaves.
-func (t *turn) answer(name string, of about) {
-	t.after = stays
-	if !t.builtin(name, of) {
+// answer answers a message by running a built-in flow, and continues with what the flow
+// leaves to do.
+func (t *turn) answer(name string, about builtinContext) {
+	t.then = thenReturn
+	if !t.builtin(name, about) {
 		t.advance()
 		return
 	}
 	t.settle()
 }
 
-// settle goes on with what a built-in flow leaves.
+// settle continues after a built-in flow that answered a message.
 func (t *turn) settle() {
 	switch {
 	case t.failed:
-	case t.after == leftFlow:
-		t.ended()
-	case t.after == goesOn:
+	case t.then == thenComplete:
+		t.enterCompleted()
+	case t.then == thenAdvance:
 		t.advance()
-	case t.after == returns:
+	case t.then == thenContinue:
 		t.builtin(agent.PatternContinue, nil)
 		t.advance()
 	default:
@@ -232,29 +234,29 @@ func (t *turn) settle() {
 	}
 }
 
-// unasked reports whether the flow has come back from below a built-in one in this turn and
-// has not asked its question again.
+// unasked reports whether the flow below a built-in flow has come back in this turn and has
+// not repeated its question.
 func (t *turn) unasked() bool {
 	return t.resumed && t.flow != nil && !t.flow.Builtin && t.st.WaitingForSlot == "" && t.st.Confirmation == nil
 }
 
-// after says what the engine does behind a built-in flow.
-type after int
+// afterBuiltin says how the turn continues after a built-in flow.
+type afterBuiltin int
 
 const (
-	stays    after = iota // the dialogue is where it was
-	goesOn                // the flow goes on from its step
-	returns               // a flow goes on that was interrupted
-	leftFlow              // no flow is left
+	thenReturn   afterBuiltin = iota // return to where the dialogue was
+	thenAdvance                      // run the flow from its current step
+	thenContinue                     // continue a flow that was interrupted
+	thenComplete                     // no flow is left
 )
 
-// act does what a step of the engine's says.
-func (t *turn) act(do string) {
+// doEngineStep does what an engine step of a built-in flow names.
+func (t *turn) doEngineStep(do string) {
 	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	switch do {
 	case "question":
 		if t.unasked() {
-			return // it asks when it goes on
+			return // the flow asks when it continues
 		}
 		if sg := t.st.Suggested; sg != nil && s != nil && t.about["at"] == "suggestion" {
 			t.suggest(s, sg.Value)
@@ -286,6 +288,6 @@ func (t *turn) act(do string) {
 	case "end":
 		t.endConversation()
 	default:
-		panic(fmt.Sprintf("dialog: unexpected act of the engine %q", do))
+		panic(fmt.Sprintf("dialog: unexpected engine step %q", do))
 	}
 }

@@ -6,9 +6,9 @@ import "github.com/hocketvoice/hocket/dialog/command"
 type (
 	// CommandType says what the user wants.
 	CommandType = command.Type
-	// Command is one thing that was understood.
+	// Command is one request or statement of the user.
 	Command = command.Command
-	// Dropped is a command that the agent does not take.
+	// Dropped is a command that the agent does not accept, with the reason.
 	Dropped = command.Dropped
 	// FinishedFlow is a flow that has ended and may be re-opened.
 	FinishedFlow = command.Finished
@@ -37,5 +37,5 @@ const (
 	AskSlot     = command.AskSlot
 )
 
-// CommandTypes lists the commands, for those who tell a model which there are.
+// CommandTypes returns all commands, for prompts.
 func CommandTypes() []CommandType { return command.Types() }

@@ -10,15 +10,15 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: how a driver keeps secrets out of what it records.
+// This file lets a driver keep secrets out of its records.
 
 // HasSecrets reports whether a slot of the agent is secret.
 func (a *Agent) HasSecrets() bool { return len(a.def.Secrets) > 0 }
 
-// TellsSecret reports whether what the user says may contain a secret: the secret was
-// asked for, or the text names it, has the form of its value, or is understood as one.
-// If partial is set, more words may follow, and the beginning of a value is enough. It
-// changes nothing.
+// TellsSecret reports whether the user's words may contain a secret: the secret was asked
+// for, or the text names it, has the form of its value, or is understood as one. If partial
+// is true, more words may follow, and the beginning of a value is enough. The state does
+// not change.
 func (a *Agent) TellsSecret(st *State, now time.Time, text string, partial bool) bool {
 	if len(a.def.Secrets) == 0 {
 		return false
@@ -41,8 +41,8 @@ func (a *Agent) TellsSecret(st *State, now time.Time, text string, partial bool)
 	return false
 }
 
-// mayTell reports whether the message looks as if it contained a secret. It is called
-// before the message is understood.
+// mayTell reports whether the message looks as if it contained a secret, before the message
+// is understood.
 func (t *hearing) mayTell(partial bool) bool {
 	for _, s := range t.a.def.Secrets {
 		if s.Name == t.st.WaitingForSlot || s.Mentions.Within(t.rd.Toks) {
@@ -58,7 +58,7 @@ func (t *hearing) mayTell(partial bool) bool {
 	return t.a.holdsSecret(t.st, t.rd.Raw)
 }
 
-// lengthFits reports whether a value has the length that the slot wants.
+// lengthFits reports whether a value has a length that the slot allows.
 func lengthFits(s *value.Spec, v any) bool {
 	text, ok := v.(string)
 	return !ok || len(text) >= s.Length[0] && (s.Length[1] == 0 || len(text) <= s.Length[1])
@@ -96,7 +96,7 @@ func (k *Secrets) Learn(a *Agent, st *State) {
 
 func (k *Secrets) add(v any) {
 	if _, answer := v.(bool); answer {
-		return // it stands everywhere
+		return // true and false are in too many texts
 	}
 	text := plainText(value.RawText(v))
 	if text == "" || v == Hidden || slices.Contains(k.values, text) {
@@ -232,7 +232,7 @@ func (k *Secrets) State(s *State) {
 	}
 }
 
-// Output is an output without secrets.
+// Output returns a copy of an output with secrets hidden.
 func (k *Secrets) Output(o Output) Output {
 	o.Say = slices.Clone(o.Say)
 	for i := range o.Say {
@@ -262,7 +262,7 @@ func plainText(text string) string {
 	}, text)
 }
 
-// Forget empties the secret slots of a masked state, so that they are asked for again.
+// Forget clears the secret slots of a masked state, so that the agent asks for them again.
 func (a *Agent) Forget(st *State) {
 	st.Slots, st.Checked, st.GrantedFor = a.without(st.Slots), a.without(st.Checked), a.without(st.GrantedFor)
 	st.ProposedSlots, st.Either, st.Later = a.without(st.ProposedSlots), a.without(st.Either), slices.Clone(st.Later)

@@ -7,10 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what a question to confirm is about, and the yes that came before it had
-// been heard.
+// This file asks for confirmations and handles the answers.
 
-// asksToConfirm says where in what is said the question stands, and its last value.
+// asksToConfirm sets Output.Confirm if the turn asks to confirm, with the position of the
+// last value.
 func (t *speech) asksToConfirm() {
 	c := t.st.Confirmation
 	if c == nil {
@@ -27,8 +27,8 @@ func (t *speech) asksToConfirm() {
 	t.out.Confirm = &Question{Text: joinLines(t.out.Say[from-1:]), Tail: c.Tail}
 }
 
-// askEarly asks once more for a yes that came before the values had been heard: what
-// is missing of the question is said again.
+// askEarly asks again after a yes that came before the user had heard the values. It
+// repeats the part of the question that was not heard.
 func (t *turn) askEarly() {
 	c := t.st.Confirmation
 	t.trace("confirmed_early", TraceData{Step: c.Step})
@@ -50,7 +50,7 @@ func (t *turn) askEarly() {
 	}
 }
 
-// runConfirm asks for a yes or no.
+// runConfirm runs a confirm step: it asks for a yes or no.
 func (t *speech) runConfirm(s *agent.Step) bool {
 	t.st.CurrentStep = s.ID
 	t.st.WaitingForSlot = ""
@@ -80,7 +80,7 @@ func (t *speech) askConfirmation(s *agent.Step) {
 	}
 }
 
-// summary lists the slots that a confirmation is about.
+// summary lists the values that a confirmation is about.
 func (t *flows) summary(s *agent.Step) string {
 	v := t.voice()
 	var parts []string
@@ -106,7 +106,7 @@ func (t *flows) summary(s *agent.Step) string {
 	return agent.FirstUpper(strings.Join(parts, ", "))
 }
 
-// confirmed carries on after a yes.
+// confirmed continues after a yes.
 func (t *turn) confirmed() {
 	st := t.st
 	s := t.confirmStep()
@@ -122,7 +122,7 @@ func (t *turn) confirmed() {
 	t.grant()
 	t.trace("confirmed", TraceData{Step: s.ID})
 	if action {
-		t.advance() // the step itself, with the yes in hand
+		t.advance() // runs the same step, now confirmed
 		return
 	}
 	if s.Answer != "" {
@@ -133,8 +133,8 @@ func (t *turn) confirmed() {
 	}
 }
 
-// grant notes a yes, and what it is about: the values that the flow's actions take.
-// A question asked afterwards, a set step or an action may change one of them.
+// grant records a yes and the inputs of the flow's actions to which it applies. A later
+// question, a set step or an action may change an input.
 func (t *flows) grant() {
 	st := t.st
 	st.Granted, st.GrantedFor = true, nil
@@ -150,8 +150,8 @@ func (t *flows) grant() {
 	}
 }
 
-// granted reports whether the user has said yes to this run of the action: with
-// the values that it would get now.
+// granted reports whether the user has confirmed this run of the action with its current
+// inputs.
 func (t *flows) granted(a *agent.Action) bool {
 	if !t.st.Granted {
 		return false
@@ -165,7 +165,7 @@ func (t *flows) granted(a *agent.Action) bool {
 	return true
 }
 
-// denied carries on after a no.
+// denied continues after a no.
 func (t *turn) denied() {
 	st := t.st
 	s := t.confirmStep()
@@ -191,11 +191,12 @@ func (t *turn) denied() {
 	}
 }
 
-// confirmStep is the step that the open confirmation belongs to.
+// confirmStep returns the step of the open confirmation. If there is none, the dialogue
+// fails.
 func (t *flows) confirmStep() *agent.Step {
 	s := t.step()
 	if t.st.Confirmation == nil || s == nil || s.ID != t.st.Confirmation.Step {
-		t.fail("ConfirmationError", "nothing is to be confirmed")
+		t.fail("ConfirmationError", "no confirmation is pending")
 		return nil
 	}
 	return s

@@ -9,10 +9,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/words"
 )
 
-// This file: what a message means by the state it meets, before any
-// understanding is asked: the economy that seed 003 is about.
+// This file handles a message by the conversation state. A simple answer to a question is
+// taken without a call of the understanding, as seed 003 wants it.
 
-// message takes what the user said.
+// message handles a message of the user.
 func (t *turn) message(m Message) {
 	st := t.st
 	text := value.CutText(strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD"), value.MaxUtterance)
@@ -40,7 +40,7 @@ func (t *turn) message(m Message) {
 		t.understand()
 	case WaitingForSlot:
 		t.answerSlot()
-	case ValidatingSlot: // a state at rest only if it was restored so
+	case ValidatingSlot: // only in a state that was restored so
 		t.enter(WaitingForSlot)
 		t.answerSlot()
 	case Confirming:
@@ -52,7 +52,7 @@ func (t *turn) message(m Message) {
 			t.phrase("busy")
 			return
 		}
-		t.fail("ActionError", "no action runs")
+		t.fail("ActionError", "no action is running")
 	case Understanding:
 		t.before = t.resting()
 		t.understand()
@@ -61,14 +61,13 @@ func (t *turn) message(m Message) {
 	}
 }
 
-// answerSlot takes a message while a slot is awaited: a simple value goes
-// straight into the slot, without any understanding; everything else is
-// understood first.
+// answerSlot handles a message while a slot is awaited. A simple value fills the slot
+// without a call of the understanding; any other message is understood first.
 func (t *turn) answerSlot() {
 	st := t.st
 	s := t.a.def.SlotIndex[st.WaitingForSlot]
 	if s == nil || t.flow == nil {
-		t.fail("UnknownSlotError", "the slot that is awaited is not there")
+		t.fail("UnknownSlotError", "the awaited slot does not exist")
 		return
 	}
 	if t.answerSuggestion(s) {
@@ -84,12 +83,12 @@ func (t *turn) answerSlot() {
 	t.take(s, value, sure)
 }
 
-// take puts a directly mapped value into the awaited slot.
+// take puts a value that answerSlot has read into the awaited slot.
 func (t *turn) take(s *agent.Slot, v any, sure value.Certainty) {
 	st := t.st
 	switch sure {
 	case value.Doubtful:
-		if s.Secret { // it is not said again to ask about it
+		if s.Secret { // asking about a doubtful value would say it
 			t.reject(s, "doubtful")
 			return
 		}
@@ -119,7 +118,7 @@ func (t *turn) take(s *agent.Slot, v any, sure value.Certainty) {
 	t.advance()
 }
 
-// filled moves on from the awaited slot, which has its value now.
+// filled moves on from the awaited slot once it has a value.
 func (t *turn) filled(s *agent.Slot) {
 	st := t.st
 	st.WaitingForSlot, st.Suggested = "", nil
@@ -127,7 +126,7 @@ func (t *turn) filled(s *agent.Slot) {
 		if t.answered(); st.Asking != nil {
 			return
 		}
-		if cur := t.step(); cur != nil && cur.AskFirst && cur.Slot == s { // that was its question
+		if cur := t.step(); cur != nil && cur.AskFirst && cur.Slot == s { // the question was this step's
 			t.next(cur, cur.Next)
 		}
 		if a.Correction {
@@ -142,7 +141,7 @@ func (t *turn) filled(s *agent.Slot) {
 	}
 }
 
-// reject is rule 4: the value is cleared and asked for again.
+// reject clears the value and asks for it again (seed 003, rule 4).
 func (t *turn) reject(s *agent.Slot, why string) {
 	st := t.st
 	t.refused = true
@@ -164,33 +163,34 @@ func (t *turn) reject(s *agent.Slot, why string) {
 	t.stay()
 }
 
-// giveUp hands over to a person when nothing helped too often.
+// giveUp hands over to a person if the user was not understood too many times in a row. It
+// reports whether it did.
 func (t *turn) giveUp() bool {
 	if t.st.Misses < t.a.def.Settings.Retries || !t.a.def.Settings.Handoff {
 		return false
 	}
-	if !t.builtin(agent.PatternHandoff, about{"reason": "misses", "possible": true}) {
+	if !t.builtin(agent.PatternHandoff, builtinContext{"reason": "misses", "possible": true}) {
 		t.moved = true
 		t.advance()
 	}
 	return true
 }
 
-// stay waits for the slot that was asked for, unless a built-in flow asks now.
+// stay keeps waiting for the slot, unless a built-in flow asks now.
 func (t *turn) stay() {
 	if !t.failed && !t.moved {
 		t.enter(WaitingForSlot)
 	}
 }
 
-// How many values of a slot are said.
+// The number of a slot's values that are listed at most.
 const (
 	someOptions = 5
 	maxOptions  = 10
 )
 
-// answerSuggestion takes the answer to "did you mean Boston?". It reports
-// whether the message was that.
+// answerSuggestion handles the answer to a question like "did you mean Boston?". It reports
+// whether the message was such an answer.
 func (t *turn) answerSuggestion(s *agent.Slot) bool {
 	st := t.st
 	sg := st.Suggested
@@ -225,16 +225,16 @@ func (t *turn) answerSuggestion(s *agent.Slot) bool {
 	return false
 }
 
-// answerConfirmation takes a message while a yes or no is awaited.
+// answerConfirmation handles a message while a yes or no is awaited.
 func (t *turn) answerConfirmation() {
 	if t.flow == nil || t.st.Confirmation == nil {
-		t.fail("ConfirmationError", "nothing is to be confirmed")
+		t.fail("ConfirmationError", "no confirmation is pending")
 		return
 	}
 	switch t.heard().Assent() {
 	case words.Assents:
 		t.st.Misses = 0
-		if t.st.Changing { // asked what to change: what the yes is to, nobody knows
+		if t.st.Changing { // the user was asked what to change: a yes does not answer that
 			t.enter(Understanding)
 			t.again()
 			t.back()
@@ -250,8 +250,8 @@ func (t *turn) answerConfirmation() {
 	}
 }
 
-// understand works out what the message means, and does it. It is the call that
-// the economy saves: each is counted.
+// understand finds out what the message means and carries it out. It counts and traces each
+// call of the understanding.
 func (t *turn) understand() {
 	st := t.st
 	if t.failed {
@@ -285,7 +285,7 @@ func (t *turn) understand() {
 	t.understandLocally(context)
 }
 
-// understandLocally understands the message by its words.
+// understandLocally understands the message by its words and carries it out.
 func (t *turn) understandLocally(context string) {
 	said := t.rd.Raw
 	t.leaveFor()
@@ -302,7 +302,8 @@ func (t *turn) understandLocally(context string) {
 	t.apply(m.Commands)
 }
 
-// understood takes a model's answer. Without one the local understanding does.
+// understood handles the model's answer. If the model failed, the words are understood
+// locally.
 func (t *turn) understood(in Understood) {
 	st := t.st
 	if st.ConversationState != Understanding || st.Pending == "" {
@@ -321,7 +322,7 @@ func (t *turn) understood(in Understood) {
 		return
 	}
 	cmds := m.Commands
-	for _, d := range m.Dropped { // dropped again, with a trace, or told
+	for _, d := range m.Dropped { // checked again, so that the reasons are traced and the user is told
 		cmds = append(cmds, d.Command)
 	}
 	cmds = t.heard().Meant(cmds[:min(len(cmds), maxCommands)])

@@ -1,48 +1,41 @@
-// Package dialog runs dialogue flows: it decides what the user meant, which
-// slots that fills, what the agent says next, and which actions are asked for
-// (seed 003, "State Machine Design"; the file format is a superset of the Soni
-// DSL 1.0).
+// Package dialog runs dialogue flows. It decides what the user means, which slots that fills,
+// what the agent says next, and which actions to ask for (seed 003, "State Machine Design";
+// the file format is a superset of the Soni DSL 1.0).
 //
-// It is pure. [Parse] takes bytes and gives an [Agent], which never changes; an
-// agent's [Agent.Start], [Agent.Handle] and [Agent.Repeat] change the [State]
-// that they are given and return an [Output]: what to say, what to await, an
-// action to run, a model to ask. The package reads no file, clock or network,
-// starts no goroutine, and the same inputs always give the same outputs. It
-// never runs an action itself and never talks to a model.
+// The package is pure. [Parse] compiles files to an [Agent], which is immutable. The methods
+// [Agent.Start], [Agent.Handle] and [Agent.Repeat] change the [State] that they are given and
+// return an [Output]: what to say, what to expect, an action to run, a model to ask. The
+// package reads no file, clock or network and starts no goroutine, and the same inputs always
+// give the same outputs. The caller runs actions and calls models.
 //
-// Doubt: words of which the recognizer is less sure than the agent's settings ask
-// for are asked again, and nothing in them is acted upon
-// ([agent.Settings.MinConfidence]).
+// Doubt: if the recognizer's confidence in an utterance is below
+// [agent.Settings.MinConfidence], the agent asks again and acts on nothing in it.
 //
-// Economy: while a slot is awaited and the message is a simple value, the value
-// goes straight into the slot. Everything else is understood first, by the words
-// alone, or by a model if the agent's settings say so. State.NLUCalls counts.
+// Economy: if a slot is awaited and the message is a simple value, the value fills the slot at
+// once. Any other message is understood first. State.NLUCalls counts these calls.
 //
-// Understanding: by the words alone ([Agent.Understand]), or by a model that is asked
-// with [UnderstandingRequest] and whose answer [Agent.Interpret] reads. Both give an
-// [Understood]; whatever it says is held against the agent, and words never reach
-// further than the flows let them. What a model may put into other words, and
-// whether it kept what matters, say [Agent.Rephrasable] and [Agent.KeepsValues].
+// Understanding: a message is understood by its words alone ([Agent.Understand]) or, if the
+// agent's settings say so, by a model. [UnderstandingRequest] builds the prompt for the model,
+// and [Agent.Interpret] reads the answer. Both give an [Understood], which is checked against
+// the agent. [Agent.Rephrasable] and [Agent.KeepsValues] decide what a model may reword.
 //
-// Secrets: the value of a secret slot is in [State.Slots] and in the [ActionCall]
-// that takes it, and nowhere else. [Agent.Masked] makes a state that may be shown.
+// Secrets: the value of a secret slot is in [State.Slots] and in the [ActionCall] that takes
+// it, and nowhere else. [Agent.Masked] returns a state that may be shown.
 //
 // # Inside
 //
-// A turn is made of parts. Each embeds the one before it and knows nothing of those behind:
+// A turn consists of parts. Each part embeds the one before it and does not know those after:
 //
-//	part       what it is                         from .. to
-//	dialogue   the state and its trail            a state of the seed > another, by the matrix
-//	flows      the flows that run and wait        none > runs > waits for another > runs > ended, reopened
-//	hearing    what was heard, what of it is used words > meaning > taken, offered, kept for later, left out
-//	speech     what is said                       silent > lines > a question to confirm
-//	question   the question for a slot            asked > taken | refused, with its reason > asked again
-//	turn       what follows from what
+//	part       what it holds                      from .. to
+//	dialogue   the state and its audit trail      a state of the seed > another, by the matrix
+//	flows      the current flow and the stack     none > runs > waits for another > runs > ended, reopened
+//	hearing    the message and what of it is used words > meaning > accepted, offered, kept for later, dropped
+//	speech     what the agent says                silent > lines > a question to confirm
+//	question   the question for a slot            asked > accepted | refused, with a reason > asked again
+//	turn       the steps and their order
 //
-// A [Confirmation] goes from asked to granted, for the values that were read back, and is
-// used by one action. Built-in flows run beside the current flow or on top of it
-// (builtin.go has their table).
+// A [Confirmation] is granted for the values that were read back, and one action uses it.
+// Built-in flows run beside the current flow or on top of it; see the table in builtin.go.
 //
-// The owner of a State is whoever calls the agent with it; one goroutine at a
-// time may. An Agent may be shared by all.
+// An Agent is safe for concurrent use, a State is not.
 package dialog

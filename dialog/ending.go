@@ -7,20 +7,20 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// This file: the end of a flow, and what comes after it.
+// This file ends flows.
 
-// endFlow completes the current flow: back to the flow that waits, or done.
+// endFlow completes the current flow and resumes the flow that waits, if there is one.
 func (t *turn) endFlow() {
 	st := t.st
 	st.Week = ""
 	if t.flow.Builtin {
 		t.offTop()
 		if t.about = nil; t.flow == nil {
-			t.ended()
+			t.enterCompleted()
 		}
 		return
 	}
-	t.keep(t.flow)
+	t.keepSlots(t.flow)
 	ended := FinishedFlow{Flow: st.CurrentFlow, Path: slices.Clone(st.Path), Found: t.found(), Sealed: st.Acted}
 	t.trace("flow_completed", TraceData{Flow: st.CurrentFlow})
 	if f, ok := t.resume(); ok {
@@ -41,8 +41,8 @@ func collects(f *agent.Flow, name string) bool {
 	return slices.ContainsFunc(f.Steps, func(s *agent.Step) bool { return s.Type == agent.StepCollect && s.Slot.Name == name })
 }
 
-// doneAlready says that what is to be changed is done. A flow that does what the words say
-// is offered.
+// doneAlready says that what the user wants to change is already done. It offers a flow
+// that matches the words, if there is one.
 func (t *turn) doneAlready() {
 	t.st.Misses = 0
 	t.phrase("done_already")
@@ -54,8 +54,7 @@ func (t *turn) doneAlready() {
 	t.back()
 }
 
-// complete is seed 003, COMPLETED: the flow is left, the slots stay for
-// reference.
+// complete enters COMPLETED (seed 003): the flow is left, and its slots stay for reference.
 func (t *turn) complete(ended *FinishedFlow) {
 	t.dropFlow()
 	t.st.Finished = ended
@@ -63,7 +62,7 @@ func (t *turn) complete(ended *FinishedFlow) {
 	if len(t.out.Say) > 0 {
 		outcome = "said"
 	}
-	if t.out.Handoff || t.builtin(agent.PatternCompleted, about{"flow": ended.Flow, "outcome": outcome}) {
-		t.ended()
+	if t.out.Handoff || t.builtin(agent.PatternCompleted, builtinContext{"flow": ended.Flow, "outcome": outcome}) {
+		t.enterCompleted()
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// maxDepth bounds how many flows wait for others.
+// maxDepth bounds the stack of flows that wait.
 const maxDepth = 8
 
-// Start begins the dialogue: the greeting, and the first step of the flow that
-// settings.start names. A dialogue that was begun before is forgotten; slots and
-// metadata that a caller put into a new State stay, and no flow clears them.
+// Start begins the dialogue. It returns the greeting and runs the flow that settings.start
+// names, if any. If the state has been used, Start resets it; slots and metadata that the
+// caller has put into a new State stay, and no flow clears them.
 func (a *Agent) Start(st *State, now time.Time) Output {
 	if len(st.Messages) > 0 || st.TurnCount > 0 {
 		*st = State{}
@@ -37,8 +37,8 @@ func (a *Agent) Start(st *State, now time.Time) Output {
 	return t.finish()
 }
 
-// begin makes a state that of a conversation that begins: its slots are those that the
-// program has given, and the defaults.
+// begin initializes the state of a new conversation: it records the slots that the caller
+// has given and fills in the defaults.
 func (a *Agent) begin(st *State) {
 	if len(st.Slots) > 0 {
 		st.Given = slices.Sorted(maps.Keys(st.Slots))
@@ -76,10 +76,10 @@ func (s *State) init() {
 	}
 }
 
-// Handle takes an input and returns what follows from it. It never blocks and
-// never fails: what goes wrong puts the dialogue into its error state (seed
-// 003, rule 7), from where the user may retry or cancel. An answer to something
-// that was not asked changes nothing.
+// Handle handles an input and returns the engine's response. It never blocks. An error puts
+// the dialogue into its error state (seed 003, rule 7), from where the user may retry or
+// cancel. The result of an action or an understanding that is not outstanding changes
+// nothing.
 func (a *Agent) Handle(st *State, now time.Time, in Input) Output {
 	switch {
 	case st.ConversationState == "": // the user speaks first
@@ -101,7 +101,7 @@ func (a *Agent) Handle(st *State, now time.Time, in Input) Output {
 	return t.finish()
 }
 
-// Repeat says the last response again. The dialogue stays where it is.
+// Repeat returns the last response again. The state does not change.
 func (a *Agent) Repeat(st *State, now time.Time) Output {
 	t := a.turn(st, now)
 	if st.LastResponse != "" {
@@ -114,8 +114,8 @@ func (a *Agent) Repeat(st *State, now time.Time) Output {
 	return t.out
 }
 
-// Answered notes what a model answered to an Output with Ask, so that it is in
-// the history and can be repeated.
+// Answered records what a model answered to an [Output] with Ask, so that it is in the
+// history and can be repeated.
 func (a *Agent) Answered(st *State, now time.Time, text string) {
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
 	if text == "" {
@@ -129,10 +129,10 @@ func (a *Agent) Answered(st *State, now time.Time, text string) {
 	t.remember("assistant", text)
 }
 
-// Resume goes on with a dialogue that was read back from a checkpoint: an
-// action whose result is outstanding is asked for again under the same
-// idempotency key, an understanding that was in flight is done locally, and
-// otherwise the last response is said again.
+// Resume continues a dialogue that was read from a checkpoint. It asks again for an action
+// whose result is outstanding, under the same idempotency key. If an understanding was
+// outstanding, it understands the message by its words. Otherwise it returns the last
+// response again.
 func (a *Agent) Resume(st *State, now time.Time) Output {
 	st.init()
 	switch {
@@ -146,10 +146,10 @@ func (a *Agent) Resume(st *State, now time.Time) Output {
 	return a.Repeat(st, now)
 }
 
-// TakeBack forgets a message that a model was asked about and has not answered,
-// as if it had not been said, and returns its text: the turn was taken back, or
-// the conversation was cut off. It does nothing, and returns "", where no
-// understanding is in flight.
+// TakeBack removes a message whose understanding is outstanding, as if it had not been
+// said, and returns its text. The caller uses it when the user takes the turn back or the
+// conversation is cut off. If no understanding is outstanding, TakeBack does nothing and
+// returns "".
 func (a *Agent) TakeBack(st *State, now time.Time) string {
 	text := st.Pending
 	if text == "" || st.ConversationState != Understanding {
@@ -166,9 +166,9 @@ func (a *Agent) TakeBack(st *State, now time.Time) string {
 	return text
 }
 
-// RecoverFromError restores the state before an error (seed 003, State
-// Recovery): to where metadata.error says, or to idle. It does nothing in other
-// states.
+// RecoverFromError returns from the error state to the state in
+// metadata.error.recovery_state, or to idle (seed 003, State Recovery). In other states it
+// only repeats the last response.
 func (a *Agent) RecoverFromError(st *State, now time.Time) Output {
 	st.init()
 	if st.ConversationState != Error {
@@ -191,7 +191,7 @@ func (a *Agent) RecoverFromError(st *State, now time.Time) Output {
 	t.sayMessage(a.def.Messages["recovered"], agent.WordingFixed)
 	said := t.out.Say
 	t.retry()
-	if recovery != ExecutingAction { // the seed says this alone
+	if recovery != ExecutingAction { // the seed wants no more than this message
 		t.out.Say = said
 	}
 	return t.finish()
@@ -202,8 +202,8 @@ type turn struct {
 	question
 	builtinRun
 
-	outcome  string // of the flow that has run: denied or failed; "" for neither
-	changing bool   // what to change was asked
+	outcome  string // of the flow that has ended: "denied", "failed" or ""
+	changing bool   // the user was asked what to change
 }
 
 func (a *Agent) turn(st *State, now time.Time) *turn {
@@ -214,7 +214,7 @@ func (a *Agent) turn(st *State, now time.Time) *turn {
 	return t
 }
 
-// failWith is rule 7: any state to ERROR.
+// failWith puts the dialogue into the error state, from any state (seed 003, rule 7).
 func (t *turn) failWith(kind, message string) {
 	from := t.st.ConversationState
 	if from == Error || t.failed {
@@ -229,7 +229,7 @@ func (t *turn) failWith(kind, message string) {
 	t.enter(Error)
 	t.out.Act, t.out.Understand, t.out.Ask = nil, nil, false
 	said := len(t.out.Say)
-	if t.builtin(agent.PatternError, about{"error": kind}); len(t.out.Say) == said {
+	if t.builtin(agent.PatternError, builtinContext{"error": kind}); len(t.out.Say) == said {
 		t.phrase("error")
 		t.phrase("error_offer")
 	}
@@ -255,7 +255,7 @@ func (t *turn) finish() Output {
 	return t.out
 }
 
-// tidy keeps empty lists nil, as they read back from JSON.
+// tidy sets empty lists to nil, as they read back from JSON.
 func (s *State) tidy() {
 	if len(s.Stack) == 0 {
 		s.Stack = nil
@@ -274,5 +274,5 @@ func (s *State) tidy() {
 	}
 }
 
-// maxRecent bounds how far back the order of the slots is remembered.
+// maxRecent bounds State.Recent.
 const maxRecent = 64

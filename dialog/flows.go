@@ -8,25 +8,27 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// flows are the flow that runs and those that wait:
+// flows manages the current flow and the stack of flows that wait:
 //
 //	          startFlow         suspend: called, interrupted
 //	(none) ------------> runs ------------------------------> waits
 //	   ^                 | ^ <-------------------------------- |
 //	   |  dropFlow       | |            resume
 //	   +-----------------+ |
-//	ended ---------------- + reopen: a value of it is corrected; not if it is sealed
+//	ended ---------------- + reopen: the user corrects a value; not if the flow is sealed
 //
-// A frame of the stack has the step, the path and the yes of a flow that waits.
+// A frame of the stack holds the step, the path and the granted confirmation of a flow that
+// waits.
 type flows struct {
 	dialogue
 
-	flow  *agent.Flow // of CurrentFlow, nil without one
-	quiet bool        // the built-in flow that runs is ours: it leaves no trace
+	flow  *agent.Flow // the current flow, or nil
+	quiet bool        // the built-in flow that runs is the default one: it is not traced
 }
 
-// suspend puts the current flow on the stack. The slots that the next flow
-// writes too come back when it ends: what the user has given is not lost.
+// suspend pushes the current flow on the stack. If next was not called, suspend saves the
+// slots that next writes and a waiting flow needs; they are restored when next ends. It
+// reports false if the stack is full.
 func (t *flows) suspend(next *agent.Flow, called bool) bool {
 	st := t.st
 	if len(st.Stack) >= maxDepth {
@@ -48,8 +50,7 @@ func (t *flows) suspend(next *agent.Flow, called bool) bool {
 	return true
 }
 
-// needed reports whether the current flow or one that waits behind it has a slot
-// or variable.
+// needed reports whether the current flow or one on the stack uses a slot or variable.
 func (t *flows) needed(name string) bool {
 	has := func(f *agent.Flow) bool {
 		return f != nil && (slices.Contains(f.Writes, name) || slices.ContainsFunc(f.Slots, func(s *agent.Slot) bool { return s.Name == name }))
@@ -57,7 +58,8 @@ func (t *flows) needed(name string) bool {
 	return has(t.flow) || slices.ContainsFunc(t.st.Stack, func(f Frame) bool { return has(t.a.def.FlowIndex[f.Flow]) })
 }
 
-// resume goes back to the flow that waits. It reports whether there was one.
+// resume pops the flow on top of the stack and makes it the current one. It reports false
+// if no flow waits.
 func (t *flows) resume() (Frame, bool) {
 	st := t.st
 	for len(st.Stack) > 0 {
@@ -79,7 +81,8 @@ func (t *flows) resume() (Frame, bool) {
 	return Frame{}, false
 }
 
-// reopen makes the flow that ended last the current one again, its slots kept.
+// reopen makes the flow that ended last the current one again, with its slots. It reports
+// whether it could.
 func (t *flows) reopen(s *agent.Slot) bool {
 	f := t.st.Finished
 	if f == nil || f.Sealed {
@@ -100,10 +103,9 @@ func (t *flows) reopen(s *agent.Slot) bool {
 	return true
 }
 
-// rewind goes back to the first step that the changed slots decided: an action
-// that took them, a branch, a confirmation of what is no longer true. In a flow
-// that was re-opened, what was said with the old values is said again. Without
-// such a step the flow goes on where it stands.
+// rewind goes back to the first step that depends on the changed slots: an action that took
+// them, a branch on them, or a confirmation. In a re-opened flow it also repeats messages.
+// If there is no such step, the flow continues from its current step.
 func (t *flows) rewind(names []string, reopened bool) {
 	st := t.st
 	st.Granted, st.GrantedFor = false, nil
@@ -118,7 +120,7 @@ func (t *flows) rewind(names []string, reopened bool) {
 		}
 		touched := s.Type == agent.StepConfirm || s.Type == agent.StepCall
 		if s.Type == agent.StepAction && !s.Action.Declared && len(s.Action.Inputs) == 0 {
-			touched = true // it gets all slots
+			touched = true // it takes all slots
 		}
 		for _, n := range names {
 			touched = touched || s.ReadsName(n)
@@ -141,7 +143,8 @@ func (t *flows) rewind(names []string, reopened bool) {
 	}
 }
 
-// lastStep is where a re-opened flow ends again: its last words.
+// lastStep returns the step at which a re-opened flow ends again: the last message of its
+// path.
 func (t *flows) lastStep() string {
 	for k := len(t.st.Path) - 1; k >= 0; k-- {
 		if i, ok := t.flow.IDs[t.st.Path[k]]; ok && t.flow.Steps[i].Type == agent.StepSay {
@@ -154,7 +157,7 @@ func (t *flows) lastStep() string {
 	return ""
 }
 
-// offTop goes back to the flow below a built-in one, or to none.
+// offTop drops the built-in flow on top and resumes the flow below, if there is one.
 func (t *flows) offTop() {
 	t.st.About = nil
 	if _, below := t.resume(); !below {
@@ -162,8 +165,8 @@ func (t *flows) offTop() {
 	}
 }
 
-// found are the slots that the actions of the run have filled and that another
-// flow takes over instead of asking.
+// found returns the slots that actions of this run have filled and that another flow takes
+// over instead of asking.
 func (t *flows) found() []string {
 	var out []string
 	for _, id := range t.st.Path {
@@ -183,12 +186,13 @@ func (t *flows) found() []string {
 	return out
 }
 
-// sealed reports whether the flow that ended last has done what a correction cannot undo.
+// sealed reports whether the flow that ended last has done something that a correction
+// cannot undo.
 func (t *flows) sealed() bool {
 	return t.flow == nil && t.st.Finished != nil && t.st.Finished.Sealed
 }
 
-// set stores the value of a slot and remembers that it was the latest.
+// set stores the value of a slot and makes it the most recent one.
 func (t *flows) set(name string, v any) {
 	t.st.Slots[name] = value.Canonical(v)
 	st := t.st
@@ -202,7 +206,7 @@ func (t *flows) set(name string, v any) {
 	st.Recent = append(st.Recent, name)
 }
 
-// step finds the current step, nil if the flow has not begun.
+// step returns the current step, or nil if the flow has not begun.
 func (t *flows) step() *agent.Step {
 	if t.flow == nil || t.st.CurrentStep == "" {
 		return nil
@@ -214,14 +218,15 @@ func (t *flows) step() *agent.Step {
 	return t.flow.Steps[i]
 }
 
-// visited notes that the run has been at a step.
+// visited records that the run has passed a step.
 func (t *flows) visited(s *agent.Step) {
 	if !slices.Contains(t.st.Path, s.ID) {
 		t.st.Path = append(t.st.Path, s.ID)
 	}
 }
 
-// unchecked is the first slot of the flow whose value nobody outside has accepted.
+// unchecked returns the first slot of the flow whose value an external check has not
+// accepted yet, or nil.
 func (t *flows) unchecked() *agent.Slot {
 	for _, s := range t.flow.Slots {
 		if v := t.st.Slots[s.Name]; s.Check != nil && v != nil && !value.Equal(t.st.Checked[s.Name], v) {
@@ -231,7 +236,7 @@ func (t *flows) unchecked() *agent.Slot {
 	return nil
 }
 
-// askAnew empties a slot and asks for it before anything else.
+// askAnew clears a slot and asks for it before anything else.
 func (t *flows) askAnew(s *agent.Slot) {
 	st := t.st
 	st.Slots[s.Name] = nil
@@ -248,11 +253,11 @@ func (t *flows) askAnew(s *agent.Slot) {
 	st.Asking = again
 }
 
-// startFlow makes a flow the current one. A fresh start forgets what an earlier
-// run of it collected.
+// startFlow makes a flow the current one. If fresh is true, it clears what an earlier run
+// of the flow collected, except for values that this flow takes over from another.
 func (t *flows) startFlow(f *agent.Flow, fresh bool) {
 	st := t.st
-	other := st.Finished != nil && st.Finished.Flow != f.Name // which may have filled what this one takes
+	other := st.Finished != nil && st.Finished.Flow != f.Name // another flow may have filled what this one takes
 	if n := len(st.Stack); n > 0 && st.Stack[n-1].Flow != f.Name {
 		other = true
 	}
@@ -276,8 +281,8 @@ func (t *flows) startFlow(f *agent.Flow, fresh bool) {
 	t.trace("flow_started", TraceData{Flow: f.Name})
 }
 
-// keep notes which values of a flow that ends outlive it.
-func (t *flows) keep(f *agent.Flow) {
+// keepSlots records which slots keep their values after the flow f has ended.
+func (t *flows) keepSlots(f *agent.Flow) {
 	for _, name := range f.Writes {
 		i := slices.Index(t.st.Kept, name)
 		switch keeps := slices.Contains(f.Keeps, name); {
@@ -292,8 +297,8 @@ func (t *flows) keep(f *agent.Flow) {
 // mayStart reports whether the condition of a flow is true.
 func (t *flows) mayStart(f *agent.Flow) bool { return f.MayStart(t.value) }
 
-// forget empties a slot for a new run: its default comes back. What the caller of Start gave
-// stays, and what another flow has kept.
+// forget resets a slot to its default for a new run. Values that the caller of Start gave
+// and values that another flow keeps stay.
 func (t *flows) forget(name string) {
 	if slices.Contains(t.st.Given, name) || slices.Contains(t.st.Kept, name) && t.st.Slots[name] != nil {
 		return
@@ -305,8 +310,8 @@ func (t *flows) forget(name string) {
 	}
 }
 
-// enterCalled starts the flow of a call step. It asks anew for what was not
-// given in this run.
+// enterCalled starts the flow of a call or link step. It clears the slots that the flow
+// asks for and that were not given in this run.
 func (t *flows) enterCalled(f *agent.Flow) {
 	recent := t.st.Recent
 	for _, s := range f.Steps {
@@ -317,7 +322,7 @@ func (t *flows) enterCalled(f *agent.Flow) {
 	t.startFlow(f, false)
 }
 
-// dropFlow leaves all flows.
+// dropFlow drops the current flow and all flows that wait.
 func (t *flows) dropFlow() {
 	st := t.st
 	t.flow = nil
@@ -327,7 +332,7 @@ func (t *flows) dropFlow() {
 	st.Asking, st.Suggested, st.Confirmation, st.Action = nil, nil, nil, nil
 }
 
-// awaitAsking awaits the slot of Asking, at its collect step if the flow has one.
+// awaitAsking waits for the slot of State.Asking, at its collect step if the flow has one.
 func (t *flows) awaitAsking(s *agent.Slot) {
 	a := t.st.Asking
 	if !a.Asked {
@@ -343,8 +348,8 @@ func (t *flows) awaitAsking(s *agent.Slot) {
 	t.enter(WaitingForSlot)
 }
 
-// answered ends the question out of turn: the next one, or back to where the
-// flow stood.
+// answered ends a question out of turn. The next one follows, or the flow continues from
+// where it was.
 func (t *flows) answered() {
 	a := t.st.Asking
 	if t.st.Asking = a.rest(); t.st.Asking == nil && a.Asked {
@@ -352,14 +357,14 @@ func (t *flows) answered() {
 	}
 }
 
-// clearAsked ends an out-of-turn question for a slot that has its value.
+// clearAsked ends the question out of turn for a slot that has got its value.
 func (t *flows) clearAsked(name string) {
 	if a := t.st.Asking; a != nil && a.Slot == name {
 		t.answered()
 	}
 }
 
-// collectStep finds the flow's step that collects a slot.
+// collectStep returns the step of the current flow that collects a slot, or nil.
 func (t *flows) collectStep(s *agent.Slot) *agent.Step {
 	if t.flow == nil {
 		return nil
@@ -375,7 +380,7 @@ func (t *flows) collectStep(s *agent.Slot) *agent.Step {
 	return nil
 }
 
-// resting is the state to return to when an understanding comes to nothing.
+// resting returns the state to which the dialogue returns if a message changes nothing.
 func (t *flows) resting() ConversationState {
 	_, open := t.st.Metadata["error"]
 	switch {
@@ -390,7 +395,7 @@ func (t *flows) resting() ConversationState {
 	}
 }
 
-// at is where the dialogue stands, as built-in flows name it.
+// at returns where the dialogue is, by the name that built-in flows use.
 func (t *flows) at() string {
 	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	switch {
@@ -409,7 +414,8 @@ func (t *flows) at() string {
 	}
 }
 
-// wanted is the flow to start, nil if none or the active one is asked for.
+// wanted returns the flow that the commands start, or nil if there is none or it is the
+// current one.
 func (t *flows) wanted(cmds []Command) *agent.Flow {
 	for _, c := range cmds {
 		if c.Type == StartFlow {
@@ -422,7 +428,7 @@ func (t *flows) wanted(cmds []Command) *agent.Flow {
 	return nil
 }
 
-// branch chooses where a branch goes.
+// branch returns the index of the step to which a branch leads.
 func (t *flows) branch(s *agent.Step) (int, error) {
 	v, err := s.Evaluate.Eval(t.value)
 	if err != nil {

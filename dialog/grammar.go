@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/words"
 )
 
-// Bounds of a grammar: a recognizer compiles it while the user waits.
+// Limits of a grammar. A recognizer compiles it while the user waits.
 const (
 	maxPhrases     = 120
 	maxPhraseBytes = 12_000 // of one phrase
@@ -19,7 +19,7 @@ const (
 	maxListed      = 400    // values of a list
 )
 
-// grammar collects phrases within the bounds.
+// grammar collects phrases up to the limits.
 type grammar struct {
 	l       *value.Language
 	phrases []string
@@ -35,7 +35,7 @@ func (g *grammar) add(p string) {
 	g.size += len(p)
 }
 
-// fill puts the lists of the language into a phrase.
+// fillIn puts the lists of the language into a phrase.
 func fillIn(d *value.GrammarData, p string) string {
 	return strings.NewReplacer(
 		"{weekday}", d.WeekdayNames, "{month}", d.MonthNames, "{day}", d.DayNumbers,
@@ -44,10 +44,9 @@ func fillIn(d *value.GrammarData, p string) string {
 	).Replace(p)
 }
 
-// The countries that have IBANs (the registry of ISO 13616, of August 2025): those
-// whose accounts are written in digits, those that begin with four letters of the
-// bank, and the others. Letters sound alike; two that are a country of the right
-// kind rarely do.
+// The countries that have IBANs (registry of ISO 13616, August 2025), by the form of their
+// account numbers: digits only, beginning with four letters of the bank, and others. Letters
+// sound alike; the grammar allows only those pairs that are a country of the right form.
 const (
 	ibanDigits = "ad ae al at ba be ch cy cz de dj dk ee es fi fo gl gr hr hu il is li lt lu ly me mk mn mr no om pl pt " +
 		"rs sa sd se si sk st tl tn tr ua va xk"
@@ -55,8 +54,8 @@ const (
 	ibanOthers = "bi br by cr do eg fk fr ge gt hn it kz lb mc md ru sc sm so"
 )
 
-// iban is an IBAN as it is read aloud: country, check digits, the letters of a
-// bank where a country has them, digits.
+// ibanPhrase returns a phrase for an IBAN read aloud: the country, the check digits, the
+// bank's letters where the country has them, and digits.
 func ibanPhrase(d *value.GrammarData) string {
 	spelled := func(countries string) string {
 		list := strings.Fields(countries)
@@ -72,8 +71,8 @@ func ibanPhrase(d *value.GrammarData) string {
 		spelled(ibanOthers) + check + "[" + letter + "] " + digit + "+)"
 }
 
-// values are the phrases that a value of the slot may be, without any words
-// around it.
+// values returns phrases for a value of the slot, without words around it. It returns nil
+// if any words may be a value.
 func (g *grammar) values(s *agent.Slot) []string {
 	d := &g.l.Data.Grammar
 	if s.Closed() {
@@ -81,7 +80,7 @@ func (g *grammar) values(s *agent.Slot) []string {
 		for _, v := range s.Values {
 			names = append(names, v.Value)
 		}
-		for _, v := range s.Values { // the values first: synonyms may fall to the bound
+		for _, v := range s.Values { // after the values, since the limit may cut them off
 			names = append(names, v.Synonyms...)
 		}
 		if a := alternatives(g.l, names); a != "" {
@@ -93,7 +92,7 @@ func (g *grammar) values(s *agent.Slot) []string {
 	switch s.Type {
 	case value.TypeDate:
 		list = d.Date
-		if s.Past && len(d.PastDate) > 0 { // a date of birth has its year
+		if s.Past && len(d.PastDate) > 0 { // a past date, such as a date of birth, has a year
 			list = d.PastDate
 		}
 	case value.TypeTime:
@@ -111,7 +110,7 @@ func (g *grammar) values(s *agent.Slot) []string {
 		switch {
 		case s.Kind == "iban":
 			return []string{ibanPhrase(d)}
-		case slices.ContainsFunc(s.Validators, check): // where a letter is, no digit is heard, and the other way round
+		case slices.ContainsFunc(s.Validators, check): // the position decides between letters and digits
 			four, either := strings.Repeat(" "+digit, 4), "("+letter+" | "+digit+") "
 			return []string{
 				letter + " " + letter + " [" + d.Dash + "]" + four + " [" + digit + " [" + digit + "]]",
@@ -129,8 +128,8 @@ func (g *grammar) values(s *agent.Slot) []string {
 	return out
 }
 
-// group is one phrase for all values of the slot, "" if they are any words or
-// too many to go inside another phrase.
+// group returns one phrase for all values of the slot. It returns "" if they may be any
+// words, or if the phrase would be too long to be part of another.
 func (g *grammar) group(s *agent.Slot) string {
 	values := g.values(s)
 	switch {
@@ -146,8 +145,8 @@ func (g *grammar) group(s *agent.Slot) string {
 	return p
 }
 
-// answers adds what may be answered when the slot is asked for: the value, in
-// the sentences that people wrap it in.
+// answers adds answers to the question for the slot: the value alone, and in the sentences
+// that people put it in.
 func (g *grammar) answers(s *agent.Slot, f *agent.Flow) {
 	for _, v := range g.values(s) {
 		g.add(v)
@@ -166,7 +165,7 @@ func (g *grammar) answers(s *agent.Slot, f *agent.Flow) {
 	if f == nil {
 		return
 	}
-	for _, o := range f.Slots { // two values in one breath
+	for _, o := range f.Slots { // two values in one answer
 		cue := alternatives(g.l, firstN(cueTexts(o, g.l), 6))
 		other := g.group(o)
 		if o == s || cue == "" || other == "" || o.Type != s.Type {
@@ -182,7 +181,7 @@ func (g *grammar) answers(s *agent.Slot, f *agent.Flow) {
 
 func firstN(list []string, n int) []string { return list[:min(n, len(list))] }
 
-// cueTexts are the words before a value of the slot, as they are said.
+// cueTexts returns the words that may come before a value of the slot, as they are said.
 func cueTexts(s *agent.Slot, l *value.Language) []string {
 	var out []string
 	for _, role := range l.Data.Roles {
@@ -226,7 +225,7 @@ func (g *grammar) starts(a *Agent) {
 	}
 }
 
-// coreText is a trigger without "I want to".
+// coreText returns a trigger without words like "I want to".
 func (g *grammar) coreText(a *Agent, t agent.Trigger) string {
 	toks := value.Tokenize(t.Text, nil)
 	core := a.words.Core(toks)
@@ -236,8 +235,8 @@ func (g *grammar) coreText(a *Agent, t agent.Trigger) string {
 	return jsgfWords(g.l, t.Text[core[0].Start:core[len(core)-1].End])
 }
 
-// trigger is a trigger phrase with its slots filled in; "" if one of them takes
-// any words.
+// trigger returns a trigger phrase with the values of its slots filled in, or "" if one of
+// them takes any words.
 func (g *grammar) trigger(t agent.Trigger) string {
 	rest, out := t.Text, ""
 	for _, p := range t.Parts {
@@ -274,7 +273,7 @@ func (g *grammar) yesNo() {
 	}
 }
 
-// finish builds what depends on the whole agent: the classifier, the prompt and the
+// finish builds what depends on the whole definition: the classifier, the prompt and the
 // grammars.
 func (a *Agent) finish() {
 	a.expects = grammars{
@@ -306,7 +305,7 @@ func (a *Agent) finish() {
 	}
 	for _, s := range a.def.Slots {
 		if s.AnyWords() {
-			continue // a grammar would bend every name to a command
+			continue // with a grammar the recognizer would turn names into commands
 		}
 		g := grammar{l: a.def.Lang}
 		g.answers(s, nil)
@@ -326,15 +325,15 @@ func (a *Agent) finish() {
 	a.expects.failed = slices.Clip(g.phrases)
 }
 
-// Expect is what the agent awaits in a state: what the last [Output] said, for a
-// state that was read back. It changes nothing.
+// Expect returns what the agent expects to hear in a state, as the last [Output] said. It
+// is for a state that was read from a checkpoint. The state does not change.
 func (a *Agent) Expect(st *State) Expectation {
 	c := st.Clone()
 	c.init()
 	return a.turn(&c, time.Time{}).expect()
 }
 
-// expect is what the agent awaits in the state it is in.
+// expect returns what the agent expects to hear in the current state.
 func (t *flows) expect() Expectation {
 	st := t.st
 	e := Expectation{ReadBack: st.ReadBack}

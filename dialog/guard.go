@@ -9,10 +9,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/words"
 )
 
-// This file: a model's commands are held against the words. What they do not bear out is
-// not done: it is asked about, or left.
+// This file checks a model's commands against the user's words. Commands that the words do
+// not support are not carried out; some of them are offered to the user.
 
-// guarded are the commands that the words bear out.
+// guarded returns the commands that the words support.
 func (t *hearing) guarded(cmds []Command) []Command {
 	t.rd.Keep()
 	r := t.heard()
@@ -31,8 +31,8 @@ func (t *hearing) guarded(cmds []Command) []Command {
 	return out
 }
 
-// unborne is why the words do not bear out one of several commands; "" if they do. A value
-// takes the form in which the words have it.
+// unborne returns why the words do not support one of several commands, or "" if they do.
+// It may change a value to the form that the words give it.
 func (t *hearing) unborne(r *words.Reading, c *Command, cmds []Command, starting []*agent.Flow) string {
 	switch c.Type {
 	case StartFlow:
@@ -59,7 +59,8 @@ func (t *hearing) unborne(r *words.Reading, c *Command, cmds []Command, starting
 	return ""
 }
 
-// guardedStarts are the flows that commands start and the words ask for.
+// guardedStarts returns the flows that commands start and the words ask for. It records
+// others that the words may mean as offers.
 func (t *hearing) guardedStarts(cmds []Command) []*agent.Flow {
 	var out []*agent.Flow
 	var local []Command
@@ -83,8 +84,8 @@ func (t *hearing) guardedStarts(cmds []Command) []*agent.Flow {
 	return out
 }
 
-// startedByValues is the only flow that commands start while none is active, if the words
-// give one of its slots a value: "Berlin, if you can".
+// startedByValues returns the only flow that commands start while no flow is active, if the
+// words give a value for one of its slots: "Berlin, if you can". Otherwise it returns nil.
 func (t *hearing) startedByValues(cmds []Command) *agent.Flow {
 	var f *agent.Flow
 	r := t.heard()
@@ -109,8 +110,9 @@ func (t *hearing) startedByValues(cmds []Command) *agent.Flow {
 	return nil
 }
 
-// offerOnly asks about a flow that a model would have started and the words do not ask
-// for plainly. It reports whether it did: a question is no request.
+// offerOnly offers the only flow that a model would have started and the words do not
+// clearly ask for. It reports whether it did. It offers nothing after a question, which is
+// not a request.
 func (t *turn) offerOnly() bool {
 	if t.flow != nil || len(t.offered) != 1 || t.before == Error || t.heard().AsksToBeTold(t.rd.Toks) || !t.a.words.Startable(t.offered[0]) {
 		return false
@@ -121,8 +123,8 @@ func (t *turn) offerOnly() bool {
 	return true
 }
 
-// askWhich asks which of several flows with the same trigger is meant. It reports whether
-// there are several.
+// askWhich asks which of several flows with the same trigger the user means. It reports
+// whether there are several.
 func (t *turn) askWhich() bool {
 	if t.flow != nil || t.before == Error {
 		return false
@@ -136,18 +138,18 @@ func (t *turn) askWhich() bool {
 		texts = append(texts, offer(f, t.a.def.Lang))
 	}
 	t.st.Misses = 0
-	t.builtin(agent.PatternClarify, about{"description": value.Enumerate(texts, t.a.def.Lang.Data.Render.Or)})
+	t.builtin(agent.PatternClarify, builtinContext{"description": value.Enumerate(texts, t.a.def.Lang.Data.Render.Or)})
 	t.back()
 	return true
 }
 
-// proposeFlow asks whether a flow is to begin, with the values that were given for it: with
-// a phrase, or "" where it may be what the user means.
+// proposeFlow asks whether to start a flow with the given values. The key names the phrase;
+// if it is "", the clarify flow asks whether the user means this.
 func (t *turn) proposeFlow(key string, f *agent.Flow, values map[string]any) {
 	if text := strings.TrimSpace(offer(f, t.a.def.Lang)); key != "" {
 		t.phrase(key, "description", text)
 	} else {
-		t.builtin(agent.PatternClarify, about{"description": text})
+		t.builtin(agent.PatternClarify, builtinContext{"description": text})
 	}
 	t.st.Proposed, t.st.ProposedSlots = f.Name, values
 	t.trace("flow_proposed", TraceData{Flow: f.Name})

@@ -9,29 +9,29 @@ import (
 	"github.com/hocketvoice/hocket/dialog/words"
 )
 
-// hearing is what was heard, and what of it is used. Commands that the words do not bear out,
-// or that the agent does not take, end here; of several requests one goes on and the others
-// are kept (State.Later) or offered.
+// hearing is the message, its meaning, and what of it is used. Commands that the words do
+// not support or that the agent does not accept are dropped here. Of several requests one
+// is carried out; the others are kept (State.Later) or offered.
 type hearing struct {
 	flows
 
 	rd  value.Reader
 	buf [24]value.Token
 
-	awaited   string         // slot that was awaited when the message came
-	was       map[string]any // what State.Either was before the message
-	suggested *Suggestion    // that the message may answer in words of its own
-	either    []*agent.Slot  // to which of them a value belongs is not known
-	reached   []*agent.Flow  // whose slots the commands may fill
+	awaited   string         // the slot that was awaited when the message came
+	was       map[string]any // State.Either before the message
+	suggested *Suggestion    // a suggestion that the message may answer indirectly
+	either    []*agent.Slot  // slots to one of which a value belongs
+	reached   []*agent.Flow  // flows whose slots the commands may fill
 
-	offered []*agent.Flow  // that may be meant, and that the words do not ask for plainly
-	given   map[string]any // values that were said for the one that is offered
-	barred  *agent.Flow    // was asked for and may not start
-	kept    bool           // a further request was kept
-	unused  []string       // parts of the message that nothing was done with
+	offered []*agent.Flow  // flows that the user may mean but does not clearly ask for
+	given   map[string]any // values that were given for the last offered flow
+	barred  *agent.Flow    // a flow that was asked for and may not start
+	kept    bool           // whether a further request was kept
+	unused  []string       // parts of the message that were not used
 }
 
-// meaning is what the message means to an understanding, noted for what is said of it.
+// meaning returns what u understands, and records the parts that the response depends on.
 func (t *hearing) meaning(u command.Understander) command.Meaning {
 	m := u.Understand(t.moment(), t.rd.Raw)
 	if m.Heard.Lang != nil {
@@ -53,7 +53,7 @@ func (t *hearing) meaning(u command.Understander) command.Meaning {
 	return m
 }
 
-// moment is what the message meets.
+// moment returns the situation in which the message is understood.
 func (t *hearing) moment() *command.Moment {
 	st := t.st
 	return &command.Moment{
@@ -63,10 +63,11 @@ func (t *hearing) moment() *command.Moment {
 	}
 }
 
-// heard is the message as the words are read now.
+// heard returns the message as package words reads it in the current situation.
 func (t *hearing) heard() *words.Reading { return t.a.words.Hear(t.moment(), t.rd) }
 
-// Understand returns what a model has understood.
+// Understand returns the commands. It implements [command.Understander] for the answer of a
+// model.
 func (in Understood) Understand(*command.Moment, string) command.Meaning {
 	m := command.Meaning{Failed: in.Failed, Dropped: in.Dropped}
 	for _, c := range in.Commands {
@@ -76,23 +77,23 @@ func (in Understood) Understand(*command.Moment, string) command.Meaning {
 	return m
 }
 
-// read cuts a text into tokens for the rest of the turn.
+// read splits a text into tokens for the rest of the turn.
 func (t *hearing) read(text string) {
 	t.rd = value.Reader{Lang: t.a.def.Lang, Raw: text, Toks: value.Tokenize(text, t.buf[:0]), Now: t.now, Week: t.st.Week}
 }
 
-// weekSaid remembers a week that is named without a day.
+// weekSaid records a week that the message names without a day.
 func (t *hearing) weekSaid() {
 	if w := t.rd.WeekSaid(); w != "" {
 		t.st.Week = w
 		t.rd.Week = w
 		if s := t.a.def.SlotIndex[t.awaited]; s != nil && s.Type == value.TypeDate {
-			t.st.Misses = 0 // half an answer
+			t.st.Misses = 0 // a partial answer is not a miss
 		}
 	}
 }
 
-// mayOffer notes a flow that is to be asked about, with the values that were said for it.
+// mayOffer records a flow that the turn may offer, with the values that were given for it.
 func (t *hearing) mayOffer(f *agent.Flow, values map[string]any) {
 	if !slices.Contains(t.offered, f) && t.mayStart(f) {
 		t.offered = append(t.offered, f)
@@ -100,7 +101,7 @@ func (t *hearing) mayOffer(f *agent.Flow, values map[string]any) {
 	}
 }
 
-// validating enters VALIDATING_SLOT with what was said for the slot.
+// validating enters VALIDATING_SLOT, with the user's words as the slot's temporary value.
 func (t *hearing) validating(s *agent.Slot) {
 	st := t.st
 	old := st.Slots[s.Name]
@@ -110,7 +111,7 @@ func (t *hearing) validating(s *agent.Slot) {
 	st.Slots[s.Name] = old
 }
 
-// propose notes the value that a yes to the step's question takes, if it has one.
+// propose records the value that a step suggests, which a yes to its question accepts.
 func (t *hearing) propose(s *agent.Step) {
 	if s.Suggest == nil || s.Slot.Secret || t.failed {
 		return
@@ -128,7 +129,7 @@ func (t *hearing) propose(s *agent.Step) {
 	}
 }
 
-// foreign reports whether commands are about something else than the built-in flow that
+// foreign reports whether commands concern something other than the built-in flow that
 // waits.
 func (t *hearing) foreign(cmds []Command) bool {
 	return slices.ContainsFunc(cmds, func(c Command) bool {
@@ -144,8 +145,8 @@ func (t *hearing) foreign(cmds []Command) bool {
 	})
 }
 
-// reach notes whose slots the commands may fill: those of the flow they start,
-// of the current one, of those that wait or have ended, and of all that these
+// reach collects the flows whose slots the commands may fill: the flows that they start,
+// the current flow, those on the stack, the one that ended last, and the flows that these
 // call.
 func (t *hearing) reach(cmds []Command) {
 	var add func(f *agent.Flow)
@@ -175,10 +176,10 @@ func (t *hearing) reach(cmds []Command) {
 	}
 }
 
-// slotObjection is why a slot does not take what a command gives it.
+// slotObjection returns why the agent does not accept a command's slot or value, or "".
 func (t *hearing) slotObjection(c Command) string {
 	if c.Type == CorrectSlot && c.Slot == "" {
-		return "" // something in it, but what
+		return "" // the user wants to change something, but does not say what
 	}
 	s := t.a.def.SlotIndex[c.Slot]
 	switch {
@@ -194,7 +195,7 @@ func (t *hearing) slotObjection(c Command) string {
 	return ""
 }
 
-// objection is why the agent does not take a command, "" if it does.
+// objection returns why the agent does not accept a command, or "" if it does.
 func (t *hearing) objection(c Command) string {
 	switch c.Type {
 	case StartFlow:
@@ -228,8 +229,7 @@ func (t *hearing) objection(c Command) string {
 	return ""
 }
 
-// checked drops commands that the agent does not take, and puts what a yes or a
-// no means where nothing is to be confirmed in its place.
+// checked returns the commands that the agent accepts, and traces the others.
 func (t *hearing) checked(cmds []Command) []Command {
 	t.reach(cmds)
 	return slices.DeleteFunc(cmds, func(c Command) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: commands from outside, and whether the agent takes them. What the
-// words alone give and what a model gives are the same [Understood].
+// This file reads commands from a model and checks whether the agent accepts them. A message
+// that is understood by its words alone gives the same [Understood].
 
 // Bounds of a model's answer.
 const (
@@ -23,9 +23,9 @@ const (
 	maxName     = 100 // bytes of a name or of the words of a command
 )
 
-// Understand is what a message means in a state, by the words alone: what
-// [Agent.Handle] works out when no model is asked. It changes nothing. Of a
-// simple value for the awaited slot it makes the command that fills it.
+// Understand returns the meaning of a message in a state by its words alone, as
+// [Agent.Handle] finds it if no model is asked. If the message is a simple value for the
+// awaited slot, the result is the command that fills the slot. The state does not change.
 func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
 	t := a.looking(st, now)
 	t.read(value.CutText(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), value.MaxUtterance))
@@ -41,10 +41,10 @@ func (a *Agent) Understand(st *State, now time.Time, text string) Understood {
 	return Understood{Commands: cmds}
 }
 
-// Interpret is what a message means in a state, by a model's answer to
-// [UnderstandingRequest]: [ParseCommands], then [Agent.Check]. An answer that is
-// none has failed, and [Agent.Handle] falls back to the words. It changes
-// nothing.
+// Interpret returns the meaning of a message by a model's answer to an
+// [UnderstandingRequest]: it calls [ParseCommands], then [Agent.Check]. If the answer is
+// invalid, the result has Failed set, and [Agent.Handle] falls back to the words. The state
+// does not change.
 func (a *Agent) Interpret(st *State, now time.Time, answer []byte) Understood {
 	cmds, err := ParseCommands(answer)
 	if err != nil {
@@ -53,9 +53,9 @@ func (a *Agent) Interpret(st *State, now time.Time, answer []byte) Understood {
 	return a.Check(st, now, cmds)
 }
 
-// ParseCommands reads a model's answer: an object with a list "commands", or the
-// list alone. It checks the form and nothing else; see [Agent.Check]. Values have
-// the forms in which a [State] keeps them.
+// ParseCommands decodes a model's answer: an object with a list "commands", or just the
+// list. It converts values to the forms in which a [State] keeps them. It checks the form
+// only; see [Agent.Check].
 func ParseCommands(answer []byte) ([]Command, error) {
 	if len(answer) > maxAnswer {
 		return nil, fmt.Errorf("commands: %d bytes, expected at most %d", len(answer), maxAnswer)
@@ -80,7 +80,7 @@ func ParseCommands(answer []byte) ([]Command, error) {
 		return nil, fmt.Errorf("commands: %w", err)
 	}
 	if len(list) > maxCommands {
-		return nil, fmt.Errorf("commands: %d of them, expected at most %d", len(list), maxCommands)
+		return nil, fmt.Errorf("commands: %d commands, expected at most %d", len(list), maxCommands)
 	}
 	for i := range list {
 		c := &list[i]
@@ -97,13 +97,13 @@ func ParseCommands(answer []byte) ([]Command, error) {
 	return list, nil
 }
 
-// commandAliases are names that models use for commands now and then.
+// commandAliases are names that models sometimes use for commands.
 var commandAliases = map[CommandType]CommandType{
 	"correct": CorrectSlot, "list_options": ListOptions, "repeat_last": RepeatLast, "affirm": Confirm, "negate": Deny,
 	"human_handoff": Handoff, "chit_chat": Chitchat, "request_slot": AskSlot,
 }
 
-// unfenced is an answer without the fence that models put around JSON.
+// unfenced removes the code fence that models put around JSON.
 func unfenced(answer []byte) []byte {
 	answer = bytes.TrimSpace(answer)
 	inner, ok := bytes.CutPrefix(answer, []byte("```"))
@@ -114,7 +114,7 @@ func unfenced(answer []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(inner), []byte("```")))
 }
 
-// decodeStrictly decodes one JSON value with nothing behind it.
+// decodeStrictly decodes a single JSON value. Trailing data is an error.
 func decodeStrictly(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -122,19 +122,19 @@ func decodeStrictly(data []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more follows the JSON value")
+		return errors.New("unexpected data after the JSON value")
 	}
 	return nil
 }
 
-// Check holds commands against the agent and the state: a flow, slot or command
-// that is not there, what is not the user's to start or to fill, and a value that
-// the slot does not take, are dropped, each with its reason. The values that are
-// left are in the form in which they are kept. It changes nothing.
+// Check checks commands against the agent and the state. It drops commands with an unknown
+// flow, slot or type, with a flow or slot that is not for the user to start or fill, and
+// with a value that the slot does not accept, each with a reason. The remaining values are
+// in the form in which they are stored. The state does not change.
 //
-// [Agent.Handle] checks again what it is given and trusts nobody; of what was
-// dropped here it traces the reasons, and tells the user of a value that does not
-// do, unless nobody asks for it and there was more in the message.
+// [Agent.Handle] checks its commands again. It traces the reasons for those that were
+// dropped here, and tells the user about a refused value, unless nobody asked for it and
+// the message contained something else.
 func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
 	t := a.looking(st, now)
 	var u Understood
@@ -153,7 +153,7 @@ func (a *Agent) Check(st *State, now time.Time, cmds []Command) Understood {
 	return u
 }
 
-// looking is a turn that only looks at a state.
+// looking returns a turn on a copy of the state, for methods that change nothing.
 func (a *Agent) looking(st *State, now time.Time) *turn {
 	c := *st
 	if c.CurrentFlow == "" {
@@ -162,5 +162,5 @@ func (a *Agent) looking(st *State, now time.Time) *turn {
 	return a.turn(&c, now)
 }
 
-// known reports whether a name is a slot or what an action or a step sets.
+// known reports whether a name is a slot or is set by an action or a step.
 func (a *Agent) known(name string) bool { return a.def.SlotIndex[name] != nil || a.def.Vars[name] }

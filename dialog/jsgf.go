@@ -9,10 +9,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: texts as words of a grammar.
+// This file spells out texts for a grammar.
 
-// jsgfWords spells a text for a grammar: lower-case words, numbers and initials
-// as words, everything else dropped. It is "" if nothing can be said.
+// jsgfWords spells out a text for a grammar as lower-case words: numbers and initials
+// become words, everything else is dropped. It returns "" if nothing can be said.
 func jsgfWords(l *value.Language, text string) string {
 	var words []string
 	for _, f := range strings.Fields(text) {
@@ -40,8 +40,8 @@ func jsgfWords(l *value.Language, text string) string {
 	return strings.Join(words, " ")
 }
 
-// sayPart splits digits off a word and says them one by one, numbers below a
-// hundred as numbers.
+// sayPart splits digits off a word. It spells numbers below a hundred as numbers, longer
+// ones digit by digit.
 func sayPart(l *value.Language, w string) []string {
 	var out []string
 	for w != "" {
@@ -82,7 +82,7 @@ func sayDigits(l *value.Language, digits string) []string {
 	return out
 }
 
-// sayNumber spells a number below a hundred.
+// sayNumber returns the words of a number below a hundred.
 func sayNumber(l *value.Language, v int64) []string {
 	if v < 0 || v > 99 {
 		return nil
@@ -111,8 +111,8 @@ func sayNumber(l *value.Language, v int64) []string {
 	return []string{ten, unit}
 }
 
-// preferred is the word for a value: of several the one that ends in s ("eins"),
-// else the first in order.
+// preferred returns the word for a value. Of several words it prefers one that ends in s
+// ("eins"), then one with a non-ASCII letter, then the first in order.
 func preferred(m map[string]int64, v int64) string {
 	best := ""
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -123,7 +123,7 @@ func preferred(m map[string]int64, v int64) string {
 	return best
 }
 
-// alternatives is (a | b | c) of the texts that can be said.
+// alternatives returns the group (a | b | c) of those texts that can be said.
 func alternatives(l *value.Language, texts []string) string {
 	var out []string
 	size := 0

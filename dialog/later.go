@@ -7,10 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/command"
 )
 
-// This file: two requests in one message. One is carried out, the other is kept and
-// offered when the first is done.
+// This file handles several requests in one message. The first is carried out; the others are
+// kept, and offered when it is done.
 
-// Request is something that the user has asked for beside another.
+// Request is a flow that the user has asked for together with another one.
 type Request struct {
 	Flow  string         `json:"flow"`
 	Slots map[string]any `json:"slots,omitempty"`
@@ -18,15 +18,15 @@ type Request struct {
 
 const maxLater = 4
 
-// Where a value belongs that stands behind no request of Later: to this one, or to one that
-// there is no room for.
+// Owners of a value other than a request in State.Later, which has its index: the request that
+// is carried out, and one that there is no room for.
 const (
 	here = -1
 	lost = -2
 )
 
-// keepLater takes the second and further requests from commands and keeps them. The
-// values behind one are its own.
+// keepLater removes all requests but the first from commands and keeps them in State.Later,
+// with the values that follow each.
 func (t *hearing) keepLater(cmds []Command) []Command {
 	var out []Command
 	var first *agent.Flow
@@ -54,8 +54,8 @@ func (t *hearing) keepLater(cmds []Command) []Command {
 	return out
 }
 
-// keepRequest keeps a request for a flow, and returns its index in Later; lost if there are
-// too many.
+// keepRequest keeps a request for a flow and returns its index in State.Later, or lost if
+// too many are kept.
 func (t *hearing) keepRequest(flow string) int {
 	if len(t.st.Later) >= maxLater {
 		return lost
@@ -65,7 +65,7 @@ func (t *hearing) keepRequest(flow string) int {
 	return len(t.st.Later) - 1
 }
 
-// keepValue keeps a value for a request that waits, if its flow takes it.
+// keepValue keeps a value for a request in State.Later, if its flow uses the slot.
 func (t *hearing) keepValue(r *Request, c Command) {
 	s, f := t.a.def.SlotIndex[c.Slot], t.a.def.FlowIndex[r.Flow]
 	if c.Value != nil && s != nil && f != nil && f.UsesSlot(s) && !s.Secret {
@@ -73,7 +73,7 @@ func (t *hearing) keepValue(r *Request, c Command) {
 	}
 }
 
-// offerLater asks about a request that was kept, if there is one.
+// offerLater offers the first kept request that may start.
 func (t *turn) offerLater() {
 	st := t.st
 	for len(st.Later) > 0 {

@@ -2,7 +2,7 @@ package dialog
 
 import "slices"
 
-// This file: what is left to a model that answers beside the flows.
+// This file decides what a model answers that speaks beside the flows.
 
 // askModel gives the turn to the model.
 func (t *turn) askModel() {
@@ -11,9 +11,9 @@ func (t *turn) askModel() {
 	t.back()
 }
 
-// forModel reports whether commands concern what a model has said: while no flow
-// is active, a yes, a no or a "cancel it" answers nothing of the engine's. An agent
-// without flows has nothing else to help with, list or begin again either.
+// forModel reports whether commands concern what a model has said. While no flow is active,
+// a yes, a no or a "cancel it" cannot concern the engine. An agent without flows has
+// nothing to explain, list or restart either.
 func (t *flows) forModel(cmds []Command) bool {
 	if !t.a.def.Settings.Model.Answers || t.flow != nil || t.before == Error {
 		return false

@@ -8,11 +8,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: validators that have to ask somebody outside. What asks the outside
-// is work and not a function: it becomes an action, awaited like any other behind
-// the collecting of the value, whose result takes the value or turns it down.
+// This file implements checks of slot values by an external service. A check is an action
+// that runs after the value has been collected, and whose result accepts or rejects the
+// value.
 
-// askOutside has a service asked about a slot's value.
+// askOutside starts the action that checks a slot's value.
 func (t *speech) askOutside(s *agent.Slot) {
 	st := t.st
 	st.Calls++
@@ -25,8 +25,8 @@ func (t *speech) askOutside(s *agent.Slot) {
 	t.startAction()
 }
 
-// checkEnded takes a service's answer about a slot's value. It reports whether the
-// result was one.
+// checkEnded handles the result of an action that checks a slot's value. It reports whether
+// the result was one.
 func (t *turn) checkEnded(in ActionEnded) bool {
 	p := t.st.Action
 	if p == nil || p.Check == "" || p.ID != in.ID || p.Failed || t.st.ConversationState != ExecutingAction {
@@ -43,7 +43,7 @@ func (t *turn) checkEnded(in ActionEnded) bool {
 	case in.Failed && !s.Check.Lenient:
 		t.checkFailed(in.Code, in.Message)
 	case !in.Failed && !told && !s.Check.Lenient:
-		t.checkFailed("ValidatorError", p.Name+" answers neither valid: true nor valid: false")
+		t.checkFailed("ValidatorError", p.Name+" returned no field \"valid\" with true or false")
 	case !in.Failed && told && !valid:
 		t.turnedDown(s, in.Outputs["message"])
 	default:
@@ -52,7 +52,8 @@ func (t *turn) checkEnded(in ActionEnded) bool {
 	return true
 }
 
-// checkFailed is rule 7: the user may have it tried again.
+// checkFailed puts the dialogue into the error state (seed 003, rule 7), from where the
+// user may retry the check.
 func (t *dialogue) checkFailed(code, message string) {
 	if code == "" {
 		code = "ValidatorError"
@@ -62,8 +63,8 @@ func (t *dialogue) checkFailed(code, message string) {
 	t.fail(code, message)
 }
 
-// acceptedOutside keeps a value that a service has accepted, in the service's spelling if it
-// gives one.
+// acceptedOutside records that the check has accepted the slot's value. If the service
+// returns the value in another form, that form is stored.
 func (t *turn) acceptedOutside(s *agent.Slot, v any) {
 	st := t.st
 	if v != nil && s.Within(value.Canonical(v)) == nil {
@@ -75,11 +76,11 @@ func (t *turn) acceptedOutside(s *agent.Slot, v any) {
 	t.advance()
 }
 
-// maxReason bounds what a service's own words may say, in bytes.
+// maxReason bounds the reason that a service gives, in bytes.
 const maxReason = 300
 
-// turnedDown is rule 4 for a value that a service does not take: the value is
-// cleared and asked for again, with the service's reason if it gives one.
+// turnedDown clears a value that the check has rejected and asks for it again, with the
+// service's reason if there is one (seed 003, rule 4).
 func (t *turn) turnedDown(s *agent.Slot, reason any) {
 	st := t.st
 	st.Action = nil

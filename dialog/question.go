@@ -9,27 +9,27 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// question is the question for a slot, and what is said of a value that does not do:
+// question asks for slots and says why a value is refused:
 //
-//	why                                    what is said                     then
+//	reason                                 what is said                     then
 //	a validator, a limit                   the slot's message               asked again
-//	a rule of the agent's (rejected)       the rule's message               asked again
-//	another slot has the value (twinned)   that it has                      asked again
+//	a rule of the agent (rejected)         the rule's message               asked again
+//	another slot has the value (twinned)   which slot has it                asked again
 //	a day without its year (half)          "in which year?"                 the year is awaited
 //	nobody had asked for it (dropped)      nothing                          asked when its turn comes
 type question struct {
 	speech
 
-	asked    *agent.Slot                 // what was said of its value asks for another
-	dropped  []*agent.Slot               // of values that did not do and that nobody had asked for
-	coming   map[string]any              // what the commands give to slots
-	twinned  *agent.Slot                 // has the value that was refused for another one
-	rejected map[string]*agent.Rejection // the rules that turned values down
-	half     any                         // a day that was refused, because its year was not said
+	asked    *agent.Slot                 // the slot for which a message already asks
+	dropped  []*agent.Slot               // slots whose refused values nobody had asked for
+	coming   map[string]any              // the values of the commands, by slot
+	twinned  *agent.Slot                 // the slot that has the value that another slot refused
+	rejected map[string]*agent.Rejection // the rules that rejected values, by slot
+	half     any                         // a day that was refused because it has no year
 }
 
-// accept checks a normalised value: the slot's limits, its validators, then the
-// step's. It returns the value to keep.
+// accept checks a normalized value against the slot's limits, its validators, the step's
+// validators and the rules. It returns the value to store.
 func (t *question) accept(s *agent.Slot, st *agent.Step, val any) (any, error) {
 	if s.Type == value.TypeDate && !s.Closed() && value.Half(val) {
 		t.half = val
@@ -67,7 +67,7 @@ func (t *question) accept(s *agent.Slot, st *agent.Step, val any) (any, error) {
 	return val, t.checkRules(s, st, val)
 }
 
-// checkRules holds a value against the rules of its slot and of the step that asks for it.
+// checkRules checks a value against the rules of its slot and of the step that asks for it.
 func (t *question) checkRules(s *agent.Slot, st *agent.Step, val any) error {
 	rules := s.Rejections
 	if st != nil && len(st.Rejections) > 0 {
@@ -95,8 +95,9 @@ func (t *question) checkRules(s *agent.Slot, st *agent.Step, val any) error {
 	return nil
 }
 
-// ruledOut is the first slot that the flow has asked for, or is about to, whose value a rule
-// turns down now: another value may have changed, or an action has set it.
+// ruledOut returns the first slot that the flow has asked for, or is about to ask for, and
+// whose value a rule rejects now. Another value may have changed, or an action may have set
+// the slot.
 func (t *question) ruledOut() *agent.Slot {
 	for _, s := range t.flow.Steps {
 		if s.Type != agent.StepCollect || len(s.Rejections)+len(s.Slot.Rejections) == 0 || s.ID != t.st.CurrentStep && !slices.Contains(t.st.Path, s.ID) {
@@ -109,8 +110,7 @@ func (t *question) ruledOut() *agent.Slot {
 	return nil
 }
 
-// twin is the slot that has the value already, of those from which this one differs; nil
-// if none has.
+// twin returns the slot that already has the value and from which s must differ, or nil.
 func (t *question) twin(s *agent.Slot, val any) *agent.Slot {
 	for _, name := range s.Differs {
 		o := t.a.def.SlotIndex[name]
@@ -124,7 +124,7 @@ func (t *question) twin(s *agent.Slot, val any) *agent.Slot {
 	return nil
 }
 
-// validate calls a validator. One that panics is an unexpected error (rule 7).
+// validate calls a validator. A panic in it is an unexpected error (seed 003, rule 7).
 func (t *question) validate(v agent.NamedValidator, s *agent.Slot, value any) (kept any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -139,7 +139,7 @@ func (t *question) validate(v agent.NamedValidator, s *agent.Slot, value any) (k
 
 // prompt asks for a slot.
 func (t *question) prompt(s *agent.Slot, st *agent.Step) {
-	if slices.Contains(t.dropped, s) && t.asked != s { // who has just said it hears why it is asked for
+	if slices.Contains(t.dropped, s) && t.asked != s { // the user has just given a value: say why it is refused
 		t.invalid(s)
 	}
 	switch {
@@ -153,7 +153,7 @@ func (t *question) prompt(s *agent.Slot, st *agent.Step) {
 	}
 }
 
-// invalid says that a value does not do.
+// invalid says why a value is refused.
 func (t *question) invalid(s *agent.Slot) {
 	if r := t.rejected[s.Name]; r != nil {
 		delete(t.rejected, s.Name)
@@ -181,13 +181,13 @@ func (t *question) invalid(s *agent.Slot) {
 		}
 	}
 	if st := t.collectStep(s); st != nil && t.sayMessage(st.Invalid, st.Wording) || t.sayMessage(s.Invalid, agent.WordingFixed) {
-		t.asked = s // the file's own words ask anew
+		t.asked = s // the message of the file asks again
 		return
 	}
 	t.phrase("invalid", "label", s.Label)
 }
 
-// askOutOfTurn asks for the slot of Asking.
+// askOutOfTurn asks for the slot of State.Asking.
 func (t *question) askOutOfTurn() {
 	s := t.a.def.SlotIndex[t.st.Asking.Slot]
 	if s == nil {
@@ -218,8 +218,8 @@ func (t *question) again() {
 	}
 }
 
-// askDay says why what was said is no day: a week, or a day that does not exist. It
-// reports whether it was that.
+// askDay handles a message that names no day: a week, or a day that does not exist. It says
+// why, asks again, and reports whether the message was such.
 func (t *question) askDay(s *agent.Slot) bool {
 	if s == nil || s.Type != value.TypeDate || s.Closed() {
 		return false
@@ -237,8 +237,9 @@ func (t *question) askDay(s *agent.Slot) bool {
 	return true
 }
 
-// askAmount says why what was said is no amount: it is below zero, in another currency, or
-// written so that nobody can tell. It reports whether it was that.
+// askAmount handles a message that has no valid amount: it is below zero, in another
+// currency, or ambiguous. It says why, asks again, and reports whether the message was
+// such.
 func (t *question) askAmount(s *agent.Slot) bool {
 	if s == nil || s.Type != value.TypeMoney || s.Closed() {
 		return false
@@ -258,8 +259,8 @@ func (t *question) askAmount(s *agent.Slot) bool {
 	return true
 }
 
-// askOther asks for another value than one that was only said not to be meant. It reports
-// whether there was one.
+// askOther asks for another value if the message only denies one, as in "not Boston". It
+// reports whether it did.
 func (t *question) askOther(s *agent.Slot) bool {
 	if s == nil || s.Secret || s.AnyWords() || !t.rd.Denies() {
 		return false
@@ -274,7 +275,8 @@ func (t *question) askOther(s *agent.Slot) bool {
 	return false
 }
 
-// fitted is a value as the slot keeps it, or why it does not take it.
+// fitted returns a value in the form that the slot stores, or the reason why the slot does
+// not accept it.
 func (t *question) fitted(s *agent.Slot, val any) (any, string) {
 	v, sure := t.heard().Normalise(s, val)
 	if sure != value.Certain {
@@ -287,15 +289,16 @@ func (t *question) fitted(s *agent.Slot, val any) (any, string) {
 	return kept, ""
 }
 
-// volunteered reports whether a value was said that nobody had asked for. Where there
-// is one already, or a yes is awaited, the user is told what became of it.
+// volunteered reports whether a command gives a value that nobody asked for. If the slot
+// has a value, or a yes or no is awaited, it reports false, since the user is told then
+// what became of the value.
 func (t *question) volunteered(c Command, awaited bool) bool {
 	st := t.st
 	return c.Type == SetSlot && !awaited && st.Confirmation == nil && st.Slots[c.Slot] == nil && (st.Asking == nil || st.Asking.Slot != c.Slot)
 }
 
-// takeUnderstood normalises and validates an understood value. Where it does not do,
-// the old value stays.
+// takeUnderstood normalizes and validates a value. It reports false if the slot does not
+// accept it.
 func (t *question) takeUnderstood(s *agent.Slot, val any) (any, bool) {
 	v, sure := t.heard().Normalise(s, val)
 	why := "not a " + string(s.Type)

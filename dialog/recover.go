@@ -9,10 +9,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: ways back, after errors and after what was not understood.
+// This file handles errors and messages that were not understood.
 
-// answerError takes a message after an error: retry, cancel, help, or anything
-// else that may set things right.
+// answerError handles a message in the error state: retry, cancel, help, or anything else
+// that may resolve the error.
 func (t *turn) answerError() {
 	l := t.a.def.Lang
 	core := l.Trim(t.rd.Toks)
@@ -20,7 +20,7 @@ func (t *turn) answerError() {
 		core = t.rd.Toks
 	}
 	if id, ok := l.Commands.Whole(core); ok && value.CommandWords[id] == "cancel" {
-		t.answer(agent.PatternCancel, about{"failed": true})
+		t.answer(agent.PatternCancel, builtinContext{"failed": true})
 		return
 	}
 	t.enter(Understanding)
@@ -35,7 +35,7 @@ func (t *turn) answerError() {
 	t.understand()
 }
 
-// retry goes on where the error stopped the flow.
+// retry continues where the error stopped the flow.
 func (t *turn) retry() {
 	st := t.st
 	st.Misses = 0
@@ -60,7 +60,7 @@ func (t *turn) retry() {
 	t.advance()
 }
 
-// back returns to where the dialogue was before a message that changed nothing.
+// back returns to the state before a message that changed nothing.
 func (t *turn) back() {
 	if t.failed || t.st.ConversationState != Understanding {
 		return
@@ -79,8 +79,8 @@ func (t *turn) back() {
 	}
 }
 
-// notUnderstood is what happens when a message means nothing here: say so, then
-// offer what could be said, and at last hand over to a person.
+// notUnderstood responds to a message that means nothing here. It says so; after repeated
+// misses it offers what the user could say, and then hands over to a person.
 func (t *turn) notUnderstood() {
 	st := t.st
 	if t.a.def.Settings.Model.Answers && len(t.rd.Toks) > 0 && t.before != Error && st.Confirmation == nil {
@@ -106,16 +106,15 @@ func (t *turn) notUnderstood() {
 	t.cannotHandle("not_understood")
 }
 
-// cannotHandle says that nothing can be done with a message, and asks again.
+// cannotHandle says that the agent cannot act on a message, and asks again.
 func (t *turn) cannotHandle(reason string) {
-	t.answer(agent.PatternCannotHandle, about{"reason": reason, "at": t.at(), "misses": int64(t.st.Misses)})
+	t.answer(agent.PatternCannotHandle, builtinContext{"reason": reason, "at": t.at(), "misses": int64(t.st.Misses)})
 }
 
-// notCaught is what happens with words that the recognizer doubts: nothing in
-// them is acted upon, be it a value, a command, a yes or no, or a wish. The
-// value of the awaited slot is asked about ("Did you mean Boston?"); else the
-// question is asked again, and it counts as not understood. No model is asked
-// either: it would make sense of anything.
+// notCaught handles a message in which the recognizer has too little confidence. Nothing in
+// it is acted on, and no model is asked, since it would find a meaning in any text. If the
+// message is a value for the awaited slot, notCaught asks whether it is right ("Did you
+// mean Boston?"). Otherwise it repeats the question and counts a miss.
 func (t *turn) notCaught(m Message) {
 	st := t.st
 	t.trace("low_confidence", TraceData{Detail: strconv.FormatFloat(m.Confidence, 'f', 2, 64)})
@@ -126,7 +125,7 @@ func (t *turn) notCaught(m Message) {
 	if st.ConversationState == Completed {
 		t.enter(Idle)
 	}
-	if st.ConversationState != Understanding { // it is, at rest, if it was restored so
+	if st.ConversationState != Understanding { // a restored state may be in Understanding
 		t.enter(Understanding)
 	}
 	st.Misses++
@@ -137,9 +136,9 @@ func (t *turn) notCaught(m Message) {
 	t.cannotHandle("not_caught")
 }
 
-// doubt asks whether the awaited slot's value is what was meant. It reports
-// whether the message was nothing but such a value. Free text is no value to ask
-// about, and neither is a yes or no; nor is another, before the last is answered.
+// doubt asks whether the awaited slot's value is right. It reports whether the message was
+// just such a value. It does not ask about free text, secrets, a yes or no, or a second
+// value before the first is answered.
 func (t *turn) doubt() bool {
 	st := t.st
 	if st.ConversationState != WaitingForSlot || t.flow == nil || st.Suggested != nil {
@@ -158,7 +157,7 @@ func (t *turn) doubt() bool {
 	return true
 }
 
-// offers lists what the flows do that may start, as their descriptions say.
+// offers lists the descriptions of the flows that may start.
 func (t *flows) offers() string {
 	a := t.a
 	var texts []string
@@ -177,7 +176,7 @@ func (t *flows) offers() string {
 	return value.Enumerate(texts, a.def.Lang.Data.Render.Or)
 }
 
-// offer is what the flow does, as it is said in the middle of a sentence.
+// offer returns what the flow does, worded for the middle of a sentence.
 func offer(f *agent.Flow, l *value.Language) string {
 	d := strings.TrimRight(f.Description, ".")
 	if d == "" || len(d) > 80 {

@@ -12,35 +12,34 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what a language model is asked so that it understands a message.
+// This file builds the request that asks a language model to understand a message.
 
-// Prompt is a question to a language model whose answer has a form.
+// Prompt is a request to a language model.
 type Prompt struct {
-	// System says what the agent can do and what is wanted. It is the same for
-	// all turns of an agent, so that a provider may cache it.
+	// System is the task and what the agent can do. It is the same for all turns of an
+	// agent, so that a provider may cache it.
 	System string
-	// User is the moment: what was said before, what is known, and the user's
-	// words, as a JSON string.
+	// User is the situation, what is known, and the user's words as a JSON string.
 	User string
-	// Schema is the JSON Schema of the answer, in the part that OpenAI's strict
-	// mode knows. It is the same for all turns of an agent and is not to be changed.
+	// Schema is the JSON Schema of the answer, within the subset of OpenAI's strict
+	// mode. It is the same for all turns of an agent and must not be modified.
 	Schema []byte
 }
 
 // Bounds of a prompt.
 const (
-	promptTriggers = 4    // phrases of a flow
-	promptValues   = 60   // values of a slot; of more, none are listed
-	promptBytes    = 2000 // of a text that is not the agent's own
+	promptTriggers = 4    // triggers of a flow
+	promptValues   = 60   // values of a slot; if it has more, none are listed
+	promptBytes    = 2000 // of a text that does not come from the agent's files
 )
 
-// UnderstandingRequest asks a model what a message means in a state: which of the
-// agent's commands it gives. The answer goes to [Agent.Interpret]. Today is the
-// day on which the user speaks, for "next friday". It changes nothing.
+// UnderstandingRequest asks a model which of the agent's commands a message means in a
+// state. [Agent.Interpret] reads the answer. Today is the user's current date, for texts
+// like "next friday". The state does not change.
 //
-// The words of the user are data. They are put between quotes that they cannot
-// close, the model is told that they instruct nobody, and whatever it answers is
-// held against the agent. The values of secret slots are not in it.
+// The user's words are data: they are quoted as a JSON string, which they cannot end, the
+// model is told that they are not instructions, and the answer is checked against the
+// agent. The prompt does not contain the values of secret slots.
 func UnderstandingRequest(a *Agent, st *State, text string, today time.Time) Prompt {
 	p := a.prompt
 	p.User = a.promptMoment(st, text, today)
@@ -68,7 +67,7 @@ Rules:
 - An empty list means that nothing could be understood.
 `
 
-// promptSystem is the part of the prompt that is the same at every turn.
+// promptSystem returns the part of the prompt that is the same for all turns.
 func (a *Agent) promptSystem() string {
 	var b strings.Builder
 	b.WriteString(promptTask)
@@ -125,7 +124,7 @@ func (a *Agent) promptSystem() string {
 	return b.String()
 }
 
-// promptMoment is the part of the prompt that differs from turn to turn.
+// promptMoment returns the part of the prompt that differs from turn to turn.
 func (a *Agent) promptMoment(st *State, text string, today time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Today is %s, %s.\n", today.Format("Monday"), today.Format("2006-01-02, 15:04"))
@@ -161,7 +160,7 @@ func (a *Agent) promptMoment(st *State, text string, today time.Time) string {
 	return b.String()
 }
 
-// promptValues are the slots that have values, as a JSON object.
+// promptValues returns the slots that have values, as a JSON object.
 func (a *Agent) promptValues(st *State) string {
 	var parts []string
 	for _, s := range a.def.Slots {
@@ -189,7 +188,7 @@ func (a *Agent) promptValue(s *agent.Slot, v any) string {
 	return string(data)
 }
 
-// quoted is text as a JSON string: whatever is in it, it ends at its quote.
+// quoted returns a text as a JSON string, which the text cannot end.
 func quoted(text string) string {
 	data, err := json.Marshal(text)
 	if err != nil {
@@ -202,8 +201,8 @@ func oneLine(text string) string {
 	return value.CutText(strings.Join(strings.Fields(text), " "), 300)
 }
 
-// promptSchema is the JSON Schema of the answer: the names of the agent, the
-// listed values, and a type for every other value.
+// promptSchema returns the JSON Schema of the answer, with the names of flows and slots,
+// the listed values, and a type for every other value.
 func (a *Agent) promptSchema() []byte {
 	var flows []string
 	for _, f := range a.def.Flows {
@@ -216,7 +215,7 @@ func (a *Agent) promptSchema() []byte {
 		variants = append(variants, promptCommand([]string{string(StartFlow)}, "flow", enumOf(flows), "", nil))
 	}
 	var all []string
-	kinds := make(map[string][]string) // slots by the type of their values
+	kinds := make(map[string][]string) // slots by the JSON type of their values
 	for _, s := range a.def.Slots {
 		if s.Type == value.TypeAny {
 			continue
@@ -264,12 +263,12 @@ func (a *Agent) promptSchema() []byte {
 		"properties": map[string]any{"commands": map[string]any{"type": "array", "items": map[string]any{"anyOf": variants}}},
 	})
 	if err != nil {
-		panic(fmt.Sprintf("dialog: the schema of commands does not marshal: %v", err)) // cannot happen: texts alone
+		panic(fmt.Sprintf("dialog: the schema of commands does not marshal: %v", err)) // cannot happen: it contains strings only
 	}
 	return schema
 }
 
-// promptFindings are the outputs of actions, which the user may ask for.
+// promptFindings returns the outputs of actions, which the user may ask for.
 func (a *Agent) promptFindings() []string {
 	var out []string
 	for _, act := range a.def.Actions {
@@ -298,8 +297,7 @@ func enumOf(values []string) map[string]any {
 	return map[string]any{"type": "string", "enum": values}
 }
 
-// promptCommand is the schema of one kind of command: its types and one or two
-// fields.
+// promptCommand returns the schema of a kind of command: its types and up to two fields.
 func promptCommand(types []string, field string, of any, second string, ofSecond any) map[string]any {
 	properties, required := map[string]any{"type": enumOf(types)}, []string{"type"}
 	if field != "" {

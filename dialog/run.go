@@ -8,11 +8,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// This file: how a flow runs from where it stands to the next thing that has
-// to be waited for.
+// This file runs the steps of a flow.
 
-// advance runs the flow from its current step until it waits for the user, for
-// an action, or has ended.
+// advance runs the flow from its current step until it waits for the user or for an action,
+// or has ended.
 func (t *turn) advance() {
 	st := t.st
 	for t.flow != nil && !t.failed {
@@ -56,7 +55,7 @@ func (t *turn) advance() {
 	}
 }
 
-// run runs one step. It reports whether the flow goes on.
+// run runs one step and reports whether the flow goes on.
 func (t *turn) run(s *agent.Step) bool {
 	switch s.Type {
 	case agent.StepCollect:
@@ -73,7 +72,7 @@ func (t *turn) run(s *agent.Step) bool {
 		t.visited(s)
 		t.st.CurrentStep = s.ID
 		if !t.suspend(s.Target, true) {
-			t.fail("StackError", fmt.Sprintf("more than %d flows wait for each other", maxDepth))
+			t.fail("StackError", fmt.Sprintf("more than %d flows are waiting", maxDepth))
 			return false
 		}
 		t.enterCalled(s.Target)
@@ -91,7 +90,7 @@ func (t *turn) run(s *agent.Step) bool {
 	}
 }
 
-// runHandoff gives the user to a person. All flows are left: the person goes on.
+// runHandoff hands the user over to a person and drops all flows.
 func (t *turn) runHandoff(s *agent.Step) bool {
 	t.st.CurrentStep = s.ID
 	t.sayHandoff(s)
@@ -106,8 +105,8 @@ func (t *turn) runHandoff(s *agent.Step) bool {
 	return false
 }
 
-// immediate runs a step that needs nobody's answer. It returns the step to go on with; it is
-// not ok if the step has failed.
+// immediate runs a step that needs no answer and returns the index of the next step. It
+// reports false if the step has failed.
 func (t *turn) immediate(s *agent.Step) (to int, ok bool) {
 	var err error
 	to = s.Next
@@ -126,7 +125,7 @@ func (t *turn) immediate(s *agent.Step) (to int, ok bool) {
 			to = s.Exit
 		}
 	default:
-		panic(fmt.Sprintf("dialog: step type %d needs an answer", s.Type))
+		panic(fmt.Sprintf("dialog: step type %d is not immediate", s.Type))
 	}
 	if err != nil {
 		t.fail("ExpressionError", err.Error())
@@ -135,18 +134,19 @@ func (t *turn) immediate(s *agent.Step) (to int, ok bool) {
 	return to, true
 }
 
-// texts are the names and values that a phrase of the engine may have in braces.
-func texts(of about) []string {
+// texts returns the names and values of the texts in a context, for placeholders in a
+// message.
+func texts(about builtinContext) []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		if text, ok := of[name].(string); ok {
+	for _, name := range slices.Sorted(maps.Keys(about)) {
+		if text, ok := about[name].(string); ok {
 			out = append(out, name, text)
 		}
 	}
 	return out
 }
 
-// next moves behind a step. It reports whether the flow goes on.
+// next moves from step s to the step with index to. It reports whether the flow goes on.
 func (t *turn) next(s *agent.Step, to int) bool {
 	if t.failed {
 		return false
@@ -161,8 +161,8 @@ func (t *turn) next(s *agent.Step, to int) bool {
 	return true
 }
 
-// runCollect asks for a slot unless it is filled. A collect step that the flow
-// comes back to asks again.
+// runCollect asks for a slot unless it has a value. If the flow comes back to the step,
+// runCollect asks again.
 func (t *turn) runCollect(s *agent.Step) bool {
 	if s.Condition != nil {
 		ok, err := s.Condition.Truth(t.value)
@@ -174,12 +174,12 @@ func (t *turn) runCollect(s *agent.Step) bool {
 			return t.next(s, s.Next)
 		}
 	}
-	if i := slices.Index(t.st.Path, s.ID); i >= 0 { // a jump came back: what for, if not for a new value
+	if i := slices.Index(t.st.Path, s.ID); i >= 0 { // a jump back to the question is for a new value
 		t.st.Path = slices.Delete(t.st.Path, i, i+1)
 		t.st.Slots[s.Slot.Name] = nil
 	}
 	if s.AskFirst {
-		t.st.Slots[s.Slot.Name] = nil // what was said before the question is no answer to it
+		t.st.Slots[s.Slot.Name] = nil // a value from before the question does not answer it
 	}
 	if t.st.Slots[s.Slot.Name] != nil {
 		return t.next(s, s.Next)

@@ -8,11 +8,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: values that nobody is to see. A secret slot's value is in
-// [State.Slots] and in the inputs of the action that takes it, and nowhere else:
-// not in the messages, the trace, the cache, nor in anything that is said or asked.
+// This file hides secrets. The value of a secret slot is in [State.Slots] and in the inputs
+// of the action that takes it, and nowhere else: not in the messages, the trace or the cache,
+// and not in anything that is said or sent to a model.
 
-// Hidden stands for a secret value where one would be shown.
+// Hidden replaces a secret value in what is shown.
 const Hidden = value.Hidden
 
 // hide replaces a message that contains a secret in the history. It replaces all of it,
@@ -45,7 +45,7 @@ func (t *hearing) hide() {
 	last := true
 	for i := len(st.Messages) - 1; i >= 0; i-- {
 		m := &st.Messages[i]
-		if m.Role == "user" && (last || t.a.holdsSecret(st, m.Content)) { // it may have been said before anybody knew
+		if m.Role == "user" && (last || t.a.holdsSecret(st, m.Content)) { // earlier messages may contain it too
 			m.Content = value.Hidden
 		}
 		last = last && m.Role != "user"
@@ -83,19 +83,19 @@ func (t *hearing) secretWords() bool {
 	return len(t.rd.Toks) > 0 && t.a.words.Command(t.rd.Toks) == ""
 }
 
-// updated says that a slot has a new value.
+// updated runs the built-in flow that tells the user about a corrected slot.
 func (t *turn) updated(s *agent.Slot) {
-	of := about{"slot": s.Name, "label": s.Label, "secret": s.Secret}
+	about := builtinContext{"slot": s.Name, "label": s.Label, "secret": s.Secret}
 	if !s.Secret {
-		of["value"] = t.voice().Speak(t.st.Slots[s.Name], &s.Spec, "")
+		about["value"] = t.voice().Speak(t.st.Slots[s.Name], &s.Spec, "")
 		t.readBack = true
 	}
 	t.deferring = true
-	t.builtin(agent.PatternCorrection, of)
+	t.builtin(agent.PatternCorrection, about)
 	t.deferring = false
 }
 
-// secretInputs are the names of the inputs that carry secrets.
+// secretInputs returns the names of the inputs that contain secrets.
 func (a *Agent) secretInputs(action string, inputs map[string]any) []string {
 	act := a.def.ActionIndex[action]
 	if act == nil {
@@ -117,8 +117,8 @@ func (a *Agent) secretInputs(action string, inputs map[string]any) []string {
 	return out
 }
 
-// Masked returns a copy of a state with the secrets hidden. It is for showing: a
-// conversation cannot go on from it unless [Agent.Forget] empties what is hidden.
+// Masked returns a copy of a state with the secrets hidden, for display. A conversation can
+// continue from it only after [Agent.Forget] has cleared the hidden values.
 func (a *Agent) Masked(st State) State {
 	out := st.Clone()
 	a.maskSlots(out.Slots)
@@ -146,7 +146,7 @@ func (a *Agent) Masked(st State) State {
 	return out
 }
 
-// maskSlots hides the secrets among slots, and returns them.
+// maskSlots hides the secrets in a map of slots, in place, and returns the map.
 func (a *Agent) maskSlots(m map[string]any) map[string]any {
 	for k, v := range m {
 		if s := a.def.SlotIndex[k]; s != nil && s.Secret && v != nil {

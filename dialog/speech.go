@@ -8,20 +8,19 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// speech is what a turn says, and where in it the values stand that are to be heard before a
-// yes.
+// speech builds what the turn says, and tracks the values that the user must hear before a
+// yes counts.
 type speech struct {
 	hearing
 
 	out      Output
 	readBack bool
-	confirms int    // the line of Say, from 1, that asks to confirm; 0: none does
-	valued   int    // the first line of Say that says a value
-	tail     string // what is said behind the last value
+	confirms int    // the line of Say, from 1, that asks to confirm; 0 if there is none
+	valued   int    // the first line of Say, from 1, that says a value; 0 if there is none
+	tail     string // what is said after the last value
 }
 
-// sayMessage says one of the variants of a message. It reports whether there
-// was anything to say.
+// sayMessage says one of the variants of a message. It reports whether it said anything.
 func (t *speech) sayMessage(m agent.Variants, w agent.Wording) bool {
 	tpl := t.variant(m)
 	if tpl == nil {
@@ -30,8 +29,8 @@ func (t *speech) sayMessage(m agent.Variants, w agent.Wording) bool {
 	return t.sayTemplate(tpl, w)
 }
 
-// variant chooses one of the variants of a message: by the turn, so that the same
-// dialogue always says the same, and never the one that was said last.
+// variant chooses a variant of a message. The choice depends on the turn count, so that it
+// is deterministic, and is never the variant that was said last.
 func (t *speech) variant(m agent.Variants) *agent.Template {
 	tpl := m.Pick(t.st.TurnCount)
 	if len(m) < 2 {
@@ -62,8 +61,8 @@ func (t *speech) sayTemplate(tpl *agent.Template, w agent.Wording) bool {
 
 func (t *speech) sayText(text string, fixed bool) { t.sayValues(text, -1, fixed) }
 
-// sayValues says a text, so many bytes of which stand behind its last value; below 0
-// there is none in it.
+// sayValues says a text. The last behind bytes of it follow its last value; if behind is
+// negative, the text has no values.
 func (t *speech) sayValues(text string, behind int, fixed bool) bool {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -82,7 +81,8 @@ func (t *speech) sayValues(text string, behind int, fixed bool) bool {
 	return true
 }
 
-// phrase says a phrase of the engine with values of its own.
+// phrase says a phrase of the engine. The values are pairs of a name and a text for its
+// placeholders.
 func (t *speech) phrase(key string, values ...string) {
 	tpl := t.variant(t.a.def.Messages[key])
 	if tpl == nil {
@@ -132,14 +132,14 @@ func joinLines(lines []Line) string {
 	return b.String()
 }
 
-// explain says what a slot is about.
+// explain says what a slot means.
 func (t *speech) explain(s *agent.Slot) {
 	if t.sayMessage(s.Help, agent.WordingFixed) {
 		return
 	}
 	d := s.Description
 	if r := []rune(d); len(r) > 0 && (r[len(r)-1] == '.' || r[len(r)-1] == '?' || r[len(r)-1] == '!') {
-		t.sayText(d, true) // a sentence of its own
+		t.sayText(d, true) // a whole sentence
 		return
 	}
 	if d == "" {
@@ -148,7 +148,7 @@ func (t *speech) explain(s *agent.Slot) {
 	t.phrase("clarify", "description", d)
 }
 
-// options says values that a slot may have.
+// options lists at most that many values of a slot.
 func (t *speech) options(s *agent.Slot, most int) {
 	var texts []string
 	for _, v := range s.Values[:min(most, len(s.Values))] {
@@ -157,7 +157,7 @@ func (t *speech) options(s *agent.Slot, most int) {
 	t.phrase("options", "values", value.Enumerate(texts, t.a.def.Lang.Data.Render.Or))
 }
 
-// example says what could be said for a slot.
+// example gives an example of an answer for a slot.
 func (t *speech) example(s *agent.Slot) {
 	if s.Closed() {
 		t.options(s, someOptions)
@@ -167,7 +167,7 @@ func (t *speech) example(s *agent.Slot) {
 	switch s.Type {
 	case value.TypeDate:
 		if s.Past {
-			return // the examples are of days to come
+			return // the examples are days in the future
 		}
 		key = "example_date"
 	case value.TypeTime:
@@ -194,7 +194,7 @@ func (t *speech) example(s *agent.Slot) {
 	t.phrase(key)
 }
 
-// suggest asks whether a value is what was meant.
+// suggest asks the user whether a value is right.
 func (t *speech) suggest(s *agent.Slot, value any) {
 	t.phrase("did_you_mean", "value", t.voice().Speak(value, &s.Spec, ""))
 	t.readBack = true
@@ -222,7 +222,7 @@ func (t *speech) repeat() {
 	}
 }
 
-// askWhat asks what is to be changed.
+// askWhat asks which slot to change.
 func (t *speech) askWhat() {
 	if len(t.either) < 2 {
 		t.phrase("change_which")
@@ -241,7 +241,7 @@ func (t *speech) sayHandoff(s *agent.Step) {
 	}
 }
 
-// sayStep says the message of a step, or the phrase that it names.
+// sayStep says the message of a step, or the phrase that the step names.
 func (t *speech) sayStep(s *agent.Step) {
 	if s.Phrase == "" {
 		t.sayMessage(s.Message, s.Wording)
@@ -271,7 +271,7 @@ func (t *speech) handoff() {
 	t.trace("handoff", TraceData{})
 }
 
-// endConversation leaves all flows and the conversation.
+// endConversation drops all flows and ends the conversation.
 func (t *speech) endConversation() {
 	if t.flow != nil {
 		t.trace("flow_cancelled", TraceData{Flow: t.st.CurrentFlow})
@@ -282,9 +282,10 @@ func (t *speech) endConversation() {
 	t.out.End = true
 }
 
-// answerQuestions tells what the user asked about: the value of a slot, or what
-// an action found. It reports whether it said or asked anything. What nobody
-// knows goes to the model, if it answers at all and nothing else was said.
+// answerQuestions answers questions for a slot's value or for what an action found. If more
+// is true, the message has done something else too. It reports whether it said anything or
+// asks the model, which gets a question that has no answer here, if it answers at all and
+// the message has no other command.
 func (t *speech) answerQuestions(cmds []Command, more bool) bool {
 	told := false
 	for _, c := range cmds {

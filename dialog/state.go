@@ -10,8 +10,7 @@ import (
 // Strategy).
 const SchemaVersion = "1.0"
 
-// ConversationState says what the dialogue is doing (seed 003, Conversation
-// States).
+// ConversationState is the state of the dialogue (seed 003, Conversation States).
 type ConversationState string
 
 // The states.
@@ -26,15 +25,15 @@ const (
 	Error           ConversationState = "error"
 )
 
-// ConversationStates lists the states in the seed's order.
+// ConversationStates returns the states in the seed's order.
 func ConversationStates() []ConversationState {
 	return []ConversationState{Idle, Understanding, WaitingForSlot, ValidatingSlot, ExecutingAction, Confirming, Completed, Error}
 }
 
-// State is everything that a dialogue knows: seed 003's DialogueState, then
-// what the engine needs beside it. It is plain data: the JSON form carries all
-// of it, and reads back equal. Its zero value is a dialogue that has not begun.
-// Only the methods of [Agent] change it; one goroutine at a time may use it.
+// State is the complete state of a dialogue: the fields of seed 003's DialogueState, then
+// those that the engine adds. It is plain data; its JSON form contains all of it and
+// decodes to an equal State. The zero value is a dialogue that has not begun. Only the
+// methods of [Agent] change a State, and it is not safe for concurrent use.
 type State struct {
 	Messages          []ChatMessage
 	Slots             map[string]any
@@ -51,65 +50,65 @@ type State struct {
 	// NLUCalls counts the calls of the understanding.
 	NLUCalls int
 	Cache    *NLUCache
-	// Stack holds the flows that wait for the current one to end, the last
-	// interrupted one last.
+	// Stack holds the flows that wait for the current one to end, the most recently
+	// interrupted flow last.
 	Stack []Frame
-	// Path is where the current run of the flow has been, for corrections.
+	// Path has the steps that the current run of the flow has passed, for corrections.
 	Path []string
-	// Finished is the last flow that ended, which a correction re-opens.
+	// Finished is the flow that ended last. A correction re-opens it.
 	Finished *FinishedFlow
-	// Variants are the indices of the variants that were said last, by a key of the
-	// message.
+	// Variants has the index of the variant of a message that was said last, by the key
+	// of the message.
 	Variants map[string]int
-	// Proposed is a flow that the user was asked about.
+	// Proposed is the flow that was offered to the user.
 	Proposed string
-	// ProposedSlots are values that the user has given for it already.
+	// ProposedSlots are the values that the user has already given for Proposed.
 	ProposedSlots map[string]any
-	// Later are the requests of the user that wait for the current one to be done.
+	// Later has the requests that wait until the current one is done.
 	Later []Request
-	// Asking is a slot that is asked for out of turn.
+	// Asking is a question for a slot outside its collect step.
 	Asking *Asking
 	// Suggested is a doubtful value that the user was asked about.
 	Suggested *Suggestion
-	// Confirmation is what the user was asked to confirm.
+	// Confirmation is the open yes-or-no question.
 	Confirmation *Confirmation
-	// Granted is a yes to a confirm step that no action has used yet; GrantedFor
-	// are the inputs of the flow's actions when it was said. Of other inputs the yes
-	// says nothing.
+	// Granted reports whether the user has said yes to a confirm step and no action has
+	// used the yes yet. GrantedFor has the inputs of the flow's actions at that moment;
+	// the yes does not apply to other inputs.
 	Granted    bool
 	GrantedFor map[string]any
-	// Action is the action that runs, or failed and may be retried.
+	// Action is the action that is running, or that has failed and may be retried.
 	Action *PendingAction
-	// Checked are the values that a service has accepted, by slot.
+	// Checked has the values that a service has accepted, by slot.
 	Checked map[string]any
-	// Pending is the text that a model is asked about.
+	// Pending is the text that a model was asked to understand.
 	Pending string
-	// Recent are the slots in the order in which they were set, the latest last.
+	// Recent has the slots in the order in which they were set.
 	Recent []string
-	// Acted: the current run has done something that it needed a yes for.
+	// Acted reports whether the current run has done something that required a yes.
 	Acted bool
-	// Week is the Monday of the week that the user has named without a day, until the
-	// flow ends: "next week", and then "Wednesday".
+	// Week is the Monday of a week that the user has named without a day, as in "next
+	// week". It applies to a later "Wednesday", until the flow ends.
 	Week string
-	// Either are the slots to which a value may belong, and what it would be in each:
-	// the user was asked for which one it is.
+	// Either has the slots to which a value may belong, and the value in the form of
+	// each. The user was asked which slot it is for.
 	Either map[string]any
-	// Changing: the user was asked what to change.
+	// Changing reports whether the user was asked what to change.
 	Changing bool
-	// Given are the slots that were there before the start.
+	// Given has the slots that had values before the start.
 	Given []string
-	// Kept are the slots whose values outlive the flow that has set them.
+	// Kept has the slots whose values outlive the flow that set them.
 	Kept []string
 	// Misses counts the turns in a row in which nothing was understood.
 	Misses int
-	// Runs counts the flows started, Calls the actions.
+	// Runs counts the flows that were started, Calls the actions.
 	Runs  int
 	Calls int
-	// ReadBack: the last response repeated a value of the user.
+	// ReadBack reports whether the last response repeated a value of the user.
 	ReadBack bool
-	// HandedOff: the user was given to a person.
+	// HandedOff reports whether the user was handed over to a person.
 	HandedOff bool
-	// About is what the built-in flow is about that waits for the user.
+	// About is the context of the built-in flow that waits for the user.
 	About map[string]any
 }
 
@@ -127,7 +126,7 @@ type TraceEvent struct {
 	Data      TraceData `json:"data"`
 }
 
-// TraceData says what an event was about; what does not apply is left out.
+// TraceData has the details of an event. Fields that do not apply are empty.
 type TraceData struct {
 	From    ConversationState `json:"from,omitempty"`
 	To      ConversationState `json:"to,omitempty"`
@@ -141,11 +140,11 @@ type TraceData struct {
 	Detail  string            `json:"detail,omitempty"`
 }
 
-// Frame is a flow that waits for another to end.
+// Frame is a flow on the stack.
 type Frame struct {
 	Flow    string         `json:"flow"`
 	Step    string         `json:"step,omitempty"`
-	Called  bool           `json:"called,omitempty"` // by a call step; else the user digressed
+	Called  bool           `json:"called,omitempty"` // by a call step; otherwise the user digressed
 	Path    []string       `json:"path,omitempty"`
 	Saved   map[string]any `json:"saved,omitempty"` // slots that both flows use
 	Asking  *Asking        `json:"asking,omitempty"`
@@ -155,22 +154,22 @@ type Frame struct {
 	Acted   bool           `json:"acted,omitempty"`
 }
 
-// Asking is a slot that is asked for outside its collect step.
+// Asking is a question for a slot outside its collect step.
 type Asking struct {
 	Slot string `json:"slot"`
-	// Reopen says that the flow had ended.
+	// Reopen reports whether the flow had ended.
 	Reopen bool `json:"reopen,omitempty"`
-	// Correction says that a new value replaces an old one.
+	// Correction reports whether a new value replaces an old one.
 	Correction bool `json:"correction,omitempty"`
 	// More are the slots to ask for after this one.
 	More []string `json:"more,omitempty"`
-	// Asked says that the question has been put; Resume is the step at which
-	// the flow goes on after it.
+	// Asked reports whether the question has been asked; Resume is the step at which
+	// the flow continues after it.
 	Asked  bool   `json:"asked,omitempty"`
 	Resume string `json:"resume,omitempty"`
 }
 
-// rest is the question for the slots after the first, nil without any.
+// rest returns the question for the remaining slots, or nil if there are none.
 func (a *Asking) rest() *Asking {
 	if len(a.More) == 0 {
 		return nil
@@ -182,12 +181,13 @@ func (a *Asking) rest() *Asking {
 	return r
 }
 
-// Confirmation is an open question of yes or no.
+// Confirmation is an open yes-or-no question.
 type Confirmation struct {
 	Step string `json:"step"`
-	// Action: the step is an action that requires confirmation.
+	// Action reports whether the step is an action that requires confirmation.
 	Action bool `json:"action,omitempty"`
-	// Asked: the last response is the question; Tail is its end behind the last value.
+	// Asked reports whether the last response is the question; Tail is the part of it
+	// after the last value.
 	Asked bool   `json:"asked,omitempty"`
 	Tail  string `json:"tail,omitempty"`
 	// Early and Unheard are those of the last [Message].
@@ -195,7 +195,7 @@ type Confirmation struct {
 	Unheard string `json:"unheard,omitempty"`
 }
 
-// PendingAction is an action on its way.
+// PendingAction is an action that is running, or that has failed and may be retried.
 type PendingAction struct {
 	ID      string         `json:"id"`
 	Key     string         `json:"key"`
@@ -203,20 +203,21 @@ type PendingAction struct {
 	Step    string         `json:"step"`
 	Inputs  map[string]any `json:"inputs,omitempty"`
 	Attempt int            `json:"attempt"`
-	// Check is the slot whose value the action asks about; empty for a flow's own.
+	// Check is the slot whose value the action checks, or "" if the action is a step of
+	// the flow.
 	Check  string `json:"check,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// NLUCache holds the result of the last understanding (seed 003, last_nlu_call:
-// within a second the same text is not understood twice).
+// NLUCache holds the result of the last understanding. The same text is not understood
+// twice within a second (seed 003, last_nlu_call).
 type NLUCache struct {
 	Text     string    `json:"text"`
 	Context  string    `json:"context"`
 	Commands []Command `json:"commands,omitempty"`
 }
 
-// Clone returns a copy that shares nothing that changes.
+// Clone returns a copy that shares no mutable data with s.
 func (s State) Clone() State {
 	s.Messages = slices.Clone(s.Messages)
 	s.Slots = cloneValues(s.Slots)
@@ -261,8 +262,8 @@ func clonePointer[T any](p *T) *T {
 	return &v
 }
 
-// cloneValues copies a map. Values inside are never changed in place by the
-// engine, metadata's maps apart, which are copied one level down.
+// cloneValues copies a map, and maps in it one level down. The engine modifies no other
+// values in place.
 func cloneValues(m map[string]any) map[string]any {
 	out := maps.Clone(m)
 	for k, v := range out {
@@ -273,5 +274,5 @@ func cloneValues(m map[string]any) map[string]any {
 	return out
 }
 
-// seconds is an instant as the seed writes it: seconds since 1970.
+// seconds returns the time in seconds since 1970, as the seed writes it.
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

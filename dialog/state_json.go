@@ -12,8 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// stateJSON is the JSON form of [State]: the seed's fields under its names,
-// then the engine's.
+// stateJSON is the JSON form of [State]: the seed's fields under their names, then the
+// engine's.
 type stateJSON struct {
 	Version           string            `json:"version"`
 	Messages          []ChatMessage     `json:"messages"`
@@ -60,11 +60,11 @@ type stateJSON struct {
 	About         map[string]any `json:"about,omitempty"`
 }
 
-// MarshalJSON writes the state in the seed's form.
+// MarshalJSON encodes the state in the seed's form.
 func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(s.Form()) }
 
-// Form is what MarshalJSON writes, as a value: package json writes it within
-// something larger without reading it again.
+// Form returns the value that MarshalJSON encodes. Inside a larger value, package json
+// encodes it without parsing the result again.
 func (s State) Form() any {
 	j := stateJSON{
 		Version: SchemaVersion, Messages: s.Messages, Slots: s.Slots, CurrentFlow: s.CurrentFlow,
@@ -106,8 +106,8 @@ func (s State) Form() any {
 	return j
 }
 
-// UnmarshalJSON reads a state that MarshalJSON wrote. A schema version that is
-// not known is an error.
+// UnmarshalJSON decodes a state that MarshalJSON encoded. It returns an error if the schema
+// version is unknown.
 func (s *State) UnmarshalJSON(data []byte) error {
 	var j stateJSON
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -116,7 +116,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("dialogue state: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("dialogue state: more follows the object")
+		return errors.New("dialogue state: unexpected data after the JSON object")
 	}
 	if j.Version != "" && j.Version != SchemaVersion {
 		return fmt.Errorf("dialogue state: version %q: want %q", j.Version, SchemaVersion)
@@ -136,7 +136,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		Action: j.Action, Checked: j.Checked, Pending: j.Pending, Recent: j.Recent, Given: j.Given, Kept: j.Kept, Acted: j.Acted, Week: j.Week, Either: j.Either, Changing: j.Changing, Misses: j.Misses, Runs: j.Runs,
 		Calls: j.Calls, ReadBack: j.ReadBack, HandedOff: j.HandedOff, About: j.About,
 	}
-	// Exactly as long as they are: the decoder leaves room at the end.
+	// The decoder leaves spare capacity; these take none.
 	s.Messages = append(make([]ChatMessage, 0, len(j.Messages)), j.Messages...)
 	s.Trace = append(make([]TraceEvent, 0, len(j.Trace)), j.Trace...)
 	if s.CurrentFlow == "" {
@@ -158,13 +158,13 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// unused reports whether nothing has happened yet.
+// unused reports whether the dialogue has not begun.
 func (s *State) unused() bool {
 	return len(s.Messages) == 0 && len(s.Slots) == 0 && len(s.Trace) == 0 && len(s.Metadata) == 0 &&
 		s.CurrentFlow == agent.NoFlow && s.ConversationState == Idle && s.TurnCount == 0 && s.LastResponse == ""
 }
 
-// canonical turns the numbers of JSON into those of the engine.
+// canonical converts the numbers that JSON decodes to those of the engine.
 func (s *State) canonical() {
 	for k, v := range s.Slots {
 		s.Slots[k] = value.Canonical(v)
@@ -212,5 +212,3 @@ func (s *State) canonical() {
 		s.Trace[i].Data.Value = value.Canonical(s.Trace[i].Data.Value)
 	}
 }
-
-// maxCanonDepth bounds how deep values nest.

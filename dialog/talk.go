@@ -6,10 +6,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// This file: what may be said at any time, and the answers to it.
+// This file answers what the user may say at any time.
 
-// help answers a question about the question, the choices or the agent: kind is clarify,
-// options or help.
+// help answers a question about the current question, the choices or the agent. The kind is
+// clarify, options or help.
 func (t *turn) help(kind string) {
 	flows := t.offers()
 	if t.a.def.Settings.Model.Answers && flows == "" && t.flow == nil && t.before != Error {
@@ -17,18 +17,17 @@ func (t *turn) help(kind string) {
 		t.back()
 		return
 	}
-	of := about{"kind": kind, "at": t.at(), "closed": false}
+	about := builtinContext{"kind": kind, "at": t.at(), "closed": false}
 	if flows != "" {
-		of["flows"] = flows
+		about["flows"] = flows
 	}
 	if s := t.a.def.SlotIndex[t.st.WaitingForSlot]; s != nil {
-		of["closed"] = s.Closed()
+		about["closed"] = s.Closed()
 	}
-	t.answer(agent.PatternHelp, of)
+	t.answer(agent.PatternHelp, about)
 }
 
-// goodbye ends the conversation; in the middle of a flow only a plain farewell
-// does.
+// goodbye ends the conversation. While a flow is active, only a plain farewell does.
 func (t *turn) goodbye() {
 	if t.flow != nil {
 		core := t.a.def.Lang.Trim(t.rd.Toks)
@@ -40,7 +39,7 @@ func (t *turn) goodbye() {
 	t.answer(agent.PatternGoodbye, nil)
 }
 
-// leaveEmpty leaves an optional slot without a value, as the user wishes.
+// leaveEmpty skips the awaited slot if it is optional.
 func (t *turn) leaveEmpty() {
 	st := t.st
 	s := t.a.def.SlotIndex[st.WaitingForSlot]
@@ -53,7 +52,7 @@ func (t *turn) leaveEmpty() {
 			t.back()
 			return
 		}
-		t.answer(agent.PatternSkip, about{"slot": s.Name, "label": s.Label})
+		t.answer(agent.PatternSkip, builtinContext{"slot": s.Name, "label": s.Label})
 		return
 	}
 	st.Misses = 0
@@ -63,7 +62,7 @@ func (t *turn) leaveEmpty() {
 	t.advance()
 }
 
-// chat answers small talk, and the wish for the flow that is active already.
+// chat answers small talk and a request for the flow that is already active.
 func (t *turn) chat(cmds []Command) {
 	i := slices.IndexFunc(cmds, func(c Command) bool { return c.Type == StartFlow || c.Type == Chitchat })
 	if i < 0 {
@@ -81,13 +80,13 @@ func (t *turn) chat(cmds []Command) {
 		t.back()
 		return
 	}
-	t.answer(agent.PatternChitchat, about{"kind": kind, "at": t.at()})
+	t.answer(agent.PatternChitchat, builtinContext{"kind": kind, "at": t.at()})
 }
 
-// taken is a yes to what was found or proposed: the proposed flow begins, or what
-// was found is the user's choice from now on, and what goes on from there is
-// proposed. It reports whether there was anything to take.
-func (t *turn) taken() bool {
+// acceptFound handles a yes to what the last flow has found: the values become the user's
+// choice, and the flow that the agent's file proposes next is offered. It reports whether
+// there was anything to accept.
+func (t *turn) acceptFound() bool {
 	st := t.st
 	if st.Finished == nil || len(st.Finished.Found) == 0 {
 		return false

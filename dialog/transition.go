@@ -6,9 +6,9 @@ type Transition struct {
 	On       string
 }
 
-// transitions are the matrix of seed 003 ("Transition Matrix", with the state
-// descriptions) and the edges that it needs beside its rows; every edge that
-// the engine takes is here.
+// transitions is the matrix of seed 003 ("Transition Matrix" and the descriptions of the
+// states), followed by the edges that the engine needs in addition. The engine takes no
+// other edges, except those to [Error].
 var transitions = [...]Transition{
 	{Idle, Understanding, "user message"},
 	{Understanding, WaitingForSlot, "slot needed"},
@@ -36,8 +36,8 @@ var transitions = [...]Transition{
 	{ExecutingAction, ExecutingAction, "the next step is an action"},
 }
 
-// Transitions lists every edge that the engine may take. An edge to [Error]
-// from each state comes beside them ("ANY -> ERROR").
+// Transitions returns every edge that the engine may take, including the edges from each
+// state to [Error] ("ANY -> ERROR").
 func Transitions() []Transition {
 	out := make([]Transition, 0, len(transitions)+8)
 	out = append(out, transitions[:]...)
@@ -47,7 +47,7 @@ func Transitions() []Transition {
 	return out
 }
 
-// allowed reports whether the machine has an edge.
+// allowed reports whether the state machine has an edge.
 func allowed(from, to ConversationState) bool {
 	if to == Error {
 		return true
@@ -60,7 +60,7 @@ func allowed(from, to ConversationState) bool {
 	return false
 }
 
-// edgeName is what the matrix calls the edge.
+// edgeName returns the matrix's name of an edge.
 func edgeName(from, to ConversationState) string {
 	for i := range transitions {
 		if transitions[i].From == from && transitions[i].To == to {

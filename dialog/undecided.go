@@ -6,8 +6,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// askChoice asks which of several values is meant, or for one within a limit. It
-// reports whether there was such a doubt.
+// askChoice asks which of several values the user means, or for a value within a limit that
+// they gave. It reports whether the message was undecided in this way.
 func (t *turn) askChoice() bool {
 	s, open := t.heard().Undecided()
 	if s == nil || len(open) == 0 {

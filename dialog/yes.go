@@ -2,15 +2,15 @@ package dialog
 
 import "github.com/hocketvoice/hocket/dialog/value"
 
-// SaidYes reports whether a text is a yes and nothing else, in the agent's
-// language: what a model's tool needs before it does what cannot be undone.
+// SaidYes reports whether a text is nothing but a yes, in the agent's language. A tool of a
+// model that cannot be undone needs such an answer first.
 func (a *Agent) SaidYes(text string) bool { return answerIn(a.def.Lang, text) == value.Yes }
 
-// SaidNo reports whether a text is a no and nothing else.
+// SaidNo reports whether a text is nothing but a no, in the agent's language.
 func (a *Agent) SaidNo(text string) bool { return answerIn(a.def.Lang, text) == value.No }
 
-// YesIn returns what reports a yes without an agent, in a language that package
-// value has words for; in others nothing is a yes.
+// YesIn returns a function that reports whether a text is nothing but a yes in a language.
+// In a language that package value does not know, the function reports false.
 func YesIn(language string) func(text string) bool {
 	tag, _ := value.Tag(language)
 	l, err := value.Load(tag)
