@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Action is what a step of [BargeIn] asks of the playout.
+// Action is what a step of [BargeIn] tells the playout to do.
 type Action uint8
 
-// The actions. After Duck or Pause exactly one of Stop and Resume follows, at
-// the latest at the deadline, unless the state is reset before.
+// The actions. After Duck or Pause exactly one of Stop and Resume follows, at the latest at
+// the deadline, unless the state is reset before.
 const (
 	None   Action = iota
 	Duck          // lower the agent's volume
 	Pause         // hold the agent's playout where it is
-	Stop          // the user takes the floor: cancel the turn, flush the playout
-	Resume        // go on where Duck or Pause left off
+	Stop          // give the floor to the user: cancel the turn, flush the playout
+	Resume        // end Duck or Pause and continue
 )
 
 var actionNames = [...]string{"none", "duck", "pause", "stop", "resume"}
 
-// String is the name of the action in traces.
+// String returns the name of the action in traces.
 func (a Action) String() string {
 	if int(a) < len(actionNames) {
 		return actionNames[a]
@@ -28,10 +28,10 @@ func (a Action) String() string {
 	return fmt.Sprintf("Action(%d)", uint8(a))
 }
 
-// MarshalText writes the action by its name.
+// MarshalText encodes the action as its name.
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads an action by its name.
+// UnmarshalText decodes the name of an action.
 func (a *Action) UnmarshalText(text []byte) error {
 	for i, name := range actionNames {
 		if name == string(text) {
@@ -42,21 +42,21 @@ func (a *Action) UnmarshalText(text []byte) error {
 	return fmt.Errorf("barge-in action %q: want one of %v", text, actionNames)
 }
 
-// bargeInPhase is where a barge-in stands.
+// bargeInPhase is the phase of a barge-in.
 type bargeInPhase uint8
 
 // The phases of [BargeIn].
 const (
 	bargeInQuiet     bargeInPhase = iota // the user is silent
-	bargeInTalking                       // the user makes a sound that has been let pass
-	bargeInCandidate                     // the user speaks, and it is not decided what it is
-	bargeInWaiting                       // speech has stopped undecided, words may still come
-	bargeInStopped                       // the user has the floor; nothing more happens until Reset
+	bargeInTalking                       // the user makes a sound that does not interrupt
+	bargeInCandidate                     // the user speaks and may interrupt
+	bargeInWaiting                       // speech has stopped, its words may still come
+	bargeInStopped                       // the user has the floor until Reset
 )
 
 var phaseNames = [...]string{"quiet", "talking", "candidate", "waiting", "stopped"}
 
-// String is the name of the phase.
+// String returns the name of the phase.
 func (p bargeInPhase) String() string {
 	if int(p) < len(phaseNames) {
 		return phaseNames[p]
@@ -64,10 +64,10 @@ func (p bargeInPhase) String() string {
 	return fmt.Sprintf("bargeInPhase(%d)", uint8(p))
 }
 
-// MarshalText writes the phase by its name.
+// MarshalText encodes the phase as its name.
 func (p bargeInPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads a phase by its name.
+// UnmarshalText decodes the name of a phase.
 func (p *bargeInPhase) UnmarshalText(text []byte) error {
 	for i, name := range phaseNames {
 		if name == string(text) {
@@ -78,15 +78,15 @@ func (p *bargeInPhase) UnmarshalText(text []byte) error {
 	return fmt.Errorf("barge-in phase %q: want one of %v", text, phaseNames)
 }
 
-// BargeIn decides whether the user takes the floor while the agent speaks. It
-// is a pure value for the state of a conversation: comparable, copied by
-// assignment, written as JSON; the zero value is ready, and one goroutine steps
-// it. Reset it when the agent's next reply begins; options may differ from step
-// to step (see [Profiles]) and must have passed Validate.
+// BargeIn decides whether the user takes the floor while the agent speaks. It is a pure value
+// for the state of a conversation: comparable, copied by assignment, encoded as JSON. The zero
+// value is ready for use. It is not safe for concurrent use. The caller resets it when the
+// agent's next reply begins. Options may differ from call to call (see [Profiles]) and must
+// have passed Validate.
 //
-// The hybrid policy, with duck on speech and two words to stop. Each cell gives
-// the action and the phase after it; a cell with a phase alone does nothing.
-// "partial" results may still change, "final" ones do not.
+// The table shows the hybrid policy that ducks on speech and stops on two words. A cell has
+// the action, if there is one, and the next phase. "partial" results may still change,
+// "final" ones do not.
 //
 //	input                 | quiet          | talking        | candidate      | waiting        | stopped
 //	speech started        | Duck candidate | talking        | candidate      | candidate      | stopped
@@ -108,46 +108,44 @@ func (p *bargeInPhase) UnmarshalText(text []byte) error {
 //	ResumeAfter passed    | quiet          | talking        | Resume talking | Resume quiet   | stopped
 //	deadline, too early   | quiet          | talking        | candidate      | waiting        | stopped
 //
-// What the table cannot show:
+// The table does not show:
 //
-//   - When speech stops, its length no longer counts; what remains is a
-//     deadline WordsWithin later, which each new result moves, but never
-//     beyond ResumeAfter from the first speech. Speech that starts again counts
-//     its length anew and leaves that bound where it was: noises in a row
-//     cannot keep the agent down.
-//   - When that bound strikes during the new speech, the agent resumes and the
-//     length goes on counting.
-//   - Words without speech are the recognizer hearing before the detector:
-//     enough of them stop, one opens a candidate. The same result again does
-//     not open a second one, nor does a final one.
-//   - Fillers, backchannels and echo replace MinSpeech, see
-//     [BargeInOptions.MaxFiltered]; a word after them brings it back.
+//   - After speech has stopped, its length no longer counts. The deadline is then WordsWithin
+//     later; each new result moves it, but never beyond ResumeAfter from the first speech.
+//     New speech counts its length from 0 and does not move that limit, so a series of noises
+//     cannot keep the agent quiet.
+//   - If that limit passes during new speech, the agent resumes and the length keeps counting.
+//   - Words may come before speech is detected. Enough of them stop the agent, and one opens a
+//     candidate. A repeated result does not open another one, nor does a final result.
+//   - After fillers and backchannels MaxFiltered replaces MinSpeech, and after an echo no
+//     length counts (see [BargeInOptions.MaxFiltered]). A later word restores MinSpeech.
 //
-// The other policies: energy stops where hybrid opens a candidate or takes one
-// up again, and on any words but an echo; words and none never open one (speech
-// started is talking), words stops on words alone and none never stops. A
-// candidate that is open when the profile changes still ends in time.
+// The other policies: energy stops where hybrid opens or continues a candidate, and on any
+// words except an echo. words and none open no candidate (speech started leads to talking);
+// words stops on words only, none never stops. A candidate that is open when the profile
+// changes still ends in time.
 type BargeIn struct {
 	Phase bargeInPhase `json:"phase"`
-	// Applied is the Duck or Pause that is in force, else None.
+	// Applied is Duck or Pause while one of them is in force, and None otherwise.
 	Applied Action `json:"applied"`
-	// Heard is the last verdict of this stretch of speech.
+	// Heard is the last verdict on the current speech.
 	Heard Verdict `json:"heard"`
 
 	Onset    time.Time `json:"onset,omitzero"`     // when the candidate was opened
-	SpeechAt time.Time `json:"speech_at,omitzero"` // since when the user speaks, as far as its length counts
-	StopAt   time.Time `json:"stop_at,omitzero"`   // deadline: sustained speech
-	ResumeAt time.Time `json:"resume_at,omitzero"` // deadline: nothing came of it
+	SpeechAt time.Time `json:"speech_at,omitzero"` // start of the speech whose length counts
+	StopAt   time.Time `json:"stop_at,omitzero"`   // deadline at which sustained speech stops the agent
+	ResumeAt time.Time `json:"resume_at,omitzero"` // deadline at which the candidate ends
 }
 
-// Quiet reports whether the user is silent, as far as is known.
+// Quiet reports whether the user is silent, as far as the reported events tell.
 func (b *BargeIn) Quiet() bool { return b.Phase == bargeInQuiet }
 
-// Reset is for the beginning of a reply: everything is forgotten. If the user
-// is speaking at that moment, report SpeechStarted again.
+// Reset returns to the initial state, for the beginning of a reply. If the user is speaking
+// at that moment, the caller must report SpeechStarted again.
 func (b *BargeIn) Reset() { *b = BargeIn{} }
 
-// Deadline is when Passed wants to be called; zero if never.
+// Deadline returns the time at which Passed must be called, or the zero time if there is
+// none.
 func (b *BargeIn) Deadline() time.Time {
 	if b.StopAt.IsZero() || !b.ResumeAt.IsZero() && b.ResumeAt.Before(b.StopAt) {
 		return b.ResumeAt
@@ -155,7 +153,7 @@ func (b *BargeIn) Deadline() time.Time {
 	return b.StopAt
 }
 
-// SpeechStarted reports the onset of speech.
+// SpeechStarted handles the onset of speech.
 func (b *BargeIn) SpeechStarted(o BargeInOptions, now time.Time) Action {
 	o = o.Or(DefaultBargeIn())
 	if b.Phase != bargeInQuiet && b.Phase != bargeInWaiting {
@@ -179,7 +177,7 @@ func (b *BargeIn) SpeechStarted(o BargeInOptions, now time.Time) Action {
 	return b.open(o, now)
 }
 
-// SpeechStopped reports the end of speech.
+// SpeechStopped handles the end of speech.
 func (b *BargeIn) SpeechStopped(o BargeInOptions, now time.Time) Action {
 	o = o.Or(DefaultBargeIn())
 	switch b.Phase {
@@ -195,8 +193,8 @@ func (b *BargeIn) SpeechStopped(o BargeInOptions, now time.Time) Action {
 	return None
 }
 
-// Words reports what the recognizer's result amounts to: of all words of the
-// utterance so far, not of the newest alone. A final result will not change.
+// Words handles a result of the recognizer. The verdict v is on all words of the utterance
+// so far, not only the newest. A final result will not change.
 func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) Action {
 	o = o.Or(DefaultBargeIn())
 	if b.Phase == bargeInStopped {
@@ -242,13 +240,12 @@ func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) 
 			b.await(o, now)
 			return action
 		}
-	case bargeInStopped: // nothing more happens until Reset, see above
+	case bargeInStopped: // handled above
 	}
 	return None
 }
 
-// Passed reports that time has gone on. Too early or once too often is
-// harmless: what is due is decided by now.
+// Passed handles the passing of time. A call that is too early or repeated does nothing.
 func (b *BargeIn) Passed(o BargeInOptions, now time.Time) Action {
 	o = o.Or(DefaultBargeIn())
 	if action := b.maybeStop(o, now); action != None {
@@ -260,7 +257,7 @@ func (b *BargeIn) Passed(o BargeInOptions, now time.Time) Action {
 	return b.timeOut()
 }
 
-// interrupts tells whether words take the floor by themselves.
+// interrupts reports whether words alone take the floor.
 func interrupts(o BargeInOptions, v Verdict) bool {
 	switch o.Policy {
 	case BargeInNone:
@@ -272,17 +269,17 @@ func interrupts(o BargeInOptions, v Verdict) bool {
 	}
 }
 
-// substantial tells whether there is anything in the words that the filters do
-// not take out.
+// substantial reports whether the words contain anything but fillers, backchannels and
+// echo.
 func substantial(v Verdict) bool { return v.Kind >= OneWord }
 
-// opens tells whether words that do not interrupt make a candidate of what was
-// let pass: a word that is new, and that more may follow.
+// opens reports whether words that do not interrupt open a candidate: a new word in a
+// result that is not final.
 func (b *BargeIn) opens(o BargeInOptions, v Verdict, final, repeated bool) bool {
 	return o.Policy == BargeInHybrid && substantial(v) && !final && !repeated
 }
 
-// open begins a candidate with the user speaking.
+// open opens a candidate while the user is speaking.
 func (b *BargeIn) open(o BargeInOptions, now time.Time) Action {
 	b.Phase = bargeInCandidate
 	b.Onset, b.SpeechAt = now, now
@@ -298,7 +295,7 @@ func (b *BargeIn) open(o BargeInOptions, now time.Time) Action {
 	return b.Applied
 }
 
-// await sets when a candidate without speech is given up.
+// await sets the time at which a candidate without speech ends.
 func (b *BargeIn) await(o BargeInOptions, now time.Time) {
 	b.ResumeAt = now.Add(o.WordsWithin)
 	if bound := b.Onset.Add(o.ResumeAfter); bound.Before(b.ResumeAt) {
@@ -306,8 +303,8 @@ func (b *BargeIn) await(o BargeInOptions, now time.Time) {
 	}
 }
 
-// stopAt is when speech since SpeechAt has lasted long enough for what is known
-// of its words; zero if it never has.
+// stopAt returns the time at which speech since SpeechAt has lasted long enough to stop the
+// agent, given its words, or the zero time if it cannot.
 func (b *BargeIn) stopAt(o BargeInOptions) time.Time {
 	if o.Policy != BargeInHybrid || o.MinSpeech == Off || b.SpeechAt.IsZero() || b.Heard.Kind == Echo {
 		return time.Time{}
@@ -323,7 +320,7 @@ func (b *BargeIn) maybeStop(o BargeInOptions, now time.Time) Action {
 		return None
 	}
 	if o.Policy == BargeInNone || o.Policy == BargeInWords {
-		b.StopAt = time.Time{} // another profile's rule
+		b.StopAt = time.Time{} // set under another profile
 		return None
 	}
 	return b.stop()
@@ -334,13 +331,13 @@ func (b *BargeIn) stop() Action {
 	return Stop
 }
 
-// resume lets pass what the words have shown to be nothing.
+// resume ends a candidate because its words take no floor.
 func (b *BargeIn) resume() Action {
 	b.SpeechAt, b.StopAt = time.Time{}, time.Time{}
 	return b.timeOut()
 }
 
-// timeOut gives a candidate up. The length of speech that is going on counts on.
+// timeOut ends a candidate. The length of speech that continues keeps counting.
 func (b *BargeIn) timeOut() Action {
 	if b.Phase == bargeInCandidate {
 		b.Phase = bargeInTalking

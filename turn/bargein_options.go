@@ -5,61 +5,60 @@ import (
 	"time"
 )
 
-// BargeInPolicy names how the user takes the floor while the agent speaks.
+// BargeInPolicy says how the user takes the floor while the agent speaks.
 type BargeInPolicy string
 
 // The barge-in policies (DESIGN.md section 5).
 const (
-	// BargeInHybrid, the default, turns the agent down on speech, stops it on
-	// words or sustained speech and goes on when neither comes.
+	// BargeInHybrid, the default, lowers the agent's volume on speech, stops the agent
+	// on words or sustained speech, and resumes if neither comes.
 	BargeInHybrid BargeInPolicy = "hybrid"
-	// BargeInEnergy stops on the first speech, whatever it is (seed 002).
+	// BargeInEnergy stops the agent on any speech (seed 002).
 	BargeInEnergy BargeInPolicy = "energy"
-	// BargeInWords stops on substantial words alone (seed 004).
+	// BargeInWords stops the agent on substantial words only (seed 004).
 	BargeInWords BargeInPolicy = "words"
-	// BargeInNone cannot be interrupted.
+	// BargeInNone never stops the agent.
 	BargeInNone BargeInPolicy = "none"
 )
 
-// OnSpeech names what the hybrid policy does as soon as it hears speech.
+// OnSpeech says what the hybrid policy does when speech starts.
 type OnSpeech string
 
-// What happens on speech.
+// The reactions to speech.
 const (
 	OnSpeechDuck  OnSpeech = "duck"  // lower the volume; the default
-	OnSpeechPause OnSpeech = "pause" // hold the playout where it is
-	OnSpeechNone  OnSpeech = "none"  // nothing audible
+	OnSpeechPause OnSpeech = "pause" // pause the playout
+	OnSpeechNone  OnSpeech = "none"  // change nothing that is audible
 )
 
-// BargeInOptions configure [BargeIn]. The zero value is the hybrid policy with
-// the numbers of DESIGN.md section 5.
+// BargeInOptions configures [BargeIn]. The zero value is the hybrid policy with the values
+// of DESIGN.md, section 5.
 type BargeInOptions struct {
 	Policy   BargeInPolicy `json:"policy,omitempty"`    // default hybrid
-	MinWords int           `json:"min_words,omitempty"` // substantial words that stop; default 2 (seed 004)
+	MinWords int           `json:"min_words,omitempty"` // number of substantial words that stop the agent; default 2 (seed 004)
 	OnSpeech OnSpeech      `json:"on_speech,omitempty"` // hybrid only; default duck
 
-	// MinSpeech of sustained speech stops although no words have come; hybrid
-	// only; default 500 ms; Off: only words stop.
+	// MinSpeech is the length of speech that stops the agent without words; hybrid only;
+	// default 500 ms. If it is Off, only words stop the agent.
 	//
-	// It counts from SpeechStarted to SpeechStopped as they are reported. With
-	// the defaults of [OnsetOptions] the first comes 60 ms and the second 200
-	// ms late: a sound of more than 360 ms passes the 500.
+	// It counts from SpeechStarted to SpeechStopped as they are reported. With the
+	// defaults of [OnsetOptions] the first comes 60 ms and the second 200 ms late, so a
+	// sound of more than 360 ms exceeds 500 ms.
 	MinSpeech time.Duration `json:"min_speech,omitempty"`
-	// MaxFiltered takes the place of MinSpeech while the words so far are
-	// nothing but fillers and backchannels; default 1.5 s. While they are an
-	// echo, the length of the speech never stops: the echo lasts as long as
-	// the agent speaks.
+	// MaxFiltered replaces MinSpeech while the words so far are only fillers and
+	// backchannels; default 1.5 s. While they are an echo, speech of any length does not
+	// stop the agent, since the echo lasts as long as the agent speaks.
 	MaxFiltered time.Duration `json:"max_filtered,omitempty"`
-	// ResumeAfter the first speech the agent goes on, when nothing has stopped
-	// it by then; hybrid only; default 2 s.
+	// ResumeAfter is the time after the first speech at which the agent resumes if nothing
+	// has stopped it; hybrid only; default 2 s.
 	ResumeAfter time.Duration `json:"resume_after,omitempty"`
-	// WordsWithin is how long after the end of speech, or after the last
-	// result, words may still come; then the agent goes on, ResumeAfter or
-	// not; default 700 ms.
+	// WordsWithin is the time after the end of speech, or after the last result, within
+	// which words may still come. The agent resumes then, even before ResumeAfter; default
+	// 700 ms.
 	WordsWithin time.Duration `json:"words_within,omitempty"`
 }
 
-// Validate reports the first field that is out of range.
+// Validate returns an error for the first field that is out of range.
 func (o BargeInOptions) Validate() error {
 	switch o.Policy {
 	case "", BargeInHybrid, BargeInEnergy, BargeInWords, BargeInNone:
@@ -82,7 +81,7 @@ func (o BargeInOptions) Validate() error {
 	)
 }
 
-// Or fills the fields that are zero from d.
+// Or returns o with its zero fields replaced by those of d.
 func (o BargeInOptions) Or(d BargeInOptions) BargeInOptions {
 	return BargeInOptions{
 		Policy:      cmp.Or(o.Policy, d.Policy),
@@ -95,7 +94,7 @@ func (o BargeInOptions) Or(d BargeInOptions) BargeInOptions {
 	}
 }
 
-// DefaultBargeIn is what the zero BargeInOptions mean.
+// DefaultBargeIn returns the options that the zero BargeInOptions stands for.
 func DefaultBargeIn() BargeInOptions {
 	return BargeInOptions{
 		Policy:      BargeInHybrid,
@@ -108,33 +107,33 @@ func DefaultBargeIn() BargeInOptions {
 	}
 }
 
-// SeedsBargeIn is the preset "seeds": the hybrid policy, in the time of seed 000. A voice
-// without words has stopped the agent 140 ms after its onset, detected with the defaults
-// of [OnsetOptions] (REQ-007: 150 ms), and the user has the floor 50 ms later (PER-002:
-// 400 ms). Seed 004 wants two substantial words and no filler to interrupt; words come
-// later than that: its filters hold for those that were understood before.
+// SeedsBargeIn returns the preset "seeds": the hybrid policy with the timing of seed 000. A
+// voice without words stops the agent 140 ms after its onset, if detected with the defaults
+// of [OnsetOptions] (REQ-007: 150 ms), and the user has the floor 50 ms later (PER-002: 400
+// ms). Seed 004 requires two substantial words and no filler to interrupt. Words come later
+// than 140 ms, so its filters apply only to words that were recognized earlier.
 func SeedsBargeIn() BargeInOptions {
 	return BargeInOptions{Policy: BargeInHybrid, MinSpeech: 80 * time.Millisecond}
 }
 
-// Profiles hold the barge-in options of the phases in which the agent has the
-// floor. What is zero takes the default of its phase.
+// Profiles has the barge-in options of the phases in which the agent has the floor. Zero
+// fields take the defaults of their phase.
 type Profiles struct {
-	// Greeting: hybrid, but "hello?" (speech below 800 ms) does not break it.
+	// Greeting applies to the greeting. The default is hybrid, but speech below 800 ms
+	// ("hello?") does not stop it.
 	Greeting BargeInOptions `json:"greeting,omitzero"`
-	// Reply: hybrid.
+	// Reply applies to replies. The default is hybrid.
 	Reply BargeInOptions `json:"reply,omitzero"`
-	// ReadBack, where the agent repeats what it has understood: words alone,
-	// so that neither a noise nor an "mhm" breaks it.
+	// ReadBack applies while the agent repeats what it has understood. The default is
+	// words, so that neither a noise nor an "mhm" stops it.
 	ReadBack BargeInOptions `json:"read_back,omitzero"`
-	// Thinking, before the reply has sounded: speech holds the reply back, any
-	// word takes the floor, and a noise of any length does not lose the answer.
-	// Who steps it does so with the verdict of [Unfiltered], for the agent is
-	// silent; package conv asks for its policy alone.
+	// Thinking applies before a reply is audible. By default speech delays the reply, any
+	// word takes the floor, and a noise of any length does not. Since the agent is silent,
+	// a caller passes the verdict of [Unfiltered]; package conv uses the policy only.
 	Thinking BargeInOptions `json:"thinking,omitzero"`
 }
 
-// Resolved fills in the defaults of each phase.
+// Resolved returns the profiles with the defaults of each phase filled in.
 func (p Profiles) Resolved() Profiles {
 	d := DefaultBargeIn()
 	return Profiles{
@@ -145,7 +144,7 @@ func (p Profiles) Resolved() Profiles {
 	}
 }
 
-// Validate reports the first bad field and its phase.
+// Validate returns an error for the first invalid field, with its phase.
 func (p Profiles) Validate() error {
 	return cmp.Or(
 		InField("Greeting", p.Greeting.Validate()),

@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// Acoustic holds the acoustic features of one frame (seed 002, "Extract
-// acoustic features"). A feature that is not known is NaN.
+// Acoustic has the acoustic features of one frame (seed 002, "Extract acoustic features").
+// An unknown feature is NaN.
 type Acoustic struct {
-	At      time.Duration // the end of the frame, since the start of the stream
-	Energy  float64       // root mean square of the samples, full scale = 1
+	At      time.Duration // end of the frame, since the start of the stream
+	Energy  float64       // root mean square of the samples, with 1 as full scale
 	VAD     float64       // probability of speech, 0 to 1
-	Silence time.Duration // time since the last speech; [Onset] fills it in
+	Silence time.Duration // time since the last speech, from [Onset]
 }
 
-// Linguistic holds what the recognizer has understood so far in this turn. It
-// may be older than the frame it comes with. A score that is not known is NaN.
+// Linguistic has what the recognizer has understood so far in this turn. It may be older
+// than the frame that it is passed with. An unknown score is NaN.
 type Linguistic struct {
-	Text       string  // the words of this turn, empty when there are none
-	Confidence float64 // the recognizer's belief in Text, 0 to 1
-	Stability  float64 // how settled Text is, 0 to 1; [Stability] computes it
+	Text       string  // the words of this turn, or ""
+	Confidence float64 // the recognizer's confidence in Text, 0 to 1
+	Stability  float64 // score of [Stability] for Text, 0 to 1
 }
 
-// State says which side the turn controller gives the floor to.
+// State says who has the floor.
 type State uint8
 
 // The states of the turn controller (seed 002, "Turn State Machine").
 const (
 	Hold  State = iota // the user has the floor; the agent waits
-	Speak              // the user has finished; the agent should answer
+	Speak              // the user has finished; the agent may answer
 )
 
-// String is the seed's name of the state, "HOLD" or "SPEAK".
+// String returns the seed's name of the state, "HOLD" or "SPEAK".
 func (s State) String() string {
 	if s == Speak {
 		return "SPEAK"
@@ -41,10 +41,10 @@ func (s State) String() string {
 	return "HOLD"
 }
 
-// MarshalText writes the state by its name.
+// MarshalText encodes the state as its name.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a state by its name.
+// UnmarshalText decodes the name of a state.
 func (s *State) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case "HOLD":
@@ -57,22 +57,20 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Decision is the answer of an [Endpointer] to one frame.
+// Decision is the decision of an [Endpointer] on one frame.
 type Decision struct {
 	State  State
 	Reason Reason
-	// Confidence, 0 to 1, is how much the inputs speak for State:
-	// 0.4 * V + 0.3 * recognizer confidence + 0.3 * stability, where V is the
-	// voice activity for HOLD and its complement for SPEAK. An input that is
-	// absent (NaN) drops out and the others share its weight; without any it
-	// is 0.
+	// Confidence says how much the inputs support State, 0 to 1:
+	// 0.4 * V + 0.3 * recognizer confidence + 0.3 * stability, where V is the voice
+	// activity for HOLD and its complement for SPEAK. The others share the weight of an
+	// input that is unknown (NaN). If all are unknown, Confidence is 0.
 	Confidence float64
-	At         time.Duration // of the frame
+	At         time.Duration // end of the frame
 }
 
-// Reason says why a [Decision] is what it is. It is a small comparable value
-// that is formatted only when somebody asks, so that a frame costs no
-// allocation. The zero Reason is "stable_HOLD".
+// Reason says how a [Decision] came about. It is a small comparable value that is formatted
+// only on demand, so that a frame allocates nothing. The zero Reason is "stable_HOLD".
 type Reason struct {
 	kind    reasonKind
 	state   State
@@ -89,7 +87,7 @@ const (
 	transition
 )
 
-// rule names what made a transition. The seed's controller knows the first two.
+// rule is what caused a transition. The seed's controller has only the first two.
 type rule uint8
 
 const (
@@ -104,14 +102,13 @@ const (
 
 var ruleNames = [...]string{"eot", "interrupt", "short_answer", "max_silence", "silence", "semantic", "manual"}
 
-// String gives the seed's reason: "stable_HOLD", "stable_SPEAK",
-// "pending_SPEAK" for the frame that first wants a change, "pending_SPEAK_40ms"
-// while the change is not yet old enough, "transition_to_SPEAK_eot" and
+// String returns the seed's reason: "stable_HOLD", "stable_SPEAK", "pending_SPEAK" for the
+// first frame that wants a change, "pending_SPEAK_40ms" while the change has been wanted
+// for less than the hysteresis, "transition_to_SPEAK_eot" and
 // "transition_to_HOLD_interrupt". The milliseconds are rounded down.
 //
-// Rules that the seed does not have put their own name in place of "eot":
-// short_answer and max_silence ([EasyTurnOptions]), silence, semantic and
-// manual (the other endpointers).
+// Rules that the seed does not have replace "eot" by their own name: short_answer and
+// max_silence ([EasyTurnOptions]), silence, semantic and manual (the other endpointers).
 func (r Reason) String() string {
 	switch r.kind {
 	case pendingFirst:
@@ -125,10 +122,10 @@ func (r Reason) String() string {
 	}
 }
 
-// MarshalText writes the reason as [Reason.String] does.
+// MarshalText encodes the reason as [Reason.String] does.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Transition tells whether the frame changed the state.
+// Transition reports whether the frame changed the state.
 func (r Reason) Transition() bool { return r.kind == transition }
 
 // Weights of the confidence of a decision.
@@ -138,7 +135,7 @@ const (
 	weightStability  = 0.3
 )
 
-// confidence is Decision.Confidence, for the state after the update.
+// confidence computes Decision.Confidence for the state after the update.
 func confidence(s State, vad float64, l Linguistic) float64 {
 	if s == Speak {
 		vad = 1 - vad
@@ -162,7 +159,7 @@ func confidence(s State, vad float64, l Linguistic) float64 {
 	return clamp01(sum / weight)
 }
 
-// clamp01 brings x into 0 to 1; what is not a number becomes 0.
+// clamp01 limits x to the range 0 to 1. NaN becomes 0.
 func clamp01(x float64) float64 {
 	if !(x > 0) {
 		return 0

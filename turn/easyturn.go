@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// EasyTurnOptions are the numbers of seed 002. The zero value is the seed's
-// controller.
+// EasyTurnOptions configures [EasyTurn]. The zero value is the controller of seed 002.
 type EasyTurnOptions struct {
 	Thresholds Thresholds
 
@@ -19,22 +18,20 @@ type EasyTurnOptions struct {
 	MinTextLength   int           // MIN_TEXT_LENGTH, in characters; default 5
 	MinConfidence   float64       // MIN_CONFIDENCE_TO_SPEAK; default 0.6
 	MinStability    float64       // STABILITY_THRESHOLD; default 0.8
-	TextUnchanged   time.Duration // how long the text must have stayed the same; default 150 ms
+	TextUnchanged   time.Duration // how long the text must have been unchanged; default 150 ms
 	Hysteresis      time.Duration // HYSTERESIS_WINDOW_MS; default 200 ms
 
-	// Two rules that the seed does not have. In both the text must be there
-	// and unchanged for TextUnchanged, and the hysteresis applies. The zero
-	// value leaves them off, which is the seed's controller; ForCalls and New
-	// turn them on.
+	// Two rules that the seed does not have. Both need a text that has been unchanged for
+	// TextUnchanged, and the hysteresis applies. They are off by default, as in the seed's
+	// controller; ForCalls and New turn them on.
 
-	// ShortAnswerAfter ends the turn after this silence although the text is
-	// shorter than MinTextLength, so that "hi" does not stall a call. An
-	// [Adjustment] scales it like the other silences.
+	// ShortAnswerAfter is the silence that ends a turn although its text is shorter than
+	// MinTextLength, so that "hi" does not stall a call. An [Adjustment] scales it like the
+	// other silences.
 	ShortAnswerAfter time.Duration
-	// MaxSilence ends the turn after this silence although the recognizer is
-	// neither confident nor settled: a doubtful turn is asked again, and the
-	// sooner the better; a turn that never ends is dead. An absent (NaN) score
-	// does not block here.
+	// MaxSilence is the silence that ends a turn although the confidence or the stability
+	// of its text is too low or unknown (NaN). The agent can ask again after a doubtful
+	// turn, but a turn that does not end stalls the call.
 	MaxSilence time.Duration
 }
 
@@ -47,16 +44,15 @@ const (
 	defaultMaxSilence       = 1500 * time.Millisecond
 )
 
-// Aggressive is the seed's preset for a perceived latency below 300 ms.
+// Aggressive returns the seed's preset for a perceived latency below 300 ms.
 func Aggressive() EasyTurnOptions {
 	return EasyTurnOptions{MinSilence: 300 * time.Millisecond, Hysteresis: 150 * time.Millisecond}
 }
 
-// ForCalls turns on the rules that keep a call from stalling, unless the
-// options already set or switch off (Off) the one or the other. A controller
-// that is quicker than the seed's, as [Aggressive] is, has shorter defaults in
-// proportion, down to half; where the minimal silences are longer than the
-// defaults, these give way.
+// ForCalls returns the options with the two rules enabled that keep a call from stalling,
+// unless o sets them or turns them off. If MinSilence is shorter than the seed's, as in
+// [Aggressive], the defaults of the rules are shorter in proportion, down to half. They are
+// never shorter than the minimal silences.
 func (o EasyTurnOptions) ForCalls() EasyTurnOptions {
 	r := o.resolved()
 	longest := max(r.MinSilence, r.MinSilenceShort)
@@ -70,7 +66,7 @@ func (o EasyTurnOptions) ForCalls() EasyTurnOptions {
 	return o
 }
 
-// Validate reports the first field that is out of range.
+// Validate returns an error for the first field that is out of range.
 func (o EasyTurnOptions) Validate() error {
 	if err := cmp.Or(
 		InField("Thresholds", o.Thresholds.Validate()),
@@ -119,29 +115,28 @@ func (o EasyTurnOptions) resolved() EasyTurnOptions {
 	}
 }
 
-// EasyTurn is the turn controller of seed 002: it weighs voice activity,
-// silence and the recognizer's words on every frame and moves between HOLD and
-// SPEAK with hysteresis. It is used by one goroutine and allocates nothing
-// after NewEasyTurn.
+// EasyTurn is the turn controller of seed 002. For every frame it weighs voice activity,
+// silence and the recognizer's words, and it moves between HOLD and SPEAK with hysteresis.
+// It is not safe for concurrent use, and allocates nothing after NewEasyTurn.
 //
-// The seed's history buffers and its last_speech_end are not kept: no decision
-// reads them.
+// It does not have the seed's history buffers and last_speech_end, since no decision
+// depends on them.
 type EasyTurn struct {
 	o          EasyTurnOptions // resolved and adjusted
 	configured EasyTurnOptions // resolved, before Expect
 
 	state State
-	// pending means that the other state is wanted since pendingAt.
+	// pending reports whether the other state has been wanted since pendingAt.
 	pending   bool
 	pendingAt time.Duration
 
-	text      string // of the frame before
-	length    int    // characters of text
-	changed   bool   // the text has changed at least once, at changedAt
+	text      string // of the previous frame
+	length    int    // number of characters of text
+	changed   bool   // whether the text has changed at all; the last time was changedAt
 	changedAt time.Duration
 }
 
-// NewEasyTurn returns a controller in HOLD, or the error of o.Validate.
+// NewEasyTurn returns a controller in HOLD. It returns an error if the options are invalid.
 func NewEasyTurn(o EasyTurnOptions) (*EasyTurn, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -150,10 +145,9 @@ func NewEasyTurn(o EasyTurnOptions) (*EasyTurn, error) {
 	return &EasyTurn{o: r, configured: r}, nil
 }
 
-// Expect adapts the controller to the answer that the agent awaits, from the
-// next frame on, until the next Expect. The zero Adjustment is free speech, the
-// seed's controller. A nonsensical adjustment (see [Adjustment.Validate])
-// counts as the zero one.
+// Expect adapts the controller to the expected answer, from the next frame until the next
+// call. The zero Adjustment stands for free speech, the seed's controller. An invalid
+// adjustment (see [Adjustment.Validate]) counts as zero.
 func (c *EasyTurn) Expect(a Adjustment) {
 	c.o = c.configured
 	if a.Validate() != nil {
@@ -166,7 +160,7 @@ func (c *EasyTurn) Expect(a Adjustment) {
 	c.o.MinSilenceShort = scaled(c.o.MinSilenceShort, a)
 	c.o.ShortAnswerAfter = scaled(c.o.ShortAnswerAfter, a)
 	if c.o.MaxSilence > 0 {
-		// It is a bound, not a pause: it only makes room for the longer ones.
+		// MaxSilence is a limit: it is not scaled, only raised to the other silences.
 		c.o.MaxSilence = max(c.o.MaxSilence, c.o.MinSilence, c.o.MinSilenceShort)
 	}
 }
@@ -178,19 +172,18 @@ func scaled(d time.Duration, a Adjustment) time.Duration {
 	return time.Duration(float64(d) * a.Silence)
 }
 
-// Reset goes back to HOLD and forgets the text, for a new turn of the user. What
-// is expected stays.
+// Reset returns to HOLD and clears the text, for a new turn of the user. The adjustment of
+// Expect stays.
 func (c *EasyTurn) Reset() {
 	*c = EasyTurn{o: c.o, configured: c.configured}
 }
 
-// Update takes the features of the next frame and decides. Frames come in the
-// order of their time, every 20 to 40 ms.
+// Update decides on the next frame. Frames must come in the order of time, every 20 to 40
+// ms.
 //
-// It is the seed's "EasyTurn Controller Decision Loop": the tests, their order,
-// their strictness and the reasons are the seed's. An absent (NaN) confidence
-// or stability never lets HOLD pass to SPEAK, and neither does a frame of which
-// both energy and voice activity are unknown.
+// It implements the seed's "EasyTurn Controller Decision Loop" with the same tests in the
+// same order, the same comparisons and the same reasons. If the confidence or stability is
+// unknown (NaN), or both energy and voice activity are, HOLD does not change to SPEAK.
 func (c *EasyTurn) Update(a Acoustic, l Linguistic) Decision {
 	if l.Text != c.text {
 		c.text = l.Text
@@ -240,8 +233,8 @@ func (c *EasyTurn) desired(a Acoustic, l Linguistic) (State, rule) {
 	return Speak, by
 }
 
-// waived tells whether the rule of a long silence (0 is off) lets a turn end
-// that the seed's tests hold. Without any text it never does.
+// waived reports whether a rule for long silences ends a turn that the seed's tests hold. A
+// duration of 0 turns the rule off. The rule needs some text.
 func (c *EasyTurn) waived(after, silence time.Duration) bool {
 	return after > 0 && silence >= after && c.length > 0
 }
@@ -264,7 +257,7 @@ func (c *EasyTurn) applyHysteresis(desired State, by rule, now time.Duration) Re
 	return Reason{kind: transition, state: desired, rule: by}
 }
 
-// textLength counts the characters of a text without the space around it.
+// textLength returns the number of characters of a text without the space around it.
 func textLength(text string) int {
 	return utf8.RuneCountInString(strings.TrimSpace(text))
 }

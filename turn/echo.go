@@ -6,27 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of the comparison, in words: what is compared at all, and how many
-// heard words in a row must be foreign to the text that plays to be the user's.
+// Limits of the comparison, in words. If foreignRun heard words in a row are not in the text
+// that is playing, they are the user's.
 const (
 	maxHeard   = 32
 	maxPlaying = 128
 	foreignRun = 3
 )
 
-// echoMatch tells which of the heard words are in the text that plays.
+// echoMatch says which of the heard words are in the text that is playing.
 type echoMatch struct {
 	echo    bool
-	first   int // the token that matched[0] stands for
+	first   int // the index of the token of matched[0]
 	matched [maxHeard]bool
-	n       int // how many are matched
+	n       int // number of matched tokens
 }
 
-// find aligns the heard words with a stretch of the text that plays. Echo comes
-// back in order and without great gaps, so that the alignment pays for a heard
-// word without counterpart (1) and for a played word that is passed over inside
-// the stretch (1/2); where the stretch begins and ends is free. A few common
-// words scattered over a long text are therefore no echo of it.
+// find aligns the heard words with a part of the text that is playing. An echo comes back
+// in order and without large gaps. The alignment therefore costs 1 for a heard word without
+// counterpart and 1/2 for a played word that is skipped inside the part; the ends of the
+// part are free. A few common words scattered over a long text are thus not an echo of it.
 func (e *echoMatch) find(heard *tokens, playing string, share float64) {
 	var textBuf [1024]byte
 	var spanBuf [maxPlaying]span
@@ -44,7 +43,7 @@ func (e *echoMatch) find(heard *tokens, playing string, share float64) {
 		foreign
 		passed
 	)
-	// Costs are doubled, to be whole.
+	// Costs are doubled to be integers.
 	var before, row [maxPlaying + 1]uint16
 	var steps [maxHeard][maxPlaying + 1]uint8
 	for i := range rows {
@@ -101,8 +100,8 @@ func (e *echoMatch) find(heard *tokens, playing string, share float64) {
 	e.echo = e.n > 0
 }
 
-// covers tells whether the n tokens from the i-th on are the agent's: all are
-// matched, and the echo is more than just them.
+// covers reports whether the n tokens from index i on are part of an echo that is longer
+// than them.
 func (e *echoMatch) covers(i, n int) bool {
 	if !e.echo || e.n <= n || i < e.first {
 		return false
@@ -115,9 +114,9 @@ func (e *echoMatch) covers(i, n int) bool {
 	return true
 }
 
-// sounds tells whether a heard word may be the played one: equal, misheard by a
-// letter or two, or cut off where the recognizer's text begins or ends. Words
-// with digits must be equal: "2025" for "2024" is a correction.
+// sounds reports whether a heard word may be the played one: it is equal, differs by a
+// letter or two, or is cut off at the beginning or end of the recognized text. Words with
+// digits must be equal: "2025" after "2024" is a correction.
 func sounds(heard *tokens, i int, played *tokens, j int) bool {
 	a, b := heard.word(i), played.word(j)
 	if bytes.Equal(a, b) {
@@ -147,11 +146,11 @@ func sounds(heard *tokens, i int, played *tokens, j int) bool {
 	return within(a, b, edits)
 }
 
-// maxFuzzy bounds the words that are compared letter by letter.
+// maxFuzzy is the maximum length of words that are compared letter by letter.
 const maxFuzzy = 24
 
-// within tells whether a becomes b by at most so many insertions, deletions and
-// replacements of a character.
+// within reports whether a can be changed to b by at most the given number of insertions,
+// deletions and replacements of characters.
 func within(a, b []byte, edits int) bool {
 	var x, y [maxFuzzy]rune
 	n, m := runes(a, &x), runes(b, &y)
@@ -176,7 +175,7 @@ func within(a, b []byte, edits int) bool {
 	return row[m] <= edits
 }
 
-// runes decodes a word; -1 means that it is too long.
+// runes decodes a word and returns its length, or -1 if it is too long.
 func runes(word []byte, to *[maxFuzzy]rune) int {
 	n := 0
 	for len(word) > 0 {

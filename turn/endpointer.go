@@ -8,23 +8,22 @@ import (
 	"time"
 )
 
-// Endpointer decides when the user's turn has ended. It is stepped with every
-// frame by one goroutine and allocates nothing.
+// Endpointer decides when the user's turn has ended. It is called for every frame. It is
+// not safe for concurrent use, and allocates nothing.
 //
-// SPEAK means that the turn has ended; the reason of the frame that changed the
-// state has Transition() true. The caller resets it when it gives the floor
-// back to the user.
+// SPEAK means that the turn has ended; Reason.Transition is true for the frame that changed
+// the state. The caller calls Reset when it gives the floor back to the user.
 type Endpointer interface {
-	// Update takes the features of the next frame, in the order of time.
+	// Update decides on the next frame. Frames must come in the order of time.
 	Update(Acoustic, Linguistic) Decision
-	// Expect adapts the policy to the answer that is awaited, until the next
-	// Expect; Reset does not undo it. The zero Adjustment is free speech.
+	// Expect adapts the policy to the expected answer, until the next call; Reset does not
+	// undo it. The zero Adjustment stands for free speech.
 	Expect(Adjustment)
-	// Reset goes back to HOLD, for a new turn of the user.
+	// Reset returns to HOLD, for a new turn of the user.
 	Reset()
 }
 
-// Policy says who decides that the user's turn has ended.
+// Policy names the way to decide that the user's turn has ended.
 type Policy string
 
 // The end-of-turn policies that [New] knows.
@@ -41,9 +40,8 @@ func Policies() []Policy {
 	return []Policy{PolicyEasyTurn, PolicySilence, PolicyManual, PolicyRecognizer, PolicySemantic}
 }
 
-// Options choose and configure an end-of-turn policy. The zero value is
-// EasyTurn with the seed's numbers and the rules of
-// [EasyTurnOptions.ForCalls].
+// Options selects and configures an end-of-turn policy. The zero value is EasyTurn with the
+// seed's values and the rules of [EasyTurnOptions.ForCalls].
 type Options struct {
 	Policy   Policy // one of Policies; empty is PolicyEasyTurn
 	EasyTurn EasyTurnOptions
@@ -51,8 +49,8 @@ type Options struct {
 	Semantic SemanticOptions
 }
 
-// Validate reports an unknown policy and the first bad field of each policy, also
-// of those that are not chosen.
+// Validate returns errors for an unknown policy and for the first invalid field of each
+// policy, including those that are not selected.
 func (o Options) Validate() error {
 	var policy error
 	if o.Policy != "" && !slices.Contains(Policies(), o.Policy) {
@@ -70,9 +68,9 @@ func (o Options) Validate() error {
 	)
 }
 
-// New returns the endpointer that the options name, for a call: EasyTurn comes
-// with the rules of [EasyTurnOptions.ForCalls]. Use [NewEasyTurn] for the seed's
-// controller alone. The error names the valid policies.
+// New returns the endpointer that the options select. EasyTurn gets the rules of
+// [EasyTurnOptions.ForCalls]; use [NewEasyTurn] for the seed's controller alone. New
+// returns an error if the options are invalid.
 func New(o Options) (Endpointer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -91,14 +89,15 @@ func New(o Options) (Endpointer, error) {
 	}
 }
 
-// latch holds HOLD or SPEAK for the policies without hysteresis: a turn ends at
-// most once for each time the user has spoken, and speech takes it back.
+// latch switches between HOLD and SPEAK for the policies without hysteresis. A turn ends at
+// most once after the user has spoken, and new speech returns to HOLD.
 type latch struct {
 	state State
-	spoke bool // the user has spoken since the turn began
+	spoke bool // whether the user has spoken since the turn began
 }
 
-// step moves to SPEAK when ended tells that a turn with speech in it is over.
+// step handles a frame. If ended is true and the user has spoken in the turn, it moves to
+// SPEAK.
 func (p *latch) step(speaking, ended bool, by rule) Reason {
 	switch {
 	case speaking:
@@ -114,20 +113,19 @@ func (p *latch) step(speaking, ended bool, by rule) Reason {
 	return Reason{kind: stable, state: p.state}
 }
 
-// SilenceOptions configure [PolicySilence]. The zero value is seed 001's 500 ms.
+// SilenceOptions configures [PolicySilence]. The zero value is seed 001's 500 ms.
 type SilenceOptions struct {
 	Thresholds Thresholds
 	After      time.Duration // the silence that ends a turn; default 500 ms
 }
 
-// Validate reports the first field that is out of range.
+// Validate returns an error for the first field that is out of range.
 func (o SilenceOptions) Validate() error {
 	return cmp.Or(InField("Thresholds", o.Thresholds.Validate()), checkPositive("After", o.After))
 }
 
-// silence ends a turn when the user has spoken and then been silent for a fixed
-// time (seed 001, section 4.2: 500 ms). It needs no words. It is used by one
-// goroutine.
+// silence ends a turn when the user has spoken and then been silent for a fixed time (seed
+// 001, section 4.2: 500 ms). It needs no words.
 type silence struct {
 	latch
 	limits Thresholds
@@ -135,7 +133,7 @@ type silence struct {
 	limit  time.Duration // adjusted
 }
 
-// newSilence returns an endpointer in HOLD, or the error of o.Validate.
+// newSilence returns an endpointer in HOLD. It returns an error if the options are invalid.
 func newSilence(o SilenceOptions) (*silence, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -161,9 +159,8 @@ func (p *silence) Expect(a Adjustment) {
 // Reset implements [Endpointer].
 func (p *silence) Reset() { p.latch = latch{} }
 
-// Manual never ends a turn by itself: the user does, by releasing a button
-// (seed 001, push_to_talk_release and manual_send). It is used by one
-// goroutine.
+// Manual ends a turn only when the user releases a button (seed 001, push_to_talk_release
+// and manual_send). It is not safe for concurrent use.
 type Manual struct {
 	state    State
 	released bool
@@ -172,7 +169,7 @@ type Manual struct {
 // NewManual returns an endpointer in HOLD.
 func NewManual() *Manual { return &Manual{} }
 
-// Release ends the turn at the next Update. Releasing twice is harmless.
+// Release ends the turn at the next Update. Further calls do nothing.
 func (p *Manual) Release() { p.released = true }
 
 // Update implements [Endpointer].
@@ -185,18 +182,17 @@ func (p *Manual) Update(a Acoustic, l Linguistic) Decision {
 	return Decision{State: p.state, Reason: reason, Confidence: confidence(p.state, a.VAD, l), At: a.At}
 }
 
-// Expect implements [Endpointer]; it changes nothing.
+// Expect implements [Endpointer]. It does nothing.
 func (p *Manual) Expect(Adjustment) {}
 
-// Reset implements [Endpointer]: the button is pressed again.
+// Reset implements [Endpointer]. It stands for pressing the button again.
 func (p *Manual) Reset() { *p = Manual{} }
 
-// recognizer never ends a turn: the recognizer's own endpoint does, which
-// reaches the conversation with the final transcript (seeds 000 and 004). It
-// has no state.
+// recognizer never ends a turn. The recognizer's own endpoint does, which the conversation
+// receives with the final transcript (seeds 000 and 004).
 type recognizer struct{}
 
-// newRecognizer returns an endpointer that always holds.
+// newRecognizer returns an endpointer that is always in HOLD.
 func newRecognizer() *recognizer { return &recognizer{} }
 
 // Update implements [Endpointer].
@@ -204,14 +200,14 @@ func (p *recognizer) Update(a Acoustic, l Linguistic) Decision {
 	return Decision{Confidence: confidence(Hold, a.VAD, l), At: a.At}
 }
 
-// Expect implements [Endpointer]; it changes nothing.
+// Expect implements [Endpointer]. It does nothing.
 func (p *recognizer) Expect(Adjustment) {}
 
-// Reset implements [Endpointer]; there is nothing to reset.
+// Reset implements [Endpointer]. It does nothing.
 func (p *recognizer) Reset() {}
 
-// SemanticOptions configure [Semantic]. The defaults are those of the peers
-// that ship an end-of-turn model.
+// SemanticOptions configures [Semantic]. The defaults are those of other software that
+// ships an end-of-turn model.
 type SemanticOptions struct {
 	Thresholds Thresholds
 	Score      float64       // a score of at least this ends the turn; default 0.5
@@ -219,7 +215,7 @@ type SemanticOptions struct {
 	MaxSilence time.Duration // every turn ends after this silence; default 2.5 s
 }
 
-// Validate reports the first field that is out of range.
+// Validate returns an error for the first field that is out of range.
 func (o SemanticOptions) Validate() error {
 	if err := o.Thresholds.Validate(); err != nil {
 		return InField("Thresholds", err)
@@ -245,9 +241,9 @@ func (o SemanticOptions) resolved() SemanticOptions {
 	}
 }
 
-// Semantic ends a turn when a model says that the user has finished, after a
-// short silence, and in any case after a long one. The model is outside: its
-// score comes in with SetScore. It is used by one goroutine.
+// Semantic ends a turn after a short silence if a model says that the user has finished,
+// and otherwise after a long silence. The caller runs the model and passes its score to
+// SetScore. Semantic is not safe for concurrent use.
 type Semantic struct {
 	latch
 	o     SemanticOptions // resolved
@@ -255,7 +251,8 @@ type Semantic struct {
 	score float64 // NaN while unknown
 }
 
-// NewSemantic returns an endpointer in HOLD, or the error of o.Validate.
+// NewSemantic returns an endpointer in HOLD. It returns an error if the options are
+// invalid.
 func NewSemantic(o SemanticOptions) (*Semantic, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -263,17 +260,16 @@ func NewSemantic(o SemanticOptions) (*Semantic, error) {
 	return &Semantic{o: o.resolved(), score: math.NaN()}, nil
 }
 
-// SetScore tells the model's belief, 0 to 1, that the user has finished. It
-// holds until the user speaks again, the next SetScore or Reset. NaN withdraws
-// it. The score of a pause must not be set after speech has gone on: the
-// caller drops such late results.
+// SetScore sets the model's probability, 0 to 1, that the user has finished. It applies
+// until the user speaks again, the next SetScore or Reset. NaN withdraws it. The caller
+// must drop the score of a pause after which the user has already continued to speak.
 func (p *Semantic) SetScore(score float64) { p.score = score }
 
 // Update implements [Endpointer].
 func (p *Semantic) Update(a Acoustic, l Linguistic) Decision {
 	speaking := p.o.Thresholds.speaking(a.Energy, a.VAD)
 	if speaking {
-		p.score = math.NaN() // it judged a pause that is over
+		p.score = math.NaN() // the score is about a pause that is over
 	}
 	minSilence := scaled(p.o.MinSilence, p.scale)
 	by := ruleSemantic
@@ -285,7 +281,7 @@ func (p *Semantic) Update(a Acoustic, l Linguistic) Decision {
 	return Decision{State: p.state, Reason: reason, Confidence: confidence(p.state, a.VAD, l), At: a.At}
 }
 
-// Expect implements [Endpointer]: MinSilence is scaled.
+// Expect implements [Endpointer]. It scales MinSilence.
 func (p *Semantic) Expect(a Adjustment) {
 	p.scale = Adjustment{}
 	if a.Validate() == nil {

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// FieldError reports a field of an options struct whose value Validate refuses. Package
-// conv uses it too, so that a program can say the problem in the names of its own
-// configuration.
+// FieldError reports an invalid field of an options struct. Package conv uses it too. A
+// program can use it to report the problem with the names of its own configuration.
 type FieldError struct {
 	Field string   // path in the options struct, such as "MaxSilence" or "Steps[1].After"
-	Value any      // the field's value; its default where the field is zero
+	Value any      // the field's value, or its default if the field is zero
 	Want  string   // what was expected, such as "more than 0"; empty with OneOf
-	OneOf []string // the values that the field takes
+	OneOf []string // the valid values, if there is a list of them
 
 	Other      string // the field that Want refers to ("at most" Other), empty if none
 	OtherValue any    // its value; nil if it does not matter
@@ -22,8 +21,8 @@ type FieldError struct {
 // Error returns "FIELD is VALUE: expected WANT".
 func (e *FieldError) Error() string { return e.Field + " " + e.Problem(e.Other) }
 
-// Problem returns the error without the field's name, "is VALUE: expected WANT"; other is
-// the name by which it calls the field Other.
+// Problem returns the error without the field's name, "is VALUE: expected WANT". It refers
+// to the field Other by the name other.
 func (e *FieldError) Problem(other string) string {
 	want := e.Want
 	if len(e.OneOf) > 0 {
@@ -42,8 +41,8 @@ func (e *FieldError) Problem(other string) string {
 	return "is " + value + ": expected " + want
 }
 
-// InField returns err with the paths of its field errors prefixed by the name of the field
-// that holds the options struct. An error joined of several keeps them all; err may be nil.
+// InField returns err with the name of the enclosing field prepended to the paths of its
+// field errors. It handles errors joined with [errors.Join]. If err is nil, it returns nil.
 func InField(name string, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

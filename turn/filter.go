@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// VerdictKind says what words that were heard while the agent speaks amount to.
+// VerdictKind classifies words that were heard while the agent speaks.
 type VerdictKind uint8
 
 // The kinds of a [Verdict], from the weakest to the strongest claim to the
 // floor.
 const (
 	Nothing         VerdictKind = iota // no words
-	Echo                               // what the agent itself is saying came back
-	Filler                             // "um": nothing but fillers
-	Backchannel                        // "mhm", "I see": a listener's signal, perhaps with fillers
+	Echo                               // the agent's own words
+	Filler                             // "um": fillers only
+	Backchannel                        // "mhm", "I see": signals of a listener, perhaps with fillers
 	OneWord                            // a single substantial word
 	Speech                             // two substantial words or more
 	AlwaysInterrupt                    // "stop", "hold on"
@@ -22,7 +22,7 @@ const (
 
 var verdictNames = [...]string{"nothing", "echo", "filler", "backchannel", "one_word", "speech", "always_interrupt"}
 
-// String is the name of the kind in traces.
+// String returns the name of the kind in traces.
 func (k VerdictKind) String() string {
 	if int(k) < len(verdictNames) {
 		return verdictNames[k]
@@ -30,10 +30,10 @@ func (k VerdictKind) String() string {
 	return fmt.Sprintf("VerdictKind(%d)", uint8(k))
 }
 
-// MarshalText writes the kind by its name.
+// MarshalText encodes the kind as its name.
 func (k VerdictKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads a kind by its name.
+// UnmarshalText decodes the name of a kind.
 func (k *VerdictKind) UnmarshalText(text []byte) error {
 	for i, name := range verdictNames {
 		if name == string(text) {
@@ -44,43 +44,40 @@ func (k *VerdictKind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("verdict %q: want one of %v", text, verdictNames)
 }
 
-// Verdict is what [Classify] makes of a text. It is a comparable value.
+// Verdict is the result of [Classify]. It is a comparable value.
 type Verdict struct {
 	Kind        VerdictKind `json:"kind"`
 	Words       int         `json:"words"`       // all words
 	Substantial int         `json:"substantial"` // words that are neither fillers nor backchannels; 0 for an echo
 }
 
-// FilterOptions configure [Classify]. The zero value is the default.
+// FilterOptions configures [Classify]. The zero value selects the defaults.
 type FilterOptions struct {
-	// Echo is the share of the heard words that must be found in the text
-	// that plays for them to count as its echo; default 0.7. Off: nothing is
-	// an echo, for a leg whose far end cancels it.
+	// Echo is the share of the heard words that must be in the text that is playing for them
+	// to count as an echo; default 0.7. If it is Off, nothing is an echo; use this if the far
+	// end cancels the echo.
 	Echo float64
 }
 
-// Validate reports a share that is not between 0 and 1.
+// Validate returns an error if the share is not between 0 and 1.
 func (o FilterOptions) Validate() error {
 	return checkLevel("Echo", o.Echo)
 }
 
-// Classify judges words that were heard while the agent speaks (seed 004,
-// features 2 and 6). text holds all words of the utterance so far, playing the
-// text that the agent is saying: what lies around the playout position, at most
-// its last 128 words count.
+// Classify classifies words that were heard while the agent speaks (seed 004, features 2
+// and 6). text is all words of the utterance so far. playing is the text that the agent is
+// saying around the playout position; at most its last 128 words count.
 //
-// Call it while the agent speaks and at no other time: when it is silent,
-// "hello", "yes" and "4K" are answers, whatever the lists say. [Unfiltered]
-// gives their verdict.
+// Call Classify only while the agent speaks. While it is silent, "hello", "yes" and "4K"
+// are answers even if the lists contain them; use [Unfiltered] then.
 //
-// In order: an always-interrupt entry wins, unless it is part of an echo of
-// more than itself ("you can say stop at any time" played, "say stop at any"
-// heard); then an echo; then the count of substantial words. Numbers are
-// substantial, and so is "4K". Words that belong to the user on top of an echo
-// are recognized once there are three in a row.
+// An always-interrupt entry comes first, unless it is part of a longer echo ("you can say
+// stop at any time" is played, "say stop at any" is heard). Then comes an echo, then the
+// number of substantial words. Numbers are substantial, and so is "4K". Words of the user
+// within an echo are recognized if there are three in a row.
 //
-// It is pure, safe for concurrent use and allocates nothing for texts of
-// ordinary length. w may be nil.
+// Classify is pure and safe for concurrent use. It allocates nothing for texts of ordinary
+// length. w may be nil.
 func Classify(text, playing string, w *Words, o FilterOptions) Verdict {
 	if w == nil {
 		w = &Words{}
@@ -105,10 +102,10 @@ func Classify(text, playing string, w *Words, o FilterOptions) Verdict {
 		case classBackchannel:
 			backchannel = true
 		case classInterrupt:
-			// It counts as words too, for whoever asks for a number.
+			// The entry also counts as substantial words.
 			v.Substantial += n
 			interrupt = interrupt || !e.covers(i, n)
-		case classFiller: // it counts for nothing
+		case classFiller: // not counted
 		}
 		i += n
 	}
@@ -129,8 +126,8 @@ func Classify(text, playing string, w *Words, o FilterOptions) Verdict {
 	return v
 }
 
-// Unfiltered is the verdict on words that were heard while the agent is silent:
-// each of them counts (seed 004, feature 6).
+// Unfiltered returns the verdict on words that were heard while the agent is silent. Every
+// word counts as substantial (seed 004, feature 6).
 func Unfiltered(text string) Verdict {
 	var textBuf [256]byte
 	var spanBuf [48]span

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// OnsetOptions configure [Onset]. The zero value is the default.
+// OnsetOptions configures [Onset]. The zero value selects the defaults.
 type OnsetOptions struct {
 	Thresholds Thresholds
-	MinSpeech  time.Duration // speech that must add up before Started; default 60 ms; Off: the first frame starts
-	MinSilence time.Duration // silence before Stopped; default 200 ms; Off: the first frame stops
-	// MaxBetween bounds a stretch of frames that are clearly neither speech
-	// nor silence, and so prolong what was; default 1 s. Then they are silence:
-	// the hiss of a line must not hold a turn open for ever.
+	MinSpeech  time.Duration // total speech before Started; default 60 ms; if Off, the first frame of speech starts
+	MinSilence time.Duration // silence before Stopped; default 200 ms; if Off, the first silent frame stops
+	// MaxBetween is the maximum length of frames between the thresholds, which continue
+	// speech; default 1 s. After it they count as silence, so that the hiss of a connection
+	// does not keep a turn open.
 	MaxBetween time.Duration
-	// EchoHold is how long the agent's audio may take to come back: the
-	// loudest echo level of at least this time counts; default 400 ms.
+	// EchoHold is the maximum delay of the agent's echo; default 400 ms. The loudest echo
+	// level of at least this time applies.
 	EchoHold time.Duration
 }
 
-// Validate reports the first field that is out of range.
+// Validate returns an error for the first field that is out of range.
 func (o OnsetOptions) Validate() error {
 	return cmp.Or(
 		InField("Thresholds", o.Thresholds.Validate()),
@@ -41,7 +41,7 @@ func (o OnsetOptions) resolved() OnsetOptions {
 	}
 }
 
-// Edge is a change that [Onset] has found.
+// Edge is a change that [Onset] detects.
 type Edge uint8
 
 // The edges.
@@ -51,7 +51,7 @@ const (
 	Stopped      // the user has stopped speaking
 )
 
-// String is the name of the edge.
+// String returns the name of the edge.
 func (e Edge) String() string {
 	switch e {
 	case Started:
@@ -63,52 +63,51 @@ func (e Edge) String() string {
 	}
 }
 
-// The length that is taken for the first frame, and the most that a frame
-// stands for when frames are missing before it.
+// The length of the first frame, and the maximum length of a frame if frames are missing
+// before it.
 const (
 	firstFrame   = 20 * time.Millisecond
 	longestFrame = 60 * time.Millisecond
 )
 
-// Onset finds where speech starts and stops, frame by frame, from voice
-// activity and energy (seed 002, "Is user speaking?"). It is a value: copied by
-// assignment, comparable, without allocation; one goroutine steps it.
+// Onset detects frame by frame where speech starts and stops, from voice activity and energy
+// (seed 002, "Is user speaking?"). It is a comparable value that is copied by assignment. It
+// allocates nothing and is not safe for concurrent use.
 //
-// A frame above a speaking threshold is speech; one below both silence
-// thresholds is silence; what lies between prolongs what was, for at most
-// MaxBetween. Speech starts when MinSpeech of speech frames have come without a
-// silent one among them: a click of a frame or two starts nothing, nor does it
-// set the measured silence back. Speech stops after MinSilence without speech.
+// A frame above a speaking threshold is speech, and a frame below both silence thresholds is
+// silence. A frame between them continues the previous state, for at most MaxBetween. Speech
+// starts after speech frames of MinSpeech in total without a silent frame between them. A click
+// of a frame or two therefore starts nothing and does not reset the measured silence. Speech
+// stops after MinSilence without speech.
 //
-// The echo gate: where the agent's own voice comes back (a telephone line has
-// no echo canceller on this side), the caller gives with each frame the level
-// that it expects to come back, the energy of what it has sent times the
-// coupling of the path (0.1 to 0.3 on telephones), taken after any ducking; 0
-// while the agent is silent or the far end cancels echo. The loudest level of
-// the last EchoHold is taken off the energy before anything is compared, which
-// raises each energy threshold by it, and where nothing audible is left the
-// voice activity counts as 0: a detector cannot know whose voice it hears. A
-// fixed higher threshold would make the agent deaf to quiet callers instead.
+// If the agent's own voice comes back (as on a telephone connection without an echo canceller
+// on this side), the caller passes with each frame the expected level of the echo: the energy
+// of the sent audio, after any ducking, times the coupling of the path (0.1 to 0.3 on
+// telephones). It is 0 while the agent is silent or if the far end cancels echo. Update
+// subtracts the loudest level of the last EchoHold from the energy before any comparison, which
+// raises each energy threshold by that level. If nothing audible is left, the voice activity
+// counts as 0, since a detector cannot know whose voice it hears. A fixed higher threshold
+// would ignore quiet callers instead.
 type Onset struct {
 	o OnsetOptions // resolved
 
 	begun    bool
-	at       time.Duration // the end of the frame before
+	at       time.Duration // end of the previous frame
 	speaking bool          // between Started and Stopped
-	loud     bool          // the frame before was speech, or prolonged it
-	voiced   time.Duration // speech that has added up before Started
-	since    time.Duration // where it began
-	voicedAt time.Duration // the end of the last frame that was clearly speech
-	spokeAt  time.Duration // the end of the last speech, or the start of the stream
+	loud     bool          // whether the previous frame was speech or continued it
+	voiced   time.Duration // total speech of the current start
+	since    time.Duration // beginning of voiced
+	voicedAt time.Duration // end of the last frame above a speaking threshold
+	spokeAt  time.Duration // end of the last speech, or the start of the stream
 
-	// The loudest echo in this half-open window and in the one before.
+	// The loudest echo in the current window of EchoHold and in the previous one.
 	echoFrom   time.Duration
 	echo       float64
 	echoBefore float64
 }
 
-// NewOnset returns a detector at the start of a stream, or the error of
-// o.Validate.
+// NewOnset returns a detector at the start of a stream. It returns an error if the options
+// are invalid.
 func NewOnset(o OnsetOptions) (Onset, error) {
 	if err := o.Validate(); err != nil {
 		return Onset{}, err
@@ -116,8 +115,8 @@ func NewOnset(o OnsetOptions) (Onset, error) {
 	return Onset{o: o.resolved()}, nil
 }
 
-// Configure changes the options and keeps the state: a voice that is heard goes
-// on. It returns the error of o.Validate, and then changes nothing.
+// Configure changes the options and keeps the state, also in the middle of speech. If the
+// options are invalid, it returns an error and changes nothing.
 func (d *Onset) Configure(o OnsetOptions) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -126,26 +125,25 @@ func (d *Onset) Configure(o OnsetOptions) error {
 	return nil
 }
 
-// Reset starts anew, as for a new stream.
+// Reset returns to the start of a stream.
 func (d *Onset) Reset() { *d = Onset{o: d.o} }
 
-// Speaking tells whether the user speaks: true from Started to Stopped.
+// Speaking reports whether the user is speaking, between Started and Stopped.
 func (d *Onset) Speaking() bool { return d.speaking }
 
-// Began is where the speech began of which Started told last.
+// Began returns the time at which the speech of the last Started began.
 func (d *Onset) Began() time.Duration { return d.since }
 
-// Update takes the next frame, in the order of time. in.Silence is not read.
+// Update handles the next frame, in the order of time. It ignores in.Silence.
 //
-// echo is the level of the agent's voice that is expected in the frame, see
-// [Onset]. With interrupt the thresholds for interruptions apply (seed 002:
-// energy above 0.015 or voice activity above 0.6) and the first such frame
-// starts speech: for the policy [BargeInEnergy], while the agent is audible.
+// echo is the expected level of the agent's voice in the frame, see [Onset]. If interrupt
+// is true, the thresholds for interruptions apply (seed 002: energy above 0.015 or voice
+// activity above 0.6) and the first frame above them starts speech. This is for the policy
+// [BargeInEnergy] while the agent is audible.
 //
-// The result is the frame as an [Endpointer] should see it, without the echo
-// and with Silence filled in: the time since the last speech, or since the
-// start of the stream. Silence is 0 during speech and grows already before
-// Stopped comes.
+// Update returns the frame for an [Endpointer], without the echo and with Silence set to
+// the time since the last speech or the start of the stream. Silence is 0 during speech and
+// already grows before Stopped.
 func (d *Onset) Update(in Acoustic, echo float64, interrupt bool) (Acoustic, Edge) {
 	frame := firstFrame
 	if d.begun {
@@ -195,7 +193,7 @@ func (d *Onset) Update(in Acoustic, echo float64, interrupt bool) (Acoustic, Edg
 	return in, edge
 }
 
-// gated takes the echo out of a frame.
+// gated subtracts the echo from a frame.
 func (d *Onset) gated(in Acoustic, echo float64) Acoustic {
 	level := d.hold(in.At, echo)
 	if level == 0 || math.IsNaN(in.Energy) {
@@ -212,7 +210,7 @@ func (d *Onset) gated(in Acoustic, echo float64) Acoustic {
 	return in
 }
 
-// hold gives the loudest echo of the last one to two windows of EchoHold.
+// hold returns the loudest echo of the last one to two windows of EchoHold.
 func (d *Onset) hold(at time.Duration, echo float64) float64 {
 	if at-d.echoFrom >= d.o.EchoHold {
 		d.echoBefore = d.echo

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Off switches a rule off: it is a value of a numeric field of an options struct, where
-// zero stands for the default. Where it is allowed, a minimum is not required (a silence, a length, a
-// score), a waiting time is zero, a threshold of energy or voice activity is
-// never crossed, and a rule with a duration of its own does not apply. Every
-// other negative value is refused by Validate.
+// Off turns a rule off. It is a value for numeric fields of options structs, in which zero
+// selects the default. A minimum that is Off (of a silence, a length or a score) is not
+// required, a waiting time is zero, a threshold of energy or voice activity is never
+// crossed, and a rule with its own duration does not apply. Validate refuses Off where a
+// field does not allow it, and all other negative values.
 const Off = -1
 
-// Thresholds are the acoustic limits of seed 002, shared by [EasyTurn] and
-// [Onset]. Energy is the root mean square of a frame's samples, full scale = 1;
-// VAD is a probability of speech. All comparisons are strict.
+// Thresholds are the acoustic limits of seed 002, for [EasyTurn] and [Onset]. Energy is the
+// root mean square of a frame's samples, with 1 as full scale; VAD is the probability of
+// speech. All comparisons are strict.
 //
-// Where the voice activity comes from a trained model and the line is noisy,
-// set EnergyHigh, EnergyLow and InterruptEnergy to Off: the energy of a car or
-// a fan exceeds the seed's 0.02 all the time.
+// If the voice activity comes from a trained model and the connection is noisy, set
+// EnergyHigh, EnergyLow and InterruptEnergy to Off: the energy of a car or a fan exceeds
+// the seed's 0.02 all the time.
 type Thresholds struct {
-	EnergyHigh      float64 // above it a frame is speech; default 0.02; Off: never
-	EnergyLow       float64 // below it, with VADSilence, a frame is silence; default 0.005; Off: not required
-	VADSpeaking     float64 // above it a frame is speech; default 0.7; Off: never
-	VADSilence      float64 // below it, with EnergyLow, a frame is silence; default 0.3; Off: not required
-	InterruptEnergy float64 // above it a frame interrupts the agent; default 0.015; Off: never
-	InterruptVAD    float64 // above it a frame interrupts the agent; default 0.6; Off: never
+	EnergyHigh      float64 // energy above it is speech; default 0.02
+	EnergyLow       float64 // energy below it, with VAD below VADSilence, is silence; default 0.005; if Off, energy does not matter
+	VADSpeaking     float64 // VAD above it is speech; default 0.7
+	VADSilence      float64 // VAD below it, with energy below EnergyLow, is silence; default 0.3; if Off, VAD does not matter
+	InterruptEnergy float64 // energy above it interrupts the agent; default 0.015
+	InterruptVAD    float64 // VAD above it interrupts the agent; default 0.6
 }
 
 // defaultEnergyLow is ENERGY_THRESHOLD_LOW of seed 002.
@@ -43,9 +43,9 @@ func (t Thresholds) resolved() Thresholds {
 	}
 }
 
-// Validate reports the first threshold that is not a level between 0 and 1, or
-// a silence threshold above its speech threshold. Both pairs Off at once are
-// refused too: nothing would be speech.
+// Validate returns an error for the first threshold that is not between 0 and 1, and for a
+// silence threshold above its speech threshold. Both thresholds of a pair must not be Off,
+// since nothing would be speech then.
 func (t Thresholds) Validate() error {
 	for _, f := range []struct {
 		name  string
@@ -76,19 +76,19 @@ func (t Thresholds) Validate() error {
 	return nil
 }
 
-// speaking is the seed's is_user_speaking. An absent (NaN) feature does not
-// speak.
+// speaking implements the seed's is_user_speaking. An unknown (NaN) feature does not count
+// as speech.
 func (t Thresholds) speaking(energy, vad float64) bool {
 	return energy > t.EnergyHigh || vad > t.VADSpeaking
 }
 
-// interrupting is the more sensitive test of the seed's evaluate_speak_state.
+// interrupting implements the more sensitive test of the seed's evaluate_speak_state.
 func (t Thresholds) interrupting(energy, vad float64) bool {
 	return energy > t.InterruptEnergy || vad > t.InterruptVAD
 }
 
-// silent is the NO branch of the seed's decision tree. An absent (NaN) feature
-// leaves the decision to the other; without both nothing is known.
+// silent implements the NO branch of the seed's decision tree. If one feature is unknown
+// (NaN), the other decides; if both are, silent reports false.
 func (t Thresholds) silent(energy, vad float64) bool {
 	noEnergy, noVAD := math.IsNaN(energy), math.IsNaN(vad)
 	if noEnergy && noVAD {
@@ -97,7 +97,7 @@ func (t Thresholds) silent(energy, vad float64) bool {
 	return (noEnergy || energy < t.EnergyLow) && (noVAD || vad < t.VADSilence)
 }
 
-// threshold is the value of an option that is compared with a level.
+// threshold returns the effective value of a threshold: infinity for Off.
 func threshold(v, def float64) float64 {
 	if v == Off {
 		return math.Inf(1)
@@ -105,13 +105,12 @@ func threshold(v, def float64) float64 {
 	return cmp.Or(v, def)
 }
 
-// minimum is the value of an option that something must reach: Off is 0, which
-// everything does.
+// minimum returns the effective value of a minimum: 0 for Off.
 func minimum[T int | float64 | time.Duration](v, def T) T {
 	return max(cmp.Or(v, def), 0)
 }
 
-// off stands for [Off] in errors.
+// off is the value of [Off] in errors.
 type off struct{}
 
 func (off) String() string { return "off" }
@@ -130,7 +129,7 @@ func checkDuration(name string, d time.Duration) error {
 	return &FieldError{Field: name, Value: d, Want: "a duration of 0 or more, or Off"}
 }
 
-// checkPositive refuses what is below 0; 0 is the default.
+// checkPositive returns an error if d is negative. Zero selects the default.
 func checkPositive(name string, d time.Duration) error {
 	if d >= 0 {
 		return nil

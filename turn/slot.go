@@ -1,16 +1,16 @@
 package turn
 
-// Adjustment adapts an end-of-turn policy to the answer that the agent expects
-// (DESIGN.md section 5). The zero value changes nothing.
+// Adjustment adapts an end-of-turn policy to the expected answer (DESIGN.md section 5). The
+// zero value changes nothing.
 type Adjustment struct {
-	// Silence scales the silences after which a turn ends; 0 means 1.
+	// Silence is a factor for the silences that end a turn; 0 means 1.
 	Silence float64
-	// MinTextLength replaces EasyTurnOptions.MinTextLength; 0 leaves it. The
+	// MinTextLength replaces EasyTurnOptions.MinTextLength unless it is 0. The
 	// seed's five characters would block "no", "4K" and "Rome".
 	MinTextLength int
 }
 
-// Validate reports a scale or a length that makes no sense.
+// Validate returns an error if a field is out of range.
 func (a Adjustment) Validate() error {
 	if !(a.Silence >= 0 && a.Silence <= 10) {
 		return &FieldError{Field: "Silence", Value: a.Silence, Want: "a factor from 0 to 10"}
@@ -21,11 +21,10 @@ func (a Adjustment) Validate() error {
 	return nil
 }
 
-// AdjustmentFor gives the adjustment for the kind of slot whose value is
-// expected next, by the name of its type: people pause inside what they spell
-// and dictate, and not inside a yes. The empty kind is free speech and changes
-// nothing; a kind that is not listed keeps the silences and admits short
-// answers.
+// AdjustmentFor returns the adjustment for an expected slot value, by the name of the
+// slot's type. People pause while they spell or dictate, but not within a yes. The empty
+// kind stands for free speech and changes nothing. An unknown kind keeps the silences and
+// allows short answers.
 func AdjustmentFor(kind string) Adjustment {
 	switch kind {
 	case "":

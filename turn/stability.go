@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// StabilityOptions configure [Stability]. The zero value is the default.
+// StabilityOptions configures [Stability]. The zero value selects the defaults.
 type StabilityOptions struct {
-	Window     time.Duration // how far back results count; default 500 ms
-	MinSamples int           // fewer results than this are rated 0; default 5, at most 32
-	Spacing    time.Duration // repeats of an unchanged text closer than this are one sample; default 50 ms; Off: every call is one
+	Window     time.Duration // maximum age of samples; default 500 ms
+	MinSamples int           // with fewer samples the score is 0; default 5, at most 32
+	Spacing    time.Duration // minimum time between samples of an unchanged text; default 50 ms; if Off, every call is a sample
 }
 
-// Validate reports the first field that is out of range.
+// Validate returns an error for the first field that is out of range.
 func (o StabilityOptions) Validate() error {
 	if err := checkPositive("Window", o.Window); err != nil {
 		return err
@@ -25,8 +25,8 @@ func (o StabilityOptions) Validate() error {
 	return checkDuration("Spacing", o.Spacing)
 }
 
-// Weights of the score, and the stretch of unchanged text that a change is
-// compared with at most, in characters.
+// The weights of the score, and the limits of the number of samples and of the common
+// beginning of two texts that counts, in characters.
 const (
 	weightSimilarity = 0.6
 	weightCertainty  = 0.25
@@ -36,33 +36,29 @@ const (
 	maxStableLength = 64
 )
 
-// Stability rates how settled the recognizer's words are (seed 002,
-// TokenStabilityTracker). It is used by one goroutine, holds at most 32 samples
-// and one text, and allocates nothing after NewStability.
+// Stability scores how settled the recognizer's words are (seed 002, TokenStabilityTracker).
+// It is not safe for concurrent use. It holds at most 32 samples and one text, and allocates
+// nothing after NewStability.
 //
-// The score, 0 to 1, is over the samples of the last 500 ms
+// The score, 0 to 1, is the sum over the samples of the last 500 ms of
 //
-//	0.60 * mean similarity of each text to the one before
+//	0.60 * mean similarity of each text to the previous one
 //	0.25 * (1 - 4 * variance of the recognizer's confidence)
 //	0.15 * (1 - coefficient of variation of the length)
 //
-// where the middle term drops out, and the others share its weight, when the
-// recognizer gives no confidence (NaN). Similarity is the share of the longer
-// text that the two have in common at their beginning and end, where at most
-// 64 characters of a common beginning count: a change at the end of a long
-// dictation weighs as much as in a short answer.
+// If the recognizer gives no confidence (NaN), the other terms share the weight of the second.
+// Similarity is the share of the longer text that both texts have in common at their beginning
+// and end. At most 64 characters of a common beginning count, so a change at the end of a long
+// dictation has the same weight as in a short answer.
 //
-// At least five samples are wanted, else the score is 0. What that costs: with
-// a poll every 100 ms the fifth sample comes 400 ms after the first words,
-// which a turn of more than a few words has behind it long before its minimal
-// silence is over. For a one-word answer it delays the end of the turn by
-// whatever the first result comes later than 100 ms after the end of speech
-// (five samples then fill the 500 ms of the short utterance). To halve that,
-// call Update on every frame: repeats of an unchanged text count once per 50
-// ms, so that five samples take 240 ms at 20 ms frames, and faster calls cannot
-// pass off one result as five. A recognizer whose results come more than 125 ms
-// apart would never have five in the window: the last five count then, however
-// old. Words that are final do not need to be watched: see Final.
+// With fewer than five samples the score is 0. If the caller polls every 100 ms, the fifth
+// sample comes 400 ms after the first words. A turn of more than a few words has them long
+// before its minimal silence ends. A one-word answer, whose minimal silence is 500 ms, ends later
+// by the time by which the first result comes more than 100 ms after the end of speech. To halve
+// this, call Update on every frame: an unchanged text is sampled every 50 ms, so that five
+// samples take 240 ms with frames of 20 ms, and more frequent calls do not turn one result into
+// five samples. If results come more than 125 ms apart, the window never has five; the last five
+// count then, whatever their age. Final texts need no samples; see Final.
 type Stability struct {
 	window     time.Duration
 	minSamples int
@@ -82,7 +78,8 @@ type stabilitySample struct {
 	length     float64 // characters
 }
 
-// NewStability returns a tracker without samples, or the error of o.Validate.
+// NewStability returns a tracker without samples. It returns an error if the options are
+// invalid.
 func NewStability(o StabilityOptions) (*Stability, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -94,16 +91,16 @@ func NewStability(o StabilityOptions) (*Stability, error) {
 	}, nil
 }
 
-// Reset forgets all samples, for a new utterance.
+// Reset removes all samples, for a new utterance.
 func (s *Stability) Reset() { s.first, s.n, s.text, s.final = 0, 0, "", "" }
 
-// Final tells that the recognizer will not revise this text any more: it is
-// rated 1 until the text changes.
+// Final records that the recognizer will not change this text. Its score is 1 until the
+// text changes.
 func (s *Stability) Final(text string) { s.final = text }
 
-// Update takes the recognizer's words as they stand at a stream time and rates
-// them. Calls come in the order of time, at any rate, also with unchanged
-// words. An empty text starts anew.
+// Update adds the recognizer's words at a stream time and returns their score. Calls must
+// come in the order of time, at any rate, also with unchanged words. An empty text resets
+// the tracker.
 func (s *Stability) Update(text string, confidence float64, at time.Duration) float64 {
 	if text == "" || s.n > 0 && at < s.newest().at {
 		s.Reset()
@@ -176,8 +173,8 @@ func (s *Stability) score() float64 {
 	return clamp01(sum + weightCertainty*max(1-4*variance, 0))
 }
 
-// similarity is the share of the longer text that both have in common at their
-// beginning and end, counted in characters; 1 for equal texts.
+// similarity returns the share of the longer text that both texts have in common at their
+// beginning and end, counted in characters. It returns 1 for equal texts.
 func similarity(a, b string) float64 {
 	if a == b {
 		return 1

@@ -5,11 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// tokens is a text cut into words for comparison: lower case, one space between
-// words, without punctuation. An apostrophe inside a word is dropped ("don't"
-// is "dont"), a hyphen separates, a point or comma between digits stays
-// ("4.5"). A character of a script without spaces (Han, Hiragana, Katakana) is
-// a word by itself.
+// tokens is a text split into words for comparison, in lower case, with one space between
+// words and without punctuation. An apostrophe inside a word is dropped ("don't" becomes
+// "dont"), a hyphen separates words, a point or comma between digits stays ("4.5"). Each
+// character of a script without spaces (Han, Hiragana, Katakana) is a word.
 type tokens struct {
 	text  []byte
 	spans []span
@@ -18,15 +17,14 @@ type tokens struct {
 // span is one word within tokens.text.
 type span struct {
 	start, end int32
-	letters    uint32 // the set of its letters, by their low bits
-	digit      bool   // holds a digit
+	letters    uint32 // bit set of its letters, by their low five bits
+	digit      bool   // whether it contains a digit
 }
 
 func (t *tokens) word(i int) []byte { return t.text[t.spans[i].start:t.spans[i].end] }
 
-// read cuts a text. It returns what it was called on with the content replaced,
-// as append does: slices with room in them are reused, and stay on the stack if
-// they were there.
+// read splits a text. It replaces the content of t and returns the result, as append does,
+// so that the capacity of t is reused, on the stack if it is there.
 func (t tokens) read(text string) tokens {
 	t.text, t.spans = t.text[:0], t.spans[:0]
 	open := false
@@ -49,7 +47,7 @@ func (t tokens) read(text string) tokens {
 	return t
 }
 
-// begin opens a word.
+// begin begins a word.
 func (t tokens) begin() tokens {
 	if len(t.text) > 0 {
 		t.text = append(t.text, ' ')
@@ -59,7 +57,7 @@ func (t tokens) begin() tokens {
 	return t
 }
 
-// add puts a character to the open word.
+// add appends a character to the current word.
 func (t tokens) add(r rune) tokens {
 	r = unicode.ToLower(r)
 	t.text = utf8.AppendRune(t.text, r)

@@ -12,15 +12,14 @@ import (
 //go:embed words/*.json
 var wordFiles embed.FS
 
-// Words are the words of one language that mean little while somebody else
-// speaks, or very much. They never change after Lookup, so that a *Words is
-// safe for concurrent use. The zero value knows no words: then every word is
-// substantial.
+// Words are the words of a language that mean little, or very much, when they are said
+// while somebody else speaks. A Words is immutable and safe for concurrent use. In the zero
+// value every word is substantial.
 type Words struct {
 	language string
-	phrases  map[string]wordClass // by the text as tokens writes it
-	longest  int                  // words of the longest phrase
-	callOff  map[string]bool      // by the text as tokens writes it
+	phrases  map[string]wordClass // by the text of its tokens
+	longest  int                  // number of words of the longest phrase
+	callOff  map[string]bool      // by the text of its tokens
 }
 
 type wordClass uint8
@@ -32,20 +31,19 @@ const (
 	classInterrupt
 )
 
-// WordLists are the entries of a [Words]: single words or phrases. Case,
-// punctuation and apostrophes do not matter.
+// WordLists are the entries of a [Words]: words or phrases. Case, punctuation and
+// apostrophes do not matter.
 type WordLists struct {
 	Fillers         []string `json:"fillers"`          // "um", "you know"
-	Backchannels    []string `json:"backchannels"`     // "mhm", "I see": go on, I listen
-	AlwaysInterrupt []string `json:"always_interrupt"` // "stop", "hold on": the floor, now
-	CallOff         []string `json:"call_off"`         // "never mind": said alone, they call delegated work off
+	Backchannels    []string `json:"backchannels"`     // "mhm", "I see": signals of a listener
+	AlwaysInterrupt []string `json:"always_interrupt"` // "stop", "hold on": these take the floor
+	CallOff         []string `json:"call_off"`         // "never mind": said alone, they cancel delegated work
 }
 
-// Lookup returns the words of a language by its BCP 47 tag; an empty tag is
-// English. A tag whose words are not there falls back to the tag without its
-// last subtag: "de-AT" and "de_AT" give "de". A language that is not there at
-// all is an error that names those which are; new(Words) serves it without
-// filters.
+// Lookup returns the words of a language by its BCP 47 tag. An empty tag stands for
+// English. If there are no words for a tag, Lookup removes its last subtag: "de-AT" and
+// "de_AT" give "de". For an unknown language it returns an error that lists the known ones;
+// new(Words) can be used instead.
 func Lookup(language string) (*Words, error) {
 	tag := strings.ToLower(strings.ReplaceAll(language, "_", "-"))
 	if tag == "" {
@@ -63,7 +61,7 @@ func Lookup(language string) (*Words, error) {
 	}
 }
 
-// builtin are the words of each language, read once: all conversations share them.
+// builtin has the words of each language. All conversations share them.
 var builtin = readWords()
 
 type builtinWords struct {
@@ -85,7 +83,7 @@ func readWords() map[string]builtinWords {
 	return all
 }
 
-// Languages lists the tags that have words, in alphabetical order.
+// Languages returns the tags of the languages that have words, in alphabetical order.
 func Languages() []string {
 	entries, err := wordFiles.ReadDir("words")
 	if err != nil {
@@ -109,14 +107,14 @@ func parseWords(tag string, file []byte) (*Words, error) {
 	return NewWords(tag, lists)
 }
 
-// NewWords makes a set from lists of the caller's own, for another language or
-// domain. An entry without a letter or digit, or in two lists, is an error.
+// NewWords returns the words of a caller's own lists, for another language or domain. It
+// returns an error if an entry has no letter or digit, or is in two lists.
 func NewWords(language string, lists WordLists) (*Words, error) {
 	w := &Words{language: language, phrases: make(map[string]wordClass), callOff: make(map[string]bool)}
 	for _, entry := range lists.CallOff {
 		t := tokens{}.read(entry)
 		if len(t.spans) == 0 {
-			return nil, fmt.Errorf("words of language %q: call_off: entry %q has no word in it", language, entry)
+			return nil, fmt.Errorf("words of language %q: call_off: entry %q contains no word", language, entry)
 		}
 		w.callOff[string(t.text)] = true
 	}
@@ -132,10 +130,10 @@ func NewWords(language string, lists WordLists) (*Words, error) {
 		for _, entry := range list.entries {
 			t := tokens{}.read(entry)
 			if len(t.spans) == 0 {
-				return nil, fmt.Errorf("words of language %q: %s: entry %q has no word in it", language, list.name, entry)
+				return nil, fmt.Errorf("words of language %q: %s: entry %q contains no word", language, list.name, entry)
 			}
 			if _, twice := w.phrases[string(t.text)]; twice {
-				return nil, fmt.Errorf("words of language %q: %s: entry %q stands twice", language, list.name, entry)
+				return nil, fmt.Errorf("words of language %q: %s: entry %q is listed twice", language, list.name, entry)
 			}
 			w.phrases[string(t.text)] = list.class
 			w.longest = max(w.longest, len(t.spans))
@@ -144,8 +142,8 @@ func NewWords(language string, lists WordLists) (*Words, error) {
 	return w, nil
 }
 
-// CallsOff reports whether a text says nothing but that the work is called off. It
-// may have fillers before it.
+// CallsOff reports whether a text says only that delegated work is cancelled. Fillers and
+// backchannels may precede it.
 func (w *Words) CallsOff(text string) bool {
 	t := tokens{}.read(text)
 	rest := string(t.text)
@@ -162,11 +160,11 @@ func (w *Words) CallsOff(text string) bool {
 	return false
 }
 
-// Language is the tag of the set, "" for the zero value.
+// Language returns the language tag, or "" for the zero value.
 func (w *Words) Language() string { return w.language }
 
-// at finds the longest entry that starts at the i-th token. Without one the
-// token is a substantial word by itself.
+// at returns the class and length of the longest entry that starts at token i. Without an
+// entry it returns classSubstantial and 1.
 func (w *Words) at(t *tokens, i int) (class wordClass, n int) {
 	for n = min(w.longest, len(t.spans)-i); n > 0; n-- {
 		if class, ok := w.phrases[string(t.text[t.spans[i].start:t.spans[i+n-1].end])]; ok {

@@ -65,8 +65,8 @@ func TestNewWords(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	for want, lists := range map[string]WordLists{
-		"has no word":  {Fillers: []string{"?!"}},
-		"stands twice": {Fillers: []string{"uh"}, Backchannels: []string{"Uh!"}},
+		"contains no word": {Fillers: []string{"?!"}},
+		"listed twice":     {Fillers: []string{"uh"}, Backchannels: []string{"Uh!"}},
 	} {
 		if _, err := NewWords("x", lists); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q in it", lists, err, want)
