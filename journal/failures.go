@@ -10,17 +10,17 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// Timeout is the class of a failure of what did not answer within the conversation's
-// limits. The other classes are those of seed 001, section 4.7.
+// Timeout is the class of a failure to answer within the limits of the conversation. The
+// other classes are those of seed 001, section 4.7.
 const Timeout = "TIMEOUT"
 
-// Failure is the failure of a provider or a tool. It holds no words of the conversation
+// Failure is the failure of a provider or a tool. It contains no words of the conversation
 // and no message of the provider.
 type Failure struct {
 	Kind    string // "model", "tool", "voice", "recognizer" or "session"
-	Name    string // of a tool, as far as it is a name; else empty
+	Name    string // of a tool; empty if the model called it by a text that cannot be a name
 	Class   string // a class of seed 001, section 4.7, or [Timeout]
-	Attempt int    // counts the attempts of the same work from 1
+	Attempt int    // number of the attempt at the same work, from 1
 	Latency time.Duration
 	Retried bool // another attempt follows
 }
@@ -31,13 +31,13 @@ type Failures struct {
 	asked    request
 	summary  request
 	spoken   int       // the turn whose text was last given to the voice
-	spokenAt time.Time // when its first text was
+	spokenAt time.Time // when the first text of that turn was given to the voice
 	calls    map[string]call
 	names    map[string]string // of adopted tasks by key, until they are followed
 	attempts map[string]int    // of calls by idempotency key
 }
 
-// request is a request of the model's that is open.
+// request is a request to the model.
 type request struct {
 	open                   bool
 	turn, request, attempt int
@@ -45,17 +45,18 @@ type request struct {
 	at                     time.Time
 }
 
-// is reports whether a number is the request's; 0 is that of whichever is open.
+// is reports whether number identifies the request. The number 0 identifies any request.
 func (r *request) is(number int) bool { return number == 0 || number == r.request }
 
-// call is a call of a tool that runs.
+// call is a running call of a tool or task.
 type call struct {
 	name    string
 	attempt int
 	at      time.Time
 }
 
-// Step takes a step and returns the failures in it. out and st are the machine's after it.
+// Step records a step of the conversation and returns the failures in it. out and st are
+// the output and the state of the machine after the step.
 func (f *Failures) Step(now time.Time, ev conv.Event, out *conv.Output, st *conv.State) (found []Failure) {
 	if out.Late || out.Deferred {
 		return nil
@@ -67,7 +68,8 @@ func (f *Failures) Step(now time.Time, ev conv.Event, out *conv.Output, st *conv
 	return found
 }
 
-// answered takes the failure that an event reports.
+// answered handles an event that ends a request or a call. It returns the failure that the
+// event reports, if any.
 func (f *Failures) answered(now time.Time, ev conv.Event, st *conv.State) []Failure {
 	switch e := ev.(type) {
 	case conv.ReplyDone:
@@ -104,12 +106,12 @@ func (f *Failures) answered(now time.Time, ev conv.Event, st *conv.State) []Fail
 		}
 		return []Failure{{Kind: kind, Class: errclass.Of(e.Code).Name, Attempt: 1}}
 	default:
-		// It reports no failure.
+		// Other events report no failure.
 	}
 	return nil
 }
 
-// overdue takes what the machine gives up at a deadline.
+// overdue returns the failures of work that the machine has given up at a deadline.
 func (f *Failures) overdue(now time.Time, ev conv.Event, out *conv.Output, st *conv.State) (found []Failure) {
 	_, deadline := ev.(conv.DeadlinePassed)
 	for _, e := range out.Effects {
@@ -136,12 +138,12 @@ func (f *Failures) overdue(now time.Time, ev conv.Event, out *conv.Output, st *c
 	return found
 }
 
-// retries reports whether the open request is asked again after a pause.
+// retries reports whether the open request will be made again after a pause.
 func (f *Failures) retries(st *conv.State) bool {
 	return st.Reply.Turn == f.asked.turn && st.Reply.Progress == conv.ProgressRetrying
 }
 
-// giveUp closes the open request as failed.
+// giveUp marks the open request as failed.
 func (f *Failures) giveUp(now time.Time, class string, retried bool) Failure {
 	f.asked.open = false
 	return Failure{Kind: "model", Class: class, Attempt: f.asked.attempt, Latency: now.Sub(f.asked.at), Retried: retried}
@@ -164,7 +166,7 @@ func (f *Failures) sinceSpoken(now time.Time, turn int) time.Duration {
 	return now.Sub(f.spokenAt)
 }
 
-// begins takes an effect that starts work, or calls it off.
+// begins records work that an effect starts or cancels.
 func (f *Failures) begins(now time.Time, e conv.Effect) {
 	switch e := e.(type) {
 	case conv.RequestReply:
@@ -185,7 +187,7 @@ func (f *Failures) begins(now time.Time, e conv.Effect) {
 		f.runs(now, e.ID, e.Key, f.names[e.Key])
 		delete(f.names, e.Key)
 	default:
-		// It starts nothing that can fail.
+		// Other effects start nothing that can fail.
 	}
 }
 
@@ -204,8 +206,8 @@ func notified(out *conv.Output, code string) bool {
 	})
 }
 
-// toolName returns a tool's name, or "" for a text that cannot be one: a model may call
-// a tool by any words.
+// toolName returns a tool's name, or "" for a text that cannot be a name: a model may call
+// a tool by any text.
 func toolName(name string) string {
 	odd := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./:", r)
