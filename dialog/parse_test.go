@@ -163,7 +163,7 @@ flows: {f: {trigger: {intents: [pay it]}, steps: [{step: a, type: collect, slot:
 		"{http: {url: x}, on_error: acept}":    "want accept or error",
 		"{}":                                   "want the name of a validator, or http or mcp",
 		"{http: {url: x}, mcp: {server: s}}":   "want the name of a validator, or http or mcp",
-		"[{http: {url: x}}, {http: {url: y}}]": "a second service is asked",
+		"[{http: {url: x}}, {http: {url: y}}]": "want at most one service",
 		"{http: {url: x}, inputs: [reff]}":     `unknown slot "reff"`,
 		"{http: {methd: GET, url: x}}":         `unknown field "methd"`,
 	} {
@@ -183,7 +183,7 @@ flows: {f: {trigger: {intents: [pay it]}, steps: [{step: a, type: collect, slot:
 		}
 	}
 	_, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(strings.ReplaceAll(fmt.Sprintf(file, "{http: {url: x}}"), "check_taken", "check_ref"))}})
-	if len(problems) != 1 || !strings.Contains(problems[0].String(), "an action is called check_ref") {
+	if len(problems) != 1 || !strings.Contains(problems[0].String(), "the action name check_ref is reserved") {
 		t.Errorf("a name that is taken: %v", problems)
 	}
 }

@@ -17,7 +17,7 @@ var soniFiles = []string{"soni/flight_booking.yaml", "soni/support.yaml", "soni/
 func TestSoniFiles(t *testing.T) {
 	want := map[string][]string{
 		"soni/flight_booking.yaml": {
-			"6:3: warning: settings.models has no meaning here", "9:3: warning: settings.persistence", "12:3: warning: settings.logging",
+			"6:3: warning: settings.models has no effect here", "9:3: warning: settings.persistence", "12:3: warning: settings.logging",
 			`33:16: warning: validator "positive_integer" is not declared`,
 		},
 		"soni/support.yaml": {
@@ -58,7 +58,7 @@ func TestSoniMistakes(t *testing.T) {
 		{"soni/support.yaml", "target: refund}", "target: refunds}", `unknown flow "refunds" (did you mean "refund"?)`},
 		{"soni/support.yaml", "lost: jump_to_apologise", "lost: jump_to_apologize", `unknown step "apologize" (did you mean "apologise"?)`},
 		{"soni/support.yaml", "order {order_number}", "order {order_numbr}", `unknown slot "order_numbr" (did you mean "order_number"?)`},
-		{"soni/support.yaml", "step: pay, type: action", "step: sure, type: action", `step "sure" stands twice`},
+		{"soni/support.yaml", "step: pay, type: action", "step: sure, type: action", `step "sure" is defined twice`},
 		{"soni/older.yaml", "cases: {none: sorry, default: continue}", "cases: none", "step found.cases: want {value: target}, got"},
 		{"soni/older.yaml", "process:", "process: []\n    steps:", "want steps or process, not both"},
 	} {

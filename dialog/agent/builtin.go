@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// This file: the built-in flows. They are flows of our own format: the engine runs them
-// where it has nothing of the agent's to say, and an agent's file may give another flow of
-// the same name.
+// This file reads the built-in flows. They have the format of agents' files. The engine runs
+// them, and an agent's file may replace one by a flow of the same name.
 
 //go:embed builtin.yaml
 var builtinFile []byte
@@ -32,28 +31,28 @@ const (
 	PatternGoodbye      = "pattern_goodbye"
 )
 
-// builtinPrefix begins the names of built-in flows, and of no others.
+// builtinPrefix is the prefix of the names of built-in flows. Other flows must not have it.
 const builtinPrefix = "pattern_"
 
-// Context is the name under which a built-in flow finds what it is about.
+// Context is the name under which expressions of a built-in flow read its context.
 const Context = "context"
 
-// builtinNames are the names of the built-in flows. A flow that is true may wait for the
-// user; the others end within their turn, because what the user says next answers something
-// else.
+// builtinNames has the names of the built-in flows. The value says whether the flow may
+// wait for the user. The others end within their turn, since the user's next message
+// answers something else.
 var builtinNames = map[string]bool{
 	PatternCancel: true, PatternCorrection: true, PatternClarify: false, PatternCannotHandle: true, PatternContinue: true,
 	PatternCompleted: true, PatternError: false, PatternHandoff: true, PatternSkip: true, PatternChitchat: true,
 	PatternRepeat: false, PatternRestart: true, PatternHelp: false, PatternGoodbye: false,
 }
 
-// engineActs are what a step of the type engine may do.
+// engineActs are the valid values of the field do of an engine step.
 var engineActs = []string{"default", "question", "explanation", "example", "options", "offer", "repeat", "cancel", "restart", "handoff", "end"}
 
 // BuiltinFlows returns the names of the built-in flows in alphabetical order.
 func BuiltinFlows() []string { return slices.Sorted(maps.Keys(builtinNames)) }
 
-// builtin returns a draft of a built-in flow, or nil if there is none of this name.
+// builtin returns a draft of a built-in flow, or nil if there is no such flow.
 func (c *compiler) builtin(p pair) *flowDraft {
 	name := p.key.text
 	if _, known := builtinNames[name]; !known {
@@ -66,8 +65,8 @@ func (c *compiler) builtin(p pair) *flowDraft {
 	return &flowDraft{f: f, key: p.key, def: p.value}
 }
 
-// builtins adds the built-in flows. One that the files have takes the place of ours, which
-// it may run.
+// builtins adds the built-in flows. A flow of the agent's files replaces the default one,
+// which it may run.
 func (c *compiler) builtins(own []*flowDraft) []*flowDraft {
 	root, problems := readYAML(File{Name: "builtin.yaml", Data: builtinFile})
 	c.problems = append(c.problems, problems...)
@@ -89,7 +88,7 @@ func (c *compiler) builtins(own []*flowDraft) []*flowDraft {
 	return drafts
 }
 
-// readBuiltins reads the built-in flows, those of the files and ours.
+// readBuiltins reads the built-in flows, those of the files and the default ones.
 func (c *compiler) readBuiltins(own []*flowDraft) {
 	before := len(c.refs)
 	for _, d := range c.builtins(own) {
@@ -129,10 +128,10 @@ func (c *compiler) checkBuiltin(d *flowDraft) {
 	}
 }
 
-// isBuiltin reports whether a name is kept for built-in flows.
+// isBuiltin reports whether a name is reserved for built-in flows.
 func isBuiltin(name string) bool { return strings.HasPrefix(name, builtinPrefix) }
 
-// engineStep reads what the engine is to do.
+// engineStep reads the field do of an engine step.
 func (c *compiler) engineStep(st *Step, n, do node) {
 	what := "step " + st.ID
 	st.Do = c.text(do, what+".do")
@@ -141,7 +140,7 @@ func (c *compiler) engineStep(st *Step, n, do node) {
 	}
 }
 
-// phraseStep reads a phrase of the engine that a step says.
+// phraseStep reads the name of the engine's phrase that a step says.
 func (c *compiler) phraseStep(st *Step, v node) {
 	st.Phrase = c.text(v, "step "+st.ID+".phrase")
 	if _, known := c.a.Messages[st.Phrase]; !known {

@@ -9,7 +9,7 @@ import (
 // linkSteps resolves the targets of a flow's steps.
 func (c *compiler) linkSteps(d *flowDraft) {
 	f := d.f
-	for _, r := range d.raws { // bodies first: they decide what follows what
+	for _, r := range d.raws { // bodies first: they determine the order of steps
 		for _, b := range r.body {
 			i, ok := f.IDs[b.text]
 			if b.kind != nodeScalar {
@@ -68,7 +68,7 @@ func (c *compiler) linkSteps(d *flowDraft) {
 				f.Writes = append(f.Writes, w)
 			}
 		}
-		for _, name := range s.reads { // an action's inputs belong to the flow too
+		for _, name := range s.reads { // an action's inputs are slots of the flow too
 			if sl := c.a.SlotIndex[name]; sl != nil && s.Type == StepAction && !f.UsesSlot(sl) {
 				f.Slots = append(f.Slots, sl)
 			}
@@ -116,7 +116,8 @@ func (c *compiler) linkStep(d *flowDraft, r *rawStep, next int) {
 	}
 }
 
-// target resolves a target: a step, jump_to_<step>, continue, __end__.
+// target resolves the name of a target: a step, jump_to_<step>, continue or __end__. It
+// returns missing if there is no name, and next for continue.
 func (c *compiler) target(d *flowDraft, n node, missing, next int) int {
 	name := strings.TrimSpace(c.text(n, "flow "+d.f.Name+": target"))
 	if name == "" {
@@ -142,7 +143,7 @@ func (c *compiler) target(d *flowDraft, n node, missing, next int) int {
 	return EndTarget
 }
 
-// follows are the steps that may come after a step.
+// follows returns the steps that may come after a step.
 func (s *Step) follows() []int {
 	switch s.Type {
 	case StepBranch:
@@ -172,8 +173,8 @@ func (s *Step) follows() []int {
 	}
 }
 
-// checkFlow finds steps that nothing reaches and loops that never end or never
-// let the user speak.
+// checkFlow reports steps that cannot be reached, and loops that never end or never wait
+// for the user.
 func (c *compiler) checkFlow(d *flowDraft) {
 	f := d.f
 	if len(f.Steps) == 0 || len(d.raws) != len(f.Steps) || f.First == EndTarget {
@@ -201,7 +202,7 @@ func (c *compiler) checkFlow(d *flowDraft) {
 			if c.lenient {
 				severity = SeverityWarning
 			}
-			c.report(severity, r.at, "", "flow %s: no way leads to step %q", f.Name, r.st.ID)
+			c.report(severity, r.at, "", "flow %s: step %q cannot be reached", f.Name, r.st.ID)
 		}
 	}
 	for _, loop := range loops(f.Steps) {
@@ -209,7 +210,7 @@ func (c *compiler) checkFlow(d *flowDraft) {
 	}
 }
 
-// checkLoop judges a cycle of steps.
+// checkLoop reports a cycle of steps that never ends or cannot wait for the user.
 func (c *compiler) checkLoop(d *flowDraft, loop []int) {
 	var names []string
 	exits, changes := false, false
@@ -218,7 +219,7 @@ func (c *compiler) checkLoop(d *flowDraft, loop []int) {
 		s := d.f.Steps[i]
 		names = append(names, s.ID)
 		if s.waits() || s.Type == StepCall || s.Type == StepLink {
-			return // the user gets a word in, here or in the other flow
+			return // the flow waits for the user here or in the other flow
 		}
 		for _, to := range s.follows() {
 			if !slices.Contains(loop, to) {
@@ -232,7 +233,7 @@ func (c *compiler) checkLoop(d *flowDraft, loop []int) {
 			decides = append(decides, s.Condition.names...)
 		}
 		if s.Type == StepAction && (s.Action == nil || len(s.Outputs) == 0 && len(s.Action.Outputs) == 0) {
-			changes = true // it may return anything
+			changes = true // its outputs are unknown
 		}
 		writes = append(writes, s.Writes...)
 	}
@@ -250,8 +251,8 @@ func (c *compiler) checkLoop(d *flowDraft, loop []int) {
 	}
 }
 
-// loops are the strongly connected parts of a flow's graph that have a cycle,
-// each with its steps in the order of the file (Tarjan 1972).
+// loops returns the strongly connected components of a flow's graph that have a cycle, each
+// with its steps in the order of the file (Tarjan 1972).
 func loops(steps []*Step) [][]int {
 	index := make([]int, len(steps))
 	low := make([]int, len(steps))
@@ -321,10 +322,9 @@ func loops(steps []*Step) [][]int {
 	return out
 }
 
-// checkCalls finds flows that call each other without end.
+// checkCalls reports flows that call each other endlessly.
 func (c *compiler) checkCalls(drafts []*flowDraft) {
-	// A flow is entered without a word from the user as long as no step waits
-	// before the call: only then the calls can go round without end.
+	// Calls can only be endless if no step before them waits for the user.
 	direct := make(map[*Flow][]*Flow)
 	for _, d := range drafts {
 		f := d.f

@@ -7,28 +7,28 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// Definition is what the files of an agent say, compiled: settings, slots, actions,
-// flows. Nothing changes it once it is parsed, so that any number of conversations on
-// any number of goroutines may share one.
+// Definition is the compiled content of an agent's files: settings, slots, actions and
+// flows. A Definition that was parsed is not modified any more and is safe for concurrent
+// use.
 type Definition struct {
 	Settings     Settings
 	Instructions string
-	Tools        []string // what a model may call
+	Tools        []string // tools that a model may call
 	ToolsSet     bool
 	Lang         *value.Language
-	Messages     map[string]Variants // the engine's own phrases
+	Messages     map[string]Variants // phrases of the engine
 
 	Slots     []*Slot
-	Secrets   []*Slot // those of them that are secret
+	Secrets   []*Slot // the secret ones among Slots
 	SlotIndex map[string]*Slot
-	Vars      map[string]bool // names that flows set beside slots
+	Vars      map[string]bool // variables: names that flows set and that are not slots
 
 	Actions     []*Action
 	ActionIndex map[string]*Action
 
 	Flows     []*Flow
-	FlowIndex map[string]*Flow // built-in flows too
-	Replaced  []*Flow          // those that stand for built-in ones
+	FlowIndex map[string]*Flow // including built-in flows
+	Replaced  []*Flow          // flows of the files that replace built-in ones
 	Start     *Flow
 }
 
@@ -39,7 +39,7 @@ type Flow struct {
 	Description string
 	Label       string
 	Triggers    []Trigger
-	Slots       []*Slot // that its steps and triggers use, in order
+	Slots       []*Slot // slots that its steps and triggers use, in order
 	Steps       []*Step
 	IDs         map[string]int // step ids
 	First       int
@@ -47,19 +47,19 @@ type Flow struct {
 	Mentions    *value.Phrases
 	Takes       []string // slots that another flow has filled and this one takes over
 	Keeps       []string // slots whose values outlive the flow
-	guard       *expr    // it starts only where this is true; nil: everywhere
-	Proposes    *Flow    // what is proposed when the user likes what was found
-	Called      bool     // a step of another flow calls it or goes on with it
-	Builtin     bool     // the engine begins it, and nobody else
-	Default     *Flow    // the built-in flow that it replaces, if it does
+	guard       *expr    // condition for starting the flow, or nil
+	Proposes    *Flow    // the flow to propose when the user accepts what was found
+	Called      bool     // whether a call or link step of another flow leads to it
+	Builtin     bool     // whether it is a built-in flow, which only the engine starts
+	Default     *Flow    // the default built-in flow that it replaces, or nil
 }
 
 // Trigger is a phrase that starts a flow.
 type Trigger struct {
 	Text  string
 	Parts []TriggerPart
-	Core  []TriggerPart // without "I want to"; nil if too little is left to go by
-	Slots bool          // has braces
+	Core  []TriggerPart // Parts without words like "I want to"; nil if too few are left
+	Slots bool          // whether Parts contains slots
 }
 
 // TriggerPart is a word of a trigger, or a slot in braces.
@@ -71,37 +71,36 @@ type TriggerPart struct {
 // Settings are the settings of an agent's files.
 type Settings struct {
 	Language string // BCP 47 tag of the words in use: "en", "de"
-	Greeting string // "": the engine's own
-	Start    string // flow that begins by itself
+	Greeting string // "" selects the default greeting
+	Start    string // flow that the conversation starts with, or ""
 	Model    ModelSettings
 	// Rephrase lets a model reword what the flows say, except where a step
 	// forbids it.
 	Rephrase bool
 	Tone     string
-	// Handoff allows giving the user to a person.
+	// Handoff allows handing over to a person.
 	Handoff bool
-	// Retries is how often the user may be misunderstood in a row before the
-	// handoff.
+	// Retries is the number of misses in a row after which the agent hands over.
 	Retries int
-	// MinConfidence is how sure the recognizer has to be: below it, nothing that
-	// the user said is acted upon, and the question is asked again. What counts
-	// as sure is the recognizer's own; 0 acts on everything.
+	// MinConfidence is the least confidence of the recognizer with which an utterance is
+	// acted on; below it the agent asks again. Recognizers differ in what their confidence
+	// means. 0 accepts every utterance.
 	MinConfidence float64
-	HistoryLimit  int // messages that a State keeps
-	TraceLimit    int // events that a State keeps
-	StepLimit     int // steps that one turn may take
-	// Other are settings that mean something elsewhere ("turn", "limits",
-	// "persistence"), as they stand in the file.
+	HistoryLimit  int // maximum number of messages in a State
+	TraceLimit    int // maximum number of events in a State
+	StepLimit     int // maximum number of steps in a turn
+	// Other has the settings that other packages read ("turn", "limits", "persistence"),
+	// unchanged.
 	Other map[string]any
 
 	modelAnswersSet bool
 }
 
-// ModelSettings say what a language model is used for.
+// ModelSettings says what a language model is used for.
 type ModelSettings struct {
-	Understanding bool   // ask it what the user meant
-	Answers       bool   // let it answer what the flows do not cover
-	Name          string // of the model
+	Understanding bool   // whether it finds out what the user means
+	Answers       bool   // whether it answers what the flows do not cover
+	Name          string // name of the model
 	Other         map[string]any
 }
 
@@ -113,31 +112,31 @@ const (
 	defaultStepLimit    = 200
 )
 
-// Action is what a flow may ask to be run.
+// Action is an action that a flow may run.
 type Action struct {
 	Name        string
 	Description string
 	Inputs      []ActionInput
 	Outputs     []string
-	// RequiresConfirmation: the user has to say yes before each run.
+	// RequiresConfirmation reports whether the user must say yes before each run.
 	RequiresConfirmation bool
-	// Idempotent: running it twice does no harm; a failure may be retried
-	// without asking.
+	// Idempotent reports whether running the action twice does no harm, so that a failed
+	// run may be retried without asking.
 	Idempotent bool
 	HTTP       *HTTPCall
 	MCP        *MCPCall
 	Tool       *ToolUse
-	// Long: a delegated agent carries it out, for minutes. The call is one of those
-	// that outlive the turn.
+	// Long reports whether a run is delegated work that may take minutes and outlive the
+	// turn.
 	Long bool
-	// Declared: the files declare it; else only steps name it and the program
-	// provides it.
+	// Declared reports whether the files declare the action. Otherwise only steps name it,
+	// and the program provides it.
 	Declared bool
-	// Mocked: the files say what the action returns, and nothing carries it out:
-	// it ends at once, inside the engine, and no [ActionCall] is made for it. An
-	// action that [Options.Actions] names is never mocked.
+	// Mocked reports whether the files say what the action returns. The engine then ends
+	// the action at once and asks for no call. An action in [Options.Actions] is never
+	// mocked.
 	Mocked bool
-	// Checks is the slot whose value the action asks a service about: it stands in
+	// Checks is the slot whose values the action checks, or "". Such an action comes from
 	// the slot's validator, and no step names it.
 	Checks string
 
@@ -145,44 +144,43 @@ type Action struct {
 	Mock         []Setting // outputs, when Mocked
 }
 
-// ActionInput is one argument of an action.
+// ActionInput is an argument of an action.
 type ActionInput struct {
 	Name     string // of the argument
-	From     string // the slot or variable it is taken from
+	From     string // the slot or variable that has the value
 	Optional bool
 }
 
-// HTTPCall says how an action is carried out over HTTP. Values in braces are
-// slots, ${NAME} is the environment's; the caller fills both in.
+// HTTPCall says how to run an action over HTTP. The caller replaces {slot} by the slot's
+// value and ${NAME} by the environment variable's.
 type HTTPCall struct {
 	Method  string
 	URL     string
 	Headers map[string]string
 	Query   map[string]string
-	Body    any // nil: the inputs as a JSON object
+	Body    any // nil stands for the inputs as a JSON object
 	Timeout time.Duration
 	Retries int
 }
 
-// MCPCall says which tool of which server carries an action out.
+// MCPCall says which tool of which MCP server runs an action.
 type MCPCall struct {
 	Server string
 	Tool   string
-	// Outputs are taken from the tool's result, a JSON object: by their names, the
-	// keys that lead to them ("booking.reference"). Without any, the object's keys
-	// are the outputs.
+	// Outputs has the path of each output in the tool's result, a JSON object
+	// ("booking.reference"). If it is empty, the keys of the object are the outputs.
 	Outputs map[string]string
 }
 
-// ToolUse says which of the installation's tools carries an action out.
+// ToolUse says which tool of the installation runs an action.
 type ToolUse struct {
 	Kind string // "command" or "a2a"
 	Name string
-	// Outputs are taken from the result as those of an [MCPCall] are.
+	// Outputs are the same as in an [MCPCall].
 	Outputs map[string]string
 }
 
-// SlotNames are the names of all slots.
+// SlotNames returns the names of all slots.
 func (a *Definition) SlotNames() []string {
 	names := make([]string, 0, len(a.Slots))
 	for _, s := range a.Slots {
@@ -191,7 +189,7 @@ func (a *Definition) SlotNames() []string {
 	return names
 }
 
-// FlowNames are the names of all flows.
+// FlowNames returns the names of all flows, except built-in ones.
 func (a *Definition) FlowNames() []string {
 	names := make([]string, 0, len(a.Flows))
 	for _, f := range a.Flows {
@@ -200,11 +198,11 @@ func (a *Definition) FlowNames() []string {
 	return names
 }
 
-// SlotOf finds a slot by name, nil if there is none.
+// SlotOf returns the named slot, or nil.
 func (a *Definition) SlotOf(name string) *Slot { return a.SlotIndex[name] }
 
-// MayStart reports whether the flow's condition is true, with the values of names. A flow
-// without one may always start.
+// MayStart reports whether the condition of the flow is true. lookup returns the values of
+// names. A flow without a condition may always start.
 func (f *Flow) MayStart(lookup func(name string) any) bool {
 	if f.guard == nil {
 		return true
@@ -219,5 +217,5 @@ func (f *Flow) Guarded() bool { return f.guard != nil }
 // UsesSlot reports whether a slot belongs to the flow.
 func (f *Flow) UsesSlot(s *Slot) bool { return slices.Contains(f.Slots, s) }
 
-// NoFlow is current_flow while none is active (seed 003).
+// NoFlow is the value of current_flow if no flow is active (seed 003).
 const NoFlow = "none"

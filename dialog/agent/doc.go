@@ -1,9 +1,10 @@
-// Package agent reads the files of an agent and says what is wrong with them. The file
-// format is a superset of the Soni DSL 1.0 (seed 003).
+// Package agent compiles the files of an agent. The file format is a superset of the Soni
+// DSL 1.0 (seed 003).
 //
-// [Options.Parse] turns bytes into a [Definition]: settings, slots, actions, and flows of
-// steps with compiled messages and expressions. It reports all problems at once, each with
-// its place. The package reads no file itself, and runs nothing: package dialog does.
+// [Options.Parse] compiles the contents of the files to a [Definition]: settings, slots,
+// actions, and flows of steps with compiled messages and expressions. It reports all problems,
+// each with its position. The package opens no files and runs no flows; package dialog runs
+// them.
 //
-// Nothing changes a Definition once it is parsed. Any number of goroutines may read one.
+// A Definition that was parsed is not modified any more and is safe for concurrent use.
 package agent

@@ -10,10 +10,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: the values of expressions.
+// This file evaluates expressions.
 
-// Eval computes the expression. lookup gives the values of names, nil for what
-// is not set.
+// Eval evaluates the expression. lookup returns the value of a name, or nil if it has none.
 func (e *expr) Eval(lookup func(string) any) (any, error) {
 	v, err := e.root.eval(lookup)
 	if err != nil {
@@ -22,7 +21,7 @@ func (e *expr) Eval(lookup func(string) any) (any, error) {
 	return v, nil
 }
 
-// Truth computes the expression as a condition.
+// Truth evaluates the expression as a condition.
 func (e *expr) Truth(lookup func(string) any) (bool, error) {
 	v, err := e.Eval(lookup)
 	return truthy(v), err
@@ -63,7 +62,7 @@ func (n *exprNode) eval(lookup func(string) any) (any, error) {
 	case "neg":
 		f, ok := value.ToNumber(args[0])
 		if !ok {
-			return nil, fmt.Errorf("%s is no number", kindOf(args[0]))
+			return nil, fmt.Errorf("%s is not a number", kindOf(args[0]))
 		}
 		return value.Number(-f), nil
 	case "in":
@@ -86,7 +85,7 @@ func arithmetic(op string, a, b any) (any, error) {
 		if sok && tok {
 			if _, num := value.ToNumber(a); !num {
 				if len(s)+len(t) > maxExprValue {
-					return nil, errors.New("the text grows too long")
+					return nil, errors.New("the text is too long")
 				}
 				return s + t, nil
 			}
@@ -120,7 +119,7 @@ func arithmetic(op string, a, b any) (any, error) {
 		panic(fmt.Sprintf("dialog: unexpected operator %q", op))
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, errors.New("the result is no number")
+		return nil, errors.New("the result is not a finite number")
 	}
 	return value.Number(f), nil
 }
@@ -182,8 +181,8 @@ func truthy(v any) bool {
 	}
 }
 
-// order compares numbers as numbers and text as text; what cannot be compared
-// is in no order.
+// order compares numbers as numbers and texts as texts. It reports false for values that
+// cannot be compared.
 func order(op string, a, b any) bool {
 	c := 0
 	if x, ok := value.ToNumber(a); ok {
@@ -236,8 +235,8 @@ func member(a, b any) bool {
 	return false
 }
 
-// CaseMatches decides a case of a branch: the value itself, true and false,
-// yes and no, or a comparison (">1000").
+// CaseMatches reports whether a value matches a case of a branch: the value itself, true or
+// false, yes or no, or a comparison (">1000").
 func CaseMatches(value any, pattern string) bool {
 	p := strings.TrimSpace(pattern)
 	for _, op := range [...]string{">=", "<=", "!=", "==", ">", "<"} {

@@ -12,22 +12,22 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// Expressions are a small language without effects: comparison, and, or, not,
-// in, arithmetic, len(), literals and the names of slots and variables, dots
-// reaching into maps and lists. An expression is bounded in length and depth
-// and has no loops, so that evaluating one always ends.
+// Expressions are a small language without side effects: comparison, and, or, not, in,
+// arithmetic, len(), literals, and names of slots and variables, with dots for members of maps
+// and lists. Expressions are bounded in length and depth and have no loops, so that their
+// evaluation always ends.
 
 const (
 	maxExprText  = 2000
 	maxExprDepth = 40
-	maxExprValue = 10000 // bytes of a string that an expression makes
+	maxExprValue = 10000 // maximum size in bytes of a string result
 )
 
 // expr is a compiled expression. It is immutable.
 type expr struct {
 	text  string
 	root  *exprNode
-	names []string // slots and variables that it reads, in order, without repeats
+	names []string // slots and variables that the expression reads, in order, each once
 }
 
 type exprNode struct {
@@ -37,7 +37,8 @@ type exprNode struct {
 	args  []*exprNode
 }
 
-// compileExpr parses an expression. The error says what was expected where.
+// compileExpr parses an expression. The error says where it is invalid and what was
+// expected.
 func compileExpr(text string) (*expr, error) {
 	if len(text) > maxExprText {
 		return nil, fmt.Errorf("expression has %d characters: want at most %d", len(text), maxExprText)
@@ -66,7 +67,7 @@ const (
 
 type exprParser struct {
 	text  string
-	pos   int // behind the current token
+	pos   int // after the current token
 	kind  int
 	tok   string
 	start int
@@ -138,7 +139,7 @@ func (p *exprParser) next() error {
 			}
 		}
 		if !strings.ContainsRune("=<>+-*/%()[],!", c) {
-			return fmt.Errorf("at character %d: %q has no meaning in an expression", p.start+1, c)
+			return fmt.Errorf("at character %d: unexpected character %q", p.start+1, c)
 		}
 		p.kind, p.tok = tokOp, string(c)
 	}
@@ -338,7 +339,7 @@ func (p *exprParser) name() (*exprNode, error) {
 	}
 	if p.is("(") {
 		if name != "len" {
-			return nil, fmt.Errorf("%q is no function: want len", name)
+			return nil, fmt.Errorf("unknown function %q: want len", name)
 		}
 		if err := p.next(); err != nil {
 			return nil, err

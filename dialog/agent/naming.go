@@ -7,14 +7,14 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what people call slots, and the words that point to them.
+// This file collects the names that people use for slots, and the words that point to slots.
 
-// nameSlots collects what people call the slots of a flow; what could mean two
-// of them means none.
+// nameSlots collects what people call the slots of a flow. A name that could mean two slots
+// is dropped.
 func (a *Definition) nameSlots(f *Flow) {
 	const several = -1
 	owner := make(map[string]int)
-	own := make(map[string]bool) // names that a file gives: derived ones do not touch them
+	own := make(map[string]bool) // names from the files, which derived names do not replace
 	var order []string
 	claim := func(phrase string, i int, given bool) {
 		key := value.FoldText(phrase)
@@ -76,7 +76,7 @@ func (a *Definition) nameSlots(f *Flow) {
 	}
 }
 
-// learnCues takes the word before a slot in a trigger as a cue for it ("to
+// learnCues makes the word before a slot in a trigger a cue for the slot ("to
 // {destination}").
 func (a *Definition) learnCues() {
 	for _, f := range a.Flows {
@@ -98,8 +98,8 @@ func (a *Definition) learnCues() {
 	}
 }
 
-// coreParts is a trigger without the words before its matter, if a word with
-// content is left beside the slots.
+// coreParts returns a trigger without introductory words such as "I want to". It returns
+// nil if nothing was removed or if too few words remain.
 func (a *Definition) coreParts(t Trigger) []TriggerPart {
 	n := 0
 	for n < len(t.Parts) && t.Parts[n].Slot == nil {
@@ -126,8 +126,8 @@ func (a *Definition) coreParts(t Trigger) []TriggerPart {
 	return nil
 }
 
-// learnYesNo notes which slots of free text a step compares with a yes or a no: such a
-// word is their value, and asks for nothing.
+// learnYesNo records which slots of free text a step compares with a yes or a no. Such a
+// word is a value of the slot and not an answer to something else.
 func (a *Definition) learnYesNo(s *Step) {
 	var texts, names []string
 	for _, c := range s.Cases {
@@ -151,7 +151,7 @@ func (a *Definition) learnYesNo(s *Step) {
 	}
 }
 
-// texts are the texts that an expression has as they stand.
+// texts returns the text literals of an expression.
 func (n *exprNode) texts() (out []string) {
 	if n == nil {
 		return nil
@@ -165,8 +165,8 @@ func (n *exprNode) texts() (out []string) {
 	return out
 }
 
-// finish builds what depends on the whole definition: the names of slots in
-// corrections, the words that point to them, the triggers without "I want to".
+// finish builds what depends on the whole definition: the names of slots, their cues, the
+// cores of triggers, and the secret slots.
 func (a *Definition) finish() {
 	for _, f := range slices.Concat(a.Flows, a.Replaced) {
 		a.nameSlots(f)

@@ -14,20 +14,19 @@ type File struct {
 	Data []byte
 }
 
-// Options are what a program adds to the files of an agent. The zero value
-// adds nothing.
+// Options are what a program adds to the files of an agent. The zero value adds nothing.
 type Options struct {
-	// Validators by name, beside the built-in ones; one of the same name
-	// replaces it.
+	// Validators has validators by name. They are added to the built-in ones and may
+	// replace them.
 	Validators map[string]Validator
-	// Actions that the program carries out, whether the files declare them or
-	// not. What the files would have them return as a mock is not used then.
+	// Actions are names of actions that the program runs, whether the files declare them or
+	// not. Mocks of them in the files are ignored.
 	Actions []string
-	// Settings that the program reads from [Settings.Other].
+	// Settings are names of settings that the program reads from [Settings.Other].
 	Settings []string
 }
 
-// Validate reports options that make no sense.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(o.Validators)) {
 		if name == "" || o.Validators[name] == nil {
@@ -40,9 +39,9 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Parse compiles the files of one agent: one YAML file, or all of a directory.
-// It returns every problem at once, in the order of the files; the definition is nil
-// if one of them is an error.
+// Parse compiles the files of one agent: one YAML file, or all files of a directory. It
+// returns all problems, in the order of the files. The definition is nil if one of them is
+// an error.
 func (o Options) Parse(files []File) (*Definition, []Problem) {
 	c := &compiler{
 		opts:       o,
@@ -73,44 +72,44 @@ func newDefinition() *Definition {
 	}
 }
 
-// compiler turns nodes into an agent and collects the problems.
+// compiler compiles nodes to a definition and collects the problems.
 type compiler struct {
 	opts       Options
 	a          *Definition
 	validators map[string]Validator
 	problems   []Problem
 
-	// lenient: the files are of Soni, whose actions and validators are
-	// registered in code; what is not declared is a warning then.
+	// lenient reports whether the files are written for Soni, whose actions and validators
+	// are registered in code. An undeclared name is only a warning then.
 	lenient bool
 
 	slotNodes map[string]node
 	flowNodes map[string]node
 	refs      []nameRef // names that templates and expressions read
-	open      bool      // an action may set names that nobody declared
+	open      bool      // whether an action may set undeclared names
 	collected map[string]bool
-	checks    []*Action // of slots that ask somebody outside
+	checks    []*Action // actions that check slot values
 	ignored   map[string]*ignoredField
 }
 
-// ignoredField is a field that nothing reads: the warning of its first place, and in how
-// many more it stands.
+// ignoredField is an unknown field: the index of its warning, the warning's message, and
+// the number of further places that have the field.
 type ignoredField struct {
 	problem, places int
 	message         string
 }
 
-// nameRef is a use of a slot or variable, checked when all are known.
+// nameRef is a use of a slot or variable. It is checked when all names are known.
 type nameRef struct {
 	at    node
 	name  string
 	what  string
-	shows bool // where people see it: in a message, in another slot
+	shows bool // whether users or other slots get the value
 
 	builtin bool // in a built-in flow
 }
 
-// maxProblems bounds what is reported; a file with more is not what it seems.
+// maxProblems bounds the number of reported problems.
 const maxProblems = 500
 
 func (c *compiler) report(s Severity, at node, suggestion, format string, args ...any) {
@@ -131,13 +130,13 @@ func (c *compiler) warn(at node, format string, args ...any) {
 	c.report(SeverityWarning, at, "", format, args...)
 }
 
-// unknown reports a name that nothing has, with the nearest that is there.
+// unknown reports an unknown name and suggests the nearest known one.
 func (c *compiler) unknown(at node, what, name string, candidates []string) {
 	c.report(SeverityError, at, nearest(name, candidates), "unknown %s %q", what, name)
 }
 
-// undeclared reports a name that the program may yet provide: an error, unless
-// the files are of Soni, where code does.
+// undeclared reports a name that the files do not declare. It is only a warning for files
+// of Soni, which declare such names in code.
 func (c *compiler) undeclared(at node, what, name string, candidates []string, note string) {
 	if c.lenient {
 		c.report(SeverityWarning, at, "", "%s %q is not declared: %s", what, name, note)
@@ -146,8 +145,8 @@ func (c *compiler) undeclared(at node, what, name string, candidates []string, n
 	c.unknown(at, what, name, candidates)
 }
 
-// fields calls the handler of each field of a mapping. A field without one is a
-// warning, a field that stands twice an error.
+// fields calls the handler of each field of a mapping. A field without a handler is a
+// warning, a repeated field an error.
 func (c *compiler) fields(n node, what string, handlers map[string]func(key, value node)) {
 	if n.kind != nodeMapping {
 		if n.given() {
@@ -159,7 +158,7 @@ func (c *compiler) fields(n node, what string, handlers map[string]func(key, val
 	for _, p := range n.pairs {
 		name := p.key.text
 		if seen[name] {
-			c.fail(p.key, "%s: field %q stands twice", what, name)
+			c.fail(p.key, "%s: field %q is given twice", what, name)
 			continue
 		}
 		seen[name] = true
@@ -174,8 +173,8 @@ func (c *compiler) fields(n node, what string, handlers map[string]func(key, val
 	}
 }
 
-// unknownField warns of a field that nothing reads. One that is not a slip is named once for
-// all slots, flows or steps that have it.
+// unknownField warns of an unknown field. Unless the field is similar to a known one, there
+// is one warning for all slots, flows or steps that have it.
 func (c *compiler) unknownField(key node, what, suggestion string) {
 	kind, _, _ := strings.Cut(what, " ")
 	if _, step, ok := strings.Cut(what, ", step "); ok {
@@ -197,12 +196,12 @@ func (c *compiler) unknownField(key node, what, suggestion string) {
 	c.report(SeverityWarning, key, suggestion, "%s", message)
 }
 
-// section is a part of a file that belongs to the agent.
+// section is one of the top-level fields of a file.
 type section struct {
 	key, value node
 }
 
-// compile runs the passes. Each needs what the one before has found.
+// compile runs the passes of the compiler. Each depends on the results of those before.
 func (c *compiler) compile(files []File) {
 	sections := make(map[string][]section)
 	c.collected = make(map[string]bool)
@@ -227,7 +226,7 @@ func (c *compiler) compile(files []File) {
 	}
 	c.settings(sections["settings"])
 	for _, s := range sections["model"] {
-		if s.value.kind == nodeScalar { // keys are for package config: they name a server
+		if s.value.kind == nodeScalar { // package config reads a mapping
 			c.a.Settings.Model.Name = s.value.text
 		}
 	}
@@ -262,8 +261,8 @@ func (c *compiler) compile(files []File) {
 	}
 }
 
-// misplaced reports the keys at the top of a file that belong in the config file, and warns
-// of those that belong in its settings. It gives them handlers, so that they are told once.
+// misplaced reports top-level keys that belong in the config file, and warns of those that
+// belong in the settings. It adds handlers for them, so that each is reported once.
 func (c *compiler) misplaced(root node, handlers map[string]func(key, value node)) {
 	for _, p := range root.pairs {
 		name := p.key.text
@@ -279,7 +278,7 @@ func (c *compiler) misplaced(root node, handlers map[string]func(key, value node
 	}
 }
 
-// elsewhere reports a key of the config.
+// elsewhere reports a key that belongs in the config file.
 func (c *compiler) elsewhere(key node) {
 	c.fail(key, "unknown field %q", key.text)
 	if n := len(c.problems); n < maxProblems {
@@ -298,7 +297,7 @@ func (c *compiler) version(n node) {
 func (c *compiler) instructions(n node) {
 	if t := strings.TrimSpace(c.text(n, "instructions")); t != "" {
 		if c.a.Instructions != "" {
-			c.fail(n, "instructions stand twice")
+			c.fail(n, "instructions are given twice")
 			return
 		}
 		c.a.Instructions = t
@@ -306,7 +305,7 @@ func (c *compiler) instructions(n node) {
 	}
 }
 
-// catalogue replaces phrases of the engine.
+// catalogue reads phrases that replace those of the engine.
 func (c *compiler) catalogue(n node) {
 	handlers := make(map[string]func(key, value node))
 	for _, name := range slices.Sorted(maps.Keys(c.a.Messages)) {
@@ -315,7 +314,7 @@ func (c *compiler) catalogue(n node) {
 			if m := c.message(v, "message "+name); len(m) > 0 {
 				c.a.Messages[name] = m
 			}
-			for i := len(c.refs) - 1; i >= before; i-- { // {label} and the like are the engine's
+			for i := len(c.refs) - 1; i >= before; i-- { // the engine provides {label} and others
 				if slices.Contains(engineNames, c.refs[i].name) {
 					c.refs = slices.Delete(c.refs, i, i+1)
 				}
@@ -325,10 +324,10 @@ func (c *compiler) catalogue(n node) {
 	c.fields(n, "messages", handlers)
 }
 
-// engineNames are the values that the engine gives to its own phrases.
+// engineNames are the names of the values that the engine passes to its phrases.
 var engineNames = []string{"label", "value", "values", "description", "summary", "flows"}
 
-// checkRefs reports names that are neither slots nor set anywhere.
+// checkRefs reports names that are not slots and that nothing sets.
 func (c *compiler) checkRefs() {
 	known := c.a.SlotNames()
 	known = append(known, slices.Sorted(maps.Keys(c.a.Vars))...)

@@ -56,11 +56,11 @@ func (c *compiler) actions(sections []section) {
 	}
 }
 
-// implementation are the fields of an action that say how it is carried out.
+// implementation has the fields of an action that say how it is run.
 var implementation = []string{"http", "mcp", "command", "a2a", "mock", "long", "idempotent"}
 
-// overlays reports whether a second declaration of an action gives it its
-// implementation, which the first has none of: a file beside that of the domain.
+// overlays reports whether a second declaration of an action, in another file, only adds
+// the implementation that the first one lacks.
 func overlays(first, second node) bool {
 	implements := func(p pair) bool { return slices.Contains(implementation, p.key.text) }
 	return first.file != second.file && second.kind == nodeMapping && len(second.pairs) > 0 && first.kind != nodeScalar && first.kind != nodeSequence &&
@@ -109,7 +109,7 @@ func (c *compiler) action(name string, n node) *Action {
 	case a.Tool != nil && (a.HTTP != nil || a.MCP != nil):
 		c.fail(n, "%s: want http, mcp, command or a2a, one of them", what)
 	}
-	a.Long = c.boolean(long, what+".long", a.Tool != nil) // a program or an agent is a delegate
+	a.Long = c.boolean(long, what+".long", a.Tool != nil) // commands and A2A agents run long by default
 	if a.MCP != nil && len(a.Outputs) == 0 {
 		a.Outputs = slices.Sorted(maps.Keys(a.MCP.Outputs))
 	}
@@ -123,8 +123,8 @@ func (c *compiler) action(name string, n node) *Action {
 	return a
 }
 
-// mock reads the outputs that stand for a service's where there is none: values
-// as a set step has them.
+// mock reads the outputs of an action that has no service. They are values as in a set
+// step.
 func (c *compiler) mock(a *Action, n node) {
 	what := "action " + a.Name + ".mock"
 	if !n.given() {
@@ -241,7 +241,7 @@ func (c *compiler) httpCall(n node, what string) *HTTPCall {
 		"url": func(_, v node) {
 			h.URL = c.text(v, what+".url")
 			if slot, found := slotInAuthority(h.URL); found {
-				c.fail(v, "%s.url: {%s} would let the user choose the server, expected slots behind the host's / alone", what, slot)
+				c.fail(v, "%s.url: {%s} would let the user choose the server, expected slots only after the host's /", what, slot)
 			}
 		},
 		"headers": func(_, v node) { h.Headers = c.textMap(v, what+".headers") },

@@ -1,15 +1,16 @@
 package agent
 
-// This file: validators that have to ask somebody outside, and secrets in messages.
+// This file reads checks of slot values by external services, and rules, and finds secrets in
+// messages.
 
-// outsideCheck says who is asked about a slot's value.
+// outsideCheck is a check of a slot's values by an external service.
 type outsideCheck struct {
 	Action *Action
-	// lenient: when nobody answers, the value is taken as it is.
+	// Lenient reports whether a value is accepted if the service fails.
 	Lenient bool
 }
 
-// slotValidators reads the validators of a slot: names, and who is asked outside.
+// slotValidators reads the validators of a slot: names and at most one external service.
 func (c *compiler) slotValidators(s *Slot, n node) {
 	what := "slot " + s.Name + ".validator"
 	items := n.items
@@ -22,14 +23,14 @@ func (c *compiler) slotValidators(s *Slot, n node) {
 			continue
 		}
 		if s.Check != nil {
-			c.fail(item, "%s: a second service is asked: want one", what)
+			c.fail(item, "%s: want at most one service", what)
 			continue
 		}
 		s.Check = c.outsideCheck(s, item, what)
 	}
 }
 
-// outsideCheck reads {http: ..} or {mcp: ..}.
+// outsideCheck reads the service of a check: {http: ..} or {mcp: ..}.
 func (c *compiler) outsideCheck(s *Slot, n node, what string) *outsideCheck {
 	a := &Action{
 		Name: "check_" + s.Name, Description: "Asks whether " + s.Name + " can be taken.", Declared: true, Idempotent: true,
@@ -57,7 +58,7 @@ func (c *compiler) outsideCheck(s *Slot, n node, what string) *outsideCheck {
 	return check
 }
 
-// rejections reads the rules that turn values down: {if: condition, message: ..}.
+// rejections reads the rules that reject values: {if: condition, message: ..}.
 func (c *compiler) rejections(n node, what string) []Rejection {
 	what += ".rejections"
 	if n.kind != nodeSequence {
@@ -83,19 +84,18 @@ func (c *compiler) rejections(n node, what string) []Rejection {
 	return out
 }
 
-// addChecks makes actions of the services that slots ask.
+// addChecks adds the actions that check slot values.
 func (c *compiler) addChecks() {
 	for _, a := range c.checks {
 		if c.a.ActionIndex[a.Name] != nil {
-			c.fail(node{}, "slot %s: an action is called %s, as the question to its validator would be", a.Checks, a.Name)
+			c.fail(node{}, "slot %s: the action name %s is reserved for the slot's validator", a.Checks, a.Name)
 			continue
 		}
 		c.addAction(a)
 	}
 }
 
-// checkSecrets reports messages that would give a secret away, and set steps that
-// would put one where it is none.
+// checkSecrets reports messages, and set steps for other slots, that would reveal a secret.
 func (c *compiler) checkSecrets() {
 	for _, r := range c.refs {
 		if s := c.a.SlotIndex[r.name]; s != nil && s.Secret && r.shows {

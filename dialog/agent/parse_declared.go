@@ -1,15 +1,15 @@
 package agent
 
-// This file: flows that say what they need and do, instead of how: slots, confirm,
-// action, respond.
+// This file reads declared flows, which have slots, confirm, action and respond instead of
+// steps.
 
-// declaredFlow are the fields of such a flow, beside its slots.
+// declaredFlow has the fields of a declared flow other than its slots.
 type declaredFlow struct {
 	confirm, action, respond pair
 }
 
-// declaredSteps writes the steps of a flow that has none: the slots are asked for one
-// after the other, the question is put, the action runs, the answer is said.
+// declaredSteps generates the steps of a flow without steps: one collect step for each
+// slot, then the confirmation, the action and the response.
 func (c *compiler) declaredSteps(d *flowDraft, what string) {
 	x := &d.declared
 	all := []pair{x.confirm, x.action, x.respond}

@@ -6,9 +6,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file reads fields: words, lists of words, numbers, messages and expressions.
+// This file reads fields: texts, lists of texts, numbers, messages and expressions.
 
-// text reads a single value as text.
+// text reads a scalar as text.
 func (c *compiler) text(n node, what string) string {
 	switch n.kind {
 	case nodeScalar:
@@ -21,7 +21,7 @@ func (c *compiler) text(n node, what string) string {
 	return ""
 }
 
-// texts reads a list of texts, or one.
+// texts reads a list of texts, or a single text.
 func (c *compiler) texts(n node, what string) []string {
 	switch n.kind {
 	case nodeScalar:
@@ -83,8 +83,7 @@ func (c *compiler) count(n node, what string, low, high int) (int, bool) {
 	return int(f), ok
 }
 
-// message compiles a message: one text, or a list of which one is said at a
-// time.
+// message compiles a message: one text, or a list of variants.
 func (c *compiler) message(n node, what string) Variants {
 	if n.kind == nodeMapping { // responses: {default: .., variations: [..]}
 		var out Variants
@@ -140,7 +139,7 @@ func (c *compiler) expression(n node, what string) *expr {
 	return e
 }
 
-// expressionIf compiles an expression, if there is one.
+// expressionIf compiles an expression. It returns nil if there is none.
 func (c *compiler) expressionIf(n node, what string) *expr {
 	if !n.given() {
 		return nil

@@ -7,14 +7,14 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// rawStep is a step before its targets are resolved.
+// rawStep is a step whose targets are not resolved yet.
 type rawStep struct {
 	st    *Step
 	at    node
 	owned bool // in the body of a while
 
 	jump       node
-	ends       bool // a step that ends the flow and says nothing, unless it has a message
+	ends       bool // whether the step ends the flow; it needs no message then
 	cases      []rawCase
 	onConfirm  node
 	onDeny     node
@@ -29,7 +29,7 @@ type rawCase struct {
 	target  node
 }
 
-// flowDraft is a flow while its steps are being read.
+// flowDraft is a flow whose steps are being read.
 type flowDraft struct {
 	f      *Flow
 	key    node
@@ -37,19 +37,19 @@ type flowDraft struct {
 	steps  node
 	raws   []*rawStep
 	intent []node
-	next   node // the flow to propose
-	keeps  node // slots whose values outlive it
+	next   node // name of the flow to propose
+	keeps  node // names of slots whose values outlive the flow
 
 	declared declaredFlow
 
-	triggered bool // it has triggers, if wrong ones
+	triggered bool // whether it has triggers, valid or not
 }
 
-// maxFlows bounds an agent: the understanding is trained on all of them.
+// maxFlows bounds the number of flows, since the understanding is trained on all of them.
 const maxFlows = 300
 
-// flowNames makes drafts of the flows, so that steps may call any of them, and of those that
-// replace built-in ones.
+// flowNames creates drafts of all flows, so that steps may refer to any of them. It returns
+// those that replace built-in flows as own.
 func (c *compiler) flowNames(sections []section) (drafts, own []*flowDraft) {
 	at := make(map[string]node)
 	for _, s := range sections {
@@ -124,7 +124,8 @@ func (c *compiler) newFlow(name string) *Flow {
 	return &Flow{Name: name, Index: len(c.a.Flows), Label: strings.ReplaceAll(name, "_", " "), IDs: make(map[string]int)}
 }
 
-// keptSlots reads the slots whose values outlive a flow, which are some that it sets.
+// keptSlots reads persisted_slots, the slots whose values outlive a flow. A step of the
+// flow must set each of them.
 func (c *compiler) keptSlots(d *flowDraft) {
 	what := "flow " + d.f.Name + ".persisted_slots"
 	d.f.Keeps = c.texts(d.keeps, what)
@@ -138,8 +139,9 @@ func (c *compiler) keptSlots(d *flowDraft) {
 	}
 }
 
-// checkShared reports triggers that two flows have: the user is asked which is meant. Of
-// flows with conditions one alone may be there.
+// checkShared warns of triggers that two flows share, since the user must then choose
+// between the flows. It ignores flows with conditions, of which only one may be able to
+// start.
 func (c *compiler) checkShared(drafts []*flowDraft) {
 	owner := make(map[string]*Flow)
 	for _, d := range drafts {
@@ -157,7 +159,7 @@ func (c *compiler) checkShared(drafts []*flowDraft) {
 	}
 }
 
-// shape is a trigger's words with its slots by what they take.
+// shape returns the words of a trigger, with its slots in braces.
 func (t *Trigger) shape() string {
 	var b strings.Builder
 	for _, p := range t.Parts {
@@ -210,7 +212,7 @@ func (c *compiler) flowFields(d *flowDraft) {
 		"respond":         func(key, v node) { d.declared.respond = pair{key, v} },
 		"process":         func(key, v node) { c.flowSteps(d, key, v) },
 	})
-	for _, s := range d.def.pairs { // slots that the flow lists
+	for _, s := range d.def.pairs { // slots listed by the flow
 		if s.key.text != "slots" {
 			continue
 		}
@@ -273,7 +275,7 @@ func (c *compiler) triggers(d *flowDraft, n node) {
 	}
 }
 
-// addTrigger compiles a trigger phrase, in which {slot} stands for a value.
+// addTrigger compiles a trigger phrase. {slot} in it stands for a value.
 func (c *compiler) addTrigger(d *flowDraft, at node, text string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -318,13 +320,13 @@ func (c *compiler) addTrigger(d *flowDraft, at node, text string) {
 		rest = rest[i+n+1:]
 	}
 	if len(t.Parts) == 0 {
-		c.warn(at, "flow %s: trigger %q has no word in it", d.f.Name, text)
+		c.warn(at, "flow %s: trigger %q contains no word", d.f.Name, text)
 		return
 	}
 	d.f.Triggers = append(d.f.Triggers, t)
 }
 
-// implicitSlot makes a slot for a name that nothing defines.
+// implicitSlot adds a slot of free text for an undefined name.
 func (c *compiler) implicitSlot(name string) *Slot {
 	d := &slotDraft{s: &Slot{Name: name, Spec: value.Spec{Type: value.TypeString}, Required: true}}
 	c.finishSlot(d)
@@ -333,7 +335,7 @@ func (c *compiler) implicitSlot(name string) *Slot {
 	return d.s
 }
 
-// readSteps reads the steps of a flow, those inside loops too.
+// readSteps reads the steps of a flow, including those inside loops.
 func (c *compiler) readSteps(d *flowDraft) {
 	if d.steps.kind != nodeSequence {
 		c.fail(d.steps, "flow %s: want a list of steps, got %s", d.f.Name, d.steps.kind)
@@ -348,7 +350,7 @@ func (c *compiler) readSteps(d *flowDraft) {
 		}
 		r.owned = owned
 		if first, there := ids[r.st.ID]; there {
-			c.fail(r.at, "flow %s: step %q stands twice; first in line %d", d.f.Name, r.st.ID, first.line)
+			c.fail(r.at, "flow %s: step %q is defined twice; first in line %d", d.f.Name, r.st.ID, first.line)
 			return nil
 		}
 		ids[r.st.ID] = r.at

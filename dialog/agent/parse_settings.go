@@ -8,10 +8,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// soniSettings mark a file of Soni, whose code is registered elsewhere.
+// soniSettings are settings that only files of Soni have. Actions and validators of such
+// files are registered in code.
 var soniSettings = []string{"models", "llm", "persistence", "logging", "rephrase_responses", "rephrase_tone"}
 
-// settings reads the settings of all files; a later file adds to an earlier.
+// settings reads the settings of all files. Later files add to earlier ones.
 func (c *compiler) settings(sections []section) {
 	s := &c.a.Settings
 	*s = Settings{
@@ -64,7 +65,7 @@ func (c *compiler) settings(sections []section) {
 	for _, name := range []string{"models", "llm", "persistence", "logging"} {
 		handlers[name] = func(key, v node) {
 			s.Other[name] = v.plain()
-			c.warn(key, "settings.%s has no meaning here and is kept as it stands", name)
+			c.warn(key, "settings.%s has no effect here; its value is kept", name)
 		}
 	}
 	for _, name := range append(EngineSettings(), c.opts.Settings...) {
@@ -72,7 +73,7 @@ func (c *compiler) settings(sections []section) {
 			handlers[name] = func(_, v node) { s.Other[name] = v.plain() }
 		}
 	}
-	for _, name := range []string{"server", "store"} { // models is Soni's, too
+	for _, name := range []string{"server", "store"} { // Soni has settings.models too
 		handlers[name] = func(key, _ node) { c.elsewhere(key) }
 	}
 	for _, sec := range sections {
@@ -110,9 +111,8 @@ func (c *compiler) model(n node) {
 	}
 }
 
-// EngineSettings are the keys of an agent's settings that configure the engine
-// around the dialogue: who runs it reads them from the files, or from
-// [Settings.Other].
+// EngineSettings returns the names of the settings that configure the engine around the
+// dialogue. A program reads them from the files or from [Settings.Other].
 func EngineSettings() []string {
 	return []string{
 		"turn", "barge_in", "filter", "dead_air", "limits", "retry", "speech", "privacy",
@@ -120,10 +120,10 @@ func EngineSettings() []string {
 	}
 }
 
-// configKeys are the sections of the config file that no agent sets.
+// configKeys are the sections of the config file that an agent's file must not have.
 var configKeys = []string{"server", "store", "models"}
 
-// ownSettings are the settings that a file may seem to have at its top.
+// ownSettings are settings that authors may put at the top level of a file by mistake.
 var ownSettings = []string{"language", "greeting", "start", "rephrase_responses", "rephrase_tone", "handoff", "retries", "min_confidence"}
 
 // language loads the agent's language and its phrases.
@@ -138,7 +138,7 @@ func (c *compiler) language(sections []section) bool {
 		}
 		c.report(SeverityError, at, nearest(tag, value.Languages()), "settings.language: there are no words for %q: want one of %s",
 			c.a.Settings.Language, strings.Join(value.Languages(), ", "))
-		tag = "en" // so that the rest is checked too
+		tag = "en" // to check the rest too
 	}
 	lang, err := value.Load(tag)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *compiler) language(sections []section) bool {
 	c.a.Lang = lang
 	for _, key := range slices.Sorted(maps.Keys(lang.Messages)) {
 		if len(c.a.Messages[key]) > 0 {
-			continue // the greeting of the settings
+			continue // the settings have the greeting
 		}
 		for _, text := range lang.Messages[key] {
 			t, err := CompileTemplate(text)

@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// slotDraft is a slot while its definitions are being read: the agent's and
-// those of the flows that use it add up.
+// slotDraft is a slot whose definitions are being read. The definitions of the agent and of
+// the flows that use the slot are combined.
 type slotDraft struct {
 	s         *Slot
 	at        node
@@ -64,14 +64,14 @@ func (c *compiler) defineSlots(sections, flows []section) {
 	}
 }
 
-// slotList walks slots as a mapping of names or as a list with name fields.
+// slotList calls define for each slot of a mapping of names or of a list with name fields.
 func (c *compiler) slotList(n node, what string, define func(name string, at, def node)) {
 	switch n.kind {
 	case nodeMapping:
 		seen := make(map[string]bool)
 		for _, p := range n.pairs {
 			if seen[p.key.text] {
-				c.fail(p.key, "%s: slot %q stands twice", what, p.key.text)
+				c.fail(p.key, "%s: slot %q is given twice", what, p.key.text)
 				continue
 			}
 			seen[p.key.text] = true
@@ -79,7 +79,7 @@ func (c *compiler) slotList(n node, what string, define func(name string, at, de
 		}
 	case nodeSequence:
 		for _, item := range n.items {
-			if item.kind == nodeScalar { // a name alone: defined elsewhere
+			if item.kind == nodeScalar { // only a name: the slot is defined elsewhere
 				define(item.text, item, node{})
 				continue
 			}
@@ -217,7 +217,7 @@ func (c *compiler) slotLength(s *Slot, v node) {
 	}
 }
 
-// slotValues reads the list of what a slot may be: texts, or {value, synonyms}.
+// slotValues reads the values of a slot: texts, or {value, synonyms}.
 func (c *compiler) slotValues(d *slotDraft, v node) {
 	what := "slot " + d.s.Name + ".values"
 	d.valuesAt = v
@@ -260,7 +260,7 @@ func (c *compiler) slotValues(d *slotDraft, v node) {
 	}
 }
 
-// validatorList reads one validator or several.
+// validatorList reads one or more names of validators.
 func (c *compiler) validatorList(n node, what string) []NamedValidator {
 	items := n.items
 	if n.kind == nodeScalar {
@@ -284,7 +284,7 @@ func (c *compiler) validatorList(n node, what string) []NamedValidator {
 	return out
 }
 
-// impliedTypes are the types that a validator wants where none is given.
+// impliedTypes has the types of slots that have no type but a validator.
 var impliedTypes = map[string]value.Type{
 	"city_name": value.TypeCity, "future_date_only": value.TypeDate, "today_or_later": value.TypeDate, "past_date_only": value.TypeDate,
 	"weekday_only": value.TypeDate, "booking_ref_format": value.TypeCode, "booking_reference": value.TypeCode, "iata_code": value.TypeCode,
@@ -319,7 +319,7 @@ func (c *compiler) finishSlot(d *slotDraft) {
 		}
 	}
 	if s.Type == value.TypeEnum && len(s.Values) == 0 && d.valuesAt.line == 0 {
-		c.fail(d.at, "slot %s: the type enum wants values", s.Name)
+		c.fail(d.at, "slot %s: the type enum needs values", s.Name)
 	}
 	if s.Kind == "" {
 		switch s.Type {
@@ -347,7 +347,8 @@ func (c *compiler) finishSlot(d *slotDraft) {
 	s.Names = append([]string{s.Label}, d.aliases...)
 }
 
-// checkValues reports values that cannot be told apart.
+// checkValues reports values without letters or digits, and names that stand for two
+// values.
 func (c *compiler) checkValues(d *slotDraft) {
 	owner := make(map[string]string)
 	for _, v := range d.values {

@@ -7,7 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// stepFields are the fields of each type of step, beside those that all have.
+// stepFields are the fields of each type of step, except those that all types have.
 var stepFields = [][]string{
 	StepCollect: {"slot", "message", "prompt", "validator", "validation_error_message", "condition", "suggest", "rejections", "ask_before_filling"},
 	StepSay:     {"message", "phrase", "number"},
@@ -35,7 +35,7 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 	if typ, given := n.find("type"); given {
 		name := c.text(typ, "flow "+d.f.Name+": type")
 		switch name {
-		case "respond": // Soni's name for it
+		case "respond": // Soni's name for say
 			name = StepSay.String()
 		case "end":
 			name, r.ends = StepSay.String(), true
@@ -60,7 +60,7 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 	r.st.ID = idNode.text
 	r.at = idNode
 	if r.st.Type < 0 {
-		return r // so that it can be a target
+		return r // it can still be a target
 	}
 	c.stepFieldsOf(d, r, n)
 	return r
@@ -144,7 +144,7 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 	st.learnReads()
 }
 
-// learnReads notes the slots and variables of the step's expressions and message.
+// learnReads records the slots and variables that the step's expressions and message read.
 func (s *Step) learnReads() {
 	for _, e := range []*expr{s.Evaluate, s.Condition, s.Suggest} {
 		if e != nil {
@@ -154,7 +154,7 @@ func (s *Step) learnReads() {
 	s.reads = append(s.reads, s.Message.names()...)
 }
 
-// sayStep checks that a step says something: a message, or a phrase of the engine.
+// sayStep checks that a step has a message or a phrase of the engine.
 func (c *compiler) sayStep(r *rawStep, n, message, phrase, number node) {
 	what := "step " + r.st.ID
 	switch {
@@ -177,7 +177,7 @@ func (c *compiler) wordingOf(v node, what string) Wording {
 
 func (c *compiler) handoffStep(n node, what string) {
 	if !c.a.Settings.Handoff {
-		c.fail(n, "%s: settings.handoff is false: nobody takes over", what)
+		c.fail(n, "%s: settings.handoff is false, so nobody takes over", what)
 	}
 }
 
@@ -252,7 +252,7 @@ func (c *compiler) actionStep(r *rawStep, n, callNode, outputs node) {
 	if !outputs.given() {
 		st.Writes = append(st.Writes, a.Outputs...)
 		if len(a.Outputs) == 0 {
-			c.open = true // whatever it returns becomes a variable
+			c.open = true // all its outputs become variables
 		}
 	}
 	for _, w := range st.Writes {
@@ -260,8 +260,8 @@ func (c *compiler) actionStep(r *rawStep, n, callNode, outputs node) {
 	}
 }
 
-// mapOutput reads one line of map_outputs: {variable: output}. Published Soni
-// files have it the other way round too; what the action declares decides.
+// mapOutput reads an entry of map_outputs: {variable: output}. Some published files of Soni
+// have {output: variable}; the outputs that the action declares tell which it is.
 func (c *compiler) mapOutput(st *Step, a *Action, p pair) {
 	m := outputMap{Variable: p.key.text, Output: c.text(p.value, "step "+st.ID+".map_outputs")}
 	value, key := slices.Contains(a.Outputs, m.Output), slices.Contains(a.Outputs, m.Variable)
@@ -288,7 +288,7 @@ func (c *compiler) readCases(r *rawStep, v node) {
 	seen := make(map[string]bool)
 	for _, p := range v.pairs {
 		if seen[p.key.text] {
-			c.fail(p.key, "%s: %q stands twice", what, p.key.text)
+			c.fail(p.key, "%s: %q is given twice", what, p.key.text)
 			continue
 		}
 		seen[p.key.text] = true
@@ -332,7 +332,7 @@ func (c *compiler) confirmStep(r *rawStep, slotNode node) {
 			st.Answer = ""
 			return
 		}
-		c.fail(slotNode, "step %s: slot keeps the answer and %q is a %s: want a boolean or a name of its own", st.ID, st.Answer, s.Type)
+		c.fail(slotNode, "step %s: slot holds the answer, but %q is a %s: want a boolean or another name", st.ID, st.Answer, s.Type)
 	}
 	c.a.Vars[st.Answer] = true
 	st.Writes = []string{st.Answer}
@@ -365,8 +365,8 @@ func (c *compiler) setStep(r *rawStep, n, slotsNode node) {
 	}
 }
 
-// settingOf reads one value to set: a literal, a text with {slots}, or an
-// expression behind an equals sign.
+// settingOf reads a value to set: a literal, a text with {slots}, or an expression after an
+// equals sign.
 func (c *compiler) settingOf(name string, v node, what string) Setting {
 	set := Setting{Name: name}
 	switch {
@@ -383,7 +383,7 @@ func (c *compiler) settingOf(name string, v node, what string) Setting {
 		m := c.message(v, what+"."+name)
 		if len(m) == 1 {
 			if t := m[0]; len(t.parts) == 1 && t.parts[0].value != nil && t.parts[0].plural == nil && t.parts[0].format == "" {
-				set.Expression = t.parts[0].value // one value alone keeps its type
+				set.Expression = t.parts[0].value // a single value keeps its type
 			} else {
 				set.Text = t
 			}

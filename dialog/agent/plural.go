@@ -11,18 +11,17 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// plural are the forms of a word by number: {count|seat|seats}, or by the plural
-// categories of Unicode's CLDR and by exact numbers,
-// {count|=0:no seats|one:one seat|other:# seats}.
+// plural has the forms of a word by number: {count|seat|seats}, or by the plural categories
+// of Unicode's CLDR and by exact numbers: {count|=0:no seats|one:one seat|other:# seats}.
 type plural struct {
 	exact map[float64]string
-	forms map[string]string // by category; "other" is always there
+	forms map[string]string // by category; always has "other"
 }
 
-// pluralCategories are CLDR's, of which each language uses some.
+// pluralCategories are the categories of CLDR. Each language uses some of them.
 var pluralCategories = []string{"zero", "one", "two", "few", "many", "other"}
 
-// compilePlural reads the forms.
+// compilePlural parses the forms.
 func compilePlural(text string) (*plural, error) {
 	parts := strings.Split(text, "|")
 	p := &plural{exact: make(map[float64]string), forms: make(map[string]string)}
@@ -32,13 +31,13 @@ func compilePlural(text string) (*plural, error) {
 		switch {
 		case named && slices.Contains(pluralCategories, head):
 			if _, twice := p.forms[head]; twice {
-				return nil, fmt.Errorf("the form %q stands twice", head)
+				return nil, fmt.Errorf("the form %q is given twice", head)
 			}
 			p.forms[head] = form
 		case named && strings.HasPrefix(head, "="):
 			n, err := strconv.ParseFloat(head[1:], 64)
 			if err != nil {
-				return nil, fmt.Errorf("%q: want a number behind the equals sign", head)
+				return nil, fmt.Errorf("%q: want a number after the equals sign", head)
 			}
 			p.exact[n] = form
 		case len(parts) == 2 && i == 0: // one and other
@@ -54,7 +53,7 @@ func compilePlural(text string) (*plural, error) {
 	return p, nil
 }
 
-// of is the form for a value, with the number in place of #.
+// of returns the form for a value, with # replaced by the number.
 func (p *plural) of(val any, v value.Voice) string {
 	var n float64
 	switch x := val.(type) {
@@ -78,7 +77,7 @@ func (p *plural) of(val any, v value.Voice) string {
 	return strings.ReplaceAll(form, "#", v.Speak(value.Number(n), nil, "number"))
 }
 
-// pluralCategory is the category of a number by CLDR's rules (supplemental,
+// pluralCategory returns the category of a number by the rules of CLDR (supplemental,
 // plurals.xml): for English and German, "one" is 1 without a fraction.
 func pluralCategory(tag string, n float64) string {
 	switch tag {

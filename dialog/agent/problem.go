@@ -9,29 +9,29 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// Severity says how much a problem matters.
+// Severity says how serious a problem is.
 type Severity string
 
 // The severities.
 const (
 	SeverityError   Severity = "error"   // the agent cannot run
-	SeverityWarning Severity = "warning" // it runs, but something is ignored or doubtful
+	SeverityWarning Severity = "warning" // the agent runs, but something is ignored or doubtful
 )
 
-// Problem is one thing that is wrong with an agent's files.
+// Problem is an error or a warning about an agent's files.
 type Problem struct {
 	Severity Severity `json:"severity"`
 	File     string   `json:"file"`
-	Line     int      `json:"line,omitempty"`   // from 1; 0: the file as a whole
+	Line     int      `json:"line,omitempty"`   // from 1; 0 stands for the whole file
 	Column   int      `json:"column,omitempty"` // from 1
 	Message  string   `json:"message"`
-	// Suggestion is what to write instead, if something is near.
+	// Suggestion is what to write instead, or "".
 	Suggestion string `json:"suggestion,omitempty"`
-	// Belongs is the file that the key belongs in, if it is another.
+	// Belongs is another file that the key belongs in, or "".
 	Belongs string `json:"belongs,omitempty"`
 }
 
-// String writes the problem on one line: file:line:column: severity: message.
+// String formats the problem on one line: file:line:column: severity: message.
 func (p Problem) String() string {
 	var b strings.Builder
 	if p.File != "" {
@@ -51,12 +51,12 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// HasErrors reports whether one of the problems keeps the agent from running.
+// HasErrors reports whether one of the problems is an error.
 func HasErrors(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == SeverityError })
 }
 
-// nearest is the candidate that is spelled most like name, or "".
+// nearest returns the candidate whose spelling is nearest to name, or "".
 func nearest(name string, candidates []string) string {
 	limit := max(1, min(3, len(name)/3))
 	best, distance := "", limit+1
@@ -81,7 +81,7 @@ func nearest(name string, candidates []string) string {
 	return ""
 }
 
-// SortProblems puts problems in the order of the files and lines.
+// SortProblems sorts problems by file, in the given order, and by position.
 func SortProblems(problems []Problem, files []File) {
 	order := make(map[string]int, len(files))
 	for i, f := range files {

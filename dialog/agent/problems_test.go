@@ -116,7 +116,7 @@ flows:
       - {step: one, type: say, message: hi, jump_to: thre}
       - {step: two, type: say, message: hi}
       - {step: three, type: say, message: hi}
-`, []string{`a.yaml:12:54: error: unknown step "thre" (did you mean "three"?)`, `no way leads to step "two"`, `no way leads to step "three"`}},
+`, []string{`a.yaml:12:54: error: unknown step "thre" (did you mean "three"?)`, `step "two" cannot be reached`, `step "three" cannot be reached`}},
 		{"duplicate step", validHead + `
 flows:
   f:
@@ -124,7 +124,7 @@ flows:
     steps:
       - {step: one, type: say, message: hi}
       - {step: one, type: say, message: hi}
-`, []string{`a.yaml:13:16: error: flow f: step "one" stands twice; first in line 12`}},
+`, []string{`a.yaml:13:16: error: flow f: step "one" is defined twice; first in line 12`}},
 		{"unreachable", validHead + `
 flows:
   f:
@@ -132,7 +132,7 @@ flows:
     steps:
       - {step: one, type: say, message: hi, jump_to: __end__}
       - {step: two, type: say, message: hi}
-`, []string{`a.yaml:13:16: error: flow f: no way leads to step "two"`}},
+`, []string{`a.yaml:13:16: error: flow f: step "two" cannot be reached`}},
 		{"endless loop", validHead + `
 flows:
   f:
@@ -249,7 +249,7 @@ flows:
   f: {trigger: {intents: [go]}, steps: [{step: a, type: say, message: hi}]}
 slots:
   s: {type: date, type: time}
-`, []string{`flow "f" is defined twice; first in a.yaml, line 3`, `slot s: field "type" stands twice`}},
+`, []string{`flow "f" is defined twice; first in a.yaml, line 3`, `slot s: field "type" is given twice`}},
 		{"steps that lack something", validHead + `
 flows:
   f:
@@ -279,7 +279,7 @@ slots:
   m: {type: money, currency: euros}
   l: {type: digits, length: [4, 2]}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: say, message: hi}]}}
-`, []string{`slot n: min is above max`, `slot t.min: want a time as 08:30`, `slot c: the type enum wants values`, `"a" stands for "a" and for "b"`, `the value "!" has no letter or digit`, `slot m.currency: want a code of three letters`, `slot l.length: want a number or [least, most]`}},
+`, []string{`slot n: min is above max`, `slot t.min: want a time as 08:30`, `slot c: the type enum needs values`, `"a" stands for "a" and for "b"`, `the value "!" has no letter or digit`, `slot m.currency: want a code of three letters`, `slot l.length: want a number or [least, most]`}},
 		{"the user chooses the server", `
 actions:
   a: {http: {url: "http://{n}/x"}}
@@ -373,8 +373,8 @@ func TestParseIsBounded(t *testing.T) {
 		{"brackets", "a: " + strings.Repeat("[", 5000), "nested too deep"},
 		{"dashes", strings.Repeat("- ", 5000) + "x", "nested too deep"},
 		{"aliases", "a: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
-			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]", "too much: want at most"},
-		{"circle", "a: &a {b: *a}", "too much: want at most"},
+			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]", "the file is too large: want at most"},
+		{"circle", "a: &a {b: *a}", "the file is too large: want at most"},
 		{"flows", "flows:\n" + strings.Repeat("  f: {}\n", 2), "defined twice"},
 		{"problems", "slots:\n" + strings.Repeat("  1: x\n", 3000), "want a name"},
 	} {
@@ -446,8 +446,8 @@ func TestTemplateErrors(t *testing.T) {
 		"text {'x}":               "not closed",
 		"{a|b|c|d}":               "want {name|one|many}",
 		"{a|one:x|few:y}":         "want a form other",
-		"{a|one:x|one:y|other:z}": "stands twice",
-		"{a|=x:y|other:z}":        "want a number behind",
+		"{a|one:x|one:y|other:z}": "is given twice",
+		"{a|=x:y|other:z}":        "want a number after",
 		"{a|one:x|two}":           "want {name|one|many}, or {name|=0:",
 	} {
 		if _, err := CompileTemplate(text); err == nil || !strings.Contains(err.Error(), want) {

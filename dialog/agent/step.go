@@ -2,7 +2,7 @@ package agent
 
 import "slices"
 
-// stepType says what a step does.
+// stepType is the type of a step.
 type stepType int
 
 // The types of steps.
@@ -20,12 +20,12 @@ const (
 	StepEngine
 )
 
-// stepTypeNames are the names in files, in the order of the constants.
+// stepTypeNames has the names in files, in the order of the constants.
 var stepTypeNames = []string{"collect", "say", "action", "branch", "confirm", "set", "while", "call", "link", "handoff", "engine"}
 
 func (t stepType) String() string { return stepTypeNames[t] }
 
-// EndTarget as the index of a step is the end of the flow.
+// EndTarget is a step index that stands for the end of the flow.
 const EndTarget = -1
 
 // Step is a compiled step of a flow.
@@ -42,24 +42,24 @@ type Step struct {
 	Validators []NamedValidator
 	Invalid    Variants
 	Rejections []Rejection
-	AskFirst   bool // what was said before the question is not taken
+	AskFirst   bool // a value from before the question is not accepted
 
 	Action  *Action // action
 	Outputs []outputMap
 	OnError int
-	FailsTo bool // OnError is given
+	FailsTo bool // whether the file has on_error
 
-	Evaluate *expr // branch; a slot's name is an expression too
+	Evaluate *expr // branch; may be the name of a slot
 	Cases    []branchCase
 	Fallback int
 
-	Answer            string // confirm: where the answer is kept
+	Answer            string // confirm: name of the slot or variable for the answer
 	OnConfirm, OnDeny int
-	DenyEnds          bool // no on_deny: a no ends the flow
+	DenyEnds          bool // whether a no ends the flow, since the file has no on_deny
 
 	Sets      []Setting // set
 	Condition *expr     // set, while, collect
-	Suggest   *expr     // collect: a value that a yes takes
+	Suggest   *expr     // collect: the value that a yes accepts
 
 	Body   []int // while
 	Exit   int
@@ -68,17 +68,17 @@ type Step struct {
 	Target *Flow // call, link
 
 	Phrase string // say: a phrase of the engine
-	Number *expr  // say: which of its forms, from 1; the last for more
+	Number *expr  // say: the number of its form, from 1; larger numbers select the last
 	Do     string // engine
 
-	reads  []string // slots and variables that decide what the step does
+	reads  []string // slots and variables on which the step depends
 	Writes []string
 }
 
 type outputMap struct {
 	Variable string
 	Output   string
-	Swapped  bool // written the other way round where no output is declared
+	Swapped  bool // may be {output: variable}, since the action declares no outputs
 }
 
 type branchCase struct {
@@ -89,16 +89,16 @@ type branchCase struct {
 // Setting gives a slot or variable a value: a constant, a text or an expression.
 type Setting struct {
 	Name       string
-	Value      any // when the others are nil
+	Value      any // used if the others are nil
 	Text       *Template
 	Expression *expr
 }
 
-// waits reports whether the step stops for the user.
+// waits reports whether the step waits for the user.
 func (s *Step) waits() bool { return s.Type == StepCollect || s.Type == StepConfirm }
 
-// Decides reports whether the step only chooses where to go (seed 003,
-// VALIDATING_SLOT -> UNDERSTANDING: "need to decide next action").
+// Decides reports whether the step only chooses the next step (seed 003, VALIDATING_SLOT ->
+// UNDERSTANDING: "need to decide next action").
 func (s *Step) Decides() bool {
 	switch s.Type {
 	case StepBranch, StepSet, StepWhile, StepCall, StepLink:
@@ -115,11 +115,11 @@ func (s *Step) ReadsName(name string) bool {
 	return slices.Contains(s.reads, name)
 }
 
-// Wording says whether a model may put what is said into other words.
+// Wording says whether a model may reword a message.
 type Wording int
 
 const (
-	WordingBySettings Wording = iota // as settings.rephrase_responses says
-	WordingFixed                     // it may not
-	wordingFree                      // it may
+	WordingBySettings Wording = iota // settings.rephrase_responses decides
+	WordingFixed                     // no
+	wordingFree                      // yes
 )

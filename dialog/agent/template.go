@@ -16,10 +16,10 @@ import (
 //	{origin}                    the value as it is spoken
 //	{departure_date:iso}        in a format: raw, number, spell, date, time, money, list,
 //	                            relative ("tomorrow"), or a currency (EUR)
-//	{count} {count|seat|seats}  the first word for one, the second for more
+//	{count} {count|seat|seats}  the first word for one, the second for other numbers
 //	{count|=0:no seats|one:a seat|other:# seats}  by number or category, # is the number
 //	{total * 2}                 an expression
-//	{{origin}}                  as {origin}
+//	{{origin}}                  the same as {origin}
 //	\{                          a brace
 
 // Template is a compiled message. It is immutable.
@@ -30,10 +30,10 @@ type Template struct {
 }
 
 type templatePart struct {
-	text   string // literal, when value is nil
+	text   string // literal text if value is nil
 	value  *expr
 	format string
-	plural *plural // forms by number; nil without
+	plural *plural // forms by number, or nil
 }
 
 var templateFormats = []string{"raw", "iso", "number", "spell", "date", "time", "money", "list", "relative"}
@@ -111,7 +111,8 @@ func compilePlaceholder(content string) (templatePart, error) {
 	return part, nil
 }
 
-// constant is the text of a template without values.
+// constant returns the text of a template without placeholders and reports whether it is
+// one.
 func (t *Template) constant() (string, bool) {
 	switch {
 	case len(t.parts) == 0:
@@ -122,11 +123,11 @@ func (t *Template) constant() (string, bool) {
 	return "", false
 }
 
-// Variants are templates of which one is said at a time.
+// Variants are templates of which one is used at a time.
 type Variants []*Template
 
-// Pick chooses by a counter, so that the same turn of the same dialogue always
-// says the same.
+// Pick returns the variant for a counter, so that the choice is deterministic. It returns
+// nil if there are none.
 func (v Variants) Pick(turn int) *Template {
 	if len(v) == 0 {
 		return nil
@@ -137,12 +138,12 @@ func (v Variants) Pick(turn int) *Template {
 	return v[turn%len(v)]
 }
 
-// Key names the variants in a state: by what their first one says.
+// Key returns a key for the variants in a state, derived from the text of the first one.
 func (v Variants) Key() string {
 	return strconv.FormatUint(uint64(value.Hash(v[0].text, 2166136261)), 36)
 }
 
-// names are all slots and variables that the variants read.
+// names returns all slots and variables that the variants read.
 func (v Variants) names() []string {
 	var out []string
 	for _, t := range v {
@@ -155,21 +156,21 @@ func (v Variants) names() []string {
 	return out
 }
 
-// Scope is where templates and expressions find values.
+// Scope provides the values for templates and expressions.
 type Scope struct {
 	Get  func(name string) any
 	Slot func(name string) *Slot // nil for variables
 	value.Voice
 }
 
-// Render fills a template. Values that are not set leave nothing behind.
+// Render renders a template. Values that are not set become empty.
 func (t *Template) Render(s Scope) (string, error) {
 	text, _, err := t.Fill(s)
 	return text, err
 }
 
-// Fill does the same and says how many bytes stand behind the last value; -1 if there
-// is none.
+// Fill renders a template like Render. It also returns the number of bytes after the last
+// value, or -1 if there is no value.
 func (t *Template) Fill(s Scope) (text string, behind int, err error) {
 	if text, ok := t.constant(); ok {
 		return text, -1, nil
@@ -200,7 +201,7 @@ func (t *Template) Fill(s Scope) (text string, behind int, err error) {
 			end = b.Len()
 		}
 		if b.Len() > maxExprValue {
-			return "", -1, errors.New("the message grows too long")
+			return "", -1, errors.New("the message is too long")
 		}
 	}
 	text, behind = strings.TrimRightFunc(b.String(), unicode.IsSpace), -1

@@ -2,9 +2,9 @@ package agent
 
 import "strings"
 
-// InAuthority reports whether what comes behind the beginning of a URL could still say
-// which server is asked: whether it is part of the scheme or of the authority (RFC 3986,
-// section 3), which ends with the first slash of the path, ? or #.
+// InAuthority reports whether text that follows the given beginning of a URL could change
+// the server: whether it belongs to the scheme or the authority (RFC 3986, section 3),
+// which ends at the first slash of the path, ? or #.
 func InAuthority(before string) bool {
 	if i := strings.IndexAny(before, "/?#"); i >= 0 && !strings.HasPrefix(before[i:], "//") {
 		return false
@@ -14,8 +14,8 @@ func InAuthority(before string) bool {
 	return true
 }
 
-// slotInAuthority is the first {slot} of a URL that a file has which would say which
-// server is asked. ${NAME} may: whoever runs the agent sets it.
+// slotInAuthority returns the first {slot} in a URL whose value could change the server.
+// ${NAME} is allowed, since the operator sets it.
 func slotInAuthority(url string) (slot string, found bool) {
 	for i := 0; i < len(url); i++ {
 		if url[i] != '{' || i > 0 && url[i-1] == '$' {

@@ -11,33 +11,32 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// Check is what a [Validator] may look at beside the value.
+// Check is the context of a validation.
 type Check struct {
 	Slot     string
 	Language string
 	Now      time.Time
-	// Slots are the values collected so far. A validator does not change them.
+	// Slots has the values collected so far. A validator must not modify it.
 	Slots map[string]any
 
-	// Words are those of the language.
+	// Words are the words of the language.
 	Words *value.Language
 }
 
-// Validator checks a normalised value. It returns the value to keep, which may
-// be a tidier form of what it was given, or an error that says what is wrong;
-// the error goes to the trace, what the user hears is the slot's
-// validation_error_message. A validator must be pure: same arguments, same
-// result, no I/O, safe for concurrent use. One that panics puts the dialogue
-// into its error state (seed 003, rule 7).
+// Validator checks a normalized value. It returns the value to store, which may be a
+// normalized form of its argument, or an error. The error goes to the trace; the user hears
+// the slot's validation_error_message. A validator must be pure: the same arguments give
+// the same result, without I/O. It must be safe for concurrent use. A panic puts the
+// dialogue into its error state (seed 003, rule 7).
 type Validator func(value any, c Check) (any, error)
 
-// NamedValidator is a validator under the name that files call it by.
+// NamedValidator is a validator with the name that files use.
 type NamedValidator struct {
 	Name string
-	Func Validator // nil: it lives in other code, every value passes
+	Func Validator // nil if it is not known here; every value passes then
 }
 
-// builtinValidators are known by name in every agent.
+// builtinValidators returns the validators that every agent has, by name.
 func builtinValidators() map[string]Validator {
 	return map[string]Validator{
 		"city_name":          validateCityName,
@@ -89,8 +88,8 @@ func asDate(v any) (value.Date, error) {
 	return c, nil
 }
 
-// validateCityName takes a name of letters; the list of a slot is checked
-// before any validator.
+// validateCityName accepts names of letters. The slot's list of values is checked before
+// any validator.
 func validateCityName(v any, _ Check) (any, error) {
 	s, err := asText(v)
 	if err != nil {
@@ -156,8 +155,8 @@ func validateWeekday(v any, _ Check) (any, error) {
 	return v, nil
 }
 
-// validateBookingRef takes the seed's references ("BK-98765"): two letters, a
-// dash that may be missing, four to six digits; or six letters and digits.
+// validateBookingRef accepts the seed's references ("BK-98765"): two letters, an optional
+// dash and four to six digits. It also accepts six letters and digits.
 func validateBookingRef(v any, _ Check) (any, error) {
 	s, err := asText(v)
 	if err != nil {
@@ -250,11 +249,11 @@ func validateIBAN(v any, _ Check) (any, error) {
 		case 'A' <= c && c <= 'Z':
 			rest = (rest*100 + int(c-'A') + 10) % 97
 		default:
-			return nil, errors.New("an IBAN has letters and digits alone")
+			return nil, errors.New("an IBAN has only letters and digits")
 		}
 	}
 	if rest != 1 {
-		return nil, errors.New("the check digits of the IBAN do not fit")
+		return nil, errors.New("the check digits of the IBAN are wrong")
 	}
 	return s, nil
 }
@@ -280,7 +279,7 @@ func validateCreditCard(v any, _ Check) (any, error) {
 		sum += d
 	}
 	if sum%10 != 0 {
-		return nil, errors.New("the check digit of the card number does not fit")
+		return nil, errors.New("the check digit of the card number is wrong")
 	}
 	return s, nil
 }
@@ -319,7 +318,7 @@ func validateAddress(v any, _ Check) (any, error) {
 		return nil, err
 	}
 	if len(strings.Fields(s)) < 2 || len(s) < 8 {
-		return nil, fmt.Errorf("%q is no complete address", s)
+		return nil, fmt.Errorf("%q is not a complete address", s)
 	}
 	return v, nil
 }
@@ -344,7 +343,7 @@ func validateYesNo(v any, c Check) (any, error) {
 	return nil, fmt.Errorf("%v is neither yes nor no", v)
 }
 
-// validateDigitCount wants exactly n digits, said in any way.
+// validateDigitCount returns a validator that accepts exactly n digits, written or spoken.
 func validateDigitCount(n int) Validator {
 	return func(v any, c Check) (any, error) {
 		s, err := asText(v)

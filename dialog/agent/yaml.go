@@ -15,12 +15,12 @@ import (
 // Bounds of what Parse reads, so that no file takes it long.
 const (
 	maxFileSize  = 256 << 10
-	maxFileLines = 20_000 // the parser's time grows with the square of a mapping's entries
+	maxFileLines = 20_000 // parsing takes quadratic time in the entries of a mapping
 	maxYAMLDepth = 100
 	maxYAMLNodes = 200_000
 )
 
-// node is a place in a file.
+// node is a value in a file, with its position.
 type node struct {
 	file         string
 	line, column int
@@ -50,8 +50,7 @@ type pair struct {
 	value node
 }
 
-// readYAML turns a file into nodes. What is wrong with its syntax comes back as
-// a problem.
+// readYAML parses a file. It returns syntax errors as problems.
 func readYAML(f File) (node, []Problem) {
 	docs, err := yamlfile.Read(f.Data, yamlfile.Limits{Bytes: maxFileSize, Lines: maxFileLines, Depth: maxYAMLDepth})
 	if err != nil {
@@ -68,7 +67,7 @@ func readYAML(f File) (node, []Problem) {
 		if out.kind == nodeMissing {
 			out = n
 		} else if n.kind == nodeMapping && out.kind == nodeMapping {
-			out.pairs = append(out.pairs, n.pairs...) // "---" between parts of one agent
+			out.pairs = append(out.pairs, n.pairs...) // documents of one file are parts of one agent
 		}
 	}
 	return out, c.problems
@@ -95,7 +94,7 @@ func (c *nodeReader) read(n *yamlfile.Node, depth int) node {
 	if c.nodes > maxYAMLNodes || depth > maxYAMLDepth {
 		if !c.stopped {
 			c.stopped = true
-			c.problem(out, "", fmt.Sprintf("too much: want at most %d values, %d levels deep", maxYAMLNodes, maxYAMLDepth))
+			c.problem(out, "", fmt.Sprintf("the file is too large: want at most %d values, %d levels deep", maxYAMLNodes, maxYAMLDepth))
 		}
 		return out
 	}
@@ -151,7 +150,7 @@ func (c *nodeReader) pair(out *node, p *yamlfile.Pair, depth int) {
 		key.kind, key.text = nodeScalar, p.Key.Text
 	}
 	if key.kind != nodeScalar {
-		c.problem(key, "", "a name is expected before the colon, got "+key.kind.String())
+		c.problem(key, "", "want a name before the colon, got "+key.kind.String())
 		return
 	}
 	value := c.read(&p.Value, depth+1)
@@ -170,11 +169,11 @@ func (n node) find(key string) (node, bool) {
 	return node{}, false
 }
 
-// given reports whether there is something.
+// given reports whether the value is present and not null.
 func (n node) given() bool { return n.kind != nodeMissing && n.kind != nodeNull }
 
-// plain is a node as a plain Go value: string, int64, float64, bool, []any,
-// map[string]any.
+// plain converts a node to a Go value: string, int64, float64, bool, []any, map[string]any
+// or nil.
 func (n node) plain() any {
 	switch n.kind {
 	case nodeScalar:
@@ -198,7 +197,7 @@ func (n node) plain() any {
 	}
 }
 
-// scalar is the value of a scalar by YAML's rules.
+// scalar returns the value of a scalar by the rules of YAML.
 func (n node) scalar() any {
 	if n.quoted {
 		return n.text

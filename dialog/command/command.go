@@ -6,57 +6,61 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// An Understander says what a message means. It changes nothing, and the same message at
-// the same moment always means the same. What it returns is checked before it is acted on.
+// An Understander finds out what a message means. It must be pure: the same message at the
+// same moment always has the same meaning. The engine checks the result before it acts on
+// it.
 type Understander interface {
-	// Understand returns what a message means at a moment.
+	// Understand returns the meaning of a message at a moment. It must not modify m.
 	Understand(m *Moment, text string) Meaning
 }
 
-// Moment is what a message meets: what was asked, and what is known. It is read only.
+// Moment is the situation in which a message is said: what the user was asked, and what is
+// known. It must not be modified.
 type Moment struct {
 	Now            time.Time
-	CurrentFlow    string         // the active flow; no flow's name without one
+	CurrentFlow    string         // the active flow; if there is none, not the name of a flow
 	WaitingForSlot string         // the slot that was asked for, or ""
 	Slots          map[string]any // the values that are known
 	Recent         []string       // slots in the order in which they were set
-	Week           string         // the Monday of the week that was said before, or ""
+	Week           string         // the Monday of the week that the user named before, or ""
 
 	Confirming bool           // a yes or no was asked for
-	Changing   bool           // it was asked what to change
-	Failed     bool           // something went wrong, and the user may retry
-	Suggested  *Suggestion    // a doubtful value that was asked about
-	Either     map[string]any // it was asked which of these slots a value is for
+	Changing   bool           // the user was asked what to change
+	Failed     bool           // the dialogue is in its error state, and the user may retry
+	Suggested  *Suggestion    // a doubtful value that the user was asked about
+	Either     map[string]any // the user was asked which of these slots a value is for
 
-	Proposed      string         // a flow that was asked about, or ""
-	ProposedSlots map[string]any // the values given for it
+	Proposed      string         // a flow that was offered to the user, or ""
+	ProposedSlots map[string]any // the values given for Proposed
 	Finished      *Finished      // the flow that ended last
 }
 
-// Sealed reports whether the flow that ended last has done what a correction cannot undo.
+// Sealed reports whether the flow that ended last has done something that a correction
+// cannot undo.
 func (m *Moment) Sealed() bool { return m.Finished != nil && m.Finished.Sealed }
 
-// Meaning is what a message means.
+// Meaning is the meaning of a message.
 type Meaning struct {
 	Commands []Command
-	// Dropped is what was understood and the agent does not take.
+	// Dropped has the commands that the agent does not accept.
 	Dropped []Dropped
-	// Failed: there is no meaning, because a model did not answer or broke its schema.
+	// Failed reports whether a model did not answer or violated the schema. There is no
+	// meaning then.
 	Failed bool
 
-	// Heard is the message without what was taken back in it.
+	// Heard is the message without the parts that it takes back.
 	Heard value.Reader
-	// Either are the slots of which one is to be corrected, where the words do not say
-	// which; Values is what it would be in each.
+	// Either has the slots that a correction may mean if the words do not say which. Values
+	// has the value in the form of each.
 	Either []string
 	Values map[string]any
-	// Offered are flows that may be meant and that the words do not ask for plainly, with
+	// Offered has the flows that the user may mean but does not clearly ask for. Given has
 	// the values that were given for them.
 	Offered []string
 	Given   map[string]any
-	// Respelt is a flow that was found by correcting typing errors.
+	// Respelt is a flow that was found by correcting spelling, or "".
 	Respelt string
-	// Unused are parts of the message that the commands do not use, and that may matter.
+	// Unused has parts of the message that the commands do not use and that may matter.
 	Unused []string
 }
 
@@ -64,10 +68,9 @@ type Meaning struct {
 type Finished struct {
 	Flow string   `json:"flow"`
 	Path []string `json:"path,omitempty"`
-	// Found are the slots that its actions filled: what the user may like, and
-	// take.
+	// Found has the slots that its actions have filled, which the user may accept.
 	Found []string `json:"found,omitempty"`
-	// Sealed: it has done something that a correction cannot undo.
+	// Sealed reports whether the flow has done something that a correction cannot undo.
 	Sealed bool `json:"sealed,omitempty"`
 }
 
@@ -77,20 +80,20 @@ type Suggestion struct {
 	Value any    `json:"value"`
 }
 
-// Dropped is a command that the agent does not take.
+// Dropped is a command that the agent does not accept, with the reason.
 type Dropped struct {
 	Command Command
 	Reason  string
 }
 
-// Type says what the user wants.
+// Type is the type of a command.
 type Type string
 
 // The commands that an understanding may return.
 const (
 	StartFlow   Type = "start_flow"   // Flow
 	SetSlot     Type = "set_slot"     // Slot, Value
-	CorrectSlot Type = "correct_slot" // Slot, Value; no Value: ask for a new one
+	CorrectSlot Type = "correct_slot" // Slot, Value; without Value the agent asks for a new one
 	Cancel      Type = "cancel"
 	Confirm     Type = "confirm" // yes
 	Deny        Type = "deny"    // no
@@ -107,9 +110,9 @@ const (
 	AskSlot     Type = "ask_slot" // Slot: what the user wants to know, a slot or what an action found
 )
 
-// Command is one thing that was understood. The engine checks it against the
-// agent: a flow or slot that is not there, or a value that the slot does not
-// take, is dropped with a note in the trace.
+// Command is one request or statement of the user. The engine checks it against the agent.
+// It drops a command with an unknown flow or slot, or with a value that the slot does not
+// accept, and traces the reason.
 type Command struct {
 	Type  Type   `json:"type"`
 	Flow  string `json:"flow,omitempty"`
@@ -118,10 +121,10 @@ type Command struct {
 	Text  string `json:"text,omitempty"`
 }
 
-// Gives reports whether the command gives a slot a value, or asks for another.
+// Gives reports whether the command gives a value for a slot, or asks to change it.
 func (c Command) Gives() bool { return c.Type == SetSlot || c.Type == CorrectSlot }
 
-// Types lists the commands, for those who tell a model which there are.
+// Types returns all types of commands, for prompts.
 func Types() []Type {
 	return []Type{
 		StartFlow, SetSlot, CorrectSlot, Cancel, Confirm, Deny, Clarify, ListOptions, RepeatLast, Restart,
@@ -129,5 +132,6 @@ func Types() []Type {
 	}
 }
 
-// Again is the text of a command to start a flow once more, with other values.
+// Again is the text of a [StartFlow] command that starts a flow once more, with other
+// values.
 const Again = "again"

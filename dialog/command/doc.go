@@ -1,4 +1,4 @@
-// Package command is the language between whoever understands a message and the engine
-// that acts on it: the commands that a message may give, the moment at which it is said,
-// and what it means then. It holds no goroutine, clock or I/O.
+// Package command defines what is passed between the understanding of a message and the
+// engine that acts on it: the commands that a message may contain, the moment at which it is
+// said, and its meaning. It has no goroutine, clock or I/O.
 package command
