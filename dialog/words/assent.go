@@ -7,32 +7,31 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what a message answers when a yes is asked for that cannot be taken back.
-// A yes or no counts only if nothing stands beside it that it could depend on: every
-// word has to be known as part of the answer.
+// This file reads answers to questions to confirm. A yes or no counts only if the message has
+// nothing on which it could depend: every word must be known as part of an answer.
 
-// An Assent is what a message says to a question to confirm.
+// An Assent is the answer of a message to a question to confirm.
 type Assent int
 
 const (
-	NoAssent Assent = iota // neither yes nor no, or something else with it
+	NoAssent Assent = iota // neither a yes nor a no, or not only that
 	Assents                // an unconditional yes
-	Refuses                // a no, to all that was asked
-	GivesUp                // a no, and the flow is to be left
+	Refuses                // a no
+	GivesUp                // a no that cancels the flow
 )
 
-// answerWords are the kinds of words that an answer consists of.
+// answerWords says which kinds of words an answer has.
 type answerWords struct {
 	yes, no, cancel bool
-	filled          bool // a word that agrees may be one that fills: "ok, then no"
-	other           bool // a word that no answer has
-	repeated        bool // a value or a name that was read back
+	filled          bool // a yes that may be just a filler: "ok, then no"
+	other           bool // a word that is not part of an answer
+	repeated        bool // a value that was read back
 }
 
-// Assent reads the message as the answer to a question to confirm.
+// Assent returns the answer of the message to a question to confirm.
 func (t *Reading) Assent() Assent {
 	if t.a.def.Lang.Hedges.Within(t.rd.Toks) {
-		return NoAssent // "I guess so", "mhm": said while one listens, or not meant
+		return NoAssent // "I guess so", "mhm": doubtful, or a signal of a listener
 	}
 	if len(t.rd.Toks) == 1 && !strings.Contains(t.rd.Raw, "?") {
 		switch t.a.def.Lang.YesOrNo(t.rd.Toks) {
@@ -62,11 +61,11 @@ func (t *Reading) Assent() Assent {
 	}
 }
 
-// leaves reports whether the message says, in more words than a command has, that the
-// flow is to be left: "ok, never mind, forget it", "stop, don't send it".
+// leaves reports whether the message cancels the flow in more words than a command has:
+// "ok, never mind, forget it", "stop, don't send it".
 func (t *Reading) leaves() bool { return t.flow != nil && t.Assent() == GivesUp }
 
-// Hedged reports whether a message has a yes in it.
+// Hedged reports whether the message contains a yes.
 func (t *Reading) Hedged() bool {
 	w := t.answerWords(t.rd.Toks)
 	return w.yes || w.filled
@@ -120,8 +119,8 @@ func (t *message) answerWords(toks []value.Token) (w answerWords) {
 	return w
 }
 
-// besideAnswer is the length of what changes nothing in an answer: politeness, a
-// hesitation, thanks, the words of the request itself.
+// besideAnswer returns the length of words at token i that do not change an answer:
+// politeness, thanks, articles, words of the request.
 func (t *message) besideAnswer(toks []value.Token, i int) int {
 	l := t.a.def.Lang
 	best := 0
@@ -136,7 +135,7 @@ func (t *message) besideAnswer(toks []value.Token, i int) int {
 	return best
 }
 
-// wordOfRequest reports whether a word is one that the flow is asked for with: "yes,
+// wordOfRequest reports whether token i is a word with which users ask for the flow: "yes,
 // book the flight".
 func (t *message) wordOfRequest(toks []value.Token, i int) bool {
 	if t.flow == nil || t.flow.Builtin {
@@ -146,8 +145,8 @@ func (t *message) wordOfRequest(toks []value.Token, i int) bool {
 	return n == 1 && t.a.flowWords[t.flow.Index][w]
 }
 
-// readBackAt is the length of a value at token i that was read back as it is, with the
-// word that points to it: "to Denver", "tomorrow".
+// readBackAt returns the length of a value at token i that was read back unchanged, with
+// the words that point to it: "to Denver", "tomorrow".
 func (t *message) readBackAt(toks []value.Token, i int) int {
 	if !t.st.Confirming || t.flow == nil {
 		return 0
@@ -175,12 +174,12 @@ func (t *message) readBackAt(toks []value.Token, i int) int {
 	return best
 }
 
-// saidAs reports whether a value of the slot can be found among words and compared.
+// saidAs reports whether a value of the slot can be found in words and compared.
 func (t *message) saidAs(s *agent.Slot) bool {
 	return t.st.Slots[s.Name] != nil && !s.Secret && !s.Free() && s.Type != value.TypeBoolean && (s.Type != value.TypeCity || s.Closed())
 }
 
-// cueAt is the length of the words at token i that point to a slot.
+// cueAt returns the length of the words at token i that point to a slot.
 func cueAt(s *agent.Slot, toks []value.Token, i int) int {
 	_, n := s.Cues.At(toks, i)
 	if s.TypeCues != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: whether the words bear out what a model understood.
+// This file checks whether the words support what a model understood.
 
 // SaysYes reports whether the message begins with a yes.
 func (t *Reading) SaysYes() bool {
@@ -17,8 +17,7 @@ func (t *Reading) SaysYes() bool {
 	return answer == value.Yes
 }
 
-// Unborne is why the words do not bear a value out, "" if they do. A value that they do
-// not give to the slot that was asked for is suggested instead.
+// Unborne returns why the words do not support a value from a model, or "" if they do.
 func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 	s := t.a.def.SlotIndex[c.Slot]
 	if s == nil || c.Value == nil {
@@ -29,7 +28,7 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 	}
 	v, sure := t.Normalise(s, c.Value)
 	if sure != value.Certain || value.Equal(value.Canonical(v), t.st.Slots[c.Slot]) {
-		return "" // refused and told about where values are taken, or no change
+		return "" // invalid, which is reported when the value is taken, or unchanged
 	}
 	f := t.flowOfSlot(s, starting)
 	if f == nil {
@@ -48,19 +47,19 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 	return t.unborneSpan(s, value.Canonical(v), f, awaited)
 }
 
-// fromSuggestion reports whether a command is the yes to a value that was suggested.
+// fromSuggestion reports whether a command is a yes to a suggested value.
 func (t *Reading) fromSuggestion(c *command.Command) bool {
 	return t.st.Suggested != nil && t.st.Suggested.Slot == c.Slot && value.Equal(t.st.Suggested.Value, c.Value) && t.Affirms()
 }
 
-// Affirms reports whether the message may be a yes to a value that was suggested: it does
-// not say no, asks nothing, and gives the slot no other value.
+// Affirms reports whether the message may be a yes to a suggested value: it contains no
+// "no", is not a question, and gives no other value for the slot.
 func (t *Reading) Affirms() bool {
 	s := t.a.def.SlotIndex[t.st.Suggested.Slot]
 	return s != nil && !t.answerWords(t.rd.Toks).no && !t.asks(t.rd.Toks) && !strings.Contains(t.rd.Raw, "?") && t.NothingFor(s, 0)
 }
 
-// flowOfSlot is the flow that a value is for.
+// flowOfSlot returns the flow that a value of the slot is for.
 func (t *message) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow {
 	flows := starting
 	if t.flow != nil {
@@ -80,7 +79,8 @@ func (t *message) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow 
 	return nil
 }
 
-// unborneSpan holds a value with a form of its own against those in the words.
+// unborneSpan is Unborne for values with a form: it looks for the value among those in the
+// words.
 func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
 	spans := t.spans(f)
 	k := slices.IndexFunc(spans, func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) })
@@ -113,8 +113,7 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 	return ""
 }
 
-// namedAlone reports whether the message names the slot somewhere, and has one value
-// that it takes.
+// namedAlone reports whether the message names the slot and has no value at another place.
 func (t *message) namedAlone(s *agent.Slot, x found, spans []found) bool {
 	if slices.ContainsFunc(spans, func(o found) bool { return o.start >= x.end || o.end <= x.start }) {
 		return false
@@ -122,7 +121,7 @@ func (t *message) namedAlone(s *agent.Slot, x found, spans []found) bool {
 	return s.Cues.Within(t.rd.Toks) || s.Mentions.Within(t.rd.Toks) || t.namesWordOf(s)
 }
 
-// counts reports whether a number stands with what it counts, or the currency.
+// counts reports whether a number is followed by what it counts, or has a currency.
 func (t *message) counts(s *agent.Slot, x found) bool {
 	if s.Type == value.TypeMoney {
 		_, currency, _ := t.rd.Lang.Amount(t.rd.Toks, x.start)
@@ -137,7 +136,7 @@ func (t *message) pointedElsewhere(x found, f *agent.Flow) bool {
 	return score < 0
 }
 
-// unborneText holds a text or a name against the words.
+// unborneText is Unborne for texts and names: it looks for the text in the words.
 func (t *message) unborneText(s *agent.Slot, c *command.Command, f *agent.Flow, awaited bool) string {
 	text, _ := c.Value.(string)
 	toks := value.Tokenize(text, nil)
@@ -163,7 +162,7 @@ func (t *message) unborneText(s *agent.Slot, c *command.Command, f *agent.Flow, 
 	return ""
 }
 
-// namesWordOf reports whether the message has a word of the slot's name.
+// namesWordOf reports whether the message contains a word of the slot's name.
 func (t *message) namesWordOf(s *agent.Slot) bool {
 	for i := range t.rd.Toks {
 		if w, _ := t.rd.Lang.Meaning(t.rd.Toks, i); s.Keys[w] || s.Words[w] {
@@ -173,7 +172,7 @@ func (t *message) namesWordOf(s *agent.Slot) bool {
 	return s.Mentions.Within(t.rd.Toks)
 }
 
-// mayOffer notes a flow that is to be asked about, with the values that were said for it.
+// mayOffer records a flow that may be offered, with the values that were given for it.
 func (t *Reading) mayOffer(f *agent.Flow, values []found) {
 	if slices.Contains(t.offered, f) {
 		return
@@ -189,8 +188,8 @@ func (t *Reading) mayOffer(f *agent.Flow, values []found) {
 	}
 }
 
-// Normalise reads a value that a model or a caller gave for a slot: in the form
-// in which it is kept, or as people say it.
+// Normalise converts a value that a model or a caller gave for a slot to the form in which
+// it is stored. The value may also be worded as people say it.
 func (t *Reading) Normalise(s *agent.Slot, val any) (any, value.Certainty) {
 	text, isText := val.(string)
 	switch s.Type {
@@ -248,8 +247,8 @@ func (t *Reading) Normalise(s *agent.Slot, val any) (any, value.Certainty) {
 	return v, sure
 }
 
-// NothingFor reports whether the words behind a yes give the slot no other value:
-// "yes, that is the one I meant".
+// NothingFor reports whether the words after a yes, from token rest on, give no other value
+// for the slot: "yes, that is the one I meant".
 func (t *Reading) NothingFor(s *agent.Slot, rest int) bool {
 	sub := t.rd
 	sub.Toks = sub.Toks[rest:]

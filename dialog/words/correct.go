@@ -9,16 +9,16 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: corrections ("actually, change the origin to Boston").
+// This file understands corrections ("actually, change the origin to Boston").
 
-// mention is the name of a slot in an utterance.
+// mention is the name of a slot in a message.
 type mention struct {
 	slot       *agent.Slot
 	start, end int
 }
 
-// corrections finds what the user takes back. Without a flow, the one that
-// ended last is meant.
+// corrections returns the commands for what the user corrects. If no flow is active, they
+// concern the flow that ended last.
 func (t *Reading) corrections() []command.Command {
 	f := t.flow
 	if f == nil {
@@ -46,7 +46,7 @@ func (t *Reading) corrections() []command.Command {
 		weak = true // "no, to Chicago"
 	}
 	if t.st.Confirming {
-		weak = true // every value that is said here changes one
+		weak = true // here every value is a correction
 	}
 	negated := t.rd.Denies()
 	if t.st.Changing {
@@ -65,14 +65,14 @@ func (t *Reading) corrections() []command.Command {
 	}
 	if len(cmds) == 0 && len(toks) <= 10 && changing {
 		if target, _ := t.a.classify(t.a.Core(toks)); target == nil || target == f {
-			return []command.Command{{Type: command.CorrectSlot}} // change, but what
+			return []command.Command{{Type: command.CorrectSlot}} // something is to be changed
 		}
 	}
 	return cmds
 }
 
-// mentioned finds the first slot that is named; of two at the same place the
-// longer name. A name inside a value ("the day after tomorrow") is none.
+// mentioned returns the first slot that the message names, by the longest name at its
+// place. A name inside a value ("the day after tomorrow") does not count.
 func (t *message) mentioned(f *agent.Flow) (mention, bool) {
 	l := t.a.def.Lang
 	var values []found
@@ -91,7 +91,7 @@ func (t *message) mentioned(f *agent.Flow) (mention, bool) {
 	return mention{}, false
 }
 
-// correctMentioned is "change the origin to Boston", "the date is wrong", "make
+// correctMentioned understands "change the origin to Boston", "the date is wrong" and "make
 // Boston the origin".
 func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, changing bool) []command.Command {
 	l, toks := t.a.def.Lang, t.rd.Toks
@@ -131,15 +131,15 @@ func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 	return nil
 }
 
-// onlyMention reports whether the message names the slot and says nothing else.
+// onlyMention reports whether the message only names a slot.
 func (t *message) onlyMention(m mention) bool {
 	l := t.a.def.Lang
 	before := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks[:m.start]))))
 	return len(before) == 0 && len(l.Trim(t.rd.Toks[m.end:])) == 0
 }
 
-// correctionWith adds the further values of the sentence: "change the origin
-// to Boston and the date to Friday".
+// correctionWith returns the correction of a slot together with those in the rest of the
+// sentence: "change the origin to Boston and the date to Friday".
 func (t *message) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value.Token) []command.Command {
 	cmds := []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: v}}
 	sub := t.rd
@@ -152,8 +152,8 @@ func (t *message) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []va
 	return cmds
 }
 
-// valueIn reads a value of the slot from tokens; whole asks that it is all that
-// they say, if the slot has no form of its own.
+// valueIn reads a value of the slot from tokens. If whole is true, the tokens must be
+// nothing but a value, if the slot takes free text.
 func (t *message) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
 	if len(toks) == 0 {
 		return nil, false
@@ -195,8 +195,8 @@ func (t *message) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, b
 	return val, best > 0
 }
 
-// correctValue is "make it Chicago", "not Boston, Denver", "actually from
-// Chicago": the slot follows from the value.
+// correctValue understands "make it Chicago", "not Boston, Denver" and "actually from
+// Chicago", where the value determines the slot.
 func (t *Reading) correctValue(f *agent.Flow, strong, negated bool) []command.Command {
 	values := t.spans(f)
 	if len(values) == 0 {
@@ -210,7 +210,7 @@ func (t *Reading) correctValue(f *agent.Flow, strong, negated bool) []command.Co
 			return nil
 		}
 	}
-	if several(values) { // "Denver to Boston": what one is decides what the other is
+	if several(values) { // "Denver to Boston": the slot of one determines that of the other
 		var cmds []command.Command
 		for _, v := range t.a.extract(t.rd, f.Slots, nil) {
 			if !value.Equal(v.value, t.st.Slots[v.slot.Name]) {
@@ -233,7 +233,7 @@ func (t *Reading) correctValue(f *agent.Flow, strong, negated bool) []command.Co
 	return t.correctAlone(t.a.decided(t.rd, f.Slots, values), strong)
 }
 
-// several reports whether the values stand at more than one place.
+// several reports whether the values are at more than one place.
 func several(values []found) bool {
 	for _, v := range values[1:] {
 		if v.start != values[0].start {
@@ -255,8 +255,8 @@ func (t *message) correction(v found) command.Command {
 	return c
 }
 
-// spans are all values of the flow's slots in the message, for every slot that
-// takes them.
+// spans returns all values of the flow's slots in the message, each for every slot that
+// accepts it.
 func (t *message) spans(f *agent.Flow) []found {
 	var out []found
 	for _, s := range f.Slots {
@@ -287,8 +287,8 @@ func (t *message) spans(f *agent.Flow) []found {
 	return t.longest(out)
 }
 
-// counted reports whether a bare number may be a value of the slot, and counts nothing
-// else: "one person" is no time, "two rooms" is no amount.
+// counted reports whether a bare number may be a value of the slot and does not count
+// something else: "one person" is not a time, "two rooms" not an amount.
 func (t *message) counted(f *agent.Flow, s *agent.Slot, i int) bool {
 	if s.Numeric() && t.a.unit(t.rd, s, i+1) {
 		return true
@@ -296,8 +296,8 @@ func (t *message) counted(f *agent.Flow, s *agent.Slot, i int) bool {
 	return t.rd.Stands(i, i+1) && !slices.ContainsFunc(f.Slots, func(o *agent.Slot) bool { return o.Numeric() && t.a.unit(t.rd, o, i+1) })
 }
 
-// longest drops values that lie inside longer ones: the "three" of "the third
-// of may" is no number of guests.
+// longest drops values inside longer ones: the "three" in "the third of may" is not a
+// number of guests.
 func (t *message) longest(values []found) []found {
 	return slices.DeleteFunc(values, func(v found) bool {
 		return slices.ContainsFunc(values, func(o found) bool {
@@ -306,7 +306,7 @@ func (t *message) longest(values []found) []found {
 	})
 }
 
-// insteadOf is "not Boston but Denver", "Denver, not Boston".
+// insteadOf understands "not Boston but Denver" and "Denver, not Boston".
 func (t *message) insteadOf(values []found) []command.Command {
 	toks := t.rd.Toks
 	for _, old := range values {
@@ -336,7 +336,7 @@ func (t *message) insteadOf(values []found) []command.Command {
 	return nil
 }
 
-// correctText is "I meant rent" for a slot that takes any words.
+// correctText understands "I meant rent" for a slot of free text.
 func (t *Reading) correctText(f *agent.Flow) []command.Command {
 	l := t.a.def.Lang
 	toks := l.Trim(t.rd.Toks)

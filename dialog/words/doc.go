@@ -1,8 +1,9 @@
-// Package words understands messages without a model, by their words: which flow is asked
-// for, which values are given to which slots, what is corrected, taken back, denied or
-// asked about, and whether a yes is one. It holds no goroutine, clock or I/O.
+// Package words understands messages without a model, by their words: which flow the user asks
+// for, which values they give for which slots, what they correct, take back, deny or ask, and
+// whether a yes is unconditional. It has no goroutine, clock or I/O.
 //
-// A [Reading] is made of two parts. The first, the message at its moment, says what the words
-// say: values, questions, denials, the flows that they speak for. The second makes commands of
-// that, and notes what is left open: a flow that may be meant, a value that two slots take.
+// A [Reading] has two parts. The first, the message at its moment, finds out what the words say:
+// values, questions, denials, the flows whose words they are. The second turns this into
+// commands, and records what remains open: a flow that the user may mean, a value that two
+// slots could take.
 package words

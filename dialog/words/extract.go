@@ -8,20 +8,20 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// found is a value that an utterance gives to a slot.
+// found is a value for a slot in a message.
 type found struct {
 	slot       *agent.Slot
 	value      any
 	start, end int
 	score      int
-	cue        bool // words before it name the slot
-	fits       bool // the slot would take it; known of dates without a cue alone
+	cue        bool // whether words before it name the slot
+	fits       bool // whether the slot would accept it; set for dates without a cue only
 }
 
-// extract finds values for several slots in one utterance ("from Boston to
-// Denver next friday"). A value that could belong to two slots goes to the one
-// that the words before it point to, then to the one that is being asked for;
-// if neither decides, it goes nowhere: a wrong guess costs more than a question.
+// extract returns the values for several slots in a message ("from Boston to Denver next
+// friday"). If a value could belong to two slots, it goes to the one that the words before
+// it point to, then to the awaited one. If neither decides, the value is dropped: a wrong
+// guess costs more than a question.
 func (a *Words) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
 	all := a.candidates(r, slots, awaited)
 	all = append(a.decided(r, slots, all), a.ranges(r, slots, all)...)
@@ -31,7 +31,7 @@ func (a *Words) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot
 	return a.assign(all, awaited)
 }
 
-// candidates are all values in an utterance, for each slot that may take them.
+// candidates returns all values in a message, each for every slot that may take it.
 func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
 	var all []found
 	for _, s := range slots {
@@ -70,7 +70,7 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 				f.score += 3
 			}
 			if s.Numeric() && !f.cue && !(s == awaited && r.Stands(i, i+n)) && !a.belongs(r, s, slots, f) {
-				continue // a bare number belongs to nobody
+				continue // a bare number belongs to no slot
 			}
 			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v, nil)
 			all = append(all, f)
@@ -80,13 +80,13 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 	return slices.DeleteFunc(all, func(f found) bool { return denied(r, f) })
 }
 
-// denied reports whether a value is said not to be meant. A yes or no has a form of its
-// own for that.
+// denied reports whether the message says that a value is not meant. Booleans are excluded,
+// since a denied boolean is a value.
 func denied(r value.Reader, f found) bool {
 	return f.slot.Type != value.TypeBoolean && r.Negated(f.start, f.end)
 }
 
-// nameSpans appends the names that a sentence may give to a slot.
+// nameSpans appends the names that a sentence may give for a slot.
 func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, awaited *agent.Slot, all []found) []found {
 	for i := 0; i < len(r.Toks); i++ {
 		v, n, cue := a.nameFor(r, s, awaited, i)
@@ -110,8 +110,8 @@ func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, aw
 	return all
 }
 
-// wished finds a yes or no that a wish gives to a slot: "somewhere with outdoor
-// seating", "a place without smoking". A question about it is none.
+// wished appends the yes or no that a wish gives for a slot: "somewhere with outdoor
+// seating", "a place without smoking". A question is not a wish.
 func (a *Words) wished(r value.Reader, s *agent.Slot, all []found) []found {
 	for _, part := range r.Sentences(r.Toks) {
 		if len(part) == 0 || len(s.Keys) == 0 || r.Asks(part) {
@@ -147,8 +147,8 @@ func (a *Words) wished(r value.Reader, s *agent.Slot, all []found) []found {
 	return all
 }
 
-// belongs reports whether what is around a number says that it is the slot's: a
-// currency, what it counts.
+// belongs reports whether the context of a number shows that it belongs to the slot: a
+// currency, or what it counts.
 func (a *Words) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f found) bool {
 	if s.Type == value.TypeMoney {
 		_, cur, _ := r.Lang.Amount(r.Toks, f.start)
@@ -157,9 +157,9 @@ func (a *Words) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f fo
 	return a.unit(r, s, f.end) || a.counted(r, s, slots, f.start, f.end) || s.OnlyIn(f.value)
 }
 
-// counted reports whether a bare number at tokens i to j can only be meant for
-// the slot: it counts people or things ("for four people", "a party of six"), and
-// no other slot holds a number.
+// counted reports whether a bare number at tokens i to j can only belong to the slot: it
+// counts people or things ("for four people", "a party of six"), and no other slot has
+// numbers.
 func (a *Words) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j int) bool {
 	for _, o := range slots {
 		if o != s && o.Numeric() && o.Type != value.TypeMoney {
@@ -174,13 +174,12 @@ func (a *Words) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j
 	return s.TypeCues != nil && s.TypeCues.EndsAt(r.Toks, i) > 1
 }
 
-// takes reports whether a slot would take a value, by its limits and validators
-// alone: "next friday" is the day of a visit and no date of birth. A slot of days
-// past is not guessed at: yesterday is rarely what it asks for.
+// takes reports whether a slot would accept a value, by its limits and validators: "next
+// friday" may be the day of a visit but not a date of birth.
 func (a *Words) takes(r value.Reader, s *agent.Slot, v any, slots map[string]any) (ok bool) {
 	defer func() {
 		if recover() != nil {
-			ok = false // the validator fails again, where it is reported
+			ok = false // the validator panics again when the value is set, where it is reported
 		}
 	}()
 	if value.Half(v) || s.Within(v) != nil {
@@ -197,8 +196,9 @@ func (a *Words) takes(r value.Reader, s *agent.Slot, v any, slots map[string]any
 	return true
 }
 
-// pointed scores the words before a value: those that point to the slot raise
-// it, those that point to another slot of the kind lower it.
+// pointed scores the words before a value. Words that point to the slot raise the score,
+// words that point to another slot of the same type lower it. It also reports whether they
+// point to the slot more than to others.
 func (a *Words) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i int) (bool, int) {
 	k := i
 	if n := r.Lang.Articles.EndsAt(r.Toks, k); n > 0 && n < k {
@@ -221,7 +221,8 @@ func (a *Words) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i in
 	}
 }
 
-// cueBefore is how many tokens before i point to the slot.
+// cueBefore returns how strongly the words before token i point to the slot: the number of
+// their tokens, plus 10 if they name the slot.
 func (a *Words) cueBefore(r value.Reader, s *agent.Slot, i int) int {
 	n := s.Cues.EndsAt(r.Toks, i)
 	if m := s.Mentions.EndsAt(r.Toks, i); m > 0 {
@@ -235,8 +236,8 @@ func (a *Words) cueBefore(r value.Reader, s *agent.Slot, i int) int {
 	return n
 }
 
-// unit reports whether the words behind a number say what it counts: those of
-// the slot's name ("two guests").
+// unit reports whether the words at token i, after a number, are those of the slot's name
+// ("two guests").
 func (a *Words) unit(r value.Reader, s *agent.Slot, i int) bool {
 	if i >= len(r.Toks) {
 		return false
@@ -245,8 +246,8 @@ func (a *Words) unit(r value.Reader, s *agent.Slot, i int) bool {
 	return s.Keys[w] || s.Type == value.TypeInteger && s.Words[w] && w[0] == '~'
 }
 
-// named finds the value of a slot without a form of its own when its name
-// stands before it: "the name is John Smith".
+// named returns the value of a slot of free text that follows the slot's name: "the name is
+// John Smith".
 func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 	if r.Asks(r.Toks) {
 		return found{}, false // "what kind of music is it"
@@ -268,7 +269,7 @@ func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 		rest := r.Lang.Polite.TrimRight(r.Toks[k:])
 		sub := value.Reader{Lang: r.Lang, Raw: value.SpanText(r.Raw, r.Toks, k, k+len(rest)), Now: r.Now}
 		var buf [24]value.Token
-		sub.Toks = value.Tokenize(sub.Raw, buf[:0]) // their places are those of the part
+		sub.Toks = value.Tokenize(sub.Raw, buf[:0]) // positions are relative to the part
 		v, sure := sub.Answer(&s.Spec)
 		if sure == value.Certain {
 			return found{slot: s, value: v, start: i, end: k + len(rest), score: 5*len(rest) + 15, cue: true}, true
@@ -277,8 +278,8 @@ func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 	return found{}, false
 }
 
-// assign gives spans to slots, the best first; spans do not overlap, a slot
-// gets one.
+// assign assigns values to slots, those with the highest score first. Values do not
+// overlap, and a slot gets at most one.
 func (a *Words) assign(all []found, awaited *agent.Slot) []found {
 	var out []found
 	taken := func(f found) bool {
@@ -295,7 +296,7 @@ func (a *Words) assign(all []found, awaited *agent.Slot) []found {
 				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o) && (o.fits || !f.fits)
 			})
 			if rival {
-				continue // whose it is, nobody can tell
+				continue // it could belong to either slot
 			}
 			rivalBefore := slices.ContainsFunc(all[:i], func(o found) bool {
 				return o.slot != f.slot && o.start == f.start && o.end == f.end && o.score == f.score && !taken(o) && (o.fits || !f.fits)
@@ -310,8 +311,8 @@ func (a *Words) assign(all []found, awaited *agent.Slot) []found {
 	return out
 }
 
-// nameFirst reads a name that the answer to a question begins with: "Bob Miller, but not
-// before Friday", "john smith born on 3 May".
+// nameFirst reads a name at the beginning of an answer: "Bob Miller, but not before
+// Friday", "john smith born on 3 May".
 func (a *Words) nameFirst(r value.Reader, s *agent.Slot, others []*agent.Slot, awaited *agent.Slot) (any, int) {
 	if s != awaited || len(r.Toks) == 0 || a.wordOfFlow(r.Toks, 0) {
 		return nil, 0
@@ -329,14 +330,14 @@ func (a *Words) nameFirst(r value.Reader, s *agent.Slot, others []*agent.Slot, a
 	return value.TitleWords(value.SpanText(r.Raw, r.Toks, 0, n)), n
 }
 
-// wordOfFlow reports whether the word at token i is one that a flow is asked for with.
+// wordOfFlow reports whether token i is a word with which users ask for a flow.
 func (a *Words) wordOfFlow(toks []value.Token, i int) bool {
 	w, _ := a.def.Lang.Meaning(toks, i)
 	return slices.ContainsFunc(a.flowWords, func(words map[string]bool) bool { return words[w] })
 }
 
-// nameFor reads a name for the slot at token i: one with capitals behind a word
-// that points to it, or behind anything if the slot is asked for.
+// nameFor reads a name for the slot at token i. The name must have capitals and must follow
+// a word that points to the slot, unless the slot is awaited.
 func (a *Words) nameFor(r value.Reader, s *agent.Slot, awaited *agent.Slot, i int) (any, int, int) {
 	v, n := r.Place(i)
 	if n == 0 || r.Capital(i-1) && r.Capital(i) && i > 1 && !r.SentenceEnds(i) {
@@ -355,8 +356,8 @@ func (a *Words) nameFor(r value.Reader, s *agent.Slot, awaited *agent.Slot, i in
 	return v, n, cue
 }
 
-// classBefore reports whether the word before token i is what the slot is about:
-// "the restaurant Aq", "the song Hello".
+// classBefore reports whether the word before token i says what kind of thing the slot
+// names: "the restaurant Aq", "the song Hello".
 func (a *Words) classBefore(r value.Reader, s *agent.Slot, i int) bool {
 	if i == 0 {
 		return false

@@ -8,10 +8,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: the flow whose words an utterance has.
+// This file finds the flow whose words a message has.
 
-// weights are how much each word says about which of several things is meant: 1
-// if one of them alone has it, less the more have it.
+// weights returns the weight of each word for choosing between several sets: 1 for a word
+// of one set only, and less for a word of several.
 func weights(sets []map[string]bool) map[string]float64 {
 	count := make(map[string]int)
 	for _, set := range sets {
@@ -32,15 +32,15 @@ func weights(sets []map[string]bool) map[string]float64 {
 // Thresholds of the comparison by words.
 const (
 	wordsAccept   = 0.75 // least sum of weights
-	wordsAlone    = 0.25 // the same, if nearly all that was said is known
-	wordsCoverage = 0.30 // least share of the words with content that are known
-	wordsLead     = 0.10 // by which the best has to lead
-	valueGiven    = 0.8  // what a value adds for the flow that alone takes it
+	wordsAlone    = 0.25 // least sum of weights if most words are known
+	wordsCoverage = 0.30 // least share of the content words that are known
+	wordsLead     = 0.10 // least lead of the best flow
+	valueGiven    = 0.8  // what a value adds to the score of the only flow that takes it
 	wordsSure     = 1.25 // sum of weights that interrupts another flow
 )
 
-// learnWords collects the words that speak for each flow: of its name, its
-// description and its triggers.
+// learnWords collects the words of each flow: those of its name, its description and its
+// triggers.
 func (a *Words) learnWords() {
 	sets := make([]map[string]bool, len(a.def.Flows))
 	a.triggers = make([][]triggerWords, len(a.def.Flows))
@@ -67,8 +67,8 @@ func (a *Words) learnWords() {
 	a.flowWords, a.flowWeights = sets, weights(sets)
 }
 
-// byWords finds the flow whose words an utterance has, when the classifier is not
-// sure. Of two that are as good as each other it is the one that changes nothing.
+// byWords finds the flow with most words of a message, for messages that the classifier
+// cannot decide. Of two equal flows it prefers one that changes nothing.
 func (t *message) byWords(toks []value.Token) (*agent.Flow, float64) {
 	a, r := t.a, t.rd
 	var buf [40]string
@@ -76,7 +76,7 @@ func (t *message) byWords(toks []value.Token) (*agent.Flow, float64) {
 	if len(words) == 0 || len(a.def.Flows) == 0 {
 		return nil, 0
 	}
-	names := r.Names(toks) // London is known to nobody and no word of its own
+	names := r.Names(toks) // names are not words of a flow
 	var best, second float64
 	var which, next *agent.Flow
 	share := 0.0
@@ -123,8 +123,8 @@ func (t *message) byWords(toks []value.Token) (*agent.Flow, float64) {
 	return which, intentAccept
 }
 
-// givenTo is what the values of a message add to the score of each flow: those of
-// a slot that few flows have say more.
+// givenTo returns what the values in a message add to the score of each flow. Values of a
+// slot that few flows use add more.
 func (a *Words) givenTo(r value.Reader) []float64 {
 	out := make([]float64, len(a.def.Flows))
 	for _, s := range a.def.Slots {
@@ -149,14 +149,14 @@ func (a *Words) givenTo(r value.Reader) []float64 {
 	return out
 }
 
-// changes reports whether the flow runs an action that wants a yes.
+// changes reports whether the flow runs an action that requires confirmation.
 func changes(f *agent.Flow) bool {
 	return slices.ContainsFunc(f.Steps, func(s *agent.Step) bool {
 		return s.Type == agent.StepAction && s.Action != nil && s.Action.RequiresConfirmation
 	})
 }
 
-// triggerWords are the words with content of a trigger, and its slots.
+// triggerWords has the content words of a trigger and its slots.
 type triggerWords struct {
 	words []string
 	slots []*agent.Slot
@@ -175,9 +175,10 @@ func (a *Words) wordsOf(t agent.Trigger) (out triggerWords) {
 	return out
 }
 
-// asksFor reports whether the message asks for a flow, and does not only have a word in
-// common with it: "call an ambulance" calls nothing off. Of a flow that changes something
-// it has all words of a trigger, or no others, or two of its values.
+// asksFor reports whether the message asks for a flow and does not just share a word with
+// it: "call an ambulance" does not call anything off. For a flow that changes something,
+// the message must have all words of a trigger, or no other words, or two values of the
+// flow.
 func (t *message) asksFor(f *agent.Flow, values []found) bool {
 	if !changes(f) || len(values) >= 2 {
 		return true
@@ -187,12 +188,12 @@ func (t *message) asksFor(f *agent.Flow, values []found) bool {
 		return true
 	}
 	if _, n := t.a.def.Lang.CancelVerbs.At(t.rd.Toks, strange); n > 0 && strange < own {
-		return false // "cancel my last transfer" asks for no transfer
+		return false // "cancel my last transfer" does not ask for a transfer
 	}
 	return t.hasTrigger(f, values, 0)
 }
 
-// hasTrigger reports whether the message has all words with content of one of the flow's
+// hasTrigger reports whether the message has all content words of one of the flow's
 // triggers, in any order, and a value for one of its slots, if it has slots. Triggers with
 // fewer slots than least do not count.
 func (t *message) hasTrigger(f *agent.Flow, values []found, least int) bool {
@@ -209,8 +210,8 @@ func (t *message) hasTrigger(f *agent.Flow, values []found, least int) bool {
 	})
 }
 
-// mostlyOf reports whether more than half of the words that say something are the flow's:
-// "somebody stole my money" speaks of money, and of no transfer.
+// mostlyOf reports whether more than half of the content words belong to the flow:
+// "somebody stole my money" mentions money but does not ask for a transfer.
 func (t *message) mostlyOf(f *agent.Flow, values []found) bool {
 	var rest []value.Token
 	for i, tok := range t.rd.Toks {
@@ -227,9 +228,9 @@ func (t *message) mostlyOf(f *agent.Flow, values []found) bool {
 	return 2*known > len(words)-t.rd.Names(rest)
 }
 
-// ownWords returns where the message has the first word of the flow, and the first that is
-// neither one of the flow's nor of a value, a number, a name or one that every sentence
-// has; the number of its tokens where it has none.
+// ownWords returns the index of the flow's first word in the message, and of the first word
+// that is not of the flow, a value, a number, a name or a common word. Each is the number
+// of tokens if there is no such word.
 func (t *message) ownWords(f *agent.Flow, values []found) (own, strange int) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	own = len(toks)
@@ -256,7 +257,7 @@ func (t *message) ownWords(f *agent.Flow, values []found) (own, strange int) {
 	return own, len(toks)
 }
 
-// valueOfFlow is the length of a value of a slot of the flow at token i.
+// valueOfFlow returns the length of a value of one of the flow's slots at token i.
 func (t *message) valueOfFlow(f *agent.Flow, i int) int {
 	best := 0
 	for _, s := range f.Slots {

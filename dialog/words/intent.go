@@ -8,10 +8,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// The intent classifier is a softmax regression over hashed features: words,
-// pairs of words and groups of three letters. It is trained when the agent is
-// parsed, always in the same order and from zero, so that the same files give
-// the same weights.
+// The intent classifier is a softmax regression over hashed features: words, pairs of words and
+// groups of three letters. Training starts from zero and always has the same order, so that
+// the same files give the same weights.
 
 const (
 	intentBits     = 12
@@ -19,16 +18,16 @@ const (
 	intentRate     = 0.9
 	intentDecay    = 1e-5
 	intentRounds   = 60
-	intentWork     = 60_000_000 // multiplications that training may take
+	intentWork     = 60_000_000 // maximum number of multiplications in training
 	intentAccept   = 0.50       // least probability of the best flow
-	intentLead     = 0.15       // by which it has to lead the next one
+	intentLead     = 0.15       // least lead of the best flow over the next one
 	intentSure     = 0.80       // probability that interrupts another flow
-	intentCoverage = 0.32       // least share of the content words that its triggers know
+	intentCoverage = 0.32       // least share of the content words that are in its triggers
 )
 
-// classifier maps utterances to flows. It is immutable once trained.
+// classifier maps messages to flows. It is immutable after training.
 type classifier struct {
-	classes int                    // the flows, and last what no flow covers
+	classes int                    // the number of flows, plus one for what no flow covers
 	weights []float32              // classes times buckets, by bucket
 	bias    []float32              // by class
 	words   []map[string]bool      // by flow: stems of its triggers
@@ -41,14 +40,14 @@ type exactIntent struct {
 	others []int // flows with the same trigger
 }
 
-// feature is a hashed feature with its weight in the utterance.
+// feature is a hashed feature with its weight in the message.
 type feature struct {
 	bucket uint32
 	value  float32
 }
 
-// features appends the features of an utterance. Words of no content count
-// less; values of slots stand for their type.
+// features appends the features of a message. Words without content have less weight. All
+// values of slots are the same feature.
 func (a *Words) features(toks []value.Token, buf []feature) []feature {
 	start := len(buf)
 	add := func(h uint32, v float32) {
@@ -65,7 +64,7 @@ func (a *Words) features(toks []value.Token, buf []feature) []feature {
 	for i := 0; i < len(toks); i++ {
 		w := value.Stem(toks[i].Text)
 		weight := float32(1)
-		if _, n := a.values.At(toks, i); n > 0 { // any value is as good as another
+		if _, n := a.values.At(toks, i); n > 0 { // all values are equal
 			w, weight = "#", 0.35
 			i += n - 1
 		} else if _, n := a.def.Lang.Light.At(toks, i); n == 1 {
@@ -96,8 +95,7 @@ func (a *Words) features(toks []value.Token, buf []feature) []feature {
 	return buf
 }
 
-// Core drops what is before the matter of a request: fillers, politeness, "I
-// want to".
+// Core removes the introduction of a request: fillers, politeness, words like "I want to".
 func (a *Words) Core(toks []value.Token) []value.Token {
 	for {
 		n := len(toks)
@@ -109,7 +107,7 @@ func (a *Words) Core(toks []value.Token) []value.Token {
 	}
 }
 
-// probabilities fills p with the probability of each class.
+// probabilities sets p to the probability of each class.
 func (c *classifier) probabilities(features []feature, p []float64) {
 	for k := range p {
 		p[k] = float64(c.bias[k])
@@ -134,8 +132,7 @@ func (c *classifier) probabilities(features []feature, p []float64) {
 	}
 }
 
-// classify finds the flow that an utterance asks for and how probable it is;
-// nil if none is.
+// classify returns the flow that a message asks for, or nil, and its probability.
 func (a *Words) classify(toks []value.Token) (*agent.Flow, float64) {
 	c := a.intents
 	if len(a.def.Flows) == 0 || len(toks) == 0 {
@@ -174,8 +171,8 @@ func (a *Words) classify(toks []value.Token) (*agent.Flow, float64) {
 	return a.def.Flows[best], p[best]
 }
 
-// exactTrigger finds the flow that has the utterance as a trigger, politeness
-// apart. If several have it, none is meant for certain.
+// exactTrigger returns the only flow that has the message as a trigger, without politeness,
+// or nil.
 func (a *Words) exactTrigger(toks []value.Token) *agent.Flow {
 	if in, ok := a.exactIntent(toks); ok && len(in.others) == 0 {
 		return a.def.Flows[in.flow]
@@ -183,7 +180,7 @@ func (a *Words) exactTrigger(toks []value.Token) *agent.Flow {
 	return nil
 }
 
-// sharing are the flows that all have the utterance as a trigger.
+// sharing returns the flows that have the message as a trigger, if there are several.
 func (a *Words) sharing(toks []value.Token) []*agent.Flow {
 	in, ok := a.exactIntent(toks)
 	if !ok || len(in.others) == 0 {
@@ -219,7 +216,7 @@ func (a *Words) exactIntent(toks []value.Token) (exactIntent, bool) {
 	return exactIntent{}, false
 }
 
-// opened is a trigger without the flows that may not start. It reports whether one is left.
+// opened removes the flows that may not start. It reports whether any are left.
 func (a *Words) opened(in exactIntent) (exactIntent, bool) {
 	if len(a.closed) == 0 {
 		return in, true
@@ -232,9 +229,9 @@ func (a *Words) opened(in exactIntent) (exactIntent, bool) {
 	return in, true
 }
 
-// coverage is the share of the words with content that the flow's triggers know
-// or that are values of its slots. It keeps the classifier from being sure of
-// what it has never seen.
+// coverage returns the share of the content words that are in the flow's triggers or are
+// values of its slots. It keeps the classifier from being sure of words that it has never
+// seen.
 func (a *Words) coverage(toks []value.Token, class int) float64 {
 	known, content := 0, 0
 	for i := 0; i < len(toks); {
@@ -272,7 +269,7 @@ func (a *Words) coverage(toks []value.Token, class int) float64 {
 	return float64(known) / float64(content)
 }
 
-// valueAt is the length of a listed value of the flow's slots at token i.
+// valueAt returns the length of a listed value of the flow's slots at token i.
 func (a *Words) valueAt(toks []value.Token, i int, f *agent.Flow) int {
 	n := 0
 	for _, s := range f.Slots {

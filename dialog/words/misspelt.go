@@ -10,15 +10,15 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: requests with typing errors: "book a flihgt from Bostn to Denvr".
+// This file understands requests with typing errors: "book a flihgt from Bostn to Denvr".
 
 const (
-	shortestMisspelt = 4 // characters of a word that may be misspelt
-	longMisspelt     = 7 // of one that may have two errors
+	shortestMisspelt = 4 // characters of the shortest word that may be misspelt
+	longMisspelt     = 7 // characters of the shortest word that may have two errors
 )
 
-// learnSpelling collects the words that requests consist of, and all others that are
-// known: those are not misspelt.
+// learnSpelling collects the words of requests, to which others are corrected, and all
+// other known words, which are not corrected.
 func (a *Words) learnSpelling() {
 	a.spelt = make(map[string]bool)
 	known := func(wanted bool, texts ...string) {
@@ -67,8 +67,8 @@ func (a *Words) learnSpelling() {
 	slices.Sort(a.speltWords)
 }
 
-// respelt is a text with each word that nobody knows in the spelling of the one word
-// that is nearest. It reports whether there was any.
+// respelt replaces each unknown word of a text by the nearest known word, if there is
+// exactly one. It reports whether it replaced any.
 func (a *Words) respelt(r value.Reader) (string, bool) {
 	var b strings.Builder
 	at, changed := 0, false
@@ -85,7 +85,7 @@ func (a *Words) respelt(r value.Reader) (string, bool) {
 		for _, w := range a.speltWords {
 			dist := 2 * value.EditDistance(tok.Text, w, limit)
 			if dist == 2 && len(w) == len(tok.Text) && sameLetters(w, tok.Text) {
-				dist = 1 // two letters in the wrong order: the most frequent error
+				dist = 1 // swapped letters are the most frequent error
 			}
 			switch {
 			case dist < best:
@@ -105,7 +105,7 @@ func (a *Words) respelt(r value.Reader) (string, bool) {
 	return b.String(), changed
 }
 
-// sameLetters reports whether two words have the same letters.
+// sameLetters reports whether two words consist of the same letters.
 func sameLetters(a, b string) bool {
 	x, y := []byte(a), []byte(b)
 	slices.Sort(x)
@@ -113,8 +113,8 @@ func sameLetters(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// withMisspelt adds misspelt values to a request that was understood without them, if
-// they are read back before anything is done.
+// withMisspelt adds misspelt values to a request that was understood without them, if the
+// flow reads values back before it acts.
 func (t *message) withMisspelt(cmds []command.Command) []command.Command {
 	if t.flow != nil || cmds[0].Type != command.StartFlow {
 		return cmds
@@ -133,9 +133,9 @@ func (t *message) withMisspelt(cmds []command.Command) []command.Command {
 	return cmds
 }
 
-// misspelt understands a request with typing errors. Where the words are those of a
-// trigger the flow starts, with values if they are read back before anything is done;
-// else it is asked about.
+// misspelt understands a request with typing errors. If the corrected words are a trigger,
+// the flow starts, with values if it reads them back before it acts. Otherwise the flow may
+// be offered.
 func (t *Reading) misspelt() []command.Command {
 	if t.flow != nil || t.st.Failed {
 		return nil
@@ -164,7 +164,7 @@ func (t *Reading) misspelt() []command.Command {
 	return right.starting(f, values)
 }
 
-// reads reports whether what the flow does is read back before it is done.
+// reads reports whether the flow asks for a confirmation before it acts.
 func reads(f *agent.Flow) bool {
 	return changes(f) || slices.ContainsFunc(f.Steps, func(s *agent.Step) bool { return s.Type == agent.StepConfirm })
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: several requests in one message, and what is a question and no request.
+// This file finds several requests in one message, and tells questions from requests.
 
-// StartProposed begins the flow that was proposed, with the values that were given for it and
-// those of the message.
+// StartProposed returns the commands that start the proposed flow with the values that were
+// given for it before and those of the message.
 func (t *Reading) StartProposed(f *agent.Flow) []command.Command {
 	values := t.a.extract(t.rd, f.Slots, nil)
 	cmds := t.starting(f, values)
@@ -25,7 +25,8 @@ func (t *Reading) StartProposed(f *agent.Flow) []command.Command {
 	return cmds
 }
 
-// twoRequests finds two flows that a message asks for, each by words of its own.
+// twoRequests returns the commands of a message that asks for two flows, each in its own
+// words.
 func (t *message) twoRequests() []command.Command {
 	toks := t.rd.Toks
 	for k := 1; k+1 < len(toks); k++ {
@@ -58,8 +59,8 @@ func (t *message) twoRequests() []command.Command {
 	return nil
 }
 
-// onceMore are the values of a request that leaves out the words of the one before it: "100
-// to Bob" behind "send 250 to Anna".
+// onceMore returns the values of a request that omits the words of the previous one: "100
+// to Bob" after "send 250 to Anna".
 func (t *message) onceMore(f *agent.Flow, toks []value.Token) []found {
 	part := t.rd
 	part.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
@@ -83,15 +84,15 @@ func (t *message) onceMore(f *agent.Flow, toks []value.Token) []found {
 	return best
 }
 
-// conflicts reports whether two lists of values have a slot in common, with another value.
+// conflicts reports whether two lists have different values for the same slot.
 func conflicts(a, b []found) bool {
 	return slices.ContainsFunc(a, func(x found) bool {
 		return slices.ContainsFunc(b, func(y found) bool { return x.slot == y.slot && !value.Equal(x.value, y.value) })
 	})
 }
 
-// another finds a further request for the flow that runs: "yes, and also 50 to Bob". It
-// changes nothing about this one.
+// another returns the commands of a further request for the current flow: "yes, and also 50
+// to Bob". The current run is not changed.
 func (t *message) another() []command.Command {
 	if t.flow == nil {
 		return nil
@@ -116,14 +117,14 @@ func (t *message) another() []command.Command {
 	return cmds
 }
 
-// joins is the length of what joins two requests at token k.
+// joins returns the length of the words at token k that join two requests.
 func (t *message) joins(k int) int {
 	_, n := t.a.def.Lang.Joins.At(t.rd.Toks, k)
 	return n
 }
 
-// requestIn is the flow that a part of a message asks for, with the values that it
-// gives; nil if that is not plain.
+// requestIn returns the flow that a part of a message clearly asks for, or nil, with the
+// values that it gives.
 func (t *message) requestIn(toks []value.Token) (*agent.Flow, []found) {
 	part := *t
 	part.rd.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
@@ -148,11 +149,11 @@ func (t *message) requestIn(toks []value.Token) (*agent.Flow, []found) {
 	return f, values
 }
 
-// AsksToBeTold reports whether words ask for something to be told: "how much is it", "did
-// it arrive". Whether there is something ("is there a flight") is asked by who wants it.
+// AsksToBeTold reports whether words ask for information: "how much is it", "did it
+// arrive". Words such as "is there a flight" are a request.
 func (t *Reading) AsksToBeTold(toks []value.Token) bool { return t.questionWord(toks) != "" }
 
-// questionWord is the word that a question begins with, "" if the words are not one.
+// questionWord returns the first word of a question, or "" if the words are not a question.
 func (t *message) questionWord(toks []value.Token) string {
 	l := t.a.def.Lang
 	for len(toks) > 0 {
@@ -170,10 +171,10 @@ func (t *message) questionWord(toks []value.Token) string {
 	return ""
 }
 
-// mayAsk reports whether words may ask for a flow: a question does only where a trigger
-// is a question. One for a yes or no, and one for a flow that changes something, has to
-// begin alike. "How much
-// does a visit cost?" cancels no visit, and neither does "did you cancel my visit?".
+// mayAsk reports whether words may ask for a flow. A question may only if one of the flow's
+// triggers is a question. A yes-or-no question, and a question for a flow that changes
+// something, must also begin with the same word. Neither "how much does a visit cost?" nor
+// "did you cancel my visit?" cancels a visit.
 func (t *message) mayAsk(f *agent.Flow, toks []value.Token) bool {
 	word := t.questionWord(toks)
 	_, open := t.a.def.Lang.Interrogatives.At(value.Tokenize(word, nil), 0)

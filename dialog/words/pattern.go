@@ -7,10 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: triggers with slots in braces.
+// This file matches triggers with slots.
 
-// pattern matches an utterance against a trigger with slots in braces and
-// returns the values. Free text takes what lies between the words.
+// pattern matches a message against a trigger with slots and returns the values. A slot of
+// free text takes the words between the trigger's words.
 func (a *Words) pattern(r value.Reader, t agent.Trigger) ([]found, bool) {
 	toks := a.def.Lang.Polite.TrimRight(r.Toks)
 	for start := 0; start < len(toks) && start < 8; start++ {
@@ -59,7 +59,7 @@ func (a *Words) matchPattern(r value.Reader, toks []value.Token, i int, parts []
 		}
 		return a.matchPattern(r, toks, k+n, parts[1:], append(out, found{slot: p.Slot, value: v, start: k, end: k + n, cue: true}), depth+1)
 	}
-	if len(parts) == 1 { // the rest, unless it grows too long for a value
+	if len(parts) == 1 { // the rest, unless it is too long for a value
 		if len(toks)-i > 12 && p.Slot.Type != value.TypeName {
 			return nil, false
 		}

@@ -10,21 +10,21 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: questions about what is known: "what is the address?", "do they have
-// outdoor seating, and how expensive is it?".
+// This file finds questions for values: "what is the address?", "do they have outdoor seating,
+// and how expensive is it?".
 
-// askable is what a user may ask for: a slot, or what an action found.
+// askable is what a user may ask for: a slot, or an output of an action.
 type askable struct {
 	name  string
 	words map[string]bool
 }
 
 const (
-	askAccept = 0.55 // least weight of the words of a question that a slot has
-	maxAsked  = 3    // slots of one message
+	askAccept = 0.55 // least weight of the words of a slot in a question
+	maxAsked  = 3    // maximum number of slots that one message asks for
 )
 
-// learnAskables collects the words by which slots and variables are asked for.
+// learnAskables collects the words with which users ask for slots and variables.
 func (a *Words) learnAskables() {
 	var sets []map[string]bool
 	add := func(name string, words map[string]bool) {
@@ -47,8 +47,8 @@ func (a *Words) learnAskables() {
 	a.askWeights = weights(sets)
 }
 
-// questions are the slots that the message asks for. Those that nobody knows yet
-// are asked for only in a flow that is about them.
+// questions returns commands for the slots that the message asks for. A slot without a
+// value counts only if it belongs to the flow.
 func (t *message) questions() []command.Command {
 	if t.flow == nil && t.st.Finished == nil {
 		return nil
@@ -72,8 +72,8 @@ func (t *message) questions() []command.Command {
 	return cmds
 }
 
-// clauses cuts a question at its conjunctions: "what is the address and the
-// phone number".
+// clauses splits a question at its conjunctions: "what is the address and the phone
+// number".
 func (t *message) clauses(part []value.Token) [][]value.Token {
 	var out [][]value.Token
 	start := 0
@@ -90,7 +90,7 @@ func (t *message) clauses(part []value.Token) [][]value.Token {
 	return append(out, part[start:])
 }
 
-// askedFor is the slot or variable that a question is about, "" if none is.
+// askedFor returns the slot or variable that a question is about, or "".
 func (t *message) askedFor(toks []value.Token) string {
 	var buf [24]string
 	words := t.a.def.Lang.Contents(toks, buf[:0])
@@ -106,7 +106,7 @@ func (t *message) askedFor(toks []value.Token) string {
 			continue
 		}
 		if s := t.a.def.SlotIndex[x.name]; s != nil {
-			if slices.Contains(t.st.Recent, x.name) { // nobody asks for what he has said
+			if slices.Contains(t.st.Recent, x.name) { // users rarely ask for what they have said
 				score -= 0.4
 			}
 			for _, w := range words { // the name says more than the description
@@ -131,8 +131,8 @@ func (t *message) askedFor(toks []value.Token) string {
 	return name
 }
 
-// relevant reports whether something is known, or belongs to the flow of the
-// moment.
+// relevant reports whether a name has a value or belongs to the current flow or the one
+// that ended last.
 func (t *message) relevant(name string) bool {
 	if t.st.Slots[name] != nil {
 		return true

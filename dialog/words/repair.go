@@ -7,12 +7,13 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what is taken back in the same breath: "100 no 200", "from Boston no wait
-// from Chicago", "not Monday, Tuesday".
+// This file removes what the user takes back in the same message: "100 no 200", "from Boston no
+// wait from Chicago", "not Monday, Tuesday".
 
-// repair leaves out what the user takes back: the value before a "no", when one for the
-// same slot stands behind it, and the value behind a "not", when another stands beside
-// it. Where the flow has that other value already, it is a correction.
+// repair removes from the message what the user takes back: the value before a "no" if
+// another value for the same slot follows, and the value after a "not" if another value is
+// next to it. If the flow already has the value after "not", the message is a correction
+// and stays.
 func (t *message) repair() {
 	for range 4 {
 		from, to := t.takenBack()
@@ -23,7 +24,7 @@ func (t *message) repair() {
 	}
 }
 
-// leaveOut drops tokens from the message.
+// leaveOut removes tokens from the message.
 func (t *message) leaveOut(from, to int) {
 	toks := t.rd.Toks
 	text := t.rd.Raw[:toks[from].Start]
@@ -33,7 +34,7 @@ func (t *message) leaveOut(from, to int) {
 	t.read(text)
 }
 
-// takenBack finds the tokens of a value that is taken back.
+// takenBack returns the range of tokens that the user takes back.
 func (t *message) takenBack() (from, to int) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	slots := t.a.def.Slots
@@ -64,8 +65,8 @@ func formed(s *agent.Slot) bool {
 	return !s.Free() && s.Type != value.TypeBoolean && (s.Type != value.TypeCity || s.Closed())
 }
 
-// replaced finds the value that ends before the words at i, and is followed by another
-// one for the same slot at j.
+// replaced returns the range of the value that ends before the words at token i, if another
+// value for the same slot follows at token j.
 func (t *message) replaced(s *agent.Slot, i, j int) (from, to int) {
 	if !formed(s) {
 		return 0, 0
@@ -88,7 +89,7 @@ func (t *message) replaced(s *agent.Slot, i, j int) (from, to int) {
 	return 0, 0
 }
 
-// pastCue is the place behind the words before a value at token k.
+// pastCue returns the index of the token after the words that precede a value at token k.
 func (t *message) pastCue(s *agent.Slot, k int) int {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	for k < len(toks) {
@@ -109,8 +110,8 @@ func (t *message) pastCue(s *agent.Slot, k int) int {
 	return k
 }
 
-// refusedValue is the end of the value at token j, behind a "not" at token i, when another
-// value of the slot stands beside it; 0 if it is not so.
+// refusedValue returns the end of the value at token j, after a "not" at token i, if
+// another value of the slot is next to it, and 0 otherwise.
 func (t *message) refusedValue(s *agent.Slot, i, j int) int {
 	if !formed(s) {
 		return 0

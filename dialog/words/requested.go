@@ -8,11 +8,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: which flow a message asks for, by its words alone, and with which values.
+// This file finds the flow that a message asks for, with its values.
 
-// request finds a flow that is asked for, and values for its slots or those of
-// the current flow.
-// If the message asks for a slot, a flow has to be asked for beyond doubt.
+// request returns the commands for the flow that the message asks for, with values for its
+// slots, or values for the slots of the current flow. If asked is true, the message also
+// asks for a slot, and must ask for a flow without doubt.
 func (t *Reading) request(asked bool) []command.Command {
 	st := t.st
 	if f, values := t.byPattern(); f != nil {
@@ -54,8 +54,8 @@ func (t *Reading) request(asked bool) []command.Command {
 	return t.setting(values)
 }
 
-// mayOfferTrigger notes the only flow one of whose triggers with slots the message has,
-// some of them with values that cannot be read: "send 50 euros to my landlord".
+// mayOfferTrigger records the only flow with a trigger with slots whose words the message
+// has, if not all its values can be read: "send 50 euros to my landlord".
 func (t *Reading) mayOfferTrigger() {
 	var only *agent.Flow
 	var given []found
@@ -74,8 +74,9 @@ func (t *Reading) mayOfferTrigger() {
 	}
 }
 
-// byPattern finds the flow one of whose triggers with slots the message has: of several
-// the one with most words, and none if two flows have as many.
+// byPattern returns the flow with a trigger with slots that the message matches, and the
+// values. Of several triggers it takes the one with most words. It returns nil if two flows
+// have as many.
 func (t *message) byPattern() (*agent.Flow, []found) {
 	var best *agent.Flow
 	var given []found
@@ -117,8 +118,8 @@ func (t *message) byPattern() (*agent.Flow, []found) {
 	return best, given
 }
 
-// intent finds the flow that the message asks for: as a whole, by one of its
-// sentences, or by its words.
+// intent returns the flow that the message asks for, as a whole, by one of its sentences,
+// or by its words.
 func (t *message) intent(asked bool) (*agent.Flow, float64) {
 	toks := t.rd.Toks
 	for _, part := range [...][]value.Token{t.a.Core(toks), toks} {
@@ -164,15 +165,15 @@ func (t *message) fitsBest(f *agent.Flow) bool {
 	return true
 }
 
-// unwanted reports whether a sentence says no to something, or asks for another of
-// what was found: it starts nothing.
+// unwanted reports whether a sentence refuses something or asks for another result. Such a
+// sentence starts no flow.
 func (t *message) unwanted(toks []value.Token) bool {
 	answer, _ := t.a.def.Lang.LeadingAnswer(toks)
 	return answer == value.No || t.a.def.Lang.NotWanted.Within(toks) || t.flow == nil && t.st.Finished != nil && t.a.def.Lang.Others.Within(toks)
 }
 
-// negates reports whether the message says that what the flow does is not to be done, or
-// was not: "I don't want to cancel my appointment", "never book it".
+// negates reports whether the message says not to do what the flow does, or that it was not
+// done: "I don't want to cancel my appointment", "never book it".
 func (t *message) negates(f *agent.Flow) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	for i := range toks {
@@ -198,8 +199,8 @@ func (t *message) negates(f *agent.Flow) bool {
 	return false
 }
 
-// byValues starts the one flow that the message has at least two values for:
-// "from Boston to Denver".
+// byValues starts the only flow for which the message has most values, at least two: "from
+// Boston to Denver".
 func (t *message) byValues() []command.Command {
 	var best []found
 	var target *agent.Flow

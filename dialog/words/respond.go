@@ -5,19 +5,18 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what is left of a message that is neither a correction nor a
-// request: yes and no with more words, and sentences around a value.
+// This file understands messages that are neither corrections nor requests: a yes or no with
+// other words, and sentences around a value.
 
-// rest makes what it can of a message that is neither a correction nor a
-// request.
+// rest returns the commands of a message that is neither a correction nor a request.
 func (t *Reading) rest(answer value.Answer, rest int) []command.Command {
 	st, l := t.st, t.a.def.Lang
 	left := t.rd.Toks[rest:]
 	switch {
 	case st.Confirming && answer == value.No:
-		return []command.Command{{Type: command.CorrectSlot}} // something else, but what
+		return []command.Command{{Type: command.CorrectSlot}} // something is to be changed
 	case st.Confirming:
-		return nil // a yes alone confirms, and that was none
+		return nil // not a plain yes
 	case t.flow == nil && (l.YesOrNo(t.rd.Toks) == value.No || t.declines()): // "anything else?"
 		return []command.Command{{Type: command.Chitchat, Text: "no"}}
 	case t.flow == nil && t.Likes():
@@ -53,8 +52,8 @@ func (t *Reading) rest(answer value.Answer, rest int) []command.Command {
 	return nil
 }
 
-// besides reports whether the words behind a yes or no to a question for a slot say
-// nothing that it could depend on: they are the slot's own, or every sentence has them.
+// besides reports whether the words after a yes or no to a question for a slot change
+// nothing about it: they are words of the slot or common words.
 func (t *message) besides(toks []value.Token) bool {
 	l, s := t.a.def.Lang, t.a.def.SlotIndex[t.st.WaitingForSlot]
 	for i := 0; i < len(toks); {
@@ -75,13 +74,13 @@ func (t *message) besides(toks []value.Token) bool {
 	return true
 }
 
-// declines reports whether the message begins with a no and goes on with words.
+// declines reports whether the message begins with a no, after a flow has ended.
 func (t *message) declines() bool {
 	answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	return answer == value.No && t.st.Finished != nil
 }
 
-// Likes reports whether the message takes what was found or proposed.
+// Likes reports whether the message accepts what was found or proposed.
 func (t *Reading) Likes() bool {
 	st := t.st
 	if st.Proposed == "" && (st.Finished == nil || len(st.Finished.Found) == 0) {

@@ -7,12 +7,12 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: the economy of seed 003: is a message a simple value, or has it to
-// be understood?
+// This file tells simple values from messages that must be understood (the economy of
+// seed 003).
 
-// Simple decides whether a message is a simple value for the awaited slot
-// (seed 003, WAITING_FOR_SLOT, Optimization): direct is false if it has to be
-// understood. A direct message without a value is an invalid one.
+// Simple reads the message as a simple value for the awaited slot (seed 003,
+// WAITING_FOR_SLOT, Optimization). If direct is false, the message must be understood. A
+// direct message that is [value.Unread] is an invalid value.
 func (t *Reading) Simple(s *agent.Slot) (val any, sure value.Certainty, direct bool) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	if len(toks) == 0 {
@@ -55,7 +55,7 @@ func (t *Reading) Simple(s *agent.Slot) (val any, sure value.Certainty, direct b
 			return nil, value.Unread, true // "42"
 		}
 		if s.Type == value.TypeName && (sure == value.Unread || !t.bareName(val)) {
-			return nil, value.Unread, false // a name in a sentence
+			return nil, value.Unread, false // a sentence, perhaps with a name
 		}
 		return val, sure, true
 	}
@@ -78,7 +78,8 @@ func (t *Reading) Simple(s *agent.Slot) (val any, sure value.Certainty, direct b
 	return nil, value.Unread, true
 }
 
-// marked reports intent markers: a universal command, a trigger, a correction.
+// marked reports whether the message has a marker of an intent: a universal command, a
+// trigger, a correction.
 func (t *Reading) marked(s *agent.Slot) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	if t.command(toks) != "" {
@@ -111,13 +112,14 @@ func (t *Reading) marked(s *agent.Slot) bool {
 	return l.Strong.Within(toks) && t.flow.Mentions.Within(toks) || t.rd.Denies()
 }
 
-// mentionsWithChange reports a verb of change together with the name of a slot.
+// mentionsWithChange reports whether the message has a verb of change and the name of a
+// slot.
 func (t *message) mentionsWithChange(toks []value.Token) bool {
 	return len(toks) <= 12 && t.a.def.Lang.ChangeVerbs.Within(toks) && t.flow.Mentions.Within(toks)
 }
 
-// bareName reports whether a message is a name and no sentence: it is no longer
-// than names are, and begins neither with a yes or no nor with thanks.
+// bareName reports whether a message is a name and not a sentence: it is not longer than
+// names are, and begins with neither a yes or no nor thanks.
 func (t *message) bareName(v any) bool {
 	text, _ := v.(string)
 	if strings.Count(text, " ") >= 5 {
@@ -129,13 +131,13 @@ func (t *message) bareName(v any) bool {
 	return (answer == value.NoAnswer || n == len(toks)) && (thanks == 0 || thanks == len(toks))
 }
 
-// thanks reports whether a message is thanks and nothing else.
+// thanks reports whether a message consists of thanks.
 func (t *message) thanks(toks []value.Token) bool {
 	_, ok := t.a.def.Lang.CommandSets["thanks"].Whole(toks)
 	return ok
 }
 
-// asks reports whether a message begins like a question, a yes before it apart.
+// asks reports whether a message begins like a question, perhaps after a yes or no.
 func (t *message) asks(toks []value.Token) bool {
 	if answer, n := t.a.def.Lang.LeadingAnswer(toks); answer != value.NoAnswer && n < len(toks) {
 		toks = toks[n:]
@@ -147,8 +149,8 @@ func (t *message) asks(toks []value.Token) bool {
 	return n > 0 && n < len(toks)
 }
 
-// foreign reports whether the words before the value point to another slot of
-// the kind: "to Denver" while the origin is awaited.
+// foreign reports whether the words before the value point to another slot of the same
+// type: "to Denver" while the origin is awaited.
 func (t *message) foreign(s *agent.Slot) bool {
 	if s.Free() {
 		return false
@@ -172,8 +174,7 @@ func (t *message) foreign(s *agent.Slot) bool {
 	return false
 }
 
-// elsewhere reports whether the message has the value of another slot of the
-// flow: it answers something, though not what was asked.
+// elsewhere reports whether the message has a value for another slot of the flow.
 func (t *message) elsewhere(s *agent.Slot) bool {
 	for _, o := range t.flow.Slots {
 		if o == s || o.Free() || o.Numeric() && o.Type != value.TypeMoney || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {

@@ -8,7 +8,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: how the classifier of intents is trained.
+// This file trains the classifier of intents.
 
 // example is one training utterance.
 type example struct {
@@ -82,7 +82,7 @@ func (a *Words) trainIntents() {
 	for _, text := range a.def.Lang.Data.Background {
 		add(text, len(a.def.Flows))
 	}
-	for _, s := range a.def.Slots { // values alone are no intent, unless triggers use their words
+	for _, s := range a.def.Slots { // a value alone is not an intent, unless triggers use its words
 		for k, v := range s.Values {
 			if k < 12 && !c.knows(v.Value) {
 				add(v.Value, len(a.def.Flows))
@@ -104,7 +104,8 @@ func (c *classifier) knows(text string) bool {
 	return false
 }
 
-// withoutSlots is a trigger's text with typical values in place of its slots.
+// withoutSlots returns a trigger's text with a typical value in place of each slot with
+// listed values, and without other slots.
 func (a *Words) withoutSlots(t agent.Trigger) string {
 	text := ""
 	for _, p := range t.Parts {

@@ -7,14 +7,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: values that are said and not decided upon: "Monday or Tuesday", "between
-// 100 and 200", "any day after the 12th". None of them is taken; they are asked about.
+// This file finds undecided values: "Monday or Tuesday", "between 100 and 200", "any day after
+// the 12th". None of them is used; the user is asked.
 
-// This file: values that are said and not decided upon: "Monday or Tuesday", "between
-// 100 and 200", "any day after the 12th". None of them is taken; they are asked about.
-
-// decided drops the values of a slot that are not decided upon. What words point to,
-// and what they point to for another slot, is.
+// decided drops undecided values. Values that words point to stay, unless they are
+// alternatives.
 func (a *Words) decided(r value.Reader, slots []*agent.Slot, all []found) []found {
 	all = slices.DeleteFunc(all, func(f found) bool { return (f.cue || f.slot.Free()) && a.alternative(r, f) })
 	for _, s := range slots {
@@ -26,7 +23,7 @@ func (a *Words) decided(r value.Reader, slots []*agent.Slot, all []found) []foun
 	return all
 }
 
-// alternative reports whether a value is one of two that an "or" joins: "to Bob or Anna".
+// alternative reports whether a value is one of two that "or" joins: "to Bob or Anna".
 func (a *Words) alternative(r value.Reader, f found) bool {
 	valued := func(i int) bool {
 		if _, n := r.Find(&f.slot.Spec, r.Toks, i, false); n > 0 {
@@ -46,7 +43,8 @@ func (a *Words) alternative(r value.Reader, f found) bool {
 	return r.Lang.Or.EndsAt(r.Toks, k) > 0
 }
 
-// undecided are the values of a slot of which none is chosen, nil if there is no doubt.
+// undecided returns the values of a slot of which the user chose none, or nil if there is
+// no doubt.
 func (a *Words) undecided(r value.Reader, slots []*agent.Slot, s *agent.Slot, all []found) []found {
 	var open []found
 	limit, doubt := false, false
@@ -55,7 +53,7 @@ func (a *Words) undecided(r value.Reader, slots []*agent.Slot, s *agent.Slot, al
 			continue
 		}
 		if _, number := value.ToNumber(f.value); number && !r.Stands(f.start, f.end) && !a.unit(r, s, f.end) {
-			continue // "3" of "a one star hotel with 3 rooms" counts something else
+			continue // the 3 in "a one star hotel with 3 rooms" counts something else
 		}
 		if inside := slices.ContainsFunc(all, func(o found) bool {
 			return o.start <= f.start && f.end <= o.end && (o.end-o.start > f.end-f.start || o.cue && o.slot != s)
@@ -77,13 +75,13 @@ func (a *Words) bounded(r value.Reader, s *agent.Slot, i int) bool {
 	return r.Lang.Bounds.EndsAt(r.Toks, a.beforeArticle(r, i)) > 0 && a.cueBefore(r, s, i) == 0
 }
 
-// beforeArticle is the place before the article of what stands at token i.
+// beforeArticle returns the index of the article before token i, or i if there is none.
 func (a *Words) beforeArticle(r value.Reader, i int) int {
 	return i - r.Lang.Articles.EndsAt(r.Toks, i)
 }
 
-// ends gives the two ends of a range ("from Jan 10 to Jan 15") to the two slots of
-// their type, where there are two.
+// ends assigns the ends of a range ("from Jan 10 to Jan 15") to the two slots of their
+// type, if there are exactly two.
 func (a *Words) ends(r value.Reader, slots []*agent.Slot, open []found) []found {
 	if len(open) != 2 || open[0].slot.Past {
 		return nil
@@ -113,7 +111,7 @@ func (a *Words) ends(r value.Reader, slots []*agent.Slot, open []found) []found 
 	return []found{first, second}
 }
 
-// ranges finds the ranges whose two ends have a slot each.
+// ranges returns the ends of ranges, each assigned to a slot.
 func (a *Words) ranges(r value.Reader, slots []*agent.Slot, all []found) []found {
 	var out []found
 	for _, s := range slots {
@@ -131,7 +129,7 @@ func (a *Words) ranges(r value.Reader, slots []*agent.Slot, all []found) []found
 	return out
 }
 
-// choice are the values for the awaited slot of which the user chose none.
+// choice returns the awaited slot and the values for it of which the user chose none.
 func (t *message) choice() (*agent.Slot, []found) {
 	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	if s == nil || t.flow == nil || t.st.Confirming || s.AnyWords() || s.Type == value.TypeBoolean {

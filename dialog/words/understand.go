@@ -8,10 +8,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what a message asks for, by its words alone.
+// This file understands a message by its words.
 
-// Plain reports whether the words alone leave no doubt: a trigger phrase as it
-// stands, or a command that may be given at any time. No model is asked then.
+// Plain reports whether the words leave no doubt: the message is a trigger or a universal
+// command. No model is asked then.
 func (t *Reading) Plain() bool {
 	if t.flow == nil && t.a.def.FlowIndex[t.st.Proposed] != nil && t.a.def.Lang.YesOrNo(t.rd.Toks) != value.NoAnswer {
 		return true
@@ -20,8 +20,8 @@ func (t *Reading) Plain() bool {
 	return f != nil && f != t.flow || t.command(t.rd.Toks) != ""
 }
 
-// Meant puts a yes or no in its place: it may answer a question for a slot, or
-// whether a value was heard right.
+// Meant replaces a yes or no that answers a question for a slot, or whether a suggested
+// value is right, by the command that sets the slot.
 func (t *Reading) Meant(cmds []command.Command) []command.Command {
 	s := t.a.def.SlotIndex[t.st.WaitingForSlot]
 	if s == nil || t.flow == nil || t.st.Confirming {
@@ -41,7 +41,7 @@ func (t *Reading) Meant(cmds []command.Command) []command.Command {
 	return cmds
 }
 
-// command finds the command that may be given at any time and is all of the message.
+// command returns the universal command that is the whole message, or "".
 func (t *Reading) command(toks []value.Token) command.Type {
 	if c := t.a.Command(toks); c != "" {
 		return c
@@ -52,8 +52,7 @@ func (t *Reading) command(toks []value.Token) command.Type {
 	return ""
 }
 
-// Command finds the universal command that is all of an utterance, "" if none
-// is.
+// Command returns the universal command that is the whole message, or "".
 func (a *Words) Command(toks []value.Token) command.Type {
 	l := a.def.Lang
 	for _, t := range [...][]value.Token{toks, l.Trim(toks), a.Core(toks), a.Core(l.Weak.TrimLeft(l.Trim(toks)))} {
@@ -87,7 +86,7 @@ func (a *Words) Command(toks []value.Token) command.Type {
 	return ""
 }
 
-// Local understands the message by its words.
+// Local returns the commands of the message by its words.
 func (t *Reading) Local() []command.Command {
 	l, toks, st := t.a.def.Lang, t.rd.Toks, t.st
 	if len(toks) == 0 {
@@ -112,7 +111,7 @@ func (t *Reading) Local() []command.Command {
 		return []command.Command{id}
 	}
 	if t.flow == nil && len(t.a.sharing(toks)) > 0 {
-		return nil // which of them is asked
+		return nil // the user is asked which one
 	}
 	t.rd.Keep()
 	answer, rest := value.NoAnswer, 0
@@ -140,7 +139,7 @@ func (t *Reading) Local() []command.Command {
 		}
 	}
 	if c := t.request(len(asked) > 0); len(c) > 0 {
-		if c[0].Type == command.StartFlow { // the question was the request, unless something is known to answer it
+		if c[0].Type == command.StartFlow { // the question is the request itself, unless its answer is known
 			asked = slices.DeleteFunc(asked, func(q command.Command) bool { return st.Slots[q.Slot] == nil || len(t.rd.Sentences(toks)) == 1 })
 		}
 		return append(t.withMisspelt(c), asked...)
@@ -154,8 +153,8 @@ func (t *Reading) Local() []command.Command {
 	return t.misspelt()
 }
 
-// afterwards is what is asked for after something was done: what is known of it, or what
-// another flow does. "Change the date" changes a booking, and books no second time.
+// afterwards returns what the message asks for after a flow that cannot be undone: a known
+// value, or another flow. "Change the date" asks to change a booking, not to book again.
 func (t *Reading) afterwards(asked []command.Command) []command.Command {
 	known := func(c command.Command) bool { return t.a.def.SlotIndex[c.Slot] != nil && t.st.Slots[c.Slot] != nil }
 	if f, _ := t.byPattern(); f == nil && len(t.givenTo(asked)) == 0 && len(asked) > 0 && !slices.ContainsFunc(asked, func(c command.Command) bool { return !known(c) }) {
@@ -168,7 +167,7 @@ func (t *Reading) afterwards(asked []command.Command) []command.Command {
 	return nil
 }
 
-// givenTo are the values that the message gives to slots that it asks for.
+// givenTo returns the values that the message gives for slots that it asks for.
 func (t *message) givenTo(asked []command.Command) []found {
 	var slots []*agent.Slot
 	for _, c := range asked {
@@ -179,7 +178,7 @@ func (t *message) givenTo(asked []command.Command) []found {
 	return t.a.extract(t.rd, slots, nil)
 }
 
-// moment finds what is a command only at the moment: skip, thanks, hello, wait.
+// moment returns commands that depend on the moment: skip, thanks, hello, wait.
 func (t *Reading) moment() (command.Command, bool) {
 	l := t.a.def.Lang
 	core := l.Trim(t.rd.Toks)
@@ -215,14 +214,14 @@ func (t *message) skips(answer value.Answer) bool {
 	return t.flow != nil && s != nil && !s.Required && s.Type != value.TypeBoolean && answer == value.No
 }
 
-// answers reports whether the values have one for the awaited slot.
+// answers reports whether the values contain one for the awaited slot.
 func (t *message) answers(values []found) bool {
 	return slices.ContainsFunc(values, func(f found) bool { return f.slot.Name == t.st.WaitingForSlot })
 }
 
-// starting is a flow to start with values for it.
+// starting returns the commands that start a flow with values.
 func (t *message) starting(f *agent.Flow, values []found) []command.Command {
-	again := t.flow == nil && t.st.Finished != nil && t.st.Finished.Flow == f.Name && f.Proposes != nil // a search, with something changed
+	again := t.flow == nil && t.st.Finished != nil && t.st.Finished.Flow == f.Name && f.Proposes != nil // the same search with other values
 	if f == t.flow || again {
 		if cmds := t.setting(values); len(cmds) > 0 {
 			return cmds
@@ -235,7 +234,8 @@ func (t *message) starting(f *agent.Flow, values []found) []command.Command {
 	return cmds
 }
 
-// setting is values for the current flow: new ones are set, others corrected.
+// setting returns the commands for values of the current flow. It sets new values and
+// corrects others.
 func (t *message) setting(values []found) []command.Command {
 	var cmds []command.Command
 	for _, v := range values {
@@ -251,8 +251,8 @@ func (t *message) setting(values []found) []command.Command {
 	return cmds
 }
 
-// Startable reports whether a user may start a flow: one without triggers that others
-// call is theirs alone.
+// Startable reports whether users may start a flow. They may not start a flow without
+// triggers that other flows call.
 func (a *Words) Startable(f *agent.Flow) bool {
 	return !f.Builtin && !a.closed[f] && (len(f.Triggers) > 0 || !f.Called || f == a.def.Start)
 }

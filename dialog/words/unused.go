@@ -9,18 +9,18 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: what was said beside a request and is not used: "two tickets", "round trip",
-// "from my savings". The user is told, before anything is read back.
+// This file finds the parts of a request that are not used: "two tickets", "round trip", "from
+// my savings". The user is told before anything is read back.
 
-// Bounds of what is told.
+// Limits of what the user is told.
 const (
-	maxUnused = 3 // words with content in a row
-	maxStory  = 6 // words of a clause that has nothing to do with the request
+	maxUnused = 3 // words in a part
+	maxStory  = 6 // words of a clause that has no word of the request
 	maxTold   = 3 // parts of a message
 )
 
-// leftOver are the words of the message that the commands do not use and that may matter
-// to the flow: those beside its own words and values, and short ones that stand alone.
+// leftOver returns the parts of the message that the commands do not use and that may
+// matter to the flow: words other than its own and its values, in short clauses.
 func (t *message) leftOver(cmds []command.Command) []string {
 	var f *agent.Flow
 	for _, c := range cmds {
@@ -47,7 +47,7 @@ func (t *message) leftOver(cmds []command.Command) []string {
 	return out[:min(len(out), maxTold)]
 }
 
-// unusedOf are the parts of a clause that are not used and short enough for a remark.
+// unusedOf returns the unused parts of a clause that are short enough to mention.
 func (t *message) unusedOf(f *agent.Flow, used []usage, from, to int) (out []string) {
 	for from < to {
 		text, end := t.unusedIn(f, used, from, to)
@@ -62,16 +62,16 @@ func (t *message) unusedOf(f *agent.Flow, used []usage, from, to int) (out []str
 	return out
 }
 
-// What a word is to the request.
+// usage says what a word is to a request.
 type usage int
 
 const (
 	unused usage = iota
-	light        // every sentence has it
-	byFlow       // a word of the flow, or of a value
+	light        // a common word
+	byFlow       // a word of the flow or of a value
 )
 
-// usedBy says of each word what it is to a request for the flow.
+// usedBy returns what each word is to a request for the flow.
 func (t *message) usedBy(f *agent.Flow, cmds []command.Command) []usage {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	used := make([]usage, len(toks))
@@ -101,7 +101,7 @@ func (t *message) usedBy(f *agent.Flow, cmds []command.Command) []usage {
 		mark(i, max(t.rd.WeekAt(i), l.Ordinal(toks, i)), light)
 		for _, s := range f.Slots {
 			if _, n := t.rd.Find(&s.Spec, toks, i, false); n > 0 && !s.Numeric() {
-				mark(i, n, light) // not taken, and asked for
+				mark(i, n, light) // not used: the flow asks for it
 			}
 			if s.Keys[w] || s.Words[w] {
 				mark(i, n, byFlow)
@@ -134,7 +134,7 @@ func (t *message) usedBy(f *agent.Flow, cmds []command.Command) []usage {
 	return used
 }
 
-// clauseEnd is where the clause that begins at token i ends.
+// clauseEnd returns the end of the clause that begins at token i.
 func (t *message) clauseEnd(i int) int {
 	for k := i + 1; k < len(t.rd.Toks); k++ {
 		if _, n := t.a.def.Lang.Joins.At(t.rd.Toks, k); n > 0 || t.rd.SentenceEndsIn(t.rd.Toks, k) {
@@ -144,9 +144,9 @@ func (t *message) clauseEnd(i int) int {
 	return len(t.rd.Toks)
 }
 
-// unusedIn are the first words of a clause that are not used, with the small words before
-// them and what a number counts, and where they end; "" if there are too many for a remark.
-// Where there are none they end where they begin.
+// unusedIn returns the first unused words of a clause, with the small words before them and
+// what a number counts, and the index of their end. The text is "" if it is too long to
+// mention. If there are no unused words, end is from.
 func (t *message) unusedIn(f *agent.Flow, used []usage, from, to int) (text string, end int) {
 	toks := t.rd.Toks
 	i := from + slices.Index(used[from:to], unused)
@@ -167,7 +167,7 @@ func (t *message) unusedIn(f *agent.Flow, used []usage, from, to int) (text stri
 	}
 	open := func(s *agent.Slot) bool { return s.Free() && s.TypeCues != nil && s.TypeCues.EndsAt(toks, i) > 0 }
 	if slices.ContainsFunc(f.Slots, open) {
-		return "", end // it may be a name, which is asked for
+		return "", end // it may be a name, for which the flow asks
 	}
 	if t.a.def.Lang.Number(toks, end-1) == 1 && end < to && used[end] == byFlow {
 		end++ // "two tickets"

@@ -8,15 +8,13 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file: the slot that a value is for when no word says it.
+// This file finds the slot of a value if no word names it.
 
-// This file: the slot that a value is for when no word says it.
-
-// correctAlone gives a value that no word gives to a slot to the one that was asked
-// for, else to the one that alone can take it. Of two, it is asked which.
+// correctAlone assigns a value that no word assigns to a slot: to the awaited slot, or to
+// the only slot that can take it. If several can, the user is asked which.
 func (t *Reading) correctAlone(values []found, strong bool) []command.Command {
 	awaited := t.a.def.SlotIndex[t.st.WaitingForSlot]
-	// "I meant Austin" is of what was said, and not of what is asked for.
+	// "I meant Austin" corrects a value and does not answer the question.
 	several := slices.ContainsFunc(values, func(v found) bool { return v.slot != awaited && t.st.Slots[v.slot.Name] != nil })
 	var open []found
 	for _, v := range values {
@@ -53,8 +51,8 @@ func (t *Reading) correctAlone(values []found, strong bool) []command.Command {
 	return []command.Command{{Type: command.CorrectSlot}}
 }
 
-// chosen takes the answer to the question to which of several slots a value belongs:
-// the name of one of them, or words that point to it.
+// chosen handles the answer to the question which slot a value belongs to: the name of a
+// slot, or words that point to one.
 func (t *message) chosen(f *agent.Flow) []command.Command {
 	l := t.a.def.Lang
 	core := l.Articles.TrimLeft(l.Carriers.TrimLeft(l.Weak.TrimLeft(l.Trim(t.rd.Toks))))
@@ -71,8 +69,8 @@ func (t *message) chosen(f *agent.Flow) []command.Command {
 	return nil
 }
 
-// changed is a value that takes the place of the slot's in the tokens: a date keeps
-// the parts that they do not name.
+// changed returns the value that replaces the slot's. A date keeps the parts that the
+// tokens do not name.
 func (t *message) changed(s *agent.Slot, v any, toks []value.Token) any {
 	old := t.st.Slots[s.Name]
 	for i := range toks {

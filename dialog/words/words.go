@@ -8,27 +8,27 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// Words understands the messages to one agent. It is trained when it is made and never
-// changes: any number of goroutines may use it.
+// Words understands messages to one agent. It is trained by [New], immutable and safe for
+// concurrent use.
 type Words struct {
 	def *agent.Definition
 
 	intents     *classifier
-	flowWords   []map[string]bool // by flow: the words that speak for it
+	flowWords   []map[string]bool // by flow: its words
 	flowWeights map[string]float64
 	triggers    [][]triggerWords // by flow
 	askables    []askable
-	spelt       map[string]bool // words that are known; true: a request has them
-	speltWords  []string        // those of requests, in order
+	spelt       map[string]bool // the known words; true for words of requests
+	speltWords  []string        // the words of requests, sorted
 	askWeights  map[string]float64
-	values      *value.Phrases // of all slots that list theirs
+	values      *value.Phrases // the listed values of all slots
 
-	guarded []*agent.Flow        // those that have a condition
-	closed  map[*agent.Flow]bool // those of them that may not start, at the moment of a [Reading]
+	guarded []*agent.Flow        // the flows with conditions
+	closed  map[*agent.Flow]bool // the flows that may not start at the moment of a [Reading]
 }
 
-// New trains the understanding of an agent's messages. The same definition always gives
-// the same understanding.
+// New trains the understanding of messages to an agent. The same definition always gives
+// the same result.
 func New(def *agent.Definition) *Words {
 	a := &Words{def: def}
 	for _, f := range def.Flows {
@@ -43,7 +43,7 @@ func New(def *agent.Definition) *Words {
 	return a
 }
 
-// Understand returns what a message means by its words.
+// Understand returns the meaning of a message by its words.
 func (a *Words) Understand(m *command.Moment, text string) command.Meaning {
 	t := a.Hear(m, a.Read(m, text))
 	t.repair()
@@ -65,36 +65,36 @@ func (a *Words) Understand(m *command.Moment, text string) command.Meaning {
 	return out
 }
 
-// Read cuts a message into tokens.
+// Read splits a message into tokens.
 func (a *Words) Read(m *command.Moment, text string) value.Reader {
 	return value.Reader{Lang: a.def.Lang, Raw: text, Toks: value.Tokenize(text, nil), Now: m.Now, Week: m.Week}
 }
 
-// message is a message at a moment: what its words say.
+// message is a message at a moment. Its methods find out what the words say.
 type message struct {
 	a    *Words
 	st   *command.Moment
-	flow *agent.Flow // of CurrentFlow, nil without one
+	flow *agent.Flow // the current flow, or nil
 	rd   value.Reader
 }
 
-// Reading is what is made of a message at a moment, and what of it is open.
+// Reading is a message at a moment, with the parts of its meaning that are open.
 type Reading struct {
 	message
 
-	either  []*agent.Slot  // to which of them a value belongs is not known
-	values  map[string]any // what it would be in each
-	offered []*agent.Flow  // that may be meant, and that the words do not ask for plainly
-	given   map[string]any // values that were said for the one that is offered
-	respelt string
+	either  []*agent.Slot  // slots to one of which a value belongs
+	values  map[string]any // the value in the form of each of them
+	offered []*agent.Flow  // flows that the user may mean but does not clearly ask for
+	given   map[string]any // values that were given for the offered flow
+	respelt string         // the flow that was found by correcting spelling, or ""
 }
 
-// Hear is a message that was read at a moment.
+// Hear returns the reading of a message that [Words.Read] has split.
 func (a *Words) Hear(m *command.Moment, rd value.Reader) *Reading {
 	return &Reading{message: message{a: a.at(m), st: m, flow: a.def.FlowIndex[m.CurrentFlow], rd: rd}}
 }
 
-// at is the understanding at a moment: without the flows that may not start.
+// at returns the understanding without the flows that may not start at a moment.
 func (a *Words) at(m *command.Moment) *Words {
 	var closed map[*agent.Flow]bool
 	for _, f := range a.guarded {
@@ -113,7 +113,7 @@ func (a *Words) at(m *command.Moment) *Words {
 	return &at
 }
 
-// barred is a flow that the message asks for and that may not start.
+// barred returns the command of a message that asks for a flow that may not start.
 func (t *Reading) barred() []command.Command {
 	all, open := *t, *t.a
 	open.closed = nil
@@ -128,16 +128,17 @@ func (t *Reading) barred() []command.Command {
 
 func (t *message) read(text string) { t.rd = t.a.Read(t.st, text) }
 
-// sealed reports whether the flow that ended last has done what a correction cannot undo.
+// sealed reports whether the flow that ended last has done something that a correction
+// cannot undo.
 func (t *message) sealed() bool { return t.flow == nil && t.st.Sealed() }
 
-// acceptable reports whether the slot would take the value: five hundred is an
-// amount and no account number.
+// acceptable reports whether the slot would accept the value: five hundred is an amount but
+// not an account number.
 func (t *message) acceptable(v found) bool {
 	return !value.Half(v.value) && !t.twin(v.slot, v.value) && t.a.takes(t.rd, v.slot, v.value, t.st.Slots)
 }
 
-// twin reports whether a slot from which this one differs has the value already.
+// twin reports whether a slot from which s must differ already has the value.
 func (t *message) twin(s *agent.Slot, v any) bool {
 	return slices.ContainsFunc(s.Differs, func(name string) bool {
 		o := t.a.def.SlotIndex[name]
@@ -145,17 +146,17 @@ func (t *message) twin(s *agent.Slot, v any) bool {
 	})
 }
 
-// Sharing are the flows that all have the message as a trigger, where there are several.
+// Sharing returns the flows that have the message as a trigger, if there are several.
 func (t *Reading) Sharing() []*agent.Flow { return t.a.sharing(t.rd.Toks) }
 
-// Nearest is the flow that has most words of the message, nil if none stands out.
+// Nearest returns the flow with most words of the message, or nil if none stands out.
 func (t *Reading) Nearest() *agent.Flow {
 	f, _ := t.byWords(t.rd.Toks)
 	return f
 }
 
-// Undecided are the values for the awaited slot of which the user chose none: "Monday or
-// Tuesday".
+// Undecided returns the awaited slot and the values for it of which the user chose none:
+// "Monday or Tuesday".
 func (t *Reading) Undecided() (*agent.Slot, []any) {
 	s, open := t.choice()
 	var values []any
@@ -165,9 +166,9 @@ func (t *Reading) Undecided() (*agent.Slot, []any) {
 	return s, values
 }
 
-// Offered are the flows that may be meant and that the words do not ask for plainly, after
+// Offered returns the flows that the user may mean but does not clearly ask for, after
 // [Reading.Local].
 func (t *Reading) Offered() []*agent.Flow { return t.offered }
 
-// Given are the values that were said for the flow that is offered.
+// Given returns the values that were given for the offered flow.
 func (t *Reading) Given() map[string]any { return t.given }
