@@ -6,30 +6,30 @@ import (
 	"unicode"
 )
 
-// This file: the value that an utterance gives to a slot.
+// This file reads an utterance as the answer to the question for a slot.
 
-// Reader is an utterance to find values in.
+// Reader finds values in an utterance. It is not safe for concurrent use after
+// [Reader.Keep].
 type Reader struct {
 	Lang *Language
 	Raw  string
 	Toks []Token
 	Now  time.Time
-	Week string    // the Monday of the week that was said before, "" if none was
-	seen *readings // of toks from its first on; nil: nothing is kept
+	Week string    // the Monday of the week that the user named before, or ""
+	seen *readings // cached dates and times of Toks, or nil
 }
 
-// Certainty says how sure a reading is.
+// Certainty says how sure a value is.
 type Certainty int
 
 const (
 	Unread   Certainty = iota // no value
-	Doubtful                  // a value that is to be asked about
-	Certain                   // taken as it is
+	Doubtful                  // a value that the user must confirm
+	Certain                   // a value that needs no question
 )
 
-// Answer reads an utterance as the answer to the slot's question and nothing
-// else: carrier phrases ("I'd like to leave from", "please") may surround the
-// value, other content may not.
+// Answer reads the whole utterance as the answer to the slot's question. Introductory words
+// ("I'd like to leave from") and politeness may surround the value, other content may not.
 func (r Reader) Answer(s *Spec) (any, Certainty) {
 	toks := r.Toks
 	if len(toks) == 0 {
@@ -54,7 +54,7 @@ func (r Reader) Answer(s *Spec) (any, Certainty) {
 		return r.freeAnswer(s)
 	}
 	if v, n := r.Find(s, toks, 0, true); n == len(toks) {
-		return v, Certain // before "oh" is taken for a filler
+		return v, Certain // before Trim drops "oh" as a filler
 	}
 	trimmed := r.Lang.Trim(toks)
 	if len(trimmed) == 0 {
@@ -105,7 +105,7 @@ func (r Reader) Answer(s *Spec) (any, Certainty) {
 	return nil, Unread
 }
 
-// carrier is the length of the words at k that may precede a value.
+// carrier returns the length of the words at token k that may precede a value.
 func (r Reader) carrier(s *Spec, toks []Token, k int) int {
 	n := 0
 	for _, t := range [...]*Phrases{s.Cues, s.Mentions, s.nouns, s.TypeCues, r.Lang.Carriers, r.Lang.Articles, r.Lang.Fillers, r.Lang.Prefixes, r.Lang.Assign} {
@@ -119,7 +119,7 @@ func (r Reader) carrier(s *Spec, toks []Token, k int) int {
 	return n
 }
 
-// closes reports whether what follows a value adds nothing to it.
+// closes reports whether the words after a value add nothing to it.
 func (r Reader) closes(s *Spec, rest []Token) bool {
 	for len(rest) > 0 {
 		n := 0
@@ -139,8 +139,8 @@ func (r Reader) closes(s *Spec, rest []Token) bool {
 	return true
 }
 
-// amongLight finds the one value among words that carry no content of their
-// own: those of every sentence and those of the question.
+// amongLight returns the only value among words without content: common words and words of
+// the question.
 func (r Reader) amongLight(s *Spec, toks []Token) (any, bool) {
 	var value any
 	for i := 0; i < len(toks); {
@@ -202,7 +202,7 @@ func (r Reader) respelled(s *Spec, toks []Token) (any, bool) {
 	return nil, false
 }
 
-// byOrder reads "the second one" where the choice is small.
+// byOrder reads "the second one" for a slot with few values.
 func (r Reader) byOrder(s *Spec, toks []Token) (any, bool) {
 	if len(s.Values) > 10 {
 		return nil, false
@@ -222,7 +222,7 @@ func (r Reader) byOrder(s *Spec, toks []Token) (any, bool) {
 	return nil, false
 }
 
-// openCity takes a short name as a city when no list says which there are.
+// openCity reads a short name as a city, for a slot without a list of values.
 func (r Reader) openCity(s *Spec, toks []Token) (any, Certainty) {
 	for i := range r.Toks { // "I'd like to look in San Jose"
 		if s.TypeCues.EndsAt(r.Toks, i) > 0 || s.Cues.EndsAt(r.Toks, i) > 0 {
@@ -263,7 +263,7 @@ func (r Reader) openCity(s *Spec, toks []Token) (any, Certainty) {
 	return TitleWords(text), Certain
 }
 
-// freeAnswer is what was said, without "it's" and "my name is" before it.
+// freeAnswer returns the utterance without words like "it's" and "my name is" before it.
 func (r Reader) freeAnswer(s *Spec) (any, Certainty) {
 	toks := r.Lang.Polite.TrimRight(r.Toks)
 	k := 0
@@ -308,8 +308,8 @@ func (r Reader) freeAnswer(s *Spec) (any, Certainty) {
 	return text, Certain
 }
 
-// nameAnswer is a name at token k with nothing behind it that says more: "half past
-// nine is better" is none.
+// nameAnswer reads a name at token k with nothing relevant after it: "half past nine is
+// better" is not a name.
 func (r Reader) nameAnswer(s *Spec, toks []Token, k int) (any, Certainty) {
 	if spelled, n, parts := r.Lang.code(toks, k); n == len(toks)-k && parts > 2 && n > 2 && letters(strings.ToLower(spelled)) {
 		return TitleWords(spelled), Certain

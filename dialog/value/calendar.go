@@ -16,7 +16,7 @@ type calendarData struct {
 	Holidays  map[string]string `json:"holidays"` // month-day
 	Next      []string          `json:"next"`
 	This      []string          `json:"this"`
-	On        []string          `json:"on"` // of This, those that say nothing of the week
+	On        []string          `json:"on"` // words of This that do not refer to a week
 	Last      []string          `json:"last"`
 	The       []string          `json:"the"`
 	Of        []string          `json:"of"`
@@ -83,8 +83,9 @@ func (d calendarData) compile() calendarWords {
 	return c
 }
 
-// spelling is the word of the calendar that is one typing error away from w, of a
-// long one two, w itself if it is one, "" if several are.
+// spelling returns the calendar word that differs from w by one typing error, or by two if
+// it is long. It returns w if it is a calendar word, and "" if there is none or more than
+// one.
 func (c *calendarWords) spelling(w string) string {
 	best := ""
 	for _, known := range c.words {
@@ -105,7 +106,7 @@ func (c *calendarWords) spelling(w string) string {
 	return best
 }
 
-// Date is a day without a clock.
+// Date is a calendar day.
 type Date struct {
 	year  int
 	month time.Month
@@ -113,17 +114,17 @@ type Date struct {
 	open  open
 }
 
-// open says what of a date was not said, and was filled in.
+// open says which parts of a date were not said and were filled in.
 type open int
 
 const (
-	counted   open = iota // nothing is named: the day was counted from another one
-	dayNamed              // all of it was said
+	counted   open = iota // all parts: the day is relative to another day
+	dayNamed              // none
 	yearOpen              // "the 4th of May"
 	monthOpen             // "the 4th"
 )
 
-// DateOf is the day of an instant, in its zone.
+// DateOf returns the day of t in its time zone.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
 	return Date{year: y, month: m, day: d}
@@ -133,10 +134,10 @@ func (c Date) time() time.Time { return time.Date(c.year, c.month, c.day, 0, 0, 
 
 func (c Date) add(days int) Date { return DateOf(c.time().AddDate(0, 0, days)) }
 
-// Before reports whether a day comes before another.
+// Before reports whether c is before o.
 func (c Date) Before(o Date) bool { return c.time().Before(o.time()) }
 
-// valid reports whether the day exists and the year is one that people talk of.
+// valid reports whether the day exists and the year is from 1850 to 2200.
 func (c Date) valid() bool {
 	if c.year < 1850 || c.year > 2200 {
 		return false
@@ -145,7 +146,7 @@ func (c Date) valid() bool {
 	return y == c.year && m == c.month && d == c.day
 }
 
-// String writes the day in ISO 8601.
+// String returns the day in ISO 8601.
 func (c Date) String() string {
 	var b [10]byte
 	out := appendPadded(b[:0], c.year, 4)
@@ -163,7 +164,7 @@ func appendPadded(b []byte, v, width int) []byte {
 	return append(b, s...)
 }
 
-// ParseDate reads an ISO 8601 day.
+// ParseDate parses a day in ISO 8601.
 func ParseDate(s string) (Date, bool) {
 	if len(s) != 10 || s[4] != '-' || s[7] != '-' || !AllDigits(s[:4]) || !AllDigits(s[5:7]) || !AllDigits(s[8:]) {
 		return Date{}, false

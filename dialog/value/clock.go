@@ -51,13 +51,14 @@ func (d clockData) compile() clockWords {
 	}
 }
 
-// clockTime is a time of day in minutes; of the twelve-hour clock unless exact.
+// clockTime is a time of day in minutes. Unless it is exact, the half of the day is
+// unknown.
 type clockTime struct {
 	minutes int
-	exact   bool // the half of the day is known
+	exact   bool // whether the half of the day is known
 }
 
-// String writes the time as "15:30".
+// String returns the time as "15:30".
 func (c clockTime) String() string {
 	var b [5]byte
 	out := appendPadded(b[:0], c.minutes/60, 2)
@@ -65,7 +66,7 @@ func (c clockTime) String() string {
 	return string(appendPadded(out, c.minutes%60, 2))
 }
 
-// ParseTime reads "15:30".
+// ParseTime parses a time such as "15:30" and returns it in minutes.
 func ParseTime(s string) (int, bool) {
 	if len(s) != 5 || s[2] != ':' || !AllDigits(s[:2]) || !AllDigits(s[3:]) {
 		return 0, false
@@ -75,9 +76,9 @@ func ParseTime(s string) (int, bool) {
 	return h*60 + m, h < 24 && m < 60
 }
 
-// resolve picks the half of the day that was not said: the one that lies
-// between the limits, else the one that people mean when they arrange
-// something: seven to noon is before, one to half past six after midday.
+// resolve chooses the half of the day if it was not said: the one within the limits, and
+// otherwise the one that people usually mean: seven to noon in the morning, other times
+// after noon.
 func (c clockTime) resolve(low, high int) clockTime {
 	if c.exact {
 		return c
@@ -99,14 +100,14 @@ func (c clockTime) resolve(low, high int) clockTime {
 	return clockTime{second, true}
 }
 
-// timeReader finds times of day. Loose reading takes a bare number as an hour.
+// timeReader finds times of day. If loose is true, a bare number is an hour.
 type timeReader struct {
 	l     *Language
 	now   time.Time
 	loose bool
 }
 
-// time finds the time of day that starts at token i.
+// time returns the time of day that starts at token i and its length.
 func (r timeReader) time(toks []Token, i int) (c clockTime, n int) {
 	if i >= len(toks) {
 		return clockTime{}, 0
@@ -123,7 +124,7 @@ func (r timeReader) time(toks []Token, i int) (c clockTime, n int) {
 	}
 	c, n = r.dial(toks, i, r.loose || i > 0 && r.atBefore(toks, i))
 	if n == 0 {
-		// A bare hour counts when the part of the day follows.
+		// A bare hour counts if the part of the day follows.
 		if b, bn := r.dial(toks, i, true); bn > 0 {
 			if id, pn := w.part.At(toks, i+bn); pn > 0 {
 				return partOfDay(b, id), bn + pn
@@ -142,7 +143,7 @@ func (r timeReader) atBefore(toks []Token, i int) bool {
 	return n > 0
 }
 
-// partOfDay applies "in the afternoon".
+// partOfDay applies words such as "in the afternoon".
 func partOfDay(c clockTime, part int) clockTime {
 	if c.exact {
 		return c
@@ -161,7 +162,7 @@ func partOfDay(c clockTime, part int) clockTime {
 	}
 }
 
-// dial reads what a clock shows.
+// dial reads a time as clocks show it.
 func (r timeReader) dial(toks []Token, i int, loose bool) (clockTime, int) {
 	w := &r.l.Clock
 	if i >= len(toks) {
@@ -309,13 +310,13 @@ func (r timeReader) hour(toks []Token, k int) (int, int) {
 	if n > 0 && v <= 24 {
 		return v % 24, n
 	}
-	if n == 2 { // "twenty three" fits, "twenty five" does not: no time at all
+	if n == 2 { // "twenty three" is an hour, "twenty five" is not
 		return 0, 0
 	}
 	return 0, 0
 }
 
-// minute reads minutes: a number below sixty or "oh five".
+// minute reads minutes: a number below sixty, or "oh five".
 func (r timeReader) minute(toks []Token, k int) (int, int) {
 	if k >= len(toks) {
 		return 0, 0

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// This file: numbers that are one word ("dreiundzwanzig"), and ordinals.
+// This file reads numbers that are one word ("dreiundzwanzig"), and ordinals.
 
-// joined reads a number whose words may be written together, the German way:
-// the longest run of tokens that is one number when joined.
+// joined reads a number whose words may be written together, as in German: the longest run
+// of tokens that is a number if joined.
 func (w *numberWords) joined(toks []Token, i int) (float64, int) {
 	if v, ok := w.wholeHalves[toks[i].Text]; ok {
 		return v, 1

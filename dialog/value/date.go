@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Weekday counts from Sunday, 0.
+// Weekday returns the day of the week, where 0 is Sunday.
 func (c Date) Weekday() int { return int(c.time().Weekday()) }
 
 // dateReader finds dates relative to a day.
 type dateReader struct {
 	l     *Language
 	today Date
-	week  Date // the Monday of the week that was said before, if one was
-	past  bool // days without a year lie in the past: dates of birth
+	week  Date // the Monday of the week that the user named before; invalid if there is none
+	past  bool // whether days without a year are in the past, as dates of birth are
 }
 
-// date finds the longest date that starts at token i. Of a day that does not exist,
-// "thirty one february", it returns the length and a date that is not valid: a
-// shorter one in the same words is not what was said.
+// date returns the longest date that starts at token i and its length. For a day that does
+// not exist ("thirty one february") it returns an invalid date with its length, since a
+// shorter date within the words is not meant.
 func (r dateReader) date(toks []Token, i int) (c Date, n int) {
 	if i >= len(toks) {
 		return Date{}, 0
@@ -34,7 +34,8 @@ func (r dateReader) date(toks []Token, i int) (c Date, n int) {
 	return c, n
 }
 
-// upcoming puts a day and month without a year into the nearest year.
+// upcoming returns the nearest day with a month and day, in the future, or in the past if
+// r.past.
 func (r dateReader) upcoming(month, day int) Date {
 	c := Date{r.today.year, time.Month(month), day, yearOpen}
 	for range 8 { // the 29th of February
@@ -90,7 +91,7 @@ func (r dateReader) written(toks []Token, i int) (Date, int) {
 	return Date{year, time.Month(month), day, dayNamed}, 1
 }
 
-// order says which of the first two numbers of a date is the month.
+// order decides which of the first two numbers of a date is the month.
 func (r dateReader) order(a, b int, dayFirst bool) (month, day int) {
 	if dayFirst || r.l.Data.DayFirst || a > 12 {
 		return b, a
@@ -141,7 +142,7 @@ func (r dateReader) named(toks []Token, i int) (Date, int) {
 	return Date{}, 0
 }
 
-// Which day of that name a weekday is.
+// Which day with the name of a weekday is meant.
 const (
 	bareDay = iota
 	thisDay
@@ -150,10 +151,9 @@ const (
 	dayAfterNext
 )
 
-// weekday reads "friday", "next friday", "friday after next", "a week from
-// friday", "friday next week" and "friday the twelfth". Next means the week
-// that begins on the coming Monday (seed 003, example 1: on Tuesday 2025-12-02
-// "next Friday" is 2025-12-12).
+// weekday reads "friday", "next friday", "friday after next", "a week from friday", "friday
+// next week" and "friday the twelfth". "Next" refers to the week that begins on the coming
+// Monday (seed 003, example 1: on Tuesday 2025-12-02 "next Friday" is 2025-12-12).
 func (r dateReader) weekday(toks []Token, i int) (Date, int) {
 	c := &r.l.calendar
 	k, which, weeks := r.beforeWeekday(toks, i)
@@ -194,12 +194,12 @@ func (r dateReader) weekday(toks []Token, i int) (Date, int) {
 	return r.today.add(r.daysTo(wd, which) + 7*weeks), k - i
 }
 
-// agreeing is how many months are looked through for a day of the month that falls
-// on the weekday that was said: of a later one, either is more likely a slip.
+// agreeing is the number of months that are searched for a day of the month that falls on
+// the given weekday. A later match is more likely a mistake.
 const agreeing = 4
 
-// beforeWeekday reads what may stand before the name of a day: which one is
-// meant, and how many weeks later.
+// beforeWeekday reads the words that may precede a weekday: which one is meant, and how
+// many weeks later.
 func (r dateReader) beforeWeekday(toks []Token, i int) (k, which, weeks int) {
 	c := &r.l.calendar
 	k = i
@@ -223,7 +223,7 @@ func (r dateReader) beforeWeekday(toks []Token, i int) (k, which, weeks int) {
 	return k, bareDay, weeks
 }
 
-// daysTo is how far away the weekday is.
+// daysTo returns the number of days until the weekday.
 func (r dateReader) daysTo(wd, which int) int {
 	today, index := (r.today.Weekday()+6)%7, (wd+6)%7 // from Monday
 	delta := (index - today + 7) % 7
@@ -248,8 +248,8 @@ func (r dateReader) daysTo(wd, which int) int {
 	return delta
 }
 
-// onWeekday refuses a date that falls on another day of the week than was said. A day
-// whose month was not said ("friday the 13th") is one where both agree.
+// onWeekday returns an invalid date if c falls on another weekday. If the month was not
+// said ("friday the 13th"), it returns the nearest such day on the weekday.
 func (r dateReader) onWeekday(c Date, wd int) Date {
 	falls := func(d Date) bool { return d.Weekday() == wd }
 	switch {
@@ -315,7 +315,7 @@ func (r dateReader) dayMonth(toks []Token, i int) (Date, int) {
 	return r.withYear(toks, i, k+1, month, day)
 }
 
-// withYear completes a day and month with a year that may follow at token k.
+// withYear completes a month and day with the year that may follow at token k.
 func (r dateReader) withYear(toks []Token, i, k, month, day int) (Date, int) {
 	if y, n := r.year(toks, k); n > 0 {
 		return Date{y, time.Month(month), day, dayNamed}, k + n - i
@@ -356,12 +356,13 @@ func (r dateReader) dayAlone(toks []Token, i int) (Date, int) {
 	return r.dayOf(day, 13, func(Date) bool { return true }), k - i
 }
 
-// month is the first day of the month that is so many after this one.
+// month returns the first day of a month, shift months after the current one.
 func (r dateReader) month(shift int) Date {
 	return DateOf(Date{year: r.today.year, month: r.today.month, day: 1}.time().AddDate(0, shift, 0))
 }
 
-// dayOf is the day of the nearest of so many months that has it and where it fits.
+// dayOf returns the given day in the nearest month, among that many months, in which it
+// exists and fits.
 func (r dateReader) dayOf(day, months int, fits func(Date) bool) Date {
 	for shift := range months {
 		if r.past {
@@ -376,8 +377,7 @@ func (r dateReader) dayOf(day, months int, fits func(Date) bool) Date {
 	return Date{}
 }
 
-// dayNumber reads a day of the month; plain numbers only where a month stands
-// beside them.
+// dayNumber reads a day of the month. If plain is false, only ordinals count.
 func (r dateReader) dayNumber(toks []Token, k int, plain bool) (int, int) {
 	if v, n := r.l.ordinal(toks, k); n > 0 && v >= 1 && v <= 31 {
 		return int(v), n

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// DigitRun reads a sequence of digits as people dictate it: "four one five",
-// "double oh seven", "twenty three", "eight hundred". It returns the digits and
-// how many tokens they took.
+// DigitRun reads digits as people dictate them: "four one five", "double oh seven", "twenty
+// three", "eight hundred". It returns the digits and the number of tokens. If plus is true,
+// a leading plus sign counts.
 func (l *Language) DigitRun(toks []Token, i int, plus bool) (string, int) {
 	w := &l.Numbers
 	var buf [40]byte
@@ -62,7 +62,8 @@ func (l *Language) DigitRun(toks []Token, i int, plus bool) (string, int) {
 	return string(out), end - i
 }
 
-// digitNeighbour keeps "to" and "for" out of digits unless digits follow.
+// digitNeighbour reports whether a word such as "to" or "for" is a digit, since it stands
+// between digits.
 func (w *numberWords) digitNeighbour(toks []Token, k, first int) bool {
 	d := w.digitWords[toks[k].Text]
 	if d == "0" {
@@ -81,7 +82,7 @@ func (w *numberWords) digitNeighbour(toks []Token, k, first int) bool {
 	return before && after
 }
 
-// digit is the single digit that a word stands for.
+// digit returns the digit that a word stands for.
 func (w *numberWords) digit(t string) (byte, bool) {
 	if v, ok := w.units[t]; ok && v <= 9 {
 		return byte('0' + v), true
@@ -95,8 +96,8 @@ func (w *numberWords) digit(t string) (byte, bool) {
 	return 0, false
 }
 
-// pair reads one number word group inside a sequence of digits: a digit, a
-// teen, "twenty three", "eight hundred", "five thousand".
+// pair reads one group of number words within digits: a digit, a teen, "twenty three",
+// "eight hundred", "five thousand".
 func (w *numberWords) pair(toks []Token, k int) (int64, int) {
 	if k >= len(toks) {
 		return 0, 0
@@ -130,7 +131,9 @@ func (w *numberWords) pair(toks []Token, k int) (int64, int) {
 	return v, n
 }
 
-// WrittenDigits strips the marks of "555-0123", "(415)" and "555.0123".
+// WrittenDigits removes the punctuation of digits such as "555-0123", "(415)" and
+// "555.0123". If plus is true, a leading plus sign is kept. It reports false for any other
+// text.
 func WrittenDigits(t string, plus bool) (string, bool) {
 	if t == "" {
 		return "", false

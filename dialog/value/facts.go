@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Facts are the numbers, amounts, dates and times of a text in a form of their own,
-// sorted, each once.
+// Facts returns the numbers, amounts, dates and times in a text, normalized, sorted and
+// each once.
 func (l *Language) Facts(text string, today time.Time) []string {
 	toks := Tokenize(text, nil)
 	dates := dateReader{l: l, today: DateOf(today)}
 	times := timeReader{l: l, now: today}
 	var out []string
-	digits := "" // read one by one
+	digits := "" // single digits so far
 	flush := func() {
 		if digits != "" {
 			out = append(out, "n "+strings.TrimLeft(digits, "0"))
@@ -68,7 +68,7 @@ func (l *Language) Facts(text string, today time.Time) []string {
 			i += on
 			continue
 		}
-		if len([]rune(toks[i].Text)) > 1 { // letters between digits are a code
+		if len([]rune(toks[i].Text)) > 1 { // single letters between digits are part of a code
 			flush()
 		}
 		i++
@@ -78,8 +78,8 @@ func (l *Language) Facts(text string, today time.Time) []string {
 	return slices.Compact(out)
 }
 
-// digitsOf is the digits of a token that has some and may have more: "98765" of
-// "bk-98765". It is empty without digits.
+// digitsOf returns the digits in a token that may have other characters: "98765" for
+// "bk-98765". It returns "" for numbers with punctuation and times.
 func digitsOf(tok string) string {
 	var b strings.Builder
 	for _, r := range tok {
@@ -93,7 +93,7 @@ func digitsOf(tok string) string {
 	return b.String()
 }
 
-// Negated reports whether a text has a no in it.
+// Negated reports whether a text contains a negation.
 func (l *Language) Negated(text string) bool {
 	for _, tok := range Tokenize(text, nil) {
 		if l.negations[tok.Text] {

@@ -2,11 +2,11 @@ package value
 
 import "strings"
 
-// This file: values in the middle of an utterance, and what only looks like one.
+// This file finds values within an utterance, and excludes words that only look like values.
 
-// Find reads a value of the slot that starts at token i. Whole says that the
-// tokens are an answer to the slot's question, so that a bare number may be an
-// hour. Values that have no form of their own are found by answer alone.
+// Find reads a value of the slot that starts at token i, and returns it with its length. If
+// whole is true, the tokens are an answer to the slot's question, so that a bare number may
+// be an hour. Values without a form are only found by [Reader.Answer].
 func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 	if s.Closed() {
 		id, n := s.Lookup.At(toks, i)
@@ -83,8 +83,8 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 	}
 }
 
-// dated reports whether token i is a part of a date of several words: "Jan 1st, 2050"
-// is no identifier.
+// dated reports whether token i is part of a date of several words: "Jan 1st, 2050" is not
+// an identifier.
 func (r Reader) dated(toks []Token, i int) bool {
 	for k := max(0, i-maxDate); k <= i; k++ {
 		if _, n := r.readDate(false, toks, k); n > 1 && k+n > i {
@@ -94,15 +94,15 @@ func (r Reader) dated(toks []Token, i int) bool {
 	return false
 }
 
-// nth is the length of a word that says which one of several is meant: "40th".
+// nth returns the length of an ordinal such as "40th".
 func (r Reader) nth(toks []Token, i int) int {
 	_, n := r.Lang.ordinal(toks, i)
 	return n
 }
 
-// codeInTwo reads an identifier whose letters stand apart from its digits: "BK 1234".
-// In the middle of a sentence they stand out by their capitals, or behind the slot's
-// name. Words are no part of one, and "EUR 500" is none.
+// codeInTwo reads an identifier whose letters are separate from its digits: "BK 1234".
+// Within a sentence the letters must be capitals, or follow the slot's name. Common words
+// and amounts ("EUR 500") do not count.
 func (r Reader) codeInTwo(s *Spec, toks []Token, i int, whole bool) (c string, n, parts int) {
 	if i+1 >= len(toks) || !IsDigit(toks[i+1].Text[0]) || !letters(toks[i].Text) {
 		return "", 0, 0
@@ -121,8 +121,8 @@ func (r Reader) codeInTwo(s *Spec, toks []Token, i int, whole bool) (c string, n
 	return c, n + 1, parts
 }
 
-// isWord reports whether a token before digits is a word that people use there: one
-// of every day, of the slot's own, of an amount or a date.
+// isWord reports whether a token before digits is a word that often precedes them: a common
+// word, a word of the slot, or a part of an amount or a date.
 func (r Reader) isWord(s *Spec, toks []Token, i int) bool {
 	_, light := r.Lang.Light.At(toks, i)
 	_, _, amount := r.Lang.Amount(toks, i)
@@ -131,13 +131,12 @@ func (r Reader) isWord(s *Spec, toks []Token, i int) bool {
 	return light > 0 || amount > 1 || date > 1 || answer != NoAnswer || r.carrier(s, toks, i) > 0 || s.Words[Stem(toks[i].Text)]
 }
 
-// letters reports whether a word is made of the letters of identifiers.
+// letters reports whether a word has only the letters a to z.
 func letters(t string) bool {
 	return !strings.ContainsFunc(t, func(c rune) bool { return c < 'a' || c > 'z' })
 }
 
-// measures reports whether a unit of time follows at token i: five minutes are no
-// amount.
+// measures reports whether token i is a unit of time: five minutes are not an amount.
 func (r Reader) measures(toks []Token, i int) bool {
 	if i >= len(toks) {
 		return false
@@ -147,7 +146,7 @@ func (r Reader) measures(toks []Token, i int) bool {
 	return clock || days
 }
 
-// number reads a value of a slot that holds numbers.
+// number reads a value of a slot that has numbers.
 func (r Reader) number(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 	f, n := r.Lang.cardinal(toks, i)
 	if s.Type != TypeInteger {
@@ -173,13 +172,13 @@ func (r Reader) number(s *Spec, toks []Token, i int, whole bool) (v any, n int) 
 	return Number(f), n
 }
 
-// counts reports whether a day of the month that stands alone says which one of
-// something, "my first flight", "the second visit", and is no day.
+// counts reports whether a day of the month without a month is an ordinal of something
+// else: "my first flight", "the second visit".
 func (r Reader) counts(toks []Token, i, n int) bool {
 	_, article := r.Lang.calendar.the.At(toks, i)
 	if article == 0 && n == 1 {
 		if r.Lang.Numbers.ordinals[toks[i].Text] > 0 && r.Lang.calendar.the.EndsAt(toks, i) == 0 {
-			return true // "first" is a date behind an article alone
+			return true // "first" is a date only after an article
 		}
 		if the := r.Lang.calendar.the.EndsAt(toks, i); the == 0 && r.Lang.Articles.EndsAt(toks, i) > 0 {
 			return true // "my 40th"
@@ -188,15 +187,13 @@ func (r Reader) counts(toks []Token, i, n int) bool {
 	return !r.ends(toks, i+n)
 }
 
-// Stands reports whether the number at tokens i to j of the utterance stands for
-// itself and does not count what is named behind it: "two" of "two rooms", "one" of
-// "one moment".
+// Stands reports whether the number at tokens i to j does not count something that follows,
+// as "two" does in "two rooms" and "one" in "one moment".
 func (r Reader) Stands(i, j int) bool {
 	return r.ends(r.Toks, j) && !(j == i+1 && r.Lang.Numbers.One[r.Toks[i].Text]) && !r.measures(r.Toks, j)
 }
 
-// ends reports whether what follows at token i is no word that belongs to what stands
-// before it.
+// ends reports whether the words at token i do not belong to those before.
 func (r Reader) ends(toks []Token, i int) bool {
 	if i >= len(toks) || r.SentenceEndsIn(toks, i) {
 		return true
@@ -213,8 +210,8 @@ func (r Reader) ends(toks []Token, i int) bool {
 	return light+after+polite+weak+not+part+number+or > 0
 }
 
-// nowAt is the length of a word like "immediately" at token i: within a sentence
-// it is rarely a date.
+// nowAt returns the length of a word like "immediately" at token i. Within a sentence such
+// a word is rarely a date.
 func (r Reader) nowAt(toks []Token, i int) int {
 	_, n := r.Lang.Clock.now.At(toks, i)
 	return n

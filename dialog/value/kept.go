@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// This file: values as they are kept, and compared.
+// This file converts values to their stored form and compares them.
 
 const maxCanonDepth = 20
 
-// Canonical is the form in which values are kept: string, bool, int64, float64 that
-// is no whole number, []any, map[string]any, nil. A state that holds only these
-// reads back from JSON as it was.
+// Canonical converts a value to the form in which values are stored: string, bool, int64,
+// float64 that is not a whole number, []any, map[string]any or nil. Such values decode from
+// JSON as they were encoded.
 func Canonical(v any) any { return canonAt(v, 0) }
 
 func canonAt(v any, depth int) any {
@@ -76,7 +76,7 @@ func canonAt(v any, depth int) any {
 	case time.Time:
 		return v.Format(time.RFC3339)
 	}
-	data, err := json.Marshal(v) // another type of the program: by its JSON
+	data, err := json.Marshal(v) // a type of the program
 	if err != nil {
 		return fmt.Sprintf("%T", v)
 	}
@@ -89,8 +89,8 @@ func canonAt(v any, depth int) any {
 	return canonAt(out, depth+1)
 }
 
-// Number is the form in which numbers are kept: int64 if whole, so that a
-// state reads back from JSON as it was.
+// Number converts a number to the form in which numbers are stored: int64 if it is whole,
+// so that it decodes from JSON as it was encoded.
 func Number(f float64) any {
 	if f > -1<<63 && f < 1<<63 && f == float64(int64(f)) {
 		return int64(f)
@@ -98,8 +98,8 @@ func Number(f float64) any {
 	return f
 }
 
-// Length counts the characters of a text, the items of a list, the fields of a map;
-// it is 0 for any other value.
+// Length returns the number of characters of a text, of items of a list or of fields of a
+// map, and 0 for any other value.
 func Length(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -113,7 +113,7 @@ func Length(v any) int {
 	}
 }
 
-// ToNumber reads a number or the text of one.
+// ToNumber converts a number, or a text that contains one.
 func ToNumber(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -130,8 +130,7 @@ func ToNumber(v any) (float64, bool) {
 	}
 }
 
-// Equal reports whether two kept values are the same. A number equals the text of the
-// number.
+// Equal reports whether two stored values are equal. A number equals its text.
 func Equal(a, b any) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

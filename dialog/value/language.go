@@ -13,7 +13,7 @@ import (
 //go:embed lang/*.json
 var languageFiles embed.FS
 
-// languageData is a lang/<tag>.json file: the words of a language, as data.
+// languageData is the content of a lang/<tag>.json file: the words of a language.
 type languageData struct {
 	Phonetic string `json:"phonetic"` // "metaphone" or "cologne"
 	Currency string `json:"currency"`
@@ -37,38 +37,38 @@ type languageData struct {
 	ChangeVerbs      []string            `json:"change_verbs"`
 	Not              []string            `json:"not"`
 	Joins            []string            `json:"joins"`          // between two requests
-	Interrogatives   []string            `json:"interrogatives"` // that ask to be told something
+	Interrogatives   []string            `json:"interrogatives"` // first words of a request for information
 	DoNot            []string            `json:"do_not"`         // before a verb: "don't send it"
 	Keep             []string            `json:"keep"`           // a no to a change: "keep it"
-	Hedges           []string            `json:"hedges"`         // beside which a yes is none: "I guess"
-	Indefinite       []string            `json:"indefinite"`     // in a request these stand for a value, and speak for no flow
-	Denials          []string            `json:"denials"`        // before a request that is none: "never cancel it"
-	Wishes           []string            `json:"wishes"`         // between the two: "don't want to cancel"
+	Hedges           []string            `json:"hedges"`         // words that make a yes doubtful: "I guess"
+	Indefinite       []string            `json:"indefinite"`     // words in place of a value, which belong to no flow
+	Denials          []string            `json:"denials"`        // before a verb that is not a request: "never cancel it"
+	Wishes           []string            `json:"wishes"`         // between a denial and its verb: "don't want to cancel"
 	Exceptions       []string            `json:"exceptions"`     // before a value that is not meant: "except Monday"
-	DeniedAfter      []string            `json:"denied_after"`   // behind one: "Monday doesn't work"
-	Clauses          []string            `json:"clauses"`        // what begins another clause: "not Monday but .."
-	Asked            []string            `json:"asked"`          // what makes a denial a question: "can't you"
-	Polar            []string            `json:"polar"`          // questions for a yes or no: "did", "have you"
+	DeniedAfter      []string            `json:"denied_after"`   // after a value that is not meant: "Monday doesn't work"
+	Clauses          []string            `json:"clauses"`        // first words of another clause: "not Monday but .."
+	Asked            []string            `json:"asked"`          // words that make a denial a question: "can't you"
+	Polar            []string            `json:"polar"`          // first words of a yes-or-no question: "did", "have you"
 	TypedYes         []string            `json:"typed_yes"`      // whole messages
 	TypedNo          []string            `json:"typed_no"`
 	Also             []string            `json:"also"`          // before a further request
-	OutsideNames     []string            `json:"outside_names"` // never a part of a name: "if", "every month"
+	OutsideNames     []string            `json:"outside_names"` // never part of a name: "if", "every month"
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
 	Articles         []string            `json:"articles"`
 	FillersAfter     []string            `json:"fillers_after"`
 	Roles            []roleData          `json:"roles"`
-	Synonyms         [][]string          `json:"synonyms"`   // words of one meaning
-	NotWanted        []string            `json:"not_wanted"` // before a wish that is none
-	Negations        []string            `json:"negations"`  // words that make a sentence say the opposite
-	Others           []string            `json:"others"`     // of what was found, another is wanted
-	Tells            []string            `json:"tells"`      // before what somebody wants to know
-	Repairs          []string            `json:"repairs"`    // between what was said and what is meant
+	Synonyms         [][]string          `json:"synonyms"`   // classes of words with the same meaning
+	NotWanted        []string            `json:"not_wanted"` // before what the user does not want
+	Negations        []string            `json:"negations"`  // words that negate a sentence
+	Others           []string            `json:"others"`     // requests for another result
+	Tells            []string            `json:"tells"`      // before what the user wants to know
+	Repairs          []string            `json:"repairs"`    // between a value that is taken back and its replacement
 	Bounds           []string            `json:"bounds"`     // before a value that is only a limit
-	RangeFrom        []string            `json:"range_from"` // before the first of two values, the ends of a range
-	RangeTo          []string            `json:"range_to"`   // between them
-	TypeNames        map[string][]string `json:"type_names"` // what people call a slot of the type
+	RangeFrom        []string            `json:"range_from"` // before the beginning of a range
+	RangeTo          []string            `json:"range_to"`   // between the ends of a range
+	TypeNames        map[string][]string `json:"type_names"` // names of slots of a type
 	TypeCues         map[string][]string `json:"type_cues"`
 	TrailingLight    map[string][]string `json:"trailing_light"`
 
@@ -82,9 +82,8 @@ type languageData struct {
 	Background []string                `json:"background"`
 }
 
-// GrammarData is the "grammar" part of a language file: what a recognizer may
-// be told to expect, as right-hand sides of JSGF rules. {weekday} and the like
-// stand for the lists beside them.
+// GrammarData is the "grammar" part of a language file: what a recognizer may expect, as
+// right-hand sides of JSGF rules. {weekday} and others stand for the lists in the fields.
 type GrammarData struct {
 	Please       []string `json:"please"`
 	Infinitive   string   `json:"infinitive"` // between "I'd like" and "fly from"
@@ -99,7 +98,7 @@ type GrammarData struct {
 	SmallNumbers string   `json:"small_numbers"`
 	Number       string   `json:"number"`
 	Date         []string `json:"date"`
-	PastDate     []string `json:"past_date"` // of slots whose days are past
+	PastDate     []string `json:"past_date"` // for slots whose dates are in the past
 	Years        string   `json:"years"`
 	Time         []string `json:"time"`
 	Digits       []string `json:"digits"`
@@ -110,16 +109,15 @@ type GrammarData struct {
 	Dot          string   `json:"dot"`
 }
 
-// roleData ties the words before a value ("from Boston") to slots by the words
-// in their names.
+// roleData assigns the words before a value ("from Boston") to slots by the words in the
+// slots' names.
 type roleData struct {
 	Names    []string `json:"names"`    // words in slots' names
 	Mentions []string `json:"mentions"` // what people call such a slot
 	Cues     []string `json:"cues"`
 }
 
-// Language is a compiled language. It never changes once made, so that any
-// number of goroutines may use it.
+// Language is a compiled language. It is immutable and safe for concurrent use.
 type Language struct {
 	Tag      string
 	Data     languageData
@@ -152,12 +150,12 @@ type Language struct {
 	money    moneyWords
 }
 
-// CommandWords orders the universal commands: of two that share a phrase, the
-// earlier wins. "skip", "retry", "thanks", "hello" and "wait" depend on the
-// moment and have sets of their own.
+// CommandWords are the universal commands. If two share a phrase, the earlier wins. "skip",
+// "retry", "thanks", "hello" and "wait" depend on the moment; they are in
+// [Language.CommandSets] only.
 var CommandWords = [...]string{"cancel", "restart", "repeat", "clarify", "options", "help", "handoff", "goodbye"}
 
-// Languages lists the languages that the package has words for.
+// Languages returns the tags of the embedded languages, sorted.
 func Languages() []string {
 	entries, err := languageFiles.ReadDir("lang")
 	if err != nil {
@@ -173,7 +171,8 @@ func Languages() []string {
 	return tags
 }
 
-// Tag finds the embedded language for a BCP 47 tag: "de-AT" is "de".
+// Tag returns the tag of the embedded language for a BCP 47 tag ("de" for "de-AT"), and
+// reports whether there is one. The empty tag stands for English.
 func Tag(tag string) (string, bool) {
 	tag = strings.ToLower(strings.ReplaceAll(tag, "_", "-"))
 	if tag == "" {
@@ -185,7 +184,7 @@ func Tag(tag string) (string, bool) {
 	return tag, slices.Contains(Languages(), tag)
 }
 
-// Load compiles the embedded files of a language.
+// Load compiles the embedded files of a language. It returns an error if there are none.
 func Load(tag string) (*Language, error) {
 	l := &Language{Tag: tag}
 	if err := decodeEmbedded("lang/"+tag+".json", &l.Data); err != nil {
@@ -280,7 +279,7 @@ func decodeEmbedded(name string, v any) error {
 	return nil
 }
 
-// Wrong reports whether something is to be changed: "that's not right", but not
+// Wrong reports whether the user wants to change something: "that's not right", but not
 // "not right now".
 func (l *Language) Wrong(toks []Token) bool {
 	for i := range toks {
@@ -293,7 +292,7 @@ func (l *Language) Wrong(toks []Token) bool {
 	return false
 }
 
-// Trim drops fillers and words of politeness at both ends.
+// Trim removes fillers and words of politeness from both ends.
 func (l *Language) Trim(toks []Token) []Token {
 	for {
 		n := len(toks)

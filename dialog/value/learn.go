@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// This file: the words by which the values of a slot are found.
+// This file collects the words by which the values of a slot are found.
 
-// Naming is what a slot is called and asked for with.
+// Naming has the texts with which a slot is named and asked for.
 type Naming struct {
 	Name, Label, Description string
 	Prompts                  []string // the questions for it
-	Cues                     []string // words before a value, beside those of the language
+	Cues                     []string // words before a value, in addition to those of the language
 	Aliases                  []string // other names
 }
 
-// Learn builds what the values of the slot are found by. It is called once, when
-// the type, the values and the limits are set.
+// Learn collects the words by which values of the slot are found. It must be called once,
+// after the type, the values and the limits are set.
 func (s *Spec) Learn(l *Language, n Naming) {
 	s.index(l)
 	s.Trailing, s.TypeCues = l.trailingLight[string(s.Type)], l.TypeCues[string(s.Type)]
@@ -33,7 +33,7 @@ func (s *Spec) Learn(l *Language, n Naming) {
 	s.Mentions = NewPhrases(append([]string{n.Label, n.Name}, n.Aliases...))
 }
 
-// index builds what the slot's values are found by.
+// index builds the tables of the slot's values.
 func (s *Spec) index(l *Language) {
 	s.Lookup = NewPhrases()
 	known := make(map[string]bool)
@@ -49,7 +49,7 @@ func (s *Spec) index(l *Language) {
 	}
 }
 
-// learnWords collects the words that a slot is about: of its name and description.
+// learnWords collects the content words of the slot's name and description.
 func (s *Spec) learnWords(l *Language, label, description string) {
 	s.Words, s.Keys = make(map[string]bool), make(map[string]bool)
 	for _, w := range l.Contents(Tokenize(label, nil), nil) {
@@ -62,7 +62,8 @@ func (s *Spec) learnWords(l *Language, label, description string) {
 	delete(s.Keys, allowed)
 }
 
-// findCues collects the words before a value that point to the slot: given, by the words of its name, and by the end of its prompt.
+// findCues collects the words that point to the slot before a value: the given ones, those
+// that the words of its name imply, and the last words of its prompts.
 func (s *Spec) findCues(l *Language, n Naming) {
 	s.Cues = NewPhrases(n.Cues)
 	words := strings.FieldsFunc(strings.ToLower(n.Name), func(r rune) bool { return r == '_' || r == '-' })

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Thresholds of the comparison with a closed list: a value is taken when it is
-// this near and nothing else comes close, and asked about when it may be meant.
+// Thresholds of the comparison with a closed list. A value is accepted if its score is at least
+// fuzzyAccept and leads by fuzzyMargin. From fuzzyAsk on the user is asked.
 const (
 	fuzzyAccept = 0.90
 	fuzzyAsk    = 0.78
 	fuzzyMargin = 0.06
 )
 
-// Misheard finds the value of a closed list that sounds most like what was
-// said. It is for short answers.
+// Misheard returns the value of a closed list that sounds most like the utterance. It is
+// meant for short answers.
 func (r Reader) Misheard(s *Spec) (any, Certainty) {
 	if !s.Closed() {
 		return nil, Unread
@@ -59,8 +59,8 @@ func (r Reader) Misheard(s *Spec) (any, Certainty) {
 	}
 }
 
-// Misspelt finds the value of a closed list that the word at token i is meant for: one
-// with a letter too many, too few, another one, or two in the wrong order.
+// Misspelt returns the value of a closed list from which the word at token i differs by one
+// typing error: a letter too many, too few or wrong, or two swapped letters.
 func (r Reader) Misspelt(s *Spec, toks []Token, i int) (any, int) {
 	if !s.Closed() || len(toks[i].Text) < 5 {
 		return nil, 0
@@ -81,8 +81,8 @@ func (r Reader) Misspelt(s *Spec, toks []Token, i int) (any, int) {
 	return s.Values[best].Value, 1
 }
 
-// Respell puts the names of days in the place of words that are a typing error away
-// from them: "firday", "tomorow". Short ones and months are too near to other words.
+// Respell replaces words that differ by a typing error from the name of a day: "firday",
+// "tomorow". It skips short words and months, which are too similar to other words.
 func (r *Reader) Respell() {
 	changed := false
 	for i, tok := range r.Toks {
@@ -100,8 +100,8 @@ func (r *Reader) Respell() {
 	}
 }
 
-// nearest scores the list against text: the best score, the best of another
-// value, and which value it is.
+// nearest scores the list against text. It returns the best score, the best score of
+// another value, and the index of the best value.
 func (r Reader) nearest(s *Spec, text string) (best, second float64, value int) {
 	code := r.Lang.phoneticCode(text)
 	value = -1

@@ -16,7 +16,7 @@ type currencyData struct {
 	MinorMany string   `json:"minor_many"`
 }
 
-// moneyWords finds currencies. It is immutable.
+// moneyWords reads currencies. It is immutable.
 type moneyWords struct {
 	codes        []string
 	major, minor *Phrases // index into codes
@@ -35,8 +35,8 @@ func compileMoney(data map[string]currencyData) moneyWords {
 	return w
 }
 
-// Amount reads an amount of money that starts at token i. The currency is ""
-// if none was said.
+// Amount reads an amount of money that starts at token i and returns its length. The
+// currency is "" if none was said.
 func (l *Language) Amount(toks []Token, i int) (v float64, currency string, n int) {
 	k := i
 	w := &l.money
@@ -74,9 +74,9 @@ func (l *Language) Amount(toks []Token, i int) (v float64, currency string, n in
 	return v, currency, k - i
 }
 
-// unclear reports whether an amount at tokens i to i+n has the mark of decimals before three
-// digits or more: "1.500 euros" is a thousand and a half where people write so, and one and
-// a half elsewhere.
+// unclear reports whether an amount at tokens i to i+n is ambiguous because three or more
+// digits follow a decimal mark: "1.500 euros" is fifteen hundred in some languages and one
+// and a half in others.
 func (r Reader) unclear(toks []Token, i, n int) bool {
 	for _, t := range toks[i : i+n] {
 		if k := strings.Index(t.Text, r.Lang.Data.Decimal); k > 0 && len(t.Text)-k > 3 && strings.Trim(t.Text, "+-0123456789.,") == "" && strings.Count(t.Text, ".")+strings.Count(t.Text, ",") == 1 {
@@ -86,18 +86,19 @@ func (r Reader) unclear(toks []Token, i, n int) bool {
 	return false
 }
 
-// AmountReason says why what was said is no amount.
+// AmountReason says why an utterance has no valid amount.
 type AmountReason int
 
 // The reasons.
 const (
-	SomeAmount    AmountReason = iota // there is no number, or one that is an amount
+	SomeAmount    AmountReason = iota // there is no number, or a valid amount
 	BelowZero                         // "-5 euros"
-	OtherCurrency                     // dollars, where euros are asked for
+	OtherCurrency                     // dollars, for a slot in euros
 	UnclearAmount                     // "1.500 euros"
 )
 
-// NoAmount says why the number in the utterance is no amount of the slot, and its words.
+// NoAmount returns why the number in the utterance is not a valid amount for the slot, and
+// the words of the number.
 func (r Reader) NoAmount(s *Spec) (AmountReason, string) {
 	for i := range r.Toks {
 		if v, n := r.Lang.cardinal(r.Toks, i); n > 0 && (v < 0 || v == 0 && s.Low != nil && *s.Low > 0) {

@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// This file: names in the middle of a sentence, of people, places and things that
-// no list has. What was typed has capitals; a recognizer may write none.
+// This file finds names of people, places and things in sentences, without a list. Typed text
+// has capitals; the text of a recognizer may have none.
 
-// maxNameTokens bounds a name.
+// maxNameTokens is the maximum number of words in a name.
 const maxNameTokens = 7
 
-// Place reads a name that is written with capitals, not at the beginning of a
-// sentence: "in Half Moon Bay", "at Puerto 27", "45 Park Lane". Days and months
-// are none.
+// Place reads a capitalized name at token i that does not begin a sentence: "in Half Moon
+// Bay", "at Puerto 27", "45 Park Lane". Days and months are not names.
 func (r Reader) Place(i int) (any, int) {
 	n, last := 0, 0
 	if i > 0 && r.SentenceEnds(i) {
@@ -57,7 +56,7 @@ func (r Reader) Place(i int) (any, int) {
 	return r.span(i, last)
 }
 
-// span is the text of n tokens from i.
+// span returns the text of n tokens from token i, and n.
 func (r Reader) span(i, n int) (any, int) {
 	if n == 0 {
 		return nil, 0
@@ -65,12 +64,12 @@ func (r Reader) span(i, n int) (any, int) {
 	return strings.TrimRight(SpanText(r.Raw, r.Toks, i, i+n), ".,"), n
 }
 
-// Capital reports whether token i is written with a capital.
+// Capital reports whether token i begins with a capital letter.
 func (r Reader) Capital(i int) bool {
 	return r.capitalOf(r.Toks[i])
 }
 
-// inName reports whether a word may stand inside a name without a capital.
+// inName reports whether a word may be within a name in lower case.
 func (r Reader) inName(w string) bool {
 	switch w {
 	case "of", "the", "and", "de", "la", "del", "van", "von", "und", "der":
@@ -79,8 +78,8 @@ func (r Reader) inName(w string) bool {
 	return false
 }
 
-// closesName reports whether a name may end before token i, after a number: not
-// if the number is an hour or a count.
+// closesName reports whether a name that ends in a number may end before token i. It may
+// not if the number is an hour or a count.
 func (r Reader) closesName(i int) bool {
 	if i >= len(r.Toks) {
 		return true
@@ -92,8 +91,8 @@ func (r Reader) closesName(i int) bool {
 	return true
 }
 
-// nameAt reports whether the capital of token i is a name's and no day's, month's
-// or pronoun's.
+// nameAt reports whether a capitalized token i belongs to a name and not to a day, a month,
+// a pronoun or an identifier.
 func (r Reader) nameAt(i, n int) bool {
 	tok := r.Toks[i]
 	if digits := strings.Trim(tok.Text, "abcdefghijklmnopqrstuvwxyz"); mixed(tok.Text) && len(digits) > 1 {
@@ -113,8 +112,8 @@ func (r Reader) calendarAt(i int) bool {
 	return n > 0
 }
 
-// AfterCue is a name in an answer without capitals: what stands behind the last
-// word that points to it, "get me a table at the golden lion".
+// AfterCue returns a name in lower case: the words after the last word that points to the
+// slot, as in "get me a table at the golden lion".
 func (r Reader) AfterCue(s *Spec, toks []Token) (string, bool) {
 	for i := len(toks) - 1; i > 0; i-- {
 		cued := s.Cues.EndsAt(toks, i) > 0 || s.Mentions.EndsAt(toks, i) > 0 || s.TypeCues != nil && s.TypeCues.EndsAt(toks, i) > 0
@@ -125,13 +124,12 @@ func (r Reader) AfterCue(s *Spec, toks []Token) (string, bool) {
 	return "", false
 }
 
-// SpokenPlace reads the name of a place that a recognizer wrote without capitals:
-// the words from i to the end of the sentence or to the next word that every
-// sentence has.
+// SpokenPlace reads the name of a place from a recognizer's text without capitals: the
+// words from token i to the end of the sentence or to the next common word.
 func (r Reader) SpokenPlace(i int) (any, int) {
 	for k, tok := range r.Toks {
 		if k > 0 && tok.Text != "i" && r.Capital(k) {
-			return nil, 0 // whoever writes capitals writes those of a place
+			return nil, 0 // a text with capitals would have one here
 		}
 	}
 	n := 0
@@ -158,7 +156,7 @@ func (r Reader) SpokenPlace(i int) (any, int) {
 	return TitleWords(SpanText(r.Raw, r.Toks, i, i+n)), n
 }
 
-// OneName reports whether the sentence has one name with capitals.
+// OneName reports whether the utterance has exactly one capitalized name.
 func (r Reader) OneName() bool {
 	count := 0
 	for i := 1; i < len(r.Toks); i++ {
@@ -170,7 +168,7 @@ func (r Reader) OneName() bool {
 	return count == 1
 }
 
-// PlainName reports whether the words may be a name and are no sentence.
+// PlainName reports whether the words may be a name and are not a sentence.
 func (r Reader) PlainName() bool {
 	light := 0
 	for i, tok := range r.Toks {
@@ -184,8 +182,9 @@ func (r Reader) PlainName() bool {
 	return light <= 1 && len(r.Toks) <= 5
 }
 
-// NameRun is how many tokens from i may be a person's name and no more: not "half past
-// nine", not the "instead" and "I think" behind a name, nor "from my savings".
+// NameRun returns the number of tokens from i that may be a person's name. It excludes
+// times ("half past nine"), words after a name ("instead", "I think") and phrases such as
+// "from my savings".
 func (r Reader) NameRun(toks []Token, i int) int {
 	n, last := 0, 0
 	times := timeReader{l: r.Lang, now: r.Now}
@@ -198,7 +197,7 @@ func (r Reader) NameRun(toks []Token, i int) int {
 			break
 		}
 		if n > 0 && r.lowered(toks[i:], n) && !particle(toks[k].Text) && !(r.inName(toks[k].Text) && k+1 < len(toks) && r.capitalOf(toks[k+1])) {
-			break // whoever writes one part of a name with a capital writes all so
+			break // a name is capitalized throughout
 		}
 		_, after := r.Lang.fillersAfter.At(toks, k)
 		_, polite := r.Lang.Polite.At(toks, k)
@@ -220,13 +219,13 @@ func (r Reader) NameRun(toks []Token, i int) int {
 	return last
 }
 
-// lowered reports whether the token at n has no capital, and one before it has one that
-// does not come from the beginning of the message.
+// lowered reports whether token n begins in lower case although an earlier one is
+// capitalized, other than at the beginning of the message.
 func (r Reader) lowered(toks []Token, n int) bool {
 	return !r.capitalOf(toks[n]) && slices.ContainsFunc(toks[:n], func(t Token) bool { return t.Start > 0 && r.capitalOf(t) })
 }
 
-// particle reports whether a word stands inside the names of people.
+// particle reports whether a word may be a particle in a person's name.
 func particle(w string) bool {
 	switch w {
 	case "de", "la", "del", "van", "von", "der":
@@ -240,8 +239,8 @@ func (r Reader) capitalOf(t Token) bool {
 	return unicode.IsUpper(first)
 }
 
-// month reports whether a word is the name of a month, which people have too.
+// month reports whether a word is the name of a month, which may also be a person's name.
 func (r Reader) month(t Token) bool { return r.Lang.calendar.months[t.Text] > 0 }
 
-// Closes reports whether what follows a name adds nothing to it.
+// Closes reports whether the words after a name add nothing to it.
 func (r Reader) Closes(s *Spec, rest []Token) bool { return r.closes(s, rest) }

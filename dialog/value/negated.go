@@ -1,10 +1,10 @@
 package value
 
-// This file: values that are said not to be meant: "not Monday", "any day except Friday",
-// "Boston doesn't work". What is denied is no value, whatever else is said.
+// This file finds denied values: "not Monday", "any day except Friday", "Boston doesn't work". A
+// denied value is never used.
 
-// Negated reports whether what stands at tokens i to j is denied or excepted by a word in
-// the same clause.
+// Negated reports whether a word in the same clause denies or excepts the value at tokens i
+// to j.
 func (r Reader) Negated(i, j int) bool {
 	if _, n := r.Lang.DeniedAfter.At(r.Toks, j); n > 0 {
 		return true
@@ -23,7 +23,7 @@ func (r Reader) Negated(i, j int) bool {
 	return false
 }
 
-// Denies reports whether anything in the message denies or excepts something.
+// Denies reports whether a word in the message denies or excepts something.
 func (r Reader) Denies() bool {
 	for i := range r.Toks {
 		if r.Lang.denies(r.Toks, i) > 0 {
@@ -36,8 +36,8 @@ func (r Reader) Denies() bool {
 	return false
 }
 
-// denies is the length of the words at token i that deny or except what follows. "Don't
-// you", "isn't there" ask.
+// denies returns the length of the words at token i that deny or except what follows.
+// Questions ("don't you", "isn't there") do not count.
 func (l *Language) denies(toks []Token, i int) int {
 	n := 0
 	for _, p := range [...]*Phrases{l.Not, l.Denials, l.Exceptions} {

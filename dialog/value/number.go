@@ -94,12 +94,12 @@ func wordSet(words []string) map[string]bool {
 	return set
 }
 
-// MaxNumber bounds what is read as a number; beyond it digits are an
-// identifier, not an amount.
+// MaxNumber is the largest number that is read; longer digits are an identifier and not an
+// amount.
 const MaxNumber = 1 << 53
 
-// numeral reads a number written in digits, with the language's marks for
-// thousands and decimals.
+// numeral parses a number in digits, with thousands separators and the language's decimal
+// mark.
 func numeral(s string, decimal string) (float64, bool) {
 	if s == "" || len(s) > 24 {
 		return 0, false
@@ -133,7 +133,7 @@ func numeral(s string, decimal string) (float64, bool) {
 		last := s[point : point+1]
 		isDecimal := last == decimal
 		if !isDecimal && len(s)-point-1 != 3 {
-			isDecimal = true // "12,5" in a text that marks decimals otherwise
+			isDecimal = true // "12,5" in a language with another decimal mark
 		}
 		if marks > 1 && strings.Count(s, last) > 1 {
 			isDecimal = false
@@ -177,7 +177,7 @@ func groupsOfThree(s, mark string) bool {
 	return true
 }
 
-// cardinal reads a number that starts at token i; n is 0 without one.
+// cardinal reads a number that starts at token i. It returns n = 0 if there is none.
 func (l *Language) cardinal(toks []Token, i int) (v float64, n int) {
 	w := &l.Numbers
 	if i >= len(toks) {
@@ -224,19 +224,19 @@ func (l *Language) cardinal(toks []Token, i int) (v float64, n int) {
 	return v, n
 }
 
-// Number is the length of a number at token i.
+// Number returns the length of a number at token i, or 0.
 func (l *Language) Number(toks []Token, i int) int {
 	_, n := l.cardinal(toks, i)
 	return n
 }
 
-// Ordinal is the length of a word that says which one at token i: "first", "40th".
+// Ordinal returns the length of an ordinal at token i ("first", "40th"), or 0.
 func (l *Language) Ordinal(toks []Token, i int) int {
 	_, n := l.ordinal(toks, i)
 	return n
 }
 
-// fraction reads what may follow a whole number: ".5" in words, "and a half".
+// fraction reads what may follow a whole number: "point five", "and a half".
 func (w *numberWords) fraction(toks []Token, i int, v float64, n int) (float64, int) {
 	k := i + n
 	if k >= len(toks) || v != math.Trunc(v) {
@@ -273,7 +273,7 @@ func (w *numberWords) fraction(toks []Token, i int, v float64, n int) (float64, 
 	return v, n
 }
 
-// AllDigits reports whether a text is made of 0 to 9.
+// AllDigits reports whether a text consists of the digits 0 to 9 and is not empty.
 func AllDigits(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !IsDigit(s[i]) {
@@ -317,7 +317,7 @@ const (
 	numScale
 )
 
-// spoken reads a number of separate words, the English way.
+// spoken reads a number of separate words, as in English.
 func (w *numberWords) spoken(toks []Token, i int) (float64, int) {
 	var total, current int64
 	kind, lastScale := numStart, int64(math.MaxInt64)

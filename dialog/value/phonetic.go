@@ -4,12 +4,11 @@ import (
 	"strings"
 )
 
-// Misheard words are compared by how they look (Jaro-Winkler) and by how they
-// sound (a phonetic code). All functions take folded text.
+// This file compares misheard words by spelling (Jaro-Winkler) and by sound (a phonetic code).
+// All functions take folded text.
 
-// jaroWinkler is the similarity of two words from 0 to 1 (Winkler 1990): the
-// share of characters that both have at about the same place, raised for a
-// common beginning.
+// jaroWinkler returns the similarity of two words from 0 to 1 (Winkler 1990): the share of
+// characters that both have at about the same position, raised for a common beginning.
 func jaroWinkler(a, b string) float64 {
 	if a == b {
 		return 1
@@ -56,8 +55,8 @@ func jaroWinkler(a, b string) float64 {
 	return jaro + float64(prefix)*0.1*(1-jaro)
 }
 
-// EditDistance is the number of characters to insert, drop, change or swap
-// with a neighbour, at most limit+1.
+// EditDistance returns the number of characters to insert, delete, replace or swap with a
+// neighbor to turn a into b, at most limit+1.
 func EditDistance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
@@ -91,7 +90,7 @@ func EditDistance(a, b string, limit int) int {
 	return min(prev[len(b)], limit+1)
 }
 
-// phoneticCode is the sound of a text in the language's code.
+// phoneticCode returns the sound of a text in the language's phonetic code.
 func (l *Language) phoneticCode(s string) string {
 	if l.Data.Phonetic == "cologne" {
 		return cologne(s)
@@ -99,9 +98,9 @@ func (l *Language) phoneticCode(s string) string {
 	return metaphone(s)
 }
 
-// metaphone codes the consonants of English words by sound, after the ideas of
-// Lawrence Philips' double metaphone (C/C++ Users Journal, June 2000), with its
-// primary code alone: enough to put "bosten" beside "boston".
+// metaphone codes the consonants of English words by sound, following Lawrence Philips'
+// double metaphone (C/C++ Users Journal, June 2000). It has only the primary code, which is
+// enough to match "bosten" with "boston".
 func metaphone(s string) string {
 	var b strings.Builder
 	for _, word := range strings.Fields(s) {
@@ -121,7 +120,7 @@ func metaphoneWord(b *strings.Builder, w string) {
 		i = 1
 	}
 	if m.vowel(i) {
-		b.WriteByte('A') // vowels sound at the beginning alone
+		b.WriteByte('A') // only initial vowels are coded
 		i++
 	}
 	for i < len(w) {
@@ -135,7 +134,7 @@ func metaphoneWord(b *strings.Builder, w string) {
 	}
 }
 
-// metaphoneReader looks around in a word.
+// metaphoneReader reads the letters of a word with their context.
 type metaphoneReader struct{ w string }
 
 func (m metaphoneReader) at(i int) byte {
@@ -153,12 +152,12 @@ func (m metaphoneReader) vowel(i int) bool {
 	return m.at(i) != 0 && strings.IndexByte("aeiouy", m.at(i)) >= 0
 }
 
-// soft reports whether the letter behind c or g softens it.
+// soft reports whether the letter at i, after c or g, softens it.
 func (m metaphoneReader) soft(i int) bool {
 	return m.at(i) != 0 && strings.IndexByte("eiy", m.at(i)) >= 0
 }
 
-// letter is the sound of the letter at i, and how many letters make it.
+// letter returns the sound of the letter at i, and the number of letters that make it.
 func (m metaphoneReader) letter(i int) (code string, n int) {
 	switch c := m.w[i]; c {
 	case 'b':
@@ -269,7 +268,7 @@ func (m metaphoneReader) letterS(i int) (code string, n int) {
 	return "S", 1
 }
 
-// cologne is the Cologne phonetics for German (Postel 1969).
+// cologne returns the Cologne phonetics of a German text (Postel 1969).
 func cologne(s string) string {
 	var b strings.Builder
 	for _, w := range strings.Fields(s) {

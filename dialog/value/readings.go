@@ -1,12 +1,12 @@
 package value
 
-// readings keeps the dates and times of a message: every slot that holds one looks
-// for them, at every word. They are those of one slice of tokens.
+// readings caches the dates and times of one slice of tokens, since every slot that has
+// them looks for them at every word.
 type readings struct {
 	first *Token
 	n     int
-	dates [2][]dateReading // days to come, days past
-	times [2][]timeReading // in a sentence, as an answer
+	dates [2][]dateReading // by token; future dates and past dates
+	times [2][]timeReading // by token; strict and loose
 }
 
 type dateReading struct {
@@ -21,24 +21,24 @@ type timeReading struct {
 	done bool
 }
 
-// Keep has the readings of the message kept.
+// Keep caches the dates and times of the message from now on.
 func (r *Reader) Keep() {
 	if len(r.Toks) > 0 {
 		r.seen = &readings{first: &r.Toks[0], n: len(r.Toks)}
 	}
 }
 
-// kept reports whether the readings of the tokens are kept.
+// kept reports whether the readings of the tokens are cached.
 func (r Reader) kept(toks []Token) bool {
 	return r.seen != nil && len(toks) == r.seen.n && &toks[0] == r.seen.first
 }
 
-// maxDate is the most words that a date has: "friday the thirty first of december
+// maxDate is the maximum number of words in a date: "friday the thirty first of december
 // nineteen ninety nine".
 const maxDate = 10
 
-// dateAt reads a date at token i. The words of a day that does not exist are none,
-// and neither is a part of them: "one february" of "thirty one february".
+// dateAt reads a date at token i. The words of a day that does not exist are not a date,
+// and neither is a part of them: "one february" in "thirty one february".
 func (r Reader) dateAt(past bool, toks []Token, i int) (Date, int) {
 	c, n := r.readDate(past, toks, i)
 	if n == 0 || !c.valid() {

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// This file: dates that are counted from another day.
+// This file reads dates that are relative to another day.
 
 // relative reads "in three days", "two weeks from friday", "a week ago".
 func (r dateReader) relative(toks []Token, i int) (Date, int) {
@@ -48,7 +48,7 @@ func (r dateReader) relative(toks []Token, i int) (Date, int) {
 	}
 }
 
-// count reads how many: a number or an article.
+// count reads a number or an article.
 func (r dateReader) count(toks []Token, k int) (int, int) {
 	if k >= len(toks) {
 		return 0, 0
@@ -62,7 +62,7 @@ func (r dateReader) count(toks []Token, k int) (int, int) {
 	return 0, 0
 }
 
-// simple is a date that may follow "two weeks from".
+// simple reads a date that may follow "two weeks from".
 func (r dateReader) simple(toks []Token, i int) (Date, int) {
 	if i >= len(toks) {
 		return Date{}, 0

@@ -23,19 +23,20 @@ type renderData struct {
 	MoneyMinor string   `json:"money_minor"`
 	Time       string   `json:"time"` // {hour}, {hour12}, {minute}, {minute2}, {part}
 	TimeHour   string   `json:"time_hour"`
-	Noon       string   `json:"noon"` // "": as any other time
+	Noon       string   `json:"noon"` // "" if noon has no special name
 	Midnight   string   `json:"midnight"`
 	At         string   `json:"at"`
 	Dot        string   `json:"dot"`
 }
 
-// Voice speaks values in a language, on a day.
+// Voice formats values as they are spoken in a language, on a day.
 type Voice struct {
 	Lang  *Language
 	Today Date
 }
 
-// Speak is a value as the agent says it. The slot, if any, says what it is.
+// Speak formats a value as the agent says it. The slot, which may be nil, and the format,
+// which may be "", say how. A secret is replaced by [Hidden].
 func (v Voice) Speak(value any, s *Spec, format string) string {
 	if s != nil && s.Secret && value != nil {
 		return Hidden
@@ -95,7 +96,7 @@ func (v Voice) Speak(value any, s *Spec, format string) string {
 	return RawText(value)
 }
 
-// defaultFormat is how a value is spoken when its template does not say.
+// defaultFormat returns the format of a value whose template has none.
 func defaultFormat(value any, s *Spec) string {
 	if s == nil {
 		if text, ok := value.(string); ok {
@@ -112,7 +113,7 @@ func defaultFormat(value any, s *Spec) string {
 		return "time"
 	case TypeMoney:
 		if s.Currency == "" {
-			return "number" // in whichever the user meant
+			return "number" // the currency is unknown
 		}
 		return "money"
 	case TypeDigits, TypePhone, TypeCode:
@@ -124,7 +125,7 @@ func defaultFormat(value any, s *Spec) string {
 	}
 }
 
-// RawText is a value as it is kept, without any words; "" for lists and maps.
+// RawText formats a stored value without words. It returns "" for lists and maps.
 func RawText(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -142,7 +143,7 @@ func RawText(value any) string {
 	}
 }
 
-// day speaks a date; the year only when it is not the nearest one.
+// day formats a date, with the year only if it is not within the next eleven months.
 func (v Voice) day(c Date) string {
 	d := &v.Lang.Data.Render
 	format := d.Date
@@ -157,7 +158,7 @@ func (v Voice) day(c Date) string {
 	).Replace(format)
 }
 
-// relative speaks a date as its distance from today, if it is near.
+// relative formats a date as "tomorrow" or similar if it is near.
 func (v Voice) relative(c Date) string {
 	d := &v.Lang.Data.Render
 	for i, name := range d.Near {
@@ -168,7 +169,7 @@ func (v Voice) relative(c Date) string {
 	return v.day(c)
 }
 
-// clock speaks a time of day.
+// clock formats a time of day.
 func (v Voice) clock(minutes int) string {
 	h, m := minutes/60, minutes%60
 	d := &v.Lang.Data.Render
@@ -195,7 +196,7 @@ func (v Voice) clock(minutes int) string {
 	).Replace(format)
 }
 
-// money speaks an amount.
+// money formats an amount.
 func (v Voice) money(f float64, currency string) string {
 	d := &v.Lang.Data.Render
 	c, ok := v.Lang.Data.Currencies[currency]
@@ -228,7 +229,7 @@ func (v Voice) money(f float64, currency string) string {
 	return strings.NewReplacer(r...).Replace(d.MoneyMinor)
 }
 
-// list speaks "a, b and c".
+// list formats a list as "a, b and c".
 func (v Voice) list(items []any, s *Spec, format string) string {
 	texts := make([]string, 0, len(items))
 	for _, item := range items {
@@ -239,7 +240,7 @@ func (v Voice) list(items []any, s *Spec, format string) string {
 	return Enumerate(texts, v.Lang.Data.Render.And)
 }
 
-// Enumerate joins texts as people list things.
+// Enumerate joins texts with commas, and the last one with a conjunction.
 func Enumerate(texts []string, conjunction string) string {
 	switch len(texts) {
 	case 0:
@@ -251,7 +252,7 @@ func Enumerate(texts []string, conjunction string) string {
 	return strings.Join(texts[:last], ", ") + " " + conjunction + " " + texts[last]
 }
 
-// fields speaks the values of a map in the order of its keys.
+// fields formats the values of a map in the order of its keys.
 func (v Voice) fields(m map[string]any) string {
 	var texts []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -262,7 +263,7 @@ func (v Voice) fields(m map[string]any) string {
 	return strings.Join(texts, ", ")
 }
 
-// spell sets characters apart, in groups as people read them out.
+// spell separates characters, in groups as people read them aloud.
 func spell(s string) string {
 	var b strings.Builder
 	run := 0
@@ -270,7 +271,7 @@ func spell(s string) string {
 		if r == ' ' {
 			continue
 		}
-		if r == '-' && b.Len() > 0 { // nobody says it: the groups are read apart
+		if r == '-' && b.Len() > 0 { // a dash is not said but separates groups
 			b.WriteByte(',')
 			run = 0
 			continue
@@ -287,5 +288,5 @@ func spell(s string) string {
 	return b.String()
 }
 
-// Hidden stands in place of a secret.
+// Hidden replaces a secret.
 const Hidden = "•••"

@@ -2,9 +2,9 @@ package value
 
 import "strings"
 
-// This file: the sentences of an utterance.
+// This file finds sentences and questions.
 
-// Sentences cuts tokens where a sentence ends.
+// Sentences splits tokens where a sentence ends.
 func (r Reader) Sentences(toks []Token) [][]Token {
 	var out [][]Token
 	start := 0
@@ -18,23 +18,23 @@ func (r Reader) Sentences(toks []Token) [][]Token {
 	return append(out, toks[start:])
 }
 
-// SentenceEnds reports whether a sentence ends before token i: "St. Helena" is
-// none.
+// SentenceEnds reports whether a sentence ends before token i. It does not within "St.
+// Helena".
 func (r Reader) SentenceEnds(i int) bool {
 	last := r.Toks[i-1]
 	between := r.Raw[last.End:r.Toks[i].Start]
 	return strings.ContainsAny(between, "!?;:") || len(last.Text) > 2 && strings.Contains(between, ".")
 }
 
-// SentenceEndsIn reports whether a sentence or a part of it ends before token i of
-// tokens of the utterance.
+// SentenceEndsIn reports whether a sentence or a part of one ends before token i of the
+// given tokens.
 func (r Reader) SentenceEndsIn(toks []Token, i int) bool {
 	from, to := toks[i-1].End, toks[i].Start
 	return from <= to && to <= len(r.Raw) && strings.ContainsAny(r.Raw[from:to], ".,;:!?")
 }
 
-// Asks reports whether a sentence asks for something that is so or not so:
-// "is smoking allowed", "do they have seats outside".
+// Asks reports whether a sentence asks a question about something: "is smoking allowed",
+// "do they have seats outside".
 func (r Reader) Asks(part []Token) bool {
 	toks := r.Lang.Fillers.TrimLeft(part)
 	for len(toks) > 0 {
@@ -57,8 +57,7 @@ func (r Reader) Asks(part []Token) bool {
 	return soft == 0 || tells > 0
 }
 
-// Names counts the words that are written with capitals in the middle of a
-// sentence.
+// Names returns the number of capitalized words that do not begin the message.
 func (r Reader) Names(toks []Token) int {
 	n := 0
 	for _, t := range toks {

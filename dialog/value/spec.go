@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Type names what a slot holds. Its string is what files write and what
-// [Expectation.Kind] carries, "yes_no" for booleans and confirmations apart.
+// Type is the type of a slot's values, as files write it. A dialog.Expectation has it as
+// its Kind, except for booleans and confirmations, whose Kind is "yes_no".
 type Type string
 
 // The types of slots, with the form of their values.
@@ -13,8 +13,8 @@ const (
 	TypeString  Type = "string"  // the words as they were said
 	TypeName    Type = "name"    // a person's name
 	TypeInteger Type = "integer" // int64
-	TypeNumber  Type = "number"  // int64 if whole, else float64
-	TypeFloat   Type = "float"   // as number
+	TypeNumber  Type = "number"  // int64 if whole, otherwise float64
+	TypeFloat   Type = "float"   // the same as number
 	TypeBoolean Type = "boolean" // bool
 	TypeDate    Type = "date"    // "2025-12-12"
 	TypeTime    Type = "time"    // "15:30"
@@ -47,21 +47,20 @@ var Types = map[string]Type{
 	"any":     TypeAny, "object": TypeAny, "array": TypeAny, "list": TypeAny,
 }
 
-// TypeNames are the names that messages suggest.
+// TypeNames are the names that error messages suggest.
 var TypeNames = []string{
 	"string", "name", "integer", "number", "float", "boolean", "date", "time", "digits", "code",
 	"email", "phone", "money", "enum", "city", "address", "any", "number_sequence", "text",
 }
 
-// Spec says what the values of a slot look like and which words point to them. It
-// knows nothing of flows.
+// Spec says what values of a slot look like and which words point to them.
 type Spec struct {
 	Type      Type
-	Secret    bool // never said, written or shown
-	Past      bool // dates: those before today
+	Secret    bool // whether values must not be said, recorded or shown
+	Past      bool // whether dates are before today
 	Currency  string
-	Low, High *float64 // numbers, or minutes for times
-	Length    [2]int   // of digits and codes; 0 is open
+	Low, High *float64 // limits of numbers, or of times in minutes; nil if there is none
+	Length    [2]int   // least and greatest length of digits and codes; 0 is no limit
 
 	Values  []Choice
 	Lookup  *Phrases // index into values
@@ -72,13 +71,13 @@ type Spec struct {
 	PromptWords map[string]bool
 	Trailing    *Phrases
 	TypeCues    *Phrases
-	nouns       *Phrases // what a slot of the type is called: "number"
+	nouns       *Phrases // names of slots of the type: "number"
 
-	Words map[string]bool // of its name and description, by meaning
-	Keys  map[string]bool // of its name alone, without "is" and "has"
+	Words map[string]bool // words of its name and description, by meaning
+	Keys  map[string]bool // words of its name only, without "is" and "has"
 }
 
-// Choice is one of the values of a list, and what else people call it.
+// Choice is a value of a closed list, with other names for it.
 type Choice struct {
 	Value    string
 	Synonyms []string
@@ -90,7 +89,7 @@ type fuzzyEntry struct {
 	value int
 }
 
-// Closed reports whether the slot's values are listed.
+// Closed reports whether the slot has a list of values.
 func (s *Spec) Closed() bool { return len(s.Values) > 0 }
 
 // Free reports whether any words may be a value.
@@ -98,7 +97,7 @@ func (s *Spec) Free() bool {
 	return !s.Closed() && (s.Type == TypeString || s.Type == TypeAddress || s.Type == TypeName || s.Type == TypeAny)
 }
 
-// AnyWords reports whether no grammar can say what a value looks like.
+// AnyWords reports whether no grammar can describe the values.
 func (s *Spec) AnyWords() bool {
 	return s.Free() || !s.Closed() && (s.Type == TypeEmail || s.Type == TypeCity)
 }
@@ -108,12 +107,12 @@ func (s *Spec) Numeric() bool {
 	return s.Type == TypeInteger || s.Type == TypeNumber || s.Type == TypeFloat || s.Type == TypeMoney
 }
 
-// Within checks a value against the limits of the slot.
+// Within returns an error if a value is outside the limits of the slot.
 func (s *Spec) Within(value any) error {
 	if s.Numeric() {
 		f, ok := ToNumber(value)
 		if !ok {
-			return fmt.Errorf("%v is no number", value)
+			return fmt.Errorf("%v is not a number", value)
 		}
 		if s.Low != nil && f < *s.Low {
 			return fmt.Errorf("%v is below %v", value, *s.Low)
@@ -127,7 +126,7 @@ func (s *Spec) Within(value any) error {
 	if s.Type == TypeTime {
 		m, ok := ParseTime(text)
 		if !ok {
-			return fmt.Errorf("%v is no time", value)
+			return fmt.Errorf("%v is not a time", value)
 		}
 		if s.Low != nil && float64(m) < *s.Low || s.High != nil && float64(m) > *s.High {
 			return fmt.Errorf("%s is outside the hours", text)
@@ -145,8 +144,8 @@ func (s *Spec) Within(value any) error {
 	return nil
 }
 
-// OnlyIn reports whether a number is of the few that the slot takes, none of which
-// anybody says of something else: a year.
+// OnlyIn reports whether a number is within narrow limits of the slot that only such values
+// have, as a year.
 func (s *Spec) OnlyIn(v any) bool {
 	f, ok := ToNumber(v)
 	return ok && s.Low != nil && s.High != nil && *s.Low >= 100 && f >= *s.Low && f <= *s.High

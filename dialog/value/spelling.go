@@ -48,13 +48,13 @@ func (d spellingData) compile() spellingWords {
 	return w
 }
 
-// isLetter reports whether t is one letter.
+// isLetter reports whether t is a single letter.
 func isLetter(t string) bool {
 	r, n := utf8.DecodeRuneInString(t)
 	return n > 0 && n == len(t) && unicode.IsLetter(r)
 }
 
-// letter reads one spelled letter: "b", "b as in boston", "bravo", "capital b".
+// letter reads a spelled letter: "b", "b as in boston", "bravo", "capital b".
 func (l *Language) letter(toks []Token, i int) (string, int) {
 	w := &l.spelling
 	k, upper, lower := i, false, false
@@ -89,14 +89,14 @@ func (l *Language) letter(toks []Token, i int) (string, int) {
 	return s, k - i
 }
 
-// code reads an identifier of letters and digits that starts at token i:
-// "BK-98765", "b k dash nine eight", "bravo kilo double seven". parts counts
-// what it was put together from.
+// code reads an identifier of letters and digits that starts at token i: "BK-98765", "b k
+// dash nine eight", "bravo kilo double seven". It returns the length in tokens and the
+// number of parts.
 func (l *Language) code(toks []Token, i int) (s string, n, parts int) {
 	return l.codeBehind("", toks, i)
 }
 
-// codeBehind reads what of an identifier follows its head.
+// codeBehind reads an identifier whose first part, head, was already read.
 func (l *Language) codeBehind(head string, toks []Token, i int) (s string, n, parts int) {
 	var b strings.Builder
 	if head != "" {
@@ -158,8 +158,8 @@ func (l *Language) codeBehind(head string, toks []Token, i int) (s string, n, pa
 	return b.String(), k - i, parts
 }
 
-// letterGroup reports whether token k is a group of letters between groups of
-// digits, as IBANs are written: "GB29 NWBK 6016". A word of every day is none.
+// letterGroup reports whether token k is a group of letters between groups of digits, as in
+// IBANs ("GB29 NWBK 6016"), and not a common word.
 func (l *Language) letterGroup(toks []Token, k int, before string) bool {
 	t := toks[k].Text
 	if len(t) < 2 || len(t) > 5 || k+1 >= len(toks) || !mixed(before) || !IsDigit(before[len(before)-1]) {
@@ -204,7 +204,7 @@ func (l *Language) oneNumber(toks []Token, k int) (string, int) {
 	return "", 0
 }
 
-// mixed reports whether t is written with letters and digits.
+// mixed reports whether t has both letters and digits.
 func mixed(t string) bool {
 	letter, digit := false, false
 	for _, r := range t {
@@ -221,8 +221,8 @@ func mixed(t string) bool {
 	return letter && digit
 }
 
-// email reads an address. Whole says that toks are the answer and nothing else,
-// so that "john smith at example dot com" has all its words.
+// email reads an e-mail address. If whole is true, the tokens are only the address, so that
+// "john smith at example dot com" includes "john".
 func (l *Language) email(toks []Token, i int, whole bool) (string, int) {
 	if strings.Contains(toks[i].Text, "@") {
 		if a := strings.TrimRight(toks[i].Text, "."); ValidEmail(a) {
@@ -268,7 +268,7 @@ func (l *Language) email(toks []Token, i int, whole bool) (string, int) {
 	return a, end - i
 }
 
-// emailPart is the text of one piece of a spoken address.
+// emailPart returns the text of one part of a spoken address, and its length.
 func (l *Language) emailPart(toks []Token, k int) (string, int) {
 	w := &l.spelling
 	if id, n := w.symbols.At(toks, k); n > 0 {
@@ -283,7 +283,7 @@ func (l *Language) emailPart(toks []Token, k int) (string, int) {
 	return toks[k].Text, 1
 }
 
-// domainAt is the token behind the domain that starts at k, or 0.
+// domainAt returns the index after the domain that starts at token k, or 0.
 func (l *Language) domainAt(toks []Token, k int) int {
 	w := &l.spelling
 	dots, need := 0, true
@@ -323,7 +323,8 @@ func (l *Language) domainAt(toks []Token, k int) int {
 	return end
 }
 
-// localStart is where the part before the at sign begins when words precede it.
+// localStart returns the index at which the part before the at sign begins, after other
+// words.
 func (l *Language) localStart(toks []Token, i, at int) int {
 	w := &l.spelling
 	start := at - 1
@@ -354,7 +355,7 @@ func (l *Language) localStart(toks []Token, i, at int) int {
 	return start
 }
 
-// ValidEmail checks the shape of an address.
+// ValidEmail reports whether a text has the form of an e-mail address.
 func ValidEmail(a string) bool {
 	if len(a) > 254 {
 		return false
@@ -391,7 +392,7 @@ func ValidEmail(a string) bool {
 	return true
 }
 
-// phone reads a telephone number: 5 to 15 digits, a plus sign before them kept.
+// phone reads a telephone number: 5 to 15 digits, perhaps with a leading plus sign.
 func (l *Language) phone(toks []Token, i int) (string, int) {
 	s, n := l.DigitRun(toks, i, true)
 	digits := len(strings.TrimPrefix(s, "+"))

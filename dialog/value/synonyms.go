@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// This file: words by their meaning. Words of one class ("find", "search", "look
-// for") count as one; all others are themselves, by their stem.
+// This file determines the meaning of words. The words of a class ("find", "search", "look for")
+// have one meaning. The meaning of any other word is its stem.
 
-// compileSynonyms fills the tables of the word classes. A word of two classes is
-// of the first.
+// compileSynonyms builds the tables of the word classes. A word in two classes belongs to
+// the first.
 func (l *Language) compileSynonyms() {
 	l.synonyms, l.classes = NewPhrases(), make(map[string]int)
 	for id, list := range l.Data.Synonyms {
@@ -24,8 +24,7 @@ func (l *Language) compileSynonyms() {
 	}
 }
 
-// Meaning is the word at token i, as its class or its stem, and how many tokens
-// it takes.
+// Meaning returns the class or the stem of the word at token i, and its length in tokens.
 func (l *Language) Meaning(toks []Token, i int) (string, int) {
 	if id, n := l.synonyms.At(toks, i); n > 0 {
 		return l.classNames[id], n
@@ -37,8 +36,7 @@ func (l *Language) Meaning(toks []Token, i int) (string, int) {
 	return w, 1
 }
 
-// Contents appends the words with content of tokens: without those that every
-// sentence has.
+// Contents appends the content words of tokens, without common words, to out.
 func (l *Language) Contents(toks []Token, out []string) []string {
 	for i := 0; i < len(toks); {
 		w, n := l.Meaning(toks, i)
@@ -66,8 +64,8 @@ func (l *Language) Contents(toks []Token, out []string) []string {
 	return out
 }
 
-// Stem cuts the endings that change with number and tense, so that "flights"
-// and "flight", "booking" and "book" meet. It is crude on purpose.
+// Stem removes endings of number and tense, so that "flights" matches "flight" and
+// "booking" matches "book". It is deliberately simple.
 func Stem(w string) string {
 	if len(w) > 5 {
 		for _, suffix := range [...]string{"ing", "ed"} {

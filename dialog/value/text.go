@@ -6,19 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// The understanding reads words, not bytes: an utterance is cut into tokens
-// that are folded to lower case, without marks, apostrophes and punctuation, so
-// that what was typed and what a recognizer wrote look the same.
+// An utterance is split into tokens that are folded to lower case, without diacritics,
+// apostrophes and punctuation, so that typed text and the text of a recognizer look the same.
 
 const (
-	MaxUtterance = 2000 // bytes of a message that are read; the rest is speech gone astray
+	MaxUtterance = 2000 // bytes of a message that are read
 	maxTokens    = 160
 )
 
-// Token is one word of an utterance.
+// Token is a word of an utterance.
 type Token struct {
-	Text       string // folded
-	Start, End int    // its bytes in the original
+	Text       string // folded text
+	Start, End int    // byte offsets in the original
 }
 
 // Tokenize appends the tokens of s to buf.
@@ -50,7 +49,7 @@ func Tokenize(s string, buf []Token) []Token {
 	return buf
 }
 
-// CutText shortens s to at most n bytes at the border of a character.
+// CutText shortens s to at most n bytes, at a character boundary.
 func CutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -63,7 +62,7 @@ func CutText(s string, n int) string {
 
 func isCurrencySign(r rune) bool { return r == '$' || r == '€' || r == '£' }
 
-// splitChunk cuts a run without white space into tokens.
+// splitChunk splits a run without white space into tokens.
 func splitChunk(s string, i, j int, buf []Token) []Token {
 	simple := true
 	for k := i; k < j; k++ {
@@ -75,7 +74,7 @@ func splitChunk(s string, i, j int, buf []Token) []Token {
 	if simple {
 		return append(buf, Token{Text: s[i:j], Start: i, End: j})
 	}
-	for i < j { // what opens
+	for i < j { // opening punctuation
 		r, n := utf8.DecodeRuneInString(s[i:j])
 		if isCurrencySign(r) {
 			buf = append(buf, Token{Text: string(r), Start: i, End: i + n})
@@ -85,7 +84,7 @@ func splitChunk(s string, i, j int, buf []Token) []Token {
 		i += n
 	}
 	end := j
-	for end > i { // what closes
+	for end > i { // closing punctuation
 		r, n := utf8.DecodeLastRuneInString(s[i:end])
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			break
@@ -105,10 +104,10 @@ func splitChunk(s string, i, j int, buf []Token) []Token {
 	return buf
 }
 
-// IsDigit reports whether a byte is one of 0 to 9.
+// IsDigit reports whether c is a digit from 0 to 9.
 func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// splitWord cuts what is left between opening and closing marks.
+// splitWord splits the part between opening and closing punctuation.
 func splitWord(s string, i, j int, buf []Token) []Token {
 	word := s[i:j]
 	if strings.ContainsRune(word, '@') {
@@ -141,8 +140,8 @@ func splitWord(s string, i, j int, buf []Token) []Token {
 	return buf
 }
 
-// foldWord is the form in which words are compared: lower case, marks and
-// apostrophes dropped, "L.A." as "la".
+// foldWord returns the form in which words are compared: lower case, without diacritics and
+// apostrophes, "la" for "L.A.".
 func foldWord(w string) string {
 	ascii := true
 	for i := 0; i < len(w); i++ {
@@ -171,8 +170,7 @@ func foldWord(w string) string {
 	return b.String()
 }
 
-// DottedLetters reports whether w is made of single letters with full stops
-// between them.
+// DottedLetters reports whether w consists of single letters with full stops after them.
 func DottedLetters(w string) bool {
 	letter := false
 	dots := 0
@@ -244,14 +242,14 @@ func foldRune(b *strings.Builder, r rune) {
 	}
 }
 
-// FoldText is the text of the tokens of s, with single spaces.
+// FoldText returns the text of the tokens of s, with single spaces.
 func FoldText(s string) string {
 	var buf [24]Token
 	toks := Tokenize(s, buf[:0])
 	return JoinTokens(toks)
 }
 
-// JoinTokens is the folded text of tokens, with single spaces.
+// JoinTokens returns the text of tokens, with single spaces.
 func JoinTokens(toks []Token) string {
 	if len(toks) == 1 {
 		return toks[0].Text
@@ -266,7 +264,7 @@ func JoinTokens(toks []Token) string {
 	return b.String()
 }
 
-// SpanText is the original text of toks[i:j].
+// SpanText returns the original text of toks[i:j].
 func SpanText(raw string, toks []Token, i, j int) string {
 	if i >= j {
 		return ""
@@ -274,15 +272,15 @@ func SpanText(raw string, toks []Token, i, j int) string {
 	return raw[toks[i].Start:toks[j-1].End]
 }
 
-// Phrases finds phrases in tokens. It is filled once and then only read.
+// Phrases is a table of phrases. It may be used concurrently after the last call of Add.
 type Phrases struct {
 	IDs     map[string]int
-	first   map[string]int // words that phrases begin with, and of the longest the words
-	longest int            // words of the longest phrase
+	first   map[string]int // by first word of a phrase: the length of the longest such phrase in words
+	longest int            // length of the longest phrase in words
 }
 
-// NewPhrases makes a table of lists of phrases; the id of a phrase is the index of
-// its list.
+// NewPhrases returns a table of the given lists. The ID of a phrase is the index of its
+// list.
 func NewPhrases(phrases ...[]string) *Phrases {
 	t := &Phrases{IDs: make(map[string]int), first: make(map[string]int)}
 	for id, list := range phrases {
@@ -293,7 +291,7 @@ func NewPhrases(phrases ...[]string) *Phrases {
 	return t
 }
 
-// Add enters a phrase unless it is there already.
+// Add adds a phrase unless the table already has it.
 func (t *Phrases) Add(phrase string, id int) {
 	key := FoldText(phrase)
 	if key == "" {
@@ -309,12 +307,13 @@ func (t *Phrases) Add(phrase string, id int) {
 	t.longest = max(t.longest, words)
 }
 
-// At finds the longest phrase that starts at token i; n is 0 without one.
+// At returns the ID and length of the longest phrase that starts at token i. The length is
+// 0 if there is none.
 func (t *Phrases) At(toks []Token, i int) (id, n int) {
 	if i >= len(toks) {
 		return 0, 0
 	}
-	longest := t.first[toks[i].Text] // mostly none: most words begin nothing
+	longest := t.first[toks[i].Text] // 0 for most words
 	var buf [96]byte
 	key := buf[:0]
 	for k := i; k < len(toks) && k-i < longest; k++ {
@@ -329,7 +328,8 @@ func (t *Phrases) At(toks []Token, i int) (id, n int) {
 	return id, n
 }
 
-// Whole finds the phrase that is exactly toks.
+// Whole returns the ID of the phrase that toks consists of, and reports whether there is
+// one.
 func (t *Phrases) Whole(toks []Token) (id int, ok bool) {
 	if len(toks) == 0 || len(toks) > t.longest {
 		return 0, false
@@ -346,7 +346,7 @@ func (t *Phrases) Whole(toks []Token) (id int, ok bool) {
 	return id, ok
 }
 
-// EndsAt is the length of the longest phrase that ends just before token i.
+// EndsAt returns the length of the longest phrase that ends before token i, or 0.
 func (t *Phrases) EndsAt(toks []Token, i int) int {
 	for k := max(0, i-t.longest); k < i; k++ {
 		if t.first[toks[k].Text] < i-k {
@@ -359,7 +359,7 @@ func (t *Phrases) EndsAt(toks []Token, i int) int {
 	return 0
 }
 
-// Within reports whether a phrase stands anywhere in toks.
+// Within reports whether toks contains a phrase.
 func (t *Phrases) Within(toks []Token) bool {
 	for i := range toks {
 		if _, n := t.At(toks, i); n > 0 {
@@ -369,7 +369,7 @@ func (t *Phrases) Within(toks []Token) bool {
 	return false
 }
 
-// Cover reports whether phrases of the table cover all of toks.
+// Cover reports whether toks consists of phrases.
 func (t *Phrases) Cover(toks []Token) bool {
 	for i := 0; i < len(toks); {
 		_, n := t.At(toks, i)
@@ -381,7 +381,7 @@ func (t *Phrases) Cover(toks []Token) bool {
 	return true
 }
 
-// TrimLeft drops phrases of the table from the front.
+// TrimLeft removes phrases from the beginning.
 func (t *Phrases) TrimLeft(toks []Token) []Token {
 	for len(toks) > 0 {
 		_, n := t.At(toks, 0)
@@ -393,7 +393,7 @@ func (t *Phrases) TrimLeft(toks []Token) []Token {
 	return toks
 }
 
-// TrimRight drops phrases of the table from the end.
+// TrimRight removes phrases from the end.
 func (t *Phrases) TrimRight(toks []Token) []Token {
 	for len(toks) > 0 {
 		n := t.EndsAt(toks, len(toks))
@@ -405,7 +405,7 @@ func (t *Phrases) TrimRight(toks []Token) []Token {
 	return toks
 }
 
-// UpperLetters reports whether a text is made of A to Z, and not empty.
+// UpperLetters reports whether a text consists of letters from A to Z and is not empty.
 func UpperLetters(s string) bool {
 	for i := range len(s) {
 		if s[i] < 'A' || s[i] > 'Z' {
@@ -415,7 +415,7 @@ func UpperLetters(s string) bool {
 	return s != ""
 }
 
-// TitleWords capitalises words that are all in lower case.
+// TitleWords capitalizes the words of a text that is all in lower case.
 func TitleWords(s string) string {
 	if strings.ToLower(s) != s {
 		return s
@@ -432,7 +432,7 @@ func TitleWords(s string) string {
 	return b.String()
 }
 
-// Hash is FNV-1a from a seed.
+// Hash returns the FNV-1a hash of s, starting from a seed.
 func Hash(s string, seed uint32) uint32 {
 	h := seed
 	for i := 0; i < len(s); i++ {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// This file: what is said of a day and is no day: a week, a day that does not exist, a
-// part of a date that changes.
+// This file reads incomplete dates: weeks, days that do not exist, dates without a year, and
+// changes of a part of a date.
 
-// week is the Monday of [Reader.Week].
+// week returns the Monday of [Reader.Week].
 func (r Reader) week() Date {
 	c, _ := ParseDate(r.Week)
 	return c
 }
 
-// WeekSaid is the Monday of a week that the utterance names without a day: "next
-// week", but not "friday next week". It is "" if it names none.
+// WeekSaid returns the Monday of a week that the utterance names without a day ("next
+// week", but not "friday next week"), or "".
 func (r Reader) WeekSaid() string {
 	d := dateReader{l: r.Lang, today: DateOf(r.Now)}
 	for i := 0; i < len(r.Toks); i++ {
@@ -30,13 +30,13 @@ func (r Reader) WeekSaid() string {
 	return ""
 }
 
-// WeekAt is the length of the name of a week at token i.
+// WeekAt returns the length of the name of a week at token i, or 0.
 func (r Reader) WeekAt(i int) int {
 	_, n := dateReader{l: r.Lang, today: DateOf(r.Now)}.weekAt(r.Toks, i)
 	return n
 }
 
-// weekAt reads "next week" and "this week": the Monday.
+// weekAt reads "next week" and "this week" as their Monday.
 func (r dateReader) weekAt(toks []Token, i int) (Date, int) {
 	c := &r.l.calendar
 	monday := r.today.add(-((r.today.Weekday() + 6) % 7))
@@ -54,7 +54,7 @@ func (r dateReader) weekAt(toks []Token, i int) (Date, int) {
 	return Date{}, 0
 }
 
-// NoSuchDay are the words of a day that does not exist, "" without any: "31 February".
+// NoSuchDay returns the words of a day that does not exist ("31 February"), or "".
 func (r Reader) NoSuchDay(s *Spec) string {
 	for i := range r.Toks {
 		if c, n := r.readDate(s.Past, r.Toks, i); n > 1 && !c.valid() {
@@ -65,8 +65,8 @@ func (r Reader) NoSuchDay(s *Spec) string {
 	return ""
 }
 
-// Changed reads a value at token i that takes the place of an old one. A date keeps
-// the parts that are not named: "no, the 4th of May" keeps the year of a birth.
+// Changed reads a value at token i that replaces an old one. A date keeps the parts that
+// are not named: "no, the 4th of May" keeps the year of a date of birth.
 func (r Reader) Changed(s *Spec, old any, toks []Token, i int) (any, bool) {
 	text, _ := old.(string)
 	was, ok := ParseDate(text)
@@ -93,8 +93,8 @@ func (r Reader) Changed(s *Spec, old any, toks []Token, i int) (any, bool) {
 	return c.String(), true
 }
 
-// half is a day as it was said: of a day in the past the year is never filled in, and
-// neither is the month ("--05-03", "---03").
+// half formats a date in the past as it was said. The year and the month are not filled in
+// ("--05-03", "---03").
 func (c Date) half() string {
 	switch text := c.String(); c.open {
 	case yearOpen:
@@ -106,14 +106,14 @@ func (c Date) half() string {
 	}
 }
 
-// Half reports whether a value is a day without its year.
+// Half reports whether a value is a date without its year.
 func Half(v any) bool {
 	text, _ := v.(string)
 	return strings.HasPrefix(text, "--")
 }
 
-// Completed is the day that an utterance makes of one without its year, by saying the year
-// and nothing else.
+// Completed returns the date that an utterance makes of one without its year, if it says
+// only the year.
 func (r Reader) Completed(s *Spec, half any) (any, bool) {
 	text, _ := half.(string)
 	if len(text) != len("--05-03") || !s.Past {
@@ -142,14 +142,14 @@ func (r Reader) Completed(s *Spec, half any) (any, bool) {
 	return nil, false
 }
 
-// Year is the length of a year that stands for itself at token i: "1975".
+// Year returns the length of a year at token i ("1975"), or 0.
 func (r Reader) Year(toks []Token, i int) int {
 	_, n := (dateReader{l: r.Lang}).year(toks, i)
 	return n
 }
 
-// Relative reports whether the date at token i names neither month nor day of the
-// month: "tuesday", "in two weeks". It is not said so of a birth.
+// Relative reports whether the date at token i names neither a month nor a day of the
+// month: "tuesday", "in two weeks". Dates of birth are not given like this.
 func (r Reader) Relative(s *Spec, toks []Token, i int) bool {
 	c, n := r.dateAt(s.Past, toks, i)
 	return n > 0 && c.open == counted

@@ -2,7 +2,7 @@ package value
 
 import "strconv"
 
-// This file: the year of a date.
+// This file reads years.
 
 // century completes a year of two digits.
 func (r dateReader) century(yy int) int {
@@ -15,7 +15,7 @@ func (r dateReader) century(yy int) int {
 	return year
 }
 
-// shortYear reads the two digits of a year in the past: "3 May 80", "may third eighty five".
+// shortYear reads a year of two digits in the past: "3 May 80", "may third eighty five".
 func (r dateReader) shortYear(toks []Token, k int) (int, int) {
 	if !r.past || k >= len(toks) {
 		return 0, 0

@@ -1,6 +1,6 @@
 package value
 
-// Answer is the answer to a question of yes or no.
+// Answer is the answer to a yes-or-no question.
 type Answer int
 
 const (
@@ -9,7 +9,7 @@ const (
 	No                     // disagrees
 )
 
-// YesOrNo reads an utterance that is a yes or a no and nothing else.
+// YesOrNo reads an utterance that is only a yes or a no.
 func (l *Language) YesOrNo(toks []Token) Answer {
 	if a := l.typed(toks); a != NoAnswer {
 		return a
@@ -21,7 +21,7 @@ func (l *Language) YesOrNo(toks []Token) Answer {
 	return a
 }
 
-// typed is a yes or no that is written in haste and is the whole message: "y", "yess".
+// typed reads a whole message that is a hastily typed yes or no: "y", "yess".
 func (l *Language) typed(toks []Token) Answer {
 	if len(toks) == 1 {
 		if id, n := l.TypedYesNo.At(toks, 0); n > 0 {
@@ -31,8 +31,8 @@ func (l *Language) typed(toks []Token) Answer {
 	return NoAnswer
 }
 
-// LeadingAnswer reads the yes or no at the front of an utterance and says where
-// other words begin. A yes and a no together are neither.
+// LeadingAnswer reads the yes or no at the beginning of an utterance and returns the index
+// at which other words begin. A yes together with a no is [NoAnswer].
 func (l *Language) LeadingAnswer(toks []Token) (a Answer, rest int) {
 	mixedUp := false
 	i := 0
