@@ -1,7 +1,7 @@
-// Package leg is the folder of the call legs, one package each: file (a caller
-// made of recordings) and webrtc (browsers), among others. It holds no code. Its
-// tests hold legs and speech recognition together: what a network leaves of the
-// words.
+// Package leg contains no code. Its subdirectories are the call legs: file (a simulated
+// caller), realtime (clients of the OpenAI Realtime protocol), text (a conversation by
+// text) and webrtc (browsers). Its tests measure how well speech is recognized after it
+// has passed through a lossy network:
 //
 //	go test -tags pocketsphinx -run '^$' -bench Recognition -benchtime 1x ./leg
 package leg

@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/nettest"
 )
 
-// What is said is understood behind a network that loses a packet in ten and
-// shakes the others by 60 ms.
+// Speech is recognized after a network that loses every tenth packet and delays the
+// others by up to 60 ms.
 func TestAloneRecognitionBehindBadNetwork(t *testing.T) {
 	r := recognizer(t)
 	list := phrases(t, 9)

@@ -31,13 +31,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// phrase is a recording, at 24 kHz, and what is said in it.
+// phrase is a recording at 24 kHz and its words.
 type phrase struct {
 	name, text string
 	pcm        []int16
 }
 
-// phrases are every n-th of the recordings.
+// phrases returns every n-th recording.
 func phrases(t testing.TB, n int) (list []phrase) {
 	t.Helper()
 	dir := filepath.Join("..", "..", "shared", "data", "vap-phrases")
@@ -67,7 +67,7 @@ func phrases(t testing.TB, n int) (list []phrase) {
 	return list[:(len(list)+n-1)/n]
 }
 
-const rate = 24000 // of the recordings, and of the leg
+const rate = 24000 // of the recordings and of the leg
 
 func recording(path string) (pcm []int16, err error) {
 	f, err := os.Open(path)
@@ -99,8 +99,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// wordErrors is how many words were substituted, inserted and deleted, and how
-// many there are.
+// wordErrors returns the number of substituted, inserted and deleted words, and the
+// number of expected words.
 func wordErrors(want, got string) (wrong, words int) {
 	w, g := wordsOf(want), wordsOf(got)
 	row := make([]int, len(g)+1)
@@ -126,14 +126,14 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
-// microphone is a sound as the packets of a browser, which is told by its far end
-// to expect losses.
+// microphone encodes a sound as the packets of a browser whose far end reports the
+// given packet loss.
 func microphone(t testing.TB, pcm []int16, loss int) func() []byte {
 	t.Helper()
 	e, err := opus.NewEncoder(opus.EncoderOptions{Rate: rate})
 	check(t, err)
 	check(t, e.SetLoss(loss))
-	// Encoded before the call begins: a browser's encoder is on another machine.
+	// Encode before the call begins, since a browser's encoder runs on another machine.
 	frame, packet := make([]int16, rate/50), make([]byte, opus.MaxPacket)
 	encode := func() []byte {
 		n := copy(frame, pcm)
@@ -160,8 +160,8 @@ func microphone(t testing.TB, pcm []int16, loss int) func() []byte {
 	}
 }
 
-// through is what comes of a sound on its way over a network, and how far the calls
-// of this machine lagged behind the clock at worst.
+// through sends a sound over a network and returns what is heard, the leg's statistics,
+// and how far the calls of this machine fell behind the clock at most.
 func through(t testing.TB, source func() []byte, samples int, w nettest.Weather) (heard []int16, stats webrtc.Stats, lag time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -180,7 +180,7 @@ func through(t testing.TB, source func() []byte, samples int, w nettest.Weather)
 	check(t, err)
 	check(t, b.Answer(ctx, answer))
 	var began time.Time
-	for len(heard) < samples+rate/2 { // half a second for what is on its way
+	for len(heard) < samples+rate/2 { // half a second for packets on their way
 		f, err := l.Read(ctx)
 		check(t, err)
 		if began.IsZero() {
@@ -192,7 +192,7 @@ func through(t testing.TB, source func() []byte, samples int, w nettest.Weather)
 	return heard, l.Stats(), lag
 }
 
-// recognized is what the recognizer understands.
+// recognized returns the recognized text.
 func recognized(t testing.TB, r port.Recognizer, pcm []int16) (text string) {
 	t.Helper()
 	s, err := r.Open(context.Background(), port.RecognizerConfig{Rate: pocketsphinx.Rate, Language: "en"}, func(tr port.Transcript) {
@@ -216,14 +216,14 @@ func recognizer(t testing.TB) port.Recognizer {
 	t.Helper()
 	r, err := pocketsphinx.New(pocketsphinx.Options{})
 	if err != nil {
-		t.Skip(err) // no model on this machine
+		t.Skip(err) // the model is not installed
 	}
 	t.Cleanup(func() { check(t, r.Close()) })
 	return r
 }
 
-// errorRate is the share of words that are wrong behind a network, what the jitter
-// buffers have seen in all, and the longest lag.
+// errorRate returns the share of wrong words after a network, the sum of the legs'
+// statistics, and the largest lag.
 func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather, atOnce int) (float64, webrtc.Stats, time.Duration) {
 	t.Helper()
 	heard, stats, lags := make([][]int16, len(list)), make([]webrtc.Stats, len(list)), make([]time.Duration, len(list))
@@ -269,13 +269,13 @@ func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather
 
 const (
 	shaken = 60 * time.Millisecond
-	// A machine that lags further behind the clock loses packets of its own.
+	// A machine that falls further behind the clock loses packets itself.
 	keepsUp = 100 * time.Millisecond
 )
 
-// BenchmarkRecognition is the error rate on all recordings: as they are, and
-// behind networks of 60 ms jitter. Run it once (-benchtime 1x). Goal: at 5 % loss
-// no more than 3 % of the words beyond those without a network.
+// BenchmarkRecognition measures the error rate of all recordings, without a network and
+// with networks of 60 ms jitter. Run it once (-benchtime 1x). Goal: at 5 % loss at most
+// 3 % more words are wrong than without a network.
 func BenchmarkRecognition(b *testing.B) {
 	r := recognizer(b)
 	list := phrases(b, 1)

@@ -84,10 +84,10 @@ func (a *agent) frame(speaks bool) (callerSpeaks bool) {
 	return callerSpeaks
 }
 
-// state tells the caller the call's phase.
+// state reports the conversation's phase to the caller.
 func (a *agent) state(name string) { a.l.Notify(port.Notice{Type: "state", State: name}) }
 
-// says has the agent speak for so long.
+// says makes the agent speak for a duration.
 func (a *agent) says(d time.Duration) {
 	a.t.Helper()
 	a.state("speaking")
@@ -97,8 +97,8 @@ func (a *agent) says(d time.Duration) {
 	a.state(readyState)
 }
 
-// waits passes time until the caller speaks or hangs up, and returns how long
-// that took.
+// waits passes time until the caller speaks or hangs up, and returns how long that
+// took.
 func (a *agent) waits() time.Duration {
 	a.t.Helper()
 	for n := range 1000 {
@@ -110,7 +110,7 @@ func (a *agent) waits() time.Duration {
 	return 0
 }
 
-// hears passes the time for which the caller goes on to speak.
+// hears passes time while the caller speaks, and returns how long that took.
 func (a *agent) hears() time.Duration {
 	n := 1
 	for a.frame(false) {
@@ -152,7 +152,7 @@ func TestCallerAnswersAfterThePause(t *testing.T) {
 	}
 }
 
-// The agent's own pauses, between sentences, are not its end.
+// Pauses between the agent's sentences do not end its turn.
 func TestCallerWaitsForThePhase(t *testing.T) {
 	a := newAgent(t, Options{Utterances: []Utterance{{PCM: voice(100*ms, 1)}}})
 	a.state("speaking")
@@ -251,7 +251,7 @@ func TestCallerWithoutWordsHangsUp(t *testing.T) {
 	if got := a.waits(); got != 400*ms || !a.gone {
 		t.Errorf("hangs up after %v, gone %v", got, a.gone)
 	}
-	b := newAgent(t, Options{Utterances: []Utterance{{}, {PCM: voice(60*ms, 1)}}}) // one recording is empty
+	b := newAgent(t, Options{Utterances: []Utterance{{}, {PCM: voice(60*ms, 1)}}}) // the first recording is empty
 	b.state(readyState)
 	if got := b.waits(); got < 600*ms || got > 620*ms {
 		t.Errorf("answers after %v", got)
@@ -282,7 +282,7 @@ func (f *buffer) Seek(offset int64, whence int) (int64, error) {
 	return f.at, nil
 }
 
-// read reads a WAV file whole, its channels apart.
+// read reads a WAV file and separates its channels.
 func read(t *testing.T, data []byte) (audio.WAVFormat, [][]int16) {
 	t.Helper()
 	r, err := audio.NewWAVReader(bytes.NewReader(data), audio.WAVReaderOptions{})
@@ -309,7 +309,7 @@ func read(t *testing.T, data []byte) (audio.WAVFormat, [][]int16) {
 	return f, channels
 }
 
-// hold is a call with everything in it.
+// hold runs a call with both kinds of files.
 func hold(t *testing.T, o Options) *agent {
 	t.Helper()
 	o.Utterances = []Utterance{{PCM: voice(500*ms, 1)}, {PCM: voice(333*ms, 1), BargeIn: 300 * ms}, {PCM: voice(200*ms, 1)}}
@@ -325,7 +325,7 @@ func hold(t *testing.T, o Options) *agent {
 	for !a.gone {
 		a.frame(false)
 	}
-	a.says(100 * ms) // a goodbye to somebody who has gone
+	a.says(100 * ms) // the caller has already hung up
 	if err := a.l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -497,7 +497,7 @@ func TestRealtime(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n%10 == 3 {
-				<-time.After(30 * ms) // the reader is slow now and then
+				<-time.After(30 * ms) // the reader is late
 			}
 			late := 0 * ms
 			switch n % 10 {

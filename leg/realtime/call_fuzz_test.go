@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzCall: a request for a call is read, the whole body or a form, or refused with words,
-// and takes no more than it may.
+// FuzzCall checks that any request for a call is either read (as a plain body or a
+// form) within the size limit or refused with a message.
 func FuzzCall(f *testing.F) {
 	form := "--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"session\"\r\n\r\n{\"type\":\"realtime\"}\r\n--x--\r\n"
 	for _, seed := range [][2]string{
@@ -42,7 +42,8 @@ func FuzzCall(f *testing.F) {
 	})
 }
 
-// FuzzConnect: the query and the headers of who connects are taken or refused with words.
+// FuzzConnect checks that any query and headers are either accepted or refused with a
+// message.
 func FuzzConnect(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"model=x", "realtime, openai-insecure-api-key.k"},
@@ -60,7 +61,7 @@ func FuzzConnect(f *testing.F) {
 		r.URL.RawQuery = query
 		r.Header["Sec-Websocket-Protocol"] = []string{protocols}
 		if strings.HasPrefix(key(r), secretPrefix+"_") {
-			return // of a store
+			return // an error of a store
 		}
 		if _, _, bad := s.start(r); bad != nil && bad.Message == "" {
 			t.Fatalf("%q is refused without words", query)

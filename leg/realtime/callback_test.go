@@ -86,7 +86,7 @@ func (f *fakeCall) Close() error {
 	return nil
 }
 
-// next is the next event of a type.
+// next returns the next event of a type.
 func (f *fakeCall) next(t *testing.T, name string) event {
 	t.Helper()
 	for {
@@ -105,8 +105,8 @@ func (f *fakeCall) next(t *testing.T, name string) event {
 	}
 }
 
-// A call's client comes back by another offer; its next connection is told what
-// there is.
+// A call's client returns with another offer, and its new connection receives the
+// current state.
 func TestCallComesBack(t *testing.T) {
 	t.Parallel()
 	call := newFakeCall()
@@ -166,7 +166,7 @@ func TestCallComesBack(t *testing.T) {
 	if status, _, _ := post("again", token); status != http.StatusNotFound {
 		t.Errorf("a token that was used: %d", status)
 	}
-	// Who hangs up wants nothing any more.
+	// A client that hangs up cannot return.
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.http.URL+location+"/hangup", nil)
 	if err != nil {
 		t.Fatal(err)

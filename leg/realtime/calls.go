@@ -19,40 +19,42 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: calls over WebRTC, whose sound goes beside the events.
+// This file implements calls over WebRTC, whose sound does not travel in events.
 
-// Call is the sound of a call, and the channel of its events.
+// Call is the sound of a call and the channel of its events.
 type Call interface {
 	port.Leg
 	port.Watcher
-	// Send queues an event for the client. It does not wait; it fails while the
-	// client does not keep up, and behind the end.
+	// Send queues an event for the client without blocking. It returns an error if the
+	// client does not keep up, and after the end of the call.
 	Send(text string) error
-	// Receive waits for the client's next event. io.EOF says that the call has
-	// ended.
+	// Receive waits for the client's next event and returns it. It returns io.EOF when
+	// the call has ended.
 	Receive(ctx context.Context) (string, error)
-	// Return answers the offer of a client that has come back. Where it is that of a
-	// new connection, Fresh learns of it when it stands.
+	// Return answers the offer of a client that has come back. If the offer is for a
+	// new connection, Fresh returns when that connection is established.
 	Return(ctx context.Context, offer string) (answer string, err error)
-	// Fresh waits until a new connection has taken the place of the one before, whose
-	// client knows nothing. What was sent and has not arrived is dropped, and so is
-	// what is sent until Reopen is called.
+	// Fresh waits until a new connection has replaced the last one. The new client does
+	// not know the earlier events: those not yet delivered are dropped, and so are new
+	// ones until Reopen is called.
 	Fresh(ctx context.Context) error
 	Reopen()
 	// Close ends the call.
 	Close() error
 }
 
-// callLine is a call's sound as a conversation uses it.
+// callLine is the sound of a conversation that is a call.
 type callLine struct {
 	Call
 	c   *conn
-	pos atomic.Int64 // samples that were heard
-	// silence is what is heard while the client itself says when a turn is over.
+	pos atomic.Int64 // samples heard so far
+	// silence replaces the person's sound while the client itself decides when a turn
+	// ends.
 	silence [legRate / 50]int16
 }
 
-// Read implements [port.Leg]. Without detection the sound goes to the ear.
+// Read implements [port.Leg]. While turn detection is off, the sound goes to the ear
+// and the session hears silence.
 func (l *callLine) Read(ctx context.Context) (audio.Frame, error) {
 	f, err := l.Call.Read(ctx)
 	if err != nil {
@@ -67,8 +69,8 @@ func (l *callLine) Read(ctx context.Context) (audio.Frame, error) {
 	return f, nil
 }
 
-// WriteSpeech implements [port.SpeechWriter]: the frame carries the sound, the
-// events tell of it.
+// WriteSpeech implements [port.SpeechWriter]. The sound itself is sent by Write;
+// WriteSpeech only updates the projection.
 func (l *callLine) WriteSpeech(turn int, pcm []int16) { l.c.writeSpeech(turn, pcm) }
 
 func (l *callLine) heard() int {
@@ -77,19 +79,19 @@ func (l *callLine) heard() int {
 
 func (l *callLine) push(_ context.Context, c chunk) error {
 	if c.then != nil {
-		c.then() // all sound that there is has been heard
+		c.then() // no sound is queued: all of it has been heard
 	}
 	return nil
 }
 
 func (l *callLine) drop() {}
 
-// is does nothing: the call knows by itself.
-func (l *callLine) is(port.Line) {}
+// setLine does nothing, since the call knows the state of its connection.
+func (l *callLine) setLine(port.Line) {}
 
-func (l *callLine) end() { _ = l.Close() } // nothing is left to tell
+func (l *callLine) end() { _ = l.Close() } // the error has no receiver
 
-// channel is the channel of a call's events as a transport.
+// channel is a transport over the data channel of a call.
 type channel struct{ call Call }
 
 // Read implements transport.
@@ -98,10 +100,10 @@ func (c *channel) Read(ctx context.Context) ([]byte, error) {
 	return []byte(text), err
 }
 
-// retry is how long a client that does not keep up is given before the next try.
+// retry is the interval between attempts to send to a client that does not keep up.
 const retry = 20 * time.Millisecond
 
-// Write implements transport.
+// Write implements transport. It retries until ctx ends.
 func (c *channel) Write(ctx context.Context, b []byte) error {
 	text := string(b)
 	for {
@@ -118,13 +120,14 @@ func (c *channel) Write(ctx context.Context, b []byte) error {
 	}
 }
 
-// Ping implements transport: the call knows by itself whether the client is there.
+// Ping does nothing, since the call knows whether the client is connected.
 func (c *channel) Ping(context.Context) error { return nil }
 
-// Close implements transport. The channel has no place for a reason.
+// Close implements transport. A data channel cannot carry a code and a reason.
 func (c *channel) Close(int, string) { _ = c.call.Close() }
 
-// serveOptions lets pages of other origins call, where a key proves that they may.
+// serveOptions answers preflight requests. It allows pages of any origin if the server
+// requires a key.
 func (s *Server) serveOptions(w http.ResponseWriter, r *http.Request) {
 	s.allowOrigin(w)
 	w.Header().Set("Access-Control-Allow-Methods", "POST")
@@ -139,7 +142,8 @@ func (s *Server) allowOrigin(w http.ResponseWriter) {
 	}
 }
 
-// serveCalls is POST /v1/realtime/calls: an offer, and perhaps a session.
+// serveCalls handles POST /v1/realtime/calls, which carries an offer and optionally a
+// session.
 func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	s.allowOrigin(w)
 	start, owner, bad := s.start(r)
@@ -196,14 +200,15 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 		bad = s.answerCall(r, a)
 	}
 	if bad != nil {
-		_ = call.Close() // nobody is there yet
+		_ = call.Close() // no client has connected yet
 		httpError(w, statusOf(bad), bad)
 		return
 	}
 	answered(w, a, answer)
 }
 
-// statusOf is the status of a conversation, or a secret, that does not come about.
+// statusOf returns the HTTP status for a conversation or a secret that could not be
+// created.
 func statusOf(bad *wire.Error) int {
 	switch {
 	case bad.Code == wire.CodeResume:
@@ -219,7 +224,7 @@ func statusOf(bad *wire.Error) int {
 
 var restarting = &wire.Error{Type: wire.ServerError, Code: "server_restarting", Message: "The server restarts."}
 
-// answerCall begins the conversation of a call.
+// answerCall starts the conversation of a call.
 func (s *Server) answerCall(r *http.Request, a *arrival) *wire.Error {
 	c := a.c
 	c.callID = newID("rtc")
@@ -230,15 +235,15 @@ func (s *Server) answerCall(r *http.Request, a *arrival) *wire.Error {
 		return restarting
 	}
 	if !a.returns() {
-		_ = s.issue(r.Context(), c) // it has no other token
+		_ = s.issue(r.Context(), c) // on failure the client still has a valid token
 	}
 	return nil
 }
 
-// carryCall serves the connections of a call until it ends.
+// carryCall serves the connections of a call, one after the other, until the call ends.
 func (c *conn) carryCall(ctx context.Context) {
 	defer c.leave()
-	for l := c.link; ; { // the first one is there
+	for l := c.link; ; { // the first connection is already attached
 		on, stop := context.WithCancel(ctx)
 		fresh := false
 		var watch sync.WaitGroup
@@ -246,7 +251,7 @@ func (c *conn) carryCall(ctx context.Context) {
 			defer stop()
 			fresh = c.call.Fresh(on) == nil
 		})
-		_ = c.carry(on, l) // whichever end it has, the call knows
+		_ = c.carry(on, l) // Fresh tells whether the call has ended
 		stop()
 		watch.Wait()
 		if !fresh {
@@ -260,8 +265,9 @@ func (c *conn) carryCall(ctx context.Context) {
 	}
 }
 
-// callBack answers the client of a call that runs here and comes back to it by
-// another offer; false: there is none.
+// callBack answers the offer of a client that returns to a call running on this server.
+// It returns false, and answers nothing, if there is no such call and another server
+// may have it.
 func (s *Server) callBack(w http.ResponseWriter, r *http.Request, from Caller, token, offer string) bool {
 	a, bad := s.comeBack(from, token)
 	switch {
@@ -271,7 +277,7 @@ func (s *Server) callBack(w http.ResponseWriter, r *http.Request, from Caller, t
 		bad = errResume
 	case bad == nil && a.c.call == nil:
 		a.end()
-		bad = errResume // it is held over another transport
+		bad = errResume // the conversation uses another transport
 	}
 	if bad != nil {
 		httpError(w, statusOf(bad), bad)
@@ -288,20 +294,20 @@ func (s *Server) callBack(w http.ResponseWriter, r *http.Request, from Caller, t
 	return true
 }
 
-// answered sends the answer to an offer.
+// answered writes the answer to an offer.
 func answered(w http.ResponseWriter, a *arrival, answer string) {
 	a.tell(w.Header())
 	w.Header().Set("Content-Type", "application/sdp")
 	w.Header().Set("Location", "/v1/realtime/calls/"+a.c.callID)
 	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, answer) //nolint:gosec // it is no page, its type says so; a client may be gone, and then nobody connects
+	_, _ = io.WriteString(w, answer) //nolint:gosec // the content type is not HTML; a client that has gone never connects
 }
 
-// maxOffer bounds an offer and a session beside it.
+// maxOffer limits the size of an offer together with its session, in bytes.
 const maxOffer = 256 << 10
 
-// readCall takes the offer, and the session where there is one, from a request:
-// the whole body, or the parts of a form, which need no types.
+// readCall reads the offer, and the session if there is one, from a request. The body
+// is either the offer or a multipart form, whose parts need no content types.
 func readCall(w http.ResponseWriter, r *http.Request) (offer, configuration string, bad *wire.Error) {
 	unreadable := wire.Invalid(wire.CodeInvalidValue, "", "Expected an offer as application/sdp, or a form with the parts 'sdp' and 'session'.")
 	r.Body = http.MaxBytesReader(w, r.Body, maxOffer)
@@ -341,7 +347,7 @@ func readCall(w http.ResponseWriter, r *http.Request) (offer, configuration stri
 	return offer, configuration, nil
 }
 
-// serveCall is what is done to a call. Only hanging up is for calls of browsers.
+// serveCall handles the actions on a call. Calls of browsers can only be hung up.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 	s.allowOrigin(w)
 	owner, ok := s.allow(w, r)

@@ -11,8 +11,8 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// spoken is a client without detection whose answers are spoken, with one line of
-// the user's.
+// spoken returns a client without turn detection that receives spoken answers, with one
+// message of the user.
 func spoken(t testing.TB, r *rig, line string) *client {
 	t.Helper()
 	c := quiet(t, r)
@@ -20,7 +20,7 @@ func spoken(t testing.TB, r *rig, line string) *client {
 	return c
 }
 
-// heard is the sound of a response, decoded.
+// heard returns the decoded sound of a response.
 func heard(t testing.TB, list []event) []byte {
 	t.Helper()
 	var all []byte
@@ -106,7 +106,7 @@ var audioChecks = []check{
 		m := c.mark()
 		c.send(obj{"type": "response.create"})
 		for range 150 {
-			c.of("response.output_audio.delta") // three seconds
+			c.of("response.output_audio.delta") // 3 s
 		}
 		c.send(obj{"type": "response.cancel"})
 		c.of("response.done")
@@ -135,7 +135,7 @@ var audioChecks = []check{
 		if !strings.Contains(e.str("error.message"), "already shorter than 57340ms") {
 			t.Errorf("%s", e.raw)
 		}
-		c.expectError(obj{"type": "output_audio_buffer.clear"}) // the client plays
+		c.expectError(obj{"type": "output_audio_buffer.clear"}) // over a WebSocket the client plays the sound
 		c.update(obj{"instructions": "alive"})
 	}},
 	{id: "C43", what: "truncate of an unknown item: item_truncate_invalid_item_id; of a user's item: an error", test: func(t testing.TB, r *rig) {
@@ -167,7 +167,7 @@ var audioChecks = []check{
 	}},
 }
 
-// samples are PCM16 as it travels.
+// samples decodes PCM16.
 func samples(b []byte) []int16 {
 	pcm := make([]int16, 0, len(b)/2)
 	for ; len(b) > 1; b = b[2:] {
@@ -176,7 +176,7 @@ func samples(b []byte) []int16 {
 	return pcm
 }
 
-// dictating is a client without detection that has its speech written down.
+// dictating returns a client without turn detection that requests transcriptions.
 func dictating(t testing.TB, r *rig) *client {
 	t.Helper()
 	c := quiet(t, r)

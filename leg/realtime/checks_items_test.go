@@ -19,7 +19,7 @@ func (c *client) create(item obj, more obj) event {
 	return c.of("conversation.item.added")
 }
 
-// quiet is a client without detection.
+// quiet returns a client without turn detection.
 func quiet(t testing.TB, r *rig) *client {
 	t.Helper()
 	c := r.dial(t, dialOptions{})
@@ -132,7 +132,7 @@ var itemChecks = []check{
 		c.send(obj{"type": "response.create"})
 		c.of("response.done")
 		if r.o.flows {
-			return // nobody else is told
+			return // flows have no model to be told
 		}
 		asked := r.llm.Requests()
 		if last := lastOf(t, asked).Messages; !bytes.Contains([]byte(last[len(last)-1].Text()), []byte("weather")) {

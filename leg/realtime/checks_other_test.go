@@ -28,7 +28,7 @@ func calling(t testing.TB, r *rig) (*client, []event) {
 
 var betaHeader = http.Header{"OpenAI-Beta": {"realtime=v1"}}
 
-// post makes a request of the REST endpoints.
+// post sends a request to a REST endpoint.
 func (r *rig) post(t testing.TB, path, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.http.URL+path, strings.NewReader(body))

@@ -8,7 +8,7 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
-// texting is a client whose answers are text, with one line of the user's.
+// texting returns a client that receives answers as text, with one message of the user.
 func texting(t testing.TB, r *rig, line string) *client {
 	t.Helper()
 	c := r.dial(t, dialOptions{})
@@ -39,7 +39,7 @@ func find(t testing.TB, list []event, name string) event {
 	return list[i]
 }
 
-// count is how many events have a type.
+// count returns the number of events of a type.
 func count(list []event, name string) (n int) {
 	for _, e := range list {
 		if e.Type == name {
@@ -49,7 +49,7 @@ func count(list []event, name string) (n int) {
 	return n
 }
 
-// types are the types in their order, repetitions once.
+// types returns the types in order, without repetitions.
 func types(list []event) []string {
 	var names []string
 	for _, e := range list {
@@ -253,17 +253,18 @@ var responseChecks = []check{
 	}},
 }
 
-// says reports whether a text is what the model says; flows say something of their own.
+// says reports whether text is the expected answer. The answers of flows may have any
+// text.
 func (r *rig) says(text, want string) bool { return text == want || r.o.flows && text != "" }
 
-// greeted waits for the end of the greeting that a client with an open microphone gets.
+// greeted waits for the end of the greeting, if the agent greets.
 func (r *rig) greeted(c *client) {
 	if r.o.greets {
 		c.of("response.done")
 	}
 }
 
-// lastOf is the last request that the model got.
+// lastOf returns the last request that the model received.
 func lastOf(t testing.TB, asked []fake.Request) fake.Request {
 	t.Helper()
 	if len(asked) == 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sessionChecks are C01 to C15: the connection and its configuration.
+// sessionChecks are C01 to C15, about the connection and its configuration.
 var sessionChecks = []check{
 	{id: "C01", what: "WebSocket upgrade at /v1/realtime?model= with Authorization: Bearer", with: rigOptions{keys: true}, test: func(t testing.TB, r *rig) {
 		c := r.dial(t, dialOptions{header: http.Header{"Authorization": {"Bearer " + key}}})

@@ -9,7 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// listening is a client with a microphone that detects turns.
+// listening returns a client with a microphone and turn detection.
 func listening(t testing.TB, r *rig, detection obj) (*client, *microphone) {
 	t.Helper()
 	c := r.dial(t, dialOptions{})
@@ -25,8 +25,8 @@ func listening(t testing.TB, r *rig, detection obj) (*client, *microphone) {
 	return c, mic
 }
 
-// span is where the speech of a sound lies, in milliseconds: the first and the
-// last 20 ms that are louder than a hundredth of full scale.
+// span returns where the speech in a sound begins and ends, in milliseconds: the first
+// and the last 20 ms louder than a hundredth of full scale.
 func span(pcm []int16) (from, to int) {
 	from = -1
 	for i := 0; i+480 <= len(pcm); i += 480 {
@@ -40,11 +40,10 @@ func span(pcm []int16) (from, to int) {
 	return from, to
 }
 
-// pass lets so much silence go by in the microphone: what is tested is what happens
-// in that time.
+// pass lets the microphone send silence for d. What happens in that time is tested.
 func (m *microphone) pass(d time.Duration) {
 	select {
-	case <-m.quietc: // of what was said before
+	case <-m.quietc: // left over from earlier speech
 	default:
 	}
 	m.say(make([]int16, audio.PosOf(d, 24000)))
@@ -85,7 +84,7 @@ var turnChecks = []check{
 		c.update(obj{"audio": obj{"input": obj{"turn_detection": obj{"type": "server_vad", "prefix_padding_ms": 300, "silence_duration_ms": 500}}}})
 		pcm := slices.Concat(make([]int16, 24000), sound(t, "I want to book a flight to Boston"), make([]int16, 48000))
 		from, to := span(pcm)
-		c.append(pcm) // faster than it lasts: the clock is the sound
+		c.append(pcm) // faster than real time: the sound is the clock
 		start := c.of("input_audio_buffer.speech_started").num("audio_start_ms")
 		end := c.of("input_audio_buffer.speech_stopped").num("audio_end_ms")
 		if want := float64(from - 300); start < want-300 || start > want+300 {
@@ -112,7 +111,7 @@ var turnChecks = []check{
 			t.Errorf("when asked: %s", done.raw)
 		}
 		if r.o.flows {
-			return // nobody else is told
+			return // flows have no model to be told
 		}
 		asked := r.llm.Requests()
 		if text := lastOf(t, asked).Messages[0].Text(); !strings.Contains(text, "weather") {
@@ -146,11 +145,11 @@ var turnChecks = []check{
 			}
 		}
 		if r.o.flows {
-			return // nobody else is told
+			return // flows have no model to be told
 		}
 		asked := r.llm.Requests()
 		last := lastOf(t, asked).Messages
-		cut := last[len(last)-2] // before what was said now
+		cut := last[len(last)-2] // before the last words
 		if said := cut.Text(); cut.Role != "assistant" || !strings.HasPrefix(longAnswer, said) || len(said) == len(longAnswer) {
 			t.Errorf("the model was told that %q was heard", said)
 		}
@@ -173,7 +172,7 @@ var turnChecks = []check{
 		c.user("hello")
 		c.respond(nil)
 		e := c.of("input_audio_buffer.timeout_triggered")
-		// The microphone's sound is the clock.
+		// The sound from the microphone is the clock.
 		if d := e.num("audio_end_ms") - e.num("audio_start_ms"); d < 4000 || d > 7000 {
 			t.Errorf("%s", e.raw)
 		}
@@ -240,7 +239,7 @@ var turnChecks = []check{
 				t.Errorf("%s", e.raw)
 			}
 		}
-		// And it is found again when detection is on.
+		// Speech is detected again when turn detection is turned on.
 		c.update(obj{"audio": obj{"input": obj{"turn_detection": obj{"type": "server_vad"}}}})
 		mic.say(sound(t, "order_status.wav"))
 		c.of("input_audio_buffer.speech_started")
@@ -250,7 +249,7 @@ var turnChecks = []check{
 	}},
 }
 
-// g711 holds a turn over a telephone's codec.
+// g711 tests a turn with a telephone codec.
 func g711(t testing.TB, r *rig, name string, law audio.G711) {
 	t.Helper()
 	c := r.dial(t, dialOptions{})
@@ -268,13 +267,13 @@ func g711(t testing.TB, r *rig, name string, law audio.G711) {
 	m := c.mark()
 	mic.say(sound(t, "I want to book a flight"))
 	c.of("input_audio_buffer.speech_started")
-	if e := c.of("conversation.item.input_audio_transcription.completed"); !strings.HasPrefix(e.str("transcript"), "i want") { // at 8 kHz the rest is heard now so, now so
+	if e := c.of("conversation.item.input_audio_transcription.completed"); !strings.HasPrefix(e.str("transcript"), "i want") { // at 8 kHz the remaining words are not always recognized
 		t.Errorf("%s", e.raw)
 	}
 	done := c.of("response.done")
 	list := c.since(m)
 	long := float64(len(heard(t, list))) / 8000
-	tokens := done.num("response.usage.output_token_details.audio_tokens") / 20 // of 50 ms
+	tokens := done.num("response.usage.output_token_details.audio_tokens") / 20 // one token per 50 ms
 	if done.str("response.audio.output.format.type") != name || long < 1 || long > tokens+0.1 || long < tokens-0.1 {
 		t.Errorf("%.2f s of sound, %.2f s said; %s", long, tokens, done.raw)
 	}

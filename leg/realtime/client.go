@@ -8,10 +8,10 @@ import (
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
 
-// This file: the events of the client on their way to the projection, and its sound.
+// This file handles the client's events and sound.
 
-// take handles one event of the client's. It is called by the reader, which waits
-// where there is no room for more sound.
+// take handles one event from the client. The reader calls it; it blocks while the
+// queue of sound is full.
 func (c *conn) take(ctx context.Context, l *link, b []byte) {
 	if l.beta {
 		b = wire.FromBeta(b)
@@ -29,7 +29,7 @@ func (c *conn) take(ctx context.Context, l *link, b []byte) {
 	c.step(ctx, projection.Requested{Event: e})
 }
 
-// append takes sound. It waits while there is no room for it.
+// append takes sound from the client. It blocks while the queue is full.
 func (c *conn) append(ctx context.Context, l *link, b []byte) {
 	c.mu.Lock()
 	format, detects, begins := c.p.Session().Input.Format, c.p.Detects(), !c.p.Started()
@@ -42,11 +42,11 @@ func (c *conn) append(ctx context.Context, l *link, b []byte) {
 	c.step(ctx, projection.Appended{Samples: len(pcm)})
 	if !detects {
 		c.hear(ctx, earJob{pcm: pcm})
-		_ = c.leg.push(ctx, chunk{skip: len(pcm)}) // it ends with ctx, as the reader does
+		_ = c.leg.push(ctx, chunk{skip: len(pcm)}) // fails only when ctx ends, which the reader notices
 		return
 	}
 	if begins {
-		select { // what is heard is judged by what the client has configured
+		select { // the client's configuration must be in effect before the first sound is heard
 		case <-c.ready:
 		case <-c.ended:
 		case <-ctx.Done():
@@ -55,8 +55,8 @@ func (c *conn) append(ctx context.Context, l *link, b []byte) {
 	_ = c.leg.push(ctx, chunk{pcm: pcm})
 }
 
-// perform carries out what follows from an input; post takes facts for the machine. ctx
-// bounds the waiting for room.
+// perform carries out effects. post sends events to the machine. ctx bounds the wait
+// for a full queue.
 func (c *conn) perform(ctx context.Context, effects []projection.Effect, post func(...conv.Event)) {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -82,22 +82,23 @@ func (c *conn) perform(ctx context.Context, effects []projection.Effect, post fu
 		case projection.DiscardInput:
 			c.s.DiscardInput()
 		case projection.AnswerBeside:
-			c.work <- func(ctx context.Context) { c.answerBeside(ctx, e) } // there is room: they are counted
+			c.work <- func(ctx context.Context) { c.answerBeside(ctx, e) } // never blocks: the number of responses is limited
 		default:
 			panic(e)
 		}
 	}
 }
 
-// configure brings the latest configuration to the uplink, whoever comes first.
+// configure sets the uplink's options from the session's configuration. It reads the
+// configuration under the lock, so that the last caller sets the latest one.
 func (c *conn) configure() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t, onset := turnOptions(c.p.Session(), &c.parts)
-	_ = c.s.Configure(t, onset) // the numbers were checked
+	_ = c.s.Configure(t, onset) // the values were validated
 }
 
-// detects reports whether speech is looked for.
+// detects reports whether turn detection is on.
 func (c *conn) detects() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,16 +7,16 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// decoder turns appended bytes into samples of the leg's rate. It is used by one
-// goroutine.
+// decoder decodes sound from the client to samples at the leg's rate. It must be used
+// by one goroutine.
 type decoder struct {
 	format wire.Format
-	odd    []byte // half a sample that waits for the other
+	odd    []byte // the first byte of an incomplete sample
 	up     *audio.Resampler
 	pcm    []int16
 }
 
-// decode returns samples of its own.
+// decode returns the samples in b. The caller owns the result.
 func (d *decoder) decode(f wire.Format, b []byte) ([]int16, error) {
 	if f != d.format {
 		*d = decoder{format: f}
@@ -49,8 +49,8 @@ func (d *decoder) decode(f wire.Format, b []byte) ([]int16, error) {
 	return append([]int16(nil), d.pcm...), nil
 }
 
-// encoder turns the agent's samples into bytes of a format. It is used by one
-// goroutine at a time.
+// encoder encodes the agent's samples in a format. It must be used by one goroutine at
+// a time.
 type encoder struct {
 	format wire.Format
 	down   *audio.Resampler
@@ -70,7 +70,7 @@ func newEncoder(f wire.Format) (*encoder, error) {
 	return e, nil
 }
 
-// encode returns bytes that are good until the next call.
+// encode returns the encoded samples, which are valid until the next call.
 func (e *encoder) encode(pcm []int16) []byte {
 	if e.down != nil {
 		e.pcm = e.down.Append(e.pcm[:0], pcm)
@@ -79,7 +79,7 @@ func (e *encoder) encode(pcm []int16) []byte {
 	return e.write(pcm)
 }
 
-// rest is what the resampler still holds.
+// rest returns the encoded samples that the resampler still holds.
 func (e *encoder) rest() []byte {
 	if e.down == nil {
 		return nil

@@ -25,22 +25,23 @@ type check struct {
 	speech   bool // it needs the speech engines
 }
 
-// lists are the checks but those of the whole run.
+// lists returns all checks except for those about the whole run.
 func lists() [][]check {
 	return [][]check{sessionChecks, itemChecks, responseChecks, audioChecks, bufferChecks, turnChecks, otherChecks}
 }
 
-// way is a server that the checks are run against.
+// way is a kind of server that the checks are run against.
 type way struct {
 	name          string
 	greets, flows bool
 	open          func(t testing.TB, o *session.Options)
-	// never are the checks that cannot apply, and why. Each is run, and has to fail.
+	// never lists the checks that cannot apply, and the reasons. They are run too, and
+	// must fail.
 	never map[string]string
 }
 
-// ways are the servers. What clients tell by the checks is the protocol's, whoever answers;
-// a model that does not greet hides what an agent that does gets wrong.
+// ways are the kinds of servers. Clients rely on the protocol whoever answers, and a
+// model that does not greet hides errors of an agent that does.
 var ways = []way{
 	{name: "model", open: func(testing.TB, *session.Options) {}},
 	{name: "greets", greets: true, open: func(_ testing.TB, o *session.Options) {
@@ -58,7 +59,7 @@ var ways = []way{
 	},
 }
 
-// endless has the flows' one action, which runs until it is called off.
+// endless implements the flows' only action, which runs until it is cancelled.
 type endless struct{}
 
 func (endless) Specs() []port.ToolSpec { return []port.ToolSpec{{Name: "talk_without_end"}} }
@@ -68,7 +69,7 @@ func (endless) Call(ctx context.Context, _ port.ToolCall, _ func(string)) (strin
 	return "", ctx.Err()
 }
 
-// notByFlows are the checks that flows without a model cannot pass.
+// notByFlows lists the checks that flows without a model cannot pass.
 var notByFlows = map[string]string{
 	"C21": "flows read no history: there is no model to be told of it",
 	"C27": "nobody makes or reads tokens, and usage says so",
@@ -83,15 +84,15 @@ var notByFlows = map[string]string{
 	"C64": "the client's tools are a model's",
 }
 
-// results are how the checks came out, by way and id: "passed", "failed", "not run", or
-// why one cannot apply.
+// results are the results of the checks by way and id: "passed", "failed", "not run",
+// or the reason why a check cannot apply.
 var results = struct {
 	sync.Mutex
 	of map[string]string
 }{of: map[string]string{}}
 
-// TestConformance runs the checks against the real handler, over real sockets,
-// with real speech, once for each way. Those of the whole run come last.
+// TestConformance runs the checks against the real handler, over real sockets and with
+// real speech, once for each way. The checks about the whole run come last.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	t.Run("checks", func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestConformance(t *testing.T) {
 			}
 			for id := range w.never {
 				if !known[id] {
-					t.Errorf("%s: %s cannot apply, and is unknown", w.name, id)
+					t.Errorf("%s: %s is listed as one that cannot apply, but there is no such check", w.name, id)
 				}
 			}
 		}
@@ -116,7 +117,7 @@ func TestConformance(t *testing.T) {
 	for _, c := range wholeChecks {
 		t.Run(c.id+" "+c.what, func(t *testing.T) {
 			t.Cleanup(func() { c.note(t, "all", "") })
-			run.mu.Lock() // tests beside this one go on
+			run.mu.Lock() // other tests are running
 			defer run.mu.Unlock()
 			c.test(t, nil)
 		})
@@ -124,8 +125,8 @@ func TestConformance(t *testing.T) {
 	documentation(t)
 }
 
-// run runs a check in one way. One that cannot apply is run on a probe, so that the list
-// says nothing that is not so.
+// run runs a check in one way. A check that cannot apply is run with a probe and must
+// fail, so that the list of these checks stays correct.
 func (c *check) run(t *testing.T, w *way) {
 	why := w.never[c.id]
 	t.Cleanup(func() { c.note(t, w.name, why) })
@@ -148,7 +149,7 @@ func (c *check) run(t *testing.T, w *way) {
 	case p.Skipped():
 		t.Skip(reason)
 	case reason == "":
-		t.Errorf("it passes, and is listed as what cannot apply: %s", why)
+		t.Errorf("the check passes, but is listed as one that cannot apply: %s", why)
 	default:
 		t.Logf("cannot apply (%s): %.300s", why, reason)
 	}
@@ -169,17 +170,17 @@ func (c *check) note(t *testing.T, way, why string) {
 	results.of[way+" "+c.id] = result
 }
 
-// probe takes the failures of a check that is expected to fail.
+// probe records the failures of a check that is expected to fail.
 type probe struct {
 	testing.TB
 	done chan struct{}
 
-	mu      sync.Mutex // guards all below
-	why     string     // it failed, or was skipped
+	mu      sync.Mutex // guards the fields below
+	why     string     // why the check failed or was skipped
 	skipped bool
 }
 
-// try runs a check on the probe, which has failed too where the check panics.
+// try runs a check. A panic counts as a failure.
 func (p *probe) try(f func()) {
 	defer close(p.done)
 	defer func() {
@@ -230,11 +231,11 @@ func (p *probe) Skipped() bool {
 	return p.skipped
 }
 
-// wholeChecks are about every event that any check has seen.
+// wholeChecks are about all events received in any check.
 var wholeChecks = []check{
 	{id: "C72", what: "every server event validates against the types of npm openai", test: func(t testing.TB, _ *rig) {
 		if len(run.invalid) > 0 {
-			t.Errorf("%d of %d events do not fit:\n%s", len(run.invalid), run.events, some(run.invalid))
+			t.Errorf("%d of %d events do not match the schema:\n%s", len(run.invalid), run.events, some(run.invalid))
 		}
 		if run.events < 1000 {
 			t.Skipf("only %d events: run all checks", run.events)

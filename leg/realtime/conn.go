@@ -16,81 +16,82 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// conn is one conversation: the loop around its [projection.Projection]. It owns the
-// machine's session, the connection of the client, which may be gone for a while and come
-// back by another one ([link]), and all that waits. Its methods are called by the reader
-// of the connection, the loop of the session (observe), the pacer (speech), the ear, the
-// clock and the answers beside the conversation; mu guards what they share.
+// conn is one conversation. It runs a [projection.Projection] and owns the session, the
+// connection of the client ([link]) and all queues. The client may disconnect and
+// return over another connection. The methods of conn are called by the reader of the
+// connection, the goroutine of the session (OnStep), the goroutine that writes to the
+// leg (writeSpeech), the ear, the clock, and the goroutines of responses beside the
+// conversation; mu guards the state that they share.
 //
-// Under mu an input is projected and its events are queued. What follows from it is
-// carried out without mu, by who brought the input.
+// An input is projected, and the resulting events are queued, while mu is held. The
+// goroutine that brought the input then performs the effects without mu.
 type conn struct {
 	o       *Options
 	id      string // of the conversation
 	owner   string
 	ids     *eventIDs
 	leg     sound
-	call    Call // the sound, if it goes beside the events; nil: they carry it
+	call    Call // carries the sound; nil if events carry it
 	callID  string
 	ear     *ear
-	parts   session.Options // as they were opened
-	openErr error           // ErrUnknownModel
+	parts   session.Options // as returned by Open or Resume
+	openErr error           // nil or ErrUnknownModel
 	s       *session.Session
 	hold    func(ctx context.Context, s *session.Session) error
-	issued  func(ctx context.Context, digest, before []byte) error // nil: nobody wants to know
-	issuing sync.Mutex                                             // orders the calls of issued
-	resume  digest                                                 // of the token that its client got last; guarded by the server's mu
-	before  digest                                                 // of the one that stays good until it is known to have that; guarded by the server's mu
-	heard   func(context.Context)                                  // the client has the token that it got last
-	gone    bool                                                   // it has ended; guarded by the server's mu
-	wakec   chan struct{}                                          // holds a token when the clock is to look again
-	work    chan func(context.Context)                             // jobs on their way to the clock: answers beside the conversation, the ear
+	issued  func(ctx context.Context, digest, before []byte) error // may be nil
+	issuing sync.Mutex                                             // serializes calls of issued
+	resume  digest                                                 // digest of the client's newest token; guarded by the server's mu
+	before  digest                                                 // digest of the previous token, valid until the client uses the newest; guarded by the server's mu
+	heard   func(context.Context)                                  // called when the client has received its newest token
+	gone    bool                                                   // the conversation has ended; guarded by the server's mu
+	wakec   chan struct{}                                          // contains a token when the clock must check its deadlines
+	work    chan func(context.Context)                             // functions that the clock starts in goroutines: the ear, responses beside the conversation
 	ready   chan struct{}                                          // closed when the machine listens for the first time
-	ended   chan struct{}                                          // closed when nothing of the conversation runs any more
+	ended   chan struct{}                                          // closed when all goroutines of the conversation have ended
 
-	mu sync.Mutex // guards all below
+	mu sync.Mutex // guards the fields below
 
 	p        *projection.Projection
-	encoders map[string]*encoder // by response
-	measure  chan struct{}       // closed when it is known what was heard of the last response; nil: it is
-	listens  bool                // ready is closed, or about to be
-	idleAt   time.Time           // the projection's deadline, as the clock knows it
+	encoders map[string]*encoder // by response id
+	measure  chan struct{}       // closed when it is known how much of the last response was heard; nil if it is known
+	listens  bool                // ready is closed or about to be
+	idleAt   time.Time           // the projection's deadline
 
-	link     *link     // the client's connection; nil: it is away
-	known    bool      // the client has said something that was understood
-	over     bool      // nobody comes back any more
+	link     *link     // the client's connection; nil while it is disconnected
+	known    bool      // the client has sent a valid event
+	over     bool      // the client cannot return
 	done     bool      // the session has ended
-	leaveAt  time.Time // when the client has been away for too long; zero: it is there
-	cutAt    time.Time // when a conversation without a client has to be over; zero: not yet
-	expireAt time.Time // when it has lasted long enough
+	leaveAt  time.Time // when the wait for a disconnected client ends; zero while it is connected
+	cutAt    time.Time // when a conversation without a client is cancelled; zero if not set
+	expireAt time.Time // when the maximum duration is reached
 }
 
-// sound is that of a conversation.
+// sound is the leg of a conversation and the queue of the client's sound.
 type sound interface {
 	port.Leg
-	// heard is how much of the person's sound has been heard, in milliseconds.
+	// heard returns how much of the person's sound has been heard, in milliseconds.
 	heard() int
-	// push adds the client's sound, or a moment in it. It waits for room.
+	// push queues sound or a marker. It blocks while the queue is full.
 	push(ctx context.Context, c chunk) error
-	// drop forgets what has not been heard.
+	// drop discards the queued sound.
 	drop()
-	// is tells what has become of the client's connection.
-	is(line port.Line)
-	// end is the client's going.
+	// setLine sets the state of the client's connection.
+	setLine(line port.Line)
+	// end makes the leg end, because the client has left for good.
 	end()
 }
 
-// begin is what a conversation begins with.
+// begin contains what a new conversation needs.
 type begin struct {
 	owner   string
 	session wire.Session
 	named   bool // the client has named the model
 	parts   Parts
-	openErr error // ErrUnknownModel
-	call    Call  // the sound; nil where the events carry it
+	openErr error // nil or ErrUnknownModel
+	call    Call  // carries the sound; nil if events carry it
 }
 
-// newConn makes a conversation's state and its session.
+// newConn creates a conversation and its session.
 func newConn(o *Options, b begin) (*conn, error) {
 	parts := b.parts.Session
 	c := &conn{
@@ -125,7 +126,7 @@ func newConn(o *Options, b begin) (*conn, error) {
 	return c, nil
 }
 
-// greets reports whether an agent has something to say first.
+// greets reports whether the agent speaks first.
 func greets(o *conv.Options) bool {
 	if o.Greeting != "" || o.Agent == nil {
 		return o.Greeting != ""
@@ -136,36 +137,38 @@ func greets(o *conv.Options) bool {
 
 var _ port.Model = (*mind)(nil)
 
-// run holds the conversation until it has ended or ctx has. Nothing of it runs
-// when it returns, but a connection that learns of it.
+// run runs the conversation until it or ctx ends. All of its goroutines have ended when
+// run returns, except for those of a connection that still has to be closed.
 func (c *conn) run(ctx context.Context) {
 	defer close(c.ended)
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.s.OnStep(func(st session.Step) {
-		// The loop waits for this: facts for it must not wait for the loop.
+		// The loop waits for this function, so events must be posted through its
+		// handle: posting through the session would wait for the loop.
 		c.stepBy(ctx, projection.Stepped{Event: st.Event, Output: st.Output, State: st.State}, st.Loop.Post)
 	})()
 	var workers sync.WaitGroup
 	workers.Go(func() { c.clock(ctx, cancel) })
 	if c.call != nil {
-		workers.Go(func() { c.carryCall(outer) }) // it ends with the call, once all is told
+		workers.Go(func() { c.carryCall(outer) }) // ends with the call, after the last events were sent
 	}
-	c.held(c.hold(ctx, c.s), ctx.Err() != nil)
+	c.finished(c.hold(ctx, c.s), ctx.Err() != nil)
 	cancel()
 	workers.Wait()
 }
 
-// held tells the client that the conversation is over, and how.
-func (c *conn) held(err error, cut bool) {
+// finished tells the client why the session has ended. cut reports that it was
+// cancelled.
+func (c *conn) finished(err error, cut bool) {
 	c.locked(func() { c.done = true })
 	switch {
 	case err == nil || cut:
 		c.conclude(closeNormal, "the conversation is over")
 	case errors.Is(err, port.ErrFenced):
 		c.conclude(closeRestart, "the conversation goes on elsewhere")
-	case errors.Is(err, context.Canceled): // who holds it is going
+	case errors.Is(err, context.Canceled): // Hold was cancelled
 		c.conclude(closeRestart, "the server restarts")
 	case errors.Is(err, ErrBusy):
 		c.tell(wire.ErrorEvent{Error: *errFull})
@@ -176,10 +179,9 @@ func (c *conn) held(err error, cut bool) {
 	}
 }
 
-// clock ends the conversation when its time is over, or when its client has been
-// away for too long; it finds out whether the client is there, and watches over
-// silences. It starts the jobs beside the conversation. cut ends the conversation at
-// once.
+// clock waits for the deadlines of the conversation: its maximum duration, the wait for
+// a disconnected client, and the deadline of the projection. It pings the client and
+// starts the functions received from work. cut cancels the conversation.
 func (c *conn) clock(ctx context.Context, cut func()) {
 	ping := time.NewTicker(c.o.PingEvery)
 	defer ping.Stop()
@@ -199,12 +201,12 @@ func (c *conn) clock(ctx context.Context, cut func()) {
 			c.step(ctx, projection.TimePassed{})
 			c.moment(time.Now(), cut)
 		case <-ping.C:
-			jobs.Go(func() { c.ping(ctx) }) // it may take its time
+			jobs.Go(func() { c.ping(ctx) }) // may block
 		}
 	}
 }
 
-// nextMoment is when the clock has something to do.
+// nextMoment returns the earliest deadline.
 func (c *conn) nextMoment() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,13 +219,13 @@ func (c *conn) nextMoment() time.Time {
 	return next
 }
 
-// moment does what is to be done by now.
+// moment handles the deadlines that have passed.
 func (c *conn) moment(now time.Time, cut func()) {
 	passed := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
 	cuts, leave, expire := false, false, false
 	c.locked(func() {
 		if passed(c.cutAt) {
-			c.cutAt, cuts = now.Add(time.Hour), true // it was said
+			c.cutAt, cuts = now.Add(time.Hour), true // do not cut again
 		}
 		if passed(c.leaveAt) {
 			c.leaveAt, leave = time.Time{}, true
@@ -243,8 +245,9 @@ func (c *conn) moment(now time.Time, cut func()) {
 	}
 }
 
-// ping ends a connection whose client is silent and does not answer. One that sends
-// is there, however long its answer takes behind what it has sent.
+// ping closes the connection if the client does not answer. A client that has sent
+// something since the last ping is not asked: its answer would wait behind the events
+// it sends.
 func (c *conn) ping(ctx context.Context) {
 	c.mu.Lock()
 	l := c.link
@@ -259,7 +262,7 @@ func (c *conn) ping(ctx context.Context) {
 	}
 }
 
-// expire ends a conversation that has lasted long enough.
+// expire ends a conversation that has reached its maximum duration.
 func (c *conn) expire() {
 	minutes := int(c.o.Lifetime.Minutes())
 	c.tell(wire.ErrorEvent{Error: *wire.Invalid(
@@ -267,22 +270,22 @@ func (c *conn) expire() {
 	c.conclude(closeAway, "session_expired")
 }
 
-// locked runs f under the lock.
+// locked runs f while holding mu.
 func (c *conn) locked(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f()
 }
 
-// step takes an input: the client is told, and what follows is carried out. ctx bounds
-// the waiting for room.
+// step projects an input, queues the resulting events and performs the effects. ctx
+// bounds the wait for a full queue.
 func (c *conn) step(ctx context.Context, in projection.Input) *projection.Question {
 	return c.stepBy(ctx, in, func(facts ...conv.Event) {
 		_ = c.s.Post(facts...) // ErrEnded: the conversation is over
 	})
 }
 
-// stepBy is step with another way for the facts that follow.
+// stepBy is like step, but posts the resulting machine events with post.
 func (c *conn) stepBy(ctx context.Context, in projection.Input, post func(...conv.Event)) *projection.Question {
 	c.mu.Lock()
 	out := c.project(in)
@@ -291,12 +294,12 @@ func (c *conn) stepBy(ctx context.Context, in projection.Input, post func(...con
 	c.mu.Unlock()
 	c.perform(ctx, out.Effects, post)
 	if ready {
-		close(c.ready) // the machine has its configuration
+		close(c.ready) // the configuration was posted before
 	}
 	return out.Question
 }
 
-// project steps the projection and queues its events. The caller holds the lock, which
+// project steps the projection and queues its events. The caller must hold mu, which
 // keeps the events in order.
 func (c *conn) project(in projection.Input) projection.Output {
 	out := c.p.Step(projection.Instant{Now: time.Now(), Heard: c.leg.heard()}, in)
@@ -328,14 +331,13 @@ func (c *conn) project(in projection.Input) projection.Output {
 	return out
 }
 
-// encode turns a response's samples into bytes of its format, which are good until the
-// next call.
+// encode encodes the samples of a response. The result is valid until the next call.
 func (c *conn) encode(s *projection.Sound) []byte {
 	enc := c.encoders[s.ResponseID]
 	if enc == nil {
 		var err error
 		if enc, err = newEncoder(s.Format); err != nil {
-			panic("realtime: " + err.Error()) // the formats are three
+			panic("realtime: " + err.Error()) // cannot happen: all formats are supported
 		}
 		c.encoders[s.ResponseID] = enc
 	}
@@ -345,14 +347,14 @@ func (c *conn) encode(s *projection.Sound) []byte {
 	return enc.encode(s.PCM)
 }
 
-// tell sends an event that follows from nothing in the conversation.
+// tell sends an event that does not come from the projection.
 func (c *conn) tell(e wire.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.send(e)
 }
 
-// send queues an event for the client, if it is there. The caller holds the lock.
+// send queues an event for the client, if it is connected. The caller must hold mu.
 func (c *conn) send(e wire.Event) {
 	if c.link == nil {
 		return
@@ -363,27 +365,27 @@ func (c *conn) send(e wire.Event) {
 	}
 	b, err := marshal(c.ids.next(), e)
 	if err != nil {
-		panic(fmt.Sprintf("realtime: an event of ours does not marshal: %v", err))
+		panic(fmt.Sprintf("realtime: marshal an event: %v", err))
 	}
 	if b == nil {
-		return // the dialect has no such event
+		return // the beta dialect does not have this event
 	}
 	out := c.link.out
 	c.s.WhenKept(func() { out.put(b) })
 }
 
-// noteHeard sees the facts of the uplink at the frame that shows them.
+// noteHeard passes on the uplink's events at the frame in which they occur.
 func (c *conn) noteHeard(ev conv.Event) {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
-		c.step(context.Background(), projection.VoiceNoted{Utterance: e.Utterance}) // it has no effects
+		c.step(context.Background(), projection.VoiceNoted{Utterance: e.Utterance}) // has no effects
 	case conv.TurnEnded:
 		c.step(context.Background(), projection.VoiceNoted{Utterance: e.Utterance, Ended: true})
 	default:
 	}
 }
 
-// writeSpeech takes the agent's sound from the leg.
+// writeSpeech passes the agent's speech to the projection.
 func (c *conn) writeSpeech(turn int, pcm []int16) {
-	c.step(context.Background(), projection.Spoken{Turn: turn, PCM: pcm}) // it has no effects
+	c.step(context.Background(), projection.Spoken{Turn: turn, PCM: pcm}) // has no effects
 }

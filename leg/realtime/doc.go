@@ -1,20 +1,19 @@
-// Package realtime is hocket as a server of the OpenAI Realtime protocol: a client
-// that was written for OpenAI's connects over WebSocket and holds a conversation.
+// Package realtime serves the OpenAI Realtime protocol: clients written for OpenAI's
+// server connect over WebSocket or WebRTC and hold a conversation.
 //
-// Each connection is a conversation of its own. Its sound is a [port.Leg]; its
-// session is stepped by the same machine as every other call. What the client is told
-// follows from the machine's steps and from the client's own events, and package
-// projection decides it: this package is the loop around it, with the sockets, the
-// goroutines and the encoding of sound. The session has a language model that answers
-// from the protocol's list of items, so that the client's instructions, tools and items
-// count. Tools of the client's end a response, as the protocol has it; what comes of them
-// is an item.
+// Each conversation has its own session, run by the same machine as every other call;
+// its sound is a [port.Leg]. Package projection decides what the client is told, from
+// the steps of the machine and the client's events. This package is the loop around it:
+// it has the sockets, the goroutines and the encoding of sound. The session's language
+// model answers from the protocol's list of items, so the client's instructions, tools
+// and items take effect. A call of one of the client's tools ends the response, as the
+// protocol requires; the client adds the result as an item.
 //
-// It makes no sound, understands no speech and knows no agents: what a model's
-// name stands for, keys and the running of sessions come from the program as
-// functions, see [Options].
+// The package does not synthesize or recognize speech and does not know any agents: the
+// program supplies what a model name stands for, the check of keys and the running of
+// sessions as functions, see [Options].
 //
-// A connection's goroutines (the reader, which is the handler's own, the writer,
-// the clock, the session, the ear, answers beside the conversation) end before its
-// handler returns.
+// All goroutines of a WebSocket connection end before its handler returns. A
+// conversation may outlive its connection, see [Options].Linger; [Server.Close] waits
+// for it.
 package realtime

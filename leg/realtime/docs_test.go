@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// clientEvents are what a client can send, and what it does here.
+// clientEvents lists the events that a client can send, and what they do on this
+// server.
 var clientEvents = []struct{ name, does string }{
 	{"session.update", "merges; see the table of members above"},
 	{"transcription_session.update", "the older form of `session.update`, in the beta dialect"},
@@ -26,7 +27,7 @@ var clientEvents = []struct{ name, does string }{
 	{"output_audio_buffer.clear", "over WebRTC it ends the answer; over WebSocket it is an error, as the client plays"},
 }
 
-// sentNever are server events that this server does not send, and why.
+// sentNever lists the server events that this server does not send, and the reasons.
 var sentNever = map[string]string{
 	"conversation.created":                                "not sent by OpenAI either; some clients do not know it",
 	"conversation.item.input_audio_transcription.segment": "speakers are not told apart",
@@ -41,15 +42,16 @@ var sentNever = map[string]string{
 	"response.mcp_call.failed":                            "the same",
 }
 
-// documentation holds docs/realtime.md against this run, or writes it.
+// documentation compares docs/realtime.md with the results of this run. With -rewrite,
+// it writes the file instead.
 func documentation(t *testing.T) {
 	for _, c := range slices.Concat(append(lists(), wholeChecks)...) {
 		for _, w := range waysOf(&c) {
 			switch results.of[w+" "+c.id] {
 			case "":
-				t.Skip("not all checks were run: docs/realtime.md is not looked at")
+				t.Skip("not all checks were run: docs/realtime.md is not compared")
 			case "not run":
-				t.Skipf("%s was not run: docs/realtime.md is not looked at", c.id)
+				t.Skipf("%s was not run: docs/realtime.md is not compared", c.id)
 			}
 		}
 	}
@@ -68,15 +70,15 @@ func documentation(t *testing.T) {
 	written := strings.Split(string(got), "\n")
 	for i, line := range strings.Split(want, "\n") {
 		if i >= len(written) || written[i] != line {
-			t.Fatalf("docs/realtime.md is not what this run shows, from line %d on:\n%s\n(go test ./leg/realtime -run Conformance -rewrite)", i+1, line)
+			t.Fatalf("docs/realtime.md differs from this run at line %d, expected:\n%s\n(go test ./leg/realtime -run Conformance -rewrite)", i+1, line)
 		}
 	}
 	if len(got) > len(want) {
-		t.Errorf("docs/realtime.md has more than this run shows: %q", got[len(want):])
+		t.Errorf("docs/realtime.md has more text than expected: %q", got[len(want):])
 	}
 }
 
-// matrix is docs/realtime.md.
+// matrix returns the expected content of docs/realtime.md.
 func matrix(t *testing.T) string {
 	run.mu.Lock()
 	defer run.mu.Unlock()
@@ -100,7 +102,7 @@ func matrix(t *testing.T) string {
 		case strings.HasPrefix(name, "output_audio_buffer."):
 			fmt.Fprintf(&b, "| `%s` | over WebRTC alone; seen by the client in Chromium |\n", name)
 		case run.types[name] && why != "":
-			t.Errorf("%s is sent, and the documentation says that it is not", name)
+			t.Errorf("%s is sent, but listed as not sent", name)
 		case run.types[name]:
 			fmt.Fprintf(&b, "| `%s` | seen |\n", name)
 		case run.beta[name]:
@@ -115,7 +117,7 @@ func matrix(t *testing.T) string {
 	return b.String()
 }
 
-// waysOf are the ways that a check is run.
+// waysOf returns the ways in which a check is run.
 func waysOf(c *check) []string {
 	if slices.ContainsFunc(wholeChecks, func(w check) bool { return w.id == c.id }) {
 		return []string{"all"}
@@ -127,7 +129,7 @@ func waysOf(c *check) []string {
 	return names
 }
 
-// writeChecks is the table of the checks, and of those that cannot apply.
+// writeChecks writes the tables of the checks and of those that cannot apply.
 func writeChecks(b *strings.Builder) {
 	b.WriteString("\n## The checks\n\nEach is run against a server of a language model, one whose agent greets, and one of flows without\na model; C72 to C74 are about every event of the run. A check that cannot apply is run too: it has\nto fail.\n\n| | | model | greets | flows |\n|---|---|---|---|---|\n")
 	all := slices.Concat(append(lists(), wholeChecks)...)

@@ -11,31 +11,32 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// earRate is the sampling rate at which speech is recognized.
+// earRate is the sampling rate of speech recognition in hertz.
 const earRate = 16000
 
-// maxEar bounds the samples that wait for the ear. The reader waits.
+// maxEar limits the number of queued samples. The reader blocks while the queue is
+// full.
 const maxEar = maxInput
 
-// ear makes out what the client says is one utterance: sound that it commits by
-// itself, and sound inside items. Detected speech goes to the session.
+// ear recognizes speech whose limits the client sets: sound that it commits itself, and
+// sound inside items. The session recognizes speech found by turn detection.
 type ear struct {
-	rec      port.Recognizer // nil: nothing is understood
+	rec      port.Recognizer // nil if speech recognition is not configured
 	language string
-	wake     chan struct{} // holds a token when there may be a job
-	room     chan struct{} // holds a token when there may be room
+	wake     chan struct{} // contains a token when there may be a job
+	room     chan struct{} // contains a token when there may be room
 
 	once sync.Once // starts listen
 
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the fields below
 	jobs []earJob
 	size int
 }
 
-// earJob is sound, or the end of an utterance, or its end without a result.
+// earJob is a piece of sound, the end of an utterance, or a request to drop it.
 type earJob struct {
-	pcm   []int16 // of the leg's rate
-	item  string  // the utterance is over, and is this item
+	pcm   []int16 // at the leg's rate
+	item  string  // if not empty, the utterance ends and belongs to this item
 	alone bool    // pcm is the whole utterance
 	drop  bool
 }
@@ -44,7 +45,7 @@ func newEar(rec port.Recognizer, language string) *ear {
 	return &ear{rec: rec, language: language, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// push adds a job. It waits for room, until ctx ends.
+// push adds a job. It blocks while the queue is full, until ctx ends.
 func (e *ear) push(ctx context.Context, j earJob) {
 	for {
 		e.mu.Lock()
@@ -64,7 +65,7 @@ func (e *ear) push(ctx context.Context, j earJob) {
 	}
 }
 
-// clear drops the utterance that has not ended.
+// clear drops the current utterance.
 func (e *ear) clear() {
 	e.mu.Lock()
 	for n := len(e.jobs); n > 0 && e.jobs[n-1].item == ""; n-- {
@@ -77,7 +78,7 @@ func (e *ear) clear() {
 	signal(e.room)
 }
 
-// next waits for a job.
+// next waits for a job. It returns false when ctx ends.
 func (e *ear) next(ctx context.Context) (earJob, bool) {
 	for {
 		e.mu.Lock()
@@ -98,13 +99,13 @@ func (e *ear) next(ctx context.Context) (earJob, bool) {
 	}
 }
 
-// hear gives the ear something to do. It has a goroutine from then on.
+// hear passes a job to the ear. The first call starts the ear's goroutine.
 func (c *conn) hear(ctx context.Context, j earJob) {
-	c.ear.once.Do(func() { c.work <- c.listen }) // there is room for it
+	c.ear.once.Do(func() { c.work <- c.listen }) // never blocks: work has room for it
 	c.ear.push(ctx, j)
 }
 
-// listen is the ear's goroutine.
+// listen handles the ear's jobs until ctx ends.
 func (c *conn) listen(ctx context.Context) {
 	var current *hearing
 	defer func() { current.close() }()
@@ -133,7 +134,7 @@ func (c *conn) listen(ctx context.Context) {
 	}
 }
 
-// finish tells what an utterance was.
+// finish ends an utterance and passes its words to the projection.
 func (c *conn) finish(ctx context.Context, h *hearing, item string) {
 	text, err := h.finish(ctx)
 	h.close()
@@ -147,7 +148,7 @@ func (c *conn) finish(ctx context.Context, h *hearing, item string) {
 	c.step(ctx, in)
 }
 
-// hearing is one utterance. A nil one has understood nothing.
+// hearing recognizes one utterance. The words of a nil hearing are empty.
 type hearing struct {
 	stream port.RecognizerStream
 	down   *audio.Resampler
@@ -155,15 +156,15 @@ type hearing struct {
 	pos    audio.Pos
 	err    error
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	text   string
 	finals int
-	final  chan struct{} // holds a token when a final has come
+	final  chan struct{} // contains a token when a final result has arrived
 }
 
 var errNoRecognizer = errors.New("no speech recognizer is configured")
 
-// open begins an utterance. What goes wrong is told at its end.
+// open starts an utterance. Its finish method returns any error.
 func (e *ear) open(ctx context.Context) *hearing {
 	h := &hearing{final: make(chan struct{}, 1)}
 	if e.rec == nil {
@@ -180,7 +181,7 @@ func (e *ear) open(ctx context.Context) *hearing {
 	return h
 }
 
-// take is the recognizer's sink.
+// take receives the recognizer's results.
 func (h *hearing) take(t port.Transcript) {
 	if !t.Final {
 		return
@@ -203,7 +204,7 @@ func (h *hearing) write(pcm []int16) {
 	h.give(audio.FrameSamples(earRate))
 }
 
-// give hands over whole frames.
+// give passes complete frames to the recognizer.
 func (h *hearing) give(frame int) {
 	for len(h.pcm) >= frame && h.err == nil {
 		h.err = h.stream.Write(audio.Frame{Pos: h.pos, Rate: earRate, PCM: h.pcm[:frame]})
@@ -212,7 +213,7 @@ func (h *hearing) give(frame int) {
 	}
 }
 
-// finalPatience is how long the words of an utterance are waited for.
+// finalPatience limits the wait for the final result.
 const finalPatience = 5 * time.Second
 
 // finish ends the utterance and returns its words.
@@ -259,7 +260,7 @@ func (h *hearing) finish(ctx context.Context) (string, error) {
 
 func (h *hearing) close() {
 	if h != nil && h.stream != nil {
-		_ = h.stream.Close() // there is nobody to tell
+		_ = h.stream.Close() // the error has no receiver
 		h.stream = nil
 	}
 }

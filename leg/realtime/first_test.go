@@ -14,8 +14,8 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// unasked holds what a client is told that only speaks against what it must never be told.
-func unasked(t *testing.T, c *client, words string) {
+// expectNoResponse speaks, and checks that the client receives no response.
+func expectNoResponse(t *testing.T, c *client, words string) {
 	t.Helper()
 	mic := c.microphone(nil)
 	mic.say(sound(t, words))
@@ -30,16 +30,17 @@ func unasked(t *testing.T, c *client, words string) {
 	}
 }
 
-// A transcription session only writes down, whatever agent there is: it is not greeted.
+// The agent does not greet in a transcription session.
 func TestTranscriptionIsNotGreeted(t *testing.T) {
 	t.Parallel()
 	r := flowing(t)
 	c := r.dial(t, dialOptions{query: "intent=transcription&model=agent"})
 	c.of("session.created")
-	unasked(t, c, "transfer money")
+	expectNoResponse(t, c, "transfer money")
 }
 
-// The same where a client says so in its configuration, before anything has begun.
+// The agent does not greet if the client requests a transcription session before
+// anything has begun.
 func TestUpdateToTranscription(t *testing.T) {
 	t.Parallel()
 	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
@@ -47,20 +48,20 @@ func TestUpdateToTranscription(t *testing.T) {
 	if e := c.update(obj{"type": "transcription", "audio": obj{"input": obj{"transcription": obj{"model": "whisper-1"}}}}); e.str("session.type") != "transcription" {
 		t.Errorf("%s", e.raw)
 	}
-	unasked(t, c, "transfer money")
+	expectNoResponse(t, c, "transfer money")
 	c.expectError(obj{"type": "session.update", "session": obj{"type": "realtime"}})
 }
 
-// A client that wants no responses unasked is not greeted.
+// The agent does not greet a client that wants no responses unless it asks for them.
 func TestNoGreetingWithoutResponses(t *testing.T) {
 	t.Parallel()
 	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
 	c.of("session.created")
 	c.update(obj{"audio": obj{"input": obj{"transcription": obj{"model": "whisper-1"}, "turn_detection": obj{"type": "server_vad", "create_response": false}}}})
-	unasked(t, c, "transfer money")
+	expectNoResponse(t, c, "transfer money")
 }
 
-// An agent without a greeting lets the user begin.
+// If an agent has no greeting, the user begins.
 func TestAgentWithoutGreeting(t *testing.T) {
 	t.Parallel()
 	engine(t)
@@ -83,8 +84,9 @@ func TestAgentWithoutGreeting(t *testing.T) {
 	}
 }
 
-// Without ?model= a client sees who answers. The first model that it names is taken, and
-// of another one it is told, while the rest of its update counts.
+// A client that connects without a model is shown the name of the agent. The first
+// model that it names is accepted; another one is refused, while the rest of its update
+// takes effect.
 func TestModelIsNamedLater(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) {
@@ -109,15 +111,15 @@ func TestModelIsNamedLater(t *testing.T) {
 			t.Errorf("%s", e.raw)
 		}
 	}
-	refused("garden", "house") // it is somebody else's
+	refused("garden", "house") // the name of another agent
 	if e := c.update(obj{"model": "gpt-realtime"}); e.str("session.model") != "gpt-realtime" {
 		t.Errorf("%s", e.raw)
 	}
 	refused("another", "gpt-realtime")
 }
 
-// A field that this server does not support is refused by its name, and costs the client
-// neither its instructions nor its tools. Where nothing else is asked for, nothing is updated.
+// A field that this server does not support is refused by name, while the rest of the
+// update takes effect. If nothing else changes, no update is announced.
 func TestUnsupportedFieldIsRefusedAlone(t *testing.T) {
 	t.Parallel()
 	c := newRig(t, rigOptions{silent: true}).dial(t, dialOptions{})
@@ -146,14 +148,14 @@ func TestUnsupportedFieldIsRefusedAlone(t *testing.T) {
 	if e.str("error.param") != "item.content[1].type" || !strings.Contains(e.str("error.message"), "mages are not supported") {
 		t.Errorf("%s", e.raw)
 	}
-	// Over HTTP there is one answer: all is refused.
+	// Over HTTP the whole request is refused.
 	r := newRig(t, rigOptions{silent: true, keys: true})
 	if status, body := r.post(t, "/v1/realtime/client_secrets", `{"session":{"type":"realtime","instructions":"x","temperature":0.8}}`); status != 400 || (event{m: body}).str("error.param") != "session.temperature" {
 		t.Errorf("%d %v", status, body)
 	}
 }
 
-// Clients list the models and ask for one, with their key, as at OpenAI's.
+// Clients can list and retrieve models with their key, as on OpenAI's server.
 func TestModels(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{silent: true, keys: true, change: func(o *realtime.Options) {
@@ -197,8 +199,9 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// An answer that is truncated while it is spoken stops there: some clients break in by this
-// alone. What lies behind was not heard, here and in what the model is told.
+// A truncation interrupts an answer that is being spoken, since some clients interrupt
+// only by truncation. The text after it counts as unheard, in the item and in what the
+// model is told.
 func TestTruncateStopsTheSpeech(t *testing.T) {
 	t.Parallel()
 	engine(t)
@@ -207,7 +210,7 @@ func TestTruncateStopsTheSpeech(t *testing.T) {
 	c := spoken(t, r, "tell me a story")
 	c.send(obj{"type": "response.create"})
 	id := c.of("conversation.item.added").str("item.id")
-	for played := 0; played < 48*3000; { // three seconds
+	for played := 0; played < 48*3000; { // 3 s
 		played += len(c.of("response.output_audio.delta").str("delta")) * 3 / 4
 	}
 	c.send(obj{"type": "conversation.item.truncate", "item_id": id, "content_index": 0, "audio_end_ms": 2000})
@@ -222,11 +225,12 @@ func TestTruncateStopsTheSpeech(t *testing.T) {
 			t.Errorf("it is spoken on: %.100s", e.raw)
 		}
 	}
-	// A client that interrupts by both finds nothing wrong; another cancellation is.
+	// A cancellation after the truncation is accepted once, for clients that send both;
+	// a second one is an error.
 	m = c.mark()
 	c.send(obj{"type": "response.cancel"})
 	c.settle()
-	if list := types(c.since(m)); count(c.since(m), "error") != 1 { // that of settle
+	if list := types(c.since(m)); count(c.since(m), "error") != 1 { // the error caused by settle
 		t.Errorf("a cancellation behind the truncation: %v", list)
 	}
 	c.expectError(obj{"type": "response.cancel"})

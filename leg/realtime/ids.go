@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// newID is an id that nobody has: a prefix and 20 letters and digits.
+// newID returns a unique id: a prefix and 20 random letters and digits.
 func newID(prefix string) string { return prefix + "_" + rand.Text()[:20] }
 
-// eventIDs numbers the events of a connection under a name that no other has.
+// eventIDs numbers the events of a conversation, after a random prefix.
 type eventIDs struct {
 	prefix string
 	n      atomic.Uint64

@@ -14,7 +14,7 @@ import (
 
 const (
 	legRate  = projection.Rate
-	maxInput = 8 << 20 // samples that wait: more than the largest append
+	maxInput = 8 << 20 // queued samples; more than the largest append
 )
 
 var (
@@ -24,32 +24,32 @@ var (
 	_ port.Watcher      = (*leg)(nil)
 )
 
-// leg is the sound of a connection. Its time is the sound that the client has
+// leg is the sound of a connection. Its clock is the sound that the client has
 // appended.
 type leg struct {
-	speech func(turn int, pcm []int16) // takes the agent's
-	wake   chan struct{}               // holds a token when there may be something to read
-	room   chan struct{}               // holds a token when there may be room
+	speech func(turn int, pcm []int16) // receives the agent's speech
+	wake   chan struct{}               // contains a token when there may be something to read
+	room   chan struct{}               // contains a token when there may be room
 	line   *connection.Signal
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	queue  []chunk
 	size   int // samples in the queue
 	closed bool
 
-	// Of Read's goroutine.
+	// Used by Read only.
 	pcm  [legRate / 50]int16
-	n    int // samples of pcm that are filled
+	n    int // samples in pcm
 	pace pace
 
-	pos audio.Pos // under mu: how much of the sound has been heard, and is being heard
+	pos audio.Pos // samples taken from the queue, including those in pcm; guarded by mu
 }
 
-// chunk is appended sound, or a moment in it.
+// chunk is a piece of the client's sound, or a marker in it.
 type chunk struct {
 	pcm  []int16
-	skip int    // samples that nobody hears: they went elsewhere
-	then func() // called when all before it has been heard
+	skip int    // samples recognized elsewhere, which only advance the position
+	then func() // called when all sound before it has been heard
 }
 
 func newLeg(speech func(int, []int16)) *leg {
@@ -63,7 +63,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// push adds sound, or a moment in it. It waits for room, until ctx ends.
+// push queues a chunk. It blocks while the queue is full, until ctx ends.
 func (l *leg) push(ctx context.Context, c chunk) error {
 	for {
 		l.mu.Lock()
@@ -83,7 +83,7 @@ func (l *leg) push(ctx context.Context, c chunk) error {
 	}
 }
 
-// drop forgets what has not been heard.
+// drop discards the queued sound.
 func (l *leg) drop() {
 	l.mu.Lock()
 	for _, c := range l.queue {
@@ -94,7 +94,7 @@ func (l *leg) drop() {
 	signal(l.room)
 }
 
-// end is the client's going.
+// end makes Read return io.EOF after the queued sound.
 func (l *leg) end() {
 	l.mu.Lock()
 	l.closed = true
@@ -103,15 +103,15 @@ func (l *leg) end() {
 	signal(l.wake)
 }
 
-// is tells what has become of the client's connection.
-func (l *leg) is(state port.Line) { l.line.Set(state) }
+// setLine sets the state of the client's connection.
+func (l *leg) setLine(state port.Line) { l.line.Set(state) }
 
 // Watch implements [port.Watcher].
 func (l *leg) Watch(ctx context.Context, last port.Line) (port.Line, error) {
 	return l.line.Watch(ctx, last)
 }
 
-// heard is how much of the appended sound has been heard, in milliseconds.
+// heard returns how much of the client's sound has been heard, in milliseconds.
 func (l *leg) heard() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,22 +150,23 @@ func (l *leg) Read(ctx context.Context) (audio.Frame, error) {
 	}
 }
 
-// A client may send sound faster than it was spoken: a recording. Half a minute of
-// it is heard as fast as can be, and what comes behind at eight times its pace, so
-// that nobody takes the processor from others.
+// A client may send sound faster than real time, such as a recording. Read returns the
+// first 30 seconds without delay and the rest at eight times real time, so that one
+// client does not use all of the processor.
 const (
 	soundBurst  = 30 * time.Second
 	soundFaster = 8
 )
 
-// position is where the frame begins that has just been filled.
+// position returns the position of the frame that was just filled.
 func (l *leg) position() audio.Pos {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pos - audio.Pos(len(l.pcm))
 }
 
-// take fills the frame from the queue, up to a moment that has come.
+// take fills the frame from the queue, up to the next marker, whose function it
+// returns.
 func (l *leg) take() (then func(), closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +182,7 @@ func (l *leg) take() (then func(), closed bool) {
 			return nil, l.closed
 		}
 		if l.n == len(l.pcm) && (c.then != nil || c.skip > 0) {
-			return nil, l.closed // the frame is heard first
+			return nil, l.closed // the full frame must be heard first
 		}
 		l.pos += audio.Pos(c.skip)
 		then = c.then
@@ -194,16 +195,16 @@ func (l *leg) take() (then func(), closed bool) {
 	return nil, l.closed
 }
 
-// Write implements [port.Leg]: what is speech in the frame is sent by
-// WriteSpeech.
+// Write implements [port.Leg]. It sends nothing: WriteSpeech sends the speech.
 func (l *leg) Write(ctx context.Context, _ audio.Frame) error { return ctx.Err() }
 
 // WriteSpeech implements [port.SpeechWriter].
 func (l *leg) WriteSpeech(turn int, pcm []int16) { l.speech(turn, pcm) }
 
-// Clear implements [port.Leg]: the client drops what it has by itself when it is
-// told that somebody speaks.
+// Clear implements [port.Leg]. It does nothing: clients discard their sound when they
+// receive input_audio_buffer.speech_started.
 func (l *leg) Clear(ctx context.Context) error { return ctx.Err() }
 
-// Notify implements [port.Leg]: the client is told of the session's steps.
+// Notify implements [port.Leg]. It does nothing: the client learns of the session's
+// steps from events.
 func (l *leg) Notify(port.Notice) {}

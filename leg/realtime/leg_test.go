@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// The rules of every leg, with a client whose microphone is always on.
+// The leg follows the rules of port.Leg. Its client sends sound all the time.
 func TestLeg(t *testing.T) {
 	porttest.TestLeg(t, func(t *testing.T) porttest.Line {
 		l := newLeg(func(int, []int16) {})
@@ -28,7 +28,7 @@ func TestLeg(t *testing.T) {
 					beat.Stop()
 					return
 				}
-				_ = l.push(t.Context(), chunk{pcm: make([]int16, 480)}) // the end of the test ends it
+				_ = l.push(t.Context(), chunk{pcm: make([]int16, 480)}) // ends with the test
 			}
 		}()
 		t.Cleanup(func() { close(stop); <-done })
@@ -40,15 +40,15 @@ func TestLeg(t *testing.T) {
 	})
 }
 
-// A moment in the sound comes when all before it has been heard, and not sooner;
-// what went elsewhere counts.
+// A marker is reached when all sound before it has been heard, and not sooner. Sound
+// recognized elsewhere counts.
 func TestLegMoments(t *testing.T) {
 	ctx := t.Context()
 	l := newLeg(func(int, []int16) {})
 	var at []int
 	then := func() { at = append(at, l.heard()) }
 	for _, c := range []chunk{
-		{pcm: make([]int16, 720)}, {then: then}, // 30 ms: half of the second frame is there
+		{pcm: make([]int16, 720)}, {then: then}, // 30 ms, in the middle of the second frame
 		{pcm: make([]int16, 240)}, {then: then}, // 40 ms
 		{skip: 2400}, {then: then}, // 140 ms
 		{pcm: make([]int16, 480)},
@@ -74,7 +74,7 @@ func TestLegMoments(t *testing.T) {
 	}
 }
 
-// When there is no room the client waits, until there is.
+// If the queue is full, the client waits until there is room.
 func TestLegIsFull(t *testing.T) {
 	l := newLeg(func(int, []int16) {})
 	if err := l.push(t.Context(), chunk{pcm: make([]int16, maxInput)}); err != nil {
@@ -94,7 +94,7 @@ func TestLegIsFull(t *testing.T) {
 	}
 }
 
-// Sound comes out of each format as it went in, in pieces of any size.
+// Each format decodes to what was encoded, in pieces of any size.
 func TestCodecs(t *testing.T) {
 	tone := make([]int16, 24000)
 	for i := range tone {
@@ -129,8 +129,8 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// A recording is heard fast, but not as fast as the processor can: others are
-// there too. Closing does not wait for it.
+// A recording is read faster than real time, but not as fast as possible, because of
+// the other calls. Closing does not wait for it.
 func TestLegIsPaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeg(func(int, []int16) {})

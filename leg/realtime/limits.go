@@ -7,30 +7,30 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// A client's events are taken as fast as they come for 2000 of them, and then a
-// thousand a second: more than any client needs, and less than takes the processor
-// from others. One that sends more for eventPatience is sent away.
+// A client may send a burst of 2000 events, and then 1000 per second: more than any
+// client needs, but not enough to use all of the processor. The connection of a client
+// that sends faster for longer than eventPatience is closed.
 const (
 	eventTime     = time.Millisecond
 	eventBurst    = 2 * time.Second
 	eventPatience = 5 * time.Second
 )
 
-// pace slows down what comes too fast. Its zero value has a whole burst before it.
-// It belongs to one goroutine.
+// pace limits a rate. Its zero value allows a whole burst. It must be used by one
+// goroutine.
 type pace struct {
 	due   time.Time
-	since time.Time // since when it is too fast; zero: it is not
+	since time.Time // when the rate became too high; zero if it is not
 }
 
-// tooFast reports whether it has been so for a time.
+// tooFast reports whether the rate has been too high for longer than d.
 func (p *pace) tooFast(d time.Duration) bool { return !p.since.IsZero() && time.Since(p.since) > d }
 
-// doze is the shortest wait that is worth it.
+// doze is the shortest wait.
 const doze = 20 * time.Millisecond
 
-// wait lets something happen that takes so much of the time, of which a burst may be
-// used at once. It ends with ctx.
+// wait waits until the next event is allowed. Each event costs the duration cost; burst
+// is the sum of the costs allowed at once. It returns an error if ctx ends.
 func (p *pace) wait(ctx context.Context, cost, burst time.Duration) error {
 	now := time.Now()
 	if earliest := now.Add(-burst); p.due.Before(earliest) {

@@ -22,7 +22,8 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// A connection that has lasted its time is told so, and may come back.
+// A connection is closed after its maximum duration, with a code that lets the client
+// return.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Lifetime = 300 * ms }})
@@ -35,7 +36,7 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// A server that ends asks its clients to come back.
+// A server that is closed asks its clients to return.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{silent: true})
@@ -51,7 +52,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A client that never reads loses its connection, not the server's memory.
+// The connection of a client that never reads is closed, and does not fill the server's
+// memory.
 func TestClientThatNeverReads(t *testing.T) {
 	t.Parallel()
 	take(t, 2)
@@ -84,8 +86,8 @@ func TestClientThatNeverReads(t *testing.T) {
 	}
 }
 
-// A client that floods the server with nonsense gets an error for each, and the
-// connection goes on.
+// A client that sends many invalid events receives an error for each, and stays
+// connected.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	take(t, 2)
@@ -101,7 +103,7 @@ func TestFlood(t *testing.T) {
 	c.update(obj{"instructions": "alive"})
 }
 
-// A client that goes on with it is sent away.
+// The connection of a client that does not stop is closed.
 func TestEndlessFlood(t *testing.T) {
 	t.Parallel()
 	take(t, 4)
@@ -115,8 +117,7 @@ func TestEndlessFlood(t *testing.T) {
 	c.wait("what is wrong", func(e event) bool { return e.str("error.code") == "rate_limit_exceeded" })
 }
 
-// One append has at most 15 MiB of sound; an event beyond what that needs ends
-// the connection.
+// An append may contain 15 MiB of sound. A larger event ends the connection.
 func TestAppendLimit(t *testing.T) {
 	t.Parallel()
 	take(t, 2)
@@ -125,17 +126,17 @@ func TestAppendLimit(t *testing.T) {
 	c.update(obj{"audio": obj{"input": obj{"turn_detection": nil}}})
 	most := base64.StdEncoding.EncodeToString(make([]byte, 15<<20))
 	c.write(`{"type":"input_audio_buffer.append","audio":"` + most + `"}`)
-	c.send(obj{"type": "input_audio_buffer.clear"}) // nobody need hear it
+	c.send(obj{"type": "input_audio_buffer.clear"}) // the sound need not be heard
 	c.of("input_audio_buffer.cleared")
 	c.write(`{"type":"input_audio_buffer.append","event_id":"beyond","audio":"` + most + `AAAAAAAA"}`)
 	c.wait("an error about it", func(e event) bool { return e.Type == "error" && e.str("error.event_id") == "beyond" })
-	_ = c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"input_audio_buffer.append","audio":"`+most+strings.Repeat("A", 1<<20)+`"}`)) // it may end in the middle
+	_ = c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"input_audio_buffer.append","audio":"`+most+strings.Repeat("A", 1<<20)+`"}`)) // the connection may end before everything is written
 	if code := c.ended(); code != websocket.StatusMessageTooBig {
 		t.Errorf("close code %d", code)
 	}
 }
 
-// The limits that rate_limits.updated tells are kept.
+// Responses beyond the limits in rate_limits.updated are refused.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) { o.Responses = 1 }})
@@ -149,8 +150,8 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// An unknown model is told with the first response, as OpenAI does; the
-// connection goes on. So it does when the model fails.
+// An unknown model is reported with the first response, as by OpenAI's server, and the
+// client stays connected. The same holds if the model fails.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	unknown := newRig(t, rigOptions{silent: true, open: func(string, *session.Options) error { return realtime.ErrUnknownModel }})
@@ -174,7 +175,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The other law of the telephone.
+// G.711 A-law works like mu-law.
 func TestALaw(t *testing.T) {
 	t.Parallel()
 	engine(t)
@@ -182,7 +183,7 @@ func TestALaw(t *testing.T) {
 	g711(t, newRig(t, rigOptions{}), "audio/pcma", audio.ALaw)
 }
 
-// flowing is a rig whose agent is one of flows, which greets.
+// flowing returns a rig whose agent has flows and greets.
 func flowing(t *testing.T) *rig {
 	t.Helper()
 	engine(t)
@@ -197,8 +198,8 @@ func flowing(t *testing.T) *rig {
 	}})
 }
 
-// The name of a model may be that of an agent: its flows answer, by text and by
-// voice, and it greets who asks for a response and has said nothing.
+// A model can be the name of an agent. Its flows answer text and speech, and it greets
+// a client that asks for a response and has said nothing.
 func TestAgentOfFlows(t *testing.T) {
 	t.Parallel()
 	r := flowing(t)
@@ -223,8 +224,8 @@ func TestAgentOfFlows(t *testing.T) {
 	}
 }
 
-// A client that says something as its first thing is answered, and not greeted: by the
-// first response that there is.
+// A client that sends a message before anything else is not greeted: the first response
+// answers it.
 func TestWordsFirst(t *testing.T) {
 	t.Parallel()
 	c := flowing(t).dial(t, dialOptions{query: "model=agent"})
@@ -242,9 +243,8 @@ func TestWordsFirst(t *testing.T) {
 	}
 }
 
-// A client whose microphone is open is greeted, unasked. Its words are in the way of the
-// greeting, and not the other way round; a response that it asks for without words is the
-// greeting.
+// A client that sends sound is greeted. What it says interrupts the greeting. A
+// response.create without a message is answered by the greeting.
 func TestWordsIntoGreeting(t *testing.T) {
 	t.Parallel()
 	engine(t)
@@ -252,7 +252,7 @@ func TestWordsIntoGreeting(t *testing.T) {
 	c.of("session.created")
 	c.send(obj{"type": "input_audio_buffer.append", "audio": base64.StdEncoding.EncodeToString(make([]byte, 4800))})
 	greeting := c.of("response.created")
-	c.send(obj{"type": "response.create"}) // it is on its way
+	c.send(obj{"type": "response.create"}) // while the greeting is spoken
 	c.user("transfer money")
 	c.send(obj{"type": "response.create", "response": obj{"output_modalities": []string{"text"}}})
 	if e := c.of("response.done"); e.str("response.id") != greeting.str("response.id") {
@@ -269,7 +269,7 @@ func TestWordsIntoGreeting(t *testing.T) {
 	}
 }
 
-// A client that goes before anything began leaves nothing behind, and is not waited for.
+// The conversation of a client that leaves before anything has begun ends at once.
 func TestNothingBegan(t *testing.T) {
 	t.Parallel()
 	r := flowing(t)
@@ -285,8 +285,7 @@ func TestNothingBegan(t *testing.T) {
 	}
 }
 
-// The client goes in the middle of everything, again and again: nothing is left
-// (the leak check of the package sees).
+// Clients that leave at any time leave no goroutines behind. TestMain checks this.
 func TestClientsThatGo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{silent: true})
@@ -324,7 +323,7 @@ flows:
       - {step: run, type: action, call: talk_without_end}
 `
 
-// A path with a method that it does not have says which it has.
+// A request with a wrong method is told the right ones.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{silent: true})
@@ -348,8 +347,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// A client secret is good at every server that shares where they are kept, with its
-// configuration; where nobody can tell, the client is to try again.
+// A client secret is valid on every server that shares the store of secrets, with its
+// configuration. If the store fails, the client is asked to try again.
 func TestClientSecretAnywhere(t *testing.T) {
 	t.Parallel()
 	store, away := &porttest.Store{}, new(atomic.Bool)
@@ -370,7 +369,7 @@ func TestClientSecretAnywhere(t *testing.T) {
 	}
 	secret, _ := m["value"].(string)
 	with := dialOptions{header: http.Header{"Authorization": {"Bearer " + secret}}}
-	for _, r := range []*rig{one, two, two} { // it is no token for one use
+	for _, r := range []*rig{one, two, two} { // a secret can be used several times
 		if e := r.dial(t, with).of("session.created"); e.str("session.instructions") != "Hm." {
 			t.Errorf("%s", e.raw)
 		}

@@ -12,54 +12,55 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: the connections of a conversation's client, one after the other.
+// This file implements the connections of a client, of which a conversation has one at
+// a time.
 
 // transport carries the events of one connection.
 type transport interface {
-	// Read returns the next event of the client's. It ends with ctx or with the
-	// connection; errDone says that the client has ended it on purpose.
+	// Read returns the client's next event. It returns errDone if the client has closed
+	// the connection on purpose, and another error if ctx or the connection has ended.
 	Read(ctx context.Context) ([]byte, error)
 	// Write sends one event.
 	Write(ctx context.Context, b []byte) error
-	// Ping finds out whether the client is there.
+	// Ping returns an error if the client does not answer.
 	Ping(ctx context.Context) error
-	// Close says why, and ends the connection.
+	// Close closes the connection with a code and a reason.
 	Close(code int, reason string)
 }
 
-// errDone is the end of a connection whose client wants nothing any more.
+// errDone reports that the client has closed the connection on purpose and will not
+// return.
 var errDone = errors.New("the client is done")
 
-// The codes with which a connection is closed.
+// The codes with which connections are closed.
 const (
 	closeNormal  = 1000
-	closeAway    = 1001 // come back
+	closeAway    = 1001 // the client may return
 	closePolicy  = 1008
 	closeError   = 1011
-	closeRestart = 1012 // come back
-	closeBusy    = 1013 // come back later
-	closeKey     = 3000 // the key is no good
-	closeRefused = 4000 // the request is no good
-	closeTaken   = 4409 // another connection has the conversation
-	closeSilent  = 0    // whoever ends the connection says why
+	closeRestart = 1012 // the client may return
+	closeBusy    = 1013 // the client may return later
+	closeKey     = 3000 // the key is invalid
+	closeRefused = 4000 // the request is invalid
+	closeTaken   = 4409 // another connection has taken over the conversation
+	closeSilent  = 0    // do not close: somebody else does
 )
 
-// link is one connection of a client: the events on their way to it, and what is
-// known of those that come. A conversation has one at a time, or none while its
-// client is away.
+// link is one connection of a client. A conversation has one at a time, or none while
+// its client is disconnected.
 type link struct {
 	t       transport
 	beta    bool
 	out     *outbox
-	decoder decoder     // of the reader
-	alive   atomic.Bool // something has come since it was looked at last
-	heard   bool        // something has come at all: the answer with the client's token has arrived; of the reader
+	decoder decoder     // used by the reader
+	alive   atomic.Bool // something was received since the last ping
+	heard   bool        // something was received, so the client has its token; used by the reader
 }
 
 func newLink(t transport, beta bool) *link { return &link{t: t, beta: beta, out: newOutbox()} }
 
-// attach gives the conversation to a connection, and ends the one that had it. A
-// client that comes back is told what there is. false: the conversation is over.
+// attach makes l the client's connection and closes the previous one. It sends a
+// returning client the current state. It returns false if the conversation is over.
 func (c *conn) attach(l *link) bool {
 	c.awaitMeasure()
 	c.mu.Lock()
@@ -71,17 +72,17 @@ func (c *conn) attach(l *link) bool {
 		c.link.out.close(closeTaken, "another connection has the conversation")
 	}
 	c.link, c.leaveAt = l, time.Time{}
-	c.project(projection.Connected{}) // it has no effects
-	c.leg.is(port.LineUp)
+	c.project(projection.Connected{}) // has no effects
+	c.leg.setLine(port.LineUp)
 	return true
 }
 
-// measureTime bounds how long a client that has come back waits for the measure of what
-// it has heard of an answer that was cut off.
+// measureTime limits how long a returning client waits until it is known how much it
+// has heard of an interrupted response.
 const measureTime = time.Second
 
-// awaitMeasure waits for it. The items that the client is told are those of the machine
-// then.
+// awaitMeasure waits until it is known how much of the last response was heard, so that
+// the items sent to the client are those of the machine.
 func (c *conn) awaitMeasure() {
 	c.mu.Lock()
 	measure := c.measure
@@ -98,7 +99,7 @@ func (c *conn) awaitMeasure() {
 	}
 }
 
-// carry serves a connection until it has ended, and says how.
+// carry serves a connection until it ends, and returns the reason.
 func (c *conn) carry(ctx context.Context, l *link) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -114,21 +115,22 @@ func (c *conn) carry(ctx context.Context, l *link) error {
 	return err
 }
 
-// detach takes a connection away that has ended. The conversation waits for its
-// client where it may come back, and else ends, which is waited for.
+// detach removes a connection that has ended. If the client may return, the
+// conversation waits for it; otherwise detach ends the conversation and waits for its
+// end.
 func (c *conn) detach(l *link, how error) {
 	stays := false
 	c.locked(func() {
 		if c.link != l {
-			stays = !c.over // another has taken its place
+			stays = !c.over // another connection has replaced it
 			return
 		}
 		c.link = nil
-		c.project(projection.Disconnected{}) // it has no effects
+		c.project(projection.Disconnected{}) // has no effects
 		stays = !c.over && c.known && c.o.Linger > 0 && !errors.Is(how, errDone)
 		if stays {
 			c.leaveAt = time.Now().Add(c.o.Linger)
-			c.leg.is(port.LineLost)
+			c.leg.setLine(port.LineLost)
 		}
 	})
 	signal(c.wakec)
@@ -139,11 +141,11 @@ func (c *conn) detach(l *link, how error) {
 	<-c.ended
 }
 
-// endPatience bounds how long a conversation takes to end when its client has
-// gone; then it is cut off.
+// endPatience limits how long a conversation may take to end after its client has left.
+// Then it is cancelled.
 const endPatience = 3 * time.Second
 
-// leave has the conversation learn that its client has gone for good.
+// leave ends the leg, because the client has left for good.
 func (c *conn) leave() {
 	c.leg.end()
 	c.locked(func() {
@@ -155,8 +157,8 @@ func (c *conn) leave() {
 	signal(c.wakec)
 }
 
-// conclude ends the conversation: its client, if it is there, is told why, behind all
-// that it is told.
+// conclude ends the conversation. A connected client is told the reason, after all
+// events queued for it.
 func (c *conn) conclude(code int, reason string) {
 	alone := false
 	c.locked(func() {
@@ -167,7 +169,7 @@ func (c *conn) conclude(code int, reason string) {
 		out := c.link.out
 		finish := func() { out.close(code, reason) } // detach does the rest
 		if c.done {
-			finish() // what was not told is not told any more
+			finish() // events that are not yet sent are dropped
 		} else {
 			c.s.WhenKept(finish)
 		}
@@ -177,8 +179,8 @@ func (c *conn) conclude(code int, reason string) {
 	}
 }
 
-// read takes the client's events until there are no more. A client that does not
-// read the answers to them is not listened to meanwhile.
+// read handles the client's events until the connection ends. It does not read while
+// too many events wait to be sent to the client.
 func (c *conn) read(ctx context.Context, l *link) error {
 	for p := (pace{}); ; {
 		b, err := l.t.Read(ctx)
@@ -198,14 +200,14 @@ func (c *conn) read(ctx context.Context, l *link) error {
 		if p.tooFast(eventPatience) {
 			c.tell(wire.ErrorEvent{Error: *wire.Invalid(wire.CodeRateLimit, "", "There are too many events: expected at most a thousand a second.")})
 			l.out.close(closePolicy, "too many events")
-			<-ctx.Done() // the writer says so, and ends the connection
+			<-ctx.Done() // the writer closes the connection
 			return ctx.Err()
 		}
 	}
 }
 
-// noteArrived tells that the client has said something over the connection that it came
-// back by: it has the token that the connection's answer gave it.
+// noteArrived records that the client has sent something over this connection, and
+// therefore has received the token in the handshake's answer.
 func (c *conn) noteArrived(ctx context.Context, l *link) {
 	current := false
 	c.locked(func() { current = c.link == l })
@@ -214,7 +216,7 @@ func (c *conn) noteArrived(ctx context.Context, l *link) {
 	}
 }
 
-// write sends what is to be sent. It ends with the connection.
+// write sends the queued events and closes the connection after the last.
 func (c *conn) write(ctx context.Context, l *link) {
 	for {
 		b, ok := l.out.next(ctx)
@@ -234,12 +236,12 @@ func (c *conn) write(ctx context.Context, l *link) {
 	}
 }
 
-// outbox are the events on their way to the client.
+// outbox is the queue of events for the client.
 type outbox struct {
-	ready chan struct{} // holds a token when there may be something
-	light chan struct{} // holds a token when there may be less than half of what there may be
+	ready chan struct{} // contains a token when there may be an event
+	light chan struct{} // contains a token when the queue may be less than half full
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	queue  [][]byte
 	size   int
 	closed bool
@@ -247,21 +249,21 @@ type outbox struct {
 	reason string
 }
 
-// maxOutbox bounds what waits for a client that does not read: two minutes of
-// sound. Then the connection ends.
+// maxOutbox limits the bytes queued for a client that does not read, about two minutes
+// of sound. The connection is closed when it is exceeded.
 const maxOutbox = 8 << 20
 
 func newOutbox() *outbox {
 	return &outbox{ready: make(chan struct{}, 1), light: make(chan struct{}, 1)}
 }
 
-// put adds an event. When there is no room the queue is closed, and the
-// connection with it.
+// put adds an event. If there is no room, it closes the queue, and the connection is
+// closed.
 func (o *outbox) put(b []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
-		return // nobody reads it
+		return // the connection has ended
 	}
 	if o.size += len(b); o.size > maxOutbox {
 		o.closed, o.queue, o.code, o.reason = true, nil, closePolicy, "the client does not read"
@@ -272,7 +274,8 @@ func (o *outbox) put(b []byte) {
 	signal(o.ready)
 }
 
-// next waits for an event; false: there are no more.
+// next waits for an event. It returns false if the queue is closed and empty, or ctx
+// ends.
 func (o *outbox) next(ctx context.Context) ([]byte, bool) {
 	for {
 		o.mu.Lock()
@@ -316,7 +319,7 @@ func (o *outbox) drain(ctx context.Context) {
 	}
 }
 
-// close ends the queue behind what is in it, with the reason that is told first.
+// close closes the queue after the events in it. The first code and reason count.
 func (o *outbox) close(code int, reason string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -327,8 +330,9 @@ func (o *outbox) close(code int, reason string) {
 	signal(o.ready)
 }
 
-// why is the reason that is told. Who ends the context of a connection ends the
-// connection, or has another use for it.
+// why returns the code and reason given to close. It returns closeSilent if the queue
+// is not closed: then the context has ended, and its owner closes the connection or
+// continues to use it.
 func (o *outbox) why() (code int, reason string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

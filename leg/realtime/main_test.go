@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain has more tests run at once than there are processors: most keep pace with
-// the clock, and wait. Those with sound are fewer: [loud].
+// TestMain allows more parallel tests than there are processors, because most tests
+// keep pace with the clock and wait. Tests with sound are limited by take.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)

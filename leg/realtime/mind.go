@@ -13,11 +13,11 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// mind is the language model of a connection's session: the installation's, asked
-// with the items, the instructions and the tools of the client.
+// mind is the language model of a session. It asks the configured model with the
+// client's items, instructions and tools.
 type mind struct{ c *conn }
 
-// Reply implements [port.Model]. What fails ends the response, not the
+// Reply implements [port.Model]. An error of the model fails the response and not the
 // conversation.
 func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta) error) error {
 	c := m.c
@@ -31,7 +31,7 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 	}
 	q := c.step(ctx, in)
 	if q == nil {
-		<-ctx.Done() // its turn is over, and so will this be
+		<-ctx.Done() // the turn is over, and ctx is about to end
 		return ctx.Err()
 	}
 	err := c.answer(ctx, q, req.Tools, func(d port.Delta) error {
@@ -48,7 +48,7 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 	return nil
 }
 
-// understand passes on what a flow asks of the model beside the answer.
+// understand passes on a request that a flow makes to understand the person.
 func (m *mind) understand(ctx context.Context, req port.Request, emit func(port.Delta) error) error {
 	if m.c.parts.Model == nil {
 		return &port.Failure{Code: errclass.Unknown, Message: "no language model is configured"}
@@ -64,10 +64,10 @@ func toolNames(specs []port.ToolSpec) []string {
 	return names
 }
 
-// errLimit ends an answer that has had its tokens.
-var errLimit = errors.New("the response has had its tokens")
+// errLimit ends an answer that has reached its token limit.
+var errLimit = errors.New("the response has reached its token limit")
 
-// answer asks the installation's model. own are the installation's tools.
+// answer asks the configured model. own are the tools of this server.
 func (c *conn) answer(ctx context.Context, q *projection.Question, own []port.ToolSpec, emit func(port.Delta) error) error {
 	switch {
 	case !q.Allowed:
@@ -99,7 +99,7 @@ func (c *conn) answer(ctx context.Context, q *projection.Question, own []port.To
 	return err
 }
 
-// request is a question as the model's port has it.
+// request converts a question to a request of the model's port.
 func request(q *projection.Question, own []port.ToolSpec) port.Request {
 	req := port.Request{Instructions: q.Instructions, ToolChoice: q.ToolChoice, Tools: slices.Clip(own)}
 	for _, m := range q.Messages {
@@ -111,7 +111,7 @@ func request(q *projection.Question, own []port.ToolSpec) port.Request {
 	return req
 }
 
-// failure is the class of an error of a service; nil is none.
+// failure converts an error to a failure with a class. It returns nil for nil.
 func failure(err error) *projection.Failure {
 	if err == nil {
 		return nil
@@ -122,8 +122,8 @@ func failure(err error) *projection.Failure {
 	return &projection.Failure{Code: errclass.Unknown, Message: err.Error()}
 }
 
-// voice is the synthesizer of a connection's session: the installation's, at the
-// client's speed, and silent for a response that is text alone.
+// voice is the synthesizer of a session. It speaks at the client's speed, and not at
+// all during a response in text.
 type voice struct {
 	c     *conn
 	inner port.Synthesizer
@@ -176,8 +176,8 @@ func (c *conn) answerBeside(ctx context.Context, do projection.AnswerBeside) {
 	c.step(ctx, projection.BesideEnded{Response: id, Failure: failure(err), Cut: ctx.Err() != nil})
 }
 
-// speakBeside has the answer spoken. Nobody hears it here: it is sent as it is
-// made.
+// speakBeside synthesizes the answer of a response beside the conversation. The sound
+// is sent as fast as it is produced.
 func (c *conn) speakBeside(ctx context.Context, response string, u port.Utterance) error {
 	if c.parts.Synthesizer == nil {
 		return errNoVoice

@@ -7,13 +7,13 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: the models that a client can name, as OpenAI lists them.
+// This file lists the models that a client can name, in OpenAI's format.
 
 // modelObject is one model.
 type modelObject struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
-	Created int64  `json:"created"` // when this server was made, in seconds since 1970
+	Created int64  `json:"created"` // when the server was created, in seconds since 1970
 	OwnedBy string `json:"owned_by"`
 }
 
@@ -21,7 +21,7 @@ func (s *Server) model(id string) modelObject {
 	return modelObject{ID: id, Object: "model", Created: s.since.Unix(), OwnedBy: "hocket"}
 }
 
-// models are the names of [Options].Models.
+// models returns the names of [Options].Models.
 func (s *Server) models() []string {
 	if s.o.Models == nil {
 		return nil
@@ -29,7 +29,7 @@ func (s *Server) models() []string {
 	return s.o.Models()
 }
 
-// serveModels is GET /v1/models.
+// serveModels handles GET /v1/models.
 func (s *Server) serveModels(w http.ResponseWriter, r *http.Request) {
 	if _, ok := s.allow(w, r); !ok {
 		return
@@ -41,7 +41,7 @@ func (s *Server) serveModels(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
 }
 
-// serveModel is GET /v1/models/{id}.
+// serveModel handles GET /v1/models/{id}.
 func (s *Server) serveModel(w http.ResponseWriter, r *http.Request) {
 	if _, ok := s.allow(w, r); !ok {
 		return

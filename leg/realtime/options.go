@@ -10,103 +10,102 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// ErrUnknownModel says that no agent and no model has the name that a client
-// gave. The connection is made all the same, as OpenAI does; its responses fail.
+// ErrUnknownModel reports that no agent and no model has the name that the client gave.
+// The client can still connect, as to OpenAI's server, but its responses fail.
 var ErrUnknownModel = errors.New("unknown model")
 
-// ErrBusy says that there is no room for another call or conversation.
+// ErrBusy reports that the limit of calls or conversations is reached.
 var ErrBusy = errors.New("too many calls")
 
-// ErrUnknownToken says that nobody can come back with a token.
+// ErrUnknownToken reports that no conversation has the resume token.
 var ErrUnknownToken = errors.New("unknown resume token")
 
-// ErrAgain says that nobody can tell at the moment: the client is to try again.
+// ErrAgain reports that the answer is not known at the moment; the client should try
+// again.
 var ErrAgain = errors.New("try again")
 
-// Caller is who connects, and to what.
+// Caller describes a client that connects.
 type Caller struct {
-	Owner string // of the key, as [Options].Authorize tells; that of a client secret is its maker
+	Owner string // owner of the key, as returned by [Options].Authorize; a client secret has the owner of the key that created it
 	Model string // the name that the client gave
 }
 
-// Parts are what a conversation is held with. The session is what counts; the rest
-// may be nil.
+// Parts contains what a conversation needs. All fields except Session may be zero.
 type Parts struct {
-	// ID is that of the conversation; one is made if it is empty.
+	// ID is the conversation's id; a new one is generated if it is empty.
 	ID string
-	// Model is the name of who answers, which a client is shown that has named none.
+	// Model is the model's name shown to a client that named none.
 	Model string
-	// Means reports whether another name stands for it too, always in the same way; nil:
-	// every name does. The first name that a client gives in its configuration is taken if
-	// it does.
+	// Means reports whether another name stands for the same model. Its results must
+	// not change. Nil accepts every name. The first name in a client's configuration is
+	// accepted if Means returns true.
 	Means func(model string) bool
-	// Session are its options, of which Leg, Model, Tools and Synthesizer are
-	// wrapped, and the machine's limits set for this protocol.
+	// Session contains the session's options. Leg, Model, Tools and Synthesizer are
+	// wrapped, and the machine's limits are replaced by those of the protocol.
 	Session session.Options
-	// Hold runs the conversation to its end. A program that lists its conversations
-	// does so here. It must call [session.Session.Run]; nil is nothing but that.
-	// [ErrBusy] says that there is no room for it.
+	// Hold runs the session until it ends, and must call [session.Session.Run]; nil
+	// only calls Run. Programs can register their conversations in it. It may return
+	// [ErrBusy] to refuse the conversation.
 	Hold func(ctx context.Context, s *session.Session) error
-	// Issue is told of each token that a client gets to come back with, and of the one
-	// that stays good beside it until the client is known to have the new one, as SHA-256
-	// digests; empty: there is none. All others are no longer good. It is called before a
-	// client that comes back gets the token, when another client is connected, and when
-	// either has said something, at the same time as Hold, by one goroutine at a time. It
-	// fails if the tokens would be lost with the program: a client that comes back then keeps
-	// the one that it has.
+	// Issue stores which resume tokens of the client are valid, as SHA-256 digests: the
+	// newest, and the one before it, which stays valid until the client is known to
+	// have the newest. A nil digest means that there is no such token. All other tokens
+	// become invalid. Issue is called before a returning client receives its new token,
+	// after a new client has connected, and when a returning client has sent its first
+	// event. Calls are made one at a time, possibly while Hold runs. If Issue returns
+	// an error, a returning client keeps the token that it has.
 	Issue func(ctx context.Context, digest, before []byte) error
-	// Close ends what was opened, whether Hold was called or not. It is called once.
+	// Close releases the resources of the parts. It is called once, whether Hold was
+	// called or not.
 	Close func() error
 }
 
-// Options configure a [Server]. Open must be set; the zero value of every other
-// field is its default.
+// Options configures a [Server]. Open is required; other zero fields select the
+// defaults. The functions must be safe for concurrent use.
 type Options struct {
-	// Open makes what a conversation is held with. With [ErrUnknownModel] the parts
-	// are those of a conversation without a mind; [ErrBusy] says that there is no room.
-	// It is called by any goroutine.
+	// Open returns the parts of a new conversation. It may return [ErrUnknownModel]
+	// together with parts without a model, and [ErrBusy].
 	Open func(ctx context.Context, from Caller) (Parts, error)
-	// Authorize says whether a key is good, and whose it is; nil: none is asked for.
-	// It is called by any goroutine.
+	// Authorize returns the owner of a key and whether the key is valid. If Authorize
+	// is nil, no key is required.
 	Authorize func(r *http.Request, key string) (owner string, ok bool)
 
-	// Models are the names that clients are shown as models, in this order; nil: there are
-	// none. It is called by any goroutine.
+	// Models returns the names of the models shown to clients, in this order. If it is
+	// nil, there are none.
 	Models func() []string
 
-	// Vouches reports whether what was made in the name of an owner is still good; nil: it
-	// is. It is called by any goroutine.
+	// Vouches reports whether client secrets created by an owner are still valid. If it
+	// is nil, they are.
 	Vouches func(owner string) bool
 
-	// Linger is how long a conversation waits for a client that has lost its
-	// connection, or this server; 0: it ends with its connection. One that was ended
-	// on purpose (close code 1000, or none) is not waited for, nor is a client that
-	// never said anything.
+	// Linger is how long a conversation waits for a client whose connection was lost; 0
+	// ends it with the connection. A conversation does not wait for a client that
+	// closed the connection on purpose (close code 1000 or none) or never sent an
+	// event.
 	Linger time.Duration
-	// Resume is asked for the conversation of a token that no conversation has which
-	// runs here: what it goes on with, with its id and with the snapshot in
-	// Session.Restore. It fails with [ErrUnknownToken] where there is none, or none
-	// of this caller's; with [ErrBusy] where there is no room, and with [ErrAgain]. The
-	// token stays good until the next one is issued. nil: there are no others.
+	// Resume returns the parts of a conversation that does not run on this server, with
+	// its ID and its snapshot in Session.Restore. It returns [ErrUnknownToken] if no
+	// conversation of this caller has the token, and may return [ErrBusy] or
+	// [ErrAgain]. The token stays valid until Issue is called. If Resume is nil, only
+	// conversations of this server can be resumed.
 	Resume func(ctx context.Context, from Caller, token string) (Parts, error)
 
-	// Secrets keeps what client secrets are good for; nil: this process does, for
-	// itself.
+	// Secrets stores client secrets. If it is nil, they are kept in memory.
 	Secrets tokens.Keeper
 
-	// Answer takes an offer of WebRTC and gives the call that comes of it, of
-	// 24 kHz; nil: there are no calls. It is called by any goroutine. An error is
-	// the offer's; [ErrBusy] says that there is no room.
+	// Answer answers a WebRTC offer and returns the call, whose rate must be 24 kHz.
+	// Its errors are reported as errors of the offer, except for [ErrBusy]. If Answer
+	// is nil, calls over WebRTC are refused.
 	Answer func(ctx context.Context, offer string) (Call, string, error)
 
-	// Lifetime is how long a connection may last: 60 minutes if zero.
+	// Lifetime is the maximum duration of a conversation; default 60 minutes.
 	Lifetime time.Duration
-	// WriteTimeout is how long a client may not read: 10 s if zero.
+	// WriteTimeout limits how long a write to a client may block; default 10 s.
 	WriteTimeout time.Duration
-	// PingEvery is how often it is tried whether a client is there: 30 s if zero.
+	// PingEvery is the interval between pings; default 30 s.
 	PingEvery time.Duration
-	// Responses and Tokens are how many a connection may have in a minute: 600 and
-	// 1,000,000 if zero. They are what rate_limits.updated tells.
+	// Responses and Tokens limit the responses and tokens of a conversation per minute;
+	// default 600 and 1,000,000. Clients receive them in rate_limits.updated.
 	Responses, Tokens int
 }
 
@@ -131,7 +130,7 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Validate reports the first setting that cannot work.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	switch {
 	case o.Open == nil:

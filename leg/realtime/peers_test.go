@@ -19,19 +19,20 @@ import (
 	"github.com/hocketvoice/hocket/leg/webrtc"
 )
 
-// sounds are what the clients of others say.
+// sounds are the texts that the clients speak.
 var sounds = map[string]string{
 	"flight":  "I want to book a flight",
 	"weather": "What is the weather in Paris",
 	"story":   "Please tell me a story",
 }
 
-// installed is the folder of a client of others, or the test is skipped.
+// installed returns the folder of a third-party client. It skips the test if the client
+// is not installed.
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	engine(t)
 	if out, err := exec.Command(filepath.Join("testdata", "fetch"), "check", name).CombinedOutput(); err != nil {
-		t.Skipf("the client %s is not there: leg/realtime/testdata/fetch puts it into third_party %s", name, out)
+		t.Skipf("the client %s is not installed: run leg/realtime/testdata/fetch: %s", name, out)
 	}
 	home, err := filepath.Abs(filepath.Join("..", "..", "third_party", "realtime-"+name))
 	if err != nil {
@@ -40,7 +41,7 @@ func installed(t *testing.T, name string) string {
 	return home
 }
 
-// nodeClient is a client of others that runs in Node.
+// nodeClient returns the command of a client that runs in Node.
 func nodeClient(t *testing.T, name string, env ...string) *exec.Cmd {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -53,7 +54,8 @@ func nodeClient(t *testing.T, name string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// pythonClient is a client of others that runs in Python, in an environment of its own.
+// pythonClient returns the command of a client that runs in Python, in its own
+// environment.
 func pythonClient(t *testing.T, name string) *exec.Cmd {
 	t.Helper()
 	home := installed(t, name)
@@ -62,7 +64,7 @@ func pythonClient(t *testing.T, name string) *exec.Cmd {
 	return cmd
 }
 
-// clientChecks runs a client of others, whose lines tell how its checks came out.
+// clientChecks runs a client, whose output contains the results of its checks.
 func clientChecks(t *testing.T, cmd *exec.Cmd, want int, change ...func(*testing.T, *realtime.Options)) {
 	t.Helper()
 	r := newRig(t, rigOptions{keys: true, change: func(o *realtime.Options) {
@@ -123,7 +125,7 @@ func clientChecks(t *testing.T, cmd *exec.Cmd, want int, change ...func(*testing
 	}
 	run.mu.Lock()
 	if len(run.invalid)+len(run.unknown) > 0 {
-		t.Errorf("events that do not fit: %s %s", some(run.invalid), some(run.unknown))
+		t.Errorf("invalid or unknown events: %s %s", some(run.invalid), some(run.unknown))
 	}
 	run.mu.Unlock()
 	if err := cmd.Wait(); err != nil {
@@ -134,7 +136,7 @@ func clientChecks(t *testing.T, cmd *exec.Cmd, want int, change ...func(*testing
 	}
 }
 
-// npm openai, its WebSocket classes (both dialects) and its REST calls.
+// The npm package openai: its WebSocket classes (both dialects) and its REST calls.
 func TestPeerOpenAI(t *testing.T) {
 	t.Parallel()
 	cmd := nodeClient(t, "openai")
@@ -158,8 +160,8 @@ func TestPeerBeta(t *testing.T) {
 	clientChecks(t, cmd, 27)
 }
 
-// OpenAI's SDK for Go. Its client is a module of its own, so that this one does not
-// carry the SDK.
+// OpenAI's SDK for Go. Its client is a separate module, so that this one does not
+// depend on the SDK.
 func TestPeerGo(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t, "openai-go"), "client"))
@@ -175,7 +177,7 @@ func TestPeerPythonOpenAI(t *testing.T) {
 	clientChecks(t, cmd, 15, mocked)
 }
 
-// OpenAI's Agents SDK for Python, which interrupts by conversation.item.truncate alone.
+// OpenAI's Agents SDK for Python, which interrupts only by conversation.item.truncate.
 func TestPeerPythonAgents(t *testing.T) {
 	t.Parallel()
 	cmd := pythonClient(t, "python-agents")
@@ -199,12 +201,12 @@ func TestPeerLiveKit(t *testing.T) {
 	clientChecks(t, cmd, 10, mocked)
 }
 
-// mocked names the model.
+// mocked lists a model named "mock".
 func mocked(_ *testing.T, o *realtime.Options) {
 	o.Models = func() []string { return []string{"mock"} }
 }
 
-// The Agents SDK and npm openai in Chromium, over WebRTC.
+// The Agents SDK and the npm package openai in Chromium, over WebRTC.
 func TestPeerBrowser(t *testing.T) {
 	t.Parallel()
 	browser := ""
@@ -215,14 +217,14 @@ func TestPeerBrowser(t *testing.T) {
 		}
 	}
 	if browser == "" {
-		t.Skip("there is no Chromium")
+		t.Skip("Chromium is not installed")
 	}
 	cmd := nodeClient(t, "browser", "CHROMIUM="+browser)
-	take(t, 2) // the browser takes as much as the conversation
+	take(t, 2) // the browser needs as much as the conversation
 	clientChecks(t, cmd, 15, withCalls)
 }
 
-// withCalls gives a server calls over WebRTC.
+// withCalls enables calls over WebRTC.
 func withCalls(t *testing.T, o *realtime.Options) {
 	t.Helper()
 	s, err := webrtc.NewServer(webrtc.Options{})

@@ -11,21 +11,21 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: clients that come back to their conversation by another connection.
+// This file lets clients return to their conversation over another connection.
 
-// The headers of a handshake's answer: which conversation it is, and the token
-// with which the client may come back to it, once. A client gives the token in the
-// same header, or in the query.
+// The headers of a handshake's answer: the conversation's id, and the token with which
+// the client may return once. The client sends the token in the same header or in the
+// query.
 const (
 	headerConversation = "Hocket-Conversation"
 	headerResume       = "Hocket-Resume-Token"
 	resumeParameter    = "resume"
 )
 
-// digest is what is kept of a token.
+// digest is the SHA-256 digest of a token. Only digests are stored.
 type digest [sha256.Size]byte
 
-// grant is a token that a client may get.
+// grant is a token for a client.
 type grant struct {
 	token  string
 	digest digest
@@ -38,7 +38,7 @@ func newGrant() grant {
 	return grant{token, sha256.Sum256([]byte(token))}
 }
 
-// resumeToken is what a request comes back with; empty: it does not.
+// resumeToken returns the resume token of a request, or "".
 func resumeToken(r *http.Request) string {
 	if token := r.Header.Get(headerResume); token != "" {
 		return token
@@ -46,24 +46,24 @@ func resumeToken(r *http.Request) string {
 	return r.URL.Query().Get(resumeParameter)
 }
 
-// arrival is a client that has been let in: to a new conversation, or back to its
-// own. The token that it came with is good again until it is connected: what fails
-// before that must not lose it.
+// arrival is a client that was admitted to a new conversation or back to its own. The
+// token that it used stays valid until it is connected, so that an error before that
+// does not lose it.
 type arrival struct {
 	c    *conn
-	next grant // with which it may come back; its zero value: it may not
-	used grant // with which it has come back; its zero value: it has not
-	// before is its digest, where the conversation did not run here, and the next token is
-	// another one.
+	next grant // the token with which it may return; zero if it may not
+	used grant // the token with which it has returned; zero for a new conversation
+	// before is the digest of used if the conversation did not run on this server and
+	// next is a different token.
 	before digest
-	back   bool   // the conversation runs here
-	end    func() // gives up what was taken for a connection that does not come about
+	back   bool   // the conversation runs on this server
+	end    func() // releases resources if the connection fails
 }
 
-// returns reports whether the client comes back.
+// returns reports whether the client returns to a conversation.
 func (a *arrival) returns() bool { return a.used.token != "" }
 
-// tell puts into the answer what the client needs to come back.
+// tell writes the conversation's id and the next token to the headers of the answer.
 func (a *arrival) tell(h http.Header) {
 	h.Set(headerConversation, a.c.id)
 	if a.next.token != "" {
@@ -77,9 +77,9 @@ var (
 	errAgain  = &wire.Error{Type: wire.ServerError, Code: "try_again", Message: "The server that holds the conversation does not answer: try again in a second."}
 )
 
-// comeBack takes a client back to the conversation here that its token stands for. The
-// token stays good until the client is known to have the next one: the answer may be lost.
-// nil: there is no such conversation.
+// comeBack admits a client to the conversation on this server that has the token. It
+// returns nil if there is none. The token stays valid until the client is known to have
+// the next one, since the answer may be lost.
 func (s *Server) comeBack(from Caller, token string) (*arrival, *wire.Error) {
 	used := digest(sha256.Sum256([]byte(token)))
 	s.mu.Lock()
@@ -96,8 +96,8 @@ func (s *Server) comeBack(from Caller, token string) (*arrival, *wire.Error) {
 	return &arrival{c: c, used: grant{token, used}, back: true, next: next, end: func() { s.keep(c, grant{token, used}, digest{}) }}, nil
 }
 
-// restore goes on with a conversation that does not run here. call is its sound,
-// nil where the events carry it.
+// restore continues a conversation that does not run on this server. call carries its
+// sound; it is nil if events do.
 func (s *Server) restore(ctx context.Context, from Caller, token string, call Call) (*arrival, *wire.Error) {
 	if s.o.Resume == nil {
 		return nil, errResume
@@ -121,7 +121,7 @@ func (s *Server) restore(ctx context.Context, from Caller, token string, call Ca
 	return a, bad
 }
 
-// nextGrant makes the token with which a client may come back, if it may.
+// nextGrant returns a new token, or a zero grant if clients may not return.
 func (s *Server) nextGrant() grant {
 	if s.o.Linger == 0 {
 		return grant{}
@@ -129,9 +129,10 @@ func (s *Server) nextGrant() grant {
 	return newGrant()
 }
 
-// promise has the program keep the token that a client which comes back is about to get,
-// beside the one that it came with: a program that died between the two would leave it with
-// a token that nobody knows. Where the program cannot, the client keeps the one that it has.
+// promise stores the next token of a returning client, in addition to the one that it
+// used, before the client receives it. Otherwise the client would have an unknown token
+// if the program died in between. If the token cannot be stored, the client keeps the
+// one that it used.
 func (s *Server) promise(ctx context.Context, a *arrival) {
 	switch {
 	case a.back:
@@ -139,14 +140,14 @@ func (s *Server) promise(ctx context.Context, a *arrival) {
 			a.next = a.used
 			s.keep(a.c, a.used, digest{})
 		}
-	case a.returns(): // it has not begun here
+	case a.returns(): // the conversation does not run on this server yet
 		if s.issueOf(ctx, a.c, func() (now, before digest) { return a.next.digest, a.before }) != nil {
 			a.next, a.before = a.used, digest{}
 		}
 	}
 }
 
-// issue has the program keep the tokens that are good for a conversation.
+// issue stores the valid tokens of a conversation.
 func (s *Server) issue(ctx context.Context, c *conn) error {
 	return s.issueOf(ctx, c, func() (now, before digest) {
 		s.mu.Lock()
@@ -159,14 +160,14 @@ func (s *Server) issueOf(ctx context.Context, c *conn, tokens func() (now, befor
 	if c.issued == nil {
 		return nil
 	}
-	c.issuing.Lock() // the last token is told last
+	c.issuing.Lock() // the newest tokens must be stored last
 	defer c.issuing.Unlock()
 	now, before := tokens()
-	return c.issued(context.WithoutCancel(ctx), now.bytes(), before.bytes()) // the client may have gone again
+	return c.issued(context.WithoutCancel(ctx), now.bytes(), before.bytes()) // must be stored even if the client disconnects
 }
 
-// arrived notes that the client of a conversation has the token that it got last: what it
-// had before is no longer good.
+// arrived records that the client has its newest token. The previous one becomes
+// invalid.
 func (s *Server) arrived(ctx context.Context, c *conn) {
 	s.mu.Lock()
 	was := c.before
@@ -175,11 +176,11 @@ func (s *Server) arrived(ctx context.Context, c *conn) {
 	}
 	s.mu.Unlock()
 	if was != (digest{}) {
-		_ = s.issue(ctx, c) // what the program keeps is good all the same
+		_ = s.issue(ctx, c) // on failure the previous token stays valid, which does no harm
 	}
 }
 
-// bytes are nil of no token.
+// bytes returns the digest, or nil if it is zero.
 func (d digest) bytes() []byte {
 	if d == (digest{}) {
 		return nil
@@ -187,8 +188,8 @@ func (d digest) bytes() []byte {
 	return d[:]
 }
 
-// keep makes a token, and the one before it if it is not empty, those that are good for a
-// conversation that runs.
+// keep sets the valid tokens of a running conversation: g, and before if it is not
+// zero.
 func (s *Server) keep(c *conn, g grant, before digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +202,7 @@ func (s *Server) keep(c *conn, g grant, before digest) {
 	}
 }
 
-// forget drops the tokens of a conversation. The caller holds the lock.
+// forget removes the tokens of a conversation. The caller must hold mu.
 func (s *Server) forget(c *conn) {
 	for _, d := range []digest{c.resume, c.before} {
 		if s.resumes[d] == c {
@@ -210,7 +211,8 @@ func (s *Server) forget(c *conn) {
 	}
 }
 
-// Conversations is how many run, those included that wait for their clients.
+// Conversations returns the number of running conversations, including those that wait
+// for their clients.
 func (s *Server) Conversations() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

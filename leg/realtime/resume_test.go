@@ -22,7 +22,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// staying is a rig whose conversations wait for their clients.
+// staying returns a rig whose conversations wait for their clients.
 func staying(t *testing.T, o rigOptions) *rig {
 	t.Helper()
 	change := o.change
@@ -35,13 +35,13 @@ func staying(t *testing.T, o rigOptions) *rig {
 	return newRig(t, o)
 }
 
-// vanish ends the connection without a word.
+// vanish ends the connection without a close frame.
 func (c *client) vanish() {
 	_ = c.ws.CloseNow()
 	<-c.done
 }
 
-// watched has every conversation of a server tell its steps.
+// watched calls a function with every step of every conversation of a server.
 func watched(on func(session.Step)) func(*realtime.Options) {
 	return func(o *realtime.Options) {
 		open := o.Open
@@ -64,7 +64,7 @@ func (r *rig) back(t *testing.T, token string) *client {
 	return r.dial(t, dialOptions{query: "model=test&resume=" + token})
 }
 
-// refused says that a client with a token is not let in.
+// refused checks that a token is refused.
 func (r *rig) refused(t *testing.T, token string) {
 	t.Helper()
 	c := r.back(t, token)
@@ -76,8 +76,8 @@ func (r *rig) refused(t *testing.T, token string) {
 	}
 }
 
-// A client that has lost its connection comes back, is told what there is, and
-// goes on.
+// A client that has lost its connection returns, receives the current state, and
+// continues.
 func TestComeBack(t *testing.T) {
 	t.Parallel()
 	r := staying(t, rigOptions{silent: true})
@@ -116,13 +116,14 @@ func TestComeBack(t *testing.T) {
 	if q := r.llm.Requests()[1]; len(q.Messages) < 3 {
 		t.Errorf("the model was told %d messages", len(q.Messages))
 	}
-	r.refused(t, c.token()) // its client has the next one
+	r.refused(t, c.token()) // the client has the next token
 	again.vanish()
 	r.back(t, again.token()).of("session.created")
 }
 
-// TestAnswerLost: a client whose answer with the next token was lost comes again with the
-// one that it has; once it has said something over its new connection, that one is over.
+// TestAnswerLost checks that a client that did not receive its next token can return
+// again with the previous one, which becomes invalid once the client has sent something
+// over its new connection.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
 	r := staying(t, rigOptions{silent: true})
@@ -143,8 +144,8 @@ func TestAnswerLost(t *testing.T) {
 	r.back(t, again.token()).of("session.created")
 }
 
-// What ends a connection on purpose, or before anything was said, ends its
-// conversation; and so does time.
+// A conversation ends if its connection is closed on purpose or before the client has
+// sent anything, and after the time limit.
 func TestNobodyComesBack(t *testing.T) {
 	t.Parallel()
 	r := staying(t, rigOptions{silent: true})
@@ -178,8 +179,8 @@ func TestNobodyComesBack(t *testing.T) {
 	none.refused(t, "rt_nothing")
 }
 
-// gone waits until a token is no longer good; each try with a good one would use
-// it up, so there is only one.
+// gone waits until a token is invalid. It tries only once, since a valid token would be
+// used up.
 func (r *rig) gone(t *testing.T, token string) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -189,8 +190,8 @@ func (r *rig) gone(t *testing.T, token string) {
 	r.refused(t, token)
 }
 
-// Of two clients on one conversation the later has it. A token of one owner is
-// nothing to another.
+// If two clients connect to one conversation, the later one has it. A token cannot be
+// used by another owner.
 func TestTwoClients(t *testing.T) {
 	t.Parallel()
 	r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
@@ -220,8 +221,7 @@ func TestTwoClients(t *testing.T) {
 	}
 }
 
-// A client that takes over in the middle of a response is told of it and hears
-// the rest.
+// A client that takes over during a response is sent the response so far, and the rest.
 func TestTakeOverWhileAnswering(t *testing.T) {
 	t.Parallel()
 	r := staying(t, rigOptions{silent: true})
@@ -234,7 +234,7 @@ func TestTakeOverWhileAnswering(t *testing.T) {
 	two.wait("the user's item", func(e event) bool { return e.Type == "conversation.item.done" && e.str("item.role") == "user" })
 	done := two.of("response.done")
 	if s := done.str("response.status"); s == "cancelled" {
-		// The machine had taken the old connection for lost: then it answers again.
+		// The machine took the old connection for lost, and answers again.
 		done = two.of("response.done")
 	}
 	text := ""
@@ -248,8 +248,8 @@ func TestTakeOverWhileAnswering(t *testing.T) {
 	}
 }
 
-// A spoken answer that the loss has cut off stands in the list with what was sent
-// of it. The client speaks on.
+// An answer interrupted by the loss of the connection stays in the list with the text
+// sent so far. The client continues to speak.
 func TestLostWhileSpeaking(t *testing.T) {
 	t.Parallel()
 	engine(t)
@@ -268,7 +268,7 @@ func TestLostWhileSpeaking(t *testing.T) {
 		c.of("response.output_audio.delta")
 	}
 	c.vanish()
-	<-lost // who is back before that was never away
+	<-lost // before that, the client would not count as disconnected
 	again := r.back(t, c.token())
 	again.of("session.created")
 	if user := again.of("conversation.item.done"); user.str("item.role") != "user" {
@@ -304,7 +304,7 @@ func (s *shelf) Load(context.Context, string) ([]byte, bool, error) {
 
 func (s *shelf) Delete(context.Context, string) error { return nil }
 
-// state is the snapshot in the last checkpoint, if ok holds for it.
+// state returns the snapshot of the last checkpoint, which must satisfy ok.
 func (s *shelf) state(t *testing.T, ok func(string) bool) []byte {
 	t.Helper()
 	var c struct {
@@ -325,8 +325,8 @@ func (s *shelf) state(t *testing.T, ok func(string) bool) []byte {
 	}
 }
 
-// A conversation that another process has held goes on here with what was kept of
-// it: the client is told its history.
+// A conversation of another process continues here from its snapshot. The client
+// receives its history.
 func TestRestored(t *testing.T) {
 	t.Parallel()
 	var kept shelf
@@ -387,12 +387,12 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// A client that cannot be taken at the moment is told so before it gets another token:
-// the one that it has stays good, and so does that of a client whose handshake fails.
+// A client that must be refused at the moment is refused before it receives another
+// token, so its token stays valid. The same holds if its handshake fails.
 func TestTokenOutlivesRefusal(t *testing.T) {
 	var mu sync.Mutex
 	var refusal error
-	var issued []bool // whether the token that the client came with stays good
+	var issued []bool // for each call of Issue: whether the client's token stays valid
 	closed := make(chan bool, 2)
 	r := staying(t, rigOptions{silent: true, change: func(o *realtime.Options) {
 		open := o.Open
@@ -444,7 +444,7 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 	if w.StatusCode < 400 {
 		t.Errorf("half a handshake is answered with %d", w.StatusCode)
 	}
-	<-closed // what was taken for it is given up
+	<-closed // the parts are released
 	mu.Lock()
 	stays := issued
 	mu.Unlock()
@@ -454,8 +454,8 @@ func TestTokenOutlivesRefusal(t *testing.T) {
 	r.back(t, "rt_kept").of("session.created")
 }
 
-// A program that dies when it keeps the next token of a client that comes back has not given
-// it to the client yet.
+// If the program dies while it stores the next token of a returning client, the client
+// has not received that token yet.
 func TestTokenGivenBeforeItIsKept(t *testing.T) {
 	for _, runs := range []bool{true, false} {
 		dies := make(chan func(), 1)
@@ -496,12 +496,12 @@ func TestTokenGivenBeforeItIsKept(t *testing.T) {
 			_ = ws.CloseNow()
 			t.Errorf("it runs here %v: the client has a token that is not kept", runs)
 		}
-		r.back(t, token).of("session.created") // it comes again with what it has
+		r.back(t, token).of("session.created") // it returns with the token that it has
 	}
 }
 
-// A client that comes back while the program cannot keep its next token goes on with the one
-// that it has, as often as it comes.
+// While the next token of a returning client cannot be stored, the client continues
+// with the one that it has, however often it returns.
 func TestTokenThatIsNotKept(t *testing.T) {
 	for _, runs := range []bool{true, false} {
 		var away atomic.Bool
@@ -551,8 +551,8 @@ func TestTokenThatIsNotKept(t *testing.T) {
 	}
 }
 
-// A client whose conversation is taken from this server is told to come back, and of no
-// failure.
+// A client whose conversation is moved to another server is told to reconnect, and no
+// error.
 func TestMoved(t *testing.T) {
 	for what, end := range map[string]error{"fenced": port.ErrFenced, "the server goes": context.Canceled} {
 		stop := make(chan struct{})
@@ -564,7 +564,7 @@ func TestMoved(t *testing.T) {
 					ctx, cancel := context.WithCancel(ctx)
 					defer cancel()
 					go func() { <-stop; cancel() }()
-					_ = s.Run(ctx) // it was cut off
+					_ = s.Run(ctx) // it was cancelled
 					return end
 				}
 				return parts, err
@@ -584,15 +584,15 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// A client that is back before it is known what it has heard of an answer that the loss
-// has cut off waits for that: it is not told what nobody has heard.
+// A client that returns before it is known how much it has heard of an interrupted
+// answer waits for it, and does not receive text that it has not heard.
 func TestBackBeforeTheMeasure(t *testing.T) {
 	lost, goOn := make(chan struct{}), make(chan struct{})
 	first := sync.OnceFunc(func() { close(lost) }) // the connection is lost again at the end of the test
 	r := staying(t, rigOptions{change: watched(func(st session.Step) {
 		if _, ok := st.Event.(conv.ConnectionLost); ok {
 			first()
-			<-goOn // the measure comes behind this step
+			<-goOn // the report follows this step
 		}
 	})})
 	c := r.dial(t, dialOptions{})

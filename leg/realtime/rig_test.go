@@ -35,12 +35,12 @@ import (
 
 const ms = time.Millisecond
 
-// speech are the engines of this build, shared by the tests.
+// speech contains the engines of this build, which the tests share.
 type speech struct {
 	recognizer port.Recognizer
 	voice      port.Synthesizer
 	detector   port.Detector
-	trained    bool // the detector is
+	trained    bool // the detector is a neural network
 }
 
 var engines = sync.OnceValues(func() (*speech, error) {
@@ -61,7 +61,7 @@ var engines = sync.OnceValues(func() (*speech, error) {
 	return s, err
 })
 
-// engine are the engines, or the test is skipped.
+// engine returns the engines. It skips the test if there are none.
 func engine(t testing.TB) *speech {
 	t.Helper()
 	s, err := engines()
@@ -71,18 +71,18 @@ func engine(t testing.TB) *speech {
 	return s
 }
 
-// places are those of the tests that run at once: two for each processor. With too
-// many of them sound would not keep pace with the clock.
+// places limits the tests that run at once to two per processor. With more, sound would
+// not keep pace with the clock.
 var places = struct {
-	next  sync.Mutex // held by who waits: nobody is overtaken
+	next  sync.Mutex // held by the next test in line, so that none is overtaken
 	mu    sync.Mutex // guards taken
 	taken int
-	freed chan struct{} // holds a token when there may be room
+	freed chan struct{} // contains a token when there may be room
 }{freed: make(chan struct{}, 1)}
 
-// take waits for so many places and holds them until the test has ended: a
-// conversation with sound takes one, what keeps a processor busy two. It is called
-// before the server is made, which then ends before the places are free.
+// take waits for n places and holds them until the test ends. A conversation with sound
+// needs one, and a test that keeps a processor busy two. It must be called before the
+// server is created, so that the server ends before the places are free.
 func take(t testing.TB, n int) {
 	t.Helper()
 	places.next.Lock()
@@ -108,7 +108,7 @@ func take(t testing.TB, n int) {
 	})
 }
 
-// rig is a server with real speech and a language model that the test writes.
+// rig is a server with real speech and a language model controlled by the test.
 type rig struct {
 	t    testing.TB
 	llm  *fake.Server
@@ -117,16 +117,16 @@ type rig struct {
 	srv  *realtime.Server
 }
 
-// key is what clients of a rig with keys must send.
+// key is the key of clients of a rig with keys.
 const key = "sk-test"
 
-// rigOptions change a rig.
+// rigOptions configures a rig.
 type rigOptions struct {
 	answer func(fake.Request) fake.Answer
 	keys   bool
 	silent bool // no speech engines
-	greets bool // the agent does
-	flows  bool // they answer, and there is no model
+	greets bool // the agent greets
+	flows  bool // flows answer; there is no model
 	change func(*realtime.Options)
 	open   func(model string, o *session.Options) error
 }
@@ -149,7 +149,7 @@ func newRig(t testing.TB, o rigOptions) *rig {
 				e := engine(t)
 				so.Recognizer, so.Synthesizer, so.Detector = e.recognizer, e.voice, e.detector
 				if e.trained {
-					// As in every call with a trained detector: levels say nothing.
+					// As in every call with a neural detector, levels are ignored.
 					so.Onset.Thresholds.EnergyHigh, so.Onset.Thresholds.EnergyLow = turn.Off, turn.Off
 				}
 			}
@@ -187,14 +187,14 @@ func newRig(t testing.TB, o rigOptions) *rig {
 	return r
 }
 
-// The words with which tests move the language model.
+// The words that control the language model.
 const (
-	shortAnswer = "This is an answer. So." // two sentences, and soon said
+	shortAnswer = "This is an answer. So." // two short sentences
 	longAnswer  = "Once upon a time there was a small house at the edge of a deep forest. In the house lived an old woman. She had a black cat and a white dog. Every evening they sat by the fire. The cat told stories of the sea. The dog told stories of the hills. And nobody ever knew which of them were true."
 	weather     = "get_weather"
 )
 
-// answer is the language model of the tests.
+// answer is the default language model.
 func answer(q fake.Request) fake.Answer {
 	last := q.Messages[len(q.Messages)-1]
 	said := strings.ToLower(last.Text())
@@ -237,13 +237,13 @@ func newID() string {
 	return strings.Repeat("i", 1+idN%20) + string(rune('a'+idN%26))
 }
 
-// pieces are the words of a text, as a model streams them.
+// pieces splits a text into words, as a model streams them.
 func pieces(text string) []string {
 	list := strings.SplitAfter(text, " ")
 	return list
 }
 
-// event is a server event as it came.
+// event is a received server event.
 type event struct {
 	Type string
 	raw  []byte
@@ -251,7 +251,7 @@ type event struct {
 	m    map[string]any
 }
 
-// get finds a member by its path ("response.status", "item.content.0.type").
+// get returns a member by its path ("response.status", "item.content.0.type"), or nil.
 func (e event) get(path string) any {
 	var v any = e.m
 	for name := range strings.SplitSeq(path, ".") {
@@ -284,24 +284,24 @@ func (e event) num(path string) float64 {
 	return n
 }
 
-// client is a client of the protocol on a bare socket.
+// client is a client of the protocol on a bare WebSocket.
 type client struct {
 	t      testing.TB
 	ws     *websocket.Conn
 	header http.Header // of the handshake's answer
 	beta   bool
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	cond   *sync.Cond
 	events []event
-	next   int // the first event that no wait has seen
+	next   int // index of the first event that was not waited for
 	err    error
 	done   chan struct{}
 }
 
-// dialOptions say how a client connects.
+// dialOptions configures how a client connects.
 type dialOptions struct {
-	query     string // in place of "model=test"
+	query     string // instead of "model=test"
 	path      string
 	header    http.Header
 	protocols []string
@@ -361,7 +361,7 @@ func (c *client) read() {
 	}
 }
 
-// send writes an event.
+// send sends an event.
 func (c *client) send(v any) {
 	c.t.Helper()
 	b, err := json.Marshal(v)
@@ -379,7 +379,7 @@ func (c *client) raw(s string) {
 	c.write(s)
 }
 
-// write writes an event that is not taken into the account of the run.
+// write sends an event without recording it.
 func (c *client) write(s string) {
 	c.t.Helper()
 	if err := c.ws.Write(c.t.Context(), websocket.MessageText, []byte(s)); err != nil {
@@ -387,15 +387,14 @@ func (c *client) write(s string) {
 	}
 }
 
-const patience = 5 * time.Minute // no more than a hang takes
+const patience = 5 * time.Minute // only reached if something hangs
 
-// wait returns the next event for which ok holds; those before it are passed
-// over.
+// wait returns the next event for which ok returns true, and skips those before it.
 func (c *client) wait(what string, ok func(event) bool) event {
 	c.t.Helper()
 	limit := patience
 	if _, ok := c.t.(*probe); ok {
-		limit = 15 * time.Second // it is expected to come to nothing
+		limit = 15 * time.Second // the check is expected to fail
 	}
 	late := time.AfterFunc(limit, func() {
 		c.mu.Lock()
@@ -441,29 +440,29 @@ func (c *client) of(name string) event {
 	return c.wait(name, func(e event) bool { return e.Type == name })
 }
 
-// mark is the place from which since counts.
+// mark returns the position from which since counts.
 func (c *client) mark() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.next
 }
 
-// since are the events from a mark up to the last one that was waited for.
+// since returns the events from a mark up to the last one that was waited for.
 func (c *client) since(mark int) []event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.events[mark:c.next])
 }
 
-// come are the events that have come, waited for or not.
+// come returns all received events.
 func (c *client) come() []event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.events)
 }
 
-// settle gathers what has come when an answer to a harmless question is in: all
-// that was sent before it is.
+// settle waits for the answer to a harmless request, so that all events sent before it
+// were received.
 func (c *client) settle() {
 	c.t.Helper()
 	id := "settle_" + newID() + newID()
@@ -482,7 +481,7 @@ func (c *client) ended() websocket.StatusCode {
 	return websocket.CloseStatus(c.err)
 }
 
-// update sends a session.update and waits for its answer.
+// update sends session.update and waits for its answer.
 func (c *client) update(session obj) event {
 	c.t.Helper()
 	if _, ok := session["type"]; !ok {
@@ -492,7 +491,7 @@ func (c *client) update(session obj) event {
 	return c.of("session.updated")
 }
 
-// user adds a message of the user's.
+// user adds a message of the user.
 func (c *client) user(text string) event {
 	c.t.Helper()
 	c.send(obj{"type": "conversation.item.create", "item": obj{
@@ -510,13 +509,13 @@ func (c *client) expectError(v obj) event {
 	return c.wait("an error about "+id, func(e event) bool { return e.Type == "error" && e.str("error.event_id") == id })
 }
 
-// textOnly switches detection and sound off.
+// textOnly turns off turn detection and sound.
 func (c *client) textOnly() {
 	c.t.Helper()
 	c.update(obj{"output_modalities": []string{"text"}, "audio": obj{"input": obj{"turn_detection": nil}}})
 }
 
-// sound is a recording or a text as 24 kHz samples, with silence behind it.
+// sound returns a recording or a spoken text at 24 kHz.
 func sound(t testing.TB, what string) []int16 {
 	t.Helper()
 	var pcm []int16
@@ -564,7 +563,7 @@ func recording(t testing.TB, name string) (pcm []int16, rate int) {
 	}
 }
 
-// bytesOf is sound as it travels.
+// bytesOf encodes samples as PCM16.
 func bytesOf(pcm []int16) []byte {
 	b := make([]byte, 0, 2*len(pcm))
 	for _, s := range pcm {
@@ -583,14 +582,14 @@ func (c *client) append(pcm []int16) {
 	}
 }
 
-// microphone sends silence all the time, and what is said in between, in pieces
-// of 40 ms on the beat of the clock, as a browser does.
+// microphone sends silence, and speech in between, in pieces of 40 ms in real time, as
+// a browser does.
 type microphone struct {
 	c      *client
 	encode func([]int16) []byte
 	mu     sync.Mutex
 	left   []int16
-	quietc chan struct{} // a token when all is said
+	quietc chan struct{} // receives a token when all speech was sent
 	stop   chan struct{}
 	done   chan struct{}
 }
@@ -628,7 +627,7 @@ func (m *microphone) run() {
 			return
 		case <-beat.C:
 		}
-		due = due.Add(40 * ms) // a beat that was late is made up for
+		due = due.Add(40 * ms) // late pieces are made up for
 		clear(frame)
 		m.mu.Lock()
 		n := copy(frame, m.left)
@@ -647,14 +646,14 @@ func (m *microphone) run() {
 	}
 }
 
-// say puts sound into the microphone.
+// say sends sound through the microphone.
 func (m *microphone) say(pcm []int16) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left = append(m.left, pcm...)
 }
 
-// said waits until all of it has gone out.
+// said waits until all speech was sent.
 func (m *microphone) said() {
 	select {
 	case <-m.quietc:

@@ -13,10 +13,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// observed is what all clients of the tests' have received and sent, for the
-// checks of the whole run and for the documentation.
+// observed records what the clients of all tests have received and sent, for the checks
+// about the whole run and for the documentation.
 type observed struct {
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards the fields below
 	events    int
 	ids       map[string]bool
 	types     map[string]bool // general form
@@ -30,8 +30,8 @@ type observed struct {
 
 var run = observed{ids: map[string]bool{}, types: map[string]bool{}, beta: map[string]bool{}, sent: map[string]bool{}}
 
-// schemas are the shapes of the server events of npm openai, by type; see
-// testdata/README.md.
+// schemas returns the schemas of the server events of the npm package openai, by type;
+// see testdata/README.md.
 var schemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	b, err := os.ReadFile(filepath.Join("testdata", "server-events.schema.json"))
 	if err != nil {
@@ -62,7 +62,7 @@ var schemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return list, nil
 })
 
-// present is a value without its nulls, which count as absent.
+// present returns a value without its nulls, which count as absent.
 func present(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -84,7 +84,7 @@ func present(v any) any {
 	}
 }
 
-// record takes an event into the account of the run.
+// record records a received event.
 func record(t testing.TB, e event, beta bool) {
 	run.mu.Lock()
 	defer run.mu.Unlock()
@@ -117,7 +117,7 @@ func record(t testing.TB, e event, beta bool) {
 	}
 }
 
-// recordSent takes a client's event into the account.
+// recordSent records a sent event.
 func recordSent(b []byte) {
 	var e struct{ Type string }
 	if json.Unmarshal(b, &e) != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: keys of a short life that a client may give to a browser, each with
-// the configuration that its connections begin with.
+// This file implements client secrets: short-lived keys that a program can give to a
+// browser, each with a configuration for its connections.
 
-// MaxSecrets bounds the client secrets that are good at one time.
+// MaxSecrets limits the number of valid client secrets that are kept in memory.
 const MaxSecrets = 10_000
 
 const (
@@ -25,17 +25,17 @@ const (
 	secretSeconds = 600
 )
 
-// clientSecret is what such a key is good for.
+// clientSecret is the stored value of a client secret.
 type clientSecret struct {
-	Owner string `json:"owner,omitempty"` // of the key that it was made with
-	// Session is the configuration, as the client gave it.
+	Owner string `json:"owner,omitempty"` // owner of the key that created it
+	// Session is the configuration as the client sent it.
 	Session json.RawMessage `json:"session,omitempty"`
 }
 
-// secretPrefix begins such keys.
+// secretPrefix is the prefix of client secrets.
 const secretPrefix = "ek"
 
-// configured reads the configuration that a key is given; there may be none.
+// configured returns the configuration of a client secret. given may be empty.
 func configured(given json.RawMessage) (wire.Session, *wire.Error) {
 	session := wire.NewSession(wire.TypeRealtime)
 	if len(given) == 0 || string(given) == "null" {
@@ -44,8 +44,8 @@ func configured(given json.RawMessage) (wire.Session, *wire.Error) {
 	return configure(session, given)
 }
 
-// configure is a configuration with the changes of a request, of which nothing may be
-// refused: its answer has no place for both.
+// configure applies a request's changes to a configuration. It returns an error if one
+// of them is refused, since the response has no place for a partial refusal.
 func configure(s wire.Session, given json.RawMessage) (wire.Session, *wire.Error) {
 	s, refused, bad := s.Update(given, wire.UpdateOptions{Opening: true})
 	if bad == nil && len(refused) > 0 {
@@ -54,7 +54,8 @@ func configure(s wire.Session, given json.RawMessage) (wire.Session, *wire.Error
 	return s, bad
 }
 
-// secret is the configuration of a key that is still good, and who has made it.
+// secret returns the configuration and the owner of a client secret. ok is false if the
+// key is not a valid client secret.
 func (s *Server) secret(ctx context.Context, key string) (session wire.Session, owner string, ok bool, bad *wire.Error) {
 	if !strings.HasPrefix(key, secretPrefix+"_") {
 		return wire.Session{}, "", false, nil
@@ -77,7 +78,7 @@ func (s *Server) secret(ctx context.Context, key string) (session wire.Session, 
 	return session, kept.Owner, bad == nil, bad
 }
 
-// newSecret makes a key that is good for a time, and says until when.
+// newSecret creates a client secret and returns when it expires, in seconds since 1970.
 func (s *Server) newSecret(ctx context.Context, session json.RawMessage, owner string, ttl time.Duration) (key string, until int64, bad *wire.Error) {
 	b, err := json.Marshal(clientSecret{owner, session})
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *Server) newSecret(ctx context.Context, session json.RawMessage, owner s
 
 func expiry(d time.Duration) int64 { return time.Now().Add(d).Unix() }
 
-// body reads a request's body as JSON; an empty one is an empty object.
+// body decodes the JSON of a request's body. An empty body leaves to unchanged.
 func body(w http.ResponseWriter, r *http.Request, to any) *wire.Error {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -110,7 +111,8 @@ func body(w http.ResponseWriter, r *http.Request, to any) *wire.Error {
 	return nil
 }
 
-// allow answers a request whose key is no good, and says whose a good one is.
+// allow returns the owner of the request's key. If the key is invalid, it answers the
+// request and returns false.
 func (s *Server) allow(w http.ResponseWriter, r *http.Request) (owner string, ok bool) {
 	if owner, ok = s.authorized(r, key(r)); !ok {
 		httpError(w, http.StatusUnauthorized, wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided."))
@@ -118,7 +120,7 @@ func (s *Server) allow(w http.ResponseWriter, r *http.Request) (owner string, ok
 	return owner, ok
 }
 
-// serveClientSecrets is POST /v1/realtime/client_secrets.
+// serveClientSecrets handles POST /v1/realtime/client_secrets.
 func (s *Server) serveClientSecrets(w http.ResponseWriter, r *http.Request) {
 	owner, ok := s.allow(w, r)
 	if !ok {
@@ -158,8 +160,8 @@ func (s *Server) serveClientSecrets(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"value": key, "expires_at": until, "session": session})
 }
 
-// serveSessions is the older way to a client secret: the session is flat, and the
-// secret is in it.
+// serveSessions handles the older endpoints for client secrets, which use the flat form
+// of a session and return the secret in it.
 func (s *Server) serveSessions(w http.ResponseWriter, r *http.Request) {
 	owner, ok := s.allow(w, r)
 	if !ok {
@@ -172,7 +174,7 @@ func (s *Server) serveSessions(w http.ResponseWriter, r *http.Request) {
 	}
 	general, err := json.Marshal(wire.SessionFromBeta(flat, strings.HasSuffix(r.URL.Path, "transcription_sessions")))
 	if err != nil {
-		panic("realtime: JSON that was read does not marshal: " + err.Error())
+		panic("realtime: marshal a session: " + err.Error())
 	}
 	session, bad := configured(general)
 	if bad != nil {

@@ -18,27 +18,27 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// Server is the handler of the protocol's paths. It is safe for concurrent use.
+// Server handles the paths of the protocol. It is safe for concurrent use.
 type Server struct {
 	o     Options
 	mux   *http.ServeMux
-	since time.Time // it was made
+	since time.Time // when the server was created
 
-	mu      sync.Mutex       // guards all below
-	conns   map[string]*conn // by the id of the call, or of the conversation
-	resumes map[digest]*conn // by the tokens that are good for them
+	mu      sync.Mutex       // guards the fields below
+	conns   map[string]*conn // by the id of the call or the conversation
+	resumes map[digest]*conn // by valid tokens
 	closed  bool
-	gone    chan struct{} // closed when the server is, and the last conversation has ended
+	gone    chan struct{} // closed when the server is closed and the last conversation has ended
 }
 
-// New makes a server.
+// New returns a server.
 func New(o Options) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	o.setDefaults()
 	s := &Server{o: o, mux: http.NewServeMux(), since: time.Now(), conns: make(map[string]*conn), resumes: make(map[digest]*conn), gone: make(chan struct{})}
-	for _, base := range []string{"", "/openai"} { // Azure's paths begin with it
+	for _, base := range []string{"", "/openai"} { // Azure's prefix
 		s.mux.HandleFunc("GET "+base+"/v1/realtime", s.serveSocket)
 		s.mux.HandleFunc("GET "+base+"/v1/models", s.serveModels)
 		s.mux.HandleFunc("GET "+base+"/v1/models/{id...}", s.serveModel)
@@ -54,7 +54,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// unknown answers for paths that there are not, or not with this method.
+// unknown answers requests for unknown paths, and for known paths with another method.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	if list := routes.Allowed(s.mux, r); list != "" {
 		w.Header().Set("Allow", list)
@@ -64,11 +64,11 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	httpError(w, http.StatusNotFound, wire.Invalid("not_found", "", "Invalid URL (%s %s)", r.Method, r.URL.Path))
 }
 
-// ServeHTTP serves one request; a connection lasts as long as its request.
+// ServeHTTP serves one request. A WebSocket connection lasts as long as its request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close ends the conversations, whose clients may come back, and waits for them or
-// for ctx.
+// Close ends all conversations and waits for their end or that of ctx. The clients are
+// told that they may return.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.closed && len(s.conns) == 0 {
@@ -88,8 +88,8 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// begin starts a conversation, under the id of its call or its own; false: the
-// server is closing.
+// begin starts a conversation under an id, which is that of its call or its own. It
+// returns false if the server is closed.
 func (s *Server) begin(ctx context.Context, id string, a *arrival) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Server) begin(ctx context.Context, id string, a *arrival) bool {
 	}
 	a.c.resume, a.c.before = a.next.digest, a.before
 	s.conns[id] = a.c
-	// It outlives its connection; Close waits for it.
+	// The conversation outlives its connection; Close waits for it.
 	go func() {
 		defer s.end(id, a)
 		a.c.run(ctx)
@@ -128,7 +128,7 @@ const (
 	betaProtocol = "openai-beta.realtime-v1"
 )
 
-// protocols are the subprotocols that the client offers.
+// protocols returns the subprotocols that the client offers.
 func protocols(r *http.Request) []string {
 	var list []string
 	for _, line := range r.Header.Values("Sec-WebSocket-Protocol") {
@@ -139,7 +139,7 @@ func protocols(r *http.Request) []string {
 	return list
 }
 
-// key is the client's key, wherever it has put it.
+// key returns the client's key from the header, the query or the subprotocols, or "".
 func key(r *http.Request) string {
 	if k, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return strings.TrimSpace(k)
@@ -158,27 +158,27 @@ func key(r *http.Request) string {
 	return ""
 }
 
-// isBeta reports whether the client speaks the older dialect.
+// isBeta reports whether the client uses the beta dialect.
 func isBeta(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("OpenAI-Beta"), "realtime=v1") || slices.Contains(protocols(r), betaProtocol) ||
 		r.URL.Query().Has("api-version")
 }
 
-// maxMessage bounds one event: the largest append, as base64, and room for the
-// rest of it.
+// maxMessage limits the size of an event in bytes: the largest append in base64, and 64
+// KiB for the rest.
 const maxMessage = wire.MaxAppend/3*4 + 64<<10
 
-// serveSocket is a connection over WebSocket.
+// serveSocket handles GET /v1/realtime, a connection over WebSocket.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	accept := &websocket.AcceptOptions{
 		Subprotocols:   []string{"realtime"},
 		OriginPatterns: []string{"localhost:*", "127.0.0.1:*", "localhost", "127.0.0.1"},
-		// With a key a page proves that it may connect, whatever its origin.
+		// A client with a key may connect from a page of any origin.
 		InsecureSkipVerify: s.o.Authorize != nil,
 	}
 	var a *arrival
 	var bad *wire.Error
-	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // else Accept refuses
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") { // otherwise Accept refuses the request
 		if a, bad = s.arrive(r); bad == nil {
 			s.promise(r.Context(), a)
 			a.tell(w.Header())
@@ -191,7 +191,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		}
 		return // Accept has answered
 	}
-	defer func() { _ = ws.CloseNow() }() // harmless when it is closed
+	defer func() { _ = ws.CloseNow() }() // does nothing if the connection is closed
 	ws.SetReadLimit(maxMessage)
 	l := newLink(&socket{ws}, isBeta(r))
 	if bad != nil {
@@ -201,8 +201,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.serve(r.Context(), l, a)
 }
 
-// arrive lets a client in, to a new conversation or back to its own, or says why
-// not.
+// arrive admits a client to a new conversation or back to its own.
 func (s *Server) arrive(r *http.Request) (*arrival, *wire.Error) {
 	start, owner, bad := s.start(r)
 	if bad != nil {
@@ -216,14 +215,15 @@ func (s *Server) arrive(r *http.Request) (*arrival, *wire.Error) {
 			return s.restore(r.Context(), from, token, nil)
 		case a != nil && a.c.call != nil:
 			a.end()
-			return nil, errResume // a call comes back as one
+			return nil, errResume // a call can only be resumed as a call
 		}
 		return a, bad
 	}
 	return s.open(r.Context(), from, start, nil)
 }
 
-// start is who connects, and the configuration that a conversation begins with.
+// start returns the initial configuration of a conversation and the owner of the
+// client's key.
 func (s *Server) start(r *http.Request) (start wire.Session, owner string, bad *wire.Error) {
 	q := r.URL.Query()
 	start = wire.NewSession(wire.TypeRealtime)
@@ -256,7 +256,7 @@ func (s *Server) start(r *http.Request) (start wire.Session, owner string, bad *
 	return start, owner, nil
 }
 
-// authorized says whether a key is good, and whose it is.
+// authorized returns the owner of a key and whether the key is valid.
 func (s *Server) authorized(r *http.Request, key string) (owner string, ok bool) {
 	if s.o.Authorize == nil {
 		return "", true
@@ -264,14 +264,14 @@ func (s *Server) authorized(r *http.Request, key string) (owner string, ok bool)
 	return s.o.Authorize(r, key)
 }
 
-// defaults are the configuration of a client that says nothing.
+// defaults returns the configuration of a client that has not sent one.
 func defaults(from Caller) wire.Session {
 	start := wire.NewSession(wire.TypeRealtime)
 	start.Model = from.Model
 	return start
 }
 
-// open makes a new conversation.
+// open creates a new conversation.
 func (s *Server) open(ctx context.Context, from Caller, start wire.Session, call Call) (*arrival, *wire.Error) {
 	parts, err := s.o.Open(ctx, from)
 	if err != nil && !errors.Is(err, ErrUnknownModel) {
@@ -284,10 +284,10 @@ func (s *Server) open(ctx context.Context, from Caller, start wire.Session, call
 	return s.make(begin{owner: from.Owner, session: start, parts: parts, openErr: err, call: call})
 }
 
-// internalError is what a client is told that nobody can help.
+// internalError is sent to clients for errors that they cannot correct.
 var internalError = &wire.Error{Type: wire.ServerError, Code: "cannot_start", Message: "The conversation cannot be made."}
 
-// make makes a conversation of its parts, which it ends where that fails.
+// make creates a conversation from its parts. It releases the parts if it fails.
 func (s *Server) make(b begin) (*arrival, *wire.Error) {
 	b.session.ID = newID("sess")
 	b.named = b.session.Model != ""
@@ -305,18 +305,18 @@ func (s *Server) make(b begin) (*arrival, *wire.Error) {
 	return &arrival{c: c, next: s.nextGrant(), end: b.parts.end}, nil
 }
 
-// end ends what was opened.
+// end releases the resources of the parts.
 func (p *Parts) end() {
 	if p.Close != nil {
-		_ = p.Close() // there is nobody to tell
+		_ = p.Close() // the error has no receiver
 	}
 }
 
-// serve serves a connection: its conversation begins with it, or goes on.
+// serve serves a connection, with which a conversation begins or continues.
 func (s *Server) serve(ctx context.Context, l *link, a *arrival) {
 	c := a.c
 	switch attached := c.attach(l); {
-	case !attached: // it has just ended
+	case !attached: // the conversation has just ended
 		l.refuse(ctx, errResume)
 		return
 	case !a.back && !s.begin(context.WithoutCancel(ctx), c.id, a):
@@ -324,13 +324,13 @@ func (s *Server) serve(ctx context.Context, l *link, a *arrival) {
 		l.t.Close(closeRestart, "the server restarts")
 		return
 	}
-	if !a.returns() { // else it was promised
-		_ = s.issue(ctx, c) // it has no other token
+	if !a.returns() { // otherwise promise has stored it
+		_ = s.issue(ctx, c) // on failure the client still has a valid token
 	}
 	c.detach(l, c.carry(ctx, l))
 }
 
-// socket is a WebSocket as a transport.
+// socket is a transport over a WebSocket.
 type socket struct{ ws *websocket.Conn }
 
 // Read implements transport.
@@ -354,19 +354,19 @@ func (s *socket) Ping(ctx context.Context) error { return s.ws.Ping(ctx) }
 
 // Close implements transport.
 func (s *socket) Close(code int, reason string) {
-	_ = s.ws.Close(websocket.StatusCode(code), reason) // it may be gone
+	_ = s.ws.Close(websocket.StatusCode(code), reason) // the connection may have ended
 }
 
-// refuse tells what is wrong with a handshake, which a browser cannot read from a
-// refused one, and closes.
+// refuse sends an error and closes the connection. It is used instead of an HTTP
+// status, since browsers do not show the answer to a failed handshake.
 func (l *link) refuse(ctx context.Context, bad *wire.Error) {
 	b, err := wire.Marshal(newID("event"), wire.ErrorEvent{Error: *bad})
 	if err != nil {
-		panic("realtime: an error does not marshal: " + err.Error())
+		panic("realtime: marshal an error: " + err.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
 	defer cancel()
-	_ = l.t.Write(ctx, b) // it may be gone
+	_ = l.t.Write(ctx, b) // the connection may have ended
 	code := closeRefused
 	switch {
 	case bad.Code == wire.CodeInvalidKey:
@@ -379,7 +379,7 @@ func (l *link) refuse(ctx context.Context, bad *wire.Error) {
 	l.t.Close(code, bad.Type+"."+bad.Code)
 }
 
-// httpError answers a request that is refused.
+// httpError writes an error response.
 func httpError(w http.ResponseWriter, status int, err *wire.Error) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")
@@ -390,9 +390,9 @@ func httpError(w http.ResponseWriter, status int, err *wire.Error) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("realtime: an answer does not marshal: " + err.Error())
+		panic("realtime: marshal a response: " + err.Error())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // the client may be gone
+	_, _ = w.Write(b) // the client may have gone
 }

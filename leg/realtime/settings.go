@@ -9,7 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// turnOptions are the uplink's part: what speech is, and when a turn has ended.
+// turnOptions returns the uplink's options for a session: what counts as speech, and
+// when a turn ends.
 func turnOptions(s wire.Session, parts *session.Options) (turn.Options, turn.OnsetOptions) {
 	t := s.Input.TurnDetection
 	if t == nil {
@@ -31,8 +32,8 @@ func turnOptions(s wire.Session, parts *session.Options) (turn.Options, turn.Ons
 	return o, onset
 }
 
-// threshold sets the probability above which a frame is speech. 0.5, the
-// protocol's default, is the detector's own.
+// threshold sets the probability above which a frame counts as speech. For 0.5, the
+// protocol's default, it keeps the detector's own thresholds.
 func threshold(t turn.Thresholds, p float64) turn.Thresholds {
 	if p == 0.5 {
 		return t

@@ -33,7 +33,7 @@ func TestLinger(t *testing.T) {
 			}
 			line = got
 		}
-		l.Present(true) // no news
+		l.Present(true) // not a change
 		time.Sleep(time.Hour)
 		l.Present(false)
 		next(port.LineShaky)

@@ -16,19 +16,19 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// chat is a conversation that runs in a bubble.
+// chat is a conversation that runs in a synctest bubble.
 type chat struct {
 	*session.Session
 	t    *testing.T
 	leg  *text.Leg
 	done chan error
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	steps []string
 	lines []session.Spoken
 }
 
-// begin holds a conversation with a model; o has what is different.
+// begin starts a conversation with a model. change, if not nil, changes its options.
 func begin(t *testing.T, model port.Model, change func(*session.Options)) *chat {
 	t.Helper()
 	c := &chat{t: t, leg: text.New(text.Options{}), done: make(chan error, 1)}
@@ -56,7 +56,7 @@ func begin(t *testing.T, model port.Model, change func(*session.Options)) *chat 
 	return c
 }
 
-// took are the events stepped since the last call.
+// took returns the events stepped since the last call.
 func (c *chat) took() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *chat) said() (texts []string) {
 	return texts
 }
 
-// end has the person leave.
+// end makes the person leave.
 func (c *chat) end() {
 	c.t.Helper()
 	if err := c.leg.Close(); err != nil {
@@ -85,7 +85,7 @@ func (c *chat) end() {
 	}
 }
 
-// replies is a model that gives its answers in pieces.
+// replies is a model that calls a function.
 type replies func(ctx context.Context, emit func(port.Delta) error) error
 
 func (r replies) Reply(ctx context.Context, _ port.Request, emit func(port.Delta) error) error {
@@ -96,8 +96,8 @@ var echo = replies(func(_ context.Context, emit func(port.Delta) error) error {
 	return emit(port.Delta{Text: "So it is."})
 })
 
-// switches is how often a goroutine of this process was run so far, but for a factor:
-// the runtime takes note of one time in eight.
+// switches returns how often goroutines of this process were scheduled so far, divided
+// by about eight: the runtime counts one time in eight.
 func switches(t *testing.T) (n uint64) {
 	t.Helper()
 	sample := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
@@ -111,8 +111,8 @@ func switches(t *testing.T) (n uint64) {
 	return n
 }
 
-// TestIdle: a conversation in which nobody types takes no step and runs no timer before
-// its next deadline, which is then in time.
+// TestIdle checks that a conversation in which nobody types makes no step and uses no
+// timer before its next deadline, and then reacts in time.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := begin(t, echo, func(o *session.Options) {
@@ -127,7 +127,7 @@ func TestIdle(t *testing.T) {
 			at    time.Duration
 			steps []string
 		}{
-			{5 * time.Minute, []string{"deadline"}}, // the person is told that nobody writes
+			{5 * time.Minute, []string{"deadline"}}, // the prompt for an inactive person
 			{2 * time.Hour, []string{"deadline", "session.renewed"}},
 			{4 * time.Hour, []string{"deadline", "session.renewed"}},
 		} {
@@ -137,7 +137,7 @@ func TestIdle(t *testing.T) {
 			if steps := c.took(); len(steps) > 0 {
 				t.Errorf("before %v it stepped %q", next.at, steps)
 			}
-			// A beat of 20 ms would be 15,000 in the first five minutes alone.
+			// Ticks of 20 ms would be 15,000 in the first five minutes.
 			if n := switches(t) - before; n > 300 {
 				t.Errorf("before %v goroutines ran %d times eight", next.at, n)
 			}
@@ -151,7 +151,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestTurnTakesNoTime: no beat is waited for between a line and the end of its answer.
+// TestTurnTakesNoTime checks that a reply does not wait for a tick.
 func TestTurnTakesNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := begin(t, echo, nil)
@@ -170,8 +170,8 @@ func TestTurnTakesNoTime(t *testing.T) {
 	})
 }
 
-// TestInterruptedLine: a line that comes while the agent still writes cuts off what it
-// has not said; what it has said counts as read.
+// TestInterruptedLine checks that a line that arrives while the agent is writing
+// interrupts it. What was written counts as read.
 func TestInterruptedLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true
@@ -199,7 +199,7 @@ func TestInterruptedLine(t *testing.T) {
 		if err := c.SendText("enough"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // the machine draws breath behind an interruption
+		time.Sleep(time.Second) // the machine waits after an interruption
 		want := []string{"Good day.", "tell me", "This is long. It goes on.", "enough", "Very well."}
 		if said := c.said(); !slices.Equal(said, want) {
 			t.Errorf("said %q, expected %q", said, want)
@@ -208,7 +208,8 @@ func TestInterruptedLine(t *testing.T) {
 	})
 }
 
-// TestPauseAndAbsence: a pause and a person who goes and comes back lose nothing.
+// TestPauseAndAbsence checks that nothing is lost by a pause, or by a person who leaves
+// and returns.
 func TestPauseAndAbsence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := begin(t, echo, nil)
@@ -238,7 +239,7 @@ func TestPauseAndAbsence(t *testing.T) {
 	})
 }
 
-// TestTextIsNotVirtual: no frames are the clock of a conversation by text.
+// TestTextIsNotVirtual checks that frames are not the clock of a conversation by text.
 func TestTextIsNotVirtual(t *testing.T) {
 	s, err := session.New(text.Session(session.Options{Leg: text.New(text.Options{})}))
 	if err != nil {

@@ -24,10 +24,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	rate     = 24000
-	patience = 5 * time.Minute // the wait for what must come, on the real clock
+	patience = 5 * time.Minute // limit of real-time waits
 )
 
-// server is a server of a test, on a free port of the loopback interface.
+// server returns a server on a free port of the loopback interface.
 func server(t testing.TB, o Options) *Server {
 	t.Helper()
 	s, err := NewServer(o)
@@ -42,8 +42,8 @@ func server(t testing.TB, o Options) *Server {
 	return s
 }
 
-// client is a person with a browser. It sends a frame every 20 ms once it has
-// been connected, silence if there is nothing to say, and keeps what it hears.
+// client is a person with a browser. Once connected, it sends a frame every 20 ms,
+// silence if there is nothing to say, and records what it hears.
 type client struct {
 	t       testing.TB
 	pc      *pion.PeerConnection
@@ -58,23 +58,23 @@ type client struct {
 	opened  chan struct{}
 	texts   chan string
 
-	mu    sync.Mutex // guards all below
-	said  []int16    // at rate, still to be sent
+	mu    sync.Mutex // guards the fields below
+	said  []int16    // at rate, not yet sent
 	heard []int16    // at rate
-	rests bool       // sends nothing where nothing is said
+	rests bool       // sends nothing instead of silence
 	got   int        // packets
-	twice int        // of them, that carry a copy of the one before
+	twice int        // packets that contain a copy of the previous one
 }
 
-// clientOptions make a client.
+// clientOptions configures a client.
 type clientOptions struct {
-	conn net.PacketConn // of its own; nil: a socket of the loopback interface
+	conn net.PacketConn // the client's socket; one on the loopback interface if nil
 	mute bool           // opens no data channel
-	// anywhere has the client reach all addresses of the machine.
+	// anywhere lets the client use all addresses of the machine.
 	anywhere bool
-	noFEC    bool // packets carry no copies
-	gives    bool // sends again what the server asks for
-	// settings, if set, are those of the network, in place of conn.
+	noFEC    bool // packets contain no copies
+	gives    bool // retransmits what the server requests
+	// settings, if not nil, configures the network instead of conn.
 	settings func(*pion.SettingEngine)
 	config   pion.Configuration
 }
@@ -151,7 +151,7 @@ func newClient(t testing.TB, o clientOptions) *client {
 	return c
 }
 
-// rough is a network that can be cut.
+// rough returns a network that can be interrupted.
 func rough(t testing.TB) *nettest.Rough {
 	t.Helper()
 	r, err := nettest.New(nettest.Weather{})
@@ -166,7 +166,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// offer is the client's offer with all its candidates.
+// offer returns the client's offer with all candidates.
 func (c *client) offer(o *pion.OfferOptions) string {
 	c.t.Helper()
 	offer, err := c.pc.CreateOffer(o)
@@ -198,7 +198,7 @@ func (c *client) await(want pion.PeerConnectionState) {
 	}
 }
 
-// talk sends frames on absolute deadlines.
+// talk sends frames at absolute deadlines.
 func (c *client) talk(loss int) {
 	e, err := opus.NewEncoder(opus.EncoderOptions{Rate: rate})
 	if err == nil {
@@ -243,12 +243,12 @@ func (c *client) talk(loss int) {
 		}
 		p.SequenceNumber++
 		p.Payload = buf[:size]
-		_ = c.track.WriteRTP(&p) // fails while it is not connected
+		_ = c.track.WriteRTP(&p) // fails while the client is not connected
 	}
 }
 
-// hear keeps what the agent says: packets in the order in which they come, and
-// nothing for those that do not.
+// hear records the agent's sound: packets in the order of arrival, and nothing for lost
+// ones.
 func (c *client) hear(track *pion.TrackRemote) {
 	d, err := opus.NewDecoder(opus.DecoderOptions{Rate: rate})
 	if err != nil {
@@ -288,7 +288,7 @@ func (c *client) all() []int16 {
 	return slices.Clone(c.heard)
 }
 
-// close ends the connection as a page does that is closed.
+// close ends the connection, like a page that is closed.
 func (c *client) close() {
 	c.stop.Do(func() { close(c.stopc) })
 	if err := c.pc.GracefulClose(); err != nil {
@@ -300,7 +300,7 @@ func (c *client) close() {
 	}
 }
 
-// connect is a connected client and its leg.
+// connect returns a connected client and its leg.
 func connect(t testing.TB, s *Server, o clientOptions) (*client, *Leg) {
 	t.Helper()
 	c := newClient(t, o)
@@ -319,7 +319,7 @@ func connect(t testing.TB, s *Server, o clientOptions) (*client, *Leg) {
 	return c, l
 }
 
-// until reads frames until one satisfies a condition.
+// until reads frames until ok returns true.
 func until(t testing.TB, l *Leg, what string, ok func(audio.Frame) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -337,7 +337,7 @@ func until(t testing.TB, l *Leg, what string, ok func(audio.Frame) bool) {
 
 func loud(f audio.Frame) bool { return audio.RMS(f.PCM) > 0.05 }
 
-// speak writes sound on the beat, as a session does.
+// speak writes sound in real time, as a session does.
 func speak(t testing.TB, l *Leg, pcm []int16) {
 	t.Helper()
 	frame := make([]int16, audio.FrameSamples(l.Rate()))

@@ -13,7 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// packets are a sound as a browser sends it.
+// packets encodes a sound as a browser does.
 func packets(t testing.TB, pcm []int16) (list [][]byte) {
 	t.Helper()
 	e, err := opus.NewEncoder(opus.EncoderOptions{Rate: rate})
@@ -107,7 +107,7 @@ func TestAllocs(t *testing.T) {
 		h.Timestamp += tick
 		i++
 	}
-	for range 200 { // buffers grow, the codec sets itself up
+	for range 200 { // buffers grow and the codec initializes itself
 		in()
 	}
 	if n := testing.AllocsPerRun(200, in); n > 0 {
@@ -118,7 +118,7 @@ func TestAllocs(t *testing.T) {
 	for range 200 {
 		out()
 	}
-	// The library copies the header, for whatever connections there are.
+	// The library copies the header, whether there are connections or not.
 	if n := testing.AllocsPerRun(200, out); n > 1 {
 		t.Errorf("%v allocations a frame of the agent's", n)
 	}
@@ -135,7 +135,8 @@ func newTestSender(t testing.TB) (*sender, audio.Frame) {
 	return s, audio.Frame{Rate: rate, PCM: porttest.Tone(rate, audio.FrameDuration)}
 }
 
-// BenchmarkRead is a packet in and its frame out. Goal: 50 us.
+// BenchmarkRead measures the receipt of a packet and the reading of its frame. Goal: 50
+// us.
 func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	r, err := newReceiver(rate)
@@ -152,7 +153,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkWrite is a frame of the agent's, encoded and sent to nobody. Goal: 200
+// BenchmarkWrite measures the encoding of an agent's frame, sent to nobody. Goal: 200
 // us.
 func BenchmarkWrite(b *testing.B) {
 	b.ReportAllocs()
@@ -162,7 +163,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkWriteSilence is a frame while the agent says nothing. Goal: 1 us.
+// BenchmarkWriteSilence measures a frame while the agent is silent. Goal: 1 us.
 func BenchmarkWriteSilence(b *testing.B) {
 	b.ReportAllocs()
 	s, f := newTestSender(b)

@@ -19,18 +19,19 @@ type ICEServer struct {
 	Credential string   `json:"credential,omitempty"`
 }
 
-// ICEService is a STUN or TURN server that browsers are told of.
+// ICEService is a STUN or TURN server for browsers.
 type ICEService struct {
 	URLs []string // "stun:HOST[:PORT]", "turn:HOST[:PORT][?transport=udp|tcp]", "turns:..."
-	// Secret, if set, is the one that the TURN server shares. Each browser gets
-	// credentials of its own that are valid for Valid (default 1 h).
+	// Secret, if set, is the secret shared with the TURN server. Each browser gets its
+	// own credentials, which are valid for Valid (default 1 h).
 	Secret string
 	Valid  time.Duration
-	// Username and Credential are given to all browsers where there is no Secret.
+	// Username and Credential are given to all browsers if there is no Secret.
 	Username, Credential string
 }
 
-// Validate returns an error if a field is invalid. It does not contain the secret.
+// Validate returns an error if a field is invalid. The error does not contain the
+// secret.
 func (s ICEService) Validate() error {
 	if len(s.URLs) == 0 {
 		return errors.New("urls are missing: expected stun:HOST, turn:HOST or turns:HOST")
@@ -49,17 +50,17 @@ func (s ICEService) Validate() error {
 	case s.Secret != "" && (s.Username != "" || s.Credential != ""):
 		return errors.New("a secret and a fixed credential must not both be set")
 	case (s.Username == "") != (s.Credential == ""):
-		return errors.New("has one of username and credential: expected both")
+		return errors.New("username and credential must be set together")
 	case turn && s.Secret == "" && s.Username == "":
 		return errors.New("a TURN server needs a secret, or a username and a credential")
 	}
 	return nil
 }
 
-// For returns what the browser of a conversation is told. The credentials follow the
-// REST API for access to TURN services (draft-uberti-behave-turn-rest-00, section 2.2):
-// the username is the time of expiry in seconds since 1970 and the id, the credential the
-// HMAC-SHA1 of it in base64.
+// For returns the server in the form for the browser of a conversation. The credentials
+// follow the REST API for access to TURN services (draft-uberti-behave-turn-rest-00,
+// section 2.2): the username consists of the time of expiry in seconds since 1970 and
+// the id, and the credential is its HMAC-SHA1 in base64.
 func (s ICEService) For(id string, now time.Time) ICEServer {
 	told := ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential}
 	if s.Secret == "" {

@@ -46,8 +46,8 @@ func TestICEServiceInvalid(t *testing.T) {
 	}
 }
 
-// relay is a TURN server of the loopback interface, reached over UDP and TCP, whose users
-// have credentials made from a shared secret.
+// relay starts a TURN server on the loopback interface, reachable over UDP and TCP,
+// with credentials made from a shared secret.
 func relay(t *testing.T, secret string) (udp, tcp string) {
 	t.Helper()
 	logs := logging.NewDefaultLoggerFactory()
@@ -72,9 +72,9 @@ func relay(t *testing.T, secret string) (udp, tcp string) {
 	return conn.LocalAddr().String(), listener.Addr().String()
 }
 
-// TestRelayOnly checks that a browser that reaches nothing but its TURN server holds a
-// call, over UDP and where UDP is blocked, with credentials made from the secret that the
-// TURN server shares, and that other credentials do not let it.
+// TestRelayOnly checks that a browser that can only reach its TURN server can hold a
+// call, over UDP or, if UDP is blocked, over TCP. Its credentials are made from the
+// shared secret; others are refused.
 func TestRelayOnly(t *testing.T) {
 	t.Parallel()
 	udp, tcp := relay(t, "north")

@@ -54,8 +54,8 @@ type Leg struct {
 	current *peer      // the connection in use; nil before the first
 	pending *peer      // connecting, will replace current; nil if there is none
 	lostAt  time.Time  // since when there is no connection; zero if there is one
-	// met reports that there has been a connection, returning that it is only the
-	// leg that is new to the person.
+	// met reports that the leg was connected before. returning reports that the person
+	// was in the conversation before, over another leg.
 	met, returning bool
 }
 

@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 					if len(c.all()) >= 20*rate/50 {
 						break
 					}
-					_, err := l.Read(t.Context()) // keeps the time
+					_, err := l.Read(t.Context()) // Read waits for the next deadline
 					check(t, err)
 				}
 				return c.all()
@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Both hear each other.
+// Both sides hear each other.
 func TestBothWays(t *testing.T) {
 	s := server(t, Options{})
 	c, l := connect(t, s, clientOptions{})
@@ -79,7 +79,7 @@ func TestReattach(t *testing.T) {
 	if line != port.LineLost {
 		t.Fatalf("the line is %v", line)
 	}
-	for range 5 { // the call goes on meanwhile
+	for range 5 { // the call continues
 		_, err := l.Read(t.Context())
 		check(t, err)
 		check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: porttest.Tone(rate, audio.FrameDuration)}))

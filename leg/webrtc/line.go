@@ -56,9 +56,9 @@ func (l *Leg) Return(ctx context.Context, offer string) (answer string, err erro
 	return l.Restart(ctx, offer)
 }
 
-// Restart answers an offer of a returning person: for the same connection over
-// another network ([Leg.Renegotiate]) or for a new one ([Leg.Reattach]). The
-// certificates tell which.
+// Restart answers the offer of a returning person, which is either for the same
+// connection over another network ([Leg.Renegotiate]) or for a new connection
+// ([Leg.Reattach]). It compares the certificates to tell which.
 func (l *Leg) Restart(ctx context.Context, offer string) (answer string, err error) {
 	offer, err = readOffer(offer)
 	if err != nil {

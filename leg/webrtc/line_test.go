@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// watch waits for a state of the line, past others.
+// watch waits for a state of the connection and skips others.
 func watch(t *testing.T, l *Leg, last, want port.Line) {
 	t.Helper()
 	for last != want {
@@ -26,7 +26,7 @@ func watch(t *testing.T, l *Leg, last, want port.Line) {
 	}
 }
 
-// hearing checks that both sides hear each other now.
+// hearing checks that both sides hear each other.
 func hearing(t *testing.T, c *client, l *Leg) {
 	t.Helper()
 	tone := porttest.Tone(rate, 400*time.Millisecond)
@@ -66,7 +66,7 @@ func TestRestart(t *testing.T) {
 	network := rough(t)
 	c, l := connect(t, server(t, Options{Conn: network}), clientOptions{})
 	hearing(t, c, l)
-	// While all is well: another network is there, the old one still works.
+	// The network changes while the old one still works.
 	restart(t, c, l)
 	hearing(t, c, l)
 	if line, err := l.Watch(t.Context(), port.LineLost); err != nil || line != port.LineUp {
@@ -118,8 +118,8 @@ func TestLinger(t *testing.T) {
 	check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: make([]int16, rate/50)}))
 }
 
-// An answer that never reaches the browser frees its resources soon, however long a
-// person who was there may be away.
+// A person who returns over a new leg has as long to connect as after a loss. Then the
+// leg ends.
 func TestNobodyConnects(t *testing.T) {
 	t.Parallel()
 	s := server(t, Options{Connect: 300 * time.Millisecond, Linger: time.Hour})
@@ -142,8 +142,8 @@ func TestNobodyConnects(t *testing.T) {
 	}
 }
 
-// A person who comes back over a new leg has as long to connect as after a loss, and has
-// hung up then.
+// A person who returns over a new leg has as long to connect as after a loss. Then the
+// leg ends.
 func TestReturningNeverConnects(t *testing.T) {
 	t.Parallel()
 	s := server(t, Options{Connect: 100 * time.Millisecond, Linger: 500 * time.Millisecond})
@@ -160,7 +160,8 @@ func TestReturningNeverConnects(t *testing.T) {
 	check(t, l.Close())
 }
 
-// A connection that was made and lost is not one that was never made.
+// A connection that was established and lost is not reported as one that was never
+// established.
 func TestConnectedOnce(t *testing.T) {
 	t.Parallel()
 	s := server(t, Options{Linger: 300 * time.Millisecond})

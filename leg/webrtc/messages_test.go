@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// next is the client's next message.
+// next returns the client's next message.
 func (c *client) next() string {
 	c.t.Helper()
 	select {
@@ -31,8 +31,8 @@ func receive(t *testing.T, l *Leg) string {
 	return text
 }
 
-// Messages go both ways in their order; what is sent before the channel is open
-// waits for it.
+// Messages arrive in order in both directions. Messages sent before the channel is open
+// wait for it.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{}), clientOptions{})
@@ -64,7 +64,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A handler gets the messages, and a new connection goes on with them.
+// A handler receives the messages, also over a new connection.
 func TestOnMessage(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{}), clientOptions{})
@@ -115,8 +115,8 @@ func TestMessagesPileUp(t *testing.T) {
 	hearing(t, c, l)
 }
 
-// If messages are not received, the client is slowed down, and the end of the leg
-// is not.
+// If messages are not received, the client is slowed down, but the end of the leg is
+// not delayed.
 func TestMessagesAreNotReceived(t *testing.T) {
 	t.Parallel()
 	c, l := connect(t, server(t, Options{}), clientOptions{})

@@ -17,7 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// chromeOffer is what Chromium offers, shortened.
+// chromeOffer is an offer of Chromium, shortened.
 const chromeOffer = `v=0
 o=- 4611731400430051336 2 IN IP4 127.0.0.1
 s=-
@@ -59,7 +59,7 @@ a=sctp-port:5000
 a=max-message-size:262144
 `
 
-// edit replaces a text of the offer that is in it.
+// edit replaces a text in the offer.
 func edit(t testing.TB, from, to string) string {
 	t.Helper()
 	if !strings.Contains(chromeOffer, from) {
@@ -162,7 +162,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// sent is a socket that notes where packets go.
+// sent is a socket that records the destinations of packets.
 type sent struct {
 	net.PacketConn
 	mu sync.Mutex
@@ -210,7 +210,7 @@ func TestOfferSendsPacketsElsewhere(t *testing.T) {
 	answer, err = l.Renegotiate(ctx, name(c.offer(&pion.OfferOptions{ICERestart: true})))
 	check(t, err)
 	c.answer(answer)
-	speak(t, l, porttest.Tone(rate, time.Second)) // the checks of a second and more
+	speak(t, l, porttest.Tone(rate, time.Second)) // as long as the connectivity checks take
 	network.mu.Lock()
 	defer network.mu.Unlock()
 	delete(network.to, c.addr)
@@ -219,10 +219,11 @@ func TestOfferSendsPacketsElsewhere(t *testing.T) {
 	}
 }
 
-// FuzzOffer: an offer is refused, or read into one that names no address, and that is read
-// as itself. It stays with what is read: an answer lists the machine's interfaces and
-// starts goroutines, a hundred times as long as this, and covers other code each time, so
-// that the engine took each input for a find and came to no end.
+// FuzzOffer checks that an offer is either refused or read into one that contains no
+// address and that is read unchanged the second time. It tests only the reading: an
+// answer would list the machine's interfaces and start goroutines, which takes a
+// hundred times as long and covers different code each time, so that the fuzzing engine
+// would consider every input interesting.
 func FuzzOffer(f *testing.F) {
 	f.Add(chromeOffer)
 	f.Add(edit(f, "a=mid:0", "a=mid:0\na=candidate:1 1 udp 2130706431 10.0.0.1 9 typ host"))

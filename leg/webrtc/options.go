@@ -22,18 +22,18 @@ type Options struct {
 	Addr string
 	// Conn, if not nil, is used instead of a socket at Addr. The server closes it.
 	Conn net.PacketConn
-	// Ports, if set, gives each call a UDP port of its own in this range in place of the
-	// one port of Addr, of which only the host counts then.
+	// Ports, if set, gives each call its own UDP port in this range. Addr then only
+	// determines the host.
 	Ports PortRange
 	// TCP, if not empty, is a TCP address ("0.0.0.0:7000") that calls can use where UDP
 	// is blocked (RFC 6544).
 	TCP string
-	// PublicIPs are announced to browsers in place of the machine's own addresses,
-	// for a machine behind a network address translation that keeps the ports. A host
-	// name stands for its addresses at the start of the server.
+	// PublicIPs are announced to browsers instead of the machine's own addresses, for a
+	// machine behind a network address translation that keeps the ports. Host names are
+	// resolved when the server is created.
 	PublicIPs []string
-	// KeepPrivate announces the machine's own addresses beside PublicIPs, for browsers
-	// within the same network.
+	// KeepPrivate also announces the machine's own addresses, for browsers in the same
+	// network.
 	KeepPrivate bool
 
 	// Rate is the sampling rate of the legs' frames in hertz: 8000, 12000, 16000,
@@ -56,7 +56,8 @@ type Options struct {
 	Logger *slog.Logger // nil disables logging
 }
 
-// PortRange is a range of ports, both ends included. The zero value is none.
+// PortRange is a range of ports, including both ends. The zero value means that no
+// range is set.
 type PortRange struct{ Min, Max uint16 }
 
 func (o *Options) setDefaults() {
@@ -114,7 +115,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// IsHost reports whether a text has the form of an IP address or of a host name (RFC 1123,
+// IsHost reports whether a text has the form of an IP address or a host name (RFC 1123,
 // section 2.1).
 func IsHost(text string) bool {
 	if _, err := netip.ParseAddr(text); err == nil {
@@ -130,14 +131,14 @@ func IsHost(text string) bool {
 		}
 	}
 	last := labels[len(labels)-1]
-	return len(text) <= 253 && strings.Trim(last, "0123456789") != "" // else it is an invalid IP address
+	return len(text) <= 253 && strings.Trim(last, "0123456789") != "" // otherwise it is an invalid IP address
 }
 
-// publicAddresses are the addresses that names stand for.
+// publicAddresses resolves names to addresses.
 func publicAddresses(ctx context.Context, names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
-		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name) // of an address, itself
+		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name) // returns an address unchanged
 		if err != nil {
 			return nil, fmt.Errorf("webrtc: public address %q: %w", name, err)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/codec/opus"
 )
 
-// FuzzPackets: whatever a client sends as sound, every beat has its frame. The input is
-// packets, each behind a byte that is its length.
+// FuzzPackets checks that a frame is returned every 20 ms, whatever a client sends as
+// sound. The input consists of packets, each after a byte with its length.
 func FuzzPackets(f *testing.F) {
 	e, err := opus.NewEncoder(opus.EncoderOptions{Rate: rate})
 	if err != nil {

@@ -41,9 +41,9 @@ var ErrClosed = errors.New("webrtc: closed")
 // Server answers the offers of browsers. It is safe for concurrent use.
 type Server struct {
 	o      Options
-	mux    *ice.UDPMuxDefault // nil: each call has a port of its own
-	tcp    ice.TCPMux         // nil: no calls over TCP
-	addr   net.Addr           // of mux, or the address within which ports are opened
+	mux    *ice.UDPMuxDefault // nil if each call has its own port
+	tcp    ice.TCPMux         // nil if there are no calls over TCP
+	addr   net.Addr           // of mux, or the address at which ports are opened
 	tcpAt  net.Addr           // of tcp
 	api    *pion.API
 	config pion.Configuration
@@ -60,7 +60,8 @@ func NewServer(o Options) (*Server, error) {
 	}
 	o.setDefaults()
 	s := &Server{o: o, legs: make(map[*Leg]struct{})}
-	// It does not expire while the server runs; browsers learn it with each call.
+	// The certificate does not expire while the server runs. Browsers learn it with
+	// each call.
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("webrtc: create key: %w", err)
@@ -123,11 +124,11 @@ func (s *Server) listen() (err error) {
 }
 
 const (
-	tcpPackets = 64        // received packets of a call over TCP that wait to be read
-	tcpWrites  = 256 << 10 // bytes that wait to be sent; what comes on top is dropped
+	tcpPackets = 64        // received packets of a call over TCP that are not yet read
+	tcpWrites  = 256 << 10 // unsent bytes; more are dropped
 )
 
-// closePorts closes what listen has opened.
+// closePorts closes the ports opened by listen.
 func (s *Server) closePorts() error {
 	var errs []error
 	if s.tcp != nil {
@@ -219,7 +220,7 @@ func (s *Server) settings() (pion.SettingEngine, error) {
 	if s.tcp != nil {
 		settings.SetICETCPMux(s.tcp)
 		types = append(types, pion.NetworkTypeTCP4, pion.NetworkTypeTCP6)
-		settings.DisableActiveTCP(true) // the server would connect to addresses of a client's choice
+		settings.DisableActiveTCP(true) // otherwise the server would connect to addresses chosen by the client
 	}
 	settings.SetNetworkTypes(types)
 	settings.SetSCTPMaxMessageSize(maxMessage)
@@ -242,16 +243,16 @@ func (s *Server) settings() (pion.SettingEngine, error) {
 	return settings, nil
 }
 
-// ownPorts gives each call a port of its own.
+// ownPorts configures a separate port for each call.
 func (s *Server) ownPorts(settings *pion.SettingEngine) error {
 	if a, ok := s.addr.(*net.UDPAddr); ok && len(a.IP) > 0 && !a.IP.IsUnspecified() {
-		// The TCP port has addresses of its own.
+		// The TCP port has its own addresses.
 		settings.SetIPFilter(func(ip net.IP) bool { return ip.Equal(a.IP) || s.tcp != nil && isAt(s.tcpAt, ip) })
 	}
 	return settings.SetEphemeralUDPPortRange(s.o.Ports.Min, s.o.Ports.Max)
 }
 
-// isAt reports whether a TCP port is reached at an address.
+// isAt reports whether a TCP listener is reached at an address.
 func isAt(tcp net.Addr, ip net.IP) bool {
 	a, ok := tcp.(*net.TCPAddr)
 	return ok && a.IP.Equal(ip)
@@ -268,8 +269,8 @@ func isLoopback(addr net.Addr) bool {
 	}
 }
 
-// Addr returns the UDP address of all calls. With [Options].Ports its port has no
-// meaning.
+// Addr returns the UDP address of all calls. If [Options].Ports is set, its port is
+// meaningless.
 func (s *Server) Addr() net.Addr { return s.addr }
 
 // TCPAddr returns the TCP address of calls without UDP, or nil.

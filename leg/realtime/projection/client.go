@@ -8,9 +8,9 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: what the client asks for, but for responses.
+// This file handles the client's requests, except for those about responses.
 
-// requested handles one event of the client's.
+// requested handles one event from the client.
 func (p *Projection) requested(e wire.ClientEvent) {
 	if err := p.handle(&e); err != nil {
 		err.EventID = e.EventID
@@ -61,7 +61,7 @@ func noItem(code, doing, id string) *wire.Error {
 	return wire.Invalid(code, "item_id", "Error %s item: the item with id '%s' does not exist.", doing, id)
 }
 
-// updateSession merges a session.update.
+// updateSession handles session.update.
 func (p *Projection) updateSession(e *wire.ClientEvent) *wire.Error {
 	next, refused, err := p.session.Update(e.Session, wire.UpdateOptions{Spoken: p.spoken, Opening: !p.started})
 	if err != nil {
@@ -70,13 +70,13 @@ func (p *Projection) updateSession(e *wire.ClientEvent) *wire.Error {
 	if err := p.takeModel(&next); err != nil {
 		refused = append(refused, err)
 	} else if len(refused) > 0 && next.Equal(p.session) {
-		return p.refuseEach(e, refused) // nothing is left of it
+		return p.refuseEach(e, refused) // all changes were refused
 	}
 	before, now := p.session.Input.TurnDetection, next.Input.TurnDetection
 	p.session = next
 	switched := (before == nil) != (now == nil)
 	if switched {
-		p.forgetAudio() // what was heard so far is nobody's
+		p.forgetAudio() // the sound so far belongs to the old configuration
 	}
 	if switched || now != nil && *before != *now {
 		p.configure()
@@ -85,7 +85,7 @@ func (p *Projection) updateSession(e *wire.ClientEvent) *wire.Error {
 	return p.refuseEach(e, refused)
 }
 
-// refuseEach tells of the members of an event that were refused by themselves.
+// refuseEach sends an error for each refused member of an event.
 func (p *Projection) refuseEach(e *wire.ClientEvent, refused []*wire.Error) *wire.Error {
 	for _, err := range refused {
 		err.EventID = e.EventID
@@ -94,8 +94,9 @@ func (p *Projection) refuseEach(e *wire.ClientEvent, refused []*wire.Error) *wir
 	return nil
 }
 
-// takeModel takes the first model that a client names, if it stands for the agent of this
-// conversation. Of another one the client is told; the rest of its update counts.
+// takeModel accepts the first model that a client names, if the name stands for the
+// agent of this conversation. Otherwise it keeps the model and returns an error; the
+// other members of the update still apply.
 func (p *Projection) takeModel(next *wire.Session) *wire.Error {
 	now, named := p.session.Model, next.Model
 	switch {
@@ -110,7 +111,7 @@ func (p *Projection) takeModel(next *wire.Session) *wire.Error {
 		"Cannot change the model of a session: it is '%s'. The other members of the update were taken.", now)
 }
 
-// createItem puts an item into the conversation.
+// createItem handles conversation.item.create.
 func (p *Projection) createItem(e *wire.ClientEvent) *wire.Error {
 	at := len(p.items.list)
 	if e.PreviousItemID != nil && *e.PreviousItemID != "" {
@@ -139,7 +140,7 @@ func (p *Projection) createItem(e *wire.ClientEvent) *wire.Error {
 	return nil
 }
 
-// readInline has the sound inside an item recognized.
+// readInline requests the recognition of the sound in an item's content.
 func (p *Projection) readInline(it *item) *wire.Error {
 	var sound []byte
 	for i := range it.Content {
@@ -164,7 +165,7 @@ func (p *Projection) readInline(it *item) *wire.Error {
 	return nil
 }
 
-// duration is how long the sound in so many bytes lasts.
+// duration returns the length of the sound in the given number of bytes.
 func duration(f wire.Format, bytes int) time.Duration {
 	if f.Type == wire.PCM {
 		bytes /= 2
@@ -172,10 +173,10 @@ func duration(f wire.Format, bytes int) time.Duration {
 	return audio.Pos(bytes).Duration(f.SampleRate())
 }
 
-// leastCommit is the least sound that makes an item.
+// leastCommit is the minimum length of sound in a commit.
 const leastCommit = 100 * time.Millisecond
 
-// commitAudio makes an item of the sound since the last commit.
+// commitAudio handles input_audio_buffer.commit.
 func (p *Projection) commitAudio() *wire.Error {
 	length := audio.Pos(p.uncommitted).Duration(Rate)
 	if length < leastCommit {
@@ -184,7 +185,7 @@ func (p *Projection) commitAudio() *wire.Error {
 			float64(length)/float64(time.Millisecond))
 	}
 	if p.Detects() {
-		p.do(ReachCommit{}) // it takes effect when the sound before it has been heard
+		p.do(ReachCommit{}) // commits when the sound before it has been heard
 		return nil
 	}
 	it := p.addSpoken(p.newID("item"), length)
@@ -194,7 +195,7 @@ func (p *Projection) commitAudio() *wire.Error {
 	return nil
 }
 
-// commitReached ends the person's turn because the client says so.
+// commitReached ends the person's turn at the client's request.
 func (p *Projection) commitReached() {
 	if p.speech != nil {
 		p.commitSpeech()
@@ -208,7 +209,7 @@ func (p *Projection) commitReached() {
 	p.wordsKnown(it.ID, "", "") // nobody spoke in it
 }
 
-// addSpoken puts the person's sound into the conversation as an item.
+// addSpoken adds the person's sound to the conversation as an item.
 func (p *Projection) addSpoken(id string, length time.Duration) *item {
 	it := &item{
 		Item: wire.Item{
@@ -224,7 +225,7 @@ func (p *Projection) addSpoken(id string, length time.Duration) *item {
 	return it
 }
 
-// forgetAudio drops the sound since the last commit.
+// forgetAudio discards the sound since the last commit.
 func (p *Projection) forgetAudio() {
 	p.uncommitted = 0
 	p.do(DropBuffer{})
@@ -238,7 +239,8 @@ func (p *Projection) forgetAudio() {
 	}
 }
 
-// clearOutput silences the agent where the server plays.
+// clearOutput handles output_audio_buffer.clear, which is only valid if the server
+// plays the sound.
 func (p *Projection) clearOutput() *wire.Error {
 	if !p.o.Plays {
 		return wire.Invalid(wire.CodeInvalidValue, "type", "Output audio buffer can only be cleared over WebRTC.")
@@ -250,7 +252,7 @@ func (p *Projection) clearOutput() *wire.Error {
 	return nil
 }
 
-// truncate is conversation.item.truncate: what lies behind the given moment was
+// truncate handles conversation.item.truncate: the sound after the given position was
 // not heard.
 func (p *Projection) truncate(e *wire.ClientEvent) *wire.Error {
 	it := p.items.find(e.ItemID)
@@ -267,7 +269,7 @@ func (p *Projection) truncate(e *wire.ClientEvent) *wire.Error {
 	if spoken {
 		length = p.resp.samples.Duration(Rate)
 	}
-	// Clients count in whole milliseconds, and round.
+	// Clients round to whole milliseconds.
 	if ms := int(length.Milliseconds()); e.AudioEndMS > ms+1 {
 		return wire.Invalid(wire.CodeInvalidValue, "audio_end_ms", "Audio content of %dms is already shorter than %dms", ms, e.AudioEndMS)
 	}
@@ -281,7 +283,7 @@ func (p *Projection) truncate(e *wire.ClientEvent) *wire.Error {
 	return nil
 }
 
-// cutOff takes from an answer that is over what was not heard.
+// cutOff removes the words that were not heard from a completed answer.
 func (p *Projection) cutOff(it *item, end time.Duration) {
 	text := it.heardAt(int(end.Milliseconds()))
 	it.setWords(text)
@@ -291,7 +293,8 @@ func (p *Projection) cutOff(it *item, end time.Duration) {
 	}
 }
 
-// stopSpeaking ends an answer while it is spoken. Some clients break in by this alone.
+// stopSpeaking interrupts an answer while it is being spoken. Some clients interrupt
+// only by truncation.
 func (p *Projection) stopSpeaking(r *response, end time.Duration) {
 	r.message.setWords(r.message.heardAt(int(end.Milliseconds())))
 	r.message.Status = wire.Incomplete

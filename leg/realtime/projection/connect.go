@@ -5,9 +5,9 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: clients that connect, and that come back.
+// This file handles clients that connect for the first time or again.
 
-// connected greets a client. One that comes back is told what there is.
+// connected sends session.created. It sends a returning client the current state.
 func (p *Projection) connected() {
 	back := p.met
 	p.met = true
@@ -17,8 +17,7 @@ func (p *Projection) connected() {
 	}
 }
 
-// retell tells a client that has come back what it would know had it never been
-// gone. A response that runs is told where its message stands among the items.
+// retell sends a returning client all items and the active response.
 func (p *Projection) retell() {
 	r := p.resp
 	for i, it := range p.items.list {
@@ -33,7 +32,7 @@ func (p *Projection) retell() {
 	}
 }
 
-// retellResponse tells of the active response, and what it has said so far.
+// retellResponse announces the active response again, with what it has said so far.
 func (p *Projection) retellResponse() {
 	r := p.resp
 	p.send(wire.ResponseEvent{Name: "created", Response: p.show(r, wire.InProgress, nil)})
@@ -50,15 +49,14 @@ func (p *Projection) retellResponse() {
 	}
 }
 
-// tellItem tells the client of an item that has been there before it.
+// tellItem announces an item that existed before the client connected.
 func (p *Projection) tellItem(i int) {
 	it, before := p.items.list[i], p.items.before(i)
 	p.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Clone()})
 	p.send(wire.ItemEvent{Name: "done", PreviousItemID: before, Item: it.Clone()})
 }
 
-// recall makes the items of a conversation that has gone on here with its state
-// alone.
+// recall creates the items of a restored conversation from the machine's history.
 func (p *Projection) recall(st *conv.State) {
 	for i := range st.History {
 		h := &st.History[i]
@@ -75,7 +73,7 @@ func (p *Projection) recall(st *conv.State) {
 			}
 		case conv.RoleUser:
 		default:
-			continue // what this server's own tools have said is none of the client's
+			continue // the client does not see calls of this server's own tools
 		}
 		if h.Text == "" {
 			continue

@@ -8,17 +8,17 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: the client asks for responses and calls them off.
+// This file handles the client's requests to create and cancel responses.
 
-// create is a response that was asked for and that has not begun.
+// create is a requested response that has not begun.
 type create struct {
 	id        string
 	params    wire.CreateParams
-	posted    bool // the machine has been asked
-	cancelled bool // the client does not want it any more
+	posted    bool // the machine was asked for it
+	cancelled bool // the client has cancelled it
 }
 
-// createResponse is response.create.
+// createResponse handles response.create.
 func (p *Projection) createResponse(e *wire.ClientEvent) *wire.Error {
 	params := e.Response
 	if p.session.Type == wire.TypeTranscription {
@@ -45,14 +45,15 @@ func (p *Projection) createResponse(e *wire.ClientEvent) *wire.Error {
 	case p.create != nil:
 		active = p.create.id
 	case p.greets():
-		// Nobody has asked for the greeting: it is the answer to who says nothing, and
-		// in nobody's way who does.
+		// The agent greets without being asked. The greeting answers a client that has
+		// said nothing, and does not prevent the response to a client that has.
 		if p.greetingAnswers(q) {
 			return nil
 		}
 	case p.resp != nil && !(p.resp.generated && len(p.resp.calls) > 0):
-		// A response that has called tools and is only being heard still is waited
-		// for: its results are there, and nobody asks twice.
+		// A response that has called the client's tools and is still being heard does
+		// not prevent the next one, which waits for it: the client already has the
+		// calls and may send their results.
 		active = p.resp.id
 	}
 	if active != "" {
@@ -65,12 +66,13 @@ func (p *Projection) createResponse(e *wire.ClientEvent) *wire.Error {
 	return nil
 }
 
-// greets reports whether the active response is a greeting that nobody has asked for.
+// greets reports whether the active response is a greeting that the client did not ask
+// for.
 func (p *Projection) greets() bool { return p.resp != nil && p.resp.first && !p.resp.asked }
 
-// maybeCreate asks the machine for the response that is to begin, when it
-// listens, or only greets, and all that the response answers is known. What the client
-// says as its first thing goes before the greeting.
+// maybeCreate asks the machine for the requested response if the machine is ready for
+// it and all words to be answered are known. The first words of a client take
+// precedence over the greeting.
 func (p *Projection) maybeCreate() {
 	q := p.create
 	if q == nil || q.posted {
@@ -81,13 +83,13 @@ func (p *Projection) maybeCreate() {
 	}
 	said, known := p.unanswered(q)
 	switch {
-	case !known: // its words are on their way
+	case !known: // words are still being recognized
 	case !p.started && said != "":
 		q.posted = true
 		p.start(true, conv.UserText{Text: said})
 	case !p.started:
-		// The greeting is the answer to who says nothing; all others come when the machine
-		// listens.
+		// The greeting answers a client that has said nothing. Any other response is
+		// requested when the machine listens.
 		p.start(q.params.InputSet)
 	case said != "":
 		q.posted = true
@@ -98,8 +100,8 @@ func (p *Projection) maybeCreate() {
 	}
 }
 
-// unanswered is what the client has said that no response has answered; known is false
-// while words of it are being recognized.
+// unanswered returns the client's messages that no response has answered. known is
+// false while words of the client are being recognized.
 func (p *Projection) unanswered(q *create) (said string, known bool) {
 	for _, it := range p.items.list {
 		if it.waiting {
@@ -109,21 +111,21 @@ func (p *Projection) unanswered(q *create) (said string, known bool) {
 			continue
 		}
 		if it.spoken && !p.o.Flows {
-			continue // the machine has the words, and a model reads them in the list
+			continue // the machine has these words, and a model reads them in the items
 		}
 		said = strings.TrimSpace(said + " " + words(&it.Item))
 	}
 	return said, true
 }
 
-// greetingAnswers reports whether the greeting is the response that a client asks for,
-// which has said nothing.
+// greetingAnswers reports whether the greeting can serve as the requested response,
+// because the client has said nothing.
 func (p *Projection) greetingAnswers(q *create) bool {
 	said, known := p.unanswered(q)
 	return known && said == "" && !q.posted && !q.params.InputSet
 }
 
-// cancelResponse is response.cancel.
+// cancelResponse handles response.cancel.
 func (p *Projection) cancelResponse(e *wire.ClientEvent) *wire.Error {
 	q, r := p.create, p.resp
 	if q != nil && r == nil && (e.ResponseID == "" || e.ResponseID == q.id) {
@@ -131,7 +133,7 @@ func (p *Projection) cancelResponse(e *wire.ClientEvent) *wire.Error {
 		return nil
 	}
 	if l := p.last; r == nil && l != nil && l.cut && !l.forgiven && (e.ResponseID == "" || e.ResponseID == l.id) {
-		l.forgiven = true // some clients break in by a truncation and then cancel what it has ended
+		l.forgiven = true // some clients truncate an answer and then cancel the response, which has already ended
 		return nil
 	}
 	if r == nil || e.ResponseID != "" && e.ResponseID != r.id {
@@ -142,8 +144,8 @@ func (p *Projection) cancelResponse(e *wire.ClientEvent) *wire.Error {
 	return nil
 }
 
-// observeCancel repeats a cancellation that came while the reply was held for a
-// voice, when it goes on.
+// observeCancel repeats a cancellation that arrived while the reply was held back by a
+// voice, when the reply continues.
 func (p *Projection) observeCancel(out *conv.Output) {
 	if p.resp == nil || !p.resp.cancelling || len(out.Transitions) == 0 {
 		return
@@ -155,7 +157,7 @@ func (p *Projection) observeCancel(out *conv.Output) {
 	}
 }
 
-// observeCreate asks for the response that waits for its moment.
+// observeCreate asks again for a response that the machine has not begun.
 func (p *Projection) observeCreate(st Stepped) {
 	if q := p.create; q != nil && q.posted && p.phase == conv.ListeningReady {
 		switch e := st.Event.(type) {
@@ -169,8 +171,8 @@ func (p *Projection) observeCreate(st Stepped) {
 	p.maybeCreate()
 }
 
-// idlePassed: the person has said nothing for too long, and the agent speaks
-// again.
+// idlePassed makes the agent speak again after the person has been silent for the
+// configured time.
 func (p *Projection) idlePassed() {
 	if p.resp != nil || p.create != nil || p.speech != nil || !p.Detects() {
 		return

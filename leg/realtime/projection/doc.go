@@ -1,13 +1,14 @@
-// Package projection is what a client of the OpenAI Realtime protocol sees of a
-// conversation. It turns the steps of the conversation's machine and the events of the
-// client into the events that the client is told, and into work for the loop around it.
+// Package projection computes what a client of the OpenAI Realtime protocol sees of a
+// conversation. It turns the steps of the conversation's machine and the client's
+// events into events for the client and into effects, which the loop around it
+// performs.
 //
-// [Projection.Step] takes one input and returns the events and the effects that follow
-// from it. Both are data, in the order in which they are to be sent and carried out. The
-// package holds no goroutine, no channel, no clock and no randomness: the time comes with
-// each input, ids come from a counter behind a prefix of the caller's. The same inputs
-// always give the same outputs.
+// [Projection.Step] takes one input and returns the resulting events and effects as
+// data, in the order in which they must be sent and performed. The package has no
+// goroutines, channels, clock or randomness: each input comes with the time, and ids
+// consist of the caller's prefix and a counter. The same inputs always produce the same
+// outputs.
 //
-// It never touches a socket, a sample of sound or a language model. It counts the samples
-// that pass through it, and leaves their encoding to the loop.
+// The package uses no sockets and no language model. It counts samples of sound but
+// does not process them; the loop encodes them.
 package projection

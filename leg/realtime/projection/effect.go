@@ -5,43 +5,45 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// Effect is work for the loop: data that can be printed and compared. The set is closed.
-// Nothing is waited for; what comes of it returns as an [Input].
+// Effect is work for the loop, as data that can be printed and compared. The projection
+// does not wait for it; its result returns as an [Input]. The set of effects is closed.
 //
 //sumtype:decl
 type Effect interface{ isEffect() }
 
-// Post hands facts to the machine, in their order and without others between them.
+// Post passes events to the machine, in order and without others in between.
 type Post struct{ Events []conv.Event }
 
-// Configure brings the turn detection of [Projection.Session] to the uplink.
+// Configure sets the uplink's turn detection to that of [Projection.Session].
 type Configure struct{}
 
-// ReachCommit asks for [CommitReached] when all sound sent so far has been heard.
+// ReachCommit requests [CommitReached] when all sound received so far has been heard.
 type ReachCommit struct{}
 
-// RecognizeBuffer ends the utterance that was sent without turn detection;
-// [Transcribed] answers with its words.
+// RecognizeBuffer ends the utterance that was received without turn detection.
+// [Transcribed] returns its words.
 type RecognizeBuffer struct{ Item string }
 
-// RecognizeSound has the sound inside an item recognized; [Transcribed] answers.
+// RecognizeSound requests the recognition of the sound in an item. [Transcribed]
+// returns its words.
 type RecognizeSound struct {
 	Item   string
 	Format wire.Format
 	Sound  []byte
 }
 
-// DropBuffer drops the utterance that was sent without turn detection.
+// DropBuffer discards the utterance that was received without turn detection.
 type DropBuffer struct{}
 
-// DropSound drops what was sent and has not been heard.
+// DropSound discards sound that was received and not yet heard.
 type DropSound struct{}
 
-// DiscardInput drops what the uplink has heard and not yet made words of.
+// DiscardInput discards what the uplink has heard and not yet transcribed.
 type DiscardInput struct{}
 
-// AnswerBeside makes a response beside the conversation. [BesideSaid], [ModelCalled],
-// [ModelSpent] and [BesideSpoken] tell what comes of it, and one [BesideEnded] its end.
+// AnswerBeside makes a response beside the conversation. Its progress returns as
+// [BesideSaid], [ModelCalled], [ModelSpent] and [BesideSpoken], and its end as one
+// [BesideEnded].
 type AnswerBeside struct {
 	Question Question
 	Audio    bool    // the answer is spoken
@@ -59,12 +61,12 @@ func (DiscardInput) isEffect()    {}
 func (AnswerBeside) isEffect()    {}
 
 // Sound is an event that the loop completes: it encodes the samples in the format and
-// sends them as "response.output_audio.delta". Without a byte there is no event.
+// sends them as "response.output_audio.delta". It sends nothing if there are no bytes.
 type Sound struct {
 	wire.Place
 	Format wire.Format
 	PCM    []int16 // at [Rate]
-	Rest   bool    // the response has no more sound: what the encoder still holds is sent
+	Rest   bool    // the response ends: send what the encoder still holds
 }
 
 // EventType implements [wire.Event].

@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
 
-// walk is one exploration of machine and projection together.
+// walk is one exploration of the machine together with the projection.
 type walk struct {
 	name   string
 	o      projection.Options
@@ -21,7 +21,8 @@ type walk struct {
 	greets bool // the agent has a greeting
 }
 
-// options are the machine's for this protocol, with its counters bounded low.
+// options returns the machine's options for this protocol, with low limits for its
+// counters.
 func (w walk) options() conv.Options {
 	o := projection.MachineOptions(conv.Options{})
 	if w.greets {
@@ -33,7 +34,7 @@ func (w walk) options() conv.Options {
 	return o
 }
 
-// session is a configuration, changed.
+// session returns the default configuration with a change.
 func session(change func(*wire.Session)) wire.Session {
 	s := wire.NewSession(wire.TypeRealtime)
 	s.Input.Transcription = &wire.Transcription{}
@@ -48,7 +49,7 @@ func written(s *wire.Session) {
 	s.Input.TurnDetection = nil
 }
 
-// answering are the facts of an answer and its playout.
+// answering allows the events of an answer and its playout.
 func answering(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SessionReady, conv.AudioReady:
@@ -66,7 +67,7 @@ func answering(ev conv.Event) bool {
 	}
 }
 
-// listening are those of the person's voice, too.
+// listening also allows the events of the person's voice.
 func listening(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
@@ -82,7 +83,7 @@ func listening(ev conv.Event) bool {
 	}
 }
 
-// unmodelled are those without the model's and the voice's, which are inputs then.
+// unmodelled excludes the events of the model and the voice, which are then inputs.
 func unmodelled(ev conv.Event) bool {
 	switch ev.(type) {
 	case conv.ReplyDelta, conv.ReplyDone, conv.PlayoutStarted:
@@ -92,7 +93,7 @@ func unmodelled(ev conv.Event) bool {
 	}
 }
 
-// failing are those of failures, too.
+// failing also allows the events of failures.
 func failing(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.ReplyFailed, conv.PlayoutFailed:
@@ -108,10 +109,10 @@ func failing(ev conv.Event) bool {
 	}
 }
 
-// silent wants no response that it has not asked for.
+// silent configures a client that only wants the responses it asks for.
 func silent(s *wire.Session) { s.Input.TurnDetection.CreateResponse = false }
 
-// transcribing wants none at all.
+// transcribing configures a client that wants no responses.
 func transcribing(s *wire.Session) { s.Type = wire.TypeTranscription }
 
 func walks() []walk {
@@ -129,7 +130,7 @@ func walks() []walk {
 	}
 }
 
-// config is a walk as it is explored.
+// config returns the configuration of the exploration.
 func (w walk) config(most int, mutant func([]wire.Event) []wire.Event) explore.Config {
 	w.o.Greets = w.greets
 	f := newFollower(w.o, slices.Concat(w.inputs...), mutant)
@@ -140,15 +141,16 @@ func (w walk) config(most int, mutant func([]wire.Event) []wire.Event) explore.C
 	}
 }
 
-// broken are the violations of a walk, but for what a part of the alphabet cannot reach.
+// broken returns the violations, except for unreached states, which a part of the
+// events cannot reach.
 func broken(r *explore.Report) []explore.Violation {
 	return slices.DeleteFunc(slices.Clone(r.Violations), func(v explore.Violation) bool { return strings.HasPrefix(v.Check, "completeness") })
 }
 
-// long reports whether there is time for all of it (`make soak`).
+// long reports whether the exploration may take long (`make soak`).
 func long() bool { return os.Getenv("HOCKET_LONG") != "" }
 
-// explored runs a walk and reports what it has found.
+// explored runs an exploration and reports the violations.
 func explored(t *testing.T, c explore.Config) {
 	t.Helper()
 	r, err := explore.Run([]explore.Config{c}, nil)
@@ -161,9 +163,9 @@ func explored(t *testing.T, c explore.Config) {
 	}
 }
 
-// TestEveryStepKeepsTheProtocol walks through the states of machine and projection
-// together: whatever happens in whatever order, the client is told what the protocol
-// allows.
+// TestEveryStepKeepsTheProtocol explores the states of the machine and the projection
+// together and checks that the client receives only what the protocol allows, whatever
+// happens in whatever order.
 func TestEveryStepKeepsTheProtocol(t *testing.T) {
 	most := 3000
 	if long() {
@@ -174,8 +176,9 @@ func TestEveryStepKeepsTheProtocol(t *testing.T) {
 	}
 }
 
-// TestTheMachinesWalksKeepTheProtocol goes along with the machine's own exploration, all
-// of its configurations and facts: each step of each state, with one past.
+// TestTheMachinesWalksKeepTheProtocol runs a projection beside the machine's own
+// exploration, with all of its configurations and events. Each state is reached with
+// one history only.
 func TestTheMachinesWalksKeepTheProtocol(t *testing.T) {
 	for _, c := range explore.Shipped() {
 		t.Run(c.Name, func(t *testing.T) {

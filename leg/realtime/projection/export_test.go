@@ -10,9 +10,10 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: what the exploration needs to go different ways from one state.
+// This file contains what the exploration needs to continue from one state in several
+// ways.
 
-// Clone is a copy that shares nothing that changes.
+// Clone returns a deep copy of all that changes.
 func (p *Projection) Clone() *Projection {
 	c := *p
 	copies := make(map[*item]*item)
@@ -64,8 +65,8 @@ func (p *Projection) Clone() *Projection {
 	return &c
 }
 
-// Canonical forgets what has no influence on anything to come, and renames turns, beside
-// a state of the machine that has its canonical form.
+// Canonical removes what has no influence on the future and renames turns. st is the
+// machine's state in canonical form.
 func (p *Projection) Canonical(st *conv.State, rename func(int) int) {
 	for _, r := range append([]*response{p.resp, p.last}, p.beside...) {
 		if r != nil {
@@ -112,10 +113,10 @@ func (r *response) canonical(rename func(int) int) {
 	}
 }
 
-// Stopping reports whether a voice is silent that may go on.
+// Stopping reports whether the voice is silent and the turn may still continue.
 func (p *Projection) Stopping() bool { return p.stopMS > 0 }
 
-// soon moves a moment that has been set.
+// soon sets a deadline to now, if it is set.
 func soon(at *time.Time, now time.Time) {
 	if !at.IsZero() {
 		*at = now
@@ -124,7 +125,7 @@ func soon(at *time.Time, now time.Time) {
 
 func some(s string) string { return s[:min(len(s), 1)] }
 
-// counts reports whether what comes depends on an item.
+// counts reports whether the future depends on an item.
 func (p *Projection) counts(it *item) bool {
 	if p.resp != nil && slices.Contains(p.resp.output, it) || p.last != nil && p.last.message == it {
 		return true
@@ -132,7 +133,7 @@ func (p *Projection) counts(it *item) bool {
 	return it.waiting || it.Role == "user" && !it.answered && !it.spoken
 }
 
-// ItemIDs are those of the conversation's items.
+// ItemIDs returns the ids of the conversation's items.
 func (p *Projection) ItemIDs() (ids []string) {
 	for _, it := range p.items.list {
 		ids = append(ids, it.ID)
@@ -140,7 +141,8 @@ func (p *Projection) ItemIDs() (ids []string) {
 	return ids
 }
 
-// AppendKey writes what tells two projections of one state of the machine apart.
+// AppendKey appends a key that distinguishes projections of the same state of the
+// machine.
 func (p *Projection) AppendKey(b []byte) []byte {
 	b = fmt.Appendf(b, "|%t%t%t%t%t%t%t%t", p.Detects(), p.met, p.spoken, p.started, p.running, p.measure, p.uncommitted > 0, p.idleAt.IsZero())
 	b = fmt.Appendf(b, "%t%t", p.stopAt.IsZero(), p.stopMS > 0)

@@ -11,33 +11,34 @@ import (
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
 
-// follower is a client with its projection on a walk of the machine. It does what the
-// loop around a projection does, and holds what the client is told against the rules.
+// follower is a client and its projection during an exploration of the machine. It does
+// what the loop around a projection does, and checks the client's events against the
+// rules of the protocol.
 type follower struct {
 	o      projection.Options
 	p      *projection.Projection
 	rules  *protocol
 	inputs []input
-	mutant func([]wire.Event) []wire.Event // changes what the client is told; nil: nothing
-	events func(conv.Event) bool           // the facts of the walk; nil: all
-	apart  bool                            // projections are told apart: see [explore.Follower]
+	mutant func([]wire.Event) []wire.Event // changes the client's events; may be nil
+	events func(conv.Event) bool           // the events of the walk; nil allows all
+	apart  bool                            // states with different projections are different: see [explore.Follower]
 
 	question    string   // the response that the model was asked for and has not answered
-	turn        int      // of it
-	calls       int      // of tools, in it
-	fails       bool     // the model is going to
-	recognizing []string // items whose words are on their way
-	beside      string   // the response beside the conversation; empty: there is none
-	flushed     int      // the turn of the answer whose measure is on its way
+	turn        int      // of the question
+	calls       int      // tool calls in the answer
+	fails       bool     // the model is about to fail
+	recognizing []string // items that are being recognized
+	beside      string   // the response beside the conversation, or ""
+	flushed     int      // the turn of the interrupted answer whose PlayoutFlushed is to come
 }
 
-// input is something that may happen beside the steps of the machine.
+// input is something that may happen between the steps of the machine.
 type input struct {
 	name string
 	do   func(*follower, *conv.State) (in projection.Input, facts []conv.Event, ok bool)
 }
 
-// instant is when all of a walk happens.
+// instant is the time of everything that happens.
 var instant = projection.Instant{Now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Heard: 5000}
 
 func newFollower(o projection.Options, inputs []input, mutant func([]wire.Event) []wire.Event) *follower {
@@ -64,8 +65,8 @@ func (f *follower) Clone() explore.Follower {
 	return &c
 }
 
-// take steps the projection, holds its events against the rules and carries out its
-// effects. Facts for the machine are returned.
+// take steps the projection, checks its events against the rules and performs its
+// effects. It returns the events for the machine.
 func (f *follower) take(in projection.Input) (facts []conv.Event, err error) {
 	at := instant
 	switch in.(type) {
@@ -102,7 +103,7 @@ func (f *follower) take(in projection.Input) (facts []conv.Event, err error) {
 			f.recognizing = append(f.recognizing, e.Item)
 		case projection.AnswerBeside:
 			f.beside = e.Question.Response
-		default: // nothing comes of the others
+		default: // the other effects have no result
 		}
 	}
 	return facts, nil
@@ -120,10 +121,10 @@ func (f *follower) Step(st explore.Followed) (facts []conv.Event, err error) {
 		f.question = ""
 	}
 	if !f.expected(st.Event) {
-		f.rules.wish = answers // somebody else asks
+		f.rules.wish = answers // the response is requested by somebody else
 	}
 	if st.State.Reply.Turn != f.turn {
-		f.question = "" // the model is not listened to any more
+		f.question = "" // the model's answer is ignored from now on
 	}
 	for _, e := range st.Output.Effects {
 		switch e := e.(type) {
@@ -148,8 +149,8 @@ func (f *follower) Step(st explore.Followed) (facts []conv.Event, err error) {
 	return facts, nil
 }
 
-// expected reports whether a fact belongs to the walk, or follows from what the client or
-// the model does.
+// expected reports whether an event belongs to the walk, or follows from what the
+// client or the model does.
 func (f *follower) expected(ev conv.Event) bool {
 	switch ev.(type) {
 	case conv.UserStart, conv.SessionConfigured, conv.UserInterrupt, conv.UserCancel, conv.DeadlinePassed, conv.PlayoutFlushed:
@@ -215,14 +216,14 @@ func (f *follower) AppendKey(b []byte) []byte {
 	return fmt.Appendf(b, "|%t%d%d%t%d%t%d%t%t", f.question != "", f.turn, f.calls, f.fails, len(f.recognizing), f.beside != "", f.flushed, f.rules.cancelled[f.rules.active], f.rules.asks)
 }
 
-// request is an event of the client's that is always possible.
+// request returns an input for a client event that is always possible.
 func request(name string, e wire.ClientEvent) input {
 	return input{name, func(*follower, *conv.State) (projection.Input, []conv.Event, bool) {
 		return projection.Requested{Event: e}, nil, true
 	}}
 }
 
-// The inputs, by what they are about.
+// The inputs by topic.
 var (
 	talking = []input{
 		{"sound is sent", func(f *follower, _ *conv.State) (projection.Input, []conv.Event, bool) {
@@ -256,7 +257,7 @@ var (
 			return nil, nil, f.question != "" && !was
 		}},
 	}
-	// modelled are a model and a voice that do only what they were asked to.
+	// modelled are a model and a voice that only do what they are asked to do.
 	modelled = []input{
 		{"the model says something", func(f *follower, _ *conv.State) (projection.Input, []conv.Event, bool) {
 			return nil, []conv.Event{conv.ReplyDelta{Text: "Well. And"}}, f.question != ""
@@ -318,7 +319,7 @@ var (
 	}
 )
 
-// truncate cuts off the answer that is spoken, or the last one.
+// truncate returns an input that truncates the current or the last answer.
 func truncate(where string, at func(frames int) int) input {
 	return input{"conversation.item.truncate " + where, func(f *follower, _ *conv.State) (projection.Input, []conv.Event, bool) {
 		i := slices.IndexFunc(f.rules.items, func(id string) bool { return f.rules.frames[id] > 0 })

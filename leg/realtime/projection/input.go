@@ -5,47 +5,48 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// Input is something that has happened. The set is closed.
+// Input is something that has happened. The set of inputs is closed.
 //
 //sumtype:decl
 type Input interface{ isInput() }
 
-// Connected says that a client is connected, the first one or one that comes back.
+// Connected reports that a client has connected, for the first time or again.
 type Connected struct{}
 
-// Disconnected says that the client is away. It may come back.
+// Disconnected reports that the client has disconnected. It may return.
 type Disconnected struct{}
 
-// Stepped says that the machine has made a step. It is valid during the call.
+// Stepped reports a step of the machine. Its fields are only valid during the call.
 type Stepped struct {
 	Event  conv.Event
 	Output *conv.Output
 	State  *conv.State
 }
 
-// Requested says that the client has sent an event, which was read without an error. Sound is
-// told by [Appended].
+// Requested reports a valid event from the client. Sound is reported by [Appended]
+// instead.
 type Requested struct{ Event wire.ClientEvent }
 
-// Appended says that the client has sent sound.
+// Appended reports that the client has sent sound.
 type Appended struct{ Samples int }
 
 // CommitReached answers [ReachCommit].
 type CommitReached struct{}
 
-// VoiceNoted says that the uplink has found a voice, or the end of the person's turn, in the frame
-// that has just been heard. The machine's step comes later.
+// VoiceNoted reports that the uplink has detected speech, or the end of the person's
+// turn, in the frame that was just heard. The machine's step for it follows later.
 type VoiceNoted struct {
 	Utterance int
 	Ended     bool
 }
 
-// Transcribed answers [RecognizeBuffer] and [RecognizeSound]. Failure is why there are no
-// words; empty: there are.
+// Transcribed answers [RecognizeBuffer] and [RecognizeSound]. Failure is empty, or the
+// reason why there are no words.
 type Transcribed struct{ Item, Text, Failure string }
 
-// ModelAsked says that the machine wants an answer for a turn of the agent's. Tools are the names
-// of the installation's own tools, History is what the machine knows of the conversation.
+// ModelAsked reports that the machine requests a reply for an agent's turn. Tools
+// contains the names of this server's own tools, and History the machine's history of
+// the conversation.
 type ModelAsked struct {
 	Turn         int
 	Instructions string
@@ -53,49 +54,53 @@ type ModelAsked struct {
 	History      []Message
 }
 
-// ModelCalled says that the model calls a tool of the client's.
+// ModelCalled reports that the model calls one of the client's tools.
 type ModelCalled struct {
 	Response string
 	Call     Call
 }
 
-// ModelSpent says that the model has made so many tokens more. Limited says that the response has
-// had all that it may.
+// ModelSpent reports the number of tokens that the model has just produced. Limited
+// reports that the response has reached its token limit.
 type ModelSpent struct {
 	Response string
 	Tokens   int
 	Limited  bool
 }
 
-// ModelAnswered says that the model has said all that it has to say, or has failed.
+// ModelAnswered reports that the model has finished or failed.
 type ModelAnswered struct {
 	Response string
-	Failure  *Failure // nil: it has not
+	Failure  *Failure // nil if it has not failed
 }
 
-// Spoken says that the agent's sound of a turn is sent. PCM is handed on and not kept.
+// Spoken reports that sound of the agent's turn is to be sent. PCM is passed on and not
+// kept.
 type Spoken struct {
 	Turn int
 	PCM  []int16
 }
 
-// BesideSaid says that the model has said something in a response beside the conversation.
+// BesideSaid reports text of a response beside the conversation.
 type BesideSaid struct{ Response, Text string }
 
-// BesideSpoken says that such a response has been spoken that far. PCM is handed on and not kept.
+// BesideSpoken reports sound of a response beside the conversation. PCM is passed on
+// and not kept.
 type BesideSpoken struct {
 	Response string
 	PCM      []int16
 }
 
-// BesideEnded says that such a response is over. Cut says that it was not let end.
+// BesideEnded reports the end of a response beside the conversation. Cut reports that
+// it was cancelled.
 type BesideEnded struct {
 	Response string
-	Failure  *Failure // nil: it has not failed
+	Failure  *Failure // nil if it has not failed
 	Cut      bool
 }
 
-// TimePassed says that the time of [Projection.Deadline] has come. Too early, it does nothing.
+// TimePassed reports that the time of [Projection.Deadline] has come. If it is too
+// early, it does nothing.
 type TimePassed struct{}
 
 func (Connected) isInput()     {}
@@ -116,8 +121,8 @@ func (BesideSpoken) isInput()  {}
 func (BesideEnded) isInput()   {}
 func (TimePassed) isInput()    {}
 
-// Call is a call of a tool.
+// Call is a tool call.
 type Call struct{ ID, Name, Arguments string }
 
-// Failure is what a response failed of.
+// Failure is the error with which a response has failed.
 type Failure struct{ Code, Message string }

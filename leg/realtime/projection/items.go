@@ -7,31 +7,31 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// The bounds of a conversation's items.
+// Limits of a conversation's items.
 const (
 	maxItems     = 4096
 	maxItemBytes = 16 << 20 // of all texts together
 )
 
-// item is one item of the conversation, and what the protocol does not show of it.
+// item is one item of the conversation, with fields that the protocol does not show.
 type item struct {
 	wire.Item
-	// spoken: the machine has heard the words itself.
+	// spoken reports that the machine has heard the words itself.
 	spoken bool
-	// answered: a response has begun behind it.
+	// answered reports that a response has begun after the item.
 	answered bool
 	length   time.Duration // of its sound
 	waiting  bool          // its words are still being recognized
-	marks    []mark        // of an answer: what had been heard when
+	marks    []mark        // for an answer: the words heard at each position
 }
 
-// mark is what of an answer had been heard after so many milliseconds.
+// mark contains the words of an answer that were heard after a number of milliseconds.
 type mark struct {
 	ms   int
 	text string
 }
 
-// items is the conversation's list.
+// items is the list of the conversation's items.
 type items struct{ list []*item }
 
 func (l *items) index(id string) int {
@@ -45,7 +45,7 @@ func (l *items) find(id string) *item {
 	return nil
 }
 
-// before is the id of the item in front of an index, nil for none.
+// before returns the id of the item before an index, or nil if there is none.
 func (l *items) before(i int) *string {
 	if i <= 0 || i > len(l.list) {
 		return nil
@@ -63,14 +63,14 @@ func (l *items) room(it *wire.Item) bool {
 	return len(l.list) < maxItems && bytes <= maxItemBytes
 }
 
-// insert puts an item at an index and returns the id before it.
+// insert inserts an item at an index and returns the id of the item before it.
 func (l *items) insert(i int, it *item) *string {
 	l.list = slices.Insert(l.list, i, it)
 	return l.before(i)
 }
 
-// add puts an item at the end. What is said must not be lost: in a full list the oldest
-// item is.
+// add appends an item and returns the id of the item before it. If the list is full, it
+// removes the oldest item, so that nothing said is lost.
 func (l *items) add(it *item) *string {
 	if len(l.list) >= maxItems {
 		l.remove(0)
@@ -80,7 +80,7 @@ func (l *items) add(it *item) *string {
 
 func (l *items) remove(i int) { l.list = slices.Delete(l.list, i, i+1) }
 
-// weight is what an item counts for, in bytes.
+// weight returns the size of an item in bytes, as counted towards the limit.
 func weight(it *wire.Item) int {
 	n := len(it.Arguments) + len(it.Output)
 	for i := range it.Content {
@@ -89,7 +89,7 @@ func weight(it *wire.Item) int {
 	return n
 }
 
-// words are what an item says.
+// words returns the words of an item.
 func words(it *wire.Item) string {
 	text := ""
 	for i := range it.Content {
@@ -102,7 +102,7 @@ func words(it *wire.Item) string {
 	return text
 }
 
-// begun is a message as it is announced, before it has content.
+// begun returns a message without content, as it is announced first.
 func (it *item) begun() wire.Item {
 	w := it.Clone()
 	w.Content = nil
@@ -121,7 +121,7 @@ func (it *item) setWords(text string) {
 	}
 }
 
-// heardAt is what of an answer had been heard after so many milliseconds, as far
+// heardAt returns the words of an answer that were heard after ms milliseconds, as far
 // as is known.
 func (it *item) heardAt(ms int) string {
 	text := ""

@@ -6,21 +6,21 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// limits count what a conversation has had in the current minute.
+// limits counts the responses and tokens of a conversation in the current minute.
 type limits struct {
-	responses, tokens int // allowed
+	responses, tokens int // the limits
 	since             time.Time
 	made, spent       int
 }
 
-// roll begins a new minute when the old one is over.
+// roll begins a new minute when the current one is over.
 func (l *limits) roll(now time.Time) {
 	if now.Sub(l.since) >= time.Minute {
 		l.since, l.made, l.spent = now, 0, 0
 	}
 }
 
-// take counts a response, if there is room for one.
+// take counts a response, if the limits allow one.
 func (l *limits) take(now time.Time) bool {
 	l.roll(now)
 	if l.made >= l.responses || l.spent >= l.tokens {
@@ -36,7 +36,7 @@ func (l *limits) spend(now time.Time, n int) {
 	l.spent += n
 }
 
-// left tells what is left.
+// left returns the remaining responses and tokens.
 func (l *limits) left(now time.Time) wire.RateLimits {
 	l.roll(now)
 	reset := (time.Minute - now.Sub(l.since)).Seconds()
@@ -46,8 +46,8 @@ func (l *limits) left(now time.Time) wire.RateLimits {
 	}}
 }
 
-// usage is an estimate: the language model has an account of its own, which its port
-// does not tell.
+// usage returns an estimate of the tokens, since the port of the language model does
+// not report them.
 func (r *response) usage() wire.Usage {
 	u := wire.Usage{InputText: r.input, InputAudio: heardTokens(r.inputSound), OutputText: r.tokens}
 	for _, call := range r.calls {
@@ -57,11 +57,11 @@ func (r *response) usage() wire.Usage {
 	return u
 }
 
-// Tokens counts the tokens of a text: four letters are one, as is usual.
+// Tokens returns the number of tokens of a text, estimated as one for every four bytes.
 func Tokens(s string) int { return (len(s) + 3) / 4 }
 
-// OpenAI's rates: a token is a tenth of a second of the person's sound, a twentieth
-// of the agent's.
+// OpenAI counts a token for each 100 ms of the person's sound, and for each 50 ms of
+// the agent's.
 func heardTokens(d time.Duration) int {
 	return int((d + 99*time.Millisecond) / (100 * time.Millisecond))
 }

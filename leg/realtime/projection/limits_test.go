@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The minute's account is kept.
+// TestLimits checks the count of responses and tokens per minute.
 func TestLimits(t *testing.T) {
 	now := time.Now()
 	l := limits{responses: 2, tokens: 10, since: now}

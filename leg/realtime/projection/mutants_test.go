@@ -10,15 +10,15 @@ import (
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
 
-// mutant breaks one rule of the protocol in what a client is told.
+// mutant changes the client's events so that they break one rule of the protocol.
 type mutant struct {
 	name string
-	walk string // on which it shows
-	rule string // what is found
+	walk string // the walk in which it is found
+	rule string // part of the violation
 	do   func(wire.Event) []wire.Event
 }
 
-// once is a mutant that replaces events of one kind.
+// once returns a mutant that replaces events of one Go type.
 func once[E wire.Event](change func(E) []wire.Event) func(wire.Event) []wire.Event {
 	return func(e wire.Event) []wire.Event {
 		if it, ok := e.(E); ok {
@@ -28,7 +28,7 @@ func once[E wire.Event](change func(E) []wire.Event) func(wire.Event) []wire.Eve
 	}
 }
 
-// named is a mutant that replaces events of one type.
+// named returns a mutant that replaces events of one protocol type.
 func named(name string, change func(wire.Event) []wire.Event) func(wire.Event) []wire.Event {
 	return func(e wire.Event) []wire.Event {
 		if e.EventType() == name {
@@ -41,7 +41,7 @@ func named(name string, change func(wire.Event) []wire.Event) func(wire.Event) [
 func twice(e wire.Event) []wire.Event { return []wire.Event{e, e} }
 func never(wire.Event) []wire.Event   { return nil }
 
-// item is an event of an item, changed.
+// item returns a mutant that changes item events.
 func item(change func(*wire.ItemEvent)) func(wire.Event) []wire.Event {
 	return func(e wire.Event) []wire.Event {
 		it := e.(wire.ItemEvent)
@@ -190,7 +190,7 @@ var mutants = []mutant{
 	})},
 }
 
-// TestEachRuleCanBreak shows that each rule finds what it is there for.
+// TestEachRuleCanBreak checks that each rule detects its mutant.
 func TestEachRuleCanBreak(t *testing.T) {
 	all := walks()
 	for _, m := range mutants {
@@ -203,7 +203,7 @@ func TestEachRuleCanBreak(t *testing.T) {
 				}
 				return told
 			}
-			defer func() { // the first event comes before the walk
+			defer func() { // the first event precedes the walk
 				if r := recover(); r != nil && !strings.Contains(r.(error).Error(), m.rule) {
 					t.Errorf("found: %v", r)
 				}

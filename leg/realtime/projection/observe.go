@@ -8,9 +8,9 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: what the steps of the machine mean to the client.
+// This file translates the steps of the machine for the client.
 
-// observe follows one step.
+// observe handles one step.
 func (p *Projection) observe(st Stepped) {
 	out := st.Output
 	p.phase, p.userOpen = st.State.Phase, st.State.User.Turn != 0
@@ -42,12 +42,12 @@ func (p *Projection) observe(st Stepped) {
 	p.observeCreate(st)
 }
 
-// reached reports whether a step went through a phase.
+// reached reports whether a step entered a phase.
 func reached(out *conv.Output, phase conv.Phase) bool {
 	return slices.ContainsFunc(out.Transitions, func(t conv.Transition) bool { return t.To == phase })
 }
 
-// observeEvent is about what has happened.
+// observeEvent handles the event of a step.
 func (p *Projection) observeEvent(st Stepped) {
 	switch e := st.Event.(type) {
 	case conv.SessionConfigured:
@@ -58,7 +58,7 @@ func (p *Projection) observeEvent(st Stepped) {
 		p.speechStopped(e, st.State)
 	case conv.TurnEnded:
 		if s := p.speech; s != nil && (e.Utterance == 0 || e.Utterance >= s.last) {
-			p.commitSpeech() // the machine may have its reasons to wait
+			p.commitSpeech() // the machine may wait before it ends the turn
 		}
 	case conv.STTPartial:
 		if s := p.speechOf(e.Utterance); s != nil {
@@ -78,7 +78,7 @@ func (p *Projection) observeEvent(st Stepped) {
 	case conv.PlayoutFlushed:
 		p.flushed(e)
 	default:
-		// The rest shows in turns, transitions and texts.
+		// The effects of other events appear in turns, transitions and texts.
 	}
 }
 
@@ -99,7 +99,7 @@ func (p *Projection) observeTurn(t *conv.TurnEvent, st Stepped) {
 	}
 }
 
-// broke reports whether a fact is the person's voice.
+// broke reports whether an event comes from the person's voice.
 func broke(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted, conv.STTPartial, conv.STTFinal, conv.DeadlinePassed, conv.TurnEnded:
@@ -111,8 +111,8 @@ func broke(ev conv.Event) bool {
 	}
 }
 
-// observeText tells what the agent says more: of a text all that is there, of a
-// voice what it has been given.
+// observeText sends the agent's new text: all of it in a response of text, and what was
+// passed to the voice in a spoken one.
 func (p *Projection) observeText(st *conv.State) {
 	r := p.resp
 	if r == nil || st.Reply.Turn != r.turn {
@@ -128,7 +128,7 @@ func (p *Projection) observeText(st *conv.State) {
 	}
 }
 
-// replyDone: the mind has said all that it has to say.
+// replyDone handles the end of the model's answer.
 func (p *Projection) replyDone(r *response) {
 	if r.answered && !r.generated {
 		r.generated = true
@@ -136,15 +136,14 @@ func (p *Projection) replyDone(r *response) {
 	}
 }
 
-// noteMark remembers what had been heard when.
+// noteMark records the words heard so far.
 func (p *Projection) noteMark(turn int, heard time.Duration, text string) {
 	if r := p.resp; r != nil && r.message != nil && (turn == 0 || turn == r.turn) {
 		r.message.marks = append(r.message.marks, mark{int(heard.Milliseconds()), text})
 	}
 }
 
-// flushed: the exact measure of what was heard of an answer that was cut off. Of
-// the rest nobody knows.
+// flushed handles the exact report of what was heard of an interrupted answer.
 func (p *Projection) flushed(e conv.PlayoutFlushed) {
 	p.measure = false
 	r := p.last
@@ -156,7 +155,7 @@ func (p *Projection) flushed(e conv.PlayoutFlushed) {
 	}
 	it := r.message
 	if r.cut {
-		// The client has said where it stopped, and the machine is to know that too.
+		// The client has said where it stopped; tell the machine.
 		if e.Heard > r.end {
 			p.post(conv.PlayoutFlushed{Turn: e.Turn, Heard: r.end, Text: it.heardAt(int(r.end.Milliseconds()))})
 		}
@@ -166,7 +165,8 @@ func (p *Projection) flushed(e conv.PlayoutFlushed) {
 	if r == p.last && it.Status == wire.Incomplete {
 		it.setWords(e.Text)
 		if p.o.Plays {
-			// The server plays: it knows, and the client need not say.
+			// The server plays the sound, so it knows where it stopped and tells the
+			// client.
 			it.length = min(it.length, e.Heard)
 			p.send(wire.ItemTruncated{ItemID: it.ID, AudioEndMS: int(it.length.Milliseconds())})
 		}

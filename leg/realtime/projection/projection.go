@@ -8,41 +8,42 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// Rate is the sampling rate of all sound that is counted here.
+// Rate is the sampling rate of all sound counted by this package, in hertz.
 const Rate = 24000
 
-// Options are what a conversation begins with.
+// Options configures a [Projection].
 type Options struct {
-	Session      wire.Session // the configuration in effect
-	Conversation string       // its id
+	Session      wire.Session // the initial configuration
+	Conversation string       // the conversation's id
 	Named        bool         // the client has named the model
-	// Means reports whether a model's name stands for the agent of the conversation, always
-	// in the same way; nil: every name does.
+	// Means reports whether a model name stands for the agent of the conversation. Its
+	// results must not change. Nil accepts every name.
 	Means func(model string) bool
-	// IDs begins the ids of items and responses. No other conversation may have it.
+	// IDs is the prefix of the ids of items and responses. It must be unique to the
+	// conversation.
 	IDs string
-	// Responses and Tokens are the limits of a minute.
+	// Responses and Tokens are the limits per minute.
 	Responses, Tokens int
-	// Instructions are the agent's own, for responses beside the conversation.
+	// Instructions are the agent's instructions, for responses beside the conversation.
 	Instructions string
-	// Stopped is the silence behind which the uplink tells that a voice has stopped.
+	// Stopped is the silence after which the uplink reports that speech has stopped.
 	Stopped  time.Duration
-	Greets   bool // the agent has something to say first
-	Flows    bool // flows answer, and the words of a message must go through the machine
-	OwnTools bool // the installation has tools of its own
+	Greets   bool // the agent speaks first
+	Flows    bool // flows answer, so the words of messages must be passed to the machine
+	OwnTools bool // the server has tools of its own
 	Deaf     bool // there is no speech recognizer
 	Plays    bool // the server plays the sound: a call over WebRTC
-	Restored bool // the conversation goes on from a snapshot
+	Restored bool // the conversation continues from a snapshot
 }
 
-// Instant is when an input happens.
+// Instant is the time of an input.
 type Instant struct {
 	Now   time.Time
 	Heard int // milliseconds of the client's sound that have been heard
 }
 
-// Projection is the state of one conversation as its client sees it. It belongs to one
-// goroutine at a time.
+// Projection is the state of one conversation as seen by its client. It must be used by
+// one goroutine at a time.
 type Projection struct {
 	o       Options
 	session wire.Session
@@ -51,37 +52,37 @@ type Projection struct {
 	lastID  uint64
 
 	named    bool // the client has named the model
-	met      bool // a client has been connected
-	restored bool // the items of a restored conversation are still to be made
+	met      bool // a client has connected before
+	restored bool // the items must still be created from the restored history
 	spoken   bool // the agent has been heard
 
 	phase   conv.Phase
 	started bool        // the machine was told to begin
-	ruled   bool        // the machine has been told the rules
-	running bool        // the machine listens, or has
-	resp    *response   // the active one
-	last    *response   // the one before, until another begins
-	measure bool        // what was heard of last is not known yet
-	create  *create     // a response that is to begin
+	ruled   bool        // the machine was told the rules
+	running bool        // the machine listens or has listened
+	resp    *response   // the active response, or nil
+	last    *response   // the previous response, until the next begins
+	measure bool        // it is not yet known how much of last was heard
+	create  *create     // a requested response that has not begun, or nil
 	beside  []*response // responses beside the conversation
 
-	speech      *speech   // the person's, not yet committed
-	written     []*speech // committed, their words not all known
+	speech      *speech   // the person's current turn, or nil
+	written     []*speech // committed turns whose words are not all known
 	starts      spots
 	ends        spots
-	userOpen    bool      // the machine has a turn of the person's
-	stopMS      int       // of the sound, when the voice has been silent for as long as was configured; 0: it has not stopped
-	stopAt      time.Time // when nothing is waited for any longer that could go on with the voice; zero: it goes on
+	userOpen    bool      // the machine has an open turn of the person
+	stopMS      int       // position of the sound at which the configured silence has passed; 0 while the person speaks
+	stopAt      time.Time // when a turn under semantic_vad ends without further sound; zero if it does not
 	uncommitted int       // samples since the last commit
-	idleAt      time.Time // when the silence behind a response is too long; zero: never
-	idleFrom    int       // milliseconds of sound at its beginning
+	idleAt      time.Time // when the silence after a response has lasted too long; zero if not set
+	idleFrom    int       // milliseconds of sound at the beginning of that silence
 
-	// Of the current step.
+	// Values of the current step.
 	at  Instant
 	out Output
 }
 
-// New makes the projection of a conversation that no client has met yet.
+// New returns the projection of a conversation to which no client has connected yet.
 func New(now time.Time, o Options) *Projection {
 	return &Projection{
 		o: o, session: o.Session, named: o.Named, restored: o.Restored, started: o.Restored,
@@ -89,16 +90,16 @@ func New(now time.Time, o Options) *Projection {
 	}
 }
 
-// Output is what follows from one input. Its slices belong to the caller.
+// Output is the result of one input. The caller owns its slices.
 type Output struct {
 	Events  []wire.Event // for the client, in order
-	Effects []Effect     // for the loop, in order, behind the events
-	// Question answers [ModelAsked]; nil if there is nothing to answer any more.
+	Effects []Effect     // for the loop, in order, after the events
+	// Question is the answer to [ModelAsked], or nil if the turn is over.
 	Question *Question
 }
 
-// Step takes one input. An input of a response, an item or a turn that is over does
-// nothing.
+// Step handles one input. It ignores inputs for responses, items and turns that are
+// over.
 func (p *Projection) Step(at Instant, in Input) Output {
 	p.at = at
 	if p.stopMS > 0 && at.Heard >= p.stopMS {
@@ -108,7 +109,7 @@ func (p *Projection) Step(at Instant, in Input) Output {
 	case Connected:
 		p.connected()
 	case Disconnected:
-		p.idleAt = time.Time{} // nobody hears its silence
+		p.idleAt = time.Time{} // nobody hears the silence
 	case Stepped:
 		p.observe(in)
 	case Requested:
@@ -145,7 +146,7 @@ func (p *Projection) Step(at Instant, in Input) Output {
 	return out
 }
 
-// Deadline is when [TimePassed] is to be stepped; zero: never.
+// Deadline returns when [TimePassed] must be passed to Step; zero means never.
 func (p *Projection) Deadline() time.Time {
 	next := p.idleAt
 	earlier := func(t time.Time) {
@@ -160,10 +161,10 @@ func (p *Projection) Deadline() time.Time {
 	return next
 }
 
-// passed reports whether a moment has come.
+// passed reports whether a time has come.
 func (p *Projection) passed(t time.Time) bool { return !t.IsZero() && !p.at.Now.Before(t) }
 
-// timePassed does what is to be done by now.
+// timePassed handles the deadlines that have passed.
 func (p *Projection) timePassed() {
 	if p.passed(p.stopAt) {
 		p.patiencePassed()
@@ -175,23 +176,25 @@ func (p *Projection) timePassed() {
 	}
 }
 
-// Session is the configuration in effect.
+// Session returns the current configuration.
 func (p *Projection) Session() wire.Session { return p.session }
 
-// Detects reports whether turns are detected. Otherwise the client says when they end,
-// and its sound does not go to the machine.
+// Detects reports whether turn detection is on. If it is off, the client ends turns,
+// and its sound is not passed to the machine.
 func (p *Projection) Detects() bool { return p.session.Input.TurnDetection != nil }
 
-// Started reports whether the machine has been told to begin.
+// Started reports whether the machine was told to begin.
 func (p *Projection) Started() bool { return p.started }
 
-// Running reports whether the machine listens, or has.
+// Running reports whether the machine listens or has listened.
 func (p *Projection) Running() bool { return p.running }
 
-// Measuring reports whether it is still unknown how much of the last response was heard.
+// Measuring reports whether it is still unknown how much of the last response was
+// heard.
 func (p *Projection) Measuring() bool { return p.measure }
 
-// Voice is how the active response is spoken: at which speed, or not at all.
+// Voice returns the speed at which the active response is spoken, and whether it is
+// silent.
 func (p *Projection) Voice() (speed float64, silent bool) {
 	if p.resp == nil {
 		return 1, false
@@ -199,19 +202,20 @@ func (p *Projection) Voice() (speed float64, silent bool) {
 	return p.resp.session.Output.Speed, !p.resp.audio
 }
 
-// send tells the client.
+// send adds an event for the client.
 func (p *Projection) send(e wire.Event) { p.out.Events = append(p.out.Events, e) }
 
-// do has the loop do something.
+// do adds an effect.
 func (p *Projection) do(e Effect) { p.out.Effects = append(p.out.Effects, e) }
 
-// post hands facts to the machine.
+// post passes events to the machine.
 func (p *Projection) post(events ...conv.Event) { p.do(Post{events}) }
 
-// refuse tells the client what is wrong with its event.
+// refuse sends an error about the client's event.
 func (p *Projection) refuse(err *wire.Error) { p.send(wire.ErrorEvent{Error: *err}) }
 
-// newID makes an id that nothing in the conversation has. A client may choose ids too.
+// newID returns a new id that is unique in the conversation, since clients may choose
+// ids too.
 func (p *Projection) newID(kind string) string {
 	for {
 		p.lastID++
@@ -222,8 +226,8 @@ func (p *Projection) newID(kind string) string {
 	}
 }
 
-// start tells the machine to begin, and what the client says first. Where it is not
-// silent the agent greets.
+// start tells the machine to begin and passes the client's first events to it. The
+// agent greets unless silent is true.
 func (p *Projection) start(silent bool, first ...conv.Event) {
 	if p.started {
 		return
@@ -233,7 +237,8 @@ func (p *Projection) start(silent bool, first ...conv.Event) {
 }
 
 // greetsUnasked reports whether the agent greets a client that has not asked for a
-// response: not one that wants none, and not where the agent has no greeting.
+// response: it has a greeting, and the client's configuration allows responses that
+// were not requested.
 func (p *Projection) greetsUnasked() bool {
 	t := p.session.Input.TurnDetection
 	return p.o.Greets && p.session.Type != wire.TypeTranscription && t != nil && t.CreateResponse

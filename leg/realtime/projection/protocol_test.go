@@ -10,53 +10,53 @@ import (
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
 
-// wish is what a client wants of responses, which its session says.
+// wish states which responses a client wants, according to its session.
 type wish int
 
 const (
 	answers wish = iota
-	asked        // none that it has not asked for
+	asked        // only those it asks for
 	none
 )
 
-// protocol holds the events of one conversation against the protocol's own rules. It
-// knows nothing of the projection: what it remembers comes from events.
+// protocol checks the events of one conversation against the rules of the protocol. It
+// is independent of the projection: its state comes from events only.
 type protocol struct {
 	began     bool
 	wish      wish
-	back      string                 // the response that is told again
-	refused   int                    // events of the client's
-	asks      bool                   // the client has asked for a response, which has not begun
-	items     []string               // of the conversation, in their order
+	back      string                 // the response that is announced again
+	refused   int                    // number of refused client events
+	asks      bool                   // the client has asked for a response that has not begun
+	items     []string               // of the conversation, in order
 	known     map[string]told        // by id
-	responses map[string]*toldAnswer // that are not over
-	active    string                 // the response of the conversation; empty: there is none
-	voice     string                 // the item of the voice that is heard; empty: there is none
-	owed      string                 // the item that must be announced next: it was committed
-	cancelled map[string]bool        // responses that the client has called off
+	responses map[string]*toldAnswer // that have not ended
+	active    string                 // the active response of the conversation, or ""
+	voice     string                 // the item of the current speech, or ""
+	owed      string                 // the committed item, which must be announced next
+	cancelled map[string]bool        // responses that the client has cancelled
 	frames    map[string]int         // of sound, by item
-	playing   string                 // the response whose sound the server plays; empty: there is none
+	playing   string                 // the response whose sound the server plays, or ""
 }
 
-// told is an item as the client knows it.
+// told is an item as known to the client.
 type told struct {
 	role, kind string
 	done       bool
-	written    bool // its words were told
+	written    bool // its words were sent
 }
 
-// toldAnswer is a response as the client knows it.
+// toldAnswer is a response as known to the client.
 type toldAnswer struct {
 	beside bool
-	again  bool // it is told again: the calls in it were told as items alone
+	again  bool // it is announced again; calls made before the new connection were announced as items only
 	output []toldItem
 }
 
 type toldItem struct {
 	id, kind  string
-	part      bool // there is a part, or the arguments have begun
-	open      bool // it is not done
-	audio     bool // of the part
+	part      bool // its part, or its arguments, have begun
+	open      bool // its part is not done
+	audio     bool // the part contains sound
 	words     string
 	cut       bool // it was truncated
 	soundDone bool
@@ -80,8 +80,8 @@ func (r *protocol) clone() *protocol {
 	return &c
 }
 
-// reconnected: another connection of the client, which knows nothing. What it has called
-// off stays so, and what was sent stays sent.
+// reconnected starts over for a new connection of the client. Cancellations and sent
+// sound remain.
 func (r *protocol) reconnected() {
 	n := newProtocol()
 	n.cancelled, n.frames, n.playing, n.wish, n.asks = r.cancelled, r.frames, r.playing, r.wish, r.asks
@@ -90,12 +90,12 @@ func (r *protocol) reconnected() {
 	*r = *n
 }
 
-// frame is the sound of one step of the exploration, in milliseconds.
+// frame is the length of sound sent in one step of the exploration, in milliseconds.
 const frame = 20
 
 var errUnknown = errors.New("it was not announced, or is gone")
 
-// event takes an event and returns the rule that it breaks.
+// event checks an event and returns an error that names the broken rule.
 func (r *protocol) event(e wire.Event) error {
 	if err := r.check(e); err != nil {
 		return fmt.Errorf("%s: %w", e.EventType(), err)
@@ -155,7 +155,7 @@ func (r *protocol) check(e wire.Event) error {
 	return nil
 }
 
-// item: items are announced once, in their order, and referred to only then.
+// item checks that items are announced once, in order, before any reference to them.
 func (r *protocol) item(e wire.Event) error {
 	switch e := e.(type) {
 	case wire.AudioCommitted:
@@ -188,7 +188,7 @@ func (r *protocol) item(e wire.Event) error {
 	return nil
 }
 
-// cut: an answer that is truncated while it is spoken stops there.
+// cut records that an answer was truncated while it was spoken, which must end it.
 func (r *protocol) cut(id string) {
 	if r.active == "" {
 		return
@@ -234,7 +234,7 @@ func (r *protocol) itemEvent(e *wire.ItemEvent) error {
 	return nil
 }
 
-// words: what was said is told once, of items of the user's.
+// words checks that the words of a user's item are sent once.
 func (r *protocol) words(id string, all bool) error {
 	it, ok := r.known[id]
 	switch {
@@ -248,7 +248,7 @@ func (r *protocol) words(id string, all bool) error {
 	return nil
 }
 
-// begin: one response of the conversation is active at a time.
+// begin checks that only one response of the conversation is active at a time.
 func (r *protocol) begin(w *wire.Response) error {
 	beside := w.ConversationID == ""
 	switch {
@@ -268,7 +268,8 @@ func (r *protocol) begin(w *wire.Response) error {
 	return nil
 }
 
-// end: a response ends once, when all of it is done, and as the client has wished.
+// end checks that a response ends once, when all of its items are done, and as the
+// client has requested.
 func (r *protocol) end(w *wire.Response) error {
 	a := r.responses[w.ID]
 	switch {
@@ -299,7 +300,7 @@ func (r *protocol) end(w *wire.Response) error {
 	return nil
 }
 
-// output: the items of a response begin and end in their order.
+// output checks that the items of a response begin and end in order.
 func (r *protocol) output(e *wire.OutputItem) error {
 	a := r.responses[e.ResponseID]
 	if a == nil {
@@ -328,7 +329,7 @@ func (r *protocol) output(e *wire.OutputItem) error {
 	return nil
 }
 
-// of is the item of a response that something belongs to, which the client knows.
+// of returns the open item of a response.
 func (r *protocol) of(response, id string) (*toldItem, error) {
 	a := r.responses[response]
 	if a == nil {
@@ -341,7 +342,8 @@ func (r *protocol) of(response, id string) (*toldItem, error) {
 	return &a.output[at], nil
 }
 
-// part: words and sound lie in an open part, and nothing comes behind its end.
+// part checks that words and sound belong to an open part, and that nothing follows its
+// end.
 func (r *protocol) part(e wire.Event) error {
 	var place wire.Place
 	var audio bool
@@ -407,7 +409,7 @@ func (r *protocol) inPart(it *toldItem, e wire.Event) error {
 	return nil
 }
 
-// arguments: those of a call come once, and are told whole.
+// arguments checks that the arguments of a call are sent once and in full.
 func (r *protocol) arguments(e wire.Event) error {
 	var response, id string
 	done, text := false, ""
@@ -434,7 +436,8 @@ func (r *protocol) arguments(e wire.Event) error {
 	return nil
 }
 
-// buffer: where the server plays, it says so once, and that it has stopped once.
+// buffer checks that a server that plays the sound reports the start and the end of
+// each answer once.
 func (r *protocol) buffer(e *wire.OutputBuffer) error {
 	over := r.responses[e.ResponseID] == nil
 	switch e.Name {
@@ -455,8 +458,8 @@ func (r *protocol) buffer(e *wire.OutputBuffer) error {
 	return nil
 }
 
-// forget drops what has no influence on anything to come: items that the projection does
-// not know any more, and texts.
+// forget removes what has no influence on the future: items that the projection has
+// removed, and texts.
 func (r *protocol) forget(items []string) {
 	keep := func(id string) bool { return slices.Contains(items, id) }
 	r.items = slices.DeleteFunc(r.items, func(id string) bool { return !keep(id) })

@@ -7,28 +7,30 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: what the language model is asked, and what it answers.
+// This file handles the questions to the language model and its answers.
 
 // Question is what the model is asked for a response.
 type Question struct {
 	Response     string // its id
 	Instructions string
 	Messages     []Message
-	Tools        []wire.Tool // of the client's, beside the installation's own
-	ToolChoice   string      // "required" or the name of a tool; empty: the model decides
-	Model        string      // as the client calls it
-	Limit        int         // tokens of the answer; 0: no limit
-	Allowed      bool        // the limits of the minute have room for it
+	Tools        []wire.Tool // the client's, in addition to the server's own
+	ToolChoice   string      // "required" or the name of a tool; the model decides if it is empty
+	Model        string      // the client's name for it
+	Limit        int         // tokens of the answer; 0 means no limit
+	Allowed      bool        // the limits per minute allow the response
 }
 
-// Message is one entry of what the model is told, the oldest first. Role is "user",
-// "agent", "system" or "tool", whose messages name the call that they answer.
+// Message is one entry of the model's context. The oldest entry comes first. Role is
+// "user", "agent", "system" or "tool"; a message of a tool describes the call that it
+// answers.
 type Message struct {
 	Role, Content           string
 	CallID, Name, Arguments string
 }
 
-// modelAsked fills a request from the items and the client's configuration.
+// modelAsked answers the machine's request with a question made from the items and the
+// client's configuration.
 func (p *Projection) modelAsked(in ModelAsked) {
 	if r := p.resp; r != nil && r.turn == in.Turn {
 		q := p.question(r, in)
@@ -70,7 +72,7 @@ func (p *Projection) question(r *response, in ModelAsked) Question {
 	return q
 }
 
-// context are the items that a response answers.
+// context returns the items that a response answers.
 func (p *Projection) context(r *response) []*wire.Item {
 	var list []*wire.Item
 	if r.params.InputSet {
@@ -81,7 +83,7 @@ func (p *Projection) context(r *response) []*wire.Item {
 	}
 	for _, it := range p.items.list {
 		if it == r.message {
-			break // what this response itself has said before a tool
+			break // what this response itself has said before a tool call
 		}
 		list = append(list, &it.Item)
 		if it.Role == "user" {
@@ -91,8 +93,8 @@ func (p *Projection) context(r *response) []*wire.Item {
 	return list
 }
 
-// results are the calls of this server's own tools in the turn that is being
-// answered: they are in the machine's history alone.
+// results returns the calls of the server's own tools in the current turn, which are
+// only in the machine's history.
 func results(history []Message) (list []Message) {
 	from := 0
 	for i := range history {
@@ -108,8 +110,8 @@ func results(history []Message) (list []Message) {
 	return list
 }
 
-// messages are the items as a model reads them. A call and its output are one
-// message; a call without output has nothing to say yet.
+// messages converts items to messages for a model. A call and its output become one
+// message; a call without output is omitted.
 func messages(items []*wire.Item) []Message {
 	calls := make(map[string]*wire.Item)
 	list := make([]Message, 0, len(items))
@@ -138,7 +140,7 @@ func messages(items []*wire.Item) []Message {
 	return list
 }
 
-// modelSaid takes what the model does for a response.
+// modelSaid handles the model's output for a response.
 func (p *Projection) modelSaid(in Input) {
 	switch in := in.(type) {
 	case ModelCalled:
@@ -157,11 +159,11 @@ func (p *Projection) modelSaid(in Input) {
 				r.failure = in.Failure
 			}
 		}
-	default: // there are no others
+	default: // the caller passes no other inputs
 	}
 }
 
-// response finds one that is not over.
+// response returns the active response with the id, or nil.
 func (p *Projection) response(id string) *response {
 	if p.resp != nil && p.resp.id == id {
 		return p.resp
@@ -178,10 +180,10 @@ func (p *Projection) besideOf(id string) *response {
 	return nil
 }
 
-// MaxBeside bounds the responses beside the conversation at one time.
+// MaxBeside limits the number of simultaneous responses beside the conversation.
 const MaxBeside = 4
 
-// answerBeside makes a response that is no part of the conversation.
+// answerBeside begins a response that is not part of the conversation.
 func (p *Projection) answerBeside(q *create) *wire.Error {
 	if len(p.beside) >= MaxBeside {
 		return wire.Invalid(wire.CodeRateLimit, "", "There are %d responses beside the conversation already.", MaxBeside)
@@ -197,7 +199,7 @@ func (p *Projection) answerBeside(q *create) *wire.Error {
 	return nil
 }
 
-// besideSaid takes what becomes of a response beside the conversation.
+// besideSaid handles the output of a response beside the conversation.
 func (p *Projection) besideSaid(in Input) {
 	switch in := in.(type) {
 	case BesideSaid:
@@ -218,6 +220,6 @@ func (p *Projection) besideSaid(in Input) {
 			p.callTools(r)
 		}
 		p.endResponse(r, in.Cut, false)
-	default: // there are no others
+	default: // the caller passes no other inputs
 	}
 }

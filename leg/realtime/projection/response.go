@@ -9,35 +9,35 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// response is one response: a turn of the agent's, or an answer beside the conversation.
+// response is an agent's turn, or an answer beside the conversation.
 type response struct {
 	id    string
-	turn  int // of the machine; 0: it is beside the conversation
+	turn  int // of the machine; 0 for a response beside the conversation
 	audio bool
 	asked bool // the client asked for it
-	first bool // the agent greets
-	// What is in effect for it.
+	first bool // it is the greeting
+	// The parameters of the request and the resulting configuration.
 	params  wire.CreateParams
 	session wire.Session
 
 	output  []*item
-	message *item // the one message of it; nil: there are no words yet
+	message *item // its only message; nil before the first words
 	index   int   // of the message in the output
 	text    string
-	sent    int       // bytes of the machine's text that are told
-	samples audio.Pos // of sound that are told
+	sent    int       // bytes of the machine's text that were sent
+	samples audio.Pos // sound that was sent
 
-	calls      []Call        // of tools of the client's
-	answered   bool          // the model has said all
-	generated  bool          // and the machine has taken it
-	limited    bool          // it was cut off at its tokens
-	tokens     int           // of text, so far
+	calls      []Call        // of the client's tools
+	answered   bool          // the model has finished
+	generated  bool          // the machine has received the end of the answer
+	limited    bool          // it was cut off at its token limit
+	tokens     int           // of its text so far
 	cancelling bool          // the client has cancelled it
 	cut        bool          // the client has truncated it while it was spoken
-	forgiven   bool          // a response.cancel has come behind its end
-	end        time.Duration // where
+	forgiven   bool          // a response.cancel has arrived after its end
+	end        time.Duration // the position of the truncation
 	failure    *Failure
-	input      int // tokens of text it was asked with
+	input      int // tokens of its input text
 	inputSound time.Duration
 }
 
@@ -64,7 +64,7 @@ func (p *Projection) beginResponse(turn int, greeting bool) {
 	p.send(wire.ResponseEvent{Name: "created", Response: p.show(r, wire.InProgress, nil)})
 }
 
-// override puts what the client has set for this response over the session's.
+// override applies the parameters of the request to the session's configuration.
 func (r *response) override() {
 	p, s := &r.params, &r.session
 	if p.OutputModalities != nil {
@@ -91,7 +91,7 @@ func (r *response) override() {
 	r.audio = s.Audio()
 }
 
-// show is the response as the protocol has it.
+// show returns the response in the form of the protocol.
 func (p *Projection) show(r *response, status string, details *wire.StatusDetails) wire.Response {
 	w := wire.Response{
 		ID: r.id, Status: status, Details: details, Metadata: r.params.Metadata, ConversationID: p.o.Conversation,
@@ -112,7 +112,7 @@ func (p *Projection) show(r *response, status string, details *wire.StatusDetail
 	return w
 }
 
-// openMessage announces the message of a response, once.
+// openMessage announces the response's message, unless it already has.
 func (p *Projection) openMessage(r *response) {
 	if r.message != nil {
 		return
@@ -128,7 +128,7 @@ func (p *Projection) openMessage(r *response) {
 	p.send(wire.Part{Name: "added", Place: r.place(), Content: wire.PartContent{Audio: r.audio}})
 }
 
-// addOutput announces an item of a response.
+// addOutput announces a new item of a response.
 func (p *Projection) addOutput(r *response, it *item) {
 	r.output = append(r.output, it)
 	p.send(wire.OutputItem{Name: "added", ResponseID: r.id, OutputIndex: len(r.output) - 1, Item: it.Clone()})
@@ -139,7 +139,7 @@ func (p *Projection) addOutput(r *response, it *item) {
 	p.send(wire.ItemEvent{Name: "added", PreviousItemID: before, Item: it.Clone()})
 }
 
-// place is where the message's words and sound belong.
+// place returns the place of the message's words and sound in the response.
 func (r *response) place() wire.Place {
 	return wire.Place{ResponseID: r.id, ItemID: r.message.ID, OutputIndex: r.index}
 }
@@ -160,7 +160,7 @@ func (p *Projection) say(r *response, text string) {
 // speak adds sound to a response.
 func (p *Projection) speak(r *response, pcm []int16) {
 	if r.cut {
-		return // it is on its way to stop
+		return // the interruption is on its way
 	}
 	p.openMessage(r)
 	if p.o.Plays && r.samples == 0 && !r.params.OutOfBand {
@@ -171,7 +171,7 @@ func (p *Projection) speak(r *response, pcm []int16) {
 	p.sendSound(r, pcm, false)
 }
 
-// sendSound sends sound, where it does not go beside the events.
+// sendSound sends sound, unless it travels outside of the events.
 func (p *Projection) sendSound(r *response, pcm []int16, rest bool) {
 	if !p.o.Plays || r.params.OutOfBand {
 		p.send(Sound{Place: r.place(), Format: r.session.Output.Format, PCM: pcm, Rest: rest})
@@ -207,7 +207,7 @@ func (p *Projection) doneItem(r *response, i int) {
 	p.send(wire.OutputItem{Name: "done", ResponseID: r.id, OutputIndex: i, Item: it.Clone()})
 }
 
-// closeMessage announces the end of the message of a response.
+// closeMessage announces the end of the response's message.
 func (p *Projection) closeMessage(r *response, status string) {
 	if r.message == nil {
 		return
@@ -227,8 +227,8 @@ func (p *Projection) closeMessage(r *response, status string) {
 	p.doneItem(r, r.index)
 }
 
-// finishResponse ends the active response. voice says that the person took the
-// floor.
+// finishResponse ends the active response. voice reports that the person interrupted it
+// by speaking.
 func (p *Projection) finishResponse(how conv.TurnEventType, voice bool) {
 	r := p.resp
 	p.resp, p.last = nil, r

@@ -8,13 +8,14 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// MachineOptions are the machine's options for this protocol: the client has the clocks
-// that the machine has for a caller, and hears of failures by events.
+// MachineOptions returns the machine's options for this protocol. The timeouts that
+// prompt or end a silent call are disabled, because the client has its own, and
+// failures are reported by events and not spoken.
 func MachineOptions(o conv.Options) conv.Options {
 	o.Endpoint = turn.PolicySilence
 	o.DeadAir = turn.DeadAirOptions{Off: true}
 	o.SpeakNotices, o.ResumeAfterFalseInterruption = false, false
-	o.SummaryTurns = -1 // what the model is given is the client's
+	o.SummaryTurns = -1 // the client decides what the model is told
 	l := &o.Limits
 	l.Session, l.SessionWarning = 24*time.Hour, time.Minute // the connection's lifetime is shorter
 	l.Inactivity = 24 * time.Hour
@@ -24,17 +25,17 @@ func MachineOptions(o conv.Options) conv.Options {
 	l.Error, l.BreakerFaults = 100*time.Millisecond, 1<<20
 	o.Retry.Max, o.Retry.Recover = -1, 1<<20
 	for _, p := range []*turn.BargeInOptions{&o.BargeIn.Greeting, &o.BargeIn.Reply, &o.BargeIn.ReadBack} {
-		p.Policy = "" // the rules' one
+		p.Policy = "" // as set by SessionConfigured
 	}
 	return o
 }
 
-// LongestSilence ends the user's turn when nothing else does, a client that has
-// stopped sending included. It is the eight seconds of eagerness "low".
+// LongestSilence ends the person's turn if nothing else does, even if the client has
+// stopped sending. It equals the eight seconds of eagerness "low".
 const LongestSilence = 8 * time.Second
 
-// Patience is the silence that ends a turn under semantic_vad: where all is settled, and
-// in any case.
+// Patience returns the silence after which a turn ends under semantic_vad: least if the
+// words are complete, and most in any case.
 func Patience(eagerness string) (least, most time.Duration) {
 	switch eagerness {
 	case "low":
@@ -46,7 +47,7 @@ func Patience(eagerness string) (least, most time.Duration) {
 	}
 }
 
-// rules are the machine's part of a configuration.
+// rules returns the machine's part of a configuration.
 func rules(s *wire.Session) conv.SessionConfigured {
 	r := conv.SessionConfigured{BargeIn: turn.BargeInEnergy, ListenOnly: true}
 	if t := s.Input.TurnDetection; t != nil {
@@ -58,8 +59,8 @@ func rules(s *wire.Session) conv.SessionConfigured {
 	return r
 }
 
-// configure brings the session's configuration to the machine, when it has left idle, and
-// to the uplink, when it runs.
+// configure passes the session's configuration to the machine, once it has left idle,
+// and to the uplink, once it runs.
 func (p *Projection) configure() {
 	if p.running {
 		p.do(Configure{})
@@ -69,8 +70,8 @@ func (p *Projection) configure() {
 	}
 }
 
-// configured sees that rules have come into effect. Two changes may have been
-// posted in the wrong order; what counts is what the client was told.
+// configured checks the rules that have come into effect. Two changes may have been
+// posted in the wrong order; the last one sent to the client counts.
 func (p *Projection) configured(e conv.SessionConfigured) {
 	if want := rules(&p.session); e != want {
 		p.post(want)

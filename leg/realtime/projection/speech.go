@@ -8,11 +8,10 @@ import (
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
-// This file: the person's speech.
+// This file handles the person's speech.
 
-// spots are the moments of the appended sound at which the last stretches of
-// speech began, or their turns ended: the machine's steps come later, and the
-// sound may have gone on.
+// spots records the positions in the sound at which the last utterances began or ended.
+// The machine's steps follow later, when more sound may have been heard.
 type spots struct {
 	at   [32]spot
 	next int
@@ -25,7 +24,7 @@ func (s *spots) note(utterance, ms int) {
 	s.next = (s.next + 1) % len(s.at)
 }
 
-// of is the moment of a stretch of speech, or otherwise.
+// of returns the position of an utterance, or otherwise if it is not known.
 func (s *spots) of(utterance, otherwise int) int {
 	for i := range s.at {
 		if s.at[i].utterance == utterance && utterance != 0 {
@@ -43,29 +42,29 @@ func (p *Projection) voiceNoted(in VoiceNoted) {
 	}
 }
 
-// speech is the person's turn as the client sees it.
+// speech is the person's turn as seen by the client.
 type speech struct {
-	id          string // of the item that it becomes
+	id          string // of its item
 	startMS     int
-	first, last int // stretches of speech
+	first, last int // the first and the last utterance
 	text        string
 	partial     string
-	quiet       bool      // over the agent's voice, and over
+	quiet       bool      // it was spoken over the agent's voice, and has ended
 	stopped     bool      // the voice is silent
-	wordsBy     time.Time // when its words are not waited for any longer; zero: they come with the end of a turn
+	wordsBy     time.Time // when to stop waiting for its words if the machine has no turn for them; zero before it is committed
 }
 
-// onsetTime is how long a voice is heard before it counts as one.
+// onsetTime is how long a voice must last before it is reported.
 const onsetTime = 80 * time.Millisecond
 
-// speechStarted: a voice.
+// speechStarted handles the beginning of an utterance.
 func (p *Projection) speechStarted(e conv.SpeechStarted) {
 	if !p.Detects() {
 		return
 	}
 	p.idleAt = time.Time{}
 	if s := p.speech; s != nil && !s.quiet {
-		s.last, s.stopped = e.Utterance, false // the same turn goes on
+		s.last, s.stopped = e.Utterance, false // the same turn continues
 		p.stopMS, p.stopAt = 0, time.Time{}
 		return
 	}
@@ -82,11 +81,12 @@ func (p *Projection) speechStarted(e conv.SpeechStarted) {
 	p.send(wire.SpeechStarted{AudioStartMS: s.startMS, ItemID: s.id})
 }
 
-// slack lets the end of a turn come first, which the uplink finds at the same moment.
+// slack is added to the configured silence, so that the end of the turn, which the
+// uplink detects at the same moment, is handled first.
 const slack = 60 * time.Millisecond
 
-// speechStopped: the voice is silent, and is over when it stays so. Over the agent's voice
-// no turn of the person's ends, for none is open; what was said is an item all the same.
+// speechStopped handles the end of an utterance. Words spoken over the agent's voice
+// end no turn, since the person has none, but become an item as well.
 func (p *Projection) speechStopped(e conv.SpeechStopped, st *conv.State) {
 	s := p.speechOf(e.Utterance)
 	if s == nil || e.Utterance != s.last || !p.Detects() {
@@ -109,29 +109,29 @@ func (p *Projection) speechStopped(e conv.SpeechStopped, st *conv.State) {
 	}
 }
 
-// endSpeech forgets the voice that is heard.
+// endSpeech forgets the current turn.
 func (p *Projection) endSpeech() { p.speech, p.stopMS, p.stopAt = nil, 0, time.Time{} }
 
-// silencePassed: the voice has been silent for as long as was configured. That is told,
-// whatever the machine still waits for.
+// silencePassed commits the turn after the configured silence, even if the machine is
+// still waiting for something.
 func (p *Projection) silencePassed() {
 	p.stopMS = 0
 	p.commitSpeech()
 }
 
-// semantic reports whether the words decide when a turn has ended.
+// semantic reports whether the words decide when a turn ends.
 func (p *Projection) semantic() bool {
 	return p.Detects() && p.session.Input.TurnDetection.Type == wire.SemanticVAD
 }
 
-// patience is how long a turn goes on without a voice where the words decide.
+// patience returns the silence after which a turn ends in any case under semantic_vad.
 func (p *Projection) patience() time.Duration {
 	_, most := Patience(p.session.Input.TurnDetection.Eagerness)
 	return most
 }
 
-// soundGoesOn waits for the next sound of a voice: a client may stop to send in the midst
-// of it, and what ends a turn by its words ends it then too.
+// soundGoesOn restarts the wait for the end of a turn when sound arrives: a client may
+// stop sending while the person speaks, and the turn must then end too.
 func (p *Projection) soundGoesOn() {
 	if s := p.speech; s != nil && !s.stopped && p.semantic() {
 		p.stopAt = p.at.Now.Add(p.patience())
@@ -147,24 +147,24 @@ func (p *Projection) patiencePassed() {
 	}
 }
 
-// wordsPassed gives up the words of what was said when the machine has no turn for them.
+// wordsPassed stops waiting for the words of speech for which the machine has no turn.
 func (p *Projection) wordsPassed() {
 	for _, s := range slices.Clone(p.written) {
 		switch {
 		case !p.passed(s.wordsBy):
 		case p.userOpen:
-			s.wordsBy = p.at.Now.Add(wordsTime) // they come with its end
+			s.wordsBy = p.at.Now.Add(wordsTime) // the words arrive with the end of the turn
 		default:
 			p.overWritten(s)
 		}
 	}
 }
 
-// wordsTime is how long the words are waited for of what was said outside of a turn: a
-// little longer than the uplink waits for the recognizer.
+// wordsTime limits the wait for the words of speech outside of a turn. It is a little
+// longer than the uplink waits for the recognizer.
 const wordsTime = 3 * time.Second
 
-// overWritten tells the words of what was said over the agent's voice.
+// overWritten completes a turn that was spoken over the agent's voice.
 func (p *Projection) overWritten(s *speech) {
 	if s == p.speech {
 		p.commitSpeech()
@@ -173,7 +173,7 @@ func (p *Projection) overWritten(s *speech) {
 	p.speechWritten(s)
 }
 
-// speechOf is the turn that a stretch of speech belongs to.
+// speechOf returns the turn that an utterance belongs to, or nil.
 func (p *Projection) speechOf(utterance int) *speech {
 	if s := p.speech; s != nil && (utterance == 0 || utterance >= s.first) {
 		return s
@@ -201,7 +201,7 @@ func (p *Projection) speechFinal(e conv.STTFinal) {
 	}
 }
 
-// commitSpeech makes an item of the person's turn.
+// commitSpeech ends the person's turn and adds its item.
 func (p *Projection) commitSpeech() {
 	s := p.speech
 	if s == nil {
@@ -217,7 +217,7 @@ func (p *Projection) commitSpeech() {
 	p.written = append(p.written, s)
 }
 
-// speechWritten: all words of the turn are known that ever will be.
+// speechWritten completes a turn with the words known so far.
 func (p *Projection) speechWritten(s *speech) {
 	text := s.text
 	if s.partial != "" {
@@ -229,8 +229,8 @@ func (p *Projection) speechWritten(s *speech) {
 	p.wordsKnown(s.id, text, "")
 }
 
-// wordsKnown tells what the person said in an item, or why nobody knows. An item that
-// the client has deleted has no words any more.
+// wordsKnown sets the words of the person's item, or reports why they are unknown. It
+// does nothing for an item that the client has deleted.
 func (p *Projection) wordsKnown(id, text, failure string) {
 	it := p.items.find(id)
 	if it == nil {

@@ -19,7 +19,7 @@ type talk struct {
 	told []wire.Event
 }
 
-// newTalk is one whose machine listens.
+// newTalk returns a conversation whose machine listens.
 func newTalk(t *testing.T, s wire.Session) *talk {
 	t.Helper()
 	c, err := conv.New(walk{}.options())
@@ -55,7 +55,7 @@ func (k *talk) facts(events ...conv.Event) {
 	}
 }
 
-// pass lets time go by in which the client sends silence.
+// pass advances the time while the client sends silence.
 func (k *talk) pass(d time.Duration) {
 	k.t.Helper()
 	for ; d > 0; d -= 20 * time.Millisecond {
@@ -65,7 +65,7 @@ func (k *talk) pass(d time.Duration) {
 	}
 }
 
-// wait lets time go by in which the client sends nothing.
+// wait advances the time while the client sends nothing.
 func (k *talk) wait(d time.Duration) {
 	k.t.Helper()
 	k.at.Now = k.at.Now.Add(d)
@@ -74,7 +74,7 @@ func (k *talk) wait(d time.Duration) {
 	}
 }
 
-// types are those of the events that the client was told.
+// types returns the types of the client's events.
 func (k *talk) types() (list []string) {
 	for _, e := range k.told {
 		list = append(list, e.EventType())
@@ -82,18 +82,19 @@ func (k *talk) types() (list []string) {
 	return list
 }
 
-// has reports whether the client was told of an event of a type.
+// has reports whether the client has received an event of a type.
 func (k *talk) has(name string) bool {
 	return slices.Contains(k.types(), name)
 }
 
-// speech_stopped follows the silence that was configured, whatever the machine and the
-// recognizer still wait for: here nobody says that the turn has ended.
+// TestSpeechStoppedFollowsTheSilence checks that speech_stopped follows the configured
+// silence, even if the machine and the recognizer are still waiting. In this test,
+// nothing reports the end of the turn.
 func TestSpeechStoppedFollowsTheSilence(t *testing.T) {
-	k := newTalk(t, session(spoken)) // 500 ms
+	k := newTalk(t, session(spoken)) // 500 ms of silence
 	k.facts(conv.SpeechStarted{Utterance: 1, Source: "vad"})
 	k.pass(time.Second)
-	stopped := k.at.Heard // 200 ms behind the last of the voice
+	stopped := k.at.Heard // 200 ms after the voice
 	k.facts(conv.SpeechStopped{Utterance: 1, Source: "vad"})
 	k.pass(280 * time.Millisecond)
 	if k.has("input_audio_buffer.speech_stopped") {
@@ -117,7 +118,8 @@ func TestSpeechStoppedFollowsTheSilence(t *testing.T) {
 	}
 }
 
-// A voice that goes on within the silence is one turn.
+// TestVoiceThatGoesOn checks that a voice that continues within the configured silence
+// is one turn.
 func TestVoiceThatGoesOn(t *testing.T) {
 	k := newTalk(t, session(spoken))
 	k.facts(conv.SpeechStarted{Utterance: 1, Source: "vad"}, conv.SpeechStopped{Utterance: 1, Source: "vad"})
@@ -129,7 +131,8 @@ func TestVoiceThatGoesOn(t *testing.T) {
 	}
 }
 
-// A client's own commit finds its sound, whatever the machine does with it.
+// TestCommitFindsItsSound checks that the client's own commit contains its sound,
+// whatever the machine does with it.
 func TestCommitFindsItsSound(t *testing.T) {
 	k := newTalk(t, session(spoken))
 	k.facts(conv.SpeechStarted{Utterance: 1, Source: "vad"})
@@ -141,8 +144,9 @@ func TestCommitFindsItsSound(t *testing.T) {
 	}
 }
 
-// With semantic_vad a turn ends by the patience of its eagerness where no words end it,
-// also when the client stops to send in the midst of a voice.
+// TestEagernessHigh checks that a turn under semantic_vad ends after the silence of its
+// eagerness if its words do not end it, even if the client stops sending while the
+// person speaks.
 func TestEagernessHigh(t *testing.T) {
 	eager := session(func(s *wire.Session) {
 		d := wire.DefaultTurnDetection(wire.SemanticVAD)
@@ -169,7 +173,8 @@ func TestEagernessHigh(t *testing.T) {
 	}
 }
 
-// What nobody makes words of does not stand in the way of a response for ever.
+// TestWordsThatNeverCome checks that speech without a transcript does not delay a
+// response forever.
 func TestWordsThatNeverCome(t *testing.T) {
 	k := newTalk(t, session(func(s *wire.Session) { s.Input.TurnDetection.InterruptResponse = false }))
 	k.facts(conv.UserText{Text: "hello"}, conv.ReplyDelta{Text: "Well. And"}, conv.PlayoutStarted{})

@@ -1,5 +1,5 @@
-// Command openai-go is OpenAI's SDK for Go as a client of hocket's Realtime server,
-// in the tests. Its lines tell how the checks came out.
+// Command openai-go runs OpenAI's SDK for Go as a client of hocket's Realtime server.
+// It prints the results of its checks.
 package main
 
 import (
@@ -134,7 +134,7 @@ type talk struct {
 	said     chan []byte
 }
 
-// wait receives until an event of the type comes.
+// wait receives events until one of the type satisfies good.
 func (c *talk) wait(name string, good func(realtime.RealtimeServerEventUnion) bool) (realtime.RealtimeServerEventUnion, error) {
 	for {
 		e, err := c.conn.Recv(c.ctx)
@@ -159,7 +159,7 @@ func (c *talk) user(text string) error {
 	return c.conn.Send(c.ctx, realtime.RealtimeClientEventUnionParam{OfResponseCreate: &realtime.ResponseCreateEventParam{}})
 }
 
-// say puts a recording into the microphone.
+// say sends a recording through the microphone.
 func (c *talk) say(name string) {
 	pcm, err := os.ReadFile(filepath.Join(os.Getenv("SOUNDS"), name+".pcm"))
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *talk) say(name string) {
 	c.said <- pcm
 }
 
-// listen is the microphone: silence, and what is said in between, every 40 ms.
+// listen sends silence, and recordings in between, every 40 ms.
 func (c *talk) listen() {
 	beat := time.NewTicker(40 * time.Millisecond)
 	defer beat.Stop()
