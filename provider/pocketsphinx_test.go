@@ -20,7 +20,7 @@ func TestPocketsphinxKeepsThePortsRules(t *testing.T) {
 	porttest.TestRecognizer(t, func(t *testing.T) port.Recognizer {
 		r, err := pocketsphinx.New(pocketsphinx.Options{})
 		if err != nil {
-			t.Skip(err) // no model on this machine
+			t.Skip(err) // the model is not installed
 		}
 		t.Cleanup(func() {
 			if err := r.Close(); err != nil {
@@ -31,8 +31,8 @@ func TestPocketsphinxKeepsThePortsRules(t *testing.T) {
 	}, porttest.RecognizerCapabilities{Language: "en", Speech: pcm, Text: text})
 }
 
-// phrase is a recorded sentence at 16 kHz, with silence around it, and what it
-// says.
+// phrase returns a recorded sentence at 16 kHz, with silence before and after it, and
+// its words.
 func phrase(t *testing.T) (pcm []int16, text string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "shared", "data", "vap-phrases", "audio", "student_short_female_en-US-Wavenet-C.wav")

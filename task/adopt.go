@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Adopt gives the tasks that wait for a caller to a conversation, the oldest first,
-// and those that it was given before and has not settled. One whose words cannot be
-// opened any more, for want of a key, is left.
+// Adopt gives the tasks that wait for a caller to a conversation. It returns them and
+// the unsettled tasks that the conversation was given before, the oldest first. It
+// omits tasks that cannot be decrypted because their key is missing.
 func (t *Tasks) Adopt(ctx context.Context, caller, conversation string) ([]port.Task, error) {
 	if caller == "" {
 		return nil, nil
@@ -44,11 +44,11 @@ func (t *Tasks) Adopt(ctx context.Context, caller, conversation string) ([]port.
 				return errors.Join(err, rows.Close())
 			}
 			if g.task, err = t.open(r); err != nil {
-				t.o.Log.Error("a task that waits for its caller cannot be opened", "task", r.key, "err", err)
+				t.o.Log.Error("cannot open a task that waits for its caller", "task", r.key, "err", err)
 				continue
 			}
 			if g.task.Conversation == conversation {
-				continue // it has begun it itself
+				continue // the conversation started the task itself
 			}
 			g.task.Conversation = conversation
 			all = append(all, g)

@@ -16,19 +16,19 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// both runs a test on either database, a fresh one each.
+// both runs a test with a new database of each kind.
 func both(t *testing.T, test func(t *testing.T, at Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, Options{Path: newPath(t)}) })
 	t.Run("postgres", func(t *testing.T) { test(t, Options{URL: server.Database(t)}) })
 }
 
-// bench is a tool whose calls wait to be told how they end.
+// bench is a tool whose calls wait until the test tells them how to end.
 type bench struct {
 	*porttest.Tool
 	begun chan string
-	goOn  chan string // an output
-	ended chan error  // of a call's context
+	goOn  chan string // the output of a call
+	ended chan error  // the error of a call's context
 }
 
 func newBench() *bench {
@@ -61,7 +61,7 @@ func take[T any](t testing.TB, c <-chan T) (value T) {
 	select {
 	case value = <-c:
 	case <-soon(t).Done():
-		t.Fatal("nothing happens")
+		t.Fatal("nothing happened in time")
 	}
 	return value
 }
@@ -104,7 +104,7 @@ func wantFailure(t testing.TB, tasks *Tasks, key, code string) port.Failure {
 	return *f
 }
 
-// said tells whether a task has said anything.
+// said reports whether a task has written any progress.
 func said(t testing.TB, tasks *Tasks, key string) bool {
 	t.Helper()
 	r, _, err := tasks.read(t.Context(), key)
@@ -114,9 +114,9 @@ func said(t testing.TB, tasks *Tasks, key string) bool {
 	return r.progress > 0
 }
 
-// TestTwoNodes: a task that one process starts runs in another, which hears that it
-// is called off; and a worker that is stopped gives its task to another, but for an
-// irreversible one that has begun.
+// TestTwoNodes checks that a task started by one process can be run by another, which
+// learns of its cancellation, and that a stopped worker leaves its task to another one,
+// unless the tool is irreversible and was called.
 func TestTwoNodes(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
 		o.Grace, o.beat, o.Takeover = time.Millisecond, 100*time.Millisecond, time.Second
@@ -173,7 +173,7 @@ func TestTwoNodes(t *testing.T) {
 	})
 }
 
-// TestGrace: a tool that ends within the grace gives its result.
+// TestGrace checks that a tool that ends within the grace period returns its result.
 func TestGrace(t *testing.T) {
 	b := newBench()
 	tasks := opened(t, Options{Path: newPath(t), Resolve: one(b), Grace: time.Minute})
@@ -190,7 +190,8 @@ func TestGrace(t *testing.T) {
 	wantOutput(t, tasks, "k", "just in time")
 }
 
-// TestSignsOfLife: who follows a tool that says nothing hears that it is worked on.
+// TestSignsOfLife checks that the follower of a tool without progress receives signs of
+// life.
 func TestSignsOfLife(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -226,7 +227,7 @@ func TestSignsOfLife(t *testing.T) {
 		return r.beat
 	}
 	if a, z := beat(), beat(); a != z {
-		t.Errorf("nobody works, and there are signs of life")
+		t.Errorf("there are signs of life, although no worker runs")
 	}
 	cancel()
 	if err := take(t, followed); !errors.Is(err, context.Canceled) {
@@ -234,7 +235,8 @@ func TestSignsOfLife(t *testing.T) {
 	}
 }
 
-// TestDeafTool: a tool that does not hear the end of its context loses its say.
+// TestDeafTool checks that the result of a tool that ignores the end of its context is
+// dropped.
 func TestDeafTool(t *testing.T) {
 	goOn := make(chan struct{})
 	end := sync.OnceFunc(func() { close(goOn) })
@@ -249,7 +251,7 @@ func TestDeafTool(t *testing.T) {
 	o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	tasks := opened(t, o)
 	working(t, tasks)
-	defer end() // the worker waits for it
+	defer end() // the worker waits for the tool
 	started(t, tasks, asked("k", "work", "{}"))
 	until(t, "what it says is written", func() bool { return said(t, tasks, "k") })
 	ahead.Store(int64(DefaultLimit + late + time.Second))
@@ -261,7 +263,8 @@ func TestDeafTool(t *testing.T) {
 	wantFailure(t, tasks, "k", codeTimeout)
 }
 
-// TestTooLateToBegin: a task whose limit is over when a worker takes it is not begun.
+// TestTooLateToBegin checks that a task whose deadline has passed when a worker takes
+// it is not begun.
 func TestTooLateToBegin(t *testing.T) {
 	b := newBench()
 	ahead := atomic.Int64{}
@@ -276,7 +279,8 @@ func TestTooLateToBegin(t *testing.T) {
 	}
 }
 
-// TestCalledOffIrreversible: what is not known is said.
+// TestCalledOffIrreversible checks that the failure of a cancelled task says whether it
+// is unknown that the tool was done.
 func TestCalledOffIrreversible(t *testing.T) {
 	b := newBench()
 	tasks := opened(t, Options{Path: newPath(t), Resolve: one(b), Grace: time.Millisecond})
@@ -301,7 +305,8 @@ func TestCalledOffIrreversible(t *testing.T) {
 	}
 }
 
-// TestLostStart: a process that died between the two steps of a start loses nothing.
+// TestLostStart checks that a process that dies between the two steps of Start loses
+// nothing.
 func TestLostStart(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
 		b := newBench()
@@ -329,8 +334,8 @@ func TestLostStart(t *testing.T) {
 	})
 }
 
-// TestLostWorkflow: a task of which the engine knows nothing any more is brought to
-// another worker when its own is dead.
+// TestLostWorkflow checks that a task whose workflow is lost is brought to another
+// worker when its own has died.
 func TestLostWorkflow(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -357,7 +362,7 @@ func secret(host string) string {
 	return "postgres://u:" + "hush-hush@" + host + "/d?connect_timeout=1"
 }
 
-// TestOptions: what makes no sense is refused.
+// TestOptions checks that invalid options are refused.
 func TestOptions(t *testing.T) {
 	path := newPath(t)
 	for _, o := range []Options{
@@ -374,19 +379,20 @@ func TestOptions(t *testing.T) {
 	} {
 		tasks, err := Open(t.Context(), o)
 		if err == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("%+v was accepted", o)
 			_ = tasks.Close()
 		} else if msg := err.Error(); len(msg) == 0 || contains(msg, "hush") {
-			t.Errorf("the error tells the password: %s", msg)
+			t.Errorf("the error contains the password: %s", msg)
 		}
 	}
 	tasks := opened(t, Options{Path: path})
 	if err := tasks.Run(t.Context()); err == nil {
-		t.Error("there is no tool, and it runs")
+		t.Error("Run succeeded without Resolve")
 	}
 }
 
-// TestStartIsRefused: what no database takes is a failure, so that nobody asks again.
+// TestStartIsRefused checks that an invalid task is a failure, so that the caller does
+// not retry.
 func TestStartIsRefused(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
 		tasks := opened(t, o)

@@ -19,7 +19,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// durable waits for the disk, as a real server does.
+// durable flushes to the disk, as a production server does.
 var durable = pgtest.Server{Durable: true} //nolint:gochecknoglobals // one for the benchmarks of this package; TestMain stops it
 
 func bothBench(b *testing.B, run func(b *testing.B, at Options)) {
@@ -35,8 +35,9 @@ func quantiles(b *testing.B, name string, all []time.Duration) {
 	b.ReportMetric(ms(95), name+"-p95-ms")
 }
 
-// BenchmarkTask is what a task costs beside its tool, one at a time: from Start to the
-// call of the tool, and from its end to that of Follow. Goal: below 50 ms each.
+// BenchmarkTask measures what a task costs in addition to its tool, one at a time: from
+// Start to the call of the tool, and from the tool's end to the end of Follow. Goal:
+// below 50 ms each.
 func BenchmarkTask(b *testing.B) {
 	bothBench(b, func(b *testing.B, o Options) {
 		called, ended := make(chan time.Time, 1), make(chan time.Time, 1)
@@ -70,8 +71,8 @@ func BenchmarkTask(b *testing.B) {
 	})
 }
 
-// BenchmarkCancel is how long a tool in another process runs on after its task was
-// called off there. Goal: below 1 s.
+// BenchmarkCancel measures how long a tool in another process continues after its task
+// was cancelled. Goal: below 1 s.
 func BenchmarkCancel(b *testing.B) {
 	bothBench(b, func(b *testing.B, o Options) {
 		begun, ended := make(chan struct{}, 1), make(chan time.Time, 1)
@@ -90,7 +91,7 @@ func BenchmarkCancel(b *testing.B) {
 			key := fmt.Sprint(i)
 			started(b, asks, asked(key, "work", "{}"))
 			<-begun
-			_ = wait.For(b.Context(), poll+rand.N(poll)) // anywhere between two looks
+			_ = wait.For(b.Context(), poll+rand.N(poll)) // at any time between two polls
 			begin := time.Now()
 			if err := asks.Cancel(b.Context(), key); err != nil {
 				b.Fatal(err)
@@ -101,8 +102,8 @@ func BenchmarkCancel(b *testing.B) {
 	})
 }
 
-// BenchmarkTakeover is how long after the death of a worker its tool is called again by
-// another one. Goal: below 10 s.
+// BenchmarkTakeover measures how long after the death of a worker its tool is called
+// again by another one. Goal: below 10 s.
 func BenchmarkTakeover(b *testing.B) {
 	bothBench(b, func(b *testing.B, o Options) {
 		o.Keys = nil // the other process has none
@@ -135,8 +136,8 @@ func BenchmarkTakeover(b *testing.B) {
 	})
 }
 
-// BenchmarkMany is 200 tasks at once: how long all take that do nothing, and what one
-// weighs that waits, with its tool and who follows it. Goal: below 100 KB each.
+// BenchmarkMany measures how long 200 simultaneous tasks take, and how much memory a
+// waiting task needs, with its tool and its follower. Goal: below 100 KB each.
 func BenchmarkMany(b *testing.B) {
 	bothBench(b, func(b *testing.B, o Options) {
 		const many = 200

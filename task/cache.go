@@ -9,30 +9,31 @@ import (
 	"github.com/cschleiden/go-workflows/workflow/executor"
 )
 
-// cache keeps the engine's executors for the step that they are made for, and no
-// longer: a task waits for minutes, its history is short, and each executor has a
-// goroutine that somebody has to end. A step whose lock has run out may be carried out
-// twice at once; an executor is not made for that, and each of the two has its own. It is
-// safe for concurrent use.
+// cache holds the executors of the engine, one for each step, and closes it when the
+// step ends. It keeps none for later steps: a task waits for minutes, its history is
+// short, and an executor that is kept would need somebody to end its goroutine. If the
+// lock of a step expires, the step may run twice at the same time; executors must not
+// be shared, so each of the two has its own. cache is safe for concurrent use.
 type cache struct {
 	mu   sync.Mutex                     // guards kept
-	kept map[*core.WorkflowInstance]own // each step has an instance of its own
+	kept map[*core.WorkflowInstance]own // each step has its own instance
 }
 
-// own is a step's executor.
+// own is the executor of a step.
 type own struct {
 	executor executor.WorkflowExecutor
 	since    time.Time
 }
 
-// failedStep is how old an executor is whose step has failed: nobody tells of those.
+// failedStep is the age at which executors are closed. The engine does not evict the
+// executors of failed steps.
 const failedStep = 10 * time.Minute
 
 var _ executor.Cache = (*cache)(nil)
 
 func newCache() *cache { return &cache{kept: make(map[*core.WorkflowInstance]own)} }
 
-// Get finds the executor of a step that runs.
+// Get returns the executor of a running step.
 func (c *cache) Get(_ context.Context, i *core.WorkflowInstance) (executor.WorkflowExecutor, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +41,7 @@ func (c *cache) Get(_ context.Context, i *core.WorkflowInstance) (executor.Workf
 	return e.executor, ok, nil
 }
 
-// Store keeps one, and ends those of steps that failed long ago.
+// Store stores an executor, and closes those of steps that failed long ago.
 func (c *cache) Store(_ context.Context, i *core.WorkflowInstance, e executor.WorkflowExecutor) error {
 	now := time.Now()
 	c.mu.Lock()
@@ -54,7 +55,7 @@ func (c *cache) Store(_ context.Context, i *core.WorkflowInstance, e executor.Wo
 	return nil
 }
 
-// Evict ends one.
+// Evict closes an executor.
 func (c *cache) Evict(_ context.Context, i *core.WorkflowInstance) error {
 	c.mu.Lock()
 	e, ok := c.kept[i]
@@ -66,10 +67,10 @@ func (c *cache) Evict(_ context.Context, i *core.WorkflowInstance) error {
 	return nil
 }
 
-// StartEviction does nothing: each step evicts its own.
+// StartEviction does nothing, since each step evicts its own executor.
 func (c *cache) StartEviction(context.Context) {}
 
-// clear ends those of steps that failed.
+// clear closes all remaining executors, which are those of failed steps.
 func (c *cache) clear() { c.end(func(own) bool { return true }) }
 
 func (c *cache) end(which func(own) bool) {

@@ -11,16 +11,17 @@ import (
 	"github.com/cschleiden/go-workflows/workflow/executor"
 )
 
-// closing is an executor that counts its ends.
+// closing is an executor that counts the calls of Close.
 type closing struct{ closed int }
 
 func (c *closing) ExecuteTask(context.Context, *backend.WorkflowTask) (*executor.ExecutionResult, error) {
-	return nil, nil //nolint:nilnil // nobody executes it
+	return nil, nil //nolint:nilnil // not called
 }
 func (c *closing) Close() { c.closed++ }
 
-// TestStepsHaveTheirOwnExecutor: two steps of one workflow that run at once do not share
-// one, the end of a step ends its own, and one that nobody ends is ended later.
+// TestStepsHaveTheirOwnExecutor checks that two concurrent steps of one workflow have
+// different executors, that the end of a step closes its executor, and that executors
+// of failed steps are closed later.
 func TestStepsHaveTheirOwnExecutor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCache()
@@ -51,7 +52,7 @@ func TestStepsHaveTheirOwnExecutor(t *testing.T) {
 		}
 		want(0, 1, 0)
 		time.Sleep(failedStep + time.Second)
-		if err := c.Store(t.Context(), steps[2], &executors[2]); err != nil { // the step goes on
+		if err := c.Store(t.Context(), steps[2], &executors[2]); err != nil { // the step continues
 			t.Fatal(err)
 		}
 		want(1, 1, 0)

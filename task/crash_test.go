@@ -19,8 +19,8 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// The environment of a test's program that is to be a worker: the database, the file
-// in which its tool counts, and whether it has the defaults of its options.
+// The environment of a worker process: the database, the file in which its tool counts
+// calls, and whether it uses the default options.
 const (
 	childPath  = "HOCKET_TASK_TEST_PATH"
 	childURL   = "HOCKET_TASK_TEST_URL"
@@ -28,14 +28,14 @@ const (
 	childCalm  = "HOCKET_TASK_TEST_CALM"
 )
 
-// hurried are the options of tests that wait for deaths.
+// hurried returns options for tests that wait for dead workers.
 func hurried(o Options) Options {
 	o.beat, o.Takeover, o.Attempts = 100*time.Millisecond, time.Second, 1000
 	return o
 }
 
-// child is a worker until it is killed. Its tool counts each call before and after it
-// is carried out, in a file and on its output.
+// child is a worker that runs until it is killed. Its tool records the begin and the
+// end of each call in a file and on standard output.
 func child() int {
 	count, err := os.OpenFile(os.Getenv(childCount), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -70,10 +70,10 @@ func child() int {
 	return 1
 }
 
-// workerProcess is a child.
+// workerProcess is a child process.
 type workerProcess struct {
 	cmd   *exec.Cmd
-	lines chan string // what it says; closed at its end
+	lines chan string // its output; closed at its end
 }
 
 func spawned(t testing.TB, o Options, count string, more ...string) *workerProcess {
@@ -102,7 +102,7 @@ func spawned(t testing.TB, o Options, count string, more ...string) *workerProce
 	return w
 }
 
-// line waits until the worker says something; false says that there is no work left.
+// line waits for a line of output. It returns false if no work is left.
 func (w *workerProcess) line(t *testing.T, tasks *Tasks) bool {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -122,7 +122,7 @@ func (w *workerProcess) line(t *testing.T, tasks *Tasks) bool {
 	}
 }
 
-// kill ends a worker as nothing can prevent, and waits.
+// kill kills a worker and waits for its end.
 func (w *workerProcess) kill(t testing.TB) {
 	t.Helper()
 	if err := w.cmd.Process.Kill(); err != nil {
@@ -135,7 +135,8 @@ func (w *workerProcess) kill(t testing.TB) {
 	}
 }
 
-// counted reads how often calls were begun and ended, by "begin ship k".
+// counted returns how often calls were begun and ended, by "begin ship k" and "end ship
+// k".
 func counted(t *testing.T, path string) map[string]int {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -149,7 +150,7 @@ func counted(t *testing.T, path string) map[string]int {
 	return n
 }
 
-// outcomes follow tasks to their ends.
+// outcomes follows tasks. The returned function waits for their results.
 func outcomes(t *testing.T, tasks *Tasks, keys []string) (wait func() map[string]string) {
 	var mu sync.Mutex
 	var g sync.WaitGroup
@@ -175,10 +176,10 @@ func outcomes(t *testing.T, tasks *Tasks, keys []string) (wait func() map[string
 	}
 }
 
-// TestKilledWorkers: workers are killed again and again, at seeded points of their
-// work. Every task ends once; an irreversible tool is called once at most; a
-// repeatable one's result comes in the end; and what a tool has done and told is not
-// contradicted.
+// TestKilledWorkers kills workers repeatedly, at seeded points of their work. It checks
+// that each task ends once, that an irreversible tool is called at most once, that a
+// repeatable tool returns a result in the end, and that the reported results agree with
+// the calls.
 func TestKilledWorkers(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, o Options) {
@@ -216,7 +217,7 @@ func TestKilledWorkers(t *testing.T) {
 			w := living[i]
 			for n := random.IntN(12); n >= 0 && w.line(t, asks); n-- {
 			}
-			_ = wait.For(t.Context(), time.Duration(random.IntN(int(20*time.Millisecond)))) // anywhere between two lines
+			_ = wait.For(t.Context(), time.Duration(random.IntN(int(20*time.Millisecond)))) // at any time between two lines
 			w.kill(t)
 			killed++
 			living[i] = spawned(t, o, count)
@@ -254,9 +255,10 @@ func TestKilledWorkers(t *testing.T) {
 	})
 }
 
-// TestServerKilledAgainAndAgain: a server that is killed more often than a silent worker
-// counts as dead finds by the process's number that the one before it is dead: what that
-// one did is begun again at once, or a conversation would wait for ever.
+// TestServerKilledAgainAndAgain checks a server that is killed more often than the time
+// after which a silent worker counts as dead. It must detect by the process number that
+// its predecessor has died and restart its tasks at once, or a conversation would wait
+// forever.
 func TestServerKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	count := filepath.Join(t.TempDir(), "count")
@@ -279,7 +281,7 @@ func TestServerKilledAgainAndAgain(t *testing.T) {
 		w.kill(t)
 		if r, ok, err := tasks.read(t.Context(), next); err != nil || !ok {
 			t.Fatalf("there %v, error %v", ok, err)
-		} else if !r.ended.Valid { // else it was quicker
+		} else if !r.ended.Valid { // otherwise it has ended already
 			key = next
 		}
 	}
@@ -287,7 +289,7 @@ func TestServerKilledAgainAndAgain(t *testing.T) {
 	wantOutput(t, tasks, key, "again")
 }
 
-// wantTidied has a worker bring to an end what the dead ones have left in the engine.
+// wantTidied checks that a worker finishes the workflows that dead workers have left.
 func wantTidied(t *testing.T, o Options) {
 	t.Helper()
 	o = hurried(o)
@@ -305,7 +307,7 @@ func wantTidied(t *testing.T, o Options) {
 	})
 }
 
-// done tells whether no task runs any more.
+// done reports whether no task is running.
 func done(t *testing.T, tasks *Tasks) bool {
 	t.Helper()
 	var n int

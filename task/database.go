@@ -21,31 +21,33 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// statementLimit bounds a statement: a line to the database may be dead and say
-// nothing.
+// statementLimit limits the duration of a statement, since a broken connection to the
+// database may not report an error.
 const statementLimit = 10 * time.Second
 
-// database is where the tasks are, of either kind. It is safe for concurrent use.
+// database is the SQLite file or the PostgreSQL database with the tasks. It is safe for
+// concurrent use.
 type database struct {
 	postgres bool
-	// writer has one connection to a SQLite file, which takes one writer anyway: a
-	// queue is fairer than a lock. The engine shares it. reader never waits for it.
+	// writer has one connection to a SQLite file, which allows one writer at a time:
+	// waiting for a connection is fairer than waiting for the file's lock. The engine
+	// uses writer too. reader never waits for it.
 	writer, reader *sql.DB
 	engine         backend.Backend
 	outage         *outage
-	config         *pgx.ConnConfig // of PostgreSQL, to listen
+	config         *pgx.ConnConfig // of PostgreSQL, for LISTEN
 }
 
 func (d *database) close() error {
 	errs := []error{d.reader.Close()}
 	if d.writer != d.reader {
-		errs = append(errs, d.writer.Close()) // last: it moves the log into the file
+		errs = append(errs, d.writer.Close()) // closed last, so that it moves the write-ahead log into the file
 	}
 	return errors.Join(errs...)
 }
 
-// text is a statement as the database has it: its parameters are written as
-// question marks.
+// text returns a statement in the syntax of the database. Statements are written with
+// question marks as parameters.
 func (d *database) text(query string) string {
 	if !d.postgres {
 		return query
@@ -62,10 +64,10 @@ func (d *database) text(query string) string {
 	}
 }
 
-// marks are n parameters in a list.
+// marks returns a list of n parameters.
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
-// exec runs a statement and tells how many rows it changed.
+// exec runs a statement and returns the number of changed rows.
 func (d *database) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementLimit)
 	defer cancel()
@@ -77,7 +79,7 @@ func (d *database) exec(ctx context.Context, query string, args ...any) (int64, 
 	return r.RowsAffected()
 }
 
-// keys runs a statement that returns keys.
+// keys runs a query that returns keys.
 func (d *database) keys(ctx context.Context, db interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }, query string, args ...any,
@@ -118,18 +120,18 @@ func (d *database) within(ctx context.Context, f func(*sql.Tx) error) (err error
 	return tx.Commit()
 }
 
-// engineOptions are those of the engine, whatever the database.
+// engineOptions returns the engine's options for both databases.
 func engineOptions(o Options, worker string) []backend.BackendOption {
 	return []backend.BackendOption{
 		backend.WithLogger(o.Log),
 		backend.WithWorkerName(worker),
-		backend.WithStickyTimeout(0), // another worker may go on at once
+		backend.WithStickyTimeout(0), // any worker may continue at once
 		backend.WithWorkflowLockTimeout(o.lock()),
 		backend.WithActivityLockTimeout(o.lock()),
 	}
 }
 
-// migrateOwn brings the own table to the version of this program.
+// migrateOwn migrates this package's table to the version of this program.
 func migrateOwn(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir string) error {
 	files, err := fs.Sub(migrations, "migrations/"+dir)
 	if err != nil {
@@ -140,12 +142,12 @@ func migrateOwn(ctx context.Context, db *sql.DB, dialect goose.Dialect, dir stri
 		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("migrate the table of tasks: %w", err)
+		return fmt.Errorf("migrate the tasks table: %w", err)
 	}
 	return nil
 }
 
-// retry runs f until it succeeds, ctx ends or tries are used up.
+// retry calls f until it succeeds, ctx ends or the tries are used up.
 func retry(ctx context.Context, tries int, f func() error) error {
 	const first, longest = 50 * time.Millisecond, time.Second
 	for pause := first; ; pause = min(2*pause, longest) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestDuplicates: what the policy says of a second task of a tool.
+// TestDuplicates checks each policy for a second task of a tool.
 func TestDuplicates(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
 		b := newBench()
@@ -42,7 +42,7 @@ func TestDuplicates(t *testing.T) {
 			t.Errorf("the same arguments: %v", err)
 		}
 		wantFailure(t, tasks, "3", codeNotFound)
-		started(t, tasks, asked("1", "work", `{"b":2,"a":1}`)) // no second one: its key is known
+		started(t, tasks, asked("1", "work", `{"b":2,"a":1}`)) // the key is known, so this is not a second task
 		started(t, tasks, asked("4", "work", `{"a": 2}`))
 		take(t, b.begun)
 		others := asked("5", "work", `{"a":1,"b":2}`)
@@ -65,12 +65,13 @@ func TestDuplicates(t *testing.T) {
 		}
 		b.goOn <- "done"
 		b.goOn <- "done"
-		wantOutput(t, tasks, "5", "done") // another caller's is none of their business
+		wantOutput(t, tasks, "5", "done") // tasks of other callers are not duplicates
 		wantOutput(t, tasks, "6", "done")
 	})
 }
 
-// TestDuplicatesAtOnce: of several that start at once, one is taken.
+// TestDuplicatesAtOnce checks that only one of several simultaneous duplicates is
+// accepted.
 func TestDuplicatesAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
 		o.Duplicates = func(string, string) Policy { return Policy{Mode: Reject} }
@@ -90,7 +91,7 @@ func TestDuplicatesAtOnce(t *testing.T) {
 		}
 		g.Wait()
 		if n := taken.Load(); n != 1 {
-			t.Errorf("%d are taken, expected 1", n)
+			t.Errorf("%d were accepted, expected 1", n)
 		}
 	})
 }

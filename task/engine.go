@@ -14,19 +14,19 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// engine is the engine's backend with three habits of ours: who asks for work waits
-// until there is some, so that none of this process's waits for a poll; a finished
-// workflow is removed at once; and an activity that has failed is not told of, so
-// that its lock runs out and a worker takes it again. It is safe for concurrent use
-// of one poller of each kind.
+// engine changes the engine's backend in three ways: a request for work waits until
+// there is some, so that work created by this process does not wait for a poll; a
+// finished workflow is removed at once; and the failure of an activity is not reported,
+// so that its lock expires and a worker takes it again. It is safe for concurrent use
+// with one poller of each kind.
 type engine struct {
 	backend.Backend
-	workflows, activities chan struct{} // hold one: there may be work
+	workflows, activities chan struct{} // each contains a token when there may be work
 	cache                 *cache
 	outage                *outage
 
-	// steps is held while a step is taken or completed, and guards last: the step of each
-	// workflow that was taken last.
+	// steps is held while a step is taken or completed. It guards last, which contains
+	// the step taken last of each workflow.
 	steps sync.Mutex
 	last  map[string]*backend.WorkflowTask
 }
@@ -41,11 +41,11 @@ func newEngine(d *database) *engine {
 func ring(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it rings already
+	default: // there is a token already
 	}
 }
 
-// await asks for work until there is some, and until the end of ctx.
+// await calls get until it returns work or an error, or ctx ends.
 func await[T any](ctx context.Context, away *outage, bell chan struct{}, get func() (*T, error)) (*T, error) {
 	for {
 		work, err := get()
@@ -53,7 +53,7 @@ func await[T any](ctx context.Context, away *outage, bell chan struct{}, get fun
 			away.answered(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			_ = wait.For(ctx, time.Second) // the database is gone: no need to hurry
+			_ = wait.For(ctx, time.Second) // the database does not answer: wait before the next try
 		}
 		if err != nil || work != nil {
 			return work, err
@@ -88,9 +88,9 @@ func (e *engine) GetWorkflowTask(ctx context.Context, queues []workflow.Queue) (
 	})
 }
 
-// complete writes what a step has done, unless it was taken again meanwhile because its
-// lock had run out: the database tells only processes from each other, and what is done
-// twice makes a history that nobody can read any more.
+// complete writes the result of a step, unless the step was taken again by this process
+// because its lock had expired. The database only distinguishes processes, and a step
+// written twice would make the workflow's history unreadable.
 func (e *engine) complete(task *backend.WorkflowTask, write func() error) error {
 	e.steps.Lock()
 	defer e.steps.Unlock()
@@ -102,7 +102,7 @@ func (e *engine) complete(task *backend.WorkflowTask, write func() error) error 
 	return write()
 }
 
-var errTakenAgain = errors.New("the step was taken again, its lock had run out")
+var errTakenAgain = errors.New("the lock of the step has expired, and the step was taken again")
 
 func (e *engine) GetActivityTask(ctx context.Context, queues []workflow.Queue) (*backend.ActivityTask, error) {
 	return await(ctx, e.outage, e.activities, func() (*backend.ActivityTask, error) { return e.Backend.GetActivityTask(ctx, queues) })
@@ -143,7 +143,8 @@ func (e *engine) CompleteActivityTask(ctx context.Context, task *backend.Activit
 	err := e.Backend.CompleteActivityTask(ctx, task, result)
 	ring(e.workflows)
 	if err != nil && !unanswered(err) {
-		// Its lock has run out: the key is brought again, and the row says what is true.
+		// The lock has expired. The task is brought to a worker again, and its row
+		// determines what happens.
 		e.Options().Logger.DebugContext(ctx, "the lock of a task was lost", "err", err)
 		return nil
 	}

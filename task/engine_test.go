@@ -11,8 +11,8 @@ import (
 	"github.com/cschleiden/go-workflows/workflow"
 )
 
-// forgetful gives the same step out again and again, as if its lock had run out, and
-// takes whatever is completed.
+// forgetful returns the same step repeatedly, as if its lock had expired, and accepts
+// every result.
 type forgetful struct {
 	backend.Backend
 	completed int
@@ -29,7 +29,8 @@ func (f *forgetful) CompleteWorkflowTask(context.Context, *backend.WorkflowTask,
 	return nil
 }
 
-// TestStepTakenAgain: of a step that this process has taken twice the last one counts.
+// TestStepTakenAgain checks that only the last of two identical steps taken by this
+// process is completed.
 func TestStepTakenAgain(t *testing.T) {
 	f := &forgetful{}
 	e := newEngine(&database{engine: f, outage: &outage{}})

@@ -15,14 +15,14 @@ import (
 )
 
 var (
-	errStopping = errors.New("the program ends")
+	errStopping = errors.New("the program is stopping")
 	errOver     = errors.New("the task has ended")
-	errNotDone  = errors.New("the task was not ended here") // the engine brings it again
+	errNotDone  = errors.New("the task was not ended here") // the engine tries again
 )
 
-// carryOut brings a task to its end, here or by watching the worker that has it. An
-// error leaves it to be brought again. taking ends when no tool is to be called any
-// more, tools when those that run have to end.
+// carryOut brings a task to its end, by calling its tool or by watching the worker that
+// does. If it returns an error, the engine tries again. When taking ends, no more tools
+// are called; when tools ends, running tools must stop.
 func (t *Tasks) carryOut(taking, tools context.Context, key string) error {
 	quiet := silence{limit: t.o.Takeover}
 	for {
@@ -37,14 +37,14 @@ func (t *Tasks) carryOut(taking, tools context.Context, key string) error {
 			return nil
 		}
 		if t.runs(r.worker) {
-			return errNotDone // the lock ran out while the database was away; no need for two of us
+			return errNotDone // the lock expired while the database did not answer; this process still runs the task
 		}
 		if r.worker == "" || t.diedHere(r.worker) || quiet.over(r, time.Now()) {
 			done, err := t.takeOver(taking, tools, r)
 			if done || err != nil {
 				return err
 			}
-			continue // another was quicker
+			continue // another worker was faster
 		}
 		if wait.For(taking, poll) != nil {
 			return errNotDone
@@ -52,21 +52,21 @@ func (t *Tasks) carryOut(taking, tools context.Context, key string) error {
 	}
 }
 
-// runs tells whether a worker is one of this process.
+// runs reports whether a worker belongs to this process.
 func (t *Tasks) runs(worker string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.calls[worker] != nil
 }
 
-// diedHere tells whether a worker was one of a process of this machine that is dead, as the
-// process is whose place this one has taken. A file is of one machine; of two that share a
-// database nobody knows whether they have one name.
+// diedHere reports whether a worker belonged to a process on this machine that has
+// died, such as the previous process with the same number. It returns false for
+// PostgreSQL, where two machines may have the same name.
 func (t *Tasks) diedHere(worker string) bool { return !t.db.postgres && node.DiedHere(worker) }
 
-// silence finds a worker dead whose signs of life have not come for a time, counted
-// from the first look: no clock of another machine is believed, and while the
-// database does not answer nobody dies.
+// silence detects a dead worker: one that gives no signs of life for a duration,
+// measured by the clock of this process from the first look. Clocks of other machines
+// are not used, and no worker counts as dead while the database does not answer.
 type silence struct {
 	limit  time.Duration
 	worker string
@@ -83,8 +83,8 @@ func (s *silence) over(r row, now time.Time) bool {
 	return now.Sub(s.since) >= s.limit
 }
 
-// takeOver calls the tool of a task that nobody runs, or says why it must not be
-// called again. done is false where another worker was quicker.
+// takeOver calls the tool of a task that no worker runs, or ends the task if the tool
+// must not be called again. done is false if another worker was faster.
 func (t *Tasks) takeOver(taking, tools context.Context, r row) (done bool, err error) {
 	task, err := t.open(r)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *Tasks) takeOver(taking, tools context.Context, r row) (done bool, err e
 	return true, e.run(tools, tool)
 }
 
-// find is the tool that a task calls.
+// find returns the tool that a task calls.
 func (t *Tasks) find(task port.Task) (port.Tool, port.ToolSpec, error) {
 	tool, err := t.o.Resolve(task)
 	if err != nil {
@@ -126,18 +126,18 @@ func (t *Tasks) find(task port.Task) (port.Tool, port.ToolSpec, error) {
 	return nil, port.ToolSpec{}, &port.Failure{Code: codeToolError, Message: fmt.Sprintf("there is no tool %q", task.Call.Name)}
 }
 
-// finishSure ends a task, and tries until it is written or ctx ends.
+// finishSure ends a task and retries until the end is written or ctx ends.
 func (t *Tasks) finishSure(ctx context.Context, key string, end outcome) error {
 	return retry(ctx, 1<<30, func() error {
 		err := t.finish(ctx, key, end)
 		if err != nil && ctx.Err() == nil {
-			t.o.Log.Warn("the end of a task cannot be written, it is tried again", "task", key, "err", err)
+			t.o.Log.Warn("cannot write the end of a task, trying again", "task", key, "err", err)
 		}
 		return err
 	})
 }
 
-// failure is the class of an error.
+// failure converts an error to a failure with a class.
 func failure(err error) *port.Failure {
 	if f, ok := errors.AsType[*port.Failure](err); ok {
 		return f
@@ -145,7 +145,8 @@ func failure(err error) *port.Failure {
 	return &port.Failure{Code: codeToolError, Message: err.Error()}
 }
 
-// execution is one attempt. It belongs to the goroutine that runs it.
+// execution is one attempt. It must be used by the goroutine that runs it, except for
+// say.
 type execution struct {
 	t            *Tasks
 	task         port.Task
@@ -153,10 +154,10 @@ type execution struct {
 	irreversible bool
 	deadline     time.Time
 
-	mu     sync.Mutex // guards text and its number
+	mu     sync.Mutex // guards text and number
 	text   string
 	number int
-	said   chan struct{} // holds one: there is a text
+	said   chan struct{} // contains a token when there is a new text
 }
 
 // run calls the tool and ends the task.
@@ -188,7 +189,7 @@ func (e *execution) run(tools context.Context, tool port.Tool) error {
 	return e.end(tools, output, err, cause)
 }
 
-// call calls a tool; one that panics has failed.
+// call calls a tool. A panic of the tool is returned as an error.
 func call(ctx context.Context, tool port.Tool, c port.ToolCall, progress func(string)) (output string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -199,17 +200,18 @@ func call(ctx context.Context, tool port.Tool, c port.ToolCall, progress func(st
 		c.Arguments = "{}"
 	}
 	if !json.Valid([]byte(c.Arguments)) {
-		return "", &port.Failure{Code: codeToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", c.Name)}
+		return "", &port.Failure{Code: codeToolError, Message: fmt.Sprintf("the arguments of %q are not valid JSON", c.Name)}
 	}
 	return tool.Call(ctx, c, progress)
 }
 
-// end writes how the tool ended; cause is why its context had, if it had.
+// end records how the tool ended. cause is the cause with which its context ended, or
+// nil.
 func (e *execution) end(tools context.Context, output string, err, cause error) error {
 	e.mu.Lock()
 	partial := e.text
 	e.mu.Unlock()
-	sure, stop := wait.Longer(tools, e.t.o.Grace+time.Second) // it is written even when the program ends
+	sure, stop := wait.Longer(tools, e.t.o.Grace+time.Second) // must be written even if the program stops
 	defer stop()
 	f := &port.Failure{Code: codeTimeout, Message: e.task.Call.Name + " took too long"}
 	switch {
@@ -234,7 +236,7 @@ func (e *execution) end(tools context.Context, output string, err, cause error) 
 	return e.t.finishSure(sure, e.task.Key, outcome{Failure: f})
 }
 
-// listen ends the tool's context when the task has ended otherwise.
+// listen cancels the tool's context when the task is ended by somebody else.
 func (e *execution) listen(ctx context.Context, end context.CancelCauseFunc) {
 	sub := e.t.watch.follow(e.task.Key)
 	defer e.t.watch.leave(sub)
@@ -252,8 +254,8 @@ func (e *execution) listen(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// say takes what the tool says of itself. It never waits: only the last text counts. A
-// sign of life takes none away; the worker gives them by itself.
+// say records a progress text of the tool without blocking. Only the newest text
+// counts. An empty text, which is a sign of life, is ignored: the worker gives its own.
 func (e *execution) say(text string) {
 	if text == "" {
 		return
@@ -264,7 +266,7 @@ func (e *execution) say(text string) {
 	ring(e.said)
 }
 
-// cut bounds a text, between two characters.
+// cut shortens a text to at most n bytes without splitting a character.
 func cut(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -275,9 +277,9 @@ func cut(text string, n int) string {
 	return text[:n]
 }
 
-// notes write what the tool says until ctx ends, the last text for certain.
+// notes writes the tool's progress until ctx ends, including the last text.
 func (e *execution) notes(ctx context.Context) {
-	sure := context.WithoutCancel(ctx) // a statement has a limit of its own
+	sure := context.WithoutCancel(ctx) // each statement has its own time limit
 	written := 0
 	write := func() {
 		e.mu.Lock()
@@ -287,7 +289,7 @@ func (e *execution) notes(ctx context.Context) {
 			return
 		}
 		if err := e.t.note(sure, e.task.Key, e.worker, text); err != nil {
-			e.t.o.Log.Warn("the progress of a task cannot be written", "task", e.task.Key, "err", err)
+			e.t.o.Log.Warn("cannot write the progress of a task", "task", e.task.Key, "err", err)
 			return
 		}
 		written = number

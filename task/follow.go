@@ -8,7 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Follow waits for a task's result. While the database does not answer it waits on.
+// Follow waits for a task's result. It continues to wait while the database does not
+// answer.
 func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (string, error) {
 	if progress == nil {
 		progress = func(string) {}
@@ -26,7 +27,7 @@ func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 		case err != nil && t.closed.Load():
 			return "", fail("follow", key, err)
 		case err != nil:
-			t.o.Log.Warn("a task cannot be read, it is tried again", "task", key, "err", err)
+			t.o.Log.Warn("cannot read a task, trying again", "task", key, "err", err)
 			if wait.For(ctx, time.Second) != nil {
 				return "", ctx.Err()
 			}
@@ -34,7 +35,7 @@ func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 		case !ok && f.seen:
 			return "", &port.Failure{Code: codeCancelled, Message: "the task was called off"}
 		case !ok:
-			return "", &port.Failure{Code: codeNotFound, Message: "nobody knows this task"}
+			return "", &port.Failure{Code: codeNotFound, Message: "the task is not known"}
 		}
 		f.tell(r)
 		if r.ended.Valid {
@@ -50,17 +51,17 @@ func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 	}
 }
 
-// follower remembers what one has been told of a task.
+// follower records what a follower was told.
 type follower struct {
 	t        *Tasks
 	progress func(string)
 	seen     bool
-	said     int64 // texts
-	beat     int64 // when something was told last
+	said     int64 // number of progress texts
+	beat     int64 // the last sign of life
 	last     time.Time
 }
 
-// tell tells what is new, or that the worker lives.
+// tell passes on a new progress text, or a sign of life of the worker.
 func (f *follower) tell(r row) {
 	now := time.Now()
 	switch {
@@ -74,17 +75,17 @@ func (f *follower) tell(r row) {
 	f.seen, f.said, f.beat, f.last = true, r.progress, r.beat, now
 }
 
-// endLate ends a task whose limit is long over: its worker does not, there may be none.
+// endLate ends a task long after its deadline, in case no worker does.
 func (t *Tasks) endLate(ctx context.Context, r row) {
 	if t.o.Now().Sub(time.UnixMilli(r.deadline)) < 2*late {
 		return
 	}
 	if err := t.finish(ctx, r.key, outcome{Failure: timedOut(r.tool, t.lastText(r))}); err != nil {
-		t.o.Log.Warn("a task over its limit cannot be ended", "task", r.key, "err", err)
+		t.o.Log.Warn("cannot end a task after its deadline", "task", r.key, "err", err)
 	}
 }
 
-// result is what a task that has ended came to.
+// result returns the result of an ended task.
 func (t *Tasks) result(r row) (string, error) {
 	var end outcome
 	if err := t.vault.get("result", r.key, r.result, &end); err != nil {

@@ -21,7 +21,7 @@ func contains(text, part string) bool { return strings.Contains(text, part) }
 
 func key32(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
 
-// found are those of the words that are in any file of a database.
+// found returns the words that occur in any file of a database.
 func found(t *testing.T, o Options, words []string) (there []string) {
 	t.Helper()
 	in := make(map[string][]string)
@@ -52,8 +52,8 @@ func found(t *testing.T, o Options, words []string) (there []string) {
 	return there
 }
 
-// TestSealed: with a key none of what a task says is in the database's files, and all
-// of it is without one.
+// TestSealed checks that with a key, none of a task's content is in the database's
+// files, and that without one all of it is.
 func TestSealed(t *testing.T) {
 	both(t, func(t *testing.T, at Options) {
 		for i, keys := range [][][]byte{nil, {key32(1)}} {
@@ -108,8 +108,9 @@ func TestSealed(t *testing.T) {
 	})
 }
 
-// TestKeyReplaced: a new key seals, the old one opens, callers are still found; and
-// without the old one there is a clear failure.
+// TestKeyReplaced checks that with a new key in front of the old one, old tasks can be
+// read and their callers found, and that without the old key reading them fails with a
+// clear error.
 func TestKeyReplaced(t *testing.T) {
 	path := newPath(t)
 	open := func(keys ...[]byte) *Tasks {
@@ -128,7 +129,7 @@ func TestKeyReplaced(t *testing.T) {
 	if f := wantFailure(t, open(key32(2)), "k", codeServerError); !contains(f.Message, "not among the keys") {
 		t.Errorf("%+v", f)
 	}
-	if f := wantFailure(t, open(), "k", codeServerError); !contains(f.Message, "there is no key") {
+	if f := wantFailure(t, open(), "k", codeServerError); !contains(f.Message, "no key is set") {
 		t.Errorf("%+v", f)
 	}
 	both := open(key32(2), key32(1))
@@ -139,12 +140,12 @@ func TestKeyReplaced(t *testing.T) {
 	}
 }
 
-// tables are all, the engine's too.
+// tables returns the names of all tables, including the engine's.
 func tables() []string {
 	return []string{"hocket_tasks", "instances", "pending_events", "history", "activities", "attributes"}
 }
 
-// rows counts what is in all tables.
+// rows counts the rows of all tables.
 func rows(t *testing.T, tasks *Tasks) map[string]int {
 	t.Helper()
 	n := make(map[string]int)
@@ -167,8 +168,8 @@ func empty(n map[string]int) bool {
 	return true
 }
 
-// TestNothingStays: what is settled, and what nobody settles in time, is removed from
-// all tables, the engine's too.
+// TestNothingStays checks that tasks that are settled, or not settled in time, are
+// removed from all tables, including the engine's.
 func TestNothingStays(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
 		ahead := atomic.Int64{}
@@ -208,7 +209,7 @@ func TestNothingStays(t *testing.T) {
 		}
 		ahead.Store(int64(DefaultKeep - time.Hour))
 		if sweep(); rows(t, tasks)["hocket_tasks"] != 10 {
-			t.Error("it is forgotten too early")
+			t.Error("the task was deleted too early")
 		}
 		ahead.Store(int64(DefaultKeep + time.Hour))
 		if sweep(); !empty(rows(t, tasks)) {
@@ -218,7 +219,7 @@ func TestNothingStays(t *testing.T) {
 	})
 }
 
-// TestFileDoesNotGrow: the place of settled tasks is used again.
+// TestFileDoesNotGrow checks that the space of settled tasks is reused.
 func TestFileDoesNotGrow(t *testing.T) {
 	tool := &porttest.Tool{Known: []port.ToolSpec{{Name: "work"}}}
 	tasks := opened(t, Options{Path: newPath(t), Resolve: one(tool)})
@@ -244,8 +245,8 @@ func TestFileDoesNotGrow(t *testing.T) {
 	}
 }
 
-// TestFiles: a file of another program, or of a newer version, is left alone; one
-// whose first opening was broken off is not.
+// TestFiles checks that a file of another program or of a newer version is not changed,
+// and that a file whose creation was interrupted can be used.
 func TestFiles(t *testing.T) {
 	ctx := t.Context()
 	try := func(text string) error {
@@ -289,7 +290,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestTimesAreOfOneZone: the engine compares times as text.
+// TestTimesAreOfOneZone checks that times are stored in UTC, since the engine compares
+// them as text.
 func TestTimesAreOfOneZone(t *testing.T) {
 	tasks := opened(t, Options{Path: newPath(t)})
 	at := time.Date(2026, 10, 25, 2, 30, 0, 0, time.FixedZone("summer", 7200))

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain runs the tests, or is a worker that one of them kills.
+// TestMain runs the tests, or a worker that one of them kills.
 func TestMain(m *testing.M) {
 	if os.Getenv(childCount) != "" {
 		os.Exit(child())

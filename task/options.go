@@ -10,7 +10,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// The defaults of [Options].
+// The defaults of [Options], and of a task's limit.
 const (
 	DefaultLimit    = 5 * time.Minute // seed 001, 4.6
 	DefaultKeep     = 7 * 24 * time.Hour
@@ -21,62 +21,62 @@ const (
 	DefaultLife     = 10 * time.Second
 )
 
-// MaxArguments bounds the arguments of a task, in bytes.
+// MaxArguments limits the size of a task's arguments in bytes.
 const MaxArguments = 1 << 20
 
-// What no option changes.
+// Fixed settings.
 const (
-	poll        = 250 * time.Millisecond // for what other processes do
-	beatEvery   = time.Second            // the signs of life of those who run
+	poll        = 250 * time.Millisecond // interval between looks for changes by other processes
+	beatEvery   = time.Second            // interval between a worker's signs of life
 	sweepEvery  = 5 * time.Second
-	noteEvery   = 250 * time.Millisecond // between two progress texts that are written
+	noteEvery   = 250 * time.Millisecond // minimum interval between writes of a task's progress
 	maxKey      = 512                    // bytes
-	maxText     = 4 << 10                // of a progress, bytes; the rest is cut
-	maxOutput   = 1 << 20                // of a result, bytes; the rest is cut
+	maxText     = 4 << 10                // bytes of a progress text; the rest is cut off
+	maxOutput   = 1 << 20                // bytes of a result; the rest is cut off
 	schemaOfOwn = "hocket_tasks"         // in PostgreSQL
 )
 
-// Options configure [Tasks]. Path or URL must be set; the zero value of every other
-// field is its default.
+// Options configures [Tasks]. Exactly one of Path and URL must be set; other zero
+// fields select the defaults. The functions must be safe for concurrent use.
 type Options struct {
-	Path string // the SQLite file; its folder must be there
-	URL  string // or the PostgreSQL database: postgres://...
-	// Keys, of 32 bytes, encrypt what tasks say: the first seals, all open. Without
-	// one it is readable.
+	Path string // of the SQLite file, in an existing folder
+	URL  string // of the PostgreSQL database: postgres://...
+	// Keys encrypt the contents of tasks, each with 32 bytes. The first key encrypts;
+	// all keys decrypt. If there are none, contents are stored in plain text.
 	Keys [][]byte
-	// Resolve finds what has the tool that a task calls, by its Agent and Action;
-	// needed to Run. It must be safe for concurrent use.
+	// Resolve returns what contains the tool that a task calls, selected by the task's
+	// Agent and Action. It is required by Run.
 	Resolve func(task port.Task) (port.Tool, error)
-	// Duplicates is the policy for a second task of a tool while one runs; nil
-	// allows them all. It must be safe for concurrent use.
+	// Duplicates returns the policy for a second task of a tool while one is running.
+	// If it is nil, all tasks are allowed.
 	Duplicates func(agent, tool string) Policy
 
-	Keep     time.Duration // an ended task that nobody settles; [DefaultKeep] if 0
-	Parallel int           // tasks that run at once in this process, others wait; [DefaultParallel] if 0
-	Attempts int           // how often a tool is called when its workers die; [DefaultAttempts] if 0
-	Grace    time.Duration // for running tools when Run is to stop; [DefaultGrace] if 0
-	Takeover time.Duration // a worker's silence after which it is dead; [DefaultTakeover] if 0
-	Life     time.Duration // between a working task's signs of life; [DefaultLife] if 0
+	Keep     time.Duration // how long an ended task is kept that nobody settles; default [DefaultKeep]
+	Parallel int           // tasks that run at once in this process, others wait; default [DefaultParallel]
+	Attempts int           // how often a tool is called if its workers die; default [DefaultAttempts]
+	Grace    time.Duration // how long running tools may take to end after Run was told to stop; default [DefaultGrace]
+	Takeover time.Duration // silence after which a worker counts as dead; default [DefaultTakeover]
+	Life     time.Duration // interval between signs of life of a task; default [DefaultLife]
 
-	beat, sweep time.Duration // beatEvery and sweepEvery if 0; tests hurry
+	beat, sweep time.Duration // default beatEvery and sweepEvery; changed by tests
 
-	Now func() time.Time // time.Now if nil; safe for concurrent use
-	Log *slog.Logger     // nothing is logged if nil
+	Now func() time.Time // default time.Now
+	Log *slog.Logger     // nil disables logging
 }
 
-// Validate reports the first setting that makes no sense.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	switch {
 	case (o.Path == "") == (o.URL == ""):
-		return errors.New("tasks: expected either Path or URL")
+		return errors.New("tasks: exactly one of Path and URL must be set")
 	case o.URL != "" && !strings.HasPrefix(o.URL, "postgres://") && !strings.HasPrefix(o.URL, "postgresql://"):
-		return errors.New("tasks: the URL is of no known kind, expected one that begins with postgres://")
+		return errors.New("tasks: URL must begin with postgres://")
 	case o.Keep < 0 || o.Grace < 0 || o.Takeover < 0 || o.Life < 0:
-		return errors.New("tasks: a time is negative, expected 0 or more")
+		return errors.New("tasks: times must not be negative")
 	case o.Takeover > 0 && o.Takeover < 2*o.withDefaults().beat:
-		return fmt.Errorf("tasks: Takeover is %v, expected at least %v", o.Takeover, 2*o.withDefaults().beat)
+		return fmt.Errorf("tasks: Takeover is %v, must be at least %v", o.Takeover, 2*o.withDefaults().beat)
 	case o.Parallel < 0 || o.Attempts < 0:
-		return errors.New("tasks: a number is negative, expected 0 or more")
+		return errors.New("tasks: Parallel and Attempts must not be negative")
 	default:
 		return nil
 	}
@@ -109,5 +109,5 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// lock is how long the engine's hold of an activity lasts without being renewed.
+// lock returns how long a lock of the engine lasts without renewal.
 func (o Options) lock() time.Duration { return 3 * o.beat }

@@ -17,20 +17,20 @@ import (
 	"github.com/hocketvoice/hocket/internal/sqlitefile"
 )
 
-// outage says once that the database does not answer, and once that it does again: a
-// worker asks it several times a second, and each of its calls would say so. It is safe
-// for concurrent use.
+// outage logs once when the database stops answering, and once when it answers again.
+// Without it, each of a worker's calls, several per second, would log an error. It is
+// safe for concurrent use.
 type outage struct {
 	log slog.Handler
 
 	mu          sync.Mutex // guards the times
-	since, last time.Time  // of the first call that failed, and of the last; zero while it answers
+	since, last time.Time  // of the first and the last failed call; zero while the database answers
 }
 
-// settled is how long no call fails before an outage is over.
+// settled is the time without a failed call after which an outage is over.
 const settled = time.Second
 
-// failed tells of the first call.
+// failed records a failed call and logs the first.
 func (o *outage) failed(ctx context.Context, err error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -39,10 +39,10 @@ func (o *outage) failed(ctx context.Context, err error) error {
 		return nil
 	}
 	o.since = o.last
-	return o.tell(ctx, slog.LevelWarn, "the database of tasks does not answer: what runs goes on, and is written when it does", slog.Any("err", err))
+	return o.tell(ctx, slog.LevelWarn, "the database of tasks does not answer: running tasks continue, and their results are written when it does", slog.Any("err", err))
 }
 
-// answered tells of the end.
+// answered records a successful call and logs the end of an outage.
 func (o *outage) answered(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,7 +52,7 @@ func (o *outage) answered(ctx context.Context) {
 	}
 	lasted := o.last.Sub(o.since)
 	o.since = time.Time{}
-	_ = o.tell(ctx, slog.LevelInfo, "the database of tasks answers again", slog.Duration("after", lasted.Round(time.Second))) // nobody takes the error of a log
+	_ = o.tell(ctx, slog.LevelInfo, "the database of tasks answers again", slog.Duration("after", lasted.Round(time.Second))) // an error of the log has no receiver
 }
 
 func (o *outage) tell(ctx context.Context, level slog.Level, text string, attr slog.Attr) error {
@@ -64,14 +64,14 @@ func (o *outage) tell(ctx context.Context, level slog.Level, text string, attr s
 	return o.log.Handle(ctx, r)
 }
 
-// quiet is the log of all that asks the database, the engine included. What has failed
-// because it does not answer is told to those alone who look for every detail.
+// quiet is the handler of all logs about the database, including the engine's. It logs
+// errors of a database that does not answer at level debug only.
 type quiet struct {
 	slog.Handler
 	outage *outage
 }
 
-// Handle tells of an outage, or hands the record on.
+// Handle passes the record on, or records a failed call.
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {
 	var err error
 	r.Attrs(func(a slog.Attr) bool {
@@ -93,20 +93,20 @@ func (q quiet) Handle(ctx context.Context, r slog.Record) error {
 	return q.Handler.Handle(ctx, r)
 }
 
-// WithAttrs and WithGroup keep the engine's loggers quiet.
+// WithAttrs returns a quiet handler with attributes.
 func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return quiet{q.Handler.WithAttrs(attrs), q.outage}
 }
 
-// WithGroup does the same for a group.
+// WithGroup returns a quiet handler with a group.
 func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name), q.outage} }
 
-// unanswered says whether an error is that of a database that cannot be reached, or does
-// not work: whatever is asked, it would be the same.
+// unanswered reports whether an error means that the database cannot be reached or does
+// not work, so that any other statement would fail too.
 func unanswered(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		// https://www.postgresql.org/docs/current/errcodes-appendix.html: connections,
-		// resources, an operator's intervention, the system.
+		// https://www.postgresql.org/docs/current/errcodes-appendix.html: errors of
+		// connections, resources, operator intervention and the system.
 		return len(e.Code) == 5 && slices.Contains([]string{"08", "53", "57", "58"}, e.Code[:2])
 	}
 	if code := sqlitefile.Code(err); code != 0 {
@@ -117,7 +117,7 @@ func unanswered(err error) bool {
 			return false
 		}
 	}
-	_, network := errors.AsType[net.Error](err) // a time that is over too
+	_, network := errors.AsType[net.Error](err) // includes timeouts
 	return network || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed)
 }

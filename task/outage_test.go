@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// trouble is a log that keeps what it is told, and counts the signs of life that failed.
+// trouble is a log handler that keeps its records and counts the failed signs of life.
 type trouble struct {
 	slog.Handler
 	beats *atomic.Int64
@@ -28,7 +28,7 @@ func newTrouble() trouble {
 func (l trouble) Enabled(context.Context, slog.Level) bool { return true }
 
 func (l trouble) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "the tasks that run cannot be said to live" {
+	if r.Message == "cannot give signs of life for running tasks" {
 		l.beats.Add(1)
 	}
 	if r.Level >= slog.LevelInfo {
@@ -53,9 +53,9 @@ func (l trouble) told() []string {
 	return slices.Clone(*l.lines)
 }
 
-// TestDatabaseAway: while the database is away the tools that run go on, nobody is
-// taken for dead, and what was done meanwhile is known when it is back. The log of each
-// worker has one line of each moment, whatever was asked meanwhile.
+// TestDatabaseAway checks that while the database is unavailable running tools
+// continue, no worker counts as dead, and results are stored afterwards. The log of
+// each worker must contain one line for the beginning and one for the end.
 func TestDatabaseAway(t *testing.T) {
 	o := Options{URL: server.Database(t), Grace: time.Millisecond, beat: 100 * time.Millisecond, Takeover: time.Second}
 	logs := [2]trouble{newTrouble(), newTrouble()}
@@ -100,8 +100,8 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
-// TestLineDead: a worker whose line is dead is taken for dead; what it does in the end
-// changes nothing.
+// TestLineDead checks that a worker whose connection is broken counts as dead, and that
+// its later results are ignored.
 func TestLineDead(t *testing.T) {
 	o := Options{URL: server.Database(t), Grace: time.Millisecond, beat: 100 * time.Millisecond, Takeover: time.Second}
 	proxy, through := server.Proxy(t, o.URL)
@@ -137,7 +137,8 @@ func TestLineDead(t *testing.T) {
 	wantFailure(t, b, "irreversible", codeInterrupted)
 }
 
-// TestStopWithoutDatabase: a worker whose database is away can be stopped.
+// TestStopWithoutDatabase checks that a worker can be stopped while its database is
+// unavailable.
 func TestStopWithoutDatabase(t *testing.T) {
 	b := newBench()
 	o := Options{URL: server.Database(t), Resolve: one(b), Grace: time.Millisecond, Log: slog.New(slog.DiscardHandler)}

@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	// migrationLock is the advisory lock of who migrates: "hoctask".
+	// migrationLock is the advisory lock held during a migration: "hoctask".
 	migrationLock = 0x686f637461736b
-	connections   = 8 // to the database, of this process; one more listens
+	connections   = 8 // of this process; one more is used for LISTEN
 	channel       = "hocket_tasks"
 )
 
-// openURL opens the PostgreSQL database. Tables are in a schema of their own: the
-// engine's have names that others use too, and it drops what is in its way.
+// openURL opens the PostgreSQL database. It uses a separate schema, because the names
+// of the engine's tables are common, and clearBroken drops tables.
 func openURL(ctx context.Context, o Options, worker string) (*database, error) {
-	pool, err := pgxpool.ParseConfig(o.URL) // it knows the pool's settings, which the URL may have for others
+	pool, err := pgxpool.ParseConfig(o.URL) // accepts pool settings, which the URL may contain for other programs
 	if err != nil {
-		return nil, errors.New("the URL is none: expected postgres://user:password@host:port/database") // its error has the URL
+		return nil, errors.New("the URL is invalid, expected postgres://user:password@host:port/database") // the parser's error contains the URL
 	}
 	config := pool.ConnConfig
 	if config.ConnectTimeout == 0 {
@@ -43,7 +43,7 @@ func openURL(ctx context.Context, o Options, worker string) (*database, error) {
 	if err := migrateURL(ctx, config); err != nil {
 		return nil, err
 	}
-	// What a line that is dead leaves behind is ended by the database.
+	// The database ends statements and transactions of broken connections.
 	for _, name := range []string{"statement_timeout", "idle_in_transaction_session_timeout"} {
 		if config.RuntimeParams[name] == "" {
 			config.RuntimeParams[name] = strconv.FormatInt(statementLimit.Milliseconds(), 10)
@@ -59,20 +59,20 @@ func openURL(ctx context.Context, o Options, worker string) (*database, error) {
 	}, nil
 }
 
-// migrateURL brings the schema to the version of this program. Of several processes
-// one does it, and the others wait. What a process that died over it has left behind
-// is dropped: there is no task in it yet.
+// migrateURL migrates the schema to the version of this program. If several processes
+// start at once, one migrates and the others wait. Tables left by a process that died
+// during the first migration are dropped; they do not contain tasks yet.
 func migrateURL(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	lock, err := pgx.ConnectConfig(ctx, config.Copy())
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	defer func() { err = errors.Join(err, lock.Close(context.WithoutCancel(ctx))) }() // and the lock is given back
+	defer func() { err = errors.Join(err, lock.Close(context.WithoutCancel(ctx))) }() // also releases the lock
 	if _, err := lock.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
-		return fmt.Errorf("wait for others that migrate: %w", err)
+		return fmt.Errorf("wait for the migration by another process: %w", err)
 	}
 	if err := clearBroken(ctx, lock); err != nil {
-		return fmt.Errorf("make the schema %s: %w", schemaOfOwn, err)
+		return fmt.Errorf("create the schema %s: %w", schemaOfOwn, err)
 	}
 	db := stdlib.OpenDB(*config.Copy())
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -83,8 +83,8 @@ func migrateURL(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	return migrateOwn(ctx, db, goose.DialectPostgres, "postgres")
 }
 
-// clearBroken makes the schema if it is not there, and empties it if it is not whole: the
-// own table is made last.
+// clearBroken creates the schema if it does not exist, and empties it if it is
+// incomplete. The tasks table is created last.
 func clearBroken(ctx context.Context, c *pgx.Conn) error {
 	var there, whole bool
 	if err := c.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL, to_regclass($1 || '.hocket_tasks') IS NOT NULL", schemaOfOwn).Scan(&there, &whole); err != nil || whole {
@@ -106,13 +106,13 @@ func clearBroken(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// listen pokes those who wait for a task that another process has changed, until ctx
-// ends. While there is no connection, the poll does it, more slowly.
+// listen wakes the followers of tasks changed by other processes, until ctx ends. While
+// there is no connection, only pollAll does, more slowly.
 func (t *Tasks) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := t.listenOnce(ctx)
 		if ctx.Err() == nil {
-			t.o.Log.Warn("the changes of tasks are not heard at once", "err", err)
+			t.o.Log.Warn("cannot listen for changes of tasks, polling instead", "err", err)
 		}
 		_ = wait.For(ctx, time.Second)
 	}
@@ -140,8 +140,8 @@ func (t *Tasks) listenOnce(ctx context.Context) (err error) {
 	}
 }
 
-// alone keeps others from starting a task of the same kind until the transaction
-// ends. A SQLite file has one writer anyway.
+// alone prevents other transactions from starting a task of the same kind until this
+// one ends. A SQLite file has only one writer.
 func (d *database) alone(ctx context.Context, tx *sql.Tx, what string) error {
 	if !d.postgres {
 		return nil

@@ -18,7 +18,7 @@ var server pgtest.Server //nolint:gochecknoglobals // one for the tests of this 
 func TestPortPostgres(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
-	porttest.TestTasks(t, func(t *testing.T, tool port.Tool) port.Tasks { // the same database, emptied: to make one takes longer than most rules
+	porttest.TestTasks(t, func(t *testing.T, tool port.Tool) port.Tasks { // the same database, emptied: creating one takes longer than most rules
 		tasks := opened(t, Options{URL: url, Resolve: one(tool), Grace: 10 * time.Millisecond})
 		if _, err := tasks.db.writer.ExecContext(t.Context(), "TRUNCATE "+strings.Join(tables(), ", ")); err != nil {
 			t.Fatal(err)
@@ -28,8 +28,9 @@ func TestPortPostgres(t *testing.T) {
 	})
 }
 
-// TestURL: several open a new database at once; a first opening that was broken off
-// is begun anew; settings of other pools do no harm; and other tables stay.
+// TestURL checks that several processes can open a new database at once, that an
+// interrupted creation is repeated, that pool settings in the URL are accepted, and
+// that other tables are not changed.
 func TestURL(t *testing.T) {
 	o := Options{URL: server.Database(t) + "&pool_max_conns=3"}
 	db, err := sql.Open("pgx", strings.TrimSuffix(o.URL, "&pool_max_conns=3"))
@@ -82,7 +83,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// TestFileAtOnce: several open a new file at once.
+// TestFileAtOnce checks that several processes can open a new file at once.
 func TestFileAtOnce(t *testing.T) {
 	path := newPath(t)
 	var g sync.WaitGroup
@@ -101,8 +102,8 @@ func TestFileAtOnce(t *testing.T) {
 	g.Wait()
 }
 
-// inTheWay runs a statement in a transaction, which ends when all that is done meanwhile
-// waits for it, and returns what became of that.
+// inTheWay runs a statement in a transaction, starts functions that must wait for it,
+// ends the transaction when they wait, and returns their errors.
 func inTheWay(t *testing.T, tasks *Tasks, text, arg string, do ...func() error) (err error) {
 	t.Helper()
 	tx, err := tasks.db.writer.BeginTx(t.Context(), nil)
@@ -117,7 +118,7 @@ func inTheWay(t *testing.T, tasks *Tasks, text, arg string, do ...func() error) 
 		go func() { done <- f() }()
 	}
 	until(t, "they wait for the transaction", func() bool {
-		if _, err := tx.ExecContext(t.Context(), "SELECT pg_stat_clear_snapshot()"); err != nil { // else it sees no change
+		if _, err := tx.ExecContext(t.Context(), "SELECT pg_stat_clear_snapshot()"); err != nil { // otherwise it would not see changes
 			t.Fatal(err)
 		}
 		var n int
@@ -135,8 +136,9 @@ func inTheWay(t *testing.T, tasks *Tasks, text, arg string, do ...func() error) 
 	return err
 }
 
-// TestCalledOffAsItBegins: what is said of an irreversible tool that is called at the
-// moment when its task is called off, or replaced, is that nobody knows.
+// TestCalledOffAsItBegins checks that if an irreversible tool is called at the moment
+// when its task is cancelled or replaced, the failure says that it is not known whether
+// it was done.
 func TestCalledOffAsItBegins(t *testing.T) {
 	const begins = "UPDATE hocket_tasks SET attempt = 1, worker = 'w' WHERE key = $1"
 	tasks := opened(t, Options{
@@ -157,8 +159,8 @@ func TestCalledOffAsItBegins(t *testing.T) {
 	}
 }
 
-// TestNoDuplicateOfItself: a task that two processes start at once is one task, whatever
-// is done with duplicates.
+// TestNoDuplicateOfItself checks that a task that two processes start at once is one
+// task, whatever the policy for duplicates.
 func TestNoDuplicateOfItself(t *testing.T) {
 	for _, mode := range []Mode{Reject, Replace} {
 		o := Options{URL: server.Database(t), Duplicates: func(string, string) Policy { return Policy{Mode: mode} }}

@@ -8,12 +8,12 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// row is a task as the database has it.
+// row is a task in the database.
 type row struct {
 	key, tool string
 	task      []byte
-	deadline  int64 // ms since 1970
-	attempt   int64 // calls of the tool that were begun and not given back
+	deadline  int64 // in milliseconds since 1970
+	attempt   int64 // number of calls that were begun and not released
 	worker    string
 	beat      int64
 	progress  int64
@@ -22,7 +22,7 @@ type row struct {
 	result    []byte
 }
 
-// outcome is how a task ended.
+// outcome is the result of a task.
 type outcome struct {
 	Output  string        `json:"output,omitempty"`
 	Failure *port.Failure `json:"failure,omitempty"`
@@ -44,13 +44,14 @@ func (t *Tasks) read(ctx context.Context, key string) (r row, ok bool, err error
 	return r, err == nil, err
 }
 
-// open is the task of a row.
+// open decodes the task of a row.
 func (t *Tasks) open(r row) (task port.Task, err error) {
 	err = t.vault.get("task", r.key, r.task, &task)
 	return task, err
 }
 
-// lastText is what a task said last, "" if nothing or if it cannot be opened.
+// lastText returns the last progress text, or "" if there is none or it cannot be
+// decrypted.
 func (t *Tasks) lastText(r row) (text string) {
 	if r.text != nil && t.vault.get("progress", r.key, r.text, &text) != nil {
 		return ""
@@ -58,15 +59,15 @@ func (t *Tasks) lastText(r row) (text string) {
 	return text
 }
 
-// claim makes this attempt's worker the one that runs the task, if nobody has been
-// quicker since r was read. That the tool may have been called is known from now on.
+// claim makes worker the one that runs the task, unless the row has changed since r was
+// read. From then on, the tool counts as called.
 func (t *Tasks) claim(ctx context.Context, r row, worker string) (ok bool, err error) {
 	n, err := t.db.exec(ctx, `UPDATE hocket_tasks SET attempt = attempt + 1, worker = ?, beat = beat + 1
 		WHERE key = ? AND ended IS NULL AND attempt = ? AND worker = ?`, worker, r.key, r.attempt, r.worker)
 	if err == nil {
 		return n == 1, nil
 	}
-	// Nobody knows whether that was written.
+	// It is not known whether the update was written.
 	now, there, err2 := t.read(ctx, r.key)
 	if err2 != nil {
 		return false, errors.Join(err, err2)
@@ -74,14 +75,14 @@ func (t *Tasks) claim(ctx context.Context, r row, worker string) (ok bool, err e
 	return there && now.worker == worker && !now.ended.Valid, nil
 }
 
-// release gives an attempt back whose tool can be called again.
+// release undoes a claim, so that the tool can be called again.
 func (t *Tasks) release(ctx context.Context, key, worker string) error {
 	_, err := t.db.exec(ctx, `UPDATE hocket_tasks SET attempt = attempt - 1, worker = ''
 		WHERE key = ? AND ended IS NULL AND worker = ?`, key, worker)
 	return err
 }
 
-// beatAll gives a sign of life of workers.
+// beatAll gives a sign of life for workers.
 func (t *Tasks) beatAll(ctx context.Context, workers []string) error {
 	args := make([]any, len(workers))
 	for i, w := range workers {
@@ -91,7 +92,7 @@ func (t *Tasks) beatAll(ctx context.Context, workers []string) error {
 	return err
 }
 
-// note keeps what a task says of itself.
+// note stores a progress text.
 func (t *Tasks) note(ctx context.Context, key, worker, text string) error {
 	sealed, err := t.vault.put("progress", key, text)
 	if err != nil {
@@ -107,7 +108,7 @@ func (t *Tasks) note(ctx context.Context, key, worker, text string) error {
 
 const finishing = `UPDATE hocket_tasks SET ended = ?, result = ? WHERE key = ? AND ended IS NULL`
 
-// finish ends a task, unless it has ended: the first end counts.
+// finish ends a task. It does nothing if the task has already ended.
 func (t *Tasks) finish(ctx context.Context, key string, end outcome) error {
 	sealed, err := t.vault.put("result", key, end)
 	if err != nil {

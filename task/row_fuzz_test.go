@@ -10,9 +10,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// FuzzRow: whatever stands in a row of the database, who follows the task has a result or
-// a failure with words, who adopts it has a task or none, and with a key nothing is read
-// that it has not sealed.
+// FuzzRow checks that for any content of a row, a follower receives a result or a
+// failure with a message, Adopt returns a task or none, and with a key nothing is read
+// that was not encrypted with it.
 func FuzzRow(f *testing.F) {
 	open := func(keys [][]byte) *Tasks {
 		return opened(f, Options{Path: newPath(f), Keys: keys, Log: slog.New(slog.DiscardHandler)})

@@ -18,19 +18,20 @@ const (
 	activityName = "call"
 )
 
-// Run is this process's worker: it runs tasks until ctx ends, takes no more then,
-// gives the tools that run [Options.Grace] to end, ends their contexts, waits for
-// them, and gives back what another worker can do again. It runs once at a time.
+// Run is the worker of this process. It runs tasks until ctx ends. Then it takes no
+// more tasks, waits up to [Options.Grace] for running tools, cancels their contexts,
+// waits for them, and releases the tasks that another worker can run again. Run must
+// not be called while it is running.
 func (t *Tasks) Run(ctx context.Context) error {
 	if t.o.Resolve == nil {
-		return errors.New("tasks: Resolve is nil, expected what finds an agent's tool")
+		return errors.New("tasks: Resolve must be set")
 	}
 	if !t.running.CompareAndSwap(false, true) {
-		return errors.New("tasks: they run already")
+		return errors.New("tasks: Run is already running")
 	}
 	defer t.running.Store(false)
 
-	// What runs is not ended with ctx, but by the grace after it.
+	// Running tools are not cancelled when ctx ends, but after the grace period.
 	alive, die := context.WithCancel(context.WithoutCancel(ctx))
 	defer die()
 	tools, endTools := context.WithCancelCause(alive)
@@ -70,13 +71,13 @@ func (t *Tasks) Run(ctx context.Context) error {
 	return err
 }
 
-// bring is the workflow of a task: it brings its key to a worker.
+// bring is the workflow of a task: it passes the task's key to a worker.
 func bring(ctx workflow.Context, key string) error {
 	_, err := workflow.ExecuteActivity[any](ctx, workflow.ActivityOptions{RetryOptions: workflow.RetryOptions{MaxAttempts: 1}}, activityName, key).Get(ctx)
 	return err
 }
 
-// beats give signs of life of the tools that run here.
+// beats gives signs of life for the tools that run in this process.
 func (t *Tasks) beats(ctx context.Context) {
 	for wait.For(ctx, t.o.beat) == nil {
 		var workers []string
@@ -90,7 +91,7 @@ func (t *Tasks) beats(ctx context.Context) {
 		}
 		timeout, cancel := context.WithTimeout(ctx, t.o.Takeover)
 		if err := t.beatAll(timeout, workers); err != nil && ctx.Err() == nil {
-			t.o.Log.Warn("the tasks that run cannot be said to live", "err", err)
+			t.o.Log.Warn("cannot give signs of life for running tasks", "err", err)
 		}
 		cancel()
 	}

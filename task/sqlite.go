@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// applicationID is in the header of the file, to tell it from the databases of
-	// other programs: "hoct".
+	// applicationID in the header of the file distinguishes it from databases of other
+	// programs: "hoct".
 	applicationID = 0x686f6374
-	// fileVersion counts the schema as a whole, the engine's tables included.
+	// fileVersion is the version of the whole schema, including the engine's tables.
 	fileVersion = 1
 	readers     = 4
 )
 
-// openFile opens the SQLite file, makes it, or brings it to the version of this
+// openFile opens or creates the SQLite file and migrates it to the version of this
 // program.
 func openFile(ctx context.Context, o Options, worker string) (*database, error) {
 	path, err := filepath.Abs(o.Path)
@@ -55,22 +55,21 @@ func openFile(ctx context.Context, o Options, worker string) (*database, error) 
 	}
 	var mode string
 	if err := d.writer.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil || mode != "wal" {
-		return nil, errors.Join(fmt.Errorf("the journal's mode is %q, expected wal: is the file on a local disk? %w", mode, err), d.close())
+		return nil, errors.Join(fmt.Errorf("the journal mode is %q, expected wal: is the file on a local disk? %w", mode, err), d.close())
 	}
 	d.engine = sqlite.NewSqliteBackendWithDB(d.writer, sqlite.WithBackendOptions(engineOptions(o, worker)...))
 	return d, nil
 }
 
-// connect returns up to n connections to the file. What is deleted is overwritten. The
-// engine compares times as text: they are of one zone, or a lock would last an hour
-// longer when the summer ends.
+// connect returns up to n connections to the file. Deleted data is overwritten. All
+// times are in UTC, because the engine compares them as text.
 func connect(path string, n int, settings ...string) (*sql.DB, error) {
 	const always = "_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)&_timezone=UTC"
 	return sqlitefile.Connect(path, n, append([]string{always}, settings...)...)
 }
 
-// migrateFile brings the schema to fileVersion. Who does it is alone with the file:
-// the lock is kept until the connection is closed.
+// migrateFile migrates the schema to fileVersion while it holds an exclusive lock on
+// the file.
 func migrateFile(ctx context.Context, path string) error {
 	var refused error
 	err := retry(ctx, 10, func() error {
@@ -92,7 +91,7 @@ func migrateFile(ctx context.Context, path string) error {
 
 func migrateAlone(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT"); err != nil {
-		return fmt.Errorf("wait to be alone with the file: %w", err)
+		return fmt.Errorf("lock the file: %w", err)
 	}
 	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
 		return err
@@ -110,8 +109,8 @@ func migrateAlone(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// dropAll removes what a process has left that died while it made the tables: there
-// is no task in them yet.
+// dropAll removes tables left by a process that died while it created them. They do not
+// contain tasks yet.
 func dropAll(ctx context.Context, db *sql.DB) error {
 	var version int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version > 0 {
@@ -129,8 +128,8 @@ func dropAll(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// inspect returns the version of a file. Another program's file and one of a newer
-// version are errors.
+// inspect returns the version of a file. It returns an error for a file of another
+// program or of a newer version.
 func inspect(ctx context.Context, path string) (version int, err error) {
 	db, err := connect(path, 1)
 	if err != nil {
@@ -143,9 +142,9 @@ func inspect(ctx context.Context, path string) (version int, err error) {
 	}
 	switch {
 	case app != applicationID && (app != 0 || tables > 0):
-		return 0, errors.New("the file is the database of another program: expected tasks, or no file")
+		return 0, errors.New("the file is a database of another program, expected tasks or no file")
 	case version > fileVersion:
-		return 0, fmt.Errorf("the file has version %d, expected at most %d: a newer program has used it", version, fileVersion)
+		return 0, fmt.Errorf("the file has version %d, expected at most %d: it was written by a newer program", version, fileVersion)
 	}
 	return version, nil
 }

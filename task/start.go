@@ -17,7 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// The codes of failures that come from here. A tool's own failures keep theirs.
+// Codes of the failures of this package. Failures of tools keep their own codes.
 const (
 	codeCancelled   = "CANCELLED"
 	codeDuplicate   = "DUPLICATE"
@@ -29,11 +29,11 @@ const (
 	codeInvalidArgs = "INVALID_ARGS"
 )
 
-// Start begins a task, unless its key is known. Its key has 1 to 512 bytes of text, its
-// arguments at most [MaxArguments]. A database that does not answer is asked again
+// Start begins a task, unless its key is known. The key must have 1 to 512 bytes, and
+// the arguments at most [MaxArguments]. If the database does not answer, Start retries
 // for a few seconds.
 func (t *Tasks) Start(ctx context.Context, task port.Task) error {
-	// No other try would be taken: it is a failure, which ends the task for who asks.
+	// An invalid task is a failure and not an error, so that the caller does not retry.
 	refuse := func(format string, args ...any) error {
 		return &port.Failure{Code: codeInvalidArgs, Message: fmt.Sprintf(format, args...)}
 	}
@@ -41,7 +41,7 @@ func (t *Tasks) Start(ctx context.Context, task port.Task) error {
 	case key == "" || len(key) > maxKey:
 		return refuse("the key of the task has %d bytes, expected 1 to %d", len(key), maxKey)
 	case !utf8.ValidString(key) || strings.Contains(key, "\x00"):
-		return refuse("the key %q of the task is no text, expected UTF-8 without zeros", key)
+		return refuse("the key %q of the task must be UTF-8 without zero bytes", key)
 	case n > MaxArguments:
 		return refuse("the arguments of %s have %d bytes, expected at most %d", task.Call.Name, n, MaxArguments)
 	}
@@ -64,17 +64,17 @@ func (t *Tasks) Start(ctx context.Context, task port.Task) error {
 	return fail("start", task.Key, err)
 }
 
-// engage has the engine bring a task to a worker, if it does not do so already.
+// engage starts the workflow of a task that no worker has begun.
 func (t *Tasks) engage(ctx context.Context, key string) error {
 	r, ok, err := t.read(ctx, key)
 	if err != nil || !ok || r.ended.Valid || r.attempt > 0 {
 		return err
 	}
-	return t.bringAgain(ctx, key)
+	return t.startWorkflow(ctx, key)
 }
 
-// bringAgain begins the workflow of a task, if there is none.
-func (t *Tasks) bringAgain(ctx context.Context, key string) error {
+// startWorkflow starts the workflow of a task, unless there is one.
+func (t *Tasks) startWorkflow(ctx context.Context, key string) error {
 	_, err := t.client.CreateWorkflowInstance(ctx, client.WorkflowInstanceOptions{InstanceID: instance(key)}, workflowName, key)
 	if errors.Is(err, backend.ErrInstanceAlreadyExists) {
 		return nil
@@ -82,14 +82,14 @@ func (t *Tasks) bringAgain(ctx context.Context, key string) error {
 	return err
 }
 
-// instance is the name of a task's workflow; keys are longer than the engine likes.
+// instance returns the name of a task's workflow. Keys may be too long for the engine.
 func instance(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
 
-// insert writes the row of a task, unless its key is known or the policy for
-// duplicates refuses it. replaced are the tasks that make place for it.
+// insert adds the row of a task, unless its key is known or the policy for duplicates
+// refuses the task. It returns the keys of the tasks that were replaced.
 func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused *port.Failure, replaced []string, err error) {
 	arguments := t.vault.digests("arguments", canonical(task.Call.Arguments))
 	var callers [][]byte
@@ -110,7 +110,7 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 			return nil, nil, err
 		}
 	}
-	// Behind the lock: a task is no duplicate of itself.
+	// Check this while holding the lock, so that a task is not a duplicate of itself.
 	known, err := t.db.keys(ctx, tx, `SELECT key FROM hocket_tasks WHERE key = ?`, task.Key)
 	if err != nil || len(known) > 0 {
 		return nil, nil, err
@@ -146,8 +146,8 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 	return nil, replaced, err
 }
 
-// duplicates are the running tasks of the same tool and caller, or conversation
-// where nobody is known, the oldest first.
+// duplicates returns the running tasks of the same tool and caller, or of the same
+// conversation if the caller is not known, the oldest first.
 func (t *Tasks) duplicates(ctx context.Context, tx *sql.Tx, task port.Task, by By, callers, arguments [][]byte) ([]row, error) {
 	condition := `agent = ? AND tool = ?`
 	args := []any{task.Agent, task.Call.Name}

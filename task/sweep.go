@@ -11,21 +11,21 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// sweeps put right what dead processes have left.
+// sweeps cleans up after dead processes at regular intervals.
 func (t *Tasks) sweeps(ctx context.Context) {
 	for wait.For(ctx, t.o.sweep) == nil {
 		if err := t.Sweep(ctx); err != nil && ctx.Err() == nil {
-			t.o.Log.Warn("the tasks cannot be tidied up", "err", err)
+			t.o.Log.Warn("cannot clean up the tasks", "err", err)
 		}
 	}
 }
 
-// batch is how many tasks one sweep looks at of each kind.
+// batch limits the number of tasks of each kind in one sweep.
 const batch = 200
 
-// Sweep ends the tasks that are over their limit, forgets the ended ones that nobody
-// has settled in time, brings those to a worker that nobody works on, and removes what is
-// left of finished workflows. Run does it by itself.
+// Sweep ends tasks after their deadline, deletes ended tasks that were not settled in
+// time, restarts the workflows of tasks that no worker runs, and removes finished
+// workflows. Run calls it at regular intervals.
 func (t *Tasks) Sweep(ctx context.Context) error {
 	t.sweeping.Lock()
 	defer t.sweeping.Unlock()
@@ -58,8 +58,8 @@ func (t *Tasks) Sweep(ctx context.Context) error {
 	return t.removeFinished(ctx)
 }
 
-// engageLost has the engine bring those to a worker of which it may know nothing: whose
-// start was broken off, and whose worker has given no sign of life since the last sweep.
+// engageLost restarts the workflows of tasks that the engine may have lost: those never
+// begun, and those whose worker has given no sign of life since the last sweep.
 func (t *Tasks) engageLost(ctx context.Context, now time.Time) error {
 	lost, beats, err := t.quietSince(ctx, t.swept, now.Add(-unbegun))
 	if err != nil {
@@ -67,15 +67,16 @@ func (t *Tasks) engageLost(ctx context.Context, now time.Time) error {
 	}
 	t.swept = beats
 	for _, key := range lost {
-		if err := t.bringAgain(ctx, key); err != nil {
+		if err := t.startWorkflow(ctx, key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// quietSince are the tasks that run, were started before a time, and have no worker or one
-// whose beat is the same as before; beats are those of all that run.
+// quietSince returns the running tasks that were created before started and were never
+// begun, or whose beat is the same as in before. beats contains the beats of all of
+// them.
 func (t *Tasks) quietSince(ctx context.Context, before map[string]int64, started time.Time) (keys []string, beats map[string]int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementLimit)
 	defer cancel()
@@ -101,16 +102,15 @@ func (t *Tasks) quietSince(ctx context.Context, before map[string]int64, started
 }
 
 const (
-	late    = 2 * time.Second  // over the limit, for a tool that does not hear
-	unbegun = 10 * time.Second // without a worker
+	late    = 2 * time.Second  // after the deadline, for a tool that ignores its context
+	unbegun = 10 * time.Second // after its creation, for a task that no worker has begun
 )
 
 func timedOut(tool, partial string) *port.Failure {
 	return &port.Failure{Code: codeTimeout, Message: tool + " took too long", Partial: partial}
 }
 
-// removeFinished removes the finished workflows of processes that died before they
-// could.
+// removeFinished removes finished workflows of processes that died before they could.
 func (t *Tasks) removeFinished(ctx context.Context) error {
 	b, ok := t.db.engine.(diag.Backend)
 	if !ok {

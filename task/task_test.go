@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// one gives every agent the same tool.
+// one returns a Resolve function with the same tool for all agents.
 func one(tool port.Tool) func(port.Task) (port.Tool, error) {
 	return func(port.Task) (port.Tool, error) { return tool, nil }
 }
@@ -35,7 +35,7 @@ func opened(t testing.TB, o Options) *Tasks {
 	return tasks
 }
 
-// working runs a worker until the test ends, or until it is stopped.
+// working runs a worker until the test ends or stop is called.
 func working(t testing.TB, tasks *Tasks) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

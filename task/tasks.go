@@ -16,8 +16,8 @@ import (
 	"github.com/hocketvoice/hocket/server/node"
 )
 
-// Tasks are the tasks of a database. They are safe for concurrent use, of several
-// processes too.
+// Tasks is a database of tasks. It is safe for concurrent use by several goroutines and
+// processes.
 type Tasks struct {
 	o      Options
 	vault  vault
@@ -25,16 +25,16 @@ type Tasks struct {
 	engine *engine
 	client *client.Client
 	watch  *watch
-	name   string // of this process among the workers
+	name   string // of this process as a worker
 
-	attempts atomic.Int64 // counts them, for their names
-	running  atomic.Bool  // Run runs
+	attempts atomic.Int64 // number of attempts, used in the names of their workers
+	running  atomic.Bool  // Run is running
 
 	mu    sync.Mutex            // guards calls
-	calls map[string]*execution // the tools that run here, by their worker
+	calls map[string]*execution // tools running in this process, by worker
 
-	sweeping sync.Mutex       // guards swept; one sweep runs at a time
-	swept    map[string]int64 // the beats of the tasks that ran at the last one
+	sweeping sync.Mutex       // guards swept; only one sweep runs at a time
+	swept    map[string]int64 // the beats of running tasks at the last sweep
 
 	stop   context.CancelFunc
 	closed atomic.Bool
@@ -43,8 +43,8 @@ type Tasks struct {
 
 var _ port.Tasks = (*Tasks)(nil)
 
-// Open opens the database of tasks, makes its tables, or brings them to the version
-// of this program. ctx bounds Open alone.
+// Open opens the database, creates its tables if necessary, and migrates them to the
+// version of this program. ctx is used only by Open.
 func Open(ctx context.Context, o Options) (*Tasks, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Tasks, error) {
 	t.db.outage = away
 	t.engine = newEngine(t.db)
 	t.client = client.New(t.engine)
-	loops, stop := context.WithCancel(context.WithoutCancel(ctx)) // Close ends it
+	loops, stop := context.WithCancel(context.WithoutCancel(ctx)) // cancelled by Close
 	t.stop = stop
 	t.loops.Go(func() { t.pollAll(loops) })
 	if t.db.postgres {
@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Tasks, error) {
 	return t, nil
 }
 
-// Close ends the connections. It is called once, after Run has returned.
+// Close closes the connections. It must be called once, after Run has returned.
 func (t *Tasks) Close() error {
 	t.closed.Store(true)
 	t.stop()
@@ -88,7 +88,7 @@ func (t *Tasks) Close() error {
 	return nil
 }
 
-// Cancel calls a task off, on whichever node it runs: there its tool's context ends.
+// Cancel cancels a task, whichever node runs it. The context of its tool ends.
 func (t *Tasks) Cancel(ctx context.Context, key string) error {
 	var keys []string
 	err := t.db.within(ctx, func(tx *sql.Tx) error {
@@ -104,12 +104,12 @@ func (t *Tasks) Cancel(ctx context.Context, key string) error {
 	return fail("cancel", key, err)
 }
 
-// runningOf are the tasks that run of which a condition is true, the oldest first. None
-// is begun or ended before the transaction is.
+// runningOf returns the running tasks that satisfy a condition, the oldest first. They
+// do not change until the transaction ends.
 func (t *Tasks) runningOf(ctx context.Context, tx *sql.Tx, condition string, args ...any) (all []row, err error) {
 	query := `SELECT key, tool, task, attempt, progress_text FROM hocket_tasks WHERE ended IS NULL AND ` + condition + ` ORDER BY seq`
 	if t.db.postgres {
-		query += ` FOR UPDATE` // a SQLite file has one writer anyway
+		query += ` FOR UPDATE` // a SQLite file has only one writer
 	}
 	rows, err := tx.QueryContext(ctx, t.db.text(query), args...)
 	if err != nil {
@@ -126,8 +126,7 @@ func (t *Tasks) runningOf(ctx context.Context, tx *sql.Tx, condition string, arg
 	return all, rows.Err()
 }
 
-// callOff ends tasks of which it is known that they run; why is added to what is said
-// of each.
+// callOff ends tasks that are running. why is appended to the message of each.
 func (t *Tasks) callOff(ctx context.Context, tx *sql.Tx, rows []row, why string) (keys []string, err error) {
 	for _, r := range rows {
 		f := t.calledOff(r)
@@ -144,7 +143,7 @@ func (t *Tasks) callOff(ctx context.Context, tx *sql.Tx, rows []row, why string)
 	return keys, nil
 }
 
-// calledOff says what is known of a task that is called off.
+// calledOff returns the failure of a cancelled task.
 func (t *Tasks) calledOff(r row) *port.Failure {
 	f := &port.Failure{Code: codeCancelled, Message: r.tool + " was called off", Partial: t.lastText(r)}
 	if r.attempt > 0 && t.irreversible(r) {
@@ -153,7 +152,7 @@ func (t *Tasks) calledOff(r row) *port.Failure {
 	return f
 }
 
-// irreversible tells whether this process knows that a task's tool is.
+// irreversible reports whether this process knows the task's tool to be irreversible.
 func (t *Tasks) irreversible(r row) bool {
 	if t.o.Resolve == nil {
 		return false
@@ -166,15 +165,15 @@ func (t *Tasks) irreversible(r row) bool {
 	return err == nil && spec.Irreversible
 }
 
-// Settle forgets a task.
+// Settle deletes a task.
 func (t *Tasks) Settle(ctx context.Context, key string) error {
 	_, err := t.db.exec(ctx, `DELETE FROM hocket_tasks WHERE key = ?`, key)
 	t.watch.poke(key)
 	return fail("settle", key, err)
 }
 
-// Leave lets the tasks of a conversation wait for their caller, and forgets those
-// that have none.
+// Leave lets the tasks of a conversation wait for their caller, and deletes those
+// without one.
 func (t *Tasks) Leave(ctx context.Context, conversation string) error {
 	if _, err := t.db.exec(ctx, `UPDATE hocket_tasks SET waiting = 1 WHERE conversation = ? AND caller IS NOT NULL`, conversation); err != nil {
 		return fail("leave", conversation, err)

@@ -10,9 +10,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/seal"
 )
 
-// vault turns what a task says into bytes for the database, sealed where there are
+// vault encodes the contents of tasks for the database, and encrypts them if there are
 // keys. It is safe for concurrent use.
-type vault struct{ box *seal.Box } // nil: readable
+type vault struct{ box *seal.Box } // nil if nothing is encrypted
 
 func newVault(keys [][]byte) (vault, error) {
 	if len(keys) == 0 {
@@ -25,7 +25,7 @@ func newVault(keys [][]byte) (vault, error) {
 	return vault{box}, nil
 }
 
-// put seals a value for a place: a column of a task.
+// put encodes a value for a column of a task.
 func (v vault) put(column, key string, value any) ([]byte, error) {
 	b, err := json.Marshal(value)
 	if err != nil || v.box == nil {
@@ -34,10 +34,10 @@ func (v vault) put(column, key string, value any) ([]byte, error) {
 	return v.box.Seal("task "+column+" "+key, b)
 }
 
-// get opens what was put.
+// get decodes a value.
 func (v vault) get(column, key string, b []byte, value any) error {
 	if v.box == nil && seal.Sealed(b) {
-		return errors.New("it is encrypted, and there is no key")
+		return errors.New("the data is encrypted, and no key is set")
 	}
 	if v.box != nil {
 		var err error
@@ -48,7 +48,8 @@ func (v vault) get(column, key string, b []byte, value any) error {
 	return json.Unmarshal(b, value)
 }
 
-// digests stand for a text that is looked for: the first is kept.
+// digests returns the digests of a text by which it can be found, one for each key. The
+// first is stored.
 func (v vault) digests(kind, text string) [][]byte {
 	text = kind + "\x00" + text
 	if v.box != nil {
@@ -58,8 +59,8 @@ func (v vault) digests(kind, text string) [][]byte {
 	return [][]byte{sum[:]}
 }
 
-// canonical is a JSON text with its keys in order and without spaces, or the text
-// itself if it is none.
+// canonical returns a JSON text with sorted keys and without white space. It returns
+// other texts unchanged.
 func canonical(text string) string {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.UseNumber()

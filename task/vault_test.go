@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// FuzzCanonical: arguments of anybody are one text however often they are rewritten,
-// and stay the same JSON.
+// FuzzCanonical checks that the canonical form of arguments does not change when it is
+// computed again, and stays valid JSON.
 func FuzzCanonical(f *testing.F) {
 	for _, text := range []string{"", "{}", `{"b":2, "a":[1,1.0,1e400,"\ud800"]}`, `{"a":1} x`, "null", `"<&>"`, `{"a":1,"a":2}`} {
 		f.Add(text)
@@ -25,7 +25,7 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
-// TestCanonical: which arguments are the same.
+// TestCanonical checks which arguments are the same.
 func TestCanonical(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -43,7 +43,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzVault: whatever the database has is opened or refused, with a key and without.
+// FuzzVault checks that any data is decoded or refused, with a key and without.
 func FuzzVault(f *testing.F) {
 	sealed, err := newVault([][]byte{key32(1)})
 	if err != nil {
@@ -68,7 +68,7 @@ func FuzzVault(f *testing.F) {
 	})
 }
 
-// FuzzCut: a text is cut between two characters, and within its bound.
+// FuzzCut checks that a text is cut between two characters, and within the limit.
 func FuzzCut(f *testing.F) {
 	f.Add("äöü€𝄞", 3)
 	f.Add("\x80\x80\x80\x80", 2)

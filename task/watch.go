@@ -8,21 +8,21 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// watch wakes those who wait for a change of tasks: at once for what this process
-// does, and within a poll for what others do. It is safe for concurrent use.
+// watch wakes the followers of changed tasks: at once for changes by this process, and
+// within a poll interval for those of others. It is safe for concurrent use.
 type watch struct {
 	mu   sync.Mutex // guards subs
 	subs map[string]map[*sub]struct{}
 }
 
-// sub is one who waits. changed is never closed.
+// sub is a follower of a task. changed is never closed.
 type sub struct {
 	key     string
-	changed chan struct{} // holds one
-	seen    mark          // the watch's own
+	changed chan struct{} // contains a token when the task may have changed
+	seen    mark          // guarded by the watch's mu
 }
 
-// mark is how a change is seen: gone, or how much was said and whether it ended.
+// mark is what is compared to detect a change.
 type mark struct {
 	there    bool
 	ended    bool
@@ -33,7 +33,7 @@ type mark struct {
 func newWatch() *watch { return &watch{subs: make(map[string]map[*sub]struct{})} }
 
 func (w *watch) follow(key string) *sub {
-	s := &sub{key: key, changed: make(chan struct{}, 1), seen: mark{attempt: -1}} // the first look wakes
+	s := &sub{key: key, changed: make(chan struct{}, 1), seen: mark{attempt: -1}} // differs from any task, so the first look wakes
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.subs[key] == nil {
@@ -55,11 +55,11 @@ func (w *watch) leave(s *sub) {
 func (s *sub) wake() {
 	select {
 	case s.changed <- struct{}{}:
-	default: // it is awake
+	default: // there is a token already
 	}
 }
 
-// poke wakes those who wait for these tasks.
+// poke wakes the followers of tasks.
 func (w *watch) poke(keys ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *watch) poke(keys ...string) {
 	}
 }
 
-// followed are the keys that somebody waits for.
+// followed returns the keys of the tasks that have followers.
 func (w *watch) followed() []any {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,7 +81,7 @@ func (w *watch) followed() []any {
 	return keys
 }
 
-// see wakes those for whom a task is another than they have seen.
+// see wakes the followers of a task that has changed since they were last woken.
 func (w *watch) see(key string, now mark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,10 +93,10 @@ func (w *watch) see(key string, now mark) {
 	}
 }
 
-// pollAll polls until ctx ends. A database that does not answer wakes nobody.
+// pollAll looks for changes until ctx ends.
 func (t *Tasks) pollAll(ctx context.Context) {
 	for wait.For(ctx, poll) == nil {
-		const most = 500 // in one question
+		const most = 500 // keys per query
 		for keys := t.watch.followed(); len(keys) > 0; {
 			n := min(len(keys), most)
 			if err := t.pollSome(ctx, keys[:n]); err != nil {

@@ -29,12 +29,12 @@ func TestTURNCredentials(t *testing.T) {
 
 func TestICEServiceInvalid(t *testing.T) {
 	for want, s := range map[string]ICEService{
-		"urls are missing":     {},
-		`url "http://a" must`:  {URLs: []string{"http://a"}},
-		`url "turn://a" must`:  {URLs: []string{"turn://a"}, Secret: "s"},
-		"needs a secret":       {URLs: []string{"turn:a"}},
-		"must not both be set": {URLs: []string{"turn:a"}, Secret: "s3cret", Username: "u", Credential: "c"},
-		"has one of username":  {URLs: []string{"stun:a"}, Username: "u"},
+		"urls are missing":                             {},
+		`url "http://a" must`:                          {URLs: []string{"http://a"}},
+		`url "turn://a" must`:                          {URLs: []string{"turn://a"}, Secret: "s"},
+		"needs a secret":                               {URLs: []string{"turn:a"}},
+		"must not both be set":                         {URLs: []string{"turn:a"}, Secret: "s3cret", Username: "u", Credential: "c"},
+		"username and credential must be set together": {URLs: []string{"stun:a"}, Username: "u"},
 	} {
 		err := s.Validate()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {

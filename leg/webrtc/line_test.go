@@ -118,8 +118,7 @@ func TestLinger(t *testing.T) {
 	check(t, l.Write(t.Context(), audio.Frame{Rate: rate, PCM: make([]int16, rate/50)}))
 }
 
-// A person who returns over a new leg has as long to connect as after a loss. Then the
-// leg ends.
+// A leg whose answer never reaches the browser ends soon, however long Linger is.
 func TestNobodyConnects(t *testing.T) {
 	t.Parallel()
 	s := server(t, Options{Connect: 300 * time.Millisecond, Linger: time.Hour})

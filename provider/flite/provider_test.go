@@ -320,7 +320,7 @@ func FuzzSpeak(f *testing.F) {
 	})
 }
 
-// residentBytes is the memory of the process that is in RAM.
+// residentBytes returns the resident memory of the process.
 func residentBytes(tb testing.TB) int {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -362,8 +362,8 @@ func TestMemoryStaysFlat(t *testing.T) {
 	}
 }
 
-// BenchmarkSpeak measures one sentence of about five seconds. Goals: first
-// audio under 50 ms, real-time factor under 0.05.
+// BenchmarkSpeak measures one sentence of about five seconds. Goals: first sound within
+// 50 ms, real-time factor below 0.05.
 func BenchmarkSpeak(b *testing.B) {
 	for _, voice := range Voices() {
 		b.Run(voice, func(b *testing.B) {
@@ -393,8 +393,8 @@ func BenchmarkSpeak(b *testing.B) {
 	}
 }
 
-// BenchmarkSoak reports how much memory each further utterance keeps. Goal: 0.
-// Run it with -benchtime 2000x.
+// BenchmarkSoak measures how much memory each utterance keeps. Goal: 0. Run it with
+// -benchtime 2000x.
 func BenchmarkSoak(b *testing.B) {
 	s := newSynthesizer(b, Options{})
 	us := []port.Utterance{{Text: sentence}, {Text: sentence, Voice: "rms"}, {Text: sentence, Voice: "kal16"}}

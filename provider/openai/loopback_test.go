@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
-// onLoopback is a model of a server on the loopback, over real HTTP.
+// onLoopback returns a model of a server on the loopback interface, over real HTTP.
 func onLoopback(t testing.TB, s http.Handler) *Model {
 	t.Helper()
 	server := httptest.NewServer(s)

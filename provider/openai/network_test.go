@@ -66,7 +66,7 @@ func (n *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// world is a model and its server in a bubble of virtual time.
+// world is a model and its server in a synctest bubble.
 type world struct {
 	t      *testing.T
 	net    *memory
@@ -75,7 +75,7 @@ type world struct {
 	report []Report
 }
 
-// try runs a test in a bubble, on a server that answers as it says.
+// try runs a test in a bubble, with a server that answers with the given function.
 func try(t *testing.T, answer func(fake.Request) fake.Answer, change func(*Options, *fake.Server), f func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +107,7 @@ func try(t *testing.T, answer func(fake.Request) fake.Answer, change func(*Optio
 	})
 }
 
-// answers is the same answer to every request.
+// answers returns a function that gives the same answer to every request.
 func answers(a fake.Answer) func(fake.Request) fake.Answer {
 	return func(fake.Request) fake.Answer { return a }
 }
@@ -166,7 +166,7 @@ func question() port.Request {
 	}
 }
 
-// took runs f and says how long it took.
+// took runs f and returns how long it took.
 func took(f func()) time.Duration {
 	start := time.Now()
 	f()

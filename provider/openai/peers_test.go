@@ -62,7 +62,7 @@ func aimock(t *testing.T) string {
 			if _, at, found := strings.Cut(line, "listening on "); found {
 				go func() {
 					for range lines {
-						continue // what it says later is not wanted, and must not block it
+						continue // later output is ignored, but must not block the server
 					}
 				}()
 				return strings.TrimSpace(at)

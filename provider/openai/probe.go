@@ -12,15 +12,16 @@ import (
 // probeTime limits a Probe.
 const probeTime = 10 * time.Second
 
-// Probe asks the server for its list of models and returns a [*port.Failure] if it is not
-// reached or refuses the key. It costs nothing and says nothing about the model: servers that
-// do not have the list, or not this model in it, pass.
+// Probe requests the server's list of models. It returns a [*port.Failure] if the
+// server cannot be reached or refuses the key. The request uses no tokens and does not
+// check the model: Probe returns nil if the server has no list, or if its list does not
+// contain the model.
 func (m *Model) Probe(ctx context.Context) error {
 	probe, cancel := context.WithTimeoutCause(ctx, probeTime, &silence{"no list of its models", probeTime})
 	defer cancel()
 	url, ok := strings.CutSuffix(m.url, "/chat/completions")
 	if !ok {
-		return nil // Azure's deployments
+		return nil // Azure deployments have no list
 	}
 	req, err := http.NewRequestWithContext(probe, http.MethodGet, url+"/models", http.NoBody)
 	if err != nil {

@@ -48,7 +48,8 @@ func TestTextComesInPieces(t *testing.T) {
 	}
 }
 
-// A piece is emitted when it arrives, not when the next one does.
+// TestPiecesAreToldAtOnce checks that a piece is emitted when it arrives, not when the
+// next one does.
 func TestPiecesAreToldAtOnce(t *testing.T) {
 	a := fake.Text("one ", "two ", "three")
 	a.Gap = time.Second / 2
@@ -99,7 +100,7 @@ func TestCancelEndsTheRequestAtOnce(t *testing.T) {
 				if at := time.Since(start); !errors.Is(err, context.Canceled) || at != 1500*time.Millisecond {
 					t.Errorf("returned at %v with %v, expected at 1.5s, canceled", at, err)
 				}
-				synctest.Wait() // no time passes here
+				synctest.Wait() // no time passes
 				if time.Since(start) != 1500*time.Millisecond || w.server.Left() != 1 {
 					t.Errorf("the server has noticed %d ends after %v, expected 1 at 1.5s", w.server.Left(), time.Since(start))
 				}
@@ -409,7 +410,7 @@ func TestReasonsOfTheEnd(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		events []string
-		class  string // empty: it is a reply
+		class  string // empty if the answer is a reply
 	}{
 		{"stop", []string{said, fake.Finish("stop")}, ""},
 		{"nothing", []string{fake.Finish("stop")}, ""},

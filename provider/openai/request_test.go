@@ -101,7 +101,8 @@ func TestHistoryBecomesMessages(t *testing.T) {
 	}
 }
 
-// The server accepts every history, and no word or result is lost.
+// TestAnyHistoryIsTaken checks that the server accepts any history, and that no word or
+// result is lost.
 func TestAnyHistoryIsTaken(t *testing.T) {
 	text := rapid.SampledFrom([]string{"", " ", "word", "two words", "<b> & \"q\"", "\x00\xff", "ä\n"})
 	items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) conv.Item {

@@ -47,7 +47,7 @@ func wire(a fake.Answer) string {
 // sent, that its result does not depend on how the stream is divided, and that its
 // calls have names and ids.
 func FuzzStream(f *testing.F) {
-	// Short ones: the engine spends its time on making long ones shorter.
+	// Short seeds: the engine would spend its time on making long ones shorter.
 	text := `data: {"choices":[{"delta":{"content":"It "}}]}` + "\n\n"
 	f.Add([]byte(text+"data: [DONE]\n\n"), 3)
 	f.Add([]byte(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}`+"\n\n"), 7)
@@ -70,7 +70,7 @@ func FuzzStream(f *testing.F) {
 		for _, c := range d.calls.calls {
 			size += c.arguments.Len()
 		}
-		if size > 3*len(stream) { // a byte that is no UTF-8 becomes three
+		if size > 3*len(stream) { // each byte that is not UTF-8 becomes three
 			t.Fatalf("%d bytes of %d", size, len(stream))
 		}
 		calls, err := d.calls.finished(nil)

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Vendor is a company that sells access to models over the protocol of this package.
+// Vendor is a company that offers models over the protocol of this package.
 type Vendor struct {
 	Name    string
 	BaseURL string
-	KeyEnv  string // the environment variable that by custom holds the key
-	Model   string // one for conversations, small and fast
+	KeyEnv  string // the customary environment variable for the key
+	Model   string // a small, fast model for conversations
 }
 
-// Vendors returns the vendors whose keys the package knows, OpenAI first. Azure is not among
-// them: its hosts are its customers'.
+// Vendors returns the known vendors, OpenAI first. Azure is not among them, since each
+// of its customers has a host of its own.
 func Vendors() []Vendor {
 	return []Vendor{
 		{"OpenAI", DefaultBaseURL, OpenAIKeyEnv, "gpt-4o-mini"},
@@ -38,8 +38,8 @@ func (v Vendor) host() string {
 	return u.Hostname()
 }
 
-// vendorKey returns the variable of the key that belongs to the endpoint, or "" if that is
-// not a vendor's own, reached over TLS.
+// vendorKey returns the environment variable with the key for an endpoint, or "" if the
+// endpoint does not belong to a vendor or is not reached over TLS.
 func vendorKey(base string) string {
 	u, err := parseBase(base)
 	if err != nil || u.Scheme != "https" {
@@ -57,9 +57,9 @@ func vendorKey(base string) string {
 	return ""
 }
 
-// ForeignKey returns the host that the key of o belongs to, if it is in a vendor's customary
-// variable and BaseURL is not that vendor's over TLS; else "". New accepts such
-// options: who sets both has said so.
+// ForeignKey returns the host that the key of o belongs to if KeyEnv names a vendor's
+// customary variable but BaseURL is not that vendor's over TLS, and "" otherwise. New
+// accepts such options, since both fields were set explicitly.
 func (o Options) ForeignKey() string {
 	env := o.withDefaults().KeyEnv
 	if env == "" || vendorKey(o.BaseURL) == env {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestVendorsKeyGoesToTheVendor: without KeyEnv each vendor's own host gets its own key, over
-// TLS, and no other host gets any.
+// TestVendorsKeyGoesToTheVendor checks that without KeyEnv each vendor's own host gets
+// its own key, over TLS, and no other host gets a key.
 func TestVendorsKeyGoesToTheVendor(t *testing.T) {
 	env := func(name string) string { return "secret of " + name }
 	for _, v := range Vendors() {

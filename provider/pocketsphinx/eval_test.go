@@ -17,8 +17,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// The evaluation takes minutes; HOCKET_EVAL=1 turns it on. Its tables are those
-// of README.md.
+// evaluate skips the test unless HOCKET_EVAL is 1, since the evaluation takes minutes.
+// The tables in README.md are its output.
 func evaluate(t *testing.T) {
 	t.Helper()
 	if os.Getenv("HOCKET_EVAL") == "" {
@@ -26,7 +26,7 @@ func evaluate(t *testing.T) {
 	}
 }
 
-// sample is a recording and what is said in it.
+// sample is a recording and its words.
 type sample struct {
 	name, text string
 	pcm        []int16
@@ -101,7 +101,7 @@ func spoken(t *testing.T, texts ...string) []sample {
 	return out
 }
 
-// distribution prints the quantiles of values in steps of a tenth.
+// distribution returns the deciles of values.
 func distribution(values []float64) string {
 	if len(values) == 0 {
 		return "none"
@@ -230,9 +230,9 @@ func TestEvalExpectation(t *testing.T) {
 	digits := digitSamples(t)
 	for _, run := range []struct {
 		what, grammar string
-		in            bool // the samples are what is expected
+		in            bool // the words are among the expected ones
 		samples       []sample
-		accepted      float64 // share: at least, or at most
+		accepted      float64 // minimum or maximum share
 	}{
 		{"spoken digits, telephone (fsdd)", "digits", true, digits, 0.6},
 		{"spoken digits, flite", "digits", true, spoken(t, digitWords...), 0.9},
@@ -282,7 +282,8 @@ func TestEvalExpectation(t *testing.T) {
 	}
 }
 
-// Short answers of one caller, one after the other, against new callers.
+// TestEvalAdaptation compares consecutive short answers of one caller with those of new
+// callers.
 func TestEvalAdaptation(t *testing.T) {
 	evaluate(t)
 	r := newRecognizer(t, Options{})
@@ -321,8 +322,8 @@ func TestEvalAdaptation(t *testing.T) {
 }
 
 // BenchmarkUtterance measures a phrase of three seconds, with and without an
-// expectation. Goals: real-time factor under 0.2, Finalize under 150 ms where
-// the caller paused, first partial within 700 ms of the first sound.
+// expectation. Goals: real-time factor below 0.2, Finalize below 150 ms if the caller
+// paused, first partial within 700 ms of the first sound.
 func BenchmarkUtterance(b *testing.B) {
 	for _, bc := range []struct {
 		name    string
@@ -368,7 +369,7 @@ func BenchmarkUtterance(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen measures what a new decoder costs. Goal: under 500 ms, 100 MB.
+// BenchmarkOpen measures the cost of a new decoder. Goal: below 500 ms and 100 MB.
 func BenchmarkOpen(b *testing.B) {
 	o := Options{}.withDefaults()
 	if err := o.checkFiles(); err != nil {
@@ -389,8 +390,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeGrammar measures an answer out of 2000 expected names. Goal:
-// under 100 ms more than without them, which is not reached.
+// BenchmarkLargeGrammar measures an answer out of 2000 expected names. Goal: at most
+// 100 ms more than without them, which is not reached.
 func BenchmarkLargeGrammar(b *testing.B) {
 	r := newRecognizer(b, Options{})
 	dict, err := os.ReadFile(r.opts.Dictionary)
@@ -422,8 +423,8 @@ func BenchmarkLargeGrammar(b *testing.B) {
 	b.ReportMetric(float64(finalize.Microseconds())/1000/float64(b.N), "finalize-ms")
 }
 
-// BenchmarkSoak reports how much memory each further utterance keeps, with a
-// grammar of its own each time. Goal: 0. Run it with -benchtime 2000x.
+// BenchmarkSoak measures how much memory each utterance keeps, each with its own
+// grammar. Goal: 0. Run it with -benchtime 2000x.
 func BenchmarkSoak(b *testing.B) {
 	r := newRecognizer(b, Options{MaxStreams: 1})
 	yes := recording(b, filepath.Join(dataDir(b), "tau2-voice", "yes.wav"), 100*time.Millisecond, 300*time.Millisecond)

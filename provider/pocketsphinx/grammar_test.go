@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// forms lists what a graph accepts, up to a number of words.
+// forms returns the forms accepted by a graph, up to a number of words.
 func forms(g *graph, limit int) []string {
 	found := map[string]bool{}
 	type item struct {
@@ -78,7 +78,7 @@ func TestCompileDropsWhatCannotBeHeard(t *testing.T) {
 	for _, tc := range []struct {
 		phrases []string
 		want    string
-		dropped string // what the report must mention
+		dropped string // a text in the report
 	}{
 		{[]string{"yes", "xylo"}, "yes", "xylo"},
 		{[]string{"a | xa b | c"}, "a|c", "xa"},

@@ -13,7 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// dataDir is where the recordings lie, beside the module.
+// dataDir returns the folder of the recordings, beside the module.
 func dataDir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()

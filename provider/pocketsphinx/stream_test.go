@@ -73,7 +73,7 @@ func (c *caller) must(err error) {
 	}
 }
 
-// write hands over the sound in frames of 20 ms.
+// write passes the sound in frames of 20 ms.
 func (c *caller) write(pcm []int16) {
 	c.tb.Helper()
 	for len(pcm) > 0 {
@@ -85,7 +85,7 @@ func (c *caller) write(pcm []int16) {
 	}
 }
 
-// say is one utterance; it returns the final.
+// say speaks one utterance and returns its final transcript.
 func (c *caller) say(pcm []int16) port.Transcript {
 	c.tb.Helper()
 	c.must(c.s.Begin())
@@ -177,7 +177,7 @@ func TestTimesAreThoseOfTheStream(t *testing.T) {
 	pcm := phrase(t, "student_long_female_en-US-Wavenet-E")
 	c.write(make([]int16, 10*Rate)) // nobody speaks for ten seconds
 	f := c.say(pcm)
-	// The alignment of the recording: words from 0 to 2.13 s, behind 0.4 s of silence.
+	// The alignment of the recording: words from 0 to 2.13 s, after 0.4 s of silence.
 	for _, tc := range []struct {
 		what      string
 		got, want time.Duration
@@ -203,8 +203,7 @@ func TestTheSameSoundGivesTheSameResults(t *testing.T) {
 		return c.log
 	}
 	fresh := script(newCaller(t, r))
-	// The only decoder now serves another caller, who is loud, noisy and
-	// interrupted.
+	// Another caller, loud and noisy, now uses the only decoder and is interrupted.
 	other := newCaller(t, r)
 	other.s.Expect(port.Expectation{Phrases: []string{"one | two | three"}})
 	other.say(noise(t, "chainsaw/1-116765-A"))
@@ -342,7 +341,7 @@ func TestUtterances(t *testing.T) {
 	}
 	c.must(c.s.Begin())
 	c.write(yes[:len(yes)/2])
-	c.must(c.s.Begin()) // goes on
+	c.must(c.s.Begin()) // continues the utterance
 	c.write(yes[len(yes)/2:])
 	c.must(c.s.Finalize())
 	if f := c.got[len(c.got)-1]; f.Text == "" || !f.Final {
@@ -461,14 +460,14 @@ func TestWriteAllocatesNothing(t *testing.T) {
 		}
 		at += frame
 	}
-	// Without a partial in between: partials make strings.
+	// Measure without partial results, which allocate strings.
 	if n := testing.AllocsPerRun(50, write); n != 0 {
 		t.Errorf("Write allocates %.1f times", n)
 	}
 	c.must(c.s.Discard())
 }
 
-// residentBytes is the memory of the process that is in RAM.
+// residentBytes returns the resident memory of the process.
 func residentBytes(tb testing.TB) int {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// wordsOf normalises a text for comparison: lower case, no punctuation but the
-// apostrophe within words, hyphens as spaces.
+// wordsOf splits a text into lower-case words for comparison. It removes punctuation
+// except for apostrophes within words, and treats hyphens as spaces.
 func wordsOf(text string) []string {
 	return strings.Fields(strings.Map(func(r rune) rune {
 		switch {
@@ -20,8 +20,8 @@ func wordsOf(text string) []string {
 	}, text))
 }
 
-// wordErrors is the least number of words substituted, inserted and deleted
-// that turns want into got, and the number of words in want.
+// wordErrors returns the minimum number of substituted, inserted and deleted words that
+// turns want into got, and the number of words in want.
 func wordErrors(want, got string) (errors, words int) {
 	w := wordsOf(want)
 	return editDistance(w, wordsOf(got)), len(w)

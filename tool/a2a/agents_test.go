@@ -30,14 +30,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// remote is an agent that follows its messages, on the SDK's server.
+// remote is an agent that follows its messages, on the server of the SDK.
 type remote struct {
 	*httptest.Server
 	card sdk.AgentCard
-	key  string // that it wants
+	key  string // the required key
 
-	goOn      chan struct{}   // lets a task that waits go on
-	cancelled chan sdk.TaskID // what was called off
+	goOn      chan struct{}   // lets a waiting task continue
+	cancelled chan sdk.TaskID // ids of cancelled tasks
 	keys      chan string     // ids of the messages
 
 	mu    sync.Mutex // guards calls and cut
@@ -200,7 +200,7 @@ func (r *remote) Execute(ctx context.Context, q *a2asrv.RequestContext, queue ev
 	return nil
 }
 
-// Cancel calls a task off.
+// Cancel cancels a task.
 func (r *remote) Cancel(ctx context.Context, q *a2asrv.RequestContext, queue eventqueue.Queue) error {
 	r.cancelled <- q.TaskID
 	ev := sdk.NewStatusUpdateEvent(q, sdk.TaskStateCanceled, nil)
@@ -280,7 +280,7 @@ func TestTasks(t *testing.T) {
 		if streams != (r.count("message/stream") == 9) || streams == (r.count("message/send") == 9) {
 			t.Errorf("streams %v: %v", streams, r.calls)
 		}
-		if n := len(r.cancelled); n != 2 && n != 3 { // who asks, twice, and who gives too much
+		if n := len(r.cancelled); n != 2 && n != 3 { // the task that asks, in both modes, and the one with too much output
 			t.Errorf("%d tasks were called off", n)
 		}
 	}
@@ -342,7 +342,7 @@ func TestCalledOff(t *testing.T) {
 				if text == "" {
 					signs++
 				}
-				if signs == 3 && c.limit == time.Minute { // submitted, and both artifacts
+				if signs == 3 && c.limit == time.Minute { // submitted, and the two artifacts
 					cancel()
 				}
 			})
@@ -350,7 +350,7 @@ func TestCalledOff(t *testing.T) {
 			if !ok || !errors.Is(err, c.is) || f.Code != c.code || f.Partial != "Hello, world!" {
 				t.Errorf("error %v, failure %+v", err, f)
 			}
-			<-r.cancelled // the agent is told
+			<-r.cancelled // the agent is told to cancel
 		})
 	}
 }
@@ -386,14 +386,14 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestCards: what a card must say.
+// TestCards checks the required content of a card.
 func TestCards(t *testing.T) {
 	r := serve(t, nil)
 	m := opened(t, r, func(o *Options) { o.Agents[0].URL += "/.well-known/agent-card.json" })
 	if s := m.Specs()[0]; !s.Long || !s.Irreversible || s.Confirm || s.Description != "Does what it is told.\nplan: makes plans" {
 		t.Errorf("%+v", s)
 	}
-	r.card.PreferredTransport = "" // is JSON-RPC
+	r.card.PreferredTransport = "" // means JSON-RPC
 	opened(t, r, nil)
 	r.card.PreferredTransport = sdk.TransportProtocolGRPC
 	one := Options{Agents: []Agent{{Name: "remote", URL: r.URL}}}
@@ -520,8 +520,8 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// FuzzCard: a card names an address of the web that JSON-RPC is spoken at, and none that a
-// key must not go to, or it is refused with words.
+// FuzzCard checks that any card either yields an http or https endpoint to which the
+// key may be sent, or is refused with a message.
 func FuzzCard(f *testing.F) {
 	for _, text := range []string{
 		`{"url":"http://127.0.0.1/a"}`, `{"url":"http://127.0.0.1/a","preferredTransport":"GRPC","additionalInterfaces":[{"transport":"JSONRPC","url":"http://evil.example/"}]}`,

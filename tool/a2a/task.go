@@ -49,7 +49,7 @@ func (v *agent) run(ctx context.Context, key, message string, progress func(stri
 		err = t.follow(limited)
 	}
 	switch {
-	case err == nil: // the task is over, whatever happened afterwards
+	case err == nil: // the task has ended, whatever happened afterwards
 		return t.end(ctx)
 	case ctx.Err() != nil:
 		t.callOff(ctx)

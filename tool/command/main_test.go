@@ -16,7 +16,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childEnv makes the test's program a child that does what its arguments say.
+// childEnv turns the test's program into a child process that does what its arguments
+// say.
 const childEnv = "HOCKET_COMMAND_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -31,11 +32,11 @@ func TestMain(m *testing.M) {
 func child(args []string) int {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 	switch args[0] {
-	case "say": // each argument is a line
+	case "say": // prints each argument as a line
 		for _, line := range args[1:] {
 			say("%s", line)
 		}
-	case "cat": // the lines of a file recorded from another program
+	case "cat": // prints a file recorded from another program
 		b, err := os.ReadFile(args[1])
 		if err != nil {
 			panic(err)
@@ -45,12 +46,12 @@ func child(args []string) int {
 		fmt.Fprintln(os.Stderr, "no disk,", os.Getenv("TEST_KEY"))
 		say(`{"type":"partial","output":"half"}`)
 		return 3
-	case "plain": // words, and a status
+	case "plain": // prints words and exits with a status
 		say("one\ntwo")
 		if args[1] != "0" {
 			return 7
 		}
-	case "input": // what it is given, until its end
+	case "input": // prints its input
 		b, err := io.ReadAll(os.Stdin)
 		if err != nil {
 			panic(err)
@@ -58,7 +59,7 @@ func child(args []string) int {
 		say(`{"type":"result","output":%q}`, strings.Join(args[1:], "|")+" < "+string(b))
 	case "environment":
 		say(`{"type":"result","output":%q}`, strings.Join(os.Environ(), "\n"))
-	case "deaf": // it reads nothing
+	case "deaf": // reads nothing
 		say(`{"type":"result","output":"I did not listen"}`)
 	case "flood":
 		w := bufio.NewWriter(os.Stdout)
@@ -70,28 +71,28 @@ func child(args []string) int {
 	case "longline":
 		_, _ = os.Stdout.WriteString(strings.Repeat("x", maxLine+1))
 		block()
-	case "stubborn": // it wants to live
+	case "stubborn": // ignores signals
 		signal.Ignore(syscall.SIGTERM)
 		say(`{"type":"partial","output":"half"}`)
 		say(`{"type":"progress","text":"%d"}`, os.Getpid())
 		block()
-	case "polite": // it writes its partial result on SIGTERM
+	case "polite": // writes its partial result on SIGTERM
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)
 		say(`{"type":"progress","text":"%d"}`, os.Getpid())
 		<-asked
 		say(`{"type":"partial","output":"nearly"}`)
-	case "finishes": // it writes its result on SIGTERM
+	case "finishes": // writes its result on SIGTERM
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, syscall.SIGTERM)
 		say(`{"type":"progress","text":"%d"}`, os.Getpid())
 		<-asked
 		say(`{"type":"result","output":"just in time"}`)
-	case "lingers": // it has a result, and stays
+	case "lingers": // writes a result and does not exit
 		say(`{"type":"result","output":"early"}`)
 		signal.Ignore(syscall.SIGTERM)
 		block()
-	case "family": // it starts a process that starts another, and waits for them or leaves them behind
+	case "family": // starts a process that starts another, and waits for them or leaves them behind
 		cmd := exec.Command(os.Args[0], "stubborn") //nolint:gosec // this very program
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Start(); err != nil {
@@ -103,7 +104,7 @@ func child(args []string) int {
 		if args[1] == "result" {
 			say(`{"type":"result","output":"%d"}`, cmd.Process.Pid)
 		}
-	case "deserter": // its child leaves the group and holds the streams
+	case "deserter": // starts a child that leaves the group and keeps the streams open
 		cmd := exec.Command(os.Args[0], "stubborn") //nolint:gosec // this very program
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -118,7 +119,7 @@ func child(args []string) int {
 	return 0
 }
 
-// block is for ever.
+// block never returns.
 func block() {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGUSR1)

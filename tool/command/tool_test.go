@@ -21,7 +21,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// self is a tool that runs the test's program with the given arguments.
+// self returns a tool that runs the test's program with the given arguments.
 func self(t testing.TB, change func(*Program), args ...string) *Tool {
 	t.Helper()
 	program, err := os.Executable()
@@ -29,7 +29,7 @@ func self(t testing.TB, change func(*Program), args ...string) *Tool {
 		t.Fatal(err)
 	}
 	t.Setenv(childEnv, "1")
-	t.Setenv("GORACE", "atexit_sleep_ms=0") // a child has nothing to wait for
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise the race detector delays the exit of a child
 	p := Program{Name: "child", Command: program, Args: args, Env: []string{childEnv, "GORACE"}}
 	if change != nil {
 		change(&p)
@@ -217,7 +217,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// gone waits until a process does not run any more.
+// gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	for {
@@ -232,7 +232,7 @@ func gone(t *testing.T, pid int) {
 	}
 }
 
-// noZombie reports a child of this process that was not waited for.
+// noZombie checks that all children of this process were waited for.
 func noZombie(t *testing.T) {
 	t.Helper()
 	var status syscall.WaitStatus
@@ -270,7 +270,7 @@ func TestCancelled(t *testing.T) {
 				t.Errorf("%q, error %v, failure %+v", out, err, f)
 			}
 			if pid == 0 {
-				t.Fatal("no process has told its number")
+				t.Fatal("no process has reported its number")
 			}
 			gone(t, pid)
 			noZombie(t)
@@ -314,12 +314,12 @@ func TestLeftBehind(t *testing.T) {
 	}
 	heard = slices.DeleteFunc(heard, func(text string) bool { return text == "" })
 	if len(heard) == 0 {
-		t.Fatal("it has told no process")
+		t.Fatal("the program has reported no process")
 	}
 	if pid, err = strconv.Atoi(heard[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil { // nobody else ends it
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil { // nothing else ends it
 		t.Error(err)
 	}
 	if output, _, f := called(t, self(t, nil, "lingers"), "{}"); output != "early" || f != nil {

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// actionsOf compiles actions as they stand in files.
+// actionsOf compiles actions from the text of an agent's file.
 func actionsOf(t *testing.T, actions string) []agent.Action {
 	t.Helper()
 	text := "version: \"1.0\"\nsettings: {instructions: be brief}\nslots:\n  origin: {type: string}\n  seats: {type: integer}\nactions:\n" + actions
@@ -229,7 +229,7 @@ func TestRetries(t *testing.T) {
 	}
 	n.Store(0)
 	if tl.Specs()[0].Long {
-		t.Error("it is a delegate's work, and its file does not say so")
+		t.Error("the action counts as delegated, although its file does not say so")
 	}
 	tl = tool(t, unavailable, strings.Replace(search, "idempotent: true", "idempotent: false\n    long: true", 1))
 	_, err = tl.Call(context.Background(), port.ToolCall{ID: "k", Name: "search", Arguments: `{"origin":"a"}`}, nil)
@@ -238,9 +238,9 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%v after %d requests, expected a server error after one", err, n.Load())
 	}
 	if s := tl.Specs(); !s[0].Irreversible {
-		t.Error("it may run for a turn that is taken back")
+		t.Error("the action is not irreversible")
 	} else if !s[0].Long {
-		t.Error("it is no delegate's work, and its file says so")
+		t.Error("the action does not count as delegated, although its file says so")
 	}
 }
 
@@ -324,10 +324,10 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// afterAMinute is a slow server.
+// afterAMinute is a transport that answers after a minute.
 type afterAMinute struct{}
 
-// RoundTrip answers.
+// RoundTrip answers the request.
 func (afterAMinute) RoundTrip(r *http.Request) (*http.Response, error) {
 	timer := time.NewTimer(time.Minute)
 	defer timer.Stop()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// freeze stops the process, like one that hangs.
+// freeze stops the process, which then appears to hang.
 func freeze() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	select {}
@@ -40,7 +40,7 @@ func TestChildrenEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for runs(t, pid) {
-		continue // it ends with its server
+		continue // the child ends with its server
 	}
 }
 
@@ -52,7 +52,7 @@ func runs(t *testing.T, pid int) bool {
 	}
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
-		return false // it has ended meanwhile
+		return false // it has ended in the meantime
 	}
 	t.Logf("process %d: %s", pid, out)
 	return !strings.HasPrefix(string(out), "Z")

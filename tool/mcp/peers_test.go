@@ -16,7 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// everything is a third-party server started by a command.
+// everything returns a third-party server, started by a command.
 func everything(t *testing.T) Server {
 	t.Helper()
 	script := filepath.Join("..", "..", "third_party", "mcp-everything-2026.8.31", "node_modules",
@@ -34,7 +34,8 @@ func everything(t *testing.T) Server {
 	}
 }
 
-// The client works with a third-party server in another language.
+// TestPeerEverything checks that the client works with a third-party server in another
+// language.
 func TestPeerEverything(t *testing.T) {
 	tools := opened(t, everything(t))
 	for _, s := range tools.Specs() {

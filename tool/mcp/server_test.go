@@ -19,14 +19,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// serverEnv makes the test's program an MCP server on its standard streams.
+// serverEnv turns the test's program into an MCP server on its standard streams.
 const serverEnv = "HOCKET_MCP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(serverEnv) {
 	case "":
 		goleak.VerifyTestMain(m)
-	case "silent": // it reads and never answers
+	case "silent": // reads and never answers
 		fmt.Fprintln(os.Stderr, "I say nothing, and my key is", os.Getenv("TEST_KEY"))
 		freeze()
 	case "broken":
@@ -53,7 +53,7 @@ type (
 	}
 )
 
-// testServer is a server with a tool for each feature.
+// testServer returns a server with a tool for each feature.
 func testServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	var calledOff atomic.Int64
@@ -86,7 +86,7 @@ func testServer() *sdk.Server {
 			<-ctx.Done()
 			return nil, nil, ctx.Err()
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "delegate"}, // it tells what it does, and waits
+	sdk.AddTool(s, &sdk.Tool{Name: "delegate"}, // reports progress and waits
 		func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 			for i, words := range []string{"found one", "", "found two"} {
 				p := &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 4, Message: words}
@@ -98,7 +98,7 @@ func testServer() *sdk.Server {
 			calledOff.Add(1)
 			return nil, nil, ctx.Err()
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "called_off"}, // how often it was
+	sdk.AddTool(s, &sdk.Tool{Name: "called_off"}, // returns the number of cancelled calls
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			return text(fmt.Sprint(calledOff.Load())), nil, nil
 		})
@@ -106,7 +106,7 @@ func testServer() *sdk.Server {
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			return nil, nil, errors.New(strings.Repeat("bad ", 200))
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "freeze"}, // it no longer answers anything
+	sdk.AddTool(s, &sdk.Tool{Name: "freeze"}, // stops answering
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			freeze()
 			return text("never"), nil, nil
@@ -124,7 +124,7 @@ func testServer() *sdk.Server {
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			return text(strings.Join(os.Environ(), "\n")), nil, nil
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "child"}, // a child that outlives the server unless it is ended
+	sdk.AddTool(s, &sdk.Tool{Name: "child"}, // starts a child that outlives the server unless it is ended
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			c := exec.Command("sleep", "3600")
 			if err := c.Start(); err != nil {
@@ -147,7 +147,7 @@ func testServer() *sdk.Server {
 			}
 			return text("done"), nil, nil
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "more"}, // the list of tools changes
+	sdk.AddTool(s, &sdk.Tool{Name: "more"}, // adds a tool
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			sdk.AddTool(s, &sdk.Tool{Name: "new"},
 				func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
@@ -155,7 +155,7 @@ func testServer() *sdk.Server {
 				})
 			return text("there is one more"), nil, nil
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "silence"}, // the list of tools changes, but cannot be read
+	sdk.AddTool(s, &sdk.Tool{Name: "silence"}, // changes the list of tools, which then cannot be read
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 				return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
@@ -178,7 +178,7 @@ func testServer() *sdk.Server {
 	return s
 }
 
-// self is the test server as a command.
+// self returns the test server as a command.
 func self(t testing.TB, kind string, change func(*Server)) Server {
 	t.Helper()
 	program, err := os.Executable()
@@ -192,7 +192,7 @@ func self(t testing.TB, kind string, change func(*Server)) Server {
 	return s
 }
 
-// opened opens servers and closes them at the end of the test.
+// opened opens servers, which are closed at the end of the test.
 func opened(t testing.TB, servers ...Server) *Tools {
 	t.Helper()
 	tools, err := Open(t.Context(), Options{Servers: servers, Backoff: time.Millisecond, Grace: 500 * time.Millisecond})

@@ -31,7 +31,7 @@ func serveHTTP(t *testing.T, h http.Handler) string {
 	return server.URL
 }
 
-// called is what a tool answers.
+// called calls a tool and returns the result.
 func called(t testing.TB, tool port.Tool, name, arguments string) string {
 	t.Helper()
 	out, err := checked(t, tool).Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
@@ -51,7 +51,7 @@ func checked(t testing.TB, tool port.Tool) port.Tool {
 	return c
 }
 
-// refused is the failure of a call.
+// refused checks the failure of a call.
 func refused(t testing.TB, tool port.Tool, name, arguments, code string, parts ...string) {
 	t.Helper()
 	out, err := checked(t, tool).Call(t.Context(), port.ToolCall{ID: "1", Name: name, Arguments: arguments}, nil)
@@ -193,7 +193,7 @@ func transports(t *testing.T, change func(*Server)) map[string]*Tools {
 func TestProgress(t *testing.T) {
 	for name, tools := range transports(t, func(s *Server) { s.Policies = []Policy{{Tool: "work", Long: true}} }) {
 		whole := false
-		for range 1000 { // a busy machine may take the answer before the progress
+		for range 1000 { // on a busy machine the answer may arrive before the progress
 			var heard []string
 			out, err := tools.Call(t.Context(), port.ToolCall{Name: "work", Arguments: `{}`}, func(text string) { heard = append(heard, text) })
 			if err != nil || out != "done" {
@@ -246,7 +246,7 @@ func TestCalledOff(t *testing.T) {
 func waitFor(t *testing.T, tools *Tools, n string) {
 	t.Helper()
 	for called(t, tools, "called_off", `{}`) != n {
-		continue // the call is the wait
+		continue // each call takes some time
 	}
 }
 
