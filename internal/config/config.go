@@ -1,7 +1,7 @@
 package config
 
-// Config is the whole file. The same keys may stand under `settings:`, which is
-// where an agent's file has them.
+// Config is the content of a config file. The same keys may be in a section
+// `settings:`, as in an agent's file.
 type Config struct {
 	Language     string  `yaml:"language"`
 	Greeting     string  `yaml:"greeting"`
@@ -28,7 +28,7 @@ type Config struct {
 	at map[string]Position
 }
 
-// Turn says when the user's turn ends.
+// Turn configures when the user's turn ends.
 type Turn struct {
 	Policy     string     `yaml:"policy" oneof:"easyturn recognizer silence semantic manual"`
 	Thresholds Thresholds `yaml:"thresholds"`
@@ -39,7 +39,7 @@ type Turn struct {
 	Stability  Stability  `yaml:"stability"`
 }
 
-// Thresholds are the acoustic limits that all end-of-turn policies share.
+// Thresholds are the acoustic limits shared by all end-of-turn policies.
 type Thresholds struct {
 	EnergyHigh      Threshold `yaml:"energy_high"`
 	EnergyLow       Threshold `yaml:"energy_low"`
@@ -49,7 +49,7 @@ type Thresholds struct {
 	InterruptVAD    Threshold `yaml:"interrupt_vad"`
 }
 
-// EasyTurn are the numbers of the policy easyturn.
+// EasyTurn configures the policy easyturn.
 type EasyTurn struct {
 	Aggressive       bool          `yaml:"aggressive"`
 	MinSilence       Wait          `yaml:"min_silence"`
@@ -64,19 +64,19 @@ type EasyTurn struct {
 	MaxSilence       DurationOrOff `yaml:"max_silence"`
 }
 
-// Silence are the numbers of the policy silence.
+// Silence configures the policy silence.
 type Silence struct {
 	After Duration `yaml:"after"`
 }
 
-// Semantic are the numbers of the policy semantic.
+// Semantic configures the policy semantic.
 type Semantic struct {
 	Score      Share    `yaml:"score"`
 	MinSilence Wait     `yaml:"min_silence"`
 	MaxSilence Duration `yaml:"max_silence"`
 }
 
-// Onset says where speech starts and stops.
+// Onset configures where speech begins and stops.
 type Onset struct {
 	MinSpeech  Wait     `yaml:"min_speech"`
 	MinSilence Wait     `yaml:"min_silence"`
@@ -84,16 +84,15 @@ type Onset struct {
 	EchoHold   Duration `yaml:"echo_hold"`
 }
 
-// Stability says how the settledness of the recognizer's words is measured.
+// Stability configures how the stability of the recognizer's words is measured.
 type Stability struct {
 	Window     Duration `yaml:"window"`
 	MinSamples Count    `yaml:"min_samples"`
 	Spacing    Wait     `yaml:"spacing"`
 }
 
-// BargeIn says how the user takes the floor while the agent speaks. What stands
-// beside the profiles holds in each of them, except where a profile has a
-// default of its own.
+// BargeIn configures how the user may interrupt the agent. Settings outside of the
+// profiles apply to each profile, except where a profile has its own default.
 type BargeIn struct {
 	Profile  `yaml:",inline"`
 	Greeting Profile `yaml:"greeting"`
@@ -102,7 +101,7 @@ type BargeIn struct {
 	Thinking Profile `yaml:"thinking"`
 }
 
-// Profile is the barge-in behaviour while the agent does one thing.
+// Profile configures barge-in during one kind of the agent's speech.
 type Profile struct {
 	Policy      string        `yaml:"policy" oneof:"hybrid energy words none seeds"`
 	MinWords    Count         `yaml:"min_words"`
@@ -113,25 +112,25 @@ type Profile struct {
 	WordsWithin Duration      `yaml:"words_within"`
 }
 
-// Filter says what counts as an interruption while the agent speaks.
+// Filter configures what counts as an interruption.
 type Filter struct {
 	Echo Threshold `yaml:"echo"`
 }
 
-// DeadAir is the escalation after a silence.
+// DeadAir configures the steps of escalation after a silence.
 type DeadAir struct {
 	Off   bool          `yaml:"off"`
 	Steps []DeadAirStep `yaml:"steps"`
 }
 
-// DeadAirStep is one step of it.
+// DeadAirStep is one step of the escalation.
 type DeadAirStep struct {
 	After Duration `yaml:"after" required:"true"`
 	Code  string   `yaml:"code" required:"true"`
 	End   bool     `yaml:"end"`
 }
 
-// Limits are the bounds in time and number of one conversation.
+// Limits are the limits of a conversation in time and number.
 type Limits struct {
 	Start           Duration   `yaml:"start"`
 	Listening       Duration   `yaml:"listening"`
@@ -165,13 +164,13 @@ type Limits struct {
 	Queue           Count      `yaml:"queue"`
 }
 
-// Feedback is one step of what a person is told while an agent works.
+// Feedback is one of the messages to a person while an agent works.
 type Feedback struct {
 	After Delay  `yaml:"after" required:"true"`
 	Code  string `yaml:"code" required:"true"`
 }
 
-// Retry is the budget for failed requests and lost connections.
+// Retry configures how often failed requests and lost connections are retried.
 type Retry struct {
 	Max       Retries    `yaml:"max"`
 	Backoff   []Duration `yaml:"backoff"`
@@ -179,7 +178,7 @@ type Retry struct {
 	Recover   Retries    `yaml:"recover"`
 }
 
-// Speech names the engines that hear and speak, and their models.
+// Speech selects the speech engines and their models.
 type Speech struct {
 	Recognizer   string       `yaml:"recognizer" oneof:"pocketsphinx"`
 	Synthesizer  string       `yaml:"synthesizer" oneof:"flite"`
@@ -189,19 +188,19 @@ type Speech struct {
 	Pocketsphinx Pocketsphinx `yaml:"pocketsphinx"`
 }
 
-// Silero names the weights of the detector silero.
+// Silero selects the weights of the detector silero.
 type Silero struct {
 	Weights string `yaml:"weights" path:"true"`
 }
 
-// Pocketsphinx names the models of the recognizer pocketsphinx.
+// Pocketsphinx selects the models of the recognizer pocketsphinx.
 type Pocketsphinx struct {
 	AcousticModel string `yaml:"acoustic_model" path:"true"`
 	LanguageModel string `yaml:"language_model" path:"true"`
 	Dictionary    string `yaml:"dictionary" path:"true"`
 }
 
-// Model names a language model and the server that has it.
+// Model selects a language model and its server.
 type Model struct {
 	Name         string `yaml:"name" required:"true"`
 	BaseURL      string `yaml:"base_url"`
@@ -211,7 +210,7 @@ type Model struct {
 	MaxTokens    Count  `yaml:"max_tokens"`
 }
 
-// Server is what concerns `hocket serve` alone.
+// Server configures `hocket serve`.
 type Server struct {
 	Addr    string   `yaml:"addr"`
 	Open    bool     `yaml:"open"`
@@ -239,13 +238,13 @@ type Server struct {
 	AccessLog bool `yaml:"access_log"`
 }
 
-// KeyFiles says where the API keys are.
+// KeyFiles names the files with API keys.
 type KeyFiles struct {
 	Env  string `yaml:"env"`
 	File string `yaml:"file" path:"true"`
 }
 
-// WebRTC says where browsers connect to.
+// WebRTC configures the connections of browsers.
 type WebRTC struct {
 	Addr        string      `yaml:"addr"`
 	Ports       string      `yaml:"ports"`
@@ -270,7 +269,7 @@ type TLS struct {
 	Key  string `yaml:"key" path:"true"`
 }
 
-// Store says where and how the state of conversations is kept.
+// Store configures where and how the state of conversations is stored.
 type Store struct {
 	Path string   `yaml:"path" path:"true"`
 	Keys []string `yaml:"keys"`

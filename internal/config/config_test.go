@@ -98,7 +98,7 @@ speech:
 	}
 }
 
-// TestSettings: an agent's file has the same keys under settings.
+// TestSettings checks that an agent's file may have the same keys in its settings.
 func TestSettings(t *testing.T) {
 	c := mustParse(t, "settings:\n  turn: {policy: silence}\n  barge_in: {policy: words}\nlanguage: de\n")
 	if c.Turn.Policy != "silence" || c.BargeIn.Policy != "words" || c.Language != "de" {
@@ -112,7 +112,7 @@ func TestSettings(t *testing.T) {
 	wantProblems(t, err, `agent.yaml:6:27: turn.foo: unknown key`)
 }
 
-// TestShort: a section may be its policy alone.
+// TestShort checks that a section may consist of its policy only.
 func TestShort(t *testing.T) {
 	c := mustParse(t, "turn: manual\nbarge_in: {reply: energy}\ndead_air: off\n")
 	if c.Turn.Policy != "manual" || c.BargeIn.Reply.Policy != "energy" || !c.DeadAir.Off {
@@ -141,8 +141,8 @@ func wantProblems(t *testing.T, err error, want ...string) {
 	}
 }
 
-// TestProblems: each mistake has its line and, where one can guess, what was
-// meant.
+// TestProblems checks that each mistake is reported with its line and, if possible, a
+// suggestion.
 func TestProblems(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"unknown key", "turn:\n  polcy: easyturn\n", "2:3: turn.polcy: unknown key; did you mean policy?"},
@@ -202,7 +202,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestAllProblemsAtOnce: one run tells everything, in the order of the file.
+// TestAllProblemsAtOnce checks that all problems are reported at once, in the order of
+// the file.
 func TestAllProblemsAtOnce(t *testing.T) {
 	c, err := Parse("c.yaml", []byte("turn:\n  policy: x\n  foo: 1\nlimits: {tool: 5s, task: z}\nlanguage: en\n"))
 	var problems Problems
@@ -219,7 +220,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// TestManyProblems: a file of nothing but mistakes does not flood the screen.
+// TestManyProblems checks that the number of reported problems is limited.
 func TestManyProblems(t *testing.T) {
 	_, err := Parse("c.yaml", []byte(strings.Repeat("a: b\n", 1000)))
 	var problems Problems
@@ -257,7 +258,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestOr: what one file sets, false and off included, the other does not change.
+// TestOr checks that settings of the first file, including false and off, are not
+// changed by the second.
 func TestOr(t *testing.T) {
 	agent := mustParse(t, "speak_notices: false\nturn: {policy: silence}\nretry: {backoff: [1s]}\n")
 	base := mustParse(t, "speak_notices: true\nlanguage: de\nturn: {policy: manual, silence: {after: 1s}}\nretry: {backoff: [2s, 3s], max: 2}\n")
@@ -282,8 +284,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// FuzzParse: any bytes give a config or problems that name the file, never a
-// panic, and the same each time.
+// FuzzParse checks that any bytes yield a config or problems with the file's name,
+// without a panic, and always the same.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "a", "turn: {policy: easyturn}", "settings:\n  turn:\n    easyturn:\n      min_silence: 400ms\n",
@@ -314,7 +316,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestKeyOf: a field of the config is known by its key, and what is not a field has none.
+// TestKeyOf checks that the fields of a config have keys, and other names have none.
 func TestKeyOf(t *testing.T) {
 	for field, want := range map[string]string{
 		"Limits.SessionWarning":   "limits.session_warning",

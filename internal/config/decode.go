@@ -13,17 +13,16 @@ import (
 	"github.com/hocketvoice/hocket/internal/yamlfile"
 )
 
-// Bounds of a file.
+// Limits of a file.
 const (
 	maxSize     = 64 << 10
 	maxNesting  = 100
-	maxProblems = 100 // more than that is no config at all
+	maxProblems = 100 // a file with more is probably not a config
 )
 
-// Load reads a config file. The error is [Problems] where the file is wrong;
-// the config is then what could be read of it, so that whoever checks it further
-// can report everything at once. Names of files in it are relative to its
-// folder.
+// Load reads a config file. If the file has problems, the error is of type [Problems],
+// and the config contains what could be read, so that further checks can report their
+// problems too. File names in the config are relative to its folder.
 func Load(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
@@ -36,23 +35,23 @@ func Load(path string) (*Config, error) {
 	return d.config(data, nil)
 }
 
-// Parse reads a config file from memory; name is its name in problems. It
-// returns what [Load] does. Names of files in it stay as they are.
+// Parse reads a config from memory. name is the file's name in problems. It returns the
+// same as [Load], except that file names are unchanged.
 func Parse(name string, data []byte) (*Config, error) {
 	d := decoder{file: name}
 	return d.config(data, nil)
 }
 
-// ParseSettings reads the named sections ("turn", "barge_in") of the `settings:`
-// of an agent's file, and its `model:` where that is keys and not a name, and nothing
-// else of it. It returns what [Load] does.
+// ParseSettings reads the named sections ("turn", "barge_in") of the `settings:` of an
+// agent's file, and its `model:` if that contains keys and not a name. It ignores
+// everything else and returns the same as [Load].
 func ParseSettings(name string, data []byte, sections ...string) (*Config, error) {
 	d := decoder{file: name}
 	return d.config(data, sections)
 }
 
-// Where tells where a key is set, or else the section that it would be in, or
-// the file.
+// Where returns the position at which a key is set, or that of the section to which it
+// would belong, or the file.
 func (c *Config) Where(path string) Position {
 	for {
 		if at, ok := c.at[path]; ok || path == "" {
@@ -68,19 +67,19 @@ func (c *Config) Sets(path string) bool {
 	return ok
 }
 
-// Problem is a problem with a key, at the place where it is set.
+// Problem returns a problem with a key, at the position where it is set.
 func (c *Config) Problem(path, message string) Problem {
 	return Problem{Position: c.Where(path), Key: path, Message: message}
 }
 
-// decoder reads one document and collects what is wrong with it.
+// decoder reads one document and collects its problems.
 type decoder struct {
 	file, dir string
 	problems  Problems
 	at        map[string]Position
 }
 
-// add notes a problem.
+// add adds a problem.
 func (d *decoder) add(at Position, key, suggestion, format string, args ...any) {
 	if d.full() {
 		return
@@ -90,7 +89,7 @@ func (d *decoder) add(at Position, key, suggestion, format string, args ...any) 
 	})
 }
 
-// full reports whether there are enough problems.
+// full reports whether the maximum number of problems is reached.
 func (d *decoder) full() bool { return len(d.problems) == maxProblems }
 
 func (d *decoder) position(n *yamlfile.Node) Position {
@@ -123,10 +122,10 @@ func (d *decoder) config(data []byte, sections []string) (*Config, error) {
 	return c, d.problems.Err()
 }
 
-// IsAgent reports whether a file is an agent's and not a config. It is one if it has flows,
-// what belongs to them, or instructions; without these, if it has a key that agents alone
-// have, or a list of tools, and none that configs alone have. A file of settings that both
-// have may be either, and is read as a config.
+// IsAgent reports whether a file is an agent's file and not a config. An agent's file
+// has flows, slots, actions or instructions; or it has another key that only agents
+// have, or a list of tools, and no key that only configs have. A file with only common
+// settings counts as a config.
 func IsAgent(data []byte) bool {
 	d := decoder{}
 	top := d.document(data)
@@ -155,11 +154,11 @@ func IsAgent(data []byte) bool {
 	return must || may && !config
 }
 
-// agentKeys are found at the top of an agent's file alone.
+// agentKeys are top-level keys that only agents have.
 var agentKeys = []string{"flows", "slots", "actions"}
 
-// isAgentKey reports whether a key at the top of a file, or in its settings, is an agent's
-// alone.
+// isAgentKey reports whether only agents have a key, at the top level or in their
+// settings.
 func isAgentKey(key string) bool {
 	return slices.Contains([]string{
 		"instructions", "messages", "responses", "name", "description", "version",
@@ -167,7 +166,7 @@ func isAgentKey(key string) bool {
 	}, key)
 }
 
-// top reads the keys of the file: those of the config, and `settings`.
+// top reads the top-level keys: those of the config, and `settings`.
 func (d *decoder) top(top []yamlfile.Pair, c *Config) {
 	for i := range top {
 		if key := top[i].Key; slices.Contains(agentKeys, key.Text) {
@@ -186,8 +185,7 @@ func (d *decoder) top(top []yamlfile.Pair, c *Config) {
 	d.mapping(rest, reflect.ValueOf(c).Elem(), "")
 }
 
-// settings reads what stands under `settings`; sections, if not nil, are those
-// that matter.
+// settings reads the section `settings`. If sections is not nil, it reads only those.
 func (d *decoder) settings(n *yamlfile.Node, c *Config, sections []string) {
 	switch n.Kind {
 	case yamlfile.Mapping:
@@ -204,7 +202,7 @@ func (d *decoder) settings(n *yamlfile.Node, c *Config, sections []string) {
 	}
 }
 
-// document reads the YAML and returns what is in it, nil if nothing is.
+// document parses the YAML and returns the document, or nil if there is none.
 func (d *decoder) document(data []byte) *yamlfile.Node {
 	docs, err := yamlfile.Read(data, yamlfile.Limits{Bytes: maxSize, Depth: maxNesting})
 	if err != nil {
@@ -224,8 +222,8 @@ func (d *decoder) document(data []byte) *yamlfile.Node {
 	return &docs[0]
 }
 
-// mapping reads the keys of a section into its struct. prefix is the section's
-// path with its dot.
+// mapping reads the keys of a section into its struct. prefix is the section's path,
+// followed by a dot.
 func (d *decoder) mapping(pairs []yamlfile.Pair, v reflect.Value, prefix string) {
 	fields := fieldsOf(v.Type())
 	lines := make(map[string]int)
@@ -259,8 +257,8 @@ func (d *decoder) mapping(pairs []yamlfile.Pair, v reflect.Value, prefix string)
 	}
 }
 
-// meant is the key that an unknown one was probably meant to be: one of the same
-// section, or the same name in another.
+// meant returns the key that was probably meant by an unknown one: a similar key of the
+// same section, or the same key of another.
 func (d *decoder) meant(key, prefix string, fields []field) string {
 	choices := names(fields)
 	if prefix == "" {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// field is one key of a section.
+// field is a key of a section.
 type field struct {
 	name     string
 	index    []int
 	typ      reflect.Type
 	oneof    []string
-	required bool // where its section is there
-	empty    bool // an empty list means something
-	path     bool // a file's name, relative to the config file
+	required bool // must be set if its section is
+	empty    bool // an empty list has a meaning
+	path     bool // a file name, relative to the config file
 }
 
-// fieldsOf lists the keys of a section in the order of its struct, those of an
-// inlined one with it.
+// fieldsOf returns the keys of a section in the order of its struct, including those of
+// inlined structs.
 func fieldsOf(t reflect.Type) []field {
 	var list []field
 	for i := range t.NumField() {
@@ -54,14 +54,13 @@ func names(list []field) []string {
 	return all
 }
 
-// Key is a key that a file may set.
+// Key is a key of the config.
 type Key struct {
 	Path string // "limits.feedback[].after"
-	Type string // in words, as the documentation has it
+	Type string // as described in the documentation
 }
 
-// Keys lists every key that has a value of its own, in the order of the
-// documentation.
+// Keys returns all keys that have values, in the order of the documentation.
 func Keys() []Key { return keysOf(reflect.TypeFor[Config](), "") }
 
 func keysOf(t reflect.Type, prefix string) []Key {
@@ -80,9 +79,9 @@ func keysOf(t reflect.Type, prefix string) []Key {
 	return list
 }
 
-// KeyOf is the key of a field of [Config], given as Go writes it: "limits.waiting" for
-// "Limits.Waiting", "dead_air.steps[0].after" for "DeadAir.Steps[0].After". It is empty for
-// what is not a field.
+// KeyOf returns the key of a field of [Config]: "limits.waiting" for "Limits.Waiting",
+// "dead_air.steps[0].after" for "DeadAir.Steps[0].After". It returns an empty string if
+// there is no such field.
 func KeyOf(field string) string {
 	var path []string
 	for t := reflect.TypeFor[Config](); field != ""; {
@@ -107,7 +106,7 @@ func KeyOf(field string) string {
 	return strings.Join(path, ".")
 }
 
-// kind is the field's type in words.
+// kind describes the field's type.
 func (f field) kind() string {
 	if f.typ.Kind() == reflect.Slice {
 		elem := f
@@ -129,7 +128,7 @@ func (f field) kind() string {
 	}
 }
 
-// expected says what the field takes.
+// expected describes the accepted values.
 func (f field) expected() string {
 	switch s, ok := reflect.New(f.typ).Interface().(scalar); {
 	case ok:
@@ -145,8 +144,9 @@ func (f field) expected() string {
 	}
 }
 
-// Or fills what c leaves unset from d: the settings of an agent from the config
-// of the installation, say. Lists are taken whole. Neither is changed.
+// Or returns c with unset fields taken from d, for example the settings of an agent
+// completed by the config of the installation. Lists are not merged. Neither c nor d is
+// changed.
 func (c *Config) Or(d *Config) *Config {
 	merged := *c
 	merged.at = make(map[string]Position, len(c.at)+len(d.at))

@@ -2,9 +2,9 @@ package config
 
 import "strings"
 
-// Nearest returns the choice that word was probably meant to be, or "" if none
-// is near: the fewest letters to add, drop, change or swap, at most a third of
-// the word.
+// Nearest returns the choice that is most similar to word, or "" if none is similar.
+// Two words are similar if at most a third of the letters must be added, removed,
+// changed or swapped.
 func Nearest(word string, choices []string) string {
 	best, least := "", 0
 	folded := fold(word)
@@ -20,14 +20,13 @@ func Nearest(word string, choices []string) string {
 	return best
 }
 
-// fold makes the spellings of one name equal: minSilence, min-silence.
+// fold makes different spellings of a name equal: minSilence, min-silence.
 func fold(word string) string {
 	word = strings.ToLower(word)
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(word)
 }
 
-// distance is the number of letters that differ: the optimal string alignment
-// distance, on bytes.
+// distance returns the optimal string alignment distance of two strings, in bytes.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

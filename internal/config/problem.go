@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Position is a place in a file. Line and column count from 1; zero is unknown.
+// Position is a position in a file. Line and column count from 1; 0 means unknown.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String is the position as compilers write it: "hocket.yaml:3:5".
+// String returns the position as compilers print it: "hocket.yaml:3:5".
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -25,21 +25,21 @@ func (p Position) String() string {
 	return s
 }
 
-// Problem is one thing that is wrong with a file.
+// Problem is a problem in a file.
 type Problem struct {
 	Position
-	// Key is the key's path ("turn.easyturn.min_silence"), empty if the problem
-	// is the file's.
+	// Key is the key's path ("turn.easyturn.min_silence"), or empty if the problem
+	// concerns the file.
 	Key string
-	// Message says what is wrong and what was expected.
+	// Message describes the problem and what was expected.
 	Message string
-	// Suggestion is what was probably meant, if that can be told.
+	// Suggestion is what was probably meant; may be empty.
 	Suggestion string
-	// Belongs is the file that the key belongs in, if it is another.
+	// Belongs is the file to which the key belongs, if it is another one.
 	Belongs string
 }
 
-// String is the problem on one line.
+// String returns the problem as one line.
 func (p Problem) String() string {
 	s := p.Position.String() + ": "
 	if p.Key != "" {
@@ -55,11 +55,11 @@ func (p Problem) String() string {
 	return s
 }
 
-// Problems is the error of a file that is wrong: at least one problem, in the
-// order of the file.
+// Problems is the error of an invalid file: at least one problem, in the order of the
+// file.
 type Problems []Problem
 
-// Error has one problem on each line.
+// Error returns one problem per line.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i := range p {
@@ -68,8 +68,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err is the problems as an error, in the order of the file; nil if there are
-// none.
+// Err returns the problems as an error, sorted by position, or nil if there are none.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil

@@ -9,49 +9,47 @@ import (
 	"time"
 )
 
-// Off is what a field holds whose rule the file switches off.
+// Off is the value of a field whose rule the file turns off.
 const Off = -1
 
-// scalar is a value that is read from one word of the file. set takes the word
-// as it stands there; its error says what was expected. kind names the type in
-// the documentation.
+// scalar is a value given by a single word. set parses the word; its error says what
+// was expected. kind describes the type in the documentation.
 type scalar interface {
 	set(word string) error
 	kind() string
 }
 
-// The kinds of values. Zero is always "not set"; a 0 that the file sets is
-// either the same as off, or an error.
+// The types of values. The zero value always means "not set". A 0 in the file means off
+// or is an error.
 type (
-	// Duration is more than 0.
+	// Duration is above 0.
 	Duration time.Duration
-	// DurationOrOff is the duration of a rule: more than 0, or [Off].
+	// DurationOrOff is the duration of a rule: above 0, or [Off].
 	DurationOrOff time.Duration
-	// Wait is a time to wait: not waiting at all, 0 or off, is [Off].
+	// Wait is a waiting time. 0 and off, for no waiting, are [Off].
 	Wait time.Duration
-	// Delay counts from a beginning: 0 is the beginning itself.
+	// Delay is the time from a beginning; 0 is the beginning itself.
 	Delay time.Duration
 	// Count is 1 or more.
 	Count int
-	// Minimum is a number that something must reach: 0 and off are [Off].
+	// Minimum is a number that must be reached. 0 and off are [Off].
 	Minimum int
-	// Retries is a number of repetitions: none is [Off].
+	// Retries is a number of repetitions. 0 is [Off].
 	Retries int
-	// Threshold is a level above 0 and up to 1, or [Off].
+	// Threshold is a level above 0 and at most 1, or [Off].
 	Threshold float64
-	// Score is a level from 0 to 1 that something must reach: 0 and off are
-	// [Off].
+	// Score is a level from 0 to 1 that must be reached. 0 and off are [Off].
 	Score float64
-	// Share is above 0 and up to 1.
+	// Share is above 0 and at most 1.
 	Share float64
 )
 
-// longest is the longest duration that a file may ask for.
+// longest is the longest duration that a file may contain.
 const longest = 365 * 24 * time.Hour
 
 const durationExample = "such as 400ms, 8s or 1m30s (a number alone is milliseconds)"
 
-// parseDuration reads `400ms`, `8s`, `1m30s`, or a number of milliseconds.
+// parseDuration parses `400ms`, `8s`, `1m30s`, or a number of milliseconds.
 func parseDuration(word string) (time.Duration, bool) {
 	d, err := time.ParseDuration(word)
 	if err != nil {
@@ -64,8 +62,8 @@ func parseDuration(word string) (time.Duration, bool) {
 	return d, true
 }
 
-// readDuration reads a duration of at least least. A word that is no duration is
-// the error that expected describes.
+// readDuration parses a duration that must be at least least. expected describes the
+// valid values in the error.
 func readDuration(word string, least time.Duration, expected string) (time.Duration, error) {
 	d, ok := parseDuration(word)
 	switch {
@@ -117,10 +115,10 @@ func (d *Delay) set(word string) error {
 	return err
 }
 
-// mostCounted is the largest number that a file may ask for.
+// mostCounted is the largest number that a file may contain.
 const mostCounted = 1_000_000_000
 
-// readCount reads a whole number of at least least.
+// readCount parses an integer that must be at least least.
 func readCount(word string, least int, or string) (int, error) {
 	n, err := strconv.Atoi(strings.ReplaceAll(word, "_", ""))
 	if err != nil || n < least {
@@ -160,7 +158,8 @@ func (c *Retries) set(word string) error {
 	return err
 }
 
-// readLevel reads a number up to 1, above 0 or, with zero, from 0.
+// readLevel parses a number of at most 1. It must be above 0, or may be 0 if zero is
+// set.
 func readLevel(word string, zero bool, expected string) (float64, error) {
 	v, err := strconv.ParseFloat(word, 64)
 	if err != nil || !(v > 0 && v <= 1 || zero && v == 0) {

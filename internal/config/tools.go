@@ -1,6 +1,6 @@
 package config
 
-// Tools are what models and flows can use beside an agent's own actions.
+// Tools configures the tools of models and flows, in addition to an agent's actions.
 type Tools struct {
 	MCP     []MCPServer   `yaml:"mcp"`
 	HTTP    []HTTPTool    `yaml:"http"`
@@ -8,7 +8,7 @@ type Tools struct {
 	A2A     []A2AAgent    `yaml:"a2a"`
 }
 
-// CallPolicy is what can be said of every tool: how its calls are made.
+// CallPolicy configures the calls of a tool.
 type CallPolicy struct {
 	Timeout      Duration `yaml:"timeout"`
 	Repeatable   bool     `yaml:"repeatable"`
@@ -33,7 +33,7 @@ type MCPServer struct {
 	Tools        []ToolPolicy `yaml:"tools"`
 }
 
-// ToolPolicy says more about one tool of a server.
+// ToolPolicy configures one tool of a server.
 type ToolPolicy struct {
 	Name         string `yaml:"name" required:"true"`
 	Irreversible bool   `yaml:"irreversible"`
@@ -41,7 +41,7 @@ type ToolPolicy struct {
 	CallPolicy   `yaml:",inline"`
 }
 
-// HTTPTool is a request that a model may make.
+// HTTPTool is an HTTP request that a model may make.
 type HTTPTool struct {
 	Name        string      `yaml:"name" required:"true"`
 	Description string      `yaml:"description"`
@@ -54,7 +54,7 @@ type HTTPTool struct {
 	CallPolicy  `yaml:",inline"`
 }
 
-// Parameter is one argument of an HTTPTool or a CommandTool.
+// Parameter is an argument of an HTTPTool or a CommandTool.
 type Parameter struct {
 	Name        string `yaml:"name" required:"true"`
 	Type        string `yaml:"type" oneof:"string number integer boolean"`
@@ -78,7 +78,7 @@ type CommandTool struct {
 	CallPolicy  `yaml:",inline"`
 }
 
-// A2AAgent is an agent elsewhere that is reached over the Agent2Agent protocol.
+// A2AAgent is a remote agent that supports the Agent2Agent protocol.
 type A2AAgent struct {
 	Name         string   `yaml:"name" required:"true"`
 	Description  string   `yaml:"description"`

@@ -11,16 +11,16 @@ import (
 	"github.com/hocketvoice/hocket/internal/yamlfile"
 )
 
-// This file: from a node of the document to a field of the struct.
+// This file converts the nodes of the document to the fields of the structs.
 
-// value reads what a key is set to.
+// value reads the value of a key.
 func (d *decoder) value(n *yamlfile.Node, v reflect.Value, f field, path string) {
 	switch n.Kind {
 	case yamlfile.Anchor, yamlfile.Alias, yamlfile.Tag:
 		d.add(d.position(n), path, "", "is %s: expected the value itself", describe(n))
 		return
 	case yamlfile.Null:
-		if !f.section() { // A section may be empty: all its keys commented out.
+		if !f.section() { // a section may be empty if all of its keys are commented out
 			d.add(d.position(n), path, "", "has no value: %s, or no key at all", f.expected())
 		}
 		return
@@ -36,8 +36,8 @@ func (d *decoder) value(n *yamlfile.Node, v reflect.Value, f field, path string)
 	}
 }
 
-// section reads a group of keys. One that begins with a policy may be its name
-// alone, and dead_air may be off.
+// section reads a section. A section that begins with a policy may be only its name,
+// and dead_air may be off.
 func (d *decoder) section(n *yamlfile.Node, v reflect.Value, f field, path string) {
 	if n.Kind == yamlfile.Mapping {
 		d.mapping(n.Pairs, v, path+".")
@@ -53,7 +53,7 @@ func (d *decoder) section(n *yamlfile.Node, v reflect.Value, f field, path strin
 		at := d.position(n)
 		switch text := wordOf(n); {
 		case k.name == "policy" && text != "":
-			// `turn: silence` is short for `turn: {policy: silence}`.
+			// `turn: silence` means `turn: {policy: silence}`.
 			d.at[path+".policy"] = at
 			d.scalar(n, v.FieldByIndex(k.index), k, path+".policy")
 			return
@@ -94,7 +94,7 @@ func (d *decoder) list(n *yamlfile.Node, v reflect.Value, f field, path string) 
 func (d *decoder) scalar(n *yamlfile.Node, v reflect.Value, f field, path string) {
 	at := d.position(n)
 	if s, ok := v.Addr().Interface().(scalar); ok {
-		// A word with a space in it is none of their values.
+		// No value contains a space.
 		word, what := wordOf(n), describe(n)
 		if err := s.set(word); err != nil {
 			d.add(at, path, "", "is %s: %v", what, err)
@@ -127,14 +127,14 @@ func (d *decoder) scalar(n *yamlfile.Node, v reflect.Value, f field, path string
 	}
 }
 
-// elsewhere reports whether a path is none: a URL, or the name of a variable in the
-// environment that holds it.
+// elsewhere reports whether a path is not a file name but a URL, or the name of an
+// environment variable with one.
 func elsewhere(text string) bool {
 	return strings.Contains(text, "://") || strings.HasPrefix(text, "${")
 }
 
-// wordOf is the text, number or truth value as it stands in the file, empty for
-// everything else.
+// wordOf returns a text, number or truth value as written in the file, or "" for other
+// nodes.
 func wordOf(n *yamlfile.Node) string {
 	switch n.Kind {
 	case yamlfile.Text, yamlfile.Number, yamlfile.Bool:
@@ -144,7 +144,7 @@ func wordOf(n *yamlfile.Node) string {
 	}
 }
 
-// describe says what a node is, for problems.
+// describe describes a node in a problem.
 func describe(n *yamlfile.Node) string {
 	switch n.Kind {
 	case yamlfile.Mapping:
@@ -166,7 +166,7 @@ func describe(n *yamlfile.Node) string {
 	}
 }
 
-// shown is a key as messages have it: in quotes unless it is a plain word.
+// shown returns a key as shown in messages: in quotes unless it is a plain word.
 func shown(key string) string {
 	odd := strings.IndexFunc(key, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
@@ -177,7 +177,7 @@ func shown(key string) string {
 	return key
 }
 
-// quoted is a text of the file in quotes, cut to what fits a message.
+// quoted returns a text of the file in quotes, shortened for a message.
 func quoted(text string) string {
 	if r := []rune(text); len(r) > 40 {
 		text = string(r[:40]) + "..."

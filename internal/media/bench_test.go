@@ -10,10 +10,10 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// BenchmarkUplinkFrame is all that happens to 20 ms of the person's sound but for
-// the engines, which are fakes: resampling, detector, turn controller, pre-roll,
-// the recognizer's frames, commands and results. Goal: no allocation, and less
-// than 20 us, a thousandth of the frame's time.
+// BenchmarkUplinkFrame measures all work for 20 ms of the person's sound, with fakes
+// for the engines: resampling, detector, turn controller, pre-roll, the recognizer's
+// frames, commands and results. Goal: no allocation, and less than 20 us, a thousandth
+// of the frame's duration.
 func BenchmarkUplinkFrame(b *testing.B) {
 	for _, rate := range legRates {
 		for _, loud := range []bool{false, true} {
@@ -44,9 +44,9 @@ func BenchmarkUplinkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkDownlinkFrame is 20 ms of the agent's speech from the voice to the
-// pacer: written, read, measured and told. Goal: no allocation but for the report
-// that is made of every tenth frame, and less than 20 us.
+// BenchmarkDownlinkFrame measures 20 ms of the agent's speech from the voice to the
+// pacer. Goal: less than 20 us, and no allocation except for the report after every
+// tenth frame.
 func BenchmarkDownlinkFrame(b *testing.B) {
 	for _, c := range []struct {
 		name   string

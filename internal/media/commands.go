@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: what others ask of the uplink.
+// This file implements the requests to the uplink.
 
-// command is something another goroutine asks for.
+// command is a request from another goroutine.
 type command struct {
 	kind   commandKind
 	expect dialog.Expectation
@@ -45,34 +45,35 @@ func (u *Uplink) ask(c command) {
 	u.mu.Unlock()
 }
 
-// Listen begins a user turn: what is left of earlier words belongs to none.
+// Listen begins a user turn. Words heard before do not belong to it.
 func (u *Uplink) Listen() { u.ask(command{kind: commandListen}) }
 
-// Continue begins a user turn that the words heard so far belong to: the user
-// answered before the agent had finished.
+// Continue begins a user turn to which the words heard so far belong, because the user
+// has answered before the agent had finished.
 func (u *Uplink) Continue() { u.ask(command{kind: commandContinue}) }
 
-// Finalize asks for the final transcript of what was heard.
+// Finalize requests the final transcript of what was heard.
 func (u *Uplink) Finalize() { u.ask(command{kind: commandFinalize}) }
 
-// Release is the end of push-to-talk.
+// Release ends the turn with push-to-talk.
 func (u *Uplink) Release() { u.ask(command{kind: commandRelease}) }
 
-// Expect says what the agent awaits.
+// Expect sets what the agent expects to hear.
 func (u *Uplink) Expect(e dialog.Expectation) { u.ask(command{kind: commandExpect, expect: e}) }
 
-// Audible says whether the agent is heard now.
+// Audible sets whether the agent can be heard.
 func (u *Uplink) Audible(on bool) { u.ask(command{kind: commandAudible, on: on}) }
 
-// Pause stops and starts the capture.
+// Pause pauses or resumes the capture.
 func (u *Uplink) Pause(on bool) { u.ask(command{kind: commandPause, on: on}) }
 
-// Echo says at what level, root mean square, the agent's own sound may come
-// back in the next frame.
+// Echo sets the level (root mean square) at which the agent's own sound may return in
+// the next frame.
 func (u *Uplink) Echo(level float64) { u.ask(command{kind: commandEcho, level: level}) }
 
-// Configure changes the end-of-turn policy and what speech is. A turn that has
-// begun is ended by the new policy.
+// Configure changes the end-of-turn policy and the detection of speech. The new policy
+// ends a turn that has already begun. Configure returns an error if an option is
+// invalid.
 func (u *Uplink) Configure(t turn.Options, o turn.OnsetOptions) error {
 	end, err := turn.New(t)
 	if err == nil {
@@ -85,13 +86,13 @@ func (u *Uplink) Configure(t turn.Options, o turn.OnsetOptions) error {
 	return nil
 }
 
-// Discard drops all that was heard of the user's turn, a voice that is heard now
-// included: nothing is told of it any more, and what follows begins anew.
+// Discard drops everything heard of the user's turn, including speech that continues.
+// Nothing of it is reported any more.
 func (u *Uplink) Discard() { u.ask(command{kind: commandDiscard}) }
 
-// Idle is called in place of Frame where a leg's frames are its clock and none
-// has come: what others ask for, and what the recognizer finds, does not wait for
-// the next. An error is that of Frame.
+// Idle is called instead of Frame if the leg's frames are its clock and none has
+// arrived. It handles requests and the recognizer's results. Its error is like that of
+// Frame.
 func (u *Uplink) Idle() error {
 	u.obey()
 	if !u.paused {
@@ -102,7 +103,7 @@ func (u *Uplink) Idle() error {
 	return err
 }
 
-// obey carries out what other goroutines asked for.
+// obey handles the requests of other goroutines.
 func (u *Uplink) obey() {
 	u.mu.Lock()
 	u.obeyed, u.commands = u.commands, u.obeyed[:0]
@@ -133,7 +134,7 @@ func (u *Uplink) obey() {
 				m.Release()
 			}
 		case commandReplace:
-			u.retire(u.next) // it has not had its moment
+			u.retire(u.next) // it was never used
 			u.next, c.stream = c.stream, nil
 		case commandConfigure:
 			u.endpointer, u.o.Turn.Policy = c.end, c.policy
@@ -147,19 +148,19 @@ func (u *Uplink) obey() {
 	u.replace()
 }
 
-// conclude answers the wish for the final transcript.
+// conclude provides the requested final transcript.
 func (u *Uplink) conclude() {
 	switch {
 	case u.open:
 		u.finalize()
 	case len(u.asked) > 0:
-		// No op. It was asked for already and is on its way.
+		// It was requested before and is on its way.
 	default:
-		u.o.Post(conv.STTFinal{Utterance: u.utterance}) // there is nothing more
+		u.o.Post(conv.STTFinal{Utterance: u.utterance}) // there are no more words
 	}
 }
 
-// listen begins a turn, unless the user is speaking already: then it has begun.
+// listen begins a turn, unless the user is speaking and the turn has therefore begun.
 func (u *Uplink) listen() {
 	u.ended = false
 	u.endpointer.Reset()

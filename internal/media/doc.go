@@ -1,13 +1,12 @@
-// Package media is the audio path of one conversation: the uplink from the
-// person's frames to facts, and the downlink from the agent's speech to the
-// carrier, with the ledger of what has been heard.
+// Package media implements the audio path of one conversation: the uplink from the
+// person's frames to events, and the downlink from the agent's speech to the carrier,
+// which also records what was heard.
 //
-// It decides nothing about the conversation. The uplink steps the turn
-// controller on every frame, where the acoustic features and the recognizer's
-// words meet, and posts what it finds as facts; the conversation sends back
-// what to do. The frame path allocates nothing.
+// The package makes no decisions about the conversation. The uplink runs the turn
+// controller on every frame, with the acoustic features and the recognizer's words, and
+// posts the results as events; the conversation answers with requests. Processing a
+// frame allocates nothing.
 //
-// Both halves are plain values with a call per frame: in real time a goroutine
-// of package session makes the calls on the beat of the clock, in virtual time
-// the frames themselves are the clock.
+// Both halves need one call per frame. In real time, a goroutine of package session
+// makes the calls at the pace of the clock; in virtual time, the frames are the clock.
 package media

@@ -13,105 +13,104 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// ErrFlushed ends a synthesis whose speech is no longer wanted.
+// ErrFlushed ends a synthesis whose speech was dropped.
 var ErrFlushed = errors.New("the speech was dropped")
 
 const (
 	allParts    = math.MaxInt
-	duckedGain  = 0.25                   // -12 dB: clearly lower, still understood
-	fadeTime    = 20 * time.Millisecond  // for ducking and back
-	edgeTime    = 5 * time.Millisecond   // of a cut, and of going on after a pause, so that neither clicks
+	duckedGain  = 0.25                   // -12 dB: clearly quieter, still intelligible
+	fadeTime    = 20 * time.Millisecond  // for ducking and its end
+	edgeTime    = 5 * time.Millisecond   // fade at a cut and after a pause, to avoid clicks
 	reportEvery = 200 * time.Millisecond // of played speech
-	// ackPatience is how long a carrier that has been sent everything may report
-	// nothing new. Then what was sent counts as heard: a lost report must not
-	// keep a call in the middle of a reply.
+	// ackPatience is how long a carrier that was sent everything may report no
+	// progress. After that, what was sent counts as heard, so that a lost report does
+	// not stop the call.
 	ackPatience = 2 * time.Second
 )
 
-// DownlinkOptions are the parts of a [Downlink].
+// DownlinkOptions configures a [Downlink].
 type DownlinkOptions struct {
 	Rate int // of the leg's frames, in hertz
-	// Buffer is how much speech is made ahead of the playout: 2 s if zero. Its
-	// maker waits when it is full.
+	// Buffer is the maximum length of speech synthesized ahead of the playout; 2 s if
+	// zero. Write blocks when it is full.
 	Buffer time.Duration
-	// Post takes the facts, which are lent for the call. It is called by the
-	// goroutine that calls Frame.
+	// Post receives the events, which are valid only during the call. It is called by
+	// the goroutine that calls Frame.
 	Post func(...conv.Event)
-	// Sent, if set, sees the speech of each frame and its turn, before the facts
-	// of the frame are posted. It is called by the goroutine that calls Frame, must
-	// not wait, and keeps nothing of it.
+	// Sent, if not nil, receives the speech of each frame and its turn before the
+	// events of the frame are posted. It is called by the goroutine that calls Frame,
+	// must not block, and must not keep the samples.
 	Sent func(turn int, pcm []int16)
-	// Parked is told when the maker of speech begins to wait for room (true), and
-	// when its wait is over (false), the latter by who ended it. It may be nil.
-	// Virtual time goes on only while nobody works. It is called under the
-	// downlink's lock and must not call back.
+	// Parked, if not nil, is called with true when Write begins to wait for room, and
+	// with false when the wait is over, by the goroutine that ended it. Virtual time
+	// advances only while no goroutine works. Parked is called with the downlink's lock
+	// held and must not call the downlink.
 	Parked func(bool)
-	// Acks tells what the carrier has played; nil: it is taken to play what it
-	// is sent. Its Played is called under the downlink's lock and must not wait.
+	// Acks reports what the carrier has played. If it is nil, what was sent counts as
+	// played. Played is called with the downlink's lock held and must not block.
 	Acks port.Acknowledger
 }
 
-// Downlink queues the agent's speech for the pacer. Frame and TakeClear are
-// called by one goroutine, Begin, Write and the ends by one other, the rest by
-// any.
+// Downlink queues the agent's speech for the pacer. Frame and TakeClear must be called
+// by one goroutine; Begin, Write, EndText and EndPart by one other; the other methods
+// are safe for concurrent use.
 //
-// Two rules keep dropped speech from being heard. A turn is over when a later
-// one has begun, and takes no more speech. And what was handed over of a turn,
-// or of its parts up to one, before that was flushed, is refused whenever it
-// comes: see [Text].
+// Two rules prevent dropped speech from being heard. A turn is over when a later one
+// has begun, and accepts no more speech. And a text of a flushed turn, or of its
+// flushed parts, is refused if it was handed over before the flush: see [Text].
 type Downlink struct {
 	o    DownlinkOptions
-	room chan struct{} // holds a token when the wait for room is over
+	room chan struct{} // contains a token when the wait for room is over
 
-	mu       sync.Mutex // guards all below
-	waiting  bool       // the maker of speech waits for room
+	mu       sync.Mutex // guards the fields below
+	waiting  bool       // Write waits for room
 	queue    *audio.Ring
-	turn     int   // whose audio is queued or was played last; zero: none
-	writing  int   // the turn that Write adds to; zero: what comes is refused
-	part     int   // of it
-	ended    []end // parts that have no more text, in order
+	turn     int   // the turn whose audio is queued or was played last; 0 if none
+	writing  int   // the turn that Write adds to; 0 if speech is refused
+	part     int   // of that turn
+	ended    []end // parts without further text, in order
 	endedTo  int   // the last part of the turn that has ended
 	ledger   ledger
 	fader    audio.Fader
-	paused   int  // the turn that the conversation holds back, 0: none
+	paused   int  // the turn held back by the conversation; 0 if none
 	frozen   bool // by a suspension
-	held     bool // the last frame was held back: what comes next fades in
-	playing  int  // the part that plays, 0: none
-	finished int  // the last part of the turn that has been heard to its end
+	held     bool // the last frame was held back; the next speech fades in
+	playing  int  // the part being played; 0 if none
+	finished int  // the last part of the turn that was heard to its end
 	tail     []int16
-	tailLen  int       // samples of tail that are still to be sent
+	tailLen  int       // samples of tail not yet sent
 	level    float64   // root mean square of the last frame
-	quiet    audio.Pos // for which the queue has been empty
+	quiet    audio.Pos // how long the queue has been empty
 	events   []conv.Event
 	since    audio.Pos // played since the last report
 
-	flushed int   // the last turn that was flushed: nothing of earlier ones is taken
+	flushed int   // the last flushed turn; earlier turns are refused
 	flushes []cut // of that turn
-	cuts    int   // flushes so far, of all turns
-	clear   bool  // the carrier is to drop what it has
+	cuts    int   // number of flushes of all turns
+	clear   bool  // the carrier must drop what it has
 
-	acked   audio.Pos // the last that the carrier reported of the turn
-	awaited audio.Pos // samples since then, all speech being sent
-	deaf    bool      // the carrier's reports have stopped
+	acked   audio.Pos // the last position of the turn reported by the carrier
+	awaited audio.Pos // samples since then, while all speech was sent
+	deaf    bool      // the carrier has stopped reporting
 }
 
-// end marks that a part's audio ends at a position of the queue.
+// end is the position in the queue at which the audio of a part ends.
 type end struct {
 	part int
 	at   audio.Pos
 }
 
-// Text is words that are about to be spoken.
+// Text is a text that is about to be spoken.
 type Text struct {
 	Turn, Part int
 	Words      string
-	// Cuts is what [Downlink.Cuts] said when the text was handed over. A turn may
-	// go on after a flush (the answer behind an announcement that was cut off),
-	// but only with what was handed over behind it.
+	// Cuts is the value of [Downlink.Cuts] when the text was handed over. A turn may
+	// continue after a flush, such as with the answer after an interrupted
+	// announcement, but only with texts handed over after the flush.
 	Cuts int
 }
 
-// NewDownlink makes an empty queue.
+// NewDownlink returns an empty downlink.
 func NewDownlink(o DownlinkOptions) (*Downlink, error) {
 	if o.Buffer == 0 {
 		o.Buffer = 2 * time.Second
@@ -128,15 +127,14 @@ func NewDownlink(o DownlinkOptions) (*Downlink, error) {
 	return d, nil
 }
 
-// Begin says what the next samples are. A new turn replaces whatever was queued
-// of an old one. A text that is not wanted any more is refused, and so is its
-// speech.
+// Begin announces the text of the following samples. A new turn replaces what is queued
+// of an earlier one. A text that is no longer wanted is refused, and so is its speech.
 func (d *Downlink) Begin(t Text) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.writing = 0
 	if t.Turn < d.turn || d.refuses(t) {
-		return // a maker of speech that has not heard of the end yet
+		return // the caller does not know yet that the turn is over
 	}
 	if t.Turn != d.turn {
 		d.drop()
@@ -150,8 +148,8 @@ func (d *Downlink) Begin(t Text) {
 	d.ledger.begin(t.Part, t.Words, d.queue.End())
 }
 
-// Write adds speech at the leg's rate. It waits for room; it returns
-// [ErrFlushed] once the turn has been dropped, or ctx's error.
+// Write adds speech at the leg's rate. It blocks while there is no room. It returns
+// [ErrFlushed] if the turn was dropped, and the error of ctx if ctx ends.
 func (d *Downlink) Write(ctx context.Context, turn int, pcm []int16, marks []port.Mark) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -177,7 +175,7 @@ func (d *Downlink) Write(ctx context.Context, turn int, pcm []int16, marks []por
 	}
 }
 
-// wait gives the lock up and returns with it when there may be room.
+// wait releases the lock, waits for room, and acquires the lock again.
 func (d *Downlink) wait(ctx context.Context) error {
 	d.waiting = true
 	d.park(true)
@@ -204,14 +202,14 @@ func (d *Downlink) park(on bool) {
 	}
 }
 
-// Wake ends a wait for room, so that its reason can be looked at again.
+// Wake wakes a waiting Write, which then checks again whether to continue.
 func (d *Downlink) Wake() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.signal()
 }
 
-// EndText says that the text begun last is spoken to its end.
+// EndText reports that the last text was spoken to its end.
 func (d *Downlink) EndText(turn int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -220,8 +218,8 @@ func (d *Downlink) EndText(turn int) {
 	}
 }
 
-// EndPart says that a part of a turn has no more speech. Parts end in their
-// order; told again it does nothing.
+// EndPart reports that a part of a turn has no more speech. Parts end in order;
+// repeated calls do nothing.
 func (d *Downlink) EndPart(turn, part int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -231,11 +229,11 @@ func (d *Downlink) EndPart(turn, part int) {
 	}
 }
 
-// signal ends the wait for room, if somebody waits.
+// signal ends the wait for room, if there is one.
 func (d *Downlink) signal() {
 	if d.waiting {
 		d.waiting = false
 		d.park(false)
-		d.room <- struct{}{} // has room: there is one waiter, and one token for it
+		d.room <- struct{}{} // never blocks: there is one waiter, and one token for it
 	}
 }

@@ -13,16 +13,15 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// A Downlink without cleverness: lists of samples, and what must be told of
-// them. It stands beside the real one and expects every frame, every fact and
-// every measure of it.
+// The model of a Downlink consists of lists of samples and of the expected events. It
+// runs beside the real one and checks each frame, event and measurement.
 
-// modelText is one text and the samples that were made of it and not dropped.
+// modelText is a text and its samples that were not dropped.
 type modelText struct {
 	part int
-	word string // one long word, heard when its sound is over; empty: it was cut off
+	word string // one long word, heard when its sound is over; empty if it was cut off
 	made []int16
-	out  int // of made, those that have left
+	out  int // number of samples sent
 	done bool
 }
 
@@ -40,17 +39,17 @@ type modelFlush struct{ turn, part, number int }
 
 type playout struct {
 	d       *Downlink
-	turn    int // that plays or played last and is not over, 0: none
-	last    int // highest turn that has begun
+	turn    int // the turn being played, or played last and not over; 0 if none
+	last    int // the highest turn that has begun
 	turns   map[int]*modelTurn
-	writing bool // what is written is of the last text
+	writing bool // the last text is being written
 	flushes []modelFlush
 
 	paused  int
 	frozen  bool
 	held    bool // the last frame was held back
 	playing *modelPart
-	fade    []int16 // samples of a fade-out that are still to be sent
+	fade    []int16 // samples of a fade-out not yet sent
 	since   int
 	clear   bool
 
@@ -60,8 +59,7 @@ type playout struct {
 	tried  *tried
 }
 
-// tried counts what the runs have come to: a model that tries nothing finds
-// nothing.
+// tried counts what the runs have covered, to ensure that the test is meaningful.
 type tried struct{ frames, loud, whole, parts, kept, behind, refused int }
 
 func (m *playout) current() *modelTurn {
@@ -71,7 +69,7 @@ func (m *playout) current() *modelTurn {
 	return m.turns[m.turn]
 }
 
-// out is how many samples of the parts up to one have left.
+// out returns the number of samples sent of the parts up to one.
 func (c *modelTurn) out(part int) (n int) {
 	for _, t := range c.texts {
 		if t.part <= part {
@@ -81,7 +79,7 @@ func (c *modelTurn) out(part int) (n int) {
 	return n
 }
 
-// waits are the samples of the parts up to one that are still to leave.
+// waits returns the unsent samples of the parts up to one.
 func (c *modelTurn) waits(part int) (pcm []int16) {
 	for _, t := range c.texts {
 		if t.part <= part {
@@ -91,7 +89,7 @@ func (c *modelTurn) waits(part int) (pcm []int16) {
 	return pcm
 }
 
-// heard are the words of the parts up to one that have been heard.
+// heard returns the words of the parts up to one that were heard.
 func (c *modelTurn) heard(part int) string {
 	var words []string
 	from, out := 0, c.out(part)
@@ -104,7 +102,7 @@ func (c *modelTurn) heard(part int) string {
 	return strings.Join(words, " ")
 }
 
-// send lets n samples leave.
+// send sends n samples.
 func (c *modelTurn) send(n int) {
 	for _, t := range c.texts {
 		k := min(n, len(t.made)-t.out)
@@ -113,7 +111,7 @@ func (c *modelTurn) send(n int) {
 	}
 }
 
-// partOf is the part of the next sample to leave.
+// partOf returns the part of the next sample to be sent.
 func (c *modelTurn) partOf() *modelPart {
 	for _, t := range c.texts {
 		if t.out < len(t.made) {
@@ -165,7 +163,7 @@ func (m *playout) frame(t *rapid.T) {
 		m.within(t, dst, nil)
 		m.wantEvents(t)
 		return
-	case held: // the last of it fades out
+	case held: // the end fades out
 		waits = waits[:min(len(waits), edge)]
 		m.within(t, dst, waits)
 		m.held = true
@@ -185,19 +183,19 @@ func (m *playout) frame(t *rapid.T) {
 	m.tell(t, cur, len(waits))
 }
 
-// quietFade: of a fade-out of a sample or two nothing may be left to hear.
+// quietFade reports whether the fade-out is so short that nothing of it can be heard.
 func (m *playout) quietFade(dst []int16) bool {
 	return audio.Peak(dst) == 0 && (len(m.fade) > 0 || m.held || m.frozen || m.paused != 0)
 }
 
-// exactly checks samples and the silence behind them.
+// exactly checks that the samples are followed by silence.
 func (m *playout) exactly(t *rapid.T, got, want []int16) {
 	if !slices.Equal(got[:len(want)], want) || audio.Peak(got[len(want):]) != 0 {
 		t.Fatalf("%v leave, want %v and silence", got, want)
 	}
 }
 
-// within checks samples that fade: none is louder than it was.
+// within checks faded samples: none may be louder than the original.
 func (m *playout) within(t *rapid.T, got, want []int16) {
 	for i, v := range got {
 		most := int16(0)
@@ -210,7 +208,7 @@ func (m *playout) within(t *rapid.T, got, want []int16) {
 	}
 }
 
-// tell expects the facts of a frame in which n samples leave.
+// tell checks the events of a frame in which n samples are sent.
 func (m *playout) tell(t *rapid.T, cur *modelTurn, n int) {
 	var want []conv.Event
 	over := func() {
@@ -233,7 +231,7 @@ func (m *playout) tell(t *rapid.T, cur *modelTurn, n int) {
 	}
 	starts := func(p *modelPart) {
 		if slices.ContainsFunc(cur.parts, func(q *modelPart) bool { return q.number >= p.number && q.finished }) {
-			return // its end was never told, and a later one is over
+			return // its end was never reported, and a later part is over
 		}
 		if m.playing = p; !p.started {
 			p.started = true
@@ -267,7 +265,7 @@ func (m *playout) wantEvents(t *rapid.T, want ...conv.Event) {
 	}
 }
 
-// begin starts a text, which may come too late.
+// begin starts a text, which may be too late.
 func (m *playout) begin(t *rapid.T) {
 	turn := max(1, m.last+rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 1, -1}).Draw(t, "turn"))
 	if m.turn == 0 && turn == m.last && rapid.IntRange(0, 3).Draw(t, "goes on") > 0 {
@@ -275,7 +273,7 @@ func (m *playout) begin(t *rapid.T) {
 	}
 	cur, part := m.turns[turn], 1
 	if cur != nil && len(cur.texts) > 0 {
-		part = cur.texts[len(cur.texts)-1].part // they never go back
+		part = cur.texts[len(cur.texts)-1].part // parts never decrease
 		last := cur.part(part)
 		if next := rapid.IntRange(0, 2).Draw(t, "next part") == 0; next && !last.ended {
 			m.endPart()
@@ -313,7 +311,7 @@ func (m *playout) begin(t *rapid.T) {
 	m.writing = true
 }
 
-// over ends the turn that plays.
+// over ends the turn being played.
 func (m *playout) over() {
 	if c := m.current(); m.turn != 0 {
 		m.drop(c, math.MaxInt)
@@ -324,7 +322,7 @@ func (m *playout) over() {
 	m.turn, m.writing, m.playing, m.held, m.since = 0, false, nil, false, 0
 }
 
-// fadeOut lets the first samples of what is dropped leave, if it plays.
+// fadeOut sends the first samples of what is dropped, if it is being played.
 func (m *playout) fadeOut(part int) {
 	cur := m.current()
 	if m.playing == nil || m.playing.number > part || m.held {
@@ -335,7 +333,7 @@ func (m *playout) fadeOut(part int) {
 	cur.send(len(m.fade))
 }
 
-// drop takes back what has not left of the parts up to one.
+// drop removes the unsent samples of the parts up to one.
 func (m *playout) drop(cur *modelTurn, part int) {
 	from, out := 0, cur.out(part)
 	for _, t := range cur.texts {
@@ -351,7 +349,8 @@ func (m *playout) drop(cur *modelTurn, part int) {
 	cur.forget(part)
 }
 
-// forget: a part that was cut is not told of any more; said anew it is another.
+// forget removes a part that was cut: it is not reported any more, and if it is said
+// again it is a new one.
 func (c *modelTurn) forget(part int) {
 	c.parts = slices.DeleteFunc(c.parts, func(p *modelPart) bool { return p.number <= part })
 }
@@ -364,7 +363,7 @@ func (m *playout) write(t *rapid.T) {
 	n := min(rapid.SampledFrom([]int{0, 1, 3, 100, 159, 160, 161, 320, 500}).Draw(t, "samples"), m.d.queue.Room())
 	pcm := make([]int16, n)
 	for i := range pcm {
-		m.next = m.next%30000 + 1 // each sample tells its place
+		m.next = m.next%30000 + 1 // each sample identifies its position
 		pcm[i] = m.next
 	}
 	cur := m.current()
@@ -399,7 +398,7 @@ func (m *playout) endPart() {
 	}
 }
 
-// flush drops a turn, or its first parts, and checks the measure.
+// flush flushes a turn, or its first parts, and checks the result.
 func (m *playout) flush(t *rapid.T, turn, part int) {
 	heard, text := m.d.Flush(turn, part)
 	if m.paused == turn {
@@ -434,7 +433,7 @@ func (m *playout) flush(t *rapid.T, turn, part int) {
 	}
 }
 
-// cut is a flush of the turn that plays.
+// cut flushes the turn being played.
 func (m *playout) cut(cur *modelTurn, part int) {
 	behind := cur.out(math.MaxInt) > cur.out(part)
 	if len(cur.waits(part)) < len(cur.waits(math.MaxInt)) {
@@ -460,8 +459,8 @@ func (m *playout) cut(cur *modelTurn, part int) {
 	}
 }
 
-// TestDownlinkAgainstModel has everybody who touches a downlink do so in any
-// order.
+// TestDownlinkAgainstModel calls all methods of a downlink in any order and compares it
+// with the model.
 func TestDownlinkAgainstModel(t *testing.T) {
 	var all tried
 	rapid.Check(t, func(t *rapid.T) {

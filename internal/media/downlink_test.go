@@ -59,7 +59,7 @@ func playFact(ev conv.Event) string {
 	}
 }
 
-// begin starts a text that was handed over just now.
+// begin starts a text that is handed over now.
 func (p *player) begin(turn, part int, text string) { p.d.Begin(Text{turn, part, text, p.d.Cuts()}) }
 
 func (p *player) write(turn int, pcm []int16, marks ...port.Mark) {
@@ -69,7 +69,7 @@ func (p *player) write(turn int, pcm []int16, marks ...port.Mark) {
 	}
 }
 
-// say speaks a whole text for so long.
+// say speaks a whole text with the given length.
 func (p *player) say(turn, part int, text string, d time.Duration) {
 	p.t.Helper()
 	p.begin(turn, part, text)
@@ -77,7 +77,7 @@ func (p *player) say(turn, part int, text string, d time.Duration) {
 	p.d.EndText(turn)
 }
 
-// plays takes frames for so long.
+// plays takes frames for a duration.
 func (p *player) plays(d time.Duration) {
 	for range int(d / audio.FrameDuration) {
 		p.d.Frame(p.frame)
@@ -94,7 +94,7 @@ func (p *player) want(facts ...string) {
 	}
 }
 
-// sound is how many samples of out are not silence.
+// sound returns the number of samples of out that are not silent.
 func (p *player) sound() (n int) {
 	for _, v := range p.out {
 		if v != 0 {
@@ -104,8 +104,8 @@ func (p *player) sound() (n int) {
 	return n
 }
 
-// sine is a tone at 200 Hz and 16 kHz whose samples are never zero. Its largest
-// step is smoothest.
+// sine returns a tone of 200 Hz at 16 kHz whose samples are never zero and differ by at
+// most smoothest from their neighbours.
 func sine(n int) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {
@@ -118,7 +118,7 @@ func sine(n int) []int16 {
 
 const smoothest = 1259 // 16000 * 2 pi * 200/16000, and rounding
 
-// step is the largest difference between neighbours.
+// step returns the largest difference between neighbouring samples.
 func step(pcm []int16) (largest int) {
 	for i := 1; i < len(pcm); i++ {
 		largest = max(largest, int(math.Abs(float64(pcm[i])-float64(pcm[i-1]))))
@@ -150,12 +150,12 @@ func TestDownlinkParts(t *testing.T) {
 	p.d.EndPart(3, 1)
 	p.say(3, 2, "here it is", 105*ms) // begins in the middle of a frame
 	p.d.EndPart(3, 2)
-	p.say(3, 3, "", 0) // its speech came to nothing
+	p.say(3, 3, "", 0) // its synthesis yielded nothing
 	p.d.EndPart(3, 3)
 	p.say(3, 4, "bye", 5*ms) // begins and ends within a frame
 	p.d.EndPart(3, 4)
 	p.plays(400 * ms)
-	p.want("started 3.1", "finished 3.1 120ms one moment", "started 3.2", // with the frame in which its first sample is
+	p.want("started 3.1", "finished 3.1 120ms one moment", "started 3.2", // with the frame that contains its first sample
 		"finished 3.2 220ms one moment here it is bye", "started 3.3", "finished 3.3 220ms one moment here it is bye",
 		"started 3.4", "finished 3.4 220ms one moment here it is bye")
 }
@@ -225,7 +225,7 @@ func TestDownlinkHeardText(t *testing.T) {
 				p.d.EndText(1)
 			}
 			p.plays(c.heard.Truncate(20 * ms))
-			p.d.ledger.sent(int(audio.PosOf(c.heard%(20*ms), 16000))) // a piece of a frame
+			p.d.ledger.sent(int(audio.PosOf(c.heard%(20*ms), 16000))) // a part of a frame
 			if got := p.d.Ledger(); got.Text != c.want || got.Heard != c.heard || !got.Estimated {
 				t.Errorf("after %v the ledger says %+v, want %q", c.heard, got, c.want)
 			}
@@ -242,7 +242,7 @@ func TestDownlinkFlushIsExact(t *testing.T) {
 		p.plays(after)
 		heard, text := p.d.Flush(1, 0)
 		p.plays(200 * ms)
-		left := 0 // the fade-out ends in a zero or two: those left too
+		left := 0 // the last samples of the fade-out are zero and were sent too
 		for i, v := range p.out {
 			if v != 0 {
 				left = i + 1
@@ -282,8 +282,8 @@ func TestDownlinkFlushOfWhatNeverBegan(t *testing.T) {
 	}
 }
 
-// The announcement before a tool is cut, and the answer of the same turn comes
-// behind it: it must be heard, and the rest of the announcement must not.
+// After the announcement before a tool is cut, the answer of the same turn must be
+// heard, and the rest of the announcement must not.
 func TestDownlinkTurnGoesOnAfterACut(t *testing.T) {
 	p := newPlayer(t, DownlinkOptions{})
 	p.say(1, 1, "let me look", 400*ms)
@@ -307,9 +307,9 @@ func TestDownlinkTurnGoesOnAfterACut(t *testing.T) {
 	}
 }
 
-// The announcement is cut while the answer behind the tool waits for its turn, in
-// the same turn: the answer is heard whole, and the measure is the
-// announcement's alone.
+// If the announcement is cut while the answer after the tool is queued in the same
+// turn, the answer is heard completely, and the measurement covers the announcement
+// only.
 func TestDownlinkFlushOfAPart(t *testing.T) {
 	announcement := []port.Mark{{At: 0, Text: 0}, {At: 3200, Text: 4}, {At: 4800, Text: 7}}
 	for _, c := range []struct {
@@ -354,7 +354,7 @@ func TestDownlinkFlushOfAPart(t *testing.T) {
 			if got := audio.Pos(left).Duration(16000); got != c.further {
 				t.Errorf("the last sound comes %v after the flush, want %v", got, c.further)
 			}
-			// Not a sample of the answer is missing.
+			// All samples of the answer were sent.
 			answer := p.out[before+left-int(audio.PosOf(min(200*ms, c.further), 16000)) : before+left]
 			if !slices.Equal(answer, sine(3200)[3200-len(answer):]) {
 				t.Error("the answer is not whole")
@@ -374,8 +374,8 @@ func TestDownlinkFlushOfAPart(t *testing.T) {
 	}
 }
 
-// The rest of the announcement is still being made, or waits to be: none of it is
-// taken any more, and the answer behind it is.
+// The rest of an announcement that is still being synthesized, or waits for it, is
+// refused, and the answer after it is accepted.
 func TestDownlinkFlushOfAPartThatIsBeingMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlayer(t, DownlinkOptions{Buffer: 100 * ms})
@@ -393,26 +393,27 @@ func TestDownlinkFlushOfAPartThatIsBeingMade(t *testing.T) {
 		if err := <-written; !errors.Is(err, ErrFlushed) {
 			t.Errorf("Write returned %v, want ErrFlushed", err)
 		}
-		p.d.EndPart(1, 1) // of what was dropped
+		p.d.EndPart(1, 1) // of the dropped part
 		p.d.Begin(Text{1, 1, "that up for you", handed})
 		if err := p.d.Write(t.Context(), 1, sine(100), nil); !errors.Is(err, ErrFlushed) {
 			t.Errorf("Write of the rest: %v, want ErrFlushed", err)
 		}
 		p.log = nil
-		p.d.Begin(Text{1, 2, "it is sunny", handed}) // handed over before the flush, and not meant by it
+		p.d.Begin(Text{1, 2, "it is sunny", handed}) // handed over before the flush, which does not concern it
 		p.write(1, sine(1600))
 		p.d.EndText(1)
 		p.d.EndPart(1, 2)
-		p.plays(100 * ms) // the pause is over: the conversation does not take it back
+		p.plays(100 * ms) // the pause has ended, although the conversation has not resumed the turn
 		p.want("started 1.2", "finished 1.2 145ms it is sunny")
-		p.d.Flush(1, 1) // told again, when all is over
+		p.d.Flush(1, 1) // repeated, when everything is over
 		p.plays(100 * ms)
 		p.want()
 	})
 }
 
-// A carrier that acknowledges: what it had of the announcement is dropped there
-// and was not heard; where it has some of the answer already, nothing is.
+// With a carrier that acknowledges, the part of the announcement that the carrier has
+// is dropped there and was not heard. If the carrier already has a part of the answer,
+// nothing is dropped.
 func TestDownlinkFlushOfAPartAtTheCarrier(t *testing.T) {
 	for _, c := range []struct {
 		after, heard, rest time.Duration
@@ -463,7 +464,7 @@ func TestDownlinkOldTurnsAreOver(t *testing.T) {
 	p := newPlayer(t, DownlinkOptions{})
 	p.say(4, 1, "old", 400*ms)
 	p.plays(100 * ms)
-	p.say(5, 1, "new", 400*ms) // replaces it
+	p.say(5, 1, "new", 400*ms) // replaces the turn
 	p.d.Begin(Text{4, 1, "more of the old", p.d.Cuts()})
 	if err := p.d.Write(t.Context(), 4, sine(100), nil); !errors.Is(err, ErrFlushed) {
 		t.Errorf("Write: %v, want ErrFlushed", err)
@@ -483,8 +484,8 @@ func TestDownlinkOldTurnsAreOver(t *testing.T) {
 	}
 }
 
-// Cancelled is over, also while there is room: a voice that ignores its context
-// must not go on.
+// A cancelled Write returns even while there is room, so that a voice that ignores its
+// context does not continue.
 func TestDownlinkWriteLooksAtItsContext(t *testing.T) {
 	p := newPlayer(t, DownlinkOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -525,7 +526,7 @@ func TestDownlinkDuck(t *testing.T) {
 	if got := step(p.out); got > smoothest {
 		t.Errorf("a step of %d, want at most %d", got, smoothest)
 	}
-	// A cut while it is ducked is no louder than what was cut.
+	// The fade-out of a cut during ducking is not louder than the ducked speech.
 	p.d.Duck(1)
 	p.plays(40 * ms)
 	before := len(p.out)
@@ -560,7 +561,7 @@ func TestDownlinkPauseAndResume(t *testing.T) {
 		release()
 		p.plays(500 * ms)
 		p.want("started 1.1"[:0]+"progress 1 205ms", "progress 1 405ms", "finished 1.1 480ms x")
-		// Not a sample is lost: behind the pause it goes on where it was.
+		// No samples are lost: after the pause the speech continues where it was.
 		want := sine(7680)
 		if got := p.out[1600+16000+80:]; !slices.Equal(got[:5920], want[1760:]) {
 			t.Error("it does not go on where it was")
@@ -571,8 +572,8 @@ func TestDownlinkPauseAndResume(t *testing.T) {
 	}
 }
 
-// A voice is heard while the reply is being made: the pause comes before the
-// first sample of the turn and must hold it all the same.
+// If a voice is heard while the reply is being synthesized, the pause precedes the
+// first sample of the turn and must still hold it back.
 func TestDownlinkPauseBeforeTheSpeech(t *testing.T) {
 	p := newPlayer(t, DownlinkOptions{})
 	p.say(1, 1, "an earlier one", 100*ms)
@@ -587,7 +588,7 @@ func TestDownlinkPauseBeforeTheSpeech(t *testing.T) {
 	p.d.Resume(2)
 	p.plays(200 * ms)
 	p.want("started 2.1", "progress 2 200ms held", "finished 2.1 200ms held")
-	// A pause that was never taken back dies with its turn.
+	// A pause that was never taken back ends with its turn.
 	p.d.Pause(3)
 	p.d.Flush(3, 0)
 	p.say(4, 1, "free", 100*ms)
@@ -622,7 +623,7 @@ func TestDownlinkCutsDoNotClick(t *testing.T) {
 		for i := range tone {
 			tone[i] = int16(30000 * math.Sin(2*math.Pi*100*float64(i)/float64(rate)))
 		}
-		// The tone's own step, and that of the fade: full scale over 5 ms.
+		// The step of the tone, plus that of the fade: full scale in 5 ms.
 		most := 30000*(2*math.Pi*100/float64(rate)+1/(0.005*float64(rate))) + 2
 		for n := 1; n < 20; n++ {
 			p := newPlayer(t, DownlinkOptions{Rate: rate})
@@ -630,7 +631,7 @@ func TestDownlinkCutsDoNotClick(t *testing.T) {
 			p.write(1, tone)
 			p.plays(time.Duration(n) * 20 * ms)
 			p.d.Flush(1, 0)
-			p.begin(2, 1, "y") // the next turn is there at once
+			p.begin(2, 1, "y") // the next turn follows at once
 			p.write(2, tone)
 			p.plays(100 * ms)
 			if got := step(p.out); float64(got) > most {
@@ -648,7 +649,7 @@ func TestDownlinkBackPressure(t *testing.T) {
 		written := make(chan error, 1)
 		go func() { written <- p.d.Write(t.Context(), 1, sine(16000), nil) }()
 		for n := 0; ; n++ {
-			synctest.Wait() // the writer waits for room, or has written all
+			synctest.Wait() // the writer waits for room or has written everything
 			if p.d.queue.Len() > 1600 {
 				t.Fatalf("%d samples are queued, 1600 fit", p.d.queue.Len())
 			}
@@ -698,7 +699,7 @@ func TestDownlinkWaitEnds(t *testing.T) {
 				written := make(chan error, 1)
 				go func() { written <- p.d.Write(ctx, 1, sine(16000), nil) }()
 				synctest.Wait()
-				p.d.Wake() // it looks, and waits on
+				p.d.Wake() // it checks and continues to wait
 				synctest.Wait()
 				c.end(p, cancel)
 				if err := <-written; !errors.Is(err, c.want) && !errors.Is(err, ErrFlushed) {
@@ -712,9 +713,9 @@ func TestDownlinkWaitEnds(t *testing.T) {
 	}
 }
 
-// A maker of speech that has not heard of the end writes on and on, while frames
-// go out and turns are flushed. Nothing of a flushed turn may leave: each turn's
-// samples have its own value.
+// While a synthesizer that does not know of the end keeps writing, frames are sent and
+// turns are flushed. Nothing of a flushed turn may be sent; the samples of each turn
+// have their own value.
 func TestDownlinkNothingOfAFlushedTurnLeaves(t *testing.T) {
 	const turns = 60
 	p := newPlayer(t, DownlinkOptions{Buffer: 60 * ms})
@@ -736,9 +737,9 @@ func TestDownlinkNothingOfAFlushedTurnLeaves(t *testing.T) {
 					over = true
 				default:
 				}
-				_ = p.d.Write(t.Context(), turn, pcm, nil) // whatever it says
+				_ = p.d.Write(t.Context(), turn, pcm, nil) // the error does not matter
 			}
-			for range 3 { // and again, as if it had heard nothing
+			for range 3 { // repeated, as if the error was not noticed
 				p.d.Begin(Text{turn, 2, "x", cuts})
 				_ = p.d.Write(t.Context(), turn, pcm, nil)
 				p.d.EndText(turn)
@@ -828,7 +829,7 @@ func TestDownlinkAcknowledged(t *testing.T) {
 	if again, _ := p.d.Flush(2, 0); again != heard {
 		t.Errorf("flushed again: heard %v, want %v", again, heard)
 	}
-	// The turn goes on: the carrier's reports count from there.
+	// When the turn continues, the carrier's reports count from there.
 	p.say(2, 2, "seven", 200*ms)
 	p.d.EndPart(2, 2)
 	plays(200 * ms)
@@ -841,7 +842,7 @@ func TestDownlinkAcknowledged(t *testing.T) {
 	}
 }
 
-// The carrier stops reporting: the call must not wait for it for ever.
+// If the carrier stops reporting, the call must not wait forever.
 func TestDownlinkLostReports(t *testing.T) {
 	leg := &porttest.AckLeg{Leg: porttest.NewLeg(porttest.LegOptions{})}
 	p := newPlayer(t, DownlinkOptions{Acks: leg})
@@ -870,7 +871,7 @@ func TestDownlinkLevel(t *testing.T) {
 	}
 }
 
-// The facts of a frame come before those that its room makes possible.
+// The events of a frame precede those that its room makes possible.
 func TestDownlinkPostsBeforeItWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log []string
@@ -906,8 +907,8 @@ func TestDownlinkOptions(t *testing.T) {
 	}
 }
 
-// From the voice to the pacer nothing is allocated. A report, of every tenth frame,
-// makes a text and a fact.
+// Nothing is allocated from the voice to the pacer. A report, after every tenth frame,
+// allocates a text and an event.
 func TestDownlinkFrameAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -929,7 +930,7 @@ func TestDownlinkFrameAllocatesNothing(t *testing.T) {
 			d.Frame(frame)
 		}
 		play()
-		// Nine frames lie between two reports.
+		// There are nine frames between two reports.
 		for range 10 {
 			if n := testing.AllocsPerRun(7, play); n != 0 {
 				t.Errorf("speech: %v allocations a frame", n)
@@ -949,8 +950,7 @@ func TestDownlinkFrameAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Who wants the speech alone gets each sample once, with its turn, and before the
-// facts that follow from it.
+// Sent receives each sample once, with its turn, before the events that result from it.
 func TestDownlinkSent(t *testing.T) {
 	var d *Downlink
 	var log []string

@@ -7,7 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// This file: what becomes of speech that is not wanted any more.
+// This file removes speech that is no longer wanted.
 
 // cut is a flush of a turn's parts up to one.
 type cut struct {
@@ -15,8 +15,8 @@ type cut struct {
 	number int // among all flushes
 }
 
-// Cuts is how many flushes there were. Who hands over a text notes it in
-// [Text.Cuts].
+// Cuts returns the number of flushes. Callers store it in [Text.Cuts] when they hand
+// over a text.
 func (d *Downlink) Cuts() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,11 +31,11 @@ func (d *Downlink) refuses(t Text) bool {
 	return slices.ContainsFunc(d.flushes, func(c cut) bool { return t.Part <= c.part && t.Cuts < c.number })
 }
 
-// note remembers a flush. One that goes further stands for those before it, so
-// that there are never more than the turn has parts.
+// note records a flush. It replaces flushes of fewer parts, so that there are never
+// more than the turn has parts.
 func (d *Downlink) note(turn, part int) {
 	if turn < d.flushed {
-		return // No op. It is over.
+		return // the turn is over
 	}
 	if turn > d.flushed {
 		d.flushed, d.flushes = turn, d.flushes[:0]
@@ -45,10 +45,10 @@ func (d *Downlink) note(turn, part int) {
 	d.flushes = append(d.flushes, cut{part, d.cuts})
 }
 
-// Flush drops what is queued of a turn, or with a part above zero of its parts
-// up to that one. It tells what of these has been heard, counted from the
-// beginning of the turn, the fade-out that is still to be sent included. What
-// is queued of later parts is played behind it. A pause of the turn ends.
+// Flush drops what is queued of a turn or, if part is above zero, of its parts up to
+// that one. It returns what of these was heard, from the beginning of the turn and
+// including the fade-out that is still to be sent. Later parts are played afterwards. A
+// pause of the turn ends.
 func (d *Downlink) Flush(turn, part int) (heard time.Duration, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,12 +65,12 @@ func (d *Downlink) Flush(turn, part int) (heard time.Duration, text string) {
 		d.endedTo, d.finished = 0, 0
 	}
 	if turn == 0 || d.ledger.turn != turn {
-		return 0, "" // nothing of it was ever made
+		return 0, "" // nothing of it was ever queued
 	}
 	limit := d.ledger.end(part)
 	if d.ledger.out > limit {
-		// A later part is on its way: what was before it is sent, and as the
-		// carrier keeps it, it will be heard.
+		// A later part has already been sent, so everything before it was sent too and
+		// will be heard.
 		d.release(part)
 		return d.ledger.heard(limit)
 	}
@@ -83,8 +83,8 @@ func (d *Downlink) Flush(turn, part int) (heard time.Duration, text string) {
 	return d.ledger.heard(n)
 }
 
-// TakeClear reports, once, that the carrier is to drop what it has. It is asked
-// behind Frame: the frame is not to be dropped.
+// TakeClear reports, once, whether the carrier must drop what it has. It must be called
+// after Frame, whose frame is not to be dropped.
 func (d *Downlink) TakeClear() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,7 +93,7 @@ func (d *Downlink) TakeClear() bool {
 	return wanted
 }
 
-// drop forgets the queue. The maker of speech learns it at its next Write.
+// drop clears the queue. The next Write returns ErrFlushed.
 func (d *Downlink) drop() {
 	d.fadeOut(d.queue.Len())
 	d.queue.Reset(d.queue.End())
@@ -108,8 +108,8 @@ func (d *Downlink) drop() {
 	d.signal()
 }
 
-// dropParts forgets what is queued of the parts up to one, which reach to a
-// position of the turn.
+// dropParts drops what is queued of the parts up to one, which end at a position of the
+// turn.
 func (d *Downlink) dropParts(part int, limit audio.Pos) {
 	to := d.ledger.start + limit
 	d.fadeOut(int(to - d.queue.Pos()))
@@ -120,8 +120,7 @@ func (d *Downlink) dropParts(part int, limit audio.Pos) {
 	d.release(part)
 }
 
-// release takes back what was done to the turn's volume, and forgets how far the
-// parts up to one had come.
+// release restores the turn's volume and clears the state of the parts up to one.
 func (d *Downlink) release(part int) {
 	d.fader.FadeTo(1, audio.PosOf(fadeTime, d.o.Rate))
 	if d.part <= part {
@@ -137,9 +136,9 @@ func (d *Downlink) release(part int) {
 	d.signal()
 }
 
-// fadeOut has what plays end softly, in at most n samples of the queue. A
-// carrier that holds frames back has others before these and drops them: a
-// scrap behind the gap would be one click more.
+// fadeOut lets what is being played fade out, within at most n samples of the queue. It
+// does nothing with a carrier that buffers frames: it drops the frames before these,
+// and the remainder after the gap would only be another click.
 func (d *Downlink) fadeOut(n int) {
 	if d.playing == 0 || d.held || d.o.Acks != nil {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Ledger is how far a turn's speech has got on its way to the ear: generated,
-// sent, heard. Estimated says that the carrier does not report what it has
-// played, so that what was sent counts as heard.
+// Ledger contains how much of a turn's speech was generated, sent and heard. Estimated
+// reports that the carrier does not report what it has played, so that what was sent
+// counts as heard.
 type Ledger struct {
 	Turn                   int
 	Generated, Sent, Heard time.Duration
@@ -20,36 +20,35 @@ type Ledger struct {
 	Estimated              bool
 }
 
-// spokenPerSecond is how much text, in bytes, a second holds where nothing
-// better is known; low, so that rather too little counts as heard.
+// spokenPerSecond is the length of text in bytes spoken per second, used if nothing
+// better is known. It is low, so that rather too little counts as heard.
 const spokenPerSecond = 12
 
-// ledger counts the samples of one turn. It is a sub-state of the downlink,
-// under its lock.
+// ledger counts the samples of one turn. It is guarded by the downlink's lock.
 type ledger struct {
 	rate      int
 	turn      int
-	start     audio.Pos // of the turn in the queue's stream
+	start     audio.Pos // of the turn in the queue
 	generated audio.Pos
-	out       audio.Pos // sent, and not taken back by a cut
+	out       audio.Pos // sent, except for what was cut
 	texts     []spoken
 
-	// For carriers that acknowledge: what of the turn was out when so much had
-	// been written in all.
+	// For carriers that acknowledge: how much of the turn had been sent when a number
+	// of samples had been written in total.
 	written audio.Pos
 	frames  [512]frameMark
 	next    int
 }
 
-// frameMark says that when the carrier has played up to at, out samples of the
-// turn have been heard.
+// frameMark states that when the carrier has played up to at, out samples of the turn
+// have been heard.
 type frameMark struct {
 	at   audio.Pos
 	turn int
 	out  audio.Pos
 }
 
-// spoken is one text of the turn and where its sound lies in the turn.
+// spoken is a text of the turn and the position of its sound in the turn.
 type spoken struct {
 	part     int
 	text     string
@@ -58,7 +57,7 @@ type spoken struct {
 	marks    []port.Mark
 }
 
-// open begins the count of a turn, or goes on with that of one that was cut.
+// open starts the count of a turn, or continues that of a turn that was cut.
 func (l *ledger) open(turn int, at audio.Pos) {
 	if turn == l.turn {
 		l.start = at - l.out
@@ -68,8 +67,8 @@ func (l *ledger) open(turn int, at audio.Pos) {
 	l.texts = l.texts[:0]
 }
 
-// end is where the parts up to one end in the turn: where the first later one
-// begins, or where all that was made ends.
+// end returns where the parts up to one end in the turn: at the beginning of the first
+// later part, or at the end of what was generated.
 func (l *ledger) end(part int) audio.Pos {
 	for i := range l.texts {
 		if l.texts[i].part > part {
@@ -79,8 +78,8 @@ func (l *ledger) end(part int) audio.Pos {
 	return l.generated
 }
 
-// cut takes out what lies between the turn's first n samples, those that were
-// heard, and the end of the parts up to one. Later parts move there.
+// cut removes the samples between the first n of the turn, which were heard, and the
+// end of the parts up to one. Later parts move forward.
 func (l *ledger) cut(part int, n audio.Pos) {
 	gone := l.end(part) - n
 	kept := l.texts[:0]
@@ -114,14 +113,14 @@ func (l *ledger) begin(part int, text string, at audio.Pos) {
 	l.texts = append(l.texts, spoken{part: part, text: text, from: from, to: from})
 }
 
-// mark adds the beginnings of words to the text begun last.
+// mark adds marks to the last text.
 func (l *ledger) mark(marks []port.Mark) {
 	if n := len(l.texts); n > 0 {
 		l.texts[n-1].marks = append(l.texts[n-1].marks, marks...)
 	}
 }
 
-// made counts samples added to the text begun last.
+// made counts samples added to the last text.
 func (l *ledger) made(n int) {
 	l.generated += audio.Pos(n)
 	if k := len(l.texts); k > 0 {
@@ -129,24 +128,25 @@ func (l *ledger) made(n int) {
 	}
 }
 
-// finish says that the text begun last is complete.
+// finish marks the last text as complete.
 func (l *ledger) finish() {
 	if n := len(l.texts); n > 0 {
 		l.texts[n-1].done = true
 	}
 }
 
-// sent counts samples handed to the pacer.
+// sent counts samples passed to the pacer.
 func (l *ledger) sent(n int) { l.out += audio.Pos(n) }
 
-// frame notes a written frame, speech or silence.
+// frame records a written frame, speech or silence.
 func (l *ledger) frame(n int) {
 	l.written += audio.Pos(n)
 	l.frames[l.next] = frameMark{at: l.written, turn: l.turn, out: l.out}
 	l.next = (l.next + 1) % len(l.frames)
 }
 
-// acked is how much of the turn was out when the carrier had played so much.
+// acked returns how much of the turn had been sent when the carrier had played up to a
+// position.
 func (l *ledger) acked(played audio.Pos) audio.Pos {
 	var at, out audio.Pos
 	for i := range l.frames {
@@ -157,7 +157,7 @@ func (l *ledger) acked(played audio.Pos) audio.Pos {
 	return out
 }
 
-// partAt is the part whose sound lies at a position of the queue.
+// partAt returns the part at a position of the queue.
 func (l *ledger) partAt(at audio.Pos) int {
 	at -= l.start
 	part := 0
@@ -169,7 +169,7 @@ func (l *ledger) partAt(at audio.Pos) int {
 	return part
 }
 
-// heard is the time and the text of the turn's first n samples.
+// heard returns the duration and the text of the turn's first n samples.
 func (l *ledger) heard(n audio.Pos) (time.Duration, string) {
 	var b strings.Builder
 	for i := range l.texts {
@@ -187,8 +187,7 @@ func (l *ledger) heard(n audio.Pos) (time.Duration, string) {
 	return n.Duration(l.rate), b.String()
 }
 
-// heard is the part of the text that lies in the turn's first n samples: whole
-// words, those whose sound is over.
+// heard returns the text in the turn's first n samples, up to the last complete word.
 func (t *spoken) heard(n audio.Pos, rate int) string {
 	switch {
 	case n <= t.from:
@@ -216,8 +215,8 @@ func (t *spoken) heard(n audio.Pos, rate int) string {
 	return strings.TrimRightFunc(t.text[:max(cut, 0)], unicode.IsSpace)
 }
 
-// runeStart is the byte offset, brought into the text and back to the beginning
-// of a character: marks come from outside.
+// runeStart returns the offset, limited to the text and moved back to the beginning of
+// a character, since marks come from outside.
 func runeStart(text string, at int) int {
 	at = max(0, min(at, len(text)))
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {

@@ -7,9 +7,9 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// This file: the downlink's side of the pacer, frame by frame.
+// This file implements the pacer's side of the downlink, frame by frame.
 
-// Duck lowers the volume of a turn; for another it does nothing.
+// Duck lowers the volume of the turn if it is being played.
 func (d *Downlink) Duck(turn int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -18,15 +18,14 @@ func (d *Downlink) Duck(turn int) {
 	}
 }
 
-// Pause holds a turn's speech where it is: also that of a turn whose speech has
-// not begun, whenever it does.
+// Pause holds back a turn's speech, even if it has not begun yet.
 func (d *Downlink) Pause(turn int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.paused = turn
 }
 
-// Resume takes back Duck and Pause.
+// Resume ends Duck and Pause.
 func (d *Downlink) Resume(turn int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,16 +37,16 @@ func (d *Downlink) Resume(turn int) {
 	}
 }
 
-// Freeze stops and starts the playout for a suspension.
+// Freeze stops and resumes the playout for a suspension.
 func (d *Downlink) Freeze(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.frozen = on
 }
 
-// Frame fills dst with the next 20 ms and reports whether there is speech in
-// it. What begins, goes on and ends with the frame is posted, and then the maker
-// of speech woken: its own facts come behind these.
+// Frame fills dst with the next 20 ms and reports whether they contain speech. It posts
+// the events of the frame and then wakes a waiting Write, so that the writer's own
+// events follow these.
 func (d *Downlink) Frame(dst []int16) (speech bool) {
 	d.mu.Lock()
 	n := d.next(dst)
@@ -55,7 +54,7 @@ func (d *Downlink) Frame(dst []int16) (speech bool) {
 	d.rest(len(dst))
 	d.level = audio.RMS(dst)
 	d.ledger.frame(len(dst))
-	turn, events := d.turn, d.events // events are filled by this goroutine alone
+	turn, events := d.turn, d.events // only this goroutine fills events
 	d.events = d.events[:0]
 	d.mu.Unlock()
 	if d.o.Sent != nil && n > 0 && turn != 0 {
@@ -70,11 +69,11 @@ func (d *Downlink) Frame(dst []int16) (speech bool) {
 	return n > 0
 }
 
-// restAfter is how long nothing is said before the queue's space is given back: a
-// conversation listens, or waits, most of its time.
+// restAfter is the silence after which the memory of the queue is released, since a
+// conversation listens or waits most of the time.
 const restAfter = time.Second
 
-// rest gives the space of the queue back when it has been empty for long.
+// rest releases the memory of the queue after a long silence.
 func (d *Downlink) rest(frame int) {
 	if d.queue.Len() > 0 {
 		d.quiet = 0
@@ -88,7 +87,7 @@ func (d *Downlink) rest(frame int) {
 	}
 }
 
-// next fills dst with speech as far as there is any, and notes what it means.
+// next fills dst with the available speech and records the resulting events.
 func (d *Downlink) next(dst []int16) (n int) {
 	if d.tailLen > 0 {
 		n = copy(dst, d.tail[:d.tailLen])
@@ -121,8 +120,8 @@ func (d *Downlink) next(dst []int16) (n int) {
 	return n
 }
 
-// advance notes that n samples of the turn go out with this frame of so many.
-// What was over before them is told before what begins with them.
+// advance records that n samples of the turn are sent with this frame. Parts that ended
+// before these samples are reported before a part that begins with them.
 func (d *Downlink) advance(n, frame int) {
 	d.awaited += audio.Pos(frame)
 	first := d.queue.Pos() - audio.Pos(n)
@@ -142,7 +141,7 @@ func (d *Downlink) advance(n, frame int) {
 	d.start(d.queue.Pos() - 1)
 }
 
-// start tells that the part of the sample at a position of the queue plays.
+// start reports the beginning of the part at a position of the queue.
 func (d *Downlink) start(at audio.Pos) {
 	part := d.ledger.partAt(at)
 	if part == d.playing || part <= d.finished {
@@ -152,14 +151,14 @@ func (d *Downlink) start(at audio.Pos) {
 	d.events = append(d.events, conv.PlayoutStarted{Turn: d.turn, Part: part})
 }
 
-// finish tells of the parts that end at or before a position of the queue and
-// have been heard.
+// finish reports the parts that end at or before a position of the queue and were
+// heard.
 func (d *Downlink) finish(pos audio.Pos) {
 	for len(d.ended) > 0 && d.ended[0].at <= pos && d.over(d.ended[0].at) {
 		part := d.ended[0].part
 		d.ended = d.ended[:copy(d.ended, d.ended[1:])]
 		if d.playing == 0 || d.playing < part {
-			// A part whose speech came to nothing: it is over before it began.
+			// The part has no speech: it ends when it begins.
 			d.events = append(d.events, conv.PlayoutStarted{Turn: d.turn, Part: part})
 		}
 		heard, text := d.ledger.heard(d.played())
@@ -172,8 +171,8 @@ func (d *Downlink) finish(pos audio.Pos) {
 	}
 }
 
-// over reports whether all speech before a position of the queue, which has
-// been sent, has been heard.
+// over reports whether all speech before a position of the queue was heard. It must
+// have been sent.
 func (d *Downlink) over(at audio.Pos) bool {
 	if d.played() >= at-d.ledger.start {
 		return true
@@ -185,7 +184,7 @@ func (d *Downlink) over(at audio.Pos) bool {
 	return true
 }
 
-// played is how much of the turn has been heard, in samples of it.
+// played returns how many samples of the turn were heard.
 func (d *Downlink) played() audio.Pos {
 	if d.o.Acks == nil {
 		return d.ledger.out
@@ -199,14 +198,14 @@ func (d *Downlink) played() audio.Pos {
 	return min(d.acked, d.ledger.out)
 }
 
-// Level is the root mean square of the last frame: what may come back as echo.
+// Level returns the root mean square of the last frame, which may return as an echo.
 func (d *Downlink) Level() float64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.level
 }
 
-// Ledger tells how far the turn that plays, or played last, has got.
+// Ledger returns the counts of the turn that is being played or was played last.
 func (d *Downlink) Ledger() Ledger {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,4 +2,4 @@
 
 package media
 
-const raceEnabled = true // it makes allocations of its own
+const raceEnabled = true // the race detector allocates

@@ -10,23 +10,23 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: the recognizer's stream, its utterances and its failures.
+// This file manages the recognizer's streams, its utterances and its failures.
 
-// request is a final transcript that was asked for.
+// request is a request for a final transcript.
 type request struct {
 	utterance int
 	at        audio.Pos
 }
 
 const (
-	// finalPatience is how long a final is awaited; the conversation waits no
-	// longer either. What an engine that lost one says then is about what is being
-	// said.
+	// finalPatience is how long a final transcript is awaited. The conversation does
+	// not wait longer either. A later result of an engine that has lost one belongs to
+	// the current speech.
 	finalPatience = 2 * time.Second
-	maxAsked      = 8 // requests that are remembered
+	maxAsked      = 8 // stored requests
 )
 
-// stream is one of the recognizer's, by its number.
+// stream is a stream of the recognizer with its number.
 type stream struct {
 	port.RecognizerStream
 	number int
@@ -52,10 +52,9 @@ func (u *Uplink) Failed() bool {
 	return u.failed
 }
 
-// Reopen replaces a recognizer that has failed with a new stream of the same
-// engine, from the next frame on. It waits for the engine and may be called
-// from any goroutine, by one at a time. Where nothing has failed it does
-// nothing.
+// Reopen replaces a failed recognizer by a new stream of the same engine, from the next
+// frame on. It does nothing if the recognizer has not failed. It blocks until the
+// engine has opened the stream, and must be called by one goroutine at a time.
 func (u *Uplink) Reopen(ctx context.Context) error {
 	failed := u.Failed()
 	u.Tidy()
@@ -65,11 +64,11 @@ func (u *Uplink) Reopen(ctx context.Context) error {
 	return u.Renew(ctx)
 }
 
-// Renew opens a new stream of the same engine, whose streams live only so long. It
-// takes the place of the one at hand in a moment when nothing is being recognized: no
-// sound and no result is lost between the two. Renew waits for the engine and may be
-// called from any goroutine, by one at a time; it does not wait for that moment, behind
-// which the owner is told to [Uplink.Tidy] up.
+// Renew opens a new stream of the same engine, for engines that limit the duration of
+// streams. The new stream replaces the current one when nothing is being recognized, so
+// that no sound and no result is lost. Renew blocks until the engine has opened the
+// stream, but does not wait for the replacement, which is reported by Retired. It must
+// be called by one goroutine at a time.
 func (u *Uplink) Renew(ctx context.Context) error {
 	if u.o.Recognizer == nil {
 		return nil
@@ -91,20 +90,18 @@ func (u *Uplink) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Tidy closes the streams that others have replaced, or that have failed. It waits for
-// the engine, as Renew does.
+// Tidy closes the streams that were replaced or have failed. It blocks like Renew.
 func (u *Uplink) Tidy() {
 	u.mu.Lock()
 	old := u.retired
 	u.retired = nil
 	u.mu.Unlock()
 	for _, r := range old {
-		_ = r.Close() // nothing is expected of it any more
+		_ = r.Close() // the error does not matter
 	}
 }
 
-// replace puts the stream in its place that waits for a moment in which nothing is
-// being recognized.
+// replace puts the new stream into use if nothing is being recognized.
 func (u *Uplink) replace() {
 	if u.next == nil || u.recognizer != nil && (u.open || len(u.asked) > 0 || u.onset.Speaking()) {
 		return
@@ -118,7 +115,7 @@ func (u *Uplink) replace() {
 	u.retire(old)
 }
 
-// retire leaves a stream to be closed.
+// retire marks a stream to be closed by Tidy.
 func (u *Uplink) retire(r *stream) {
 	if r == nil {
 		return
@@ -131,8 +128,8 @@ func (u *Uplink) retire(r *stream) {
 	}
 }
 
-// take is a stream's sink. It may be called from any goroutine. What comes of one that
-// was replaced is nothing that was waited for.
+// take is the sink of a stream. It is safe for concurrent use. It ignores results of a
+// replaced stream.
 func (u *Uplink) take(number int, t port.Transcript) {
 	u.mu.Lock()
 	if number >= u.serving {
@@ -141,7 +138,7 @@ func (u *Uplink) take(number int, t port.Transcript) {
 	u.mu.Unlock()
 }
 
-// check notes the recognizer's failure and goes on without it.
+// check records an error of the recognizer, which is then not used any more.
 func (u *Uplink) check(err error) {
 	if err == nil || u.recognizer == nil {
 		return
@@ -155,14 +152,14 @@ func (u *Uplink) check(err error) {
 	u.recognizer = nil
 }
 
-// give hands samples to the recognizer.
+// give passes samples to the recognizer.
 func (u *Uplink) give(pos audio.Pos, pcm []int16) {
 	u.given = pos + audio.Pos(len(pcm))
 	u.check(u.recognizer.Write(audio.Frame{Pos: pos, Rate: recognizerRate, PCM: pcm}))
 }
 
-// begin opens an utterance with what was heard just before and has not been
-// given to the utterance before it.
+// begin opens an utterance with the pre-roll, except for what was passed to the
+// previous utterance.
 func (u *Uplink) begin() {
 	u.check(u.recognizer.Begin())
 	if u.recognizer == nil {
@@ -175,7 +172,7 @@ func (u *Uplink) begin() {
 	}
 	roll := u.roll[:u.preRoll.CopyAt(u.roll, pos)]
 	frame := audio.FrameSamples(recognizerRate)
-	// The pre-roll goes in frames like all else; a remainder comes first.
+	// The pre-roll is passed in frames; the remainder comes first.
 	for n := len(roll) % frame; u.open && len(roll) > 0; n = frame {
 		if n == 0 {
 			continue
@@ -185,8 +182,8 @@ func (u *Uplink) begin() {
 	}
 }
 
-// maybeFinalize asks for the words of an utterance that nobody else will end: a
-// sound over the agent's voice, or one that has shown no words.
+// maybeFinalize requests the words of an utterance that nothing else ends: a sound over
+// the agent's voice, or one without words so far.
 func (u *Uplink) maybeFinalize(a turn.Acoustic) {
 	if !u.open || u.onset.Speaking() {
 		return
@@ -196,8 +193,8 @@ func (u *Uplink) maybeFinalize(a turn.Acoustic) {
 	}
 }
 
-// finalize closes the open utterance. Its final is answered to the stretch of
-// speech that was the last by now, whenever it comes.
+// finalize ends the open utterance. The result belongs to the speech up to now,
+// whenever it arrives.
 func (u *Uplink) finalize() {
 	u.open = false
 	if len(u.asked) == maxAsked {

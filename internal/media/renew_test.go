@@ -10,9 +10,9 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// TestUplinkRenew: a new stream takes the old one's place when nothing is being
-// recognized; what is said over the change is understood whole, and the old one is
-// closed behind it.
+// TestUplinkRenew checks that a new stream replaces the old one when nothing is being
+// recognized, that speech across the replacement is recognized completely, and that the
+// old stream is closed.
 func TestUplinkRenew(t *testing.T) {
 	rec := &porttest.Recognizer{Texts: []string{"one two three", "four"}}
 	retired := 0
@@ -54,7 +54,7 @@ func TestUplinkRenew(t *testing.T) {
 	}
 }
 
-// TestUplinkRenewFails: the stream at hand goes on.
+// TestUplinkRenewFails checks that the current stream remains in use.
 func TestUplinkRenewFails(t *testing.T) {
 	rec := &porttest.Recognizer{Texts: []string{"one"}, Fail: func(call string, n int) error {
 		if call == "open" && n == 2 {
@@ -76,7 +76,7 @@ func TestUplinkRenewFails(t *testing.T) {
 	}
 }
 
-// TestUplinkStreamThatFailsWhileItIsReplaced: the new one takes over.
+// TestUplinkStreamThatFailsWhileItIsReplaced checks that the new stream takes over.
 func TestUplinkStreamThatFailsWhileItIsReplaced(t *testing.T) {
 	ended := false
 	rec := &porttest.Recognizer{Texts: []string{"one", "two"}, Fail: func(call string, _ int) error {
@@ -104,8 +104,8 @@ func TestUplinkStreamThatFailsWhileItIsReplaced(t *testing.T) {
 	}
 }
 
-// TestUplinkLateResultOfAnOldStream: what comes of a stream that was replaced is
-// nobody's.
+// TestUplinkLateResultOfAnOldStream checks that results of a replaced stream are
+// ignored.
 func TestUplinkLateResultOfAnOldStream(t *testing.T) {
 	rec := &porttest.Recognizer{}
 	c := newCaller(t, UplinkOptions{}, rec)

@@ -14,57 +14,56 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// recognizerRate is the sampling rate at which speech is recognized.
+// recognizerRate is the sampling rate of speech recognition in hertz.
 const recognizerRate = 16000
 
-// UplinkOptions are the parts of an [Uplink].
+// UplinkOptions configures an [Uplink].
 type UplinkOptions struct {
 	Rate       int             // of the leg's frames, in hertz
 	Language   string          // of the speech
-	Detector   port.Detector   // nil: speech is found by energy alone
-	Recognizer port.Recognizer // nil: nothing is understood
+	Detector   port.Detector   // if nil, speech is detected by energy only
+	Recognizer port.Recognizer // if nil, nothing is recognized
 	Turn       turn.Options
 	Onset      turn.OnsetOptions
 	Stability  turn.StabilityOptions
-	// Energy says that the first frame past the interruption thresholds is speech
-	// while the agent is heard (the policy of that name).
+	// Energy makes the first frame above the interruption thresholds count as speech
+	// while the agent can be heard (the barge-in policy energy).
 	Energy bool
-	// PreRoll is how much of what was heard before the frame in which speech was
-	// detected goes to the recognizer: 400 ms if zero. What it has had already
-	// for an utterance before is not repeated.
+	// PreRoll is the length of sound before the detection of speech that is passed to
+	// the recognizer; 400 ms if zero. Sound passed to the previous utterance is not
+	// repeated.
 	PreRoll time.Duration
-	// EmptyAfter is the silence after which the recognizer is asked for words
-	// when it has shown none: 700 ms if zero.
+	// EmptyAfter is the silence after which a final transcript is requested if the
+	// recognizer has returned no words; 700 ms if zero.
 	EmptyAfter time.Duration
-	// Utterance is the number of the last stretch of speech before this one: of a
-	// conversation that goes on.
+	// Utterance is the number of the last utterance of a conversation that continues.
 	Utterance int
-	// Post takes the facts. It is called by the goroutine that calls Frame.
+	// Post receives the events. It is called by the goroutine that calls Frame.
 	Post func(...conv.Event)
-	// Retired, if set, is told that a stream of the recognizer's was replaced, by the
-	// goroutine that calls Frame: [Uplink.Tidy] closes it.
+	// Retired, if not nil, is called when a stream of the recognizer was replaced, by
+	// the goroutine that calls Frame. The stream must be closed with [Uplink.Tidy].
 	Retired func()
-	// Features, if set, sees what the turn controller sees on every frame.
+	// Features, if not nil, receives the input of the turn controller for every frame.
 	Features func(Features)
 }
 
-// Features are one frame as the turn controller saw it, and its decision.
+// Features is a frame as seen by the turn controller, and its decision.
 type Features struct {
 	Acoustic   turn.Acoustic
 	Linguistic turn.Linguistic
 	Decision   turn.Decision
 }
 
-// Uplink turns the person's frames into facts: speech started and stopped,
-// words, the end of a turn. Frame is called by one goroutine; the other methods
-// by any, and take effect with the next frame.
+// Uplink converts the person's frames to events: the beginning and end of speech,
+// words, and the end of a turn. Frame must be called by one goroutine. The other
+// methods are safe for concurrent use and take effect with the next frame.
 type Uplink struct {
 	o          UplinkOptions
 	detector   port.DetectorStream
 	recognizer *stream
-	next       *stream          // takes its place when nothing is being recognized
-	toRec      *audio.Resampler // nil: the leg's rate is the recognizer's
-	toDet      *audio.Resampler // nil: the detector takes the recognizer's samples
+	next       *stream          // replaces recognizer when nothing is being recognized
+	toRec      *audio.Resampler // nil if the leg has the recognizer's rate
+	toDet      *audio.Resampler // nil if the detector has the recognizer's rate
 	preRoll    *audio.Ring
 	endpointer turn.Endpointer
 	stability  *turn.Stability
@@ -73,39 +72,39 @@ type Uplink struct {
 	roll       []int16
 
 	pos       audio.Pos // of the next sample at the recognizer's rate
-	given     audio.Pos // the end of what the recognizer has been given
-	utterance int       // number of the last stretch of speech
+	given     audio.Pos // the end of what was passed to the recognizer
+	utterance int       // number of the last utterance
 	open      bool      // the recognizer is in an utterance
-	asked     []request // finals that were asked for and are awaited, in order
-	overdue   int       // the last stretch of speech whose final was awaited in vain, 0: none
-	ended     bool      // the end of the turn was told, and nothing was heard since
+	asked     []request // requests for final transcripts that are awaited, in order
+	overdue   int       // the last utterance whose final transcript did not arrive in time; 0 if none
+	ended     bool      // the end of the turn was reported, and nothing was heard since
 	paused    bool
-	audible   bool // the agent is heard
+	audible   bool // the agent can be heard
 	echo      float64
-	expected  port.Expectation // what the recognizer was told last
+	expected  port.Expectation // the last expectation passed to the recognizer
 	err       error
 
 	// The words of the user's turn.
-	ours       int    // results for stretches of speech before this one belong to no turn
-	said       string // what is final
-	text       string // said, and what may still change
+	ours       int    // results for earlier utterances belong to no turn
+	said       string // final words
+	text       string // said, followed by interim words
 	confidence float64
 	settled    bool // text is final
 
 	taken  []port.Transcript // scratch
-	obeyed []command         // scratch: those being carried out
+	obeyed []command         // scratch: the commands being handled
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	commands []command
 	results  []port.Transcript
-	retired  []*stream // failed or replaced, and not closed yet
-	opened   int       // streams so far
-	serving  int       // the number of the one whose results count
+	retired  []*stream // failed or replaced streams that are not closed yet
+	opened   int       // number of streams so far
+	serving  int       // number of the stream whose results count
 	failed   bool      // the recognizer has failed and was not replaced
 	shut     bool      // Close was called
 }
 
-// NewUplink opens the streams. Close ends them.
+// NewUplink returns an uplink with its streams open. They are closed by Close.
 func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	if o.PreRoll == 0 {
 		o.PreRoll = 400 * time.Millisecond
@@ -128,7 +127,7 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
 	frame := audio.FrameSamples(recognizerRate)
-	roll := int(audio.PosOf(o.PreRoll, recognizerRate)) + frame // and the frame itself
+	roll := int(audio.PosOf(o.PreRoll, recognizerRate)) + frame // plus the frame itself
 	if u.preRoll, err = audio.NewRing(audio.RingOptions{Capacity: roll}); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
@@ -163,7 +162,7 @@ func (u *Uplink) openDetector() (err error) {
 	return nil
 }
 
-// Close ends the streams. It is called when nobody calls Frame any more.
+// Close closes the streams. Frame must not be called afterwards.
 func (u *Uplink) Close() error {
 	u.mu.Lock()
 	u.shut = true
@@ -188,8 +187,8 @@ func (u *Uplink) Close() error {
 	return errors.Join(errs...)
 }
 
-// Frame takes the next 20 ms. An error is the recognizer's; it is returned once
-// and the uplink goes on without recognition.
+// Frame processes the next 20 ms. It returns each error of the recognizer once; the
+// uplink then continues without recognition.
 func (u *Uplink) Frame(f audio.Frame) error {
 	u.obey()
 	if u.paused {
@@ -219,7 +218,7 @@ func (u *Uplink) Frame(f audio.Frame) error {
 	return err
 }
 
-// voice is the detector's probability of speech; NaN without a detector.
+// voice returns the detector's probability of speech, or NaN without a detector.
 func (u *Uplink) voice() float64 {
 	if u.detector == nil {
 		return math.NaN()
@@ -231,8 +230,8 @@ func (u *Uplink) voice() float64 {
 	return u.detector.Write(u.det)
 }
 
-// follow acts on the beginning and the end of speech and reports whether the
-// recognizer has just been given this frame with its pre-roll.
+// follow handles the beginning and end of speech. It reports whether the frame was
+// already passed to the recognizer with the pre-roll.
 func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 	switch edge {
 	case turn.Started:

@@ -17,8 +17,8 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// caller drives an uplink frame by frame and keeps everything: what was said,
-// what the recognizer was given, and the facts that came of it.
+// caller drives an uplink frame by frame and records what was said, what was passed to
+// the recognizer, and the events.
 type caller struct {
 	t    testing.TB
 	u    *Uplink
@@ -30,7 +30,7 @@ type caller struct {
 	errs []error
 	lags []time.Duration // of each beginning of speech
 
-	given  []int16     // what the recognizer was given, in order
+	given  []int16     // passed to the recognizer, in order
 	places []audio.Pos // the position of each sample of given
 	begins []int       // len(given) at each Begin
 }
@@ -70,7 +70,7 @@ func newCaller(t testing.TB, o UplinkOptions, rec *porttest.Recognizer) *caller 
 	return c
 }
 
-// fact is an event in a few words.
+// fact describes an event in a few words.
 func fact(ev conv.Event) string {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
@@ -100,7 +100,7 @@ func (c *caller) hear(call string, f audio.Frame) {
 	}
 }
 
-// sample is a sound in which each sample can be told from its neighbours.
+// sample returns a sound in which each sample differs from its neighbours.
 func sample(at int, loud bool) int16 {
 	h := uint32(at)*2654435761 + 12345
 	h ^= h >> 15
@@ -134,7 +134,7 @@ func (c *caller) frame(pcm []int16) {
 func (c *caller) speaks(d time.Duration)  { c.frames(int(d/audio.FrameDuration), true) }
 func (c *caller) isQuiet(d time.Duration) { c.frames(int(d/audio.FrameDuration), false) }
 
-// want compares the facts since the last call.
+// want compares the events since the last call.
 func (c *caller) want(facts ...string) {
 	c.t.Helper()
 	got := c.log
@@ -144,8 +144,8 @@ func (c *caller) want(facts ...string) {
 	}
 }
 
-// wantSamples checks that the recognizer was given the sound as it was said: no
-// sample twice, none out of place, and the right ones.
+// wantSamples checks that the recognizer received the sound as it was said: each sample
+// once, in order, and with its value.
 func (c *caller) wantSamples() {
 	c.t.Helper()
 	heard, err := resamplerFor(c.rate, recognizerRate)
@@ -168,7 +168,7 @@ func (c *caller) wantSamples() {
 
 const ms = time.Millisecond
 
-// legRates are those of telephones, recognizers, wideband and browsers.
+// legRates are the rates of telephones, recognizers, wideband telephony and browsers.
 var legRates = []int{8000, 16000, 24000, 48000}
 
 func TestUplinkGivesEverySampleOnceAndInOrder(t *testing.T) {
@@ -179,7 +179,7 @@ func TestUplinkGivesEverySampleOnceAndInOrder(t *testing.T) {
 			c.speaks(500 * ms)
 			c.isQuiet(100 * ms)
 			c.u.Finalize()
-			c.isQuiet(140 * ms) // the next pre-roll reaches back behind the final
+			c.isQuiet(140 * ms) // the next pre-roll reaches back beyond the final
 			c.speaks(300 * ms)
 			c.u.Finalize() // cut in the middle of speech
 			c.speaks(300 * ms)
@@ -189,7 +189,7 @@ func TestUplinkGivesEverySampleOnceAndInOrder(t *testing.T) {
 			if len(c.begins) != 3 {
 				t.Fatalf("%d utterances, want 3", len(c.begins))
 			}
-			// Speech is noticed in its third frame; 400 ms before that come along.
+			// Speech is detected in its third frame; the 400 ms before are included.
 			first := c.places[0]
 			if want := audio.PosOf(1040*ms-400*ms, recognizerRate); first != want {
 				t.Errorf("the pre-roll begins at %v, want %v", first.Duration(recognizerRate), want.Duration(recognizerRate))
@@ -199,7 +199,7 @@ func TestUplinkGivesEverySampleOnceAndInOrder(t *testing.T) {
 					t.Errorf("%d samples are missing between two utterances that are 240 ms apart", gap-1)
 				}
 			}
-			// Without gaps from there to the end of the third utterance.
+			// There are no gaps from there to the end of the third utterance.
 			if got := c.places[len(c.places)-1] - first + 1; int(got) != len(c.places) {
 				t.Errorf("%d samples over a stretch of %d", len(c.places), got)
 			}
@@ -229,11 +229,11 @@ func TestUplinkFacts(t *testing.T) {
 	c.isQuiet(600 * ms)
 	c.want("ended 1 easyturn")
 	c.isQuiet(1000 * ms)
-	c.want() // once
+	c.want() // reported once
 	c.u.Finalize()
 	c.isQuiet(20 * ms)
 	c.want("final 1 hello there my friend")
-	c.u.Finalize() // again: there is nothing more
+	c.u.Finalize() // again: there are no more words
 	c.isQuiet(20 * ms)
 	c.want("final 1")
 }
@@ -245,13 +245,13 @@ func TestUplinkCountsUtterances(t *testing.T) {
 		c.isQuiet(400 * ms)
 		c.want(fmt.Sprintf("started %d vad", n), fmt.Sprintf("stopped %d", n))
 	}
-	// It takes 60 ms of a voice to be sure of one.
+	// A voice is detected after 60 ms.
 	if want := []time.Duration{60 * ms, 60 * ms, 60 * ms}; !slices.Equal(c.lags, want) {
 		t.Errorf("the voices began %v before they were told, want %v", c.lags, want)
 	}
 }
 
-// A voice without words must not hold the floor: the recognizer is asked.
+// A voice without words must not hold the floor: a final transcript is requested.
 func TestUplinkAsksForWordsThatDoNotCome(t *testing.T) {
 	c := newCaller(t, UplinkOptions{}, &porttest.Recognizer{Texts: []string{""}})
 	c.speaks(300 * ms)
@@ -274,7 +274,7 @@ func TestUplinkAsksForWordsOverTheAgent(t *testing.T) {
 	c.isQuiet(700 * ms)
 	c.want("started 1 vad", "partial 1 mhm", "stopped 1", "final 1 mhm")
 	c.isQuiet(3000 * ms)
-	c.want() // no end of turn while the agent is heard
+	c.want() // no end of turn while the agent can be heard
 }
 
 func TestUplinkListenDropsEarlierWords(t *testing.T) {
@@ -295,7 +295,7 @@ func TestUplinkListenDropsEarlierWords(t *testing.T) {
 	c.wantSamples()
 }
 
-// The user answers while the agent's last words fade: the answer counts.
+// If the user answers while the agent's last words fade, the answer counts.
 func TestUplinkContinueKeepsTheWords(t *testing.T) {
 	c := newCaller(t, UplinkOptions{}, &porttest.Recognizer{Texts: []string{"yes please"}})
 	c.u.Audible(true)
@@ -322,8 +322,8 @@ func TestUplinkListenWhileTheUserSpeaks(t *testing.T) {
 		"partial 1 i was first you know", "stopped 1", "ended 1 easyturn")
 }
 
-// A final that is late belongs to the stretch of speech that it was asked for,
-// and not to the one that goes on now.
+// A late final transcript belongs to the utterance for which it was requested, and not
+// to the current one.
 func TestUplinkLateFinalBelongsToItsUtterance(t *testing.T) {
 	c := newCaller(t, UplinkOptions{}, &porttest.Recognizer{Texts: []string{"the first one", "the second"}, Late: 40})
 	c.speaks(700 * ms)
@@ -346,13 +346,13 @@ func TestUplinkLateFinalBelongsToItsUtterance(t *testing.T) {
 	}
 }
 
-// Asked again while the final is on its way, the uplink must not answer that
-// there is none.
+// If a final transcript is requested again while it is on its way, no empty one is
+// reported.
 func TestUplinkFinalIsAwaitedOnce(t *testing.T) {
 	c := newCaller(t, UplinkOptions{}, &porttest.Recognizer{Texts: []string{"book it"}, Late: 20})
 	c.u.Audible(true)
 	c.speaks(500 * ms)
-	c.isQuiet(700 * ms) // asked for by itself
+	c.isQuiet(700 * ms) // requested automatically
 	c.u.Audible(false)
 	c.u.Finalize()
 	c.isQuiet(800 * ms)
@@ -382,7 +382,7 @@ func TestUplinkRecognizerThatNeverAnswers(t *testing.T) {
 	c.want("started 2 vad", "partial 2 found", "stopped 2", "final 2 found")
 
 	rec.Silent = true
-	for range 50 { // the memory of what is awaited is bounded
+	for range 50 { // the number of stored requests is limited
 		c.speaks(80 * ms)
 		c.u.Finalize()
 		c.isQuiet(220 * ms)
@@ -437,8 +437,8 @@ func TestUplinkRecognizerFails(t *testing.T) {
 			if !c.u.Failed() {
 				t.Error("the failure is not known")
 			}
-			// It goes on without: speech is still found, and a wish for words is
-			// answered.
+			// The uplink continues without recognition: speech is still detected, and
+			// requests for a final transcript are answered.
 			c.log = nil
 			c.speaks(300 * ms)
 			c.isQuiet(240 * ms)
@@ -489,7 +489,7 @@ func TestUplinkReopenFails(t *testing.T) {
 	if err := c.u.Reopen(t.Context()); err != nil {
 		t.Error(err)
 	}
-	// It is never put to use; Close has to close it all the same: see newCaller.
+	// The stream is never used; Close must still close it, see newCaller.
 }
 
 func TestUplinkOpenFails(t *testing.T) {
@@ -507,7 +507,7 @@ func TestUplinkOpenFails(t *testing.T) {
 	}
 }
 
-// probe is a detector that writes down what it is given.
+// probe is a detector that records its input.
 type probe struct {
 	porttest.Detector
 	got []int16
@@ -572,8 +572,8 @@ func TestUplinkNamesTheCause(t *testing.T) {
 	}
 }
 
-// The policy energy: the first frame past the thresholds, while the agent is
-// heard; at other times a click is nothing.
+// With the policy energy, the first frame above the thresholds counts while the agent
+// can be heard. At other times a click does not count.
 func TestUplinkEnergyPolicy(t *testing.T) {
 	c := newCaller(t, UplinkOptions{Energy: true}, nil)
 	c.isQuiet(200 * ms)
@@ -586,8 +586,7 @@ func TestUplinkEnergyPolicy(t *testing.T) {
 	c.want("started 1 energy")
 }
 
-// The agent's own voice comes back at the level that is expected: it is not the
-// user.
+// The agent's own voice, returning at the expected level, is not the user.
 func TestUplinkEchoReference(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		c := newCaller(t, UplinkOptions{}, nil)
@@ -603,7 +602,7 @@ func TestUplinkEchoReference(t *testing.T) {
 			t.Errorf("echo told: %v; facts %q", told, c.log)
 		}
 	}
-	// A user who speaks over it is heard all the same.
+	// A user who speaks over it is still heard.
 	c := newCaller(t, UplinkOptions{}, nil)
 	pcm := porttest.Tone(16000, 20*ms)
 	c.u.Echo(audio.RMS(pcm) / 4)
@@ -652,8 +651,7 @@ func TestUplinkExpect(t *testing.T) {
 	}
 }
 
-// What an engine says of itself is not to be trusted: a trace takes a share of 0
-// to 1 and nothing else.
+// An engine's confidence is limited to the range from 0 to 1, as required by traces.
 func TestUplinkConfidenceIsAShare(t *testing.T) {
 	for given, want := range map[float64]float64{math.NaN(): 0, -1: 0, 0.4: 0.4, 7: 1, math.Inf(1): 1} {
 		var got []float64
@@ -716,7 +714,7 @@ func TestUplinkFrameAllocatesNothing(t *testing.T) {
 			c := newCaller(t, UplinkOptions{Rate: rate, Detector: &porttest.Detector{SampleRate: 8000}}, rec)
 			rec.Heard = nil
 			c.u.Listen()
-			c.frames(50, loud) // the facts of the beginning, and every buffer's growth, are behind it
+			c.frames(50, loud) // afterwards the events of the beginning were posted and all buffers have grown
 			pcm := make([]int16, audio.FrameSamples(rate))
 			for i := range pcm {
 				pcm[i] = sample(i, loud)
@@ -734,8 +732,8 @@ func TestUplinkFrameAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The policy may change during the call: the turn that is going on is ended by the
-// new one, and so are all behind it.
+// The policy may change during a call. The new policy ends the current turn and all
+// later ones.
 func TestUplinkConfigure(t *testing.T) {
 	after := func(d time.Duration) turn.Options {
 		return turn.Options{Policy: turn.PolicySilence, Silence: turn.SilenceOptions{After: d}}
@@ -757,8 +755,7 @@ func TestUplinkConfigure(t *testing.T) {
 	}
 }
 
-// What is discarded is gone, a voice that is heard at the moment included; what
-// follows begins anew.
+// Discard also drops speech that continues. What follows begins a new utterance.
 func TestUplinkDiscard(t *testing.T) {
 	rec := &porttest.Recognizer{Texts: []string{"first", "second"}}
 	c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: turn.PolicySilence}}, rec)
@@ -779,8 +776,7 @@ func TestUplinkDiscard(t *testing.T) {
 	}
 }
 
-// Without a frame what was asked for is done all the same, and what is found is
-// told; no time passes.
+// Without a frame, requests are still handled and results reported, but no time passes.
 func TestUplinkIdle(t *testing.T) {
 	rec := &porttest.Recognizer{Texts: []string{"hello"}}
 	c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: turn.PolicySilence}}, rec)

@@ -8,18 +8,17 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: what the recognizer understood, and what the turn controller makes of
-// it.
+// This file handles the recognizer's results and runs the turn controller.
 
-// forget drops the words of the turn that is over: what comes belongs to
-// stretches of speech from the given one on.
+// forget drops the words of the turn that is over. Results for utterances from the
+// given one on belong to the next turn.
 func (u *Uplink) forget(from int) {
 	u.ours = from
 	u.said, u.text, u.settled, u.confidence = "", "", false, math.NaN()
 	u.stability.Reset()
 }
 
-// collect takes the recognizer's results.
+// collect handles the recognizer's results.
 func (u *Uplink) collect() {
 	for len(u.asked) > 0 && (u.pos-u.asked[0].at).Duration(recognizerRate) > finalPatience {
 		u.overdue = u.asked[0].utterance
@@ -33,10 +32,10 @@ func (u *Uplink) collect() {
 	}
 }
 
-// utteranceOf is the stretch of speech that a result is about, and whether it
-// was asked for. Results come in the order of the utterances: as long as a final
-// is awaited, what comes is about that one. A final that nobody has asked for,
-// while the speech goes on, is one that was overdue.
+// utteranceOf returns the utterance that a result belongs to, and whether the result
+// was requested. Results come in the order of the utterances: while a final transcript
+// is awaited, all results belong to its utterance. A final transcript that was not
+// requested, during speech, is an overdue one.
 func (u *Uplink) utteranceOf(t *port.Transcript) (number int, asked bool) {
 	switch {
 	case len(u.asked) > 0:
@@ -55,11 +54,11 @@ func (u *Uplink) utteranceOf(t *port.Transcript) (number int, asked bool) {
 	}
 }
 
-// hear takes one result.
+// hear handles one result.
 func (u *Uplink) hear(t *port.Transcript) {
 	number, asked := u.utteranceOf(t)
 	if number < u.ours && !asked {
-		return // words that were discarded
+		return // discarded words
 	}
 	text := joinWords(u.said, t.Text)
 	changed := text != u.text
@@ -87,7 +86,7 @@ func joinWords(a, b string) string {
 	return a + " " + b
 }
 
-// share brings a confidence from outside into 0 to 1: an unknown one is none.
+// share limits a confidence to the range from 0 to 1. NaN becomes 0.
 func share(v float64) float64 {
 	if !(v > 0) {
 		return 0
@@ -95,8 +94,8 @@ func share(v float64) float64 {
 	return min(v, 1)
 }
 
-// decide steps the turn controller. While the agent is heard the end of turn
-// has no meaning: what is said then is an interruption or nothing.
+// decide runs the turn controller. While the agent can be heard, there is no end of
+// turn: what is said is an interruption or ignored.
 func (u *Uplink) decide(a turn.Acoustic) {
 	l := turn.Linguistic{Text: u.text, Confidence: u.confidence, Stability: 1}
 	if !u.settled {
@@ -115,7 +114,7 @@ func (u *Uplink) decide(a turn.Acoustic) {
 	}
 }
 
-// cause is the policy's name as an end of turn.
+// cause returns the cause of an end of turn for the policy.
 func (u *Uplink) cause() conv.EndCause {
 	switch u.o.Turn.Policy {
 	case turn.PolicySilence:

@@ -1,4 +1,3 @@
-// Package nettest has a bad network for tests: packets that are lost, late and out
-// of order, on real sockets of the loopback interface. It is imported by tests
-// alone.
+// Package nettest simulates a bad network, which loses, delays and reorders packets, on
+// real sockets of the loopback interface. Only tests may import it.
 package nettest

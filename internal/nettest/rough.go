@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Rough is a packet connection over a bad network: both ways it loses packets,
-// delays them by different times so that they overtake each other, or stops. Its
-// methods may be called from any goroutine; Close waits for all that it runs.
+// Rough is a packet connection over a bad network. In both directions it loses packets,
+// delays them by different times so that they overtake each other, or transmits
+// nothing. It is safe for concurrent use. Close waits for its goroutines.
 type Rough struct {
 	net.PacketConn
 	in, out *way
 }
 
-// Weather is what a network does to packets. The same seed does the same to the
-// same packets.
+// Weather describes what a network does to packets. The same seed has the same effects
+// on the same packets.
 type Weather struct {
-	Loss   float64       // share of packets that are lost
-	Jitter time.Duration // packets are delayed by 0 up to this
+	Loss   float64       // share of lost packets
+	Jitter time.Duration // packets are delayed by 0 to Jitter
 	Seed   uint64
 }
 
-// New opens a socket of the loopback interface with the weather around it.
+// New opens a socket on the loopback interface with the given weather.
 func New(w Weather) (*Rough, error) {
 	conn, err := (&net.ListenConfig{}).ListenPacket(context.Background(), "udp", "127.0.0.1:0")
 	if err != nil {
@@ -37,7 +37,7 @@ func New(w Weather) (*Rough, error) {
 	r.in = newWay(w, 2, func(d datagram) {
 		select {
 		case arrived <- d:
-		default: // as a full socket does
+		default: // like a full socket
 		}
 	})
 	r.in.arrived = arrived
@@ -55,7 +55,7 @@ func New(w Weather) (*Rough, error) {
 	return r, nil
 }
 
-// Cut stops everything, or lets it through again.
+// Cut stops or resumes the transmission.
 func (r *Rough) Cut(on bool) {
 	for _, w := range []*way{r.in, r.out} {
 		w.mu.Lock()
@@ -73,7 +73,7 @@ func (r *Rough) Turn(to Weather) {
 	}
 }
 
-// ReadFrom returns the next packet that got through.
+// ReadFrom returns the next packet that was not lost.
 func (r *Rough) ReadFrom(p []byte) (int, net.Addr, error) {
 	select {
 	case d := <-r.in.arrived:
@@ -83,13 +83,13 @@ func (r *Rough) ReadFrom(p []byte) (int, net.Addr, error) {
 	}
 }
 
-// WriteTo sends a packet, whatever becomes of it.
+// WriteTo sends a packet, which may get lost.
 func (r *Rough) WriteTo(p []byte, addr net.Addr) (int, error) {
 	r.out.put(datagram{data: append([]byte(nil), p...), addr: addr})
 	return len(p), nil
 }
 
-// Close ends both ways.
+// Close ends both directions.
 func (r *Rough) Close() error {
 	err := r.PacketConn.Close()
 	r.in.close()
@@ -103,21 +103,21 @@ type datagram struct {
 	due  time.Time
 }
 
-// way is one direction: a queue by time.
+// way is one direction: a queue ordered by time.
 type way struct {
 	w       Weather
 	deliver func(datagram)
 	arrived chan datagram
-	endc    chan struct{} // closed when the socket has been closed
+	endc    chan struct{} // closed when the socket was closed
 	stopc   chan struct{} // closed by close
 	stop    sync.Once
 	wake    chan struct{}
 	workers sync.WaitGroup
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
 	off    bool
-	queue  []datagram // by the time when they are due
+	queue  []datagram // in the order of their due times
 }
 
 func newWay(w Weather, direction uint64, deliver func(datagram)) *way {

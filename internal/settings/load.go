@@ -14,17 +14,17 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 )
 
-// Agent is an agent as it lies on disk, compiled.
+// Agent is a compiled agent.
 type Agent struct {
 	*dialog.Agent
 	Files    []agent.File
-	Problems []agent.Problem // warnings alone
+	Problems []agent.Problem // warnings only
 }
 
-// AgentError is an agent that does not load, with all that is wrong with it.
+// AgentError is the error of an agent that cannot be loaded. It contains all problems.
 type AgentError struct{ Problems []agent.Problem }
 
-// Error lists the problems, one a line.
+// Error returns the problems, one per line.
 func (e *AgentError) Error() string {
 	all := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -33,11 +33,11 @@ func (e *AgentError) Error() string {
 	return strings.Join(all, "\n")
 }
 
-// maxAgentFile bounds one file of an agent.
+// maxAgentFile limits the size of one file of an agent in bytes.
 const maxAgentFile = 4 << 20
 
-// ReadAgent reads the files of an agent: one YAML file, or all *.yaml and *.yml
-// of a directory, in the order of their names.
+// ReadAgent reads the files of an agent: one YAML file, or all *.yaml and *.yml files
+// of a folder in the order of their names.
 func ReadAgent(name string) ([]agent.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -85,7 +85,8 @@ func yamlFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-// LoadAgent reads and compiles an agent. An [*AgentError] lists what is wrong.
+// LoadAgent reads and compiles an agent. It returns an [*AgentError] if the agent is
+// invalid.
 func LoadAgent(path string) (*Agent, error) {
 	files, err := ReadAgent(path)
 	if err != nil {
@@ -94,7 +95,8 @@ func LoadAgent(path string) (*Agent, error) {
 	return Compile(files)
 }
 
-// Compile makes an agent of its files. An [*AgentError] lists what is wrong.
+// Compile compiles the files of an agent. It returns an [*AgentError] if the agent is
+// invalid.
 func Compile(files []agent.File) (*Agent, error) {
 	a, problems := dialog.Parse(files)
 	if a == nil || agent.HasErrors(problems) {
@@ -103,7 +105,7 @@ func Compile(files []agent.File) (*Agent, error) {
 	return &Agent{Agent: a, Files: files, Problems: problems}, nil
 }
 
-// AgentName is an agent's name: that of its file or folder.
+// AgentName returns an agent's name: that of its file or folder.
 func AgentName(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -112,8 +114,8 @@ func AgentName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
 }
 
-// InFile words an error of a file that has a key of another one: belongs is that file, such
-// as "the config file hocket.yaml".
+// InFile returns an error about a key that belongs in another file. belongs describes
+// that file, such as "the config file hocket.yaml".
 func InFile(err error, belongs string) error {
 	if e, ok := errors.AsType[*AgentError](err); ok {
 		for i := range e.Problems {
@@ -132,7 +134,7 @@ func InFile(err error, belongs string) error {
 	return err
 }
 
-// Plain words a file error without the operation's name.
+// Plain returns a file error without the name of the operation.
 func Plain(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", path.Path, path.Err)

@@ -12,8 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Options are the sections of a configuration that an agent may set, in the terms of
-// the packages that they configure.
+// Options contains the options of other packages for the sections of a configuration
+// that an agent may set.
 type Options struct {
 	Conversation conv.Options // without the agent
 	Turn         turn.Options
@@ -22,8 +22,8 @@ type Options struct {
 	Voice        string // of the synthesizer; its default if empty
 }
 
-// New maps a config. What it does not set stays zero, the packages' own default. It
-// checks nothing: [Validate] does.
+// New maps a config to options. Fields that it does not set stay zero. New does not
+// validate; [Validate] does.
 func New(c *config.Config) Options {
 	return Options{
 		Conversation: conversation(c),
@@ -44,9 +44,9 @@ func New(c *config.Config) Options {
 	}
 }
 
-// ForCalls fills in what differs in a call from the defaults of the machine: the
-// language is the agent's, and a caller has no screen. c is the config that o was made
-// of.
+// ForCalls sets the options of a call that differ from the machine's defaults: the
+// language is the agent's, and notices are spoken because the caller has no screen. c
+// is the config from which o was created.
 func (o Options) ForCalls(c *config.Config, language string) Options {
 	o.Conversation.Language = language
 	if !c.Sets("speak_notices") {
@@ -58,8 +58,8 @@ func (o Options) ForCalls(c *config.Config, language string) Options {
 	return o
 }
 
-// Trained leaves the question whether there is speech to a trained detector, where
-// no level is set: the seed's levels are below the noise of a car.
+// Trained disables the levels that are not set, so that only a trained detector decides
+// whether there is speech: the seed's levels are below the noise in a car.
 func (o Options) Trained() Options {
 	for _, t := range []*turn.Thresholds{
 		&o.Turn.EasyTurn.Thresholds, &o.Turn.Silence.Thresholds, &o.Turn.Semantic.Thresholds, &o.Onset.Thresholds,
@@ -71,13 +71,12 @@ func (o Options) Trained() Options {
 	return o
 }
 
-// OfAgent reads what an agent's files set of the config: the settings of the
-// engine. The rest of the settings is package dialog's to read. What it returns
-// goes before the installation's own:
+// OfAgent reads the settings of the engine in an agent's files. Package dialog reads
+// the other settings. They take precedence over those of the installation:
 //
 //	OfAgent(files).Or(config)
 //
-// The error is [config.Problems].
+// The error is of type [config.Problems].
 func OfAgent(files []agent.File) (*config.Config, error) {
 	a, err := config.ParseSettings("", nil)
 	for _, f := range files {
@@ -88,7 +87,7 @@ func OfAgent(files []agent.File) (*config.Config, error) {
 	return a, err
 }
 
-// Join is all problems of both errors.
+// Join returns the problems of both errors.
 func Join(a, b error) error {
 	first, ok1 := errors.AsType[config.Problems](a)
 	second, ok2 := errors.AsType[config.Problems](b)
@@ -156,7 +155,7 @@ func limits(l config.Limits) conv.Limits {
 		Queue:           int(l.Queue),
 	}
 	if l.Feedback != nil {
-		o.Feedback = make([]conv.Feedback, len(l.Feedback)) // an empty list: none is given
+		o.Feedback = make([]conv.Feedback, len(l.Feedback)) // an empty list disables the messages
 		for i, f := range l.Feedback {
 			o.Feedback[i] = conv.Feedback{After: time.Duration(f.After), Code: f.Code}
 		}
@@ -226,7 +225,7 @@ func easyTurn(e config.EasyTurn, th turn.Thresholds) turn.EasyTurnOptions {
 	return o
 }
 
-// Aggressive fills what o leaves open from the preset of [turn.Aggressive].
+// Aggressive sets the fields of o that are not set to the preset of [turn.Aggressive].
 func Aggressive(o turn.EasyTurnOptions) turn.EasyTurnOptions {
 	preset := turn.Aggressive()
 	o.MinSilence = cmp.Or(o.MinSilence, preset.MinSilence)
@@ -234,13 +233,12 @@ func Aggressive(o turn.EasyTurnOptions) turn.EasyTurnOptions {
 	return o
 }
 
-// profiles lets what is common to all profiles hold in each, except where the
-// engine has a default for that phase alone. The policy of reading back is such
-// a default beside hybrid, the common default; a common policy that was chosen
-// over hybrid holds there too.
+// profiles applies the common settings to each profile, unless the engine has a
+// different default for that phase. The policy for reading back is such a default if
+// the common policy is hybrid; another common policy applies there too.
 func profiles(b config.BargeIn) turn.Profiles {
 	common := bargeIn(b.Profile)
-	if b.Policy == presetSeeds { // the seed excepts no phase in which the agent is heard
+	if b.Policy == presetSeeds { // the seed allows barge-in in every phase
 		return turn.Profiles{
 			Greeting: bargeIn(b.Greeting).Or(common), Reply: bargeIn(b.Reply).Or(common),
 			ReadBack: bargeIn(b.ReadBack).Or(common), Thinking: bargeIn(b.Thinking),
@@ -249,7 +247,7 @@ func profiles(b config.BargeIn) turn.Profiles {
 	of := func(p config.Profile, special turn.BargeInOptions) turn.BargeInOptions {
 		own := bargeIn(p)
 		if common == (turn.BargeInOptions{}) {
-			return own // the engine fills in the rest
+			return own // the engine sets the others
 		}
 		special = differing(special, turn.DefaultBargeIn())
 		if common.Policy != "" && common.Policy != turn.DefaultBargeIn().Policy {
@@ -266,10 +264,10 @@ func profiles(b config.BargeIn) turn.Profiles {
 	}
 }
 
-// presetSeeds stands for a policy with the numbers of seed 000: [turn.SeedsBargeIn].
+// presetSeeds selects a policy with the numbers of seed 000: [turn.SeedsBargeIn].
 const presetSeeds = "seeds"
 
-// differing keeps the fields of o in which it differs from d.
+// differing returns the fields of o that differ from d; the others are zero.
 func differing(o, d turn.BargeInOptions) turn.BargeInOptions {
 	return turn.BargeInOptions{
 		Policy:      unless(o.Policy, d.Policy),

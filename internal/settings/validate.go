@@ -13,8 +13,9 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Validate asks the packages whether they take the options, and reports what they
-// refuse by the keys of the config, each once: the policies share their thresholds.
+// Validate validates the options with the packages that they configure, and reports the
+// problems by the keys of the config, each once, since the policies share their
+// thresholds.
 func Validate(c *config.Config, o Options) config.Problems {
 	_, machine := conv.New(o.Conversation)
 	err := errors.Join(
@@ -32,7 +33,7 @@ func Validate(c *config.Config, o Options) config.Problems {
 	return append(all, codes(c)...)
 }
 
-// problem reports an error at the key that it is about.
+// problem returns an error as a problem at its key.
 func problem(c *config.Config, err error) config.Problem {
 	field, ok := errors.AsType[*turn.FieldError](err)
 	if !ok {
@@ -41,13 +42,13 @@ func problem(c *config.Config, err error) config.Problem {
 	key, other := key(field.Field), key(field.Other)
 	p := c.Problem(key, field.Problem(other[1+strings.LastIndexByte(other, '.'):]))
 	if other != "" && !c.Sets(key) {
-		p.Position = c.Where(other) // of the two, the one that the file sets
+		p.Position = c.Where(other) // of the two keys, use the one that the file sets
 	}
 	p.Suggestion = config.Nearest(fmt.Sprint(field.Value), field.OneOf)
 	return p
 }
 
-// key is the config's name of a field of the options.
+// key returns the config's key of a field of the options.
 func key(field string) string {
 	if field == "Endpoint" {
 		return "turn.policy"
@@ -58,13 +59,13 @@ func key(field string) string {
 	return config.KeyOf(field)
 }
 
-// codes reports messages that the catalogue does not have.
+// codes reports message codes that do not exist.
 func codes(c *config.Config) config.Problems {
 	var all config.Problems
 	words, err := messages.Lookup(cmp.Or(c.Language, "en"))
 	check := func(path, code string) {
 		if err != nil || code == "" || words.Has(code) {
-			return // What is wrong with the language is reported with it.
+			return // an invalid language is reported elsewhere
 		}
 		p := c.Problem(path, fmt.Sprintf("is %q: expected the code of a message", code))
 		p.Suggestion = config.Nearest(code, words.Codes())
@@ -79,13 +80,13 @@ func codes(c *config.Config) config.Problems {
 	return all
 }
 
-// several is an error that was joined of others.
+// several is an error created by errors.Join.
 type several interface {
 	error
 	Unwrap() []error
 }
 
-// leaves are the single errors of which a joined and wrapped one is made.
+// leaves returns the errors that were joined, without wrappers.
 func leaves(err error) []error {
 	if err == nil {
 		return nil

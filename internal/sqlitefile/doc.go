@@ -1,7 +1,7 @@
-// Package sqlitefile is what those who keep things in a SQLite file have in common: the
-// file is there, nobody else may read it, and connections have their settings. It knows no
-// table, and owns nothing.
+// Package sqlitefile contains what all users of a SQLite file need: it creates the file
+// so that nobody else can read it, and opens connections with settings. It knows no
+// tables and has no state.
 //
-// Source: https://www.sqlite.org/howtocorrupt.html, 2.2: who closes a file drops the locks
-// that its process has on it.
+// Source: https://www.sqlite.org/howtocorrupt.html, section 2.2: a process that closes
+// a file loses its locks on it.
 package sqlitefile

@@ -14,18 +14,18 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// OwnerOnly is the mode of the file: it holds what people said. SQLite gives the
+// OwnerOnly is the mode of the file, which contains what people said. SQLite gives the
 // files beside it the same mode.
 const OwnerOnly = 0o600
 
-// Prepare sees to it that the file is there and that nobody else may read it. Its folder
-// is not made. It never opens a file that is there: closing it would drop the locks that
-// this process has on it.
+// Prepare creates the file if it does not exist, and ensures that nobody else can read
+// it. It does not create the folder. It does not open an existing file, since closing
+// it would drop the locks of this process.
 func Prepare(path string) error {
 	dir := filepath.Dir(path)
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the folder %s does not exist: expected one, it is not made", dir)
+		return fmt.Errorf("the folder %s does not exist: expected one, it is not created", dir)
 	case err != nil:
 		return err
 	case !info.IsDir():
@@ -64,8 +64,8 @@ func Prepare(path string) error {
 	return nil
 }
 
-// makeFile makes an empty file that appears with its mode and already closed. If
-// another process is quicker, its file stays.
+// makeFile creates an empty file, which appears with its final mode and already closed.
+// If another process is faster, its file is kept.
 func makeFile(dir, path string) error {
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".new-*") // mode 0600
 	if err != nil {
@@ -78,12 +78,12 @@ func makeFile(dir, path string) error {
 	return errors.Join(err, os.Remove(f.Name()))
 }
 
-// Connect returns up to n connections to the file, with settings. None is made before it
-// is used, and none makes the file.
+// Connect returns a pool of up to n connections to the file, with settings. It opens
+// none, and connections do not create the file.
 func Connect(path string, n int, settings ...string) (*sql.DB, error) {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive's letter
+		path = "/" + path // a drive letter
 	}
 	u := url.URL{Scheme: "file", Path: path, RawQuery: strings.Join(append([]string{"mode=rw"}, settings...), "&")}
 	db, err := sql.Open("sqlite", u.String())
@@ -95,7 +95,7 @@ func Connect(path string, n int, settings ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// Code is SQLite's primary result code, or 0.
+// Code returns SQLite's primary result code of an error, or 0.
 func Code(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
@@ -103,7 +103,7 @@ func Code(err error) int {
 	return 0
 }
 
-// IsBusy tells that another connection was in the way.
+// IsBusy reports whether an error is due to another connection.
 func IsBusy(err error) bool {
 	c := Code(err)
 	return c == codes.SQLITE_BUSY || c == codes.SQLITE_LOCKED

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPrepare: a file is made, a file that is there stays, and nobody else may read it or
-// what stands beside it.
+// TestPrepare checks that a file is created, that an existing file is kept, and that
+// nobody else can read it or the files beside it.
 func TestPrepare(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?c=1.db")
 	for _, text := range []string{"", "what was there"} {
@@ -50,8 +50,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestConnect: letters that mean something in an address are those of the name, and what
-// is busy is told from the rest.
+// TestConnect checks that special characters in file names are escaped, and that IsBusy
+// recognizes its errors.
 func TestConnect(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?c=1&_query_only=1%20#ü.db")
 	if err := Prepare(path); err != nil {

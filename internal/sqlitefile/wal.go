@@ -15,29 +15,29 @@ import (
 const (
 	walHeader   = 32
 	frameHeader = 24
-	walMagic    = 0x377f0682 // its last bit: the checksums are of big-endian words
+	walMagic    = 0x377f0682 // the last bit selects checksums of big-endian words
 	largestPage = 65536
 )
 
-// DamagedError says that a write-ahead log holds what SQLite will not read: it takes the
-// frames up to the first wrong one, and says nothing of those behind it.
+// DamagedError reports a damaged write-ahead log. SQLite would read the frames before
+// the damage and silently ignore the others.
 type DamagedError struct {
 	Path string
-	At   int64 // of the first byte that is not read
-	Size int64 // of the log
+	At   int64 // position of the first byte that is not read
+	Size int64 // of the log in bytes
 }
 
-// Error says what is lost.
+// Error describes the loss.
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the write-ahead log %s is damaged at byte %d of %d: what was saved behind it is lost, and older versions of it are read", e.Path, e.At, e.Size)
 }
 
-// CheckLog looks at the write-ahead log of a database before it is opened, and fails with
-// a [*DamagedError]. The remains that a process leaves which was killed while it wrote are
-// no damage, nor are the frames of before the log was begun anew.
+// CheckLog checks the write-ahead log of a database before it is opened. It returns a
+// [*DamagedError] if the log is damaged. A partial write by a process that was killed
+// is not damage, nor are the remaining frames of an earlier log.
 func CheckLog(path string) error {
 	path += "-wal"
-	// The locks on a database are on its other files: closing this one drops none.
+	// SQLite locks other files of the database, so closing this one drops no locks.
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -52,10 +52,11 @@ func CheckLog(path string) error {
 			return err
 		}
 	}
-	return nil // another process writes it: that one reads it too
+	return nil // another process is writing and has read the log itself
 }
 
-// checkLog looks once; again says that the log was begun anew meanwhile.
+// checkLog checks the log once. It returns true if the log was restarted in the
+// meantime.
 func checkLog(f *os.File, path string) (again bool, err error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -65,7 +66,7 @@ func checkLog(f *os.File, path string) (again bool, err error) {
 	var head, now [walHeader]byte
 	if n, err := f.ReadAt(head[:], 0); n < walHeader {
 		if errors.Is(err, io.EOF) {
-			return false, nil // it was killed in the first write
+			return false, nil // the process was killed during the first write
 		}
 		return false, err
 	}
@@ -79,19 +80,20 @@ func checkLog(f *os.File, path string) (again bool, err error) {
 	if err != nil || bad < 0 {
 		return false, err
 	}
-	if n, _ := f.ReadAt(now[:], 0); n < walHeader || now != head { // cut off or begun anew
+	if n, _ := f.ReadAt(now[:], 0); n < walHeader || now != head { // truncated or restarted
 		return true, nil
 	}
 	return false, damaged(walHeader + bad*int64(frameHeader+page))
 }
 
-// badFrame is the number of the first frame that is not read though there are others of
-// this log behind it, or though it is a whole one at the end; -1 if there is none.
+// badFrame returns the number of the first frame that SQLite would not read, although
+// valid frames of this log follow or the frame is complete and the last one. It returns
+// -1 if there is none.
 func badFrame(r io.Reader, salt []byte, page int, sum walSum) (int64, error) {
 	in := bufio.NewReaderSize(r, 1<<20)
 	frame := make([]byte, frameHeader+page)
-	first := int64(-1) // that is not read
-	own := false       // it has the salt of this log, and is the last one until now
+	first := int64(-1) // the first frame that is not read
+	own := false       // it has the salt of this log, and is the last one so far
 	for n := int64(0); ; n++ {
 		switch _, err := io.ReadFull(in, frame); {
 		case errors.Is(err, io.ErrUnexpectedEOF):
@@ -108,7 +110,7 @@ func badFrame(r io.Reader, salt []byte, page int, sum walSum) (int64, error) {
 			if ours {
 				return first, nil
 			}
-			own = false // a page that was being written over one of before
+			own = false // a page that was being written over an earlier frame
 			continue
 		}
 		sum.add(frame[:8])

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// logged makes a database with a write-ahead log of so many rows that was left by a
-// process that died, in a folder of its own.
+// logged creates a database whose write-ahead log contains a number of rows, left by a
+// process that has died, in a new folder.
 func logged(t *testing.T, rows int, again bool) (path string, log []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "a.db")
@@ -30,7 +30,7 @@ func logged(t *testing.T, rows int, again bool) (path string, log []byte) {
 	}
 	execute("PRAGMA journal_mode = WAL")
 	execute("CREATE TABLE rows (n INTEGER, text TEXT)")
-	if again { // the log is begun anew, over frames of before
+	if again { // restart the log over earlier frames
 		for n := range 3 * rows {
 			execute("INSERT INTO rows VALUES (?, ?)", n, fmt.Sprintf("%09000d", n))
 		}
@@ -48,8 +48,8 @@ func logged(t *testing.T, rows int, again bool) (path string, log []byte) {
 	return path, log
 }
 
-// TestDamagedLog: each byte of a log counts; what a writer that was killed leaves, and what
-// was there before the log was begun anew, does not.
+// TestDamagedLog checks that a change of any byte in the log is detected, except in
+// what a killed writer or an earlier log has left.
 func TestDamagedLog(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		_, log := logged(t, 5, again)
@@ -70,7 +70,7 @@ func TestDamagedLog(t *testing.T) {
 		for _, cut := range []int{3, walHeader, walHeader + 7, walHeader + frame, walHeader + frame + 100, len(log) - 1} {
 			check(fmt.Sprintf("cut at %d", cut), log[:cut], false)
 		}
-		own := 0 // frames of this log
+		own := 0 // number of frames of this log
 		for ; walHeader+(own+1)*frame <= len(log) && bytes.Equal(log[walHeader+own*frame+8:][:8], log[16:24]); own++ {
 		}
 		for at := 0; at < walHeader+(own-1)*frame; at += 131 {
@@ -92,7 +92,7 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
-// FuzzLog: no bytes are too much for it.
+// FuzzLog checks that any log can be checked.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte("no log at all, but long enough for a header of one"))
 	f.Fuzz(func(t *testing.T, b []byte) {

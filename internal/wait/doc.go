@@ -1,4 +1,3 @@
-// Package wait waits by the clock, and for no longer than a context lasts. It owns no
-// goroutine when its calls have returned, and in a bubble of testing/synctest it waits by
-// the bubble's clock.
+// Package wait waits for a duration or the end of a context. It leaves no goroutines
+// behind. In a bubble of testing/synctest it uses the bubble's clock.
 package wait

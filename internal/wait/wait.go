@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// For waits for a time. It returns the context's error if that has ended, or ends before;
-// a time of 0 or less waits for nothing.
+// For waits for a duration. It returns the context's error if the context has ended or
+// ends before. It does not wait if d is 0 or less.
 func For(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
@@ -21,12 +21,12 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Longer returns a context that lasts for a time longer than ctx does, for what is to be
-// done even then. Its end must be called.
+// Longer returns a context that ends a duration after ctx, for work that must be
+// completed even then. The caller must call end.
 func Longer(ctx context.Context, d time.Duration) (longer context.Context, end context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		_ = For(longer, d) // its end
+		_ = For(longer, d) // ends with longer
 		cancel()
 	})
 	return longer, func() {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestFor: it takes its time, and less where the context ends.
+// TestFor checks that For waits for the duration, or until the context ends.
 func TestFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		d, limit time.Duration
@@ -34,7 +34,8 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestLonger: it lasts so much longer, or until its end; and it is ended by nothing else.
+// TestLonger checks that the context ends a minute after the other, or when end is
+// called, and not before.
 func TestLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

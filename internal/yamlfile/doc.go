@@ -1,7 +1,7 @@
-// Package yamlfile reads YAML text into nodes that know their place in the file. It is the
-// only reader of YAML: package config and the files of agents give the nodes their meaning.
+// Package yamlfile parses YAML into nodes with their positions in the file. It is the
+// only reader of YAML; package config and the loader of agents interpret the nodes.
 //
-// It bounds what it reads before it parses, because the parser recurses and its time grows
-// with the square of the nesting. It resolves nothing: anchors, aliases, tags and merge keys
-// are nodes, and a key that is set twice is there twice.
+// It limits size and nesting before parsing, because the parser is recursive and its
+// time grows with the square of the nesting. It resolves nothing: anchors, aliases,
+// tags and merge keys are nodes, and a key that is set twice appears twice.
 package yamlfile

@@ -5,7 +5,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Kind says what a node is.
+// Kind is the kind of a node.
 type Kind int
 
 // The kinds of nodes.
@@ -17,33 +17,33 @@ const (
 	Bool
 	Mapping
 	Sequence
-	Anchor // of Value, by the name Text
-	Alias  // for the anchor Text
-	Tag    // Text, on Value
+	Anchor // of Value, with the name Text
+	Alias  // refers to the anchor Text
+	Tag    // Text, applied to Value
 )
 
-// Node is a value and its place.
+// Node is a value and its position.
 type Node struct {
 	Kind         Kind
-	Line, Column int    // where the value begins, from 1; 0 is unknown
-	Text         string // of a single value as the file has it, without its quotes
-	Quoted       bool   // the text is in quotes, or a block
+	Line, Column int    // where the value begins, from 1; 0 if unknown
+	Text         string // of a single value as written in the file, without quotes
+	Quoted       bool   // the text is quoted, or a block
 	Pairs        []Pair // of a mapping, in the order of the file
 	Items        []Node // of a sequence
 	Value        *Node  // of an anchor or a tag
 }
 
-// Pair is a key of a mapping with its value. The kind of a key that is not a single value
-// says so; its text is then the mark with which it begins.
+// Pair is a key of a mapping and its value. If the key is not a single value, its kind
+// shows it, and its text is the character with which it begins.
 type Pair struct {
 	Key, Value Node
 	Merge      bool // the key is <<
 }
 
-// reader turns the library's tree into nodes.
+// reader converts the library's tree to nodes.
 type reader struct {
 	depth   int
-	tooDeep int // the first line that is
+	tooDeep int // the first line that is nested too deeply
 }
 
 func (r *reader) node(n ast.Node, depth int) Node {
@@ -105,12 +105,12 @@ func (r *reader) node(n ast.Node, depth int) Node {
 		value := r.node(n.Value, depth+1)
 		out.Value = &value
 	default:
-		// Comments and directives carry nothing.
+		// Comments and directives contain no data.
 	}
 	return out
 }
 
-// name is that of an anchor.
+// name returns the name of an anchor.
 func name(n ast.Node) string {
 	if n == nil {
 		return ""
@@ -118,7 +118,7 @@ func name(n ast.Node) string {
 	return n.String()
 }
 
-// atFirst moves the node to its first key.
+// atFirst moves the node's position to that of its first key.
 func (n *Node) atFirst() {
 	if len(n.Pairs) > 0 {
 		n.Line, n.Column = n.Pairs[0].Key.Line, n.Pairs[0].Key.Column

@@ -12,28 +12,29 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits bound a text.
+// Limits are the limits of a text.
 type Limits struct {
 	Bytes int
-	Lines int // 0: as many as the bytes hold
+	Lines int // 0 means no limit
 	Depth int // of nesting
 }
 
-// Error is a text that is not YAML within the limits.
+// Error is the error of a text that is not YAML or exceeds a limit.
 type Error struct {
-	Line, Column int // from 1; 0 is unknown
+	Line, Column int // from 1; 0 if unknown
 	Message      string
 }
 
-// Error returns the message alone.
+// Error returns the message without the position.
 func (e *Error) Error() string { return e.Message }
 
-// Read returns the documents of a text that hold something. The error is an [*Error].
+// Read parses a text and returns the documents that are not empty. The error is of type
+// [*Error].
 func Read(data []byte, limits Limits) ([]Node, error) {
 	if err := check(data, limits); err != nil {
 		return nil, err
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors of Windows write it
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // written by some editors on Windows
 	file, err := parse(data)
 	if err != nil {
 		e := &Error{Message: "invalid YAML: " + syntax("")}
@@ -56,7 +57,7 @@ func Read(data []byte, limits Limits) ([]Node, error) {
 	return docs, nil
 }
 
-// check refuses what the parser must not see.
+// check refuses texts that the parser must not read.
 func check(data []byte, limits Limits) error {
 	if len(data) > limits.Bytes {
 		return &Error{Message: fmt.Sprintf("the file has %d bytes: expected at most %d", len(data), limits.Bytes)}
@@ -81,14 +82,14 @@ func tooDeep(line int, limits Limits) error {
 	return &Error{Line: line, Column: 1, Message: fmt.Sprintf("nested too deeply: expected at most %d levels", limits.Depth)}
 }
 
-// deepLine is the line on which brackets or marks nest too deeply, 0 if none does: the
-// parser recurses, and a stack that overflows cannot be recovered. It counts without regard
-// to quotes.
+// deepLine returns the line on which brackets or marks are nested too deeply, or 0. The
+// parser is recursive, and a stack overflow cannot be recovered. Quotes are not
+// considered.
 func deepLine(data []byte, most int) int {
 	open, line := 0, 0
 	for text := range bytes.Lines(data) {
 		line++
-		marks := 0 // "- - - a": each opens a level on the same line
+		marks := 0 // in "- - - a" each opens a level on the same line
 		for i, b := range text {
 			switch b {
 			case '[', '{':
@@ -112,7 +113,7 @@ func deepLine(data []byte, most int) int {
 	return 0
 }
 
-// parse calls the YAML library, which panics on some texts that are not YAML.
+// parse calls the YAML library, which panics for some texts that are not YAML.
 func parse(data []byte) (file *ast.File, err error) {
 	defer func() {
 		if recover() != nil {

@@ -8,7 +8,7 @@ import (
 
 var limits = Limits{Bytes: 1000, Lines: 50, Depth: 20}
 
-// TestNodes: each kind of value arrives with its place and its text as written.
+// TestNodes checks the position and the text of each kind of value.
 func TestNodes(t *testing.T) {
 	docs, err := Read([]byte("# words\na: 1_0\nb: [\"x\", 'y', z, true, ~]\nc: &n {d: .5}\ne: *n\nf: !!str 5\n<<: *n\ng: |\n  two\n  lines\na: again\n---\nsecond\n"), limits)
 	if err != nil {
@@ -55,7 +55,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestRefused: what is not YAML within the limits is told with its line.
+// TestRefused checks that texts that are not YAML or exceed a limit are reported with
+// the line.
 func TestRefused(t *testing.T) {
 	for _, tc := range []struct {
 		text, want string
@@ -78,8 +79,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSyntaxInWords: what people slip on is told with its place, and in words that are not the
-// parser's.
+// TestSyntaxInWords checks that common mistakes are reported with their position and in
+// plain words.
 func TestSyntaxInWords(t *testing.T) {
 	for _, tc := range []struct {
 		text, want string
@@ -110,7 +111,8 @@ func TestSyntaxInWords(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: the mark that some editors begin a file with belongs to no key.
+// TestByteOrderMark checks that a byte order mark at the beginning of a file is not
+// part of a key.
 func TestByteOrderMark(t *testing.T) {
 	docs, err := Read([]byte("\ufeffa: 1\n"), limits)
 	if err != nil || len(docs) != 1 || docs[0].Pairs[0].Key.Text != "a" {
@@ -118,7 +120,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// deep is a mapping of n levels, a line each.
+// deep returns a mapping with n levels, one per line.
 func deep(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -127,7 +129,8 @@ func deep(n int) string {
 	return b.String()
 }
 
-// FuzzRead: no text makes it panic, and nothing lies outside the text.
+// FuzzRead checks that no text causes a panic, and that all positions are within the
+// text.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		"a: &x [*x]", "<<: {a: 1}", "? [a]\n: b", "!!map {a: b}", "a: |\n  b\n c", "\"\\x", "- - -", "%YAML 1.2\n---\n",

@@ -2,8 +2,8 @@ package yamlfile
 
 import "strings"
 
-// syntax is what is wrong with a text, in words for who wrote it. The parser's own words are
-// about its grammar; whatever of them begins or ends as in the table has the words beside it.
+// syntax converts an error message of the parser, which refers to its grammar, to plain
+// words. It replaces messages that begin or end as in the table.
 func syntax(parser string) string {
 	for _, w := range words {
 		if strings.HasPrefix(parser, w.begin) && strings.HasSuffix(parser, w.end) {
@@ -17,7 +17,8 @@ func syntax(parser string) string {
 	return `expected "key: value", a list or a text here`
 }
 
-// words are the parser's and ours. % is what the parser has in single quotes.
+// words are the parser's messages and their replacements. % stands for the text in
+// single quotes.
 var words = []struct{ begin, end, text string }{
 	{"mapping value is not allowed", "", `a second "key: value" on this line, or a wrong indentation: a text with a colon must be in quotes, and keys of one group must begin in the same column`},
 	{"value is not allowed in this context. map", "", "text behind the end of the value: a text with quotes in it must be in quotes as a whole, and lines of one text must be indented alike"},

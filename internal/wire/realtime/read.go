@@ -28,14 +28,15 @@ func readObject(path string, raw json.RawMessage) (object, *Error) {
 // names returns the members' names in a fixed order.
 func (o object) names() []string { return slices.Sorted(maps.Keys(o.members)) }
 
-// refusals gathers what is refused by itself: a member that this server does not know or
-// does not support, where those beside it count. nil gathers nothing.
+// refusals collects errors about single members that this server does not know or does
+// not support, and that do not affect other members. A nil value collects nothing.
 type refusals struct{ list []*Error }
 
-// maxRefusals is the maximum number of members that are refused by themselves.
+// maxRefusals is the maximum number of errors that are collected.
 const maxRefusals = 16
 
-// alone keeps an error that is about one member alone, and returns any other.
+// alone collects an error about a single member and returns nil. It returns any other
+// error.
 func (r *refusals) alone(err *Error) *Error {
 	if r == nil || err == nil || err.Code != CodeUnknown && err.Code != CodeUnsupported || len(r.list) == maxRefusals {
 		return err
@@ -44,8 +45,8 @@ func (r *refusals) alone(err *Error) *Error {
 	return nil
 }
 
-// eachMember calls take for the members of an object in a fixed order, and stops at
-// the first error that is not about one member alone.
+// eachMember calls take for the members of an object in a fixed order. It stops at the
+// first error that does not concern a single member.
 func (r *refusals) eachMember(path string, raw json.RawMessage, take func(name, path string, raw json.RawMessage) *Error) *Error {
 	o, err := readObject(path, raw)
 	if err != nil {

@@ -52,7 +52,7 @@ type Input struct {
 	Format         Format          `json:"format"`
 	Transcription  *Transcription  `json:"transcription"`
 	NoiseReduction *NoiseReduction `json:"noise_reduction"`
-	TurnDetection  *TurnDetection  `json:"turn_detection"` // nil: the client ends the turns
+	TurnDetection  *TurnDetection  `json:"turn_detection"` // nil if the client ends the turns
 }
 
 // Output is the agent's sound.
@@ -189,7 +189,7 @@ func NewSession(kind string) Session {
 // Audio reports whether answers are spoken.
 func (s *Session) Audio() bool { return slices.Contains(s.OutputModalities, "audio") }
 
-// Equal reports whether two configurations are shown alike.
+// Equal reports whether two configurations have the same JSON.
 func (s Session) Equal(other Session) bool { return bytes.Equal(must(s), must(other)) }
 
 // MarshalJSON encodes the session in the general form.

@@ -18,9 +18,10 @@ type UpdateOptions struct {
 	Spoken bool
 }
 
-// Update returns the configuration with the changes in a "session" member. A member that
-// this server does not know or does not support is refused by itself: the others count. An
-// invalid value refuses the whole update.
+// Update returns the configuration with the changes in a "session" member. A member
+// that this server does not know or does not support is added to refused, and the
+// others still apply. If a value is invalid, Update returns an error and nothing
+// applies.
 func (s Session) Update(raw json.RawMessage, how UpdateOptions) (next Session, refused []*Error, err *Error) {
 	var r refusals
 	next, err = s.merge(raw, how, &r)
@@ -101,7 +102,7 @@ func (s *Session) update(o object, name string, how UpdateOptions, r *refusals) 
 	return nil
 }
 
-// updateModel takes any name: whether it may change is for who holds the session to say.
+// updateModel accepts any name. The caller decides whether the model may change.
 func (s *Session) updateModel(path string, raw json.RawMessage) *Error {
 	model := ""
 	err := readText(path, raw, &model)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// seeds are events as clients send them, and what goes wrong with them.
+// seeds are events from clients, some with mistakes.
 var seeds = []string{
 	`{"type":"session.update","event_id":"e","session":{"type":"realtime","instructions":"x","audio":{"input":{"turn_detection":null,"format":{"type":"audio/pcmu"}},"output":{"voice":{"id":"v"},"speed":1.2}},"tools":[{"type":"function","name":"f","parameters":{}}],"tool_choice":{"type":"function","name":"f"},"max_output_tokens":"inf"}}`,
 	`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"semantic_vad","eagerness":"low"},"transcription":{"model":"m"},"noise_reduction":{"type":"near_field"}}}}}`,
@@ -26,8 +26,8 @@ var seeds = []string{
 	`{"type":"session.update","session":{"type":"realtime","tools":[{"type":"mcp"}]}}`, "\xff", `{"type":"session.update","session":null}`,
 }
 
-// FuzzParse: whatever a client sends is an event or an error that says what is
-// wrong; what it configures can be shown.
+// FuzzParse checks that any input yields an event or an error with a message, and that
+// each resulting configuration can be encoded.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s), false)
@@ -69,7 +69,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// mustWrite writes an event in both dialects, as JSON.
+// mustWrite encodes an event in both dialects and checks that the result is JSON.
 func mustWrite(t *testing.T, e Event) {
 	t.Helper()
 	for _, write := range []func(string, Event) ([]byte, error){Marshal, MarshalBeta} {
@@ -80,7 +80,7 @@ func mustWrite(t *testing.T, e Event) {
 	}
 }
 
-// FuzzDecodeAudio: sound is bytes or an error.
+// FuzzDecodeAudio checks that any text yields bytes or an error.
 func FuzzDecodeAudio(f *testing.F) {
 	for _, s := range []string{"", "AAAA", "AAA", "AAA=", "!!", "A", "====", "AA\nAA"} {
 		f.Add(s)
@@ -93,12 +93,13 @@ func FuzzDecodeAudio(f *testing.F) {
 	})
 }
 
-// What is absent stays, what is null is cleared, what is wrong is named.
+// TestUpdate checks that absent members are unchanged, that null clears a member, and
+// that an error names the invalid member.
 func TestUpdate(t *testing.T) {
 	base := NewSession(TypeRealtime)
 	base.Instructions, base.Model = "x", "m"
 	for _, c := range []struct {
-		in, wrong string // the member that an error names
+		in, wrong string // the member named in the error
 		ok        func(Session) bool
 	}{
 		{`{"type":"realtime"}`, "", func(s Session) bool { return s.Instructions == "x" && s.Input.TurnDetection != nil }},
@@ -117,7 +118,7 @@ func TestUpdate(t *testing.T) {
 		{`{"type":"realtime","tools":[{"type":"function","name":"a b"}]}`, "session.tools.name", nil},
 		{`{"type":"transcription"}`, "session.type", nil},
 		{`{"instructions":"y"}`, "session.type", nil},
-		{`{"type":"realtime","model":"n"}`, "", func(s Session) bool { return s.Model == "n" }}, // who holds the session may refuse it
+		{`{"type":"realtime","model":"n"}`, "", func(s Session) bool { return s.Model == "n" }}, // the projection may refuse it
 		{`[]`, "session", nil},
 	} {
 		got, refused, bad := base.Update(json.RawMessage(c.in), UpdateOptions{})
@@ -138,8 +139,9 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// What this server does not know or support is refused by itself, with its name; the rest
-// of the update counts. An invalid value refuses all of it, as OpenAI's server does.
+// TestUpdateRefusesAlone checks that an unknown or unsupported member is refused by
+// name while the rest of the update applies, and that an invalid value refuses the
+// whole update, as on OpenAI's server.
 func TestUpdateRefusesAlone(t *testing.T) {
 	base := NewSession(TypeRealtime)
 	got, refused, bad := base.Update(json.RawMessage(`{"type":"realtime","instructions":"y","temperature":0.8,"zoom":1,
@@ -171,7 +173,7 @@ func TestUpdateRefusesAlone(t *testing.T) {
 	}
 }
 
-// An image is refused by the name of its part.
+// TestImage checks that an image is refused with the name of its part.
 func TestImage(t *testing.T) {
 	_, bad := Parse([]byte(`{"type":"conversation.item.create","event_id":"e","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"look"},{"type":"input_image","image_url":"data:image/png;base64,AA=="}]}}`))
 	if bad == nil || bad.Param != "item.content[1].type" || bad.Code != CodeUnsupported || bad.EventID != "e" || !strings.Contains(bad.Message, "mages are not supported") {
@@ -179,7 +181,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// A flat session comes out as the same session in the general form.
+// TestBetaSession checks that a flat session is converted to the same session in the
+// general form.
 func TestBetaSession(t *testing.T) {
 	b := FromBeta([]byte(seeds[2]))
 	e, bad := Parse(b)
@@ -199,7 +202,8 @@ func TestBetaSession(t *testing.T) {
 	}
 }
 
-// Sound is written without the encoder of JSON: it must be the same.
+// TestAudioDelta checks that sound, which is encoded without package json, has the same
+// encoding.
 func TestAudioDelta(t *testing.T) {
 	d := AudioDelta{Place: Place{ResponseID: "r", ItemID: "i", OutputIndex: 1}, Delta: []byte{1, 2, 3, 4, 5}}
 	fast, err := Marshal("id", d)
@@ -212,7 +216,7 @@ func TestAudioDelta(t *testing.T) {
 	}
 }
 
-// BenchmarkAudioDelta is 20 ms of sound; the goal is 5 us.
+// BenchmarkAudioDelta measures the encoding of 20 ms of sound. Goal: 5 us.
 func BenchmarkAudioDelta(b *testing.B) {
 	d := AudioDelta{Place: Place{ResponseID: "resp_ABCDEFGHIJKLMNOPQRST", ItemID: "item_ABCDEFGHIJKLMNOPQRST"}, Delta: make([]byte, 960)}
 	b.ReportAllocs()
