@@ -8,18 +8,19 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// oldTurn is a turn number that is over in every state: canonical numbers are
-// higher.
+// oldTurn is the number of a turn that is over in every state, since canonical numbers
+// are higher.
 const oldTurn = 1
 
 // oldCall is the id of a call that no state knows.
 const oldCall = "z"
 
-// adoptedCall is the id of a task that was adopted: the counter of ids stands still.
+// adoptedCall is the id of an adopted task. It is constant because canonical states do
+// not count ids.
 const adoptedCall = "earlier-1"
 
-// alphabet is every event, with one payload for each way in which the machine
-// can be led by it.
+// alphabet returns every event, with one payload for each way in which the machine may
+// react to it.
 func alphabet() []conv.Event {
 	return []conv.Event{
 		conv.UserStart{},
@@ -50,7 +51,7 @@ func alphabet() []conv.Event {
 		conv.TurnEnded{Cause: "easyturn", Turn: oldTurn},
 		conv.ReplyRequested{},
 		conv.ReplyRequested{Turn: oldTurn},
-		conv.ReplyDelta{Text: "Well. And"}, // a sentence, and the beginning of another
+		conv.ReplyDelta{Text: "Well. And"}, // a complete sentence and the beginning of another
 		conv.ReplyDelta{Text: "Well. "},
 		conv.ReplyDelta{Text: "late", Turn: oldTurn},
 		conv.ReplyDone{},
@@ -75,7 +76,7 @@ func alphabet() []conv.Event {
 		conv.TaskAdopted{Key: "t", Name: "agent"},
 		conv.TaskDone{ID: adoptedCall, Output: "1"},
 		conv.TaskFailed{ID: adoptedCall},
-		conv.Summarized{Request: 1, Text: "so far"}, // histories are forgotten here: it is late
+		conv.Summarized{Request: 1, Text: "so far"}, // late, since canonical states have no history
 		conv.STTFinal{Text: "never mind"},
 		conv.PlayoutStarted{},
 		conv.PlayoutStarted{Turn: oldTurn},
@@ -103,7 +104,7 @@ func alphabet() []conv.Event {
 	}
 }
 
-// aspect is a part of the alphabet.
+// aspect selects a part of the alphabet.
 type aspect func(conv.Event) bool
 
 func any_(aspects ...aspect) aspect {
@@ -117,7 +118,7 @@ func any_(aspects ...aspect) aspect {
 	}
 }
 
-// beginning brings a conversation up and down.
+// beginning selects the start and end of a conversation.
 func beginning(ev conv.Event) bool {
 	switch ev.(type) {
 	case conv.UserStart, conv.UserStop, conv.SessionReady, conv.AudioReady, conv.SessionEnded:
@@ -127,7 +128,7 @@ func beginning(ev conv.Event) bool {
 	}
 }
 
-// talk is one exchange in its simplest form.
+// talk selects a simple exchange.
 func talk(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
@@ -153,13 +154,13 @@ func talk(ev conv.Event) bool {
 	}
 }
 
-// rules are changed while the conversation runs.
+// rules selects changes of the rules during a conversation.
 func rules(ev conv.Event) bool {
 	_, ok := ev.(conv.SessionConfigured)
 	return ok
 }
 
-// typed is an exchange in which the user types.
+// typed selects an exchange in which the user types.
 func typed(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.UserText:
@@ -179,7 +180,7 @@ func typed(ev conv.Event) bool {
 	}
 }
 
-// floor is everything about who speaks.
+// floor selects everything about who speaks.
 func floor(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.ReplyDelta:
@@ -197,7 +198,7 @@ func floor(ev conv.Event) bool {
 	}
 }
 
-// tools are quick tools and delegated agents.
+// tools selects quick tools and delegated agents.
 func tools(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.TaskDone:
@@ -213,7 +214,7 @@ func tools(ev conv.Event) bool {
 	}
 }
 
-// failures are those of quick tools and delegated agents that end in Faulted.
+// failures selects failures of quick tools and delegated agents that lead to Faulted.
 func failures(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.ToolCalled:
@@ -227,7 +228,7 @@ func failures(ev conv.Event) bool {
 	}
 }
 
-// tasks are delegated agents of this conversation and of an earlier one.
+// tasks selects delegated agents of this conversation and of an earlier one.
 func tasks(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.ToolCalled:
@@ -243,7 +244,7 @@ func tasks(ev conv.Event) bool {
 	}
 }
 
-// disturbances are what happens to session, connection and services.
+// disturbances selects failures of the session, the connection and the services.
 func disturbances(ev conv.Event) bool {
 	switch ev.(type) {
 	case conv.SessionRenewal, conv.SessionRenewed, conv.SessionExpiring, conv.SessionExpired,
@@ -255,7 +256,7 @@ func disturbances(ev conv.Event) bool {
 	}
 }
 
-// blows are the disturbances in their bare form: what they do to work in
+// blows selects the simplest forms of the disturbances, to test their effect on work in
 // progress.
 func blows(ev conv.Event) bool {
 	switch e := ev.(type) {
@@ -270,9 +271,9 @@ func blows(ev conv.Event) bool {
 	}
 }
 
-// keptWhileSuspended are the facts that are tried during a suspension: one of
-// each kind of what their handling can change. The others would be stepped
-// right after it, as in any other state.
+// keptWhileSuspended selects the events tried during a suspension: one for each kind of
+// change that they can cause afterwards. The others would be stepped right after the
+// suspension, as in any other state.
 func keptWhileSuspended(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.PlayoutFinished:
@@ -291,8 +292,7 @@ func keptWhileSuspended(ev conv.Event) bool {
 	}
 }
 
-// faults are repeated failures, and the little of a conversation that resets
-// their count.
+// faults selects repeated failures, and what resets their count.
 func faults(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.Fault, conv.ConnectionLost, conv.ConnectionRestored, conv.ReconnectFailed,

@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// The canonical instants. Every state is moved to epoch; what is armed lies in
-// its future, what is over in its past. Step tells times apart only by whether
-// they have come.
+// The canonical times. Every state is moved to epoch, with armed deadlines in the
+// future and everything else in the past. Step only distinguishes whether a time has
+// come.
 var (
 	epoch  = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	past   = epoch.Add(-time.Hour)
@@ -29,13 +29,13 @@ const (
 	requestNow   = 5
 )
 
-// canonical moves a state to the canonical instants, numbers and texts, so that
+// canonical replaces the times, numbers and texts of a state by canonical ones, so that
 // states that behave alike become equal.
 func canonical(st *conv.State, o *conv.Options) {
 	question := canonicalQuestion(st)
 	canonicalTime(st)
 	canonicalNumbers(st)
-	// Filters look at the words over the agent's audio, and at no others.
+	// Filters only look at words over the agent's audio.
 	st.User.Text = presence(st.User.Text, "book a flight")
 	st.User.Partial = presence(st.User.Partial, "book a flight")
 	st.User.Confidence = 0
@@ -52,7 +52,7 @@ func canonical(st *conv.State, o *conv.Options) {
 	st.Playout.Text = ""
 	st.Playout.Heard = min(st.Playout.Heard, time.Second)
 	if !o.ResumeAfterFalseInterruption {
-		st.Playout.Heard = 0 // it only measures the history
+		st.Playout.Heard = 0 // it only determines the history
 	}
 	st.Pending.Resume = presence(st.Pending.Resume, "And")
 	st.Conn.Unanswered.Text = presence(st.Conn.Unanswered.Text, "book a flight")
@@ -68,8 +68,8 @@ func canonical(st *conv.State, o *conv.Options) {
 	}
 }
 
-// canonicalReply drops what the machine does not read any more: which attempt it
-// was once the request is answered and spoken, why the engine speaks by itself.
+// canonicalReply removes what the machine does not read any more: the attempt and the
+// reason of a request that was answered.
 func canonicalReply(st *conv.State) {
 	r := &st.Reply
 	r.Text = presence(r.Text, "Well. And")
@@ -104,7 +104,7 @@ func canonicalReply(st *conv.State) {
 	}
 }
 
-// canonicalFact lets a merged text be its kind.
+// canonicalFact replaces the text of an event by that of its kind.
 func canonicalFact(ev conv.Event) conv.Event {
 	if d, ok := ev.(conv.ReplyDelta); ok {
 		d.Text = "Well. And"
@@ -120,7 +120,8 @@ func presence(s, canonical string) string {
 	return canonical
 }
 
-// kindOfText is a text of the same worth to the filters and the machine.
+// kindOfText returns a fixed text that the filters and the machine treat in the same
+// way.
 func kindOfText(s string) string {
 	switch n := len(strings.Fields(strings.ReplaceAll(s, "mhm", ""))); {
 	case s == "":
@@ -179,7 +180,8 @@ func armedPast(t time.Time) time.Time {
 	return past
 }
 
-// renaming gives the turns of a state their canonical numbers, by who holds them.
+// renaming returns a function that maps a state's turns to their canonical numbers,
+// according to their use.
 func renaming(st *conv.State) func(turn int) int {
 	agent, user, answered, barged, lost := st.Reply.Turn, st.User.Turn, st.Reply.UserTurn, st.Floor.Barged, st.Conn.Unanswered.Turn
 	return func(n int) int {
@@ -205,8 +207,8 @@ func renaming(st *conv.State) func(turn int) int {
 // canonicalNumbers renames turns and requests.
 func canonicalNumbers(st *conv.State) {
 	rename := renaming(st)
-	// The machine reads the history only to word requests and to know which
-	// calls are answered. Forgotten, an id may come again, as a new call's.
+	// The machine only reads the history for the context of requests and to know which
+	// calls were answered. Without it, an id may occur again as that of a new call.
 	st.History = st.History[:0]
 	for i := range st.Calls {
 		st.Calls[i].Turn = rename(st.Calls[i].Turn)
@@ -242,8 +244,8 @@ func where(n, canonical int) int {
 	return canonical
 }
 
-// clocks are the deadlines that may pass next. Each entry makes one of them
-// due and leaves the others in the future.
+// clocks returns the deadlines that may pass next. Each entry makes one of them due and
+// leaves the others in the future.
 func clocks(st *conv.State, o *conv.Options) []clock {
 	var due []clock
 	add := func(t conv.Timer, set func(*conv.State)) { due = append(due, clock{timer: t, set: set}) }
@@ -251,7 +253,7 @@ func clocks(st *conv.State, o *conv.Options) []clock {
 		timer := conv.Timer(t)
 		switch timer {
 		case conv.TimerBarge, conv.TimerDeadAir, conv.TimerTool, conv.TimerTask, conv.TimerForget:
-			continue // derived: below
+			continue // derived from others below
 		default:
 		}
 		if !st.Timers[t].IsZero() {

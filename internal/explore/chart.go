@@ -5,10 +5,10 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// Chart is the machine, or a view of it, as the exploration has reached it: for
-// programs that draw it.
+// Chart is the machine, or a view of it, as reached by the exploration, for programs
+// that draw it.
 type Chart struct {
-	View        string   `json:"view"` // empty: the machine itself
+	View        string   `json:"view"` // empty for the machine itself
 	Initial     string   `json:"initial"`
 	States      []string `json:"states"`
 	Transitions []Arrow  `json:"transitions"`
@@ -19,10 +19,10 @@ type Arrow struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
 	Causes []string `json:"causes"`
-	Added  bool     `json:"added,omitempty"` // by a row that is not the seed's own
+	Added  bool     `json:"added,omitempty"` // by a row that is not in the seed's own table
 }
 
-// NewChart takes the machine, or a view by its name.
+// NewChart returns the chart of a view, or of the machine if name is empty.
 func NewChart(name string) (*Chart, error) {
 	if name == "" {
 		return phases(), nil
@@ -49,7 +49,7 @@ func NewChart(name string) (*Chart, error) {
 	return c, nil
 }
 
-// phases is the machine itself.
+// phases returns the chart of the machine itself.
 func phases() *Chart {
 	c := &Chart{Initial: conv.Idle.String()}
 	for _, p := range conv.Phases() {

@@ -7,9 +7,9 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Shipped are the machines that are explored: the shipped code with each
-// end-of-turn policy that the machine tells apart and each barge-in policy, and
-// with counters bounded low enough to be walked to the end.
+// Shipped returns the configurations to explore: the machine with each end-of-turn
+// policy that it distinguishes and each barge-in policy, with low limits for counters,
+// so that the states are finite and few.
 func Shipped() []Config {
 	small := func(endpoint turn.Policy, barge turn.BargeInPolicy) conv.Options {
 		return conv.Options{
@@ -29,7 +29,7 @@ func Shipped() []Config {
 			}},
 		}
 	}
-	// without takes away what another configuration is for.
+	// without removes what other configurations explore.
 	without := func(o conv.Options) conv.Options {
 		o.Retry.Recover, o.Retry.Max = -1, -1
 		o.DeadAir = turn.DeadAirOptions{Off: true}

@@ -11,21 +11,21 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: the exploration with questions whose yes does what cannot be undone: a
-// flow's, and a model's call that needs a yes.
+// This file explores questions whose confirmation triggers an irreversible action:
+// those of a flow, and a model's calls that need consent.
 
-// confirmedValue is what the flow reads back, askedFor the model's question.
+// confirmedValue is the value that the flow reads back, askedFor the model's question.
 const (
 	confirmedValue = "Boston"
 	askedFor       = "Shall I? "
 )
 
-// confirming compiles the agent with a question in front of its action.
+// confirming compiles the agent with a confirmation before its action.
 func confirming() *dialog.Agent {
 	return changed("      - {step: run, type: action", "      - {step: sure, type: confirm, message: \"One moment please. To {destination}. Shall I?\"}\n      - {step: run, type: action")
 }
 
-// confirmConfigs are the machines in which something is asked first.
+// confirmConfigs returns the configurations with questions.
 func confirmConfigs(o conv.Options, still []conv.Timer) []Config {
 	flow, resumed, shaky, model := o, o, o, o
 	flow.Agent = confirming()
@@ -53,7 +53,7 @@ func confirmConfigs(o conv.Options, still []conv.Timer) []Config {
 	}
 }
 
-// confirmation is what a driver reports around a question.
+// confirmation selects the events around a question.
 func confirmation(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
@@ -65,7 +65,7 @@ func confirmation(ev conv.Event) bool {
 	case conv.PlayoutStarted:
 		return e.Turn == 0
 	case conv.PlayoutProgress:
-		return true // all of it is heard, or no more than what stands before the value
+		return true // all of it was heard, or at most what precedes the value
 	case conv.PlayoutFinished:
 		return e.Turn == 0
 	case conv.ToolDone:
@@ -75,7 +75,8 @@ func confirmation(ev conv.Event) bool {
 	}
 }
 
-// reading is an exchange without noises and broken off by nothing but the line.
+// reading selects an exchange without noises that only the loss of the connection
+// interrupts.
 func reading(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted, conv.SpeechStopped:
@@ -87,7 +88,8 @@ func reading(ev conv.Event) bool {
 	}
 }
 
-// confirmFacts are the answers to the question; an hour is longer than any takes.
+// confirmFacts returns the answers to the question. An hour is longer than any reply
+// lasts.
 func confirmFacts() []conv.Event {
 	return []conv.Event{
 		conv.STTFinal{Text: "boston"},
@@ -99,7 +101,7 @@ func confirmFacts() []conv.Event {
 	}
 }
 
-// consent is what a driver reports around a model's question.
+// consent selects the events around a model's question.
 func consent(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
@@ -136,21 +138,21 @@ func consentFacts() []conv.Event {
 	}
 }
 
-// The canonical instants of voices and of what they have to come behind.
+// The canonical times of voices and of what they must follow.
 var (
 	tooEarly  = past.Add(-2 * time.Hour)
 	heardThen = past.Add(-time.Hour)
 	lateThen  = past
 )
 
-// asks reports whether a yes is awaited that has to come behind a question.
+// asks reports whether a confirmation is awaited that must follow a question.
 func asks(st *conv.State) bool {
 	return st.Dialogue.Confirmation != nil || len(st.Consent.Calls) > 0
 }
 
-// canonicalQuestion moves the beginnings of voices to one of two instants: too early
-// to answer the question that is open, or late enough. It is called before the reply
-// gets its canonical text and number, and returns what canonicalSaying needs of them.
+// canonicalQuestion moves the beginning of each voice to one of two times: too early to
+// answer the open question, or late enough. It must be called before the reply gets its
+// canonical text and number. It returns the input of canonicalSaying.
 func canonicalQuestion(st *conv.State) (q saying) {
 	b, k, r := &st.ReadBack, &st.Consent, &st.Reply
 	at := 0
@@ -166,7 +168,7 @@ func canonicalQuestion(st *conv.State) (q saying) {
 			*t = time.Time{}
 		}
 		if st.Floor.Speaking {
-			st.Floor.Voice = tooEarly // for what is asked meanwhile
+			st.Floor.Voice = tooEarly // too early for a question asked during it
 		}
 		*b = conv.ReadBack{}
 		return q
@@ -196,22 +198,22 @@ func canonicalQuestion(st *conv.State) (q saying) {
 	return q
 }
 
-// saying is what a reply says of a question.
+// saying describes what a reply says about a question.
 type saying struct {
 	part int
-	some bool // behind the call that was put back the voice was given something
-	kept bool // and there is something that it was not given
+	some bool // text after the call that was put back was passed to the voice
+	kept bool // text after that call is not yet passed to the voice
 }
 
-// canonicalSaying lets a reply that says the read-back say nothing else; it is called
-// when the reply has its canonical text and number.
+// canonicalSaying reduces a reply with a question to the question. It must be called
+// after the reply has its canonical text and number.
 func canonicalSaying(st *conv.State, q saying) {
 	b, k, r := &st.ReadBack, &st.Consent, &st.Reply
 	if b.Turn != 0 {
 		r.Text, b.At, b.Turn = b.Text[b.From:], 0, r.Turn
 		r.Unsaid = presence(r.Unsaid, r.Text)
 		b.Part += r.Part - q.part
-		st.Playout.At = epoch // what was not told to have been heard was not
+		st.Playout.At = epoch // sound not reported as heard was not heard
 	}
 	if len(k.Calls) > 0 {
 		k.At = 0
@@ -228,7 +230,7 @@ func canonicalSaying(st *conv.State, q saying) {
 	}
 }
 
-// question writes what the answer to an open question depends on.
+// question appends what the answer to an open question depends on.
 func (k *key) question(st *conv.State, m *monitor) {
 	if !asks(st) {
 		return
@@ -260,17 +262,17 @@ func (k *key) question(st *conv.State, m *monitor) {
 
 // asked is what the monitor remembers of a question.
 type asked struct {
-	said  bool // it is on its way to the ear
-	heard bool // its value, or all of it, has been
-	voice bool // a voice is heard, or its words are awaited
-	late  bool // that voice began behind what was heard
-	yes   bool // the last words were a yes, and began behind it
-	typed bool // a yes was typed behind it
+	said  bool // it is being spoken
+	heard bool // its value, or all of it, was heard
+	voice bool // the user is speaking, or the words are awaited
+	late  bool // that speech began after the question was heard
+	yes   bool // the last words were a confirmation that began after it
+	typed bool // a confirmation was typed after it
 }
 
-// checkAsked: what cannot be undone runs only on a yes that began when what it is
-// about had been heard. It reads the effects and facts alone, not what the machine
-// makes of them.
+// checkAsked checks that an irreversible action is only run after a confirmation that
+// began when the question had been heard. It reads effects and events, and not the
+// machine's own conclusions.
 func (s *stepped) checkAsked(q asked) (asked, error) {
 	if s.out.Late || s.out.Deferred {
 		return q, nil
@@ -291,20 +293,20 @@ func (s *stepped) checkAsked(q asked) (asked, error) {
 		case conv.Speak:
 			switch {
 			case e.Code != "":
-				q = asked{voice: q.voice} // the engine asks something: that comes last
+				q = asked{voice: q.voice} // the engine asks a question, which comes last
 			case strings.Contains(e.Text, confirmedValue):
 				q = asked{said: true, voice: q.voice}
 			case len(s.after.Consent.Calls) > 0:
 				q.said, q.heard = true, false
 			}
 		default:
-			// It neither says nor does anything.
+			// The effect neither says nor runs anything.
 		}
 	}
 	if e, ok := s.event.(conv.ToolCalled); ok && e.Confirm && !ran && !s.open(e.ID) {
-		q = asked{voice: q.voice} // the call is put back: the question comes anew
+		q = asked{voice: q.voice} // the call is put back, and the question is asked again
 	}
-	over := s.after.Phase == conv.Reconnecting // nobody knows of a voice on a line that is gone
+	over := s.after.Phase == conv.Reconnecting // speech over a lost connection is not known
 	for _, e := range s.out.Turns {
 		over = over || e.Role == conv.RoleUser && e.Type != conv.TurnStarted
 	}
@@ -320,7 +322,7 @@ func (s *stepped) checkAsked(q asked) (asked, error) {
 	return q, nil
 }
 
-// answered takes what the user and the playout do while a question is open.
+// answered updates q with what the user and the playout do while a question is open.
 func (s *stepped) answered(q asked) asked {
 	p := &s.before.Playout
 	switch e := s.event.(type) {
@@ -336,21 +338,22 @@ func (s *stepped) answered(q asked) asked {
 		}
 	case conv.STTFinal:
 		if e.Text != "" {
-			// One more, that comes too early for another question, takes none back.
+			// A confirmation that is too early for another question does not cancel
+			// this one.
 			q.yes = affirms(e.Text) && (q.yes || q.voice && q.late || !q.voice && q.heard)
 		}
 	case conv.UserText:
 		q.typed = q.typed || affirms(e.Text) && q.heard
 	default:
-		// Nothing is said and nothing heard.
+		// Nothing was said or heard.
 	}
 	return q
 }
 
-// affirms reports whether a text of the alphabet is a yes without a condition.
+// affirms reports whether a text of the alphabet is an unconditional yes.
 func affirms(text string) bool { return text == "yes" || text == "mhm" }
 
-// needsYes reports whether the call needs one.
+// needsYes reports whether a call needs a confirmation.
 func (s *stepped) needsYes(id string) bool {
 	for i := range s.after.Calls {
 		if c := &s.after.Calls[i]; c.ID == id {
@@ -360,7 +363,7 @@ func (s *stepped) needsYes(id string) bool {
 	return false
 }
 
-// open reports whether the call waits or runs.
+// open reports whether a call waits or runs.
 func (s *stepped) open(id string) bool {
 	return slices.ContainsFunc(s.after.Calls, func(c conv.Call) bool { return c.ID == id })
 }

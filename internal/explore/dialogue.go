@@ -12,11 +12,11 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// This file: the exploration with a dialogue that answers: how its part of the
-// state is made canonical, what is tried on it, and what has to hold.
+// This file explores a dialogue that answers: the canonical form of its part of the
+// state, its events, and its invariants.
 
-// agentFile is a small agent with what concerns the machine: a question, actions,
-// words behind them.
+// agentFile is a small agent with what concerns the machine: a question, actions, and
+// messages after them.
 const agentFile = `version: "1.0"
 settings:
   greeting: "Hello."
@@ -41,7 +41,7 @@ const (
 	thenMailed = "      - {step: run2, type: action, call: mail}\n"
 )
 
-// delegating compiles the agent with an action that a delegated agent carries out.
+// delegating compiles the agent with an action run by a delegated agent.
 func delegating() *dialog.Agent {
 	return changed("outputs: [ref]}", "outputs: [ref], long: true}")
 }
@@ -56,7 +56,7 @@ func changed(from, to string) *dialog.Agent {
 	return a
 }
 
-// agentOf compiles the agent with settings, a trigger and a step of its own.
+// agentOf compiles the agent with other settings, trigger and step.
 func agentOf(settings, trigger, step string) *dialog.Agent {
 	a, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, agentFile, settings, trigger, step)}})
 	if a == nil {
@@ -65,7 +65,7 @@ func agentOf(settings, trigger, step string) *dialog.Agent {
 	return a
 }
 
-// flowConfigs are the machines in which flows answer.
+// flowConfigs returns the configurations in which flows answer.
 func flowConfigs(o conv.Options, still []conv.Timer) []Config {
 	byWords, advised, worded, delegated := o, o, o, o
 	delegated.Agent, delegated.TasksOutlive = delegating(), true
@@ -92,7 +92,7 @@ func flowConfigs(o conv.Options, still []conv.Timer) []Config {
 	}
 }
 
-// flows are what a driver reports when flows answer: their calls are quick.
+// flows selects the events of flows that answer. Their calls are quick.
 func flows(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.SpeechStarted:
@@ -116,7 +116,7 @@ func flows(ev conv.Event) bool {
 	}
 }
 
-// advice is what a model reports that understands for the flows.
+// advice selects the events of a model that understands for the flows.
 func advice(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.ReplyRequested:
@@ -128,7 +128,7 @@ func advice(ev conv.Event) bool {
 	}
 }
 
-// setbacks are what takes a reply back that a model is asked about.
+// setbacks selects the events that take back a reply for which a model is asked.
 func setbacks(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.ConnectionRestored:
@@ -140,7 +140,7 @@ func setbacks(ev conv.Event) bool {
 	}
 }
 
-// flowFacts are facts that mean something to flows alone.
+// flowFacts returns events that only flows react to.
 func flowFacts() []conv.Event {
 	return []conv.Event{
 		conv.STTFinal{Text: "boston"},
@@ -149,7 +149,7 @@ func flowFacts() []conv.Event {
 	}
 }
 
-// delegatedFacts are what comes of a flow's action that a delegated agent carries out.
+// delegatedFacts returns the events of a flow's action run by a delegated agent.
 func delegatedFacts() []conv.Event {
 	return []conv.Event{
 		conv.STTFinal{Text: "boston"},
@@ -159,7 +159,7 @@ func delegatedFacts() []conv.Event {
 	}
 }
 
-// adviceFacts are answers of a model that understands.
+// adviceFacts returns answers of a model that understands.
 func adviceFacts() []conv.Event {
 	return append(flowFacts(),
 		conv.ReplyDone{Text: `{"commands":[{"type":"start_flow","flow":"book_flight"},{"type":"set_slot","slot":"destination","value":"Boston"}]}`},
@@ -167,8 +167,8 @@ func adviceFacts() []conv.Event {
 	)
 }
 
-// canonicalDialogue drops what the dialogue does not read any more, and renames
-// its calls by their order.
+// canonicalDialogue removes what the dialogue does not read any more, and renames its
+// calls by their order.
 func canonicalDialogue(st *conv.State) {
 	d := &st.Dialogue
 	if d.ConversationState == "" {
@@ -182,11 +182,11 @@ func canonicalDialogue(st *conv.State) {
 		}
 	}
 	d.Pending = presence(d.Pending, "book a flight")
-	d.Misses = min(d.Misses, 1) // what a third one leads to is the dialogue's own
+	d.Misses = min(d.Misses, 1) // the effect of a third miss is tested in package dialog
 	st.Reply.Asked = presence(st.Reply.Asked, "book a flight")
 	if st.Reply.Why == conv.RequestWording {
 		st.Reply.Asked = presence(st.Reply.Asked, "Which city is it?")
-		st.Reply.Advice = presence(st.Reply.Advice, "Which one is it?") // what it is worth is the dialogue's own
+		st.Reply.Advice = presence(st.Reply.Advice, "Which one is it?") // the value of the advice is tested in package dialog
 	}
 
 	names := make(map[string]string)
@@ -222,10 +222,10 @@ func canonicalDialogue(st *conv.State) {
 		s := &st.Pending.Settle[i]
 		s.ID, s.Key = rename(s.ID), rename(s.Key)
 	}
-	d.Calls = 0 // the next one is "book_flight.run.1", which no state has
+	d.Calls = 0 // the next call is "book_flight.run.1", which no state has
 }
 
-// dialogue writes the dialogue's part of a canonical state.
+// dialogue appends the dialogue's part of a canonical state.
 func (k *key) dialogue(st *conv.State) {
 	d := &st.Dialogue
 	k.text(string(d.ConversationState))
@@ -264,8 +264,8 @@ func (k *key) dialogue(st *conv.State) {
 	}
 }
 
-// checkDialogue: the dialogue waits only for what is on its way: for the one call
-// of its action, and for the advice that was asked for.
+// checkDialogue checks that the dialogue only waits for what is on its way: the one
+// call of its action, and the requested advice.
 func (s *stepped) checkDialogue() error {
 	st := s.after
 	d := &st.Dialogue

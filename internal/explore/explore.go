@@ -15,36 +15,37 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// Config is one machine to explore: the options it runs with.
+// Config is a machine to explore, with its options.
 type Config struct {
 	Name    string
 	Options conv.Options
-	// Events is the part of the alphabet that happens; nil is all of it.
+	// Events selects the part of the alphabet that occurs; nil selects all of it.
 	Events func(conv.Event) bool
-	// More are facts beyond the alphabet.
+	// More contains events in addition to the alphabet.
 	More []conv.Event
-	// Still are deadlines that never pass in this configuration.
+	// Still contains deadlines that never pass.
 	Still []conv.Timer
-	// Follower goes along with the walk; nil: nobody does. Every walk begins with a copy.
+	// Follower, if not nil, is copied and run together with the machine.
 	Follower Follower
-	// Most bounds the states: the walk ends behind the level that has more. 0: no bound.
+	// Most, if not 0, limits the number of states: the exploration ends after the level
+	// in which it is exceeded.
 	Most int
 }
 
-// Violation is a promise that does not hold, and the shortest way to see it.
+// Violation is a property that does not hold, and the shortest path to it.
 type Violation struct {
 	Config string   `json:"config"`
 	Check  string   `json:"check"`
 	What   string   `json:"what"`
-	Path   []string `json:"path"` // event lines of `hocket step`, deadlines by name
+	Path   []string `json:"path"` // input lines of `hocket step`, deadlines by name
 }
 
-// Coverage is how a view's table was met.
+// Coverage compares the reached transitions with the table of a view.
 type Coverage struct {
 	View    view.Name `json:"view"`
 	Reached []Edge    `json:"reached"`
 	Missing []Edge    `json:"missing,omitempty"` // rows never reached
-	Outside []Edge    `json:"outside,omitempty"` // transitions beyond the table
+	Outside []Edge    `json:"outside,omitempty"` // transitions that are not in the table
 	Rows    int       `json:"rows"`
 }
 
@@ -52,8 +53,8 @@ type Coverage struct {
 type Report struct {
 	States     int          `json:"states"`
 	Steps      int          `json:"steps"`
-	Late       int          `json:"late"`  // steps whose fact was dropped
-	Waits      []Wait       `json:"waits"` // of each phase that is left for a sign of life
+	Late       int          `json:"late"`  // steps whose event was dropped
+	Waits      []Wait       `json:"waits"` // for each phase that must be left to keep the conversation alive
 	Views      []Coverage   `json:"views"`
 	Phases     []PhaseEdge  `json:"transitions"`
 	Pairs      int          `json:"phase_event_pairs"`
@@ -61,16 +62,16 @@ type Report struct {
 	Configs    []ConfigSize `json:"configs"`
 }
 
-// ConfigSize is the share of one configuration.
+// ConfigSize is the size of one configuration.
 type ConfigSize struct {
 	Name   string `json:"name"`
 	States int    `json:"states"`
 	Steps  int    `json:"steps"`
 }
 
-// Wait is how long a caller waits at most in a phase, from any state of it, when nothing
-// happens but deadlines: until the phase is left, and until the agent speaks, listens or has
-// hung up. Limit is what the first must not exceed.
+// Wait is the maximum time that a caller waits in a phase, from any of its states, if
+// only deadlines pass: Stay until the phase is left, and Longest until the agent
+// speaks, listens or has hung up. Stay must not exceed Limit.
 type Wait struct {
 	Phase   conv.Phase    `json:"phase"`
 	Stay    time.Duration `json:"stay_ns"`
@@ -78,50 +79,48 @@ type Wait struct {
 	Longest time.Duration `json:"longest_ns"`
 }
 
-// PhaseEdge is a transition of the machine with a cause it was seen to have.
+// PhaseEdge is a transition of the machine with one of its causes.
 type PhaseEdge struct {
 	From  conv.Phase `json:"from"`
 	To    conv.Phase `json:"to"`
 	Cause conv.Cause `json:"cause"`
 }
 
-// node is a reached state. The state itself is kept only while it waits for its
-// expansion.
+// node is a reached state. The state itself is only kept until it is expanded.
 type node struct {
 	parent int32
-	label  int32 // of the event, or of the timer: see explorer.label
+	label  int32 // of the event or the timer; see explorer.label
 }
 
-// edge is a step that a deadline made, for liveness.
+// edge is a step caused by a deadline, for liveness.
 type edge struct {
 	from, to int32
 	timer    conv.Timer
-	kept     timerSet // those that stay armed as they were
-	left     bool     // the phase was left, if only for a moment
+	kept     timerSet // the timers that remain armed unchanged
+	left     bool     // the phase was left, even if only for a moment
 }
 
-// fingerprint stands for a key. That two of a million keys have the same one happens once
-// in 10^26 runs.
+// fingerprint identifies a key. Two of a million keys are mixed up once in 10^26 runs.
 type fingerprint [2]uint64
 
 func (x *explorer) fingerprint(key []byte) fingerprint {
 	return fingerprint{maphash.Bytes(x.seeds[0], key), maphash.Bytes(x.seeds[1], key)}
 }
 
-// found is a successor that was not known when its level began.
+// found is a successor that was not known at the beginning of its level.
 type found struct {
 	parent int32
 	label  int32
 	key    fingerprint
 	state  *conv.State
 	mon    monitor
-	kept   timerSet // of a deadline's step: see edge
-	left   bool     // as well
+	kept   timerSet // of a deadline's step; see edge
+	left   bool     // of a deadline's step; see edge
 
-	follower Follower // nil: nobody goes along
+	follower Follower // nil if there is none
 }
 
-// open is a state that waits for its expansion.
+// open is a state that is to be expanded.
 type open struct {
 	index int32
 	state *conv.State
@@ -130,7 +129,7 @@ type open struct {
 	follower Follower
 }
 
-// explorer walks one configuration.
+// explorer explores one configuration.
 type explorer struct {
 	cfg    Config
 	opts   conv.Options
@@ -143,19 +142,20 @@ type explorer struct {
 	seeds  [2]maphash.Seed
 	edges  []edge
 
-	told        func(done bool) // nil: nobody wants to know how far it is
-	idle        chan struct{}   // processors that help
+	told        func(done bool) // reports the progress; may be nil
+	idle        chan struct{}   // tokens of idle processors
 	steps, late int
-	views       [4]map[[2]uint8]int32 // view transitions and the node that first took them
+	views       [4]map[[2]uint8]int32 // transitions of views and the node that first took them
 	causes      map[PhaseEdge]bool
-	pairs       []bool // by phase and event: see pair
+	pairs       []bool // by phase and event; see pair
 	violations  map[string]Violation
 }
 
-// Run explores the configurations, beside each other on all processors, and reports on
-// them together, the same whatever their timing. It calls told, if there is one, before
-// each level of a configuration with its number, from 0, and its size so far, and once more
-// when it is done: one call at a time, from several goroutines.
+// Run explores the configurations in parallel on all processors and returns a common
+// report, which does not depend on timing. If told is not nil, it is called before each
+// level of a configuration with the configuration's index and its size so far, and when
+// the configuration is done. The calls are serialized, but come from several
+// goroutines.
 func Run(configs []Config, told func(config int, size ConfigSize, done bool)) (*Report, error) {
 	report := newReport()
 	reached := make(map[view.Name]map[Edge]bool)
@@ -187,8 +187,8 @@ func Run(configs []Config, told func(config int, size ConfigSize, done bool)) (*
 	return report, nil
 }
 
-// runAll runs each explorer on a processor of its own. A processor for which there is none
-// left helps the others with their levels.
+// runAll runs each explorer on one processor. Processors without an explorer help the
+// others to expand their levels.
 func runAll(explorers []*explorer) error {
 	var (
 		n     = runtime.GOMAXPROCS(0)
@@ -210,10 +210,10 @@ func runAll(explorers []*explorer) error {
 				if err := x.run(); err != nil {
 					errs[i] = fmt.Errorf("explore %s: %w", x.cfg.Name, err)
 				}
-				if x.cfg.Most == 0 { // of a walk that was cut short nobody knows
+				if x.cfg.Most == 0 { // the liveness of an incomplete exploration is not known
 					x.liveness()
 				}
-				x.seen, x.edges = nil, nil // the largest part of it
+				x.seen, x.edges = nil, nil // free most of the memory
 				x.told(true)
 			}
 		})
@@ -244,13 +244,13 @@ func newExplorer(cfg Config) (*explorer, error) {
 	return x, nil
 }
 
-// samplesPerPhase is how many states of each phase meet the whole alphabet, the
-// events of the configuration's other aspects included.
+// samplesPerPhase is the number of states of each phase that are stepped with the whole
+// alphabet, including events that the configuration excludes.
 const samplesPerPhase = 100
 
-// run walks level by level, so that the first way to a state is a shortest one.
-// Behind the walk a sample of the states of each phase meets every event of the
-// whole alphabet, without going on from there.
+// run explores level by level, so that the first path to a state is a shortest one.
+// Afterwards it steps the whole alphabet from a sample of the states of each phase,
+// without expanding the results.
 func (x *explorer) run() error {
 	frontier := x.begin()
 	samples := make(map[conv.Phase][]open)
@@ -276,7 +276,7 @@ func (x *explorer) run() error {
 	return x.sample(samples)
 }
 
-// begin is the first level: the state of a conversation that nobody has started.
+// begin returns the first level: the state of a conversation that was not started.
 func (x *explorer) begin() []open {
 	initial := &conv.State{}
 	canonical(initial, &x.opts)
@@ -302,16 +302,16 @@ func (x *explorer) sample(samples map[conv.Phase][]open) error {
 	return nil
 }
 
-// pair is the index of a phase and an event, or any deadline, in the tables of those that
-// were stepped.
+// pair returns the index of a phase and an event, or any deadline, in the tables of
+// what was stepped.
 func (x *explorer) pair(p conv.Phase, label int32) int {
 	return int(p)*(1+len(x.events)) + int(max(label, -1)) + 1
 }
 
-// size is how much there is of the configuration so far.
+// size returns the configuration's size so far.
 func (x *explorer) size() ConfigSize { return ConfigSize{x.cfg.Name, len(x.nodes), x.steps} }
 
-// add gives a new state its number.
+// add adds a new state and returns its number.
 func (x *explorer) add(f found) int32 {
 	i := int32(len(x.nodes))
 	x.nodes = append(x.nodes, node{parent: f.parent, label: f.label})
@@ -321,7 +321,7 @@ func (x *explorer) add(f found) int32 {
 }
 
 // expand steps every event and deadline from every state of the level, with the help of
-// idle processors. The states known so far are read alone.
+// idle processors. Meanwhile, the known states are only read.
 func (x *explorer) expand(level []open) ([]*worker, error) {
 	n := 1 + x.help(len(level)/64)
 	defer func() {
@@ -348,7 +348,7 @@ func (x *explorer) expand(level []open) ([]*worker, error) {
 	return workers, nil
 }
 
-// help takes at most so many idle processors.
+// help reserves at most the given number of idle processors.
 func (x *explorer) help(most int) (n int) {
 	for n < most {
 		select {
@@ -361,7 +361,7 @@ func (x *explorer) help(most int) (n int) {
 	return n
 }
 
-// merge takes what the workers found, in the order of their shares, so that the
+// merge adds the results of the workers, in the order of their shares, so that the
 // result does not depend on timing.
 func (x *explorer) merge(workers []*worker) []open {
 	var next []open
@@ -399,8 +399,8 @@ func (x *explorer) merge(workers []*worker) []open {
 	return next
 }
 
-// noLabel stands where a state itself, not a step from it, breaks a promise.
+// noLabel is the label if a state itself violates a property, and not a step from it.
 const noLabel = -1 << 31
 
-// JSON writes the report for machines.
+// JSON returns the report as JSON.
 func (r *Report) JSON() ([]byte, error) { return json.MarshalIndent(r, "", "  ") }

@@ -7,8 +7,8 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// TestShippedMachine is the proof itself: the shipped machine keeps every
-// promise in every state that it can reach.
+// TestShippedMachine checks that the shipped machine has all properties in every
+// reachable state.
 func TestShippedMachine(t *testing.T) {
 	r, err := Run(Shipped(), nil)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestShippedMachine(t *testing.T) {
 	}
 }
 
-// TestAlphabetHasEveryEvent keeps the alphabet complete when an event is added.
+// TestAlphabetHasEveryEvent checks that the alphabet contains every event.
 func TestAlphabetHasEveryEvent(t *testing.T) {
 	have := map[string]bool{conv.EventType(conv.DeadlinePassed{}): true}
 	for _, ev := range alphabet() {

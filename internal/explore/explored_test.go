@@ -6,7 +6,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// TestExplored: what the exploration reached was met, anything else was not.
+// TestExplored checks that exactly what the exploration has reached counts as met.
 func TestExplored(t *testing.T) {
 	e := KnownExplored()
 	for _, known := range Known().Phases {

@@ -6,44 +6,43 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// Follower is a machine that is fed with the steps of the conversation's: it goes along
-// with the walk, checks its own promises, and may have inputs of its own. A state of the
-// walk is then a state of both.
+// Follower is a second machine that receives the steps of the conversation, checks its
+// own properties, and may have inputs of its own. The states of the exploration are
+// then pairs of states.
 type Follower interface {
-	// Clone returns a copy. What happens to one is not seen by the other.
+	// Clone returns an independent copy.
 	Clone() Follower
-	// Step takes a step of the conversation, which is valid during the call. It returns
-	// the facts that follow from it, which are stepped next, and the promise that is
-	// broken.
+	// Step handles a step of the conversation, which is only valid during the call. It
+	// returns the events that result from it, which are stepped next, or an error that
+	// describes a violation.
 	Step(Followed) (facts []conv.Event, err error)
-	// Inputs is the number of the follower's own inputs. Input makes one of them happen,
-	// as Step does; applies is false where it cannot happen now. InputName is for the
-	// path of a [Violation].
+	// Inputs returns the number of the follower's inputs. Input makes one of them
+	// happen and returns the same as Step; applies is false if it cannot happen now.
+	// InputName returns its name for the path of a [Violation].
 	Inputs() int
 	Input(i int, st *conv.State) (facts []conv.Event, applies bool, err error)
 	InputName(i int) string
-	// Canonical follows the conversation's state to its canonical form, in which it is
-	// now: rename gives the canonical number of a turn. What has no influence on anything
-	// to come is to be forgotten.
+	// Canonical converts the follower's state to canonical form. The conversation's
+	// state st already has this form; rename maps turn numbers to canonical ones.
+	// Canonical must remove what has no influence on the future.
 	Canonical(st *conv.State, rename func(turn int) int)
-	// AppendKey writes what tells two followers of the same conversation apart. One that
-	// writes nothing sees each step of each state of the conversation, with the past of
-	// one way there.
+	// AppendKey appends a key that distinguishes followers of the same conversation
+	// state. A follower that appends nothing receives each step from each state of the
+	// conversation, but only with the history of one path to it.
 	AppendKey(b []byte) []byte
 }
 
-// Followed is one step of the conversation.
+// Followed is a step of the conversation.
 type Followed struct {
 	Event  conv.Event
 	Output *conv.Output
 	State  *conv.State
 }
 
-// mostFacts bounds the facts that follow from one another in one step of the walk.
+// mostFacts limits the number of consecutive events that result from one step.
 const mostFacts = 16
 
-// inputs are what may happen to the follower alone. Their labels lie behind those of the
-// events.
+// inputs makes the follower's inputs happen. Their labels follow those of the events.
 func (w *worker) inputs(o open) {
 	if o.follower == nil {
 		return
@@ -69,7 +68,7 @@ func (w *worker) input(o open, i int, label int32) {
 	w.goOn(o, f, o.mon, label, facts)
 }
 
-// follow shows the follower the step that was made, and makes those that follow from it.
+// follow passes a step to the follower and makes the resulting steps.
 func (w *worker) follow(o open, ev conv.Event, mon monitor, label int32) {
 	f := o.follower.Clone()
 	facts, err := f.Step(Followed{Event: ev, Output: w.c.Last(), State: w.c.State()})
@@ -80,8 +79,8 @@ func (w *worker) follow(o open, ev conv.Event, mon monitor, label int32) {
 	w.goOn(o, f, mon, label, facts)
 }
 
-// goOn steps the facts that follow from a step, and those that follow from them, and keeps
-// the state that is reached.
+// goOn steps the resulting events, and those that result from them, and adds the
+// reached state.
 func (w *worker) goOn(o open, f Follower, mon monitor, label int32, facts []conv.Event) {
 	for n := 0; len(facts) > 0; n++ {
 		if n == mostFacts {

@@ -6,8 +6,8 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// appendKey writes a canonical state, and what the checks remember, as bytes:
-// equal keys are equal states.
+// appendKey appends a key for a canonical state and the state of the monitor. States
+// with equal keys are equal.
 func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k := key{b}
 	r := &st.Reply
@@ -74,7 +74,8 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 		k.fact(fact)
 	}
 	k.text(string(st.Suspended.Source))
-	// These only tell: the machine goes on the same with and without.
+	// These timers only notify: the machine continues in the same way with and without
+	// them.
 	const telling = 1<<conv.TimerInactivity | 1<<conv.TimerSpeaking | 1<<conv.TimerHeartbeat
 	k.num(int(armedTimers(&st.Timers) &^ telling))
 	k.num(int(armedTimers(&st.Suspended.Timers) &^ telling))
@@ -83,7 +84,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 
 type key struct{ b []byte }
 
-// pending writes what waits for its moment.
+// pending appends what waits to be handled.
 func (k *key) pending(q *conv.Pending) {
 	k.flags(q.Greeted, q.Ending, q.Recover, q.Resume != "", q.Apology != "")
 	k.num(len(q.Texts))
@@ -100,7 +101,7 @@ func (k *key) pending(q *conv.Pending) {
 
 func (k *key) num(n int) {
 	if n >= 0 && n < 0x80 {
-		k.b = append(k.b, byte(n)) // as AppendUvarint does
+		k.b = append(k.b, byte(n)) // like AppendUvarint
 		return
 	}
 	k.b = binary.AppendUvarint(k.b, uint64(n))
@@ -121,11 +122,11 @@ func (k *key) flags(flags ...bool) {
 	k.num(int(v))
 }
 
-// fact writes an event; its JSON is unambiguous.
+// fact appends an event as JSON, which is unambiguous.
 func (k *key) fact(ev conv.Event) {
 	b, err := conv.MarshalEvent(ev)
 	if err != nil {
-		panic(err) // the alphabet's events marshal
+		panic(err) // all events of the alphabet can be encoded
 	}
 	k.text(string(b))
 }

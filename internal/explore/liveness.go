@@ -8,9 +8,9 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// good reports whether the promise of liveness is kept in a phase: the agent
-// speaks, or listens with a deadline armed or the microphone open, or the
-// conversation has ended. That the deadlines are armed is checked at each step.
+// good reports whether a phase may last: the agent speaks, or listens with a deadline
+// armed or the microphone open, or the conversation has ended. Each step checks that
+// the deadlines are armed.
 func good(p conv.Phase) bool {
 	switch p {
 	case conv.Idle, conv.ListeningReady, conv.ListeningCapturing, conv.Speaking:
@@ -20,7 +20,7 @@ func good(p conv.Phase) bool {
 	}
 }
 
-// waiting are the phases that are not good.
+// waiting returns the phases that are not good.
 func waiting() []Wait {
 	var list []Wait
 	for _, p := range conv.Phases() {
@@ -31,8 +31,8 @@ func waiting() []Wait {
 	return list
 }
 
-// limit is how long a phase may last when nothing happens but deadlines. A phase that waits
-// for nothing has none.
+// limit returns how long a phase may last if only deadlines pass, or 0 if it waits for
+// nothing.
 func limit(p conv.Phase, o *conv.Options) time.Duration {
 	l := &o.Limits
 	switch p {
@@ -45,7 +45,7 @@ func limit(p conv.Phase, o *conv.Options) time.Duration {
 	case conv.ToolRunning:
 		return l.Tool
 	case conv.Delegated:
-		return 2 * l.Task // two at once count one after the other: see liveness
+		return 2 * l.Task // two calls count one after the other; see liveness
 	case conv.Interrupted:
 		return l.Interrupted
 	case conv.Suspended:
@@ -61,20 +61,21 @@ func limit(p conv.Phase, o *conv.Options) time.Duration {
 	}
 }
 
-// way is how long it takes from a state, beginning with the deadline of a timer that is
-// armed there: until that passes or is armed anew, and from there on.
+// way is the time needed from a state if the deadline of a given timer, which is armed
+// there, is followed until it passes or is armed again, and the time from there on.
 type way struct {
 	timer         conv.Timer
-	stay, longest time.Duration // behind the timer's own time: see [Wait]
+	stay, longest time.Duration // in addition to the timer's own time; see [Wait]
 }
 
-// liveness finds, over all states, the longest time until a good one, and until the phase is
-// left, when nothing happens but deadlines, in whatever order they pass. A cycle among states
-// that are not good is a violation, and so is a phase that lasts longer than its limit.
+// liveness computes, over all states, the longest time until a good state and until the
+// phase is left, if only deadlines pass, in any order. A cycle of states that are not
+// good is a violation, and so is a phase that lasts longer than its limit.
 //
-// Of each deadline it is known which timers it leaves as they were. A timer that is armed
-// all the way bounds the way as a whole, however many other deadlines pass on it. Of several
-// calls the earliest deadline alone is armed: those of the others count anew.
+// For each deadline it is known which timers remain armed unchanged. A timer that
+// remains armed limits the total time, however many other deadlines pass. Of several
+// calls only the earliest deadline is armed; those of the others count from the
+// beginning.
 func (x *explorer) liveness() {
 	next := make(map[int32][]edge)
 	for _, e := range x.edges {
@@ -115,7 +116,7 @@ func (x *explorer) liveness() {
 			to := next[top.node][top.next].to
 			top.next++
 			switch {
-			case to == top.node: // it only tells, or arms something anew
+			case to == top.node: // it only notifies, or arms a timer again
 			case l.longest[to] == active:
 				x.violate(broken{to, noLabel, "liveness", fmt.Sprintf("%v is never left for good: deadlines lead back to it", x.phases[to])})
 			case l.longest[to] == unknown:
@@ -132,23 +133,23 @@ func (x *explorer) liveness() {
 	}
 }
 
-// lives are the times from each state.
+// lives contains the times from each state.
 type lives struct {
 	phases         []conv.Phase
 	opts           *conv.Options
 	longest, stays []time.Duration
 	ways           map[int32][]way
-	worst          []int32 // of each of waits, the state in which its phase lasts longest
+	worst          []int32 // for each of waits, the state in which its phase lasts longest
 }
 
-// settle finds the times from a state of which the times of all next ones are known. It
+// settle computes the times from a state for whose successors they are known. It
 // reports whether there is a way at all.
 func (l *lives) settle(node int32, edges []edge) bool {
 	const never = time.Duration(1<<63 - 1)
 	longest, stay := never, never
 	for _, e := range edges {
 		if slices.ContainsFunc(l.ways[node], func(w way) bool { return w.timer == e.timer }) {
-			continue // one of two calls' deadlines: the other was there
+			continue // the deadlines of two calls: the first was considered
 		}
 		w, ok := l.way(node, e.timer, edges)
 		if !ok {
@@ -165,8 +166,8 @@ func (l *lives) settle(node int32, edges []edge) bool {
 	return len(l.ways[node]) > 0
 }
 
-// way is the way from a state that begins with a timer's time. It is none if the timer's
-// deadline changes nothing, or if others put it off for ever.
+// way returns the way from a state along a timer. It returns false if the timer's
+// deadline changes nothing or can be postponed forever.
 func (l *lives) way(node int32, t conv.Timer, edges []edge) (way, bool) {
 	w := way{timer: t}
 	for _, e := range edges {
@@ -191,7 +192,7 @@ func (l *lives) way(node int32, t conv.Timer, edges []edge) (way, bool) {
 	return w, true
 }
 
-// waits are the longest times of each phase.
+// waits returns the longest times of each phase.
 func (l *lives) waits() []Wait {
 	list := waiting()
 	l.worst = make([]int32, len(list))
@@ -211,7 +212,7 @@ func (l *lives) waits() []Wait {
 	return list
 }
 
-// fullLength is the longest time for which a timer is ever armed.
+// fullLength returns the longest time for which a timer is armed.
 func fullLength(t conv.Timer, o *conv.Options) time.Duration {
 	l := &o.Limits
 	switch t {

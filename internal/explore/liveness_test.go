@@ -8,14 +8,15 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// TestLiveness: how long a phase lasts at most, of a few states that are given.
+// TestLiveness checks how long a phase lasts at most, with small given graphs of
+// states.
 func TestLiveness(t *testing.T) {
 	const try, processing, heartbeat = conv.TimerTry, conv.TimerProcessing, conv.TimerHeartbeat // 8 s, 30 s
 	waiting, ready, suspended := conv.Waiting, conv.ListeningReady, conv.Suspended
 	for name, tc := range map[string]struct {
 		phases        []conv.Phase
 		edges         []edge
-		stay, longest time.Duration // of waiting
+		stay, longest time.Duration // of the phase Waiting
 		violation     string
 	}{
 		"one deadline": {

@@ -7,23 +7,24 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// monitor remembers, beside the state, what the invariants need of the past.
+// monitor contains what the invariants need to know of the past, in addition to the
+// state.
 type monitor struct {
-	sounding        bool // audio of the current reply's current part is out and neither played to its end nor dropped
-	soundingEarlier bool // audio of an earlier part of it is
-	soundingOld     bool // audio of another turn is: no new one may sound
+	sounding        bool // audio of the reply's current part was sent, and neither played to its end nor dropped
+	soundingEarlier bool // the same for an earlier part of the reply
+	soundingOld     bool // the same for another turn, during which no new turn may sound
 	asked           asked
 }
 
-// stepped is one step of the machine as the checks see it.
+// stepped is a step of the machine as seen by the checks.
 type stepped struct {
 	before, after *conv.State
 	event         conv.Event
 	out           *conv.Output
-	mon           monitor // before; check returns the one after
+	mon           monitor // before the step; check returns the one after it
 }
 
-// check verifies the invariants of one step and returns what to remember.
+// check checks the invariants of a step and returns the updated monitor.
 func (s *stepped) check() (monitor, error) {
 	checks := []func(*stepped) error{
 		(*stepped).checkLate, (*stepped).checkTurns, (*stepped).checkRequests,
@@ -41,8 +42,8 @@ func (s *stepped) check() (monitor, error) {
 	return m, err
 }
 
-// checkLate: late results change nothing. What is late is decided here, by what
-// the alphabet made old, not by the machine.
+// checkLate checks that late events change nothing. Which events are late is determined
+// by the alphabet, and not by the machine.
 func (s *stepped) checkLate() error {
 	if old(s.event) && !s.out.Late {
 		return fmt.Errorf("%s of a turn, request or call that is over was not dropped", conv.EventType(s.event))
@@ -60,12 +61,12 @@ func (s *stepped) checkLate() error {
 	return nil
 }
 
-// timerSet is a set of timers, a bit for each.
+// timerSet is a set of timers, with a bit for each.
 type timerSet uint32
 
 func (s timerSet) has(t conv.Timer) bool { return s&(1<<t) != 0 }
 
-// keptTimers is the set of those that a step has left armed as they were: see canonical.
+// keptTimers returns the timers that remain armed unchanged in a step; see canonical.
 func keptTimers(timers *conv.Timers) (set timerSet) {
 	for t := range timers {
 		if timers[t] == future {
@@ -75,7 +76,7 @@ func keptTimers(timers *conv.Timers) (set timerSet) {
 	return set
 }
 
-// armedTimers is the set of deadlines that are armed.
+// armedTimers returns the armed timers.
 func armedTimers(timers *conv.Timers) (set timerSet) {
 	for t := range timers {
 		if !timers[t].IsZero() {
@@ -85,8 +86,8 @@ func armedTimers(timers *conv.Timers) (set timerSet) {
 	return set
 }
 
-// old reports whether an event of the alphabet belongs to something that is
-// over in every state.
+// old reports whether an event of the alphabet refers to something that is over in
+// every state.
 func old(ev conv.Event) bool {
 	switch e := ev.(type) {
 	case conv.STTPartial:
@@ -122,8 +123,8 @@ func old(ev conv.Event) bool {
 	}
 }
 
-// checkTurns: turn numbers are unique and rising; each turn starts once and
-// ends once; the open turns are the state's.
+// checkTurns checks that turn numbers are unique and ascending, that each turn starts
+// once and ends once, and that the open turns are those of the state.
 func (s *stepped) checkTurns() error {
 	if len(s.out.Turns) == 0 && s.before.User.Turn == s.after.User.Turn && s.before.Reply.Turn == s.after.Reply.Turn {
 		return nil
@@ -169,8 +170,8 @@ func (s *stepped) checkTurns() error {
 	return nil
 }
 
-// checkRequests: one request per user utterance; what is asked, spoken or run
-// belongs to the agent's open turn.
+// checkRequests checks that there is one request per user utterance, and that what is
+// requested, spoken or run belongs to the agent's open turn.
 func (s *stepped) checkRequests() error {
 	completed := map[int]bool{}
 	opened := map[int]bool{s.before.Reply.Turn: true, s.after.Reply.Turn: true}
@@ -212,14 +213,14 @@ func (s *stepped) checkRequests() error {
 				return fmt.Errorf("tool %s runs for a turn that may yet be taken back", e.ID)
 			}
 		default:
-			// It is no work for a turn.
+			// This effect is not work for a turn.
 		}
 	}
 	return nil
 }
 
-// checkCalls: each call that was taken in runs at most once and leaves with
-// exactly one result.
+// checkCalls checks that each accepted call runs at most once and ends with exactly one
+// result.
 func (s *stepped) checkCalls() error {
 	results := map[string]int{}
 	for _, it := range s.after.History {
@@ -274,8 +275,7 @@ func (s *stepped) checkCalls() error {
 	return nil
 }
 
-// checkSettled: a task's result is kept by whoever ran it until it was told, and not
-// for longer than that.
+// checkSettled checks that a task is settled when its result was told, and not before.
 func (s *stepped) checkSettled() error {
 	p := &s.after.Pending
 	if s.after.Phase == conv.ListeningReady && len(p.Settle) > 0 {
@@ -298,8 +298,8 @@ func (s *stepped) checkSettled() error {
 	return nil
 }
 
-// checkFailureTold: a model's call whose failure ends in Faulted is news behind it, so
-// that the model tells what has failed.
+// checkFailureTold checks that a failed call of a model that leads to Faulted is
+// reported to the model afterwards, so that it can tell the user.
 func (s *stepped) checkFailureTold() error {
 	if s.before.Phase == conv.Faulted || s.after.Phase != conv.Faulted {
 		return nil
@@ -314,8 +314,8 @@ func (s *stepped) checkFailureTold() error {
 	return nil
 }
 
-// checkSuspension: a suspended conversation returns to its phase with its turn
-// context, and nothing of it moves meanwhile.
+// checkSuspension checks that a suspended conversation returns to its phase and turn,
+// and does not change meanwhile.
 func (s *stepped) checkSuspension() error {
 	if s.before.Phase != conv.Suspended {
 		return nil
@@ -335,7 +335,7 @@ func (s *stepped) checkSuspension() error {
 	}
 }
 
-// checkWaiting: in every phase that waits a deadline is armed or the microphone
+// checkWaiting checks that in every waiting phase a deadline is armed or the microphone
 // is open.
 func (s *stepped) checkWaiting() error {
 	st := s.after
@@ -385,7 +385,7 @@ func (s *stepped) checkWaiting() error {
 	}
 }
 
-// playedToEnd reports whether the step took in that what was playing has ended.
+// playedToEnd reports whether the event says that the current playout has ended.
 func (s *stepped) playedToEnd() bool {
 	if !s.before.Playout.Playing || s.out.Late || s.out.Deferred {
 		return false
@@ -401,8 +401,8 @@ func (s *stepped) playedToEnd() bool {
 	return ok
 }
 
-// checkPlayout: two turns never sound at once, and a reply is complete only
-// when its audio is.
+// checkPlayout checks that two turns never sound at the same time, and that a reply is
+// complete only when its audio is.
 func (s *stepped) checkPlayout() (monitor, error) {
 	m := s.mon
 	current, part := s.before.Reply.Turn, s.before.Reply.Part
@@ -432,7 +432,7 @@ func (s *stepped) checkPlayout() (monitor, error) {
 			}
 			m.sounding = true
 		default:
-			// It makes no sound and stops none.
+			// This effect neither starts nor stops sound.
 		}
 	}
 	after := s.after.Reply

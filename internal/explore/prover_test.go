@@ -11,19 +11,20 @@ import (
 	"testing"
 )
 
-// mutant is the machine with one thing broken on purpose.
+// mutant is a deliberate error in the machine.
 type mutant struct {
 	name string
-	// file of package conv in which old, which stands there once, becomes new.
+	// file is a file of package conv in which old, which occurs once, is replaced by
+	// new.
 	file, old, new string
-	// config is a configuration in which it shows; found is part of what the
-	// exploration then says.
+	// config is the configuration in which the error can be found; found is part of the
+	// violation's text.
 	config, found string
-	quick         bool // run in every test run
+	quick         bool // tested in every run
 }
 
-// mutants are the ways of breaking the machine that the exploration must find. A
-// mutation that no longer applies fails: it follows the code.
+// mutants are the errors that the exploration must find. A mutant whose code no longer
+// exists fails the test.
 var mutants = []mutant{
 	{
 		name: "the guard against stale turns is dropped", file: "reply.go",
@@ -188,9 +189,9 @@ var mutants = []mutant{
 	},
 }
 
-// TestProver proves the prover: each mutant of the machine compiles, and the
-// exploration of it finds what is broken and prints the way there. Five run always,
-// all of them with HOCKET_MUTANTS=all.
+// TestProver checks the exploration itself: each mutant of the machine compiles, and
+// the exploration finds it and prints the path. Five mutants are tested in every run,
+// and all of them with HOCKET_MUTANTS=all.
 func TestProver(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
 		t.Skip("this is a mutant")
@@ -208,7 +209,7 @@ func TestProver(t *testing.T) {
 	}
 }
 
-// overlay writes the broken file beside the module and tells `go test` of it.
+// overlay writes the changed file and an overlay for `go test`.
 func (m mutant) overlay(t *testing.T, source string) string {
 	t.Helper()
 	b, err := os.ReadFile(source)
@@ -238,10 +239,10 @@ func (m mutant) overlay(t *testing.T, source string) string {
 	return overlay
 }
 
-// childEnv names the configuration that a mutant explores.
+// childEnv is the environment variable with the configuration that a mutant explores.
 const childEnv = "HOCKET_MUTANT_CONFIG"
 
-// run builds and explores the mutant in a process of its own.
+// run builds and explores the mutant in another process.
 func (m mutant) run(t *testing.T, overlay string) {
 	t.Helper()
 	ctx := t.Context()
@@ -270,8 +271,8 @@ func (m mutant) run(t *testing.T, overlay string) {
 	t.Logf("%s", text)
 }
 
-// TestMutant is what a mutant runs: it explores one configuration until the first
-// promise is broken.
+// TestMutant is run by a mutant: it explores one configuration until the first
+// violation.
 func TestMutant(t *testing.T) {
 	name := os.Getenv(childEnv)
 	if name == "" {

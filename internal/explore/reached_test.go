@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// TestGeneratedFileIsItsSource: the file is as the generator writes it. That it
-// is what the exploration finds now is tested with the proof, which explores anyway.
+// TestGeneratedFileIsItsSource checks that the generated file was not edited.
+// TestShippedMachine, which explores anyway, checks its content.
 func TestGeneratedFileIsItsSource(t *testing.T) {
 	want, err := Known().Source()
 	if err != nil {
@@ -24,7 +24,7 @@ func TestGeneratedFileIsItsSource(t *testing.T) {
 	}
 }
 
-// TestReachIsRun: what Reach notes beside the walk is what Run reports of it.
+// TestReachIsRun checks that Reach records what Run reports.
 func TestReachIsRun(t *testing.T) {
 	small := func() []Config {
 		cfg := Shipped()[0]

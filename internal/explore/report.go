@@ -9,12 +9,12 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// newReport is a report without anything in it.
+// newReport returns an empty report.
 func newReport() *Report {
 	return &Report{Waits: waiting()}
 }
 
-// addTo adds one configuration's results to the report.
+// addTo adds the results of a configuration to the report.
 func (x *explorer) addTo(r *Report, reached map[view.Name]map[Edge]bool, causes map[PhaseEdge]bool, pairs map[[2]int32]bool) {
 	r.States += len(x.nodes)
 	r.Steps += x.steps

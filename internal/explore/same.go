@@ -6,8 +6,8 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// same reports whether two states are equal, field by field, but for what flows change:
-// Dialogue and Pending.Follow.
+// same reports whether two states are equal, field by field, except for the fields that
+// only flows change: Dialogue and Pending.Follow.
 func same(a, b *conv.State) bool {
 	return a.Phase == b.Phase && a.Previous == b.Previous && a.Entered == b.Entered && a.Before == b.Before && a.Now == b.Now &&
 		a.LastTurn == b.LastTurn && a.LastRequest == b.LastRequest && a.LastCall == b.LastCall &&

@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// TestSameSeesEveryField: whatever differs in one field, the states are not the same, where
-// no flows are.
+// TestSameSeesEveryField checks that a difference in any field is detected, except for
+// those of flows.
 func TestSameSeesEveryField(t *testing.T) {
 	state := func() *conv.State {
 		return &conv.State{
@@ -27,7 +27,7 @@ func TestSameSeesEveryField(t *testing.T) {
 		v := of(st)
 		switch {
 		case !v.CanSet():
-			return // not exported: such structs are compared whole
+			return // not exported: such structs are compared as a whole
 		case v.Type() == reflect.TypeFor[time.Time]():
 			v.Set(reflect.ValueOf(time.Unix(1, 0)))
 		case v.Kind() == reflect.Struct:

@@ -11,25 +11,25 @@ type Edge struct {
 	From, To string
 }
 
-// Row is a line of a seed's table.
+// Row is a row of a seed's table.
 type Row struct {
-	From, To string // "*" is any state; "<previous>" the state before
+	From, To string // "*" is any state, "<previous>" the state before
 	Except   []string
-	// Added: the seed's own table does not have it; two seeds together, or one
-	// seed's text, ask for it.
+	// Added reports that the row is not in the seed's own table, but follows from
+	// another seed or from the seed's text.
 	Added bool
 }
 
-// Table is what a seed says of its view.
+// Table is a seed's table for its view.
 type Table struct {
 	View    view.Name
 	Initial string
 	Rows    []Row
 }
 
-// Tables are the seeds' tables, the rows that reconcile them included: the
-// state diagram and requirements of seed 000, the matrix of seed 001 section 5,
-// the state machine of seed 002, that of seed 004.
+// Tables returns the seeds' tables, including the rows that reconcile them: the state
+// diagram and requirements of seed 000, the matrix of seed 001, section 5, the state
+// machine of seed 002, and that of seed 004.
 func Tables() []Table {
 	return []Table{
 		{View: view.NameAgentVoice, Initial: "idle", Rows: []Row{
@@ -111,12 +111,12 @@ func Tables() []Table {
 	}
 }
 
-// resolve lists the edges that the table allows. "<previous>" of suspended is
-// every state that can be suspended; that it is the very one is an invariant.
+// resolve returns the edges that the table allows. "<previous>" after suspended is
+// every state that can be suspended; an invariant checks that it is the right one.
 func (t Table) resolve() map[Edge]bool {
 	states, err := t.View.States()
 	if err != nil {
-		panic(err) // the tables name the views of package conv
+		panic(err) // the tables name views of package conv
 	}
 	edges := make(map[Edge]bool)
 	excepted := func(r Row, s string) bool {

@@ -6,13 +6,14 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// broken is a violation as a worker finds it.
+// broken is a violation found by a worker.
 type broken struct {
 	parent, label int32
 	check, what   string
 }
 
-// violate keeps the first, and so a shortest, violation of each check.
+// violate records a violation, unless there is one of the same check; the first has a
+// shortest path.
 func (x *explorer) violate(b broken) {
 	if _, ok := x.violations[b.check]; ok {
 		return
@@ -24,7 +25,7 @@ func (x *explorer) violate(b broken) {
 	x.violations[b.check] = Violation{Config: x.cfg.Name, Check: b.check, What: b.what, Path: path}
 }
 
-// path is the way from the beginning to a state.
+// path returns the path from the beginning to a state.
 func (x *explorer) path(i int32) []string {
 	var lines []string
 	for ; i > 0; i = x.nodes[i].parent {
@@ -36,9 +37,9 @@ func (x *explorer) path(i int32) []string {
 	return lines
 }
 
-// labelText is an event as `hocket step` takes it. A label below zero is a
-// deadline; its name is in the line's comment field, `timer`. One behind the events is an
-// input of the follower's.
+// labelText returns an event as an input line of `hocket step`. A negative label is a
+// deadline, whose name is in the field `timer`, a comment. A label after the events is
+// an input of the follower.
 func (x *explorer) labelText(label int32) string {
 	if label < 0 {
 		return fmt.Sprintf(`{"type":"deadline"} (%v)`, conv.Timer(-label-1))
@@ -48,7 +49,7 @@ func (x *explorer) labelText(label int32) string {
 	}
 	b, err := conv.MarshalEvent(x.events[label])
 	if err != nil {
-		panic(err) // the alphabet's events marshal
+		panic(err) // all events of the alphabet can be encoded
 	}
 	return string(b)
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// worker expands states on one processor. It reads the explorer and writes only
-// itself.
+// worker expands states on one processor. It only reads the explorer.
 type worker struct {
 	x   *explorer
 	c   *conv.Conversation
-	at  *conv.State // the state that c is in; nil: another one
+	at  *conv.State // the current state of c; nil if it is another one
 	buf []byte
 
 	found       []found
@@ -23,7 +22,7 @@ type worker struct {
 	steps, late int
 	views       [4]map[[2]uint8]int32
 	causes      map[PhaseEdge]bool
-	pairs       []bool // by phase and event: see explorer.pair
+	pairs       []bool // by phase and event; see explorer.pair
 	violations  []broken
 }
 
@@ -42,7 +41,7 @@ func (x *explorer) newWorker() (*worker, error) {
 	return w, nil
 }
 
-// expand steps everything that may happen in the state.
+// expand makes all possible steps from a state.
 func (w *worker) expand(o open) {
 	for i, ev := range w.x.events {
 		if w.x.cfg.Events != nil && !w.x.cfg.Events(ev) {
@@ -62,14 +61,14 @@ func (w *worker) expand(o open) {
 	w.inputs(o)
 }
 
-// recovered notes a step that has panicked.
+// recovered reports a step that has panicked.
 func (w *worker) recovered(o open, label int32) {
-	if r := recover(); r != nil { //nolint:revive // it is deferred, by name
+	if r := recover(); r != nil { //nolint:revive // deferred by name
 		w.report(o.index, label, "panic", fmt.Sprint(r))
 	}
 }
 
-// step makes one step from the state and looks at what came of it.
+// step makes one step from a state and checks the result.
 func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.State)) {
 	defer w.recovered(o, label)
 	if w.at != o.state {
@@ -97,9 +96,9 @@ func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.Sta
 		w.follow(o, ev, mon, label)
 		return
 	}
-	// Where flows answer, to compare costs more than it saves.
+	// With flows, the comparison would cost more than it saves.
 	if label >= 0 && w.x.opts.Agent == nil && mon == o.mon && same(o.state, s.after) {
-		w.at = o.state // nothing has changed: the next step can be made from here
+		w.at = o.state // nothing has changed: the next step can start from here
 		return
 	}
 	w.keep(o, label, mon, nil)
@@ -141,10 +140,10 @@ func (w *worker) noteChange(o open, label int32, from, to view.Views) {
 	}
 }
 
-// keep canonicalizes the state that was reached and notes it if it is new.
+// keep canonicalizes the reached state and records it if it is new.
 func (w *worker) keep(o open, label int32, mon monitor, f Follower) {
 	st := w.c.State()
-	kept, left := keptTimers(&st.Timers), f != nil || len(w.c.Last().Transitions) > 0 // of what a follower led to the last step alone is known
+	kept, left := keptTimers(&st.Timers), f != nil || len(w.c.Last().Transitions) > 0 // with a follower, only the last of several steps is known
 	rename := renaming(st)
 	canonical(st, &w.x.opts)
 	w.buf = appendKey(w.buf[:0], st, &mon)
@@ -176,8 +175,8 @@ func (w *worker) report(parent, label int32, check, what string) {
 	w.violations = append(w.violations, broken{parent: parent, label: label, check: check, what: what})
 }
 
-// category is the beginning of a message, without its numbers: one violation of
-// each is enough.
+// category returns the beginning of a message without its numbers; one violation of
+// each category is enough.
 func category(err error) string {
 	s := err.Error()
 	for i, r := range s {
@@ -188,7 +187,7 @@ func category(err error) string {
 	return s
 }
 
-// allowed are the resolved tables in the order of view.Names.
+// allowed contains the resolved tables in the order of view.Names.
 var allowed = func() [4]map[Edge]bool {
 	var a [4]map[Edge]bool
 	for i, t := range Tables() {
@@ -200,7 +199,7 @@ var allowed = func() [4]map[Edge]bool {
 func viewName(v int, state uint8) string {
 	states, err := view.Names()[v].States()
 	if err != nil {
-		panic(err) // it is one of the views
+		panic(err) // the name is one of the views
 	}
 	return states[state]
 }

@@ -1,7 +1,6 @@
-// Command gen explores the shipped machine and writes the transitions that it
-// reaches, with their causes, as Go: what `hocket machine` prints. It decides
-// nothing about them, and never writes when a promise of the machine is broken:
-// package explore says what is reached.
+// Command gen explores the shipped machine and writes the reached transitions with
+// their causes as Go code, which `hocket machine` prints. It writes nothing if the
+// machine violates a property.
 package main
 
 import (
