@@ -2,5 +2,5 @@
 
 package detector_test
 
-// phraseStep takes every phrase.
+// phraseStep selects every phrase.
 const phraseStep = 1

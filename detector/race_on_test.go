@@ -2,6 +2,6 @@
 
 package detector_test
 
-// phraseStep takes every sixth phrase: under the race detector all of them
-// would take a minute.
+// phraseStep selects every sixth phrase, since all of them would take a minute with the
+// race detector.
 const phraseStep = 6

@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// rate of all recordings once they are read.
+// rate is the sampling rate of all recordings after they were read.
 const rate = 16000
 
-// span is a stretch of speech, in seconds.
+// span is a section of speech, in seconds.
 type span struct{ from, to float64 }
 
-// recording is a sound with the places where people speak.
+// recording is a sound with the sections that contain speech.
 type recording struct {
 	name   string
 	pcm    []int16
@@ -35,7 +35,7 @@ func sharedData(t testing.TB, folder string) string {
 	return path
 }
 
-// readWAV reads mono 16-bit PCM and brings it to rate.
+// readWAV reads mono 16-bit PCM and converts it to rate.
 func readWAV(t testing.TB, path string) []int16 {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -76,7 +76,8 @@ func decodeWAV(data []byte) (pcm []int16, hertz int, err error) {
 	return pcm, hertz, nil
 }
 
-// resample is a windowed sinc, slow and good enough for a test.
+// resample converts the rate with a windowed sinc; it is slow, but sufficient for a
+// test.
 func resample(in []int16, from int) []int16 {
 	if from == rate {
 		return in
@@ -109,8 +110,8 @@ func sinc(x float64) float64 {
 
 func clip(v float64) int16 { return int16(max(-32768, min(32767, math.Round(v)))) }
 
-// phrases reads every step-th of the synthetic questions, each with a second of
-// faint noise before and after.
+// phrases reads every step-th of the synthetic questions, each with a second of faint
+// noise before and after it.
 func phrases(t testing.TB, step int) []recording {
 	dir := sharedData(t, "vap-phrases")
 	files, err := filepath.Glob(filepath.Join(dir, "audio", "*.wav"))
@@ -130,7 +131,7 @@ func phrases(t testing.TB, step int) []recording {
 	return out
 }
 
-// padded puts seconds of silence around the recording.
+// padded adds seconds of silence before and after the recording.
 func (r recording) padded(seconds float64) recording {
 	n := int(seconds * rate)
 	pcm := make([]int16, n+len(r.pcm)+n)
@@ -155,7 +156,7 @@ func (r recording) scaled(db float64) recording {
 	return r
 }
 
-// with mixes in a noise, repeated as needed.
+// with adds noise, repeated as needed.
 func (r recording) with(noise []int16) recording {
 	pcm := make([]int16, len(r.pcm))
 	for i, v := range r.pcm {
@@ -165,7 +166,7 @@ func (r recording) with(noise []int16) recording {
 	return r
 }
 
-// hiss is white noise of the given level in dBFS, the same in every run.
+// hiss returns white noise with a level in dBFS, the same in every run.
 func hiss(n int, dbfs float64) []int16 {
 	amplitude := math.Pow(10, dbfs/20) * 32768 * math.Sqrt(3)
 	out := make([]int16, n)
@@ -177,7 +178,7 @@ func hiss(n int, dbfs float64) []int16 {
 	return out
 }
 
-// dbfs is the level of the loudest frames (the 90th percentile).
+// dbfs returns the level of the loudest frames (the 90th percentile).
 func dbfs(pcm []int16) float64 {
 	var levels []float64
 	for at := 0; at+320 <= len(pcm); at += 320 {
@@ -190,8 +191,8 @@ func dbfs(pcm []int16) float64 {
 	return percentile(levels, 90)
 }
 
-// readTextGrid returns the words of a Praat TextGrid of the Montreal Forced
-// Aligner as one span for each stretch without a gap.
+// readTextGrid returns the words of a Praat TextGrid by the Montreal Forced Aligner, as
+// one span for each section without a gap.
 func readTextGrid(t testing.TB, path string) []span {
 	t.Helper()
 	f, err := os.Open(path)
@@ -256,8 +257,8 @@ func meetings(t testing.TB) []recording {
 	return out
 }
 
-// addSpan appends a span that starts no earlier than the last, joined to it
-// where they touch.
+// addSpan appends a span that starts no earlier than the last one, and merges adjacent
+// spans.
 func addSpan(spans []span, s span) []span {
 	if n := len(spans); n > 0 && s.from <= spans[n-1].to+1e-6 {
 		spans[n-1].to = max(spans[n-1].to, s.to)

@@ -23,7 +23,7 @@ const (
 
 const frame = 320 // samples of 20 ms
 
-// detectors returns the ones that can run here.
+// detectors returns the detectors that can run on this machine.
 func detectors(t testing.TB) []port.Detector {
 	t.Helper()
 	e, err := energy.New(energy.Options{})
@@ -47,8 +47,8 @@ func detectors(t testing.TB) []port.Detector {
 	return out
 }
 
-// counts is what a detector found in some recordings, in frames of 20 ms. Each
-// frame is judged with the sound up to its end; results are not shifted to
+// counts contains the results of a detector for some recordings, in frames of 20 ms.
+// Each frame is judged with the sound up to its end; the results are not shifted to
 // compensate for a detector's delay.
 type counts struct {
 	speech, found       int // frames of speech, and those while the detector says "speaking"
@@ -165,7 +165,7 @@ func percentile(v []float64, p int) float64 {
 	return s[(len(s)-1)*p/100]
 }
 
-// condition is a line of the table.
+// condition is a row of the table.
 type condition struct {
 	name string
 	recs []recording

@@ -17,7 +17,7 @@ func watcher(t *testing.T, l Line) port.Watcher {
 	t.Helper()
 	w, ok := l.Leg.(port.Watcher)
 	if !ok {
-		t.Skip("this line is never lost")
+		t.Skip("this leg's connection is never lost")
 	}
 	return w
 }

@@ -19,10 +19,11 @@ func newStream(t testing.TB, o Options) *Stream {
 	return s.(*Stream)
 }
 
-// sound is a test signal: a value between -1 and 1 at a time in seconds.
+// sound is a test signal, with values from -1 to 1 as a function of the time in
+// seconds.
 type sound func(seconds float64) float64
 
-// voice is a buzz of 120 Hz through a formant at 700 Hz, in syllables of a
+// voice is a pulse train of 120 Hz through a formant at 700 Hz, in syllables of a
 // quarter of a second.
 func voice(seconds float64) float64 {
 	phase := math.Mod(seconds, 1.0/120)
@@ -34,7 +35,7 @@ func tone(hertz float64) sound {
 	return func(seconds float64) float64 { return math.Sin(2 * math.Pi * hertz * seconds) }
 }
 
-// noise is white and the same in every run.
+// noise returns white noise, the same in every run.
 func noise() sound {
 	seed := uint32(1)
 	return func(float64) float64 {
@@ -43,7 +44,7 @@ func noise() sound {
 	}
 }
 
-// render makes samples with the given level of the whole in dBFS.
+// render returns samples of a sound with an overall level in dBFS.
 func render(rate int, seconds, dbfs float64, s sound) []int16 {
 	values := make([]float64, int(seconds*float64(rate)))
 	sum := 0.0

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// anyModel returns the real model if installed, or else a random one: tests with it
-// do not depend on the numbers.
+// anyModel returns the real model if it is installed, or else a random one. Tests that
+// use it do not depend on the numbers.
 func anyModel(t testing.TB) *Model {
 	t.Helper()
 	m, err := Load(weightsPath())
@@ -62,7 +62,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestEmbedded runs with the tag silero_embed alone.
+// TestEmbedded only runs with the tag silero_embed.
 func TestEmbedded(t *testing.T) {
 	data, ok := Embedded()
 	if !ok {
@@ -193,7 +193,7 @@ func BenchmarkSileroManyStreams(b *testing.B) {
 	}
 }
 
-// BenchmarkSpectrum is the Fourier transforms of one window.
+// BenchmarkSpectrum measures the Fourier transforms of one window.
 func BenchmarkSpectrum(b *testing.B) {
 	sp, s := newSpectrum(), &state{}
 	for b.Loop() {
@@ -203,7 +203,7 @@ func BenchmarkSpectrum(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad reads the weights: what the start of a program pays.
+// BenchmarkLoad measures the reading of the weights at the start of a program.
 func BenchmarkLoad(b *testing.B) {
 	file := randomArrays().file()
 	for b.Loop() {

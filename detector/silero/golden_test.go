@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// weightsPath is where the model's file should lie.
+// weightsPath returns the path at which the weights are expected.
 func weightsPath() string {
 	if path := os.Getenv("HOCKET_SILERO"); path != "" {
 		return path
@@ -20,12 +20,12 @@ func weightsPath() string {
 	return installed("silero_vad_v6.onnx")
 }
 
-// installed is the path of a model's file in third_party.
+// installed returns the path of a model file in third_party.
 func installed(name string) string {
 	return filepath.Join("..", "..", "third_party", name)
 }
 
-// weights reads the model's file, or skips the test where there is none.
+// weights reads the weights. It skips the test if there are none.
 func weights(t testing.TB) *Model {
 	t.Helper()
 	m, err := Load(weightsPath())
@@ -58,9 +58,9 @@ func recordingPCM(t *testing.T, name string) []int16 {
 	return pcm
 }
 
-// TestGolden compares with what onnxruntime computes from the same file, window
-// by window; testdata/golden.py made the figures. The largest difference seen
-// over all shared recordings is 4e-6.
+// TestGolden compares the results with those of onnxruntime for the same file, window
+// by window. testdata/golden.py created them. The largest difference over all shared
+// recordings is 4e-6.
 func TestGolden(t *testing.T) {
 	m := weights(t)
 	if !m.Pinned() {
@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 	testGolden(t, m, "golden_v6.json")
 }
 
-// TestGoldenV5 does the same with version 5, which a config may name.
+// TestGoldenV5 does the same with version 5, which a config may select.
 func TestGoldenV5(t *testing.T) {
 	m, err := Load(installed("silero_vad_v5.onnx"))
 	if errors.Is(err, fs.ErrNotExist) {

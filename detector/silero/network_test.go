@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// arrays are weights as the file has them, by name.
+// arrays are weights as stored in the file, by name.
 type arrays map[string]struct {
 	dims   []int64
 	values []float32
 }
 
-// randomArrays makes weights of the right shapes, the same in every run. The
-// network then computes nonsense, but it must compute the right nonsense.
+// randomArrays returns random weights of the right shapes, the same in every run. The
+// network's results are then meaningless, but must still agree with the definition.
 func randomArrays() arrays {
 	out := arrays{}
 	seed := uint32(7)
@@ -56,7 +56,7 @@ func randomArrays() arrays {
 	return out
 }
 
-// file packs the arrays the way the known file does: in one branch of an If.
+// file encodes the arrays like the known file, in one branch of an If.
 func (a arrays) file() []byte {
 	var then []byte
 	for name, x := range a {
@@ -66,8 +66,8 @@ func (a arrays) file() []byte {
 	return model(branches(then, other))
 }
 
-// naive computes the network as its definition reads, in double precision:
-// channels outermost, explicit zeros, the Fourier transform as a matrix.
+// naive computes the network as defined, in double precision, with channels outermost,
+// explicit zeros, and the Fourier transform as a matrix.
 type naive struct {
 	arrays
 	context []float64
@@ -141,8 +141,8 @@ func (n *naive) lstm(signal [][]float64) float64 {
 	return logistic(out)
 }
 
-// TestNetworkMatchesDefinition needs no weights: with made-up ones it compares
-// the fast network with the definition.
+// TestNetworkMatchesDefinition compares the network with its definition, using random
+// weights.
 func TestNetworkMatchesDefinition(t *testing.T) {
 	a := randomArrays()
 	m, err := Read(bytes.NewReader(a.file()))
@@ -208,7 +208,7 @@ func TestReadRefuses(t *testing.T) {
 	})
 }
 
-// zeros never ends.
+// zeros is an endless stream of zeros.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

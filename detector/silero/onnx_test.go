@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The functions below write protobuf, for models that the tests make up.
+// The functions below encode protobuf messages for test models.
 
 func uintField(number int, v uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(number)<<3|wireVarint), v)
@@ -39,13 +39,13 @@ func tensorMessage(name string, values []float32, dims ...int64) []byte {
 	return out
 }
 
-// constant is a Constant node, the way the known file stores its weights.
+// constant returns a Constant node, as used in the known file for weights.
 func constant(output string, tensor []byte) []byte {
 	return bytesField(graphNode, bytesField(nodeOutput, []byte(output)),
 		bytesField(nodeAttribute, bytesField(1, []byte("value")), bytesField(attributeTensor, tensor)))
 }
 
-// branches is an If node with two graphs.
+// branches returns an If node with two graphs.
 func branches(then, otherwise []byte) []byte {
 	return bytesField(graphNode, bytesField(nodeOutput, []byte("if")),
 		bytesField(nodeAttribute, bytesField(attributeGraph, otherwise)),

@@ -1,8 +1,8 @@
 package silero
 
-// synthetic is a signal of eight seconds that testdata/golden.py makes as well:
-// silence, three seconds of vowels, faint noise, a tone, vowels in noise. It is
-// computed in whole numbers, so that both make the same samples.
+// synthetic returns a signal of eight seconds, which testdata/golden.py also produces:
+// silence, three seconds of vowels, faint noise, a tone, and vowels in noise. It is
+// computed with integers, so that both produce the same samples.
 func synthetic() []int16 {
 	// Resonators of three vowels: 2 r cos w and -r*r, times 2^14.
 	vowels := [3][3][2]int64{

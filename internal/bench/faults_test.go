@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// Clients misbehave in every way; they are told what is documented, nothing of
-// them is left, and the healthy ones live. How late these hear is for measurements
-// on a quiet machine.
+// Misbehaving clients of every kind are told what is documented, their conversations
+// end, and well-behaved clients are not affected. Their lateness is only measured on a
+// quiet machine.
 func TestFaults(t *testing.T) {
 	r, err := Faults(t.Context(), FaultsOptions{
 		Calls: 3, Duration: time.Second, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{},
@@ -21,7 +21,7 @@ func TestFaults(t *testing.T) {
 	}
 	told := map[string][]string{
 		"killed": {"reset by the client"}, "half open": {"closed 1001"}, "never reads": {"cut off"},
-		"frames of 1 MB": {"frames taken ("}, // 1009 may be lost: the server ends a connection that is written to
+		"frames of 1 MB": {"frames taken ("}, // 1009 may be lost: the server closes a connection that is being written to
 		"invalid JSON":   {"error invalid_json", "error invalid_type", "error invalid_value"},
 		"wrong order": {
 			"error input_audio_buffer_commit_empty", "error response_cancel_not_active", "error item_truncate_invalid_item_id",
@@ -38,8 +38,8 @@ func TestFaults(t *testing.T) {
 	for i := range r.Rows {
 		f := &r.Rows[i]
 		t.Logf("%+v", *f)
-		// What is cut off or short of sound follows the clock: a machine that does much
-		// else does that by itself.
+		// Interrupted and short responses depend on the clock: a busy machine may cause
+		// them too.
 		if f.Closed+f.Left > 0 {
 			t.Errorf("%s: %d healthy conversations closed, %d conversations left", f.Name, f.Closed, f.Left)
 		}
@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// What was hurt is said.
+// Effects on well-behaved clients are described.
 func TestFaultsHurt(t *testing.T) {
 	well := Fault{Name: "none", Deltas: 1}
 	for want, r := range map[string]FaultsReport{

@@ -15,7 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// mute is a voice that says everything in one frame of silence.
+// mute is a voice that speaks every text as one frame of silence.
 type mute struct{}
 
 func (mute) Rate() int { return 8000 }
@@ -24,7 +24,7 @@ func (mute) Speak(_ context.Context, _ port.Utterance, emit func(port.Speech) er
 	return emit(port.Speech{PCM: make([]int16, audio.FrameSamples(8000))})
 }
 
-// chats are conversations by text that run, until end.
+// chats starts conversations by text, which run until end is called.
 func chats(b *testing.B, n int, sound bool, each func(session.TurnEvent)) (list []*session.Session, end func()) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
@@ -54,8 +54,8 @@ func chats(b *testing.B, n int, sound bool, each func(session.TurnEvent)) (list 
 	return list, func() { cancel(); running.Wait() }
 }
 
-// media are the two ways to hold a conversation by text: over an audio path that carries
-// silence, as it was once, and without one.
+// media are two ways to hold a conversation by text: over an audio path that carries
+// silence, as in earlier versions, and without one.
 var media = []struct {
 	name  string
 	sound bool
@@ -91,8 +91,8 @@ func BenchmarkTextIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkTextTurn is a line of the person's up to the end of its answer, with a model
-// that does not think. Goal: 2 ms.
+// BenchmarkTextTurn measures the time from a person's line to the end of the answer,
+// with a model that answers at once. Goal: 2 ms.
 func BenchmarkTextTurn(b *testing.B) {
 	for _, m := range media {
 		b.Run(m.name, func(b *testing.B) {

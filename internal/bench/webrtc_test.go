@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A few calls are held, answered and ended, and the figures are of this world.
+// TestWebRTC checks that a few calls are answered and ended, and that the results are
+// plausible.
 func TestWebRTC(t *testing.T) {
 	r, err := WebRTC(t.Context(), WebRTCOptions{
 		Calls: 3, Duration: 5 * time.Second, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{},

@@ -26,7 +26,7 @@ func TestWatch(t *testing.T) {
 		}()
 		for _, want := range []port.Line{port.LineShaky, port.LineLost, port.LineUp} {
 			s.Set(want)
-			s.Set(want) // no news
+			s.Set(want) // not a change
 			if got := <-seen; got != want {
 				t.Fatalf("the line is %v, expected %v", got, want)
 			}

@@ -66,7 +66,7 @@ func (p programs) own(paths ...string) error {
 
 // command returns a command that runs as that user.
 func (p programs) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // one of those that were found
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // one of the found programs
 	cmd.SysProcAttr = p.attributes()
 	return cmd
 }

@@ -21,7 +21,7 @@ import (
 // User and Password are the credentials of the server's only role, a superuser.
 const (
 	User     = "hocket"
-	Password = "a secret: @/?#%" //nolint:gosec // of a server on this machine alone; letters that mean something in a URL
+	Password = "a secret: @/?#%" //nolint:gosec // of a server on this machine only; contains characters that are special in URLs
 )
 
 // startLimit is the time limit for starting and stopping the server.

@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// parentEnv makes the test's program one that starts another and waits.
+// parentEnv turns the test's program into one that starts another and waits.
 const parentEnv = "HOCKET_PROCESS_TEST_PARENT"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(p.cmd.Process.Pid) //nolint:forbidigo // it is a program of its own here
+	fmt.Println(p.cmd.Process.Pid) //nolint:forbidigo // the test's own program
 	<-p.Waited()
 }
 
@@ -44,7 +44,7 @@ func started(t *testing.T, o Options) *Process {
 	}
 	t.Cleanup(func() {
 		p.Terminate()
-		_ = p.Stdout.Close() // it may be closed already
+		_ = p.Stdout.Close() // it may already be closed
 	})
 	return p
 }
@@ -66,7 +66,7 @@ func TestEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := started(t, Options{Command: "sh", Args: []string{"-c", c.script}})
-			if strings.Contains(c.script, "echo;") { // it does not listen by now
+			if strings.Contains(c.script, "echo;") { // the program is running by now
 				if _, err := bufio.NewReader(p.Stdout).ReadString('\n'); err != nil {
 					t.Fatal(err)
 				}
@@ -81,7 +81,7 @@ func TestEnd(t *testing.T) {
 			if name == "its own status" && p.Said() != "no luck" {
 				t.Errorf("it says %q", p.Said())
 			}
-			c.end(p) // again
+			c.end(p) // a second call does nothing
 		})
 	}
 }
@@ -116,7 +116,7 @@ func TestStreams(t *testing.T) {
 // afterwards.
 func TestLastWords(t *testing.T) {
 	p := started(t, Options{Command: "sh", Args: []string{"-c", "trap 'echo bye; exit' TERM; echo; while :; do sleep 0.01; done"}})
-	if _, err := p.Stdout.Read(make([]byte, 1)); err != nil { // it listens by now
+	if _, err := p.Stdout.Read(make([]byte, 1)); err != nil { // the program is running by now
 		t.Fatal(err)
 	}
 	p.Terminate()

@@ -1,4 +1,5 @@
-// Package sgd measures the dialogue engine on conversations of others, the Schema-Guided
-// Dialogue dataset. It is tests alone: it reads files that are not in this repository, which no
-// test of a deterministic package may need, and skips where they are absent.
+// Package sgd measures the dialogue engine with third-party conversations, the
+// Schema-Guided Dialogue dataset. It contains only tests. They read files that are not
+// in the repository, which tests of deterministic packages must not need, and are
+// skipped without them.
 package sgd

@@ -70,7 +70,7 @@ func decodeBoth(t *testing.T, rate int, packets [][]byte, loss func(i int) lossK
 		switch loss(i) {
 		case hasCopy:
 			must(t, ours.Recover(a[:frame], packets[i+1]))
-			must(t, theirs.DecodeFEC(packets[i+1], b[:frame:frame])) // it fills up to the capacity
+			must(t, theirs.DecodeFEC(packets[i+1], b[:frame:frame])) // fills up to the capacity
 		case lost:
 			must(t, ours.Conceal(a[:frame]))
 			must(t, theirs.DecodePLC(b[:frame:frame]))
@@ -88,7 +88,7 @@ func decodeBoth(t *testing.T, rate int, packets [][]byte, loss func(i int) lossK
 	return got, want
 }
 
-// libopusPackets is a voice of two seconds as libopus encodes it, with copies for
+// libopusPackets returns two seconds of a voice encoded by libopus, with copies for
 // lost packets.
 func libopusPackets(t *testing.T, bitrate int) (packets [][]byte) {
 	t.Helper()
@@ -126,7 +126,7 @@ func same(t *testing.T, rate, bitrate, most int, got, want []int16) {
 	}
 }
 
-// libopus decodes our packets with nearly the quality of its own encoder.
+// libopus decodes our packets with nearly the same quality as its own.
 func TestEncoderIsUnderstoodByLibopus(t *testing.T) {
 	for _, rate := range []int{16000, 24000, 48000} {
 		sound := voice(rate, 2*time.Second)

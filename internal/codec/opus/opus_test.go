@@ -32,7 +32,7 @@ func voice(rate int, d time.Duration) []int16 {
 	return pcm
 }
 
-// encode is the packets of a sound.
+// encode returns the packets of a sound.
 func encode(t testing.TB, rate, loss int, pcm []int16) [][]byte {
 	t.Helper()
 	e, err := NewEncoder(EncoderOptions{Rate: rate})
@@ -298,7 +298,7 @@ func TestAllocs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for range 200 { // the codec sets itself up with the first frames
+			for range 200 { // the codec initializes itself with the first frames
 				each()
 			}
 			if n := testing.AllocsPerRun(200, each); n > 0 {
@@ -359,7 +359,7 @@ func BenchmarkDecode(b *testing.B) {
 	for _, rate := range []int{16000, 24000, 48000} {
 		b.Run(fmt.Sprint(rate), func(b *testing.B) {
 			b.ReportAllocs()
-			packets := encode(b, 48000, 10, voice(48000, time.Second)) // as browsers do
+			packets := encode(b, 48000, 10, voice(48000, time.Second)) // like browsers
 			d := decoder(b, rate)
 			pcm := make([]int16, audio.PosOf(maxDuration, rate))
 			for i := 0; b.Loop(); i++ {

@@ -17,7 +17,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // sent is a packet on its way.
 type sent struct {
-	n       int // of the packet
+	n       int // number of the packet
 	arrives time.Duration
 	packet  Packet
 }
@@ -28,20 +28,20 @@ type line struct {
 	seq     uint16
 	ts      uint32
 	drift   float64                     // of the sender's clock: 1e-4 is 100 ppm too fast
-	delay   func(n int) time.Duration   // of a packet; below zero: it is lost
-	rests   func(n int) bool            // the sender pauses then
+	delay   func(n int) time.Duration   // of a packet; negative if it is lost
+	rests   func(n int) bool            // the sender pauses
 	copies  bool                        // each packet contains a copy of the previous one
 	twice   bool                        // each packet arrives twice
 	length  time.Duration               // of a packet: 20 ms if zero
-	change  func(n int, p *Packet)      // what else is odd
-	quiet   func(at time.Duration) bool // what is played then is nearly silent
+	change  func(n int, p *Packet)      // other modifications
+	quiet   func(at time.Duration) bool // whether what is played is nearly silent
 }
 
 // played is one step of the receiver.
 type played struct {
 	at   time.Duration
 	kind Kind
-	n    int // the packet, -1 for none
+	n    int // the packet, or -1
 }
 
 // run sends the packets and pulls periodically, until one second after the last
@@ -312,7 +312,7 @@ func TestOutage(t *testing.T) {
 		}
 		guessed := 0
 		for _, s := range steps {
-			if s.kind == Conceal && s.at < 29*time.Second { // not behind the end
+			if s.kind == Conceal && s.at < 29*time.Second { // not after the end
 				guessed++
 			}
 		}
