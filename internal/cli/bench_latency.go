@@ -18,12 +18,12 @@ type benchLatencyCmd struct {
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (benchLatencyCmd) Help() string {
 	return `Holds conversations with a server that runs, by text and as a browser, and prints how long it takes to answer beside the limits of the seeds. Exit status 1 if half of the runs took longer than a limit.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *benchLatencyCmd) Run(s *streams) error {
 	if c.Runs < 1 {
 		return badInputf("--runs is %d: expected 1 or more", c.Runs)

@@ -20,12 +20,12 @@ type benchWebRTCCmd struct {
 	JSON      bool          `name:"json" help:"Print JSON."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (benchWebRTCCmd) Help() string {
 	return `Callers and calls are in this process and meet over the loopback interface, with encryption and real speech; the speech is made and the callers' packets are encoded before the measurement.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *benchWebRTCCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -28,12 +28,12 @@ type benchWSCmd struct {
 	JSON      bool          `name:"json" help:"Print JSON."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (benchWSCmd) Help() string {
 	return `Clients and server are in this process and meet over the loopback interface, with real speech, which is made and encoded before the measurement.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *benchWSCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -62,7 +62,7 @@ goroutines             %d before, %d during, %d after
 `, r.Calls, r.Seconds, r.CPU, r.Memory, r.Deltas, r.P50, r.P99, r.Max, r.Turns, r.Answer, r.Before, r.During, r.After)
 }
 
-// footprint measures a server's process.
+// footprint measures the process of a running server.
 func (c *benchWSCmd) footprint(ctx context.Context, s *streams, o app.BenchWebRTCOptions) error {
 	r, err := app.BenchFootprint(ctx, app.BenchFootprintOptions{
 		BenchWebRTCOptions: o, URL: c.URL, Key: os.Getenv(c.KeyEnv), Agent: c.Agent, Text: c.Text,
@@ -90,7 +90,7 @@ func (c *benchWSCmd) footprint(ctx context.Context, s *streams, o app.BenchWebRT
 	return s.printf("goroutines of the server: %d before, %d after\n", r.Before, r.After)
 }
 
-// serve is a server to be measured.
+// serve runs a server that another process can measure.
 func (c *benchWSCmd) serve(ctx context.Context, s *streams) (err error) {
 	server, end, err := app.BenchServe(ctx, app.ServeOptions{
 		Addr: c.Serve, MaxConversations: c.Calls, Log: slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -105,7 +105,7 @@ func (c *benchWSCmd) serve(ctx context.Context, s *streams) (err error) {
 	return server.Run(ctx)
 }
 
-// faults measures what misbehaving clients do to others.
+// faults measures the effect of misbehaving clients on others.
 func (c *benchWSCmd) faults(ctx context.Context, s *streams, o app.BenchWebRTCOptions) error {
 	r, err := app.BenchFaults(ctx, o)
 	if err != nil {

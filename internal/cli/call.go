@@ -20,7 +20,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// callCmd holds a call with a caller made of given utterances.
+// callCmd holds a call with a simulated caller.
 type callCmd struct {
 	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
 	Config string `placeholder:"FILE" help:"A config file."`
@@ -41,12 +41,12 @@ type callCmd struct {
 	Resume        string `placeholder:"ID" help:"Go on with a conversation of the store."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (callCmd) Help() string {
 	return `Each utterance is spoken 600 ms after the agent has finished. The call is held in virtual time: the same arguments give the same call, bit for bit.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	lines, err := c.lines(kctx.Args)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	return c.tellFiles(s)
 }
 
-// callError tells bad input from what went wrong in the call.
+// callError marks errors in the user's input as such.
 func callError(err error) error {
 	var agent *settings.AgentError
 	var problems config.Problems
@@ -91,8 +91,8 @@ func callError(err error) error {
 	}
 }
 
-// lines are the caller's utterances in the order of the command line, which
-// kong does not keep between flags.
+// lines returns the caller's utterances in the order of the command line, which kong
+// does not keep between flags.
 func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
 	var lines []app.CallerLine
 	var bargeIn time.Duration
@@ -119,7 +119,7 @@ func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
 			continue
 		}
 		if !joined {
-			i++ // the value
+			i++ // the value of the flag
 		}
 	}
 	if bargeIn > 0 {
@@ -131,7 +131,7 @@ func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
 	return lines, nil
 }
 
-// start is the beginning of virtual time.
+// start returns the start of virtual time.
 func (c *callCmd) start() (time.Time, error) {
 	if c.Today == "" {
 		return time.Time{}, nil
@@ -139,7 +139,7 @@ func (c *callCmd) start() (time.Time, error) {
 	return noon(c.Today)
 }
 
-// noon is the middle of a day that the user named.
+// noon returns noon of the day that the user named.
 func noon(today string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, today)
 	if err != nil {
@@ -148,7 +148,7 @@ func noon(today string) (time.Time, error) {
 	return day.Add(12 * time.Hour), nil
 }
 
-// tellFiles says where the files are.
+// tellFiles prints the names of the written files.
 func (c *callCmd) tellFiles(s *streams) error {
 	if c.JSON {
 		return nil
@@ -166,8 +166,8 @@ func (c *callCmd) tellFiles(s *streams) error {
 	return nil
 }
 
-// talk prints the conversation while it is held. Its methods run on the loop's
-// goroutine, end behind it.
+// talk prints the conversation during the call. Its methods are called by the session's
+// goroutine, and end after the call.
 type talk struct {
 	s    *streams
 	json bool
@@ -177,7 +177,7 @@ type talk struct {
 	dialogue dialog.State
 }
 
-// spoken is a turn as it is printed.
+// spoken is a turn in JSON.
 type spoken struct {
 	Type        string             `json:"type"` // "turn"
 	Turn        int                `json:"turn"`
@@ -186,14 +186,14 @@ type spoken struct {
 	Outcome     conv.TurnEventType `json:"outcome"`
 	StartMS     float64            `json:"start_ms"`
 	EndMS       float64            `json:"end_ms"`
-	Text        string             `json:"text"` // what was said, or what of it was heard
+	Text        string             `json:"text"` // what was said, or the heard part of it
 	Unheard     string             `json:"unheard,omitempty"`
 	HeardMS     float64            `json:"heard_ms,omitempty"`
 	Confidence  float64            `json:"confidence,omitempty"`
 	Interrupted bool               `json:"interrupted,omitempty"`
 }
 
-// callEnd is the last line of `--json`.
+// callEnd is the last line of the output with `--json`.
 type callEnd struct {
 	Type       string       `json:"type"` // "end"
 	DurationMS float64      `json:"duration_ms"`
@@ -201,7 +201,7 @@ type callEnd struct {
 	Dialogue   dialog.State `json:"dialogue"`
 }
 
-// watch sees every step.
+// watch handles a step.
 func (t *talk) watch(step session.Step) {
 	if t.began.IsZero() {
 		t.began = step.Now
@@ -221,7 +221,7 @@ func (t *talk) said(line session.Spoken) {
 	})
 }
 
-// print writes a turn.
+// print prints a turn.
 func (t *talk) print(sp *spoken) {
 	if t.err != nil {
 		return
@@ -244,7 +244,7 @@ func (t *talk) print(sp *spoken) {
 	t.err = t.s.printf("%6.1f s  %-6s  %s%s\n", sp.StartMS/1000, who, sp.Text, note)
 }
 
-// end prints how the call went.
+// end prints the result of the call.
 func (t *talk) end(r app.CallResult) error {
 	if t.err != nil {
 		return t.err

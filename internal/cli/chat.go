@@ -26,15 +26,15 @@ type chatCmd struct {
 	Resume string `placeholder:"ID" help:"Go on with a conversation of the store."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (chatCmd) Help() string {
 	return `Each line of the input is one turn of the user's. The end of the input ends the conversation, and so does Ctrl-C (exit status 130), which while the agent answers only stops the answer. On a terminal a line can be edited, the arrow keys bring earlier ones back, and /help lists orders to the program.`
 }
 
-// longestLine bounds a line of the user's, in bytes.
+// longestLine limits the length of the user's lines, in bytes.
 const longestLine = 64 << 10
 
-// Run is the command.
+// Run runs the command.
 func (c *chatCmd) Run(s *streams) (err error) {
 	clock, err := chatClock(c.Today)
 	if err != nil {
@@ -95,23 +95,23 @@ func (c *chatCmd) Run(s *streams) (err error) {
 	return text.End(ctx)
 }
 
-// say gives the agent a line. An interrupt stops the answer, and the agent listens again.
+// say sends a line to the agent and returns the answer. An interrupt stops the answer.
 func (c *chatCmd) say(ctx context.Context, s *streams, text *app.Chat, clock func() time.Time, line string) (session.TextReply, error) {
 	answering, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	reply, err := text.Say(answering, clock(), line)
 	if err != nil && answering.Err() != nil && ctx.Err() == nil {
-		stop() // the next one ends the program, if this takes long
+		stop() // the next interrupt ends the program
 		if s.terminal() != nil {
-			fmt.Fprintln(s.out) // behind the ^C
+			fmt.Fprintln(s.out) // after the ^C
 		}
 		return text.Interrupt(ctx, clock())
 	}
 	return reply, err
 }
 
-// order carries out a line of a terminal that begins with a slash, and reports whether it ends
-// the chat.
+// order handles a line of a terminal that begins with a slash, and reports whether it
+// ends the chat.
 func (c *chatCmd) order(s *streams, text *app.Chat, line string) (quit bool) {
 	var err error
 	switch line {
@@ -131,7 +131,7 @@ func (c *chatCmd) order(s *streams, text *app.Chat, line string) (quit bool) {
 	return err != nil
 }
 
-// why prints what the flows did with the last line.
+// why prints how the flows handled the last line.
 func (c *chatCmd) why(s *streams, text *app.Chat) error {
 	trace := text.Dialogue().Trace
 	begin := 0
@@ -166,11 +166,11 @@ func (c *chatCmd) why(s *streams, text *app.Chat) error {
 	return nil
 }
 
-// tell prints what came of a line.
+// tell prints the answer to a line.
 func (c *chatCmd) tell(s *streams, text *app.Chat, r session.TextReply) error {
 	never, failed := text.Model.Failed()
 	if never && len(r.Notes) > 0 {
-		return failed // a wrong key, no such model, no server: the next line would go no better
+		return failed // a wrong key, an unknown model or a missing server: the next line would fail too
 	}
 	for _, code := range r.Notes {
 		fmt.Fprintln(s.err, "note: "+code)
@@ -187,8 +187,9 @@ func (c *chatCmd) tell(s *streams, text *app.Chat, r session.TextReply) error {
 	return s.printf("%s%s\n", s.speaker(), strings.Join(r.Said, " "))
 }
 
-// chatClock tells the time of each line: the clock's, or with a date that day's
-// from noon, a second apart, so that the same lines give the same output.
+// chatClock returns the clock for the lines of a chat. With a date, it starts at noon
+// of that day and advances by one second per line, so that the same lines give the same
+// output.
 func chatClock(today string) (func() time.Time, error) {
 	if today == "" {
 		return time.Now, nil

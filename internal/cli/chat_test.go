@@ -10,9 +10,9 @@ import (
 
 const flights = "../../examples/flights"
 
-// TestChatJSON: a line for the greeting and one for each turn, each the
-// dialogue's state, with the slots as they fill and one call of the
-// understanding in all.
+// TestChatJSON checks the lines for the greeting and for each turn: they contain the
+// state of the dialogue with the slots filled so far, and show that the understanding
+// was asked only when necessary.
 func TestChatJSON(t *testing.T) {
 	in := "I want to book a flight\n\nfrom Boston\nto Denver\nactually, change the origin to Chicago\nnext friday\nyes\n"
 	out := output(t, in, "chat", "--agent", flights, "--json", "--today", "2026-11-20")
@@ -39,7 +39,7 @@ func TestChatJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(lines[i]), &last); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"flights_found", "flight_number", "departure_time", "price"} { // the airline's
+		for _, name := range []string{"flights_found", "flight_number", "departure_time", "price"} { // the names of the airline's slots
 			delete(last.Slots, name)
 		}
 		slots, err := json.Marshal(last.Slots)
@@ -62,7 +62,7 @@ func TestChatJSON(t *testing.T) {
 	}
 }
 
-// TestChatText: what the agent says, a line a turn.
+// TestChatText checks that the agent's answer to each turn is one line.
 func TestChatText(t *testing.T) {
 	out := output(t, "book a flight from Boston to Denver\nwhat do you mean?\n", "chat", "--agent", flights)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -71,7 +71,7 @@ func TestChatText(t *testing.T) {
 	}
 }
 
-// TestChatBadInput: one clear line, and the status of bad input.
+// TestChatBadInput checks that bad input is reported with one line and its exit status.
 func TestChatBadInput(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  []string

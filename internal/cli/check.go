@@ -10,17 +10,17 @@ import (
 	"github.com/hocketvoice/hocket/internal/settings"
 )
 
-// checkCmd validates what people write.
+// checkCmd validates files that users write.
 type checkCmd struct {
 	Paths []string `arg:"" name:"path" placeholder:"PATH" help:"A config file, an agent's file, or a folder whose *.yaml files are one agent."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (checkCmd) Help() string {
 	return `Every problem is told at once, with file, line and a suggestion. Exit status 2 if one of them is an error.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *checkCmd) Run(s *streams) error {
 	all := make([]checked, len(c.Paths))
 	configs, agents := "the config file", "the agent's file"
@@ -66,8 +66,8 @@ type checked struct {
 	config bool
 }
 
-// check finds the problems. ok is false if one of them is an error. configs and agents name
-// the files of the other kind.
+// check returns the problems of a file or folder. ok is false if one of them is an
+// error. configs and agents are the names of the other kind of file, for suggestions.
 func (c checked) check(configs, agents string) (problems []string, ok bool) {
 	if c.config {
 		_, err := app.LoadOptions(c.path)
@@ -85,7 +85,7 @@ func (c checked) check(configs, agents string) (problems []string, ok bool) {
 	return append(problems, lines(engine)...), err == nil && engine == nil
 }
 
-// lines are the lines of an error.
+// lines returns the lines of an error message.
 func lines(err error) []string {
 	if err == nil {
 		return nil

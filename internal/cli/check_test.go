@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"good.yaml", 0, []string{"good.yaml: ok"}},
 		{"agent.yaml folder good.yaml", 0, []string{"agent.yaml: ok", "folder: ok", "good.yaml: ok"}},
-		// An agent whose model does all the talking: `serve` takes it.
+		// An agent that consists of a language model only: `serve` accepts it.
 		{"clerk.yaml clerk-at-top.yaml", 0, []string{"clerk.yaml: ok", "clerk-at-top.yaml: ok"}},
 		{"clerk-wrong.yaml", 2, []string{`clerk-wrong.yaml:2:22: barge_in.policy: is "wrods"`}},
 		{"bad.yaml", 2, []string{
@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckExamples: what the repository shows people is right.
+// TestCheckExamples checks the examples of the repository.
 func TestCheckExamples(t *testing.T) {
 	agents, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(agents) == 0 {

@@ -19,7 +19,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the commands print now to the golden files and the documentation")
 
-// run runs a command to its end.
+// run runs a command and returns its output and exit status.
 func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -27,7 +27,7 @@ func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, sta
 	return out.String(), err.String(), status
 }
 
-// output runs a command that succeeds and says nothing on the standard error.
+// output runs a command that must succeed without output on standard error.
 func output(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	stdout, stderr, status := run(t, stdin, args...)
@@ -37,7 +37,7 @@ func output(t *testing.T, stdin string, args ...string) string {
 	return stdout
 }
 
-// golden compares with a file of testdata.
+// golden compares a text with a file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -56,7 +56,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// write makes a file in a fresh folder.
+// write writes a file in a new folder and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -66,7 +66,7 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// recorded steps the events of a file and returns the trace of it.
+// recorded steps the events of a file and returns their trace.
 func recorded(t *testing.T, file string) []byte {
 	t.Helper()
 	events, err := os.ReadFile(file)
@@ -155,7 +155,8 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// TestUnknownCommandListsAll: with nothing near, all commands are named.
+// TestUnknownCommandListsAll checks that all commands are listed if none has a similar
+// name.
 func TestUnknownCommandListsAll(t *testing.T) {
 	_, stderr, status := run(t, "", "frobnicate")
 	if status != statusInput || !strings.HasPrefix(stderr, `hocket: unknown command "frobnicate": expected one of `) || strings.Count(stderr, "\n") != 1 {
@@ -163,7 +164,8 @@ func TestUnknownCommandListsAll(t *testing.T) {
 	}
 }
 
-// TestHelpOfACommand: hocket help COMMAND is COMMAND --help, and hocket help the whole.
+// TestHelpOfACommand checks that `hocket help COMMAND` equals `COMMAND --help`, and
+// `hocket help` the whole help.
 func TestHelpOfACommand(t *testing.T) {
 	for _, command := range []string{"", "call", "bench ws", "import"} {
 		want := output(t, "", append(strings.Fields(command), "--help")...)
@@ -185,7 +187,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// gone is an output whose reader has gone away.
+// gone is an output whose reader has closed it.
 type gone struct{ err error }
 
 func (g gone) Write([]byte) (int, error) { return 0, g.err }
@@ -211,7 +213,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// TestLongLine: a line without end is refused, not swallowed.
+// TestLongLine checks that a line that is too long is refused.
 func TestLongLine(t *testing.T) {
 	_, stderr, status := run(t, eventExample+"\n"+strings.Repeat("x", maxLine+1), "step")
 	if want := "hocket step: line 2 is longer than 16777216 bytes\n"; status != statusInput || stderr != want {

@@ -7,26 +7,26 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCmd prints what completes a command line in a shell.
+// completionCmd prints a shell's completion script.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (completionCmd) Help() string {
 	return `Prints a script with which a shell completes the commands, their flags and their values. In bash: source <(hocket completion bash). In zsh: hocket completion zsh > "${fpath[1]}/_hocket". In fish: hocket completion fish > ~/.config/fish/completions/hocket.fish.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *completionCmd) Run(s *streams, app *kong.Application) error {
 	scripts := map[string]func([]*command) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
 	return s.printf("%s", scripts[c.Shell](commandLine(app)))
 }
 
-// word is a word that may come behind a command, and what it stands for.
+// word is a completion and its description.
 type word struct{ text, help string }
 
-// words are the commands below a command, and the values of its arguments.
+// words returns the subcommands of a command and the values of its arguments.
 func (c *command) words() []word {
 	var list []word
 	for _, b := range c.below {
@@ -48,7 +48,7 @@ func (c *command) names() []string {
 	return list
 }
 
-// options are the command's flags as they are written.
+// options returns the command's flags with their dashes.
 func (c *command) options() []string {
 	var list []string
 	for _, f := range c.flags {
@@ -73,8 +73,7 @@ func (c *command) takesFile() bool {
 // single quotes a text for a shell.
 func single(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// paths are the commands as patterns of a shell's case, which find out which command is
-// being written.
+// paths returns the paths of all commands as a pattern of a shell's case statement.
 func paths(all []*command) string {
 	var list []string
 	for _, c := range all[1:] {
@@ -135,7 +134,7 @@ func bashCompletion(all []*command) string {
 func zshCompletion(all []*command) string {
 	var b strings.Builder
 	out := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	// In a description of _describe a colon ends the word.
+	// A colon in a description would end the word for _describe.
 	item := func(word, help string) string {
 		return single(strings.ReplaceAll(word, ":", `\:`) + ":" + sentence(help))
 	}

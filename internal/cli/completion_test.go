@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// TestBashCompletion: bash itself completes command lines with the script.
+// TestBashCompletion checks what bash completes with the script.
 func TestBashCompletion(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -28,7 +28,7 @@ func TestBashCompletion(t *testing.T) {
 	put("my agent.yaml", "")
 	put("mine.wav", "")
 	for _, tc := range []struct {
-		line string // the last word is being written
+		line string // the last word is incomplete
 		want []string
 	}{
 		{"hocket se", []string{"serve"}},
@@ -66,7 +66,7 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
-// TestFishCompletion: fish itself completes command lines with the script.
+// TestFishCompletion checks what fish completes with the script.
 func TestFishCompletion(t *testing.T) {
 	fish, err := exec.LookPath("fish")
 	if err != nil {
@@ -79,7 +79,7 @@ func TestFishCompletion(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		line string // the last word is being written
+		line string // the last word is incomplete
 		want []string
 	}{
 		{"hocket se", []string{"serve"}},
@@ -109,8 +109,8 @@ func TestFishCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionKnowsEverything: the scripts and the manual have each command and each flag
-// that its help shows, and a shell that is there can read its script.
+// TestCompletionKnowsEverything checks that the scripts and the manual contain all
+// commands and their flags, and that the installed shells can read their scripts.
 func TestCompletionKnowsEverything(t *testing.T) {
 	texts := map[string]string{"manual": strings.ReplaceAll(output(t, "", "man"), `\-`, "-")}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
@@ -155,7 +155,7 @@ func TestCompletionKnowsEverything(t *testing.T) {
 	}
 }
 
-// TestManual: the formatter has nothing to say about the page, and shows it.
+// TestManual checks that groff formats the page without warnings.
 func TestManual(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "hocket.1")
 	if err := os.WriteFile(page, []byte(output(t, "", "man")), 0o600); err != nil {
@@ -176,7 +176,7 @@ func TestManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Join(strings.Fields(string(out)), " ") // lines are broken and stretched
+	text := strings.Join(strings.Fields(string(out)), " ") // lines are broken and justified
 	for _, want := range []string{"hocket - Spoken conversations", "hocket serve Serve the panel", "--agent PATH An agent", "The variable $HOCKET_STORE stands for it.", "hocket conversations show <id>", "EXIT STATUS", `"${fpath[1]}/_hocket"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page shows no %q", want)
@@ -187,7 +187,8 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestCompletedValues: the values that are completed are those that a command takes.
+// TestCompletedValues checks that the completed values are those that the commands
+// accept.
 func TestCompletedValues(t *testing.T) {
 	flag, _ := reflect.TypeFor[machineCmd]().FieldByName("View")
 	format, _ := reflect.TypeFor[machineCmd]().FieldByName("Format")

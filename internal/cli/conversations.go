@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// conversationsCmd looks after the conversations of a store.
+// conversationsCmd manages the conversations of a store.
 type conversationsCmd struct {
 	List   listCmd   `cmd:"" help:"The conversations that were saved last, the newest first."`
 	Show   showCmd   `cmd:"" help:"A conversation: what was said, and where it stands."`
@@ -22,24 +22,24 @@ type conversationsCmd struct {
 	Delete deleteCmd `cmd:"" help:"Delete conversations."`
 }
 
-// storeFlags name a store.
+// storeFlags select a store.
 type storeFlags struct {
 	Store  string `required:"" env:"HOCKET_STORE" placeholder:"STORE" help:"The store: a file, postgres://..., or $${NAME} for a variable that holds it."`
 	Config string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
 }
 
-// with opens the store for f.
+// with opens the store, calls f and closes it.
 func (o storeFlags) with(f func(context.Context, *app.Store) error) error {
 	return withStore(o.Store, o.Config, f)
 }
 
-// withStore opens a store for f.
+// withStore opens a store, calls f and closes the store.
 func withStore(place, config string, f func(context.Context, *app.Store) error) (err error) {
 	opts, err := loadOptions(config)
 	if err != nil {
 		return err
 	}
-	opts.Store.Keep = 0 // who looks deletes nothing
+	opts.Store.Keep = 0 // do not delete old conversations
 	ctx := context.Background()
 	store, err := app.OpenStore(ctx, place, opts.Store, false)
 	if err != nil {
@@ -59,7 +59,7 @@ type listCmd struct {
 	JSON  bool `name:"json" help:"Print a JSON line for each."`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *listCmd) Run(s *streams) error {
 	if c.Limit < 1 {
 		return badInputf("--limit is %d: expected 1 or more", c.Limit)
@@ -105,13 +105,13 @@ func (c *listCmd) line(s *streams, k app.Kept) error {
 	return s.printf("%s  %s  %s, %d turns, %s\n", k.ID, k.Saved.Format(time.DateTime), k.Agent, k.Turns, state)
 }
 
-// showCmd prints a conversation for people.
+// showCmd prints a conversation in readable form.
 type showCmd struct {
 	storeFlags
 	ID string `arg:"" help:"The conversation."`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *showCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, store *app.Store) error {
 		k, err := store.Load(ctx, c.ID)
@@ -163,7 +163,7 @@ type exportCmd struct {
 	Trace string `placeholder:"FILE" help:"Write its trace here, as hocket replay reads it."`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *exportCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, store *app.Store) error {
 		k, err := store.Load(ctx, c.ID)
@@ -187,7 +187,7 @@ func (c *exportCmd) Run(s *streams) error {
 	})
 }
 
-// storedTrace reads the trace of a conversation.
+// storedTrace returns the trace of a conversation.
 func storedTrace(ctx context.Context, store *app.Store, id string) ([]byte, error) {
 	var trace bytes.Buffer
 	if err := store.Trace(ctx, id, &trace); err != nil {
@@ -199,7 +199,7 @@ func storedTrace(ctx context.Context, store *app.Store, id string) ([]byte, erro
 	return trace.Bytes(), nil
 }
 
-// writeTrace writes it into a file, which nobody else may read.
+// writeTrace writes the trace to a file that only the user can read.
 func writeTrace(ctx context.Context, store *app.Store, id, path string) error {
 	trace, err := storedTrace(ctx, store, id)
 	if err != nil {
@@ -217,7 +217,7 @@ type deleteCmd struct {
 	IDs []string `arg:"" name:"id" help:"The conversations."`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *deleteCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, store *app.Store) error {
 		for _, id := range c.IDs {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// idOf is the id of a conversation as the note tells it.
+// idOf returns the id of the conversation from a command's output.
 func idOf(t *testing.T, stderr string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(stderr, "note: the conversation is ")
@@ -22,7 +22,7 @@ func idOf(t *testing.T, stderr string) string {
 	return id
 }
 
-// inFiles reports whether a text stands in a store's file or in those beside it.
+// inFiles reports whether a text occurs in the files of a store.
 func inFiles(t *testing.T, store, text string) bool {
 	t.Helper()
 	found := false
@@ -92,8 +92,9 @@ func lookAfter(t *testing.T, store string) {
 	}
 }
 
-// TestPrivacyOnDisk: with privacy none no word reaches the file, with session none
-// is left, and with a key none can be read without it.
+// TestPrivacyOnDisk checks that with privacy "none" the file never contains the words
+// of a conversation, that with "session" it does not contain them after the end, and
+// that with a key they cannot be read without it.
 func TestPrivacyOnDisk(t *testing.T) {
 	const said = "book a flight from Boston to Denver\n"
 	t.Setenv("HOCKET_TEST_KEY", base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
@@ -149,8 +150,8 @@ func TestPrivacyOnDisk(t *testing.T) {
 	}
 }
 
-// TestPrivacyNoneWhileItLives: while a conversation goes on, too, no word of it is
-// in the file.
+// TestPrivacyNoneWhileItLives checks that with privacy "none" the file does not contain
+// the words during the conversation either.
 func TestPrivacyNoneWhileItLives(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "chats.db")

@@ -1,12 +1,11 @@
-// Package cli is the command line: one file for each command, and the little
-// that they share.
+// Package cli implements the command line: one file for each command, and the code that
+// they share.
 //
-// It decides how what the packages below say is written for people and for
-// programs, and which exit status it gets: 0 for success, 1 for a finding (a
-// violation, a difference), 2 for bad input, which is one clear line on the
-// standard error that names the file, line or field and what was expected. It
-// holds no behaviour of a conversation.
+// The package defines the output of the commands and their exit status: 0 for success,
+// 1 for a finding (a violation or a difference), and 2 for bad input, which is reported
+// in one line on standard error with the file, line or field and what was expected. It
+// contains no behaviour of conversations.
 //
-// [Run] is the whole program but for the process: it takes its arguments and
-// streams, so that tests run the very commands.
+// [Run] is the whole program except for the process: it takes the arguments and streams
+// as parameters, so that tests can run the commands.
 package cli

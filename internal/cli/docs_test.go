@@ -13,25 +13,25 @@ import (
 
 const cliDocument = "../../docs/cli.md"
 
-// documents are those whose examples are run, from the module's root. They share
-// their files.
+// documents are the documents whose examples are run, relative to the module's root.
+// Their examples share files.
 var documents = []string{"README.md", "docs/cli.md", "docs/architecture.md"}
 
-// The blocks of a document: a file that the examples use, named behind the
-// language; a session at the terminal; and the output of one command, which
-// stands in a comment above it.
+// The blocks of a document: a file used by the examples, with its name after the
+// language; a terminal session; and the output of one command, which a comment above
+// the block names.
 var (
 	fileBlock    = regexp.MustCompile("(?s)```(?:yaml|json|text) ([a-z.]+)\n(.*?)```")
 	consoleBlock = regexp.MustCompile("(?s)```console\n(.*?)```")
 	outputBlock  = regexp.MustCompile("(?s)<!-- (hocket [^\n]*) -->\n```([a-z]*)\n(.*?)```")
 )
 
-// example is one command of a session, and what it prints.
+// example is one command of a session and its output.
 type example struct {
-	head   string // the lines that are typed
+	head   string // the typed lines
 	args   []string
 	stdin  string
-	first  int // lines that `| head` lets through, 0: all
+	first  int // number of lines kept by `| head`; 0 means all
 	status int
 	output string
 }
@@ -41,9 +41,9 @@ var (
 	shellWord  = regexp.MustCompile(`"([^"]*)"|\S+`)
 )
 
-// examples reads a session: lines that begin with "$ hocket", each with those
-// that a backslash joins to it, an input between <<'EOF' and EOF, and what
-// follows up to the next command.
+// examples parses a session: lines that begin with "$ hocket", each with its
+// continuation lines, an input between <<'EOF' and EOF, and the output up to the next
+// command.
 func examples(t *testing.T, block string) []example {
 	t.Helper()
 	var list []example
@@ -89,7 +89,7 @@ func examples(t *testing.T, block string) []example {
 	return list
 }
 
-// documented is the output that the document shows for a command line.
+// documented returns the output that the document shows for a command line.
 func documented(t *testing.T, line string) string {
 	t.Helper()
 	text, err := os.ReadFile(cliDocument)
@@ -119,8 +119,8 @@ func rewriteDocument(t *testing.T, old, now string) {
 	}
 }
 
-// TestDocumentedExamples runs the examples of the documents and compares what
-// they print. -rewrite writes what they print now.
+// TestDocumentedExamples runs the examples of the documents and compares their output.
+// With -rewrite, it updates the documents.
 func TestDocumentedExamples(t *testing.T) {
 	trace := recorded(t, "testdata/call.events")
 	home, err := os.Getwd()
@@ -176,8 +176,8 @@ func TestDocumentedExamples(t *testing.T) {
 	}
 }
 
-// printedBy runs the commands of a block in their order and returns it with what
-// they print.
+// printedBy runs the commands of a block in order and returns the block with their
+// output.
 func printedBy(t *testing.T, list []example) string {
 	t.Helper()
 	out, heard := "", true
@@ -186,11 +186,11 @@ func printedBy(t *testing.T, list []example) string {
 		printed := e.output
 		switch {
 		case e.args[0] == "explore":
-			// Compared by shape, where the exploration runs.
+			// Only the shape is compared, where the exploration is run.
 		case !heard:
-			// It may need what the call would have left.
+			// It may need files of the call that was skipped.
 		case e.args[0] == "replay" && list[0].args[0] != "replay":
-			// The number of steps depends on the engines of the call before it.
+			// The number of steps depends on the engines used by the call.
 			if printed = e.run(t); shape(printed) == shape(e.output) {
 				printed = e.output
 			}
@@ -210,17 +210,17 @@ func printedBy(t *testing.T, list []example) string {
 	return out
 }
 
-// lacking is what a call says where the engines that the documents were written
-// with are not built in.
+// lacking contains the errors of calls in a build without the engines that the
+// documents were written with.
 var lacking = []string{"this binary was built without", "no Silero weights in this build"}
 
 var callTimes = regexp.MustCompile(`(?m)^ +[0-9.]+ s|after [0-9.]+ s|^call of .*|"[a-z]+_ms":[0-9.]+|"confidence":[0-9.]+`)
 
-// untimed is what a call prints without its times and confidences, which other
-// versions of the engines would change.
+// untimed removes times and confidences from the output of a call, since they depend on
+// the versions of the engines.
 func untimed(printed string) string { return callTimes.ReplaceAllString(printed, "") }
 
-// differ reports the first line of a document that is not what is printed.
+// differ reports the first line of a document that differs from the output.
 func differ(t *testing.T, name, text, now string) {
 	t.Helper()
 	was, is := strings.Split(text, "\n"), strings.Split(now, "\n")
@@ -233,7 +233,8 @@ func differ(t *testing.T, name, text, now string) {
 	t.Errorf("%s has %d lines, what the commands print makes %d", name, len(was), len(is))
 }
 
-// run runs the example: both streams as a terminal shows them, and the status.
+// run runs the example and returns both output streams, as in a terminal, and the exit
+// status.
 func (e example) run(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -14,32 +14,33 @@ import (
 	"github.com/hocketvoice/hocket/internal/explore"
 )
 
-// exploreCmd proves what is promised of the machine.
+// exploreCmd checks the properties of the machine.
 type exploreCmd struct {
 	JSON     bool `name:"json" help:"The whole report as JSON."`
 	Progress bool `help:"Tell on the standard error how far it is, also where that is not a terminal."`
 
-	configs []explore.Config // what is shipped if nil
+	configs []explore.Config // the shipped configurations if nil
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (exploreCmd) Help() string {
 	return `Visits every state that the shipped machine can reach, with every event and every armed deadline in any order, and checks each view against its seed's table, the invariants, and that the agent always speaks, listens or has hung up again within a stated time. Exit status 1 and the shortest sequence of events on any violation. It takes a minute or more, on all processors.`
 }
 
-// exploreReport is the report for programs.
+// exploreReport is the report in JSON.
 type exploreReport struct {
 	*explore.Report
 	ElapsedMS int64 `json:"elapsed_ms"`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *exploreCmd) Run(s *streams) error {
 	began := time.Now()
 	configs := c.configs
 	if configs == nil {
 		configs = explore.Shipped()
-		// What is reached is kept: to look through it again and again is wasted.
+		// Most of the memory stays in use, so frequent garbage collections would be
+		// wasted.
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	p := newProgress(s.err, c.Progress, len(configs))
@@ -50,7 +51,7 @@ func (c *exploreCmd) Run(s *streams) error {
 	}
 	elapsed := time.Since(began)
 	if c.JSON {
-		r.Violations = append([]explore.Violation{}, r.Violations...) // never null
+		r.Violations = append([]explore.Violation{}, r.Violations...) // an empty list instead of null
 		err = s.writeIndented(exploreReport{r, elapsed.Milliseconds()})
 	} else {
 		err = s.printf("%s", describeReport(r, elapsed))
@@ -61,8 +62,8 @@ func (c *exploreCmd) Run(s *streams) error {
 	return err
 }
 
-// progress tells how far the exploration is: on a terminal in one line that it writes over
-// and over, else in a line for each configuration that is done.
+// progress prints the progress of the exploration: on a terminal in one line that is
+// overwritten, otherwise in a line for each finished configuration.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -70,7 +71,8 @@ type progress struct {
 	done     int
 }
 
-// newProgress tells on a terminal, and elsewhere only if it is asked to.
+// newProgress returns a progress that prints to a terminal, or to another writer if
+// asked to.
 func newProgress(w io.Writer, asked bool, configs int) *progress {
 	p := &progress{out: terminal(w), terminal: true, sizes: make([]explore.ConfigSize, configs)}
 	if p.out == io.Discard {
@@ -82,10 +84,10 @@ func newProgress(w io.Writer, asked bool, configs int) *progress {
 	return p
 }
 
-// clearLine empties a terminal's line.
+// clearLine clears the current line of a terminal.
 const clearLine = "\r\x1b[K"
 
-// told takes the size of a configuration.
+// told handles the size of a configuration.
 func (p *progress) told(config int, size explore.ConfigSize, done bool) {
 	p.sizes[config] = size
 	if done {
@@ -103,14 +105,14 @@ func (p *progress) told(config int, size explore.ConfigSize, done bool) {
 	}
 }
 
-// end leaves the terminal's line empty.
+// end clears the line of a terminal.
 func (p *progress) end() {
 	if p.terminal {
 		fmt.Fprint(p.out, clearLine)
 	}
 }
 
-// terminal is the writer, if it is a terminal's, and else one that drops everything.
+// terminal returns w if it is a terminal, or else a writer that discards everything.
 func terminal(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
@@ -120,7 +122,7 @@ func terminal(w io.Writer) io.Writer {
 	return io.Discard
 }
 
-// describeReport is the report for people.
+// describeReport returns the report in readable form.
 func describeReport(r *explore.Report, elapsed time.Duration) string {
 	var b strings.Builder
 	out := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -201,7 +203,7 @@ func describeReport(r *explore.Report, elapsed time.Duration) string {
 	return b.String()
 }
 
-// describeWaits is the longest wait in each phase.
+// describeWaits describes the longest wait in each phase.
 func describeWaits(waits []explore.Wait) string {
 	var b strings.Builder
 	name := len("processing.understanding")
@@ -217,7 +219,7 @@ func describeWaits(waits []explore.Wait) string {
 	return b.String()
 }
 
-// thousands is a number with commas: "1,234,567".
+// thousands formats a number with commas: "1,234,567".
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -226,7 +228,7 @@ func thousands(n int) string {
 	return s
 }
 
-// shortDuration is a duration without zeros at its end: "5m", "1m30s".
+// shortDuration formats a duration without trailing zero units: "5m", "1m30s".
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

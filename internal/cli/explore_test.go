@@ -15,10 +15,11 @@ import (
 	"github.com/hocketvoice/hocket/internal/explore"
 )
 
-// TestExplore runs the command on a part of the machine: the report is whole, tells what
-// the part has not reached and nothing else, and what people get of it has the shape
-// that the documentation shows. That the whole machine keeps its promises is the test of
-// package explore, which takes half a minute; -rewrite explores it here.
+// TestExplore runs the command on a part of the machine. It checks that the report is
+// complete, that it contains no violations except for what the part cannot reach, and
+// that the readable form has the shape shown in the documentation. A test of package
+// explore checks the whole machine, which takes half a minute; with -rewrite this test
+// does too.
 func TestExplore(t *testing.T) {
 	var r struct {
 		explore.Report
@@ -61,7 +62,7 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// proven is a report as it is of the whole machine, which keeps its promises.
+// proven returns a report without violations, like that of the whole machine.
 func proven(r explore.Report) *explore.Report {
 	r.Violations, r.Configs, r.Phases = nil, nil, nil
 	for _, c := range explore.Shipped() {
@@ -80,7 +81,7 @@ func proven(r explore.Report) *explore.Report {
 	return &r
 }
 
-// TestExploreViolations: what does not hold is told with the way to it.
+// TestExploreViolations checks that a violation is printed with the path to it.
 func TestExploreViolations(t *testing.T) {
 	r := &explore.Report{
 		States: 1234567, Steps: 12, Late: 3,
@@ -104,8 +105,9 @@ func TestExploreViolations(t *testing.T) {
 	golden(t, "explore.violations", describeReport(r, 2500*time.Millisecond))
 }
 
-// TestExploreProgress: on a terminal each line takes the place of the one before it; in a
-// file there is a line for each configuration that is done, if it was asked for.
+// TestExploreProgress checks that on a terminal each line replaces the previous one,
+// and that a file contains a line for each finished configuration if progress was
+// requested.
 func TestExploreProgress(t *testing.T) {
 	tell := func(p *progress) {
 		p.told(1, explore.ConfigSize{Name: "rules", States: 12345, Steps: 100}, false)
@@ -133,7 +135,7 @@ func TestExploreProgress(t *testing.T) {
 	}
 }
 
-// shape is a text without its numbers and the widths that depend on them.
+// shape removes numbers from a text, and the spaces that depend on their widths.
 func shape(text string) string {
 	var b strings.Builder
 	for _, word := range strings.Fields(text) {

@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/settings"
 )
 
-// importCmd makes agents of what was written for other programs.
+// importCmd converts files of other programs to agents.
 type importCmd struct {
 	Rasa importRasaCmd `cmd:"" name:"rasa" help:"Make an agent of the flows, slots and responses of Rasa CALM."`
 }
@@ -24,12 +24,12 @@ type importRasaCmd struct {
 	Out  string `placeholder:"FILE" help:"Write the agent to this file, which must not exist; to the standard output if absent."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (importRasaCmd) Help() string {
 	return `What could not be carried over is listed on the standard error with file and line. Exit status 1 if the agent needs mending before it runs.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *importRasaCmd) Run(s *streams) error {
 	files, err := rasaFiles(c.Path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *importRasaCmd) Run(s *streams) error {
 	}
 	parsed, found := dialog.Parse([]agent.File{{Name: name, Data: made}})
 	if parsed != nil {
-		found = nil // hocket check tells the warnings
+		found = nil // hocket check reports the warnings
 	}
 	for _, p := range slices.Concat(problems, found) {
 		if _, err := s.err.Write([]byte(p.String() + "\n")); err != nil {
@@ -70,11 +70,12 @@ func (c *importRasaCmd) Run(s *streams) error {
 	return nil
 }
 
-// notAssistant are the files beside an assistant's domain and flows.
+// notAssistant lists files of an assistant that contain neither its domain nor its
+// flows.
 var notAssistant = []string{"config", "credentials", "endpoints"}
 
-// rasaFiles reads a file, or all YAML files of an assistant's folder but for its settings
-// and tests.
+// rasaFiles reads a file, or all YAML files in an assistant's folder except for
+// settings and tests.
 func rasaFiles(root string) (files []agent.File, err error) {
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -99,9 +100,9 @@ func rasaFiles(root string) (files []agent.File, err error) {
 	return files, err
 }
 
-// writeNew writes a file that must not be there yet, whole or not at all.
+// writeNew writes a file that must not exist. If it fails, it leaves no file.
 func writeNew(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // for the user, who named it
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // the user named the file
 	if err != nil {
 		return badFile(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestImportRasa imports an assistant's folder to a file, which is an agent, and does not
-// overwrite it.
+// TestImportRasa checks that an assistant's folder is imported to a file, which is a
+// valid agent, and that an existing file is not overwritten.
 func TestImportRasa(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "agent.yaml")
 	run := func(args ...string) (int, string, string) {

@@ -26,7 +26,7 @@ type initCmd struct {
 	Template string `placeholder:"NAME" complete:"flows,model,both" help:"What speaks: flows, model or both; model if a language model was found, else flows."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (initCmd) Help() string {
 	return `Writes agent.yaml, hocket.yaml (its config), hours.sh (a tool) and test.txt (for hocket test). No file is replaced. A language model is looked for in the keys of the environment and among the servers of this machine (Ollama, LM Studio, llama.cpp). A key is never written: the config names the variable that holds it.`
 }
@@ -34,10 +34,10 @@ func (initCmd) Help() string {
 //go:embed starter
 var starter embed.FS
 
-// templates are what can be written.
+// templates are the available templates.
 var templates = []string{"flows", "model", "both"}
 
-// Run is the command.
+// Run runs the command.
 func (c *initCmd) Run(s *streams) error {
 	if c.Template != "" && !slices.Contains(templates, c.Template) {
 		return badInputf("flag --template is %q%s", c.Template, meant(c.Template, templates))
@@ -69,7 +69,7 @@ func (c *initCmd) Run(s *streams) error {
 // starterFile is a file of a first agent.
 type starterFile struct{ name, what, text string }
 
-// starterFiles are the files of a template, with the model that was found.
+// starterFiles returns the files of a template, with the found model.
 func starterFiles(template string, m foundModel) ([]starterFile, error) {
 	var errs []error
 	read := func(name string) string {
@@ -98,14 +98,14 @@ func starterFiles(template string, m foundModel) ([]starterFile, error) {
 	return files, errors.Join(errs...)
 }
 
-// writeStarter writes files that are not there yet, all or none.
+// writeStarter writes files that must not exist. If it fails, it leaves none.
 func writeStarter(dir string, files []starterFile) (err error) {
 	for _, f := range files {
 		if path := filepath.Join(dir, f.name); exists(path) {
 			return badInputf("%s is there already: expected a folder without it", path)
 		}
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // files for the user, who has a umask
+	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // the user's umask applies
 		return badFile(err)
 	}
 	var written []string
@@ -118,7 +118,7 @@ func writeStarter(dir string, files []starterFile) (err error) {
 	}()
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) //nolint:gosec // as above
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) //nolint:gosec // the user's umask applies
 		if err != nil {
 			return badFile(err)
 		}
@@ -136,23 +136,24 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// foundModel is a language model that init has found, or the one that it names where there
-// is none.
+// foundModel is a language model that init has found, or the one that it suggests if
+// there is none.
 type foundModel struct {
 	found  bool
 	name   string
-	url    string // empty: OpenAI's
-	keyEnv string // the variable that holds the key; empty: there is none
-	by     string // whose it is
+	url    string // empty for OpenAI
+	keyEnv string // the variable with the key; empty if there is none
+	by     string // the vendor or server
 }
 
-// localServer is a server of models that people run on their machine.
+// localServer is a model server that people run on their own machine.
 type localServer struct {
 	name, url string
-	owner     string // what it says of its models; empty: anything
+	owner     string // owned_by of its models; empty accepts any
 }
 
-// localServers are looked for, in this order. Others than llama.cpp may answer at its port.
+// localServers are tried in this order. Other programs may answer at the port of
+// llama.cpp.
 var localServers = []localServer{
 	{"Ollama", "http://127.0.0.1:11434/v1", ""},
 	{"LM Studio", "http://127.0.0.1:1234/v1", ""},
@@ -178,7 +179,7 @@ func findModel(ctx context.Context, getenv func(string) string, servers []localS
 	return foundModel{name: "qwen3:8b", url: servers[0].url, by: servers[0].name}
 }
 
-// model is the first model that the server has; empty if there is none, or no server.
+// model returns the first model of the server, or "" if there is no server or no model.
 func (s localServer) model(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -186,7 +187,7 @@ func (s localServer) model(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	// Neither a proxy nor a redirect is of this machine.
+	// Proxies and redirects would lead to other machines.
 	client := &http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -214,7 +215,7 @@ func (s localServer) model(ctx context.Context) string {
 	return ""
 }
 
-// section is the model in the config.
+// section returns the model's section of the config.
 func (m foundModel) section() string {
 	var b strings.Builder
 	b.WriteString("# Any server with OpenAI's chat completions.\nmodel:\n")
@@ -228,7 +229,7 @@ func (m foundModel) section() string {
 	return b.String()
 }
 
-// remark says what was found.
+// remark describes what was found.
 func (m foundModel) remark(template string) string {
 	switch {
 	case m.found && m.keyEnv != "":

@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
-// noModels hides the models of the machine that the test runs on.
+// noModels hides the models of the machine that runs the test.
 func noModels(t *testing.T) {
 	t.Helper()
 	for _, v := range openai.Vendors() {
@@ -24,8 +24,8 @@ func noModels(t *testing.T) {
 	t.Chdir(t.TempDir())
 }
 
-// clerkModel is a fake model that calls the tool opening_hours when hours are asked for, and
-// words its result.
+// clerkModel is a fake model that calls the tool opening_hours if asked for hours, and
+// states its result.
 func clerkModel(q fake.Request) fake.Answer {
 	switch last := q.Messages[len(q.Messages)-1]; {
 	case last.Role == "tool":
@@ -37,7 +37,7 @@ func clerkModel(q fake.Request) fake.Answer {
 	}
 }
 
-// localModel serves a fake model, of which init finds the list, as a server of this machine.
+// localModel serves a fake model, which init finds as a server of this machine.
 func localModel(t *testing.T, list string) *fake.Server {
 	t.Helper()
 	model := &fake.Server{Answer: clerkModel}
@@ -50,7 +50,8 @@ func localModel(t *testing.T, list string) *fake.Server {
 	return model
 }
 
-// TestInit: what is written passes check and its own test, whatever is found.
+// TestInit checks that the written files pass `hocket check` and their own test,
+// whether a model is found or not.
 func TestInit(t *testing.T) {
 	for _, template := range []string{"flows", "model", "both", ""} {
 		t.Run("template "+template, func(t *testing.T) {
@@ -79,8 +80,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitWithoutAModel: without a model there are flows, which need none, and a template that
-// wants one says which it names.
+// TestInitWithoutAModel checks that without a model the template "flows" is used, which
+// needs none, and that a template with a model names the suggested one.
 func TestInitWithoutAModel(t *testing.T) {
 	noModels(t)
 	if out := output(t, "", "init"); !strings.Contains(out, "No language model was found: the agent's flows need none.\n\nhocket chat") {
@@ -96,7 +97,8 @@ func TestInitWithoutAModel(t *testing.T) {
 	output(t, "", "check", "other/agent.yaml", "other/hocket.yaml")
 }
 
-// TestInitNeverWritesAKey: the key of a vendor is named, and the vendor's own host has it.
+// TestInitNeverWritesAKey checks that the config names the variable of a vendor's key
+// and the vendor's own host.
 func TestInitNeverWritesAKey(t *testing.T) {
 	for _, v := range openai.Vendors() {
 		noModels(t)
@@ -126,7 +128,7 @@ func TestInitNeverWritesAKey(t *testing.T) {
 	}
 }
 
-// TestInitReplacesNothing: one file in the way, and nothing is written.
+// TestInitReplacesNothing checks that nothing is written if one of the files exists.
 func TestInitReplacesNothing(t *testing.T) {
 	noModels(t)
 	if err := os.WriteFile("hours.sh", []byte("mine"), 0o600); err != nil {
@@ -147,7 +149,8 @@ func TestInitReplacesNothing(t *testing.T) {
 	}
 }
 
-// TestFindModel: what answers at a port of somebody else is not taken for a model.
+// TestFindModel checks that another program's answer at a port does not count as a
+// model.
 func TestFindModel(t *testing.T) {
 	none := func(string) string { return "" }
 	for _, tc := range []struct{ name, body, want string }{
@@ -166,7 +169,7 @@ func TestFindModel(t *testing.T) {
 	}
 }
 
-// TestTest: what is not as expected is told with its line.
+// TestTest checks that an unexpected answer is reported with its line.
 func TestTest(t *testing.T) {
 	t.Chdir(t.TempDir())
 	files := map[string]string{

@@ -18,11 +18,12 @@ import (
 	"time"
 )
 
-// killsEnv is how many kills the tests of this file do, if it is set: `HOCKET_KILLS=500 go
-// test ./internal/cli -run AtRandomMoments -timeout 2h`, part of `make soak`.
+// killsEnv is the environment variable with the number of kills of the tests in this
+// file: `HOCKET_KILLS=500 go test ./internal/cli -run AtRandomMoments -timeout 2h`,
+// part of `make soak`.
 const killsEnv = "HOCKET_KILLS"
 
-// killsWanted returns how often servers are killed.
+// killsWanted returns the number of kills.
 func killsWanted(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(killsEnv)
@@ -36,21 +37,22 @@ func killsWanted(t *testing.T) int {
 	return n
 }
 
-// siege is callers whose servers are killed at random moments, those of their returns
-// included, and what has become of them.
+// siege is a set of callers whose servers are killed at random times, including the
+// times of their returns, and what has become of them.
 type siege struct {
 	t       *testing.T
 	service *agency
 	nodes   []*node
 	began   time.Time
-	over    atomic.Bool   // nobody is killed any more
-	events  chan struct{} // one for each message and each answer that a caller gets, while they are counted
+	over    atomic.Bool   // no more kills
+	events  chan struct{} // receives a token for each message and answer that a caller gets, while pass is running
 
-	// unkept are turns that were answered behind the news that they are not kept.
+	// unkept counts turns that were answered after the client was told that they are
+	// not stored.
 	conversations, resumes, answered, unkept, lost, twice, outOfReach atomic.Int64
 
 	mu     sync.Mutex // guards deeds
-	deeds  []string   // what was done to the servers and the database, with its time
+	deeds  []string   // what was done to the servers and the database, with times
 	report string     // the folder of the findings; see find
 }
 
@@ -58,7 +60,7 @@ func newSiege(t *testing.T, service *agency, nodes ...*node) *siege {
 	return &siege{t: t, service: service, nodes: nodes, began: time.Now(), events: make(chan struct{})}
 }
 
-// since is an entry of a record: what was, and when.
+// since returns an entry of a record, with its time.
 func (s *siege) since(format string, args ...any) string {
 	return fmt.Sprintf("%10.3f s  ", time.Since(s.began).Seconds()) + fmt.Sprintf(format, args...)
 }
@@ -70,16 +72,16 @@ func (s *siege) does(format string, args ...any) {
 	s.deeds = append(s.deeds, s.since(format, args...))
 }
 
-// find reports what must not be. Both sides of the conversation go into a folder that
-// outlives the test, so that it can be explained: what the caller saw and did, what was
-// done to the servers, what the servers have kept of it, step for step, and their logs.
+// find reports a violation. It writes both sides of the conversation into a folder that
+// outlives the test: what the caller saw and did, what was done to the servers, the
+// stored trace, and the servers' logs.
 func (s *siege) find(v *traveller, story []string, format string, args ...any) {
 	finding := fmt.Sprintf(v.id+": "+format, args...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.report == "" {
 		var err error
-		if s.report, err = os.MkdirTemp("", "hocket-kills-"); err != nil { // t.TempDir is removed
+		if s.report, err = os.MkdirTemp("", "hocket-kills-"); err != nil { // t.TempDir would be removed
 			s.t.Errorf("%s: %v", finding, err)
 			return
 		}
@@ -101,7 +103,7 @@ func (s *siege) find(v *traveller, story []string, format string, args ...any) {
 	s.t.Errorf("%s; both sides are in %s", finding, filepath.Join(s.report, v.id))
 }
 
-// keepLogs has the logs of the servers outlive the test where there is a finding.
+// keepLogs copies the servers' logs if there is a finding.
 func (s *siege) keepLogs() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +122,7 @@ func (s *siege) keepLogs() {
 	}
 }
 
-// trace is what is kept of the steps of the caller's conversation.
+// trace returns the stored trace of the caller's conversation.
 func (c *caller) trace() []byte {
 	resp, err := http.Get(c.urls[0] + "/v1/stored/" + c.id + "/trace")
 	if err != nil {
@@ -134,15 +136,15 @@ func (c *caller) trace() []byte {
 	return b
 }
 
-// happened counts what a caller gets.
+// happened counts a message or an answer.
 func (s *siege) happened() {
 	select {
 	case s.events <- struct{}{}:
-	default: // nobody counts at the moment
+	default: // pass is not running
 	}
 }
 
-// pass waits until so much has happened.
+// pass waits for a number of messages and answers.
 func (s *siege) pass(events int) {
 	s.t.Helper()
 	over := timeUp(s.t)
@@ -155,21 +157,20 @@ func (s *siege) pass(events int) {
 	}
 }
 
-// answers are what the agent says to what a traveller says: a line is answered when it
-// has said so.
+// answers maps the traveller's lines to the agent's answers to them.
 var answers = map[string]string{
 	"I want a trip": "Where do you want to go?",
 	"to Denver":     "It costs 200 dollars",
 	"yes":           "the reference is",
 }
 
-// caller holds one conversation after the other until the siege is over.
+// caller holds conversations until the siege is over.
 func (s *siege) caller(urls []string) {
 	for first := true; first || !s.over.Load(); first = false {
 		v := &traveller{caller: &caller{t: s.t, urls: urls}}
 		waitFor(s.t, "a new conversation", func() bool { return v.call(map[string]any{"transport": "text"}) })
 		s.conversations.Add(1)
-		waiting := "" // the line that has no answer yet
+		waiting := "" // the line that was not answered yet
 		answered := make(map[string]int)
 		var story []string
 		v.seen = s.happened
@@ -180,7 +181,7 @@ func (s *siege) caller(urls []string) {
 		v.told = func(text string) {
 			story = append(story, s.since("agent: %s", text))
 			if want := answers[waiting]; want != "" && strings.Contains(text, want) {
-				if v.unkept { // it was told that its turn is not kept
+				if v.unkept { // the client was told that its turn is not stored
 					story = append(story, s.since("(not kept)"))
 					s.unkept.Add(1)
 				} else {
@@ -194,7 +195,7 @@ func (s *siege) caller(urls []string) {
 		for reached && v.ref == "" {
 			v.travel(func() {
 				v.unkept = false
-				waiting = "" // nobody knows whether the line that waits was heard
+				waiting = "" // it is not known whether the line was received
 				story = append(story, s.since("the stream has ended"))
 				reached = s.back(v, &story)
 				if story = append(story, s.since("back at %s", v.urls[0])); !reached {
@@ -212,8 +213,8 @@ func (s *siege) caller(urls []string) {
 	}
 }
 
-// back comes back as a client does whose stream has ended. It reports false where a
-// server says that there is nothing to come back to.
+// back returns to the conversation, like a client whose stream has ended. It returns
+// false if a server reports that the conversation does not exist.
 func (s *siege) back(v *traveller, story *[]string) bool {
 	v.leave()
 	reached := true
@@ -232,13 +233,13 @@ func (s *siege) back(v *traveller, story *[]string) bool {
 			reached = false
 			return true
 		}
-		v.urls = append(v.urls[1:len(v.urls):len(v.urls)], v.urls[0]) // as behind a load balancer
+		v.urls = append(v.urls[1:len(v.urls):len(v.urls)], v.urls[0]) // like a load balancer
 		return false
 	})
 	return reached
 }
 
-// back is one try to come back.
+// back makes one attempt to return.
 func (c *caller) back() (status int, err error) {
 	var made struct {
 		AccessToken string `json:"access_token"`
@@ -251,7 +252,8 @@ func (c *caller) back() (status int, err error) {
 	return status, err
 }
 
-// account holds what is kept and what the service has done against what the caller knows.
+// account compares what is stored, and what the service has done, with what the caller
+// knows.
 func (s *siege) account(v *traveller, answered map[string]int, story []string) {
 	missing, tries := make(map[string]int), 0
 	waitFor(s.t, "what is kept of "+v.id, func() bool {
@@ -266,7 +268,7 @@ func (s *siege) account(v *traveller, answered map[string]int, story []string) {
 		for _, line := range details.Lines {
 			for text := range answers {
 				if line.Role == "user" {
-					said[text] += strings.Count(line.Text, text) // lines that come close together are one turn
+					said[text] += strings.Count(line.Text, text) // lines in quick succession are one turn
 				}
 			}
 		}
@@ -277,7 +279,7 @@ func (s *siege) account(v *traveller, answered map[string]int, story []string) {
 			}
 		}
 		tries++
-		return len(missing) == 0 || tries > 100 // the last save may be on its way
+		return len(missing) == 0 || tries > 100 // the last save may not have finished
 	})
 	for text, n := range answered {
 		s.answered.Add(int64(n))
@@ -292,7 +294,7 @@ func (s *siege) account(v *traveller, answered map[string]int, story []string) {
 	}
 }
 
-// hold has so many callers in their conversations while besiege kills.
+// hold runs a number of callers while besiege kills servers.
 func (s *siege) hold(callers int, urls func(i int) []string, besiege func()) {
 	defer s.keepLogs()
 	var all sync.WaitGroup
@@ -320,8 +322,8 @@ func (s *siege) figures(kills, outages int) {
 		kills, outages, s.conversations.Load(), s.resumes.Load(), s.answered.Load(), s.lost.Load(), s.twice.Load(), s.outOfReach.Load(), s.unkept.Load())
 }
 
-// lifetime is how much happens while the next process lives: often too little for the
-// callers' returns.
+// lifetime returns how many messages and answers pass before the next kill, which is
+// often too few for the callers to return.
 func lifetime(rnd *rand.Rand) int {
 	if rnd.IntN(2) == 0 {
 		return rnd.IntN(60)
@@ -329,9 +331,9 @@ func lifetime(rnd *rand.Rand) int {
 	return 100 + rnd.IntN(500)
 }
 
-// TestKilledAtRandomMoments: with ten conversations on one server, which is killed again
-// and again, in the middle of its callers' returns too, no turn that was answered is lost,
-// no action is done twice, and no conversation is out of its client's reach.
+// TestKilledAtRandomMoments runs ten conversations on a server that is killed
+// repeatedly, also while its callers return. It checks that no answered turn is lost,
+// no action is done twice, and each client can return to its conversation.
 func TestKilledAtRandomMoments(t *testing.T) {
 	kills := killsWanted(t)
 	rnd := rand.New(rand.NewPCG(8, uint64(kills)))
@@ -348,9 +350,9 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	s.figures(kills, 0)
 }
 
-// TestNodesKilledAtRandomMoments: the same holds of three servers that share a database,
-// and, where more kills are asked for, of a database that goes away, too, again and again.
-// Nobody is killed while it is away: what was said since could not be kept.
+// TestNodesKilledAtRandomMoments does the same with three servers that share a
+// database. If more kills are requested, the database is stopped repeatedly too. No
+// server is killed meanwhile, since recent turns could not be stored.
 func TestNodesKilledAtRandomMoments(t *testing.T) {
 	kills := killsWanted(t)
 	rnd := rand.New(rand.NewPCG(10, uint64(kills)))
@@ -377,20 +379,20 @@ func TestNodesKilledAtRandomMoments(t *testing.T) {
 				waitFor(t, "the store of "+n.url, n.ready)
 			}
 			s.does("all servers have it again")
-			// A save may take 2 s, and is tried again each second; tokens come with a sign of life,
-			// within 6 s or the node is taken for dead.
+			// A save may take 2 s and is retried every second. Tokens are stored with
+			// the next sign of life, within 6 s, after which the node counts as dead.
 			<-time.After(8 * time.Second)
 		}
 	})
 	s.figures(kills, outages)
 }
 
-// ready reports that a server's store answers.
+// ready reports whether a server's store answers.
 func (n *node) ready() bool {
 	resp, err := http.Get(n.url + "/readyz")
 	if err != nil {
 		return false
 	}
-	_ = resp.Body.Close() // its status is enough
+	_ = resp.Body.Close() // only the status is needed
 	return resp.StatusCode == http.StatusOK
 }

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// tripAgent books a trip: a question, a quick action, delegated work, a confirmation,
-// and an action that must not be done twice.
+// tripAgent is an agent that books a trip with a question, a quick action, delegated
+// work, a confirmation, and an action that must not be done twice.
 const tripAgent = `version: "1.0"
 settings: {language: en, greeting: "Hello. What can I do for you?"}
 slots:
@@ -42,19 +42,19 @@ flows:
       - {step: done, type: say, message: "It is booked, the reference is {ref}."}
 `
 
-// agency is the service behind the agent. It counts what was done.
+// agency is the agent's service. It counts what was done.
 type agency struct {
 	mu       sync.Mutex
-	done     map[string]map[string]int // by path and key: how often it was asked for
+	done     map[string]map[string]int // by path and key: number of requests
 	bookings map[string]string         // references by key
-	hold     func(path string)         // called when something is done, and its answer not yet out; nil: nobody is
+	hold     func(path string)         // called when something was done, before the answer is sent; may be nil
 }
 
 func newAgency(t *testing.T, rnd *rand.Rand) (*agency, string) {
 	a := &agency{done: make(map[string]map[string]int), bookings: make(map[string]string)}
 	var draw sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // it is about the same trip
+		_, _ = io.Copy(io.Discard, r.Body) // the content does not matter
 		key := r.Header.Get("Idempotency-Key")
 		draw.Lock()
 		wait := time.Millisecond * time.Duration(map[string]int{"/quote": 30, "/advise": 120, "/book": 30}[r.URL.Path]+rnd.IntN(40))
@@ -73,7 +73,7 @@ func newAgency(t *testing.T, rnd *rand.Rand) (*agency, string) {
 	return a, server.URL
 }
 
-// take does what is asked for, once for each key.
+// take does what is requested, once for each key.
 func (a *agency) take(path, key string) (answer string, hold func(string)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -93,7 +93,7 @@ func (a *agency) take(path, key string) (answer string, hold func(string)) {
 	return `{"ref": "` + a.bookings[key] + `"}`, a.hold
 }
 
-// asked is how many different things a conversation has asked for.
+// asked returns the number of different requests of a conversation.
 func (a *agency) asked(path, id string) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,7 +105,7 @@ func (a *agency) asked(path, id string) (n int) {
 	return n
 }
 
-// booked are the bookings of a conversation.
+// booked returns the bookings of a conversation.
 func (a *agency) booked(id string) (refs []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,7 +117,7 @@ func (a *agency) booked(id string) (refs []string) {
 	return refs
 }
 
-// tripFile writes the agent.
+// tripFile writes the agent and returns its path.
 func tripFile(t *testing.T) string { return agentFile(t, tripAgent) }
 
 func agentFile(t *testing.T, text string) string {
@@ -129,19 +129,19 @@ func agentFile(t *testing.T, text string) string {
 	return path
 }
 
-// traveller is a person who books a trip, whatever happens on the way.
+// traveller is a person who books a trip, whatever happens.
 type traveller struct {
 	*caller
-	phase string          // the last that was seen
-	last  string          // what the agent said last
-	ref   string          // that the agent has told; empty: not yet
+	phase string          // the last phase seen
+	last  string          // the agent's last line
+	ref   string          // told by the agent; empty before
 	codes map[string]bool // of the notifications
-	// unkept: it was told that what is said is not kept, and not yet that it is again.
+	// unkept reports that the last notification was that turns are not stored.
 	unkept bool
 	// eachPhase is called when a phase is entered.
 	eachPhase func(phase string)
-	// told is called with each line of the agent's, before it is answered, and said with
-	// each line of the traveller's that a server has taken. They may be nil.
+	// told is called with each line of the agent, before it is answered, and said with
+	// each line that a server has accepted. Both may be nil.
 	told, said func(text string)
 	// seen is called with each message of the stream. It may be nil.
 	seen func()
@@ -154,15 +154,15 @@ func (v *traveller) say(text string) {
 	}
 }
 
-// patience is how long a person hears nothing before they ask.
+// patience returns how long a person waits for the agent before asking.
 func (v *traveller) patience() time.Duration {
 	if len(v.urls) > 1 || raceDetector {
-		return 3 * time.Second // many talk at once
+		return 3 * time.Second // many conversations run at once
 	}
 	return 600 * time.Millisecond
 }
 
-// answer is what the traveller says to the agent's words.
+// answer answers the agent's words.
 func (v *traveller) answer(text string) {
 	v.last = text
 	if v.told != nil {
@@ -185,8 +185,8 @@ func (v *traveller) answer(text string) {
 	}
 }
 
-// travel holds the conversation until the trip is booked. lost reports that the
-// stream has ended: the server is gone, and travel goes on when it returns.
+// travel continues the conversation until the trip is booked. lost is called when the
+// stream ends because the server was killed; travel continues when it returns.
 func (v *traveller) travel(lost func()) {
 	if v.codes == nil {
 		v.codes = make(map[string]bool)
@@ -227,8 +227,8 @@ func (v *traveller) travel(lost func()) {
 	}
 }
 
-// kept waits until the store has it that the advice was told, and that each time that
-// it was asked for has one result.
+// kept waits until the advice is stored as told, and checks that each request for it
+// has one result.
 func (v *traveller) kept(service *agency) {
 	told, results := 0, 0
 	waitFor(v.t, "the checkpoint of "+v.id, func() bool {
@@ -257,14 +257,15 @@ func (v *traveller) kept(service *agency) {
 	}
 }
 
-// phases are those in which a conversation by text stays for a moment.
+// phases are those in which a conversation by text stays for a while.
 var phases = []string{
 	"listening.ready", "processing.understanding", "processing.generating", "processing.tool", "processing.delegated", "speaking",
 }
 
-// TestKilledServer: servers are killed a hundred times, while they listen, think, run
-// a tool, delegate, ask for a yes and speak. The callers come back, their
-// conversations go on at their step, each trip is booked once, and the advice is told.
+// TestKilledServer kills servers a hundred times, while they listen, think, run a tool,
+// delegate, ask for a confirmation or speak. It checks that the callers return, that
+// their conversations continue at the same step, that each trip is booked once, and
+// that the advice is told.
 func TestKilledServer(t *testing.T) {
 	const groups = 4
 	kills := 100
@@ -275,7 +276,7 @@ func TestKilledServer(t *testing.T) {
 	in, conversations := make(map[string]int), 0
 	var away []time.Duration
 	t.Run("groups", func(t *testing.T) {
-		var all sync.WaitGroup // t.Parallel would run as many as there are processors: these wait most of the time
+		var all sync.WaitGroup // t.Parallel would run one per processor, but these wait most of the time
 		defer all.Wait()
 		for group := range groups {
 			all.Go(func() {
@@ -305,8 +306,8 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// killServer kills one so many times, and counts by the phase of the caller. away is how
-// long the returns took.
+// killServer kills one server the given number of times, and counts the kills by the
+// phase of the caller. away contains the durations of the returns.
 func killServer(t *testing.T, seed uint64, kills int) (in map[string]int, conversations int, away []time.Duration) {
 	rnd := rand.New(rand.NewPCG(5, seed))
 	service, url := newAgency(t, rand.New(rand.NewPCG(6, seed)))
@@ -347,7 +348,7 @@ func killServer(t *testing.T, seed uint64, kills int) (in map[string]int, conver
 	return in, conversations, away
 }
 
-// arrived holds what the service has done against what the caller was told.
+// arrived compares what the service has done with what the caller was told.
 func (v *traveller) arrived(service *agency) {
 	v.kept(service)
 	v.leave()

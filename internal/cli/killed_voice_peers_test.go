@@ -26,13 +26,14 @@ import (
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
-// The sound of the OpenAI Realtime protocol, and how long a piece of it is.
+// The sampling rate of the OpenAI Realtime protocol in hertz, and the length of the
+// pieces of sound.
 const (
 	voiceRate = 24000
 	beat      = 40 * time.Millisecond
 )
 
-// lines are what a caller says.
+// The caller's lines.
 const (
 	lineTrip = "I want a trip to Denver"
 	lineCity = "to Denver"
@@ -41,16 +42,19 @@ const (
 	lineWhat = "repeat that please"
 )
 
-// moment is when a server is killed.
+// moment is the time at which a server is killed: in the middle of a line of the
+// caller, while the agent says something, when a question was heard and waits for an
+// answer, or when the service has done something and not yet answered. If told and does
+// are set, both must hold.
 type moment struct {
 	name string
-	says string // in the middle of these words of the caller's,
-	told string // or while the agent says these,
-	asks string // or when these have been heard out and want an answer,
-	does string // or when the service has done this, and has not answered yet; with told, when both is so
+	says string // a line of the caller
+	told string // words of the agent that are being spoken
+	asks string // words of the agent that were heard
+	does string // a path of the service
 }
 
-// moments are two for each thing that a conversation by voice may be doing.
+// moments are two for each state of a conversation by voice.
 var moments = []moment{
 	{name: "the person speaks/the wish", says: lineTrip},
 	{name: "the person speaks/the yes", says: lineYes},
@@ -64,20 +68,21 @@ var moments = []moment{
 	{name: "it waits for a yes/a while later", asks: "Shall I book"},
 }
 
-// TestAloneKilledByVoice: people book a trip by voice, at the pace of the clock, and their
-// server is killed while one of them speaks, or the agent, or a tool runs, or delegated
-// work, or it waits for a yes. They come back and say again what was not answered: each
-// conversation goes on at its step, greets nobody anew, and books once.
+// TestAloneKilledByVoice holds conversations by voice in real time, and kills their
+// servers while the person speaks, the agent speaks, a tool runs, delegated work runs,
+// or the agent waits for a confirmation. The callers return and repeat what was not
+// answered. Each conversation must continue at its step without a second greeting, and
+// book once.
 func TestAloneKilledByVoice(t *testing.T) {
 	sounds := spokenLines(t)
-	// t.Parallel would hold as many as there are processors: these wait most of the
-	// time. With all at once nobody would be answered at the pace of the clock.
+	// t.Parallel would run one per processor, but these wait most of the time. If all
+	// ran at once, none would be answered in real time.
 	places := make(chan struct{}, 2*runtime.GOMAXPROCS(0)+1)
 	var all sync.WaitGroup
 	defer all.Wait()
 	for i, m := range moments {
 		if i%2 == 1 && os.Getenv("HOCKET_LONG") == "" {
-			continue // `make soak` kills a while later as well
+			continue // `make soak` also kills later
 		}
 		all.Go(func() {
 			places <- struct{}{}
@@ -87,12 +92,12 @@ func TestAloneKilledByVoice(t *testing.T) {
 	}
 }
 
-// briefAgent is the agent in fewer words: they take their time.
+// briefAgent is the agent in fewer words, to save time.
 var briefAgent = strings.NewReplacer(" for you?", "?", " I ask for advice.", "").Replace(tripAgent)
 
-// killTalker holds one conversation, whose server is killed at a moment.
+// killTalker holds one conversation whose server is killed at a moment.
 func killTalker(t *testing.T, seed uint64, m moment, sounds map[string][]int16) {
-	var late time.Duration // half of the servers die at once
+	var late time.Duration // half of the servers are killed at once
 	if seed%2 == 1 {
 		late = time.Duration(rand.New(rand.NewPCG(8, seed)).IntN(400)) * time.Millisecond
 	}
@@ -110,8 +115,8 @@ func killTalker(t *testing.T, seed uint64, m moment, sounds map[string][]int16) 
 		}
 		select {
 		case v.done <- path:
-			<-v.killed // it is not answered before
-		case <-v.killed: // it is asked for again
+			<-v.killed // do not answer before
+		case <-v.killed: // the request is repeated
 		case <-t.Context().Done():
 		}
 	}
@@ -134,10 +139,10 @@ type talker struct {
 	node   *node
 	moment moment
 	sounds map[string][]int16
-	late   time.Duration // how long the server lives on behind the moment
+	late   time.Duration // how long the server runs after the moment
 
-	done   chan string   // what the service has done
-	killed chan struct{} // closed when the server has been killed
+	done   chan string   // receives the paths of what the service has done
+	killed chan struct{} // closed when the server was killed
 	doomed bool          // the moment has come
 	does   bool          // the service has done what the moment waits for
 	away   time.Duration
@@ -145,37 +150,37 @@ type talker struct {
 	patience time.Duration
 
 	events   chan voiceEvent // of the connection; closed when it has ended
-	lines    chan []int16    // to the microphone
-	quiet    chan struct{}   // a line is said
-	half     chan struct{}   // a line is said half
-	saying   string          // the line that is being said
-	open     string          // the line that has no answer yet
-	speaking bool            // the agent is
-	words    string          // of what it says
-	said     []string        // by the agent, whole
-	step     int             // of the conversation, as far as it was heard
-	wishes   int             // how often the trip was wished for
-	ref      string          // that the agent has told
+	lines    chan []int16    // for the microphone
+	quiet    chan struct{}   // receives when a line was said
+	half     chan struct{}   // receives when half of a line was said
+	saying   string          // the line being said
+	open     string          // the line that was not answered yet
+	speaking bool            // the agent is speaking
+	words    string          // of the agent's current line
+	said     []string        // the agent's complete lines
+	step     int             // index of the last of steps that was heard
+	wishes   int             // how often the caller has asked for the trip
+	ref      string          // told by the agent
 }
 
-// voiceEvent is an event of the protocol, as far as a talker needs it.
+// voiceEvent contains the members of an event that a talker needs.
 type voiceEvent struct {
 	Type, Delta string
 	Error       struct{ Code, Message string }
 	Response    struct{ Status string }
 }
 
-// steps are the agent's questions and answers, in their order.
+// steps are the agent's questions and answers in order.
 var steps = []string{"What can I do", "Where do you want", "It costs", "Shall I", "the reference is"}
 
-// How long somebody hears nothing before they say something, and who has just come
-// back.
+// How long a caller hears nothing before speaking, and how long a caller who has just
+// returned.
 const (
 	patienceByVoice = 4 * time.Second
 	backAgain       = 2 * time.Second
 )
 
-// book holds the conversation until the trip is booked.
+// book continues the conversation until the trip is booked.
 func (v *talker) book() {
 	v.connect()
 	silence := time.NewTimer(time.Hour)
@@ -210,7 +215,7 @@ func (v *talker) book() {
 		case <-v.done:
 			if v.does = true; v.moment.told == "" {
 				v.doomed = true
-				later.Reset(v.late / 4) // it is waited for
+				later.Reset(v.late / 4) // the service waits
 			}
 		case <-later.C:
 			if !v.dead() {
@@ -222,13 +227,13 @@ func (v *talker) book() {
 			}
 		}
 	}
-	_ = v.conn.Close(websocket.StatusNormalClosure, "") // it has said all
+	_ = v.conn.Close(websocket.StatusNormalClosure, "") // the conversation is over
 	for range v.events {
 		continue
 	}
 }
 
-// again is what somebody says whom nobody answers.
+// again returns what a caller says who is not answered.
 func (v *talker) again() string {
 	if v.open != "" {
 		return v.open
@@ -236,7 +241,7 @@ func (v *talker) again() string {
 	return lineWhat
 }
 
-// hear takes in what the agent says. It reports that the moment has come.
+// hear handles an event. It returns true if the moment has come.
 func (v *talker) hear(e voiceEvent) (now bool) {
 	switch e.Type {
 	case "error":
@@ -257,8 +262,8 @@ func (v *talker) hear(e voiceEvent) (now bool) {
 	return false
 }
 
-// answer says what the agent's words want, and notes how far it is. It reports that
-// the moment has come.
+// answer answers the agent's words and records the step. It returns true if the moment
+// has come.
 func (v *talker) answer(words string) (now bool) {
 	v.said, v.open = append(v.said, words), ""
 	if v.dead() && strings.Contains(words, "Hello.") {
@@ -277,11 +282,11 @@ func (v *talker) answer(words string) (now bool) {
 	case strings.Contains(words, "the reference is "):
 		_, rest, _ := strings.Cut(words, "the reference is ")
 		v.ref = strings.TrimRight(rest, ". ")
-	case strings.Contains(words, "Do you want that?"): // the yes came before the question was heard
+	case strings.Contains(words, "Do you want that?"): // the yes was said before the question was heard
 		v.say(lineYes)
 	case strings.Contains(words, "Shall I"):
 		if v.moment.asks != "" && !v.dead() {
-			v.open = lineYes // is said when somebody listens again
+			v.open = lineYes // is said after the return
 			return true
 		}
 		v.say(lineYes)
@@ -315,13 +320,13 @@ func (v *talker) dead() bool {
 	}
 }
 
-// kill ends the server as a power cut would.
+// kill ends the server like a power failure.
 func (v *talker) kill() {
 	v.node.kill()
 	close(v.killed)
 }
 
-// comeBack starts the server again, and goes on with the conversation.
+// comeBack starts the server again and continues the conversation.
 func (v *talker) comeBack() {
 	if !v.dead() {
 		v.t.Fatalf("the connection has ended; the agent said %q", v.said)
@@ -333,7 +338,7 @@ func (v *talker) comeBack() {
 	v.saying, v.speaking, v.words, v.patience = "", false, "", backAgain
 }
 
-// connect opens a connection with a microphone that is always on.
+// connect opens a connection and a microphone.
 func (v *talker) connect() {
 	token := v.back
 	waitFor(v.t, "a connection", func() bool { return v.dial(v.node.url, token) == nil })
@@ -359,7 +364,7 @@ func (v *talker) connect() {
 	}(v.conn, v.events)
 }
 
-// openMicrophone sends silence on the beat of the clock, and what is said in between.
+// openMicrophone sends silence in real time, and lines in between.
 type openMicrophone struct {
 	conn        *websocket.Conn
 	lines       <-chan []int16
@@ -378,7 +383,7 @@ func (m *openMicrophone) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		due = due.Add(beat) // a beat that was late is made up for
+		due = due.Add(beat) // late pieces are made up for
 		if len(left) == 0 {
 			select {
 			case left = <-m.lines:
@@ -396,7 +401,7 @@ func (m *openMicrophone) run(ctx context.Context) {
 		}
 		b, err := json.Marshal(map[string]any{"type": "input_audio_buffer.append", "audio": pcm})
 		if err != nil || m.conn.Write(ctx, websocket.MessageText, b) != nil {
-			return // the server is gone: the reader says so
+			return // the server has ended; the reader reports it
 		}
 		if before > half && len(left) <= half && before > 0 {
 			m.half <- struct{}{}
@@ -407,8 +412,8 @@ func (m *openMicrophone) run(ctx context.Context) {
 	}
 }
 
-// spokenLines are what callers say, as sound; the test is skipped in a build without
-// speech.
+// spokenLines returns the callers' lines as sound. It skips the test if the build has
+// no speech.
 func spokenLines(t *testing.T) map[string][]int16 {
 	t.Helper()
 	voice, err := flite.New(flite.Options{})

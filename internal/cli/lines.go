@@ -8,12 +8,11 @@ import (
 	"io"
 )
 
-// maxLine bounds a line of input: results of tools can be long.
+// maxLine limits the length of an input line in bytes; results of tools can be long.
 const maxLine = 16 << 20
 
-// eachLine calls f with each line of r that is neither empty nor a comment, and
-// its number. What f returns ends the reading; a bad input among it gets the
-// line's number.
+// eachLine calls f with each line of r that is neither empty nor a comment. It stops at
+// the first error of f, and adds the line's number to a bad input.
 func eachLine(r io.Reader, f func(line []byte) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -41,7 +40,7 @@ func eachLine(r io.Reader, f func(line []byte) error) error {
 	}
 }
 
-// object reads a line that is a JSON object into its fields.
+// object parses a line that must be a JSON object.
 func object(line []byte, example string) (map[string]json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal(line, &fields)
@@ -54,8 +53,7 @@ func object(line []byte, example string) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// number reads a field that is a number; ok is false where it is absent or
-// null.
+// number parses a field that must be a number. ok is false if it is absent or null.
 func number(fields map[string]json.RawMessage, name, expected string) (v float64, ok bool, err error) {
 	raw, ok := fields[name]
 	if !ok || string(raw) == "null" {
@@ -67,7 +65,7 @@ func number(fields map[string]json.RawMessage, name, expected string) (v float64
 	return v, true, nil
 }
 
-// shortened is a JSON value as messages show it.
+// shortened shortens a JSON value for a message.
 func shortened(raw []byte) string {
 	const most = 100
 	if r := []rune(string(raw)); len(r) > most {
@@ -76,7 +74,7 @@ func shortened(raw []byte) string {
 	return string(raw)
 }
 
-// writeLine writes a value as one JSON line, in one call.
+// writeLine writes a value as one line of JSON, with a single write.
 func (s *streams) writeLine(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -88,7 +86,7 @@ func (s *streams) writeLine(v any) error {
 	return err
 }
 
-// writeIndented writes a value as JSON for programs and people.
+// writeIndented writes a value as indented JSON.
 func (s *streams) writeIndented(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -16,22 +16,22 @@ type machineCmd struct {
 	Phases bool   `help:"The phases alone: no sub-states, and in a picture no causes."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (machineCmd) Help() string {
 	return `What is printed is what the exploration of the shipped machine has reached: no transition that cannot happen, and none missing. The causes are the types of events and the names of limits that passed.`
 }
 
 var machineFormats = []string{"table", "json", "mermaid", "dot"}
 
-// diagram is the machine, or a view of it, ready to be printed.
+// diagram is the machine, or a view of it, with what is needed to print it.
 type diagram struct {
 	*explore.Chart
-	view   view.Name // empty: the machine itself
-	active []string  // the states of a conversation that goes on undisturbed
-	bare   bool      // a picture shows no causes
+	view   view.Name // empty for the machine itself
+	active []string  // the states of an undisturbed conversation
+	bare   bool      // pictures show no causes
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *machineCmd) Run(s *streams) error {
 	if !slices.Contains(machineFormats, c.Format) {
 		return badInputf("flag --format is %q%s", c.Format, meant(c.Format, machineFormats))
@@ -61,7 +61,7 @@ func (c *machineCmd) Run(s *streams) error {
 	}
 }
 
-// newDiagram takes the machine, or a view by its name.
+// newDiagram returns the diagram of a view, or of the machine if name is empty.
 func newDiagram(name string) (*diagram, error) {
 	c, err := explore.NewChart(name)
 	if err != nil {
@@ -80,8 +80,8 @@ func newDiagram(name string) (*diagram, error) {
 		}
 		return d, nil
 	}
-	// What is shown while there is no conversation, or a disturbed one, is not
-	// active, whatever else it stands for.
+	// A state that is shown without a conversation, or during a disturbed one, is not
+	// active, even if it is also shown at other times.
 	d.active = slices.DeleteFunc(slices.Clone(d.States), func(s string) bool {
 		for _, p := range []conv.Phase{conv.Idle, conv.Reconnecting, conv.Faulted, conv.Terminating} {
 			st := conv.State{Phase: p}
@@ -94,8 +94,8 @@ func newDiagram(name string) (*diagram, error) {
 	return d, nil
 }
 
-// foldSubstates replaces sub-states by their phases. What happens between the
-// sub-states of one phase is left out.
+// foldSubstates replaces sub-states by their phases. It omits transitions within a
+// phase.
 func (d *diagram) foldSubstates() {
 	whole := &explore.Chart{Initial: parent(d.Initial)}
 	for _, s := range d.States {
@@ -103,7 +103,7 @@ func (d *diagram) foldSubstates() {
 			whole.States = append(whole.States, p)
 		}
 	}
-	at := make(map[explore.Edge]int) // in whole.Transitions
+	at := make(map[explore.Edge]int) // indices into whole.Transitions
 	for _, t := range d.Transitions {
 		edge := explore.Edge{From: parent(t.From), To: parent(t.To)}
 		if edge.From == edge.To {
@@ -127,7 +127,7 @@ func (d *diagram) foldSubstates() {
 	d.Chart, d.active, d.bare = whole, slices.Compact(d.active), true
 }
 
-// find is the transition between two states.
+// find returns the transition between two states.
 func (d *diagram) find(from, to string) (explore.Arrow, bool) {
 	for _, t := range d.Transitions {
 		if t.From == from && t.To == to {
@@ -137,10 +137,10 @@ func (d *diagram) find(from, to string) (explore.Arrow, bool) {
 	return explore.Arrow{}, false
 }
 
-// listWidth is where lists of causes are wrapped.
+// listWidth is the width at which lists of causes are wrapped.
 const listWidth = 110
 
-// list is every transition with its causes, one below the other.
+// list returns all transitions with their causes.
 func (d *diagram) list() string {
 	from, to := len("from"), len("to")
 	for _, s := range d.States {
@@ -162,7 +162,7 @@ func (d *diagram) list() string {
 	return b.String()
 }
 
-// wrapped joins words with commas into lines of at most the width.
+// wrapped joins words with commas, in lines of at most the width.
 func wrapped(words []string, width int) []string {
 	lines := []string{""}
 	for i, w := range words {
@@ -182,8 +182,8 @@ func wrapped(words []string, width int) []string {
 	return lines
 }
 
-// columns are the short names that seed 001's matrix has for its states, and
-// names like them for the other views. A state without one has its own.
+// columns are the short names of the states in the matrix of seed 001, and similar
+// names for the other views. States without one keep their names.
 var columns = map[view.Name]map[string]string{
 	view.NameAmplifier: {
 		"idle": "IDLE", "listening": "LIST", "processing": "PROC", "speaking": "SPEK", "tool_executing": "TOOL",
@@ -198,9 +198,9 @@ var columns = map[view.Name]map[string]string{
 	},
 }
 
-// matrix is the view as seed 001 draws it: from the row to the column. Its
-// amplifier has the seed's eight states; what stands before and after a
-// session is in a note.
+// matrix returns the view as a matrix, as drawn in seed 001, with transitions from the
+// row to the column. For the amplifier it contains the seed's eight states; a note
+// describes the state before and after a session.
 func (d *diagram) matrix() string {
 	states, label := d.States, func(s string) string { return s }
 	if d.view == view.NameAmplifier {
@@ -256,7 +256,7 @@ func (d *diagram) matrix() string {
 	return b.String()
 }
 
-// outside says where a state that the matrix leaves out leads to and comes from.
+// outside describes the transitions of a state that the matrix omits.
 func (d *diagram) outside(state string) string {
 	var to, from []string
 	for _, t := range d.Transitions {
@@ -275,7 +275,7 @@ func (d *diagram) outside(state string) string {
 		strings.Join(to, ", ") + "; " + text + " -> " + state + "\n"
 }
 
-// pad fills a text with spaces up to a width in characters.
+// pad appends spaces up to a width in characters.
 func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-runes(s)))
 }

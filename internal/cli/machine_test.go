@@ -11,9 +11,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/seeds"
 )
 
-// TestMachineGolden keeps every picture and table of the machine. After a change
-// of the machine: go generate ./internal/explore, then -rewrite, and read the
-// difference.
+// TestMachineGolden compares every picture and table of the machine. After a change of
+// the machine, run `go generate ./internal/explore`, then the test with -rewrite, and
+// read the difference.
 func TestMachineGolden(t *testing.T) {
 	views := []string{""}
 	for _, v := range view.Names() {
@@ -34,8 +34,8 @@ func TestMachineGolden(t *testing.T) {
 	}
 }
 
-// TestMachinePhases keeps the small picture, in which each transition of the machine
-// between two phases is there once, and no sub-state is.
+// TestMachinePhases checks the picture of the phases: it contains each transition of
+// the machine between two phases once, and no sub-states.
 func TestMachinePhases(t *testing.T) {
 	for _, format := range machineFormats {
 		golden(t, "machine/phases."+format, output(t, "", "machine", "--phases", "--format", format))
@@ -65,7 +65,7 @@ func TestMachinePhases(t *testing.T) {
 	}
 }
 
-// matrixOf reads a printed matrix: the states and the mark of each pair.
+// matrixOf parses a printed matrix and returns its columns and the marks by row.
 func matrixOf(t *testing.T, view string) (columns []string, marks map[string][]string) {
 	t.Helper()
 	marks = make(map[string][]string)
@@ -91,8 +91,7 @@ func matrixOf(t *testing.T, view string) (columns []string, marks map[string][]s
 	return rows, marks
 }
 
-// TestMatrixIsTheSeeds holds the printed matrix against seed 001's, cell by
-// cell.
+// TestMatrixIsTheSeeds compares the printed matrix with that of seed 001, cell by cell.
 func TestMatrixIsTheSeeds(t *testing.T) {
 	var table struct {
 		States []string
@@ -122,8 +121,8 @@ func TestMatrixIsTheSeeds(t *testing.T) {
 	}
 }
 
-// TestMachineJSON holds each view's states and transitions against the
-// conformance tables.
+// TestMachineJSON compares the states and transitions of each view with the conformance
+// tables.
 func TestMachineJSON(t *testing.T) {
 	for _, view := range view.Names() {
 		var table struct {
@@ -146,7 +145,7 @@ func TestMachineJSON(t *testing.T) {
 		}
 		for _, row := range table.Transitions {
 			if strings.ContainsAny(row.From+row.To, "*<") {
-				continue // patterns: the exploration's own tables resolve them
+				continue // patterns; the tables of package explore expand them
 			}
 			i := slices.IndexFunc(d.Transitions, func(t explore.Arrow) bool { return t.From == row.From && t.To == row.To })
 			if i < 0 || len(d.Transitions[i].Causes) == 0 || d.Transitions[i].Added {
@@ -156,8 +155,8 @@ func TestMachineJSON(t *testing.T) {
 	}
 }
 
-// TestFoldedArrows: the frame stands for all active states and for nothing
-// else.
+// TestFoldedArrows checks that the arrows from and to the frame stand for all active
+// states, and for no others.
 func TestFoldedArrows(t *testing.T) {
 	for _, view := range []string{"", "agent-voice", "amplifier", "easyturn", "interaction"} {
 		d, err := newDiagram(view)

@@ -7,20 +7,20 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manCmd prints the manual.
+// manCmd prints the manual page.
 type manCmd struct{}
 
-// Help is the long help.
+// Help returns the long help.
 func (manCmd) Help() string {
 	return `Prints the page of the manual, for man: hocket man > hocket.1; man -l hocket.1.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *manCmd) Run(s *streams, app *kong.Application) error {
 	return s.printf("%s", manual(commandLine(app)))
 }
 
-// manual is a page in the language of man(7).
+// manual returns the page in the format of man(7).
 func manual(all []*command) string {
 	var b strings.Builder
 	out := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -31,7 +31,7 @@ func manual(all []*command) string {
 	out(".SH COMMANDS")
 	for _, c := range all[1:] {
 		if len(c.below) > 0 {
-			continue // those below it say it
+			continue // its subcommands follow
 		}
 		out(".SS hocket %s%s", roff(c.path), summary(c))
 		out("%s", roff(c.help))
@@ -52,7 +52,7 @@ func manual(all []*command) string {
 	return b.String()
 }
 
-// summary is what stands behind a command's name.
+// summary returns the command's arguments.
 func summary(c *command) string {
 	text := ""
 	for _, a := range c.arguments {
@@ -76,7 +76,7 @@ func manFlag(f commandFlag) string {
 	return name + "\n" + help
 }
 
-// roff escapes what the formatter would take for its own.
+// roff escapes the special characters of roff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`, "'", `\(aq`).Replace(strings.TrimSpace(text))
 	if strings.HasPrefix(text, ".") {

@@ -7,9 +7,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// command is a command as completion and manual see it.
+// command is a command as needed for completion and the manual.
 type command struct {
-	path      string // below the program, with a space before each word; the program's own is ""
+	path      string // the names of the command and its parents, each after a space; "" for the program
 	help      string // one sentence
 	detail    string
 	flags     []commandFlag
@@ -17,24 +17,23 @@ type command struct {
 	arguments []argument
 }
 
-// commandFlag is one of a command's flags.
+// commandFlag is a flag of a command.
 type commandFlag struct {
 	name, help  string
 	short       rune
 	placeholder string   // of its value; empty if it takes none
-	values      []string // that it takes, if they are few
-	env         []string // variables that stand for it
+	values      []string // possible values; nil if any
+	env         []string // environment variables used instead
 }
 
-// argument is what a command takes beside flags and commands.
+// argument is a positional argument of a command.
 type argument struct {
 	summary, help string
-	file          bool     // the names of files
-	values        []string // that it takes, if they are few
+	file          bool     // names of files
+	values        []string // possible values; nil if any
 }
 
-// commandLine reads the description of the command line: the program, and all commands with
-// it, each before those below it.
+// commandLine returns the program and all commands, each before its subcommands.
 func commandLine(app *kong.Application) []*command {
 	var all []*command
 	add(&all, app.Node, "")
@@ -64,7 +63,7 @@ func add(all *[]*command, n *kong.Node, path string) *command {
 	return c
 }
 
-// inherited are the flags of the commands above.
+// inherited returns the flags of the parent commands.
 func inherited(n *kong.Node) []*kong.Flag {
 	if n.Parent == nil {
 		return nil
@@ -80,14 +79,14 @@ func flagOf(f *kong.Flag) commandFlag {
 			out.placeholder = strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		}
 	}
-	// The tag is for a flag whose command itself says what is wrong with a value.
+	// The tag lists the values of a flag that the command itself validates.
 	if values := f.Tag.Get("complete"); values != "" {
 		out.values = strings.Split(values, ",")
 	}
 	return out
 }
 
-// file reports whether the flag takes the name of a file.
+// file reports whether the flag's value is the name of a file.
 func (f commandFlag) file() bool { return isFile(f.placeholder) }
 
 func isFile(placeholder string) bool {
@@ -95,7 +94,7 @@ func isFile(placeholder string) bool {
 	return strings.Contains(text, "FILE") || strings.Contains(text, "PATH") || strings.Contains(text, "STORE") || strings.Contains(text, "TRACE")
 }
 
-// sentence is the first sentence of a help, without its full stop.
+// sentence returns the first sentence of a help text without its full stop.
 func sentence(help string) string {
 	first, _, _ := strings.Cut(help, ". ")
 	return strings.TrimSuffix(strings.TrimSpace(first), ".")

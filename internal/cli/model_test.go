@@ -11,8 +11,8 @@ import (
 
 const clerk = "instructions: You are a clerk.\n"
 
-// TestAgentWithoutItsModel: an agent that needs a model is refused where there is none, and
-// one whose flows do without is served with a note.
+// TestAgentWithoutItsModel checks that an agent that needs a model is refused if there
+// is none, and that an agent whose flows work without one is served with a note.
 func TestAgentWithoutItsModel(t *testing.T) {
 	alone := write(t, "clerk.yaml", clerk)
 	both := write(t, "both.yaml", clerk+goodAgent)
@@ -29,8 +29,9 @@ func TestAgentWithoutItsModel(t *testing.T) {
 	}
 }
 
-// TestChatWithAModelThatFails: a wrong key, a server that is not there and a model that it
-// does not have end a chat with one line, in the vendor's words and without the key.
+// TestChatWithAModelThatFails checks that a wrong key, an unreachable server and an
+// unknown model end a chat with one line, which contains the vendor's message and not
+// the key.
 func TestChatWithAModelThatFails(t *testing.T) {
 	server := &fake.Server{Key: "the-right-key", Answer: func(q fake.Request) fake.Answer {
 		if q.Model == "none" {
@@ -60,8 +61,8 @@ func TestChatWithAModelThatFails(t *testing.T) {
 	}
 }
 
-// TestModelOfAnAgent: with a config the agent names a model of it; the agent's own file never
-// sends a vendor's key to somebody else.
+// TestModelOfAnAgent checks that an agent can select a model of the config, and that an
+// agent's own file cannot send a vendor's key to another host.
 func TestModelOfAnAgent(t *testing.T) {
 	web := httptest.NewServer(&fake.Server{Answer: func(q fake.Request) fake.Answer { return fake.Text("I am " + q.Model + ".") }})
 	defer web.Close()
@@ -82,13 +83,13 @@ func TestModelOfAnAgent(t *testing.T) {
 	}{
 		{[]string{"chat", "--agent", named, "--config", config}, 0, "I am big."},
 		{[]string{"chat", "--agent", unnamed, "--config", config}, 0, "I am small."},
-		{[]string{"chat", "--agent", inline, "--config", config}, 0, "I am big."}, // at the config's server
+		{[]string{"chat", "--agent", inline, "--config", config}, 0, "I am big."}, // from the config's server
 		{[]string{"chat", "--agent", other, "--config", config}, 2, `models: the agent names the model "bgi": expected a model of that name here; did you mean big?`},
 		{[]string{"chat", "--agent", named}, 2, "no language model is configured"},
 		{[]string{"chat", "--agent", thief}, 2, "model.key_env: the key belongs to api.openai.com"},
 		{[]string{"check", thief}, 2, "thief.yaml:1:"},
 		{[]string{"chat", "--agent", azure}, 2, "model.api_version: the key belongs to openai.azure.com"},
-		{[]string{"chat", "--agent", unnamed, "--config", allowed}, 1, "Incorrect API key provided: [key]"}, // it was sent
+		{[]string{"chat", "--agent", unnamed, "--config", allowed}, 1, "Incorrect API key provided: [key]"}, // the key was sent
 	} {
 		stdout, stderr, status := run(t, "who are you?\n", tc.args...)
 		if status != tc.status || !strings.Contains(stdout+stderr, tc.want) || strings.Contains(stdout+stderr, "sk-secret") {
@@ -97,7 +98,8 @@ func TestModelOfAnAgent(t *testing.T) {
 	}
 }
 
-// TestCheckNamesTheOtherFile: a key that belongs in the other file is told with its name.
+// TestCheckNamesTheOtherFile checks that a key in the wrong file is reported with the
+// name of the right one.
 func TestCheckNamesTheOtherFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{

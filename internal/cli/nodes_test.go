@@ -20,7 +20,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// house is several servers that share a PostgreSQL.
+// house is a set of servers that share a PostgreSQL database.
 type house struct {
 	nodes   []*node
 	service *agency
@@ -36,8 +36,8 @@ func newHouse(t *testing.T, nodes int, database string) *house {
 	h.url = url
 	agent := tripFile(t)
 	for i := range nodes {
-		// Of a name without a process's number nobody can see that it is dead: it is
-		// waited for, as on machines of their own.
+		// A name without a process number does not show that the process has died, so
+		// other nodes wait, as they would for another machine.
 		n := newNode(t, agent, database, fmt.Sprintf(", node: node%d", i), "TRIP_URL="+url)
 		n.start()
 		h.nodes = append(h.nodes, n)
@@ -45,7 +45,7 @@ func newHouse(t *testing.T, nodes int, database string) *house {
 	return h
 }
 
-// from is the servers as a caller meets them who is sent to the i-th first.
+// from returns the servers' URLs for a caller who connects to the i-th first.
 func (h *house) from(i int) []string {
 	var urls []string
 	for k := range h.nodes {
@@ -54,15 +54,15 @@ func (h *house) from(i int) []string {
 	return urls
 }
 
-// TestThreeNodes: of three servers on one PostgreSQL, with a hundred conversations, one
-// is killed. Each of its callers talks again within ten seconds, with another; all
-// trips are booked, each once.
+// TestThreeNodes kills one of three servers that share a database and have a hundred
+// conversations. Each of its callers must be talking again within ten seconds, with
+// another server, and each trip must be booked once.
 func TestThreeNodes(t *testing.T) {
 	callers := 100
 	switch {
 	case testing.Short():
 		callers = 12
-	case raceDetector: // three servers in slow motion, beside each other
+	case raceDetector: // three slow servers at once
 		callers = 30
 	}
 	h := newHouse(t, 3, server.Database(t))
@@ -88,7 +88,7 @@ func TestThreeNodes(t *testing.T) {
 					delegated.Add(1)
 				}
 				if phase != "listening.ready" {
-					once() // the first thing was said
+					once() // the first line was said
 				}
 			}
 			v.travel(func() {
@@ -115,9 +115,9 @@ func TestThreeNodes(t *testing.T) {
 		len(away), callers, away[len(away)/2].Round(time.Millisecond), away[len(away)-1].Round(time.Millisecond), delegated.Load())
 }
 
-// TestForwarded: a request that reaches another server than the one that holds the
-// conversation is sent on to it, an event stream too; so is a client that comes back
-// while its conversation still runs.
+// TestForwarded checks that a request to a server that does not hold the conversation
+// is forwarded, and so are an event stream and a client that returns while its
+// conversation is running.
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 2, server.Database(t))
@@ -146,11 +146,11 @@ type realtimeClient struct {
 	t    *testing.T
 	conn *websocket.Conn
 	id   string
-	back string // the token with which it comes back
+	back string // the token with which it returns
 }
 
-// dial connects, with a token where there is one. It fails while nobody has the
-// conversation to give.
+// dial connects, with a token if it is not empty. It fails while no server can take the
+// conversation.
 func (c *realtimeClient) dial(url, token string) error {
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
@@ -158,7 +158,7 @@ func (c *realtimeClient) dial(url, token string) error {
 	if token != "" {
 		o.HTTPHeader.Set("Hocket-Resume-Token", token)
 	}
-	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(url, "http")+"/v1/realtime?model=trip", o) //nolint:bodyclose // the library has taken it
+	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(url, "http")+"/v1/realtime?model=trip", o) //nolint:bodyclose // the library closes the body
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (c *realtimeClient) dial(url, token string) error {
 	return nil
 }
 
-// say types a line and wants an answer in text.
+// say types a line and requests an answer as text.
 func (c *realtimeClient) say(text string) {
 	c.t.Helper()
 	for _, ev := range []string{
@@ -185,7 +185,7 @@ func (c *realtimeClient) say(text string) {
 	}
 }
 
-// hears waits for an event that says something.
+// hears waits for an event that contains the words.
 func (c *realtimeClient) hears(words string) {
 	c.t.Helper()
 	var events []string
@@ -201,7 +201,7 @@ func (c *realtimeClient) hears(words string) {
 	}
 }
 
-// quiet waits until nothing has come for a while.
+// quiet waits until no event has arrived for a while.
 func (c *realtimeClient) quiet() {
 	events := make(chan struct{}, 64)
 	ctx := c.t.Context()
@@ -227,7 +227,7 @@ func (c *realtimeClient) quiet() {
 				return
 			}
 		case <-timer.C:
-			// The reader ends with the answer to this.
+			// The reader ends with the answer to this event.
 			if err := c.conn.Write(ctx, websocket.MessageText, []byte(`{"type":"session.update","session":{"type":"realtime"}}`)); err != nil {
 				return
 			}
@@ -239,8 +239,9 @@ func (c *realtimeClient) quiet() {
 	}
 }
 
-// TestRealtimeClientMoves: a client of the OpenAI Realtime protocol whose line breaks
-// comes back through another server, and to another server when its own is killed.
+// TestRealtimeClientMoves checks that a client of the OpenAI Realtime protocol whose
+// connection breaks can return through another server, and to another server when its
+// own is killed.
 func TestRealtimeClientMoves(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 2, server.Database(t))
@@ -263,11 +264,11 @@ func TestRealtimeClientMoves(t *testing.T) {
 	if err := c.conn.CloseNow(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.dial(h.nodes[1].url, c.back); err != nil { // sent on to the first
+	if err := c.dial(h.nodes[1].url, c.back); err != nil { // forwarded to the first
 		t.Fatal(err)
 	}
-	c.hears("Where do you want to go?")        // what was said is in its view again
-	waitFor(t, "the checkpoint", func() bool { // it is written behind the loop
+	c.hears("Where do you want to go?")        // earlier lines are sent again
+	waitFor(t, "the checkpoint", func() bool { // it is written asynchronously
 		var details struct{ Lines []struct{ Text string } }
 		err := (&caller{t: t, urls: h.from(1)}).get("/v1/stored/"+c.id, &details)
 		return err == nil && len(details.Lines) > 0 && strings.Contains(details.Lines[len(details.Lines)-1].Text, "Where do you want to go?")
@@ -276,7 +277,7 @@ func TestRealtimeClientMoves(t *testing.T) {
 	token := c.back
 	waitFor(t, "the return", func() bool { return c.dial(h.nodes[1].url, token) == nil })
 	c.hears("Where do you want to go?")
-	c.quiet() // what the killed server was saying is said again
+	c.quiet() // what the killed server was saying is repeated
 	c.say("to Denver")
 	c.hears("It costs 200 dollars")
 	if err := c.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
@@ -284,7 +285,8 @@ func TestRealtimeClientMoves(t *testing.T) {
 	}
 }
 
-// TestFullServer: a server without room leaves a client's token good for another.
+// TestFullServer checks that a server without room leaves a client's token valid for
+// another server.
 func TestFullServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1, server.Database(t))
@@ -313,8 +315,9 @@ func TestFullServer(t *testing.T) {
 	v.arrived(h.service)
 }
 
-// TestLostAnswer: a client whose answer to a return was lost comes again with the same
-// token; when it has used what it was given, the token is spent.
+// TestLostAnswer checks that a client that did not receive the answer to its return can
+// return again with the same token, and that the token becomes invalid when the client
+// uses the new ones.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 1, server.Database(t))
@@ -330,7 +333,7 @@ func TestLostAnswer(t *testing.T) {
 		}
 		token := v.resume
 		v.comeBack()
-		v.leave() // it has used the access token: the stream was opened
+		v.leave() // opening the stream has used the access token
 		var b []byte
 		waitFor(t, "a clear answer", func() bool { // a server that has just started is not sure
 			var err error
@@ -350,8 +353,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestDrain: a server that is told to stop hands its conversations over: nobody says
-// goodbye, and the caller goes on with another.
+// TestDrain checks that a server that is stopped hands its conversations over: the
+// agent does not say goodbye, and the callers continue with another server.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 2, server.Database(t))
@@ -374,8 +377,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestDatabaseAway: the database stops for ten seconds while callers talk: their
-// conversations go on, they are told, and what was not written is written after it.
+// TestDatabaseAway stops the database for ten seconds during conversations. They must
+// continue, the callers must be notified, and everything must be stored afterwards.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	proxy, through := server.Proxy(t, server.Database(t))
@@ -399,7 +402,7 @@ func TestDatabaseAway(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		_ = resp.Body.Close() // its status is enough
+		_ = resp.Body.Close() // only the status is needed
 		return resp.StatusCode == http.StatusServiceUnavailable
 	})
 	for _, v := range travellers {
@@ -410,7 +413,7 @@ func TestDatabaseAway(t *testing.T) {
 				v.codes[m.Payload.Code] = true
 			}
 			if m.Type == "caption" && m.Payload.Final && m.Payload.Text == "Where do you want to go?" {
-				break // it talks on, without a database
+				break // the conversation continues without a database
 			}
 		}
 	}
@@ -427,13 +430,13 @@ func TestDatabaseAway(t *testing.T) {
 	all.Wait()
 	for _, v := range travellers {
 		if testing.Short() {
-			break // the line is back before a save is given up
+			break // the database returns before a save fails
 		}
 		if !v.codes["store.behind"] || !v.codes["store.caught_up"] {
 			t.Errorf("a caller was told %v, expected store.behind and store.caught_up", v.codes)
 		}
 	}
-	// What is kept is what was said: the server dies, and a caller comes back.
+	// What was said is stored: the server is killed, and a caller returns.
 	v := travellers[0]
 	h.nodes[0].kill()
 	h.nodes[0].start()

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// This file: the machine as a picture, in the languages of Mermaid and Graphviz.
-// Transitions that all active states share are drawn once, from the frame around
-// them.
+// This file prints the machine as a picture for Mermaid and Graphviz. Transitions that
+// all active states share are drawn once, from a frame around these states.
 
-// arrow is a line of a picture. An end that is empty is the frame around the
-// active states.
+// arrow is an arrow of a picture. An empty end is the frame around the active states.
 type arrow struct {
 	from, to string
 	causes   []string
 	added    bool
 }
 
-// foldable is the fewest active states around which a frame is drawn.
+// foldable is the minimum number of active states in a frame.
 const foldable = 3
 
-// arrows draws what every active state has with a state outside as one arrow.
+// arrows returns the arrows of the picture. Transitions that all active states have are
+// combined.
 func (d *diagram) arrows() (list []arrow, framed bool) {
-	folded := make(map[string]arrow) // by the state outside, and the direction
+	folded := make(map[string]arrow) // by direction and outer state
 	if len(d.active) >= foldable {
 		for _, s := range d.States {
 			if slices.Contains(d.active, s) {
@@ -56,8 +55,8 @@ func (d *diagram) arrows() (list []arrow, framed bool) {
 	return list, len(folded) > 0
 }
 
-// fold is the arrow between the frame and a state outside, if every active
-// state has such a transition. With back it leads into the frame.
+// fold returns the arrow between the frame and a state outside, if each active state
+// has such a transition. If back is set, the arrow leads into the frame.
 func (d *diagram) fold(outside string, back bool) (arrow, bool) {
 	a := arrow{to: outside, added: true}
 	if back {
@@ -82,11 +81,11 @@ func (d *diagram) fold(outside string, back bool) (arrow, bool) {
 	return a, true
 }
 
-// labelled is how many causes a picture shows of a transition.
+// labelled is the maximum number of causes shown at an arrow.
 const labelled = 3
 
-// label is the causes of a transition as a picture has them, the rest counted:
-// the table and the JSON have all.
+// label returns the text of an arrow: its first causes and the number of the others.
+// The table and the JSON contain all of them.
 func label(causes []string, newline string) string {
 	shown := causes[:min(labelled, len(causes))]
 	text := strings.Join(shown, newline)
@@ -96,12 +95,13 @@ func label(causes []string, newline string) string {
 	return text
 }
 
-// parent and leaf are the parts of a sub-state's name: "processing.waiting".
+// parent returns the first part of a sub-state's name ("processing.waiting"), and leaf
+// the last.
 func parent(state string) string { before, _, _ := strings.Cut(state, "."); return before }
 
 func leaf(state string) string { return state[strings.LastIndexByte(state, '.')+1:] }
 
-// identifier is a state's name as both languages take it.
+// identifier converts a state's name to an identifier of both languages.
 func identifier(state string) string {
 	return strings.NewReplacer(".", "_", "-", "_").Replace(state)
 }
@@ -112,7 +112,7 @@ const (
 	frameTitle = "a conversation goes on"
 )
 
-// groups are the states of a list by their parent, in order.
+// groups splits a list of states by their parents.
 func groups(states []string) [][]string {
 	var list [][]string
 	for _, s := range states {
@@ -125,7 +125,7 @@ func groups(states []string) [][]string {
 	return list
 }
 
-// mermaid is the picture for Mermaid (stateDiagram-v2).
+// mermaid returns the picture for Mermaid (stateDiagram-v2).
 func (d *diagram) mermaid() string {
 	arrows, framed := d.arrows()
 	var b strings.Builder
@@ -169,12 +169,12 @@ func (d *diagram) mermaid() string {
 	return b.String()
 }
 
-// outsiders are the states that are not active.
+// outsiders returns the states that are not active.
 func (d *diagram) outsiders() []string {
 	return slices.DeleteFunc(slices.Clone(d.States), func(s string) bool { return slices.Contains(d.active, s) })
 }
 
-// dot is the picture for Graphviz.
+// dot returns the picture for Graphviz.
 func (d *diagram) dot() string {
 	arrows, framed := d.arrows()
 	var b strings.Builder
@@ -215,8 +215,8 @@ func (d *diagram) dot() string {
 	return b.String()
 }
 
-// edge is an arrow in Graphviz. One that ends at the frame ends at a state in
-// it and is cut at the border.
+// edge returns an arrow for Graphviz. An arrow at the frame ends at a state inside it
+// and is clipped at the border.
 func (d *diagram) edge(a arrow) string {
 	from, to, more := a.from, a.to, ""
 	if from == "" {

@@ -15,14 +15,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestPrivacyInPostgres: with privacy none, or with a key, no word ever reaches the
-// server's files, its log included; with session none is left in the tables' files when
-// they are rewritten.
+// TestPrivacyInPostgres checks that with privacy "none", or with a key, the server's
+// files and its log never contain the words of a conversation, and that with "session"
+// the tables' files do not contain them after they were rewritten.
 func TestPrivacyInPostgres(t *testing.T) {
 	t.Setenv("HOCKET_TEST_KEY", base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
 	for _, c := range []struct {
 		name, config          string
-		listed, tables, files bool // where the word is
+		listed, tables, files bool // where the word is expected
 	}{
 		{"keep", "privacy: keep\n", true, true, true},
 		{"session", "privacy: session\n", false, false, true},
@@ -38,8 +38,8 @@ func TestPrivacyInPostgres(t *testing.T) {
 					t.Fatal(stderr)
 				}
 			}
-			chat("hello") // it makes the tables
-			// Compression would hide a word.
+			chat("hello") // creates the tables
+			// Compression would hide the word.
 			administer(t, store, "ALTER TABLE hocket.snapshots ALTER snapshot SET STORAGE EXTERNAL")
 			word := "quetzalcoatl" + c.name
 			chat("tell me about " + word)
@@ -78,7 +78,7 @@ func administer(t *testing.T, store string, statements ...string) {
 	}
 }
 
-// inData are the files of the server in which a word stands.
+// inData returns the server's files that contain a word.
 func inData(t *testing.T, word string) (names []string) {
 	t.Helper()
 	data := os.DirFS(server.Data())
@@ -98,7 +98,7 @@ func inData(t *testing.T, word string) (names []string) {
 	return names
 }
 
-// unlessGone is an error, unless the server has removed the file meanwhile.
+// unlessGone returns the error, unless the server has removed the file.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

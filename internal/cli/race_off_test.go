@@ -2,5 +2,5 @@
 
 package cli
 
-// raceDetector says that every access to memory is slow.
+// raceDetector reports whether the race detector slows down memory accesses.
 const raceDetector = false

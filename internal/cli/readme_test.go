@@ -20,9 +20,9 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
-// TestReadmeAssistant goes the way of the README, command by command, as somebody does who has
-// nothing but that page: the file, the tool in Go, and the agent by text, by voice and on a
-// server. The model is a fake; the addresses are free ones in place of the README's.
+// TestReadmeAssistant follows the README step by step: it writes the file, starts the
+// tool written in Go, and runs the agent by text, by voice and as a server. The model
+// is a fake, and the README's addresses are replaced by free ones.
 func TestReadmeAssistant(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestReadmeAssistant(t *testing.T) {
 	}
 }
 
-// hoursModel asks the tool for Saturday, and words what it says.
+// hoursModel calls the tool for Saturday and states its result.
 func hoursModel(q fake.Request) fake.Answer {
 	last := q.Messages[len(q.Messages)-1]
 	if last.Role != "tool" {
@@ -94,8 +94,8 @@ func hoursModel(q fake.Request) fake.Answer {
 	return fake.Text("On Saturday we are open ", regexp.MustCompile(`from \d+ to \d+`).FindString(last.Text())+".")
 }
 
-// followed runs a command with what is typed in the README, and gives what it prints. A call
-// that the build has no engines for is as shown.
+// followed runs a command with the input shown in the README and returns its output. If
+// the build has no speech engines, a call is not run.
 func followed(t *testing.T, args []string, shown string) string {
 	t.Helper()
 	typed := ""
@@ -115,12 +115,12 @@ func followed(t *testing.T, args []string, shown string) string {
 	return stdout
 }
 
-// withoutTyped is what the program prints of a session.
+// withoutTyped removes the user's input from a session.
 func withoutTyped(shown string) string {
 	return strings.TrimSpace(regexp.MustCompile(`(?m)^> .*\n`).ReplaceAllString(shown, ""))
 }
 
-// withoutTimes leaves out when a turn of a call was said, and its summary.
+// withoutTimes removes the times and the summary from the output of a call.
 func withoutTimes(printed string) string {
 	return regexp.MustCompile(`(?m)^ +[0-9.]+ s  |^call of .*\n|^\n`).ReplaceAllString(printed, "")
 }
@@ -150,7 +150,7 @@ func startTool(t *testing.T, program, addr string) {
 	}
 }
 
-// freeAddr is an address that nothing listens on.
+// freeAddr returns a free address.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -164,7 +164,7 @@ func freeAddr(t *testing.T) string {
 	return addr
 }
 
-// serveOnce runs hocket serve, asks whether it is ready, and ends it.
+// serveOnce runs hocket serve, waits until it is ready, and stops it.
 func serveOnce(t *testing.T, args []string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -176,7 +176,7 @@ func serveOnce(t *testing.T, args []string) {
 	}
 }
 
-// ready asks a server whether conversations may begin.
+// ready returns the server's answer to /readyz.
 func ready(t *testing.T, n *node) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/readyz", http.NoBody)
@@ -195,8 +195,8 @@ func ready(t *testing.T, n *node) (status int, body string) {
 	return res.StatusCode, string(b)
 }
 
-// TestServeWithAWrongKey: the log has the reason in the vendor's words and without the key,
-// and /readyz says that the model is what is missing.
+// TestServeWithAWrongKey checks that the log contains the vendor's message without the
+// key, and that /readyz names the model as the reason.
 func TestServeWithAWrongKey(t *testing.T) {
 	web := httptest.NewServer(&fake.Server{Key: "the-right-key"})
 	defer web.Close()

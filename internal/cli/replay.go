@@ -26,12 +26,12 @@ type replayCmd struct {
 	Timeline bool   `help:"Print the conversation for people."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (replayCmd) Help() string {
 	return `Exit status 1 at the first step at which the machine does something else than was recorded.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *replayCmd) Run(s *streams) error {
 	if c.Store != "" {
 		return withStore(c.Store, c.Config, func(ctx context.Context, store *app.Store) error {
@@ -77,7 +77,7 @@ func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 		return badInputf("%s: %w", c.Trace, err)
 	}
 	if c.Timeline {
-		// Up to the difference, if there is one.
+		// Print the timeline up to the difference, if there is one.
 		if err := s.printf("%s", &lines); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (c *replayCmd) replay(s *streams, trace io.Reader) error {
 	return s.printf("%s: %d steps, each the same\n", c.Trace, p.Steps)
 }
 
-// explored counts the steps that the exploration of the machine has met.
+// explored counts the steps that the exploration of the machine has reached.
 type explored struct {
 	steps, met int
 	unmet      []string
@@ -116,7 +116,7 @@ func (e *explored) note(l journal.Line) {
 	}
 }
 
-// tell writes the share, and the steps that are not in it.
+// tell prints the share of reached steps and lists the others.
 func (e *explored) tell(s *streams, trace string) error {
 	share := 100.0
 	if e.steps > 0 {
@@ -131,7 +131,7 @@ func (e *explored) tell(s *streams, trace string) error {
 	return nil
 }
 
-// tell writes where recording and replay part, field by field.
+// tell prints the difference between recording and replay, field by field.
 func (c *replayCmd) tell(s *streams, d *journal.Difference) error {
 	var recorded, replayed journal.Line
 	if err := errors.Join(json.Unmarshal(d.Recorded, &recorded), json.Unmarshal(d.Replayed, &replayed)); err != nil {
@@ -157,7 +157,7 @@ func compare[T comparable](b *strings.Builder, name string, recorded, replayed T
 	}
 }
 
-// compareLists shows two lists that differ, entry by entry.
+// compareLists prints two lists that differ, entry by entry.
 func compareLists[T any](b *strings.Builder, name string, recorded, replayed []T) {
 	was, is := entries(recorded), entries(replayed)
 	differ := len(was) != len(is)
@@ -186,7 +186,7 @@ func compareLists[T any](b *strings.Builder, name string, recorded, replayed []T
 	}
 }
 
-// entries are the elements of a list as compact JSON.
+// entries returns the elements of a list as compact JSON.
 func entries[T any](list []T) []string {
 	var all []string
 	for _, v := range list {
@@ -201,5 +201,5 @@ func entries[T any](list []T) []string {
 	return all
 }
 
-// seconds is a time on a line.
+// seconds formats a time in milliseconds as seconds.
 func seconds(ms float64) string { return fmt.Sprintf("%.3f s", ms/1000) }

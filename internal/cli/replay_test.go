@@ -20,7 +20,7 @@ func TestReplay(t *testing.T) {
 	golden(t, "replay.timeline", output(t, "", "replay", path, "--timeline"))
 }
 
-// TestReplayDifference: the first step that is not the same is told field by
+// TestReplayDifference checks that the first step that differs is reported field by
 // field.
 func TestReplayDifference(t *testing.T) {
 	trace := string(recorded(t, "testdata/call.events"))
@@ -40,7 +40,7 @@ func TestReplayDifference(t *testing.T) {
 				t.Errorf("status %d, %q", status, stderr)
 			}
 			golden(t, "replay."+tc.name, strings.ReplaceAll(stdout, path, "call.jsonl"))
-			// The timeline goes as far as the two agree.
+			// The timeline ends at the difference.
 			stdout, _, status = run(t, "", "replay", path, "--timeline")
 			if status != statusFinding || !strings.Contains(stdout, "what's the weather in boston") || !strings.Contains(stdout, "something else") {
 				t.Errorf("status %d:\n%s", status, stdout)
@@ -69,7 +69,8 @@ func TestReplayBadTraces(t *testing.T) {
 	}
 }
 
-// TestReplayOfAClient: a trace that holds no agent needs its files, wherever they are.
+// TestReplayOfAClient checks that a trace without the agent needs the agent's files,
+// wherever they are.
 func TestReplayOfAClient(t *testing.T) {
 	files, err := settings.ReadAgent(flights)
 	if err != nil {
@@ -114,8 +115,8 @@ func TestReplayOfAClient(t *testing.T) {
 	}
 }
 
-// TestReplayExplored: the share of the steps that the exploration has met, and each that it
-// has not. The machine takes no such step, so one is put into the note.
+// TestReplayExplored checks the share of explored steps, and that each other step is
+// reported. Since the machine makes no such step, one is added to the count.
 func TestReplayExplored(t *testing.T) {
 	path := write(t, "call.jsonl", string(recorded(t, "testdata/call.events")))
 	if got, want := output(t, "", "replay", path, "--explored"), path+": 33 of 33 steps were met in the exploration (100.0 %)\n"; got != want {

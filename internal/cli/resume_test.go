@@ -23,23 +23,23 @@ import (
 	"github.com/hocketvoice/hocket/internal/pgtest"
 )
 
-// mainEnv makes the test's program hocket itself.
+// mainEnv makes the test's program run as hocket.
 const mainEnv = "HOCKET_CLI_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(mainEnv) != "" {
 		os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	if err := os.Unsetenv("HOCKET_STORE"); err != nil { // whoever runs the tests may keep something there
+	if err := os.Unsetenv("HOCKET_STORE"); err != nil { // the tester's own store must not be used
 		panic(err)
 	}
 	os.Exit(server.Tests(m).Run())
 }
 
-// server is the PostgreSQL of the tests.
+// server is the PostgreSQL server of the tests.
 var server pgtest.Server //nolint:gochecknoglobals // TestMain stops it
 
-// eachStore runs a test on a new store of each kind.
+// eachStore runs a test with a new store of each kind.
 func eachStore(t *testing.T, test func(t *testing.T, store string)) {
 	t.Helper()
 	t.Run("file", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "chats.db")) })
@@ -56,7 +56,7 @@ type chatter struct {
 	note  *strings.Builder
 }
 
-// chatting starts a process; resume is the id of a conversation to go on with.
+// chatting starts a process. resume is the id of a conversation to continue, or "".
 func chatting(t *testing.T, store, resume, url string, more ...string) *chatter {
 	t.Helper()
 	program, err := os.Executable()
@@ -87,7 +87,7 @@ func chatting(t *testing.T, store, resume, url string, more ...string) *chatter 
 		for scan.Scan() {
 			var st dialog.State
 			if json.Unmarshal(scan.Bytes(), &st) != nil {
-				return // a line that was cut: it was not said
+				return // an incomplete line does not count
 			}
 			c.lines <- st
 		}
@@ -95,10 +95,11 @@ func chatting(t *testing.T, store, resume, url string, more ...string) *chatter 
 	return c
 }
 
-// say writes a line; a process that has ended hears nothing.
+// say writes a line. A process that has ended does not receive it.
 func (c *chatter) say(text string) { _, _ = io.WriteString(c.in, text+"\n") }
 
-// kill ends the process as a power cut would, and takes in what it had written.
+// kill ends the process like a power failure and returns the last state that it has
+// written.
 func (c *chatter) kill() (last *dialog.State) {
 	if err := c.cmd.Process.Kill(); err != nil { // by its id
 		c.t.Fatal(err)
@@ -106,7 +107,7 @@ func (c *chatter) kill() (last *dialog.State) {
 	for st := range c.lines {
 		last = &st
 	}
-	_ = c.cmd.Wait() // it was killed
+	_ = c.cmd.Wait() // the process was killed
 	return last
 }
 
@@ -124,7 +125,8 @@ func (c *chatter) bye() {
 	}
 }
 
-// wish is what somebody who books a flight says next; done when there is nothing.
+// wish returns what a person who books a flight says next. done is true if there is
+// nothing more to say.
 func wish(st dialog.State) (text string, done bool) {
 	switch st.ConversationState {
 	case dialog.Confirming:
@@ -140,7 +142,7 @@ func wish(st dialog.State) (text string, done bool) {
 	}
 }
 
-// firstID is the id of the store's only conversation; empty before there is one.
+// firstID returns the id of the store's only conversation, or "" if there is none.
 func firstID(t *testing.T, store string) string {
 	t.Helper()
 	out, _, status := run(t, "", "conversations", "list", "--store", store)
@@ -151,8 +153,9 @@ func firstID(t *testing.T, store string) string {
 	return id
 }
 
-// TestKilledChats: a conversation whose process is killed at any moment goes on in
-// another with everything that it had told, and what was done is done once.
+// TestKilledChats kills processes at random moments. Their conversations must continue
+// in another process with everything that was printed, and every action must be done
+// once.
 func TestKilledChats(t *testing.T) {
 	t.Parallel()
 	t.Run("file", func(t *testing.T) {
@@ -165,7 +168,7 @@ func TestKilledChats(t *testing.T) {
 	})
 }
 
-// killChats holds so many conversations.
+// killChats runs a number of conversations.
 func killChats(t *testing.T, chats int, newStore func(*testing.T) string) {
 	kills, repeated := 0, 0
 	for seed := range uint64(chats) {
@@ -174,28 +177,28 @@ func killChats(t *testing.T, chats int, newStore func(*testing.T) string) {
 			service := airline.New()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				answer := httptest.NewRecorder()
-				service.ServeHTTP(answer, r) // it is done, and the answer is on its way
+				service.ServeHTTP(answer, r) // the action is done, but not answered yet
 				<-time.After(2 * time.Millisecond)
 				w.WriteHeader(answer.Code)
 				_, _ = w.Write(answer.Body.Bytes())
 			}))
 			defer server.Close()
 			store := newStore(t)
-			var told dialog.State // the last state that the process has told
+			var told dialog.State // the last printed state
 			c := chatting(t, store, "", server.URL)
-			budget := 1 + rnd.IntN(4) // processes that are killed
+			budget := 1 + rnd.IntN(4) // number of kills
 			for steps := 0; ; steps++ {
 				if steps > 100 {
 					t.Fatalf("it comes to no end: %+v", told)
 				}
 				wait := time.Hour
-				// At a random moment, and most often while it is being booked.
+				// At a random moment, and most often during the booking.
 				if budget > 0 && (rnd.IntN(2) == 0 || told.ConversationState == dialog.Confirming) {
 					wait = time.Duration(rnd.IntN(6_000)) * time.Microsecond
 				}
 				st, alive := c.next(wait)
 				if alive && budget > 0 && told.ConversationState == dialog.Confirming {
-					told, alive = *st, false // it was quicker: then it dies with the answer told
+					told, alive = *st, false // the process was faster: kill it after the answer
 					c.kill()
 					st = nil
 				}
@@ -237,8 +240,8 @@ func killChats(t *testing.T, chats int, newStore func(*testing.T) string) {
 	}
 }
 
-// next is the state behind the next line, unless the process is to be killed before
-// it is there: then alive is false, and the state is the last one that was written.
+// next returns the state of the next line, or kills the process if none arrives in
+// time. Then alive is false, and the state is the last one that was printed.
 func (c *chatter) next(wait time.Duration) (st *dialog.State, alive bool) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -253,8 +256,8 @@ func (c *chatter) next(wait time.Duration) (st *dialog.State, alive bool) {
 	}
 }
 
-// lostNothing holds a state that was told against the one that the conversation
-// goes on with.
+// lostNothing compares a printed state with the one with which the conversation
+// continues.
 func lostNothing(t *testing.T, told, now dialog.State) {
 	t.Helper()
 	for _, name := range []string{"origin", "destination", "departure_date", "flight_number", "booking_ref"} {
@@ -270,8 +273,8 @@ func lostNothing(t *testing.T, told, now dialog.State) {
 	}
 }
 
-// TestResumedTwice: of two processes that go on with one conversation the second gets
-// one clear error; when the first is killed, the next one goes on.
+// TestResumedTwice checks that a second process that continues the same conversation
+// receives one clear error, and that another can continue when the first was killed.
 func TestResumedTwice(t *testing.T) {
 	t.Parallel()
 	eachStore(t, resumeTwice)

@@ -19,10 +19,10 @@ import (
 // The exit statuses.
 const (
 	statusOK      = 0
-	statusFinding = 1 // what was asked has the answer no, or something failed
-	statusInput   = 2 // bad input, bad arguments
+	statusFinding = 1 // a finding, or a failure
+	statusInput   = 2 // bad input or arguments
 
-	statusInterrupted = 130 // by Ctrl-C, as shells have it
+	statusInterrupted = 130 // by Ctrl-C, as in shells
 )
 
 // root is the command line.
@@ -50,7 +50,7 @@ type root struct {
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
-// versionFlag prints the version, as the command does.
+// versionFlag prints the version, like the command.
 type versionFlag bool
 
 // BeforeReset implements kong's hook.
@@ -61,24 +61,24 @@ func (versionFlag) BeforeReset(ctx *kong.Context) error {
 	return errHelp
 }
 
-// streams are what a command reads and writes.
+// streams are the standard streams of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// badInput is an error of what the user gave.
+// badInput is an error in the user's input.
 type badInput struct{ error }
 
-// Unwrap gives the error itself.
+// Unwrap returns the wrapped error.
 func (e badInput) Unwrap() error { return e.error }
 
 func badInputf(format string, args ...any) error { return badInput{fmt.Errorf(format, args...)} }
 
-// told ends a command whose output has said all there is to say.
+// told ends a command whose output already contains the reason.
 type told struct{ status int }
 
-// Error is for nobody: the output has said it.
+// Error implements error. The text is not printed.
 func (t told) Error() string { return fmt.Sprintf("exit status %d", t.status) }
 
 var (
@@ -89,10 +89,10 @@ var (
 // errHelp ends a command line whose help was printed.
 var errHelp = errors.New("help was printed")
 
-// helpFlag prints the help of the command that it stands behind.
+// helpFlag prints the help of its command.
 type helpFlag bool
 
-// BeforeReset implements kong's hook: help goes before everything.
+// BeforeReset implements kong's hook. It runs before the arguments are checked.
 func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	if err := ctx.PrintUsage(false); err != nil {
 		return err
@@ -100,9 +100,8 @@ func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	return errHelp
 }
 
-// Run runs the program with its arguments (without its name) and returns the
-// exit status. It may be called from several goroutines with streams of their
-// own.
+// Run runs the program with its arguments (without its name) and returns the exit
+// status. It may be called concurrently with different streams.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &streams{in: stdin, out: stdout, err: stderr}
 	parser, err := kong.New(&root{},
@@ -119,13 +118,13 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		args = []string{"--help"}
 		parser.Stdout = stderr
 	}
-	if args[0] == "help" { // as people of other programs have it
+	if args[0] == "help" { // like other programs
 		args = append(args[1:len(args):len(args)], "--help")
 	}
 	ctx, err := parser.Parse(args)
 	switch {
 	case errors.Is(err, errHelp) && parser.Stdout == stderr:
-		return statusInput // nothing was asked
+		return statusInput // no command was given
 	case errors.Is(err, errHelp):
 		return statusOK
 	case err != nil:
@@ -134,7 +133,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return s.report(ctx.Selected().Name, ctx.Run(s, parser.Model))
 }
 
-// badArguments says what is wrong with the command line, on one line.
+// badArguments reports an error in the command line in one line.
 func (s *streams) badArguments(parser *kong.Kong, args []string, err error) int {
 	var commands []string
 	for _, c := range parser.Model.Children {
@@ -151,7 +150,7 @@ func (s *streams) badArguments(parser *kong.Kong, args []string, err error) int 
 	return s.report(command, badInputf("%s; see hocket %s--help", text, strings.TrimLeft(command+" ", " ")))
 }
 
-// report writes what went wrong, if something did, and returns the status.
+// report prints an error, if any, and returns the exit status.
 func (s *streams) report(command string, err error) int {
 	if err == nil || closedPipe(err) {
 		return statusOK
@@ -173,8 +172,8 @@ func (s *streams) report(command string, err error) int {
 	return status
 }
 
-// closedPipe reports whether the reader of the output has gone: nobody is left
-// who wants to know more.
+// closedPipe reports whether the reader of the output has closed it, which is not an
+// error.
 func closedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }
@@ -185,7 +184,7 @@ func (s *streams) printf(format string, args ...any) error {
 	return err
 }
 
-// loadOptions reads a config file, or gives the defaults where none is named.
+// loadOptions reads a config file, or returns the defaults if path is empty.
 func loadOptions(path string) (app.Options, error) {
 	if path == "" {
 		c, err := config.Parse("", nil)
@@ -201,8 +200,8 @@ func loadOptions(path string) (app.Options, error) {
 	return o, nil
 }
 
-// badFile is an error of the system about a file that the user named: the file,
-// and what is wrong with it.
+// badFile shortens a system error about a file that the user named: it omits the
+// operation.
 func badFile(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return badInputf("%s: %w", p.Path, p.Err)

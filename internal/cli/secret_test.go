@@ -36,16 +36,16 @@ const vaultLines = "open the safe\n7193 5284\nit is 7193 5284 0617\nquetzalsesam
 var vaultSecrets = []string{"719352840617", "7193 5284", "quetzalsesame"}
 
 // TestSecretIsNotOnTheDisk holds a conversation with `hocket chat` and looks for the
-// caller's secrets in what it prints and in the files of the store, SQLite's and those of
-// the server of PostgreSQL, with a key and without. What is no secret is found where there
-// is no key: the search finds what there is.
+// caller's secrets in the output and in the files of the store, with SQLite and
+// PostgreSQL, with a key and without. Without a key it also checks that other words are
+// found, to show that the search works.
 func TestSecretIsNotOnTheDisk(t *testing.T) { eachStore(t, secretOnDisk) }
 
 func secretOnDisk(t *testing.T, store string) {
 	t.Setenv("HOCKET_TEST_KEY", base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
 	agent := write(t, "vault.yaml", vault)
 	postgres := strings.HasPrefix(store, "postgres")
-	if postgres { // compression would hide a word
+	if postgres { // compression would hide the words
 		if _, stderr, status := run(t, "hello\n", "chat", "--agent", agent, "--store", store); status != 0 {
 			t.Fatal(stderr)
 		}
@@ -90,8 +90,8 @@ func secretOnDisk(t *testing.T, store string) {
 	}
 }
 
-// TestSecretIsNotInATraceOfACall: what a caller says into the line is in no trace of the
-// call, with the frames and without, and the trace replays.
+// TestSecretIsNotInATraceOfACall checks that the trace of a call does not contain a
+// spoken secret, with frames and without, and that the trace can be replayed.
 func TestSecretIsNotInATraceOfACall(t *testing.T) {
 	agent := write(t, "vault.yaml", strings.Replace(vault, "length: 12", "length: 4", 1))
 	trace := filepath.Join(t.TempDir(), "call.jsonl")

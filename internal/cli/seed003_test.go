@@ -10,9 +10,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// seedTurn is what seed 003 prints after one turn of its examples. Passed are
-// the states on the way, as "state flow/step ?slot": the seed prints them too,
-// and the state's trace keeps them.
+// seedTurn is what seed 003 prints after a turn of its examples. Passed contains the
+// intermediate states as "state flow/step ?slot", which the seed prints and the trace
+// of the state contains.
 type seedTurn struct {
 	state    dialog.ConversationState
 	flow     string
@@ -21,11 +21,11 @@ type seedTurn struct {
 	slots    string
 	response string
 	passed   []string
-	nlu      int // calls of the understanding so far, at most
+	nlu      int // maximum number of calls of the understanding so far
 }
 
-// chatSeed holds a conversation with the seed's agent by `hocket chat --json`
-// and compares the state after each line. The first line is the greeting's.
+// chatSeed holds a conversation with the seed's agent by `hocket chat --json` and
+// compares the state after each line. The first line is the greeting.
 func chatSeed(t *testing.T, lines []string, want []seedTurn) {
 	t.Helper()
 	out := output(t, strings.Join(lines, "\n")+"\n", "chat", "--json", "--today", "2025-12-02", "--agent", "testdata/seed003.yaml")
@@ -46,7 +46,7 @@ func chatSeed(t *testing.T, lines []string, want []seedTurn) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
-		text := func(s string) any { // None of the seed is null
+		text := func(s string) any { // None in the seed is null
 			if s == "" {
 				return nil
 			}
@@ -72,7 +72,7 @@ func chatSeed(t *testing.T, lines []string, want []seedTurn) {
 		for _, e := range st.Trace[events:] {
 			if e.Event == "state_changed" {
 				at := string(e.Data.To) + " " + e.Data.Flow + "/" + e.Data.Step + " ?" + e.Data.Slot
-				if e.Data.Value != nil { // what was said, before it is validated
+				if e.Data.Value != nil { // the words, before they are validated
 					at += fmt.Sprintf(" = %v", e.Data.Value)
 				}
 				passed = append(passed, at)
@@ -85,7 +85,7 @@ func chatSeed(t *testing.T, lines []string, want []seedTurn) {
 	}
 }
 
-// seedStart are the lines that both examples begin with.
+// seedStart contains the first turns of both examples.
 var seedStart = []seedTurn{
 	{state: dialog.Idle, flow: "none", slots: `{}`},
 	{
@@ -100,8 +100,8 @@ var seedStart = []seedTurn{
 	},
 }
 
-// TestSeed003Example1 is "Complete Flight Booking Flow": one call of the
-// understanding for the intent, and at most one more for the date.
+// TestSeed003Example1 is "Complete Flight Booking Flow". It allows one call of the
+// understanding for the intent, and one for the date.
 func TestSeed003Example1(t *testing.T) {
 	chatSeed(t, []string{"I want to book a flight", "New York", "Los Angeles", "Next Friday"}, append(slices.Clone(seedStart), seedTurn{
 		state: dialog.WaitingForSlot, flow: "book_flight", step: "collect_date", waits: "departure_date", nlu: 1,
@@ -117,8 +117,8 @@ func TestSeed003Example1(t *testing.T) {
 	}))
 }
 
-// TestSeed003Example2 is "User Correction Mid-Flow": the markers lead to the
-// understanding, the flow goes on where it stood.
+// TestSeed003Example2 is "User Correction Mid-Flow". The markers lead to the
+// understanding, and the flow continues at the same step.
 func TestSeed003Example2(t *testing.T) {
 	chatSeed(t, []string{"I want to book a flight", "New York", "Actually, change the origin to Boston"}, append(slices.Clone(seedStart), seedTurn{
 		state: dialog.WaitingForSlot, flow: "book_flight", step: "collect_destination", waits: "destination", nlu: 2,

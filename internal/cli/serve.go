@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// serveCmd is the server.
+// serveCmd runs the server.
 type serveCmd struct {
 	Agent  []string `sep:"none" placeholder:"PATH" help:"An agent: a YAML file, or a folder of them. It may be repeated. Without one the flight agent is served that is part of the program."`
 	Config string   `placeholder:"FILE" help:"A config file."`
@@ -20,13 +20,13 @@ type serveCmd struct {
 	Store  string   `placeholder:"STORE" help:"Where conversations are kept: a file, postgres://..., or what $${NAME} holds; off keeps nothing. Without it, store.path of the config says; without a config, a file in $$XDG_STATE_HOME/hocket or ~/.local/state/hocket, sealed with the key beside it."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (serveCmd) Help() string {
 	return `Serves the panel and the control API until it is interrupted, and then lets the conversations end. The log goes to the standard error, as JSON lines without anything that was said. SIGHUP has API keys and certificate read again.`
 }
 
-// hashIDs keeps the ids of conversations out of the log (seed 000, SEC-001): who reads
-// it can correlate its lines, and find no conversation by them.
+// hashIDs replaces the ids of conversations in the log (seed 000, SEC-001): a reader
+// can correlate lines, but cannot find a conversation.
 func hashIDs(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == "conversation" {
 		a.Value = slog.StringValue(session.HashID(a.Value.String()))
@@ -34,11 +34,11 @@ func hashIDs(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *serveCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	defer context.AfterFunc(ctx, stop)() // the second signal does not wait for anybody
+	defer context.AfterFunc(ctx, stop)() // a second signal ends the program at once
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)

@@ -8,7 +8,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// TestLogHoldsHashedIDs: no conversation can be found by a line of the log.
+// TestLogHoldsHashedIDs checks that the log does not contain the ids of conversations.
 func TestLogHoldsHashedIDs(t *testing.T) {
 	var b strings.Builder
 	log := slog.New(slog.NewJSONHandler(&b, &slog.HandlerOptions{ReplaceAttr: hashIDs}))

@@ -19,7 +19,7 @@ func withoutConfig(t *testing.T, state string, more ...string) *node {
 	return n
 }
 
-// typed has a conversation of one line, and ends it.
+// typed holds a conversation of one line and ends it.
 func typed(t *testing.T, n *node) *caller {
 	t.Helper()
 	c := &caller{t: t, urls: []string{n.url}}
@@ -41,8 +41,9 @@ func typed(t *testing.T, n *node) *caller {
 	return c
 }
 
-// TestServeKeepsByDefault: a server without a config has its first conversation among the
-// past ones, also after a restart; nobody else can read it, and hocket can.
+// TestServeKeepsByDefault checks that a server without a config stores its first
+// conversation, also for the time after a restart, and that only hocket and its user
+// can read it.
 func TestServeKeepsByDefault(t *testing.T) {
 	state := t.TempDir()
 	n := withoutConfig(t, state)
@@ -88,7 +89,7 @@ func TestServeKeepsByDefault(t *testing.T) {
 	}
 }
 
-// TestServeKeepsNothing: with --store off nothing is written.
+// TestServeKeepsNothing checks that with --store off nothing is written.
 func TestServeKeepsNothing(t *testing.T) {
 	state := t.TempDir()
 	n := withoutConfig(t, state, "--store", "off")
@@ -103,10 +104,10 @@ func TestServeKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestServeCannotKeep: where the store cannot be made or opened, one line says why and what
-// to do.
+// TestServeCannotKeep checks that if the store cannot be created or opened, one line
+// states the reason and what to do.
 func TestServeCannotKeep(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // no test gets as far as to listen
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the test must fail before it listens
 	if err != nil {
 		t.Fatal(err)
 	}

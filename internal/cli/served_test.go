@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// node is a server in a process of its own, which may be killed and started again.
+// node is a server in its own process, which can be killed and started again.
 type node struct {
 	t       *testing.T
 	url     string
@@ -31,8 +31,8 @@ type node struct {
 	started time.Time
 }
 
-// newNode describes a server with an agent and a store; more is added to the server's
-// part of its config.
+// newNode describes a server with an agent and a store. more is added to the server
+// section of its config.
 func newNode(t *testing.T, agent, store, more string, env ...string) *node {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -45,8 +45,10 @@ func newNode(t *testing.T, agent, store, more string, env ...string) *node {
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "hocket.yaml")
-	// No call is refused because the machine is busy with other tests. The tests hold what was said against what is kept: of a conversation whose server is
-	// killed again and again the default would have forgotten the beginning.
+	// No call is refused because the machine is busy with other tests.
+	//
+	// The tests compare what was said with what is stored. With the default, a
+	// conversation whose server is killed repeatedly would forget its beginning.
 	text := fmt.Sprintf("server: {url: \"http://%s\", drain: 1s, max_lateness: 1h%s}\nstore: {path: %q}\nhistory_limit: 100000\n", addr, more, store)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -64,12 +66,12 @@ func newNode(t *testing.T, agent, store, more string, env ...string) *node {
 				t.Logf("%s: %s", n.url, b[max(0, len(b)-1500):])
 			}
 		}
-		_ = n.log.Close() // it has been read
+		_ = n.log.Close() // the file was read
 	})
 	return n
 }
 
-// start begins the process, and returns when it answers.
+// start starts the process and waits until it answers.
 func (n *node) start() {
 	n.t.Helper()
 	program, err := os.Executable()
@@ -88,22 +90,22 @@ func (n *node) start() {
 		if err != nil {
 			return false
 		}
-		_ = resp.Body.Close() // nothing more is read of it
+		_ = resp.Body.Close() // the rest is not needed
 		return resp.StatusCode == http.StatusOK
 	})
 }
 
-// kill ends the process as a power cut would.
+// kill ends the process like a power failure.
 func (n *node) kill() {
 	n.t.Helper()
 	if err := n.cmd.Process.Kill(); err != nil { // by its id
 		n.t.Fatal(err)
 	}
-	_ = n.cmd.Wait() // it was killed
+	_ = n.cmd.Wait() // the process was killed
 	n.cmd = nil
 }
 
-// stop asks the process to end, and waits until it has.
+// stop asks the process to end and waits for it.
 func (n *node) stop() {
 	n.t.Helper()
 	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -115,8 +117,8 @@ func (n *node) stop() {
 	n.cmd = nil
 }
 
-// waitFor polls until something is so. When the test's time is up it ends the caller's
-// goroutine, and says what it waited for.
+// waitFor waits until so returns true. When the test's time is over, it ends the
+// goroutine and reports what it waited for.
 func waitFor(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick, over := time.NewTicker(5*time.Millisecond), timeUp(t)
@@ -134,8 +136,8 @@ func waitFor(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// timeUp tells when a test has to end by itself, to say what it waited for: shortly before
-// the whole program is ended (go test -timeout).
+// timeUp returns a channel that receives shortly before the test program would be ended
+// (go test -timeout), so that a test can report what it waited for.
 func timeUp(t *testing.T) <-chan time.Time {
 	end, ok := t.Deadline()
 	if !ok {
@@ -144,7 +146,7 @@ func timeUp(t *testing.T) <-chan time.Time {
 	return time.After(time.Until(end) - 20*time.Second)
 }
 
-// heard is a message of a conversation's stream, as far as a client needs it.
+// heard contains the members of a stream's message that a client needs.
 type heard struct {
 	Type    string
 	At      float64
@@ -158,21 +160,21 @@ type heard struct {
 	}
 }
 
-// caller is a client over the control API, which comes back when the line is lost, to
-// any of the servers.
+// caller is a client of the control API. When its connection is lost, it returns to any
+// of the servers.
 type caller struct {
 	t      *testing.T
-	urls   []string // of the servers; the first is the one that it is connected to
+	urls   []string // of the servers; it is connected to the first
 	id     string
 	access string
 	resume string
-	at     float64 // of the last message that was read: what is told again is none
+	at     float64 // of the last message read; repeated messages are skipped
 
 	stream context.CancelFunc
 	events chan heard // closed when the stream has ended
 }
 
-// post sends a request; what the answer holds goes into into.
+// post sends a request and decodes the response into into, which may be nil.
 func (c *caller) post(path string, body map[string]any, into any) (status int, err error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -195,11 +197,11 @@ func (c *caller) post(path string, body map[string]any, into any) (status int, e
 	if into != nil && resp.StatusCode < 300 {
 		return resp.StatusCode, json.NewDecoder(resp.Body).Decode(into)
 	}
-	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be reused
 	return resp.StatusCode, nil
 }
 
-// refusal sends a request that is to be refused, and returns the answer.
+// refusal sends a request that must be refused, and returns the response.
 func (c *caller) refusal(body map[string]any) ([]byte, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -217,8 +219,8 @@ func (c *caller) refusal(body map[string]any) ([]byte, error) {
 	return io.ReadAll(resp.Body)
 }
 
-// call begins a conversation, or goes on with it. It returns false where the server
-// does not answer, or asks to come again.
+// call begins or continues a conversation. It returns false if the server does not
+// answer or asks the client to try again.
 func (c *caller) call(body map[string]any) bool {
 	var made struct {
 		ID          string `json:"id"`
@@ -240,7 +242,7 @@ func (c *caller) call(body map[string]any) bool {
 	return true
 }
 
-// follow opens the stream of messages.
+// follow opens the event stream.
 func (c *caller) follow() bool {
 	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.urls[0]+"/v1/conversations/"+c.id+"/events?from=1", nil)
@@ -248,13 +250,13 @@ func (c *caller) follow() bool {
 		c.fail("%v", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.access)
-	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // the goroutine below closes it
+	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // closed by the goroutine below
 	if err != nil {
 		cancel()
 		return false
 	}
 	if resp.StatusCode != http.StatusOK {
-		_ = resp.Body.Close() // it is an error's text
+		_ = resp.Body.Close() // an error message
 		cancel()
 		return false
 	}
@@ -271,7 +273,7 @@ func (c *caller) follow() bool {
 			if !ok || json.Unmarshal([]byte(data), &m) != nil {
 				continue
 			}
-			// Whether the server has its store is a state: it is told again to who comes back.
+			// The state of the store is repeated for a returning client.
 			if m.At > read || strings.HasPrefix(m.Payload.Code, "store.") {
 				events <- m
 			}
@@ -280,7 +282,7 @@ func (c *caller) follow() bool {
 	return true
 }
 
-// comeBack goes on with the conversation at the first server that takes it.
+// comeBack continues the conversation with the first server that accepts it.
 func (c *caller) comeBack() {
 	c.t.Helper()
 	c.leave()
@@ -288,7 +290,7 @@ func (c *caller) comeBack() {
 		if c.call(map[string]any{"resume": c.resume}) && c.follow() {
 			return true
 		}
-		c.urls = append(c.urls[1:], c.urls[0]) // as behind a load balancer
+		c.urls = append(c.urls[1:], c.urls[0]) // like a load balancer
 		return false
 	})
 }
@@ -304,7 +306,8 @@ func (c *caller) leave() {
 	}
 }
 
-// get asks for something as who has no key: everything is theirs on this machine.
+// get sends a GET request without a key, which on this machine has access to
+// everything.
 func (c *caller) get(path string, into any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -323,13 +326,13 @@ func (c *caller) get(path string, into any) error {
 	return json.NewDecoder(resp.Body).Decode(into)
 }
 
-// fail ends the caller's goroutine, and the test with it.
+// fail fails the test and ends the goroutine.
 func (c *caller) fail(format string, args ...any) {
 	c.t.Errorf(format, args...)
 	c.t.FailNow()
 }
 
-// say types a line, and reports whether a server has taken it.
+// say types a line and reports whether a server has accepted it.
 func (c *caller) say(text string) bool {
 	status, err := c.post("/v1/conversations/"+c.id+"/commands", map[string]any{"type": "send_text", "text": text}, nil)
 	return err == nil && status == http.StatusAccepted

@@ -13,19 +13,19 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// stepCmd steps the machine by hand.
+// stepCmd steps the machine with events from the input.
 type stepCmd struct {
 	Config string `placeholder:"FILE" help:"Config file."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (stepCmd) Help() string {
 	return `Each line of the input is an event: {"at": 1240, "type": "stt.final", "text": "..."}. "at" is in milliseconds since the start; without it the event comes at the time of the line before. Deadlines that lie before an event fire first, each with a line of its own; {"at": 9000, "type": "deadline"} only lets time pass. The turn policy is "recognizer" unless the config names another. Empty lines and lines that begin with # are passed over.`
 }
 
 const eventExample = `{"type": "user.start"}`
 
-// eventFields are what an event may carry, "at" first.
+// eventFields are the fields of events, "at" first.
 var eventFields = []string{
 	"at", "type", "turn", "utterance", "request", "part", "id", "source", "cause", "reason", "text",
 	"confidence", "stability", "endpoint", "silent", "name", "arguments", "long", "confirm", "output", "code",
@@ -45,7 +45,7 @@ type stepLine struct {
 	Deferred    bool                 `json:"deferred,omitempty"`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *stepCmd) Run(s *streams) error {
 	o, err := loadOptions(c.Config)
 	if err != nil {
@@ -62,15 +62,15 @@ func (c *stepCmd) Run(s *streams) error {
 	return eachLine(s.in, st.line)
 }
 
-// stepper is the machine and its time.
+// stepper contains the machine and its time.
 type stepper struct {
 	*streams
 	machine *conv.Conversation
 	start   time.Time
-	at      time.Duration // of the last line of input
+	at      time.Duration // of the last input line
 }
 
-// line takes one event.
+// line handles one event.
 func (st *stepper) line(b []byte) error {
 	at, ev, err := st.parse(b)
 	if err != nil {
@@ -85,7 +85,7 @@ func (st *stepper) line(b []byte) error {
 	return st.step(at, ev)
 }
 
-// parse reads an event and its time.
+// parse parses an event and its time.
 func (st *stepper) parse(b []byte) (time.Duration, conv.Event, error) {
 	fields, err := object(b, eventExample)
 	if err != nil {
@@ -125,10 +125,10 @@ func (st *stepper) parse(b []byte) (time.Duration, conv.Event, error) {
 	return at, ev, nil
 }
 
-// plainTypes says Go's types for people.
+// plainTypes replaces the names of Go types in error messages.
 var plainTypes = strings.NewReplacer("expected float64", "expected a number", "expected int", "expected a whole number", "expected bool", "expected true or false", "expected string", "expected a text")
 
-// meant is what was probably meant, or all that is possible.
+// meant suggests the choice that was probably meant, or lists all of them.
 func meant(word string, choices []string) string {
 	if near := config.Nearest(word, choices); near != "" {
 		return "; did you mean " + near + "?"
@@ -145,7 +145,7 @@ func sortedNames(fields map[string]json.RawMessage) []string {
 	return names
 }
 
-// step steps the machine and writes what it did.
+// step steps the machine and prints the result.
 func (st *stepper) step(at time.Duration, ev conv.Event) error {
 	st.machine.Step(st.start.Add(at), ev)
 	l, err := journal.Describe(st.machine, at, ev)

@@ -16,8 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// TestStepScenarios: each file of events in testdata/step has the lines that
-// they give beside it.
+// TestStepScenarios compares the output for each file of events in testdata/step.
 func TestStepScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/step/*.events")
 	if err != nil || len(files) < 5 {
@@ -35,7 +34,7 @@ func TestStepScenarios(t *testing.T) {
 	}
 }
 
-// step runs events and reads the lines.
+// step runs events and parses the output.
 func step(t *testing.T, events string, args ...string) []map[string]any {
 	t.Helper()
 	var lines []map[string]any
@@ -49,7 +48,7 @@ func step(t *testing.T, events string, args ...string) []map[string]any {
 	return lines
 }
 
-// brief is a line in a few words.
+// brief shortens a line of the output.
 func brief(m map[string]any) string { return fmt.Sprintf("%v %v %v", m["at"], m["event"], m["state"]) }
 
 func wantBrief(t *testing.T, lines []map[string]any, want ...string) {
@@ -68,9 +67,9 @@ const listening = `{"at": 0, "type": "user.start"}
 {"type": "audio.ready"}
 `
 
-// TestStepTime: deadlines before a line fire first and have lines of their own;
-// a deadline of the input has one line, whatever is due then; at the end of the
-// input nothing fires.
+// TestStepTime checks that deadlines before an event fire first, with a line each, that
+// a deadline in the input has one line, whatever is due, and that no deadline fires at
+// the end of the input.
 func TestStepTime(t *testing.T) {
 	lines := step(t, listening+`
 		{"at": 100, "type": "stt.final", "text": "hello"}
@@ -96,7 +95,8 @@ func TestStepTime(t *testing.T) {
 	}
 }
 
-// TestStepPolicy: the command's policy is recognizer; a config changes it.
+// TestStepPolicy checks that the default policy is recognizer and that a config changes
+// it.
 func TestStepPolicy(t *testing.T) {
 	events := listening + `{"at": 100, "type": "speech.started"}
 		{"at": 900, "type": "stt.final", "text": "hello"}`
@@ -114,7 +114,7 @@ func TestStepPolicy(t *testing.T) {
 	}
 }
 
-// TestStepKeys: every line has every key that the command line promises.
+// TestStepKeys checks that each line contains all documented keys.
 func TestStepKeys(t *testing.T) {
 	for _, m := range step(t, listening) {
 		for _, key := range []string{"at", "event", "state", "views", "transitions", "effects", "late"} {
@@ -176,7 +176,7 @@ func TestStepBadConfig(t *testing.T) {
 	}
 }
 
-// TestStepStreams: each line is answered before the next is read.
+// TestStepStreams checks that each line is answered before the next is read.
 func TestStepStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events, in := io.Pipe()
@@ -205,8 +205,7 @@ func TestStepStreams(t *testing.T) {
 	})
 }
 
-// TestEventFields: the names that the command offers are those that events
-// have.
+// TestEventFields checks that eventFields are the fields of the events.
 func TestEventFields(t *testing.T) {
 	for _, name := range eventFields {
 		if name == "at" || name == "type" {
@@ -231,8 +230,8 @@ func TestEventFields(t *testing.T) {
 	}
 }
 
-// FuzzStep: any input gives whole lines and a status, and what is wrong in one
-// line of text.
+// FuzzStep checks that any input yields complete lines and an exit status, and that an
+// error is one line.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte(listening))
 	f.Add([]byte(`{"at": 1e3, "type": "deadline"}` + "\n" + `{"type": "user.text", "text": "x"}`))

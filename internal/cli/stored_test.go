@@ -17,7 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
-// speechless skips a test that holds a call, in a build without speech.
+// speechless skips a test that needs speech if the build has none.
 func speechless(t *testing.T, stderr string) {
 	t.Helper()
 	for _, missing := range []error{flite.ErrMissing, pocketsphinx.ErrMissing} {
@@ -27,13 +27,14 @@ func speechless(t *testing.T, stderr string) {
 	}
 }
 
-// TestStoredTrace: a call whose process was killed while the agent spoke, and that went
-// on in another, is replayed from the store and from a file, encrypted or not.
+// TestStoredTrace checks that the trace of a call whose process was killed while the
+// agent spoke, and that continued in another process, can be replayed from the store
+// and from a file, with a key and without.
 func TestStoredTrace(t *testing.T) { eachStore(t, traceOfTwo) }
 
 func traceOfTwo(t *testing.T, store string) {
 	t.Setenv("HOCKET_TEST_KEY", base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
-	t.Setenv("HOCKET_TEST_STORE", store) // as one would hide a password
+	t.Setenv("HOCKET_TEST_STORE", store) // as users would do to hide a password
 	config := write(t, "c.yaml", "store: {keys: [HOCKET_TEST_KEY]}\n")
 	more := []string{"--store", "${HOCKET_TEST_STORE}", "--config", config}
 	id := killedCall(t, more)
@@ -73,8 +74,8 @@ func traceOfTwo(t *testing.T, store string) {
 	}
 }
 
-// killedCall begins a call in real time in a process, kills it while the agent speaks,
-// and returns the conversation's id.
+// killedCall starts a process with a call in real time, kills it while the agent
+// speaks, and returns the conversation's id.
 func killedCall(t *testing.T, more []string) string {
 	t.Helper()
 	program, err := os.Executable()

@@ -12,25 +12,25 @@ import (
 	"golang.org/x/term"
 )
 
-// errInterrupted is Ctrl-C where a line is awaited, or a signal to end.
+// errInterrupted reports Ctrl-C at the prompt, or a signal to end.
 var errInterrupted = errors.New("interrupted")
 
-// input reads the lines of a chat: of a terminal, where they can be edited and earlier ones
-// come back, or of whatever else is the standard input.
+// input reads the lines of a chat, from a terminal with line editing and history, or
+// from another standard input.
 type input struct {
 	ask    chan struct{}
 	answer chan entered
-	raw    func() (restore func(), err error) // nil: this is not a terminal
+	raw    func() (restore func(), err error) // nil if the input is not a terminal
 }
 
-// entered is a line, or why there is none.
+// entered is a line or an error.
 type entered struct {
 	line string
 	err  error
 }
 
-// input begins to read. What reads ends with the input or with the program: nothing ends a
-// read of a terminal.
+// input starts reading. The reading goroutine ends with the input or the program, since
+// a read from a terminal cannot be interrupted.
 func (c *chatCmd) input(s *streams) *input {
 	in := &input{ask: make(chan struct{}), answer: make(chan entered, 1)}
 	read := scan(s.in)
@@ -46,13 +46,13 @@ func (c *chatCmd) input(s *streams) *input {
 	return in
 }
 
-// terminal reports whether somebody types.
+// terminal reports whether the input is a terminal.
 func (in *input) terminal() bool { return in.raw != nil }
 
 func (in *input) close() { close(in.ask) }
 
-// read returns the next line: io.EOF at the end, and errInterrupted at Ctrl-C or when the
-// program is told to end.
+// read returns the next line. It returns io.EOF at the end, and errInterrupted after
+// Ctrl-C or a signal to end.
 func (in *input) read(ctx context.Context) (string, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -72,7 +72,7 @@ func (in *input) read(ctx context.Context) (string, error) {
 	}
 }
 
-// scan reads lines of a file or a pipe.
+// scan returns a function that reads lines from a file or a pipe.
 func scan(r io.Reader) func() (string, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)
@@ -90,7 +90,8 @@ func scan(r io.Reader) func() (string, error) {
 	}
 }
 
-// keys is a terminal that notices Ctrl-C, which package term takes for the end of the input.
+// keys is a terminal that detects Ctrl-C, which package term reports as the end of the
+// input.
 type keys struct {
 	io.Reader
 	io.Writer
@@ -105,7 +106,8 @@ func (k *keys) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// edit reads lines of a terminal. raw hands the terminal over to it for one line.
+// edit returns functions for reading lines from a terminal. raw puts the terminal into
+// raw mode for one line and returns a function that restores it.
 func edit(f *os.File, s *streams) (read func() (string, error), raw func() (func(), error)) {
 	k := &keys{Reader: f, Writer: s.out}
 	prompt := "you    "
@@ -127,7 +129,7 @@ func edit(f *os.File, s *streams) (read func() (string, error), raw func() (func
 	}
 	raw = func() (func(), error) {
 		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			_ = t.SetSize(width, height) // it is for lines that are longer
+			_ = t.SetSize(width, height) // only needed for long lines
 		}
 		state, err := term.MakeRaw(int(f.Fd()))
 		if err != nil {
@@ -138,7 +140,7 @@ func edit(f *os.File, s *streams) (read func() (string, error), raw func() (func
 	return read, raw
 }
 
-// terminal is the terminal that somebody types at and reads from; nil if there is none.
+// terminal returns the terminal if the input and the output are one, or nil.
 func (s *streams) terminal() *os.File {
 	in, ok1 := s.in.(*os.File)
 	out, ok2 := s.out.(*os.File)
@@ -148,11 +150,11 @@ func (s *streams) terminal() *os.File {
 	return in
 }
 
-// coloured reports whether the output has colours: it is a terminal, and NO_COLOR is not set
-// (no-color.org).
+// coloured reports whether the output is coloured: it is a terminal, and NO_COLOR is
+// not set (no-color.org).
 func (s *streams) coloured() bool { return s.terminal() != nil && os.Getenv("NO_COLOR") == "" }
 
-// speaker names the agent before its words, where somebody reads.
+// speaker returns the agent's name to be printed before its words on a terminal, or "".
 func (s *streams) speaker() string {
 	switch {
 	case s.coloured():

@@ -18,7 +18,7 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
-// screen is the program at a terminal, with what it has written there.
+// screen is the program at a terminal, with its output.
 type screen struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -27,7 +27,7 @@ type screen struct {
 	seen int
 }
 
-// atTerminal starts the program at a terminal of its own.
+// atTerminal starts the program at a new terminal.
 func atTerminal(t *testing.T, env []string, args ...string) *screen {
 	t.Helper()
 	program, err := os.Executable()
@@ -39,7 +39,7 @@ func atTerminal(t *testing.T, env []string, args ...string) *screen {
 	if s.keys, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 100}); err != nil {
 		t.Fatal(err)
 	}
-	hangs := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() }) // the terminal's reads have no deadline
+	hangs := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() }) // reads from the terminal have no deadline
 	t.Cleanup(func() {
 		hangs.Stop()
 		_ = s.cmd.Process.Kill()
@@ -48,7 +48,7 @@ func atTerminal(t *testing.T, env []string, args ...string) *screen {
 	return s
 }
 
-// waits reads until the terminal shows a text after what was seen before.
+// waits reads until the terminal shows a text after the text seen before.
 func (s *screen) waits(text string) {
 	s.t.Helper()
 	for !strings.Contains(s.text.String()[s.seen:], text) {
@@ -66,7 +66,7 @@ func (s *screen) read() error {
 	return err
 }
 
-// types types.
+// types sends keys.
 func (s *screen) types(text string) {
 	s.t.Helper()
 	if _, err := s.keys.WriteString(text); err != nil {
@@ -74,7 +74,7 @@ func (s *screen) types(text string) {
 	}
 }
 
-// ends waits for the end and gives the exit status.
+// ends waits for the end and returns the exit status.
 func (s *screen) ends() int {
 	s.t.Helper()
 	for s.read() == nil {
@@ -91,8 +91,9 @@ const (
 	left  = "\x1b[D"
 )
 
-// TestChatAtATerminal: who speaks is shown, a line can be edited, earlier ones come back, and
-// the orders to the program are not said to the agent.
+// TestChatAtATerminal checks that the speaker is shown, that lines can be edited, that
+// earlier lines can be recalled, and that orders to the program are not sent to the
+// agent.
 func TestChatAtATerminal(t *testing.T) {
 	s := atTerminal(t, []string{"NO_COLOR=1"}, "chat", "--agent", write(t, "agent.yaml", goodAgent))
 	const prompt = "you    "
@@ -103,7 +104,7 @@ func TestChatAtATerminal(t *testing.T) {
 		{"/why\r", `"flow":"ask"`},
 		{"/nonsense\r", "/nonsense is none of /state, /why, /quit, /help"},
 		{"boston\r", "\r\nagent  You said boston.\r\n"},
-		{up + up + up + up + up + "\r", "\r\nagent  Which city?\r\n"}, // what was typed first
+		{up + up + up + up + up + "\r", "\r\nagent  Which city?\r\n"}, // the first line typed
 	} {
 		s.waits(prompt)
 		s.types(tc.keys)
@@ -119,7 +120,8 @@ func TestChatAtATerminal(t *testing.T) {
 	}
 }
 
-// TestChatColours: a terminal has colours unless NO_COLOR is set; a pipe has none.
+// TestChatColours checks that output to a terminal is coloured unless NO_COLOR is set,
+// and that output to a pipe is not.
 func TestChatColours(t *testing.T) {
 	s := atTerminal(t, []string{"NO_COLOR="}, "chat", "--agent", write(t, "agent.yaml", goodAgent))
 	s.waits("\x1b[1;36magent\x1b[0m  ")
@@ -130,12 +132,12 @@ func TestChatColours(t *testing.T) {
 	}
 }
 
-// TestChatCtrlC: at the prompt it ends the chat; while the agent works it stops the answer
-// alone, and the agent listens.
+// TestChatCtrlC checks that Ctrl-C ends the chat at the prompt, and only stops the
+// answer while the agent works.
 func TestChatCtrlC(t *testing.T) {
 	asked := make(chan struct{}, 10)
 	web := httptest.NewServer(&fake.Server{Answer: func(q fake.Request) fake.Answer {
-		if strings.HasSuffix(q.Messages[len(q.Messages)-1].Text(), "slow") { // "now" is added to it
+		if strings.HasSuffix(q.Messages[len(q.Messages)-1].Text(), "slow") { // "now" is appended to it
 			asked <- struct{}{}
 			return fake.Answer{Events: []string{fake.Begin()}, NoDone: true, Hang: true}
 		}
@@ -157,7 +159,8 @@ func TestChatCtrlC(t *testing.T) {
 	}
 }
 
-// TestChatInterruptedWithoutATerminal: a chat that waits for a pipe ends at an interrupt.
+// TestChatInterruptedWithoutATerminal checks that an interrupt ends a chat that waits
+// for a pipe.
 func TestChatInterruptedWithoutATerminal(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// testCmd holds talks that are written down, and compares.
+// testCmd holds conversations written in files and compares the answers.
 type testCmd struct {
 	Agent  string   `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
 	Config string   `placeholder:"FILE" help:"A config file."`
@@ -21,12 +21,12 @@ type testCmd struct {
 	Files  []string `arg:"" name:"file" placeholder:"FILE" help:"A talk, one in each file."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (testCmd) Help() string {
 	return `Each line of a file is what the person says (> on saturday), words that the agent's answer to it must hold (< from 10 to 2; upper and lower case are the same), or the name of a tool or an action that must have been called for it (! opening_hours). Lines before the first > are about the greeting. Empty lines and those with # are for people. Exit status 1 if a talk went otherwise.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *testCmd) Run(s *streams) error {
 	talks := make([][]talkLine, len(c.Files))
 	for i, path := range c.Files {
@@ -95,7 +95,7 @@ func readTalk(path string) (talk []talkLine, err error) {
 	return talk, nil
 }
 
-// hold holds a talk and returns the first line that is not as expected.
+// hold holds a talk and describes the first line that differs.
 func (c *testCmd) hold(ctx context.Context, s *streams, talk []talkLine) (wrong string, err error) {
 	clock, err := chatClock(c.Today)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *testCmd) hold(ctx context.Context, s *streams, talk []talkLine) (wrong 
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	reply, err := text.Start(ctx, clock())
-	var before map[string]bool // calls of the lines above
+	var before map[string]bool // calls before the last line of the person
 	for _, line := range talk {
 		if err != nil {
 			return "", err
@@ -141,7 +141,7 @@ func (c *testCmd) hold(ctx context.Context, s *streams, talk []talkLine) (wrong 
 	return "", err
 }
 
-// calls are the ids of the calls so far.
+// calls returns the ids of the calls so far.
 func calls(text *app.Chat) map[string]bool {
 	ids := make(map[string]bool)
 	for _, it := range text.State().History {
@@ -150,7 +150,7 @@ func calls(text *app.Chat) map[string]bool {
 	return ids
 }
 
-// answer is what the agent says and what the person is told beside it.
+// answer returns what the agent has said, and the notes to the person.
 func answer(r session.TextReply) string {
 	return strings.Join(append(append([]string(nil), r.Said...), r.Notes...), " ")
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// timeline is a conversation for people: who said what and when, what of it was
-// heard, how long the answers took, tools, and what the machine did. It is
-// filled step by step.
+// timeline shows a conversation in readable form: who said what and when, what of it
+// was heard, how long the answers took, the tools, and what the machine did. It is
+// built step by step.
 type timeline struct {
 	entries []*entry
 	agent   map[int]*entry // the agent's turns
 	user    map[int]*times // the user's turns
 	calls   map[string]float64
 	fails   journal.Failures
-	stopped float64 // when the user last fell silent
+	stopped float64 // when the user last stopped speaking
 	answers []float64
 	turns   struct{ user, agent, cut int }
 	last    float64
 }
 
-// times is when the parts of a user's turn were over, in milliseconds.
+// times contains when the parts of a user's turn were over, in milliseconds.
 type times struct{ silent, ended, asked, voiced float64 }
 
-// entry is one line, or the few that belong together.
+// entry is a line with its notes.
 type entry struct {
 	at    float64
 	who   string
@@ -37,13 +37,13 @@ type entry struct {
 	notes []string
 }
 
-// timelines are those of a conversation that has gone on in other processes.
+// timelines contains a timeline for each process in which a conversation has run.
 type timelines struct {
 	parts []*timeline
 	last  *conv.Conversation // of the last part
 }
 
-// note takes a step. It has the form that [journal.Replay] calls.
+// note adds a step. It can be passed to [journal.Replay].
 func (t *timelines) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	if c != t.last {
 		t.parts, t.last = append(t.parts, &timeline{}), c
@@ -51,7 +51,7 @@ func (t *timelines) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	t.parts[len(t.parts)-1].note(l, ev, c)
 }
 
-// String is one after the other.
+// String returns the timelines one after the other.
 func (t *timelines) String() string {
 	texts := make([]string, len(t.parts))
 	for i, part := range t.parts {
@@ -60,7 +60,7 @@ func (t *timelines) String() string {
 	return strings.Join(texts, "\nit goes on in another process\n\n")
 }
 
-// note takes a step.
+// note adds a step.
 func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	if t.agent == nil {
 		t.agent, t.user, t.calls = make(map[int]*entry), make(map[int]*times), make(map[string]float64)
@@ -74,11 +74,11 @@ func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	case conv.SpeechStopped, conv.UserText:
 		t.stopped = l.At
 	case conv.PlayoutFlushed:
-		t.heard(e.Turn, c) // the exact measure
+		t.heard(e.Turn, c) // now exact
 	case conv.ToolFailed, conv.TaskFailed, conv.ToolDone, conv.TaskDone:
 		t.result(l.At, c)
 	default:
-		// The rest shows in what follows from it.
+		// Other events appear through their results.
 	}
 	for _, f := range t.fails.Step(c.State().Now, ev, c.Last(), c.State()) {
 		t.failed(l.At, f)
@@ -95,7 +95,7 @@ func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 	}
 }
 
-// failed notes the failure of a provider or a tool.
+// failed adds the failure of a provider or a tool.
 func (t *timeline) failed(at float64, f journal.Failure) {
 	text := strings.TrimSpace(f.Kind+" "+f.Name) + ": " + f.Class
 	e := t.add(at, "failed", text)
@@ -111,7 +111,7 @@ func (t *timeline) add(at float64, who, text string) *entry {
 	return e
 }
 
-// transitions puts a step's way through the phases on one line.
+// transitions adds a line with the transitions of a step.
 func (t *timeline) transitions(l journal.Line) {
 	if len(l.Transitions) == 0 {
 		return
@@ -127,7 +127,7 @@ func (t *timeline) transitions(l journal.Line) {
 	t.add(l.At, "", strings.Join(way, " -> ")+" ("+cause+")")
 }
 
-// turn notes the beginnings and the ends of turns.
+// turn adds the beginning or the end of a turn.
 func (t *timeline) turn(at float64, turn journal.Turn, c *conv.Conversation) {
 	switch {
 	case turn.Type == conv.TurnStarted && turn.Role == conv.RoleAgent:
@@ -150,7 +150,7 @@ func (t *timeline) turn(at float64, turn journal.Turn, c *conv.Conversation) {
 	}
 }
 
-// ended notes the end of a turn of the agent's.
+// ended adds the end of an agent's turn.
 func (t *timeline) ended(at float64, turn journal.Turn, c *conv.Conversation) {
 	e := t.agent[turn.Turn]
 	if e == nil || e.at == 0 && e.text == "" && said(turn.Turn, conv.RoleAgent, c) == "" && turn.Type != conv.TurnFailed {
@@ -179,7 +179,7 @@ func (t *timeline) ended(at float64, turn journal.Turn, c *conv.Conversation) {
 	t.heard(turn.Turn, c)
 }
 
-// heard writes what of the agent's turn reached the ear, and what did not.
+// heard sets the heard and the unheard part of an agent's turn.
 func (t *timeline) heard(number int, c *conv.Conversation) {
 	e := t.agent[number]
 	if e == nil {
@@ -198,7 +198,7 @@ func (t *timeline) heard(number int, c *conv.Conversation) {
 	}
 }
 
-// said is what a turn said as the history has it.
+// said returns the text of a turn in the history.
 func said(number int, role conv.Role, c *conv.Conversation) string {
 	var texts []string
 	for _, it := range c.History() {
@@ -209,8 +209,7 @@ func said(number int, role conv.Role, c *conv.Conversation) string {
 	return strings.Join(texts, " ")
 }
 
-// voice notes that a turn of the agent's has begun to sound, and how long the
-// user has waited for it.
+// voice adds the start of an agent's speech, and how long the user has waited for it.
 func (t *timeline) voice(at float64, number int, c *conv.Conversation) {
 	e := t.agent[number]
 	if e == nil || e.at != 0 {
@@ -232,7 +231,7 @@ func (t *timeline) voice(at float64, number int, c *conv.Conversation) {
 	e.notes = append(e.notes, text)
 }
 
-// effect notes what people want to see of the work that a step asks for.
+// effect adds the effects that are of interest to a reader.
 func (t *timeline) effect(at float64, e conv.Effect, c *conv.Conversation) {
 	switch e := e.(type) {
 	case conv.Speak:
@@ -254,11 +253,11 @@ func (t *timeline) effect(at float64, e conv.Effect, c *conv.Conversation) {
 	case conv.Reject:
 		t.add(at, "refused", e.Code)
 	default:
-		// The rest shows in what follows from it.
+		// Other effects appear through their results.
 	}
 }
 
-// result notes the result of a tool, which the step has put in the history.
+// result adds a tool's result, which the step has added to the history.
 func (t *timeline) result(at float64, c *conv.Conversation) {
 	for _, it := range slices.Backward(c.History()) {
 		began, open := t.calls[it.CallID]
@@ -274,7 +273,7 @@ func (t *timeline) result(at float64, c *conv.Conversation) {
 	}
 }
 
-// String is the whole conversation, in the order of time, and a summary.
+// String returns the conversation in chronological order, and a summary.
 func (t *timeline) String() string {
 	slices.SortStableFunc(t.entries, func(a, b *entry) int { return cmp.Compare(a.at, b.at) })
 	const who = len("agent at work")
@@ -309,7 +308,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// quote puts what was said in quotes without hiding its letters.
+// quote quotes a text without escaping letters.
 func quote(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil || strings.ContainsAny(s, "<>&\"\\") {

@@ -11,8 +11,8 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// TestTimelineShowsFailures checks that what a provider did wrong is in the timeline,
-// without the words of its message.
+// TestTimelineShowsFailures checks that the timeline contains a provider's failure
+// without the provider's message.
 func TestTimelineShowsFailures(t *testing.T) {
 	started := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	h, err := journal.NewHeader(started, conv.Options{Endpoint: "manual"}, nil)

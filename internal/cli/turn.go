@@ -12,13 +12,13 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// turnCmd runs the turn controller by hand.
+// turnCmd runs the turn controller with frames from the input.
 type turnCmd struct {
 	Config     string `placeholder:"FILE" help:"Config file."`
 	Aggressive bool   `help:"The preset for quick answers."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (turnCmd) Help() string {
 	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95}. A feature that is absent or null is unknown. The controller is seed 002's EasyTurn unless the config's turn policy is another. A trace that was recorded with --trace-features may be given: its other lines are passed over.`
 }
@@ -38,7 +38,7 @@ type decisionLine struct {
 	Timestamp  float64     `json:"timestamp_ms"`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *turnCmd) Run(s *streams) error {
 	controller, err := c.controller()
 	if err != nil {
@@ -67,7 +67,8 @@ func (c *turnCmd) Run(s *streams) error {
 	})
 }
 
-// controller is the seed's, or that of the policy that the config names.
+// controller returns the controller of the seed, or of the policy that the config
+// names.
 func (c *turnCmd) controller() (turn.Endpointer, error) {
 	o, err := loadOptions(c.Config)
 	if err != nil {
@@ -82,13 +83,13 @@ func (c *turnCmd) controller() (turn.Endpointer, error) {
 	return turn.New(o.Turn)
 }
 
-// traceLine reports a line of a trace that is no frame.
+// traceLine reports whether a line belongs to a trace and is not a frame.
 func traceLine(fields map[string]json.RawMessage) bool {
 	has := func(name string) bool { _, ok := fields[name]; return ok }
 	return (has("in") || has("format")) && !has("frame_energy") && !has("vad_prob")
 }
 
-// frame reads the features of a line.
+// frame parses the features of a line.
 func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, error) {
 	var a turn.Acoustic
 	var l turn.Linguistic
@@ -148,11 +149,11 @@ func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, e
 	return a, l, nil
 }
 
-// decisionFields stand beside the features in a trace.
+// decisionFields are found next to the features in a trace.
 var decisionFields = []string{"state", "reason", "confidence"}
 
-// misspelled reports a field that was meant to be a feature. Fields of other
-// names are no concern of the controller.
+// misspelled returns an error for a field whose name resembles that of a feature. Other
+// fields are ignored.
 func misspelled(fields map[string]json.RawMessage) error {
 	for _, name := range sortedNames(fields) {
 		if slices.Contains(frameFields, name) || slices.Contains(decisionFields, name) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// frames writes a turn of the user's: speech, then silence with settled words.
+// frames returns the frames of a user's turn: speech, then silence with stable words.
 func frames(text string) string {
 	var b strings.Builder
 	for ms := 0; ms <= 1600; ms += 40 {
@@ -27,7 +27,7 @@ func frames(text string) string {
 	return b.String()
 }
 
-// spoke is when the controller gave the floor to the agent, and why.
+// spoke returns when the controller gave the floor to the agent, and the reason.
 func spoke(t *testing.T, stdin string, args ...string) (at float64, reason string) {
 	t.Helper()
 	for line := range strings.Lines(output(t, stdin, append([]string{"turn"}, args...)...)) {
@@ -45,8 +45,8 @@ func spoke(t *testing.T, stdin string, args ...string) (at float64, reason strin
 	return -1, ""
 }
 
-// TestTurnNumbers: the seed's numbers decide, unless the preset or a config
-// change them.
+// TestTurnNumbers checks that the seed's numbers apply unless the preset or a config
+// changes them.
 func TestTurnNumbers(t *testing.T) {
 	const long, short = "i want to book a flight to boston", "to boston"
 	config := func(text string) []string { return []string{"--config", write(t, "c.yaml", text)} }
@@ -57,7 +57,7 @@ func TestTurnNumbers(t *testing.T) {
 		reason     string
 	}{
 		{"the seed's", long, nil, 1200, "transition_to_SPEAK_eot"},                      // 400 of silence, 200 of hysteresis
-		{"a short text", short, nil, 1320, "transition_to_SPEAK_eot"},                   // 500 and 200, to the next frame
+		{"a short text", short, nil, 1320, "transition_to_SPEAK_eot"},                   // 500 and 200, up to the next frame
 		{"no text", "", nil, -1, ""},                                                    // MIN_TEXT_LENGTH
 		{"the preset", long, []string{"--aggressive"}, 1080, "transition_to_SPEAK_eot"}, // 300 and 150
 		{"the preset in a config", long, config("turn: {easyturn: {aggressive: true}}"), 1080, "transition_to_SPEAK_eot"},
@@ -75,8 +75,8 @@ func TestTurnNumbers(t *testing.T) {
 	}
 }
 
-// TestTurnIsTheController holds the command's lines against the controller's
-// own decisions on random frames, with unknown features among them.
+// TestTurnIsTheController compares the command's output with the controller's decisions
+// on random frames, some with unknown features.
 func TestTurnIsTheController(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	controller, err := turn.NewEasyTurn(turn.EasyTurnOptions{})
@@ -131,8 +131,8 @@ func TestTurnIsTheController(t *testing.T) {
 	}
 }
 
-// TestTurnReadsTraces: the other lines of a trace are passed over, and so is
-// what stands beside the features.
+// TestTurnReadsTraces checks that other lines of a trace are skipped, and so are other
+// fields next to the features.
 func TestTurnReadsTraces(t *testing.T) {
 	trace := strings.Split(string(recorded(t, "testdata/call.events")), "\n")
 	frame := `{"timestamp_ms":20,"frame_energy":null,"vad_prob":0.9,"silence_duration_ms":0,"partial_text":"","asr_confidence":null,"token_stability":null,"state":"HOLD","reason":"stable_HOLD"}`
@@ -179,7 +179,7 @@ func TestTurnBadConfig(t *testing.T) {
 	}
 }
 
-// FuzzTurn: any input gives decisions and a status.
+// FuzzTurn checks that any input yields decisions and an exit status.
 func FuzzTurn(f *testing.F) {
 	f.Add([]byte(frames("to boston")))
 	f.Add([]byte(`{"timestamp_ms": 1e-3, "frame_energy": 1e308, "partial_text": "\u0000"}`))

@@ -9,10 +9,10 @@ import (
 // versionCmd prints the version.
 type versionCmd struct{}
 
-// Run is the command.
+// Run runs the command.
 func (versionCmd) Run(s *streams) error { return s.printf("%s", versionLine()) }
 
-// versionLine is the version on a line.
+// versionLine returns the line with the version.
 func versionLine() string {
 	version, revision := "devel", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
