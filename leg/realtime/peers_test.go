@@ -169,36 +169,25 @@ func TestPeerGo(t *testing.T) {
 	clientChecks(t, cmd, 9)
 }
 
-// OpenAI's library for Python.
-func TestPeerPythonOpenAI(t *testing.T) {
+// Clients in Python, each in its own environment.
+func TestPeerPython(t *testing.T) {
 	t.Parallel()
-	cmd := pythonClient(t, "python-openai")
-	take(t, 1)
-	clientChecks(t, cmd, 15, mocked)
-}
-
-// OpenAI's Agents SDK for Python, which interrupts only by conversation.item.truncate.
-func TestPeerPythonAgents(t *testing.T) {
-	t.Parallel()
-	cmd := pythonClient(t, "python-agents")
-	take(t, 1)
-	clientChecks(t, cmd, 10, mocked)
-}
-
-// pipecat's service for the protocol, in a pipeline.
-func TestPeerPipecat(t *testing.T) {
-	t.Parallel()
-	cmd := pythonClient(t, "python-pipecat")
-	take(t, 1)
-	clientChecks(t, cmd, 6, mocked)
-}
-
-// LiveKit's model for the protocol, without a room.
-func TestPeerLiveKit(t *testing.T) {
-	t.Parallel()
-	cmd := pythonClient(t, "python-livekit")
-	take(t, 1)
-	clientChecks(t, cmd, 10, mocked)
+	for _, c := range []struct {
+		name   string
+		checks int
+	}{
+		{"openai", 15},  // OpenAI's library
+		{"agents", 10},  // OpenAI's Agents SDK, which interrupts only by conversation.item.truncate
+		{"pipecat", 6},  // pipecat's service for the protocol, in a pipeline
+		{"livekit", 10}, // LiveKit's model for the protocol, without a room
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := pythonClient(t, "python-"+c.name)
+			take(t, 1)
+			clientChecks(t, cmd, c.checks, mocked)
+		})
+	}
 }
 
 // mocked lists a model named "mock".
