@@ -1,5 +1,5 @@
-"""What the clients in Python share: the results that the Go test reads, a log of
-events, and a microphone."""
+"""Code of all clients in Python: the results that the Go test reads, a log of
+events, a microphone, and what several clients check."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def expect(ok, what=""):
 
 
 async def check(id, what, f):
-    """Run one check and tell how it came out."""
+    """Run one check and print its result."""
     try:
         await f()
         print(f"ok {id} {what}", flush=True)
@@ -39,12 +39,19 @@ async def check(id, what, f):
 
 
 def event(raw):
-    """Hand an event of the server to the Go test, which holds it against the types."""
+    """Print an event of the server, for the Go test to validate."""
     print("event " + json.dumps(json.loads(raw)), flush=True)
 
 
+def member(e, *names):
+    """Return a member of an event, which is a dictionary or an object."""
+    for name in names:
+        e = e[name] if isinstance(e, dict) else getattr(e, name)
+    return e
+
+
 class Log:
-    """Log keeps events and waits for them, in order."""
+    """Log records events and waits for them, in order."""
 
     def __init__(self):
         self.events = []
@@ -61,7 +68,7 @@ class Log:
         return [kind for kind, _ in self.events[since:]]
 
     async def next(self, since, kind, ok=lambda e: True, limit=60):
-        """The first event behind since that has the kind and for which ok holds."""
+        """Return the first event since a mark that has the kind and satisfies ok."""
 
         async def look():
             i = since
@@ -79,9 +86,26 @@ class Log:
             seen = list(dict.fromkeys(self.types(since)))
             raise AssertionError(f"no {kind}; came: {seen}") from None
 
+    async def cancelled(self, since, response, limit=60):
+        """Wait for the end of a response, which must be cancelled, and return it."""
+        done = await self.next(since, "response.done", lambda e: member(e, "response", "id") == response, limit)
+        expect(member(done, "response", "status") == "cancelled", done)
+        return done
+
+    async def completed(self, since, other):
+        """Wait for the end of a response other than the given one, which must be completed."""
+        await self.next(
+            since, "response.done", lambda e: member(e, "response", "id") != other and member(e, "response", "status") == "completed"
+        )
+
+    def clean(self):
+        """Check that there was no error."""
+        faults = [e for kind, e in self.events if kind == "error"]
+        expect(not faults, faults)
+
 
 class Microphone:
-    """Microphone sends silence all the time, and what is said in between, every 40 ms."""
+    """Microphone sends silence, and recordings in between, every 40 ms."""
 
     def __init__(self, send):
         self.left = b""
@@ -104,3 +128,15 @@ class Microphone:
     async def off(self):
         self.task.cancel()
         await asyncio.gather(self.task, return_exceptions=True)
+
+
+async def barge_in(log, mic, sound):
+    """Interrupt a long answer by speaking. Return the mark before it, the id of its response, its
+    first event of the kind sound, and the end of the response."""
+    since = log.mark()
+    mic.say("story")
+    begun = member(await log.next(since, "response.created"), "response", "id")
+    first = await log.next(since, sound)
+    await asyncio.sleep(2)
+    mic.say("flight")
+    return since, begun, first, await log.cancelled(since, begun)

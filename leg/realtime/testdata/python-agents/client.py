@@ -4,7 +4,7 @@ import asyncio
 
 from agents import function_tool, set_tracing_disabled
 from agents.realtime import RealtimeAgent, RealtimeRunner
-from shared import KEY, WS, Log, Microphone, check, expect
+from shared import KEY, WS, Log, Microphone, barge_in, check, expect
 
 set_tracing_disabled(True)
 called = []
@@ -29,7 +29,7 @@ def settings(**more):
 
 
 async def hold(url, detection, f):
-    """Hold a conversation; what the session tells is kept as its own events and the raw ones."""
+    """Run f with a conversation and a log of the session's own events and the raw ones."""
     runner = RealtimeRunner(starting_agent=first, config={"model_settings": settings(**detection)})
     session = await runner.run(model_config={"url": url, "api_key": KEY, "initial_model_settings": settings(**detection)})
     log = Log()
@@ -82,18 +82,11 @@ async def main():
             expect("sunny in Paris" in done["response"]["output"][0]["content"][0]["transcript"], done)
             expect(called == ["Paris"], called)
 
-        async def barge_in():
-            since = log.mark()
-            mic.say("story")
-            begun = await log.next(since, "response.created")
-            await log.next(since, "audio")
-            await asyncio.sleep(2)
-            mic.say("flight")
+        async def interrupted():
+            since, begun, _, _ = await barge_in(log, mic, "audio")
             await log.next(since, "audio_interrupted")
-            done = await log.next(since, "response.done", lambda e: e["response"]["id"] == begun["response"]["id"])
-            expect(done["response"]["status"] == "cancelled", done)
             await log.next(since, "conversation.item.truncated")
-            await log.next(since, "response.done", lambda e: e["response"]["status"] == "completed")
+            await log.completed(since, begun)
 
         async def interrupt():
             since = log.mark()
@@ -103,8 +96,7 @@ async def main():
             await asyncio.sleep(1.5)
             await session.interrupt()
             await log.next(since, "audio_interrupted")
-            done = await log.next(since, "response.done", lambda e: e["response"]["id"] == begun["response"]["id"], limit=5)
-            expect(done["response"]["status"] == "cancelled", done)
+            await log.cancelled(since, begun["response"]["id"], limit=5)
 
         async def update():
             since = log.mark()
@@ -113,15 +105,14 @@ async def main():
             expect(e["session"]["instructions"] == "You are the second." and e["session"]["tools"] == [], e)
 
         async def clean():
-            faults = [e for k, e in log.events if k == "error"]
-            expect(not faults, faults)
+            log.clean()
 
         await check("Q01", "session.updated has interrupt_response and the tools", connected)
         await check("Q02", "a text message: audio, agent_end, history", text)
         mic = Microphone(session.send_audio)
         await check("Q03", "a spoken turn, and the user's words in the history", spoken)
         await check("Q04", "the tool runs and its result is told", tool)
-        await check("Q05", "barge-in: audio_interrupted, cancelled, truncated, the next answer", barge_in)
+        await check("Q05", "barge-in: audio_interrupted, cancelled, truncated, the next answer", interrupted)
         await check("Q06", "session.interrupt() stops the speech", interrupt)
         await check("Q07", "update_agent changes instructions and tools", update)
         await mic.off()
@@ -133,7 +124,7 @@ async def main():
         async def named():
             e = await log.next(0, "session.updated")
             expect(e["session"]["model"] == "mock" and e["session"]["instructions"] == "You are the first.", e)
-            expect(not [e for k, e in log.events if k == "error"])
+            log.clean()
 
         await check("Q09", "an address without a model: the session names it", named)
 
@@ -148,10 +139,9 @@ async def main():
             await log.next(0, "audio")
             await asyncio.sleep(1)
             await session.interrupt()  # the SDK truncates and cancels by itself
-            done = await log.next(0, "response.done", lambda e: e["response"]["id"] == begun["response"]["id"], limit=5)
-            expect(done["response"]["status"] == "cancelled", done)
+            await log.cancelled(0, begun["response"]["id"], limit=5)
             await mic.off()
-            expect(not [e for k, e in log.events if k == "error"], [e for k, e in log.events if k == "error"])
+            log.clean()
 
         await check("Q10", "interrupt() where the server does not interrupt", alone)
 

@@ -7,7 +7,7 @@ from livekit import rtc
 from livekit.agents import llm
 from livekit.plugins.openai import realtime
 from openai.types.beta.realtime.session import TurnDetection
-from shared import BASE, KEY, RATE, Log, Microphone, check, expect
+from shared import BASE, KEY, RATE, Log, Microphone, barge_in, check, expect
 
 
 @llm.function_tool
@@ -21,7 +21,7 @@ def frame(pcm):
 
 
 async def content(generation):
-    """What a generation says, in words and in bytes of sound, and what it calls."""
+    """Return a generation's words, its bytes of sound, its calls and the ids of its messages."""
     text, size, calls, ids = "", 0, [], []
 
     async def messages():
@@ -111,18 +111,10 @@ async def main():
             text, _, _, _ = await content(await asyncio.wait_for(session.generate_reply(), 10))
             expect("sunny in Paris" in text, text)
 
-        async def barge_in():
-            since = log.mark()
-            mic.say("story")
-            begun = await log.next(since, "response.created")
-            await log.next(since, "response.output_audio.delta")
-            await asyncio.sleep(2)
-            over = log.mark()
-            mic.say("flight")
-            await log.next(over, "input_speech_started")
-            done = await log.next(since, "response.done", lambda e: e["response"]["id"] == begun["response"]["id"])
-            expect(done["response"]["status"] == "cancelled", done)
-            await log.next(over, "response.done", lambda e: e["response"]["status"] == "completed")
+        async def interrupted():
+            since, begun, _, _ = await barge_in(log, mic, "response.output_audio.delta")
+            expect(log.types(since).count("input_speech_started") >= 2, log.types(since))
+            await log.completed(since, begun)
 
         async def truncate():
             since = log.mark()
@@ -155,8 +147,7 @@ async def main():
             await asyncio.sleep(0.5)
 
         async def clean():
-            faults = [e for k, e in log.events if k == "error"]
-            expect(not faults, faults)
+            log.clean()
 
         async def push(pcm):
             session.push_audio(frame(pcm))
@@ -167,7 +158,7 @@ async def main():
         mic = Microphone(push)
         await check("L04", "a spoken turn, and the user's words in the chat context", spoken)
         await check("L05", "a function call, its output, and the answer", tool)
-        await check("L06", "barge-in: cancelled, the next answer", barge_in)
+        await check("L06", "barge-in: cancelled, the next answer", interrupted)
         await check("L07", "interrupt() and truncate()", truncate)
         await check("L08", "detection off; commit_audio and generate_reply", manual)
         await check("L09", "interrupt() where nothing is said", idle)

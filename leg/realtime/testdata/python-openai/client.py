@@ -3,7 +3,7 @@
 import asyncio
 import base64
 
-from shared import BASE, KEY, WEATHER, Log, Microphone, check, event, expect, sound
+from shared import BASE, KEY, WEATHER, Log, Microphone, barge_in, check, event, expect, sound
 from openai import AsyncOpenAI, AuthenticationError, BadRequestError, NotFoundError, OpenAI
 from openai.types.realtime import RealtimeServerEvent
 from pydantic import TypeAdapter
@@ -17,7 +17,7 @@ def user(text):
 
 
 def follow(connection, log):
-    """Keep what comes, and hold each event against the library's own types."""
+    """Record the events, and validate each with the library's own types."""
 
     async def read():
         while True:
@@ -89,18 +89,12 @@ async def conversation():
             done = await log.next(since, "response.done", lambda e: e.response.output and e.response.output[0].type == "message")
             expect("sunny" in done.response.output[0].content[0].transcript, done)
 
-        async def barge_in():
-            since = log.mark()
-            mic.say("story")
-            begun = await log.next(since, "response.created")
-            first = await log.next(since, "response.output_audio.delta")
-            await asyncio.sleep(2)
-            mic.say("flight")
-            done = await log.next(since, "response.done", lambda e: e.response.id == begun.response.id)
-            expect(done.response.status == "cancelled" and done.response.status_details.reason == "turn_detected", done)
+        async def interrupted():
+            since, begun, first, done = await barge_in(log, mic, "response.output_audio.delta")
+            expect(done.response.status_details.reason == "turn_detected", done)
             await c.conversation.item.truncate(item_id=first.item_id, content_index=0, audio_end_ms=1000)
             await log.next(since, "conversation.item.truncated")
-            await log.next(since, "response.done", lambda e: e.response.id != begun.response.id and e.response.status == "completed")
+            await log.completed(since, begun)
 
         async def truncate():
             since = log.mark()
@@ -155,7 +149,7 @@ async def conversation():
         mic = Microphone(lambda piece: c.input_audio_buffer.append(audio=base64.b64encode(piece).decode()))
         await check("P04", "a spoken turn with sound, transcript and the user's words", spoken)
         await check("P05", "a function call and its output", tool)
-        await check("P06", "barge-in: cancelled by turn_detected, truncate, the next answer", barge_in)
+        await check("P06", "barge-in: cancelled by turn_detected, truncate, the next answer", interrupted)
         await check("P07", "truncate alone ends what is spoken", truncate)
         await check("P08", "a second response.create, and response.cancel", cancel)
         await check("P09", "a committed buffer without detection; a response beside the conversation", manual)
