@@ -45,7 +45,7 @@ func TestArchive(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("the newest first", func(t *testing.T) {
 		s := open(t)
 		if got := list(t, s, 10); got != "" {
-			t.Errorf("%q: there is nothing", got)
+			t.Errorf("a new store lists %q", got)
 		}
 		for _, id := range []string{"a", "bb", "ccc", "a"} {
 			later(t, s, port.Hold{ID: id})
@@ -56,7 +56,7 @@ func TestArchive(t *testing.T, open func(*testing.T) Stores) {
 			}
 		}
 		if _, err := s.Archive.List(t.Context(), 0); err == nil {
-			t.Error("a limit of 0 is taken")
+			t.Error("a limit of 0 was accepted")
 		}
 	})
 	t.Run("what is old and held by nobody expires", func(t *testing.T) { testExpire(t, open(t)) })
@@ -78,7 +78,7 @@ func testExpire(t *testing.T, s Stores) {
 		t.Fatal(err)
 	}
 	if n, err := s.Archive.Expire(t.Context(), time.Hour); n != 0 || err != nil {
-		t.Errorf("%d are deleted, error %v: nothing is old", n, err)
+		t.Errorf("%d were deleted, error %v, expected none", n, err)
 	}
 	deleted := 0
 	expire := func(want int) {
@@ -92,17 +92,17 @@ func testExpire(t *testing.T, s Stores) {
 			return deleted >= want
 		})
 		if deleted != want {
-			t.Errorf("%d are deleted, expected %d", deleted, want)
+			t.Errorf("%d were deleted, expected %d", deleted, want)
 		}
 	}
 	expire(3)
 	s.wantPieces(t, "saved", "")
 	s.wantPieces(t, "a journal", "")
 	if _, ok, err := s.Store.Load(t.Context(), "saved"); ok || err != nil {
-		t.Errorf("it is there: %v, error %v", ok, err)
+		t.Errorf("the snapshot exists: %v, error %v", ok, err)
 	}
 	if _, ok, err := s.Registry.Resume(t.Context(), []byte("resume")); ok || err != nil {
-		t.Errorf("the token is there: %v, error %v", ok, err)
+		t.Errorf("the token is valid: %v, error %v", ok, err)
 	}
 	s.save(t, held, "y")
 	s.wantPieces(t, "held", "1:x")
@@ -110,6 +110,6 @@ func testExpire(t *testing.T, s Stores) {
 	expire(4)
 	wantFenced(t, "who held what has expired", s.Store.Save(t.Context(), held, []byte("late")))
 	if _, err := s.Archive.Expire(t.Context(), 0); err == nil {
-		t.Error("an age of 0 is taken")
+		t.Error("an age of 0 was accepted")
 	}
 }

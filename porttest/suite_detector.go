@@ -95,7 +95,7 @@ func probabilities(t *testing.T, d port.Detector, _ DetectorCapabilities) {
 	}
 	s := stream(t, d)
 	if p := s.Write(nil); !(p >= 0 && p <= 1) {
-		t.Errorf("without any sample: %v", p)
+		t.Errorf("probability before the first sample is %v", p)
 	}
 }
 
@@ -115,7 +115,7 @@ func anyCut(t *testing.T, d port.Detector, c DetectorCapabilities) {
 			t.Fatalf("%v in pieces, %v at once", got, want)
 		}
 		if again := uneven.Write(nil); again != want {
-			t.Fatalf("%v holds until the next window is complete, got %v", want, again)
+			t.Fatalf("the probability changed from %v to %v before the next window was complete", want, again)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func resetForgets(t *testing.T, d port.Detector, _ DetectorCapabilities) {
 	s.Write(pcm[:77])
 	s.Reset()
 	if second := run(s, d.Rate(), pcm); !slices.Equal(first, second) {
-		t.Error("the same sound gives something else after Reset")
+		t.Error("the same sound has other probabilities after Reset")
 	}
 }
 
@@ -152,10 +152,10 @@ func lentSamples(t *testing.T, d port.Detector, _ DetectorCapabilities) {
 	for i := range want {
 		n := copy(piece, pcm[i*len(piece):])
 		if p := s.Write(piece[:n]); p != want[i] {
-			t.Fatalf("frame %d: %v, want %v: it reads samples that it gave back", i, p, want[i])
+			t.Fatalf("frame %d: %v, want %v: the stream reads samples after Write has returned", i, p, want[i])
 		}
 		if !slices.Equal(piece, pcm[i*len(piece):(i+1)*len(piece)]) {
-			t.Fatal("it changes the samples")
+			t.Fatal("Write modifies the samples")
 		}
 		for k := range piece {
 			piece[k] = -piece[k] / 2
@@ -173,10 +173,10 @@ func silenceIsNot(t *testing.T, d port.Detector, _ DetectorCapabilities) {
 
 func speechIs(t *testing.T, d port.Detector, c DetectorCapabilities) {
 	if c.Speech == nil {
-		t.Skip("no speech was given")
+		t.Skip("the test provides no speech")
 	}
 	if p := slices.Max(run(stream(t, d), d.Rate(), c.Speech)); p <= 0.5 {
-		t.Errorf("the highest probability is %v", p)
+		t.Errorf("the highest probability of speech is %v", p)
 	}
 }
 
@@ -191,6 +191,6 @@ func detectorAllocates(t *testing.T, d port.Detector, _ DetectorCapabilities) {
 		s.Write(pcm[at : at+frame])
 		at = (at + frame) % (len(pcm) - frame)
 	}); n != 0 {
-		t.Errorf("%v allocations a frame", n)
+		t.Errorf("%v allocations per frame, want none", n)
 	}
 }

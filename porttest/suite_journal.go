@@ -63,7 +63,7 @@ func TestJournal(t *testing.T, open func(*testing.T) Stores) {
 		s.append(t, port.Hold{ID: "a"}, 2, "another")
 		s.wantPieces(t, "a", "1:first 2:")
 		if err := s.Journal.Append(t.Context(), port.Hold{ID: "a"}, 0, []byte("x")); err == nil {
-			t.Error("there is a number 0")
+			t.Error("a piece with number 0 was accepted")
 		}
 	})
 	t.Run("pieces are copies", func(t *testing.T) {

@@ -80,7 +80,7 @@ func framesInOrder(t *testing.T, l Line) {
 
 func personIsRead(t *testing.T, l Line) {
 	if l.Say == nil {
-		t.Skip("the far end is mute")
+		t.Skip("the test provides no Say")
 	}
 	said := Tone(l.Leg.Rate(), 400*time.Millisecond)
 	l.Say(said)
@@ -95,13 +95,13 @@ func personIsRead(t *testing.T, l Line) {
 		}
 	}
 	if loud < 18 || loud > 22 {
-		t.Errorf("%d of 100 frames hold the 20 that were said", loud)
+		t.Errorf("%d of 100 frames contain sound, 20 were sent", loud)
 	}
 }
 
 func agentIsHeard(t *testing.T, l Line) {
 	if l.Heard == nil {
-		t.Skip("the far end is deaf")
+		t.Skip("the test provides no Heard")
 	}
 	tone := Tone(l.Leg.Rate(), 400*time.Millisecond)
 	frame := make([]int16, audio.FrameSamples(l.Leg.Rate()))
@@ -138,13 +138,13 @@ func readEnds(t *testing.T, l Line) {
 			t.Errorf("Read returned %v", err)
 		}
 	case <-time.After(legPatience):
-		t.Error("Read does not end with its context")
+		t.Error("Read does not return when its context ends")
 	}
 }
 
 func hangUp(t *testing.T, l Line) {
 	if l.HangUp == nil {
-		t.Skip("the far end cannot hang up")
+		t.Skip("the test provides no HangUp")
 	}
 	if _, err := read(t.Context(), t, l.Leg); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func hangUp(t *testing.T, l Line) {
 			return
 		}
 	}
-	t.Error("Read goes on after the person has gone")
+	t.Error("Read does not return io.EOF after the person has left")
 }
 
 func noticesFlood(t *testing.T, l Line) {
@@ -215,7 +215,7 @@ func allAtOnce(t *testing.T, l Line) {
 func acknowledged(t *testing.T, l Line) {
 	acks, ok := l.Leg.(port.Acknowledger)
 	if !ok {
-		t.Skip("this carrier reports nothing")
+		t.Skip("the leg is not a port.Acknowledger")
 	}
 	frame := make([]int16, audio.FrameSamples(l.Leg.Rate()))
 	var written, last audio.Pos

@@ -17,7 +17,7 @@ func watcher(t *testing.T, l Line) port.Watcher {
 	t.Helper()
 	w, ok := l.Leg.(port.Watcher)
 	if !ok {
-		t.Skip("this leg's connection is never lost")
+		t.Skip("the leg is not a port.Watcher")
 	}
 	return w
 }
@@ -29,10 +29,10 @@ func watchEnds(t *testing.T, l Line) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if line, err := w.Watch(ctx, port.LineUp); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a line that is up: %v, %v", line, err)
+		t.Errorf("Watch of a connection that is up returned %v, %v", line, err)
 	}
 	if line, err := w.Watch(t.Context(), port.LineLost); line != port.LineUp || err != nil {
-		t.Errorf("who believes the line lost learns %v, %v", line, err)
+		t.Errorf("Watch after LineLost returned %v, %v", line, err)
 	}
 }
 
@@ -40,7 +40,7 @@ func watchEnds(t *testing.T, l Line) {
 func watchSeesTheEnd(t *testing.T, l Line) {
 	w := watcher(t, l)
 	if l.HangUp == nil {
-		t.Skip("the far end cannot hang up")
+		t.Skip("the test provides no HangUp")
 	}
 	if _, err := read(t.Context(), t, l.Leg); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func watchSeesTheEnd(t *testing.T, l Line) {
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
-			t.Fatalf("Watch returned %v behind the end, want io.EOF", err)
+			t.Fatalf("Watch returned %v after the end, want io.EOF", err)
 		}
 		last = line
 	}
@@ -66,7 +66,7 @@ func watchSeesTheEnd(t *testing.T, l Line) {
 func lineLost(t *testing.T, l Line) {
 	w := watcher(t, l)
 	if l.Cut == nil || l.Mend == nil {
-		t.Skip("this line cannot be cut here")
+		t.Skip("the test provides no Cut")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*legPatience)
 	defer cancel()
@@ -74,22 +74,22 @@ func lineLost(t *testing.T, l Line) {
 	l.Cut()
 	line, err := w.Watch(ctx, port.LineUp)
 	if err != nil || line == port.LineUp {
-		t.Fatalf("a line that is cut: %v, %v", line, err)
+		t.Fatalf("Watch of an interrupted connection returned %v, %v", line, err)
 	}
 	readPast(t, l)
 	frame := audio.Frame{Rate: l.Leg.Rate(), PCM: Tone(l.Leg.Rate(), audio.FrameDuration)}
 	for range 10 {
 		if err := l.Leg.Write(ctx, frame); err != nil {
-			t.Fatalf("Write while the line is lost: %v", err)
+			t.Fatalf("Write during the loss: %v", err)
 		}
 	}
 	if err := l.Leg.Clear(ctx); err != nil {
-		t.Fatalf("Clear while the line is lost: %v", err)
+		t.Fatalf("Clear during the loss: %v", err)
 	}
 	l.Mend()
 	for line != port.LineUp {
 		if line, err = w.Watch(ctx, line); err != nil {
-			t.Fatalf("a line that is mended: %v, %v", line, err)
+			t.Fatalf("Watch of a restored connection returned %v, %v", line, err)
 		}
 	}
 	if l.Say == nil {
@@ -99,7 +99,7 @@ func lineLost(t *testing.T, l Line) {
 	for {
 		f, err := l.Leg.Read(ctx)
 		if err != nil {
-			t.Fatalf("the person is not heard behind the loss: %v", err)
+			t.Fatalf("the person is not heard after the loss: %v", err)
 		}
 		if audio.RMS(f.PCM) > 0.05 {
 			return

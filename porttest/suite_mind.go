@@ -23,7 +23,7 @@ func TestModel(t *testing.T, open func(*testing.T) port.Model) {
 		pieces, inside := 0, false
 		err := open(t).Reply(t.Context(), question, func(d port.Delta) error {
 			if inside {
-				t.Error("emit is called while it is being called")
+				t.Error("emit was called concurrently")
 			}
 			inside = true
 			defer func() { inside = false }()
@@ -73,11 +73,11 @@ func TestTool(t *testing.T, open func(*testing.T) port.Tool, call port.ToolCall)
 		seen := map[string]bool{}
 		for _, s := range open(t).Specs() {
 			if s.Name == "" || seen[s.Name] {
-				t.Errorf("name %q: want one, and a different one for each", s.Name)
+				t.Errorf("name %q: must be set and unique", s.Name)
 			}
 			seen[s.Name] = true
 			if len(s.Schema) > 0 && !json.Valid(s.Schema) {
-				t.Errorf("schema of %s is no JSON: %s", s.Name, s.Schema)
+				t.Errorf("the schema of %s is not valid JSON: %s", s.Name, s.Schema)
 			}
 		}
 		if !seen[call.Name] {

@@ -120,10 +120,10 @@ func (p *speaker) take(r port.Transcript) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		p.t.Errorf("%+v came after Close had returned", r)
+		p.t.Errorf("the sink received %+v after Close had returned", r)
 	}
 	if p.inside {
-		p.t.Errorf("%+v came during the call for another result", r)
+		p.t.Errorf("the sink was called concurrently with %+v", r)
 	}
 	p.inside = true
 	p.check(r)
@@ -282,7 +282,7 @@ func discard(p *speaker) {
 func silence(p *speaker) {
 	p.say(make([]int16, p.c.Rate))
 	if finals := p.wantFinals(1); len(finals) == 1 && finals[0].Text != "" {
-		p.t.Errorf("understood %q, and nothing was said", finals[0].Text)
+		p.t.Errorf("recognized %q in silence", finals[0].Text)
 	}
 }
 
@@ -292,7 +292,7 @@ func soundOutside(p *speaker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.got) > 0 {
-		p.t.Errorf("results %+v without an utterance", p.got)
+		p.t.Errorf("results %+v outside of utterances", p.got)
 	}
 }
 

@@ -53,7 +53,7 @@ func testNodes(t *testing.T, open func(*testing.T) Stores) {
 	t.Run("a node without a time is refused", func(t *testing.T) {
 		s := open(t)
 		if err := s.Registry.Beat(t.Context(), port.Node{ID: "n1"}, 0); err == nil {
-			t.Error("it is taken")
+			t.Error("the node was accepted")
 		}
 		want(t, s)
 	})
@@ -102,7 +102,7 @@ func testClaims(t *testing.T, open func(*testing.T) Stores) {
 		s.wantHolder(t, "a", "")
 		fourth := s.claim(t, "a", "n1")
 		if first.Token >= second.Token || second.Token >= third.Token || third.Token >= fourth.Token {
-			t.Errorf("tokens %d, %d, %d, %d: expected that they rise", first.Token, second.Token, third.Token, fourth.Token)
+			t.Errorf("tokens %d, %d, %d, %d, expected ascending ones", first.Token, second.Token, third.Token, fourth.Token)
 		}
 		s.wantSaved(t, "a", "of n2")
 	})
@@ -161,11 +161,11 @@ func testClaims(t *testing.T, open func(*testing.T) Stores) {
 			}
 			all.Wait()
 			if len(winners) != 1 || len(losers) != many-1 {
-				t.Fatalf("%s: %v have it, %d have not", id, winners, len(losers))
+				t.Fatalf("%s: claimed by %v, refused to %d", id, winners, len(losers))
 			}
 			for _, by := range losers {
 				if by != winners[0] {
-					t.Errorf("%s: somebody is told that %s holds it, but %s does", id, by, winners[0])
+					t.Errorf("%s: a HeldError names %s, but %s holds it", id, by, winners[0])
 				}
 			}
 			s.wantHolder(t, id, winners[0])
@@ -188,7 +188,7 @@ func testAbandoned(t *testing.T, open func(*testing.T) Stores) {
 		s.beat(t, n)
 	}
 	if got := list(t, s, 0, 10); len(got) > 0 {
-		t.Errorf("%v: there is nothing", got)
+		t.Errorf("%v are abandoned, expected none", got)
 	}
 	s.save(t, port.Hold{ID: "never claimed"}, "x")
 	s.save(t, s.claim(t, "held", "n1"), "x")
@@ -281,7 +281,7 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		want(t, s, "x", "", "")
 		redeem(t, s, "x", false)
 		if _, ok, err := s.Registry.Resume(t.Context(), nil); ok || err != nil {
-			t.Errorf("there %v, error %v: no token was granted", ok, err)
+			t.Errorf("found %v, error %v, although no token was granted", ok, err)
 		}
 		grant(t, s, h, "access", "resume1")
 		want(t, s, "access", h.ID, "")
@@ -365,7 +365,7 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 			t.Helper()
 			got, err := s.Registry.Fenced(t.Context(), holds)
 			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("%v are lost, error %v; expected %v", got, err, want)
+				t.Errorf("fenced: %v, error %v, expected %v", got, err, want)
 			}
 		}
 		a, b, c := s.claim(t, "a", "n1"), s.claim(t, "b", "n1"), s.claim(t, "c", "n1")
@@ -442,7 +442,7 @@ func testTokens(t *testing.T, open func(*testing.T) Stores) {
 		}
 		all.Wait()
 		if redeemed != 1 {
-			t.Errorf("%d have redeemed it", redeemed)
+			t.Errorf("%d calls have redeemed the token, expected one", redeemed)
 		}
 	})
 }

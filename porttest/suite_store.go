@@ -235,7 +235,7 @@ func testFencing(t *testing.T, open func(*testing.T) Stores) {
 		}
 		wantFenced(t, "Save", s.Store.Save(t.Context(), h, []byte("late")))
 		if _, ok, err := s.Store.Load(t.Context(), "a"); ok || err != nil {
-			t.Errorf("it is there again: %v, error %v", ok, err)
+			t.Errorf("the deleted conversation exists again: %v, error %v", ok, err)
 		}
 		if again := s.claim(t, "a", "n1"); again.Token <= h.Token {
 			t.Errorf("token %d after %d", again.Token, h.Token)

@@ -59,10 +59,10 @@ func (k *take) speak(ctx context.Context, t *testing.T, s port.Synthesizer, c Sy
 	u := port.Utterance{Text: text, Voice: c.Voice, Language: c.Language}
 	err := s.Speak(ctx, u, func(p port.Speech) error {
 		if k.over.Load() {
-			t.Error("emit is called after Speak has returned")
+			t.Error("emit was called after Speak had returned")
 		}
 		if k.inside.Add(1) != 1 {
-			t.Error("emit is called while it is being called")
+			t.Error("emit was called concurrently")
 		}
 		defer k.inside.Add(-1)
 		k.pcm = append(k.pcm, p.PCM...)
@@ -88,10 +88,10 @@ func speechInPieces(t *testing.T, s port.Synthesizer, c SynthesizerCapabilities)
 		t.Fatal(err)
 	}
 	if k.pieces < 2 {
-		t.Errorf("%d pieces: the first must come long before the last exists", k.pieces)
+		t.Errorf("%d pieces, want several: the first must not wait for the last", k.pieces)
 	}
 	if audio.Peak(k.pcm) == 0 {
-		t.Errorf("%v of speech, and nothing is heard", audio.Pos(len(k.pcm)).Duration(s.Rate()))
+		t.Errorf("%v of speech without any sound", audio.Pos(len(k.pcm)).Duration(s.Rate()))
 	}
 	if c.Marks && len(k.marks) == 0 {
 		t.Error("no marks")
@@ -101,14 +101,14 @@ func speechInPieces(t *testing.T, s port.Synthesizer, c SynthesizerCapabilities)
 			t.Errorf("mark %+v: want a place in %d samples and %d bytes", m, len(k.pcm), len(c.Text))
 		}
 		if i > 0 && (m.At < k.marks[i-1].At || m.Text < k.marks[i-1].Text) {
-			t.Errorf("mark %+v behind %+v: want rising ones", m, k.marks[i-1])
+			t.Errorf("mark %+v follows %+v, want ascending marks", m, k.marks[i-1])
 		}
 	}
 }
 
 func speechRepeats(t *testing.T, s port.Synthesizer, c SynthesizerCapabilities) {
 	if !c.Repeatable {
-		t.Skip("this voice never says a text twice in the same way")
+		t.Skip("the voice is not repeatable")
 	}
 	var first, second take
 	if err := errors.Join(first.speak(t.Context(), t, s, c, c.Text, nil), second.speak(t.Context(), t, s, c, c.Text, nil)); err != nil {

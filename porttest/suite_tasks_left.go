@@ -71,7 +71,7 @@ func taskSettled(t *tasksTest) {
 	t.wait(ended, "running")
 	var f *port.Failure
 	if err := <-followed; !errors.As(err, &f) {
-		t.Errorf("who follows what is settled gets %v, expected a failure", err)
+		t.Errorf("Follow of a settled task returned %v, expected a failure", err)
 	}
 	t.wantFailure("running", "NOT_FOUND")
 }
@@ -144,7 +144,7 @@ func taskAdopted(t *tasksTest) {
 		t.start(task)
 	}
 	if got, err := t.Adopt(t.soon(), "carla", "early"); err != nil || len(got) != 0 {
-		t.Fatalf("before anybody left: %v, error %v", got, err)
+		t.Fatalf("Adopt before Leave returned %v, error %v", got, err)
 	}
 	t.ok(t.Leave(t.soon(), "conv"))
 	var given [6][]port.Task
@@ -176,7 +176,7 @@ func taskAdopted(t *tasksTest) {
 	slices.Sort(got)
 	slices.Sort(keys)
 	if !slices.Equal(got, keys) {
-		t.Errorf("given %v, expected each of %v once", got, keys)
+		t.Errorf("adopted %v, expected each of %v once", got, keys)
 	}
 	// A conversation that has lost the result of Adopt (its process died) calls it
 	// again.
@@ -187,7 +187,7 @@ func taskAdopted(t *tasksTest) {
 		}
 		again, err := t.Adopt(t.soon(), "carla", fmt.Sprint("conv", i))
 		if err != nil || !slices.EqualFunc(again, some, func(a, b port.Task) bool { return a.Key == b.Key }) {
-			t.Errorf("asked again, %v, expected %v; error %v", again, some, err)
+			t.Errorf("Adopt returned %v the second time, expected %v; error %v", again, some, err)
 		}
 	}
 }

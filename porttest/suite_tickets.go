@@ -23,14 +23,14 @@ func TestTickets(t *testing.T, open func(*testing.T) Stores) {
 		t.Helper()
 		got, ok, err := s.Tickets.FindTicket(t.Context(), kind, []byte(digest))
 		if err != nil || ok != good || string(got) != value {
-			t.Errorf("%s %s is good for %q, %v, error %v; expected %q, %v", kind, digest, got, ok, err, value, good)
+			t.Errorf("FindTicket(%s, %s) = %q, %v, error %v; expected %q, %v", kind, digest, got, ok, err, value, good)
 		}
 	}
 	spend := func(t *testing.T, s Stores, digest, value string, good bool) {
 		t.Helper()
 		got, ok, err := s.Tickets.SpendTicket(t.Context(), "one", []byte(digest))
 		if err != nil || ok != good || string(got) != value {
-			t.Errorf("%s is spent for %q, %v, error %v; expected %q, %v", digest, got, ok, err, value, good)
+			t.Errorf("SpendTicket(%s) = %q, %v, error %v; expected %q, %v", digest, got, ok, err, value, good)
 		}
 	}
 	t.Run("it is found until it is spent", func(t *testing.T) {
@@ -66,10 +66,10 @@ func TestTickets(t *testing.T, open func(*testing.T) Stores) {
 		s.beat(t, "n1") // which deletes expired tickets
 		want(t, s, "one", "a", "", false)
 		if err := s.Tickets.KeepTicket(t.Context(), "one", []byte("b"), nil, 0, most); err == nil {
-			t.Error("one without a time is kept")
+			t.Error("a ticket with a ttl of 0 was accepted")
 		}
 		if err := s.Tickets.KeepTicket(t.Context(), "one", nil, nil, time.Hour, most); err == nil {
-			t.Error("one without a digest is kept")
+			t.Error("a ticket without a digest was accepted")
 		}
 	})
 	t.Run("there is room for so many of a kind", func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestTickets(t *testing.T, open func(*testing.T) Stores) {
 		}
 		all.Wait()
 		if spent != 1 {
-			t.Errorf("%d have spent it", spent)
+			t.Errorf("%d calls have spent the ticket, expected one", spent)
 		}
 	})
 }
