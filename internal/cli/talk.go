@@ -20,12 +20,12 @@ type talkCmd struct {
 	Resume string `placeholder:"ID" help:"Go on with a conversation of the store."`
 }
 
-// Help is the long help.
+// Help returns the long help.
 func (talkCmd) Help() string {
 	return `The microphone and the speaker are the default ones of the system. Wear headphones: the agent's voice is not removed from what the microphone hears. Ctrl-C hangs up; a second one ends the program at once.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *talkCmd) Run(s *streams) error {
 	person, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -9,8 +9,8 @@ import (
 	"github.com/gen2brain/malgo"
 )
 
-// backends are those of miniaudio but the null device, which would take the place of a
-// device that is missing.
+// backends are all backends of miniaudio except for the null device, which would
+// replace a missing device.
 var backends = []malgo.Backend{
 	malgo.BackendWasapi, malgo.BackendDsound, malgo.BackendWinmm, malgo.BackendCoreaudio, malgo.BackendSndio,
 	malgo.BackendAudio4, malgo.BackendOss, malgo.BackendPulseaudio, malgo.BackendAlsa, malgo.BackendJack,
@@ -64,7 +64,7 @@ func openOn(backends []malgo.Backend, rate, heard, played int, exchange func(pla
 	return s, nil
 }
 
-// samples is a device's buffer as samples of the machine's byte order.
+// samples returns a device's buffer as samples in the machine's byte order.
 func samples(b []byte) []int16 {
 	if len(b) == 0 {
 		return nil
@@ -82,6 +82,6 @@ func (s *malgoStream) close() {
 	if s.device != nil {
 		s.device.Uninit()
 	}
-	_ = s.ctx.Uninit() // the end of a context cannot fail
+	_ = s.ctx.Uninit() // never fails
 	s.ctx.Free()
 }

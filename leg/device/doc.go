@@ -1,6 +1,6 @@
-// Package device provides a call leg on this machine's microphone and speaker, and a
-// speaker that plays a call which is held by another leg.
+// Package device provides a call leg that uses this machine's microphone and speaker,
+// and a speaker that plays the call of another leg.
 //
-// The sound devices are reached through miniaudio, in builds with cgo and the tag
-// "sound"; in others opening a device returns [ErrNoSound].
+// It accesses sound devices through miniaudio, in builds with cgo and the tag "sound".
+// In other builds, opening a device returns [ErrNoSound].
 package device

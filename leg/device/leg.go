@@ -15,20 +15,21 @@ var (
 	_ port.Acknowledger = (*Leg)(nil)
 )
 
-// stream is an open device. Close returns after the last exchange.
+// stream is an open device. Close waits for the last exchange.
 type stream interface{ Close() error }
 
-// opener opens the default devices at a rate, with a number of channels each, 0 for none.
-// Until the stream is closed it calls exchange from a thread of its own, with interleaved
-// samples: those heard, and room for those to play, which it has cleared.
+// opener opens the default devices with a rate and a number of channels for each
+// direction; 0 means that the direction is not used. Until the stream is closed, the
+// device calls exchange on a thread of its own, with interleaved samples: played is
+// zeroed and must be filled, heard contains the new samples.
 type opener func(rate, heard, played int, exchange func(played, heard []int16)) (stream, error)
 
-// Leg is a call with the person at this machine. Its methods follow the concurrency rules
-// of port.Leg.
+// Leg is a call with the person at this machine. Its methods follow the concurrency
+// rules of port.Leg.
 type Leg struct {
 	rate   int
 	stream stream
-	wake   chan struct{} // there are new samples, or the leg is closed
+	wake   chan struct{} // contains a token when there are new samples or the leg was closed
 	pcm    []int16       // returned by Read
 	pos    audio.Pos
 
@@ -37,7 +38,7 @@ type Leg struct {
 	hangedUp bool
 }
 
-// Open opens the default microphone and speaker. The leg must be closed.
+// Open opens the default microphone and speaker. The caller must close the leg.
 func Open(o Options) (*Leg, error) { return open(o, openDevice) }
 
 func open(o Options, f opener) (*Leg, error) {
@@ -56,8 +57,8 @@ func open(o Options, f opener) (*Leg, error) {
 	return l, nil
 }
 
-// exchange takes what the microphone has heard and gives what the speaker plays. It runs
-// on the device's thread and allocates nothing.
+// exchange takes the samples from the microphone and provides those for the speaker. It
+// runs on the device's thread and allocates nothing.
 func (l *Leg) exchange(played, heard []int16) {
 	l.mu.Lock()
 	l.in.put(heard)
@@ -109,7 +110,7 @@ func (l *Leg) Write(ctx context.Context, f audio.Frame) error {
 	return ctx.Err()
 }
 
-// Clear drops what the speaker has not begun to play.
+// Clear drops the samples that were not passed to the speaker yet.
 func (l *Leg) Clear(context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,10 +126,10 @@ func (l *Leg) Played() audio.Pos {
 	return l.out.taken
 }
 
-// Notify does nothing: the person at this machine has a terminal.
+// Notify does nothing, since the person uses a terminal.
 func (l *Leg) Notify(port.Notice) {}
 
-// HangUp ends the call as the person: Read returns io.EOF from now on.
+// HangUp ends the call on behalf of the person: Read returns io.EOF from now on.
 func (l *Leg) HangUp() {
 	l.mu.Lock()
 	l.hangedUp = true

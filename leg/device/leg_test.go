@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fake is a device whose clock is the leg: it exchanges a frame when the leg has read
-// nearly all.
+// nearly all samples.
 type fake struct {
 	rate     int
 	channels int
@@ -29,7 +29,7 @@ type fake struct {
 	stop, done chan struct{}
 }
 
-// open is the fake's opener. It has no clock for a speaker alone.
+// open is the opener of the fake, which has no clock if there is only a speaker.
 func (d *fake) open(rate, heard, played int, exchange func(played, heard []int16)) (stream, error) {
 	d.rate, d.channels, d.exchange = rate, played, exchange
 	d.stop, d.done = make(chan struct{}), make(chan struct{})
@@ -76,7 +76,7 @@ func (d *fake) Close() error {
 	return nil
 }
 
-// line is a leg on a fake device.
+// line returns a leg with a fake device.
 func line(t *testing.T, rate int) (porttest.Line, *Leg, *fake) {
 	t.Helper()
 	d := &fake{}
@@ -137,8 +137,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A device that plays more slowly than the agent speaks: the delay stays bounded, and what
-// is dropped counts as played, because positions must not fall behind for ever.
+// If a device plays more slowly than the agent speaks, the delay is limited. Dropped
+// samples count as played, so that positions do not fall behind.
 func TestDrift(t *testing.T) {
 	q := newQueue(1000, reserve)
 	frame, played := make([]int16, 20), make([]int16, 19)
@@ -157,7 +157,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// What comes out is what went in, in order, whatever the sizes are.
+// Samples leave the queue in order, whatever the sizes are.
 func TestQueueKeepsTheOrder(t *testing.T) {
 	q := newQueue(1000, 0)
 	var next, expected int16
@@ -181,7 +181,7 @@ func TestQueueKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// More at once than there is room for: the newest samples stay.
+// If more samples are added than there is room for, the newest ones are kept.
 func TestQueueTakesTooMuch(t *testing.T) {
 	q := newQueue(1000, 0)
 	in := make([]int16, 1300)
@@ -197,7 +197,8 @@ func TestQueueTakesTooMuch(t *testing.T) {
 	}
 }
 
-// The speaker's left is the caller, its right the agent; a side that is silent is zero.
+// The speaker plays the caller on the left and the agent on the right. A silent side is
+// zero.
 func TestSpeaker(t *testing.T) {
 	d := &fake{}
 	s, err := openSpeaker(Options{Rate: 8000}, d.open)

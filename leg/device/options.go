@@ -7,17 +7,17 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// DefaultRate is the default sampling rate in hertz: that of most devices.
+// DefaultRate is the default sampling rate in hertz, which most devices use.
 const DefaultRate = 48000
 
-// ErrNoSound is among the causes of an error of a machine without a sound device, and of
-// a build that cannot reach one.
+// ErrNoSound is wrapped by errors about a missing sound device, and by errors of builds
+// without support for sound devices.
 var ErrNoSound = errors.New("no sound device")
 
 // Options configures a leg or a speaker. Zero fields select the defaults.
 type Options struct {
 	// Rate is the sampling rate in hertz; default [DefaultRate]. The operating system
-	// converts it if a device has another one.
+	// converts it if the device uses another rate.
 	Rate int
 }
 

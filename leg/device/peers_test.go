@@ -17,12 +17,12 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// null is miniaudio's device without hardware, which keeps time. The library's own constant
-// has the number of another backend.
+// null is miniaudio's device without hardware, which keeps time. The library's own
+// constant has the number of another backend.
 var null = []malgo.Backend{malgo.BackendNull + 1}
 
-// The library, on its device without hardware: what is read is silence, and what is written
-// is played.
+// The leg works with the library's device without hardware: it reads silence and plays
+// what is written.
 func TestPeerNullDevice(t *testing.T) {
 	l, err := open(Options{}, func(rate, heard, played int, exchange func(_, _ []int16)) (stream, error) {
 		return openOn(null, rate, heard, played, exchange)
@@ -54,8 +54,8 @@ func TestPeerNoBackend(t *testing.T) {
 	}
 }
 
-// pulseaudio runs a sound server whose one device has no hardware: its microphone hears its
-// speaker.
+// pulseaudio runs a sound server with one device without hardware, whose microphone
+// hears its speaker.
 func pulseaudio(t *testing.T) {
 	t.Helper()
 	program, err := exec.LookPath("pulseaudio")
@@ -85,7 +85,7 @@ func pulseaudio(t *testing.T) {
 	if !ready {
 		t.Fatal("pulseaudio does not start")
 	}
-	go func() { // it must not wait for a reader
+	go func() { // the server must not wait for a reader
 		for lines.Scan() {
 		}
 	}()
@@ -94,7 +94,7 @@ func pulseaudio(t *testing.T) {
 	t.Setenv("PULSE_SOURCE", "ear.monitor")
 }
 
-// What the leg writes sounds on a real sound server, and what sounds there is read.
+// With a real sound server, what the leg writes is played, and what is played is read.
 func TestPeerPulseAudio(t *testing.T) {
 	pulseaudio(t)
 	l, err := Open(Options{})

@@ -6,21 +6,22 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// The clock of a device and that of the machine differ by some parts in 100,000. A queue
-// between them begins with a reserve and drops its oldest samples if it becomes too long.
+// The clocks of a device and of the machine differ by some parts in 100,000. A queue
+// between them starts with a reserve, and drops its oldest samples when it becomes too
+// long.
 const (
 	reserve = 40 * time.Millisecond
 	longest = 500 * time.Millisecond
 	after   = 100 * time.Millisecond // length after samples were dropped
 )
 
-// queue is a ring of samples that wait for the other side. Its zero value is unusable.
+// queue is a ring of samples for the other side. Use newQueue to create one.
 type queue struct {
 	pcm        []int16
 	first, n   int
-	begin, cut int       // lengths: at which it starts to give, to which it is cut
-	running    bool      // it gives samples until it is empty
-	taken      audio.Pos // samples that have left it, the dropped ones included
+	begin, cut int       // lengths at which it starts to provide samples, and to which it is cut
+	running    bool      // it provides samples until it is empty
+	taken      audio.Pos // number of samples that have left it, including dropped ones
 }
 
 func newQueue(rate int, begin time.Duration) *queue {
@@ -44,8 +45,8 @@ func (q *queue) put(pcm []int16) {
 	q.n += len(pcm)
 }
 
-// take moves samples to pcm and returns their number. It returns 0 until there are as many
-// as the queue begins with.
+// take moves samples to pcm and returns their number. It returns 0 until the queue has
+// reached its initial length.
 func (q *queue) take(pcm []int16) int {
 	if !q.running && q.n < q.begin {
 		return 0

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Side is a side of a call that is played.
+// Side is a side of a call.
 type Side int
 
 // The sides of a call.
@@ -17,13 +17,13 @@ const (
 // Speaker plays both sides of a call that another leg holds.
 type Speaker struct {
 	stream stream
-	mono   []int16 // samples of a side on their way to the device
+	mono   []int16 // samples of one side
 
 	mu    sync.Mutex // guards the queues
 	sides [2]*queue
 }
 
-// OpenSpeaker opens the default speaker. It must be closed.
+// OpenSpeaker opens the default speaker. The caller must close it.
 func OpenSpeaker(o Options) (*Speaker, error) { return openSpeaker(o, openDevice) }
 
 func openSpeaker(o Options, f opener) (*Speaker, error) {
@@ -39,15 +39,15 @@ func openSpeaker(o Options, f opener) (*Speaker, error) {
 	return s, nil
 }
 
-// Play plays the next samples of a side, at the pace of the clock. It does not keep them.
-// It may be called from different goroutines.
+// Play plays the next samples of a side in real time. It does not keep them. It is safe
+// for concurrent use.
 func (s *Speaker) Play(side Side, pcm []int16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sides[side].put(pcm)
 }
 
-// exchange gives what is played next. It runs on the device's thread.
+// exchange provides the next samples. It runs on the device's thread.
 func (s *Speaker) exchange(played, _ []int16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,5 +63,5 @@ func (s *Speaker) exchange(played, _ []int16) {
 	}
 }
 
-// Close closes the device. What has not been played is dropped.
+// Close closes the device and drops the samples that were not played.
 func (s *Speaker) Close() error { return s.stream.Close() }
