@@ -6,7 +6,7 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// Views returns the state in the words of each seed.
+// Views returns the state as each of the seeds names it.
 func (s *State) Views() view.Views {
 	return view.Views{
 		AgentVoice:  agentVoiceOf(s.Phase),

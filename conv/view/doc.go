@@ -1,3 +1,3 @@
-// Package view has the words that each seed has for the state of a conversation. A
-// conversation computes its views (conv.State.Views); they decide nothing.
+// Package view defines the states of a conversation as each of the seeds names them. Package
+// conv derives them from its own state (conv.State.Views); no decision depends on them.
 package view

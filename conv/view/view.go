@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Views are the states of a conversation in the words of each seed.
+// Views contains the state of a conversation as each of the seeds names it.
 type Views struct {
 	AgentVoice  AgentVoice  `json:"agent-voice"`
 	Amplifier   Amplifier   `json:"amplifier"`
@@ -38,8 +38,8 @@ var agentVoiceNames = []string{
 // Amplifier is the state of seed 001.
 type Amplifier uint8
 
-// The states of seed 001, section 2; none stands before the first session and
-// after the end.
+// The states of seed 001, section 2, and AmplifierNone for the time before the first session
+// and after the conversation.
 const (
 	AmplifierNone Amplifier = iota
 	AmplifierIdle
@@ -83,24 +83,25 @@ const (
 
 var interactionNames = []string{"AGENT_IDLE", "AGENT_SPEAKING", "INTERRUPTED"}
 
-// IsSpeaking reports the seed's flag is_speaking.
+// IsSpeaking returns the flag is_speaking of seed 004: whether the agent speaks.
 func (v Interaction) IsSpeaking() bool { return v == InteractionSpeaking }
 
-// Interrupted reports the seed's flag interrupted.
+// Interrupted returns the flag interrupted of seed 004: whether the agent was interrupted.
 func (v Interaction) Interrupted() bool { return v == InteractionInterrupted }
 
-// String returns the name of the state in the seed.
+// String returns the name of the state in its seed.
 func (v AgentVoice) String() string { return viewName(agentVoiceNames, int(v)) }
 
-// String returns the name of the state in the seed.
+// String returns the name of the state in its seed.
 func (v Amplifier) String() string { return viewName(amplifierNames, int(v)) }
 
-// String returns the name of the state in the seed.
+// String returns the name of the state in its seed.
 func (v EasyTurn) String() string { return viewName(easyTurnNames, int(v)) }
 
-// String returns the name of the state in the seed.
+// String returns the name of the state in its seed.
 func (v Interaction) String() string { return viewName(interactionNames, int(v)) }
 
+// viewName returns the name of the state with the number i.
 func viewName(names []string, i int) string {
 	if i < len(names) {
 		return names[i]
@@ -132,6 +133,7 @@ func (v *EasyTurn) UnmarshalText(b []byte) error { return readView(v, easyTurnNa
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (v *Interaction) UnmarshalText(b []byte) error { return readView(v, interactionNames, b) }
 
+// readView sets v to the state with the name b.
 func readView[V ~uint8](v *V, names []string, b []byte) error {
 	i := slices.Index(names, string(b))
 	if i < 0 {
@@ -141,7 +143,7 @@ func readView[V ~uint8](v *V, names []string, b []byte) error {
 	return nil
 }
 
-// Name names one of the four views.
+// Name is the name of one of the four views, which are the fields of [Views].
 type Name string
 
 // The names of the views.
@@ -152,12 +154,13 @@ const (
 	NameInteraction Name = "interaction"
 )
 
-// Names returns the names of the views in their fixed order.
+// Names returns the names of the four views, in the order of the seeds.
 func Names() []Name {
 	return []Name{NameAgentVoice, NameAmplifier, NameEasyTurn, NameInteraction}
 }
 
-// States returns the states of the view in the seed's order.
+// States returns the names of all states of the view, in the order of the seed. An unknown view
+// is an error. The caller must not change the result.
 func (n Name) States() ([]string, error) {
 	switch n {
 	case NameAgentVoice:
@@ -173,7 +176,8 @@ func (n Name) States() ([]string, error) {
 	}
 }
 
-// Of returns the name of the view's state in vs.
+// Of returns the name of the state that vs contains for the view n. It panics if n is not one of
+// [Names].
 func (n Name) Of(vs Views) string {
 	switch n {
 	case NameAgentVoice:
