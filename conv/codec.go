@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// fields is the wire form of every event: its type and its fields under the
-// names of DESIGN's command line. Every event may carry every one of them (a
-// turn on a tool's result, say): what it has no use for is passed over. A name
-// that no event knows is an error, so that a typo is noticed.
+// fields is the wire form of every event: its type and its fields, named as on the
+// command line of DESIGN. Any event may carry any of the fields, for example a tool's
+// result the number of a turn; a field that the event does not use is ignored. An unknown
+// name is an error, so that a typo is noticed.
 type fields struct {
 	Type       string   `json:"type"`
 	Turn       *int     `json:"turn,omitempty"`
@@ -42,8 +42,8 @@ type fields struct {
 	ListenOnly *bool    `json:"listen_only,omitempty"`
 }
 
-// loose is a text that may also be given as a JSON value, whose compact form it
-// then is.
+// loose is a text. On the wire it may also be any other JSON value; the text is then the
+// compact form of that value.
 type loose string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -61,9 +61,9 @@ func (l *loose) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// UnmarshalEvent reads an event from a JSON object with its type and fields. An
-// unknown type, an unknown field and a value of the wrong kind are errors that
-// name it.
+// UnmarshalEvent reads an event from one JSON object with its type and fields. An unknown
+// type, an unknown field or a value of the wrong kind or range is an error, which names
+// the type or field.
 func UnmarshalEvent(b []byte) (Event, error) {
 	var f fields
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -89,7 +89,7 @@ func UnmarshalEvent(b []byte) (Event, error) {
 	return ev, nil
 }
 
-// describeJSON rewords the decoder's errors for people.
+// describeJSON rewords an error of the JSON decoder for the reader of the message.
 func describeJSON(err error) error {
 	var typeErr *json.UnmarshalTypeError
 	if errors.As(err, &typeErr) && typeErr.Field != "" {

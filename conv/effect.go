@@ -6,9 +6,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// Effect is work for the driver: data that can be printed, recorded and
-// compared. The set is closed. Effects are carried out in the order given;
-// none of them is waited for, what comes of them returns as events.
+// Effect is work for the driver: plain data that can be printed, recorded and
+// compared. Only the types of this package implement it. The driver carries out the effects
+// of a step in their order and does not wait for any of them; it reports their results as
+// events.
 //
 //sumtype:decl
 type Effect interface {
@@ -21,26 +22,27 @@ type OpenSession struct{}
 // PrimeAudio asks to open microphone and playout; [AudioReady] answers.
 type PrimeAudio struct{}
 
-// Listen opens the microphone for the next user turn: what is left in the
-// buffers belongs to no turn.
+// Listen opens the microphone for the next turn of the user. The driver drops audio that it
+// has buffered before, because it belongs to no turn.
 type Listen struct{}
 
-// Expect says what the agent awaits from now on; it sets the end of turn and
-// what the recognizer prefers.
+// Expect says what the agent expects from the user from now on. The driver uses it to detect
+// the end of the turn and to tell the recognizer which phrases are likely.
 type Expect struct {
 	Expect dialog.Expectation `json:"expect"`
 }
 
-// FinalizeTranscript asks the recognizer for the final words of the user's turn
+// FinalizeTranscript asks the recognizer for the final transcript of the user's turn
 // (input_audio_buffer.commit); [STTFinal] answers.
 type FinalizeTranscript struct {
 	Turn int `json:"turn"`
 }
 
-// RequestReply asks the agent's mind to answer. Turn is the agent's turn,
-// UserTurn the one it answers (zero for none). Request numbers the requests of
-// the conversation; Attempt counts from 1 and rises with each retry of the same
-// request.
+// RequestReply asks the model for a reply, or for advice to the flows. Turn is the agent's
+// turn, UserTurn the user's turn that it answers (zero for none), Text the words of the user
+// or, with [RequestWording], those to reword. Each request has its own number in Request,
+// retries too; Attempt counts the tries for the same purpose from 1. [ReplyRequested],
+// [ReplyDelta], [ToolCalled] and finally [ReplyDone] or [ReplyFailed] answer.
 type RequestReply struct {
 	Turn     int           `json:"turn"`
 	UserTurn int           `json:"user_turn,omitempty"`
@@ -49,45 +51,46 @@ type RequestReply struct {
 	Text     string        `json:"text,omitempty"`
 	Why      RequestReason `json:"why"`
 
-	// Context is what the reply is made of; nil for a request for advice, and in records.
+	// Context is the conversation so far. It is nil for a request for advice and in an effect
+	// that was read from JSON.
 	Context *ReplyContext `json:"-"`
 }
 
-// ReplyContext is what a reply is made of. It is valid until the next Step.
+// ReplyContext is the conversation so far, for the model that makes a reply. It is valid until
+// the next Step.
 type ReplyContext struct {
-	Summary string // of what was said before, in a model's words
-	History []Item // what was said and heard since, the oldest first
+	Summary string // a summary of the part before History, by a model; may be empty
+	History []Item // what was said, heard, called and returned since then, the oldest first
 }
 
-// RequestReason says what a request answers.
+// RequestReason says what a request is for.
 type RequestReason string
 
 // The reasons for a request.
 const (
-	RequestUtterance  RequestReason = "utterance"   // the user's turn
-	RequestToolResult RequestReason = "tool_result" // results of tools, and what was said meanwhile
-	RequestTaskResult RequestReason = "task_result" // a delegated agent finished when nobody waited
-	RequestExplicit   RequestReason = "explicit"    // response.create
-	RequestResumed    RequestReason = "resumed"     // the answer that a lost connection cut off
-	// RequestUnderstanding asks what the user's turn means to the flows: the text of
-	// the [ReplyDone] that answers goes to [dialog.Agent.Interpret].
+	RequestUtterance  RequestReason = "utterance"   // to answer the user's turn
+	RequestToolResult RequestReason = "tool_result" // to continue after results of tools, and what the user said meanwhile
+	RequestTaskResult RequestReason = "task_result" // to tell the result of a call that no reply waited for
+	RequestExplicit   RequestReason = "explicit"    // to speak because a client asked for it (response.create)
+	RequestResumed    RequestReason = "resumed"     // to answer a turn whose answer was lost with the connection or to a fault
+	// RequestUnderstanding asks what the user's turn means to the flows. The text of the
+	// [ReplyDone] that answers is given to [dialog.Agent.Interpret].
 	RequestUnderstanding RequestReason = "understanding"
-	// RequestWording asks for other words for what the flows say: the text of the
-	// [ReplyDone] is said if it keeps every value ([dialog.Agent.KeepsValues]).
+	// RequestWording asks to reword what the flows say. The text of the [ReplyDone] that
+	// answers is spoken if it keeps every value ([dialog.Agent.KeepsValues]).
 	RequestWording RequestReason = "wording"
 )
 
-// Summarize asks for a summary of the history's first entries, in which the summary
-// so far takes the place of those that are in it ([Conversation.Summary]);
-// [Summarized] answers.
+// Summarize asks the model to summarize the first Items entries of the history. The summary
+// so far ([Conversation.Summary]) stands for the entries that it covers. [Summarized] answers.
 type Summarize struct {
 	Request int `json:"request"`
 	Items   int `json:"items"`
 }
 
-// Speak hands text to the voice. Part numbers the stretches of one turn that
-// are divided by tools; Seq numbers the texts of the turn. Code names a phrase
-// of the catalogue when the words are the engine's own.
+// Speak hands text to the voice. Part is the part of the turn, from 1; tools divide a turn
+// into parts. Seq numbers the texts of the turn, from 1. Code is the code of the message if
+// the words are the engine's own, and else empty.
 type Speak struct {
 	Turn int    `json:"turn"`
 	Part int    `json:"part"`
@@ -96,45 +99,46 @@ type Speak struct {
 	Code string `json:"code,omitempty"`
 }
 
-// EndSpeech says that the part has no more text: once its audio has played, the
-// playout is finished.
+// EndSpeech says that the part has no more text. When all audio of the part has played,
+// [PlayoutFinished] answers.
 type EndSpeech struct {
 	Turn int `json:"turn"`
 	Part int `json:"part"`
 }
 
-// CancelTurn ends the turn's context: its model request and its synthesis.
+// CancelTurn cancels the model request and the synthesis of the agent's turn.
 type CancelTurn struct {
 	Turn int `json:"turn"`
 }
 
-// FlushPlayout drops all audio of a turn that has not played, at the carrier
-// too; with a Part, that of the parts up to it. [PlayoutFlushed] answers with the
-// exact measure; Heard is what is known now.
+// FlushPlayout drops all audio of a turn that has not played, also audio that a carrier has
+// buffered. If Part is not zero, it drops only the audio of the parts up to it. Heard is how
+// much was heard as far as the machine knows; [PlayoutFlushed] answers with the exact measure.
 type FlushPlayout struct {
 	Turn  int           `json:"turn"`
 	Part  int           `json:"part,omitempty"`
 	Heard time.Duration `json:"-"` // heard_ms on the wire
 }
 
-// DuckPlayout lowers the volume of the turn's audio while it is unclear whether
-// the user breaks in.
+// DuckPlayout lowers the volume of the turn's audio while it is not decided whether
+// the user interrupts.
 type DuckPlayout struct {
 	Turn int `json:"turn"`
 }
 
-// PausePlayout holds the turn's audio where it is.
+// PausePlayout pauses the turn's audio.
 type PausePlayout struct {
 	Turn int `json:"turn"`
 }
 
-// ResumePlayout takes back [DuckPlayout] and [PausePlayout].
+// ResumePlayout ends the effect of [DuckPlayout] and [PausePlayout].
 type ResumePlayout struct {
 	Turn int `json:"turn"`
 }
 
 // RunTool starts a quick tool; exactly one [ToolDone] or [ToolFailed] answers.
-// Key is the idempotency key, where it is not the id: the same for a retry.
+// Key is the idempotency key, which a retry by a flow repeats; it is empty if it is the ID.
+// Arguments is normally a JSON object; it may be empty.
 type RunTool struct {
 	Turn      int    `json:"turn"`
 	ID        string `json:"id"`
@@ -143,8 +147,8 @@ type RunTool struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// StartTask starts a delegated agent; [TaskDone] or [TaskFailed] answers. Key is the
-// idempotency key, where it is not the id.
+// StartTask starts a delegated agent; [TaskProgress] may report on it, and exactly one
+// [TaskDone] or [TaskFailed] answers. Key and Arguments are those of [RunTool].
 type StartTask struct {
 	Turn      int    `json:"turn"`
 	ID        string `json:"id"`
@@ -153,82 +157,85 @@ type StartTask struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// FollowTask asks for the result of a task that runs already ([TaskAdopted]);
-// [TaskDone] or [TaskFailed] answers.
+// FollowTask asks for the result of a task that an earlier conversation started
+// ([TaskAdopted]); [TaskDone] or [TaskFailed] answers with this ID. Key is the key of the
+// task itself.
 type FollowTask struct {
 	ID  string `json:"id"`
 	Key string `json:"key"`
 }
 
-// SettleTask says that a task's result has been told: nobody needs to keep it. Key is
-// the task's own where it was adopted, and else the idempotency key of its call, if
-// that is not the id.
+// SettleTask says that the result of a task has been told and need not be stored any longer.
+// If the task was adopted, Key is the key of the task itself. Otherwise it is the idempotency
+// key of its call, or empty if that is the ID.
 type SettleTask struct {
 	ID      string `json:"id"`
 	Key     string `json:"key,omitempty"`
 	Adopted bool   `json:"adopted,omitempty"`
 }
 
-// CancelTool ends a tool or a task whose result nobody waits for any more.
+// CancelTool cancels a tool or a task. A result that still comes is ignored.
 type CancelTool struct {
 	ID string `json:"id"`
 }
 
-// Cue gives feedback that is not a turn: shown, and played as a short sound or
-// phrase where the leg can. Code names it in the catalogue.
+// Cue gives feedback that is not a turn. The leg shows it, or plays it as a short sound or
+// phrase if it can. Code is the code of the message, Text its words.
 type Cue struct {
 	Turn int    `json:"turn,omitempty"`
 	Code string `json:"code"`
 	Text string `json:"text"`
 }
 
-// PauseAudio stops capture and playout for a planned pause; ResumeAudio goes on.
+// PauseAudio stops capture and playout for a planned pause, until [ResumeAudio].
 type PauseAudio struct{}
 
-// ResumeAudio ends [PauseAudio].
+// ResumeAudio starts capture and playout again after [PauseAudio].
 type ResumeAudio struct{}
 
-// SaveContext asks to keep the context (the last turns, pending results) where a new
+// SaveContext asks to store the context (the last turns, pending results) where a new
 // session can find it.
 type SaveContext struct {
 	Reason string `json:"reason"`
 }
 
-// RestoreContext asks to give the kept context to the new session.
+// RestoreContext asks to give the stored context to the new session.
 type RestoreContext struct{}
 
-// CloseConnection closes what is left of a lost connection.
+// CloseConnection releases the resources of a lost connection.
 type CloseConnection struct{}
 
-// Reconnect makes attempt number Attempt to restore connection and session.
+// Reconnect asks to restore the connection and the session. Attempt counts from 1.
+// [ConnectionRestored] or [ReconnectFailed] answers.
 type Reconnect struct {
 	Attempt int `json:"attempt"`
 }
 
-// Release asks to release everything; [SessionEnded] answers. Reason is the
-// cause of the end.
+// Release asks to release all resources of the conversation; [SessionEnded] answers. Reason
+// is the cause of the end.
 type Release struct {
 	Reason string `json:"reason"`
 }
 
-// Notify tells the person, and those who watch, something that is no part of
-// the conversation. Code names the message in the catalogue.
+// Notify tells the person, and observers, something that is not part of the conversation.
+// Code is the code of the message.
 type Notify struct {
 	Level NotifyLevel `json:"level"`
 	Code  string      `json:"code"`
 }
 
-// NotifyLevel grades a notification.
+// NotifyLevel is the severity of a notification.
 type NotifyLevel string
 
-// The grades of a notification.
+// The levels of a notification.
 const (
 	LevelInfo    NotifyLevel = "info"
 	LevelWarning NotifyLevel = "warning"
 	LevelError   NotifyLevel = "error"
 )
 
-// Reject refuses a command that the state does not allow (a second start).
+// Reject refuses a command that the state does not allow, such as a second start. Code says
+// why.
 type Reject struct {
 	Code string `json:"code"`
 }

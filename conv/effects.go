@@ -6,23 +6,25 @@ import (
 	"time"
 )
 
-// This file: the one table of the effects. A new effect is a type in effect.go, a row
-// here and its handler in the driver.
+// This file contains the table of the effects. A new effect needs a type in effect.go, a row
+// here and a handler in the driver.
 
-// work is what the machine and the wire know of an effect.
+// work describes a type of effect.
 type work struct {
 	name string // in traces and on the command line
-	// write and read exchange the fields with a JSON object.
+	// write returns the fields of an effect as a JSON object; read does the reverse.
 	write func(e Effect) ([]byte, error)
 	read  func(b []byte) (Effect, error)
-	// hide returns the effect without secrets; nil: it has no text that may have one.
+	// hide returns the effect with the secrets hidden. It is nil if the effect has no text
+	// that may contain one.
 	hide func(k *mask, e Effect) Effect
-	// kept: the effect starts work, or ends what is kept of it, that must not be
-	// forgotten: the state has to be written first ([Output.Keep]).
+	// kept says that the effect starts work that must not be forgotten, or ends the storage
+	// of its result. The state must be stored before the driver carries it out
+	// ([Output.Keep]).
 	kept bool
 }
 
-// effectOf describes the effects of a type. hide is nil for none.
+// effectOf returns the description of the effects of type E. hide may be nil.
 func effectOf[E Effect](name string, hide func(k *mask, e E) E) work {
 	w := work{
 		name:  name,
@@ -41,14 +43,14 @@ func effectOf[E Effect](name string, hide func(k *mask, e E) E) work {
 	return w
 }
 
-// keptEffect describes an effect before which the state is written.
+// keptEffect is effectOf for an effect before which the state must be stored.
 func keptEffect[E Effect](name string, hide func(k *mask, e E) E) work {
 	w := effectOf(name, hide)
 	w.kept = true
 	return w
 }
 
-// flushForm is [FlushPlayout] on the wire.
+// flushForm is the wire form of [FlushPlayout].
 type flushForm struct {
 	Turn    int     `json:"turn"`
 	Part    int     `json:"part,omitempty"`
@@ -69,7 +71,7 @@ func flushPlayout() work {
 	return w
 }
 
-// works are the effects in their fixed order.
+// works describes the effects, by their kind.
 var works = [numEffects]work{
 	effectOpenSession:        effectOf[OpenSession]("open_session", nil),
 	effectPrimeAudio:         effectOf[PrimeAudio]("prime_audio", nil),
@@ -123,7 +125,7 @@ var works = [numEffects]work{
 	effectReject: effectOf[Reject]("reject", nil),
 }
 
-// effectNames are the kinds by the name of the effect.
+// effectNames maps the name of an effect to its kind.
 var effectNames = func() map[string]effectKind {
 	byName := make(map[string]effectKind, numEffects)
 	for i := range works {
@@ -132,10 +134,12 @@ var effectNames = func() map[string]effectKind {
 	return byName
 }()
 
-// EffectType returns the effect's name in traces and on the command line.
+// EffectType returns the name of the effect in traces and on the command line, such as
+// "request_reply".
 func EffectType(e Effect) string { return works[e.effect()].name }
 
-// MarshalEffect writes an effect as a JSON object whose first field is its type.
+// MarshalEffect returns an effect as a JSON object whose first field is its type, as
+// [EffectType] returns it.
 func MarshalEffect(e Effect) ([]byte, error) {
 	w := works[e.effect()]
 	body, err := w.write(e)
@@ -150,7 +154,8 @@ func MarshalEffect(e Effect) ([]byte, error) {
 	return append(b, body[1:]...), nil
 }
 
-// UnmarshalEffect reads what [MarshalEffect] wrote.
+// UnmarshalEffect reads an effect from the JSON of [MarshalEffect]. An unknown type is an
+// error; unknown fields are ignored.
 func UnmarshalEffect(b []byte) (Effect, error) {
 	var head struct {
 		Type string `json:"type"`
@@ -169,5 +174,5 @@ func UnmarshalEffect(b []byte) (Effect, error) {
 	return e, nil
 }
 
-// milliseconds is a duration as the wire has it.
+// milliseconds returns a duration in the unit of the wire.
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

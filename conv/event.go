@@ -6,23 +6,24 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Event is a fact that has happened. The set is closed; its JSON names are
-// those of [EventType].
+// Event is a fact that has happened. Only the types of this package implement it;
+// [EventType] returns their names.
 //
-// Fields that several events share: Turn is the turn the fact belongs to, zero
-// for "the current one"; Utterance is the uplink's number of the stretch of
-// speech, zero when the source does not count; Request is the number of the
-// model request that a reply belongs to, zero for "the one that is out".
+// Several events have these fields. Turn is the number of the turn that the event belongs
+// to, or zero for the current turn. Utterance is the number that the audio input gives to
+// the stretch of speech, or zero if the source does not number them. Request is the number
+// of the [RequestReply] that the event answers, or zero for the current request. Confidence
+// and Stability are between 0 and 1. Text may be empty.
 //
 //sumtype:decl
 type Event interface {
 	kind() kind
 }
 
-// Source says who noticed a voice, interrupted, or began something.
+// Source says what caused an event: a detector that noticed a voice, a button or a command.
 type Source string
 
-// The sources that the machine knows. Any other interrupts as a command does.
+// The sources that the machine knows. It treats any other source as a command.
 const (
 	SourceVAD        Source = "vad"
 	SourceEnergy     Source = "energy"
@@ -32,10 +33,10 @@ const (
 	SourceSTT        Source = "stt"
 	SourceSemantic   Source = "semantic"
 	SourcePushToTalk Source = "push_to_talk"
-	SourceRenewal    Source = "renewal" // of a session that is about to end
+	SourceRenewal    Source = "renewal" // a session that is about to end is renewed
 )
 
-// voice reports whether the source is one that notices a voice.
+// voice reports whether the source is a detector of voices.
 func (s Source) voice() bool {
 	switch s {
 	case SourceVAD, SourceEnergy, SourceWords, SourceSpeech, SourceEasyTurn, SourceSTT, SourceSemantic:
@@ -57,50 +58,52 @@ const (
 	EndMaxDuration EndCause = "max_duration"
 )
 
-// UserStart reports that a person wants a conversation (seed 000, startConversation). In
-// [Faulted] it asks to try again. Silent means that the person has something to say
-// first: the agent does not greet.
+// UserStart reports that a person wants to start a conversation (seed 000,
+// startConversation). In [Faulted] it asks to try again. Silent says that the agent must not
+// greet, because the person speaks first.
 type UserStart struct{ Silent bool }
 
 // UserStop reports that a person ends the conversation (endConversation, user_end_session).
 type UserStop struct{ Reason string }
 
-// SessionEnded reports that everything that [Release] asked for is released (reset).
+// SessionEnded reports that everything that [Release] asked for has been released (reset).
+// In any other phase than [Terminating] it reports that the far end has hung up.
 type SessionEnded struct{}
 
-// SessionReady reports that there is a session with the services (session.created).
+// SessionReady reports that the session with the services is ready (session.created).
 type SessionReady struct{ ID string }
 
-// AudioReady reports that microphone and playout are primed.
+// AudioReady reports that microphone and playout are ready. It answers [PrimeAudio].
 type AudioReady struct{}
 
-// SpeechStarted reports that a voice is heard. Source says who noticed: "vad" (or empty),
-// "energy" for the interruption thresholds, "push_to_talk" for a button. Lag is how
-// long before this event the voice began, if the source knows: a detector needs a
-// moment.
+// SpeechStarted reports that a voice is heard. Source says what noticed it: "vad" (or empty)
+// for a detector, "energy" for the energy threshold of interruptions, "push_to_talk" for a
+// button. Lag is how long before this event the voice began, or zero if the source does not
+// know.
 type SpeechStarted struct {
 	Turn, Utterance int
 	Source          Source
 	Lag             time.Duration
 }
 
-// SpeechStopped reports that the voice is silent. It does not end a turn. Source is
-// "vad" for a detector, and empty or "push_to_talk" for a button that was released. A
-// detector does not release a button.
+// SpeechStopped reports that the voice is silent. It does not end the turn by itself. Source
+// is "vad" for a detector, and empty or "push_to_talk" for a button that was released. While
+// the button is pressed, the machine ignores the event of a detector.
 type SpeechStopped struct {
 	Turn, Utterance int
 	Source          Source
 }
 
-// STTPartial has the words since the last final transcript. They may still change.
+// STTPartial reports the words that the recognizer has heard since the last final transcript.
+// They may still change.
 type STTPartial struct {
 	Turn, Utterance       int
 	Text                  string
 	Confidence, Stability float64
 }
 
-// STTFinal has words that do not change any more. Endpoint reports that, as the
-// recognizer judges, the speaker has finished.
+// STTFinal reports a final transcript, whose words do not change any more. Endpoint says that
+// the recognizer judges that the speaker has finished.
 type STTFinal struct {
 	Turn, Utterance       int
 	Text                  string
@@ -114,120 +117,131 @@ type TurnEnded struct {
 	Cause           EndCause
 }
 
-// UserText has a line that the person typed.
+// UserText reports a line that the person typed.
 type UserText struct{ Text string }
 
-// UserInterrupt reports that somebody interrupts the agent (handleUserInterrupt, SPEAK ->
-// HOLD). Source tells a voice ("vad", "energy", "words", "speech", "easyturn",
-// "stt", "semantic") from a command (anything else). Heard, if known, is what had reached
-// the ear.
+// UserInterrupt reports that the user interrupts the agent (handleUserInterrupt, SPEAK ->
+// HOLD). Source is "vad", "energy", "words", "speech", "easyturn", "stt" or "semantic" for a
+// voice; any other value is a command. Heard is how much of the turn's audio the user had
+// heard, or zero if that is not known.
 type UserInterrupt struct {
 	Source Source
 	Heard  time.Duration
 }
 
-// UserCancel reports that the person calls the work off ("never mind"), gives up
-// reconnecting, or dismisses an error. With an ID it calls off one delegated call, which
-// no reply needs to wait for.
+// UserCancel reports that the person cancels the work in progress ("never mind"), gives up
+// reconnecting, or dismisses an error. If ID is not empty, it cancels only the delegated call
+// with this ID, whether or not a reply waits for it.
 type UserCancel struct{ ID string }
 
-// UserRecover reports that the person asks to go on after an error (seed 001, recover;
-// seed 003, recover_from_error). It leaves [Faulted] at once, the circuit breaker
-// included, and takes the dialogue out of its error state: the action that failed runs
-// again, the question that was open is asked again.
+// UserRecover reports that the person asks to continue after an error (seed 001, recover;
+// seed 003, recover_from_error). The machine leaves [Faulted] at once, even if the circuit
+// breaker is open, and takes the dialogue out of its error state: it runs the action that
+// failed again, or asks the open question again.
 type UserRecover struct{}
 
-// ReplyRequested reports that the request for the reply is out (copilot.request).
+// ReplyRequested reports that the driver has sent the request (copilot.request). In
+// [ListeningReady] it asks the agent to speak (response.create).
 type ReplyRequested struct {
 	Turn, Request int
 	Source        Source
 }
 
-// ReplyDelta has a piece of the reply's text.
+// ReplyDelta reports that Text has been appended to the text of the reply.
 type ReplyDelta struct {
 	Turn, Request int
 	Text          string
 }
 
-// ReplyDone reports that the reply's text is complete. Text may carry the whole reply when
-// no delta came before. Silent says that this reply has no voice (a text-only
-// response).
+// ReplyDone reports that the text of the reply is complete. If no delta came before, Text may
+// be the whole reply. Silent says that the reply is text only and must not be spoken.
 type ReplyDone struct {
 	Turn, Request int
 	Text          string
 	Silent        bool
 }
 
-// ReplyFailed reports that the request failed. Code is an [errclass.Class] name, if it has one.
+// ReplyFailed reports that the request failed. Code is the name of an [errclass.Class], or
+// another code. Retryable says whether another try makes sense; it matters only for a code
+// whose class is not known.
 type ReplyFailed struct {
 	Turn, Request int
 	Code, Message string
 	Retryable     bool
 }
 
-// ToolCalled reports that the reply calls a tool. Long marks a delegated agent, Confirm a tool
-// that runs only after the user has said yes to this very call.
+// ToolCalled reports that the model calls a tool in its reply. Long says that the call is for
+// a delegated agent, Confirm that it may run only after the user has said yes to this very
+// call. If ID is empty, the machine makes one.
 type ToolCalled struct {
 	Turn, Request       int
 	ID, Name, Arguments string
 	Long, Confirm       bool
 }
 
-// ToolDone has the result of a quick tool.
+// ToolDone reports the result of a quick tool. An empty ID means the oldest one that runs.
 type ToolDone struct{ ID, Output string }
 
-// ToolFailed reports that a quick tool failed. Output is what there is of a result, Message
-// what went wrong; Fatal says that the executor itself is broken.
+// ToolFailed reports that a quick tool failed. Message says what went wrong; Output is the
+// partial result, or empty. Fatal says that the executor of the tools itself has failed, which
+// is a fault of the conversation.
 type ToolFailed struct {
 	ID, Code, Message, Output string
 	Fatal                     bool
 }
 
-// TaskProgress reports that a delegated agent is alive. Text may say what it does.
+// TaskProgress reports that a delegated agent is alive. Text says what it does, or is empty.
 type TaskProgress struct{ ID, Text string }
 
-// TaskDone has the result of a delegated agent.
+// TaskDone reports the result of a delegated agent. An empty ID means the oldest one that
+// runs.
 type TaskDone struct{ ID, Output string }
 
-// TaskFailed reports that a delegated agent failed; Output is its partial result.
+// TaskFailed reports that a delegated agent failed. Message says what went wrong; Output is
+// the partial result, or empty.
 type TaskFailed struct{ ID, Code, Message, Output string }
 
-// TaskAdopted hands over a task that an earlier conversation with the caller left
-// running, or whose result the caller has not been told. Key is the task's own.
+// TaskAdopted reports a task that an earlier conversation with the same person started and
+// whose result the person has not been told. It may still run. Key is the key of the task
+// itself. The machine answers with [FollowTask].
 type TaskAdopted struct{ Key, Name, Arguments string }
 
-// Summarized answers [Summarize]. Without a text it has failed.
+// Summarized answers [Summarize] with the summary. An empty Text means that the request
+// failed.
 type Summarized struct {
 	Request int
 	Text    string
 }
 
-// PlayoutStarted reports that the first sample of a part of the agent's turn has played.
+// PlayoutStarted reports that a part of the agent's turn has begun to play. A zero Part means
+// the current part.
 type PlayoutStarted struct{ Turn, Part int }
 
-// PlayoutProgress reports how much of the turn has been heard. Text, if known, is
-// the part of the turn's text that was heard.
+// PlayoutProgress reports how much of the agent's turn the user has heard: Heard is the
+// duration of the audio, Text the text, or empty if it is not known.
 type PlayoutProgress struct {
 	Turn  int
 	Heard time.Duration
 	Text  string
 }
 
-// PlayoutFinished reports that all audio of the part has played.
+// PlayoutFinished reports that all audio of a part has played. Heard and Text are those of
+// [PlayoutProgress].
 type PlayoutFinished struct {
 	Turn, Part int
 	Heard      time.Duration
 	Text       string
 }
 
-// PlayoutFailed reports that the audio could not be made or played.
+// PlayoutFailed reports that the agent's audio could not be synthesized or played.
 type PlayoutFailed struct {
 	Turn          int
 	Code, Message string
 }
 
-// PlayoutFlushed answers [FlushPlayout]: the exact measure of what was heard of
-// a turn, or of its parts up to one, that was cut off.
+// PlayoutFlushed answers [FlushPlayout]. It reports exactly how much was heard of a turn that
+// was cut off or, if Part is not zero, of its parts up to Part. Heard and Text are those of
+// [PlayoutProgress].
 type PlayoutFlushed struct {
 	Turn, Part int
 	Heard      time.Duration
@@ -238,48 +252,53 @@ type PlayoutFlushed struct {
 // Source is [SourceRenewal].
 type SessionRenewal struct{ Source Source }
 
-// SessionRenewed reports that the planned pause is over.
+// SessionRenewed reports that the planned pause is over or, without a pause, that the session
+// was renewed. An empty ID keeps that of the session.
 type SessionRenewed struct{ ID string }
 
-// SessionConfigured has rules of taking turns that are changed while the
-// conversation runs (session.update of a Realtime client). It replaces all that
-// an earlier one has set; the zero value goes back to the options.
+// SessionConfigured changes the rules of turn-taking while the conversation runs
+// (session.update of a Realtime client). It replaces what an earlier SessionConfigured has
+// set; the zero value returns to the options.
 type SessionConfigured struct {
-	// BargeIn is the policy for everything that the agent says; empty: that of
-	// the options, phase by phase.
+	// BargeIn is the barge-in policy for everything that the agent says. If it is empty, the
+	// policies of [Options.BargeIn] apply.
 	BargeIn turn.BargeInPolicy
-	// ListenOnly: what the user says is taken down and not answered; the agent
-	// speaks when it is asked to ([ReplyRequested], [UserText]).
+	// ListenOnly says that the agent does not answer what the user says; the history still
+	// contains it. The agent speaks only when it is asked to ([ReplyRequested], [UserText]).
 	ListenOnly bool
 }
 
-// SessionExpiring reports that, as its service warns, the session will end.
+// SessionExpiring reports that the service has warned that the session will end soon.
 type SessionExpiring struct{}
 
 // SessionExpired reports that the session has ended by itself (session.closed).
 type SessionExpired struct{}
 
-// ConnectionLost reports that the leg is gone. Retryable means that it may come back by
-// itself (ICE "disconnected"): the machine waits before it reconnects.
+// ConnectionLost reports that the connection to the user is lost. Retryable says that it may
+// come back by itself (ICE "disconnected"); the machine then waits before it reconnects.
 type ConnectionLost struct{ Retryable bool }
 
-// ConnectionRestored reports that the leg is back and its audio path verified.
+// ConnectionRestored reports that the connection to the user works again, with a session and a
+// verified audio path.
 type ConnectionRestored struct{}
 
-// ReconnectFailed reports that an attempt failed (Retryable), or that all have.
+// ReconnectFailed reports that an attempt to reconnect failed. Retryable says that another
+// attempt may succeed; otherwise the machine gives up.
 type ReconnectFailed struct{ Retryable bool }
 
-// Fault reports that a service or the machine's surroundings failed (session.error).
+// Fault reports that a service or something else around the machine failed (session.error).
+// Code is the name of an [errclass.Class], or another code. Fatal says that the conversation
+// must end.
 type Fault struct {
 	Code, Message string
 	Fatal         bool
 }
 
-// DeadlinePassed reports that the time of [Conversation.NextDeadline] has come. An early or
-// repeated one does nothing.
+// DeadlinePassed reports that the time of [Conversation.NextDeadline] has come. It does nothing
+// if no deadline is due.
 type DeadlinePassed struct{}
 
-// kind numbers the types of events, in the order of the table of events.
+// kind numbers the types of events, in the order of [EventTypes].
 type kind uint8
 
 const (

@@ -2,30 +2,30 @@ package conv
 
 import "github.com/hocketvoice/hocket/turn"
 
-// This file: the one table of the events. A new event is a type in event.go, a row
-// here and its handler in [Conversation.handle].
+// This file contains the table of the events. A new event needs a type in event.go, a row
+// here and a handler in [Conversation.handle].
 
-// EventType returns the event's name in traces and on the command line.
+// EventType returns the name of the event in traces and on the command line, such as
+// "user.start".
 func EventType(ev Event) string { return describe(ev).name }
 
-// description is what the machine and the wire know of an event.
+// description describes a type of event.
 type description struct {
 	name string // in traces and on the command line
-	bare Event
-	// exchange takes the fields of an event through x and returns the event that comes
-	// of it.
+	bare Event  // the zero value
+	// exchange passes the fields of an event through x and returns the resulting event.
 	exchange func(x *exchange, ev Event) Event
 	// late reports whether the event belongs to something that is over, and notes in x
 	// whether a text is malformed.
 	late func(x *exchange, s *State, ev Event) bool
-	// deferred: the event waits for the end of a suspension; passing: it makes room for
-	// others there, because the next one of its type tells as much.
+	// deferred says that the event waits until a suspension ends. passing says that it may
+	// be dropped while it waits, because the next event of its type reports as much.
 	deferred, passing bool
 }
 
-// of describes the events of a type. fields takes each field of an event through x, in
-// one place for reading, writing, checking and hiding, and returns the event. late
-// reports whether an event belongs to something that is over. Both are nil for none.
+// of returns the description of the events of type E. fields passes each field of an event
+// through x, for reading, writing, checking and hiding alike, and returns the event. late
+// reports whether an event belongs to something that is over. Both may be nil.
 func of[E Event](name string, fields func(x *exchange, e E) E, late func(s *State, e E) bool) description {
 	var bare E
 	d := description{
@@ -55,7 +55,7 @@ func of[E Event](name string, fields func(x *exchange, e E) E, late func(s *Stat
 	return d
 }
 
-// hasTexts reports whether an event has a field that may be malformed.
+// hasTexts reports whether the events of a type have a text, which may be malformed.
 func hasTexts[E Event](fields func(x *exchange, e E) E) bool {
 	if fields == nil {
 		return false
@@ -66,33 +66,33 @@ func hasTexts[E Event](fields func(x *exchange, e E) E) bool {
 	return x.texts
 }
 
-// as returns an event as its own type, by which the table found its row.
+// as returns an event as a value of its type.
 func as[E Event](ev Event) E {
 	return ev.(E) //nolint:errcheck // another type is a mistake in the table
 }
 
-// deferred describes an event that waits for the end of a suspension.
+// deferred is of for an event that waits until a suspension ends.
 func deferred[E Event](name string, fields func(x *exchange, e E) E, late func(s *State, e E) bool) description {
 	d := of(name, fields, late)
 	d.deferred = true
 	return d
 }
 
-// passing describes an event that waits for the end of a suspension unless there is
-// no room: it only tells how far something is.
+// passing is deferred for an event that only reports progress: it is dropped if there is no
+// room for it.
 func passing[E Event](name string, fields func(x *exchange, e E) E, late func(s *State, e E) bool) description {
 	d := deferred(name, fields, late)
 	d.passing = true
 	return d
 }
 
-// The values that a field may have.
+// The valid values of fields.
 var (
 	endCauses       = []EndCause{EndSilence, EndEasyTurn, EndSemantic, EndManual, EndMaxDuration}
 	bargeInPolicies = []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone}
 )
 
-// descriptions are the events in their fixed order.
+// descriptions describes the events, by their kind.
 var descriptions = [numKinds]description{
 	kindUserStart: of("user.start", func(x *exchange, e UserStart) UserStart {
 		x.flag(&x.Silent, &e.Silent)
@@ -276,7 +276,7 @@ var descriptions = [numKinds]description{
 	kindDeadlinePassed: of[DeadlinePassed]("deadline", nil, nil),
 }
 
-// events are the kinds by the name of the event.
+// events maps the name of an event to its kind.
 var events = func() map[string]kind {
 	byName := make(map[string]kind, numKinds)
 	for i := range descriptions {
@@ -288,7 +288,7 @@ var events = func() map[string]kind {
 // describe returns the description of an event.
 func describe(ev Event) *description { return &descriptions[ev.kind()] }
 
-// EventTypes returns the names of all events in their fixed order.
+// EventTypes returns the names of all types of events, in a fixed order.
 func EventTypes() []string {
 	var types []string
 	for i := range descriptions {

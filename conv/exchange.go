@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// MarshalEvent writes an event as [UnmarshalEvent] reads it. Fields with their
-// zero value are left out.
+// MarshalEvent returns an event as a JSON object that [UnmarshalEvent] reads. It leaves out
+// fields with their zero value.
 func MarshalEvent(ev Event) ([]byte, error) {
 	d := describe(ev)
 	x := exchange{fields: fields{Type: d.name}, mode: writing}
@@ -22,33 +22,34 @@ func MarshalEvent(ev Event) ([]byte, error) {
 	return b, nil
 }
 
-// exchange takes the fields of an event, one after the other, from the wire, to it, past
-// a check, or behind a mask, and keeps the first error.
+// exchange visits the fields of an event one after the other. The mode says whether it reads
+// them from their wire form, writes them to it, checks them or hides their secrets. It keeps
+// the first error.
 type exchange struct {
-	fields
+	fields // the wire form
 
 	mode      mode
 	err       error
 	hide      *mask
-	texts     bool // there is a text; not noted while checking
-	malformed bool // checking: a text is not UTF-8
+	texts     bool // while hiding or probing: the event has a text
+	malformed bool // while checking: a text is not valid UTF-8
 }
 
-// mode is what an [exchange] does with the fields.
+// mode says what an [exchange] does with the fields.
 type mode uint8
 
 const (
-	checking mode = iota // for texts that are malformed
-	reading
-	writing
-	hiding  // the secrets in what somebody may have said
-	probing // for texts
+	checking mode = iota // check whether texts are valid UTF-8
+	reading              // set the fields from their wire form
+	writing              // set the wire form from the fields
+	hiding               // hide the secrets in words
+	probing              // find out whether the event has a text
 )
 
-// wired reports whether the fields are exchanged with the wire.
+// wired reports whether the mode is reading or writing.
 func (x *exchange) wired() bool { return x.mode == reading || x.mode == writing }
 
-// swap moves a value between the wire and an event.
+// swap copies a value from the wire form or to it.
 func swap[T comparable](x *exchange, wire **T, v *T) {
 	if x.mode == reading {
 		if *wire != nil {
@@ -74,9 +75,9 @@ func (x *exchange) flag(wire **bool, v *bool) {
 	}
 }
 
-// text exchanges words: what somebody said, wrote or was told, which may have a secret.
+// text visits words that a person or an agent said or wrote. They may contain a secret.
 func (x *exchange) text(wire **string, v *string) {
-	if x.mode == checking { // on each step
+	if x.mode == checking { // first, because each step checks its event
 		x.malformed = x.malformed || !utf8.ValidString(*v)
 		return
 	}
@@ -87,7 +88,7 @@ func (x *exchange) text(wire **string, v *string) {
 	x.look(v, true)
 }
 
-// name exchanges an id, a name or a code, which has no secret.
+// name visits an id, a name or a code. It contains no secret.
 func (x *exchange) name(wire **string, v *string) {
 	if x.mode == checking {
 		x.malformed = x.malformed || !utf8.ValidString(*v)
@@ -110,7 +111,7 @@ func (x *exchange) loose(wire **loose, v *string) {
 	*v = string(value)
 }
 
-// look notes that there is a text, and hides the secrets in it if it may have one.
+// look notes that the event has a text. While hiding it hides the secrets in words.
 func (x *exchange) look(v *string, words bool) {
 	x.texts = true
 	if x.mode == hiding && words {
@@ -144,7 +145,7 @@ func (x *exchange) wiredShare(name string, wire **float64, v *float64) {
 	}
 }
 
-// span exchanges a duration, in milliseconds on the wire.
+// span visits a duration. Its wire form is in milliseconds.
 func (x *exchange) span(name string, wire **float64, v *time.Duration) {
 	if x.wired() {
 		x.wiredSpan(name, wire, v)
@@ -164,7 +165,7 @@ func (x *exchange) wiredSpan(name string, wire **float64, v *time.Duration) {
 	*v = time.Duration(math.Round(ms * float64(time.Millisecond)))
 }
 
-// enum exchanges a value of a set of strings; allowed is nil if all are.
+// enum visits a string of a set of values. A nil allowed means that any value is valid.
 func enum[T ~string](x *exchange, name string, wire **string, v *T, allowed []T) {
 	value := string(*v)
 	x.name(wire, &value)
@@ -176,7 +177,7 @@ func enum[T ~string](x *exchange, name string, wire **string, v *T, allowed []T)
 	}
 }
 
-// The fields that several events share.
+// The following methods visit the fields that several events have.
 
 func (x *exchange) speech(turn, utterance *int) {
 	x.number("turn", &x.Turn, turn)

@@ -4,13 +4,13 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: the fields of the state that may contain a secret. Those of events and
-// effects are in their tables. Ids, names and codes do not.
+// This file hides secrets in the fields of the state that may contain one. The tables of
+// events and effects do so for theirs. Ids, names and codes contain no secret.
 
 // mask hides the secrets that are known so far.
 type mask struct {
 	dialog.Secrets
-	x exchange // for the texts of an event; kept, so that it is allocated once
+	x exchange // visits the texts of an event; a field, so that it is allocated once
 }
 
 // hide hides the secrets in each text.
@@ -20,13 +20,13 @@ func (k *mask) hide(texts ...*string) {
 	}
 }
 
-// event returns an event without secrets.
+// event returns an event with the secrets hidden.
 func (k *mask) event(ev Event) Event {
 	k.x.mode, k.x.hide = hiding, k
 	return describe(ev).exchange(&k.x, ev)
 }
 
-// effect returns an effect without secrets.
+// effect returns an effect with the secrets hidden.
 func (k *mask) effect(e Effect) Effect {
 	if hide := works[e.effect()].hide; hide != nil {
 		return hide(k, e)
@@ -34,7 +34,7 @@ func (k *mask) effect(e Effect) Effect {
 	return e
 }
 
-// conceal hides the secrets in a state, which must be a copy.
+// conceal hides the secrets in s, which must be a copy of the machine's state.
 func (k *mask) conceal(s *State) {
 	k.hide(s.userWords()...)
 	r := &s.Reply
@@ -63,8 +63,8 @@ func (k *mask) conceal(s *State) {
 	k.State(&s.Dialogue)
 }
 
-// sameEffect reports whether two effects are the same, but for the context of a request:
-// that is of the history, which is held against the other by itself.
+// sameEffect reports whether two effects are equal. It ignores the context of a request, which
+// is a part of the history: the caller compares the histories.
 func sameEffect(a, b Effect) bool {
 	switch x := a.(type) {
 	case Expect:

@@ -1,31 +1,31 @@
 package conv
 
-// Output is all that one step produced. It is valid until the next Step.
+// Output is everything that one step produced. It is valid until the next Step.
 type Output struct {
-	Effects     []Effect
-	Transitions []Transition
-	Turns       []TurnEvent
-	// Late: the fact belonged to a turn, request or call that is over; it was
-	// dropped.
+	Effects     []Effect     // in the order in which they must be carried out
+	Transitions []Transition // the changes of phase, in order
+	Turns       []TurnEvent  // the beginnings and ends of turns, in order
+	// Late says that the event was dropped because it belonged to a turn, request or call
+	// that is over.
 	Late bool
-	// Deferred: the fact is kept until the suspension ends.
+	// Deferred says that the event is queued until the suspension ends.
 	Deferred bool
-	// Keep: the state has to be kept before anybody is told what the step did. The phase,
-	// the dialogue, the history or a call has changed (seed 003, Checkpoint Strategy).
+	// Keep says that the driver must store the state before it carries out the effects. The
+	// phase, the dialogue, the history or a call has changed (seed 003, Checkpoint Strategy).
 	Keep bool
 
-	marked  int          // how many of Turns lie before the last of Transitions
-	asks    bool         // Effects has a request for a reply
-	context ReplyContext // for that request; a field, so that it is allocated once
+	marked  int          // how many of Turns came before the last of Transitions
+	asks    bool         // Effects contains a request for a reply
+	context ReplyContext // the context of that request; a field, so that it is allocated once
 }
 
-// reset makes it the output of a step that has done nothing yet.
+// reset empties the output before a step.
 func (out *Output) reset() {
 	out.Effects, out.Transitions, out.Turns = out.Effects[:0], out.Transitions[:0], out.Turns[:0]
 	out.Late, out.Deferred, out.Keep, out.marked, out.asks = false, false, false, 0, false
 }
 
-// ask asks for a reply. What it is made of is known at the end of the step.
+// ask emits the request of the reply. Step sets the context of the request at its end.
 func (out *Output) ask(r *Reply) {
 	e := r.ask()
 	e.Context = &out.context
@@ -42,8 +42,9 @@ func (out *Output) notify(level NotifyLevel, code string) {
 	out.emit(Notify{Level: level, Code: code})
 }
 
-// turnOfChange is the turn that a transition belongs to: the agent's that is open, or
-// one that it has ended, the agent's before the user's, or the user's that is open.
+// turnOfChange returns the number of the turn that a transition belongs to: the agent's open
+// turn; or else a turn that has ended since the transition before, the agent's rather than
+// the user's; or else the user's open turn.
 func (out *Output) turnOfChange(s *State) int {
 	ended := out.Turns[out.marked:]
 	out.marked = len(out.Turns)

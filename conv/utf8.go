@@ -1,9 +1,8 @@
 package conv
 
-// carried returns an event as its JSON carries it: bytes that are not UTF-8 are
-// replaced. The machine works on what a trace can hold, so that the trace of any call
-// replays bit for bit. A text that was cut in the middle of a letter loses that
-// letter.
+// carried returns an event as it is read back from JSON: bytes that are not valid UTF-8 are
+// replaced. The machine works only on what a trace can contain, so that the trace of every
+// conversation replays bit for bit.
 func carried(ev Event) Event {
 	b, err := MarshalEvent(ev)
 	if err != nil {
@@ -11,7 +10,7 @@ func carried(ev Event) Event {
 	}
 	clean, err := UnmarshalEvent(b)
 	if err != nil {
-		return ev // it is refused for something else, and cannot be in a trace
+		return ev // the event is invalid for another reason and cannot be in a trace
 	}
 	return clean
 }

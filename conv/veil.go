@@ -10,35 +10,37 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// Veil steps a conversation and returns what may be shown of each step. If the agent has
-// secret slots, that has no value of a secret and no words that may contain one
-// (docs/flows.md, Secrets). Only the code that carries out the effects sees more.
+// Veil steps a conversation and returns the part of each step that may be shown. If the agent
+// has secret slots, that part contains no value of a secret and no words that may contain one
+// (docs/flows.md, Secrets). Only the code that carries out the effects sees the secrets. A Veil
+// is not safe for concurrent use.
 //
-// What is shown is a second conversation. It takes the events with the secrets hidden, and
-// its state is the state of the first with the secrets hidden. When a step depends on a
-// secret, the second conversation does not reach that state by itself; it then takes the
-// state as a fact ([Shown.After]). So a reader who knows no secret can replay the second
-// conversation bit for bit.
+// The shown part comes from a second conversation. It takes the events with the secrets hidden,
+// and its state is that of the first conversation with the secrets hidden. If a step depends on
+// a secret, the second conversation cannot reach that state by its own step; it is then set to
+// the state ([Shown.After]). So a reader without the secrets can replay the second conversation
+// bit for bit.
 type Veil struct {
 	c       *Conversation
-	shown   *Conversation // nil: there was nothing to hide yet
+	shown   *Conversation // nil while there was nothing to hide
 	secrets mask
-	words   []string // what the user said that may contain a secret and may still be in the state
-	said    []string // all that the user said that may contain a secret
+	words   []string // the user's words that may contain a secret and may still be in the state
+	said    []string // all words of the user so far that may contain a secret
 }
 
-// Shown is what may be shown of a step.
+// Shown is the part of a step that may be shown.
 type Shown struct {
-	Event Event
+	Event Event // the event with the secrets hidden
 	// Conversation is the shown conversation after the step, for its Last and State. It is
 	// valid until the next step.
 	Conversation *Conversation
-	// After is a snapshot of Conversation if the step depends on a secret: a replay takes
-	// it, because it cannot step without the secret. Otherwise it is nil.
+	// After is a snapshot of Conversation if the step depends on a secret, and else nil. A
+	// replay passes it to [Conversation.Recall] in place of the step.
 	After []byte
 }
 
-// NewVeil returns a veil for a conversation in any state.
+// NewVeil returns a veil for a conversation in any state. From then on only the veil may step
+// the conversation. An error means that the state cannot be shown.
 func NewVeil(c *Conversation) (*Veil, error) {
 	v := &Veil{c: c}
 	if !v.hides() {
@@ -57,18 +59,18 @@ func NewVeil(c *Conversation) (*Veil, error) {
 	return v, err
 }
 
-// hides reports whether there may be something to hide.
+// hides reports whether the agent has secret slots.
 func (v *Veil) hides() bool { return v.c.opts.Agent != nil && v.c.opts.Agent.HasSecrets() }
 
-// ForgetSecrets empties the secret slots of a shown conversation that is to go on without
-// them. The agent asks for them again.
+// ForgetSecrets empties the secret slots of the dialogue, for a shown conversation that
+// continues without the secrets. The agent asks for them again.
 func (c *Conversation) ForgetSecrets() {
 	if c.opts.Agent != nil && c.opts.Agent.HasSecrets() {
 		c.opts.Agent.Forget(&c.st.Dialogue)
 	}
 }
 
-// Shown is the conversation as it may be shown now.
+// Shown returns the conversation that may be shown. It is valid until the next Step.
 func (v *Veil) Shown() *Conversation {
 	if v.shown != nil {
 		return v.shown
@@ -76,7 +78,7 @@ func (v *Veil) Shown() *Conversation {
 	return v.c
 }
 
-// Wake calls [Conversation.Wake] of both conversations.
+// Wake calls [Conversation.Wake] for the conversation and for the one that may be shown.
 func (v *Veil) Wake(now time.Time) {
 	v.c.Wake(now)
 	if v.shown != nil {
@@ -84,8 +86,8 @@ func (v *Veil) Wake(now time.Time) {
 	}
 }
 
-// Step calls [Conversation.Step] and returns what may be shown of the step. The effects to
-// carry out are in the conversation's Last.
+// Step calls [Conversation.Step] and returns the part of the step that may be shown. The effects
+// that the caller must carry out are those of [Conversation.Last] of the conversation itself.
 func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 	if !v.hides() {
 		v.c.Step(now, ev)
@@ -104,8 +106,8 @@ func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 	return v.show(Shown{Event: v.event(ev, quiet)})
 }
 
-// hear reports whether the words in an event have to be hidden. It is called before the
-// conversation takes the event.
+// hear reports whether the words in an event must be hidden, and notes them. It must be called
+// before the conversation takes the event.
 func (v *Veil) hear(now time.Time, ev Event) bool {
 	st := &v.c.st
 	var text, before string
@@ -137,7 +139,7 @@ func (v *Veil) waits(text string) bool {
 	return slices.ContainsFunc(v.c.st.Pending.Texts, func(t string) bool { return squeeze(t) == squeeze(text) })
 }
 
-// hush notes words to hide.
+// hush notes words that must be hidden.
 func (v *Veil) hush(text string) {
 	if text = squeeze(text); text == "" {
 		return
@@ -150,10 +152,10 @@ func (v *Veil) hush(text string) {
 	}
 }
 
-// event returns an event with the secrets hidden; quiet says that the user's words in it
-// have to be hidden.
+// event returns an event with the secrets hidden. quiet says that the user's words in it must be
+// hidden.
 func (v *Veil) event(ev Event, quiet bool) Event {
-	model := func(text string) string { // a delta may have a part of a value
+	model := func(text string) string { // a delta may contain a part of a value
 		if len(v.words) > 0 && text != "" {
 			return dialog.Hidden
 		}
@@ -180,7 +182,7 @@ func (v *Veil) event(ev Event, quiet bool) Event {
 	}
 }
 
-// unless returns a text without secrets, or nothing of it.
+// unless returns [dialog.Hidden] if hidden is set, and else the text with the secrets hidden.
 func (v *Veil) unless(hidden bool, text string) string {
 	if hidden {
 		return dialog.Hidden
@@ -188,14 +190,14 @@ func (v *Veil) unless(hidden bool, text string) string {
 	return v.secrets.Text(text)
 }
 
-// show brings the shown conversation to the state that it must have after a step, and
-// completes s.
+// show brings the shown conversation to the state that it must have after a step, and returns s
+// with Conversation and After set.
 func (v *Veil) show(s Shown) (Shown, error) {
 	out := v.output()
 	if v.shown != nil && s.Event != nil {
 		v.shown.Step(v.c.st.Now, s.Event)
-		// A step that changes nothing to keep is compared with the next one that does: most
-		// steps are partial transcripts and reports of the playout.
+		// The states are compared only after a step that changes something to store. Most steps
+		// do not: they are partial transcripts and reports of the playout.
 		if same := v.shown.out.equal(out); same && !out.Keep && len(out.Effects) == 0 {
 			s.Conversation = v.shown
 			return s, nil
@@ -221,7 +223,7 @@ func (v *Veil) show(s Shown) (Shown, error) {
 	}
 	c, err := Restore(v.c.opts, b)
 	if err != nil {
-		return s, fmt.Errorf("what may be shown: %w", err)
+		return s, fmt.Errorf("hide secrets: %w", err)
 	}
 	c.out, v.shown = out, c
 	s.Conversation, s.After = c, b
@@ -235,11 +237,11 @@ func (v *Veil) snapshot() ([]byte, error) {
 	return st.snapshot()
 }
 
-// forget drops the words that are no longer in the state.
+// forget removes the words that are no longer in the state.
 func (v *Veil) forget() {
 	st := &v.c.st
 	if st.Reply.Turn != 0 {
-		return // a model may repeat them
+		return // a model may still repeat the words
 	}
 	words := st.userWords()
 	v.words = slices.DeleteFunc(v.words, func(text string) bool {
@@ -291,8 +293,8 @@ func (v *Veil) state() State {
 	return st
 }
 
-// quiet hides what the user said in the records of the dialogue, which hides only the words
-// that it took as a secret.
+// quiet hides the user's words in the records of the dialogue. The dialogue itself hides only
+// words that it took as the value of a secret.
 func (v *Veil) quiet(d *dialog.State) {
 	for i := range d.Messages {
 		if m := &d.Messages[i]; m.Role == "user" && v.heard(m.Content, v.said) {
@@ -335,7 +337,8 @@ func wordsOf(ev Event) string {
 	}
 }
 
-// userWords returns the fields that may contain what the user said, without the history.
+// userWords returns the fields of the state, apart from the history, that contain the user's
+// words.
 func (s *State) userWords() []*string {
 	list := []*string{
 		&s.User.Text, &s.User.Partial, &s.Over.Text, &s.Over.Partial, &s.Reply.Asked, &s.Conn.Unanswered.Text, &s.Dialogue.Pending,
@@ -346,7 +349,7 @@ func (s *State) userWords() []*string {
 	return slices.DeleteFunc(list, func(p *string) bool { return *p == "" })
 }
 
-// output returns what the step did, with the secrets hidden.
+// output returns the output of the last step with the secrets hidden.
 func (v *Veil) output() Output {
 	out := v.c.out
 	out.Effects = make([]Effect, len(v.c.out.Effects))
@@ -377,7 +380,7 @@ func (v *Veil) output() Output {
 	return out
 }
 
-// arguments returns the arguments of a call without its secrets.
+// arguments returns the arguments of a call with its secrets hidden.
 func (v *Veil) arguments(id, arguments string) string {
 	for i := range v.c.st.Calls {
 		if call := &v.c.st.Calls[i]; call.ID == id && call.Arguments == arguments {
@@ -387,7 +390,7 @@ func (v *Veil) arguments(id, arguments string) string {
 	return arguments
 }
 
-// equal reports whether two steps did the same.
+// equal reports whether two outputs are equal. It ignores Keep.
 func (out *Output) equal(other Output) bool {
 	if out.Late != other.Late || out.Deferred != other.Deferred || len(out.Effects) != len(other.Effects) ||
 		!slices.Equal(out.Transitions, other.Transitions) || !slices.Equal(out.Turns, other.Turns) {
