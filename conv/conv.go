@@ -8,10 +8,11 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// transitionsKept is CON-003 of seed 000.
+// transitionsKept is the number of transitions that [Conversation.Recent] returns (seed 000,
+// CON-003).
 const transitionsKept = 20
 
-// Conversation is the machine: a state and the options it was made with. It is
+// Conversation is the state machine of one conversation. [New] and [Restore] make one. It is
 // not safe for concurrent use.
 type Conversation struct {
 	opts    Options
@@ -19,17 +20,18 @@ type Conversation struct {
 	phrases *messages.Catalog
 	st      State
 
-	check exchange  // for the texts of the event; a field, so that it is allocated once
-	event Cause     // type of the event being stepped
-	began time.Time // when what it says was begun to be said
+	check exchange  // checks the texts of the event; a field, so that it is allocated once
+	event Cause     // type of the event of this step
+	began time.Time // when the voice began that said the words of the event
 	out   Output
 
-	// recent holds the last transitions for diagnostics. It is memory only:
-	// CON-003 keeps it out of snapshots.
+	// recent holds the last transitions for diagnostics. Snapshots do not contain it (seed
+	// 000, CON-003).
 	recent []Transition
 }
 
-// New makes a conversation in [Idle]. It fails if an option makes no sense.
+// New returns a conversation in the phase [Idle]. It returns an error if an option is
+// invalid.
 func New(o Options) (*Conversation, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -47,31 +49,32 @@ func New(o Options) (*Conversation, error) {
 	return &Conversation{opts: o, ear: e, phrases: phrases}, nil
 }
 
-// Options returns the options in effect, defaults filled in.
+// Options returns the options in effect, with all defaults filled in.
 func (c *Conversation) Options() Options { return c.opts }
 
-// State returns the state for reading. It shares memory with the machine and is
-// valid until the next Step; [Conversation.Snapshot] copies.
+// State returns the state, which the caller must not change. It shares memory with the
+// conversation and is valid until the next Step; [Conversation.Snapshot] makes a copy.
 func (c *Conversation) State() *State { return &c.st }
 
-// Phase is the current phase.
+// Phase returns the current phase.
 func (c *Conversation) Phase() Phase { return c.st.Phase }
 
-// Last returns what the last Step produced.
+// Last returns everything that the last Step produced. It is valid until the next Step.
 func (c *Conversation) Last() *Output { return &c.out }
 
 // Recent returns the last transitions, the oldest first, at most 20 (seed 000,
 // CON-003).
 func (c *Conversation) Recent() []Transition { return c.recent }
 
-// History is what was said and heard, the oldest first. It is valid until the
-// next Step.
+// History returns what was said, heard, called and returned, the oldest first. It is valid
+// until the next Step.
 func (c *Conversation) History() []Item { return c.st.History }
 
-// Step takes a fact and returns the work that follows from it. It never blocks
-// and never fails; a fact that means nothing in the current state changes
-// nothing (seed 000, GUD-004). now must not go back: an earlier time is taken
-// as the time of the last step. The effects are valid until the next Step.
+// Step takes an event that happened at the time now and returns the effects that the caller
+// must carry out, in order. It never blocks and never fails: an event that means nothing in
+// the current state changes nothing (seed 000, GUD-004). If now is before the time of the
+// last step, Step uses that time instead. The effects are valid until the next Step;
+// [Conversation.Last] returns what else the step produced.
 func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	if now.Before(c.st.Now) {
 		now = c.st.Now
@@ -108,13 +111,14 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	return c.out.Effects
 }
 
-// NextDeadline is when [DeadlinePassed] is due, or the zero time.
+// NextDeadline returns the time at which the caller must step [DeadlinePassed], or the zero
+// time if no deadline is set.
 func (c *Conversation) NextDeadline() time.Time {
 	_, at, _ := c.st.Timers.Next()
 	return at
 }
 
-// handle gives the event to the part of the machine that it concerns.
+// handle calls the handler of the event.
 func (c *Conversation) handle(ev Event) {
 	switch e := ev.(type) {
 	case UserStart:
@@ -204,9 +208,9 @@ func (c *Conversation) handle(ev Event) {
 	}
 }
 
-// handleDeadline fires what is due, the earliest first, ties in the timers'
-// order. A deadline that fires may arm another that is due already, but never
-// itself for the same instant.
+// handleDeadline fires the timers that are due, the earliest first and those of the same
+// time in the order of [Timer]. A timer that fires may arm another one that is already due,
+// but never itself for the same time.
 func (c *Conversation) handleDeadline() {
 	for range 4 * numTimers {
 		which, at, ok := c.st.Timers.Next()
@@ -218,7 +222,7 @@ func (c *Conversation) handleDeadline() {
 		c.settle()
 		c.st.armDerived(&c.opts)
 	}
-	panic("conv: deadlines re-arm themselves")
+	panic("conv: timers arm each other without end")
 }
 
 func (c *Conversation) fire(which Timer) {

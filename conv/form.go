@@ -7,12 +7,13 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: the state as a snapshot has it. Snapshots of version 1 tell with flags
-// what the machine keeps as the state of a lifecycle, and some that follow from
-// others. They stay as they are: what one version has written the next one reads, and
-// the one before it.
+// This file contains the form of the state in a snapshot. Snapshots of version 1 have flags
+// where the machine has one state per lifecycle, and flags that follow from others. The form
+// must not change, so that older and newer versions of the program can read each other's
+// snapshots.
 
-// stateForm is [State] in a snapshot. Its fields have the order of the first snapshots.
+// stateForm is the form of [State] in a snapshot. The order of its fields is that of the first
+// snapshots.
 type stateForm struct {
 	Phase       Phase              `json:"phase"`
 	Previous    Phase              `json:"previous"`
@@ -47,7 +48,7 @@ type stateForm struct {
 	Timers      Timers             `json:"timers"`
 }
 
-// form is the state as it is written, without its dialogue, which writes itself.
+// form returns the state as it is written. The dialogue is written separately, see [written].
 func (s *State) form() stateForm {
 	return stateForm{
 		Phase: s.Phase, Previous: s.Previous, Entered: s.Entered, Before: s.Before, Now: s.Now,
@@ -60,7 +61,7 @@ func (s *State) form() stateForm {
 	}
 }
 
-// state is the inverse of form.
+// state returns the state that a form describes, without the dialogue.
 func (f *stateForm) state() State {
 	return State{
 		Phase: f.Phase, Previous: f.Previous, Entered: f.Entered, Before: f.Before, Now: f.Now,
@@ -73,7 +74,7 @@ func (f *stateForm) state() State {
 	}
 }
 
-// replyForm is [Reply] in a snapshot.
+// replyForm is the form of [Reply] in a snapshot.
 type replyForm struct {
 	Turn      int           `json:"turn"`
 	UserTurn  int           `json:"user_turn"`
@@ -148,7 +149,7 @@ func (f *replyForm) reply() Reply {
 	return r
 }
 
-// playoutForm is [Playout] in a snapshot.
+// playoutForm is the form of [Playout] in a snapshot.
 type playoutForm struct {
 	Turn    int           `json:"turn"`
 	Part    int           `json:"part"`
@@ -178,7 +179,7 @@ func (f *playoutForm) playout() Playout {
 	return p
 }
 
-// connectionForm is [Connection] in a snapshot.
+// connectionForm is the form of [Connection] in a snapshot.
 type connectionForm struct {
 	Shaky          bool      `json:"shaky"`
 	Lost           bool      `json:"lost"`
@@ -210,7 +211,7 @@ func (f *connectionForm) connection() Connection {
 	return Connection{Lost: f.Lost, Attempts: f.Attempts, Unanswered: u}
 }
 
-// faultsForm is [Faults] in a snapshot.
+// faultsForm is the form of [Faults] in a snapshot.
 type faultsForm struct {
 	Code        string      `json:"code,omitempty"`
 	Recoveries  int         `json:"recoveries"`
@@ -227,7 +228,7 @@ func (f *faultsForm) faults() Faults {
 	return Faults{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries}
 }
 
-// pendingForm is [Pending] in a snapshot.
+// pendingForm is the form of [Pending] in a snapshot.
 type pendingForm struct {
 	Start      bool            `json:"start"`
 	Greeted    bool            `json:"greeted"`
@@ -263,7 +264,7 @@ func (f *pendingForm) pending() Pending {
 	}
 }
 
-// sessionForm is [Session] in a snapshot.
+// sessionForm is the form of [Session] in a snapshot.
 type sessionForm struct {
 	ID       string    `json:"id"`
 	Alive    bool      `json:"alive"`
@@ -293,7 +294,7 @@ func (f *sessionForm) session() Session {
 	return s
 }
 
-// callForm is [Call] in a snapshot.
+// callForm is the form of [Call] in a snapshot.
 type callForm struct {
 	ID         string    `json:"id"`
 	Key        string    `json:"key,omitempty"`

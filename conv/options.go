@@ -10,120 +10,124 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Options are the limits and policies of one conversation. A zero field takes
-// the default that is named with it; the defaults are the seeds' numbers. An
-// Options is not changed once a conversation has it.
+// Options are the limits and policies of one conversation. A zero field stands for the
+// default that its comment names; the defaults are the numbers of the seeds. The caller must
+// not change what an Options refers to after [New] or [Restore].
 type Options struct {
-	// Agent is the dialogue that answers; nil leaves every answer to the driver
-	// ([RequestReply]).
+	// Agent is the dialogue that answers the user. If it is nil, the machine asks the model
+	// for every answer ([RequestReply]).
 	Agent *dialog.Agent `json:"-"`
-	// NoModel: there is no language model. The flows understand by their own rules, and
-	// what they do not cover is not answered, whatever the agent's files say.
+	// NoModel says that there is no language model. Flows then understand the user by their
+	// own rules, and the agent does not answer what they do not cover, whatever its files say.
 	NoModel bool `json:"no_model,omitzero"`
-	// Language of the engine's own words and of the word lists: "en" or "de".
+	// Language is the language of the engine's own words and of the word lists, such as "en",
+	// "de" or "de-AT". The default is "en".
 	Language string `json:"language,omitzero"`
-	// Greeting is what the agent says first; empty: it waits for the user.
+	// Greeting is what the agent says first. If it is empty, an Agent begins with its own
+	// first words, and without an Agent the machine waits for the user.
 	Greeting string `json:"greeting,omitzero"`
-	// Endpoint is the end-of-turn policy; empty: [turn.PolicyEasyTurn]. The machine
-	// itself asks only whether a final transcript ends the turn and whether a detected
-	// voice opens one; the decision on each frame is package turn's.
+	// Endpoint is the end-of-turn policy. The default is [turn.PolicyEasyTurn]. The machine
+	// uses it only to decide whether a final transcript ends the turn and whether a detected
+	// voice opens one; package turn decides frame by frame when the turn ends.
 	Endpoint turn.Policy `json:"endpoint,omitzero"`
-	// BargeIn are the profiles by what the agent is doing.
+	// BargeIn contains the barge-in options for each kind of thing that the agent does.
 	BargeIn turn.Profiles `json:"barge_in,omitzero"`
-	// Filter tunes what counts as an interruption while the agent speaks.
+	// Filter decides which words count as an interruption while the agent speaks.
 	Filter turn.FilterOptions `json:"filter,omitzero"`
-	// DeadAir is the escalation after silence.
+	// DeadAir says what the agent does in a long silence.
 	DeadAir turn.DeadAirOptions `json:"dead_air,omitzero"`
-	// SpeakNotices has the agent say aloud, too, that an answer failed: a caller
-	// without a screen must not be left in silence.
+	// SpeakNotices makes the agent also say aloud that an answer failed, for callers without
+	// a screen.
 	SpeakNotices bool `json:"speak_notices,omitzero"`
-	// ResumeAfterFalseInterruption speaks the unheard rest of a reply when a
-	// voice broke in and said nothing.
+	// ResumeAfterFalseInterruption makes the agent speak the unheard rest of a reply after a
+	// voice has interrupted it without saying words.
 	ResumeAfterFalseInterruption bool `json:"resume_after_false_interruption,omitzero"`
 
-	// TasksOutlive: delegated work is kept where it outlives the conversation. Who
-	// ends the conversation leaves it running, and the machine says when a result
-	// has been told ([SettleTask]).
+	// TasksOutlive says that the driver stores delegated work beyond the conversation. Tasks
+	// then continue when the conversation ends, and the machine reports when the result of a
+	// task has been told ([SettleTask]).
 	TasksOutlive bool `json:"tasks_outlive,omitzero"`
 
-	// SessionRenews: the driver renews a session that is about to end, without a gap
-	// ([SessionRenewed] answers [SaveContext]): the person is not told of its end.
+	// SessionRenews says that the driver renews a session that is about to end without a gap:
+	// it answers [SaveContext] with [SessionRenewed]. The person is then not notified.
 	SessionRenews bool `json:"session_renews,omitzero"`
 
 	Limits Limits `json:"limits,omitzero"`
 	Retry  Retry  `json:"retry,omitzero"`
 
-	// Privacy says what may outlive the step that it was said in: see [Privacy].
+	// Privacy says how long words may be stored. The default is [PrivacyKeep].
 	Privacy Privacy `json:"privacy,omitzero"`
-	// HistoryLimit bounds the conversation's history, in items: 200.
+	// HistoryLimit is the maximum number of items in the history. The default is 200.
 	HistoryLimit int `json:"history_limit,omitzero"`
-	// SummaryTurns is how many of the user's turns a model is given word for word; of
-	// those before them it is given a summary, which is asked for when there are as
-	// many again ([Summarize]): 20; -1: it is given the whole history.
+	// SummaryTurns is how many of the last turns of the user a model gets word for word. It
+	// gets a summary of the turns before them, which the machine asks for when there are as
+	// many again ([Summarize]). The default is 20; -1 means that a model always gets the whole
+	// history.
 	SummaryTurns int `json:"summary_turns,omitzero"`
 }
 
-// Privacy says how long what was said may be kept (seed 000, SEC-002).
+// Privacy says how long what was said may be stored (seed 000, SEC-002).
 type Privacy string
 
-// The settings of privacy.
+// The values of [Privacy].
 const (
-	PrivacyKeep    Privacy = "keep"    // the history may be stored; the default
-	PrivacySession Privacy = "session" // stored only as long as the conversation lives
-	PrivacyNone    Privacy = "none"    // never written: snapshots hold no words
+	PrivacyKeep    Privacy = "keep"    // the history may be stored
+	PrivacySession Privacy = "session" // the history may be stored while the conversation lasts
+	PrivacyNone    Privacy = "none"    // the history is never stored: snapshots contain no words
 )
 
-// Limits are the bounds in time and number. Sources: conformance data of the
-// seeds, seed 000 section 3, seed 001 sections 4 and 7.
+// Limits are the limits of a conversation in time and number. Each comment ends with the
+// default. Sources: conformance data of the seeds, seed 000 section 3, seed 001 sections 4
+// and 7.
 type Limits struct {
-	Start           time.Duration `json:"start,omitzero"`            // a start that finds no session or audio is given up: 10 s
-	Listening       time.Duration `json:"listening,omitzero"`        // longest user turn: 30 s
-	NoTranscript    time.Duration `json:"no_transcript,omitzero"`    // voice fell silent and no words came: 2 s
-	NoEndpoint      time.Duration `json:"no_endpoint,omitzero"`      // words, silence, and nobody ends the turn: 5 s
+	Start           time.Duration `json:"start,omitzero"`            // time for the session, and then the audio, to become ready: 10 s
+	Listening       time.Duration `json:"listening,omitzero"`        // longest turn of the user: 30 s
+	NoTranscript    time.Duration `json:"no_transcript,omitzero"`    // silence that ends the user's turn when no words have come: 2 s
+	NoEndpoint      time.Duration `json:"no_endpoint,omitzero"`      // silence that ends the user's turn when words have come and no TurnEnded does: 5 s
 	FinalWords      time.Duration `json:"final_words,omitzero"`      // wait for the final transcript when partial words are known: 1 s
 	FinalNoWords    time.Duration `json:"final_no_words,omitzero"`   // wait for the final transcript when no words are known: 2 s
 	Waiting         time.Duration `json:"waiting,omitzero"`          // one try of a request: 8 s
-	Advice          time.Duration `json:"advice,omitzero"`           // a model's understanding for the flows, which then do without: 3 s
-	Processing      time.Duration `json:"processing,omitzero"`       // all tries together, and the longest stall of a reply: 30 s
-	Speaking        time.Duration `json:"speaking,omitzero"`         // a warning: 120 s
-	PlayoutStall    time.Duration `json:"playout_stall,omitzero"`    // no sign of the playout while speaking: 5 min
-	Tool            time.Duration `json:"tool,omitzero"`             // a quick tool: 30 s
-	Task            time.Duration `json:"task,omitzero"`             // a delegated agent: 5 min
-	Heartbeat       time.Duration `json:"heartbeat,omitzero"`        // no progress of a delegated agent, a warning: 60 s
-	Feedback        []Feedback    `json:"feedback,omitzero"`         // what the person is told while an agent works
+	Advice          time.Duration `json:"advice,omitzero"`           // a request for advice, without which the flows then continue: 3 s
+	Processing      time.Duration `json:"processing,omitzero"`       // all tries of a request together, and the longest stall of a reply: 30 s
+	Speaking        time.Duration `json:"speaking,omitzero"`         // time in Speaking before a warning: 120 s
+	PlayoutStall    time.Duration `json:"playout_stall,omitzero"`    // longest time in Speaking without a report of the playout: 5 min
+	Tool            time.Duration `json:"tool,omitzero"`             // a call of a quick tool: 30 s
+	Task            time.Duration `json:"task,omitzero"`             // a call of a delegated agent: 5 min
+	Heartbeat       time.Duration `json:"heartbeat,omitzero"`        // time without progress of a delegated agent before a warning: 60 s
+	Feedback        []Feedback    `json:"feedback,omitzero"`         // what the person is told while a delegated agent works: after 0, 5, 15 and 30 s
 	Interrupted     time.Duration `json:"interrupted,omitzero"`      // the pause after a barge-in: 50 ms
-	Suspended       time.Duration `json:"suspended,omitzero"`        // a planned pause that does not end: 30 s
-	Grace           time.Duration `json:"grace,omitzero"`            // a connection that may come back by itself: 2 s
-	Reconnect       time.Duration `json:"reconnect,omitzero"`        // all attempts together: 30 s
-	Error           time.Duration `json:"error,omitzero"`            // the stay in Faulted before recovery: 10 s
-	Release         time.Duration `json:"release,omitzero"`          // the longest Terminating: 2 s
-	Session         time.Duration `json:"session,omitzero"`          // the session's life: 15 min
-	SessionWarning  time.Duration `json:"session_warning,omitzero"`  // before its end: 30 s
-	Inactivity      time.Duration `json:"inactivity,omitzero"`       // a notification when nobody did anything: 5 min
-	BreakerFaults   int           `json:"breaker_faults,omitzero"`   // so many faults ...
-	BreakerWindow   time.Duration `json:"breaker_window,omitzero"`   // ... in this time open the circuit breaker: 3 in 60 s
-	BreakerCooldown time.Duration `json:"breaker_cooldown,omitzero"` // it stays open: 30 s
-	ResultChars     int           `json:"result_chars,omitzero"`     // a longer result is shortened: 4000
-	Calls           int           `json:"calls,omitzero"`            // tools and tasks at once: 8
-	Queue           int           `json:"queue,omitzero"`            // facts kept while suspended, typed lines not yet read: 64
+	Suspended       time.Duration `json:"suspended,omitzero"`        // longest planned pause: 30 s
+	Grace           time.Duration `json:"grace,omitzero"`            // wait for a connection that may come back by itself: 2 s
+	Reconnect       time.Duration `json:"reconnect,omitzero"`        // all attempts to reconnect together: 30 s
+	Error           time.Duration `json:"error,omitzero"`            // time in Faulted before recovery: 10 s
+	Release         time.Duration `json:"release,omitzero"`          // longest time in Terminating: 2 s
+	Session         time.Duration `json:"session,omitzero"`          // longest session with the services: 15 min
+	SessionWarning  time.Duration `json:"session_warning,omitzero"`  // time of the warning before the end of the session: 30 s
+	Inactivity      time.Duration `json:"inactivity,omitzero"`       // time in ListeningReady before a notification: 5 min
+	BreakerFaults   int           `json:"breaker_faults,omitzero"`   // number of faults within BreakerWindow that opens the circuit breaker: 3
+	BreakerWindow   time.Duration `json:"breaker_window,omitzero"`   // time after which a fault is forgotten: 60 s
+	BreakerCooldown time.Duration `json:"breaker_cooldown,omitzero"` // how long the circuit breaker stays open: 30 s
+	ResultChars     int           `json:"result_chars,omitzero"`     // longest result of a call, and longest summary, in bytes; a longer one is cut: 4000
+	Calls           int           `json:"calls,omitzero"`            // largest number of calls without a result: 8
+	Queue           int           `json:"queue,omitzero"`            // largest number of events during a suspension, and of typed lines and news that wait: 64
 }
 
 // Feedback is one step of what the person is told while a delegated agent works.
 type Feedback struct {
-	After time.Duration `json:"after,omitzero"`
-	Code  string        `json:"code,omitzero"`
+	After time.Duration `json:"after,omitzero"` // since the agent began to work
+	Code  string        `json:"code,omitzero"`  // code of the message
 }
 
-// Retry is the budget for failed requests. Sources: seed 001 section 7, seed
-// 000 PER-004.
+// Retry says how often failed requests and connections are tried again. Sources: seed 001
+// section 7, seed 000 PER-004.
 type Retry struct {
-	Max       int             `json:"max,omitzero"`       // retries of one request: 3; -1: none
-	Backoff   []time.Duration `json:"backoff,omitzero"`   // 1 s, 2 s, 4 s
-	Reconnect []time.Duration `json:"reconnect,omitzero"` // 1 s, 3 s, 10 s
-	Recover   int             `json:"recover,omitzero"`   // recoveries from Faulted without a completed reply between: 3; -1: none
+	Max       int             `json:"max,omitzero"`       // retries of one request; default 3; -1: none
+	Backoff   []time.Duration `json:"backoff,omitzero"`   // pauses before the retries, the last for all further ones; default 1 s, 2 s, 4 s
+	Reconnect []time.Duration `json:"reconnect,omitzero"` // pauses before the attempts to reconnect, one for each; default 1 s, 3 s, 10 s
+	Recover   int             `json:"recover,omitzero"`   // recoveries from Faulted without a completed reply in between; default 3; -1: none
 }
 
-// DefaultOptions returns the seeds' numbers.
+// DefaultOptions returns options in which every field has its default.
 func DefaultOptions() Options {
 	o, err := Options{}.withDefaults()
 	if err != nil {
@@ -139,7 +143,8 @@ func orDefault[T comparable](field *T, value T) {
 	}
 }
 
-// withDefaults returns a validated copy with every zero field filled.
+// withDefaults returns a copy with the default in every zero field, and the errors of
+// [Options.Validate] about it.
 func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.Language, "en")
 	orDefault(&o.Endpoint, turn.PolicyEasyTurn)
@@ -213,7 +218,8 @@ func (r *Retry) setDefaults() {
 	}
 }
 
-// Validate reports every value that makes no sense, joined: each is a [turn.FieldError].
+// Validate returns an error for every invalid field, joined. Each is a [turn.FieldError]. It
+// does not fill in defaults, so zero fields are invalid where zero is not a valid value.
 func (o Options) Validate() error {
 	return errors.Join(
 		oneOf("Endpoint", o.Endpoint, turn.Policies()...),
@@ -299,7 +305,8 @@ func (r Retry) validate() error {
 	return errors.Join(errs...)
 }
 
-// language accepts a tag of which the first part is a language: "de-AT" takes "de".
+// language returns an error unless the first part of a language tag is a known language:
+// "de-AT" stands for "de".
 func language(tag string) error {
 	if _, err := turn.Lookup(tag); err == nil {
 		return nil
@@ -332,7 +339,7 @@ func positiveCount(field string, n int) error {
 	return &turn.FieldError{Field: field, Value: n, Want: "1 or more"}
 }
 
-// minusOneOr accepts a number that is large enough, and -1, which stands for none.
+// minusOneOr returns an error unless n is at least least, or -1, which means none.
 func minusOneOr(field string, n, least int) error {
 	if n == -1 || n >= least {
 		return nil

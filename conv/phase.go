@@ -5,41 +5,24 @@ import "fmt"
 // Phase is the first region of the machine: what the conversation is doing.
 type Phase uint8
 
-// The phases. A dotted name in [Phase.String] is a sub-phase of the state
-// before the dot.
+// The phases. In the name that [Phase.String] returns, the part before a dot is the state of
+// which the phase is a part.
 const (
-	// Idle: there is no conversation.
-	Idle Phase = iota
-	// Preparing: the session lives or is being made, the audio is being primed.
-	Preparing
-	// ListeningReady: the microphone is open and nobody speaks.
-	ListeningReady
-	// ListeningCapturing: the user has the floor, speaking or paused before the
-	// end of the turn.
-	ListeningCapturing
-	// Understanding: the user's turn has ended; the final transcript and what it
-	// asks for are being worked out.
-	Understanding
-	// Waiting: a request is out and nothing has come back.
-	Waiting
-	// Generating: the reply is arriving, no audio of it has played yet.
-	Generating
-	// ToolRunning: a quick tool runs.
-	ToolRunning
-	// Delegated: a long-running agent works.
-	Delegated
-	// Speaking: the agent's audio plays.
-	Speaking
-	// Interrupted: the short pause after a barge-in.
-	Interrupted
-	// Suspended: a planned pause; the phase before is remembered.
-	Suspended
-	// Reconnecting: the connection or the session was lost; the context is kept.
-	Reconnecting
-	// Faulted: something failed; recovery or the end follows.
-	Faulted
-	// Terminating: everything is being released.
-	Terminating
+	Idle               Phase = iota // no conversation is in progress
+	Preparing                       // the session and the audio are being made ready
+	ListeningReady                  // the microphone is open and nobody speaks
+	ListeningCapturing              // the user has the floor: speaks, or is silent before the end of the turn
+	Understanding                   // the user's turn has ended; its final transcript or its meaning is awaited
+	Waiting                         // a request is sent and nothing has come back
+	Generating                      // the reply arrives and none of its audio has played
+	ToolRunning                     // a quick tool runs
+	Delegated                       // a delegated agent works
+	Speaking                        // the agent's audio plays
+	Interrupted                     // the short pause after a barge-in
+	Suspended                       // a planned pause; the machine returns to the phase before it
+	Reconnecting                    // the connection or the session was lost and is being restored
+	Faulted                         // something failed; the machine recovers or ends the conversation
+	Terminating                     // everything is being released
 
 	numPhases = iota
 )
@@ -62,7 +45,8 @@ var phaseNames = [numPhases]string{
 	Terminating:        "terminating",
 }
 
-// String is the phase's name on every wire: "processing.waiting".
+// String returns the name of the phase in snapshots, traces and protocols, such as
+// "processing.waiting".
 func (p Phase) String() string {
 	if int(p) < len(phaseNames) {
 		return phaseNames[p]
@@ -70,7 +54,7 @@ func (p Phase) String() string {
 	return fmt.Sprintf("phase(%d)", uint8(p))
 }
 
-// Phases returns every phase in its fixed order.
+// Phases returns all phases, in the order of the constants.
 func Phases() []Phase {
 	all := make([]Phase, numPhases)
 	for i := range all {
@@ -79,7 +63,8 @@ func Phases() []Phase {
 	return all
 }
 
-// ParsePhase is the inverse of [Phase.String].
+// ParsePhase returns the phase with the name that [Phase.String] returns. An unknown name is
+// an error.
 func ParsePhase(name string) (Phase, error) {
 	for i, n := range phaseNames {
 		if n == name {
@@ -89,10 +74,10 @@ func ParsePhase(name string) (Phase, error) {
 	return 0, fmt.Errorf("unknown phase %q", name)
 }
 
-// MarshalText writes the phase's name.
+// MarshalText implements [encoding.TextMarshaler]. It returns the name of the phase.
 func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads a phase's name.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It reads the name of a phase.
 func (p *Phase) UnmarshalText(b []byte) error {
 	parsed, err := ParsePhase(string(b))
 	if err != nil {
@@ -102,11 +87,11 @@ func (p *Phase) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Listening reports whether the microphone is open and the agent is silent.
+// Listening reports whether the phase is ListeningReady or ListeningCapturing.
 func (p Phase) Listening() bool { return p == ListeningReady || p == ListeningCapturing }
 
-// Active reports whether the conversation is going on and undisturbed: from
-// preparing to interrupted.
+// Active reports whether the conversation is in progress and undisturbed: whether the phase is
+// one of Preparing to Interrupted.
 func (p Phase) Active() bool { return p >= Preparing && p <= Interrupted }
 
 type phaseSet uint16
@@ -121,9 +106,9 @@ func setOf(phases ...Phase) phaseSet {
 
 func (s phaseSet) has(p Phase) bool { return s&(1<<p) != 0 }
 
-// successors is the one phase graph that fits all the seeds' tables. A step
-// that leaves it is a bug of the machine, which package internal/explore would
-// have found; becomePhase panics on it.
+// successors is the graph of the phases, which agrees with the tables of all seeds. record
+// panics on a transition outside the graph: it is a bug of the machine that package
+// internal/explore should have found.
 var successors = func() [numPhases]phaseSet {
 	disturbed := setOf(Suspended, Reconnecting, Faulted, Terminating)
 	listening := setOf(ListeningReady, ListeningCapturing)

@@ -9,32 +9,33 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// snapshotVersion is the schema of [Conversation.Snapshot]. It rises when an
-// older reader would misunderstand a newer snapshot.
+// snapshotVersion is the version of the snapshots. It must rise when an older version of the
+// program would misread a new snapshot.
 const snapshotVersion = 1
 
-// written is a state as a snapshot has it: its dialogue is written with it, not by
-// itself and then read again.
+// written is a state that is written to a snapshot. Its Dialogue is the form of the dialogue,
+// so that it is encoded once, together with the rest.
 type written struct {
 	stateForm
 	Dialogue any `json:"dialogue"`
 }
 
-// read is a state as it is read from a snapshot.
+// read is a state that is read from a snapshot.
 type read struct {
 	stateForm
 	Dialogue dialog.State `json:"dialogue"`
 }
 
-// snapshot is the wire form of a snapshot: S is written or read.
+// snapshot is the JSON form of a snapshot. S is written or read.
 type snapshot[S any] struct {
 	Version int               `json:"version"`
 	State   S                 `json:"state"`
 	Facts   []json.RawMessage `json:"deferred,omitempty"`
 }
 
-// Snapshot writes the whole state as JSON. The last transitions are not in it
-// (seed 000, CON-003).
+// Snapshot returns the state as JSON, from which [Restore] makes a conversation. With
+// [PrivacyNone] it leaves out everything that was said, typed or told. It does not contain the
+// transitions of [Conversation.Recent] (seed 000, CON-003).
 func (c *Conversation) Snapshot() ([]byte, error) {
 	st := c.st
 	if c.opts.Privacy == PrivacyNone {
@@ -43,7 +44,7 @@ func (c *Conversation) Snapshot() ([]byte, error) {
 	return st.snapshot()
 }
 
-// snapshot is a snapshot of the whole state.
+// snapshot returns a snapshot of the whole state.
 func (s *State) snapshot() ([]byte, error) {
 	w := snapshot[written]{Version: snapshotVersion, State: written{s.form(), s.Dialogue.Form()}}
 	for _, fact := range s.Suspended.Facts {
@@ -60,7 +61,7 @@ func (s *State) snapshot() ([]byte, error) {
 	return b, nil
 }
 
-// withoutWords drops everything that somebody said, typed or was told.
+// withoutWords returns the state without everything that was said, typed or told.
 func (s State) withoutWords() State {
 	s.History, s.Summary = nil, Summary{}
 	s.User.Text, s.User.Partial = "", ""
@@ -79,8 +80,10 @@ func (s State) withoutWords() State {
 	return s
 }
 
-// Restore makes a conversation that goes on where the snapshot was taken. The
-// options are the caller's: they are configuration, not state.
+// Restore returns a conversation in the state of a snapshot. The options are not part of a
+// snapshot and may differ from those of the earlier conversation. It returns an error if an
+// option is invalid, or if the snapshot is not valid or of another version. The caller calls
+// [Conversation.Wake] before the first step if time has passed since the snapshot.
 func Restore(o Options, b []byte) (*Conversation, error) {
 	c, err := New(o)
 	if err != nil {
@@ -88,7 +91,7 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	}
 	var s snapshot[read]
 	if err := json.Unmarshal(b, &s); err != nil {
-		return nil, fmt.Errorf("restore: the snapshot is no valid JSON of one: %w", err)
+		return nil, fmt.Errorf("restore: the snapshot: no valid JSON: %w", err)
 	}
 	if s.Version != snapshotVersion {
 		return nil, fmt.Errorf("restore: the snapshot has version %d, expected %d", s.Version, snapshotVersion)
@@ -98,7 +101,7 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	for i, raw := range s.Facts {
 		fact, err := UnmarshalEvent(raw)
 		if err != nil {
-			return nil, fmt.Errorf("restore: deferred fact %d: %w", i+1, err)
+			return nil, fmt.Errorf("restore: deferred event %d: %w", i+1, err)
 		}
 		c.st.Suspended.Facts = append(c.st.Suspended.Facts, fact)
 	}
@@ -106,7 +109,7 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	if o.Agent != nil && c.st.Expecting {
-		// While an action runs the machine expects less than the dialogue would.
+		// While an action runs, the machine may expect something else than the dialogue.
 		if e := o.Agent.Expect(&c.st.Dialogue); e.Slot == c.st.Expect.Slot && e.Kind == c.st.Expect.Kind {
 			c.st.Expect.Phrases = e.Phrases
 		}
@@ -114,18 +117,18 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	return c, nil
 }
 
-// check finds what no conversation comes to and what Step would trip over: the
-// snapshot was cut, or changed by hand.
+// check returns an error if the state is one that no conversation can reach and with which Step
+// could panic. Such a snapshot is damaged, or was changed by hand.
 func (s *State) check() error {
 	r := &s.Reply
 	for _, c := range []struct {
 		bad  bool
 		what string
 	}{
-		{s.Phase == Suspended && !s.Before.Active(), fmt.Sprintf("before: %v cannot have been suspended", s.Before)},
+		{s.Phase == Suspended && !s.Before.Active(), fmt.Sprintf("before: %v, expected a phase that can be suspended", s.Before)},
 		{r.Sealed < 0 || r.Sealed > len(r.Text), fmt.Sprintf("reply.sealed: %d, expected 0 to %d, the length of reply.text", r.Sealed, len(r.Text))},
-		{len(r.Unsaid) > len(r.Text), "reply.unsaid: longer than reply.text"},
-		{!s.ReadBack.check(), "read_back: its places must be within its text"},
+		{len(r.Unsaid) > len(r.Text), "reply.unsaid: must not be longer than reply.text"},
+		{!s.ReadBack.check(), "read_back: offsets must be within its text"},
 		{r.Attempt < 0, fmt.Sprintf("reply.attempt: %d, expected 0 or more", r.Attempt)},
 		{s.Conn.Attempts < 0, fmt.Sprintf("connection.attempts: %d, expected 0 or more", s.Conn.Attempts)},
 		{s.Pending.Feedback < 0, fmt.Sprintf("pending.feedback: %d, expected 0 or more", s.Pending.Feedback)},
@@ -138,23 +141,22 @@ func (s *State) check() error {
 	for p, timers := range phaseTimers {
 		for _, t := range timers {
 			if !s.Timers[t].IsZero() && !slices.Contains(phaseTimers[s.Phase], t) {
-				return fmt.Errorf("timers: %v is armed in %v, expected in %v alone", t, s.Phase, Phase(p))
+				return fmt.Errorf("timers: %v is armed in %v, expected only in %v", t, s.Phase, Phase(p))
 			}
 		}
 	}
 	return nil
 }
 
-// Fork returns a conversation with the same options and a copy of the state,
-// which goes its own way. Tools that look into the future use it.
+// Fork returns a conversation with the same options and a copy of the state. Steps of one do
+// not change the other. Tools use it to try what an event would do.
 func (c *Conversation) Fork() *Conversation {
 	return &Conversation{
 		opts: c.opts, ear: c.ear, phrases: c.phrases, st: c.st.clone(),
 	}
 }
 
-// Become replaces the state by a copy of st. It is for tools that explore the
-// machine; a conversation that runs is only ever stepped.
+// Become replaces the state by a copy of st. It is only for tools that explore the machine.
 func (c *Conversation) Become(st *State) {
 	c.st = st.clone()
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// State is everything that a conversation knows: plain data, written as JSON by
-// [Conversation.Snapshot]. Its fields are for reading; only Step changes them.
+// State is everything that a conversation knows. It is plain data; [Conversation.Snapshot]
+// returns it as JSON. Callers may read its fields; only Step changes them.
 type State struct {
 	Phase    Phase     `json:"phase"`
 	Previous Phase     `json:"previous"` // the phase before the last transition
-	Entered  time.Time `json:"entered"`  // when the last transition was
-	Before   Phase     `json:"before"`   // Suspended: the phase to return to
+	Entered  time.Time `json:"entered"`  // time of the last transition
+	Before   Phase     `json:"before"`   // in Suspended: the phase to return to
 	Now      time.Time `json:"now"`      // time of the last step; it never goes back
 
-	LastTurn    int `json:"last_turn"`           // the last turn number given
-	LastRequest int `json:"last_request"`        // the last request number given
+	LastTurn    int `json:"last_turn"`           // the last number given to a turn
+	LastRequest int `json:"last_request"`        // the last number given to a request
 	LastCall    int `json:"last_call,omitempty"` // the last number given to a call without an id
 
 	Floor     Floor              `json:"floor"`
 	User      UserTurn           `json:"user"`
-	Over      UserTurn           `json:"over,omitzero"` // words heard over the agent's audio, not decided yet
+	Over      UserTurn           `json:"over,omitzero"` // words over the agent's audio that may be an interruption
 	Reply     Reply              `json:"reply"`
 	Playout   Playout            `json:"playout"`
-	ReadBack  ReadBack           `json:"read_back,omitzero"` // what a yes is awaited to
-	Consent   Consent            `json:"consent,omitzero"`   // a model's calls that await a yes
+	ReadBack  ReadBack           `json:"read_back,omitzero"` // the question of the dialogue that waits for a yes
+	Consent   Consent            `json:"consent,omitzero"`   // the calls of a model that wait for a yes
 	Barge     turn.BargeIn       `json:"barge"`
 	DeadAir   turn.DeadAir       `json:"dead_air"`
 	Calls     Calls              `json:"calls,omitempty"`
@@ -38,64 +38,64 @@ type State struct {
 	Pending   Pending            `json:"pending"`
 	Suspended Suspension         `json:"suspension"`
 	Dialogue  dialog.State       `json:"dialogue"`
-	Expect    dialog.Expectation `json:"expect,omitzero"`     // what the agent awaits
+	Expect    dialog.Expectation `json:"expect,omitzero"`     // what the agent expects from the user
 	Expecting bool               `json:"expecting,omitempty"` // Expect was set
 	History   []Item             `json:"history,omitempty"`
 	Summary   Summary            `json:"summary,omitzero"`
-	Said      string             `json:"said,omitempty"`     // the agent's last words that had a voice
-	SaidCut   bool               `json:"said_cut,omitempty"` // they were cut off
+	Said      string             `json:"said,omitempty"`     // the agent's last words that had audio
+	SaidCut   bool               `json:"said_cut,omitempty"` // Said was cut off
 	Timers    Timers             `json:"timers"`
 
-	// changed: the step has changed what has to be kept. False between steps.
+	// changed says that the step has changed something that must be stored. It is false
+	// between steps.
 	changed bool
 }
 
-// Audible reports whether the agent's audio is playing: the reply, or what was
-// said before a tool whose result is being worked on. In ListeningCapturing the
-// user has the floor: a held reply's audio is paused, whatever is still on its
-// way to the ear.
+// Audible reports whether the agent's audio is playing: the reply, or an announcement before a
+// tool. In ListeningCapturing it returns false, because the audio of a held reply is paused.
 func (s *State) Audible() bool {
 	return s.Phase == Speaking || s.Playout.Playing && s.Phase != ListeningCapturing
 }
 
-// Rules are what [SessionConfigured] has set in place of the options.
+// Rules are the rules that the last [SessionConfigured] has set. The zero value means that the
+// options apply.
 type Rules struct {
 	BargeIn    turn.BargeInPolicy `json:"barge_in,omitempty"`
 	ListenOnly bool               `json:"listen_only,omitempty"`
 }
 
-// Suspension is what a planned pause keeps.
+// Suspension is what the machine keeps during a planned pause.
 type Suspension struct {
-	Source Source    `json:"source,omitempty"`
-	At     time.Time `json:"at"`
-	Timers Timers    `json:"timers"` // as they stood when time stopped
-	Facts  []Event   `json:"-"`      // what came in meanwhile, in order
+	Source Source    `json:"source,omitempty"` // why the pause was made
+	At     time.Time `json:"at"`               // when the pause began
+	Timers Timers    `json:"timers"`           // the timers at that time
+	Facts  []Event   `json:"-"`                // the events that have come since, in order
 }
 
 // Role is the origin of an item of the history.
 type Role string
 
-// The roles.
+// The values of [Role].
 const (
 	RoleUser  Role = "user"
 	RoleAgent Role = "agent"
 	RoleTool  Role = "tool"
 )
 
-// Item is one entry of the history: what was said and heard, called and
-// returned.
+// Item is one entry of the history: what the user said, what was heard of the agent, or a call
+// with its result.
 type Item struct {
 	Turn int  `json:"turn"`
 	Role Role `json:"role"`
-	// Text is what the user said, what of the agent's words was heard, or a
-	// tool's result.
+	// Text is what the user said, what was heard of the agent's words, or the result of a
+	// call.
 	Text string `json:"text"`
-	// Full is what the agent meant to say, if it was cut off.
+	// Full is all that the agent was to say, with the original white space.
 	Full        string `json:"full,omitempty"`
-	Part        int    `json:"part,omitempty"` // of the agent's turn
-	Cut         bool   `json:"cut,omitempty"`  // Text is final: this part was cut off, or played to its end, while its turn went on
-	Interrupted bool   `json:"interrupted,omitempty"`
-	// CallID, Name and Arguments describe the call that a tool's item answers.
+	Part        int    `json:"part,omitempty"`        // the part of the agent's turn
+	Cut         bool   `json:"cut,omitempty"`         // Text is final: this part was cut off, or played to its end, while the turn continued
+	Interrupted bool   `json:"interrupted,omitempty"` // the agent's words were cut off: Text may be shorter than Full
+	// CallID, Name and Arguments describe the call. Failed says that the call failed.
 	CallID    string    `json:"call_id,omitempty"`
 	Name      string    `json:"name,omitempty"`
 	Arguments string    `json:"arguments,omitempty"`
@@ -108,36 +108,36 @@ type Transition struct {
 	From  Phase      `json:"from"`
 	To    Phase      `json:"to"`
 	Cause Cause      `json:"cause"`
-	Event string     `json:"event"` // the type of the event that made it
-	Turn  int        `json:"turn"`  // the turn that it belongs to or has ended, the agent's before the user's
+	Event string     `json:"event"` // the type of the event that caused it
+	Turn  int        `json:"turn"`  // the turn that is open, or that it has ended; the agent's rather than the user's
 	At    time.Time  `json:"at"`
-	Views view.Views `json:"views"` // what the seeds see after it
+	Views view.Views `json:"views"` // the views of the state after it
 }
 
-// TurnEventType is the kind of a [TurnEvent].
+// TurnEventType is the type of a [TurnEvent].
 type TurnEventType string
 
-// The kinds. Every turn has exactly one started and one of the others.
+// The types of turn events. Every turn has exactly one TurnStarted and one of the others.
 const (
 	TurnStarted     TurnEventType = "turn-started"
 	TurnCompleted   TurnEventType = "turn-completed"
 	TurnInterrupted TurnEventType = "turn-interrupted"
-	TurnAbandoned   TurnEventType = "turn-abandoned" // the user said nothing to answer
-	TurnFailed      TurnEventType = "turn-failed"    // the reply could not be made
+	TurnAbandoned   TurnEventType = "turn-abandoned" // the user's turn had nothing to answer
+	TurnFailed      TurnEventType = "turn-failed"    // the reply failed
 )
 
-// TurnEvent tells the beginning and the end of a turn.
+// TurnEvent reports the beginning or the end of a turn.
 type TurnEvent struct {
 	Type       TurnEventType `json:"type"`
 	Turn       int           `json:"turn"`
 	Role       Role          `json:"role"`
-	Kind       ReplyKind     `json:"kind,omitempty"` // the agent's turns
-	Confidence float64       `json:"confidence,omitempty"`
-	Duration   time.Duration `json:"duration,omitempty"`
+	Kind       ReplyKind     `json:"kind,omitempty"`       // of a turn of the agent
+	Confidence float64       `json:"confidence,omitempty"` // of the user's words, from 0 to 1, at the end of the turn
+	Duration   time.Duration `json:"duration,omitempty"`   // of the turn, at its end
 	At         time.Time     `json:"at"`
 }
 
-// clone returns a deep copy: the explorer and Restore hand states around.
+// clone returns a deep copy of the state.
 func (s State) clone() State {
 	s.Calls = append([]Call(nil), s.Calls...)
 	s.Consent.Calls = append([]Asked(nil), s.Consent.Calls...)

@@ -6,38 +6,39 @@ import (
 	"time"
 )
 
-// Timer names one deadline of the machine. Each is a field of the state; the
-// driver needs one real timer for their minimum.
+// Timer identifies a timer of the machine. The deadlines of all timers are in the state, so the
+// driver needs only one real timer, for the earliest of them.
 type Timer uint8
 
-// The deadlines, in the order in which simultaneous ones fire.
+// The timers, in the order in which they fire if they are due at the same time. Each fires
+// when the time limit in its comment has passed; see [Limits].
 const (
-	TimerStart          Timer = iota // a start that finds no session or audio
-	TimerListening                   // the longest user turn
-	TimerEndpoint                    // silence and nobody ends the turn
+	TimerStart          Timer = iota // a start finds no session, or no audio
+	TimerListening                   // the user's turn is too long
+	TimerEndpoint                    // the user is silent and no TurnEnded comes
 	TimerFinal                       // the final transcript does not come
-	TimerTry                         // one try of a request, or the pause before the next
-	TimerProcessing                  // all tries, or a reply that stalls
-	TimerTool                        // the earliest deadline of a quick tool
-	TimerTask                        // the earliest deadline of a delegated agent
-	TimerFeedback                    // the next word to who waits for a delegated agent
-	TimerHeartbeat                   // no progress of a delegated agent
-	TimerSpeaking                    // an unusually long reply
-	TimerPlayout                     // no sign of the playout
-	TimerInterrupted                 // the pause after a barge-in
-	TimerBarge                       // a voice is or is not an interruption
-	TimerDeadAir                     // nobody speaks
-	TimerInactivity                  // nobody did anything
-	TimerSuspended                   // a planned pause that does not end
-	TimerGrace                       // a connection that does not come back by itself
-	TimerReconnect                   // the next attempt
-	TimerReconnectLimit              // all attempts
-	TimerFault                       // recovery
+	TimerTry                         // a try of a request takes too long, or the pause before the next one is over
+	TimerProcessing                  // all tries of a request take too long, or a reply stalls
+	TimerTool                        // a quick tool takes too long
+	TimerTask                        // a delegated agent takes too long
+	TimerFeedback                    // the next feedback about a delegated agent is due
+	TimerHeartbeat                   // a delegated agent reports no progress
+	TimerSpeaking                    // a reply is unusually long
+	TimerPlayout                     // the playout reports nothing
+	TimerInterrupted                 // the pause after a barge-in is over
+	TimerBarge                       // the barge-in policy must decide about a voice
+	TimerDeadAir                     // the silence is too long
+	TimerInactivity                  // nothing has happened in ListeningReady for a long time
+	TimerSuspended                   // a planned pause does not end
+	TimerGrace                       // a connection does not come back by itself
+	TimerReconnect                   // the next attempt to reconnect is due
+	TimerReconnectLimit              // all attempts to reconnect take too long
+	TimerFault                       // the recovery from a fault is due
 	TimerBreaker                     // the circuit breaker closes
 	TimerForget                      // the oldest fault is forgotten
 	TimerWarning                     // the session ends soon
 	TimerSession                     // the session ends
-	TimerRelease                     // the longest Terminating
+	TimerRelease                     // the release of everything takes too long
 
 	numTimers = iota
 )
@@ -52,7 +53,7 @@ var timerNames = [numTimers]string{
 	TimerRelease: "release",
 }
 
-// String is the timer's name in snapshots.
+// String returns the name of the timer in snapshots.
 func (t Timer) String() string {
 	if int(t) < len(timerNames) {
 		return timerNames[t]
@@ -60,8 +61,8 @@ func (t Timer) String() string {
 	return fmt.Sprintf("timer(%d)", uint8(t))
 }
 
-// runsWhileSuspended: the session's own life, the connection's and the memory of
-// faults go on while everything else stands still.
+// runsWhileSuspended reports whether the timer runs during a suspension. The timers of the
+// suspension, the connection, the session and the memory of faults do.
 func (t Timer) runsWhileSuspended() bool {
 	switch t {
 	case TimerSuspended, TimerGrace, TimerBreaker, TimerForget, TimerWarning, TimerSession:
@@ -71,13 +72,14 @@ func (t Timer) runsWhileSuspended() bool {
 	}
 }
 
-// Timers holds the armed deadlines; a zero time is not armed.
+// Timers contains the deadline of each timer. The zero time means that the timer is not armed.
 type Timers [numTimers]time.Time
 
-// armed reports whether a deadline is armed.
+// armed reports whether a timer is armed.
 func (t *Timers) armed(which Timer) bool { return !t[which].IsZero() }
 
-// Next is the earliest deadline and its timer; ok is false when none is armed.
+// Next returns the timer with the earliest deadline, and that deadline. ok is false if no timer
+// is armed.
 func (t *Timers) Next() (which Timer, at time.Time, ok bool) {
 	for i := range t {
 		if t[i].IsZero() || (ok && !t[i].Before(at)) {
@@ -88,7 +90,8 @@ func (t *Timers) Next() (which Timer, at time.Time, ok bool) {
 	return which, at, ok
 }
 
-// MarshalJSON writes the armed timers by name.
+// MarshalJSON implements [json.Marshaler]. It returns an object with the deadlines of the armed
+// timers by name.
 func (t Timers) MarshalJSON() ([]byte, error) {
 	armed := make(map[string]time.Time)
 	for i, at := range t {
@@ -99,7 +102,8 @@ func (t Timers) MarshalJSON() ([]byte, error) {
 	return json.Marshal(armed)
 }
 
-// UnmarshalJSON is the inverse of MarshalJSON.
+// UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON returns; an unknown
+// name is an error.
 func (t *Timers) UnmarshalJSON(b []byte) error {
 	var armed map[string]time.Time
 	if err := json.Unmarshal(b, &armed); err != nil {
@@ -118,7 +122,7 @@ func (t *Timers) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// phaseTimers are disarmed when the phase is left.
+// phaseTimers lists the timers of each phase. They are disarmed when the phase ends.
 var phaseTimers = [numPhases][]Timer{
 	Idle:               {TimerStart},
 	Preparing:          {TimerStart},
@@ -134,21 +138,21 @@ var phaseTimers = [numPhases][]Timer{
 	Terminating:        {TimerRelease},
 }
 
-// arm sets a deadline.
+// arm sets the deadline of a timer to the given time after the current step.
 func (s *State) arm(t Timer, after time.Duration) { s.Timers[t] = s.Now.Add(after) }
 
-// disarm takes deadlines back.
+// disarm disarms timers.
 func (s *State) disarm(timers ...Timer) {
 	for _, t := range timers {
 		s.Timers[t] = time.Time{}
 	}
 }
 
-// armDerived sets the deadlines that follow from sub-states, so that no part of
-// the machine has to remember to.
+// armDerived sets the deadlines that follow from other fields of the state. Each step calls it
+// at its end, so that no other part of the machine need do so.
 func (s *State) armDerived(o *Options) {
 	if s.Phase == Suspended {
-		return // time stands still; the frozen timers are in s.Suspended
+		return // handleSessionRenewed restores the timers from s.Suspended
 	}
 	s.Timers[TimerBarge] = s.Barge.Deadline()
 	s.Timers[TimerDeadAir] = time.Time{}

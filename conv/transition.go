@@ -2,7 +2,8 @@ package conv
 
 import "fmt"
 
-// become changes the phase, with its exit and entry actions.
+// become changes the phase, with the exit action of the old one and the entry action of the new
+// one.
 func (c *Conversation) become(next Phase, cause Cause) {
 	c.st.disarm(phaseTimers[c.st.Phase]...)
 	if c.st.Phase == ListeningReady {
@@ -12,8 +13,8 @@ func (c *Conversation) become(next Phase, cause Cause) {
 	c.enter(next)
 }
 
-// record changes the phase without entry and exit actions and notes the
-// transition.
+// record changes the phase without exit and entry actions and notes the transition. It panics
+// on a transition that is not in the graph of the phases.
 func (c *Conversation) record(next Phase, cause Cause) {
 	st := &c.st
 	if !st.Phase.CanFollow(next) {
@@ -52,7 +53,7 @@ func (c *Conversation) enter(p Phase) {
 		c.st.arm(TimerInterrupted, c.opts.Limits.Interrupted)
 	case Idle, Preparing, Understanding, Waiting, Generating, ToolRunning, Suspended,
 		Reconnecting, Faulted, Terminating:
-		// Their entry depends on how they are entered: the callers do it.
+		// These phases have no entry action: it depends on the caller of become.
 	default:
 		panic(fmt.Sprintf("conv: unexpected phase %v", p))
 	}

@@ -2,15 +2,15 @@ package conv
 
 import "time"
 
-// Wake moves a restored conversation to now: the time since its last step has not
-// passed for it, so that what it waits for it waits for as long as was left. It is
-// called once, before the first step.
+// Wake moves a restored conversation to the time now. It shifts all deadlines by the time since
+// the last step, so that every timer has as much time left as it had then. Call it once, before
+// the first step.
 func (c *Conversation) Wake(now time.Time) {
 	st := &c.st
-	st.Summary.Asking = 0 // who was asked is gone
+	st.Summary.Asking = 0 // the request for a summary was lost
 	gone := now.Sub(st.Now)
 	if gone <= 0 {
-		return // a clock that has gone back: Step keeps to the later time
+		return // the clock was set back; Step uses the later time
 	}
 	shift := func(t *time.Time) {
 		if !t.IsZero() {
@@ -36,8 +36,8 @@ func (c *Conversation) Wake(now time.Time) {
 	st.Now = now
 }
 
-// Resumable reports whether there is a conversation to go on with: one that has
-// begun and not ended.
+// Resumable reports whether the conversation has begun and is not ending, so that it can
+// continue after a restart.
 func (c *Conversation) Resumable() bool {
 	return c.st.Phase != Idle && c.st.Phase != Terminating
 }
