@@ -6,20 +6,21 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// This file: faults and recovery. Seed 000, PAT-004, AC-006; seed 001, 4.7.
+// This file handles faults and recovers from them. Sources: seed 000, PAT-004, AC-006; seed
+// 001, 4.7.
 
-// Faults is the memory of failures.
+// Faults records the recent faults of a conversation.
 type Faults struct {
-	Code       string      `json:"code,omitempty"`
-	Recoveries int         `json:"recoveries"`         // since the last completed reply
-	Expiries   []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, rising
+	Code       string      `json:"code,omitempty"`     // of the fault that the machine has not recovered from
+	Recoveries int         `json:"recoveries"`         // how many since the last completed reply
+	Expiries   []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, in rising order
 }
 
-// BreakerOpen reports whether the circuit breaker is open: nothing is tried again
-// until what keeps failing has been given its rest.
+// BreakerOpen reports whether the circuit breaker is open. The machine then stays in [Faulted]
+// for [Limits.BreakerCooldown], unless a person asks to try again.
 func (s *State) BreakerOpen() bool { return s.Timers.armed(TimerBreaker) }
 
-// handleFault takes a failure of a service or of the surroundings.
+// handleFault handles the failure of a service or of something else around the machine.
 func (c *Conversation) handleFault(e Fault) {
 	class := errclass.Of(e.Code)
 	fatal := e.Fatal || class.Action == errclass.End
@@ -27,12 +28,12 @@ func (c *Conversation) handleFault(e Fault) {
 	case Idle:
 		if c.st.Starting() {
 			c.st.disarm(TimerStart)
-			c.out.notify(LevelError, remedy(e.Code, "fault"))
+			c.out.notify(LevelError, faultMessage(e.Code, "fault"))
 		}
 	case Terminating:
 	case Faulted:
 		if fatal {
-			c.out.notify(LevelError, remedy(e.Code, "fault"))
+			c.out.notify(LevelError, faultMessage(e.Code, "fault"))
 			c.out.notify(LevelWarning, "fault.ends")
 			c.becomeTerminating(causeFault)
 		}
@@ -48,11 +49,11 @@ func (c *Conversation) handleFault(e Fault) {
 	}
 }
 
-// remedy returns the code of the message for a failure. The message says what has
-// happened and, if the person can do something about it, what to do. The code follows
-// from the code of the failure and its class, never from its text, so that no
-// credential can reach a message (SEC-003).
-func remedy(code string, cause Cause) string {
+// faultMessage returns the code of the message for a failure. The message says what has
+// happened and, if the person can do something about it, what to do. It depends on the code
+// and the class of the failure, never on its text, so that no credential can get into a
+// message (SEC-003).
+func faultMessage(code string, cause Cause) string {
 	switch code {
 	case "LLM_TIMEOUT":
 		return "fault.stalled"
@@ -91,7 +92,8 @@ func remedy(code string, cause Cause) string {
 	}
 }
 
-// apology is the code of what the agent says to a question that it could not answer.
+// apology returns the code of the message with which the agent apologizes for a question that
+// it could not answer. code is that of the failure.
 func apology(code string) string {
 	switch class := errclass.Of(code).Name; {
 	case code == "LLM_TIMEOUT" || class == errclass.NetworkTimeout:
@@ -103,14 +105,15 @@ func apology(code string) string {
 	}
 }
 
-// fault enters Faulted; a fatal one goes on to Terminating, any other recovers
-// by itself, unless the circuit breaker is open (PAT-004).
+// fault enters Faulted. After a fatal fault, or too many recoveries without a completed reply,
+// the conversation ends. Otherwise the machine recovers after a time that is longer if the
+// circuit breaker opens (PAT-004).
 func (c *Conversation) fault(code string, fatal bool, cause Cause) {
 	c.faulted(code, fatal, cause, c.st.Reply.Kind == ReplyAnswer)
 }
 
-// faulted is fault for callers that know whether a question was lost: then the person
-// is told that it has no answer.
+// faulted is like fault. lost says whether the user's question stays without an answer because
+// of the fault; the person is then told so.
 func (c *Conversation) faulted(code string, fatal bool, cause Cause, lost bool) {
 	st := &c.st
 	l := &c.opts.Limits
@@ -127,7 +130,7 @@ func (c *Conversation) faulted(code string, fatal bool, cause Cause, lost bool) 
 		st.Pending.Apology = apology(code)
 	}
 	c.become(Faulted, cause)
-	c.out.notify(LevelError, remedy(code, cause))
+	c.out.notify(LevelError, faultMessage(code, cause))
 	if lost {
 		c.out.notify(LevelWarning, told)
 	}
@@ -152,7 +155,7 @@ func (c *Conversation) faulted(code string, fatal bool, cause Cause, lost bool) 
 	c.out.notify(LevelInfo, "fault.recovers")
 }
 
-// recoverFromFault tries again from the beginning, the context kept.
+// recoverFromFault leaves Faulted and prepares the conversation again, with its context.
 func (c *Conversation) recoverFromFault(cause Cause) {
 	f := &c.st.Faults
 	f.Recoveries++
